@@ -1,0 +1,290 @@
+//! Every event.
+
+use ackord_units::{Bytes, Seq, Span};
+use ackord_wire::{FlowId, Packet, Side};
+
+/// One end of one connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EndpointId {
+    /// The connection.
+    pub flow: FlowId,
+    /// Which end.
+    pub side: Side,
+}
+
+/// One direction of one link, numbered as in the topology.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkId(pub u32);
+
+/// What happened. Fields carry units in their types; reasons are enums.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// A connection changed state (RFC 9293 §3.3.2).
+    StateChanged {
+        /// Whose.
+        endpoint: EndpointId,
+        /// Before.
+        from: TcpState,
+        /// After.
+        to: TcpState,
+    },
+    /// An endpoint put a segment on the path.
+    SegmentSent {
+        /// Who sent it.
+        endpoint: EndpointId,
+        /// First octet.
+        seq: Seq,
+        /// Octets of payload.
+        payload: Bytes,
+        /// Why it was sent.
+        kind: SegmentKind,
+    },
+    /// The application's data arrived in order at the receiver.
+    DataDelivered {
+        /// The receiving end.
+        endpoint: EndpointId,
+        /// How much became readable just now.
+        bytes: Bytes,
+        /// All so far, as an offset from the start of the stream.
+        stream_offset: Bytes,
+    },
+    /// An acknowledgment moved `snd_una`.
+    AckAdvanced {
+        /// The sending end.
+        endpoint: EndpointId,
+        /// Octets newly acknowledged.
+        bytes: Bytes,
+        /// All acknowledged so far, as an offset from the start of the stream.
+        stream_offset: Bytes,
+    },
+    /// The congestion window or the slow-start threshold changed.
+    CwndChanged {
+        /// Whose.
+        endpoint: EndpointId,
+        /// Congestion window.
+        cwnd: Bytes,
+        /// Slow-start threshold; [`Bytes::MAX`] while there is none.
+        ssthresh: Bytes,
+        /// What made it change.
+        reason: CwndReason,
+    },
+    /// A round-trip time was measured (RFC 6298 §2).
+    RttSampled {
+        /// Whose.
+        endpoint: EndpointId,
+        /// This sample.
+        rtt: Span,
+        /// The smoothed value after it.
+        srtt: Span,
+        /// The retransmission timeout after it.
+        rto: Span,
+    },
+    /// Segments were declared lost.
+    SegmentLost {
+        /// The sending end.
+        endpoint: EndpointId,
+        /// First octet.
+        seq: Seq,
+        /// Octets declared lost.
+        bytes: Bytes,
+        /// How the sender came to think so.
+        reason: LossReason,
+    },
+    /// The sender began to repair.
+    RecoveryEntered {
+        /// The sending end.
+        endpoint: EndpointId,
+        /// Which kind of repair.
+        kind: RecoveryKind,
+    },
+    /// The sender has repaired everything that was outstanding when it began.
+    RecoveryExited {
+        /// The sending end.
+        endpoint: EndpointId,
+        /// Which kind of repair.
+        kind: RecoveryKind,
+    },
+    /// The retransmission timer expired (RFC 6298 §5.4).
+    RetransmissionTimeout {
+        /// The sending end.
+        endpoint: EndpointId,
+        /// The timeout after the back-off.
+        next_rto: Span,
+        /// How many times in a row.
+        consecutive: u32,
+    },
+    /// A packet joined a link's queue.
+    PacketEnqueued {
+        /// The link.
+        link: LinkId,
+        /// Its connection.
+        flow: FlowId,
+        /// Length of the packet.
+        bytes: Bytes,
+        /// Packets waiting, this one included.
+        queue_packets: u32,
+        /// Bytes waiting, this one included.
+        queue_bytes: Bytes,
+    },
+    /// A packet left a link's queue to be transmitted.
+    PacketDequeued {
+        /// The link.
+        link: LinkId,
+        /// Its connection.
+        flow: FlowId,
+        /// Length of the packet.
+        bytes: Bytes,
+        /// How long it waited.
+        waited: Span,
+        /// Packets left waiting.
+        queue_packets: u32,
+        /// Bytes left waiting.
+        queue_bytes: Bytes,
+    },
+    /// A packet died.
+    PacketDropped {
+        /// The link it died on.
+        link: LinkId,
+        /// Which.
+        packet: &'a Packet,
+        /// Why.
+        reason: DropReason,
+    },
+    /// A packet passed a place where captures are taken.
+    PacketTapped {
+        /// Where.
+        tap: TapPoint,
+        /// Which.
+        packet: &'a Packet,
+    },
+}
+
+/// A place where captures are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TapPoint {
+    /// A packet enters a link, before its queue decides about it.
+    LinkIn(LinkId),
+    /// A packet leaves a link at its far end.
+    LinkOut(LinkId),
+}
+
+/// The states of RFC 9293 §3.3.2.
+#[allow(missing_docs, reason = "the names are the RFC's")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TcpState {
+    Listen,
+    SynSent,
+    SynReceived,
+    Established,
+    FinWait1,
+    FinWait2,
+    CloseWait,
+    Closing,
+    LastAck,
+    TimeWait,
+    Closed,
+}
+
+/// Why a segment was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SegmentKind {
+    /// Octets never sent before (SYN and FIN included).
+    New,
+    /// Octets sent before.
+    Retransmission,
+    /// Only an acknowledgment.
+    PureAck,
+    /// A probe of a closed window (RFC 9293 §3.8.6.1).
+    WindowProbe,
+    /// A reset.
+    Reset,
+}
+
+/// What made the congestion window change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CwndReason {
+    /// The connection began.
+    Initial,
+    /// New data was acknowledged.
+    Ack,
+    /// A fast retransmit, or the recovery that follows it.
+    Recovery,
+    /// The retransmission timer expired.
+    Timeout,
+    /// An ECN mark came back.
+    Ecn,
+    /// The sender was idle.
+    Idle,
+    /// An earlier reduction proved wrong.
+    Undo,
+}
+
+/// How a sender came to think that a segment is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LossReason {
+    /// Duplicate acknowledgments reached the threshold.
+    DuplicateAcks,
+    /// The scoreboard says so (RFC 6675 IsLost).
+    Scoreboard,
+    /// A partial acknowledgment showed the next hole (RFC 6582).
+    PartialAck,
+    /// A fine-grained timer of the loss detector (Vegas, RACK).
+    DetectorTimer,
+    /// The retransmission timer.
+    RetransmissionTimeout,
+}
+
+/// Kinds of repair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RecoveryKind {
+    /// After a fast retransmit.
+    Fast,
+    /// After a retransmission timeout.
+    Timeout,
+}
+
+/// Why a packet died.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DropReason {
+    /// The queue had no room.
+    QueueFull,
+    /// The connection had more than its share queued (selective drop).
+    OverShare,
+    /// The queue's management chose to drop (RED, CoDel, PIE ...).
+    EarlyDrop,
+    /// Random loss on the medium.
+    RandomLoss,
+    /// The medium was out.
+    Outage,
+    /// Damaged on the way.
+    Corrupted,
+    /// No way leads to its destination.
+    NoRoute,
+}
+
+impl DropReason {
+    /// Every reason, in the order in which reports list them.
+    pub const ALL: [DropReason; 7] = [
+        DropReason::QueueFull,
+        DropReason::OverShare,
+        DropReason::EarlyDrop,
+        DropReason::RandomLoss,
+        DropReason::Outage,
+        DropReason::Corrupted,
+        DropReason::NoRoute,
+    ];
+
+    /// The stable name used in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DropReason::QueueFull => "queue-full",
+            DropReason::OverShare => "over-share",
+            DropReason::EarlyDrop => "early-drop",
+            DropReason::RandomLoss => "random-loss",
+            DropReason::Outage => "outage",
+            DropReason::Corrupted => "corrupted",
+            DropReason::NoRoute => "no-route",
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The one vocabulary of what happened in a run.
+//!
+//! Endpoints and path elements describe what they do as [`Event`]s to a [`Sink`]; measures fold
+//! them, captures write them. Handlers are generic over the sink, so with [`NoSink`] the calls
+//! compile to nothing.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `event.rs` | every event, one struct-like variant each, with its reasons |
+//! | `sink.rs` | [`Sink`], [`NoSink`], fan-out to two sinks, a recorder for tests |
+//!
+//! Order: the events of one endpoint or one link come in order of time. Across links a dequeue may
+//! be told late (a FIFO link works out its departures when it is next looked at), never early.
+
+mod event;
+mod sink;
+
+pub use event::{
+    CwndReason, DropReason, EndpointId, Event, LinkId, LossReason, RecoveryKind, SegmentKind,
+    TapPoint, TcpState,
+};
+pub use sink::{NoSink, Recorder, Sink, Stamped};

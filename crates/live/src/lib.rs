@@ -1,0 +1,1 @@
+//! Real-time driver between real endpoints.

@@ -1,0 +1,1 @@
+//! Events folded into series and summaries.

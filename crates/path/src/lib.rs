@@ -1,0 +1,1 @@
+//! The elements between endpoints, sans-IO, and the graph that wires them.

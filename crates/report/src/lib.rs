@@ -1,0 +1,1 @@
+//! Summaries as tables, JSON, CSV, plots and one-file HTML.

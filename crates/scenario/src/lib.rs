@@ -1,0 +1,1 @@
+//! The scenario file: strict, versioned, with units.

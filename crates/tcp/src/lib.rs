@@ -1,0 +1,1 @@
+//! The TCP endpoint, sans-IO.

@@ -1,0 +1,304 @@
+//! How a choice (a congestion control, a queue) and its knobs are listed, once, for the scenario
+//! checker, the schema, the help and the docs.
+
+use crate::{Bytes, Quantity, Rate, Ratio, Span};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A mechanism a user can name, with its knobs.
+#[derive(Clone, Copy, Debug)]
+pub struct Mechanism {
+    /// What a user writes.
+    pub name: &'static str,
+    /// Which of the choices it is one of: "congestion", "queue" ...
+    pub family: &'static str,
+    /// One line for lists.
+    pub summary: &'static str,
+    /// Paper (authors, year, equation) or RFC section.
+    pub source: &'static str,
+    /// Its settings; empty for most.
+    pub knobs: &'static [Knob],
+}
+
+/// One setting of a mechanism.
+#[derive(Clone, Copy, Debug)]
+pub struct Knob {
+    /// The key in a scenario file.
+    pub name: &'static str,
+    /// Kind of value, with the smallest and largest allowed.
+    pub kind: KnobKind,
+    /// The value when the key is absent, as a user would write it; empty where there is none
+    /// (the mechanism then works it out itself, as `doc` says).
+    pub default: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+    /// Where the default comes from.
+    pub source: &'static str,
+}
+
+/// What values a knob takes.
+#[derive(Clone, Copy, Debug)]
+pub enum KnobKind {
+    /// A whole number of `unit` ("segments", "packets") from `min` to `max`.
+    Count {
+        /// What is counted.
+        unit: &'static str,
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+    },
+    /// A plain number without a dimension from `min` to `max`.
+    Number {
+        /// Smallest.
+        min: f64,
+        /// Largest.
+        max: f64,
+    },
+    /// A time span.
+    Span {
+        /// Shortest.
+        min: Span,
+        /// Longest.
+        max: Span,
+    },
+    /// An amount of data.
+    Bytes {
+        /// Smallest.
+        min: Bytes,
+        /// Largest.
+        max: Bytes,
+    },
+    /// A rate.
+    Rate {
+        /// Slowest.
+        min: Rate,
+        /// Fastest.
+        max: Rate,
+    },
+    /// A share or probability, 0 % to 100 %.
+    Ratio,
+    /// One of a few words.
+    Choice(&'static [&'static str]),
+    /// Numbers by flow name, e.g. weights, each from `min` to `max`.
+    PerFlow {
+        /// Smallest.
+        min: f64,
+        /// Largest.
+        max: f64,
+    },
+    /// A queue's capacity: a count of packets ("50 packets") or an amount of data ("64 kB").
+    PacketsOrBytes,
+}
+
+/// A knob's value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum KnobValue {
+    /// A whole number.
+    Count(u64),
+    /// A plain number.
+    Number(f64),
+    /// A time span.
+    Span(Span),
+    /// An amount of data.
+    Bytes(Bytes),
+    /// A rate.
+    Rate(Rate),
+    /// A share.
+    Ratio(Ratio),
+    /// A word.
+    Choice(String),
+    /// Numbers by flow name.
+    PerFlow(BTreeMap<String, f64>),
+    /// A count of packets.
+    Packets(u64),
+}
+
+/// The knobs a user has set, by name. What is absent takes the knob's default.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings(pub BTreeMap<String, KnobValue>);
+
+impl Mechanism {
+    /// The knob of this name.
+    pub fn knob(&self, name: &str) -> Option<&'static Knob> {
+        self.knobs.iter().find(|knob| knob.name == name)
+    }
+
+    /// The value of `name`: what `settings` says, or else the default.
+    ///
+    /// # Panics
+    /// If this mechanism has no such knob: the caller is the mechanism itself.
+    pub fn value(&self, settings: &Settings, name: &str) -> Option<KnobValue> {
+        let knob = self.knob(name).expect("a mechanism asks only for knobs it lists");
+        settings.0.get(name).cloned().or_else(|| knob.default_value())
+    }
+}
+
+impl Knob {
+    /// The default as a value.
+    pub fn default_value(&self) -> Option<KnobValue> {
+        if self.default.is_empty() {
+            return None;
+        }
+        Some(
+            self.kind
+                .parse(self.default)
+                .expect("a registered default is valid, which a test asserts"),
+        )
+    }
+}
+
+impl KnobKind {
+    /// Reads a value as a user writes it in one line; the error says what was expected.
+    pub fn parse(&self, text: &str) -> Result<KnobValue, String> {
+        fn quantity<Q: Quantity + PartialOrd + fmt::Display>(
+            text: &str,
+            min: Q,
+            max: Q,
+        ) -> Result<Q, String> {
+            let value = Q::parse(text).map_err(|error| error.to_string())?;
+            if value < min || value > max {
+                return Err(format!("`{text}` is out of range: {min} to {max}"));
+            }
+            Ok(value)
+        }
+        let not = |what: &str| format!("`{text}` is not {what}");
+        match *self {
+            KnobKind::Count { unit, min, max } => {
+                let number = text.strip_suffix(unit).unwrap_or(text).trim();
+                let value: u64 =
+                    number.parse().map_err(|_| not(&format!("a whole number of {unit}")))?;
+                if value < min || value > max {
+                    return Err(format!("`{text}` is out of range: {min} to {max} {unit}"));
+                }
+                Ok(KnobValue::Count(value))
+            }
+            KnobKind::Number { min, max } => {
+                let value: f64 = text.parse().map_err(|_| not("a number"))?;
+                if !(min..=max).contains(&value) {
+                    return Err(format!("`{text}` is out of range: {min} to {max}"));
+                }
+                Ok(KnobValue::Number(value))
+            }
+            KnobKind::Span { min, max } => quantity(text, min, max).map(KnobValue::Span),
+            KnobKind::Bytes { min, max } => quantity(text, min, max).map(KnobValue::Bytes),
+            KnobKind::Rate { min, max } => quantity(text, min, max).map(KnobValue::Rate),
+            KnobKind::Ratio => quantity(text, Ratio::ZERO, Ratio::ONE).map(KnobValue::Ratio),
+            KnobKind::Choice(words) => match words.iter().find(|word| **word == text) {
+                Some(word) => Ok(KnobValue::Choice((*word).to_owned())),
+                None => Err(format!("`{text}` is not one of {}", words.join(", "))),
+            },
+            KnobKind::PerFlow { .. } => Err(not("a table of flow names and numbers")),
+            KnobKind::PacketsOrBytes => {
+                match text.strip_suffix("packets").or(text.strip_suffix("packet")) {
+                    Some(count) => {
+                        let count: u64 =
+                            count.trim().parse().map_err(|_| not("a whole number of packets"))?;
+                        if !(1..=100_000_000).contains(&count) {
+                            return Err(format!(
+                                "`{text}` is out of range: 1 packet to 100000000 packets"
+                            ));
+                        }
+                        Ok(KnobValue::Packets(count))
+                    }
+                    None => quantity(text, Bytes(1), Bytes(1_000_000_000_000))
+                        .map(KnobValue::Bytes)
+                        .map_err(|error| format!("{error}; or a count like `50 packets`")),
+                }
+            }
+        }
+    }
+
+    /// The allowed values, for errors, schemas and help.
+    pub fn range(&self) -> String {
+        match self {
+            KnobKind::Count { unit, min, max: u64::MAX } => format!("{min} {unit} or more"),
+            KnobKind::Count { unit, min, max } => format!("{min} to {max} {unit}"),
+            KnobKind::Number { min, max } => format!("{min} to {max}"),
+            KnobKind::Span { min, max } => format!("{min} to {max}"),
+            KnobKind::Bytes { min, max } => format!("{min} to {max}"),
+            KnobKind::Rate { min, max } => format!("{min} to {max}"),
+            KnobKind::Ratio => "0 % to 100 %".to_owned(),
+            KnobKind::Choice(words) => words.join(", "),
+            KnobKind::PerFlow { min, max } => {
+                format!("a table of flow names and numbers from {min} to {max}")
+            }
+            KnobKind::PacketsOrBytes => "packets (`50 packets`) or bytes (`64 kB`)".to_owned(),
+        }
+    }
+}
+
+macro_rules! accessors {
+    ($($name:ident: $variant:ident -> $type:ty, $doc:literal;)*) => {
+        impl KnobValue {$(
+            #[doc = $doc]
+            pub fn $name(&self) -> Option<$type> {
+                match self {
+                    KnobValue::$variant(value) => Some(value.clone()),
+                    _ => None,
+                }
+            }
+        )*}
+    };
+}
+
+accessors! {
+    as_count: Count -> u64, "The whole number, if it is one.";
+    as_number: Number -> f64, "The plain number, if it is one.";
+    as_span: Span -> Span, "The span, if it is one.";
+    as_bytes: Bytes -> Bytes, "The amount of data, if it is one.";
+    as_rate: Rate -> Rate, "The rate, if it is one.";
+    as_ratio: Ratio -> Ratio, "The share, if it is one.";
+    as_choice: Choice -> String, "The word, if it is one.";
+    as_per_flow: PerFlow -> BTreeMap<String, f64>, "The numbers by flow name, if it is such a table.";
+    as_packets: Packets -> u64, "The count of packets, if it is one.";
+}
+
+impl fmt::Display for KnobValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KnobValue::Count(value) => write!(f, "{value}"),
+            KnobValue::Number(value) => write!(f, "{value}"),
+            KnobValue::Span(value) => write!(f, "{value}"),
+            KnobValue::Bytes(value) => write!(f, "{value}"),
+            KnobValue::Rate(value) => write!(f, "{value}"),
+            KnobValue::Ratio(value) => write!(f, "{value}"),
+            KnobValue::Choice(value) => f.write_str(value),
+            KnobValue::PerFlow(values) => {
+                let parts: Vec<_> =
+                    values.iter().map(|(flow, value)| format!("{flow} = {value}")).collect();
+                write!(f, "{{ {} }}", parts.join(", "))
+            }
+            KnobValue::Packets(count) => write!(f, "{count} packets"),
+        }
+    }
+}
+
+/// The name among `names` nearest to `given`, if one is near enough to have been meant.
+pub fn nearest_name<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    names
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(given, name), name))
+        .filter(|(distance, name)| *distance <= name.len().max(given.len()) / 2)
+        .min()
+        .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_name_finds_its_neighbour() {
+        assert_eq!(nearest_name("vegass", ["reno", "vegas", "cubic"]), Some("vegas"));
+        assert_eq!(nearest_name("zzzzzzzz", ["reno", "vegas"]), None);
+    }
+
+    #[test]
+    fn a_queue_capacity_is_packets_or_bytes() {
+        assert_eq!(KnobKind::PacketsOrBytes.parse("50 packets"), Ok(KnobValue::Packets(50)));
+        assert_eq!(KnobKind::PacketsOrBytes.parse("64 kB"), Ok(KnobValue::Bytes(Bytes(64_000))));
+        assert!(KnobKind::PacketsOrBytes.parse("0 packets").is_err());
+        assert!(KnobKind::PacketsOrBytes.parse("50").is_err());
+    }
+}
