@@ -1,1 +1,3 @@
 //! The TCP endpoint, sans-IO.
+
+pub mod registry;

@@ -1,1 +1,3 @@
 //! Workloads that drive endpoints.
+
+pub mod registry;

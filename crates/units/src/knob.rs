@@ -118,6 +118,46 @@ pub enum KnobValue {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings(pub BTreeMap<String, KnobValue>);
 
+/// A mechanism somebody chose, with the knobs they set.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// Which.
+    pub mechanism: &'static Mechanism,
+    /// The knobs set; the rest take their defaults.
+    pub settings: Settings,
+}
+
+impl Choice {
+    /// The mechanism with every knob at its default.
+    pub fn of(mechanism: &'static Mechanism) -> Choice {
+        Choice { mechanism, settings: Settings::default() }
+    }
+
+    /// The same choice with one knob set.
+    ///
+    /// # Panics
+    /// If the mechanism lists no such knob.
+    #[must_use]
+    pub fn with(mut self, knob: &str, value: KnobValue) -> Choice {
+        assert!(self.mechanism.knob(knob).is_some(), "{} has no knob {knob}", self.mechanism.name);
+        self.settings.0.insert(knob.to_owned(), value);
+        self
+    }
+
+    /// The value of a knob: as set, or else its default, or nothing where it has neither.
+    pub fn value(&self, knob: &str) -> Option<KnobValue> {
+        self.mechanism.value(&self.settings, knob)
+    }
+}
+
+impl PartialEq for Choice {
+    fn eq(&self, other: &Choice) -> bool {
+        (self.mechanism.family, self.mechanism.name)
+            == (other.mechanism.family, other.mechanism.name)
+            && self.settings == other.settings
+    }
+}
+
 impl Mechanism {
     /// The knob of this name.
     pub fn knob(&self, name: &str) -> Option<&'static Knob> {

@@ -20,7 +20,7 @@ mod seq;
 mod time;
 
 pub use amount::{Bytes, Rate};
-pub use knob::{Knob, KnobKind, KnobValue, Mechanism, Settings, nearest_name};
+pub use knob::{Choice, Knob, KnobKind, KnobValue, Mechanism, Settings, nearest_name};
 pub use parse::{ParseUnitError, Quantity};
 pub use ratio::Ratio;
 pub use seq::Seq;
