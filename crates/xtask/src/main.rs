@@ -1,2 +1,95 @@
-//! Checks of the workspace itself.
-fn main() {}
+//! Checks of the workspace itself, for people and for CI: `cargo run -p ackord-xtask -- layers`.
+//!
+//! | file | check |
+//! | --- | --- |
+//! | `layers.rs` | no crate uses a room at or below itself |
+//! | `sizes.rs` | files and functions stay small enough to hold in one's head |
+//! | `names.rs` | no tracked file names a path of somebody's machine |
+//! | `docs.rs` | every crate has a row in ARCHITECTURE.md, links lead somewhere, commands exist |
+//! | `generated.rs` | output quoted in the documents is what the program prints today |
+//! | `workspace.rs` | the checkout: its root, its tracked files, its built program |
+
+mod docs;
+mod generated;
+mod layers;
+mod names;
+mod sizes;
+mod workspace;
+
+use std::process::ExitCode;
+use workspace::Workspace;
+
+/// What a check found.
+#[derive(Debug, Default)]
+struct Findings {
+    /// Reasons to fail.
+    errors: Vec<String>,
+    /// Reasons to look again in review.
+    warnings: Vec<String>,
+}
+
+/// Why a check could not be made at all.
+type CannotCheck = Box<dyn std::error::Error>;
+
+/// A check's name, and what does it.
+type Check = (&'static str, fn(&Workspace) -> Result<Findings, CannotCheck>);
+
+const CHECKS: &[Check] = &[
+    ("layers", layers::check),
+    ("sizes", sizes::check),
+    ("names", names::check),
+    ("docs", docs::check),
+    ("generated", generated::check),
+];
+
+fn main() -> ExitCode {
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let workspace = match Workspace::find() {
+        Ok(workspace) => workspace,
+        Err(error) => {
+            eprintln!("cannot look at the workspace: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    if wanted == ["generated", "--write"] {
+        return finish("generated --write", generated::write(&workspace));
+    }
+    let known = |name: &String| CHECKS.iter().any(|(check, _)| check == name);
+    if wanted.is_empty() || !wanted.iter().all(known) {
+        let names: Vec<_> = CHECKS.iter().map(|(name, _)| *name).collect();
+        eprintln!("usage: xtask CHECK...   with {}; or: generated --write", names.join(", "));
+        return ExitCode::from(2);
+    }
+    let mut worst = ExitCode::SUCCESS;
+    for (name, check) in CHECKS.iter().filter(|(name, _)| wanted.iter().any(|w| w == name)) {
+        let code = finish(name, check(&workspace));
+        if code != ExitCode::SUCCESS {
+            worst = code;
+        }
+    }
+    worst
+}
+
+/// Prints what a check found; its exit code.
+fn finish(name: &str, result: Result<Findings, CannotCheck>) -> ExitCode {
+    match result {
+        Ok(findings) => {
+            for warning in &findings.warnings {
+                println!("{name}: look again: {warning}");
+            }
+            for error in &findings.errors {
+                println!("{name}: {error}");
+            }
+            if findings.errors.is_empty() {
+                println!("{name}: fine");
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::from(1)
+            }
+        }
+        Err(error) => {
+            eprintln!("{name}: cannot check: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Output quoted in the documents is what the program prints today.
+//!
+//! A quoted block looks like this (the command may be anything that prints the same every time):
+//!
+//! ```text
+//! <!-- generated: ackord list papers -->
+//! ...
+//! <!-- end of generated -->
+//! ```
+//!
+//! `generated --write` fills the blocks in; the check compares. The scenario schema is generated
+//! too; the test beside the types compares it with the file.
+
+use crate::workspace::Workspace;
+use crate::{CannotCheck, Findings};
+use std::path::Path;
+use std::process::Command;
+
+const OPEN: &str = "<!-- generated: ";
+const OPEN_END: &str = " -->";
+const CLOSE: &str = "<!-- end of generated -->";
+
+/// Compares every block with what its command prints.
+pub(crate) fn check(workspace: &Workspace) -> Result<Findings, CannotCheck> {
+    let mut findings = Findings::default();
+    for (name, text, fresh) in documents(workspace)? {
+        if text != fresh {
+            findings.errors.push(format!("{name}: quoted output is out of date: `make generated`"));
+        }
+    }
+    Ok(findings)
+}
+
+/// Writes what each block's command prints into the block.
+pub(crate) fn write(workspace: &Workspace) -> Result<Findings, CannotCheck> {
+    for (name, text, fresh) in documents(workspace)? {
+        if text != fresh {
+            std::fs::write(workspace.root.join(&name), fresh)?;
+            println!("generated: wrote {name}");
+        }
+    }
+    Ok(Findings::default())
+}
+
+/// Every document with blocks: its name, its text, and its text with the blocks filled afresh.
+fn documents(workspace: &Workspace) -> Result<Vec<(String, String, String)>, CannotCheck> {
+    let mut documents = Vec::new();
+    let mut program = None;
+    for name in workspace.files_ending(".md")? {
+        let text = workspace.read(&name)?;
+        if !text.lines().any(|line| line.starts_with(OPEN)) {
+            continue;
+        }
+        if program.is_none() {
+            program = Some(workspace.build_program()?);
+        }
+        let program = program.as_ref().expect("built just above");
+        let fresh = refill(&text, |command| output(&workspace.root, program, command))
+            .map_err(|error| format!("{name}: {error}"))?;
+        documents.push((name, text, fresh));
+    }
+    Ok(documents)
+}
+
+/// The text with the content of every block replaced by what `run` prints for its command.
+fn refill(
+    text: &str,
+    mut run: impl FnMut(&str) -> Result<String, CannotCheck>,
+) -> Result<String, CannotCheck> {
+    let mut fresh = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        fresh.push_str(line);
+        fresh.push('\n');
+        let Some(command) = line.strip_prefix(OPEN) else { continue };
+        let Some(command) = command.strip_suffix(OPEN_END) else {
+            return Err(format!("`{line}` does not end with `{OPEN_END}`").into());
+        };
+        if !lines.by_ref().any(|line| line == CLOSE) {
+            return Err(format!("the block of `{command}` has no `{CLOSE}`").into());
+        }
+        let printed = run(command)?;
+        fresh
+            .push_str(&format!("\n```text\n$ {command}\n{}\n```\n\n{CLOSE}\n", printed.trim_end()));
+    }
+    Ok(fresh)
+}
+
+/// What `command` prints, run at the root with the program under its plain name.
+fn output(root: &Path, program: &Path, command: &str) -> Result<String, CannotCheck> {
+    let Some(arguments) = command.strip_prefix("ackord ") else {
+        return Err(format!("`{command}` is not a command of this program").into());
+    };
+    let done =
+        Command::new(program).args(arguments.split_whitespace()).current_dir(root).output()?;
+    if !done.status.success() {
+        let complaint = String::from_utf8_lossy(&done.stderr);
+        return Err(format!("`{command}` failed: {complaint}").into());
+    }
+    let lines = String::from_utf8(done.stdout)?;
+    // Trailing blanks would be lost in an editor and then differ.
+    Ok(lines.lines().map(str::trim_end).collect::<Vec<_>>().join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOCUMENT: &str = "before\n<!-- generated: ackord x -->\nold\n\
+                            <!-- end of generated -->\nafter\n";
+
+    #[test]
+    fn a_block_takes_what_its_command_prints_and_then_stays() {
+        let print = |command: &str| Ok(format!("output of {command}\n"));
+        let fresh = refill(DOCUMENT, print).unwrap();
+        assert!(fresh.contains("\n$ ackord x\noutput of ackord x\n```\n"), "{fresh}");
+        assert!(!fresh.contains("old") && fresh.ends_with("after\n"), "{fresh}");
+        assert_eq!(refill(&fresh, print).unwrap(), fresh);
+    }
+
+    #[test]
+    fn a_block_without_an_end_is_refused() {
+        let text = DOCUMENT.replace(CLOSE, "");
+        assert!(refill(&text, |_| Ok(String::new())).is_err());
+    }
+}

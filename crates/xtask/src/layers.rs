@@ -1,0 +1,132 @@
+//! No crate uses a room at or below itself, or one it has no business with.
+
+use crate::workspace::Workspace;
+use crate::{CannotCheck, Findings};
+
+/// Which rooms a crate may use.
+#[derive(Clone, Copy)]
+enum MayUse {
+    /// Any above it.
+    Above,
+    /// Only these.
+    Only(&'static [&'static str]),
+}
+
+/// The rooms from the ground up, and what each may use.
+const ROOMS: &[(&str, MayUse)] = &[
+    ("units", MayUse::Above),
+    ("wire", MayUse::Above),
+    ("events", MayUse::Above),
+    ("tcp", MayUse::Only(&["units", "wire", "events"])),
+    ("path", MayUse::Only(&["units", "wire", "events"])),
+    ("traffic", MayUse::Above),
+    ("scenario", MayUse::Above),
+    ("sim", MayUse::Above),
+    ("live", MayUse::Above),
+    // A measure that looked into an endpoint could not be fed from a capture.
+    ("measure", MayUse::Only(&["units", "wire", "events"])),
+    ("report", MayUse::Only(&["units", "wire", "events", "measure"])),
+    ("cli", MayUse::Above),
+    ("xtask", MayUse::Only(&[])),
+];
+
+const PREFIX: &str = "ackord-";
+
+/// A crate and the workspace crates it uses, for building, running or testing.
+struct Uses {
+    name: String,
+    uses: Vec<String>,
+}
+
+/// Checks the workspace's own dependency graph.
+pub(crate) fn check(workspace: &Workspace) -> Result<Findings, CannotCheck> {
+    let graph: Vec<Uses> = workspace
+        .metadata
+        .workspace_packages()
+        .into_iter()
+        .map(|package| Uses {
+            name: package.name.to_string(),
+            uses: package
+                .dependencies
+                .iter()
+                .filter(|dependency| dependency.path.is_some())
+                .map(|dependency| dependency.name.clone())
+                .collect(),
+        })
+        .collect();
+    Ok(Findings { errors: violations(&graph), warnings: Vec::new() })
+}
+
+fn violations(graph: &[Uses]) -> Vec<String> {
+    let mut errors = Vec::new();
+    for Uses { name, uses } in graph {
+        let Some(rank) = rank(name) else {
+            errors
+                .push(format!("{name} has no room: add it to ROOMS in crates/xtask/src/layers.rs"));
+            continue;
+        };
+        for used in uses {
+            let why = match (self::rank(used), ROOMS[rank].1) {
+                (None, _) => Some("which has no room"),
+                (Some(below), _) if below >= rank => Some(
+                    "which is at or below it (a test that needs both belongs to the lower one)",
+                ),
+                (Some(above), MayUse::Only(allowed)) if !allowed.contains(&ROOMS[above].0) => {
+                    Some("which it must not know")
+                }
+                _ => None,
+            };
+            if let Some(why) = why {
+                errors.push(format!("{name} uses {used}, {why}"));
+            }
+        }
+    }
+    errors
+}
+
+/// A crate's place in the order, from the ground up.
+fn rank(name: &str) -> Option<usize> {
+    let room = name.strip_prefix(PREFIX)?;
+    ROOMS.iter().position(|(known, _)| *known == room)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph(name: &str, uses: &[&str]) -> Vec<Uses> {
+        vec![Uses { name: name.to_owned(), uses: uses.iter().map(|&u| u.to_owned()).collect() }]
+    }
+
+    #[test]
+    fn using_rooms_above_is_allowed() {
+        assert_eq!(violations(&graph("ackord-sim", &["ackord-tcp", "ackord-path"])), [""; 0]);
+        assert_eq!(violations(&graph("ackord-report", &["ackord-measure"])), [""; 0]);
+    }
+
+    #[test]
+    fn using_a_room_below_is_refused() {
+        let errors = violations(&graph("ackord-tcp", &["ackord-units", "ackord-sim"]));
+        assert_eq!(errors.len(), 1);
+        assert!(errors[0].starts_with("ackord-tcp uses ackord-sim, which is at or below it"));
+    }
+
+    #[test]
+    fn using_oneself_is_refused() {
+        assert_eq!(violations(&graph("ackord-path", &["ackord-path"])).len(), 1);
+    }
+
+    #[test]
+    fn a_measure_that_looks_into_an_endpoint_is_refused() {
+        for inner in ["ackord-tcp", "ackord-path", "ackord-sim"] {
+            let errors = violations(&graph("ackord-measure", &[inner]));
+            assert_eq!(errors, [format!("ackord-measure uses {inner}, which it must not know")]);
+        }
+    }
+
+    #[test]
+    fn a_crate_without_a_room_is_refused() {
+        assert_eq!(violations(&graph("ackord-attic", &[])).len(), 1);
+        assert_eq!(violations(&graph("ackord-cli", &["ackord-attic"])).len(), 1);
+    }
+}
