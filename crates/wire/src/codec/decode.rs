@@ -1,0 +1,213 @@
+//! Bytes to values. Whatever the bytes are, the answer is a value.
+
+use super::options::{self, OptionsError};
+use super::{PROTOCOL_TCP, PseudoHeader};
+use crate::{Ecn, Endpoints, Flags, IpVersion, Segment};
+use ackord_units::Seq;
+use etherparse::checksum::Sum16BitWords;
+use etherparse::err::{ipv4, ipv6, tcp};
+use etherparse::{IpEcn, Ipv4HeaderSlice, Ipv6HeaderSlice, TcpSlice};
+use std::net::{IpAddr, SocketAddr};
+use std::ops::Range;
+
+/// An IP header that has been read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IpDecoded {
+    /// Source address.
+    pub src: IpAddr,
+    /// Destination address.
+    pub dst: IpAddr,
+    /// Version of IP.
+    pub version: IpVersion,
+    /// ECN field.
+    pub ecn: Ecn,
+    /// Time to live, or hop limit.
+    pub ttl: u8,
+    /// Number of the protocol inside; for IPv6 that of the first extension header, if there is one.
+    pub protocol: u8,
+    /// Length of the IP packet, header included.
+    pub ip_len: u32,
+    /// Where the IP payload lies in the bytes that were read.
+    pub payload: Range<usize>,
+}
+
+/// A TCP packet that has been read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decoded {
+    /// Where it comes from and goes to.
+    pub endpoints: Endpoints,
+    /// Its IP header.
+    pub ip: IpDecoded,
+    /// Its TCP header.
+    pub segment: Segment,
+    /// Where the TCP payload lies in the bytes that were read.
+    pub payload: Range<usize>,
+}
+
+/// Bytes are not a sound packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// There is nothing.
+    #[error("no bytes at all")]
+    Empty,
+    /// Neither IPv4 nor IPv6.
+    #[error("IP version {0} is neither 4 nor 6")]
+    NotIp(u8),
+    /// The bytes end before the packet does.
+    #[error("the packet needs {needed} octets, there are {there}")]
+    Truncated {
+        /// Octets it needs at least.
+        needed: usize,
+        /// Octets there are.
+        there: usize,
+    },
+    /// A header says that it is shorter than a header can be.
+    #[error("a header length of {0} octets is impossible")]
+    BadHeaderLength(usize),
+    /// The IPv4 header checksum is wrong.
+    #[error("the IPv4 header checksum is wrong")]
+    BadIpChecksum,
+    /// A fragment of a packet; fragments are not put together.
+    #[error("a fragment")]
+    Fragment,
+    /// Sound, but not TCP.
+    #[error("IP protocol {protocol} is not TCP")]
+    NotTcp {
+        /// The protocol's number.
+        protocol: u8,
+    },
+    /// The TCP checksum is wrong.
+    #[error("the TCP checksum is wrong")]
+    BadTcpChecksum,
+    /// The TCP options cannot be read.
+    #[error(transparent)]
+    BadOptions(#[from] OptionsError),
+}
+
+/// Reads an IP header; octets after the packet's own length are ignored.
+///
+/// # Errors
+/// [`DecodeError`], except for the TCP kinds.
+pub fn decode_ip(bytes: &[u8]) -> Result<IpDecoded, DecodeError> {
+    match bytes.first().ok_or(DecodeError::Empty)? >> 4 {
+        4 => decode_ipv4(bytes),
+        6 => decode_ipv6(bytes),
+        version => Err(DecodeError::NotIp(version)),
+    }
+}
+
+/// Reads a TCP packet and verifies its checksums.
+///
+/// # Errors
+/// [`DecodeError`]: everything a peer, a damaging path or a stranger can send is one of its values.
+pub fn decode(bytes: &[u8]) -> Result<Decoded, DecodeError> {
+    let ip = decode_ip(bytes)?;
+    if ip.protocol != PROTOCOL_TCP {
+        return Err(DecodeError::NotTcp { protocol: ip.protocol });
+    }
+    let transport = &bytes[ip.payload.clone()];
+    let tcp = TcpSlice::from_slice(transport).map_err(|error| match error {
+        tcp::HeaderSliceError::Len(error) => {
+            DecodeError::Truncated { needed: error.required_len, there: error.len }
+        }
+        tcp::HeaderSliceError::Content(tcp::HeaderError::DataOffsetTooSmall { data_offset }) => {
+            DecodeError::BadHeaderLength(usize::from(data_offset) * 4)
+        }
+    })?;
+    let len = transport.len() as u32;
+    let pseudo = PseudoHeader { src: ip.src, dst: ip.dst, protocol: PROTOCOL_TCP, len };
+    if !pseudo.verifies(transport) {
+        return Err(DecodeError::BadTcpChecksum);
+    }
+    let segment = Segment {
+        seq: Seq(tcp.sequence_number()),
+        ack: Seq(tcp.acknowledgment_number()),
+        flags: Flags::from_bits(transport[13]),
+        window: tcp.window_size(),
+        payload_len: tcp.payload().len() as u32,
+        options: options::read(tcp.options())?,
+    };
+    let payload = ip.payload.start + tcp.header_len()..ip.payload.end;
+    let endpoints = Endpoints {
+        src: SocketAddr::new(ip.src, tcp.source_port()),
+        dst: SocketAddr::new(ip.dst, tcp.destination_port()),
+    };
+    Ok(Decoded { endpoints, ip, segment, payload })
+}
+
+fn decode_ipv4(bytes: &[u8]) -> Result<IpDecoded, DecodeError> {
+    let header = Ipv4HeaderSlice::from_slice(bytes).map_err(|error| match error {
+        ipv4::HeaderSliceError::Len(error) => {
+            DecodeError::Truncated { needed: error.required_len, there: error.len }
+        }
+        ipv4::HeaderSliceError::Content(error) => match error {
+            ipv4::HeaderError::UnexpectedVersion { version_number } => {
+                DecodeError::NotIp(version_number)
+            }
+            ipv4::HeaderError::HeaderLengthSmallerThanHeader { ihl } => {
+                DecodeError::BadHeaderLength(usize::from(ihl) * 4)
+            }
+        },
+    })?;
+    let header_len = header.slice().len();
+    let total_len = usize::from(header.total_len());
+    // Over the bytes as they are: the reserved bit counts too.
+    if Sum16BitWords::new().add_slice(header.slice()).ones_complement() != 0 {
+        return Err(DecodeError::BadIpChecksum);
+    }
+    if total_len < header_len {
+        return Err(DecodeError::BadHeaderLength(header_len));
+    }
+    if bytes.len() < total_len {
+        return Err(DecodeError::Truncated { needed: total_len, there: bytes.len() });
+    }
+    if header.is_fragmenting_payload() {
+        return Err(DecodeError::Fragment);
+    }
+    Ok(IpDecoded {
+        src: IpAddr::V4(header.source_addr()),
+        dst: IpAddr::V4(header.destination_addr()),
+        version: IpVersion::V4,
+        ecn: ecn(header.ecn()),
+        ttl: header.ttl(),
+        protocol: header.protocol().0,
+        ip_len: total_len as u32,
+        payload: header_len..total_len,
+    })
+}
+
+fn decode_ipv6(bytes: &[u8]) -> Result<IpDecoded, DecodeError> {
+    let header = Ipv6HeaderSlice::from_slice(bytes).map_err(|error| match error {
+        ipv6::HeaderSliceError::Len(error) => {
+            DecodeError::Truncated { needed: error.required_len, there: error.len }
+        }
+        ipv6::HeaderSliceError::Content(ipv6::HeaderError::UnexpectedVersion {
+            version_number,
+        }) => DecodeError::NotIp(version_number),
+    })?;
+    let header_len = header.slice().len();
+    let total_len = header_len + usize::from(header.payload_length());
+    if bytes.len() < total_len {
+        return Err(DecodeError::Truncated { needed: total_len, there: bytes.len() });
+    }
+    Ok(IpDecoded {
+        src: IpAddr::V6(header.source_addr()),
+        dst: IpAddr::V6(header.destination_addr()),
+        version: IpVersion::V6,
+        ecn: ecn(header.ecn()),
+        ttl: header.hop_limit(),
+        protocol: header.next_header().0,
+        ip_len: total_len as u32,
+        payload: header_len..total_len,
+    })
+}
+
+fn ecn(ecn: IpEcn) -> Ecn {
+    match ecn {
+        IpEcn::NotEct => Ecn::NotEct,
+        IpEcn::Ect1 => Ecn::Ect1,
+        IpEcn::Ect0 => Ecn::Ect0,
+        IpEcn::CongestionExperienced => Ecn::Ce,
+    }
+}
