@@ -1,1 +1,32 @@
-//! Events folded into series and summaries.
+//! Folds what happened in a run into numbers: one sink for summaries, one for series, and the
+//! statistics that put several runs side by side.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `labels.rs` | [`RunLabels`]: the names and sizes behind the numbers that events carry |
+//! | `summary/` | [`Summary`], the cheap sink, and [`RunSummary`], what it adds up to |
+//! | `series/` | [`Series`], the sink for plots, and [`SeriesSet`], bounded in memory |
+//! | `spread.rs` | mean, quantiles and extremes of many time spans in bounded memory |
+//! | `stats.rs` | means, Student's t intervals, quantiles, fairness |
+//! | `claim.rs` | [`Claim`]: a paper's number beside ours, and the verdict |
+//!
+//! Only data from the end a flow's label calls the sender is measured; what the other end sends
+//! counts as acknowledgments alone. Not modelled: warm-up periods (a summary covers the whole run
+//! from the flow's start), and queues that drop after they have accepted a packet are counted
+//! under their reason but not told apart from those that refuse it.
+
+mod claim;
+mod labels;
+mod series;
+mod spread;
+pub mod stats;
+mod summary;
+
+pub use claim::{Claim, Verdict};
+pub use labels::{FlowLabel, LinkLabel, RunLabels};
+pub use series::{FlowSeries, LinkSeries, Point, Series, SeriesOptions, SeriesSet, Trace};
+pub use spread::{Spread, SpreadSummary};
+pub use summary::{
+    Drops, FairnessSummary, FlowSummary, LinkSummary, QueueSummary, RunIdentity, RunSummary,
+    Summary,
+};

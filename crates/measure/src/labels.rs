@@ -1,0 +1,42 @@
+//! What the driver knows about a run and events do not repeat.
+
+use ackord_units::{Bytes, Rate, Span, Time};
+use ackord_wire::Side;
+use std::collections::BTreeMap;
+
+/// The names behind the numbers that events carry.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunLabels {
+    /// One per connection; the index is its `FlowId`.
+    pub flows: Vec<FlowLabel>,
+    /// One per direction of a link; the index is its `LinkId`.
+    pub links: Vec<LinkLabel>,
+    /// Length of the run as planned.
+    pub duration: Span,
+}
+
+/// A connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowLabel {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Family to mechanism, e.g. "congestion" to "cubic".
+    pub mechanisms: BTreeMap<String, String>,
+    /// The end that sends the data to be measured.
+    pub sends: Side,
+    /// How much it has to send, if there is an end to it.
+    pub size: Option<Bytes>,
+    /// When it starts (the opening SYN, not the first data).
+    pub started_at: Time,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkLabel {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Nominal rate; zero stands for a link without one, whose utilisation is unknown.
+    pub rate: Rate,
+    /// Its queue's name with what sets it apart, e.g. "drop-tail, 50 packets".
+    pub queue: String,
+}

@@ -1,0 +1,305 @@
+//! The sink for plots: values against time, bounded in memory.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `trace.rs` | [`Trace`]: points in order, thinned without losing a peak |
+//! | `rate.rs` | throughput per interval |
+//!
+//! Not modelled: the window and round trips of the end that only receives.
+
+mod rate;
+#[cfg(test)]
+mod tests;
+mod trace;
+
+pub use trace::{Point, Trace};
+
+use crate::RunLabels;
+use ackord_events::{Event, SegmentKind, Sink};
+use ackord_units::{Bytes, Rate, Seq, Span, Time};
+use ackord_wire::Side;
+use rate::{RateBuilder, round_interval};
+use trace::TraceBuilder;
+
+/// How much to keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeriesOptions {
+    /// Points kept per series (at least 4): all if there are no more, else their outline.
+    pub max_points: usize,
+    /// Interval of the throughput series; a round one that gives 100 to 250 points when absent.
+    pub interval: Option<Span>,
+}
+
+impl Default for SeriesOptions {
+    /// 4096 points per series: about 65 kB each, more than a plot has columns.
+    fn default() -> SeriesOptions {
+        SeriesOptions { max_points: 4_096, interval: None }
+    }
+}
+
+/// Every series of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SeriesSet {
+    /// Length of the run as planned.
+    pub duration: Span,
+    /// Interval of the throughput series.
+    pub interval: Span,
+    /// One per connection.
+    pub flows: Vec<FlowSeries>,
+    /// One per direction of a link.
+    pub links: Vec<LinkSeries>,
+}
+
+/// One connection, seen from the end that sends. Offsets count octets of payload from the start of
+/// the stream.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowSeries {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Congestion window in bytes; holds until it changes.
+    pub cwnd: Trace,
+    /// Slow-start threshold in bytes, without the times when there is none.
+    pub ssthresh: Trace,
+    /// Measured round-trip times in seconds.
+    pub rtt: Trace,
+    /// End of each segment sent for the first time, as an offset.
+    pub sent: Trace,
+    /// Start of each retransmitted segment, as an offset.
+    pub retransmitted: Trace,
+    /// Acknowledged so far, as an offset.
+    pub acked: Trace,
+    /// Delivered in order so far, as an offset.
+    pub delivered: Trace,
+    /// Payload delivered per interval, bit/s.
+    pub throughput: Trace,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkSeries {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Nominal rate.
+    pub rate: Rate,
+    /// Packets waiting; holds until it changes.
+    pub queue_packets: Trace,
+    /// Bytes waiting; holds until it changes.
+    pub queue_bytes: Trace,
+    /// Packets that died here, at the length of the queue at that moment in packets.
+    pub drops: Trace,
+    /// IP bytes whose transmission began per interval, bit/s.
+    pub throughput: Trace,
+}
+
+/// Folds events into a [`SeriesSet`].
+#[derive(Clone, Debug)]
+pub struct Series {
+    duration: Span,
+    interval: Span,
+    flows: Vec<FlowFold>,
+    links: Vec<LinkFold>,
+}
+
+#[derive(Clone, Debug)]
+struct FlowFold {
+    name: String,
+    sends: Side,
+    stream: Option<StreamPosition>,
+    cwnd: TraceBuilder,
+    ssthresh: TraceBuilder,
+    rtt: TraceBuilder,
+    sent: TraceBuilder,
+    retransmitted: TraceBuilder,
+    acked: TraceBuilder,
+    delivered: TraceBuilder,
+    throughput: RateBuilder,
+}
+
+#[derive(Clone, Debug)]
+struct LinkFold {
+    name: String,
+    rate: Rate,
+    length: u32,
+    queue_packets: TraceBuilder,
+    queue_bytes: TraceBuilder,
+    drops: TraceBuilder,
+    throughput: RateBuilder,
+}
+
+/// Turns sequence numbers, which wrap, into offsets in the stream, which do not.
+#[derive(Clone, Copy, Debug)]
+struct StreamPosition {
+    seq: Seq,
+    offset: u64,
+}
+
+impl StreamPosition {
+    /// The offset of `seq`, which lies less than 2^31 octets from the last one asked for.
+    fn offset_of(&mut self, seq: Seq) -> u64 {
+        self.offset = if seq.before(self.seq) {
+            self.offset.saturating_sub(u64::from(self.seq.since(seq)))
+        } else {
+            self.offset + u64::from(seq.since(self.seq))
+        };
+        self.seq = seq;
+        self.offset
+    }
+}
+
+impl Series {
+    /// A sink for a run whose flows and links are these.
+    pub fn new(labels: &RunLabels, options: SeriesOptions) -> Series {
+        let duration = labels.duration;
+        let interval = options.interval.unwrap_or_else(|| round_interval(duration));
+        let interval = interval.max(Span::from_nanos(1));
+        let trace = || TraceBuilder::new(options.max_points.max(4), duration);
+        let throughput = || RateBuilder::new(interval, duration);
+        let flow = |label: &crate::FlowLabel| FlowFold {
+            name: label.name.clone(),
+            sends: label.sends,
+            stream: None,
+            cwnd: trace(),
+            ssthresh: trace(),
+            rtt: trace(),
+            sent: trace(),
+            retransmitted: trace(),
+            acked: trace(),
+            delivered: trace(),
+            throughput: throughput(),
+        };
+        let link = |label: &crate::LinkLabel| LinkFold {
+            name: label.name.clone(),
+            rate: label.rate,
+            length: 0,
+            queue_packets: trace(),
+            queue_bytes: trace(),
+            drops: trace(),
+            throughput: throughput(),
+        };
+        Series {
+            duration,
+            interval,
+            flows: labels.flows.iter().map(flow).collect(),
+            links: labels.links.iter().map(link).collect(),
+        }
+    }
+
+    /// The series of the run, which really ended at `ended_at`.
+    pub fn finish(self, ended_at: Time) -> SeriesSet {
+        let flow = |fold: FlowFold| FlowSeries {
+            name: fold.name,
+            cwnd: fold.cwnd.finish(),
+            ssthresh: fold.ssthresh.finish(),
+            rtt: fold.rtt.finish(),
+            sent: fold.sent.finish(),
+            retransmitted: fold.retransmitted.finish(),
+            acked: fold.acked.finish(),
+            delivered: fold.delivered.finish(),
+            throughput: fold.throughput.finish(ended_at),
+        };
+        let link = |fold: LinkFold| LinkSeries {
+            name: fold.name,
+            rate: fold.rate,
+            queue_packets: fold.queue_packets.finish(),
+            queue_bytes: fold.queue_bytes.finish(),
+            drops: fold.drops.finish(),
+            throughput: fold.throughput.finish(ended_at),
+        };
+        SeriesSet {
+            duration: self.duration,
+            interval: self.interval,
+            flows: self.flows.into_iter().map(flow).collect(),
+            links: self.links.into_iter().map(link).collect(),
+        }
+    }
+}
+
+impl Sink for Series {
+    /// # Panics
+    /// If the event names a flow or link for which there is no label.
+    fn emit(&mut self, at: Time, event: Event<'_>) {
+        match event {
+            Event::SegmentSent { endpoint, .. }
+            | Event::DataDelivered { endpoint, .. }
+            | Event::AckAdvanced { endpoint, .. }
+            | Event::CwndChanged { endpoint, .. }
+            | Event::RttSampled { endpoint, .. } => {
+                let flow = self.flows.get_mut(endpoint.flow.0 as usize);
+                flow.expect("the labels name every flow").take(at, endpoint.side, event);
+            }
+            Event::PacketEnqueued { link, .. }
+            | Event::PacketDequeued { link, .. }
+            | Event::PacketDropped { link, .. } => {
+                let link = self.links.get_mut(link.0 as usize);
+                link.expect("the labels name every link").take(at, event);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl FlowFold {
+    fn take(&mut self, at: Time, side: Side, event: Event<'_>) {
+        let by_sender = side == self.sends;
+        match event {
+            Event::SegmentSent { seq, payload, kind, .. } if by_sender => {
+                self.segment_sent(at, seq, payload, kind);
+            }
+            Event::CwndChanged { cwnd, ssthresh, .. } if by_sender => {
+                self.cwnd.push(at, cwnd.get() as f64);
+                if ssthresh != Bytes::MAX {
+                    self.ssthresh.push(at, ssthresh.get() as f64);
+                }
+            }
+            Event::RttSampled { rtt, .. } if by_sender => self.rtt.push(at, rtt.as_secs_f64()),
+            Event::AckAdvanced { stream_offset, .. } if by_sender => {
+                self.acked.push(at, stream_offset.get() as f64);
+            }
+            Event::DataDelivered { bytes, stream_offset, .. } if !by_sender => {
+                self.delivered.push(at, stream_offset.get() as f64);
+                self.throughput.add(at, bytes);
+            }
+            _ => {}
+        }
+    }
+
+    fn segment_sent(&mut self, at: Time, seq: Seq, payload: Bytes, kind: SegmentKind) {
+        // The first segment of a stream is its SYN, which takes one number; the stream begins
+        // behind it.
+        let handshake = u32::from(payload == Bytes::ZERO);
+        let stream = self.stream.get_or_insert(StreamPosition { seq: seq + handshake, offset: 0 });
+        if payload == Bytes::ZERO {
+            return;
+        }
+        let start = stream.offset_of(seq) as f64;
+        match kind {
+            SegmentKind::New | SegmentKind::WindowProbe => {
+                self.sent.push(at, start + payload.get() as f64);
+            }
+            SegmentKind::Retransmission => self.retransmitted.push(at, start),
+            SegmentKind::PureAck | SegmentKind::Reset => {}
+        }
+    }
+}
+
+impl LinkFold {
+    fn take(&mut self, at: Time, event: Event<'_>) {
+        match event {
+            Event::PacketEnqueued { queue_packets, queue_bytes, .. } => {
+                self.queue_length(at, queue_packets, queue_bytes);
+            }
+            Event::PacketDequeued { bytes, queue_packets, queue_bytes, .. } => {
+                self.queue_length(at, queue_packets, queue_bytes);
+                self.throughput.add(at, bytes);
+            }
+            Event::PacketDropped { .. } => self.drops.push(at, f64::from(self.length)),
+            _ => {}
+        }
+    }
+
+    fn queue_length(&mut self, at: Time, packets: u32, bytes: Bytes) {
+        self.length = packets;
+        self.queue_packets.push(at, f64::from(packets));
+        self.queue_bytes.push(at, bytes.get() as f64);
+    }
+}

@@ -1,0 +1,182 @@
+//! Statistics of small sets of runs, and of shares.
+//!
+//! Sums run in the order given, so the same input gives the same bits. Not modelled: intervals for
+//! anything but a mean of independent runs (no bootstrap, no correction for many comparisons).
+
+use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// A mean over runs with what is known of its spread.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// How many runs.
+    pub runs: u32,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Sample standard deviation; absent for a single run.
+    pub std_dev: Option<f64>,
+    /// Half width of the 95 % confidence interval of the mean by Student's t; absent for a
+    /// single run.
+    pub ci95: Option<f64>,
+    /// Smallest.
+    pub min: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+/// Mean, spread and interval of `values`; nothing if there are none.
+pub fn estimate(values: &[f64]) -> Option<Estimate> {
+    Some(Estimate {
+        runs: u32::try_from(values.len()).ok()?,
+        mean: mean(values)?,
+        std_dev: std_dev(values),
+        ci95: ci95_half_width(values),
+        min: values.iter().copied().fold(f64::INFINITY, f64::min),
+        max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+    })
+}
+
+/// Arithmetic mean; nothing if there are no values.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// Sample standard deviation (division by n - 1); nothing for fewer than two values.
+pub fn std_dev(values: &[f64]) -> Option<f64> {
+    if values.len() < 2 {
+        return None;
+    }
+    let mean = mean(values)?;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Some((squares / (values.len() - 1) as f64).sqrt())
+}
+
+/// Half width of the two-sided 95 % confidence interval of the mean, by Student's t with n - 1
+/// degrees of freedom; nothing for fewer than two values.
+pub fn ci95_half_width(values: &[f64]) -> Option<f64> {
+    let std_dev = std_dev(values)?;
+    Some(t_975(values.len() - 1) * std_dev / (values.len() as f64).sqrt())
+}
+
+/// The 0.975 quantile of Student's t.
+fn t_975(degrees_of_freedom: usize) -> f64 {
+    StudentsT::new(0.0, 1.0, degrees_of_freedom as f64)
+        .expect("two values or more leave at least one degree of freedom")
+        .inverse_cdf(0.975)
+}
+
+/// Median; nothing if there are no values.
+pub fn median(values: &[f64]) -> Option<f64> {
+    quantile(values, 0.5)
+}
+
+/// The `q` quantile (`q` from 0 to 1) by linear interpolation between order statistics (type 7 of
+/// Hyndman and Fan 1996); nothing if there are no values.
+pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().checked_sub(1)?;
+    let place = q.clamp(0.0, 1.0) * last as f64;
+    let below = place.floor() as usize;
+    let above = (below + 1).min(last);
+    let between = place - below as f64;
+    Some(sorted[below] + (sorted[above] - sorted[below]) * between)
+}
+
+/// Jain's fairness index (Jain, Chiu and Hawe 1984): 1/n when one takes all, 1 when all take the
+/// same. Nothing if there are no shares or all are zero.
+pub fn jain_index(shares: &[f64]) -> Option<f64> {
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|share| share * share).sum();
+    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+}
+
+/// The smallest share over the largest, in percent (Chae and Choi 2004 call this fairness).
+/// Nothing if there are no shares or all are zero.
+pub fn min_max_percent(shares: &[f64]) -> Option<f64> {
+    let most = shares.iter().copied().fold(0.0, f64::max);
+    let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
+    (most > 0.0).then(|| 100.0 * least / most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_t_quantiles_are_those_of_the_printed_table() {
+        // NIST/SEMATECH e-Handbook of Statistical Methods §1.3.6.7.2.
+        for (degrees, quantile) in [(1, 12.706), (2, 4.303), (4, 2.776), (19, 2.093), (100, 1.984)]
+        {
+            assert!((t_975(degrees) - quantile).abs() < 6e-4, "{degrees}: {}", t_975(degrees));
+        }
+    }
+
+    #[test]
+    fn four_known_values_have_their_interval() {
+        let found = estimate(&[1.0, 2.0, 3.0, 4.0]).expect("four values");
+        assert_eq!((found.mean, found.min, found.max, found.runs), (2.5, 1.0, 4.0, 4));
+        assert!((found.std_dev.expect("four") - 1.290_994).abs() < 1e-6);
+        // 3.1824 * 1.290994 / 2
+        assert!((found.ci95.expect("four") - 2.054_27).abs() < 1e-4);
+    }
+
+    #[test]
+    fn one_run_has_a_mean_and_no_interval() {
+        let found = estimate(&[7.0]).expect("one value");
+        assert_eq!((found.mean, found.std_dev, found.ci95), (7.0, None, None));
+        assert_eq!(estimate(&[]), None);
+    }
+
+    #[test]
+    fn quantiles_interpolate() {
+        assert_eq!(quantile(&[4.0, 1.0, 3.0, 2.0], 0.5), Some(2.5));
+        assert_eq!(quantile(&[10.0, 20.0], 0.25), Some(12.5));
+        assert_eq!(median(&[]), None);
+    }
+
+    #[test]
+    fn fairness_at_its_ends() {
+        assert_eq!(jain_index(&[5.0, 5.0, 5.0]), Some(1.0));
+        assert_eq!(jain_index(&[9.0, 0.0, 0.0]), Some(1.0 / 3.0));
+        assert_eq!(jain_index(&[0.0, 0.0]), None);
+        assert_eq!(min_max_percent(&[457.16, 54.84]).map(|p| p.round()), Some(12.0));
+    }
+
+    proptest! {
+        #[test]
+        fn jain_lies_between_one_over_n_and_one_whatever_the_scale(
+            shares in prop::collection::vec(0.0f64..1e9, 1..50),
+            scale in 1e-3f64..1e3,
+        ) {
+            prop_assume!(shares.iter().any(|share| *share > 1e-3));
+            let index = jain_index(&shares).expect("some share is positive");
+            prop_assert!(index >= 1.0 / shares.len() as f64 - 1e-12 && index <= 1.0 + 1e-12);
+            let scaled: Vec<_> = shares.iter().map(|share| share * scale).collect();
+            prop_assert!((jain_index(&scaled).expect("positive") - index).abs() < 1e-9);
+        }
+
+        #[test]
+        fn quantiles_are_ordered_and_inside_the_extremes(
+            values in prop::collection::vec(-1e6f64..1e6, 1..60),
+            low in 0.0f64..1.0,
+            high in 0.0f64..1.0,
+        ) {
+            let (low, high) = (low.min(high), low.max(high));
+            let least = quantile(&values, 0.0).expect("values");
+            let most = quantile(&values, 1.0).expect("values");
+            let (a, b) = (quantile(&values, low), quantile(&values, high));
+            prop_assert!(Some(least) <= a && a <= b && b <= Some(most));
+        }
+
+        #[test]
+        fn the_interval_shrinks_when_the_same_spread_is_seen_more_often(
+            values in prop::collection::vec(-1e3f64..1e3, 3..20),
+        ) {
+            prop_assume!(std_dev(&values).expect("three or more") > 1e-3);
+            let twice: Vec<_> = values.iter().chain(&values).copied().collect();
+            prop_assert!(ci95_half_width(&twice) < ci95_half_width(&values));
+        }
+    }
+}

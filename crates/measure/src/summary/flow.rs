@@ -1,0 +1,144 @@
+//! The counters of one connection.
+
+use super::run::FlowSummary;
+use super::{bit_rate, mean::StepMean, seconds_between};
+use crate::{FlowLabel, Spread};
+use ackord_events::{CwndReason, RecoveryKind, SegmentKind};
+use ackord_units::{Bytes, Span, Time};
+use ackord_wire::Side;
+
+#[derive(Clone, Debug)]
+pub(super) struct FlowFold {
+    sends: Side,
+    size: Option<Bytes>,
+    bytes_delivered: u64,
+    bytes_sent: u64,
+    segments_sent: u64,
+    retransmitted_segments: u64,
+    retransmitted_bytes: u64,
+    bytes_declared_lost: u64,
+    packets_dropped: u64,
+    timeouts: u64,
+    fast_recoveries: u64,
+    undone_reductions: u64,
+    acks_sent: u64,
+    completed_at: Option<Time>,
+    cwnd: StepMean,
+    rtt: Spread,
+}
+
+impl FlowFold {
+    pub(super) fn new(label: &FlowLabel) -> FlowFold {
+        FlowFold {
+            sends: label.sends,
+            size: label.size,
+            bytes_delivered: 0,
+            bytes_sent: 0,
+            segments_sent: 0,
+            retransmitted_segments: 0,
+            retransmitted_bytes: 0,
+            bytes_declared_lost: 0,
+            packets_dropped: 0,
+            timeouts: 0,
+            fast_recoveries: 0,
+            undone_reductions: 0,
+            acks_sent: 0,
+            completed_at: None,
+            cwnd: StepMean::default(),
+            rtt: Spread::coarse(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn segment_sent(&mut self, by: Side, payload: Bytes, kind: SegmentKind) {
+        if by != self.sends {
+            self.acks_sent += u64::from(kind == SegmentKind::PureAck);
+            return;
+        }
+        match kind {
+            SegmentKind::PureAck | SegmentKind::Reset => return,
+            SegmentKind::New | SegmentKind::WindowProbe => {}
+            SegmentKind::Retransmission => {
+                self.retransmitted_segments += 1;
+                self.retransmitted_bytes += payload.get();
+            }
+        }
+        self.segments_sent += 1;
+        self.bytes_sent += payload.get();
+    }
+
+    #[inline]
+    pub(super) fn delivered(&mut self, at: Time, to: Side, stream_offset: Bytes) {
+        if to == self.sends {
+            return;
+        }
+        self.bytes_delivered = stream_offset.get();
+        if self.completed_at.is_none() && self.size.is_some_and(|size| stream_offset >= size) {
+            self.completed_at = Some(at);
+        }
+    }
+
+    #[inline]
+    pub(super) fn cwnd_changed(&mut self, at: Time, of: Side, cwnd: Bytes, reason: CwndReason) {
+        if of != self.sends {
+            return;
+        }
+        self.undone_reductions += u64::from(reason == CwndReason::Undo);
+        // What the window does after the last byte has arrived carries no data.
+        if self.completed_at.is_none() {
+            self.cwnd.set(at, cwnd.get());
+        }
+    }
+
+    #[inline]
+    pub(super) fn rtt_sampled(&mut self, by: Side, rtt: Span) {
+        if by == self.sends {
+            self.rtt.add(rtt);
+        }
+    }
+
+    pub(super) fn segment_lost(&mut self, of: Side, bytes: Bytes) {
+        if of == self.sends {
+            self.bytes_declared_lost += bytes.get();
+        }
+    }
+
+    pub(super) fn recovery_entered(&mut self, by: Side, kind: RecoveryKind) {
+        self.fast_recoveries += u64::from(by == self.sends && kind == RecoveryKind::Fast);
+    }
+
+    pub(super) fn timed_out(&mut self, of: Side) {
+        self.timeouts += u64::from(of == self.sends);
+    }
+
+    pub(super) fn packet_dropped(&mut self, from: Side) {
+        self.packets_dropped += u64::from(from == self.sends);
+    }
+
+    pub(super) fn summary(&self, label: &FlowLabel, ended_at: Time) -> FlowSummary {
+        let stopped_at = self.completed_at.unwrap_or(ended_at);
+        let busy = stopped_at.saturating_since(label.started_at);
+        FlowSummary {
+            name: label.name.clone(),
+            mechanisms: label.mechanisms.clone(),
+            bytes_delivered: self.bytes_delivered,
+            goodput_bit_s: bit_rate(self.bytes_delivered, busy),
+            segments_sent: self.segments_sent,
+            retransmitted_segments: self.retransmitted_segments,
+            timeouts: self.timeouts,
+            acks_sent: self.acks_sent,
+            completion_s: self.completed_at.map(|at| seconds_between(label.started_at, at)),
+            started_s: label.started_at.as_secs_f64(),
+            size_bytes: self.size.map(Bytes::get),
+            bytes_sent: self.bytes_sent,
+            retransmitted_bytes: self.retransmitted_bytes,
+            bytes_declared_lost: self.bytes_declared_lost,
+            packets_dropped: self.packets_dropped,
+            fast_recoveries: self.fast_recoveries,
+            undone_reductions: self.undone_reductions,
+            cwnd_mean_bytes: self.cwnd.until(stopped_at),
+            cwnd_max_bytes: self.cwnd.until(stopped_at).map(|_| self.cwnd.most()),
+            rtt: self.rtt.summary(),
+        }
+    }
+}

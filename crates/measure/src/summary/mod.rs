@@ -1,0 +1,130 @@
+//! The cheap sink: counters, means and histograms per flow and per link, no allocation per packet.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `flow.rs` | the counters of one connection |
+//! | `link.rs` | the counters of one direction of a link and its queue |
+//! | `mean.rs` | mean over time of a value that changes in steps |
+//! | `run.rs` | [`RunSummary`]: what they add up to, in the form of the JSON output |
+
+mod flow;
+mod link;
+mod mean;
+mod run;
+#[cfg(test)]
+mod tests;
+
+pub use run::{
+    Drops, FairnessSummary, FlowSummary, LinkSummary, QueueSummary, RunIdentity, RunSummary,
+};
+
+use crate::{FlowLabel, LinkLabel, RunLabels};
+use ackord_events::{Event, Sink};
+use ackord_units::{Span, Time};
+use ackord_wire::FlowId;
+use flow::FlowFold;
+use link::LinkFold;
+
+/// Folds events into a [`RunSummary`].
+#[derive(Clone, Debug)]
+pub struct Summary {
+    flows: Vec<(FlowLabel, FlowFold)>,
+    links: Vec<(LinkLabel, LinkFold)>,
+}
+
+impl Summary {
+    /// A sink for a run whose flows and links are these.
+    pub fn new(labels: &RunLabels) -> Summary {
+        let flows = labels.flows.iter().cloned().map(|label| {
+            let fold = FlowFold::new(&label);
+            (label, fold)
+        });
+        Summary {
+            flows: flows.collect(),
+            links: labels.links.iter().cloned().map(|label| (label, LinkFold::new())).collect(),
+        }
+    }
+
+    /// What the run added up to. `ended_at` is where it really ended, which is earlier than planned
+    /// when somebody interrupted it.
+    pub fn finish(&self, identity: RunIdentity, ended_at: Time) -> RunSummary {
+        let flows: Vec<_> =
+            self.flows.iter().map(|(label, fold)| fold.summary(label, ended_at)).collect();
+        RunSummary {
+            scenario_hash: identity.scenario_hash,
+            seed: identity.seed,
+            version: identity.version,
+            duration_s: ended_at.as_secs_f64(),
+            fairness: FairnessSummary::of(&flows),
+            flows,
+            queues: self.links.iter().map(|(label, fold)| fold.queue(label, ended_at)).collect(),
+            links: self.links.iter().map(|(label, fold)| fold.link(label, ended_at)).collect(),
+        }
+    }
+
+    #[inline]
+    fn flow(&mut self, flow: FlowId) -> &mut FlowFold {
+        &mut self.flows.get_mut(flow.0 as usize).expect("the labels name every flow").1
+    }
+
+    #[inline]
+    fn link(&mut self, link: ackord_events::LinkId) -> &mut LinkFold {
+        &mut self.links.get_mut(link.0 as usize).expect("the labels name every link").1
+    }
+}
+
+impl Sink for Summary {
+    /// # Panics
+    /// If the event names a flow or link for which there is no label.
+    fn emit(&mut self, at: Time, event: Event<'_>) {
+        match event {
+            Event::SegmentSent { endpoint, payload, kind, .. } => {
+                self.flow(endpoint.flow).segment_sent(endpoint.side, payload, kind);
+            }
+            Event::DataDelivered { endpoint, stream_offset, .. } => {
+                self.flow(endpoint.flow).delivered(at, endpoint.side, stream_offset);
+            }
+            Event::CwndChanged { endpoint, cwnd, reason, .. } => {
+                self.flow(endpoint.flow).cwnd_changed(at, endpoint.side, cwnd, reason);
+            }
+            Event::RttSampled { endpoint, rtt, .. } => {
+                self.flow(endpoint.flow).rtt_sampled(endpoint.side, rtt);
+            }
+            Event::SegmentLost { endpoint, bytes, .. } => {
+                self.flow(endpoint.flow).segment_lost(endpoint.side, bytes);
+            }
+            Event::RecoveryEntered { endpoint, kind } => {
+                self.flow(endpoint.flow).recovery_entered(endpoint.side, kind);
+            }
+            Event::RetransmissionTimeout { endpoint, .. } => {
+                self.flow(endpoint.flow).timed_out(endpoint.side);
+            }
+            Event::PacketEnqueued { link, bytes, queue_packets, queue_bytes, .. } => {
+                self.link(link).enqueued(at, bytes, queue_packets, queue_bytes);
+            }
+            Event::PacketDequeued { link, bytes, waited, queue_packets, queue_bytes, .. } => {
+                let fold = self.link(link);
+                fold.waited(waited);
+                fold.dequeued(at, bytes, queue_packets, queue_bytes);
+            }
+            Event::PacketDropped { link, packet, reason } => {
+                self.link(link).dropped(packet.len(), reason);
+                // Traffic that is no connection's has no label either.
+                if let Some((_, flow)) = self.flows.get_mut(packet.flow.0 as usize) {
+                    flow.packet_dropped(packet.from);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Seconds from one instant to another; zero if it is the other way round.
+fn seconds_between(from: Time, to: Time) -> f64 {
+    to.saturating_since(from).as_secs_f64()
+}
+
+/// A rate in bit/s; zero over no time.
+fn bit_rate(bytes: u64, span: Span) -> f64 {
+    if span == Span::ZERO { 0.0 } else { bytes as f64 * 8.0 / span.as_secs_f64() }
+}
