@@ -16,6 +16,11 @@ pub struct EndpointId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub u32);
 
+impl LinkId {
+    /// No link: where something happens at a node before any link is taken.
+    pub const NONE: LinkId = LinkId(u32::MAX);
+}
+
 /// What happened. Fields carry units in their types; reasons are enums.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]

@@ -1,3 +1,33 @@
 //! The elements between endpoints, sans-IO, and the graph that wires them.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `graph.rs` | [`Graph`]: nodes, one-way links, forwarding, deliveries, conservation of packets |
+//! | `graph/builder.rs` | [`GraphBuilder`]: how a graph is put together |
+//! | `routes.rs` | which link leads where: shortest propagation delay |
+//! | `link/` | a transmitter with its queue, propagation delay and loss |
+//! | `queue/` | what waits for a transmitter: drop-tail, selective drop |
+//! | `schedule.rs` | [`Schedule`]: who is due next, over links here and endpoints in the simulator |
+//! | `random.rs` | [`Stream`]: one stream of random numbers per element |
+//! | `registry.rs` | every queue and loss model with its knobs, and how a choice becomes one |
+//!
+//! Every driver does the same: [`Graph::handle_packet`] when an endpoint sends,
+//! [`Graph::poll_delivery`] at or after [`Graph::deadline`]. Inside, packets are worked on at the
+//! instants at which they would move, however late the driver asks: lateness does not add up.
+//!
+//! Not modelled: link-layer framing (a packet costs its IP length), half-duplex media, processing
+//! time in routers, hop limits.
 
+mod graph;
+mod link;
+mod queue;
+mod random;
 pub mod registry;
+mod routes;
+mod schedule;
+
+pub use graph::{Conservation, Delivery, Graph, GraphBuilder, GraphError, Unbalanced};
+pub use link::{DropCounts, LinkConfig, LinkStats, LossModel, Tap};
+pub use queue::{Dequeued, DropTail, Limit, Outlet, Queue, QueueDiscipline};
+pub use random::Stream;
+pub use schedule::Schedule;

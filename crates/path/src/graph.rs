@@ -1,0 +1,256 @@
+//! Nodes and one-way links, and the packets that move over them.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `graph/builder.rs` | [`GraphBuilder`]: how a graph is put together, and what it refuses |
+//!
+//! Everything inside happens at its theoretical instant, in order of time, and at one instant in
+//! order of link numbers; a packet entering at an instant comes after those already on their way.
+//! What a graph delivers therefore does not depend on when, or how often, it is polled.
+
+mod builder;
+
+use crate::Schedule;
+use crate::link::{DropCounts, Link, LinkStats};
+use crate::queue::{Queue, QueueDiscipline};
+use crate::routes::Routes;
+use ackord_events::{DropReason, Event, LinkId, Sink};
+use ackord_units::{Span, Time};
+use ackord_wire::{NodeId, Packet};
+use std::collections::VecDeque;
+
+pub use builder::{GraphBuilder, GraphError};
+
+/// Nodes, links, routes, and the packets under way.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    links: Vec<Link>,
+    /// By link: the link whose queue watches what comes out of this one, or [`NOBODY`].
+    watchers: Vec<u32>,
+    routes: Routes,
+    nodes: usize,
+    schedule: Schedule,
+    /// Deliveries that were due before a packet that has entered since.
+    ready: VecDeque<Delivery>,
+    injected: u64,
+    delivered: u64,
+    unroutable: u64,
+    /// The latest `now` at which a packet entered.
+    entered_at: Time,
+}
+
+const NOBODY: u32 = u32::MAX;
+
+/// A packet that has reached its destination.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Delivery {
+    /// When it arrived, which may be before the driver asked.
+    pub at: Time,
+    /// Where: the packet's destination.
+    pub node: NodeId,
+    /// The packet.
+    pub packet: Packet,
+}
+
+/// Where every packet that ever entered is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conservation {
+    /// Packets that entered.
+    pub injected: u64,
+    /// Packets handed to the driver at their destination.
+    pub delivered: u64,
+    /// Packets that died, by reason.
+    pub dropped: DropCounts,
+    /// Packets in queues, on wires, or waiting to be polled, counted where they are.
+    pub in_flight: u64,
+}
+
+/// Packets have appeared or vanished: a defect of this crate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{} packets entered, but {} were delivered, {} dropped and {} are under way",
+    .0.injected, .0.delivered, .0.dropped.total(), .0.in_flight
+)]
+pub struct Unbalanced(pub Conservation);
+
+impl Conservation {
+    /// Whether the packets that entered are all accounted for.
+    pub fn check(&self) -> Result<(), Unbalanced> {
+        let found = self.delivered + self.dropped.total() + self.in_flight;
+        if found == self.injected { Ok(()) } else { Err(Unbalanced(*self)) }
+    }
+}
+
+impl Graph {
+    /// An empty graph, to be filled.
+    pub fn builder() -> GraphBuilder {
+        GraphBuilder::default()
+    }
+
+    /// A packet enters at `packet.src`, towards `packet.dst`.
+    ///
+    /// `now` never goes back, over all calls. Everything due up to `now` happens first; what that
+    /// delivers waits for [`Graph::poll_delivery`].
+    #[inline]
+    pub fn handle_packet<S: Sink>(&mut self, now: Time, packet: Packet, sink: &mut S) {
+        while self.schedule.next_at() <= now {
+            if let Some(delivery) = self.step(sink) {
+                self.ready.push_back(delivery);
+            }
+        }
+        debug_assert!(now >= self.entered_at, "packets enter in order of time");
+        self.entered_at = now;
+        self.injected += 1;
+        if packet.src == packet.dst {
+            self.ready.push_back(Delivery { at: now, node: packet.dst, packet });
+            return;
+        }
+        self.forward(now, packet.src, &packet, None, sink);
+    }
+
+    /// The next packet that has reached its destination at or before `now`. To be asked until it
+    /// answers nothing.
+    #[inline]
+    pub fn poll_delivery<S: Sink>(&mut self, now: Time, sink: &mut S) -> Option<Delivery> {
+        if let Some(delivery) = self.ready.pop_front() {
+            self.delivered += 1;
+            return Some(delivery);
+        }
+        while self.schedule.next_at() <= now && now != Time::NEVER {
+            if let Some(delivery) = self.step(sink) {
+                self.delivered += 1;
+                return Some(delivery);
+            }
+        }
+        None
+    }
+
+    /// The earliest instant at which [`Graph::poll_delivery`] may have something to do.
+    #[inline]
+    pub fn deadline(&self) -> Option<Time> {
+        match self.ready.front() {
+            Some(delivery) => Some(delivery.at),
+            None => self.schedule.peek().map(|(time, _)| time),
+        }
+    }
+
+    /// Lets every transmitter catch up with `now`, so that events and counters are complete. For
+    /// the end of a run, after the last delivery up to `now` has been polled.
+    pub fn settle<S: Sink>(&mut self, now: Time, sink: &mut S) {
+        for link in &mut self.links {
+            link.run_until(now, sink);
+        }
+    }
+
+    /// Where every packet is.
+    pub fn conservation(&self) -> Conservation {
+        let mut dropped = DropCounts::default();
+        let mut in_flight = self.ready.len() as u64;
+        for link in &self.links {
+            dropped.add(&link.stats().drops);
+            in_flight += link.in_flight();
+        }
+        for _ in 0..self.unroutable {
+            dropped.count(DropReason::NoRoute);
+        }
+        Conservation { injected: self.injected, delivered: self.delivered, dropped, in_flight }
+    }
+
+    /// How many nodes there are.
+    pub fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// How many links there are, numbered from zero.
+    pub fn links(&self) -> usize {
+        self.links.len()
+    }
+
+    /// A link's counters.
+    ///
+    /// # Panics
+    /// If there is no such link.
+    pub fn link_stats(&self, link: LinkId) -> &LinkStats {
+        self.links[link.0 as usize].stats()
+    }
+
+    /// A link's queue.
+    ///
+    /// # Panics
+    /// If there is no such link.
+    pub fn queue(&self, link: LinkId) -> &Queue {
+        self.links[link.0 as usize].queue()
+    }
+
+    /// How long a link's transmitter has been sending up to `now`, the part of the transmission
+    /// under way included. Exact after [`Graph::settle`] at the same `now`; never more than `now`.
+    ///
+    /// # Panics
+    /// If there is no such link.
+    pub fn busy_for(&self, link: LinkId, now: Time) -> Span {
+        self.links[link.0 as usize].busy_for(now)
+    }
+
+    /// Works on the earliest thing due: a packet comes out of its link, and goes on or is there.
+    #[inline]
+    fn step<S: Sink>(&mut self, sink: &mut S) -> Option<Delivery> {
+        let (at, due) = self.schedule.peek()?;
+        let link = &mut self.links[due as usize];
+        let node = link.to();
+        let (arrived, due_at) = link.take_arrival(at, sink);
+        self.schedule.set(due, due_at.unwrap_or(Time::NEVER));
+        let packet = arrived?;
+        let watcher = self.watchers[due as usize];
+        if watcher != NOBODY {
+            self.links[watcher as usize].queue_mut().observe_reverse(at, &packet);
+        }
+        if packet.dst == node {
+            return Some(Delivery { at, node, packet });
+        }
+        self.forward(at, node, &packet, Some(due), sink);
+        None
+    }
+
+    #[inline]
+    fn forward<S: Sink>(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        packet: &Packet,
+        came_by: Option<u32>,
+        sink: &mut S,
+    ) {
+        let Some(link) = self.route(node, packet.dst) else {
+            self.drop_unroutable(now, packet, came_by, sink);
+            return;
+        };
+        if let Some(due_at) = self.links[link as usize].accept(now, packet, sink) {
+            self.schedule.set(link, due_at);
+        }
+    }
+
+    #[inline]
+    fn route(&self, node: NodeId, dst: NodeId) -> Option<u32> {
+        let known = (node.0 as usize) < self.nodes && (dst.0 as usize) < self.nodes;
+        if known { self.routes.next(node, dst) } else { None }
+    }
+
+    /// Counted at the link it came by, or at none if it has just entered.
+    #[cold]
+    fn drop_unroutable<S: Sink>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        came_by: Option<u32>,
+        sink: &mut S,
+    ) {
+        let reason = DropReason::NoRoute;
+        match came_by {
+            Some(link) => self.links[link as usize].drop(now, packet, reason, sink),
+            None => {
+                self.unroutable += 1;
+                sink.emit(now, Event::PacketDropped { link: LinkId::NONE, packet, reason });
+            }
+        }
+    }
+}

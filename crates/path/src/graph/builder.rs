@@ -1,0 +1,127 @@
+//! How a graph is put together, and what it refuses.
+
+use super::{Graph, NOBODY};
+use crate::Schedule;
+use crate::link::{Link, LinkConfig};
+use crate::queue::QueueDiscipline;
+use crate::routes::{Edge, Routes};
+use ackord_events::LinkId;
+use ackord_units::{Rate, Time};
+use ackord_wire::NodeId;
+use std::collections::VecDeque;
+
+/// Collects nodes and links. Numbers are given in the order of the calls.
+#[derive(Clone, Debug, Default)]
+pub struct GraphBuilder {
+    nodes: usize,
+    links: Vec<LinkConfig>,
+}
+
+/// Why a graph cannot be built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GraphError {
+    /// A link begins or ends at a node that was not added.
+    #[error("link {} refers to node {}, which does not exist", .link.0, .node.0)]
+    UnknownNode {
+        /// The link.
+        link: LinkId,
+        /// The node.
+        node: NodeId,
+    },
+    /// A link leads from a node to itself.
+    #[error("link {} leads from node {} to itself", .link.0, .node.0)]
+    SelfLoop {
+        /// The link.
+        link: LinkId,
+        /// The node.
+        node: NodeId,
+    },
+    /// A link would never transmit anything.
+    #[error("link {} has a rate of zero", .link.0)]
+    ZeroRate {
+        /// The link.
+        link: LinkId,
+    },
+    /// More nodes than node numbers.
+    #[error("{nodes} nodes are more than the 65536 that can be numbered")]
+    TooManyNodes {
+        /// How many were added.
+        nodes: usize,
+    },
+}
+
+impl GraphBuilder {
+    /// Adds a host or router.
+    pub fn add_node(&mut self) -> NodeId {
+        let node = NodeId(self.nodes as u16);
+        self.nodes += 1;
+        node
+    }
+
+    /// Adds one direction of a link.
+    pub fn add_link(&mut self, config: LinkConfig) -> LinkId {
+        let link = LinkId(self.links.len() as u32);
+        self.links.push(config);
+        link
+    }
+
+    /// Works out the routes and makes the graph.
+    pub fn build(self) -> Result<Graph, GraphError> {
+        self.check()?;
+        let edges: Vec<_> = self
+            .links
+            .iter()
+            .map(|link| Edge { from: link.from, to: link.to, delay: link.delay })
+            .collect();
+        let watchers = self.watchers();
+        let links: Vec<_> = self
+            .links
+            .into_iter()
+            .enumerate()
+            .map(|(number, config)| Link::new(LinkId(number as u32), config))
+            .collect();
+        Ok(Graph {
+            watchers,
+            routes: Routes::shortest(self.nodes, &edges),
+            nodes: self.nodes,
+            schedule: Schedule::new(links.len()),
+            links,
+            ready: VecDeque::new(),
+            injected: 0,
+            delivered: 0,
+            unroutable: 0,
+            entered_at: Time::ZERO,
+        })
+    }
+
+    fn check(&self) -> Result<(), GraphError> {
+        if self.nodes > 1 << 16 {
+            return Err(GraphError::TooManyNodes { nodes: self.nodes });
+        }
+        for (number, config) in self.links.iter().enumerate() {
+            let link = LinkId(number as u32);
+            let unknown = [config.from, config.to].into_iter().find(|n| n.0 as usize >= self.nodes);
+            if let Some(node) = unknown {
+                return Err(GraphError::UnknownNode { link, node });
+            }
+            if config.from == config.to {
+                return Err(GraphError::SelfLoop { link, node: config.from });
+            }
+            if config.rate == Rate::from_bits_per_sec(0) {
+                return Err(GraphError::ZeroRate { link });
+            }
+        }
+        Ok(())
+    }
+
+    /// For each link, the opposite one whose queue wants to see what comes out of it: the first
+    /// that joins the same two nodes the other way.
+    fn watchers(&self) -> Vec<u32> {
+        let opposite = |of: &LinkConfig| {
+            self.links.iter().position(|link| {
+                (link.from, link.to) == (of.to, of.from) && link.queue.wants_reverse()
+            })
+        };
+        self.links.iter().map(|link| opposite(link).map_or(NOBODY, |n| n as u32)).collect()
+    }
+}

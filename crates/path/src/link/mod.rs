@@ -1,0 +1,353 @@
+//! One direction of a link: a queue, a transmitter of a fixed rate, a propagation delay, a medium.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `mod.rs` | the link and its configuration |
+//! | `loss.rs` | [`LossModel`]: what the medium loses |
+//! | `stats.rs` | [`LinkStats`]: plain counters, always on |
+//!
+//! The transmitter is lazy. It keeps the instant at which it becomes free, and catches up whenever
+//! the link is looked at: each packet leaves the queue at the exact instant the one before it was
+//! out, then sits on the wire until it arrives. So a packet costs one event, its arrival.
+//!
+//! *A queue with packets in it implies packets on the wire*: the one being transmitted is there,
+//! and it arrives no earlier than its transmission ends, which is when the next one leaves the
+//! queue. The next arrival is therefore always the head of the wire.
+//!
+//! At the same instant the transmitter goes first: a packet that arrives just as a place in the
+//! queue becomes free finds it free.
+
+mod loss;
+mod stats;
+
+use crate::queue::{Outlet, Queue, QueueDiscipline};
+use ackord_events::{DropReason, Event, LinkId, Sink, TapPoint};
+use ackord_units::{Bytes, Rate, Span, Time};
+use ackord_wire::{NodeId, Packet};
+use std::collections::VecDeque;
+
+pub use loss::LossModel;
+pub use stats::{DropCounts, LinkStats};
+
+/// What a link is made of.
+#[derive(Clone, Debug)]
+pub struct LinkConfig {
+    /// The node whose packets it takes.
+    pub from: NodeId,
+    /// The node it leads to.
+    pub to: NodeId,
+    /// How fast the transmitter is; not zero.
+    pub rate: Rate,
+    /// Propagation delay, from the end of a packet's transmission to its arrival.
+    pub delay: Span,
+    /// What waits for the transmitter.
+    pub queue: Queue,
+    /// What the medium loses; nothing for a perfect medium.
+    pub loss: Option<LossModel>,
+    /// Whether captures are taken at its two ends.
+    pub tap: Tap,
+}
+
+/// Whether a link tells of every packet that enters and leaves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Tap {
+    /// No.
+    #[default]
+    Off,
+    /// [`TapPoint::LinkIn`] and [`TapPoint::LinkOut`] events for every packet.
+    On,
+}
+
+/// One direction of a link at work.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    id: LinkId,
+    to: NodeId,
+    serializer: Serializer,
+    delay: Span,
+    /// When the transmitter has finished what it has begun.
+    free_at: Time,
+    queue: Queue,
+    loss: Option<LossModel>,
+    tap: Tap,
+    wire: VecDeque<OnWire>,
+    outlet: Outlet,
+    stats: LinkStats,
+}
+
+/// A packet whose transmission has begun.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OnWire {
+    arrives_at: Time,
+    fate: Option<DropReason>,
+    packet: Packet,
+}
+
+impl Link {
+    pub(crate) fn new(id: LinkId, config: LinkConfig) -> Link {
+        Link {
+            id,
+            to: config.to,
+            serializer: Serializer::new(config.rate),
+            delay: config.delay,
+            free_at: Time::ZERO,
+            queue: config.queue,
+            loss: config.loss,
+            tap: config.tap,
+            wire: VecDeque::with_capacity(16),
+            outlet: Outlet::default(),
+            stats: LinkStats::default(),
+        }
+    }
+
+    /// A packet enters at `now`. Returns when the link is next due if that has changed.
+    #[inline]
+    pub(crate) fn accept<S: Sink>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        sink: &mut S,
+    ) -> Option<Time> {
+        if S::ACTIVE && self.tap == Tap::On {
+            sink.emit(now, Event::PacketTapped { tap: TapPoint::LinkIn(self.id), packet });
+        }
+        self.run_until(now, sink);
+        let was_empty = self.wire.is_empty();
+        if self.free_at <= now {
+            self.pass(now, packet, sink);
+        } else {
+            self.enqueue(now, packet, sink);
+        }
+        if was_empty { self.due_at() } else { None }
+    }
+
+    /// Lets the transmitter do everything it does up to and including `now`.
+    #[inline]
+    pub(crate) fn run_until<S: Sink>(&mut self, now: Time, sink: &mut S) {
+        while self.free_at <= now && self.queue.len_packets() > 0 {
+            let at = self.free_at;
+            let Some(dequeued) = self.queue.dequeue(at, &mut self.outlet) else {
+                self.drain_outlet(at, sink);
+                break;
+            };
+            self.drain_outlet(at, sink);
+            self.tell_dequeued(at, &dequeued.packet, dequeued.waited, sink);
+            self.transmit(at, &dequeued.packet);
+        }
+    }
+
+    /// Takes the packet that arrives at `now`, or drops it there if the medium lost it, and says
+    /// when the link is due again.
+    ///
+    /// # Panics
+    /// If nothing is on the wire.
+    #[inline]
+    pub(crate) fn take_arrival<S: Sink>(
+        &mut self,
+        now: Time,
+        sink: &mut S,
+    ) -> (Option<Packet>, Option<Time>) {
+        self.run_until(now, sink);
+        let OnWire { arrives_at, fate, packet } =
+            self.wire.pop_front().expect("a link is due only when something is on its wire");
+        debug_assert_eq!(arrives_at, now, "the schedule and the wire agree");
+        if let Some(reason) = fate {
+            self.drop(now, &packet, reason, sink);
+            return (None, self.due_at());
+        }
+        if S::ACTIVE && self.tap == Tap::On {
+            sink.emit(
+                now,
+                Event::PacketTapped { tap: TapPoint::LinkOut(self.id), packet: &packet },
+            );
+        }
+        (Some(packet), self.due_at())
+    }
+
+    pub(crate) fn to(&self) -> NodeId {
+        self.to
+    }
+
+    pub(crate) fn stats(&self) -> &LinkStats {
+        &self.stats
+    }
+
+    pub(crate) fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    pub(crate) fn queue_mut(&mut self) -> &mut Queue {
+        &mut self.queue
+    }
+
+    /// How long the transmitter has been sending, up to `now`, if it has caught up with `now`.
+    pub(crate) fn busy_for(&self, now: Time) -> Span {
+        self.stats.busy_for.saturating_sub(self.free_at.saturating_since(now))
+    }
+
+    /// Packets in the queue and on the wire.
+    pub(crate) fn in_flight(&self) -> u64 {
+        u64::from(self.queue.len_packets()) + self.wire.len() as u64
+    }
+
+    /// Counts and tells the death of a packet here.
+    pub(crate) fn drop<S: Sink>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        reason: DropReason,
+        sink: &mut S,
+    ) {
+        self.stats.drops.count(reason);
+        if S::ACTIVE {
+            sink.emit(now, Event::PacketDropped { link: self.id, packet, reason });
+        }
+    }
+
+    fn due_at(&self) -> Option<Time> {
+        self.wire.front().map(|head| head.arrives_at)
+    }
+
+    /// Nobody waits and the transmitter is free: the packet is transmitted at once.
+    #[inline]
+    fn pass<S: Sink>(&mut self, now: Time, packet: &Packet, sink: &mut S) {
+        let passed = self.queue.pass(now, packet, &mut self.outlet);
+        match passed {
+            Err(reason) => self.drop(now, packet, reason, sink),
+            Ok(passed) => {
+                if S::ACTIVE {
+                    let len = packet.len();
+                    self.tell_enqueued(now, packet, QueueLength { packets: 1, bytes: len }, sink);
+                }
+                self.drain_outlet(now, sink);
+                if let Some(passed) = passed {
+                    self.tell_dequeued(now, &passed, Span::ZERO, sink);
+                    self.transmit(now, &passed);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn enqueue<S: Sink>(&mut self, now: Time, packet: &Packet, sink: &mut S) {
+        match self.queue.enqueue(now, packet, &mut self.outlet) {
+            Ok(()) => {
+                self.drain_outlet(now, sink);
+                if S::ACTIVE {
+                    let queue = QueueLength {
+                        packets: self.queue.len_packets(),
+                        bytes: self.queue.len_bytes(),
+                    };
+                    self.tell_enqueued(now, packet, queue, sink);
+                }
+            }
+            Err(reason) => {
+                self.drain_outlet(now, sink);
+                self.drop(now, packet, reason, sink);
+            }
+        }
+    }
+
+    #[inline]
+    fn transmit(&mut self, now: Time, packet: &Packet) {
+        let takes = self.serializer.time_for(packet.ip_len);
+        self.free_at = now + takes;
+        self.stats.packets += 1;
+        self.stats.bytes += u64::from(packet.ip_len);
+        self.stats.busy_for += takes;
+        let fate = self.loss.as_mut().and_then(LossModel::draw);
+        self.wire.push_back(OnWire {
+            arrives_at: self.free_at + self.delay,
+            fate,
+            packet: *packet,
+        });
+    }
+
+    /// Counts and tells what the queue dropped or marked beside its answer.
+    #[inline]
+    fn drain_outlet<S: Sink>(&mut self, now: Time, sink: &mut S) {
+        self.stats.marked = self.outlet.marked;
+        if !self.outlet.dropped.is_empty() {
+            self.drop_from_outlet(now, sink);
+        }
+    }
+
+    #[cold]
+    fn drop_from_outlet<S: Sink>(&mut self, now: Time, sink: &mut S) {
+        // The vector is put back so that its room is used again.
+        let mut dropped = std::mem::take(&mut self.outlet.dropped);
+        for (packet, reason) in dropped.drain(..) {
+            self.drop(now, &packet, reason, sink);
+        }
+        self.outlet.dropped = dropped;
+    }
+
+    #[inline]
+    fn tell_enqueued<S: Sink>(&self, now: Time, packet: &Packet, queue: QueueLength, sink: &mut S) {
+        let event = Event::PacketEnqueued {
+            link: self.id,
+            flow: packet.flow,
+            bytes: packet.len(),
+            queue_packets: queue.packets,
+            queue_bytes: queue.bytes,
+        };
+        sink.emit(now, event);
+    }
+
+    #[inline]
+    fn tell_dequeued<S: Sink>(&self, now: Time, packet: &Packet, waited: Span, sink: &mut S) {
+        if !S::ACTIVE {
+            return;
+        }
+        let event = Event::PacketDequeued {
+            link: self.id,
+            flow: packet.flow,
+            bytes: packet.len(),
+            waited,
+            queue_packets: self.queue.len_packets(),
+            queue_bytes: self.queue.len_bytes(),
+        };
+        sink.emit(now, event);
+    }
+}
+
+struct QueueLength {
+    packets: u32,
+    bytes: Bytes,
+}
+
+/// Works out transmission times as [`Rate::time_for`] does, without a division where it can.
+#[derive(Clone, Debug)]
+struct Serializer {
+    rate: Rate,
+    /// Nanoseconds per byte where that is a whole number, or zero.
+    nanos_per_byte: u64,
+    /// The latest answer: traffic has few packet lengths, mostly one per direction.
+    last_len: u32,
+    last_span: Span,
+}
+
+impl Serializer {
+    fn new(rate: Rate) -> Serializer {
+        let bits_per_sec = rate.as_bits_per_sec();
+        let whole = bits_per_sec > 0 && 8_000_000_000 % bits_per_sec == 0;
+        Serializer {
+            rate,
+            nanos_per_byte: if whole { 8_000_000_000 / bits_per_sec } else { 0 },
+            last_len: 0,
+            last_span: Span::ZERO,
+        }
+    }
+
+    #[inline]
+    fn time_for(&mut self, ip_len: u32) -> Span {
+        if self.nanos_per_byte != 0 {
+            return Span::from_nanos(self.nanos_per_byte * u64::from(ip_len));
+        }
+        if ip_len != self.last_len {
+            self.last_len = ip_len;
+            self.last_span = self.rate.time_for(Bytes(u64::from(ip_len)));
+        }
+        self.last_span
+    }
+}

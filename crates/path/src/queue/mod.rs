@@ -1,0 +1,143 @@
+//! What waits for a link's transmitter.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `drop_tail.rs` | [`DropTail`]: first in, first out, up to a capacity |
+//! | `fifo.rs` | the waiting line itself, with its capacity |
+//!
+//! A queue never holds the packet being transmitted. It is asked to take a packet when the packet
+//! arrives and to give one at the exact instant at which the transmitter becomes free.
+
+mod drop_tail;
+mod fifo;
+
+use ackord_events::DropReason;
+use ackord_units::{Bytes, Span, Time};
+use ackord_wire::Packet;
+
+pub use drop_tail::DropTail;
+pub use fifo::Limit;
+
+/// Decides what waits, in which order it leaves, and what dies instead.
+///
+/// Work-conserving: while packets wait, [`QueueDiscipline::dequeue`] gives one, unless it drops
+/// them all.
+pub trait QueueDiscipline {
+    /// Takes a packet that arrived at `now`, or says why it is dropped. Packets that were waiting
+    /// and die in its place go to `outlet`.
+    fn enqueue(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        outlet: &mut Outlet,
+    ) -> Result<(), DropReason>;
+
+    /// Gives the packet to be transmitted from `now` on, if one waits. What the queue chooses to
+    /// drop on the way there goes to `outlet`.
+    fn dequeue(&mut self, now: Time, outlet: &mut Outlet) -> Option<Dequeued>;
+
+    /// Packets waiting.
+    fn len_packets(&self) -> u32;
+
+    /// Bytes waiting.
+    fn len_bytes(&self) -> Bytes;
+
+    /// A packet met an idle transmitter and nobody waiting: it need not wait, but may be refused
+    /// or changed. The default sends it through the queue.
+    fn pass(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        outlet: &mut Outlet,
+    ) -> Result<Option<Packet>, DropReason> {
+        self.enqueue(now, packet, outlet)?;
+        Ok(self.dequeue(now, outlet).map(|dequeued| dequeued.packet))
+    }
+
+    /// A packet came out of the link in the opposite direction. Only called for queues that
+    /// [want it](QueueDiscipline::wants_reverse).
+    fn observe_reverse(&mut self, _now: Time, _packet: &Packet) {}
+
+    /// Whether the queue learns from the packets that come the other way.
+    fn wants_reverse(&self) -> bool {
+        false
+    }
+}
+
+/// A packet that has left the queue to be transmitted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dequeued {
+    /// The packet.
+    pub packet: Packet,
+    /// How long it waited.
+    pub waited: Span,
+}
+
+/// Where a queue tells what it did beside the answer to a call.
+#[derive(Clone, Debug, Default)]
+pub struct Outlet {
+    /// Packets that had been taken and were dropped after all, in order.
+    pub dropped: Vec<(Packet, DropReason)>,
+    /// Packets marked "congestion experienced" so far (RFC 3168).
+    pub marked: u64,
+}
+
+/// Every queue a link may have, dispatched without boxes.
+#[derive(Clone, Debug)]
+pub enum Queue {
+    /// First in, first out; what does not fit is dropped.
+    DropTail(DropTail),
+}
+
+macro_rules! each {
+    ($queue:expr, $inner:ident => $call:expr) => {
+        match $queue {
+            Queue::DropTail($inner) => $call,
+        }
+    };
+}
+
+impl QueueDiscipline for Queue {
+    #[inline]
+    fn enqueue(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        outlet: &mut Outlet,
+    ) -> Result<(), DropReason> {
+        each!(self, queue => queue.enqueue(now, packet, outlet))
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, outlet: &mut Outlet) -> Option<Dequeued> {
+        each!(self, queue => queue.dequeue(now, outlet))
+    }
+
+    #[inline]
+    fn len_packets(&self) -> u32 {
+        each!(self, queue => queue.len_packets())
+    }
+
+    #[inline]
+    fn len_bytes(&self) -> Bytes {
+        each!(self, queue => queue.len_bytes())
+    }
+
+    #[inline]
+    fn pass(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        outlet: &mut Outlet,
+    ) -> Result<Option<Packet>, DropReason> {
+        each!(self, queue => queue.pass(now, packet, outlet))
+    }
+
+    fn observe_reverse(&mut self, now: Time, packet: &Packet) {
+        each!(self, queue => queue.observe_reverse(now, packet));
+    }
+
+    fn wants_reverse(&self) -> bool {
+        each!(self, queue => queue.wants_reverse())
+    }
+}

@@ -1,0 +1,120 @@
+//! Random numbers: one stream per element, the same for the same seed on every machine.
+//!
+//! A stream is xoshiro256++ (Blackman and Vigna 2018). Its 256 bits of state are four outputs of
+//! SplitMix64 started at `splitmix64(seed) ^ fnv1a_64(path)`, where `path` names the element, such
+//! as "links/bottleneck/forward/loss": an element added or removed changes nobody else's numbers.
+//! The derivation and the distributions are this project's own and pinned by tests, because
+//! libraries may change theirs between versions and a seed in a report must stay good.
+//!
+//! Not for secrets.
+
+use ackord_units::{Ratio, Span};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// A stream of random numbers that belongs to one element.
+#[derive(Clone, Debug)]
+pub struct Stream(Xoshiro256PlusPlus);
+
+impl Stream {
+    /// The stream of the element called `path` in the run with this seed.
+    pub fn for_element(seed: u64, path: &str) -> Stream {
+        let mut state = SplitMix64(SplitMix64(seed).next() ^ fnv1a_64(path.as_bytes()));
+        let mut bytes = [0; 32];
+        for word in bytes.chunks_exact_mut(8) {
+            word.copy_from_slice(&state.next().to_le_bytes());
+        }
+        Stream(Xoshiro256PlusPlus::from_seed(bytes))
+    }
+
+    /// 64 uniform bits.
+    #[inline]
+    pub fn next_u64(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// True with this probability. Draws once whatever the probability is, so that changing it
+    /// shifts no later draw.
+    #[inline]
+    pub fn chance(&mut self, probability: Ratio) -> bool {
+        self.below_threshold(probability.as_draw_threshold()) || probability == Ratio::ONE
+    }
+
+    /// True when the next draw is below `threshold`, see [`Ratio::as_draw_threshold`].
+    #[inline]
+    pub(crate) fn below_threshold(&mut self, threshold: u64) -> bool {
+        self.next_u64() < threshold
+    }
+
+    /// A span from `from` up to, but not including, `until`; `from` if the range is empty.
+    ///
+    /// The product of a draw and the width, divided by 2^64: no span is more likely than another
+    /// by more than width / 2^64.
+    pub fn uniform(&mut self, from: Span, until: Span) -> Span {
+        let width = until.saturating_sub(from).as_nanos();
+        let scaled = (u128::from(self.next_u64()) * u128::from(width)) >> 64;
+        from + Span::from_nanos(scaled as u64)
+    }
+}
+
+struct SplitMix64(u64);
+
+impl SplitMix64 {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
+
+fn fnv1a_64(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_building_blocks_give_their_published_test_vectors() {
+        // FNV-1a of the empty text is its offset basis; of "a" and "foobar" as its authors list.
+        assert_eq!(fnv1a_64(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv1a_64(b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(fnv1a_64(b"foobar"), 0x8594_4171_f739_67e8);
+        // SplitMix64 from a state of zero.
+        assert_eq!(SplitMix64(0).next(), 0xe220_a839_7b1d_cdaf);
+    }
+
+    #[test]
+    fn a_stream_depends_on_the_seed_and_on_the_whole_path() {
+        let first = |seed, path| Stream::for_element(seed, path).next_u64();
+        let base = first(1, "links/a/loss");
+        assert_eq!(base, first(1, "links/a/loss"));
+        assert_ne!(base, first(2, "links/a/loss"));
+        assert_ne!(base, first(1, "links/b/loss"));
+    }
+
+    #[test]
+    fn uniform_spans_stay_inside_and_fill_their_range() {
+        let (from, until) = (Span::from_nanos(10), Span::from_nanos(14));
+        let mut stream = Stream::for_element(3, "uniform");
+        let mut counts = [0_u32; 4];
+        for _ in 0..4_000 {
+            counts[(stream.uniform(from, until) - from).as_nanos() as usize] += 1;
+        }
+        // Binomial(4000, 1/4): 1000 with a standard deviation of 27; five of them.
+        assert!(counts.iter().all(|count| count.abs_diff(1_000) < 137), "{counts:?}");
+        assert_eq!(stream.uniform(until, from), until, "an empty range");
+    }
+
+    #[test]
+    fn chance_never_and_always() {
+        let mut stream = Stream::for_element(3, "chance");
+        assert!((0..1_000).all(|_| stream.chance(Ratio::ONE)));
+        assert!(!(0..1_000).any(|_| stream.chance(Ratio::ZERO)));
+    }
+}

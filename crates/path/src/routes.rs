@@ -1,0 +1,165 @@
+//! Which link leads where: shortest propagation delay, worked out once.
+//!
+//! Fewer hops win between paths of equal delay, and the link added first between paths equal in
+//! both. (Delay, hops) shrinks at every hop, so packets cannot go round in circles.
+//!
+//! A node with one outgoing link from which everything can be reached (a host) keeps that link
+//! instead of a table, so a dumbbell of thousands of hosts needs two tables, not thousands.
+
+use ackord_units::Span;
+use ackord_wire::NodeId;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A link as far as routing is concerned; its number is its place in the list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edge {
+    pub(crate) from: NodeId,
+    pub(crate) to: NodeId,
+    pub(crate) delay: Span,
+}
+
+/// The next link from every node to every other.
+#[derive(Clone, Debug)]
+pub(crate) struct Routes {
+    rows: Vec<Row>,
+    /// Tables of those nodes that need one, one after another, a link number per destination.
+    tables: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Row {
+    /// This link, whatever the destination.
+    Only(u32),
+    /// The table that begins here.
+    Table(u32),
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+impl Routes {
+    pub(crate) fn shortest(nodes: usize, edges: &[Edge]) -> Routes {
+        let mut outgoing = vec![Vec::new(); nodes];
+        for (link, edge) in edges.iter().enumerate() {
+            outgoing[edge.from.0 as usize].push(link as u32);
+        }
+        let mut routes = Routes { rows: Vec::with_capacity(nodes), tables: Vec::new() };
+        let everything = reaches_everything(nodes, edges, &outgoing);
+        for node in 0..nodes {
+            let row = match outgoing[node][..] {
+                [link] if everything => Row::Only(link),
+                _ => {
+                    let begin = routes.tables.len() as u32;
+                    routes.tables.extend(table_of(node, edges, &outgoing));
+                    Row::Table(begin)
+                }
+            };
+            routes.rows.push(row);
+        }
+        routes
+    }
+
+    /// The link that a packet at `node` takes towards `dst`.
+    #[inline]
+    pub(crate) fn next(&self, node: NodeId, dst: NodeId) -> Option<u32> {
+        let link = match self.rows[node.0 as usize] {
+            Row::Only(link) => link,
+            Row::Table(begin) => self.tables[begin as usize + dst.0 as usize],
+        };
+        (link != NOWHERE).then_some(link)
+    }
+}
+
+/// Whether every node can reach every other: only then is a lone outgoing link always right.
+fn reaches_everything(nodes: usize, edges: &[Edge], outgoing: &[Vec<u32>]) -> bool {
+    let mut incoming = vec![Vec::new(); nodes];
+    for (link, edge) in edges.iter().enumerate() {
+        incoming[edge.to.0 as usize].push(link as u32);
+    }
+    // Strongly connected if node 0 reaches all and all reach node 0.
+    reach(nodes, outgoing, |link| edges[link as usize].to)
+        && reach(nodes, &incoming, |link| edges[link as usize].from)
+}
+
+fn reach(nodes: usize, links_at: &[Vec<u32>], leads_to: impl Fn(u32) -> NodeId) -> bool {
+    let mut seen = vec![false; nodes];
+    let mut open = vec![0];
+    let mut count = 0;
+    while let Some(node) = open.pop() {
+        if node >= nodes || std::mem::replace(&mut seen[node], true) {
+            continue;
+        }
+        count += 1;
+        open.extend(links_at[node].iter().map(|&link| leads_to(link).0 as usize));
+    }
+    count == nodes
+}
+
+/// Dijkstra's algorithm from one node: its first link towards each.
+fn table_of(from: usize, edges: &[Edge], outgoing: &[Vec<u32>]) -> Vec<u32> {
+    let mut first_link = vec![NOWHERE; outgoing.len()];
+    let mut best = vec![(Span::MAX, u32::MAX); outgoing.len()];
+    best[from] = (Span::ZERO, 0);
+    let mut open = BinaryHeap::from([Reverse((Span::ZERO, 0_u32, from))]);
+    while let Some(Reverse((delay, hops, node))) = open.pop() {
+        if (delay, hops) > best[node] {
+            continue;
+        }
+        for &link in &outgoing[node] {
+            let edge = edges[link as usize];
+            let to = edge.to.0 as usize;
+            let found = (delay + edge.delay, hops + 1);
+            if found < best[to] {
+                best[to] = found;
+                first_link[to] = if node == from { link } else { first_link[node] };
+                open.push(Reverse((found.0, found.1, to)));
+            }
+        }
+    }
+    first_link
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edge(from: u16, to: u16, millis: u64) -> Edge {
+        Edge { from: NodeId(from), to: NodeId(to), delay: Span::from_millis(millis) }
+    }
+
+    fn next(routes: &Routes, from: u16, to: u16) -> Option<u32> {
+        routes.next(NodeId(from), NodeId(to))
+    }
+
+    #[test]
+    fn the_smaller_delay_wins_over_fewer_hops() {
+        let edges = [edge(0, 2, 10), edge(0, 1, 4), edge(1, 2, 5)];
+        assert_eq!(next(&Routes::shortest(3, &edges), 0, 2), Some(1));
+    }
+
+    #[test]
+    fn fewer_hops_win_at_equal_delay_then_the_link_added_first() {
+        let edges = [edge(0, 1, 4), edge(1, 2, 6), edge(0, 2, 10), edge(0, 2, 10)];
+        assert_eq!(next(&Routes::shortest(3, &edges), 0, 2), Some(2));
+    }
+
+    #[test]
+    fn what_cannot_be_reached_has_no_route_even_from_a_host() {
+        // 0 -> 1 -> 0, and 2 alone.
+        let routes = Routes::shortest(3, &[edge(0, 1, 1), edge(1, 0, 1)]);
+        assert_eq!((next(&routes, 0, 1), next(&routes, 0, 2)), (Some(0), None));
+    }
+
+    #[test]
+    fn a_dumbbell_keeps_tables_only_in_its_routers() {
+        let mut edges = vec![edge(0, 1, 5), edge(1, 0, 5)];
+        for host in 2..202 {
+            edges.extend([edge(host, host % 2, 1), edge(host % 2, host, 1)]);
+        }
+        let routes = Routes::shortest(202, &edges);
+        assert_eq!(routes.tables.len(), 2 * 202);
+        // Host 7 hangs on router 1; its link towards the router is the sixth pair's first.
+        assert_eq!(next(&routes, 7, 2), Some(12));
+        assert_eq!(next(&routes, 0, 7), Some(0));
+    }
+}

@@ -1,0 +1,231 @@
+//! Several links: forwarding, order, conservation, and independence of how often one polls.
+
+mod common;
+
+use ackord_events::{DropReason, Event, LinkId, NoSink, Sink};
+use ackord_path::{
+    Delivery, DropTail, Graph, GraphError, Limit, LinkConfig, LossModel, Queue, Stream,
+};
+use ackord_units::{Bytes, Rate, Ratio, Span, Time};
+use ackord_wire::{NodeId, Packet};
+use common::{at_us, builder_with, deliver_all, deliver_until, link, packet};
+use proptest::prelude::*;
+
+fn chain(links: u16) -> Graph {
+    let mut builder = Graph::builder();
+    builder.add_node();
+    for n in 0..links {
+        builder.add_node();
+        builder.add_link(link(n, n + 1));
+    }
+    builder.build().expect("a valid chain")
+}
+
+#[test]
+fn a_packet_crosses_a_chain_in_the_sum_of_its_hops() {
+    let mut graph = chain(3);
+    let sent = Packet { dst: NodeId(3), ..packet(1, 1_000, 0) };
+    graph.handle_packet(Time::ZERO, sent, &mut NoSink);
+    let expected = Delivery { at: at_us(3 * 18_000), node: NodeId(3), packet: sent };
+    assert_eq!(deliver_all(&mut graph, &mut NoSink), [expected]);
+}
+
+#[test]
+fn lateness_of_the_driver_does_not_add_up_along_the_path() {
+    let mut graph = chain(3);
+    let sent = Packet { dst: NodeId(3), ..packet(1, 1_000, 0) };
+    graph.handle_packet(Time::ZERO, sent, &mut NoSink);
+    // The driver oversleeps by a second and still learns when the packet was there.
+    let delivery = graph.poll_delivery(at_us(1_000_000), &mut NoSink).expect("it has arrived");
+    assert_eq!(delivery.at, at_us(54_000));
+}
+
+#[test]
+fn a_packet_for_its_own_node_is_there_at_once() {
+    let mut graph = chain(1);
+    let sent = Packet { dst: NodeId(0), ..packet(1, 1_000, 0) };
+    graph.handle_packet(at_us(5), sent, &mut NoSink);
+    assert_eq!(graph.deadline(), Some(at_us(5)));
+    assert_eq!(graph.poll_delivery(at_us(5), &mut NoSink).map(|d| d.at), Some(at_us(5)));
+    graph.conservation().check().expect("nothing is lost");
+}
+
+#[derive(Default)]
+struct Deaths(Vec<(LinkId, DropReason)>);
+
+impl Sink for Deaths {
+    fn emit(&mut self, _at: Time, event: Event<'_>) {
+        if let Event::PacketDropped { link, reason, .. } = event {
+            self.0.push((link, reason));
+        }
+    }
+}
+
+#[test]
+fn a_packet_without_a_way_dies_where_the_way_ends() {
+    // Node 2 can only be left; node 1 is a dead end.
+    let mut builder = builder_with(3);
+    builder.add_link(link(0, 1));
+    builder.add_link(link(2, 0));
+    let mut graph = builder.build().expect("a valid graph");
+    let mut deaths = Deaths::default();
+    for (src, dst) in [(0, 2), (1, 0), (2, 1), (0, 77)] {
+        let sent = Packet { src: NodeId(src), dst: NodeId(dst), ..packet(1, 100, 0) };
+        graph.handle_packet(Time::ZERO, sent, &mut deaths);
+    }
+    assert_eq!(deliver_all(&mut graph, &mut deaths).len(), 1);
+    assert_eq!(deaths.0, [(LinkId::NONE, DropReason::NoRoute); 3]);
+    let conservation = graph.conservation();
+    assert_eq!(conservation.dropped.of(DropReason::NoRoute), 3);
+    conservation.check().expect("every death is counted");
+}
+
+#[test]
+fn at_one_instant_the_lower_link_delivers_first() {
+    let mut builder = builder_with(3);
+    builder.add_link(link(1, 0));
+    builder.add_link(link(2, 0));
+    let mut graph = builder.build().expect("a valid graph");
+    for src in [2, 1] {
+        let sent = Packet { src: NodeId(src), dst: NodeId(0), ..packet(1, 100, u64::from(src)) };
+        graph.handle_packet(Time::ZERO, sent, &mut NoSink);
+    }
+    let tags: Vec<_> = deliver_all(&mut graph, &mut NoSink).iter().map(|d| d.packet.tag).collect();
+    assert_eq!(tags, [1, 2]);
+}
+
+#[test]
+fn a_graph_that_cannot_work_is_refused() {
+    let build = |config: LinkConfig| {
+        let mut builder = Graph::builder();
+        builder.add_node();
+        builder.add_node();
+        builder.add_link(config);
+        builder.build().map(drop)
+    };
+    let link0 = LinkId(0);
+    assert_eq!(build(link(0, 1)), Ok(()));
+    let unknown = GraphError::UnknownNode { link: link0, node: NodeId(2) };
+    assert_eq!(build(link(0, 2)), Err(unknown));
+    assert_eq!(build(link(1, 1)), Err(GraphError::SelfLoop { link: link0, node: NodeId(1) }));
+    let stopped = LinkConfig { rate: Rate::from_bits_per_sec(0), ..link(0, 1) };
+    assert_eq!(build(stopped), Err(GraphError::ZeroRate { link: link0 }));
+}
+
+/// A topology with traffic.
+#[derive(Clone, Debug)]
+struct World {
+    nodes: u16,
+    links: Vec<(u16, u16, u64, u64, u64)>,
+    /// (gap before it in ns, source, destination, length)
+    packets: Vec<(u64, u16, u16, u32)>,
+}
+
+fn worlds() -> impl Strategy<Value = World> {
+    (2_u16..6).prop_flat_map(|nodes| {
+        // Few distinct rates, delays and gaps, so that many things fall on one instant.
+        let rate = prop::sample::select(vec![8_000_000, 3_000_000, 80_000_000]);
+        let link = (0..nodes, 0..nodes, rate, 0_u64..3, 0_u64..3);
+        let packet = (0_u64..3, 0..nodes, 0..nodes, prop::sample::select(vec![1, 100, 1_500]));
+        (prop::collection::vec(link, 1..12), prop::collection::vec(packet, 1..120))
+            .prop_map(move |(links, packets)| World { nodes, links, packets })
+    })
+}
+
+impl World {
+    fn graph(&self) -> Graph {
+        let mut builder = builder_with(self.nodes);
+        for (n, &(from, to, rate, delay, kind)) in self.links.iter().enumerate() {
+            if from == to {
+                continue;
+            }
+            let limit = match kind {
+                0 => Limit::Packets(2),
+                1 => Limit::Bytes(Bytes(3_000)),
+                _ => Limit::Packets(1_000),
+            };
+            let stream = Stream::for_element(5, &format!("links/{n}/loss"));
+            builder.add_link(LinkConfig {
+                rate: Rate::from_bits_per_sec(rate),
+                delay: Span::from_micros(50 * delay),
+                queue: Queue::DropTail(DropTail::new(limit)),
+                loss: (kind == 1).then(|| LossModel::random(Ratio::new(0.1).unwrap(), stream)),
+                ..link(from, to)
+            });
+        }
+        builder.build().expect("a valid graph")
+    }
+
+    fn sendings(&self) -> impl Iterator<Item = (Time, Packet)> + '_ {
+        let mut now = Time::ZERO;
+        self.packets.iter().enumerate().map(move |(tag, &(gap, src, dst, ip_len))| {
+            now += Span::from_micros(50 * gap);
+            let (src, dst) = (NodeId(src), NodeId(dst));
+            (now, Packet { src, dst, ..packet(1, ip_len, tag as u64) })
+        })
+    }
+
+    /// Polls at exactly every deadline, as the simulator does.
+    fn run_on_time(&self) -> (Vec<Delivery>, Graph) {
+        let (mut graph, mut deliveries) = (self.graph(), Vec::new());
+        for (now, sent) in self.sendings() {
+            while let Some(due) = graph.deadline().filter(|&due| due <= now) {
+                deliveries.extend(graph.poll_delivery(due, &mut NoSink));
+            }
+            graph.handle_packet(now, sent, &mut NoSink);
+            graph.conservation().check().expect("balanced at every step");
+        }
+        deliveries.extend(deliver_all(&mut graph, &mut NoSink));
+        (deliveries, graph)
+    }
+
+    /// Polls so many times, so much later than the packet sent before.
+    fn run_sloppily(&self, polls: &[(bool, u64)]) -> (Vec<Delivery>, Graph) {
+        let (mut graph, mut deliveries) = (self.graph(), Vec::new());
+        let mut polls = polls.iter().cycle();
+        let mut sendings = self.sendings().peekable();
+        while let Some((now, sent)) = sendings.next() {
+            graph.handle_packet(now, sent, &mut NoSink);
+            let (all, late) = *polls.next().expect("endless");
+            let next = sendings.peek().map_or(now, |&(next, _)| next);
+            let poll_at = (now + Span::from_micros(10 * late)).min(next);
+            match all {
+                true => deliveries.extend(deliver_until(&mut graph, poll_at, &mut NoSink)),
+                false => deliveries.extend(graph.poll_delivery(poll_at, &mut NoSink)),
+            }
+        }
+        deliveries.extend(deliver_all(&mut graph, &mut NoSink));
+        (deliveries, graph)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn packets_are_neither_made_nor_lost(world in worlds()) {
+        let (deliveries, graph) = world.run_on_time();
+        let conservation = graph.conservation();
+        prop_assert!(conservation.check().is_ok(), "{conservation:?}");
+        prop_assert_eq!(conservation.in_flight, 0);
+        prop_assert_eq!(conservation.injected, world.packets.len() as u64);
+        prop_assert_eq!(conservation.delivered, deliveries.len() as u64);
+        for (delivery, sent) in deliveries.iter().map(|d| (d, &world.packets[d.packet.tag as usize])) {
+            prop_assert_eq!((delivery.node.0, delivery.packet.ip_len), (sent.2, sent.3));
+        }
+        prop_assert!(deliveries.is_sorted_by_key(|delivery| delivery.at));
+    }
+
+    #[test]
+    fn deliveries_do_not_depend_on_when_one_polls(
+        world in worlds(),
+        polls in prop::collection::vec((any::<bool>(), 0_u64..40), 1..20),
+    ) {
+        let (on_time, graph) = world.run_on_time();
+        let (sloppy, late_graph) = world.run_sloppily(&polls);
+        prop_assert_eq!(on_time, sloppy);
+        for link in 0..graph.links() as u32 {
+            prop_assert_eq!(graph.link_stats(LinkId(link)), late_graph.link_stats(LinkId(link)));
+        }
+    }
+}
