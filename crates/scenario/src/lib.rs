@@ -1,1 +1,49 @@
-//! The scenario file: strict, versioned, with units.
+//! The scenario file: a question about TCP in one strict, versioned, human-written TOML format,
+//! checked into a [`Scenario`]. Builds nothing that runs.
+//!
+//! ```text
+//! file ─► ScenarioFile ─(overrides)─► document ─(check)─► Scenario ─► canonical form, hash
+//!                                                     └─► Errors ─► rendered with file:line:column
+//! ```
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `model.rs` | [`Scenario`] and what it is made of |
+//! | `file.rs` | [`ScenarioFile`]: reading, overriding, checking |
+//! | `document.rs` | the TOML tree with the place of every key and value |
+//! | `overrides.rs` | [`Override`], `--set path.to.key=VALUE` |
+//! | `keys.rs` | every key of the format, for the checker and the schema |
+//! | `check/` | the document into a [`Scenario`], with every error there is |
+//! | `error.rs`, `render.rs` | [`Errors`] as data, and as text for people |
+//! | `canonical.rs` | one text for one meaning, and its hash |
+//! | `route.rs` | [`Scenario::route`], the way between two nodes |
+//! | `schema.rs` | the JSON Schema of the format |
+//! | `library.rs` | the scenarios that come along |
+//!
+//! Not modelled: includes, variables, conditions. A scenario says all it says in one file; what
+//! varies is said on the command line.
+
+mod canonical;
+mod check;
+mod document;
+mod error;
+mod file;
+mod keys;
+mod library;
+mod model;
+mod overrides;
+mod render;
+mod route;
+mod schema;
+
+pub use document::Place;
+pub use error::{Errors, NameOf, Problem, Unreadable, Wrong};
+pub use file::ScenarioFile;
+pub use library::library;
+pub use model::{
+    Capture, Direction, Flow, Link, Node, NodeKind, Record, Scenario, Start, TcpChoices, Way,
+};
+pub use overrides::{Override, ParseOverrideError};
+pub use render::Style;
+pub use route::Hop;
+pub use schema::json_schema;

@@ -1,0 +1,209 @@
+//! `[[flows]]`: connections between hosts that are there and can reach each other.
+
+use super::Report;
+use super::choice::{Family, choice};
+use super::links::at_least_one;
+use super::names::{self, Member, NameSet, Nodes, Pair};
+use super::reader::{Field, Reader};
+use super::tcp::layer;
+use crate::document::{Item, Place, Value};
+use crate::error::{NameOf, Wrong};
+use crate::keys;
+use crate::model::{Flow, Link, Start, TcpChoices};
+use crate::route::Reach;
+use ackord_units::{Choice, Span};
+use ackord_wire::{NodeId, Side};
+use std::collections::BTreeMap;
+
+/// The flows with their names and ends, before the rest of them is read: queues refer to flows by
+/// name.
+pub(super) struct Drafts<'a> {
+    drafts: Vec<Draft<'a>>,
+}
+
+struct Draft<'a> {
+    reader: Reader<'a>,
+    /// As in the file, with `*`.
+    written: Option<String>,
+    members: Vec<Member>,
+}
+
+/// What flows are checked against.
+pub(super) struct Context<'a> {
+    pub nodes: &'a Nodes,
+    pub base: &'a TcpChoices,
+    /// Of the run, if it is known.
+    pub duration: Option<Span>,
+    /// All links, if all are known.
+    pub links: Option<&'a [Link]>,
+}
+
+/// Reads the names and ends of `[[flows]]`.
+pub(super) fn drafts<'a>(report: &mut Report, root: &Reader<'a>, nodes: &Nodes) -> Drafts<'a> {
+    let fields = root.list(report, "flows", "a list of tables, `[[flows]]`");
+    if let Some(field) = root.get("flows").filter(|_| fields.is_empty()) {
+        at_least_one(report, &field, "flow");
+    }
+    let mut places = BTreeMap::new();
+    let mut drafts = Vec::new();
+    for field in fields {
+        let path = super::element_path(&field, flow_name(field.item));
+        if let Some(reader) = Reader::new(report, field.item, path, keys::FLOW, "a flow") {
+            drafts.push(draft(report, reader, nodes, &mut places));
+        }
+    }
+    Drafts { drafts }
+}
+
+/// What a flow is called.
+pub(crate) fn flow_name(item: &Item) -> Option<&str> {
+    item.as_table()?.get("name")?.item.as_text()
+}
+
+fn draft<'a>(
+    report: &mut Report,
+    reader: Reader<'a>,
+    nodes: &Nodes,
+    places: &mut BTreeMap<String, Place>,
+) -> Draft<'a> {
+    let resolve = |report: &mut Report, key| {
+        reader.get(key).and_then(|field| nodes.resolve(report, &field, NameOf::Host))
+    };
+    let (from, to) = (resolve(report, "from"), resolve(report, "to"));
+    let written = reader.get("name").and_then(|field| names::written_name(report, &field));
+    let members = match (&from, &to, &written) {
+        (Some(from), Some(to), Some(name)) => {
+            let pair = Pair { reader: &reader, what: "flow", name, from, to };
+            names::expand(report, &pair).unwrap_or_default()
+        }
+        _ => Vec::new(),
+    };
+    for member in &members {
+        if member.from == member.to {
+            let node = nodes.node(member.from).name.clone();
+            let wrong = Wrong::SameEnds { what: "a flow", node };
+            report.add(reader.place_of("to"), &reader.path, wrong);
+            break;
+        }
+        let place = reader.place_of("name");
+        if let Some(first) = places.insert(member.name.clone(), place.clone()) {
+            let wrong = Wrong::Duplicate { what: NameOf::Flow, name: member.name.clone(), first };
+            report.add(place, &reader.path, wrong);
+            break;
+        }
+    }
+    Draft { reader, written, members }
+}
+
+impl Drafts<'_> {
+    /// The flows' names. A flow whose ends are wrong still has its name.
+    pub(super) fn names(&self) -> NameSet {
+        let mut names = NameSet::default();
+        for draft in &self.drafts {
+            let Some(written) = &draft.written else { continue };
+            if draft.members.is_empty() {
+                names.add(written, written);
+            }
+            for member in &draft.members {
+                names.add(written, &member.name);
+            }
+        }
+        names
+    }
+}
+
+/// Reads the rest of the flows.
+pub(super) fn flows(report: &mut Report, drafts: &Drafts<'_>, context: &Context<'_>) -> Vec<Flow> {
+    let mut reach = context.links.map(|links| Reach::new(context.nodes.list(), links));
+    let mut flows = Vec::new();
+    for draft in &drafts.drafts {
+        let reader = &draft.reader;
+        let start = start(report, reader, context.duration);
+        let sends = sends(report, reader);
+        let traffic = traffic(report, reader);
+        let both = layer(report, reader.get("tcp"), context.base);
+        let receiver = layer(report, reader.get("receiver_tcp"), &both);
+        if let Some(reach) = &mut reach {
+            unreachable_ends(report, draft, context.nodes, reach);
+        }
+        let (Some(start), Some(sends), Some(traffic)) = (start, sends, traffic) else { continue };
+        let (client_tcp, server_tcp) = match sends {
+            Side::Client => (both, receiver),
+            Side::Server => (receiver, both),
+        };
+        flows.extend(draft.members.iter().map(|member| Flow {
+            name: member.name.clone(),
+            client: member.from,
+            server: member.to,
+            start,
+            sends,
+            traffic: traffic.clone(),
+            client_tcp: client_tcp.clone(),
+            server_tcp: server_tcp.clone(),
+        }));
+    }
+    flows
+}
+
+fn unreachable_ends(report: &mut Report, draft: &Draft<'_>, nodes: &Nodes, reach: &mut Reach<'_>) {
+    let name = |id: NodeId| nodes.node(id).name.clone();
+    let cut_off = |member: &&Member| {
+        member.from != member.to && !reach.from(member.from).contains(&member.to)
+    };
+    if let Some(member) = draft.members.iter().find(cut_off) {
+        let reached = reach.from(member.from).iter().filter(|id| **id != member.from);
+        let wrong = Wrong::Unreachable {
+            flow: member.name.clone(),
+            from: name(member.from),
+            to: name(member.to),
+            reached: reached.map(|id| name(*id)).collect(),
+        };
+        report.add(draft.reader.place_of("to"), &draft.reader.path, wrong);
+    }
+}
+
+fn traffic(report: &mut Report, reader: &Reader<'_>) -> Option<Choice> {
+    let mechanisms = ackord_traffic::registry::WORKLOAD;
+    let no_flows = NameSet::default();
+    let family = Family { key: "traffic", mechanisms, inherited: None, flows: &no_flows };
+    choice(report, &reader.get("traffic")?, family)
+}
+
+fn sends(report: &mut Report, reader: &Reader<'_>) -> Option<Side> {
+    let Some(field) = reader.get("sends") else { return Some(Side::Client) };
+    field.word(report, &[("client", Side::Client), ("server", Side::Server)])
+}
+
+fn start(report: &mut Report, reader: &Reader<'_>, duration: Option<Span>) -> Option<Start> {
+    let Some(field) = reader.get("start") else { return Some(Start::At(Span::ZERO)) };
+    let start = match &field.item.value {
+        Value::Table(_) => uniform_start(report, &field)?,
+        Value::Array(_) | Value::Bool(_) | Value::Other(_) => {
+            field.wrong_type(report, "a time span like `1 s`, or a table with `from` and `to`");
+            return None;
+        }
+        _ => Start::At(field.quantity(report)?),
+    };
+    let duration = duration?;
+    if start.latest() >= duration {
+        let why = format!("the flow may start at {}, the run ends at {duration}", start.latest());
+        let allowed = format!("a start before {duration}");
+        field.report(report, Wrong::BadValue { why, allowed });
+        return None;
+    }
+    Some(start)
+}
+
+fn uniform_start(report: &mut Report, field: &Field<'_>) -> Option<Start> {
+    let path = field.path.clone();
+    let reader = Reader::new(report, field.item, path, keys::START, "a random start")?;
+    let (from, to) = (reader.span(report, "from"), reader.span(report, "to"));
+    let (from, to) = (from?, to?);
+    if from > to {
+        let why = format!("`from` ({from}) is after `to` ({to})");
+        let allowed = "a `from` that is not after `to`".to_owned();
+        field.report(report, Wrong::BadValue { why, allowed });
+        return None;
+    }
+    Some(Start::Uniform { from, to })
+}

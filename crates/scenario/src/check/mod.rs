@@ -1,0 +1,110 @@
+//! A document into a [`Scenario`], with every error found on the way.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `reader.rs` | a table's keys: unknown, missing, and values of the plain kinds |
+//! | `choice.rs` | mechanisms and their knobs |
+//! | `tcp.rs` | `tcp` tables: the five choices and the endpoint, layer over layer |
+//! | `names.rs` | hosts, routers, groups; expanding `*` |
+//! | `links.rs`, `flows.rs` | what their names say |
+//!
+//! A part that cannot be made out is reported once and then passed over, so that one mistake does
+//! not bring forth errors that go away with it.
+
+mod choice;
+mod flows;
+mod links;
+mod names;
+mod reader;
+mod tcp;
+
+use crate::document::{Item, Place, Table, Value};
+use crate::error::{Problem, Wrong};
+use crate::keys;
+use crate::model::{Capture, Record, Scenario};
+use ackord_units::Span;
+use reader::{Field, Reader};
+
+pub(crate) use flows::flow_name;
+pub(crate) use links::link_name;
+
+/// The errors so far.
+#[derive(Default)]
+pub(crate) struct Report {
+    problems: Vec<Problem>,
+}
+
+impl Report {
+    fn add(&mut self, place: &Place, path: &str, wrong: Wrong) {
+        self.problems.push(Problem { place: place.clone(), path: path.to_owned(), wrong });
+    }
+}
+
+/// Checks a whole document.
+pub(crate) fn check(document: Table) -> Result<Scenario, Vec<Problem>> {
+    let mut report = Report::default();
+    let item = Item { place: Place::File, value: Value::Table(document) };
+    let scenario = file(&mut report, &item);
+    match scenario {
+        Some(scenario) if report.problems.is_empty() => Ok(scenario),
+        _ => Err(report.problems),
+    }
+}
+
+fn file(report: &mut Report, item: &Item) -> Option<Scenario> {
+    let root = Reader::new(report, item, String::new(), keys::FILE, "a scenario")?;
+    let version = root.integer(report, "version");
+    let name = root.name(report, "name");
+    let purpose = root.prose(report, "purpose");
+    let source = root.prose(report, "source");
+    let seed = root.integer(report, "seed");
+    let duration = root.positive_span(report, "duration");
+
+    let nodes = names::nodes(report, &root);
+    let base = tcp::base(report, &root);
+    let drafts = flows::drafts(report, &root, &nodes);
+    let links = links::links(report, &root, &nodes, &drafts.names());
+    let flows = flows::flows(
+        report,
+        &drafts,
+        &flows::Context { nodes: &nodes, base: &base, duration, links: links.complete() },
+    );
+    let record = record(report, &root, &links);
+
+    Some(Scenario {
+        version: u32::try_from(version?).ok()?,
+        name: name?,
+        purpose: purpose?,
+        source: source?,
+        seed: seed?,
+        duration: duration?,
+        nodes: nodes.into_nodes(),
+        links: links.into_links(),
+        flows,
+        record: record?,
+    })
+}
+
+fn record(report: &mut Report, root: &Reader<'_>, links: &links::Links) -> Option<Record> {
+    let default = Record { series: Span::from_millis(10), captures: Vec::new() };
+    let Some(field) = root.get("record") else { return Some(default) };
+    let reader = Reader::new(report, field.item, field.path, keys::RECORD, "`record`")?;
+    let series = reader.positive_span(report, "series").unwrap_or(default.series);
+    let mut captures: Vec<Capture> = Vec::new();
+    for field in reader.list(report, "captures", "a list of link names") {
+        if let Some(name) = field.text(report, "the name of a link") {
+            captures.extend(links.captures(report, &field, name));
+        }
+    }
+    captures.sort();
+    captures.dedup();
+    Some(Record { series, captures })
+}
+
+/// The path of an element of a list: by its name where it has one, else by its number.
+fn element_path(field: &Field<'_>, name: Option<&str>) -> String {
+    match (name, field.path.rsplit_once('.')) {
+        (Some(name), Some((list, _))) => reader::join(list, name),
+        _ => field.path.clone(),
+    }
+}

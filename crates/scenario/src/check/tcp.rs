@@ -1,0 +1,114 @@
+//! `tcp` tables, layer over layer: the registries' defaults, `[tcp]`, a flow's `tcp`, its
+//! `receiver_tcp`. A layer says only what differs.
+
+use super::Report;
+use super::choice::{Family, choice, registered, setting, with_defaults};
+use super::names::NameSet;
+use super::reader::{Field, Reader, join};
+use crate::document::Value;
+use crate::error::Wrong;
+use crate::keys;
+use crate::model::TcpChoices;
+use ackord_tcp::registry::ENDPOINT;
+use ackord_units::Choice;
+
+/// What an endpoint is when nobody says anything.
+pub(super) fn defaults() -> TcpChoices {
+    let default = |key: &str| {
+        let listed = keys::TCP.iter().find(|(name, ..)| *name == key);
+        let (_, mechanisms, name, _) = listed.expect("each choice is listed");
+        registered(mechanisms, name)
+    };
+    TcpChoices {
+        congestion: default("congestion"),
+        loss: default("loss"),
+        recovery: default("recovery"),
+        ack: default("ack"),
+        nagle: default("nagle"),
+        endpoint: with_defaults(&ENDPOINT),
+    }
+}
+
+/// The scenario's own defaults: `[tcp]` over those of the registries.
+pub(super) fn base(report: &mut Report, root: &Reader<'_>) -> TcpChoices {
+    layer(report, root.get("tcp"), &defaults())
+}
+
+/// The choices of `base`, changed as the table in `field` says.
+pub(super) fn layer(
+    report: &mut Report,
+    field: Option<Field<'_>>,
+    base: &TcpChoices,
+) -> TcpChoices {
+    let mut tcp = base.clone();
+    let Some(field) = field else { return tcp };
+    let Value::Table(table) = &field.item.value else {
+        field.wrong_type(report, "a table of TCP choices and knobs");
+        return tcp;
+    };
+    let no_flows = NameSet::default();
+    for (name, entry) in table {
+        let inner = Field { item: &entry.item, path: join(&field.path, name) };
+        if let Some(knob) = ENDPOINT.knob(name) {
+            if let Some(value) = setting(report, &inner, knob, &no_flows) {
+                tcp.endpoint.settings.0.insert(name.clone(), value);
+            }
+            continue;
+        }
+        let Some(&(key, mechanisms, ..)) = keys::TCP.iter().find(|(key, ..)| key == name) else {
+            let wrong = Wrong::unknown_key(name, "a `tcp` table", known_keys());
+            report.add(&entry.key, &inner.path, wrong);
+            continue;
+        };
+        let slot = slot(&mut tcp, key);
+        let family = Family { key, mechanisms, inherited: Some(slot), flows: &no_flows };
+        if let Some(chosen) = choice(report, &inner, family) {
+            *slot = chosen;
+        }
+    }
+    contradictions(report, &field, base, &tcp);
+    tcp
+}
+
+/// The keys of a `tcp` table.
+pub(super) fn known_keys() -> impl Iterator<Item = &'static str> {
+    keys::TCP.iter().map(|(key, ..)| *key).chain(ENDPOINT.knobs.iter().map(|knob| knob.name))
+}
+
+fn slot<'a>(tcp: &'a mut TcpChoices, key: &str) -> &'a mut Choice {
+    match key {
+        "congestion" => &mut tcp.congestion,
+        "loss" => &mut tcp.loss,
+        "recovery" => &mut tcp.recovery,
+        "ack" => &mut tcp.ack,
+        "nagle" => &mut tcp.nagle,
+        _ => unreachable!("{key} is not one of the five choices"),
+    }
+}
+
+/// Values that are each in range but not together. Said only of the layer that brings them in.
+fn contradictions(report: &mut Report, field: &Field<'_>, base: &TcpChoices, tcp: &TcpChoices) {
+    for (of, smaller, larger) in [
+        ("congestion", "alpha", "beta"),
+        ("endpoint", "rto_min", "rto_max"),
+        ("endpoint", "rto_initial", "rto_max"),
+    ] {
+        let pick = |tcp: &TcpChoices| {
+            let found = tcp.by_name().into_iter().find(|(name, _)| *name == of);
+            let (_, choice) = found?;
+            // Only mechanisms with both knobs: `beta` of CUBIC is something else.
+            choice.mechanism.knob(smaller).and(choice.mechanism.knob(larger))?;
+            let (low, high) = (choice.value(smaller)?, choice.value(larger)?);
+            let above = match (low.as_number(), high.as_number()) {
+                (Some(low), Some(high)) => low > high,
+                _ => low.as_span()? > high.as_span()?,
+            };
+            above.then(|| (low.to_string(), high.to_string()))
+        };
+        if let (Some((low, high)), None) = (pick(tcp), pick(base)) {
+            let why = format!("`{smaller}` ({low}) is above `{larger}` ({high})");
+            let allowed = format!("`{smaller}` up to the value of `{larger}`");
+            field.report(report, Wrong::BadValue { why, allowed });
+        }
+    }
+}

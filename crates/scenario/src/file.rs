@@ -1,0 +1,162 @@
+//! A scenario file on its way to a [`Scenario`]: read, overridden, parsed, checked.
+
+use crate::document::{self, Place};
+use crate::error::{Errors, NameOf, Problem, Unreadable, Wrong};
+use crate::library;
+use crate::model::Scenario;
+use crate::overrides::{self, Override};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use toml::de::DeTable;
+
+/// Larger than any file a person writes; keeps an endless file from filling memory.
+const MAX_FILE: u64 = 16 * 1024 * 1024;
+
+/// The text of a scenario, not yet checked, and the overrides to it.
+#[derive(Clone, Debug)]
+pub struct ScenarioFile {
+    name: String,
+    text: String,
+    overrides: Vec<Override>,
+}
+
+impl ScenarioFile {
+    /// A scenario's text; `name` stands in errors.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> ScenarioFile {
+        ScenarioFile { name: name.into(), text: text.into(), overrides: Vec::new() }
+    }
+
+    /// Reads the file at `path`. Where there is none, a path like a bare name, or one that ends in
+    /// `scenarios/NAME.toml`, stands for the library scenario of that name.
+    pub fn open(path: impl AsRef<Path>) -> Result<ScenarioFile, Errors> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        match read(path) {
+            Ok(text) => Ok(ScenarioFile::new(name, text)),
+            Err(wrong) => {
+                let missing = matches!(wrong, Wrong::Unreadable(Unreadable::NotFound { .. }));
+                match library_name(path).and_then(library::text).filter(|_| missing) {
+                    Some(text) => Ok(ScenarioFile::new(name, text)),
+                    None => Err(unreadable(name, wrong)),
+                }
+            }
+        }
+    }
+
+    /// The library scenario called `name`.
+    pub fn from_library(name: &str) -> Result<ScenarioFile, Errors> {
+        match library::text(name) {
+            Some(text) => Ok(ScenarioFile::new(name, text)),
+            None => {
+                let known = library::library().map(|(name, _)| name);
+                let wrong = Wrong::unknown_name(NameOf::LibraryScenario, name, known);
+                Err(unreadable(name.to_owned(), wrong))
+            }
+        }
+    }
+
+    /// The same file with these changes, after those it has already.
+    #[must_use]
+    pub fn with_overrides(mut self, overrides: impl IntoIterator<Item = Override>) -> ScenarioFile {
+        self.overrides.extend(overrides);
+        self
+    }
+
+    /// The text as it stands in the file.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The scenario that the file describes, or everything that is wrong with it.
+    pub fn check(&self) -> Result<Scenario, Errors> {
+        let (table, errors) = DeTable::parse_recoverable(&self.text);
+        if !errors.is_empty() {
+            let problem = |error: &toml::de::Error| Problem {
+                place: error.span().map_or(Place::File, Place::Text),
+                path: String::new(),
+                wrong: Wrong::Syntax { message: error.message().to_owned() },
+            };
+            return Err(self.errors(errors.iter().map(problem).collect()));
+        }
+        let mut document = document::from_toml(table.get_ref(), &Place::Text);
+        let problems = overrides::apply(&mut document, &self.overrides);
+        if !problems.is_empty() {
+            return Err(self.errors(problems));
+        }
+        crate::check::check(document).map_err(|problems| self.errors(problems))
+    }
+
+    fn errors(&self, mut problems: Vec<Problem>) -> Errors {
+        problems.sort_by_key(|problem| match &problem.place {
+            Place::File => (0, 0, 0),
+            Place::Text(range) => (1, range.start, range.end),
+            Place::Override { index, range } => (2, *index, range.start),
+        });
+        Errors {
+            file: self.name.clone(),
+            text: self.text.clone(),
+            overrides: self.overrides.iter().map(Override::to_string).collect(),
+            problems,
+        }
+    }
+}
+
+impl Scenario {
+    /// Checks a scenario's text; `file_name` stands in errors.
+    pub fn from_toml(text: &str, file_name: &str) -> Result<Scenario, Errors> {
+        ScenarioFile::new(file_name, text).check()
+    }
+
+    /// Reads and checks a file, or a library scenario by its name: see [`ScenarioFile::open`].
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Scenario, Errors> {
+        ScenarioFile::open(path)?.check()
+    }
+}
+
+fn unreadable(file: String, wrong: Wrong) -> Errors {
+    let problem = Problem { place: Place::File, path: String::new(), wrong };
+    Errors { file, text: String::new(), overrides: Vec::new(), problems: vec![problem] }
+}
+
+/// The library scenario that a path may mean.
+fn library_name(path: &Path) -> Option<&str> {
+    let text = path.to_str()?;
+    let bare = !text.contains(['/', '\\', '.']);
+    let in_library = path.parent().is_some_and(|parent| parent.ends_with("scenarios"))
+        && path.extension().is_some_and(|extension| extension == "toml");
+    if bare {
+        Some(text)
+    } else if in_library {
+        path.file_stem()?.to_str()
+    } else {
+        None
+    }
+}
+
+fn read(path: &Path) -> Result<String, Wrong> {
+    let io = |error: io::Error| {
+        Wrong::Unreadable(match error.kind() {
+            io::ErrorKind::NotFound => Unreadable::NotFound { nearest: nearest(path) },
+            io::ErrorKind::IsADirectory => Unreadable::Directory,
+            _ => Unreadable::Io(error.to_string()),
+        })
+    };
+    let file = File::open(path).map_err(io)?;
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(io)?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(Wrong::Unreadable(Unreadable::TooLarge { limit: MAX_FILE }));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
+        Wrong::Unreadable(Unreadable::NotUtf8 { line })
+    })
+}
+
+fn nearest(path: &Path) -> Option<String> {
+    let stem = path.file_stem()?.to_str()?;
+    let names = library::library().map(|(name, _)| name);
+    ackord_units::nearest_name(stem, names).map(str::to_owned)
+}

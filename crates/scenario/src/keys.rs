@@ -1,0 +1,238 @@
+//! Every key of a scenario file, listed once: the checker refuses what is not here, the JSON
+//! Schema is written from it.
+//!
+//! The keys of choices and of `tcp` tables are the registries' knobs and stand there.
+
+use ackord_units::Mechanism;
+
+/// A key of some table of the file.
+pub(crate) struct Key {
+    pub name: &'static str,
+    pub need: Need,
+    pub shape: Shape,
+    /// What it says, for the schema and for the error where it is missing.
+    pub doc: &'static str,
+    /// A valid line, for the error where it is missing.
+    pub example: &'static str,
+}
+
+/// Whether a key has to be there.
+pub(crate) enum Need {
+    Required,
+    /// Absent means this, in words or as written.
+    Optional(&'static str),
+}
+
+/// What a key's value looks like.
+pub(crate) enum Shape {
+    Text,
+    /// A name of one thing: letters, digits, `-` and `_`.
+    Label,
+    /// A name that may stand for the members of a group, with `*`.
+    Name,
+    Integer {
+        min: u64,
+        max: u64,
+    },
+    Span,
+    Rate,
+    Words(&'static [&'static str]),
+    /// A mechanism, by name or as a table of `kind` and knobs.
+    Choice {
+        mechanisms: &'static [Mechanism],
+        kind: Kind,
+    },
+    /// As `Choice`, or the word `none`.
+    ChoiceOrNone {
+        mechanisms: &'static [Mechanism],
+        kind: Kind,
+    },
+    /// The five choices of an endpoint and its own knobs.
+    Tcp,
+    /// A span, or a table with `from` and `to`.
+    Start,
+    Table(&'static [Key]),
+    /// A table whose keys are names and whose values are such tables.
+    Named(&'static [Key]),
+    /// `[[...]]`, at least one.
+    List(&'static [Key]),
+    Names,
+}
+
+/// Whether the table form of a choice can do without `kind`.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    /// There is a choice already, whose knobs it changes.
+    Inherited,
+    /// There is none.
+    Named,
+}
+
+const fn required(
+    name: &'static str,
+    shape: Shape,
+    doc: &'static str,
+    example: &'static str,
+) -> Key {
+    Key { name, need: Need::Required, shape, doc, example }
+}
+
+const fn optional(
+    name: &'static str,
+    shape: Shape,
+    default: &'static str,
+    doc: &'static str,
+) -> Key {
+    Key { name, need: Need::Optional(default), shape, doc, example: "" }
+}
+
+/// The versions of the format this checker reads.
+pub(crate) const VERSION: u64 = 1;
+/// The most members a group may have.
+pub(crate) const MAX_COUNT: u64 = 10_000;
+
+/// The file.
+pub(crate) static FILE: &[Key] = &[
+    required(
+        "version",
+        Shape::Integer { min: VERSION, max: VERSION },
+        "Version of the file format",
+        "version = 1",
+    ),
+    required("name", Shape::Label, "Short name, for reports", "name = \"two-reno-flows\""),
+    required(
+        "purpose",
+        Shape::Text,
+        "Why this scenario exists",
+        "purpose = \"Two Reno flows share a link\"",
+    ),
+    required(
+        "source",
+        Shape::Text,
+        "Where it comes from: a paper and table, an RFC section, or `this project`",
+        "source = \"this project\"",
+    ),
+    required(
+        "seed",
+        Shape::Integer { min: 0, max: u64::MAX },
+        "What every random draw of the run derives from",
+        "seed = 1",
+    ),
+    required("duration", Shape::Span, "How long the run lasts", "duration = \"100 s\""),
+    required("hosts", Shape::Named(NODE), "Where flows begin and end", "[hosts.client]"),
+    optional("routers", Shape::Named(NODE), "none", "What forwards packets"),
+    required("links", Shape::List(LINK), "Duplex links between hosts and routers", "[[links]]"),
+    optional("tcp", Shape::Tcp, "the registries' defaults", "What every endpoint starts from"),
+    required("flows", Shape::List(FLOW), "Connections and what they carry", "[[flows]]"),
+    optional("record", Shape::Table(RECORD), "the defaults below", "What to keep of the run"),
+];
+
+/// A host or a router.
+pub(crate) static NODE: &[Key] = &[optional(
+    "count",
+    Shape::Integer { min: 1, max: MAX_COUNT },
+    "one, of the bare name",
+    "Makes a group: NAME-1, NAME-2 and so on, referred to together as NAME-*",
+)];
+
+/// A link.
+pub(crate) static LINK: &[Key] = &[
+    optional("name", Shape::Name, "FROM-TO", "Name of the link, unique among links"),
+    required("from", Shape::Name, "One end: a host or router, or GROUP-*", "from = \"n1\""),
+    required("to", Shape::Name, "The other end: a host or router, or GROUP-*", "to = \"n2\""),
+    required("rate", Shape::Rate, "Transmission rate, more than zero", "rate = \"2 Mbit/s\""),
+    required("delay", Shape::Span, "Propagation delay", "delay = \"2 ms\""),
+    optional(
+        "queue",
+        Shape::Choice { mechanisms: ackord_path::registry::QUEUE, kind: Kind::Inherited },
+        "drop-tail",
+        "The queue before the transmitter",
+    ),
+    optional(
+        "loss",
+        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::LOSS, kind: Kind::Named },
+        "none",
+        "What the wire loses",
+    ),
+    optional(
+        "reverse",
+        Shape::Table(REVERSE),
+        "the same as forward",
+        "What differs in the direction from `to` to `from`",
+    ),
+];
+
+/// What may differ in a link's reverse direction.
+pub(crate) static REVERSE: &[Key] = &[
+    optional("rate", Shape::Rate, "as forward", "Transmission rate, more than zero"),
+    optional("delay", Shape::Span, "as forward", "Propagation delay"),
+    optional(
+        "queue",
+        Shape::Choice { mechanisms: ackord_path::registry::QUEUE, kind: Kind::Inherited },
+        "as forward",
+        "The queue before the transmitter",
+    ),
+    optional(
+        "loss",
+        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::LOSS, kind: Kind::Inherited },
+        "as forward",
+        "What the wire loses; `none` where forward loses and reverse does not",
+    ),
+];
+
+/// A flow.
+pub(crate) static FLOW: &[Key] = &[
+    required("name", Shape::Name, "Name of the flow, unique among flows", "name = \"download\""),
+    required("from", Shape::Name, "The host that opens the connection", "from = \"client\""),
+    required("to", Shape::Name, "The host that accepts the connection", "to = \"server\""),
+    optional("start", Shape::Start, "0 s", "When the connection is opened"),
+    optional(
+        "sends",
+        Shape::Words(&["client", "server"]),
+        "client",
+        "Which end sends the workload: the one that opens the connection, or the other",
+    ),
+    required(
+        "traffic",
+        Shape::Choice { mechanisms: ackord_traffic::registry::WORKLOAD, kind: Kind::Named },
+        "The workload",
+        "traffic = { kind = \"bulk\", size = \"20 MB\" }",
+    ),
+    optional("tcp", Shape::Tcp, "as [tcp]", "Both endpoints, where they differ from [tcp]"),
+    optional(
+        "receiver_tcp",
+        Shape::Tcp,
+        "as tcp",
+        "The endpoint that receives the workload, where it differs from `tcp`",
+    ),
+];
+
+/// A random start.
+pub(crate) static START: &[Key] = &[
+    required("from", Shape::Span, "Earliest start", "from = \"0 s\""),
+    required("to", Shape::Span, "Latest start", "to = \"1 s\""),
+];
+
+/// What to record.
+pub(crate) static RECORD: &[Key] = &[
+    optional("series", Shape::Span, "10 ms", "Time between two samples of a plotted series"),
+    optional(
+        "captures",
+        Shape::Names,
+        "none",
+        "Links on which packets are captured: NAME, or NAME.reverse for the other direction",
+    ),
+];
+
+/// The five choices of an endpoint: key, mechanisms, and the one taken when nothing is said.
+pub(crate) static TCP: &[(&str, &[Mechanism], &str, &str)] = &[
+    ("congestion", ackord_tcp::registry::CONGESTION, "cubic", "How much may be outstanding"),
+    ("loss", ackord_tcp::registry::LOSS, "fixed", "When a segment counts as lost"),
+    ("recovery", ackord_tcp::registry::RECOVERY, "sack", "What is sent while repairing"),
+    ("ack", ackord_tcp::registry::ACK, "delayed", "When to acknowledge"),
+    ("nagle", ackord_tcp::registry::NAGLE, "on", "When a small segment waits"),
+];
+
+/// Keys under which a mechanism is chosen, anywhere in the file.
+pub(crate) const CHOICES: &[&str] =
+    &["queue", "loss", "traffic", "congestion", "recovery", "ack", "nagle"];

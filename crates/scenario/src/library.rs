@@ -1,0 +1,37 @@
+//! The scenarios that come along, embedded so that they run from anywhere.
+
+/// Embeds `scenarios/NAME.toml` of the repository for each name.
+macro_rules! embedded {
+    ($($name:literal),* $(,)?) => {
+        &[$((
+            $name,
+            include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"), "/../../scenarios/", $name, ".toml"
+            )),
+        )),*]
+    };
+}
+
+static LIBRARY: &[(&str, &str)] = embedded![
+    "ack-path-loss",
+    "bufferbloat",
+    "delayed-ack-stall",
+    "dumbbell",
+    "dumbbell-100",
+    "lossy-wifi",
+    "recovery-compared",
+    "reno-against-cubic",
+    "reno-against-vegas",
+    "rtt-unequal",
+    "selective-drop-weights",
+];
+
+/// Every library scenario: its name and its text, in order of name.
+pub fn library() -> impl Iterator<Item = (&'static str, &'static str)> {
+    LIBRARY.iter().copied()
+}
+
+/// The text of the library scenario of this name.
+pub(crate) fn text(name: &str) -> Option<&'static str> {
+    library().find(|(known, _)| *known == name).map(|(_, text)| text)
+}

@@ -1,0 +1,234 @@
+//! What a checked scenario file says, as values: every name resolved, every group expanded, every
+//! knob filled in.
+
+use ackord_units::{Choice, Rate, Span};
+use ackord_wire::{NodeId, Side};
+
+/// A checked scenario. Whoever holds one can build it: names resolve, every flow has a path, every
+/// value is in range.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// Version of the file format: 1.
+    pub version: u32,
+    /// Short name, for reports.
+    pub name: String,
+    /// Why the scenario exists.
+    pub purpose: String,
+    /// Paper and table, RFC section, or "this project".
+    pub source: String,
+    /// What every random stream of the run derives from.
+    pub seed: u64,
+    /// How long the run lasts; more than zero.
+    pub duration: Span,
+    /// Hosts, then routers, each in order of name; a [`NodeId`] is an index into this.
+    pub nodes: Vec<Node>,
+    /// Links in the order of the file.
+    pub links: Vec<Link>,
+    /// Flows in the order of the file.
+    pub flows: Vec<Flow>,
+    /// What to keep of the run beside its summary.
+    pub record: Record,
+}
+
+/// A host or a router.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Its name, unique among hosts and routers.
+    pub name: String,
+    /// What it does.
+    pub kind: NodeKind,
+}
+
+/// What a node does with packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeKind {
+    /// Ends of flows live here; it forwards nothing.
+    Host,
+    /// Forwards packets.
+    Router,
+}
+
+/// A duplex link: two independent directions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Its name, unique among links; the reverse direction is called `NAME.reverse`.
+    pub name: String,
+    /// One end.
+    pub from: NodeId,
+    /// The other end, never the same.
+    pub to: NodeId,
+    /// What carries packets from `from` to `to`.
+    pub forward: Direction,
+    /// What carries packets from `to` to `from`.
+    pub reverse: Direction,
+}
+
+/// Which way along a duplex link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Way {
+    /// From the link's `from` to its `to`.
+    Forward,
+    /// From the link's `to` to its `from`.
+    Reverse,
+}
+
+/// One direction of a link: queue, transmitter, wire, in that order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Direction {
+    /// Transmission rate; more than zero.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Span,
+    /// The queue before the transmitter ([`ackord_path::registry::QUEUE`]).
+    pub queue: Choice,
+    /// What the wire loses ([`ackord_path::registry::LOSS`]); nothing when absent.
+    pub loss: Option<Choice>,
+}
+
+/// A connection and what it carries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// Its name, unique among flows.
+    pub name: String,
+    /// The end that opens the connection.
+    pub client: NodeId,
+    /// The end that accepts it.
+    pub server: NodeId,
+    /// When the client opens it.
+    pub start: Start,
+    /// The end that sends the workload.
+    pub sends: Side,
+    /// The workload ([`ackord_traffic::registry::WORKLOAD`]).
+    pub traffic: Choice,
+    /// The client's endpoint.
+    pub client_tcp: TcpChoices,
+    /// The server's endpoint.
+    pub server_tcp: TcpChoices,
+}
+
+/// When a flow starts, from the start of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// At this time.
+    At(Span),
+    /// At a time drawn uniformly, both ends included, from a stream of the run's seed.
+    Uniform {
+        /// Earliest.
+        from: Span,
+        /// Latest; not before `from`.
+        to: Span,
+    },
+}
+
+/// Everything that can be chosen about a TCP endpoint. Every knob that has a default is present
+/// in the settings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TcpChoices {
+    /// Congestion control ([`ackord_tcp::registry::CONGESTION`]).
+    pub congestion: Choice,
+    /// Loss detection ([`ackord_tcp::registry::LOSS`]).
+    pub loss: Choice,
+    /// Recovery sending ([`ackord_tcp::registry::RECOVERY`]).
+    pub recovery: Choice,
+    /// Acknowledgment policy ([`ackord_tcp::registry::ACK`]).
+    pub ack: Choice,
+    /// Nagle's algorithm ([`ackord_tcp::registry::NAGLE`]).
+    pub nagle: Choice,
+    /// The endpoint's own knobs ([`ackord_tcp::registry::ENDPOINT`]).
+    pub endpoint: Choice,
+}
+
+/// What to keep of a run beside its summary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Time from one sample of a plotted series to the next; more than zero.
+    pub series: Span,
+    /// Where packets are captured.
+    pub captures: Vec<Capture>,
+}
+
+/// One direction of a link on which packets are captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Capture {
+    /// Index into [`Scenario::links`].
+    pub link: usize,
+    /// Which direction.
+    pub way: Way,
+}
+
+impl Scenario {
+    /// The node of this number.
+    ///
+    /// # Panics
+    /// If the number is not one of this scenario's.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[usize::from(id.0)]
+    }
+
+    /// Every node with its number.
+    pub fn nodes_with_ids(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+        (0u16..).map(NodeId).zip(&self.nodes)
+    }
+}
+
+impl Link {
+    /// The direction of this link that goes `way`.
+    pub fn direction(&self, way: Way) -> &Direction {
+        match way {
+            Way::Forward => &self.forward,
+            Way::Reverse => &self.reverse,
+        }
+    }
+
+    /// What the direction is called in captures, random streams and reports.
+    pub fn direction_name(&self, way: Way) -> String {
+        match way {
+            Way::Forward => self.name.clone(),
+            Way::Reverse => format!("{}.reverse", self.name),
+        }
+    }
+}
+
+impl Flow {
+    /// The endpoint of the end that sends the workload.
+    pub fn sender_tcp(&self) -> &TcpChoices {
+        self.tcp(self.sends)
+    }
+
+    /// The endpoint of the end that receives the workload.
+    pub fn receiver_tcp(&self) -> &TcpChoices {
+        self.tcp(self.sends.other())
+    }
+
+    /// The endpoint at `side`.
+    pub fn tcp(&self, side: Side) -> &TcpChoices {
+        match side {
+            Side::Client => &self.client_tcp,
+            Side::Server => &self.server_tcp,
+        }
+    }
+}
+
+impl TcpChoices {
+    /// The six choices under the names they have in a file; `endpoint` is written as single keys.
+    pub fn by_name(&self) -> [(&'static str, &Choice); 6] {
+        [
+            ("congestion", &self.congestion),
+            ("loss", &self.loss),
+            ("recovery", &self.recovery),
+            ("ack", &self.ack),
+            ("nagle", &self.nagle),
+            ("endpoint", &self.endpoint),
+        ]
+    }
+}
+
+impl Start {
+    /// The latest time at which the flow may start.
+    pub const fn latest(self) -> Span {
+        match self {
+            Start::At(at) => at,
+            Start::Uniform { to, .. } => to,
+        }
+    }
+}
