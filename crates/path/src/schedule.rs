@@ -2,21 +2,32 @@
 //!
 //! A winner tree: the leaves of a complete binary tree hold (time, id), every inner node holds
 //! the earlier of its two children, so the root is the earliest of all. Setting a time rewrites one
-//! path from leaf to root: log2(n) minima, no data-dependent branch, no position table. The
-//! comparison with an indexed heap is decision 0050 and `benches/schedule.rs`.
+//! path from leaf to root: log2(n) minima without a data-dependent branch, and no position table.
+//! The comparison with an indexed heap is decision 0050 and `benches/schedule.rs`.
 //!
 //! Ties go to the smaller id. There is one entry per id: setting a time replaces the former one.
 
 use ackord_units::Time;
+use std::hint::select_unpredictable;
 
 /// One time per id, and the earliest of them. [`Time::NEVER`] is "not scheduled".
 #[derive(Clone, Debug)]
 pub struct Schedule {
     /// A heap-shaped array: node 1 is the root, node `n`'s children are `2n` and `2n + 1`, leaf
-    /// `id` is node `leaves + id`. A node is `time << 64 | id`, so one comparison orders both.
-    nodes: Vec<u128>,
+    /// `id` is node `leaves + id`.
+    nodes: Vec<Entry>,
     leaves: usize,
 }
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// Nanoseconds, at most [`NOT_DUE`].
+    due_at: u64,
+    id: u32,
+}
+
+/// Later than any time, and one less than the largest integer so that one can be added to it.
+const NOT_DUE: u64 = u64::MAX - 1;
 
 impl Schedule {
     /// A schedule for the ids `0..ids`, none of them due.
@@ -25,21 +36,16 @@ impl Schedule {
     /// If there are more than 2^31 ids.
     pub fn new(ids: usize) -> Schedule {
         assert!(ids <= 1 << 31, "ids are 32-bit");
-        let leaves = ids.next_power_of_two().max(2);
-        let mut schedule = Schedule { nodes: vec![0; 2 * leaves], leaves };
-        schedule.rebuild((0..leaves).map(|id| entry(Time::NEVER, id as u32)).collect());
+        let mut schedule = Schedule { nodes: Vec::new(), leaves: 0 };
+        schedule.rebuild(Vec::new(), ids);
         schedule
     }
 
     /// Makes room for the ids `0..ids`; those already there keep their times.
     pub fn grow(&mut self, ids: usize) {
-        if ids <= self.leaves {
-            return;
+        if ids > self.leaves {
+            self.rebuild(self.nodes[self.leaves..].to_vec(), ids);
         }
-        let mut leaves = self.nodes[self.leaves..].to_vec();
-        let wanted = ids.next_power_of_two();
-        leaves.extend((leaves.len()..wanted).map(|id| entry(Time::NEVER, id as u32)));
-        self.rebuild(leaves);
     }
 
     /// Sets when `id` is due, whatever it was before.
@@ -49,10 +55,10 @@ impl Schedule {
     #[inline]
     pub fn set(&mut self, id: u32, time: Time) {
         let mut node = self.leaves + id as usize;
-        let mut winner = entry(time, id);
+        let mut winner = Entry { due_at: time.as_nanos().min(NOT_DUE), id };
         self.nodes[node] = winner;
         while node > 1 {
-            winner = winner.min(self.nodes[node ^ 1]);
+            winner = earlier(winner, self.nodes[node ^ 1], node);
             node >>= 1;
             self.nodes[node] = winner;
         }
@@ -67,40 +73,51 @@ impl Schedule {
     /// The earliest time and whose it is, or nothing if nobody is due.
     #[inline]
     pub fn peek(&self) -> Option<(Time, u32)> {
-        let (time, id) = parts(self.nodes[1]);
-        (time != Time::NEVER).then_some((time, id))
+        let Entry { due_at, id } = self.nodes[1];
+        (due_at != NOT_DUE).then_some((Time::from_nanos(due_at), id))
     }
 
     /// The earliest time; [`Time::NEVER`] if nobody is due.
     #[inline]
     pub fn next_at(&self) -> Time {
-        parts(self.nodes[1]).0
+        self.nodes[1].time()
     }
 
     /// When `id` is due; [`Time::NEVER`] if it is not.
     #[inline]
     pub fn time_of(&self, id: u32) -> Time {
-        parts(self.nodes[self.leaves + id as usize]).0
+        self.nodes[self.leaves + id as usize].time()
     }
 
-    fn rebuild(&mut self, leaves: Vec<u128>) {
-        self.leaves = leaves.len();
-        self.nodes = vec![u128::MAX; self.leaves];
-        self.nodes.extend(leaves);
+    fn rebuild(&mut self, mut leaves: Vec<Entry>, ids: usize) {
+        self.leaves = ids.next_power_of_two().max(2);
+        leaves
+            .extend((leaves.len()..self.leaves).map(|id| Entry { due_at: NOT_DUE, id: id as u32 }));
+        self.nodes = vec![Entry { due_at: NOT_DUE, id: 0 }; self.leaves];
+        self.nodes.append(&mut leaves);
         for node in (1..self.leaves).rev() {
-            self.nodes[node] = self.nodes[2 * node].min(self.nodes[2 * node + 1]);
+            self.nodes[node] = earlier(self.nodes[2 * node], self.nodes[2 * node + 1], 2 * node);
         }
     }
 }
 
-#[inline]
-const fn entry(time: Time, id: u32) -> u128 {
-    (time.as_nanos() as u128) << 64 | id as u128
+impl Entry {
+    #[inline]
+    fn time(self) -> Time {
+        if self.due_at == NOT_DUE { Time::NEVER } else { Time::from_nanos(self.due_at) }
+    }
 }
 
+/// The earlier of the winner below `node` and the winner below the node beside it.
 #[inline]
-const fn parts(node: u128) -> (Time, u32) {
-    (Time::from_nanos((node >> 64) as u64), node as u32)
+fn earlier(winner: Entry, other: Entry, node: usize) -> Entry {
+    // Nodes to the left hold smaller ids: the other one wins a tie if it is to the left, that is,
+    // if `node` is odd. Who wins is as good as random, hence conditional moves and no branch.
+    let other_wins = other.due_at < winner.due_at + (node & 1) as u64;
+    Entry {
+        due_at: select_unpredictable(other_wins, other.due_at, winner.due_at),
+        id: select_unpredictable(other_wins, other.id, winner.id),
+    }
 }
 
 #[cfg(test)]
