@@ -1,0 +1,63 @@
+# The commands of this project. CI runs `check` and `test`; see .ci/run.
+
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+RELEASE := $(TARGET)/release/ackord
+DIST := $(TARGET)/dist/ackord
+DEMO_OUT := out/demo
+# Where rustup puts cargo, in case the shell does not know yet.
+export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check audit bench bench-peers ns2-band generated fmt
+
+help: ## list these commands
+	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 22
+
+demo: ## install what is missing, build, reproduce a paper, write a report
+	@scripts/install.sh build
+	cargo build --release --package ackord-cli
+	$(RELEASE) paper selective-drop --quick --out $(DEMO_OUT)
+	@echo
+	@find $(DEMO_OUT) -name '*.html' | sort | sed 's/^/open in a browser: /'
+
+test: ## install what is missing, pass every test
+	@scripts/install.sh build
+	@scripts/install.sh test
+	@scripts/test.sh
+
+check: ## what a change must pass besides the tests: format, lints, layers, sizes, documents, licences
+	@scripts/install.sh build
+	@scripts/install.sh check
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
+	cargo run --quiet --package ackord-xtask -- layers sizes names docs generated
+	cargo deny --log-level error check licenses bans sources
+
+audit: ## known vulnerabilities in dependencies (fetches a database from the network)
+	@scripts/install.sh check
+	cargo deny check advisories
+
+bench: ## what a packet costs in the simulator
+	@scripts/install.sh build
+	cargo build --profile dist --package ackord-cli
+	@for topology in leaf host; do for flows in 1 10 100; do \
+		printf '%-5s %4s flows  ' $$topology $$flows; \
+		$(DIST) bench dumbbell --flows $$flows --topology $$topology --duration "20 s" --json - \
+			|| exit 1; \
+	done; done
+
+bench-peers: ## the same dumbbell in ns-2, ns-3 and Ackord, and the ratios
+	@scripts/install.sh build
+	@scripts/install.sh bench-peers
+	python3 benches/peers/run.py
+
+ns2-band: ## repeat what ns-2 says about the selective-drop paper's links
+	@scripts/install.sh bench-peers
+	python3 papers/selective-drop/ns2/band.py
+
+generated: ## refresh the program's output where documents quote it
+	cargo run --quiet --package ackord-xtask -- generated --write
+
+fmt: ## format the code
+	cargo fmt --all

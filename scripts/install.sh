@@ -1,0 +1,99 @@
+#!/bin/sh
+# Installs what is missing for a purpose, and nothing else. Quick when all is there.
+#
+# Usage: scripts/install.sh build|test|check|bench-peers
+#
+# build        a Rust toolchain and a linker: without them it fails
+# test         tools that some tests use; without them those tests say SKIPPED
+# check        cargo-deny
+# bench-peers  ns-2, ns-3 and a C++ compiler: without them it fails
+#
+# Works as root or with sudo. Where neither is at hand it says what to install.
+set -eu
+
+purpose=${1:-}
+missing=""
+PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin
+
+# need COMMAND PACKAGE: notes PACKAGE if COMMAND is not there.
+need() {
+    command -v "$1" >/dev/null 2>&1 && return
+    # Administrators' tools are often outside a user's path.
+    [ -x "/usr/sbin/$1" ] || [ -x "/sbin/$1" ] || missing="$missing $2"
+}
+
+# Installs the packages noted as missing; says why if it cannot, and fails.
+install_missing() {
+    [ -n "$missing" ] || return 0
+    if ! command -v apt-get >/dev/null 2>&1; then
+        echo "install: please install (Debian's names):$missing" >&2
+        return 1
+    fi
+    if [ "$(id -u)" -eq 0 ]; then
+        as_root=""
+    elif command -v sudo >/dev/null 2>&1 && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+        as_root="sudo"
+    else
+        echo "install: not root and no sudo; please run: apt-get install$missing" >&2
+        return 1
+    fi
+    echo "install:$missing" >&2
+    # shellcheck disable=SC2086 # both are lists of words
+    $as_root env DEBIAN_FRONTEND=noninteractive sh -c '
+        apt-get install -qq -y --no-install-recommends "$@" >/dev/null 2>&1 ||
+        { apt-get update -qq && apt-get install -qq -y --no-install-recommends "$@" >/dev/null; }
+    ' sh $missing || {
+        echo "install: apt-get could not install$missing" >&2
+        return 1
+    }
+}
+
+need_rust() {
+    command -v cargo >/dev/null 2>&1 && return 0
+    need curl curl
+    install_missing
+    missing=""
+    echo "install: Rust, with rustup from https://rustup.rs, under $HOME/.cargo" >&2
+    curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs |
+        sh -s -- -y -q --profile minimal --default-toolchain none --no-modify-path
+    command -v cargo >/dev/null 2>&1 || {
+        echo "install: no Rust toolchain; see https://rustup.rs" >&2
+        return 1
+    }
+}
+
+case $purpose in
+build)
+    need_rust
+    need cc gcc
+    install_missing
+    ;;
+test)
+    need tshark tshark
+    need capinfos wireshark-common
+    need curl curl
+    need ip iproute2
+    install_missing || echo "install: tests that need these tools will say SKIPPED" >&2
+    ;;
+check)
+    need_rust
+    need git git
+    install_missing
+    if ! cargo deny --version >/dev/null 2>&1; then
+        echo "install: cargo-deny (compiles for two to four minutes, once)" >&2
+        cargo install --quiet cargo-deny --version =0.20.2 --locked
+    fi
+    ;;
+bench-peers)
+    need python3 python3
+    need g++ g++
+    need ns ns2
+    need ns3++ ns3
+    [ -e /usr/include/ns3/core-module.h ] || missing="$missing libns3-dev"
+    install_missing
+    ;;
+*)
+    echo "usage: $0 build|test|check|bench-peers" >&2
+    exit 2
+    ;;
+esac

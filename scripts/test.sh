@@ -1,0 +1,33 @@
+#!/bin/sh
+# Runs every test and says at the end which ones this machine could not run.
+#
+# A test that lacks a tool or a right prints a line that starts with SKIPPED and passes, so that a
+# machine without root still tests the rest. SKIPS=forbidden makes such a line a failure.
+set -u
+
+log=${CARGO_TARGET_DIR:-target}/test.log
+mkdir -p "$(dirname "$log")"
+
+# POSIX sh has no pipefail: the status of cargo goes around the pipe through a file.
+{
+    cargo test --no-fail-fast -- --show-output 2>&1
+    echo $? >"$log.status"
+} | tee "$log" | grep --line-buffered -E \
+    '^(error|warning: unused)|^ +--> |Running |Doc-tests |^test result|\.\.\. FAILED|panicked at'
+status=$(cat "$log.status")
+
+skipped=$(grep -E '^SKIPPED ' "$log" | sort -u)
+if [ -n "$skipped" ]; then
+    printf '\nNot run on this machine:\n%s\n' "$skipped"
+    if [ "${SKIPS:-allowed}" = forbidden ]; then
+        echo "and SKIPS=forbidden: that is a failure"
+        status=1
+    fi
+fi
+passed=$(awk '/^test result/ { sum += $4 } END { print sum + 0 }' "$log")
+if [ "$status" -eq 0 ]; then
+    echo "all $passed tests passed; what they printed: $log"
+else
+    echo "FAILED; what the tests printed: $log"
+fi
+exit "$status"
