@@ -12,6 +12,7 @@ mod builder;
 
 use crate::Schedule;
 use crate::link::{DropCounts, Link, LinkStats};
+use crate::packets::{Packets, Slot};
 use crate::queue::{Queue, QueueDiscipline};
 use crate::routes::Routes;
 use ackord_events::{DropReason, Event, LinkId, Sink};
@@ -30,6 +31,7 @@ pub struct Graph {
     routes: Routes,
     nodes: usize,
     schedule: Schedule,
+    packets: Packets,
     /// Deliveries that were due before a packet that has entered since.
     ready: VecDeque<Delivery>,
     injected: u64,
@@ -105,7 +107,13 @@ impl Graph {
             self.ready.push_back(Delivery { at: now, node: packet.dst, packet });
             return;
         }
-        self.forward(now, packet.src, &packet, None, sink);
+        match self.route(packet.src, packet.dst) {
+            Some(link) => {
+                let slot = self.packets.insert(&packet);
+                self.take_link(now, link, slot, sink);
+            }
+            None => self.drop_at_source(now, &packet, sink),
+        }
     }
 
     /// The next packet that has reached its destination at or before `now`. To be asked until it
@@ -138,7 +146,7 @@ impl Graph {
     /// the end of a run, after the last delivery up to `now` has been polled.
     pub fn settle<S: Sink>(&mut self, now: Time, sink: &mut S) {
         for link in &mut self.links {
-            link.run_until(now, sink);
+            link.run_until(now, &mut self.packets, sink);
         }
     }
 
@@ -197,60 +205,48 @@ impl Graph {
         let (at, due) = self.schedule.peek()?;
         let link = &mut self.links[due as usize];
         let node = link.to();
-        let (arrived, due_at) = link.take_arrival(at, sink);
-        self.schedule.set(due, due_at.unwrap_or(Time::NEVER));
-        let packet = arrived?;
+        let arrived = link.take_arrival(at, &mut self.packets, sink);
+        self.schedule.set(due, link.due_at().unwrap_or(Time::NEVER));
+        let slot = arrived?;
         let watcher = self.watchers[due as usize];
         if watcher != NOBODY {
-            self.links[watcher as usize].queue_mut().observe_reverse(at, &packet);
+            let packet = &self.packets[slot];
+            self.links[watcher as usize].queue_mut().observe_reverse(at, packet);
         }
-        if packet.dst == node {
-            return Some(Delivery { at, node, packet });
+        let dst = self.packets[slot].dst;
+        if dst == node {
+            self.packets.release(slot);
+            return Some(Delivery { at, node, packet: self.packets[slot] });
         }
-        self.forward(at, node, &packet, Some(due), sink);
+        match self.routes.next(node, dst) {
+            Some(link) => self.take_link(at, link, slot, sink),
+            None => {
+                let packets = &mut self.packets;
+                self.links[due as usize].drop(at, slot, DropReason::NoRoute, packets, sink);
+            }
+        }
         None
     }
 
     #[inline]
-    fn forward<S: Sink>(
-        &mut self,
-        now: Time,
-        node: NodeId,
-        packet: &Packet,
-        came_by: Option<u32>,
-        sink: &mut S,
-    ) {
-        let Some(link) = self.route(node, packet.dst) else {
-            self.drop_unroutable(now, packet, came_by, sink);
-            return;
-        };
-        if let Some(due_at) = self.links[link as usize].accept(now, packet, sink) {
+    fn take_link<S: Sink>(&mut self, now: Time, link: u32, slot: Slot, sink: &mut S) {
+        let due_at = self.links[link as usize].accept(now, slot, &mut self.packets, sink);
+        if let Some(due_at) = due_at {
             self.schedule.set(link, due_at);
         }
     }
 
+    /// The first link of a packet from `src`. Only here may the nodes be unknown.
     #[inline]
-    fn route(&self, node: NodeId, dst: NodeId) -> Option<u32> {
-        let known = (node.0 as usize) < self.nodes && (dst.0 as usize) < self.nodes;
-        if known { self.routes.next(node, dst) } else { None }
+    fn route(&self, src: NodeId, dst: NodeId) -> Option<u32> {
+        let known = (src.0 as usize) < self.nodes && (dst.0 as usize) < self.nodes;
+        if known { self.routes.next(src, dst) } else { None }
     }
 
-    /// Counted at the link it came by, or at none if it has just entered.
     #[cold]
-    fn drop_unroutable<S: Sink>(
-        &mut self,
-        now: Time,
-        packet: &Packet,
-        came_by: Option<u32>,
-        sink: &mut S,
-    ) {
+    fn drop_at_source<S: Sink>(&mut self, now: Time, packet: &Packet, sink: &mut S) {
+        self.unroutable += 1;
         let reason = DropReason::NoRoute;
-        match came_by {
-            Some(link) => self.links[link as usize].drop(now, packet, reason, sink),
-            None => {
-                self.unroutable += 1;
-                sink.emit(now, Event::PacketDropped { link: LinkId::NONE, packet, reason });
-            }
-        }
+        sink.emit(now, Event::PacketDropped { link: LinkId::NONE, packet, reason });
     }
 }

@@ -7,6 +7,7 @@
 //! | `routes.rs` | which link leads where: shortest propagation delay |
 //! | `link/` | a transmitter with its queue, propagation delay and loss |
 //! | `queue/` | what waits for a transmitter: drop-tail, selective drop |
+//! | `packets.rs` | [`Packets`]: where the packets under way are kept |
 //! | `schedule.rs` | [`Schedule`]: who is due next, over links here and endpoints in the simulator |
 //! | `random.rs` | [`Stream`]: one stream of random numbers per element |
 //! | `registry.rs` | every queue and loss model with its knobs, and how a choice becomes one |
@@ -20,6 +21,7 @@
 
 mod graph;
 mod link;
+mod packets;
 mod queue;
 mod random;
 pub mod registry;
@@ -28,6 +30,7 @@ mod schedule;
 
 pub use graph::{Conservation, Delivery, Graph, GraphBuilder, GraphError, Unbalanced};
 pub use link::{DropCounts, LinkConfig, LinkStats, LossModel, Tap};
+pub use packets::{Packets, Slot};
 pub use queue::{Dequeued, DropTail, Limit, Outlet, Queue, QueueDiscipline};
 pub use random::Stream;
 pub use schedule::Schedule;

@@ -102,12 +102,14 @@ impl Span {
 
 impl Add<Span> for Time {
     type Output = Time;
+    #[inline]
     fn add(self, span: Span) -> Time {
         Time(self.0.checked_add(span.0).expect("time stays below 584 years"))
     }
 }
 
 impl AddAssign<Span> for Time {
+    #[inline]
     fn add_assign(&mut self, span: Span) {
         *self = *self + span;
     }
@@ -115,6 +117,7 @@ impl AddAssign<Span> for Time {
 
 impl Sub<Span> for Time {
     type Output = Time;
+    #[inline]
     fn sub(self, span: Span) -> Time {
         Time(self.0.checked_sub(span.0).expect("no instant lies before the start of the run"))
     }
@@ -122,6 +125,7 @@ impl Sub<Span> for Time {
 
 impl Sub for Time {
     type Output = Span;
+    #[inline]
     fn sub(self, earlier: Time) -> Span {
         Span(self.0.checked_sub(earlier.0).expect("the subtracted instant is the earlier one"))
     }
@@ -129,12 +133,14 @@ impl Sub for Time {
 
 impl Add for Span {
     type Output = Span;
+    #[inline]
     fn add(self, other: Span) -> Span {
         Span(self.0.checked_add(other.0).expect("spans stay below 584 years"))
     }
 }
 
 impl AddAssign for Span {
+    #[inline]
     fn add_assign(&mut self, other: Span) {
         *self = *self + other;
     }
@@ -142,12 +148,14 @@ impl AddAssign for Span {
 
 impl Sub for Span {
     type Output = Span;
+    #[inline]
     fn sub(self, other: Span) -> Span {
         Span(self.0.checked_sub(other.0).expect("the subtracted span is the shorter one"))
     }
 }
 
 impl SubAssign for Span {
+    #[inline]
     fn sub_assign(&mut self, other: Span) {
         *self = *self - other;
     }
@@ -155,6 +163,7 @@ impl SubAssign for Span {
 
 impl Mul<u64> for Span {
     type Output = Span;
+    #[inline]
     fn mul(self, factor: u64) -> Span {
         Span(self.0.checked_mul(factor).expect("spans stay below 584 years"))
     }
@@ -162,6 +171,7 @@ impl Mul<u64> for Span {
 
 impl Div<u64> for Span {
     type Output = Span;
+    #[inline]
     fn div(self, divisor: u64) -> Span {
         Span(self.0 / divisor)
     }

@@ -3,6 +3,7 @@
 use super::{Graph, NOBODY};
 use crate::Schedule;
 use crate::link::{Link, LinkConfig};
+use crate::packets::Packets;
 use crate::queue::QueueDiscipline;
 use crate::routes::{Edge, Routes};
 use ackord_events::LinkId;
@@ -86,6 +87,7 @@ impl GraphBuilder {
             nodes: self.nodes,
             schedule: Schedule::new(links.len()),
             links,
+            packets: Packets::default(),
             ready: VecDeque::new(),
             injected: 0,
             delivered: 0,

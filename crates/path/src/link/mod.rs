@@ -20,6 +20,7 @@
 mod loss;
 mod stats;
 
+use crate::packets::{Packets, Slot};
 use crate::queue::{Outlet, Queue, QueueDiscipline};
 use ackord_events::{DropReason, Event, LinkId, Sink, TapPoint};
 use ackord_units::{Bytes, Rate, Span, Time};
@@ -77,10 +78,10 @@ pub(crate) struct Link {
 
 /// A packet whose transmission has begun.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct OnWire {
+struct OnWire {
     arrives_at: Time,
+    slot: Slot,
     fate: Option<DropReason>,
-    packet: Packet,
 }
 
 impl Link {
@@ -94,7 +95,7 @@ impl Link {
             queue: config.queue,
             loss: config.loss,
             tap: config.tap,
-            wire: VecDeque::with_capacity(16),
+            wire: VecDeque::with_capacity(64),
             outlet: Outlet::default(),
             stats: LinkStats::default(),
         }
@@ -105,39 +106,38 @@ impl Link {
     pub(crate) fn accept<S: Sink>(
         &mut self,
         now: Time,
-        packet: &Packet,
+        slot: Slot,
+        packets: &mut Packets,
         sink: &mut S,
     ) -> Option<Time> {
         if S::ACTIVE && self.tap == Tap::On {
+            let packet = &packets[slot];
             sink.emit(now, Event::PacketTapped { tap: TapPoint::LinkIn(self.id), packet });
         }
-        self.run_until(now, sink);
+        self.run_until(now, packets, sink);
         let was_empty = self.wire.is_empty();
         if self.free_at <= now {
-            self.pass(now, packet, sink);
+            self.pass(now, slot, packets, sink);
         } else {
-            self.enqueue(now, packet, sink);
+            self.enqueue(now, slot, packets, sink);
         }
         if was_empty { self.due_at() } else { None }
     }
 
     /// Lets the transmitter do everything it does up to and including `now`.
     #[inline]
-    pub(crate) fn run_until<S: Sink>(&mut self, now: Time, sink: &mut S) {
+    pub(crate) fn run_until<S: Sink>(&mut self, now: Time, packets: &mut Packets, sink: &mut S) {
         while self.free_at <= now && self.queue.len_packets() > 0 {
             let at = self.free_at;
-            let Some(dequeued) = self.queue.dequeue(at, &mut self.outlet) else {
-                self.drain_outlet(at, sink);
-                break;
-            };
-            self.drain_outlet(at, sink);
-            self.tell_dequeued(at, &dequeued.packet, dequeued.waited, sink);
-            self.transmit(at, &dequeued.packet);
+            let dequeued = self.queue.dequeue(at, packets, &mut self.outlet);
+            self.drain_outlet(at, packets, sink);
+            let Some(dequeued) = dequeued else { break };
+            self.tell_dequeued(at, &packets[dequeued.slot], dequeued.waited, sink);
+            self.transmit(at, dequeued.slot, packets);
         }
     }
 
-    /// Takes the packet that arrives at `now`, or drops it there if the medium lost it, and says
-    /// when the link is due again.
+    /// Takes the packet that arrives at `now`, or drops it there if the medium lost it.
     ///
     /// # Panics
     /// If nothing is on the wire.
@@ -145,23 +145,28 @@ impl Link {
     pub(crate) fn take_arrival<S: Sink>(
         &mut self,
         now: Time,
+        packets: &mut Packets,
         sink: &mut S,
-    ) -> (Option<Packet>, Option<Time>) {
-        self.run_until(now, sink);
-        let OnWire { arrives_at, fate, packet } =
+    ) -> Option<Slot> {
+        self.run_until(now, packets, sink);
+        let OnWire { arrives_at, slot, fate } =
             self.wire.pop_front().expect("a link is due only when something is on its wire");
         debug_assert_eq!(arrives_at, now, "the schedule and the wire agree");
         if let Some(reason) = fate {
-            self.drop(now, &packet, reason, sink);
-            return (None, self.due_at());
+            self.drop(now, slot, reason, packets, sink);
+            return None;
         }
         if S::ACTIVE && self.tap == Tap::On {
-            sink.emit(
-                now,
-                Event::PacketTapped { tap: TapPoint::LinkOut(self.id), packet: &packet },
-            );
+            let packet = &packets[slot];
+            sink.emit(now, Event::PacketTapped { tap: TapPoint::LinkOut(self.id), packet });
         }
-        (Some(packet), self.due_at())
+        Some(slot)
+    }
+
+    /// When the next packet arrives at the far end.
+    #[inline]
+    pub(crate) fn due_at(&self) -> Option<Time> {
+        self.wire.front().map(|head| head.arrives_at)
     }
 
     pub(crate) fn to(&self) -> NodeId {
@@ -190,94 +195,87 @@ impl Link {
         u64::from(self.queue.len_packets()) + self.wire.len() as u64
     }
 
-    /// Counts and tells the death of a packet here.
+    /// A packet dies here: counted, told, and its slot given up.
+    #[cold]
     pub(crate) fn drop<S: Sink>(
         &mut self,
         now: Time,
-        packet: &Packet,
+        slot: Slot,
         reason: DropReason,
+        packets: &mut Packets,
         sink: &mut S,
     ) {
         self.stats.drops.count(reason);
         if S::ACTIVE {
+            let packet = &packets[slot];
             sink.emit(now, Event::PacketDropped { link: self.id, packet, reason });
         }
-    }
-
-    fn due_at(&self) -> Option<Time> {
-        self.wire.front().map(|head| head.arrives_at)
+        packets.release(slot);
     }
 
     /// Nobody waits and the transmitter is free: the packet is transmitted at once.
     #[inline]
-    fn pass<S: Sink>(&mut self, now: Time, packet: &Packet, sink: &mut S) {
-        let passed = self.queue.pass(now, packet, &mut self.outlet);
-        match passed {
-            Err(reason) => self.drop(now, packet, reason, sink),
-            Ok(passed) => {
-                if S::ACTIVE {
-                    let len = packet.len();
-                    self.tell_enqueued(now, packet, QueueLength { packets: 1, bytes: len }, sink);
-                }
-                self.drain_outlet(now, sink);
-                if let Some(passed) = passed {
-                    self.tell_dequeued(now, &passed, Span::ZERO, sink);
-                    self.transmit(now, &passed);
-                }
-            }
+    fn pass<S: Sink>(&mut self, now: Time, slot: Slot, packets: &mut Packets, sink: &mut S) {
+        let passed = match self.queue.pass(now, slot, packets, &mut self.outlet) {
+            Ok(passed) => passed,
+            Err(reason) => return self.drop(now, slot, reason, packets, sink),
+        };
+        if S::ACTIVE {
+            let packet = &packets[slot];
+            let queue = QueueLength { packets: 1, bytes: packet.len() };
+            self.tell_enqueued(now, packet, queue, sink);
+        }
+        self.drain_outlet(now, packets, sink);
+        if let Some(slot) = passed {
+            self.tell_dequeued(now, &packets[slot], Span::ZERO, sink);
+            self.transmit(now, slot, packets);
         }
     }
 
     #[inline]
-    fn enqueue<S: Sink>(&mut self, now: Time, packet: &Packet, sink: &mut S) {
-        match self.queue.enqueue(now, packet, &mut self.outlet) {
+    fn enqueue<S: Sink>(&mut self, now: Time, slot: Slot, packets: &mut Packets, sink: &mut S) {
+        let taken = self.queue.enqueue(now, slot, packets, &mut self.outlet);
+        self.drain_outlet(now, packets, sink);
+        match taken {
+            Err(reason) => self.drop(now, slot, reason, packets, sink),
             Ok(()) => {
-                self.drain_outlet(now, sink);
                 if S::ACTIVE {
-                    let queue = QueueLength {
-                        packets: self.queue.len_packets(),
-                        bytes: self.queue.len_bytes(),
-                    };
-                    self.tell_enqueued(now, packet, queue, sink);
+                    let packets_waiting = self.queue.len_packets();
+                    let queue =
+                        QueueLength { packets: packets_waiting, bytes: self.queue.len_bytes() };
+                    self.tell_enqueued(now, &packets[slot], queue, sink);
                 }
-            }
-            Err(reason) => {
-                self.drain_outlet(now, sink);
-                self.drop(now, packet, reason, sink);
             }
         }
     }
 
     #[inline]
-    fn transmit(&mut self, now: Time, packet: &Packet) {
-        let takes = self.serializer.time_for(packet.ip_len);
+    fn transmit(&mut self, now: Time, slot: Slot, packets: &Packets) {
+        let ip_len = packets[slot].ip_len;
+        let takes = self.serializer.time_for(ip_len);
         self.free_at = now + takes;
         self.stats.packets += 1;
-        self.stats.bytes += u64::from(packet.ip_len);
+        self.stats.bytes += u64::from(ip_len);
         self.stats.busy_for += takes;
         let fate = self.loss.as_mut().and_then(LossModel::draw);
-        self.wire.push_back(OnWire {
-            arrives_at: self.free_at + self.delay,
-            fate,
-            packet: *packet,
-        });
+        self.wire.push_back(OnWire { arrives_at: self.free_at + self.delay, slot, fate });
     }
 
     /// Counts and tells what the queue dropped or marked beside its answer.
     #[inline]
-    fn drain_outlet<S: Sink>(&mut self, now: Time, sink: &mut S) {
+    fn drain_outlet<S: Sink>(&mut self, now: Time, packets: &mut Packets, sink: &mut S) {
         self.stats.marked = self.outlet.marked;
         if !self.outlet.dropped.is_empty() {
-            self.drop_from_outlet(now, sink);
+            self.drop_from_outlet(now, packets, sink);
         }
     }
 
     #[cold]
-    fn drop_from_outlet<S: Sink>(&mut self, now: Time, sink: &mut S) {
+    fn drop_from_outlet<S: Sink>(&mut self, now: Time, packets: &mut Packets, sink: &mut S) {
         // The vector is put back so that its room is used again.
         let mut dropped = std::mem::take(&mut self.outlet.dropped);
-        for (packet, reason) in dropped.drain(..) {
-            self.drop(now, &packet, reason, sink);
+        for (slot, reason) in dropped.drain(..) {
+            self.drop(now, slot, reason, packets, sink);
         }
         self.outlet.dropped = dropped;
     }

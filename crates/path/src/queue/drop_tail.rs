@@ -2,11 +2,11 @@
 //!
 //! Not modelled: descriptor limits of real network cards, which count packets and bytes at once.
 
-use super::fifo::{Fifo, Limit};
+use super::fifo::{Fifo, Limit, Waiting};
 use super::{Dequeued, Outlet, QueueDiscipline};
+use crate::packets::{Packets, Slot};
 use ackord_events::DropReason;
 use ackord_units::{Bytes, Time};
-use ackord_wire::Packet;
 
 /// A first-in first-out queue of bounded length.
 #[derive(Clone, Debug)]
@@ -26,18 +26,25 @@ impl QueueDiscipline for DropTail {
     fn enqueue(
         &mut self,
         now: Time,
-        packet: &Packet,
+        slot: Slot,
+        packets: &mut Packets,
         _outlet: &mut Outlet,
     ) -> Result<(), DropReason> {
-        if !self.fifo.has_room_for(packet.ip_len) {
+        let ip_len = packets[slot].ip_len;
+        if !self.fifo.has_room_for(ip_len) {
             return Err(DropReason::QueueFull);
         }
-        self.fifo.push(now, packet);
+        self.fifo.push(Waiting { since: now, slot, ip_len });
         Ok(())
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time, _outlet: &mut Outlet) -> Option<Dequeued> {
+    fn dequeue(
+        &mut self,
+        now: Time,
+        _packets: &mut Packets,
+        _outlet: &mut Outlet,
+    ) -> Option<Dequeued> {
         self.fifo.pop(now)
     }
 
@@ -56,9 +63,10 @@ impl QueueDiscipline for DropTail {
     fn pass(
         &mut self,
         _now: Time,
-        packet: &Packet,
+        slot: Slot,
+        _packets: &mut Packets,
         _outlet: &mut Outlet,
-    ) -> Result<Option<Packet>, DropReason> {
-        Ok(Some(*packet))
+    ) -> Result<Option<Slot>, DropReason> {
+        Ok(Some(slot))
     }
 }

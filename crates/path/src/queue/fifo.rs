@@ -1,8 +1,8 @@
 //! A waiting line: packets in order of arrival, with the time each came, up to a capacity.
 
 use super::Dequeued;
+use crate::packets::Slot;
 use ackord_units::{Bytes, Time};
-use ackord_wire::Packet;
 use std::collections::VecDeque;
 
 /// How much may wait. The packet being transmitted has left the queue and does not count.
@@ -29,7 +29,8 @@ pub(crate) struct Fifo {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {
     pub(crate) since: Time,
-    pub(crate) packet: Packet,
+    pub(crate) slot: Slot,
+    pub(crate) ip_len: u32,
 }
 
 impl Fifo {
@@ -51,16 +52,16 @@ impl Fifo {
 
     /// Adds a packet at the end, whether it fits or not.
     #[inline]
-    pub(crate) fn push(&mut self, since: Time, packet: &Packet) {
-        self.bytes += u64::from(packet.ip_len);
-        self.waiting.push_back(Waiting { since, packet: *packet });
+    pub(crate) fn push(&mut self, waiting: Waiting) {
+        self.bytes += u64::from(waiting.ip_len);
+        self.waiting.push_back(waiting);
     }
 
     #[inline]
     pub(crate) fn pop(&mut self, now: Time) -> Option<Dequeued> {
-        let Waiting { since, packet } = self.waiting.pop_front()?;
-        self.bytes -= u64::from(packet.ip_len);
-        Some(Dequeued { packet, waited: now.saturating_since(since) })
+        let Waiting { since, slot, ip_len } = self.waiting.pop_front()?;
+        self.bytes -= u64::from(ip_len);
+        Some(Dequeued { slot, waited: now.saturating_since(since) })
     }
 
     #[inline]

@@ -11,6 +11,7 @@
 mod drop_tail;
 mod fifo;
 
+use crate::packets::{Packets, Slot};
 use ackord_events::DropReason;
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::Packet;
@@ -23,18 +24,24 @@ pub use fifo::Limit;
 /// Work-conserving: while packets wait, [`QueueDiscipline::dequeue`] gives one, unless it drops
 /// them all.
 pub trait QueueDiscipline {
-    /// Takes a packet that arrived at `now`, or says why it is dropped. Packets that were waiting
-    /// and die in its place go to `outlet`.
+    /// Takes the packet in `slot`, which arrived at `now`, or says why it is dropped. Packets that
+    /// were waiting and die in its place go to `outlet`. The caller releases the slots of the dead.
     fn enqueue(
         &mut self,
         now: Time,
-        packet: &Packet,
+        slot: Slot,
+        packets: &mut Packets,
         outlet: &mut Outlet,
     ) -> Result<(), DropReason>;
 
     /// Gives the packet to be transmitted from `now` on, if one waits. What the queue chooses to
     /// drop on the way there goes to `outlet`.
-    fn dequeue(&mut self, now: Time, outlet: &mut Outlet) -> Option<Dequeued>;
+    fn dequeue(
+        &mut self,
+        now: Time,
+        packets: &mut Packets,
+        outlet: &mut Outlet,
+    ) -> Option<Dequeued>;
 
     /// Packets waiting.
     fn len_packets(&self) -> u32;
@@ -47,11 +54,12 @@ pub trait QueueDiscipline {
     fn pass(
         &mut self,
         now: Time,
-        packet: &Packet,
+        slot: Slot,
+        packets: &mut Packets,
         outlet: &mut Outlet,
-    ) -> Result<Option<Packet>, DropReason> {
-        self.enqueue(now, packet, outlet)?;
-        Ok(self.dequeue(now, outlet).map(|dequeued| dequeued.packet))
+    ) -> Result<Option<Slot>, DropReason> {
+        self.enqueue(now, slot, packets, outlet)?;
+        Ok(self.dequeue(now, packets, outlet).map(|dequeued| dequeued.slot))
     }
 
     /// A packet came out of the link in the opposite direction. Only called for queues that
@@ -65,10 +73,10 @@ pub trait QueueDiscipline {
 }
 
 /// A packet that has left the queue to be transmitted.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dequeued {
-    /// The packet.
-    pub packet: Packet,
+    /// Where the packet is.
+    pub slot: Slot,
     /// How long it waited.
     pub waited: Span,
 }
@@ -77,7 +85,7 @@ pub struct Dequeued {
 #[derive(Clone, Debug, Default)]
 pub struct Outlet {
     /// Packets that had been taken and were dropped after all, in order.
-    pub dropped: Vec<(Packet, DropReason)>,
+    pub dropped: Vec<(Slot, DropReason)>,
     /// Packets marked "congestion experienced" so far (RFC 3168).
     pub marked: u64,
 }
@@ -102,15 +110,21 @@ impl QueueDiscipline for Queue {
     fn enqueue(
         &mut self,
         now: Time,
-        packet: &Packet,
+        slot: Slot,
+        packets: &mut Packets,
         outlet: &mut Outlet,
     ) -> Result<(), DropReason> {
-        each!(self, queue => queue.enqueue(now, packet, outlet))
+        each!(self, queue => queue.enqueue(now, slot, packets, outlet))
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time, outlet: &mut Outlet) -> Option<Dequeued> {
-        each!(self, queue => queue.dequeue(now, outlet))
+    fn dequeue(
+        &mut self,
+        now: Time,
+        packets: &mut Packets,
+        outlet: &mut Outlet,
+    ) -> Option<Dequeued> {
+        each!(self, queue => queue.dequeue(now, packets, outlet))
     }
 
     #[inline]
@@ -127,10 +141,11 @@ impl QueueDiscipline for Queue {
     fn pass(
         &mut self,
         now: Time,
-        packet: &Packet,
+        slot: Slot,
+        packets: &mut Packets,
         outlet: &mut Outlet,
-    ) -> Result<Option<Packet>, DropReason> {
-        each!(self, queue => queue.pass(now, packet, outlet))
+    ) -> Result<Option<Slot>, DropReason> {
+        each!(self, queue => queue.pass(now, slot, packets, outlet))
     }
 
     fn observe_reverse(&mut self, now: Time, packet: &Packet) {
