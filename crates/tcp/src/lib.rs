@@ -1,3 +1,36 @@
-//! The TCP endpoint, sans-IO.
+//! The TCP endpoint, sans-IO: it holds no payload octets, reads no clock, draws no randomness.
+//!
+//! | folder | what |
+//! | --- | --- |
+//! | `connection/` | [`Connection`]: the state machine, one file per input and output |
+//! | `sender/`, `receiver/` | its two halves: scoreboard, windows, timers; reassembly, acknowledgment |
+//! | `congestion/` | how much may be outstanding: Reno, Vegas, CUBIC |
+//! | `loss/` | when is a segment lost |
+//! | `recovery/` | how much may be sent while repairing: Tahoe, Reno, NewReno, SACK with PRR |
+//! | `ack/` | when to acknowledge |
+//! | `nagle.rs` | whether a small segment waits |
+//! | `rtt.rs` | round-trip time and the retransmission timeout |
+//! | `registry/` | every choice with its knobs, and how it is built |
+//!
+//! The five choices are separate traits, picked by value; each gets facts and returns a decision,
+//! and only the connection changes its state.
+//!
+//! Not modelled yet: ECN, urgent data (tolerated, ignored), keepalive, path MTU discovery,
+//! restart after idle (RFC 5681 §4.1), RACK-TLP, F-RTO, DSACK.
 
+pub mod ack;
+mod config;
+pub mod congestion;
+mod connection;
+pub mod loss;
+pub mod nagle;
+mod receiver;
+pub mod recovery;
 pub mod registry;
+mod rtt;
+mod sender;
+mod trace;
+
+pub use config::{Config, Mechanisms, Offer, Offers};
+pub use connection::{CloseReason, Connection, Stats, reset_for};
+pub use rtt::{RtoBounds, RttEstimator};

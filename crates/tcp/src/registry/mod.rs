@@ -3,6 +3,11 @@
 //! The scenario checker, the JSON Schema, `ackord list mechanisms` and the docs read these tables;
 //! the `build_*` functions turn a checked [`Choice`] into the running thing.
 
+mod build;
+
+pub use build::{build_ack, build_congestion, build_loss, build_nagle, build_recovery};
+pub(crate) use build::{bytes, count, span, word};
+
 use ackord_units::{Bytes, Knob, KnobKind, Mechanism, Span};
 
 const ON_OFF: KnobKind = KnobKind::Choice(&["on", "off"]);
@@ -160,6 +165,13 @@ pub static CONGESTION: &[Mechanism] = &[
                 doc: "Leave slow start once this many segments wait in the queue",
                 source: "Brakmo and Peterson 1995 §3.3; ns-2's default",
             },
+            Knob {
+                name: "loss_factor",
+                kind: KnobKind::Number { min: 0.1, max: 1.0 },
+                default: "0.75",
+                doc: "What is left of cwnd after a fast retransmit",
+                source: "the x-kernel's and ns-2's Vegas; the 1995 paper gives no number",
+            },
         ],
     },
     Mechanism {
@@ -246,7 +258,14 @@ pub static RECOVERY: &[Mechanism] = &[
         family: "recovery",
         summary: "Fast recovery that ends with the first new acknowledgment",
         source: "RFC 5681 §3.2",
-        knobs: &[],
+        knobs: &[Knob {
+            name: "once_per_window",
+            kind: ON_OFF,
+            default: "on",
+            doc: "A second fast retransmit has to wait until what was outstanding at the first has \
+                  been acknowledged; off: several losses in one window halve cwnd several times",
+            source: "RFC 6582 §3.2 step 2; bugFix_ in ns-2",
+        }],
     },
     Mechanism {
         name: "newreno",
@@ -327,3 +346,13 @@ pub static NAGLE: &[Mechanism] = &[
         knobs: &[],
     },
 ];
+
+/// The mechanism of this name in a table.
+pub fn find(table: &'static [Mechanism], name: &str) -> Option<&'static Mechanism> {
+    table.iter().find(|mechanism| mechanism.name == name)
+}
+
+/// Every table of choices in the order in which they are listed to people.
+pub fn families() -> [&'static [Mechanism]; 5] {
+    [CONGESTION, LOSS, RECOVERY, ACK, NAGLE]
+}

@@ -1,0 +1,126 @@
+//! What an endpoint is made of: sizes, options, timers and the five choices.
+
+use crate::ack::AckPolicy;
+use crate::congestion::CongestionControl;
+use crate::loss::LossDetector;
+use crate::nagle::Nagle;
+use crate::recovery::Recovery;
+use crate::registry;
+use crate::rtt::RtoBounds;
+use ackord_units::{Bytes, Choice, Span};
+use ackord_wire::IpVersion;
+
+/// Sizes, options and timers of an endpoint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Maximum segment size announced and used (RFC 6691: options come out of it).
+    pub mss: Bytes,
+    /// Initial congestion window in segments.
+    pub initial_window_segments: u64,
+    /// Bound on what is in flight, in segments.
+    pub max_window_segments: Option<u64>,
+    /// What the receiver can hold.
+    pub receive_buffer: Bytes,
+    /// What may be written and not yet acknowledged.
+    pub send_buffer: Bytes,
+    /// Options to offer.
+    pub offers: Offers,
+    /// The retransmission timeout's bounds.
+    pub rto: RtoBounds,
+    /// Timeouts in a row after which the connection is given up (R2).
+    pub max_retransmissions: u32,
+    /// Length of TIME-WAIT.
+    pub time_wait: Span,
+    /// Which IP the connection runs over; bounds nothing, but is kept with the connection.
+    pub ip: IpVersion,
+}
+
+/// Options an endpoint offers on its SYN; each is used if the peer offers it too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offers {
+    /// RFC 2018.
+    pub sack: Offer,
+    /// RFC 7323 §3.
+    pub timestamps: Offer,
+    /// RFC 7323 §2.
+    pub window_scaling: Offer,
+}
+
+/// Whether an option is offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// It is.
+    Yes,
+    /// It is not.
+    No,
+}
+
+/// The five separate choices of an endpoint, by value.
+#[derive(Debug)]
+pub struct Mechanisms {
+    /// How much may be outstanding.
+    pub congestion: Box<dyn CongestionControl>,
+    /// When is a segment lost.
+    pub loss: Box<dyn LossDetector>,
+    /// How much may be sent while repairing.
+    pub recovery: Box<dyn Recovery>,
+    /// When to acknowledge.
+    pub ack: Box<dyn AckPolicy>,
+    /// Whether small segments wait.
+    pub nagle: Box<dyn Nagle>,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config::from_choice(&Choice::of(&registry::ENDPOINT))
+    }
+}
+
+impl Default for Mechanisms {
+    /// CUBIC, three duplicates, SACK with PRR, delayed acknowledgments, Nagle: what a scenario
+    /// gets that says nothing.
+    fn default() -> Mechanisms {
+        let choice = |table, name| {
+            Choice::of(registry::find(table, name).expect("the default is registered"))
+        };
+        Mechanisms {
+            congestion: registry::build_congestion(&choice(registry::CONGESTION, "cubic")),
+            loss: registry::build_loss(&choice(registry::LOSS, "fixed")),
+            recovery: registry::build_recovery(&choice(registry::RECOVERY, "sack")),
+            ack: registry::build_ack(&choice(registry::ACK, "delayed")),
+            nagle: registry::build_nagle(&choice(registry::NAGLE, "on")),
+        }
+    }
+}
+
+impl Config {
+    /// The configuration a checked choice of [`registry::ENDPOINT`] describes.
+    pub fn from_choice(choice: &Choice) -> Config {
+        let span = |name| registry::span(choice, name);
+        let offer = |name| match registry::word(choice, name).as_str() {
+            "on" => Offer::Yes,
+            _ => Offer::No,
+        };
+        Config {
+            mss: registry::bytes(choice, "mss"),
+            initial_window_segments: registry::count(choice, "initial_window"),
+            max_window_segments: choice.value("max_window").and_then(|value| value.as_count()),
+            receive_buffer: registry::bytes(choice, "receive_buffer"),
+            send_buffer: registry::bytes(choice, "send_buffer"),
+            offers: Offers {
+                sack: offer("sack"),
+                timestamps: offer("timestamps"),
+                window_scaling: offer("window_scaling"),
+            },
+            rto: RtoBounds {
+                initial: span("rto_initial"),
+                min: span("rto_min"),
+                max: span("rto_max"),
+                granularity: span("clock_granularity"),
+            },
+            max_retransmissions: registry::count(choice, "max_retransmissions") as u32,
+            time_wait: span("time_wait"),
+            ip: IpVersion::V4,
+        }
+    }
+}

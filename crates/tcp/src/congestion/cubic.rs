@@ -1,0 +1,243 @@
+//! CUBIC (RFC 9438).
+//!
+//! Windows are kept in octets; the cubic function works in segments and seconds as the RFC does.
+//! The cube root is our own (Newton's method), so that every platform gives the same bits.
+//! Not here: HyStart++ (RFC 9406) and the spurious-loss response of §4.9.
+
+use super::{
+    AckSample, CongestionControl, CongestionEvent, Growth, SendLimit, TimeoutOrder, Window,
+    WindowSizes,
+};
+use ackord_units::{Bytes, Time};
+
+/// Constants of the cubic function.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CubicKnobs {
+    /// C, in segments per second cubed (§5.1).
+    pub c: f64,
+    /// beta_cubic (§4.6).
+    pub beta: f64,
+    /// Fast convergence (§4.7).
+    pub fast_convergence: FastConvergence,
+}
+
+/// Whether a flow whose window shrinks gives way (§4.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FastConvergence {
+    /// It does.
+    On,
+    /// It does not.
+    Off,
+}
+
+/// Cubic growth towards, and beyond, the window of the last loss.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    knobs: CubicKnobs,
+    window: Window,
+    /// W_max in segments, once there was a loss.
+    w_max: Option<f64>,
+    /// cwnd before the last reduction, in segments, for fast convergence.
+    epoch: Option<Epoch>,
+    /// Growth that does not yet make a whole octet.
+    carried: f64,
+}
+
+/// A congestion avoidance stage (§4.2).
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    started_at: Time,
+    /// Time to reach W_max, in seconds (Eq. 2).
+    k: f64,
+    /// Where the plateau is, in segments.
+    origin: f64,
+    /// The window Reno would have, in segments (§4.3).
+    w_est: f64,
+    /// cwnd at the start, in segments.
+    cwnd_prior: f64,
+}
+
+impl Cubic {
+    /// A control with these constants.
+    pub fn new(knobs: CubicKnobs) -> Cubic {
+        Cubic { knobs, window: Window::new(), w_max: None, epoch: None, carried: 0.0 }
+    }
+
+    fn cwnd_segments(&self) -> f64 {
+        self.window.cwnd.get() as f64 / self.window.smss.get() as f64
+    }
+
+    fn begin_epoch(&self, now: Time) -> Epoch {
+        let cwnd = self.cwnd_segments();
+        // Without an earlier loss (slow start left by other means) the plateau is here (§4.8).
+        let origin = self.w_max.unwrap_or(cwnd).max(cwnd);
+        Epoch {
+            started_at: now,
+            k: cube_root((origin - cwnd) / self.knobs.c),
+            origin,
+            w_est: cwnd,
+            cwnd_prior: self.w_max.unwrap_or(cwnd),
+        }
+    }
+
+    fn avoid(&mut self, now: Time, ack: &AckSample) {
+        let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(now));
+        let CubicKnobs { c, beta, .. } = self.knobs;
+        let cwnd = self.cwnd_segments();
+        let acked = ack.acked.get() as f64 / self.window.smss.get() as f64;
+        let rtt = ack.srtt.or(ack.rtt).map_or(0.0, |rtt| rtt.as_secs_f64());
+        let elapsed = (now - epoch.started_at).as_secs_f64();
+
+        // Eq. 4: the window Reno would have; alpha becomes 1 once it passes the old one.
+        let alpha =
+            if epoch.w_est >= epoch.cwnd_prior { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
+        epoch.w_est += alpha * acked / cwnd;
+
+        // Eq. 1, at the present and one round trip ahead.
+        let w_cubic = |t: f64| c * (t - epoch.k) * (t - epoch.k) * (t - epoch.k) + epoch.origin;
+        let growth = if w_cubic(elapsed) < epoch.w_est {
+            // §4.3: the Reno-friendly region.
+            (epoch.w_est - cwnd).max(0.0)
+        } else {
+            // §4.4, §4.5, with the target bounded to [cwnd, 1.5 cwnd] by §4.2.
+            let target = w_cubic(elapsed + rtt).clamp(cwnd, 1.5 * cwnd);
+            (target - cwnd) / cwnd * acked
+        };
+        self.epoch = Some(epoch);
+        // The one place where segments become octets: whole ones, the rest carried on.
+        let octets = growth.min(acked + 1.0) * self.window.smss.get() as f64 + self.carried;
+        self.window.cwnd += Bytes(octets as u64);
+        self.carried = octets.fract();
+    }
+
+    fn reduce(&mut self, flight_size: Bytes) {
+        let cwnd = self.cwnd_segments();
+        let gives_way = self.knobs.fast_convergence == FastConvergence::On
+            && self.w_max.is_some_and(|w_max| cwnd < w_max);
+        // §4.7: W_max = cwnd * (1 + beta) / 2 while the window is falling.
+        self.w_max = Some(if gives_way { cwnd * (1.0 + self.knobs.beta) / 2.0 } else { cwnd });
+        self.window.reduce_ssthresh(flight_size, self.knobs.beta);
+        self.epoch = None;
+        self.carried = 0.0;
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn on_established(&mut self, _now: Time, sizes: WindowSizes) {
+        self.window.establish(sizes);
+    }
+
+    fn on_ack(&mut self, now: Time, ack: &AckSample) {
+        if ack.limit == SendLimit::Other {
+            // §5.8: the epoch must not run on while the application is idle.
+            self.epoch = None;
+            return;
+        }
+        if self.window.in_slow_start() {
+            self.window.slow_start(ack.acked, Growth::PerByte);
+        } else {
+            self.avoid(now, ack);
+        }
+    }
+
+    fn on_congestion(&mut self, _now: Time, event: CongestionEvent) {
+        match event {
+            CongestionEvent::Loss { flight_size, repair } => {
+                self.reduce(flight_size);
+                self.window.enter(repair);
+            }
+            CongestionEvent::Timeout { flight_size, order } => {
+                if order == TimeoutOrder::First {
+                    self.reduce(flight_size);
+                }
+                self.epoch = None;
+                self.window.cwnd = self.window.smss;
+            }
+            CongestionEvent::Recovered { cwnd_at_most } => {
+                self.epoch = None;
+                self.window.recovered(cwnd_at_most);
+            }
+        }
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.window.cwnd
+    }
+
+    fn ssthresh(&self) -> Bytes {
+        self.window.ssthresh
+    }
+}
+
+/// The cube root of a non-negative number by Newton's method: the same bits everywhere, which the
+/// system's mathematics library does not promise.
+fn cube_root(x: f64) -> f64 {
+    if x <= 0.0 {
+        return 0.0;
+    }
+    // A third of the exponent is a first guess within a factor of two; each step doubles the
+    // correct bits, so seven are more than enough for 53.
+    let exponent = ((x.to_bits() >> 52) as i64 - 1023) / 3;
+    let mut root = f64::from_bits(((exponent + 1023) as u64) << 52);
+    for _ in 0..7 {
+        root = (2.0 * root + x / (root * root)) / 3.0;
+    }
+    root
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Repair, testing::*};
+    use super::*;
+    use ackord_units::Span;
+
+    fn cubic() -> Cubic {
+        let fast_convergence = FastConvergence::On;
+        established(Cubic::new(CubicKnobs { c: 0.4, beta: 0.7, fast_convergence }))
+    }
+
+    #[test]
+    fn the_cube_root_is_right_over_the_whole_range() {
+        for x in [1e-6, 0.5, 1.0, 27.0, 1000.0, 1e9, 2e15] {
+            let root = cube_root(x);
+            assert!((root * root * root / x - 1.0).abs() < 1e-14, "{x}: {root}");
+        }
+        assert_eq!(cube_root(0.0), 0.0);
+    }
+
+    /// RFC 9438 Eq. 1 and 2: W_max is reached K = cbrt(W_max (1 - beta) / C) seconds after the
+    /// reduction, along the cubic.
+    #[test]
+    fn the_window_follows_the_cubic_through_the_old_maximum_and_beyond() {
+        let mut cubic = cubic();
+        // 100 segments in flight at the loss, far above Reno-friendly growth with 100 ms.
+        for _ in 0..90 {
+            cubic.on_ack(Time::ZERO, &ack_of(1000));
+        }
+        assert_eq!(cubic.cwnd(), Bytes(100_000));
+        cubic.on_congestion(Time::ZERO, loss(100_000, Repair::FastRecovery));
+        assert_eq!(cubic.cwnd(), Bytes(70_000));
+        let k = (100.0f64 * 0.3 / 0.4).cbrt();
+        let rtt = Some(Span::from_millis(400));
+        for acks in 1..=2_000 {
+            let now = Time::ZERO + Span::from_millis(4 * acks);
+            // A hundred segments a round trip, long enough for Reno to stay behind.
+            cubic.on_ack(now, &AckSample { rtt, srtt: rtt, ..ack_of(1000) });
+            if acks % 125 == 0 {
+                // The epoch began with the first acknowledgment, four milliseconds in.
+                let t = now.as_secs_f64() - 0.004;
+                let expected = 100.0 + 0.4 * (t - k) * (t - k) * (t - k);
+                let cwnd = cubic.cwnd().get() as f64 / 1000.0;
+                assert!((cwnd - expected).abs() < 2.0, "at {t} s {cwnd}, not {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_falling_window_gives_way_under_fast_convergence() {
+        let mut cubic = cubic();
+        cubic.on_congestion(Time::ZERO, loss(10_000, Repair::FastRecovery));
+        cubic.on_congestion(Time::ZERO, loss(7_000, Repair::FastRecovery));
+        assert!((cubic.w_max.expect("set") - 7.0 * 0.85).abs() < 1e-9);
+    }
+}

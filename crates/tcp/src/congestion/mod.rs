@@ -1,0 +1,221 @@
+//! How much may be outstanding.
+//!
+//! | file | control |
+//! | --- | --- |
+//! | `reno.rs` | slow start and additive increase (RFC 5681) |
+//! | `vegas.rs` | a few segments in the queue, judged by the round-trip time |
+//! | `cubic.rs` | cubic growth (RFC 9438) |
+//!
+//! While a loss is repaired by fast recovery, the recovery sender decides what leaves; the control
+//! hears of the loss once and of the end of the repair once.
+
+mod cubic;
+mod reno;
+mod vegas;
+
+pub use cubic::{Cubic, CubicKnobs, FastConvergence};
+pub use reno::Reno;
+pub use vegas::{Vegas, VegasKnobs};
+
+use ackord_units::{Bytes, Rate, Seq, Span, Time};
+use std::fmt;
+
+/// What makes cwnd grow in slow start and congestion avoidance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Growth {
+    /// Every acknowledgment counts alike (RFC 5681 §3.1 as first deployed).
+    PerAck,
+    /// The octets it acknowledges count, two segments at most (RFC 3465, L = 2).
+    PerByte,
+}
+
+/// An acknowledgment of new data.
+#[derive(Clone, Copy, Debug)]
+pub struct AckSample {
+    /// Octets newly acknowledged.
+    pub acked: Bytes,
+    /// Round-trip time of the most recently sent segment it covers, where Karn's rule allows.
+    pub rtt: Option<Span>,
+    /// The smoothed round-trip time, once known.
+    pub srtt: Option<Span>,
+    /// Octets in flight before this acknowledgment.
+    pub flight_size: Bytes,
+    /// Oldest octet not acknowledged, after it.
+    pub snd_una: Seq,
+    /// Next octet to be sent.
+    pub snd_nxt: Seq,
+    /// What held the sender back.
+    pub limit: SendLimit,
+}
+
+/// What held the sender back when the acknowledgment came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendLimit {
+    /// The congestion window: it may grow.
+    Cwnd,
+    /// The application, the receiver's window or a fixed bound: growing cwnd would tell nothing
+    /// about the path (RFC 9293 §3.8.2, RFC 7661 §3).
+    Other,
+}
+
+/// A sign of congestion, or the end of a repair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CongestionEvent {
+    /// A loss was detected without the retransmission timer.
+    Loss {
+        /// Octets in flight, without those that limited transmit let out.
+        flight_size: Bytes,
+        /// What the recovery sender does next.
+        repair: Repair,
+    },
+    /// The retransmission timer expired.
+    Timeout {
+        /// Octets in flight.
+        flight_size: Bytes,
+        /// Whether it is the first in a row for the same segment.
+        order: TimeoutOrder,
+    },
+    /// Fast recovery is over.
+    Recovered {
+        /// A bound on cwnd that keeps the sender from a burst (RFC 6582 §3.2 step 3), if any.
+        cwnd_at_most: Option<Bytes>,
+    },
+}
+
+/// How a detected loss is going to be repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// By fast recovery: cwnd falls to the new ssthresh.
+    FastRecovery,
+    /// By slow start from one segment (Tahoe).
+    SlowStart,
+}
+
+/// Whether a timeout repeats an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeoutOrder {
+    /// The segment had not timed out before.
+    First,
+    /// It had (RFC 5681 §3.1: ssthresh is then held).
+    Repeated,
+}
+
+/// Sizes known once the connection is established.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowSizes {
+    /// Sender maximum segment size.
+    pub smss: Bytes,
+    /// Congestion window to begin with.
+    pub initial_window: Bytes,
+}
+
+/// Decides how much may be outstanding. Never sees the scoreboard, never sends.
+pub trait CongestionControl: Send + fmt::Debug {
+    /// The connection is established.
+    fn on_established(&mut self, now: Time, sizes: WindowSizes);
+
+    /// New data was acknowledged, outside fast recovery.
+    fn on_ack(&mut self, now: Time, ack: &AckSample);
+
+    /// Congestion, or the end of a repair.
+    fn on_congestion(&mut self, now: Time, event: CongestionEvent);
+
+    /// The congestion window.
+    fn cwnd(&self) -> Bytes;
+
+    /// The slow-start threshold; [`Bytes::MAX`] while there is none.
+    fn ssthresh(&self) -> Bytes;
+
+    /// The rate at which segments should leave, where the control paces.
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+}
+
+/// The window that every control here is built around, with the rules of RFC 5681 that they share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    pub(crate) smss: Bytes,
+    pub(crate) cwnd: Bytes,
+    pub(crate) ssthresh: Bytes,
+}
+
+impl Window {
+    pub(crate) fn new() -> Window {
+        Window { smss: Bytes(1), cwnd: Bytes(1), ssthresh: Bytes::MAX }
+    }
+
+    pub(crate) fn establish(&mut self, sizes: WindowSizes) {
+        // RFC 5681 §3.1: the initial ssthresh should be arbitrarily high.
+        *self = Window { smss: sizes.smss, cwnd: sizes.initial_window, ssthresh: Bytes::MAX };
+    }
+
+    pub(crate) fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Slow-start growth, which never passes ssthresh.
+    pub(crate) fn slow_start(&mut self, acked: Bytes, growth: Growth) {
+        let step = match growth {
+            Growth::PerAck => self.smss,
+            Growth::PerByte => acked.min(self.smss * 2),
+        };
+        self.cwnd = (self.cwnd + step).min(self.ssthresh.max(self.cwnd));
+    }
+
+    /// Sets ssthresh to `factor` of what was in flight, at least two segments (RFC 5681 Eq. 4).
+    pub(crate) fn reduce_ssthresh(&mut self, flight_size: Bytes, factor: f64) {
+        let reduced = Bytes((flight_size.get() as f64 * factor) as u64);
+        self.ssthresh = reduced.max(self.smss * 2);
+    }
+
+    /// The window after a loss.
+    pub(crate) fn enter(&mut self, repair: Repair) {
+        self.cwnd = match repair {
+            Repair::FastRecovery => self.ssthresh,
+            Repair::SlowStart => self.smss,
+        };
+    }
+
+    /// The window when fast recovery is over: ssthresh, where [`Window::enter`] has put it, or less.
+    pub(crate) fn recovered(&mut self, cwnd_at_most: Option<Bytes>) {
+        if let Some(bound) = cwnd_at_most {
+            self.cwnd = self.cwnd.min(bound).max(self.smss);
+        }
+    }
+}
+
+#[cfg(test)]
+mod suite;
+
+#[cfg(test)]
+mod testing {
+    //! Shorthand for the tests of every control: segments of 1000 octets, a window of ten.
+    use super::*;
+
+    pub(super) fn established<C: CongestionControl>(mut control: C) -> C {
+        let sizes = WindowSizes { smss: Bytes(1000), initial_window: Bytes(10_000) };
+        control.on_established(Time::ZERO, sizes);
+        control
+    }
+
+    pub(super) fn ack_of(octets: u64) -> AckSample {
+        AckSample {
+            acked: Bytes(octets),
+            rtt: Some(Span::from_millis(100)),
+            srtt: Some(Span::from_millis(100)),
+            flight_size: Bytes(10_000),
+            snd_una: Seq(0),
+            snd_nxt: Seq(10_000),
+            limit: SendLimit::Cwnd,
+        }
+    }
+
+    pub(super) fn loss(flight_size: u64, repair: Repair) -> CongestionEvent {
+        CongestionEvent::Loss { flight_size: Bytes(flight_size), repair }
+    }
+
+    pub(super) fn timeout(flight_size: u64, order: TimeoutOrder) -> CongestionEvent {
+        CongestionEvent::Timeout { flight_size: Bytes(flight_size), order }
+    }
+}

@@ -1,0 +1,142 @@
+//! Reno's congestion control (RFC 5681 §3.1).
+
+use super::{
+    AckSample, CongestionControl, CongestionEvent, Growth, SendLimit, TimeoutOrder, Window,
+    WindowSizes,
+};
+use ackord_units::{Bytes, Time};
+
+/// Slow start, additive increase, halving on loss.
+#[derive(Clone, Debug)]
+pub struct Reno {
+    window: Window,
+    growth: Growth,
+    /// Growth in congestion avoidance that does not yet make a whole octet (per ack) or a whole
+    /// window (per byte).
+    carried: u64,
+}
+
+impl Reno {
+    /// A control with this growth rule.
+    pub fn new(growth: Growth) -> Reno {
+        Reno { window: Window::new(), growth, carried: 0 }
+    }
+
+    fn avoid(&mut self, acked: Bytes) {
+        let Window { smss, cwnd, .. } = self.window;
+        match self.growth {
+            // RFC 5681 Eq. 3: cwnd += SMSS * SMSS / cwnd, the remainder kept so that rounding
+            // does not slow large windows down.
+            Growth::PerAck => {
+                self.carried += smss.get() * smss.get();
+                self.window.cwnd += Bytes(self.carried / cwnd.get());
+                self.carried %= cwnd.get();
+            }
+            // RFC 3465 §2.1: one segment for every full window acknowledged.
+            Growth::PerByte => {
+                self.carried += acked.get();
+                if self.carried >= cwnd.get() {
+                    self.carried -= cwnd.get();
+                    self.window.cwnd += smss;
+                }
+            }
+        }
+    }
+}
+
+impl CongestionControl for Reno {
+    fn on_established(&mut self, _now: Time, sizes: WindowSizes) {
+        self.window.establish(sizes);
+    }
+
+    fn on_ack(&mut self, _now: Time, ack: &AckSample) {
+        if ack.limit == SendLimit::Other {
+            return;
+        }
+        if self.window.in_slow_start() {
+            self.window.slow_start(ack.acked, self.growth);
+        } else {
+            self.avoid(ack.acked);
+        }
+    }
+
+    fn on_congestion(&mut self, _now: Time, event: CongestionEvent) {
+        self.carried = 0;
+        match event {
+            CongestionEvent::Loss { flight_size, repair } => {
+                self.window.reduce_ssthresh(flight_size, 0.5);
+                self.window.enter(repair);
+            }
+            CongestionEvent::Timeout { flight_size, order } => {
+                if order == TimeoutOrder::First {
+                    self.window.reduce_ssthresh(flight_size, 0.5);
+                }
+                // RFC 5681 §3.1: LW is one full-sized segment.
+                self.window.cwnd = self.window.smss;
+            }
+            CongestionEvent::Recovered { cwnd_at_most } => self.window.recovered(cwnd_at_most),
+        }
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.window.cwnd
+    }
+
+    fn ssthresh(&self) -> Bytes {
+        self.window.ssthresh
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Repair, testing::*};
+    use super::*;
+
+    #[test]
+    fn slow_start_doubles_in_a_round_and_avoidance_adds_one_segment() {
+        let mut reno = established(Reno::new(Growth::PerAck));
+        for _ in 0..10 {
+            reno.on_ack(Time::ZERO, &ack_of(1000));
+        }
+        assert_eq!(reno.cwnd(), Bytes(20_000));
+        reno.on_congestion(Time::ZERO, loss(20_000, Repair::FastRecovery));
+        assert_eq!(reno.cwnd(), Bytes(10_000));
+        for _ in 0..10 {
+            reno.on_ack(Time::ZERO, &ack_of(1000));
+        }
+        let grown = reno.cwnd().get();
+        assert!((10_950..=11_000).contains(&grown), "one segment a round, not {grown}");
+    }
+
+    #[test]
+    fn per_byte_growth_does_not_depend_on_how_many_acknowledgments_carry_it() {
+        let mut every = established(Reno::new(Growth::PerByte));
+        let mut second = established(Reno::new(Growth::PerByte));
+        for reno in [&mut every, &mut second] {
+            reno.on_congestion(Time::ZERO, loss(20_000, Repair::FastRecovery));
+        }
+        for _ in 0..40 {
+            every.on_ack(Time::ZERO, &ack_of(1000));
+        }
+        for _ in 0..20 {
+            second.on_ack(Time::ZERO, &ack_of(2000));
+        }
+        assert_eq!(every.cwnd(), second.cwnd());
+    }
+
+    #[test]
+    fn a_repeated_timeout_holds_ssthresh() {
+        let mut reno = established(Reno::new(Growth::PerAck));
+        reno.on_congestion(Time::ZERO, timeout(20_000, TimeoutOrder::First));
+        assert_eq!((reno.cwnd(), reno.ssthresh()), (Bytes(1000), Bytes(10_000)));
+        reno.on_congestion(Time::ZERO, timeout(1_000, TimeoutOrder::Repeated));
+        assert_eq!(reno.ssthresh(), Bytes(10_000));
+    }
+
+    #[test]
+    fn a_sender_limited_by_its_application_does_not_grow() {
+        let mut reno = established(Reno::new(Growth::PerAck));
+        reno.on_ack(Time::ZERO, &AckSample { limit: SendLimit::Other, ..ack_of(1000) });
+        assert_eq!(reno.cwnd(), Bytes(10_000));
+    }
+}

@@ -1,0 +1,81 @@
+//! What holds for every congestion control, whatever the order of events.
+
+use super::*;
+use crate::registry;
+use ackord_units::Choice;
+use proptest::prelude::*;
+
+#[derive(Clone, Debug)]
+enum Op {
+    Ack { segments: u64, rtt_ms: u64, limited: bool },
+    Loss { flight: u64, slow_start: bool },
+    Timeout { flight: u64, repeated: bool },
+    Recovered { bound: Option<u64> },
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        8 => (1..4u64, 1..500u64, any::<bool>())
+            .prop_map(|(segments, rtt_ms, limited)| Op::Ack { segments, rtt_ms, limited }),
+        1 => (0..200u64, any::<bool>())
+            .prop_map(|(flight, slow_start)| Op::Loss { flight, slow_start }),
+        1 => (0..200u64, any::<bool>())
+            .prop_map(|(flight, repeated)| Op::Timeout { flight, repeated }),
+        1 => proptest::option::of(1..100u64).prop_map(|bound| Op::Recovered { bound }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn the_window_never_falls_below_a_segment_and_never_jumps(
+        ops in proptest::collection::vec(op(), 1..300),
+    ) {
+        for mechanism in registry::CONGESTION {
+            let mut control = registry::build_congestion(&Choice::of(mechanism));
+            let smss = Bytes(1000);
+            control.on_established(Time::ZERO, WindowSizes { smss, initial_window: smss * 10 });
+            let (mut now, mut una) = (Time::ZERO, Seq(0));
+            for op in &ops {
+                now += Span::from_millis(10);
+                let before = control.cwnd();
+                match *op {
+                    Op::Ack { segments, rtt_ms, limited } => {
+                        una += (segments * 1000) as u32;
+                        control.on_ack(now, &AckSample {
+                            acked: smss * segments,
+                            rtt: Some(Span::from_millis(rtt_ms)),
+                            srtt: Some(Span::from_millis(rtt_ms)),
+                            flight_size: before,
+                            snd_una: una,
+                            snd_nxt: una + before.get() as u32,
+                            limit: if limited { SendLimit::Other } else { SendLimit::Cwnd },
+                        });
+                        // No acknowledgment may open the window by more than what it took out
+                        // of the network and one segment more.
+                        let most = before + smss * segments.max(2) + smss;
+                        prop_assert!(control.cwnd() <= most, "{}: {op:?}", mechanism.name);
+                    }
+                    Op::Loss { flight, slow_start } => {
+                        let repair =
+                            if slow_start { Repair::SlowStart } else { Repair::FastRecovery };
+                        let flight_size = smss * flight;
+                        control.on_congestion(now, CongestionEvent::Loss { flight_size, repair });
+                    }
+                    Op::Timeout { flight, repeated } => {
+                        let order =
+                            if repeated { TimeoutOrder::Repeated } else { TimeoutOrder::First };
+                        let flight_size = smss * flight;
+                        control.on_congestion(now, CongestionEvent::Timeout { flight_size, order });
+                        prop_assert_eq!(control.cwnd(), smss, "{}", mechanism.name);
+                    }
+                    Op::Recovered { bound } => {
+                        let cwnd_at_most = bound.map(|segments| smss * segments);
+                        control.on_congestion(now, CongestionEvent::Recovered { cwnd_at_most });
+                    }
+                }
+                prop_assert!(control.cwnd() >= smss, "{}: {op:?}", mechanism.name);
+                prop_assert!(control.ssthresh() >= smss * 2, "{}: {op:?}", mechanism.name);
+            }
+        }
+    }
+}

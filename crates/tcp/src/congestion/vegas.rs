@@ -1,0 +1,233 @@
+//! TCP Vegas (Brakmo and Peterson 1995; Chae and Choi 2004 Eq. 4).
+//!
+//! Once per round trip the sender works out how many of its segments wait in queues,
+//! `diff = cwnd * (1 - base_rtt / rtt)`, and keeps that between alpha and beta.
+//! Beside it stands the loss detector `vegas`, which brings the fine-grained timeout.
+
+use super::{
+    AckSample, CongestionControl, CongestionEvent, Growth, SendLimit, TimeoutOrder, Window,
+    WindowSizes,
+};
+use ackord_units::{Bytes, Seq, Span, Time};
+
+/// Thresholds in segments waiting in the queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VegasKnobs {
+    /// Grow below.
+    pub alpha_segments: f64,
+    /// Shrink above.
+    pub beta_segments: f64,
+    /// Leave slow start above.
+    pub gamma_segments: f64,
+    /// What is left of cwnd after a fast retransmit.
+    pub loss_factor: f64,
+}
+
+/// Delay-based congestion avoidance.
+#[derive(Clone, Debug)]
+pub struct Vegas {
+    knobs: VegasKnobs,
+    window: Window,
+    /// The smallest round-trip time seen.
+    base_rtt: Option<Span>,
+    round: Round,
+    /// In slow start the window grows only every other round (§3.3), so that a round at a fixed
+    /// window can be measured.
+    slow_start_round: SlowStartRound,
+    /// What congestion avoidance does in this round.
+    course: Course,
+    carried: u64,
+}
+
+/// The round-trip times of the round that began when `ends_at` was sent.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    ends_at: Option<Seq>,
+    sum: Span,
+    samples: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SlowStartRound {
+    Growing,
+    Measuring,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Course {
+    /// One segment more over this round.
+    Grow,
+    Hold,
+}
+
+impl Vegas {
+    /// A control with these thresholds.
+    pub fn new(knobs: VegasKnobs) -> Vegas {
+        Vegas {
+            knobs,
+            window: Window::new(),
+            base_rtt: None,
+            round: Round::default(),
+            slow_start_round: SlowStartRound::Growing,
+            course: Course::Hold,
+            carried: 0,
+        }
+    }
+
+    /// Segments waiting in queues, by Eq. 4 in units of segments.
+    fn queued_segments(&self, rtt: Span) -> f64 {
+        let base = self.base_rtt.unwrap_or(rtt).as_nanos() as f64;
+        let cwnd_segments = self.window.cwnd.get() as f64 / self.window.smss.get() as f64;
+        cwnd_segments * (1.0 - base / rtt.as_nanos().max(1) as f64)
+    }
+
+    fn on_round(&mut self, rtt: Span) {
+        let queued = self.queued_segments(rtt);
+        let Window { smss, cwnd, .. } = self.window;
+        if self.window.in_slow_start() {
+            if queued > self.knobs.gamma_segments {
+                // §3.3: leave slow start, giving back an eighth of the window.
+                let least = smss * 2;
+                self.window.ssthresh = least;
+                self.window.cwnd = cwnd.saturating_sub(cwnd / 8).max(least);
+                self.course = Course::Hold;
+            } else {
+                self.slow_start_round = match self.slow_start_round {
+                    SlowStartRound::Growing => SlowStartRound::Measuring,
+                    SlowStartRound::Measuring => SlowStartRound::Growing,
+                };
+            }
+            return;
+        }
+        self.course = Course::Hold;
+        if queued > self.knobs.beta_segments {
+            self.window.cwnd = cwnd.saturating_sub(smss).max(smss * 2);
+        } else if queued < self.knobs.alpha_segments {
+            self.course = Course::Grow;
+        }
+    }
+
+    /// Collects the round's samples; true at its end.
+    fn measure(&mut self, ack: &AckSample) -> Option<Span> {
+        if let Some(rtt) = ack.rtt {
+            self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
+            self.round.sum += rtt;
+            self.round.samples += 1;
+        }
+        let ended = self.round.ends_at.is_none_or(|end| ack.snd_una.at_or_after(end));
+        if !ended {
+            return None;
+        }
+        let Round { sum, samples, .. } = self.round;
+        self.round = Round { ends_at: Some(ack.snd_nxt), sum: Span::ZERO, samples: 0 };
+        (samples > 0).then(|| sum / samples)
+    }
+
+    fn restart_round(&mut self) {
+        self.round = Round::default();
+        self.course = Course::Hold;
+        self.carried = 0;
+    }
+}
+
+impl CongestionControl for Vegas {
+    fn on_established(&mut self, _now: Time, sizes: WindowSizes) {
+        self.window.establish(sizes);
+    }
+
+    fn on_ack(&mut self, _now: Time, ack: &AckSample) {
+        if let Some(rtt) = self.measure(ack) {
+            self.on_round(rtt);
+        }
+        if ack.limit == SendLimit::Other {
+            return;
+        }
+        if self.window.in_slow_start() {
+            if self.slow_start_round == SlowStartRound::Growing {
+                self.window.slow_start(ack.acked, Growth::PerAck);
+            }
+        } else if self.course == Course::Grow {
+            let Window { smss, cwnd, .. } = self.window;
+            self.carried += smss.get() * smss.get();
+            self.window.cwnd += Bytes(self.carried / cwnd.get());
+            self.carried %= cwnd.get();
+        }
+    }
+
+    fn on_congestion(&mut self, _now: Time, event: CongestionEvent) {
+        self.restart_round();
+        match event {
+            CongestionEvent::Loss { flight_size, repair } => {
+                self.window.reduce_ssthresh(flight_size, self.knobs.loss_factor);
+                self.window.enter(repair);
+            }
+            CongestionEvent::Timeout { flight_size, order } => {
+                if order == TimeoutOrder::First {
+                    self.window.reduce_ssthresh(flight_size, 0.5);
+                }
+                self.window.cwnd = self.window.smss;
+                self.slow_start_round = SlowStartRound::Growing;
+            }
+            CongestionEvent::Recovered { cwnd_at_most } => self.window.recovered(cwnd_at_most),
+        }
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.window.cwnd
+    }
+
+    fn ssthresh(&self) -> Bytes {
+        self.window.ssthresh
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Repair, testing::*};
+    use super::*;
+
+    fn vegas() -> Vegas {
+        established(Vegas::new(VegasKnobs {
+            alpha_segments: 1.0,
+            beta_segments: 3.0,
+            gamma_segments: 1.0,
+            loss_factor: 0.75,
+        }))
+    }
+
+    /// Rounds of one window each at a constant round-trip time.
+    fn rounds(vegas: &mut Vegas, una: &mut Seq, count: u32, rtt_ms: u64) {
+        for _ in 0..count {
+            let segments = vegas.cwnd().get() / 1000;
+            for _ in 0..segments {
+                *una += 1000;
+                let rtt = Some(Span::from_millis(rtt_ms));
+                let snd_nxt = *una + vegas.cwnd().get() as u32;
+                vegas
+                    .on_ack(Time::ZERO, &AckSample { rtt, snd_una: *una, snd_nxt, ..ack_of(1000) });
+            }
+        }
+    }
+
+    #[test]
+    fn slow_start_doubles_every_other_round() {
+        let (mut vegas, mut una) = (vegas(), Seq(0));
+        rounds(&mut vegas, &mut una, 4, 100);
+        let cwnd = vegas.cwnd();
+        assert!((Bytes(30_000)..=Bytes(50_000)).contains(&cwnd), "{cwnd}");
+    }
+
+    #[test]
+    fn the_window_settles_where_between_alpha_and_beta_segments_wait() {
+        let (mut vegas, mut una) = (vegas(), Seq(0));
+        rounds(&mut vegas, &mut una, 1, 100);
+        vegas.on_congestion(Time::ZERO, loss(20_000, Repair::FastRecovery));
+        // A path of ten segments: beyond them each segment adds a tenth of the base round trip.
+        for _ in 0..60 {
+            let segments = vegas.cwnd().get() / 1000;
+            rounds(&mut vegas, &mut una, 1, 100 * segments.max(10) / 10);
+        }
+        let waiting = vegas.cwnd().get() as f64 / 1000.0 - 10.0;
+        assert!((0.5..=3.5).contains(&waiting), "{waiting} segments wait");
+    }
+}

@@ -1,0 +1,55 @@
+//! Timers of a connection.
+
+use super::{CloseReason, Connection};
+use crate::receiver::Owed;
+use crate::trace::Trace;
+use ackord_events::{Event, Sink, TcpState};
+use ackord_units::Time;
+
+impl Connection {
+    /// When [`Connection::handle_deadline`] has something to do. It may lie in the past; it may
+    /// also pass without anything happening, if the timer was moved meanwhile.
+    pub fn deadline(&self) -> Option<Time> {
+        let owed = match self.receiver.owed {
+            Owed::By(at) => Some(at),
+            Owed::Nothing | Owed::Now => None,
+        };
+        let timers = [self.sender.deadline(), owed, self.time_wait_until];
+        timers.into_iter().flatten().min()
+    }
+
+    /// Lets the timers that are due at `now` act. Then poll for segments.
+    pub fn handle_deadline<S: Sink>(&mut self, now: Time, sink: &mut S) {
+        let trace = &mut Trace::new(now, self.id, sink);
+        if self.time_wait_until.is_some_and(|at| at <= now) {
+            self.enter(trace, TcpState::Closed);
+        }
+        if self.sender.rto_at.is_some_and(|at| at <= now) {
+            self.on_retransmission_timer(trace);
+        }
+        if self.sender.persist.at.is_some_and(|at| at <= now) {
+            self.sender.on_persist();
+        }
+        // An acknowledgment that is due leaves with the next poll.
+    }
+
+    fn on_retransmission_timer<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        self.stats.timeouts += 1;
+        if self.sender.timeouts_in_row >= self.config.max_retransmissions {
+            self.urgent_reply = Some(self.reset_segment());
+            self.fail(trace, CloseReason::TimedOut);
+            return;
+        }
+        if matches!(self.state, TcpState::SynSent | TcpState::SynReceived) {
+            self.syn.pending = true;
+            self.sender.timeouts_in_row += 1;
+            self.sender.rtt.back_off();
+            let next_rto = self.sender.rtt.rto();
+            self.sender.rto_at = Some(trace.now + next_rto);
+            let consecutive = self.sender.timeouts_in_row;
+            trace.emit(|endpoint| Event::RetransmissionTimeout { endpoint, next_rto, consecutive });
+            return;
+        }
+        self.sender.on_rto(trace);
+    }
+}

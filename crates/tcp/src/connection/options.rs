@@ -1,0 +1,120 @@
+//! What the two SYNs agree on, and the timestamps option with PAWS (RFC 7323).
+
+use super::Connection;
+use crate::config::{Config, Offer};
+use ackord_units::{Bytes, Span, Time};
+use ackord_wire::{Options, Segment, Timestamps};
+
+/// Options in use, known once both SYNs have been seen.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Agreed {
+    pub(super) sack: bool,
+    pub(super) window_scaling: bool,
+    /// TS.Recent and when it was taken, if timestamps are in use.
+    pub(super) timestamps: Option<TsRecent>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TsRecent {
+    value: u32,
+    taken_at: Time,
+}
+
+/// RFC 7323 §5.5: TS.Recent older than this no longer refuses anything.
+const TS_RECENT_LIFETIME: Span = Span::from_secs(24 * 24 * 3600);
+
+/// The shift that lets the whole receive buffer be announced (RFC 7323 §2.3: at most 14).
+pub(super) fn scale_for(config: &Config) -> u8 {
+    if config.offers.window_scaling == Offer::No {
+        return 0;
+    }
+    (0..14).find(|shift| config.receive_buffer <= Bytes(u64::from(u16::MAX) << shift)).unwrap_or(14)
+}
+
+impl Connection {
+    /// Options of our SYN or SYN-ACK. A SYN-ACK carries only what the SYN offered.
+    pub(super) fn syn_options(&self, now: Time, answers: bool) -> Options {
+        let offers = self.config.offers;
+        let wants = |offer: Offer, agreed: bool| offer == Offer::Yes && (!answers || agreed);
+        let timestamps = wants(offers.timestamps, self.agreed.timestamps.is_some());
+        Options {
+            mss: Some(self.config.mss.get().min(u64::from(u16::MAX)) as u16),
+            window_scale: wants(offers.window_scaling, self.agreed.window_scaling)
+                .then_some(self.receiver.scale),
+            sack_permitted: wants(offers.sack, self.agreed.sack),
+            timestamps: timestamps.then(|| self.timestamps(now)),
+            ..Options::default()
+        }
+    }
+
+    /// The timestamps option for a segment leaving now; TSecr is zero before anything came.
+    pub(super) fn timestamps(&self, now: Time) -> Timestamps {
+        Timestamps {
+            value: self.ts_clock(now),
+            echo: self.agreed.timestamps.map_or(0, |recent| recent.value),
+        }
+    }
+
+    /// The timestamp clock: ticks of the configured granularity from an offset that makes zero
+    /// (which some stacks take for "no echo") unlikely.
+    fn ts_clock(&self, now: Time) -> u32 {
+        let tick = self.config.rto.granularity.as_nanos().max(1);
+        (now.as_nanos() / tick).wrapping_add(u64::from(self.sender.iss.0 >> 8) + 1) as u32
+    }
+
+    /// Takes in the peer's SYN: sizes and options.
+    pub(super) fn agree(&mut self, now: Time, syn: &Segment) {
+        let offers = self.config.offers;
+        let peer = &syn.options;
+        self.agreed.sack = offers.sack == Offer::Yes && peer.sack_permitted;
+        let timestamps = peer.timestamps.filter(|_| offers.timestamps == Offer::Yes);
+        self.agreed.timestamps =
+            timestamps.map(|stamps| TsRecent { value: stamps.value, taken_at: now });
+        let scale = peer.window_scale.filter(|_| offers.window_scaling == Offer::Yes);
+        self.agreed.window_scaling = scale.is_some();
+        match scale {
+            // RFC 7323 §2.3: a larger shift is taken as 14.
+            Some(shift) => self.sender.scale = shift.min(14),
+            None => self.receiver.scale = 0,
+        }
+        // RFC 9293 §3.7.1: 536 octets if the peer said nothing (IPv4); RFC 6691: options that
+        // every segment carries come out of it.
+        let peer_mss = Bytes(u64::from(peer.mss.unwrap_or(536)));
+        let stamps = if self.agreed.timestamps.is_some() { Bytes(12) } else { Bytes::ZERO };
+        self.sender.smss = self.config.mss.min(peer_mss).saturating_sub(stamps).max(Bytes(1));
+        self.sender.uses_sack = self.agreed.sack;
+    }
+
+    /// RFC 7323 §5.3 R1: whether PAWS refuses the segment.
+    pub(super) fn is_old_duplicate(&self, now: Time, segment: &Segment) -> bool {
+        let (Some(recent), Some(stamps)) = (self.agreed.timestamps, segment.options.timestamps)
+        else {
+            return false;
+        };
+        let older = (stamps.value.wrapping_sub(recent.value) as i32) < 0;
+        older && now.saturating_since(recent.taken_at) < TS_RECENT_LIFETIME
+    }
+
+    /// RFC 7323 §4.3: TS.Recent follows the segment that the last acknowledgment asked for.
+    pub(super) fn note_timestamp(&mut self, now: Time, segment: &Segment) {
+        if let (Some(recent), Some(stamps)) =
+            (&mut self.agreed.timestamps, segment.options.timestamps)
+        {
+            let newer = (stamps.value.wrapping_sub(recent.value) as i32) >= 0;
+            if newer && segment.seq.at_or_before(self.receiver.last_ack_sent) {
+                *recent = TsRecent { value: stamps.value, taken_at: now };
+            }
+        }
+    }
+
+    /// Round-trip time by the echo of our own clock (RFC 7323 §4.1), to the tick.
+    pub(super) fn timestamp_rtt(&self, now: Time, segment: &Segment) -> Option<Span> {
+        self.agreed.timestamps?;
+        let echo = segment.options.timestamps?.echo;
+        let ticks = self.ts_clock(now).wrapping_sub(echo);
+        // An echo from the future, or an hour old, is none of ours.
+        let tick = self.config.rto.granularity;
+        let rtt = tick.saturating_mul(u64::from(ticks));
+        (echo != 0 && rtt < Span::from_secs(3600)).then(|| rtt.max(tick))
+    }
+}

@@ -1,0 +1,272 @@
+//! A segment arrives (RFC 9293 §3.10.7), state by state in the RFC's order of checks.
+
+use super::{CloseReason, Connection, Opened};
+use crate::receiver::{Data, Finished, Owed};
+use crate::sender::{FinProgress, IncomingAck};
+use crate::trace::Trace;
+use ackord_events::{Event, Sink, TcpState};
+use ackord_units::{Bytes, Seq, Time};
+use ackord_wire::{Flags, Options, Segment};
+
+impl Connection {
+    /// Takes in a segment that arrived at `now`. Nonsense from the peer is answered or dropped as
+    /// the RFC says, never an error.
+    pub fn handle_segment<S: Sink>(&mut self, now: Time, segment: &Segment, sink: &mut S) {
+        let trace = &mut Trace::new(now, self.id, sink);
+        self.stats.segments_received += 1;
+        match self.state {
+            TcpState::Closed => {}
+            TcpState::Listen => self.in_listen(trace, segment),
+            TcpState::SynSent => self.in_syn_sent(trace, segment),
+            _ => self.in_synchronized(trace, segment),
+        }
+    }
+
+    fn in_listen<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
+        if segment.flags.contains(Flags::RST) {
+            return;
+        }
+        if segment.flags.contains(Flags::ACK) {
+            self.urgent_reply = Some(reset_for(segment));
+            return;
+        }
+        if segment.flags.contains(Flags::SYN) {
+            self.agree(trace.now, segment);
+            self.receiver.synchronize(segment.seq);
+            // The window of a SYN is never scaled (RFC 7323 §2.2).
+            self.sender.first_window(u32::from(segment.window), segment.seq, self.sender.iss);
+            self.syn.pending = true;
+            self.sender.rto_at = Some(trace.now + self.sender.rtt.rto());
+            self.enter(trace, TcpState::SynReceived);
+        }
+    }
+
+    fn in_syn_sent<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
+        let acks = segment.flags.contains(Flags::ACK);
+        let acceptable = segment.ack == self.sender.iss + 1 && self.syn.sent_at.is_some();
+        if acks && !acceptable {
+            if !segment.flags.contains(Flags::RST) {
+                self.urgent_reply = Some(reset_for(segment));
+            }
+            return;
+        }
+        if segment.flags.contains(Flags::RST) {
+            if acks {
+                self.fail(trace, CloseReason::Refused);
+            }
+            return;
+        }
+        if !segment.flags.contains(Flags::SYN) {
+            return;
+        }
+        self.agree(trace.now, segment);
+        self.receiver.synchronize(segment.seq);
+        self.sender.first_window(u32::from(segment.window), segment.seq, segment.ack);
+        if acks {
+            self.our_syn_is_acknowledged(trace, segment);
+            self.enter(trace, TcpState::Established);
+            self.receiver.owed = Owed::Now;
+        } else {
+            // Simultaneous open: answer with a SYN-ACK.
+            self.syn.pending = true;
+            self.enter(trace, TcpState::SynReceived);
+        }
+    }
+
+    fn in_synchronized<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
+        let rst = segment.flags.contains(Flags::RST);
+        if !rst && self.is_old_duplicate(trace.now, segment) {
+            return self.refuse(segment);
+        }
+        if !self.receiver.acceptable(segment.seq, segment.seq_len()) {
+            return self.on_unacceptable(trace, segment);
+        }
+        if rst {
+            return self.on_reset(trace, segment);
+        }
+        if segment.flags.contains(Flags::SYN) {
+            // RFC 9293 §3.10.7.4 (RFC 5961 §4): challenge it, except that a passive open that
+            // is not yet complete goes back to LISTEN.
+            return self.challenge();
+        }
+        if !segment.flags.contains(Flags::ACK) {
+            return;
+        }
+        if self.state == TcpState::SynReceived && !self.complete_handshake(trace, segment) {
+            return;
+        }
+        self.note_timestamp(trace.now, segment);
+        if !self.process_ack(trace, segment) {
+            return;
+        }
+        self.process_data(trace, segment);
+    }
+
+    /// An unacceptable segment is answered with an acknowledgment, unless it is a reset.
+    fn on_unacceptable<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
+        if segment.flags.contains(Flags::RST) {
+            self.stats.segments_refused += 1;
+            return;
+        }
+        // RFC 9293 §3.10.7.4: with a closed window the acknowledgment still counts.
+        let at_closed_window = segment.seq == self.receiver.rcv_nxt;
+        if at_closed_window
+            && segment.flags.contains(Flags::ACK)
+            && self.state != TcpState::SynReceived
+        {
+            self.process_ack(trace, segment);
+        }
+        if self.state == TcpState::TimeWait && segment.flags.contains(Flags::FIN) {
+            // A retransmitted FIN restarts the 2 MSL timeout.
+            self.time_wait_until = Some(trace.now + self.config.time_wait);
+        }
+        self.refuse(segment);
+    }
+
+    fn refuse(&mut self, _segment: &Segment) {
+        self.stats.segments_refused += 1;
+        self.receiver.owed = Owed::Now;
+    }
+
+    /// RFC 9293 §3.10.7.4 second check, with RFC 5961 §3.
+    fn on_reset<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
+        if segment.seq != self.receiver.rcv_nxt {
+            return self.challenge();
+        }
+        let refused = self.state == TcpState::SynReceived && self.opened == Opened::Actively;
+        let orderly = matches!(self.state, TcpState::TimeWait | TcpState::LastAck);
+        let reason = match (refused, orderly) {
+            (true, _) => CloseReason::Refused,
+            (_, true) => CloseReason::Orderly,
+            _ => CloseReason::ResetByPeer,
+        };
+        self.fail(trace, reason);
+    }
+
+    /// A challenge acknowledgment (RFC 5961).
+    fn challenge(&mut self) {
+        self.receiver.owed = Owed::Now;
+    }
+
+    /// The fifth check in SYN-RECEIVED; false if the segment is done with.
+    fn complete_handshake<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) -> bool {
+        if segment.ack != self.sender.iss + 1 || self.syn.sent_at.is_none() {
+            self.urgent_reply = Some(reset_for(segment));
+            return false;
+        }
+        self.our_syn_is_acknowledged(trace, segment);
+        self.sender.first_window(self.scaled_window(segment), segment.seq, segment.ack);
+        self.enter(trace, TcpState::Established);
+        true
+    }
+
+    fn our_syn_is_acknowledged<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
+        self.syn.pending = false;
+        let lost = self.syn.attempts > 1;
+        // Karn's rule: a SYN sent twice is no sample, unless a timestamp tells them apart.
+        let own = self.syn.sent_at.filter(|_| !lost).map(|sent_at| trace.now - sent_at);
+        if let Some(rtt) = own.or_else(|| self.timestamp_rtt(trace.now, segment)) {
+            self.sender.rtt.on_sample(rtt);
+        }
+        self.sender.snd_una = segment.ack;
+        self.sender.timeouts_in_row = 0;
+        self.sender.rto_at = None;
+        self.sender.establish(trace, lost);
+    }
+
+    fn scaled_window(&self, segment: &Segment) -> u32 {
+        let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.sender.scale };
+        u32::from(segment.window) << shift
+    }
+
+    /// The fifth check; false if the segment is done with.
+    fn process_ack<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) -> bool {
+        let accepts_probe = self.sender.persist.octet_out && segment.ack == self.sender.snd_nxt + 1;
+        if accepts_probe {
+            self.sender.adopt_probe(trace.now);
+        }
+        if segment.ack.after(self.sender.snd_nxt) {
+            // It acknowledges something not yet sent.
+            self.refuse(segment);
+            return false;
+        }
+        self.sender.on_ack(
+            trace,
+            &IncomingAck {
+                seq: segment.seq,
+                ack: segment.ack,
+                window: self.scaled_window(segment),
+                carries_data: segment.seq_len() > 0,
+                sack: segment.options.sack,
+                timestamp_rtt: self.timestamp_rtt(trace.now, segment),
+            },
+        );
+        if self.sender.fin == FinProgress::Acked {
+            self.on_fin_acknowledged(trace);
+        }
+        self.state != TcpState::Closed
+    }
+
+    fn on_fin_acknowledged<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        match self.state {
+            TcpState::FinWait1 => self.enter(trace, TcpState::FinWait2),
+            TcpState::Closing => self.enter(trace, TcpState::TimeWait),
+            TcpState::LastAck => self.fail(trace, CloseReason::Orderly),
+            _ => {}
+        }
+    }
+
+    /// The seventh and eighth checks: text and FIN. URG is tolerated and ignored.
+    fn process_data<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
+        let receives =
+            matches!(self.state, TcpState::Established | TcpState::FinWait1 | TcpState::FinWait2);
+        let fin = segment.flags.contains(Flags::FIN);
+        if !receives || (segment.payload_len == 0 && !fin) {
+            return;
+        }
+        let had_finished = self.receiver.finished;
+        let data = Data { seq: segment.seq, payload: segment.payload_len, fin };
+        let accepted = self.receiver.accept(trace.now, data);
+        if accepted.delivered > Bytes::ZERO {
+            let stream_offset = Bytes(self.receiver.offset);
+            let bytes = accepted.delivered;
+            trace.emit(|endpoint| Event::DataDelivered { endpoint, bytes, stream_offset });
+        }
+        if self.receiver.finished == Finished::Yes && had_finished == Finished::No {
+            match self.state {
+                TcpState::Established => self.enter(trace, TcpState::CloseWait),
+                TcpState::FinWait1 if self.sender.fin == FinProgress::Acked => {
+                    self.enter(trace, TcpState::TimeWait);
+                }
+                TcpState::FinWait1 => self.enter(trace, TcpState::Closing),
+                TcpState::FinWait2 => self.enter(trace, TcpState::TimeWait),
+                _ => {}
+            }
+        }
+    }
+
+    /// The reset this end sends when the application aborts.
+    pub(super) fn reset_segment(&self) -> Segment {
+        Segment {
+            seq: self.sender.snd_nxt,
+            ack: self.receiver.rcv_nxt,
+            flags: Flags::RST | Flags::ACK,
+            ..Segment::default()
+        }
+    }
+}
+
+/// The reset that answers a segment for which there is no connection (RFC 9293 §3.10.7.1). The
+/// driver sends it for segments that match no connection of its own.
+pub fn reset_for(segment: &Segment) -> Segment {
+    if segment.flags.contains(Flags::ACK) {
+        return Segment { seq: segment.ack, flags: Flags::RST, ..Segment::default() };
+    }
+    Segment {
+        seq: Seq(0),
+        ack: segment.end_seq(),
+        flags: Flags::RST | Flags::ACK,
+        options: Options::default(),
+        ..Segment::default()
+    }
+}

@@ -1,0 +1,79 @@
+//! A fixed number of duplicate acknowledgments (RFC 5681 §3.2).
+
+use super::{Doubt, LossDetector, LossVerdict};
+use ackord_units::{Bytes, Time};
+
+/// Takes the oldest segment for lost after `threshold` duplicate acknowledgments.
+#[derive(Clone, Copy, Debug)]
+pub struct Fixed {
+    threshold: u32,
+    limited_transmit: LimitedTransmit,
+}
+
+/// Whether duplicate acknowledgments below the threshold release new data (RFC 3042).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitedTransmit {
+    /// The first two release one segment each.
+    On,
+    /// None does.
+    Off,
+}
+
+impl Fixed {
+    /// A detector with this DupThresh.
+    pub fn new(threshold: u32, limited_transmit: LimitedTransmit) -> Fixed {
+        Fixed { threshold, limited_transmit }
+    }
+}
+
+impl LossDetector for Fixed {
+    fn on_duplicate_ack(&mut self, _now: Time, doubt: &Doubt) -> LossVerdict {
+        // RFC 6675 §5 (2): DupAcks >= DupThresh, or IsLost (HighACK + 1), whose octet rule is
+        // "more than (DupThresh - 1) * SMSS".
+        let octets = (u64::from(self.threshold) - 1) * doubt.mss.get();
+        if doubt.duplicate_acks >= self.threshold || doubt.sacked.get() > octets {
+            return LossVerdict::Lost;
+        }
+        let beyond_cwnd = match self.limited_transmit {
+            // RFC 3042 §2: at most two segments beyond cwnd.
+            LimitedTransmit::On => doubt.mss * u64::from(doubt.duplicate_acks.min(2)),
+            LimitedTransmit::Off => Bytes::ZERO,
+        };
+        LossVerdict::NotYet { beyond_cwnd }
+    }
+
+    fn duplicate_threshold(&self) -> u32 {
+        self.threshold
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doubt(duplicate_acks: u32, sacked: u64) -> Doubt {
+        Doubt {
+            duplicate_acks,
+            sacked: Bytes(sacked),
+            mss: Bytes(1000),
+            oldest_sent_at: Time::ZERO,
+            fine_timeout: None,
+        }
+    }
+
+    #[test]
+    fn the_third_duplicate_means_loss_and_the_first_two_release_a_segment_each() {
+        let mut fixed = Fixed::new(3, LimitedTransmit::On);
+        let not_yet = |segments: u64| LossVerdict::NotYet { beyond_cwnd: Bytes(segments * 1000) };
+        assert_eq!(fixed.on_duplicate_ack(Time::ZERO, &doubt(1, 0)), not_yet(1));
+        assert_eq!(fixed.on_duplicate_ack(Time::ZERO, &doubt(2, 0)), not_yet(2));
+        assert_eq!(fixed.on_duplicate_ack(Time::ZERO, &doubt(3, 0)), LossVerdict::Lost);
+    }
+
+    #[test]
+    fn one_acknowledgment_that_sacks_more_than_two_segments_means_loss() {
+        let mut fixed = Fixed::new(3, LimitedTransmit::On);
+        assert_eq!(fixed.on_duplicate_ack(Time::ZERO, &doubt(1, 2001)), LossVerdict::Lost);
+        assert_ne!(fixed.on_duplicate_ack(Time::ZERO, &doubt(1, 2000)), LossVerdict::Lost);
+    }
+}

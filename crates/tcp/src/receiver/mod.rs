@@ -1,0 +1,238 @@
+//! The receiving half of a connection: what has arrived, the window it leaves, and the
+//! acknowledgment that is owed.
+
+mod reassembly;
+
+use crate::ack::{AckDecision, AckPolicy, Arrival, Order};
+use ackord_units::{Bytes, Seq, Time};
+use ackord_wire::SackBlocks;
+use reassembly::Reassembly;
+
+/// The acknowledgment the receiver owes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owed {
+    Nothing,
+    /// By then at the latest.
+    By(Time),
+    Now,
+}
+
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    /// The peer's initial sequence number.
+    pub(crate) irs: Seq,
+    pub(crate) rcv_nxt: Seq,
+    /// Octets of the stream received in order.
+    pub(crate) offset: u64,
+    /// Octets of those that the application has read.
+    read: u64,
+    buffer: Bytes,
+    /// Our window scale shift.
+    pub(crate) scale: u8,
+    /// Right edge announced last; it never moves left (RFC 9293 §3.8.6).
+    advertised_edge: Seq,
+    ahead: Reassembly,
+    /// Sequence number of the peer's FIN, once seen.
+    fin_at: Option<Seq>,
+    pub(crate) finished: Finished,
+    policy: Box<dyn AckPolicy>,
+    pub(crate) owed: Owed,
+    /// rcv_nxt at the last acknowledgment sent (Last.ACK.sent of RFC 7323).
+    pub(crate) last_ack_sent: Seq,
+    /// The largest payload seen, to tell full-sized segments.
+    full_size: Bytes,
+}
+
+/// Whether everything up to the peer's FIN has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Finished {
+    Yes,
+    No,
+}
+
+/// What a data segment brought.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Accepted {
+    /// Octets that have become readable.
+    pub(crate) delivered: Bytes,
+}
+
+impl Receiver {
+    pub(crate) fn new(buffer: Bytes, policy: Box<dyn AckPolicy>) -> Receiver {
+        Receiver {
+            irs: Seq(0),
+            rcv_nxt: Seq(0),
+            offset: 0,
+            read: 0,
+            buffer,
+            scale: 0,
+            advertised_edge: Seq(0),
+            ahead: Reassembly::default(),
+            fin_at: None,
+            finished: Finished::No,
+            policy,
+            owed: Owed::Nothing,
+            last_ack_sent: Seq(0),
+            // RFC 9293 §3.7.1: the default before anything is known.
+            full_size: Bytes(536),
+        }
+    }
+
+    /// The peer's SYN came.
+    pub(crate) fn synchronize(&mut self, irs: Seq) {
+        self.irs = irs;
+        self.rcv_nxt = irs + 1;
+        self.advertised_edge = self.rcv_nxt;
+        self.last_ack_sent = self.rcv_nxt;
+    }
+
+    /// Octets received in order and not yet read.
+    pub(crate) fn readable(&self) -> Bytes {
+        Bytes(self.offset - self.read)
+    }
+
+    /// The application takes `bytes`. Owes an acknowledgment if that opens the window by two
+    /// segments or half the buffer (RFC 9293 §3.8.6.2.2).
+    pub(crate) fn read(&mut self, bytes: Bytes) {
+        self.read += bytes.min(self.readable()).get();
+        let worth_telling = (self.full_size * 2).min(self.buffer / 2);
+        let opened = (self.rcv_nxt + self.free()).since(self.advertised_edge);
+        let announced = self.advertised_edge.since(self.rcv_nxt);
+        // Only a window that had become small is worth a packet of its own; a wide one is told
+        // with the next acknowledgment anyway.
+        if Bytes(u64::from(announced)) < worth_telling * 2
+            && (opened as i32) > 0
+            && Bytes(u64::from(opened)) >= worth_telling
+            && self.finished == Finished::No
+        {
+            self.owed = Owed::Now;
+        }
+    }
+
+    /// Octets the buffer has room for.
+    fn free(&self) -> u32 {
+        let limit = Bytes(u64::from(u16::MAX) << self.scale);
+        self.buffer.saturating_sub(self.readable()).min(limit).get() as u32
+    }
+
+    /// The window to announce: RCV.WND by the silly-window rule of RFC 9293 §3.8.6.2.2.
+    fn window(&mut self) -> u32 {
+        let announced = if self.advertised_edge.after(self.rcv_nxt) {
+            self.advertised_edge.since(self.rcv_nxt)
+        } else {
+            0
+        };
+        let free = self.free();
+        let step = (self.buffer / 2).min(self.full_size).get() as u32;
+        if free >= announced.saturating_add(step) || free >= self.buffer.get() as u32 {
+            free.max(announced)
+        } else {
+            announced
+        }
+    }
+
+    /// The window field for a segment about to leave; SYN segments are never scaled.
+    pub(crate) fn announce(&mut self, scaled: bool) -> u16 {
+        let window = self.window();
+        let shift = if scaled { self.scale } else { 0 };
+        // Rounded up, so that the right edge never moves left for want of low bits.
+        let field = window.div_ceil(1 << shift).min(u32::from(u16::MAX));
+        self.advertised_edge = self.advertised_edge.max(self.rcv_nxt + (field << shift));
+        field as u16
+    }
+
+    /// RFC 9293 §3.10.7.4: whether any part of the segment lies in the window.
+    pub(crate) fn acceptable(&self, seq: Seq, seq_len: u32) -> bool {
+        let edge = self.advertised_edge.max(self.rcv_nxt);
+        let window = edge.since(self.rcv_nxt);
+        let inside = |at: Seq| at.at_or_after(self.rcv_nxt) && at.before(edge);
+        match (seq_len, window) {
+            (0, 0) => seq == self.rcv_nxt,
+            (0, _) => inside(seq),
+            // With a closed window nothing is acceptable but acknowledgments, RSTs and URGs.
+            (_, 0) => false,
+            _ => inside(seq) || inside(seq + (seq_len - 1)),
+        }
+    }
+
+    /// Right edge of the window last announced.
+    pub(crate) fn edge(&self) -> Seq {
+        self.advertised_edge
+    }
+
+    /// Takes in a data segment (or a bare FIN) that the sequence check let through.
+    pub(crate) fn accept(&mut self, now: Time, data: Data) -> Accepted {
+        let Data { seq, payload, fin } = data;
+        let end = seq + payload;
+        if fin {
+            self.fin_at = Some(end);
+        }
+        // Only what lies in the window is kept.
+        let start = seq.max(self.rcv_nxt);
+        let end = end.min(self.edge().max(self.rcv_nxt));
+        let before = self.rcv_nxt;
+        let had_gap = !self.ahead.is_empty();
+        let is_new = start.before(end) && !self.ahead.contains(start, end);
+        if start.before(end) {
+            if start == self.rcv_nxt {
+                self.rcv_nxt = end;
+                if had_gap && let Some(reached) = self.ahead.take_reached(end) {
+                    self.rcv_nxt = reached;
+                }
+            } else {
+                self.ahead.insert(start, end);
+            }
+        }
+        let delivered = self.rcv_nxt.since(before);
+        self.offset += u64::from(delivered);
+        let ends = self.fin_at == Some(self.rcv_nxt) && self.finished == Finished::No;
+        if ends {
+            self.rcv_nxt += 1;
+            self.finished = Finished::Yes;
+        }
+        self.full_size = self.full_size.max(Bytes(u64::from(payload)));
+        let order = match (ends, is_new, delivered > 0) {
+            (true, ..) => Order::Final,
+            (_, false, _) => Order::Duplicate,
+            (_, true, false) => Order::OutOfOrder,
+            (_, true, true) if had_gap => Order::FillsGap,
+            (_, true, true) => Order::InOrder,
+        };
+        self.owe(now, Bytes(u64::from(payload)), order);
+        Accepted { delivered: Bytes(u64::from(delivered)) }
+    }
+
+    fn owe(&mut self, now: Time, payload: Bytes, order: Order) {
+        let arrival = Arrival {
+            payload,
+            full_size: self.full_size,
+            unacknowledged: Bytes(u64::from(self.rcv_nxt.since(self.last_ack_sent))),
+            order,
+        };
+        match (self.policy.on_segment(now, &arrival), self.owed) {
+            (_, Owed::Now) => {}
+            (AckDecision::Now, _) => self.owed = Owed::Now,
+            (AckDecision::NoLaterThan(at), _) => self.owed = Owed::By(at),
+        }
+    }
+
+    /// An acknowledgment has left.
+    pub(crate) fn on_ack_sent(&mut self, now: Time) {
+        self.owed = Owed::Nothing;
+        self.last_ack_sent = self.rcv_nxt;
+        self.policy.on_ack_sent(now);
+    }
+
+    /// Blocks to report, at most `room`.
+    pub(crate) fn sack_blocks(&self, room: usize) -> SackBlocks {
+        if self.ahead.is_empty() { SackBlocks::default() } else { self.ahead.sack_blocks(room) }
+    }
+}
+
+/// The part of a segment that occupies the stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Data {
+    pub(crate) seq: Seq,
+    pub(crate) payload: u32,
+    pub(crate) fin: bool,
+}

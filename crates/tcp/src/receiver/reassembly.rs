@@ -1,0 +1,117 @@
+//! What has arrived ahead of the next octet expected, and the SACK blocks that tell of it.
+
+use ackord_units::Seq;
+use ackord_wire::{MAX_SACK_BLOCKS, SackBlock, SackBlocks};
+
+/// Ranges of octets above `rcv_nxt`, disjoint, not adjacent, in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reassembly {
+    ranges: Vec<SackBlock>,
+    /// Starts of the blocks last reported, most recent first (RFC 2018 §4).
+    recent: Vec<Seq>,
+}
+
+impl Reassembly {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Whether every octet of the range has arrived.
+    pub(crate) fn contains(&self, start: Seq, end: Seq) -> bool {
+        self.ranges
+            .iter()
+            .any(|range| range.start.at_or_before(start) && end.at_or_before(range.end))
+    }
+
+    /// Adds a range, merging it with those it touches.
+    pub(crate) fn insert(&mut self, start: Seq, end: Seq) {
+        let first = self.ranges.partition_point(|range| range.end.before(start));
+        let past = self.ranges.partition_point(|range| range.start.at_or_before(end));
+        let merged = match self.ranges.get(first..past) {
+            Some([lowest, .., highest]) => {
+                SackBlock { start: lowest.start.min(start), end: highest.end.max(end) }
+            }
+            Some([only]) => SackBlock { start: only.start.min(start), end: only.end.max(end) },
+            _ => SackBlock { start, end },
+        };
+        self.ranges.splice(first..past, [merged]);
+        self.recent.retain(|seq| !(merged.start.at_or_before(*seq) && seq.before(merged.end)));
+        self.recent.insert(0, merged.start);
+        self.recent.truncate(MAX_SACK_BLOCKS);
+    }
+
+    /// Takes out the range that `rcv_nxt` has reached, if any, and returns its end.
+    pub(crate) fn take_reached(&mut self, rcv_nxt: Seq) -> Option<Seq> {
+        let mut reached = None;
+        while let Some(range) = self.ranges.first() {
+            if range.start.after(rcv_nxt) {
+                break;
+            }
+            let range = self.ranges.remove(0);
+            self.recent.retain(|seq| *seq != range.start);
+            if range.end.after(rcv_nxt) {
+                reached = Some(range.end);
+            }
+        }
+        reached
+    }
+
+    /// Up to `room` blocks: the one that grew last first, then those reported before it.
+    pub(crate) fn sack_blocks(&self, room: usize) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        for start in self.recent.iter().take(room) {
+            if let Some(range) = self.ranges.iter().find(|range| range.start == *start) {
+                blocks.push(*range);
+            }
+        }
+        blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranges(reassembly: &Reassembly) -> Vec<(u32, u32)> {
+        reassembly.ranges.iter().map(|range| (range.start.0, range.end.0)).collect()
+    }
+
+    #[test]
+    fn ranges_merge_when_they_touch() {
+        let mut reassembly = Reassembly::default();
+        reassembly.insert(Seq(100), Seq(200));
+        reassembly.insert(Seq(300), Seq(400));
+        assert_eq!(ranges(&reassembly), vec![(100, 200), (300, 400)]);
+        reassembly.insert(Seq(200), Seq(300));
+        assert_eq!(ranges(&reassembly), vec![(100, 400)]);
+    }
+
+    #[test]
+    fn ranges_merge_across_the_wrap() {
+        let mut reassembly = Reassembly::default();
+        reassembly.insert(Seq(u32::MAX - 9), Seq(0));
+        reassembly.insert(Seq(0), Seq(10));
+        assert_eq!(ranges(&reassembly), vec![(u32::MAX - 9, 10)]);
+    }
+
+    #[test]
+    fn the_block_that_grew_last_is_reported_first() {
+        let mut reassembly = Reassembly::default();
+        for start in [100, 300, 500, 700, 900] {
+            reassembly.insert(Seq(start), Seq(start + 100));
+        }
+        reassembly.insert(Seq(400), Seq(450));
+        let starts: Vec<u32> =
+            reassembly.sack_blocks(3).as_slice().iter().map(|block| block.start.0).collect();
+        assert_eq!(starts, vec![300, 900, 700]);
+    }
+
+    #[test]
+    fn reaching_a_range_takes_it_out() {
+        let mut reassembly = Reassembly::default();
+        reassembly.insert(Seq(100), Seq(200));
+        assert_eq!(reassembly.take_reached(Seq(99)), None);
+        assert_eq!(reassembly.take_reached(Seq(150)), Some(Seq(200)));
+        assert!(reassembly.is_empty());
+    }
+}

@@ -1,0 +1,116 @@
+//! How much may be sent while a loss is repaired.
+//!
+//! | file | sender |
+//! | --- | --- |
+//! | `tahoe.rs` | no fast recovery: slow start from one segment |
+//! | `reno.rs` | fast recovery that the first new acknowledgment ends (RFC 5681) |
+//! | `newreno.rs` | fast recovery with partial acknowledgments (RFC 6582) |
+//! | `sack.rs` | scoreboard recovery (RFC 6675), with proportional rate reduction (RFC 9937) |
+//!
+//! The connection owns the scoreboard and the windows; a recovery sender answers questions.
+
+mod newreno;
+mod reno;
+mod sack;
+mod tahoe;
+
+pub use newreno::NewReno;
+pub use reno::{OncePerWindow, RenoRecovery};
+pub use sack::{Prr, SackRecovery};
+pub use tahoe::Tahoe;
+
+use crate::congestion::Repair;
+use ackord_units::Bytes;
+use std::fmt;
+
+/// The sender's books at one moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Flight {
+    /// Octets sent and not acknowledged: snd_nxt - snd_una.
+    pub flight_size: Bytes,
+    /// Octets thought to be in the network (RFC 6675 §2 pipe).
+    pub pipe: Bytes,
+    /// The congestion window.
+    pub cwnd: Bytes,
+    /// The slow-start threshold.
+    pub ssthresh: Bytes,
+    /// The sender's segment size.
+    pub smss: Bytes,
+}
+
+/// What an acknowledgment during fast recovery brought.
+#[derive(Clone, Copy, Debug)]
+pub struct RecoveryAck {
+    /// Octets newly acknowledged, cumulatively.
+    pub acked: Bytes,
+    /// Octets newly known to have arrived, cumulatively or by SACK; one segment for a duplicate
+    /// acknowledgment without SACK.
+    pub delivered: Bytes,
+    /// Whether the scoreboard found more losses (RFC 9937 §6.2: then be conservative).
+    pub new_losses: NewLosses,
+    /// The books after the acknowledgment.
+    pub flight: Flight,
+}
+
+/// Whether an acknowledgment revealed further losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NewLosses {
+    /// It did.
+    Yes,
+    /// It did not.
+    No,
+}
+
+/// What to do about an acknowledgment that covers some, but not all, of what was outstanding when
+/// the loss was detected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnPartialAck {
+    /// Fast recovery is over.
+    Exit,
+    /// The oldest outstanding segment is lost too: send it now.
+    RetransmitOldest,
+    /// Go on; the scoreboard knows what is lost.
+    Continue,
+}
+
+/// Whether a loss may start a repair while data of an earlier repair is still outstanding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reentry {
+    /// It may.
+    Allowed,
+    /// It has to wait until `recover` is acknowledged (RFC 6582 §3.2 step 2).
+    AfterRecover,
+}
+
+/// Decides how much may be sent during fast recovery.
+pub trait Recovery: Send + fmt::Debug {
+    /// How a detected loss is repaired.
+    fn repair(&self) -> Repair {
+        Repair::FastRecovery
+    }
+
+    /// Whether a repair may start before the last one's data is acknowledged.
+    fn reentry(&self) -> Reentry {
+        Reentry::AfterRecover
+    }
+
+    /// Fast recovery begins, ssthresh and cwnd already reduced; `duplicate_acks` came so far.
+    fn enter(&mut self, flight: &Flight, duplicate_acks: u32);
+
+    /// An acknowledgment that is not partial came.
+    fn on_ack(&mut self, ack: &RecoveryAck);
+
+    /// A partial acknowledgment came.
+    fn on_partial_ack(&mut self, ack: &RecoveryAck) -> OnPartialAck;
+
+    /// `octets` were sent, new or again.
+    fn on_sent(&mut self, _octets: Bytes) {}
+
+    /// How much may be sent now.
+    fn allowance(&self, flight: &Flight) -> Bytes;
+
+    /// Fast recovery ends: a bound on cwnd, if the sender might burst otherwise.
+    fn exit_bound(&self, _flight: &Flight) -> Option<Bytes> {
+        None
+    }
+}

@@ -1,0 +1,56 @@
+//! Reno's fast recovery (RFC 5681 §3.2): the window is inflated by a segment for every duplicate
+//! acknowledgment, and the first new acknowledgment ends the repair.
+
+use super::{Flight, OnPartialAck, Recovery, RecoveryAck, Reentry};
+use ackord_units::Bytes;
+
+/// Fast recovery of one loss per window.
+#[derive(Clone, Copy, Debug)]
+pub struct RenoRecovery {
+    once_per_window: OncePerWindow,
+    inflation: Bytes,
+}
+
+/// Whether several losses in one window are answered once (RFC 6582 §3.2 step 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OncePerWindow {
+    /// They are; what the one retransmission does not repair waits for the timer.
+    On,
+    /// Each run of duplicates halves the window again.
+    Off,
+}
+
+impl RenoRecovery {
+    /// A recovery sender with this rule.
+    pub fn new(once_per_window: OncePerWindow) -> RenoRecovery {
+        RenoRecovery { once_per_window, inflation: Bytes::ZERO }
+    }
+}
+
+impl Recovery for RenoRecovery {
+    fn reentry(&self) -> Reentry {
+        match self.once_per_window {
+            OncePerWindow::On => Reentry::AfterRecover,
+            OncePerWindow::Off => Reentry::Allowed,
+        }
+    }
+
+    fn enter(&mut self, flight: &Flight, duplicate_acks: u32) {
+        // RFC 5681 §3.2 step 3: inflate by the segments that have left the network.
+        self.inflation = flight.smss * u64::from(duplicate_acks);
+    }
+
+    fn on_ack(&mut self, ack: &RecoveryAck) {
+        // Step 4: one segment more for every further duplicate acknowledgment.
+        self.inflation += ack.flight.smss;
+    }
+
+    fn on_partial_ack(&mut self, _ack: &RecoveryAck) -> OnPartialAck {
+        // Step 6: the next acknowledgment of new data deflates the window.
+        OnPartialAck::Exit
+    }
+
+    fn allowance(&self, flight: &Flight) -> Bytes {
+        (flight.cwnd + self.inflation).saturating_sub(flight.flight_size)
+    }
+}

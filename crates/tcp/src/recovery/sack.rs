@@ -1,0 +1,143 @@
+//! Scoreboard recovery (RFC 6675), with proportional rate reduction (RFC 9937, the successor of
+//! RFC 6937): what is sent follows what is delivered, so that the window comes down to ssthresh
+//! over the round trip instead of at once.
+
+use super::{Flight, NewLosses, OnPartialAck, Recovery, RecoveryAck};
+use ackord_units::Bytes;
+
+/// Recovery by the scoreboard's pipe.
+#[derive(Clone, Copy, Debug)]
+pub struct SackRecovery {
+    prr: Prr,
+    /// RecoverFS: octets in flight when recovery began.
+    recover_flight: Bytes,
+    /// prr_delivered.
+    delivered: Bytes,
+    /// prr_out.
+    sent: Bytes,
+    /// What the last acknowledgment allows, prr_out already taken off.
+    send_count: Bytes,
+}
+
+/// Whether the reduction is spread over the round trip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prr {
+    /// It is (RFC 9937).
+    On,
+    /// pipe is held below cwnd at once (RFC 6675 §5).
+    Off,
+}
+
+impl SackRecovery {
+    /// A recovery sender with or without proportional rate reduction.
+    pub fn new(prr: Prr) -> SackRecovery {
+        SackRecovery {
+            prr,
+            recover_flight: Bytes::ZERO,
+            delivered: Bytes::ZERO,
+            sent: Bytes::ZERO,
+            send_count: Bytes::ZERO,
+        }
+    }
+
+    /// RFC 9937 §6.2, once per acknowledgment.
+    fn reduce_proportionally(&mut self, ack: &RecoveryAck) {
+        let Flight { pipe, ssthresh, smss, .. } = ack.flight;
+        self.delivered += ack.delivered;
+        self.send_count = if pipe > ssthresh {
+            // CEIL (prr_delivered * ssthresh / RecoverFS) - prr_out
+            let due = u128::from(self.delivered.get()) * u128::from(ssthresh.get());
+            let due = due.div_ceil(u128::from(self.recover_flight.get().max(1))) as u64;
+            Bytes(due).saturating_sub(self.sent)
+        } else {
+            // Slow-start reduction bound while repairs get through, conservative otherwise.
+            let mut limit = self.delivered.saturating_sub(self.sent).max(ack.delivered);
+            if ack.acked > Bytes::ZERO && ack.new_losses == NewLosses::No {
+                limit += smss;
+            }
+            limit.min(ssthresh.saturating_sub(pipe))
+        };
+    }
+}
+
+impl Recovery for SackRecovery {
+    fn enter(&mut self, flight: &Flight, _duplicate_acks: u32) {
+        self.recover_flight = flight.flight_size.max(flight.smss);
+        self.delivered = Bytes::ZERO;
+        self.sent = Bytes::ZERO;
+        self.send_count = Bytes::ZERO;
+    }
+
+    fn on_ack(&mut self, ack: &RecoveryAck) {
+        self.reduce_proportionally(ack);
+    }
+
+    fn on_partial_ack(&mut self, ack: &RecoveryAck) -> OnPartialAck {
+        self.reduce_proportionally(ack);
+        OnPartialAck::Continue
+    }
+
+    fn on_sent(&mut self, octets: Bytes) {
+        self.sent += octets;
+        self.send_count = self.send_count.saturating_sub(octets);
+    }
+
+    fn allowance(&self, flight: &Flight) -> Bytes {
+        match self.prr {
+            Prr::On => self.send_count,
+            Prr::Off => flight.cwnd.saturating_sub(flight.pipe),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMSS: u64 = 1000;
+
+    fn flight(pipe_segments: u64) -> Flight {
+        Flight {
+            flight_size: Bytes(20 * SMSS),
+            pipe: Bytes(pipe_segments * SMSS),
+            cwnd: Bytes(10 * SMSS),
+            ssthresh: Bytes(10 * SMSS),
+            smss: Bytes(SMSS),
+        }
+    }
+
+    fn sacked_one(pipe_segments: u64) -> RecoveryAck {
+        RecoveryAck {
+            acked: Bytes::ZERO,
+            delivered: Bytes(SMSS),
+            new_losses: NewLosses::No,
+            flight: flight(pipe_segments),
+        }
+    }
+
+    /// RFC 9937 §6: while pipe is above ssthresh, half of what is delivered may be sent.
+    #[test]
+    fn one_segment_leaves_for_every_two_delivered() {
+        let mut sack = SackRecovery::new(Prr::On);
+        sack.enter(&flight(20), 3);
+        let mut sent = 0;
+        for delivered in 1..=10 {
+            let pipe = 20 - delivered + sent;
+            sack.on_ack(&sacked_one(pipe));
+            while sack.allowance(&flight(pipe)) >= Bytes(SMSS) {
+                sack.on_sent(Bytes(SMSS));
+                sent += 1;
+            }
+        }
+        assert_eq!(sent, 5);
+    }
+
+    #[test]
+    fn without_prr_nothing_leaves_until_pipe_is_below_cwnd() {
+        let mut sack = SackRecovery::new(Prr::Off);
+        sack.enter(&flight(20), 3);
+        sack.on_ack(&sacked_one(19));
+        assert_eq!(sack.allowance(&flight(19)), Bytes::ZERO);
+        assert_eq!(sack.allowance(&flight(9)), Bytes(SMSS));
+    }
+}

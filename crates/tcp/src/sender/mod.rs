@@ -1,0 +1,262 @@
+//! The sending half of a connection: what was written, what is outstanding, the windows and the
+//! timers.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `scoreboard.rs` | one record per outstanding segment |
+//! | `ack_in.rs` | an acknowledgment arrives: windows, samples, duplicates, recovery |
+//! | `next.rs` | which segment leaves next |
+//! | `timeout.rs` | the retransmission and the persist timer |
+//!
+//! It deals in sequence ranges and stream offsets; whoever drives the connection owns the octets.
+
+mod ack_in;
+mod next;
+mod scoreboard;
+mod timeout;
+
+pub(crate) use ack_in::IncomingAck;
+pub(crate) use next::Outgoing;
+pub(crate) use scoreboard::Fin;
+
+use crate::config::Config;
+use crate::congestion::{CongestionControl, WindowSizes};
+use crate::loss::LossDetector;
+use crate::nagle::Nagle;
+use crate::recovery::{Flight, Recovery};
+use crate::rtt::RttEstimator;
+use crate::trace::Trace;
+use ackord_events::{CwndReason, Event, Sink};
+use ackord_units::{Bytes, Seq, Time};
+use scoreboard::Scoreboard;
+
+/// Where the sender stands with respect to loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Nothing is being repaired.
+    Open,
+    /// Fast recovery until `recover` is acknowledged.
+    FastRecovery { recover: Seq, partial_acks: PartialAcks },
+    /// Slow start after a timeout (or Tahoe's fast retransmit) until `recover` is acknowledged.
+    SlowStartRecovery { recover: Seq },
+}
+
+/// Whether this fast recovery has seen a partial acknowledgment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PartialAcks {
+    None,
+    Some,
+}
+
+/// How far the FIN has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FinProgress {
+    /// The application may still write.
+    Open,
+    /// It has closed; the FIN follows the last octet.
+    Queued,
+    Sent,
+    Acked,
+}
+
+/// Whether the next retransmission leaves regardless of the windows (the fast retransmit itself,
+/// the one after a timeout, the one a partial acknowledgment calls for).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Forced {
+    No,
+    Retransmission,
+}
+
+/// The probing of a closed window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Persist {
+    /// When the next probe is due.
+    pub(crate) at: Option<Time>,
+    /// A probe may leave now.
+    pub(crate) due: bool,
+    /// An octet beyond snd_nxt is on its way as a probe.
+    pub(crate) octet_out: bool,
+    pub(crate) probes: u32,
+}
+
+#[derive(Debug)]
+pub(crate) struct Sender {
+    pub(crate) iss: Seq,
+    pub(crate) snd_una: Seq,
+    pub(crate) snd_nxt: Seq,
+    /// Stream offset of snd_una.
+    pub(crate) una_offset: u64,
+    /// Stream offset of snd_nxt.
+    pub(crate) nxt_offset: u64,
+    /// Stream offset up to which the application has written.
+    pub(crate) written: u64,
+    send_buffer: Bytes,
+    pub(crate) fin: FinProgress,
+    /// The peer's window and the segments it came from (RFC 9293 §3.3.1).
+    pub(crate) snd_wnd: u32,
+    max_snd_wnd: u32,
+    snd_wl1: Seq,
+    snd_wl2: Seq,
+    /// The peer's window scale shift.
+    pub(crate) scale: u8,
+    /// Payload of a full-sized segment, options already taken off.
+    pub(crate) smss: Bytes,
+    initial_window_segments: u64,
+    max_window_segments: Option<u64>,
+    pub(crate) uses_sack: bool,
+    pub(crate) board: Scoreboard,
+    pub(crate) rtt: RttEstimator,
+    congestion: Box<dyn CongestionControl>,
+    loss: Box<dyn LossDetector>,
+    recovery: Box<dyn Recovery>,
+    nagle: Box<dyn Nagle>,
+    phase: Phase,
+    duplicate_acks: u32,
+    /// What limited transmit allows beyond cwnd, and what it has let out.
+    beyond_cwnd: Bytes,
+    limited_sent: Bytes,
+    /// A new repair may not start before this is acknowledged (RFC 6582 §3.2 step 2).
+    recover: Option<Seq>,
+    forced: Forced,
+    pub(crate) rto_at: Option<Time>,
+    pub(crate) timeouts_in_row: u32,
+    pub(crate) persist: Persist,
+    told_window: (Bytes, Bytes),
+}
+
+/// The four choices of the sending half.
+#[derive(Debug)]
+pub(crate) struct SenderChoices {
+    pub(crate) congestion: Box<dyn CongestionControl>,
+    pub(crate) loss: Box<dyn LossDetector>,
+    pub(crate) recovery: Box<dyn Recovery>,
+    pub(crate) nagle: Box<dyn Nagle>,
+}
+
+impl Sender {
+    pub(crate) fn new(config: &Config, iss: Seq, choices: SenderChoices) -> Sender {
+        let SenderChoices { congestion, loss, recovery, nagle } = choices;
+        Sender {
+            iss,
+            snd_una: iss,
+            snd_nxt: iss,
+            una_offset: 0,
+            nxt_offset: 0,
+            written: 0,
+            send_buffer: config.send_buffer,
+            fin: FinProgress::Open,
+            snd_wnd: 0,
+            max_snd_wnd: 0,
+            snd_wl1: Seq(0),
+            snd_wl2: Seq(0),
+            scale: 0,
+            smss: config.mss,
+            initial_window_segments: config.initial_window_segments,
+            max_window_segments: config.max_window_segments,
+            uses_sack: false,
+            board: Scoreboard::default(),
+            rtt: RttEstimator::new(config.rto),
+            congestion,
+            loss,
+            recovery,
+            nagle,
+            phase: Phase::Open,
+            duplicate_acks: 0,
+            beyond_cwnd: Bytes::ZERO,
+            limited_sent: Bytes::ZERO,
+            recover: None,
+            forced: Forced::No,
+            rto_at: None,
+            timeouts_in_row: 0,
+            persist: Persist { at: None, due: false, octet_out: false, probes: 0 },
+            told_window: (Bytes::ZERO, Bytes::ZERO),
+        }
+    }
+
+    /// The handshake is complete: sizes are final. RFC 5681 §3.1: after a lost SYN the initial
+    /// window is one segment.
+    pub(crate) fn establish<S: Sink>(&mut self, trace: &mut Trace<'_, S>, syn_was_lost: bool) {
+        let segments = if syn_was_lost { 1 } else { self.initial_window_segments };
+        let sizes = WindowSizes { smss: self.smss, initial_window: self.smss * segments };
+        self.congestion.on_established(trace.now, sizes);
+        self.tell_window(trace, CwndReason::Initial);
+    }
+
+    /// Takes the window of the segment that completes the handshake.
+    pub(crate) fn first_window(&mut self, window: u32, seq: Seq, ack: Seq) {
+        self.snd_wnd = window;
+        self.max_snd_wnd = window;
+        self.snd_wl1 = seq;
+        self.snd_wl2 = ack;
+    }
+
+    /// Octets sent and not acknowledged.
+    pub(crate) fn flight_size(&self) -> Bytes {
+        Bytes(u64::from(self.snd_nxt.since(self.snd_una)))
+    }
+
+    pub(crate) fn writable(&self) -> Bytes {
+        if self.fin != FinProgress::Open {
+            return Bytes::ZERO;
+        }
+        Bytes((self.una_offset + self.send_buffer.get()).saturating_sub(self.written))
+    }
+
+    pub(crate) fn write(&mut self, bytes: Bytes) -> Bytes {
+        let accepted = bytes.min(self.writable());
+        self.written += accepted.get();
+        accepted
+    }
+
+    /// The application has closed.
+    pub(crate) fn close(&mut self) {
+        if self.fin == FinProgress::Open {
+            self.fin = FinProgress::Queued;
+        }
+    }
+
+    pub(crate) fn cwnd(&self) -> Bytes {
+        self.congestion.cwnd()
+    }
+
+    pub(crate) fn ssthresh(&self) -> Bytes {
+        self.congestion.ssthresh()
+    }
+
+    fn flight(&self) -> Flight {
+        Flight {
+            flight_size: self.flight_size(),
+            pipe: self.board.pipe(),
+            cwnd: self.congestion.cwnd(),
+            ssthresh: self.congestion.ssthresh(),
+            smss: self.smss,
+        }
+    }
+
+    /// Tells of cwnd and ssthresh if they have changed since they were last told.
+    fn tell_window<S: Sink>(&mut self, trace: &mut Trace<'_, S>, reason: CwndReason) {
+        if !S::ACTIVE {
+            return;
+        }
+        let window = (self.congestion.cwnd(), self.congestion.ssthresh());
+        if window != self.told_window {
+            self.told_window = window;
+            let (cwnd, ssthresh) = window;
+            trace.emit(|endpoint| Event::CwndChanged { endpoint, cwnd, ssthresh, reason });
+        }
+    }
+
+    /// Starts the retransmission timer anew, or stops it when nothing is outstanding
+    /// (RFC 6298 §5.2, §5.3).
+    pub(crate) fn restart_rto(&mut self, now: Time) {
+        self.rto_at = if self.board.is_empty() { None } else { Some(now + self.rtt.rto()) };
+    }
+
+    /// When a timer of the sending half is due.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        match (self.rto_at, self.persist.at) {
+            (Some(rto), Some(persist)) => Some(rto.min(persist)),
+            (rto, persist) => rto.or(persist),
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Which segment leaves next.
+
+use super::scoreboard::{Attempts, Sent, SentState};
+use super::{Fin, FinProgress, Forced, Phase, Sender};
+use crate::nagle::SmallSegment;
+use crate::recovery::Flight;
+use ackord_events::SegmentKind;
+use ackord_units::{Bytes, Seq, Time};
+
+/// A segment to be sent, without its acknowledgment and options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Outgoing {
+    pub(crate) seq: Seq,
+    pub(crate) payload: u32,
+    pub(crate) fin: Fin,
+    /// It ends what the application has written so far.
+    pub(crate) push: bool,
+    pub(crate) kind: SegmentKind,
+}
+
+/// What keeps new data from leaving.
+enum NewData {
+    Ready(Outgoing),
+    /// The peer's window is too small and nothing is outstanding: only a probe can help.
+    WindowClosed,
+    Wait,
+}
+
+impl Sender {
+    /// The next segment, which is then on its way. `room` is what fits into a segment beside the
+    /// options it is going to carry.
+    pub(crate) fn next_segment(&mut self, now: Time, room: Bytes) -> Option<Outgoing> {
+        if let Some(lost) = self.board.next_lost() {
+            let len = Bytes(u64::from(lost.seq_len()));
+            if self.forced == Forced::No && self.allowance() < len {
+                return None;
+            }
+            return Some(self.retransmit(now, lost));
+        }
+        self.forced = Forced::No;
+        match self.new_data(room) {
+            NewData::Ready(outgoing) => Some(self.send_new(now, outgoing)),
+            NewData::WindowClosed => self.probe(now),
+            NewData::Wait => {
+                // RFC 6675 §4 NextSeg (3), when nothing new can leave.
+                let hole_may_leave = self.uses_sack
+                    && matches!(self.phase, Phase::FastRecovery { .. })
+                    && self.allowance() >= self.smss
+                    && self.board.mark_next_hole_lost();
+                if !hole_may_leave {
+                    return None;
+                }
+                let lost = self.board.next_lost()?;
+                Some(self.retransmit(now, lost))
+            }
+        }
+    }
+
+    /// What the congestion window, or the repair, lets out now.
+    fn allowance(&self) -> Bytes {
+        let Flight { flight_size, pipe, cwnd, .. } = self.flight();
+        match self.phase {
+            Phase::Open => (cwnd + self.beyond_cwnd).saturating_sub(flight_size),
+            Phase::FastRecovery { .. } => self.recovery.allowance(&self.flight()),
+            Phase::SlowStartRecovery { .. } => cwnd.saturating_sub(pipe),
+        }
+    }
+
+    fn retransmit(&mut self, now: Time, lost: Sent) -> Outgoing {
+        self.forced = Forced::No;
+        self.board.resend_next_lost(now);
+        self.recovery.on_sent(Bytes(u64::from(lost.seq_len())));
+        if self.rto_at.is_none() {
+            self.restart_rto(now);
+        }
+        Outgoing {
+            seq: lost.seq,
+            payload: lost.payload,
+            fin: lost.fin,
+            push: false,
+            kind: SegmentKind::Retransmission,
+        }
+    }
+
+    fn new_data(&self, room: Bytes) -> NewData {
+        let unsent = self.written - self.nxt_offset;
+        let fin_waits = self.fin == FinProgress::Queued;
+        if unsent == 0 && !fin_waits {
+            return NewData::Wait;
+        }
+        let edge = self.snd_una + self.snd_wnd;
+        let window = if edge.after(self.snd_nxt) { edge.since(self.snd_nxt) } else { 0 };
+        let full = self.smss.min(room).get();
+        let payload = unsent.min(full).min(u64::from(window)) as u32;
+        let all = u64::from(payload) == unsent;
+        let idle = self.board.is_empty();
+        let stuck = || if idle { NewData::WindowClosed } else { NewData::Wait };
+        if window == 0 && !(idle && unsent == 0) {
+            return stuck();
+        }
+        let fin = if all && fin_waits { Fin::Yes } else { Fin::No };
+        if u64::from(payload) < full && fin == Fin::No {
+            // RFC 9293 §3.8.6.2.1: a small segment leaves if it is all there is and Nagle lets
+            // it, or if it is half of the largest window the peer ever offered.
+            let worth_it = if all {
+                self.nagle.may_send(&self.small())
+            } else {
+                payload >= self.max_snd_wnd / 2
+            };
+            if !worth_it {
+                return if all { NewData::Wait } else { stuck() };
+            }
+        }
+        if self.budget() < Bytes(u64::from(payload)) {
+            return NewData::Wait;
+        }
+        NewData::Ready(Outgoing {
+            seq: self.snd_nxt,
+            payload,
+            fin,
+            push: all && payload > 0,
+            kind: SegmentKind::New,
+        })
+    }
+
+    fn small(&self) -> SmallSegment {
+        SmallSegment { snd_una: self.snd_una, snd_nxt: self.snd_nxt }
+    }
+
+    /// What cwnd and the fixed bound, if there is one, let out of new data.
+    fn budget(&self) -> Bytes {
+        let allowance = self.allowance();
+        match self.max_window_segments {
+            None => allowance,
+            Some(segments) => {
+                allowance.min((self.smss * segments).saturating_sub(self.flight_size()))
+            }
+        }
+    }
+
+    fn send_new(&mut self, now: Time, outgoing: Outgoing) -> Outgoing {
+        let Outgoing { seq, payload, fin, .. } = outgoing;
+        if self.phase == Phase::Open && self.flight_size() + Bytes(u64::from(payload)) > self.cwnd()
+        {
+            self.limited_sent += Bytes(u64::from(payload));
+        }
+        self.board.push(Sent {
+            seq,
+            payload,
+            fin,
+            sent_at: now,
+            state: SentState::InFlight,
+            attempts: Attempts::Once,
+        });
+        self.snd_nxt = outgoing.seq + payload + u32::from(fin == Fin::Yes);
+        self.nxt_offset += u64::from(payload);
+        if fin == Fin::Yes {
+            self.fin = FinProgress::Sent;
+        }
+        if Bytes(u64::from(payload)) < self.smss {
+            self.nagle.on_small_sent(self.snd_nxt);
+        }
+        self.recovery.on_sent(Bytes(u64::from(payload)));
+        if self.rto_at.is_none() {
+            self.restart_rto(now);
+        }
+        self.persist.at = None;
+        self.persist.due = false;
+        outgoing
+    }
+
+    /// The window is closed (or too small to be worth a segment) and nothing is outstanding:
+    /// arm the persist timer, or send its probe (RFC 9293 §3.8.6.1).
+    fn probe(&mut self, now: Time) -> Option<Outgoing> {
+        if !self.persist.due {
+            if self.persist.at.is_none() {
+                self.persist.at = Some(now + self.persist_interval());
+            }
+            return None;
+        }
+        self.persist.due = false;
+        self.persist.at = Some(now + self.persist_interval());
+        let edge = self.snd_una + self.snd_wnd;
+        if edge.after(self.snd_nxt) {
+            // The override of RFC 9293 §3.8.6.2.1: what fits leaves after all.
+            let payload = edge.since(self.snd_nxt).min((self.written - self.nxt_offset) as u32);
+            let (seq, kind) = (self.snd_nxt, SegmentKind::New);
+            let small = Outgoing { seq, payload, fin: Fin::No, push: true, kind };
+            return Some(self.send_new(now, small));
+        }
+        self.persist.octet_out = true;
+        Some(Outgoing {
+            seq: self.snd_nxt,
+            payload: 1,
+            fin: Fin::No,
+            push: false,
+            kind: SegmentKind::WindowProbe,
+        })
+    }
+}

@@ -1,0 +1,449 @@
+//! What is outstanding: one record per segment sent and not yet cumulatively acknowledged.
+//!
+//! Segments are contiguous in sequence space and kept in order, so every step here costs time in
+//! proportion to what changes, not to the window: the octets in the network (`pipe`), the octets
+//! selectively acknowledged and the next segment to retransmit are kept up to date, never counted
+//! anew.
+
+use ackord_units::{Bytes, Seq, Time};
+use ackord_wire::{MAX_SACK_BLOCKS, SackBlock, SackBlocks};
+use std::collections::VecDeque;
+
+/// A segment that has been sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    pub(crate) seq: Seq,
+    /// Octets of payload.
+    pub(crate) payload: u32,
+    pub(crate) fin: Fin,
+    /// When it was last sent.
+    pub(crate) sent_at: Time,
+    pub(crate) state: SentState,
+    /// Whether it was ever sent again (Karn's rule).
+    pub(crate) attempts: Attempts,
+}
+
+/// Whether a segment carries the FIN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fin {
+    Yes,
+    No,
+}
+
+/// Where a segment is thought to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SentState {
+    /// In the network, for the first time or again.
+    InFlight,
+    /// Arrived: the receiver said so by SACK.
+    Sacked,
+    /// Gone, and not yet sent again.
+    Lost,
+}
+
+/// How often a segment was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Attempts {
+    Once,
+    Again,
+}
+
+impl Sent {
+    pub(crate) fn seq_len(&self) -> u32 {
+        self.payload + u32::from(self.fin == Fin::Yes)
+    }
+
+    pub(crate) fn end(&self) -> Seq {
+        self.seq + self.seq_len()
+    }
+}
+
+/// What a cumulative acknowledgment took off the scoreboard.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Acked {
+    /// Octets of sequence space that had not been selectively acknowledged before.
+    pub(crate) newly_delivered: u64,
+    /// When the earliest segment sent only once was sent: the sample for the timeout, which has
+    /// to allow for delayed acknowledgments.
+    pub(crate) earliest_sent_at: Option<Time>,
+    /// When the latest one was sent: the sample for congestion control.
+    pub(crate) latest_sent_at: Option<Time>,
+    /// Whether any of it had been sent more than once: then neither time above is a sample, for
+    /// the acknowledgment may have waited for the retransmission (Karn's rule).
+    pub(crate) ambiguous: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scoreboard {
+    sent: VecDeque<Sent>,
+    /// Octets in the network.
+    pipe: u64,
+    /// Octets selectively acknowledged above the cumulative acknowledgment.
+    sacked: u64,
+    /// Segments in state Lost.
+    lost_segments: u32,
+    /// No segment before this one is Lost.
+    retransmit_from: Seq,
+    /// Highest octet selectively acknowledged, plus one.
+    highest_sacked: Option<Seq>,
+    /// Every segment before this that is not Sacked has been declared lost already.
+    lost_below: Option<Seq>,
+    /// The blocks of the last acknowledgment, to look only at what is new.
+    last_blocks: SackBlocks,
+}
+
+impl Scoreboard {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sent.is_empty()
+    }
+
+    pub(crate) fn pipe(&self) -> Bytes {
+        Bytes(self.pipe)
+    }
+
+    pub(crate) fn sacked(&self) -> Bytes {
+        Bytes(self.sacked)
+    }
+
+    /// The oldest outstanding segment.
+    pub(crate) fn oldest(&self) -> Option<&Sent> {
+        self.sent.front()
+    }
+
+    /// Notes a segment sent for the first time.
+    pub(crate) fn push(&mut self, sent: Sent) {
+        debug_assert!(self.sent.back().is_none_or(|last| last.end() == sent.seq));
+        if self.sent.is_empty() {
+            self.retransmit_from = sent.seq;
+        }
+        self.pipe += u64::from(sent.seq_len());
+        self.sent.push_back(sent);
+    }
+
+    /// Takes off everything before `ack`.
+    pub(crate) fn acknowledge(&mut self, ack: Seq) -> Acked {
+        let mut acked = Acked::default();
+        while let Some(front) = self.sent.front_mut() {
+            if !front.end().at_or_before(ack) {
+                // A peer may acknowledge half a segment; what is left keeps its record.
+                let part = ack.since(front.seq);
+                if part > 0 && part < front.seq_len() {
+                    let octets = u64::from(part);
+                    match front.state {
+                        SentState::InFlight => self.pipe -= octets,
+                        SentState::Sacked => self.sacked -= octets,
+                        SentState::Lost => {}
+                    }
+                    acked.newly_delivered += octets;
+                    front.seq = ack;
+                    front.payload -= part;
+                }
+                break;
+            }
+            let front = self.sent.pop_front().expect("there is a front");
+            let octets = u64::from(front.seq_len());
+            match front.state {
+                SentState::InFlight => {
+                    self.pipe -= octets;
+                    acked.newly_delivered += octets;
+                }
+                SentState::Sacked => self.sacked -= octets,
+                SentState::Lost => {
+                    self.lost_segments -= 1;
+                    acked.newly_delivered += octets;
+                }
+            }
+            if front.attempts == Attempts::Again {
+                acked.ambiguous = true;
+            } else if front.state != SentState::Sacked {
+                acked.earliest_sent_at.get_or_insert(front.sent_at);
+                acked.latest_sent_at = Some(front.sent_at);
+            }
+        }
+        if self.retransmit_from.before(ack) {
+            self.retransmit_from = ack;
+        }
+        if self.highest_sacked.is_some_and(|highest| highest.at_or_before(ack)) {
+            self.highest_sacked = None;
+            self.lost_below = None;
+            self.last_blocks = SackBlocks::default();
+        }
+        acked
+    }
+
+    /// Takes in the blocks of an acknowledgment; returns the octets newly reported.
+    pub(crate) fn mark_sacked(&mut self, blocks: &SackBlocks, snd_una: Seq, snd_nxt: Seq) -> u64 {
+        let before = self.sacked;
+        for block in blocks.as_slice() {
+            // A block at or below the cumulative acknowledgment reports a duplicate (RFC 2883);
+            // one beyond what was sent is nonsense. Neither says anything about outstanding data.
+            let sound = block.start.before(block.end)
+                && block.start.at_or_after(snd_una)
+                && block.end.at_or_before(snd_nxt);
+            if sound {
+                let from = self.first_unseen(block);
+                self.sack_range(from, block.end);
+            }
+        }
+        self.last_blocks = *blocks;
+        self.sacked - before
+    }
+
+    /// Where the part of `block` begins that the last acknowledgment did not report.
+    fn first_unseen(&self, block: &SackBlock) -> Seq {
+        let seen = self.last_blocks.as_slice().iter().take(MAX_SACK_BLOCKS);
+        let same_start = seen.filter(|last| last.start == block.start);
+        same_start.map(|last| last.end.min(block.end)).next().unwrap_or(block.start)
+    }
+
+    fn sack_range(&mut self, start: Seq, end: Seq) {
+        let mut index = self.index_at_or_after(start);
+        while let Some(sent) = self.sent.get_mut(index) {
+            if !sent.end().at_or_before(end) {
+                break;
+            }
+            let octets = u64::from(sent.seq_len());
+            match sent.state {
+                SentState::InFlight => self.pipe -= octets,
+                SentState::Lost => self.lost_segments -= 1,
+                SentState::Sacked => {
+                    index += 1;
+                    continue;
+                }
+            }
+            sent.state = SentState::Sacked;
+            self.sacked += octets;
+            let sent_end = sent.end();
+            self.highest_sacked =
+                Some(self.highest_sacked.map_or(sent_end, |highest| highest.max(sent_end)));
+            index += 1;
+        }
+    }
+
+    /// Index of the first record that begins at or after `seq`.
+    fn index_at_or_after(&self, seq: Seq) -> usize {
+        let Some(front) = self.sent.front() else { return 0 };
+        let distance = seq.since(front.seq);
+        if front.seq.at_or_after(seq) {
+            return 0;
+        }
+        self.sent.partition_point(|sent| sent.seq.since(front.seq) < distance)
+    }
+
+    /// RFC 6675 §4 IsLost: declares every segment lost above which more than
+    /// (DupThresh - 1) * SMSS octets have been selectively acknowledged. Calls `lost` for each.
+    pub(crate) fn mark_lost_by_sack(
+        &mut self,
+        duplicate_threshold: u32,
+        smss: Bytes,
+        mut lost: impl FnMut(&Sent),
+    ) {
+        let Some(highest) = self.highest_sacked else { return };
+        let enough = u64::from(duplicate_threshold.saturating_sub(1)) * smss.get();
+        // Walk down from the highest SACKed segment until enough octets lie above.
+        let mut above = 0;
+        let mut index = self.index_at_or_after(highest);
+        while index > 0 && above <= enough {
+            index -= 1;
+            let sent = &self.sent[index];
+            if sent.state == SentState::Sacked {
+                above += u64::from(sent.seq_len());
+            }
+        }
+        if above <= enough {
+            return;
+        }
+        let boundary = self.sent[index].seq;
+        let start = match self.lost_below {
+            Some(below) if boundary.at_or_before(below) => return,
+            Some(below) => self.index_at_or_after(below),
+            None => 0,
+        };
+        for at in start..index {
+            let sent = &self.sent[at];
+            if sent.state == SentState::InFlight && sent.attempts == Attempts::Once {
+                lost(sent);
+                self.lose(at);
+            }
+        }
+        self.lost_below = Some(boundary);
+    }
+
+    /// Declares the oldest outstanding segment lost, if it is in flight.
+    pub(crate) fn mark_oldest_lost(&mut self) -> Option<Sent> {
+        let oldest = *self.sent.front()?;
+        if oldest.state == SentState::InFlight {
+            self.lose(0);
+        }
+        Some(oldest)
+    }
+
+    /// Declares everything lost that is not selectively acknowledged.
+    pub(crate) fn mark_all_lost(&mut self) {
+        for index in 0..self.sent.len() {
+            if self.sent[index].state == SentState::InFlight {
+                self.lose(index);
+            }
+        }
+        self.lost_below = self.highest_sacked;
+    }
+
+    fn lose(&mut self, index: usize) {
+        let sent = &mut self.sent[index];
+        sent.state = SentState::Lost;
+        self.pipe -= u64::from(sent.seq_len());
+        self.lost_segments += 1;
+        self.retransmit_from = self.retransmit_from.min(sent.seq);
+    }
+
+    /// The next segment to send again.
+    pub(crate) fn next_lost(&mut self) -> Option<Sent> {
+        if self.lost_segments == 0 {
+            return None;
+        }
+        let index = self.next_lost_index();
+        Some(self.sent[index])
+    }
+
+    /// Notes that the segment [`Self::next_lost`] gave was sent again at `now`.
+    pub(crate) fn resend_next_lost(&mut self, now: Time) {
+        let index = self.next_lost_index();
+        let sent = &mut self.sent[index];
+        sent.state = SentState::InFlight;
+        sent.attempts = Attempts::Again;
+        sent.sent_at = now;
+        self.pipe += u64::from(sent.seq_len());
+        self.lost_segments -= 1;
+        self.retransmit_from = sent.end();
+    }
+
+    fn next_lost_index(&mut self) -> usize {
+        let mut index = self.index_at_or_after(self.retransmit_from);
+        while self.sent[index].state != SentState::Lost {
+            index += 1;
+        }
+        self.retransmit_from = self.sent[index].seq;
+        index
+    }
+
+    /// RFC 6675 §4 NextSeg rule (3): the lowest segment that is neither lost nor sent again and
+    /// lies below the highest SACKed octet. It is declared lost so that it may be sent.
+    pub(crate) fn mark_next_hole_lost(&mut self) -> bool {
+        let Some(highest) = self.highest_sacked else { return false };
+        let end = self.index_at_or_after(highest);
+        let hole = (0..end).find(|&index| {
+            let sent = &self.sent[index];
+            sent.state == SentState::InFlight && sent.attempts == Attempts::Once
+        });
+        if let Some(index) = hole {
+            self.lose(index);
+        }
+        hole.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ten segments of 100 octets from sequence number 0, sent a nanosecond apart.
+    fn ten() -> Scoreboard {
+        let mut board = Scoreboard::default();
+        for i in 0..10 {
+            board.push(Sent {
+                seq: Seq(i * 100),
+                payload: 100,
+                fin: Fin::No,
+                sent_at: Time::from_nanos(u64::from(i)),
+                state: SentState::InFlight,
+                attempts: Attempts::Once,
+            });
+        }
+        board
+    }
+
+    fn blocks(ranges: &[(u32, u32)]) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        for &(start, end) in ranges {
+            assert!(blocks.push(SackBlock { start: Seq(start), end: Seq(end) }));
+        }
+        blocks
+    }
+
+    fn sack(board: &mut Scoreboard, ranges: &[(u32, u32)]) -> u64 {
+        board.mark_sacked(&blocks(ranges), Seq(0), Seq(1000))
+    }
+
+    fn lost(board: &mut Scoreboard) -> Vec<u32> {
+        let mut seqs = Vec::new();
+        board.mark_lost_by_sack(3, Bytes(100), |sent| seqs.push(sent.seq.0));
+        seqs
+    }
+
+    #[test]
+    fn two_sacked_segments_above_a_hole_do_not_make_it_lost_and_three_do() {
+        let mut board = ten();
+        assert_eq!(sack(&mut board, &[(100, 300)]), 200);
+        assert_eq!(lost(&mut board), Vec::<u32>::new());
+        assert_eq!(sack(&mut board, &[(100, 400)]), 100);
+        assert_eq!(lost(&mut board), vec![0]);
+        assert_eq!(board.pipe(), Bytes(600));
+    }
+
+    #[test]
+    fn holes_between_blocks_are_lost_once_each_and_sent_in_order() {
+        let mut board = ten();
+        sack(&mut board, &[(600, 1000), (200, 300)]);
+        assert_eq!(lost(&mut board), vec![0, 100, 300, 400, 500]);
+        assert_eq!(lost(&mut board), Vec::<u32>::new());
+        let mut order = Vec::new();
+        while let Some(sent) = board.next_lost() {
+            order.push(sent.seq.0);
+            board.resend_next_lost(Time::from_nanos(50));
+        }
+        assert_eq!(order, vec![0, 100, 300, 400, 500]);
+        assert_eq!(board.pipe(), Bytes(500));
+    }
+
+    #[test]
+    fn blocks_outside_what_is_outstanding_are_ignored() {
+        let mut board = ten();
+        assert_eq!(sack(&mut board, &[(900, 1100)]), 0);
+        assert_eq!(sack(&mut board, &[(300, 200)]), 0);
+        board.acknowledge(Seq(200));
+        assert_eq!(board.mark_sacked(&blocks(&[(0, 100)]), Seq(200), Seq(1000)), 0);
+        assert_eq!(board.pipe(), Bytes(800));
+    }
+
+    #[test]
+    fn a_cumulative_acknowledgment_counts_each_octet_once() {
+        let mut board = ten();
+        sack(&mut board, &[(100, 500)]);
+        let acked = board.acknowledge(Seq(600));
+        assert_eq!(acked.newly_delivered, 200);
+        assert_eq!((board.pipe(), board.sacked()), (Bytes(400), Bytes::ZERO));
+        assert_eq!(acked.latest_sent_at, Some(Time::from_nanos(5)));
+    }
+
+    #[test]
+    fn half_a_segment_can_be_acknowledged() {
+        let mut board = ten();
+        assert_eq!(board.acknowledge(Seq(150)).newly_delivered, 150);
+        assert_eq!(board.pipe(), Bytes(850));
+        assert_eq!(board.oldest().map(|sent| (sent.seq, sent.payload)), Some((Seq(150), 50)));
+    }
+
+    #[test]
+    fn after_a_timeout_all_but_sacked_segments_are_sent_again() {
+        let mut board = ten();
+        sack(&mut board, &[(300, 400)]);
+        board.mark_all_lost();
+        assert_eq!(board.pipe(), Bytes::ZERO);
+        let mut count = 0;
+        while board.next_lost().is_some() {
+            board.resend_next_lost(Time::ZERO);
+            count += 1;
+        }
+        assert_eq!((count, board.pipe()), (9, Bytes(900)));
+    }
+}

@@ -1,0 +1,53 @@
+//! The retransmission timer (RFC 6298 §5) and the persist timer (RFC 9293 §3.8.6.1).
+
+use super::{Forced, Phase, Sender};
+use crate::congestion::{CongestionEvent, TimeoutOrder};
+use crate::trace::Trace;
+use ackord_events::{CwndReason, Event, LossReason, RecoveryKind, Sink};
+use ackord_units::{Bytes, Span};
+
+impl Sender {
+    /// The retransmission timer expired with data outstanding.
+    pub(crate) fn on_rto<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        let flight_size = self.flight_size();
+        let order =
+            if self.timeouts_in_row == 0 { TimeoutOrder::First } else { TimeoutOrder::Repeated };
+        self.timeouts_in_row += 1;
+        self.rtt.back_off();
+        if let Some(oldest) = self.board.oldest() {
+            let (seq, bytes) = (oldest.seq, Bytes(u64::from(oldest.seq_len())));
+            let reason = LossReason::RetransmissionTimeout;
+            trace.emit(|endpoint| Event::SegmentLost { endpoint, seq, bytes, reason });
+        }
+        // Everything not SACKed counts as lost: what arrived meanwhile is skipped by the
+        // cumulative acknowledgments of the retransmissions.
+        self.board.mark_all_lost();
+        self.congestion.on_congestion(trace.now, CongestionEvent::Timeout { flight_size, order });
+        let recover = self.snd_nxt;
+        self.phase = Phase::SlowStartRecovery { recover };
+        self.recover = Some(recover);
+        self.duplicate_acks = 0;
+        self.beyond_cwnd = Bytes::ZERO;
+        self.limited_sent = Bytes::ZERO;
+        self.forced = Forced::Retransmission;
+        let (next_rto, consecutive) = (self.rtt.rto(), self.timeouts_in_row);
+        self.rto_at = Some(trace.now + next_rto);
+        trace.emit(|endpoint| Event::RetransmissionTimeout { endpoint, next_rto, consecutive });
+        let kind = RecoveryKind::Timeout;
+        trace.emit(|endpoint| Event::RecoveryEntered { endpoint, kind });
+        self.tell_window(trace, CwndReason::Timeout);
+    }
+
+    /// The persist timer expired: a probe may leave.
+    pub(crate) fn on_persist(&mut self) {
+        self.persist.at = None;
+        self.persist.due = true;
+        self.persist.probes += 1;
+    }
+
+    /// RFC 9293 §3.8.6.1: the first probe after one RTO, then doubling.
+    pub(super) fn persist_interval(&self) -> Span {
+        let doubled = self.rtt.rto().saturating_mul(1 << self.persist.probes.min(16));
+        doubled.min(Span::from_secs(60))
+    }
+}

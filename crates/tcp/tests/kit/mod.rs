@@ -1,0 +1,164 @@
+//! Two connections joined by a path of fixed delay in virtual time, with a hook that may drop,
+//! and the octets' positions checked on the way: every octet delivered must have been sent.
+#![allow(dead_code, unreachable_pub, reason = "each test file uses the part it needs")]
+
+use ackord_events::{EndpointId, NoSink, TcpState};
+use ackord_tcp::{Config, Connection, Mechanisms, registry};
+use ackord_units::{Bytes, Choice, Seq, Span, Time};
+use ackord_wire::{FlowId, Segment, Side};
+use std::collections::BTreeMap;
+
+pub struct Pair {
+    pub now: Time,
+    pub client: Connection,
+    pub server: Connection,
+    pub delay: Span,
+    wire: BTreeMap<(Time, u64), (Side, Segment)>,
+    sent: u64,
+    /// Every segment put on the path, with whether it was dropped.
+    pub log: Vec<Logged>,
+    /// Whether each side's application reads what arrives.
+    pub reads: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Logged {
+    pub at: Time,
+    pub from: Side,
+    pub segment: Segment,
+    pub dropped: bool,
+}
+
+pub fn mechanisms(congestion: &str, recovery: &str, ack: &str, nagle: &str) -> Mechanisms {
+    let pick = |table, name| Choice::of(registry::find(table, name).expect("registered"));
+    Mechanisms {
+        congestion: registry::build_congestion(&pick(registry::CONGESTION, congestion)),
+        loss: registry::build_loss(&pick(registry::LOSS, "fixed")),
+        recovery: registry::build_recovery(&pick(registry::RECOVERY, recovery)),
+        ack: registry::build_ack(&pick(registry::ACK, ack)),
+        nagle: registry::build_nagle(&pick(registry::NAGLE, nagle)),
+    }
+}
+
+pub fn endpoint(side: Side) -> EndpointId {
+    EndpointId { flow: FlowId(0), side }
+}
+
+impl Pair {
+    pub fn new(config: Config, choices: [Mechanisms; 2]) -> Pair {
+        let [client, server] = choices;
+        let (iss, irs) = (Seq(u32::MAX - 5_000), Seq(77));
+        Pair {
+            now: Time::ZERO,
+            client: Connection::connect(
+                config.clone(),
+                client,
+                endpoint(Side::Client),
+                iss,
+                Time::ZERO,
+            ),
+            server: Connection::listen(config, server, endpoint(Side::Server), irs),
+            delay: Span::from_millis(20),
+            wire: BTreeMap::new(),
+            sent: 0,
+            log: Vec::new(),
+            reads: true,
+        }
+    }
+
+    pub fn end(&mut self, side: Side) -> &mut Connection {
+        match side {
+            Side::Client => &mut self.client,
+            Side::Server => &mut self.server,
+        }
+    }
+
+    /// Lets both ends send what they have; `drop` decides by the segment's number.
+    pub fn flush(&mut self, drop: &mut impl FnMut(u64, Side, &Segment) -> bool) {
+        for side in [Side::Client, Side::Server] {
+            let now = self.now;
+            while let Some(segment) = self.end(side).poll_segment(now, &mut NoSink) {
+                let dropped = drop(self.sent, side, &segment);
+                self.log.push(Logged { at: now, from: side, segment, dropped });
+                if !dropped {
+                    self.wire.insert((now + self.delay, self.sent), (side, segment));
+                }
+                self.sent += 1;
+            }
+        }
+    }
+
+    /// Runs until nothing is left to do or `until` has passed.
+    pub fn run(&mut self, until: Time, mut drop: impl FnMut(u64, Side, &Segment) -> bool) {
+        loop {
+            self.flush(&mut drop);
+            let arrival = self.wire.keys().next().map(|key| key.0);
+            let timer =
+                [self.client.deadline(), self.server.deadline()].into_iter().flatten().min();
+            let Some(next) = [arrival, timer].into_iter().flatten().min() else { return };
+            if next > until {
+                self.now = until;
+                return;
+            }
+            assert!(next >= self.now || timer == Some(next), "time goes forward");
+            self.now = self.now.max(next);
+            self.step();
+        }
+    }
+
+    /// One arrival, or the timers: an endpoint is polled after each.
+    fn step(&mut self) {
+        let now = self.now;
+        let due = self.wire.first_key_value().is_some_and(|(key, _)| key.0 <= now);
+        if due {
+            let (_, (from, segment)) = self.wire.pop_first().expect("just seen");
+            let reads = self.reads;
+            let end = self.end(from.other());
+            end.handle_segment(now, &segment, &mut NoSink);
+            if reads {
+                let readable = end.readable();
+                end.read(readable);
+            }
+            return;
+        }
+        for side in [Side::Client, Side::Server] {
+            self.end(side).handle_deadline(now, &mut NoSink);
+        }
+    }
+
+    pub fn lossless(&mut self, span: Span) {
+        let until = self.now + span;
+        self.run(until, |_, _, _| false);
+    }
+
+    pub fn states(&self) -> (TcpState, TcpState) {
+        (self.client.state(), self.server.state())
+    }
+
+    pub fn established(config: Config, choices: [Mechanisms; 2]) -> Pair {
+        let mut pair = Pair::new(config, choices);
+        pair.lossless(Span::from_millis(100));
+        assert_eq!(pair.states(), (TcpState::Established, TcpState::Established));
+        pair
+    }
+
+    /// Client data segments in the order in which they were sent, as (offset, payload).
+    pub fn data_from_client(&self) -> Vec<(u64, u32)> {
+        let iss = self.log.first().expect("a SYN was sent").segment.seq;
+        let data = self
+            .log
+            .iter()
+            .filter(|logged| logged.from == Side::Client && logged.segment.payload_len > 0);
+        data.map(|logged| {
+            let offset = logged.segment.seq.since(iss + 1);
+            (u64::from(offset), logged.segment.payload_len)
+        })
+        .collect()
+    }
+}
+
+pub fn simple() -> Config {
+    let mut config = Config { mss: Bytes(1000), ..Config::default() };
+    config.offers.timestamps = ackord_tcp::Offer::No;
+    config
+}
