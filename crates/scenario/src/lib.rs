@@ -20,6 +20,20 @@
 //! | `schema.rs` | the JSON Schema of the format |
 //! | `library.rs` | the scenarios that come along |
 //!
+//! ```
+//! use ackord_scenario::{Override, ScenarioFile};
+//!
+//! let file = ScenarioFile::from_library("reno-against-vegas")?
+//!     .with_overrides([Override::new("links.bottleneck.queue.limit", "25 packets")]);
+//! let scenario = file.check()?;
+//! assert_eq!(scenario.flows[1].client_tcp.congestion.mechanism.name, "vegas");
+//!
+//! let broken = file.with_overrides([Override::new("links.bottleneck.rat", "1 Mbit/s")]);
+//! let errors = broken.check().expect_err("there is no such key");
+//! assert!(errors.to_string().contains("did you mean `rate`?"));
+//! # Ok::<(), ackord_scenario::Errors>(())
+//! ```
+//!
 //! Not modelled: includes, variables, conditions. A scenario says all it says in one file; what
 //! varies is said on the command line.
 

@@ -35,6 +35,28 @@ impl Override {
     pub fn new(path: impl Into<String>, value: impl Into<String>) -> Override {
         Override { path: path.into(), value: value.into() }
     }
+
+    /// One override for each of the values in `path=A,B,..`. Commas inside brackets, braces and
+    /// quotes do not separate.
+    pub fn each(text: &str) -> Result<Vec<Override>, ParseOverrideError> {
+        let Override { path, value } = text.parse()?;
+        let mut values = vec![String::new()];
+        let (mut depth, mut quote) = (0usize, None);
+        for c in value.chars() {
+            match (quote, c) {
+                (Some(open), c) if c == open => quote = None,
+                (None, '"' | '\'') => quote = Some(c),
+                (None, '{' | '[') => depth += 1,
+                (None, '}' | ']') => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            match values.last_mut() {
+                Some(last) if c != ',' || depth > 0 || quote.is_some() => last.push(c),
+                _ => values.push(String::new()),
+            }
+        }
+        Ok(values.iter().map(|value| Override::new(&path, value.trim())).collect())
+    }
 }
 
 impl FromStr for Override {

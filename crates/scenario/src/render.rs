@@ -146,7 +146,7 @@ fn title(wrong: &Wrong) -> String {
         Wrong::Syntax { message } => format!("not valid TOML: {}", message.replace('\n', "; ")),
         Wrong::UnknownKey { key, of, .. } => format!("{of} has no key `{key}`"),
         Wrong::MissingKey { key, .. } => format!("the key `{key}` is missing"),
-        Wrong::WrongType { given, .. } => format!("{given} does not belong here"),
+        Wrong::WrongType { given, expected } => format!("expected {expected}, found {given}"),
         Wrong::BadValue { why, .. } => why.clone(),
         Wrong::UnknownName { what, given, .. } => format!("there is no {what} `{given}`"),
         Wrong::Duplicate { what, name, .. } => format!("another {what} is called `{name}`"),
@@ -181,14 +181,13 @@ fn notes(wrong: &Wrong) -> Vec<(&'static str, String)> {
         Wrong::Unreadable(Unreadable::TooLarge { limit }) => {
             vec![(ALLOWED, format!("up to {limit} bytes"))]
         }
-        Wrong::Unreadable(_) | Wrong::Syntax { .. } => Vec::new(),
+        Wrong::Unreadable(_) | Wrong::Syntax { .. } | Wrong::WrongType { .. } => Vec::new(),
         Wrong::UnknownKey { allowed, nearest, .. } => {
             [Some((ALLOWED, names(allowed))), meant(nearest)].into_iter().flatten().collect()
         }
         Wrong::MissingKey { doc, example, .. } => {
             vec![("meaning", (*doc).to_owned()), (HELP, format!("add `{example}`"))]
         }
-        Wrong::WrongType { expected, .. } => vec![(ALLOWED, expected.clone())],
         // Some parsers name the range themselves.
         Wrong::BadValue { why, allowed } if why.contains(allowed.as_str()) => Vec::new(),
         Wrong::BadValue { allowed, .. } => vec![(ALLOWED, allowed.clone())],

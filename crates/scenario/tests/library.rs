@@ -58,3 +58,18 @@ fn a_group_can_be_resized_from_the_command_line() {
         .expect("groups stay of one size");
     assert_eq!(smaller.flows.len(), 3);
 }
+
+#[test]
+fn the_example_of_the_readme_is_sound_and_the_readme_lists_every_scenario() {
+    let readme = std::fs::read_to_string(folder().join("README.md")).expect("a text");
+    let example = readme
+        .split_once("```toml\n")
+        .and_then(|(_, rest)| rest.split_once("```"))
+        .map(|(example, _)| example)
+        .expect("the readme has an example");
+    let scenario = Scenario::from_toml(example, "README.md").unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(scenario.flows.len(), 11);
+    for (name, _) in library() {
+        assert!(readme.contains(&format!("`{name}`")), "the readme lists {name}");
+    }
+}

@@ -49,7 +49,10 @@ pub(super) fn choice(report: &mut Report, field: &Field<'_>, family: Family<'_>)
         }
         Value::Table(table) => table_choice(report, field, family, table),
         _ => {
-            field.wrong_type(report, format!("a {} by name, or a table with `kind`", family.key));
+            field.wrong_type(
+                report,
+                format!("the name of a mechanism ({}), or a table with `kind`", family.key),
+            );
             None
         }
     }
@@ -68,7 +71,7 @@ fn table_choice(
                 Value::Bool(flag) if on_off(family.mechanisms.iter().map(|m| m.name)) => {
                     on_or_off(flag)
                 }
-                _ => kind.text(report, &format!("a {} by name", family.key))?,
+                _ => kind.text(report, &format!("the name of a mechanism ({})", family.key))?,
             };
             with_defaults(mechanism(report, &kind, family, name)?)
         }

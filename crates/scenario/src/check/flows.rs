@@ -4,7 +4,7 @@ use super::Report;
 use super::choice::{Family, choice};
 use super::links::at_least_one;
 use super::names::{self, Member, NameSet, Nodes, Pair};
-use super::reader::{Field, Reader};
+use super::reader::{Field, Reader, join};
 use super::tcp::layer;
 use crate::document::{Item, Place, Value};
 use crate::error::{NameOf, Wrong};
@@ -82,7 +82,7 @@ fn draft<'a>(
         if member.from == member.to {
             let node = nodes.node(member.from).name.clone();
             let wrong = Wrong::SameEnds { what: "a flow", node };
-            report.add(reader.place_of("to"), &reader.path, wrong);
+            report.add(reader.place_of("to"), &join(&reader.path, "to"), wrong);
             break;
         }
         let place = reader.place_of("name");
@@ -158,7 +158,7 @@ fn unreachable_ends(report: &mut Report, draft: &Draft<'_>, nodes: &Nodes, reach
             to: name(member.to),
             reached: reached.map(|id| name(*id)).collect(),
         };
-        report.add(draft.reader.place_of("to"), &draft.reader.path, wrong);
+        report.add(draft.reader.place_of("to"), &join(&draft.reader.path, "to"), wrong);
     }
 }
 

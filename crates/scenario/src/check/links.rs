@@ -3,7 +3,7 @@
 use super::Report;
 use super::choice::{Family, choice, registered};
 use super::names::{self, NameSet, Nodes, Pair};
-use super::reader::{Field, Reader};
+use super::reader::{Field, Reader, join};
 use crate::document::Place;
 use crate::error::{NameOf, Wrong};
 use crate::keys;
@@ -17,7 +17,10 @@ pub(super) struct Links {
     links: Vec<Link>,
     names: NameSet,
     by_name: BTreeMap<String, usize>,
+    /// All of them could be made out.
     complete: bool,
+    /// The names of all of them are known.
+    named: bool,
 }
 
 /// One direction while it is being read. `None` stands for a value that is wrong or missing.
@@ -42,6 +45,7 @@ pub(super) fn links(
         names: NameSet::default(),
         by_name: BTreeMap::new(),
         complete: !fields.is_empty(),
+        named: !fields.is_empty(),
     };
     if let Some(field) = root.get("links").filter(|_| fields.is_empty()) {
         at_least_one(report, &field, "link");
@@ -49,12 +53,12 @@ pub(super) fn links(
     let mut places = BTreeMap::new();
     for field in fields {
         let path = super::element_path(&field, link_name(field.item).as_deref());
-        let Some(reader) = Reader::new(report, field.item, path, keys::LINK, "a link") else {
-            links.complete = false;
-            continue;
-        };
         let before = report.problems.len();
-        add(report, &reader, nodes, flows, &mut links, &mut places);
+        if let Some(reader) = Reader::new(report, field.item, path, keys::LINK, "a link") {
+            links.named &= add(report, &reader, nodes, flows, &mut links, &mut places).is_some();
+        } else {
+            links.named = false;
+        }
         links.complete &= report.problems.len() == before;
     }
     links
@@ -78,6 +82,7 @@ pub(crate) fn link_name(item: &crate::document::Item) -> Option<String> {
     }
 }
 
+/// Adds what a table stands for; nothing where names or ends cannot be made out.
 fn add(
     report: &mut Report,
     reader: &Reader<'_>,
@@ -85,7 +90,7 @@ fn add(
     flows: &NameSet,
     links: &mut Links,
     places: &mut BTreeMap<String, Place>,
-) {
+) -> Option<()> {
     let resolve = |report: &mut Report, key| {
         reader.get(key).and_then(|field| nodes.resolve(report, &field, NameOf::Node))
     };
@@ -99,21 +104,20 @@ fn add(
     };
     let forward = forward(report, reader, flows);
     let reverse = reverse(report, reader, flows, &forward);
-    let (Some(from), Some(to), Some(name)) = (from, to, name) else { return };
+    let (from, to, name) = (from?, to?, name?);
     let pair = Pair { reader, what: "link", name: &name, from: &from, to: &to };
-    let Some(members) = names::expand(report, &pair) else { return };
-    for member in members {
+    for member in names::expand(report, &pair)? {
         if member.from == member.to {
             let node = nodes.node(member.from).name.clone();
             let wrong = Wrong::SameEnds { what: "a link", node };
-            report.add(reader.place_of("to"), &reader.path, wrong);
-            return;
+            report.add(reader.place_of("to"), &join(&reader.path, "to"), wrong);
+            return None;
         }
         let place = reader.place_of(if reader.get("name").is_some() { "name" } else { "from" });
         if let Some(first) = places.insert(member.name.clone(), place.clone()) {
             let wrong = Wrong::Duplicate { what: NameOf::Link, name: member.name, first };
             report.add(place, &reader.path, wrong);
-            return;
+            return None;
         }
         links.names.add(&name, &member.name);
         let (Some(forward), Some(reverse)) = (forward.complete(), reverse.complete()) else {
@@ -123,6 +127,7 @@ fn add(
         let (from, to) = (member.from, member.to);
         links.links.push(Link { name: member.name, from, to, forward, reverse });
     }
+    Some(())
 }
 
 fn forward(report: &mut Report, reader: &Reader<'_>, flows: &NameSet) -> Draft {
@@ -212,7 +217,7 @@ impl Links {
             None => (given, Way::Forward),
         };
         let members = self.names.members(name);
-        if members.is_empty() && self.complete {
+        if members.is_empty() && self.named {
             field.report(report, Wrong::unknown_name(NameOf::Link, name, self.names.all()));
         }
         let index = |name: &String| self.by_name.get(name);

@@ -317,7 +317,11 @@ pub(super) fn expand(report: &mut Report, pair: &Pair<'_, '_>) -> Option<Vec<Mem
             let end = |key| reader.get(key).and_then(|field| field.item.as_text());
             let size = |key, members: usize| (end(key).unwrap_or_default().to_owned(), members);
             let sizes = [size("from", from.len()), size("to", to.len())];
-            report.add(reader.place_of("to"), &reader.path, Wrong::GroupSizes { sizes });
+            report.add(
+                reader.place_of("to"),
+                &join(&reader.path, "to"),
+                Wrong::GroupSizes { sizes },
+            );
             return None;
         }
         (Ends::Group(members), _) | (_, Ends::Group(members)) => members.len(),

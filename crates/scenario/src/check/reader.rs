@@ -92,7 +92,10 @@ impl<'a> Reader<'a> {
         match u64::try_from(given) {
             Ok(value) if (min..=max).contains(&value) => Some(value),
             _ => {
-                let why = format!("`{given}` is not a {key} there is");
+                let why = match min == max {
+                    true => format!("{key} {given} is not known"),
+                    false => format!("`{given}` is out of range"),
+                };
                 field.report(report, Wrong::BadValue { why, allowed });
                 None
             }

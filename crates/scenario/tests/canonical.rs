@@ -1,0 +1,272 @@
+//! The canonical form says all of a scenario and the hash stands for what is simulated; and no
+//! text whatever makes the checker panic.
+
+use ackord_scenario::{Override, Scenario, ScenarioFile, library};
+use ackord_units::{Knob, KnobKind, Mechanism};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// A value of the knob as people write it.
+fn knob_value(kind: KnobKind) -> BoxedStrategy<String> {
+    match kind {
+        KnobKind::Count { unit, min, max } => {
+            let max = max.min(1 << 40);
+            (min..=max, any::<bool>())
+                .prop_map(
+                    move |(n, bare)| {
+                        if bare { n.to_string() } else { format!("\"{n} {unit}\"") }
+                    },
+                )
+                .boxed()
+        }
+        KnobKind::Number { min, max } => (min..=max).prop_map(|n| format!("{n:?}")).boxed(),
+        KnobKind::Span { min, max } => {
+            (min.as_nanos()..=max.as_nanos()).prop_map(|nanos| format!("\"{nanos} ns\"")).boxed()
+        }
+        KnobKind::Bytes { min, max } => {
+            (min.get()..=max.get()).prop_map(|bytes| format!("\"{bytes} B\"")).boxed()
+        }
+        KnobKind::Rate { min, max } => (min.as_bits_per_sec()..=max.as_bits_per_sec())
+            .prop_map(|bits| format!("\"{bits} bit/s\""))
+            .boxed(),
+        KnobKind::Ratio => (0.0..=1.0f64).prop_map(|share| format!("\"{share} of 1\"")).boxed(),
+        KnobKind::Choice(words) => select(words).prop_map(|word| format!("\"{word}\"")).boxed(),
+        KnobKind::PerFlow { min, max } => (min..=max, min..=max)
+            .prop_map(|(all, one)| format!("{{ \"up-*\" = {all:?}, up-2 = {one:?} }}"))
+            .boxed(),
+        KnobKind::PacketsOrBytes => (1u64..1_000_000, any::<bool>())
+            .prop_map(
+                |(n, packets)| {
+                    if packets { format!("\"{n} packets\"") } else { format!("\"{n} B\"") }
+                },
+            )
+            .boxed(),
+    }
+}
+
+/// Knobs of which some are set: `name = value` each. Those that bound one another stay unset.
+fn knobs(knobs: &'static [Knob]) -> BoxedStrategy<Vec<String>> {
+    const BOUNDED: [&str; 6] = ["alpha", "beta", "gamma", "rto_initial", "rto_min", "rto_max"];
+    let set: Vec<_> = knobs
+        .iter()
+        .filter(|knob| !BOUNDED.contains(&knob.name))
+        .map(|knob| {
+            let value = knob_value(knob.kind);
+            prop::option::of(value.prop_map(|value| format!("{} = {value}", knob.name)))
+        })
+        .collect();
+    set.prop_map(|set| set.into_iter().flatten().collect()).boxed()
+}
+
+/// A choice as people write it.
+fn choice(mechanisms: &'static [Mechanism]) -> BoxedStrategy<String> {
+    select(mechanisms)
+        .prop_flat_map(|mechanism| {
+            knobs(mechanism.knobs).prop_map(move |set| {
+                let kind = format!("kind = \"{}\"", mechanism.name);
+                format!("{{ {} }}", [vec![kind], set].concat().join(", "))
+            })
+        })
+        .boxed()
+}
+
+fn tcp() -> BoxedStrategy<String> {
+    use ackord_tcp::registry::{ACK, CONGESTION, ENDPOINT, LOSS, NAGLE, RECOVERY};
+    let families = [
+        ("congestion", CONGESTION),
+        ("loss", LOSS),
+        ("recovery", RECOVERY),
+        ("ack", ACK),
+        ("nagle", NAGLE),
+    ];
+    let choices: Vec<_> = families
+        .into_iter()
+        .map(|(key, family)| {
+            prop::option::of(choice(family).prop_map(move |text| format!("{key} = {text}")))
+        })
+        .collect();
+    (choices, knobs(ENDPOINT.knobs))
+        .prop_map(|(choices, knobs)| {
+            let keys: Vec<String> = choices.into_iter().flatten().chain(knobs).collect();
+            format!("{{ {} }}", keys.join(", "))
+        })
+        .boxed()
+}
+
+/// A whole file, with groups, a reverse direction and layered endpoints.
+fn file() -> impl Strategy<Value = String> {
+    let head = (any::<u64>(), "[ -~äßµ]{0,40}", 1u64..10_000_000_000);
+    let queue = || choice(ackord_path::registry::QUEUE);
+    let loss = || choice(ackord_path::registry::LOSS);
+    let traffic = choice(ackord_traffic::registry::WORKLOAD);
+    let link = (queue(), queue(), loss(), 1u64..100_000_000_000, 0u64..1_000_000_000);
+    let ends = (tcp(), tcp(), tcp(), select(&["client", "server"][..]));
+    let start = (0u64..1_000, 0u64..1_000);
+    (head, link, ends, traffic, start).prop_map(
+        |(
+            (seed, purpose, more),
+            (queue, reverse, loss, rate, delay),
+            (base, both, receiver, sends),
+            traffic,
+            (first, last),
+        )| {
+            let purpose = toml::Value::String(format!("x{purpose}"));
+            let duration = 2_000 + more;
+            let last = first + last;
+            format!(
+                r#"version = 1
+name = "generated"
+purpose = {purpose}
+source = "this project"
+seed = {seed}
+duration = "{duration} ns"
+tcp = {base}
+[hosts]
+b = {{}}
+a.count = 3
+[routers.r]
+[[links]]
+from = "a-*"
+to = "r"
+rate = "{rate} bit/s"
+delay = "{delay} ns"
+queue = {queue}
+loss = {loss}
+[links.reverse]
+queue = {reverse}
+loss = "none"
+[[links]]
+name = "last"
+from = "r"
+to = "b"
+rate = "1 Gbit/s"
+delay = "0 s"
+[[flows]]
+name = "up-*"
+from = "a-*"
+to = "b"
+start = {{ from = "{first} ns", to = "{last} ns" }}
+sends = "{sends}"
+traffic = {traffic}
+tcp = {both}
+receiver_tcp = {receiver}
+[record]
+captures = ["last.reverse", "a-*-r"]
+"#
+            )
+        },
+    )
+}
+
+fn canonical_says_all(scenario: &Scenario) {
+    let canonical = scenario.canonical();
+    let again = Scenario::from_toml(&canonical, "canonical")
+        .unwrap_or_else(|errors| panic!("{errors}\n{canonical}"));
+    assert_eq!(&again, scenario, "{canonical}");
+    assert_eq!(again.canonical(), canonical);
+    assert_eq!(again.hash(), scenario.hash());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_canonical_form_reads_back_as_the_same_scenario(text in file()) {
+        let scenario = Scenario::from_toml(&text, "generated")
+            .unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+        canonical_says_all(&scenario);
+    }
+
+    #[test]
+    fn no_text_makes_the_checker_panic(text in "(?s).{0,400}") {
+        let _ = Scenario::from_toml(&text, "arbitrary").map_err(|errors| errors.to_string());
+    }
+
+    #[test]
+    fn toml_like_text_does_not_make_the_checker_panic(
+        text in r#"([\[\]]{0,2}(hosts|links|flows|tcp|a-\*|name|kind|x)(\.y)?[\]]{0,2} ?=? ?("[a-zé0-9 /*-]{0,9}"|[0-9.e-]{0,6}|\{ ?kind ?= ?"red" \}|true)?\n?){0,20}"#
+    ) {
+        let _ = Scenario::from_toml(&text, "arbitrary").map_err(|errors| errors.to_string());
+    }
+
+    #[test]
+    fn a_damaged_scenario_does_not_make_the_checker_panic(
+        (which, at, removed) in (any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0usize..60),
+        inserted in r#"([\[\]{}="*.\n-]|[a-z0-9é ]){0,12}"#,
+    ) {
+        let all: Vec<_> = library().collect();
+        let mut text: Vec<char> = which.get(&all).1.chars().collect();
+        let from = at.index(text.len());
+        let to = (from + removed).min(text.len());
+        text.splice(from..to, inserted.chars());
+        let text: String = text.into_iter().collect();
+        if let Ok(scenario) = Scenario::from_toml(&text, "damaged").map_err(|e| e.to_string()) {
+            canonical_says_all(&scenario);
+        }
+    }
+
+    #[test]
+    fn no_override_makes_the_checker_panic(
+        path in r"(links|flows|hosts|tcp|record|\*|bottleneck|reno|queue|congestion|[a-zé*0-9]{0,5})(\.(\*|0|reno|bottleneck|queue|tcp|reverse|loss|name|[a-zé*]{0,4})){0,5}",
+        value in r#"[ -~é\n]{0,20}|\{ ?[a-z]{1,5} = [0-9"]{1,3} ?\}"#,
+    ) {
+        let file = ScenarioFile::from_library("reno-against-vegas").expect("in the library");
+        let _ = file.with_overrides([Override::new(path, value)]).check()
+            .map_err(|errors| errors.to_string());
+    }
+}
+
+#[test]
+fn deep_nesting_is_refused_and_not_followed() {
+    for text in ["a = ".to_owned() + &"[".repeat(100_000), "[a".to_owned() + &".a".repeat(100_000)]
+    {
+        assert!(Scenario::from_toml(&text, "deep").is_err());
+    }
+}
+
+#[test]
+fn every_library_scenario_has_a_canonical_form() {
+    for (name, text) in library() {
+        canonical_says_all(&Scenario::from_toml(text, name).expect("sound"));
+    }
+}
+
+#[test]
+fn the_hash_stands_for_what_is_simulated() {
+    let hash = |overrides: &[(&str, &str)]| {
+        let overrides = overrides.iter().map(|(path, value)| Override::new(*path, *value));
+        let file = ScenarioFile::from_library("reno-against-vegas").expect("in the library");
+        file.with_overrides(overrides).check().expect("sound").hash()
+    };
+    let original = hash(&[]);
+    assert_eq!(original.len(), 16);
+    for label in ["name", "purpose", "source"] {
+        assert_eq!(hash(&[(label, "another")]), original, "{label} is a label");
+    }
+    assert_eq!(hash(&[("seed", "7")]), original, "the seed picks one run of many");
+    assert_eq!(hash(&[("links.bottleneck.rate", "2000 kbit/s")]), original, "the same rate");
+    assert_eq!(hash(&[("links.bottleneck.queue", "drop-tail")]), original, "50 packets by default");
+    for (path, value) in [
+        ("duration", "99 s"),
+        ("links.bottleneck.rate", "3 Mbit/s"),
+        ("links.bottleneck.reverse.delay", "3 ms"),
+        ("links.bottleneck.queue.limit", "49 packets"),
+        ("flows.reno.start", "0 s"),
+        ("flows.vegas.tcp.congestion.beta", "4"),
+        ("tcp.nagle", "on"),
+        ("record.series", "1 ms"),
+    ] {
+        assert_ne!(hash(&[(path, value)]), original, "{path} changes what is simulated");
+    }
+}
+
+#[test]
+fn tables_have_no_order() {
+    let (_, text) = library().find(|(name, _)| *name == "reno-against-vegas").expect("there");
+    let turned = text
+        .replace("[hosts.reno]\n[hosts.vegas]\n", "[hosts.vegas]\n[hosts.reno]\n")
+        .replace("[routers.n1]\n[routers.n2]\n", "[routers.n2]\n[routers.n1]\n");
+    assert_ne!(text, turned);
+    let scenario = |text| Scenario::from_toml(text, "turned").expect("sound");
+    assert_eq!(scenario(text), scenario(&turned));
+}
