@@ -134,7 +134,8 @@ impl Connection {
             return self.challenge();
         }
         let refused = self.state == TcpState::SynReceived && self.opened == Opened::Actively;
-        let orderly = matches!(self.state, TcpState::TimeWait | TcpState::LastAck);
+        let orderly =
+            matches!(self.state, TcpState::TimeWait | TcpState::LastAck | TcpState::Closing);
         let reason = match (refused, orderly) {
             (true, _) => CloseReason::Refused,
             (_, true) => CloseReason::Orderly,

@@ -5,7 +5,7 @@
 use ackord_events::{EndpointId, NoSink, TcpState};
 use ackord_tcp::{Config, Connection, Mechanisms, registry};
 use ackord_units::{Bytes, Choice, Seq, Span, Time};
-use ackord_wire::{FlowId, Segment, Side};
+use ackord_wire::{Flags, FlowId, Segment, Side};
 use std::collections::BTreeMap;
 
 pub struct Pair {
@@ -114,6 +114,15 @@ impl Pair {
             let (_, (from, segment)) = self.wire.pop_first().expect("just seen");
             let reads = self.reads;
             let end = self.end(from.other());
+            if end.state() == TcpState::Closed {
+                // What a host answers for which it has no connection any more.
+                if !segment.flags.contains(Flags::RST) {
+                    let reset = ackord_tcp::reset_for(&segment);
+                    self.wire.insert((now + self.delay, self.sent), (from.other(), reset));
+                    self.sent += 1;
+                }
+                return;
+            }
             end.handle_segment(now, &segment, &mut NoSink);
             if reads {
                 let readable = end.readable();
