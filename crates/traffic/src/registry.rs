@@ -1,6 +1,7 @@
 //! Every workload, listed once with its knobs.
 
-use ackord_units::{Bytes, Knob, KnobKind, Mechanism, Span};
+use crate::{Bulk, Paced, Workload};
+use ackord_units::{Bytes, Choice, Knob, KnobKind, Mechanism, Span};
 
 /// Workloads.
 pub static WORKLOAD: &[Mechanism] = &[
@@ -47,3 +48,35 @@ pub static WORKLOAD: &[Mechanism] = &[
         ],
     },
 ];
+
+/// The workload of a checked choice from [`WORKLOAD`].
+///
+/// # Panics
+/// If the choice is of another family; the scenario checker never lets that through.
+pub fn build_workload(choice: &Choice) -> Workload {
+    let value = |knob| choice.value(knob);
+    match choice.mechanism.name {
+        "bulk" => Workload::Bulk(Bulk::new(value("size").and_then(|value| value.as_bytes()))),
+        "paced" => Workload::Paced(Paced::new(
+            value("message").and_then(|value| value.as_bytes()).expect(HAS_DEFAULT),
+            value("interval").and_then(|value| value.as_span()).expect(HAS_DEFAULT),
+            value("messages").and_then(|value| value.as_count()),
+        )),
+        other => panic!("no workload is registered as `{other}`"),
+    }
+}
+
+const HAS_DEFAULT: &str = "the knob has a default of its kind, which a test asserts";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_workload_builds_from_its_defaults() {
+        for mechanism in WORKLOAD {
+            build_workload(&Choice::of(mechanism));
+            mechanism.knobs.iter().for_each(|knob| drop(knob.default_value()));
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! A message at regular intervals.
+
+use crate::Step;
+use ackord_units::{Bytes, Span, Time};
+
+/// Writes messages of one length at regular intervals, the first at once. What the send buffer
+/// cannot take when it is due is written as soon as it can.
+#[derive(Clone, Copy, Debug)]
+pub struct Paced {
+    message: Bytes,
+    interval: Span,
+    messages: Option<u64>,
+    /// Messages not yet due.
+    left: Option<u64>,
+    next_at: Option<Time>,
+    /// Due, and not yet written.
+    backlog: Bytes,
+}
+
+impl Paced {
+    /// `messages` messages (or messages without end) of length `message`, `interval` apart.
+    pub fn new(message: Bytes, interval: Span, messages: Option<u64>) -> Paced {
+        let (left, next_at, backlog) = (messages, None, Bytes::ZERO);
+        Paced { message, interval, messages, left, next_at, backlog }
+    }
+
+    pub(crate) fn start(&mut self, now: Time) {
+        self.next_at = Some(now);
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        self.next_at
+    }
+
+    pub(crate) fn size(&self) -> Option<Bytes> {
+        self.messages.map(|messages| self.message * messages)
+    }
+
+    pub(crate) fn next(&mut self, now: Time, writable: Bytes) -> Step {
+        if self.backlog == Bytes::ZERO {
+            // One message a call: each is a write of its own, as Nagle's algorithm sees it.
+            match self.next_at {
+                Some(due_at) if due_at <= now => self.take_next(due_at),
+                None if self.left == Some(0) => return Step::Close,
+                _ => return Step::Wait,
+            }
+        }
+        let bytes = self.backlog.min(writable);
+        if bytes == Bytes::ZERO {
+            return Step::Wait;
+        }
+        self.backlog -= bytes;
+        Step::Write(bytes)
+    }
+
+    fn take_next(&mut self, due_at: Time) {
+        self.backlog = self.message;
+        self.left = self.left.map(|left| left - 1);
+        self.next_at = (self.left != Some(0)).then(|| due_at + self.interval);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    #[test]
+    fn messages_come_at_their_intervals_and_the_last_closes() {
+        let mut paced = Paced::new(Bytes(100), Span::from_millis(10), Some(2));
+        paced.start(at(5));
+        assert_eq!(paced.next(at(5), Bytes(1_000)), Step::Write(Bytes(100)));
+        assert_eq!(paced.next(at(5), Bytes(1_000)), Step::Wait);
+        assert_eq!(paced.deadline(), Some(at(15)));
+        assert_eq!(paced.next(at(15), Bytes(1_000)), Step::Write(Bytes(100)));
+        assert_eq!(paced.next(at(15), Bytes(1_000)), Step::Close);
+        assert_eq!(paced.deadline(), None);
+    }
+
+    #[test]
+    fn what_does_not_fit_waits_for_room() {
+        let mut paced = Paced::new(Bytes(100), Span::from_millis(10), None);
+        paced.start(at(0));
+        assert_eq!(paced.next(at(0), Bytes(60)), Step::Write(Bytes(60)));
+        assert_eq!(paced.next(at(0), Bytes::ZERO), Step::Wait);
+        assert_eq!(paced.next(at(9), Bytes(60)), Step::Write(Bytes(40)));
+    }
+}
