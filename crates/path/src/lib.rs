@@ -31,6 +31,10 @@ mod schedule;
 pub use graph::{Conservation, Delivery, Graph, GraphBuilder, GraphError, Unbalanced};
 pub use link::{DropCounts, LinkConfig, LinkStats, LossModel, Tap};
 pub use packets::{Packets, Slot};
-pub use queue::{Dequeued, DropTail, Limit, Outlet, Queue, QueueDiscipline};
+pub use queue::{
+    ArrivalCounts, BestWindow, Dequeued, DropTail, Limit, Outlet, PaperConfig, PaperDrop,
+    PracticalConfig, PracticalDrop, Queue, QueueDiscipline, Threshold, TripSource, Weights,
+};
 pub use random::Stream;
+pub use registry::{BuildError, QueueContext, build_loss, build_queue};
 pub use schedule::Schedule;

@@ -4,7 +4,9 @@ mod common;
 
 use ackord_events::{DropReason, Event, LinkId, NoSink, Sink};
 use ackord_path::{
-    Delivery, DropTail, Graph, GraphError, Limit, LinkConfig, LossModel, Queue, Stream,
+    ArrivalCounts, Delivery, DropTail, Graph, GraphError, Limit, LinkConfig, LossModel,
+    PaperConfig, PaperDrop, PracticalConfig, PracticalDrop, Queue, Stream, Threshold, TripSource,
+    Weights,
 };
 use ackord_units::{Bytes, Rate, Ratio, Span, Time};
 use ackord_wire::{NodeId, Packet};
@@ -125,11 +127,40 @@ fn worlds() -> impl Strategy<Value = World> {
     (2_u16..6).prop_flat_map(|nodes| {
         // Few distinct rates, delays and gaps, so that many things fall on one instant.
         let rate = prop::sample::select(vec![8_000_000, 3_000_000, 80_000_000]);
-        let link = (0..nodes, 0..nodes, rate, 0_u64..3, 0_u64..3);
+        let link = (0..nodes, 0..nodes, rate, 0_u64..3, 0_u64..5);
         let packet = (0_u64..3, 0..nodes, 0..nodes, prop::sample::select(vec![1, 100, 1_500]));
         (prop::collection::vec(link, 1..12), prop::collection::vec(packet, 1..120))
             .prop_map(move |(links, packets)| World { nodes, links, packets })
     })
+}
+
+/// One of each kind, small enough to overflow.
+fn queue(kind: u64, rate: Rate) -> Queue {
+    let (threshold, round_trip) = (Threshold::Best { factor: 1.0 }, Span::from_micros(200));
+    let (packet_length, weights) = (None, Weights::default());
+    match kind {
+        0 => Queue::DropTail(DropTail::new(Limit::Packets(2))),
+        1 => Queue::DropTail(DropTail::new(Limit::Bytes(Bytes(3_000)))),
+        2 => Queue::PaperDrop(Box::new(PaperDrop::new(PaperConfig {
+            limit: Limit::Packets(5),
+            threshold,
+            arrival_counts: ArrivalCounts::Yes,
+            round_trip,
+            rate,
+            packet_length,
+            weights,
+        }))),
+        3 => Queue::PracticalDrop(Box::new(PracticalDrop::new(PracticalConfig {
+            limit: Limit::Bytes(Bytes(9_000)),
+            threshold,
+            round_trip: TripSource::Learnt { at_first: round_trip },
+            rate,
+            packet_length,
+            active_for: Span::from_micros(500),
+            weights,
+        }))),
+        _ => Queue::DropTail(DropTail::new(Limit::Packets(1_000))),
+    }
 }
 
 impl World {
@@ -139,16 +170,12 @@ impl World {
             if from == to {
                 continue;
             }
-            let limit = match kind {
-                0 => Limit::Packets(2),
-                1 => Limit::Bytes(Bytes(3_000)),
-                _ => Limit::Packets(1_000),
-            };
+            let rate = Rate::from_bits_per_sec(rate);
             let stream = Stream::for_element(5, &format!("links/{n}/loss"));
             builder.add_link(LinkConfig {
-                rate: Rate::from_bits_per_sec(rate),
+                rate,
                 delay: Span::from_micros(50 * delay),
-                queue: Queue::DropTail(DropTail::new(limit)),
+                queue: queue(kind, rate),
                 loss: (kind == 1).then(|| LossModel::random(Ratio::new(0.1).unwrap(), stream)),
                 ..link(from, to)
             });
@@ -161,7 +188,7 @@ impl World {
         self.packets.iter().enumerate().map(move |(tag, &(gap, src, dst, ip_len))| {
             now += Span::from_micros(50 * gap);
             let (src, dst) = (NodeId(src), NodeId(dst));
-            (now, Packet { src, dst, ..packet(1, ip_len, tag as u64) })
+            (now, Packet { src, dst, ..packet(tag as u32 % 4, ip_len, tag as u64) })
         })
     }
 

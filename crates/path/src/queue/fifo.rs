@@ -64,6 +64,15 @@ impl Fifo {
         Some(Dequeued { slot, waited: now.saturating_since(since) })
     }
 
+    /// Takes out the last packet in line of which this holds. Costs as many steps as there are
+    /// packets behind it.
+    pub(crate) fn remove_last(&mut self, is_it: impl Fn(Slot) -> bool) -> Option<Slot> {
+        let place = self.waiting.iter().rposition(|waiting| is_it(waiting.slot))?;
+        let Waiting { slot, ip_len, .. } = self.waiting.remove(place)?;
+        self.bytes -= u64::from(ip_len);
+        Some(slot)
+    }
+
     #[inline]
     pub(crate) fn len_packets(&self) -> u32 {
         self.waiting.len() as u32

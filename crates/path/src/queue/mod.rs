@@ -3,6 +3,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `drop_tail.rs` | [`DropTail`]: first in, first out, up to a capacity |
+//! | `selective_drop.rs`, `selective_drop/` | [`PaperDrop`], [`PracticalDrop`]: a threshold per connection |
 //! | `fifo.rs` | the waiting line itself, with its capacity |
 //!
 //! A queue never holds the packet being transmitted. It is asked to take a packet when the packet
@@ -10,6 +11,7 @@
 
 mod drop_tail;
 mod fifo;
+mod selective_drop;
 
 use crate::packets::{Packets, Slot};
 use ackord_events::DropReason;
@@ -18,6 +20,10 @@ use ackord_wire::Packet;
 
 pub use drop_tail::DropTail;
 pub use fifo::Limit;
+pub use selective_drop::{
+    ArrivalCounts, BestWindow, PaperConfig, PaperDrop, PracticalConfig, PracticalDrop, Threshold,
+    TripSource, Weights,
+};
 
 /// Decides what waits, in which order it leaves, and what dies instead.
 ///
@@ -90,17 +96,24 @@ pub struct Outlet {
     pub marked: u64,
 }
 
-/// Every queue a link may have, dispatched without boxes.
+/// Every queue a link may have, told apart by a match; the box of the larger ones is
+/// made once per link.
 #[derive(Clone, Debug)]
 pub enum Queue {
     /// First in, first out; what does not fit is dropped.
     DropTail(DropTail),
+    /// A threshold per connection, as the paper has it.
+    PaperDrop(Box<PaperDrop>),
+    /// A threshold per connection, for use.
+    PracticalDrop(Box<PracticalDrop>),
 }
 
 macro_rules! each {
     ($queue:expr, $inner:ident => $call:expr) => {
         match $queue {
             Queue::DropTail($inner) => $call,
+            Queue::PaperDrop($inner) => $call,
+            Queue::PracticalDrop($inner) => $call,
         }
     };
 }

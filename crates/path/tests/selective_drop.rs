@@ -1,0 +1,324 @@
+//! Selective drop, packet by packet, against sequences worked out by hand.
+
+mod common;
+
+use ackord_events::{DropReason, LinkId, NoSink};
+use ackord_path::{
+    ArrivalCounts, Graph, Limit, LinkConfig, PaperConfig, PaperDrop, PracticalConfig,
+    PracticalDrop, Queue, Threshold, TripSource, Weights,
+};
+use ackord_units::{Bytes, Rate, Seq, Span, Time};
+use ackord_wire::{Ecn, Flags, FlowId, NodeId, Packet, Segment, Side};
+use common::{at_us, builder_with, deliver_all, deliver_until, link, one_link, packet};
+use std::collections::BTreeMap;
+
+/// A packet of 1000 B takes 8 ms on the 1 Mbit/s link of these tests.
+const SLOT_US: u64 = 8_000;
+
+fn paper(threshold: Threshold) -> PaperConfig {
+    PaperConfig {
+        limit: Limit::Packets(50),
+        threshold,
+        arrival_counts: ArrivalCounts::Yes,
+        round_trip: Span::from_millis(40),
+        rate: Rate::from_mbits_per_sec(1),
+        packet_length: None,
+        weights: Weights::default(),
+    }
+}
+
+fn practical(threshold: Threshold) -> PracticalConfig {
+    PracticalConfig {
+        limit: Limit::Packets(50),
+        threshold,
+        round_trip: TripSource::Given(Span::from_millis(40)),
+        rate: Rate::from_mbits_per_sec(1),
+        packet_length: None,
+        active_for: Span::from_millis(500),
+        weights: Weights::default(),
+    }
+}
+
+fn weigh(flow: u32, weight: f64) -> Weights {
+    Weights(BTreeMap::from([(FlowId(flow), weight)]))
+}
+
+struct Bench {
+    graph: Graph,
+    link: LinkId,
+    now: Time,
+}
+
+impl Bench {
+    /// A link with the transmitter busy: packet 0 of flow 9 is on its way for 8 ms.
+    fn busy(queue: Queue) -> Bench {
+        let (graph, link) = one_link(LinkConfig { queue, ..link(0, 1) });
+        let mut bench = Bench { graph, link, now: Time::ZERO };
+        assert_eq!(bench.send(9), None);
+        bench
+    }
+
+    fn paper(config: PaperConfig) -> Bench {
+        Bench::busy(Queue::PaperDrop(Box::new(PaperDrop::new(config))))
+    }
+
+    fn practical(config: PracticalConfig) -> Bench {
+        Bench::busy(Queue::PracticalDrop(Box::new(PracticalDrop::new(config))))
+    }
+
+    /// Sends a packet of 1000 B; why something died, if something did.
+    fn send(&mut self, flow: u32) -> Option<DropReason> {
+        self.send_packet(packet(flow, 1_000, 0))
+    }
+
+    fn send_packet(&mut self, packet: Packet) -> Option<DropReason> {
+        let before = self.graph.link_stats(self.link).drops;
+        self.graph.handle_packet(self.now, packet, &mut NoSink);
+        self.graph.conservation().check().expect("balanced");
+        let after = self.graph.link_stats(self.link).drops;
+        DropReason::ALL.into_iter().find(|&reason| after.of(reason) > before.of(reason))
+    }
+
+    /// How many of so many packets sent at once died, and of what.
+    fn burst(&mut self, flow: u32, packets: usize) -> Vec<usize> {
+        (0..packets).filter(|_| self.send(flow) == Some(DropReason::OverShare)).collect()
+    }
+
+    /// Goes on to just after so many packets have left the queue.
+    fn after_departures(&mut self, packets: u64) {
+        self.now = at_us(self.now.as_nanos() / 1_000 + SLOT_US * packets);
+        deliver_until(&mut self.graph, self.now, &mut NoSink);
+    }
+
+    fn marked(&self) -> u64 {
+        self.graph.link_stats(self.link).marked
+    }
+}
+
+#[test]
+fn paper_a_connection_keeps_q_thresh_packets_and_no_more() {
+    let mut bench = Bench::paper(paper(Threshold::Fixed(3)));
+    assert_eq!(bench.burst(1, 5), [3, 4], "the fourth and the fifth");
+    assert_eq!(bench.burst(2, 3), [] as [usize; 0], "another connection has its own counter");
+    bench.after_departures(1);
+    assert_eq!(bench.burst(1, 2), [1], "one has left, one may come");
+}
+
+#[test]
+fn paper_in_the_other_reading_one_packet_more_may_queue() {
+    let config = PaperConfig { arrival_counts: ArrivalCounts::No, ..paper(Threshold::Fixed(3)) };
+    assert_eq!(Bench::paper(config).burst(1, 6), [4, 5]);
+}
+
+#[test]
+fn paper_the_computed_threshold_falls_as_connections_join() {
+    // 40 ms of 1 Mbit/s are 5 packets of 1000 B: W_best is 5 + 2 for one connection, 2.5 + 2 for
+    // two, 5/3 + 2 for three.
+    let mut bench = Bench::paper(paper(Threshold::Best { factor: 1.0 }));
+    assert_eq!(bench.burst(1, 8), [7], "alone: seven");
+    assert_eq!(bench.burst(2, 5), [4], "the second of two: four");
+    assert_eq!(bench.burst(3, 4), [3], "the third of three: three");
+    bench.after_departures(3);
+    // Flow 1 has four left, but with three connections only three may be.
+    assert_eq!(bench.burst(1, 1), [0]);
+    bench.after_departures(4);
+    // All of flow 1 has left. Of the three that now come, the first finds two others queueing.
+    assert_eq!(bench.burst(1, 4), [3]);
+}
+
+#[test]
+fn paper_the_factor_scales_the_computed_threshold() {
+    let bench = |factor| Bench::paper(paper(Threshold::Best { factor }));
+    assert_eq!(bench(0.5).burst(1, 5), [3, 4], "3.5 packets");
+    assert_eq!(bench(0.01).burst(1, 2), [1], "never less than one packet");
+}
+
+#[test]
+fn paper_smaller_packets_raise_the_computed_threshold() {
+    // 40 ms of 1 Mbit/s are 10 packets of 500 B.
+    let config = paper(Threshold::Best { factor: 1.0 });
+    let config = PaperConfig { packet_length: Some(Bytes(500)), ..config };
+    assert_eq!(Bench::paper(config).burst(1, 13), [12]);
+}
+
+#[test]
+fn paper_a_weight_multiplies_the_threshold_of_its_connection() {
+    let config = PaperConfig { weights: weigh(1, 2.0), ..paper(Threshold::Fixed(3)) };
+    let mut bench = Bench::paper(config);
+    assert_eq!((bench.burst(1, 7), bench.burst(2, 4)), (vec![6], vec![3]));
+}
+
+#[test]
+fn paper_the_physical_limit_has_its_own_reason() {
+    let config = PaperConfig { limit: Limit::Packets(4), ..paper(Threshold::Fixed(3)) };
+    let mut bench = Bench::paper(config);
+    assert_eq!(bench.burst(1, 3), [] as [usize; 0]);
+    assert_eq!(bench.send(2), None);
+    assert_eq!(bench.send(2), Some(DropReason::QueueFull));
+    assert_eq!(bench.send(1), Some(DropReason::OverShare), "the share is looked at first");
+}
+
+#[test]
+fn practical_four_packets_are_never_too_many() {
+    let mut bench = Bench::practical(practical(Threshold::Fixed(1)));
+    assert_eq!(bench.burst(1, 5), [4]);
+}
+
+#[test]
+fn practical_one_loss_per_round_trip_then_a_hard_bound() {
+    let mut bench = Bench::practical(practical(Threshold::Fixed(5)));
+    // Five fit; the sixth is the signal; five more are spared; above ten, twice the threshold,
+    // nothing is.
+    assert_eq!(bench.burst(1, 13), [5, 11, 12]);
+    // The signal was given at 0 with 5 packets waiting: 40 ms for them and 40 ms of round trip.
+    // At 72 ms nine have left and one remains; five more make six: still spared.
+    bench.after_departures(9);
+    assert_eq!(bench.burst(1, 5), [] as [usize; 0]);
+    // At 80 ms one more has left, and the first above five is the next signal.
+    bench.after_departures(1);
+    assert_eq!(bench.burst(1, 2), [0]);
+}
+
+#[test]
+fn practical_an_ecn_capable_packet_is_marked_in_place_of_dropping() {
+    let mut bench = Bench::practical(practical(Threshold::Fixed(5)));
+    let ect = Packet { ecn: Ecn::Ect0, ..packet(1, 1_000, 0) };
+    let deaths: Vec<_> = (0..12).filter(|_| bench.send_packet(ect).is_some()).collect();
+    assert_eq!(deaths, [10, 11], "only above the hard bound");
+    assert_eq!(bench.marked(), 5, "the sixth to the tenth");
+    let marks: Vec<_> = deliver_all(&mut bench.graph, &mut NoSink)
+        .iter()
+        .filter(|delivery| delivery.packet.flow == FlowId(1))
+        .map(|delivery| delivery.packet.ecn == Ecn::Ce)
+        .collect();
+    assert_eq!(marks, [vec![false; 5], vec![true; 5]].concat());
+}
+
+#[test]
+fn practical_acknowledgments_are_not_dropped_by_share() {
+    let mut bench = Bench::practical(practical(Threshold::Fixed(4)));
+    let ack =
+        Packet { tcp: Some(Segment { payload_len: 0, ..data_segment() }), ..packet(1, 40, 0) };
+    assert!((0..30).all(|_| bench.send_packet(ack).is_none()));
+    assert_eq!(bench.burst(1, 5), [4], "and do not count against data");
+}
+
+#[test]
+fn practical_a_retransmission_is_spared_once_more_data_would_not_be() {
+    let data = |seq| Packet {
+        tcp: Some(Segment { seq: Seq(seq), ..data_segment() }),
+        ..packet(1, 1_000, 0)
+    };
+    let filled = || {
+        let mut bench = Bench::practical(practical(Threshold::Fixed(4)));
+        (1..=4).for_each(|n| assert_eq!(bench.send_packet(data(n * 960)), None));
+        bench
+    };
+    assert_eq!(filled().send_packet(data(5 * 960)), Some(DropReason::OverShare));
+    assert_eq!(filled().send_packet(data(2 * 960)), None);
+}
+
+#[test]
+fn practical_a_full_queue_costs_the_one_with_most_in_it() {
+    let config = PracticalConfig { limit: Limit::Packets(6), ..practical(Threshold::Fixed(50)) };
+    let mut bench = Bench::practical(config);
+    let tagged = |flow, tag| Packet { tag, ..packet(flow, 1_000, 0) };
+    for tag in 1..=5 {
+        assert_eq!(bench.send_packet(tagged(1, tag)), None);
+    }
+    assert_eq!(bench.send_packet(tagged(2, 6)), None);
+    // Full: 1 1 1 1 1 2. The heavy one is refused; the light ones take places of its last packets.
+    for (flow, tag) in [(1, 7), (2, 8), (3, 9), (2, 10)] {
+        assert_eq!(bench.send_packet(tagged(flow, tag)), Some(DropReason::QueueFull));
+    }
+    let tags: Vec<_> =
+        deliver_all(&mut bench.graph, &mut NoSink).iter().map(|d| d.packet.tag).collect();
+    // 8 pushed out 5, 9 pushed out 4; then flows 1 and 2 would have three each, so 10 was refused.
+    assert_eq!(tags, [0, 1, 2, 3, 6, 8, 9]);
+}
+
+#[test]
+fn practical_weights_divide_the_link_not_only_multiply() {
+    // 40 ms of 1 Mbit/s are 5 packets. Weights 3, 1 and 1 (the packet being sent): flow 1 gets
+    // 5 * 3/5 + 2 * 3 = 9 packets, flow 2 gets 5/5 + 2 = 3, raised to the floor of 4.
+    let config = practical(Threshold::Best { factor: 1.0 });
+    let config = PracticalConfig { weights: weigh(1, 3.0), ..config };
+    let mut bench = Bench::practical(config);
+    assert_eq!(bench.burst(2, 1), [] as [usize; 0]);
+    assert_eq!(bench.burst(1, 10), [9]);
+    assert_eq!(bench.burst(2, 4), [3]);
+}
+
+#[test]
+fn practical_a_connection_stops_counting_after_its_last_data() {
+    // Three connections and 5 packets of bandwidth-delay product: 5/3 + 2 = 3.7, floor 4. Alone: 7.
+    let config = PracticalConfig {
+        active_for: Span::from_millis(500),
+        ..practical(Threshold::Best { factor: 1.0 })
+    };
+    let mut bench = Bench::practical(config);
+    bench.send(2);
+    assert_eq!(bench.burst(1, 5), [4]);
+    bench.after_departures(80);
+    bench.send(1);
+    assert_eq!(bench.burst(1, 8), [7], "640 ms later the others are forgotten");
+}
+
+/// Sender 0 - router 1 = receiver 2, with 20 ms on the near side and 30 ms on the far side.
+fn two_way(queue: Queue) -> Graph {
+    let mut builder = builder_with(3);
+    let fast = Rate::from_mbits_per_sec(1_000);
+    for (from, to, millis) in [(0, 1, 20), (1, 0, 20), (2, 1, 30)] {
+        let delay = Span::from_millis(millis);
+        builder.add_link(LinkConfig { rate: fast, delay, ..link(from, to) });
+    }
+    let delay = Span::from_millis(30);
+    builder.add_link(LinkConfig { queue, delay, ..link(1, 2) });
+    builder.build().expect("a valid graph")
+}
+
+/// Carries a connection's first packets, each sent when the one before has arrived.
+fn handshake(graph: &mut Graph) -> Time {
+    let forward = Packet { dst: NodeId(2), ip_len: 40, ..packet(1, 40, 0) };
+    let back = Packet { src: NodeId(2), dst: NodeId(0), from: Side::Server, ..forward };
+    let control = |flags, seq, ack| {
+        Some(Segment { flags, seq: Seq(seq), ack: Seq(ack), ..Segment::default() })
+    };
+    let mut now = Time::ZERO;
+    for sent in [
+        Packet { tcp: control(Flags::SYN, 99, 0), ..forward },
+        Packet { tcp: control(Flags::SYN | Flags::ACK, 499, 100), ..back },
+        Packet { tcp: control(Flags::ACK, 100, 500), ..forward },
+    ] {
+        graph.handle_packet(now, sent, &mut NoSink);
+        now = deliver_all(graph, &mut NoSink).pop().expect("it arrives").at;
+    }
+    now
+}
+
+#[test]
+fn practical_the_round_trip_is_learnt_from_both_directions() {
+    let learnt = PracticalConfig {
+        round_trip: TripSource::Learnt { at_first: Span::from_millis(8) },
+        packet_length: Some(Bytes(1_000)),
+        ..practical(Threshold::Best { factor: 1.0 })
+    };
+    let mut graph = two_way(Queue::PracticalDrop(Box::new(PracticalDrop::new(learnt))));
+    let start = handshake(&mut graph) + Span::from_millis(100);
+    for n in 1..=18 {
+        let tcp = Some(Segment { ack: Seq(500), seq: Seq(100 + 960 * n), ..data_segment() });
+        let sent = Packet { dst: NodeId(2), tcp, ..packet(1, 1_000, u64::from(n)) };
+        graph.handle_packet(start, sent, &mut NoSink);
+    }
+    let arrived: Vec<_> =
+        deliver_all(&mut graph, &mut NoSink).iter().map(|d| d.packet.tag).collect();
+    // The halves: 60.32 ms to the receiver and back (the 40 B of the SYN take 0.32 ms), 40 ms to
+    // the sender and back. 100.32 ms of 1 Mbit/s are 12.5 packets of 1000 B, plus 2: 14 may queue
+    // beside the one being transmitted, and the sixteenth is the signal.
+    let expected: Vec<_> = (1..=18).filter(|&n| n != 16).collect();
+    assert_eq!(arrived, expected);
+}
+
+fn data_segment() -> Segment {
+    Segment { payload_len: 960, flags: Flags::ACK, ..Segment::default() }
+}
