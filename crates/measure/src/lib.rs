@@ -8,6 +8,7 @@
 //! | `series/` | [`Series`], the sink for plots, and [`SeriesSet`], bounded in memory |
 //! | `spread.rs` | mean, quantiles and extremes of many time spans in bounded memory |
 //! | `stats.rs` | means, Student's t intervals, quantiles, fairness |
+//! | `comparison.rs` | [`Comparison`]: the same scenario with one choice varied, over several runs |
 //! | `claim.rs` | [`Claim`]: a paper's number beside ours, and the verdict |
 //!
 //! Only data from the end a flow's label calls the sender is measured; what the other end sends
@@ -16,6 +17,7 @@
 //! under their reason but not told apart from those that refuse it.
 
 mod claim;
+mod comparison;
 mod labels;
 mod series;
 mod spread;
@@ -23,6 +25,7 @@ pub mod stats;
 mod summary;
 
 pub use claim::{Claim, Verdict};
+pub use comparison::{Comparison, FlowEstimates, LinkEstimates, VariantSummary};
 pub use labels::{FlowLabel, LinkLabel, RunLabels};
 pub use series::{FlowSeries, LinkSeries, Point, Series, SeriesOptions, SeriesSet, Trace};
 pub use spread::{Spread, SpreadSummary};

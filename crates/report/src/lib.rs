@@ -1,1 +1,34 @@
-//! Summaries as tables, JSON, CSV, plots and one-file HTML.
+//! Turns summaries and series into what people and programs read. It computes no metric.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `reports.rs` | whole reports of runs, comparisons and papers, and their files: start here |
+//! | `document.rs` | [`document::Document`], a report as data |
+//! | `tables.rs` | the tables of runs, comparisons and papers |
+//! | `plots.rs` | the plots of runs |
+//! | `plot/` | drawing any [`plot::Plot`] as SVG and PNG |
+//! | `terminal.rs`, `html.rs` | a document on a terminal, and as one HTML file |
+//! | `data.rs` | JSON and CSV |
+//! | `files.rs` | files written whole or not at all |
+//! | `escape.rs` | text made safe for HTML and XML |
+//!
+//! The same input gives the same bytes. No clock is read: a report does not say when it was made.
+
+pub mod data;
+pub mod document;
+mod escape;
+mod files;
+mod html;
+pub mod plot;
+pub mod plots;
+mod reports;
+pub mod tables;
+mod terminal;
+
+pub use files::{OutputFile, WriteError, write_all, write_one};
+pub use html::to_html;
+pub use reports::{
+    Context, PaperResults, compare_document, document_files, paper_document, run_document,
+    run_files,
+};
+pub use terminal::{Colour, table_to_terminal, to_terminal};

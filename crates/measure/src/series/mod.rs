@@ -227,11 +227,15 @@ impl Sink for Series {
                 let flow = self.flows.get_mut(endpoint.flow.0 as usize);
                 flow.expect("the labels name every flow").take(at, endpoint.side, event);
             }
-            Event::PacketEnqueued { link, .. }
-            | Event::PacketDequeued { link, .. }
-            | Event::PacketDropped { link, .. } => {
+            Event::PacketEnqueued { link, .. } | Event::PacketDequeued { link, .. } => {
                 let link = self.links.get_mut(link.0 as usize);
                 link.expect("the labels name every link").take(at, event);
+            }
+            // A packet for which there is no way dies on no link.
+            Event::PacketDropped { link, .. } => {
+                if let Some(link) = self.links.get_mut(link.0 as usize) {
+                    link.take(at, event);
+                }
             }
             _ => {}
         }

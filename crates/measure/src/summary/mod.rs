@@ -30,6 +30,7 @@ use link::LinkFold;
 pub struct Summary {
     flows: Vec<(FlowLabel, FlowFold)>,
     links: Vec<(LinkLabel, LinkFold)>,
+    unroutable_packets: u64,
 }
 
 impl Summary {
@@ -42,6 +43,7 @@ impl Summary {
         Summary {
             flows: flows.collect(),
             links: labels.links.iter().cloned().map(|label| (label, LinkFold::new())).collect(),
+            unroutable_packets: 0,
         }
     }
 
@@ -57,6 +59,7 @@ impl Summary {
             duration_s: ended_at.as_secs_f64(),
             fairness: FairnessSummary::of(&flows),
             flows,
+            unroutable_packets: self.unroutable_packets,
             queues: self.links.iter().map(|(label, fold)| fold.queue(label, ended_at)).collect(),
             links: self.links.iter().map(|(label, fold)| fold.link(label, ended_at)).collect(),
         }
@@ -108,7 +111,11 @@ impl Sink for Summary {
                 fold.dequeued(at, bytes, queue_packets, queue_bytes);
             }
             Event::PacketDropped { link, packet, reason } => {
-                self.link(link).dropped(packet.len(), reason);
+                match self.links.get_mut(link.0 as usize) {
+                    Some((_, fold)) => fold.dropped(packet.len(), reason),
+                    // No way leads to where it wanted to go, so it died on no link.
+                    None => self.unroutable_packets += 1,
+                }
                 // Traffic that is no connection's has no label either.
                 if let Some((_, flow)) = self.flows.get_mut(packet.flow.0 as usize) {
                     flow.packet_dropped(packet.from);

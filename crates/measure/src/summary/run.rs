@@ -9,7 +9,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::collections::BTreeMap;
 
 /// What makes a run repeatable.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct RunIdentity {
     /// Hash of the scenario in canonical form.
     pub scenario_hash: String,
@@ -34,6 +34,8 @@ pub struct RunSummary {
     pub fairness: FairnessSummary,
     /// One per connection, in the scenario's order.
     pub flows: Vec<FlowSummary>,
+    /// Packets for which no link was found at all.
+    pub unroutable_packets: u64,
     /// One per direction of a link.
     pub queues: Vec<QueueSummary>,
     /// One per direction of a link.
@@ -186,6 +188,14 @@ impl Serialize for Drops {
             map.serialize_entry(reason.name(), &count)?;
         }
         map.end()
+    }
+}
+
+impl FlowSummary {
+    /// Retransmissions as a share of the segments sent, in percent; nothing if none were sent.
+    pub fn retransmitted_percent(&self) -> Option<f64> {
+        let share = self.retransmitted_segments as f64 / self.segments_sent as f64;
+        (self.segments_sent > 0).then_some(100.0 * share)
     }
 }
 

@@ -167,6 +167,16 @@ fn drops_are_listed_under_every_reason_and_charged_to_the_flow() {
 }
 
 #[test]
+fn a_packet_without_a_way_is_counted_though_it_died_on_no_link() {
+    let mut summary = Summary::new(&one_flow_one_link());
+    let (packet, link) = (&packet(Side::Client), LinkId(u32::MAX));
+    summary.emit(ms(1), Event::PacketDropped { link, packet, reason: DropReason::NoRoute });
+    let run = finish(&summary, ms(10));
+    assert_eq!((run.unroutable_packets, run.flows[0].packets_dropped), (1, 1));
+    assert_eq!(run.queues[0].dropped_packets, 0);
+}
+
+#[test]
 fn a_saturated_link_is_used_fully_and_never_more() {
     let mut summary = Summary::new(&one_flow_one_link());
     // At 1 Mbit/s a packet of 1000 bytes takes 8 ms; the last begins 4 ms before the end.

@@ -1,0 +1,224 @@
+//! Results for other programs: JSON in a stable order, CSV with units in the headings.
+
+use crate::files::OutputFile;
+use ackord_measure::{RunSummary, SeriesSet, Trace};
+use ackord_units::Time;
+use serde::Serialize;
+
+/// A value as JSON, indented, its keys in the order of their definition, ending with a line break.
+///
+/// # Panics
+/// If the value cannot be JSON (a map with keys that are no strings), which is a bug of its type.
+pub fn to_json<T: Serialize>(value: &T) -> String {
+    let mut json = serde_json::to_string_pretty(value).expect("results are plain data");
+    json.push('\n');
+    json
+}
+
+/// `flows.csv`, `queues.csv` and `links.csv`.
+pub fn summary_csv(run: &RunSummary) -> Vec<OutputFile> {
+    vec![
+        OutputFile::new("flows.csv", flows_csv(run)),
+        OutputFile::new("queues.csv", queues_csv(run)),
+        OutputFile::new("links.csv", links_csv(run)),
+    ]
+}
+
+fn flows_csv(run: &RunSummary) -> Vec<u8> {
+    let mut sheet = Sheet::new(&[
+        "flow",
+        "mechanisms",
+        "started_s",
+        "size_bytes",
+        "bytes_delivered",
+        "goodput_bit_s",
+        "completion_s",
+        "segments_sent",
+        "retransmitted_segments",
+        "timeouts",
+        "fast_recoveries",
+        "undone_reductions",
+        "packets_dropped",
+        "acks_sent",
+        "rtt_samples",
+        "rtt_mean_ms",
+        "rtt_min_ms",
+        "rtt_p50_ms",
+        "rtt_p99_ms",
+        "rtt_max_ms",
+        "cwnd_mean_bytes",
+    ]);
+    for flow in &run.flows {
+        let mechanisms: Vec<_> =
+            flow.mechanisms.iter().map(|(family, name)| format!("{family}={name}")).collect();
+        let rtt =
+            |pick: fn(&ackord_measure::SpreadSummary) -> f64| maybe(flow.rtt.as_ref().map(pick));
+        sheet.row([
+            flow.name.clone(),
+            mechanisms.join(" "),
+            flow.started_s.to_string(),
+            maybe(flow.size_bytes),
+            flow.bytes_delivered.to_string(),
+            flow.goodput_bit_s.to_string(),
+            maybe(flow.completion_s),
+            flow.segments_sent.to_string(),
+            flow.retransmitted_segments.to_string(),
+            flow.timeouts.to_string(),
+            flow.fast_recoveries.to_string(),
+            flow.undone_reductions.to_string(),
+            flow.packets_dropped.to_string(),
+            flow.acks_sent.to_string(),
+            maybe(flow.rtt.map(|rtt| rtt.samples)),
+            rtt(|rtt| rtt.mean_ms),
+            rtt(|rtt| rtt.min_ms),
+            rtt(|rtt| rtt.p50_ms),
+            rtt(|rtt| rtt.p99_ms),
+            rtt(|rtt| rtt.max_ms),
+            maybe(flow.cwnd_mean_bytes),
+        ]);
+    }
+    sheet.finish()
+}
+
+fn queues_csv(run: &RunSummary) -> Vec<u8> {
+    let mut headings: Vec<String> = [
+        "link",
+        "queue",
+        "enqueued_packets",
+        "enqueued_bytes",
+        "dequeued_packets",
+        "queued_packets_at_end",
+        "dropped_packets",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    let reasons = ackord_measure::Drops::default();
+    headings.extend(
+        reasons
+            .iter()
+            .map(|(reason, _)| format!("dropped_{}_packets", reason.name().replace('-', "_"))),
+    );
+    headings.extend(
+        [
+            "mean_delay_ms",
+            "p50_delay_ms",
+            "p99_delay_ms",
+            "max_delay_ms",
+            "mean_length_packets",
+            "max_length_packets",
+            "mean_length_bytes",
+            "max_length_bytes",
+        ]
+        .map(str::to_owned),
+    );
+    let headings: Vec<_> = headings.iter().map(String::as_str).collect();
+    let mut sheet = Sheet::new(&headings);
+    for queue in &run.queues {
+        let mut cells = vec![
+            queue.link.clone(),
+            queue.queue.clone(),
+            queue.enqueued_packets.to_string(),
+            queue.enqueued_bytes.to_string(),
+            queue.dequeued_packets.to_string(),
+            queue.queued_packets_at_end.to_string(),
+            queue.dropped_packets.to_string(),
+        ];
+        cells.extend(queue.drops.iter().map(|(_, count)| count.to_string()));
+        cells.extend([
+            maybe(queue.mean_delay_ms),
+            maybe(queue.p50_delay_ms),
+            maybe(queue.p99_delay_ms),
+            maybe(queue.max_delay_ms),
+            queue.mean_length_packets.to_string(),
+            queue.max_length_packets.to_string(),
+            queue.mean_length_bytes.to_string(),
+            queue.max_length_bytes.to_string(),
+        ]);
+        sheet.row(cells);
+    }
+    sheet.finish()
+}
+
+fn links_csv(run: &RunSummary) -> Vec<u8> {
+    let mut sheet = Sheet::new(&["link", "rate_bit_s", "utilisation", "bytes", "packets"]);
+    for link in &run.links {
+        sheet.row([
+            link.name.clone(),
+            link.rate_bit_s.to_string(),
+            maybe(link.utilisation),
+            link.bytes.to_string(),
+            link.packets.to_string(),
+        ]);
+    }
+    sheet.finish()
+}
+
+/// One file per quantity below `series/`, a row per point: time, whose, value.
+pub fn series_csv(series: &SeriesSet) -> Vec<OutputFile> {
+    let flows = |file: &str, value: &str, pick: fn(&ackord_measure::FlowSeries) -> &Trace| {
+        let traces = series.flows.iter().map(|flow| (flow.name.as_str(), pick(flow)));
+        trace_file(file, ["flow", value], traces)
+    };
+    let links = |file: &str, value: &str, pick: fn(&ackord_measure::LinkSeries) -> &Trace| {
+        let traces = series.links.iter().map(|link| (link.name.as_str(), pick(link)));
+        trace_file(file, ["link", value], traces)
+    };
+    vec![
+        flows("cwnd", "cwnd_bytes", |flow| &flow.cwnd),
+        flows("ssthresh", "ssthresh_bytes", |flow| &flow.ssthresh),
+        flows("rtt", "rtt_s", |flow| &flow.rtt),
+        flows("sent", "sent_offset_bytes", |flow| &flow.sent),
+        flows("retransmitted", "retransmitted_offset_bytes", |flow| &flow.retransmitted),
+        flows("acked", "acked_offset_bytes", |flow| &flow.acked),
+        flows("delivered", "delivered_offset_bytes", |flow| &flow.delivered),
+        flows("goodput", "goodput_bit_s", |flow| &flow.throughput),
+        links("queue-packets", "queue_packets", |link| &link.queue_packets),
+        links("queue-bytes", "queue_bytes", |link| &link.queue_bytes),
+        links("drops", "queue_packets_at_drop", |link| &link.drops),
+        links("throughput", "throughput_bit_s", |link| &link.throughput),
+    ]
+}
+
+fn trace_file<'a>(
+    file: &str,
+    [whose, value]: [&str; 2],
+    traces: impl Iterator<Item = (&'a str, &'a Trace)>,
+) -> OutputFile {
+    let mut sheet = Sheet::new(&["time_s", whose, value]);
+    for (name, trace) in traces {
+        for point in trace.points() {
+            sheet.row([exact_seconds(point.at), name.to_owned(), point.value.to_string()]);
+        }
+    }
+    OutputFile::new(format!("series/{file}.csv"), sheet.finish())
+}
+
+/// Seconds to the nanosecond, as integers make them.
+fn exact_seconds(at: Time) -> String {
+    let nanos = at.as_nanos();
+    format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000)
+}
+
+/// A value as text, an empty cell where there is none.
+fn maybe<T: ToString>(value: Option<T>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+/// A CSV file in memory (RFC 4180, with LF).
+struct Sheet(csv::Writer<Vec<u8>>);
+
+impl Sheet {
+    fn new(headings: &[&str]) -> Sheet {
+        let mut sheet = Sheet(csv::Writer::from_writer(Vec::new()));
+        sheet.row(headings.iter().map(|heading| (*heading).to_owned()));
+        sheet
+    }
+
+    fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.0.write_record(cells).expect("every row has as many cells as there are headings");
+    }
+
+    fn finish(self) -> Vec<u8> {
+        self.0.into_inner().expect("memory takes every byte")
+    }
+}

@@ -1,0 +1,179 @@
+//! A report as one HTML file that needs nothing else: style and plots are inside.
+
+use crate::document::{Align, Block, Cell, Document, Section, Shown, Table};
+use crate::escape::escaped;
+use std::fmt::Write;
+
+const STYLE: &str = include_str!("../assets/report.css");
+
+/// The whole file.
+pub fn to_html(document: &Document) -> String {
+    let title = escaped(&document.title);
+    let mut html = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
+         <h1>{title}</h1>\n"
+    );
+    if !document.purpose.is_empty() {
+        let _ = writeln!(html, "<p class=\"purpose\">{}</p>", escaped(&document.purpose));
+    }
+    if !document.facts.is_empty() {
+        html.push_str("<dl>\n");
+        for (name, value) in &document.facts {
+            let (name, value) = (escaped(name), escaped(value));
+            let _ = writeln!(html, "<div><dt>{name}</dt><dd>{value}</dd></div>");
+        }
+        html.push_str("</dl>\n");
+    }
+    document.sections.iter().for_each(|part| section(&mut html, part));
+    html.push_str("</main>\n</body>\n</html>\n");
+    html
+}
+
+fn section(html: &mut String, section: &Section) {
+    let _ = writeln!(html, "<section>\n<h2>{}</h2>", escaped(&section.heading));
+    section.blocks.iter().for_each(|part| block(html, part));
+    html.push_str("</section>\n");
+}
+
+fn block(html: &mut String, block: &Block) {
+    match block {
+        Block::Text(text) => {
+            let _ = writeln!(html, "<p>{}</p>", escaped(text));
+        }
+        Block::Notes(notes) => {
+            html.push_str("<ul>\n");
+            for note in notes {
+                let _ = writeln!(html, "<li>{}</li>", escaped(note));
+            }
+            html.push_str("</ul>\n");
+        }
+        Block::Table(part) => table(html, part),
+        Block::Plot(plot) => {
+            let _ = writeln!(html, "<figure>\n{}</figure>", plot.to_svg());
+        }
+        Block::Code { caption, text, shown } => {
+            let open = if *shown == Shown::Open { " open" } else { "" };
+            let (caption, text) = (escaped(caption), escaped(text));
+            let _ = writeln!(
+                html,
+                "<details{open}><summary>{caption}</summary>\n<pre><code>{text}</code></pre>\n\
+                 </details>"
+            );
+        }
+    }
+}
+
+fn table(html: &mut String, table: &Table) {
+    // Wide tables scroll by themselves, so that the page does not.
+    html.push_str("<div class=\"wide\"><table>\n");
+    if !table.caption.is_empty() {
+        let _ = writeln!(html, "<caption>{}</caption>", escaped(&table.caption));
+    }
+    html.push_str("<thead><tr>");
+    for column in &table.columns {
+        let unit = match column.unit.as_str() {
+            "" => String::new(),
+            unit => format!("<br><small>{}</small>", escaped(unit)),
+        };
+        let heading = escaped(&column.heading);
+        let _ = write!(html, "<th{}>{heading}{unit}</th>", side(column.align));
+    }
+    html.push_str("</tr></thead>\n<tbody>\n");
+    for row in &table.rows {
+        html.push_str("<tr>");
+        for (cell, column) in row.iter().zip(&table.columns) {
+            let shown = escaped(&cell.show());
+            let _ = match cell {
+                Cell::Verdict(verdict) => {
+                    write!(
+                        html,
+                        "<td><span class=\"verdict {}\">{shown}</span></td>",
+                        verdict.name()
+                    )
+                }
+                _ => write!(html, "<td{}>{shown}</td>", side(column.align)),
+            };
+        }
+        html.push_str("</tr>\n");
+    }
+    html.push_str("</tbody>\n</table></div>\n");
+}
+
+fn side(align: Align) -> &'static str {
+    match align {
+        Align::Left => "",
+        Align::Right => " class=\"right\"",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Column;
+    use crate::plot::{Mark, Plot, PlotSeries};
+
+    const EVIL: &str = "<script>alert(\"x\")</script>'&";
+
+    fn document_of(text: &str) -> Document {
+        let plot = Plot::new("p", text, text, text).with(PlotSeries::new(
+            text,
+            Mark::Line,
+            [(0.0, 1.0), (1.0, 2.0)],
+        ));
+        let table = Table {
+            caption: text.to_owned(),
+            columns: vec![Column::words(text), Column::numbers(text, text)],
+            rows: vec![vec![Cell::text(text), Cell::Count(1)]],
+        };
+        let code =
+            Block::Code { caption: text.to_owned(), text: text.to_owned(), shown: Shown::Folded };
+        Document {
+            title: text.to_owned(),
+            purpose: text.to_owned(),
+            facts: vec![(text.to_owned(), text.to_owned())],
+            sections: vec![
+                Section::new(text)
+                    .with(Block::Text(text.to_owned()))
+                    .with(Block::Notes(vec![text.to_owned()]))
+                    .with(Block::Table(table))
+                    .with(Block::Plot(plot))
+                    .with(code),
+            ],
+        }
+    }
+
+    #[test]
+    fn nothing_a_user_wrote_becomes_markup() {
+        let html = to_html(&document_of(EVIL));
+        assert!(!html.contains("<script"), "{html}");
+        // All of them arrive as text: 8 in the head and paragraphs, 7 in table and code, 5 in the
+        // plot (title twice, both labels, legend).
+        assert_eq!(html.matches("&lt;script&gt;").count(), 20, "{html}");
+    }
+
+    #[test]
+    fn the_file_refers_to_nothing_outside_itself() {
+        let html = to_html(&document_of("plain"));
+        let without_namespace = html.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
+        for outside in ["http:", "https:", "src=", "href=", "@import", "url("] {
+            assert!(!without_namespace.contains(outside), "{outside}");
+        }
+    }
+
+    #[test]
+    fn the_body_is_well_formed() {
+        let html = to_html(&document_of("plain"));
+        let start = html.find("<main>").expect("a body");
+        let end = html.find("</body>").expect("a body");
+        let xml = html[start..end].replace("<br>", "<br/>").replace("<details open>", "<details>");
+        roxmltree::Document::parse(&xml).expect("well-formed");
+    }
+
+    #[test]
+    fn the_same_document_gives_the_same_bytes() {
+        assert_eq!(to_html(&document_of("a")), to_html(&document_of("a")));
+    }
+}

@@ -1,0 +1,108 @@
+//! A laid-out picture: shapes with places, and their colours.
+
+use super::Shape;
+
+/// A picture of shapes, painted in order.
+#[derive(Clone, Debug)]
+pub(super) struct Scene {
+    pub(super) title: String,
+    pub(super) width: f64,
+    pub(super) height: f64,
+    /// What data may not be painted outside of.
+    pub(super) data_area: Area,
+    /// Under the data: background, grid.
+    pub(super) below: Vec<Drawn>,
+    /// Cut off at the data area.
+    pub(super) data: Vec<Drawn>,
+    /// Over the data: axes and words.
+    pub(super) above: Vec<Drawn>,
+}
+
+/// A rectangle, x to the right, y down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Area {
+    pub(super) x: f64,
+    pub(super) y: f64,
+    pub(super) width: f64,
+    pub(super) height: f64,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Drawn {
+    Line { points: Vec<(f64, f64)>, ink: Ink, width: f64, dashed: bool },
+    Rectangle { area: Area, ink: Ink },
+    Point { x: f64, y: f64, shape: Shape, ink: Ink },
+    Text(Words),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Words {
+    pub(super) x: f64,
+    /// The baseline.
+    pub(super) y: f64,
+    pub(super) text: String,
+    pub(super) size: f64,
+    pub(super) anchor: Anchor,
+    pub(super) ink: Ink,
+    /// Reads upwards.
+    pub(super) upright: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A colour by its role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ink {
+    Paper,
+    Words,
+    FaintWords,
+    Axis,
+    Grid,
+    Series(usize),
+}
+
+/// Colours that remain apart for colour-blind readers (Okabe and Ito 2008; its yellow, which is
+/// too light on white, is left out).
+pub(super) const PALETTE: [u32; 7] =
+    [0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00, 0x56B4E9, 0x5B5B5B];
+
+impl Ink {
+    /// Red, green and blue on white paper.
+    pub(super) fn rgb(self) -> u32 {
+        match self {
+            Ink::Paper => 0xFFFFFF,
+            Ink::Words => 0x1A1A1A,
+            Ink::FaintWords => 0x555555,
+            Ink::Axis => 0x8A8A8A,
+            Ink::Grid => 0xE4E4E4,
+            Ink::Series(number) => PALETTE[number % PALETTE.len()],
+        }
+    }
+
+    /// The class under which a page can restyle it.
+    pub(super) fn class(self) -> String {
+        match self {
+            Ink::Paper => "paper".to_owned(),
+            Ink::Words => "words".to_owned(),
+            Ink::FaintWords => "faint".to_owned(),
+            Ink::Axis => "axis".to_owned(),
+            Ink::Grid => "grid".to_owned(),
+            Ink::Series(number) => format!("s{}", number % PALETTE.len()),
+        }
+    }
+}
+
+/// Half the size of a point's shape.
+pub(super) const fn radius(shape: Shape) -> f64 {
+    match shape {
+        Shape::Dot => 1.4,
+        Shape::Disc | Shape::Square => 3.5,
+        Shape::Triangle => 4.2,
+        Shape::Cross => 3.2,
+    }
+}

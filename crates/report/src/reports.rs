@@ -1,0 +1,222 @@
+//! Whole reports of runs, comparisons and papers, and the files they become.
+
+use crate::data::{series_csv, summary_csv, to_json};
+use crate::document::{Block, Document, Section, Shown, Table};
+use crate::files::OutputFile;
+use crate::html::to_html;
+use crate::plots::{FlowPlots, WindowUnit, link_plot, queue_plot};
+use crate::tables;
+use ackord_measure::{Claim, Comparison, RunSummary, SeriesSet};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// What a report says besides numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Context {
+    /// Heading.
+    pub title: String,
+    /// What question the scenario answers.
+    pub purpose: String,
+    /// Where it comes from: a paper, an RFC, a file.
+    pub source: String,
+    /// The scenario as its author wrote it; empty to leave it out.
+    pub scenario_text: String,
+    /// Remarks: what was interrupted, what is not modelled.
+    pub notes: Vec<String>,
+    /// In what congestion windows are shown.
+    pub window_unit: WindowUnit,
+}
+
+/// The report of one run; without series it has no plots.
+pub fn run_document(run: &RunSummary, series: Option<&SeriesSet>, context: &Context) -> Document {
+    let fairness = &run.fairness;
+    let shared = match (fairness.jain_index, fairness.min_max_percent) {
+        (Some(jain), Some(percent)) if fairness.flows > 1 => vec![Block::Text(format!(
+            "Shared among {} flows: Jain's index {jain:.4}, smallest over largest goodput \
+             {percent:.2} %.",
+            fairness.flows
+        ))],
+        _ => Vec::new(),
+    };
+    let mut flows = Section::new("Flows").with(Block::Table(tables::flow_table(run)));
+    flows.blocks.push(Block::Table(tables::sender_table(run)));
+    flows.blocks.extend(shared);
+    let mut links = Section::new("Links and queues").with(Block::Table(tables::link_table(run)));
+    links.blocks.extend(table_with_rows(tables::drop_table(run)));
+    if run.unroutable_packets > 0 {
+        let lost = run.unroutable_packets;
+        links.blocks.push(Block::Text(format!("{lost} packets found no way to go.")));
+    }
+    let mut sections = vec![flows, links];
+    if let Some(series) = series {
+        let mut plots = FlowPlots::of_run(series).all(context.window_unit);
+        plots.extend([queue_plot(series), link_plot(series)]);
+        let blocks = plots.into_iter().map(Block::Plot).collect();
+        sections.push(Section { heading: "Over time".to_owned(), blocks });
+    }
+    sections.extend(closing(context, &[("Results as JSON", to_json(run))]));
+    let mut facts = source_fact(context);
+    facts.extend([
+        ("seed".to_owned(), run.seed.to_string()),
+        ("scenario hash".to_owned(), run.scenario_hash.clone()),
+        ("simulated".to_owned(), format!("{} s", run.duration_s)),
+        ("version".to_owned(), run.version.clone()),
+    ]);
+    document(context, facts, sections)
+}
+
+/// The report of a comparison. `series` holds one run per variant, with its label, for the plots.
+pub fn compare_document(
+    comparison: &Comparison,
+    series: &[(String, &SeriesSet)],
+    context: &Context,
+) -> Document {
+    let mut sections = vec![
+        Section::new("Side by side")
+            .with(Block::Table(tables::comparison_table(comparison)))
+            .with(Block::Table(tables::comparison_flow_table(comparison)))
+            .with(Block::Table(tables::comparison_link_table(comparison)))
+            .with(Block::Text("Intervals are 95 % by Student's t over the runs.".to_owned())),
+    ];
+    if !series.is_empty() {
+        let plots = FlowPlots::overlaid(series).all(context.window_unit);
+        let blocks = plots.into_iter().map(Block::Plot).collect();
+        sections.push(Section { heading: "Over time, one run each".to_owned(), blocks });
+    }
+    sections.extend(closing(context, &[("Results as JSON", to_json(comparison))]));
+    let mut facts = source_fact(context);
+    facts.extend([
+        ("varied".to_owned(), comparison.varied.clone()),
+        ("first seed".to_owned(), comparison.identity.seed.to_string()),
+        ("scenario hash".to_owned(), comparison.identity.scenario_hash.clone()),
+        ("version".to_owned(), comparison.identity.version.clone()),
+    ]);
+    document(context, facts, sections)
+}
+
+/// The claims of a paper as JSON has them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PaperResults {
+    /// The paper's short name.
+    pub paper: String,
+    /// Version of the program.
+    pub version: String,
+    /// Seed of the first run.
+    pub seed: u64,
+    /// What the paper says and what we found.
+    pub claims: Vec<Claim>,
+}
+
+/// The report of a paper. `details` are its tables and figures, put after the claims.
+pub fn paper_document(
+    results: &PaperResults,
+    details: Vec<Section>,
+    context: &Context,
+) -> Document {
+    let table = Block::Table(tables::claim_table(&results.claims));
+    let mut sections = vec![Section::new("Claims").with(table)];
+    sections.extend(details);
+    sections.extend(closing(context, &[("Claims as JSON", to_json(results))]));
+    let mut facts = source_fact(context);
+    facts.extend([
+        ("first seed".to_owned(), results.seed.to_string()),
+        ("version".to_owned(), results.version.clone()),
+    ]);
+    document(context, facts, sections)
+}
+
+/// The files of a report: `report.html`, and every plot below `plots/` as SVG and PNG. A plot
+/// whose name is taken gets a number behind it.
+pub fn document_files(document: &Document) -> Vec<OutputFile> {
+    let mut files = vec![OutputFile::new("report.html", to_html(document))];
+    let mut taken = BTreeSet::new();
+    for plot in document.plots() {
+        let id = file_name(&plot.id);
+        let numbered = (2..).map(|number| format!("{id}-{number}"));
+        let free = std::iter::once(id.clone()).chain(numbered);
+        let name = free.into_iter().find(|name| taken.insert(name.clone())).unwrap_or(id);
+        files.push(OutputFile::new(format!("plots/{name}.svg"), plot.to_svg()));
+        files.push(OutputFile::new(format!("plots/{name}.png"), plot.to_png()));
+    }
+    files
+}
+
+/// `id` with what does not belong into a file name replaced by `-`.
+fn file_name(id: &str) -> String {
+    id.chars()
+        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
+        .collect()
+}
+
+/// Every file of a run: those of its report, `summary.json`, and the CSV files.
+pub fn run_files(
+    run: &RunSummary,
+    series: Option<&SeriesSet>,
+    document: &Document,
+) -> Vec<OutputFile> {
+    let mut files = document_files(document);
+    files.push(OutputFile::new("summary.json", to_json(run)));
+    files.extend(summary_csv(run));
+    files.extend(series.map(series_csv).unwrap_or_default());
+    files
+}
+
+fn document(context: &Context, facts: Vec<(String, String)>, sections: Vec<Section>) -> Document {
+    let (title, purpose) = (context.title.clone(), context.purpose.clone());
+    Document { title, purpose, facts, sections }
+}
+
+fn source_fact(context: &Context) -> Vec<(String, String)> {
+    match context.source.as_str() {
+        "" => Vec::new(),
+        source => vec![("source".to_owned(), source.to_owned())],
+    }
+}
+
+fn table_with_rows(table: Table) -> Option<Block> {
+    (!table.rows.is_empty()).then_some(Block::Table(table))
+}
+
+/// Notes, the scenario and raw results, at the end of every report.
+fn closing(context: &Context, raw: &[(&str, String)]) -> Vec<Section> {
+    let mut sections = Vec::new();
+    if !context.notes.is_empty() {
+        sections.push(Section::new("Notes").with(Block::Notes(context.notes.clone())));
+    }
+    let mut data = Section::new("To do it again");
+    if !context.scenario_text.is_empty() {
+        let (caption, text) = ("Scenario".to_owned(), context.scenario_text.clone());
+        data.blocks.push(Block::Code { caption, text, shown: Shown::Open });
+    }
+    for (caption, text) in raw {
+        let (caption, text) = ((*caption).to_owned(), text.clone());
+        data.blocks.push(Block::Code { caption, text, shown: Shown::Folded });
+    }
+    sections.push(data);
+    sections
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::Plot;
+
+    #[test]
+    fn plots_of_one_name_become_files_of_their_own_inside_the_folder() {
+        let block = || Block::Plot(Plot::new("../fig 2", "Figure 2", "x", "y"));
+        let section = Section::new("Figures").with(block()).with(block());
+        let document = Document { sections: vec![section], ..Document::default() };
+        let files = document_files(&document);
+        let names: Vec<_> = files.iter().map(|file| file.path.display().to_string()).collect();
+        assert_eq!(
+            names,
+            [
+                "report.html",
+                "plots/..-fig-2.svg",
+                "plots/..-fig-2.png",
+                "plots/..-fig-2-2.svg",
+                "plots/..-fig-2-2.png"
+            ]
+        );
+    }
+}

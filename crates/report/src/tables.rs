@@ -1,0 +1,221 @@
+//! The tables of runs, comparisons and papers.
+
+use crate::document::{Cell, Column, Table, decimals_for};
+use ackord_measure::stats::Estimate;
+use ackord_measure::{Claim, Comparison, RunSummary};
+
+const MEGA: f64 = 1e6;
+
+/// What each flow achieved.
+pub fn flow_table(run: &RunSummary) -> Table {
+    let columns = vec![
+        Column::words("flow"),
+        Column::words("congestion"),
+        Column::numbers("goodput", "Mbit/s"),
+        Column::numbers("delivered", "MB"),
+        Column::numbers("done after", "s"),
+        Column::numbers("sent", "segments"),
+        Column::numbers("again", "segments"),
+        Column::numbers("timeouts", ""),
+        Column::numbers("ACKs", ""),
+    ];
+    let rows = run.flows.iter().map(|flow| {
+        vec![
+            Cell::text(&flow.name),
+            flow.mechanisms.get("congestion").map_or(Cell::Missing, Cell::text),
+            Cell::about(flow.goodput_bit_s / MEGA),
+            Cell::about(flow.bytes_delivered as f64 / MEGA),
+            Cell::about(flow.completion_s),
+            Cell::Count(flow.segments_sent),
+            Cell::Count(flow.retransmitted_segments),
+            Cell::Count(flow.timeouts),
+            Cell::Count(flow.acks_sent),
+        ]
+    });
+    Table { caption: String::new(), columns, rows: rows.collect() }
+}
+
+/// How each flow's sender saw the path.
+pub fn sender_table(run: &RunSummary) -> Table {
+    let columns = vec![
+        Column::words("flow"),
+        Column::numbers("RTT min", "ms"),
+        Column::numbers("mean", "ms"),
+        Column::numbers("p99", "ms"),
+        Column::numbers("cwnd mean", "kB"),
+        Column::numbers("cwnd max", "kB"),
+        Column::numbers("fast recoveries", ""),
+        Column::numbers("undone", "reductions"),
+        Column::numbers("lost on the path", "packets"),
+    ];
+    let rows = run.flows.iter().map(|flow| {
+        let rtt = flow.rtt;
+        vec![
+            Cell::text(&flow.name),
+            Cell::about(rtt.map(|rtt| rtt.min_ms)),
+            Cell::about(rtt.map(|rtt| rtt.mean_ms)),
+            Cell::about(rtt.map(|rtt| rtt.p99_ms)),
+            Cell::about(flow.cwnd_mean_bytes.map(|bytes| bytes / 1e3)),
+            Cell::about(flow.cwnd_max_bytes.map(|bytes| bytes as f64 / 1e3)),
+            Cell::Count(flow.fast_recoveries),
+            Cell::Count(flow.undone_reductions),
+            Cell::Count(flow.packets_dropped),
+        ]
+    });
+    Table { caption: String::new(), columns, rows: rows.collect() }
+}
+
+/// What each link carried and how its queue fared. Links nothing entered are left out.
+pub fn link_table(run: &RunSummary) -> Table {
+    let columns = vec![
+        Column::words("link"),
+        Column::words("queue"),
+        Column::numbers("used", "%"),
+        Column::numbers("sent", "packets"),
+        Column::numbers("dropped", "packets"),
+        Column::numbers("delay mean", "ms"),
+        Column::numbers("p99", "ms"),
+        Column::numbers("queue mean", "packets"),
+        Column::numbers("max", "packets"),
+    ];
+    let both = run.queues.iter().zip(&run.links);
+    let used = both.filter(|(queue, _)| queue.enqueued_packets + queue.dropped_packets > 0);
+    let rows = used.map(|(queue, link)| {
+        vec![
+            Cell::text(&link.name),
+            Cell::text(&queue.queue),
+            Cell::number(link.utilisation.map(|share| share * 100.0), 1),
+            Cell::Count(link.packets),
+            Cell::Count(queue.dropped_packets),
+            Cell::about(queue.mean_delay_ms),
+            Cell::about(queue.p99_delay_ms),
+            Cell::about(queue.mean_length_packets),
+            Cell::Count(queue.max_length_packets),
+        ]
+    });
+    Table { caption: String::new(), columns, rows: rows.collect() }
+}
+
+/// Where packets died and why; no rows if none did.
+pub fn drop_table(run: &RunSummary) -> Table {
+    let columns =
+        vec![Column::words("link"), Column::words("reason"), Column::numbers("packets", "")];
+    let drops = run.queues.iter().flat_map(|queue| {
+        queue.drops.iter().filter(|(_, count)| *count > 0).map(|(reason, count)| {
+            vec![Cell::text(&queue.link), Cell::text(reason.name()), Cell::Count(count)]
+        })
+    });
+    Table { caption: String::new(), columns, rows: drops.collect() }
+}
+
+/// Claims of a paper with ours beside them.
+pub fn claim_table(claims: &[Claim]) -> Table {
+    let columns = vec![
+        Column::words("claim"),
+        Column::words("unit"),
+        Column::numbers("paper", ""),
+        Column::numbers("here", "95 % interval"),
+        Column::numbers("runs", ""),
+        Column::words("verdict"),
+        Column::words("why"),
+    ];
+    let rows = claims.iter().map(|claim| {
+        let decimals = decimals_for(claim.measured);
+        vec![
+            Cell::text(&claim.what),
+            Cell::text(&claim.unit),
+            claim.paper.map_or(Cell::Missing, Cell::about),
+            Cell::Interval { mean: claim.measured, half_width: claim.ci95, decimals },
+            Cell::Count(u64::from(claim.runs)),
+            Cell::Verdict(claim.verdict),
+            Cell::text(&claim.why),
+        ]
+    });
+    Table { caption: String::new(), columns, rows: rows.collect() }
+}
+
+/// The variants of a comparison, totals first.
+pub fn comparison_table(comparison: &Comparison) -> Table {
+    let columns = vec![
+        Column::words(&comparison.varied),
+        Column::numbers("runs", ""),
+        Column::numbers("total goodput", "Mbit/s"),
+        Column::numbers("Jain's index", ""),
+        Column::numbers("min/max", "%"),
+    ];
+    let rows = comparison.variants.iter().map(|variant| {
+        vec![
+            Cell::text(&variant.label),
+            Cell::Count(u64::from(variant.runs)),
+            interval(variant.total_goodput_bit_s, MEGA),
+            interval(variant.jain_index, 1.0),
+            interval(variant.min_max_percent, 1.0),
+        ]
+    });
+    Table { caption: String::new(), columns, rows: rows.collect() }
+}
+
+/// The flows of a comparison's variants.
+pub fn comparison_flow_table(comparison: &Comparison) -> Table {
+    let columns = vec![
+        Column::words(&comparison.varied),
+        Column::words("flow"),
+        Column::numbers("goodput", "Mbit/s"),
+        Column::numbers("done after", "s"),
+        Column::numbers("sent again", "%"),
+        Column::numbers("timeouts", ""),
+        Column::numbers("RTT mean", "ms"),
+    ];
+    let flows = comparison.variants.iter().flat_map(|variant| {
+        variant.flows.iter().map(|flow| {
+            vec![
+                Cell::text(&variant.label),
+                Cell::text(&flow.name),
+                interval(flow.goodput_bit_s, MEGA),
+                interval(flow.completion_s, 1.0),
+                interval(flow.retransmitted_percent, 1.0),
+                interval(flow.timeouts, 1.0),
+                interval(flow.mean_rtt_ms, 1.0),
+            ]
+        })
+    });
+    Table { caption: String::new(), columns, rows: flows.collect() }
+}
+
+/// The links of a comparison's variants; links without a delay (nothing entered) are left out.
+pub fn comparison_link_table(comparison: &Comparison) -> Table {
+    let columns = vec![
+        Column::words(&comparison.varied),
+        Column::words("link"),
+        Column::numbers("used", "%"),
+        Column::numbers("delay mean", "ms"),
+        Column::numbers("delay p99", "ms"),
+        Column::numbers("dropped", "packets"),
+    ];
+    let links = comparison.variants.iter().flat_map(|variant| {
+        let used = variant.links.iter().filter(|link| link.mean_delay_ms.is_some());
+        used.map(|link| {
+            vec![
+                Cell::text(&variant.label),
+                Cell::text(&link.name),
+                interval(link.utilisation, 0.01),
+                interval(link.mean_delay_ms, 1.0),
+                interval(link.p99_delay_ms, 1.0),
+                interval(link.dropped_packets, 1.0),
+            ]
+        })
+    });
+    Table { caption: String::new(), columns, rows: links.collect() }
+}
+
+/// An estimate in a unit of `size` base units.
+fn interval(estimate: Option<Estimate>, size: f64) -> Cell {
+    match estimate {
+        None => Cell::Missing,
+        Some(Estimate { mean, ci95, .. }) => Cell::Interval {
+            mean: mean / size,
+            half_width: ci95.map(|half| half / size),
+            decimals: decimals_for(mean / size),
+        },
+    }
+}
