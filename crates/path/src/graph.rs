@@ -26,8 +26,6 @@ pub use builder::{GraphBuilder, GraphError};
 #[derive(Clone, Debug)]
 pub struct Graph {
     links: Vec<Link>,
-    /// By link: the link whose queue watches what comes out of this one, or [`NOBODY`].
-    watchers: Vec<u32>,
     routes: Routes,
     nodes: usize,
     schedule: Schedule,
@@ -40,8 +38,6 @@ pub struct Graph {
     /// The latest `now` at which a packet entered.
     entered_at: Time,
 }
-
-const NOBODY: u32 = u32::MAX;
 
 /// A packet that has reached its destination.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -204,12 +200,11 @@ impl Graph {
     fn step<S: Sink>(&mut self, sink: &mut S) -> Option<Delivery> {
         let (at, due) = self.schedule.peek()?;
         let link = &mut self.links[due as usize];
-        let node = link.to();
+        let (node, onward, watcher) = (link.to(), link.onward(), link.watcher());
         let arrived = link.take_arrival(at, &mut self.packets, sink);
         self.schedule.set(due, link.due_at().unwrap_or(Time::NEVER));
         let slot = arrived?;
-        let watcher = self.watchers[due as usize];
-        if watcher != NOBODY {
+        if let Some(LinkId(watcher)) = watcher {
             let packet = &self.packets[slot];
             self.links[watcher as usize].queue_mut().observe_reverse(at, packet);
         }
@@ -218,7 +213,7 @@ impl Graph {
             self.packets.release(slot);
             return Some(Delivery { at, node, packet: self.packets[slot] });
         }
-        match self.routes.next(node, dst) {
+        match self.routes.follow(onward, dst) {
             Some(link) => self.take_link(at, link, slot, sink),
             None => {
                 let packets = &mut self.packets;

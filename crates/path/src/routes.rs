@@ -27,8 +27,9 @@ pub(crate) struct Routes {
     tables: Vec<u32>,
 }
 
+/// The routes of one node.
 #[derive(Clone, Copy, Debug)]
-enum Row {
+pub(crate) enum Row {
     /// This link, whatever the destination.
     Only(u32),
     /// The table that begins here.
@@ -62,7 +63,19 @@ impl Routes {
     /// The link that a packet at `node` takes towards `dst`.
     #[inline]
     pub(crate) fn next(&self, node: NodeId, dst: NodeId) -> Option<u32> {
-        let link = match self.rows[node.0 as usize] {
+        self.follow(self.row(node), dst)
+    }
+
+    /// The routes of a node.
+    #[inline]
+    pub(crate) fn row(&self, node: NodeId) -> Row {
+        self.rows[node.0 as usize]
+    }
+
+    /// The link that a packet takes from the node with these routes.
+    #[inline]
+    pub(crate) fn follow(&self, row: Row, dst: NodeId) -> Option<u32> {
+        let link = match row {
             Row::Only(link) => link,
             Row::Table(begin) => self.tables[begin as usize + dst.0 as usize],
         };

@@ -1,8 +1,8 @@
 //! How a graph is put together, and what it refuses.
 
-use super::{Graph, NOBODY};
+use super::Graph;
 use crate::Schedule;
-use crate::link::{Link, LinkConfig};
+use crate::link::{Link, LinkConfig, Place};
 use crate::packets::Packets;
 use crate::queue::QueueDiscipline;
 use crate::routes::{Edge, Routes};
@@ -75,15 +75,16 @@ impl GraphBuilder {
             .map(|link| Edge { from: link.from, to: link.to, delay: link.delay })
             .collect();
         let watchers = self.watchers();
-        let links: Vec<_> = self
-            .links
-            .into_iter()
-            .enumerate()
-            .map(|(number, config)| Link::new(LinkId(number as u32), config))
+        let routes = Routes::shortest(self.nodes, &edges);
+        let numbered = self.links.into_iter().zip(watchers).enumerate();
+        let links: Vec<_> = numbered
+            .map(|(number, (config, watcher))| {
+                let place = Place { onward: routes.row(config.to), watcher };
+                Link::new(LinkId(number as u32), config, place)
+            })
             .collect();
         Ok(Graph {
-            watchers,
-            routes: Routes::shortest(self.nodes, &edges),
+            routes,
             nodes: self.nodes,
             schedule: Schedule::new(links.len()),
             links,
@@ -118,12 +119,12 @@ impl GraphBuilder {
 
     /// For each link, the opposite one whose queue wants to see what comes out of it: the first
     /// that joins the same two nodes the other way.
-    fn watchers(&self) -> Vec<u32> {
+    fn watchers(&self) -> Vec<Option<LinkId>> {
         let opposite = |of: &LinkConfig| {
             self.links.iter().position(|link| {
                 (link.from, link.to) == (of.to, of.from) && link.queue.wants_reverse()
             })
         };
-        self.links.iter().map(|link| opposite(link).map_or(NOBODY, |n| n as u32)).collect()
+        self.links.iter().map(|link| opposite(link).map(|n| LinkId(n as u32))).collect()
     }
 }

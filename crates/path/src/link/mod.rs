@@ -22,6 +22,7 @@ mod stats;
 
 use crate::packets::{Packets, Slot};
 use crate::queue::{Outlet, Queue, QueueDiscipline};
+use crate::routes::Row;
 use ackord_events::{DropReason, Event, LinkId, Sink, TapPoint};
 use ackord_units::{Bytes, Rate, Span, Time};
 use ackord_wire::{NodeId, Packet};
@@ -64,16 +65,31 @@ pub enum Tap {
 pub(crate) struct Link {
     id: LinkId,
     to: NodeId,
+    /// Where packets go from there.
+    onward: Row,
+    /// The link whose queue watches what comes out of this one.
+    watcher: Option<LinkId>,
     serializer: Serializer,
     delay: Span,
     /// When the transmitter has finished what it has begun.
     free_at: Time,
+    /// Packets in the queue, kept here because it is asked for at every turn.
+    waiting: u32,
     queue: Queue,
     loss: Option<LossModel>,
     tap: Tap,
     wire: VecDeque<OnWire>,
     outlet: Outlet,
     stats: LinkStats,
+}
+
+/// What a link knows of the graph around it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// The routes of the node it leads to.
+    pub(crate) onward: Row,
+    /// The opposite link, if its queue watches what comes out of this one.
+    pub(crate) watcher: Option<LinkId>,
 }
 
 /// A packet whose transmission has begun.
@@ -85,13 +101,16 @@ struct OnWire {
 }
 
 impl Link {
-    pub(crate) fn new(id: LinkId, config: LinkConfig) -> Link {
+    pub(crate) fn new(id: LinkId, config: LinkConfig, place: Place) -> Link {
         Link {
             id,
             to: config.to,
+            onward: place.onward,
+            watcher: place.watcher,
             serializer: Serializer::new(config.rate),
             delay: config.delay,
             free_at: Time::ZERO,
+            waiting: config.queue.len_packets(),
             queue: config.queue,
             loss: config.loss,
             tap: config.tap,
@@ -127,14 +146,21 @@ impl Link {
     /// Lets the transmitter do everything it does up to and including `now`.
     #[inline]
     pub(crate) fn run_until<S: Sink>(&mut self, now: Time, packets: &mut Packets, sink: &mut S) {
-        while self.free_at <= now && self.queue.len_packets() > 0 {
-            let at = self.free_at;
-            let dequeued = self.queue.dequeue(at, packets, &mut self.outlet);
-            self.drain_outlet(at, packets, sink);
-            let Some(dequeued) = dequeued else { break };
-            self.tell_dequeued(at, &packets[dequeued.slot], dequeued.waited, sink);
-            self.transmit(at, dequeued.slot, packets);
+        while self.waiting > 0 && self.free_at <= now {
+            let Sent::Yes = self.transmit_next(packets, sink) else { break };
         }
+    }
+
+    /// The transmitter is free and takes what the queue gives it.
+    fn transmit_next<S: Sink>(&mut self, packets: &mut Packets, sink: &mut S) -> Sent {
+        let at = self.free_at;
+        let dequeued = self.queue.dequeue(at, packets, &mut self.outlet);
+        self.waiting = self.queue.len_packets();
+        self.drain_outlet(at, packets, sink);
+        let Some(dequeued) = dequeued else { return Sent::No };
+        self.tell_dequeued(at, &packets[dequeued.slot], dequeued.waited, sink);
+        self.transmit(at, dequeued.slot, packets);
+        Sent::Yes
     }
 
     /// Takes the packet that arrives at `now`, or drops it there if the medium lost it.
@@ -169,8 +195,19 @@ impl Link {
         self.wire.front().map(|head| head.arrives_at)
     }
 
+    #[inline]
     pub(crate) fn to(&self) -> NodeId {
         self.to
+    }
+
+    #[inline]
+    pub(crate) fn onward(&self) -> Row {
+        self.onward
+    }
+
+    #[inline]
+    pub(crate) fn watcher(&self) -> Option<LinkId> {
+        self.watcher
     }
 
     pub(crate) fn stats(&self) -> &LinkStats {
@@ -192,7 +229,7 @@ impl Link {
 
     /// Packets in the queue and on the wire.
     pub(crate) fn in_flight(&self) -> u64 {
-        u64::from(self.queue.len_packets()) + self.wire.len() as u64
+        u64::from(self.waiting) + self.wire.len() as u64
     }
 
     /// A packet dies here: counted, told, and its slot given up.
@@ -235,14 +272,14 @@ impl Link {
     #[inline]
     fn enqueue<S: Sink>(&mut self, now: Time, slot: Slot, packets: &mut Packets, sink: &mut S) {
         let taken = self.queue.enqueue(now, slot, packets, &mut self.outlet);
+        self.waiting = self.queue.len_packets();
         self.drain_outlet(now, packets, sink);
         match taken {
             Err(reason) => self.drop(now, slot, reason, packets, sink),
             Ok(()) => {
                 if S::ACTIVE {
-                    let packets_waiting = self.queue.len_packets();
                     let queue =
-                        QueueLength { packets: packets_waiting, bytes: self.queue.len_bytes() };
+                        QueueLength { packets: self.waiting, bytes: self.queue.len_bytes() };
                     self.tell_enqueued(now, &packets[slot], queue, sink);
                 }
             }
@@ -302,11 +339,17 @@ impl Link {
             flow: packet.flow,
             bytes: packet.len(),
             waited,
-            queue_packets: self.queue.len_packets(),
+            queue_packets: self.waiting,
             queue_bytes: self.queue.len_bytes(),
         };
         sink.emit(now, event);
     }
+}
+
+/// Whether a queue with packets in it gave one, or dropped them all.
+enum Sent {
+    Yes,
+    No,
 }
 
 struct QueueLength {
