@@ -56,8 +56,9 @@ ns2-band: ## repeat what ns-2 says about the selective-drop paper's links
 	@scripts/install.sh bench-peers
 	python3 papers/selective-drop/ns2/band.py
 
-generated: ## refresh the program's output where documents quote it
+generated: ## refresh the scenario schema, and the program's output where documents quote it
 	cargo run --quiet --package ackord-xtask -- generated --write
+	BLESS=1 cargo test --quiet --package ackord-scenario --test schema
 
 fmt: ## format the code
 	cargo fmt --all
