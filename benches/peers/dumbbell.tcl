@@ -17,7 +17,8 @@ set queue [expr {int($rate * 0.040 / 8 / 1500)}]
 set access [expr {$topology eq "host" ? 10 * $rate : 100e6}]
 
 Agent/TCP set packetSize_ 1460
-Agent/TCP set window_ 100000
+# One megabyte, as in the other two.
+Agent/TCP set window_ 684
 Agent/TCP set windowInit_ 10
 
 set sim [new Simulator]
