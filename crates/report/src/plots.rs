@@ -5,7 +5,7 @@
 
 use crate::plot::{Mark, Plot, PlotSeries, Range, Shape};
 use ackord_measure::{FlowSeries, LinkSeries, Point, SeriesSet, Trace};
-use ackord_units::{Bytes, Span};
+use ackord_units::{Bytes, Span, Time};
 
 /// Most curves of one kind in a plot.
 const MOST_CURVES: usize = 7;
@@ -27,7 +27,9 @@ pub enum WindowUnit {
 pub struct FlowPlots<'a> {
     curves: Vec<(String, &'a FlowSeries)>,
     of: usize,
-    duration: Span,
+    /// What part of the run is shown.
+    from: Time,
+    to: Time,
     interval: Span,
 }
 
@@ -61,7 +63,39 @@ impl<'a> FlowPlots<'a> {
     ) -> FlowPlots<'a> {
         let of = curves.len();
         curves.truncate(MOST_CURVES);
-        FlowPlots { curves, of, duration, interval }
+        FlowPlots { curves, of, from: Time::ZERO, to: Time::ZERO + duration, interval }
+    }
+
+    /// Only this part of the run.
+    #[must_use]
+    pub fn between(mut self, from: Time, to: Time) -> FlowPlots<'a> {
+        (self.from, self.to) = (from, to);
+        self
+    }
+
+    /// Only the flow of this number, if there is one.
+    #[must_use]
+    pub fn only(mut self, number: usize) -> FlowPlots<'a> {
+        self.curves = self.curves.into_iter().skip(number).take(1).collect();
+        self.of = self.curves.len();
+        self
+    }
+
+    /// One flow's segments around its first retransmission, from five round trips before to fifteen
+    /// after it; nothing if it never retransmitted.
+    pub fn first_repair(&self) -> Option<Plot> {
+        let (number, at) = self.curves.iter().enumerate().find_map(|(number, (_, flow))| {
+            Some((number, flow.retransmitted.points().first()?.at))
+        })?;
+        let (name, flow) = &self.curves[number];
+        let round_trip = Span::from_secs_f64(flow.rtt.value_at(at)?);
+        let before = (round_trip * 5).min(at.saturating_since(self.from));
+        let after = (round_trip * 15).min(self.to.saturating_since(at));
+        let mut plot = self.clone().only(number).between(at - before, at + after).sequence();
+        plot.id = "first-repair".to_owned();
+        plot.title = format!("{name} around its first retransmission");
+        plot.y.range = Range::Data;
+        Some(plot)
     }
 
     /// All of them: windows, sequence, throughput, round-trip times.
@@ -81,11 +115,11 @@ impl<'a> FlowPlots<'a> {
             let cwnd = PlotSeries::new(
                 &self.entry(name, "cwnd"),
                 Mark::Steps,
-                self.points(&flow.cwnd, scale.size),
+                self.held(&flow.cwnd, scale.size),
             );
             plot = plot.with(cwnd.coloured(number));
             if self.curves.len() <= MOST_WITH_SSTHRESH && !flow.ssthresh.is_empty() {
-                let points = self.points(&flow.ssthresh, scale.size);
+                let points = self.held(&flow.ssthresh, scale.size);
                 let name = self.entry(name, "ssthresh");
                 let ssthresh = PlotSeries::new(&name, Mark::Steps, points);
                 plot = plot.with(ssthresh.coloured(number).dashed());
@@ -107,7 +141,7 @@ impl<'a> FlowPlots<'a> {
                 let sent = PlotSeries::new("segment sent", Mark::Points(Shape::Dot), points);
                 plot = plot.with(sent.coloured(0));
             }
-            let points = self.points(&flow.acked, scale.size);
+            let points = self.held(&flow.acked, scale.size);
             let name = if one { "acknowledged" } else { name.as_str() };
             let acked = PlotSeries::new(name, Mark::Steps, points);
             plot = plot.with(acked.coloured(if one { 2 } else { number }));
@@ -154,19 +188,30 @@ impl<'a> FlowPlots<'a> {
             }
             _ => title.to_owned(),
         };
-        over_time(Plot::new(id, &title, "", y_label), self.duration)
+        over_time(Plot::new(id, &title, "", y_label), self.from, self.to)
     }
 
     fn entry(&self, name: &str, what: &str) -> String {
         if self.curves.len() == 1 { what.to_owned() } else { format!("{name}: {what}") }
     }
 
-    fn points(&self, trace: &Trace, size: f64) -> impl Iterator<Item = (f64, f64)> {
-        points(trace, self.duration, size)
+    /// The points of the part that is shown.
+    fn points(&self, trace: &Trace, size: f64) -> Vec<(f64, f64)> {
+        let (from, to) = (self.from, self.to);
+        let points = trace.points().iter().copied();
+        placed(points.filter(|point| (from..=to).contains(&point.at)), self.to, size)
     }
 
-    fn rates(&self, trace: &Trace, size: f64) -> impl Iterator<Item = (f64, f64)> {
-        rates(trace, TimeAxis { duration: self.duration, interval: self.interval }, size)
+    /// The points of the part that is shown, of a value that holds until it changes.
+    fn held(&self, trace: &Trace, size: f64) -> Vec<(f64, f64)> {
+        let before = trace.value_at(self.from).map(|value| Point { at: self.from, value });
+        let within = trace.points().iter().copied();
+        let within = within.filter(|point| point.at > self.from && point.at <= self.to);
+        placed(before.into_iter().chain(within), self.to, size)
+    }
+
+    fn rates(&self, trace: &Trace, size: f64) -> Vec<(f64, f64)> {
+        placed(held_to_the_end(trace, self.interval, self.to), self.to, size)
     }
 }
 
@@ -183,14 +228,15 @@ pub fn queue_plot(series: &SeriesSet) -> Plot {
         _ => "Queue length".to_owned(),
     };
     let plot = Plot::new("queue", &title, "", "packets waiting");
-    let mut plot = over_time(plot, series.duration);
+    let end = Time::ZERO + series.duration;
+    let mut plot = over_time(plot, Time::ZERO, end);
     for (number, (link, _)) in links.iter().enumerate() {
-        let points = points(&link.queue_packets, series.duration, 1.0);
+        let points = placed(link.queue_packets.points().iter().copied(), end, 1.0);
         plot = plot.with(PlotSeries::new(&link.name, Mark::Steps, points).coloured(number));
     }
     for (number, (link, _)) in links.iter().enumerate() {
         if !link.drops.is_empty() {
-            let points = points(&link.drops, series.duration, 1.0);
+            let points = placed(link.drops.points().iter().copied(), end, 1.0);
             let mark = Mark::Points(Shape::Cross);
             // One queue's drops stand out in a colour of their own.
             let colour = if links.len() == 1 { 1 } else { number };
@@ -206,10 +252,12 @@ pub fn link_plot(series: &SeriesSet) -> Plot {
     let links: Vec<_> = used.take(MOST_CURVES).collect();
     let scale = rate_unit(links.iter().map(|link| &link.throughput));
     let label = format!("IP rate per {} ({})", series.interval, scale.name);
-    let mut plot = over_time(Plot::new("links", "Load of links", "", &label), series.duration);
-    let axis = TimeAxis { duration: series.duration, interval: series.interval };
+    let end = Time::ZERO + series.duration;
+    let plot = Plot::new("links", "Load of links", "", &label);
+    let mut plot = over_time(plot, Time::ZERO, end);
     for (number, link) in links.iter().enumerate() {
-        let points = rates(&link.throughput, axis, scale.size);
+        let points = held_to_the_end(&link.throughput, series.interval, end);
+        let points = placed(points, end, scale.size);
         plot = plot.with(PlotSeries::new(&link.name, Mark::Steps, points).coloured(number));
     }
     plot
@@ -241,42 +289,37 @@ fn most<'a>(traces: impl IntoIterator<Item = &'a Trace>) -> f64 {
     traces.into_iter().flat_map(Trace::points).map(|point| point.value).fold(0.0, f64::max)
 }
 
-fn over_time(mut plot: Plot, duration: Span) -> Plot {
-    let unit = time_unit(duration);
+fn over_time(mut plot: Plot, from: Time, to: Time) -> Plot {
+    let unit = time_unit(to);
     plot.x.label = format!("time ({})", unit.name);
-    if duration > Span::ZERO {
-        plot.x.range = Range::Fixed(0.0, duration.as_secs_f64() / unit.size);
+    if to > from {
+        plot.x.range = Range::Fixed(from.as_secs_f64() / unit.size, to.as_secs_f64() / unit.size);
     }
     plot
 }
 
-/// Seconds, or milliseconds for a short run.
-fn time_unit(duration: Span) -> Unit {
-    if duration < Span::from_secs(1) {
+/// Seconds, or milliseconds where all happens within the first second.
+fn time_unit(to: Time) -> Unit {
+    if to < Time::ZERO + Span::from_secs(1) {
         Unit { name: "ms", size: 1e-3 }
     } else {
         Unit { name: "s", size: 1.0 }
     }
 }
 
-fn points(trace: &Trace, duration: Span, size: f64) -> impl Iterator<Item = (f64, f64)> + use<'_> {
-    let time = time_unit(duration).size;
-    trace.points().iter().map(move |point| (point.at.as_secs_f64() / time, point.value / size))
+/// Points in the units of their axes.
+fn placed(points: impl Iterator<Item = Point>, to: Time, size: f64) -> Vec<(f64, f64)> {
+    let time = time_unit(to).size;
+    points.map(|point| (point.at.as_secs_f64() / time, point.value / size)).collect()
 }
 
-#[derive(Clone, Copy)]
-struct TimeAxis {
-    duration: Span,
+/// Values per interval, the last one held to the end of its interval.
+fn held_to_the_end(
+    trace: &Trace,
     interval: Span,
-}
-
-/// Rates per interval, the last one held to the end of its interval.
-fn rates(trace: &Trace, axis: TimeAxis, size: f64) -> impl Iterator<Item = (f64, f64)> + use<'_> {
-    let time = time_unit(axis.duration).size;
-    let end = trace.points().last().map(|last| {
-        let at = (last.at + axis.interval).min(ackord_units::Time::ZERO + axis.duration);
-        Point { at, value: last.value }
-    });
-    let all = trace.points().iter().copied().chain(end);
-    all.map(move |point| (point.at.as_secs_f64() / time, point.value / size))
+    end: Time,
+) -> impl Iterator<Item = Point> + use<'_> {
+    let last = trace.points().last();
+    let last = last.map(|last| Point { at: (last.at + interval).min(end), value: last.value });
+    trace.points().iter().copied().chain(last)
 }

@@ -49,8 +49,10 @@ pub fn run_document(run: &RunSummary, series: Option<&SeriesSet>, context: &Cont
     }
     let mut sections = vec![flows, links];
     if let Some(series) = series {
-        let mut plots = FlowPlots::of_run(series).all(context.window_unit);
+        let flow_plots = FlowPlots::of_run(series);
+        let mut plots = flow_plots.all(context.window_unit);
         plots.extend([queue_plot(series), link_plot(series)]);
+        plots.extend(flow_plots.first_repair());
         let blocks = plots.into_iter().map(Block::Plot).collect();
         sections.push(Section { heading: "Over time".to_owned(), blocks });
     }

@@ -86,7 +86,8 @@ fn the_html_holds_the_scenario_as_text_and_every_plot() {
     let (summary, series) = run(Shape { flows: 1, secs: 3 });
     let html = to_html(&run_document(&summary, Some(&series), &context()));
     assert!(html.contains("name = &quot;&lt;b&gt;&quot;") && !html.contains("<b>"));
-    assert_eq!(html.matches("class=\"ackord-plot\"").count(), 6);
+    assert_eq!(html.matches("class=\"ackord-plot\"").count(), 7);
+    assert!(html.contains("flow0 around its first retransmission"));
     assert!(html.contains("Results as JSON"));
 }
 
