@@ -57,8 +57,8 @@ ns2-band: ## repeat what ns-2 says about the selective-drop paper's links
 	python3 papers/selective-drop/ns2/band.py
 
 generated: ## refresh the scenario schema, and the program's output where documents quote it
-	cargo run --quiet --package ackord-xtask -- generated --write
 	BLESS=1 cargo test --quiet --package ackord-scenario --test schema
+	cargo run --quiet --package ackord-xtask -- generated --write
 
 fmt: ## format the code
 	cargo fmt --all
