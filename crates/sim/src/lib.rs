@@ -1,1 +1,27 @@
-//! Discrete-event driver.
+//! The discrete-event driver: a scenario in, events out, in simulated time.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `topology.rs` | the path of a scenario as a [`Graph`](ackord_path::Graph), for every driver |
+//! | `endpoints.rs` | the endpoints of a scenario's flows as connections, for every driver |
+//! | `simulation.rs` | [`Simulation`]: the event loop |
+//!
+//! # Order of events
+//! What happens at the same nanosecond is ordered by (kind, node, sequence): packets that move on
+//! the path first, in order of link and then of transmission; then timers of endpoints, in order
+//! of flow and side; then applications, in order of flow. An endpoint that something happened to
+//! sends at once, before the next event. Time never goes back: the loop asserts it.
+//!
+//! # Determinism
+//! Nothing here or above reads a clock, the environment or an iteration order of hashes. Random
+//! numbers come from one stream per element, derived from the seed and the element's name.
+//!
+//! Not modelled: processing time in hosts; an application at the receiving end that does not read.
+
+mod endpoints;
+mod simulation;
+mod topology;
+
+pub use endpoints::{config_for, initial_sequence, mechanisms_for, start_time};
+pub use simulation::{RunError, Simulation};
+pub use topology::{BuildError, Topology, build_topology};

@@ -164,6 +164,26 @@ fn delayed_acknowledgments_halve_the_count() {
     assert!((100..=110).contains(&second), "{second}");
 }
 
+#[test]
+fn several_losses_in_a_window_are_repaired_without_the_timer_even_if_the_peer_lacks_sack() {
+    for sack in [ackord_tcp::Offer::Yes, ackord_tcp::Offer::No] {
+        let mut config = simple();
+        config.offers.sack = sack;
+        let mut pair = Pair::established(config, defaults());
+        pair.client.write(Bytes(100_000));
+        // Of the segments after the handshake the fifteenth, seventeenth and nineteenth.
+        let until = pair.now + Span::from_secs(20);
+        let mut data = 0;
+        pair.run(until, |_, from, segment| {
+            data += u64::from(from == Side::Client && segment.payload_len > 0);
+            from == Side::Client && segment.payload_len > 0 && [15, 17, 19].contains(&data)
+        });
+        assert_eq!(pair.server.bytes_received(), 100_000);
+        assert_eq!(pair.client.stats().timeouts, 0, "{sack:?}");
+        assert_eq!(pair.client.stats().retransmitted_segments, 3, "{sack:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 

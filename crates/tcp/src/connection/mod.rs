@@ -23,7 +23,7 @@ use crate::config::{Config, Mechanisms};
 use crate::receiver::{Finished, Receiver};
 use crate::sender::{FinProgress, Sender, SenderChoices};
 use crate::trace::Trace;
-use ackord_events::{EndpointId, Event, Sink, TcpState};
+use ackord_events::{EndpointId, Event, NoSink, Sink, TcpState};
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::Segment;
 use options::Agreed;
@@ -105,35 +105,21 @@ impl Connection {
         iss: Seq,
         now: Time,
     ) -> Connection {
-        let mut connection = Connection::new(config, choices, id, iss, Opened::Actively);
-        connection.state = TcpState::SynSent;
-        connection.syn.pending = true;
-        connection.sender.rto_at = Some(now + connection.sender.rtt.rto());
+        let mut connection = Connection::listen(config, choices, id, iss);
+        connection.open(now, &mut NoSink);
         connection
     }
 
     /// Waits for a SYN.
     pub fn listen(config: Config, choices: Mechanisms, id: EndpointId, iss: Seq) -> Connection {
-        let mut connection = Connection::new(config, choices, id, iss, Opened::Passively);
-        connection.state = TcpState::Listen;
-        connection
-    }
-
-    fn new(
-        config: Config,
-        choices: Mechanisms,
-        id: EndpointId,
-        iss: Seq,
-        opened: Opened,
-    ) -> Connection {
         let Mechanisms { congestion, loss, recovery, ack, nagle } = choices;
         let sender_choices = SenderChoices { congestion, loss, recovery, nagle };
         let mut receiver = Receiver::new(config.receive_buffer, ack);
         receiver.scale = options::scale_for(&config);
         Connection {
             id,
-            state: TcpState::Closed,
-            opened,
+            state: TcpState::Listen,
+            opened: Opened::Passively,
             agreed: Agreed::default(),
             sender: Sender::new(&config, iss, sender_choices),
             receiver,
@@ -143,6 +129,18 @@ impl Connection {
             close_reason: None,
             stats: Stats::default(),
             config,
+        }
+    }
+
+    /// A listening connection opens actively instead (RFC 9293 §3.10.1): the SYN comes out of
+    /// [`Connection::poll_segment`]. In any other state nothing happens.
+    pub fn open<S: Sink>(&mut self, now: Time, sink: &mut S) {
+        if self.state == TcpState::Listen {
+            let trace = &mut Trace::new(now, self.id, sink);
+            self.opened = Opened::Actively;
+            self.syn.pending = true;
+            self.sender.rto_at = Some(now + self.sender.rtt.rto());
+            self.enter(trace, TcpState::SynSent);
         }
     }
 
@@ -328,7 +326,7 @@ fn legal(from: TcpState, to: TcpState) -> bool {
     use TcpState::*;
     matches!(
         (from, to),
-        (Listen, SynReceived)
+        (Listen, SynReceived | SynSent)
             | (SynSent, SynReceived | Established)
             | (SynReceived, Listen | Established | FinWait1 | CloseWait)
             | (Established, FinWait1 | CloseWait)

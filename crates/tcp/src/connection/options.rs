@@ -82,7 +82,7 @@ impl Connection {
         let peer_mss = Bytes(u64::from(peer.mss.unwrap_or(536)));
         let stamps = if self.agreed.timestamps.is_some() { Bytes(12) } else { Bytes::ZERO };
         self.sender.smss = self.config.mss.min(peer_mss).saturating_sub(stamps).max(Bytes(1));
-        self.sender.uses_sack = self.agreed.sack;
+        self.sender.agree_on_sack(self.agreed.sack);
     }
 
     /// RFC 7323 §5.3 R1: whether PAWS refuses the segment.

@@ -94,6 +94,12 @@ pub trait Recovery: Send + fmt::Debug {
         Reentry::AfterRecover
     }
 
+    /// Who repairs instead where the peer does not speak SACK; nothing for a sender that does not
+    /// need it.
+    fn without_sack(&self) -> Option<Box<dyn Recovery>> {
+        None
+    }
+
     /// Fast recovery begins, ssthresh and cwnd already reduced; `duplicate_acks` came so far.
     fn enter(&mut self, flight: &Flight, duplicate_acks: u32);
 

@@ -103,7 +103,7 @@ pub(crate) struct Sender {
     pub(crate) smss: Bytes,
     initial_window_segments: u64,
     max_window_segments: Option<u64>,
-    pub(crate) uses_sack: bool,
+    uses_sack: bool,
     pub(crate) board: Scoreboard,
     pub(crate) rtt: RttEstimator,
     congestion: Box<dyn CongestionControl>,
@@ -180,6 +180,14 @@ impl Sender {
         let sizes = WindowSizes { smss: self.smss, initial_window: self.smss * segments };
         self.congestion.on_established(trace.now, sizes);
         self.tell_window(trace, CwndReason::Initial);
+    }
+
+    /// Whether both ends speak SACK.
+    pub(crate) fn agree_on_sack(&mut self, agreed: bool) {
+        self.uses_sack = agreed;
+        if !agreed && let Some(instead) = self.recovery.without_sack() {
+            self.recovery = instead;
+        }
     }
 
     /// Takes the window of the segment that completes the handshake.

@@ -1,0 +1,310 @@
+//! The event loop.
+
+use crate::endpoints::{config_for, initial_sequence, mechanisms_for, start_time};
+use crate::topology::{BuildError, Topology, build_topology};
+use ackord_events::{EndpointId, Sink, TcpState};
+use ackord_path::{Conservation, Delivery, Graph, Schedule, Unbalanced};
+use ackord_scenario::{Flow, Scenario};
+use ackord_tcp::Connection;
+use ackord_traffic::registry::build_workload;
+use ackord_traffic::{Step, Workload};
+use ackord_units::{Bytes, Time};
+use ackord_wire::{Ecn, FlowId, IpVersion, NodeId, Packet, Segment, Side};
+
+/// A scenario at work in simulated time.
+#[derive(Debug)]
+pub struct Simulation {
+    topology: Topology,
+    ends: Vec<End>,
+    apps: Vec<App>,
+    /// Ids: two per flow for the endpoints' timers, then one per flow for the application.
+    timers: Schedule,
+    first_app_timer: u32,
+    now: Time,
+    /// The run may not last longer.
+    limit: Time,
+    packets_sent: u64,
+    /// Flows whose connections are not closed yet.
+    open_flows: usize,
+}
+
+/// One end of a flow, on its host.
+#[derive(Debug)]
+struct End {
+    connection: Connection,
+    node: NodeId,
+    peer: NodeId,
+    ip: IpVersion,
+}
+
+/// The application of a flow.
+#[derive(Debug)]
+struct App {
+    workload: Workload,
+    /// The end that writes.
+    sends: Side,
+    phase: AppPhase,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AppPhase {
+    /// The client has not opened the connection yet.
+    Idle,
+    /// The connection is being opened.
+    Opening,
+    Writing,
+    /// Everything is written and the sending end has closed.
+    Closed,
+    /// Both ends are done.
+    Over,
+}
+
+/// Why a run ended badly. Each is a defect of this project.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RunError {
+    /// Packets have appeared or vanished.
+    #[error(transparent)]
+    Unbalanced(#[from] Unbalanced),
+}
+
+impl Simulation {
+    /// Builds `scenario` with the random streams of `seed` (which may differ from the file's).
+    pub fn new(scenario: &Scenario, seed: u64) -> Result<Simulation, BuildError> {
+        let topology = build_topology(scenario, seed)?;
+        let flows = scenario.flows.len();
+        let mut simulation = Simulation {
+            topology,
+            ends: Vec::with_capacity(flows * 2),
+            apps: Vec::with_capacity(flows),
+            timers: Schedule::new(flows * 3),
+            first_app_timer: flows as u32 * 2,
+            now: Time::ZERO,
+            limit: Time::ZERO + scenario.duration,
+            packets_sent: 0,
+            open_flows: flows,
+        };
+        for (index, flow) in scenario.flows.iter().enumerate() {
+            simulation.add_flow(FlowId(index as u32), flow, seed);
+        }
+        Ok(simulation)
+    }
+
+    fn add_flow(&mut self, id: FlowId, flow: &Flow, seed: u64) {
+        for side in [Side::Client, Side::Server] {
+            let choices = flow.tcp(side);
+            let (node, peer) = match side {
+                Side::Client => (flow.client, flow.server),
+                Side::Server => (flow.server, flow.client),
+            };
+            let config = config_for(choices);
+            let ip = config.ip;
+            let endpoint = EndpointId { flow: id, side };
+            let iss = initial_sequence(seed, flow, side);
+            let mechanisms = mechanisms_for(choices);
+            // The client too listens, to nobody, until its flow starts and it opens.
+            let connection = Connection::listen(config, mechanisms, endpoint, iss);
+            self.ends.push(End { connection, node, peer, ip });
+        }
+        let starts_at = start_time(seed, flow);
+        self.apps.push(App {
+            workload: build_workload(&flow.traffic),
+            sends: flow.sends,
+            phase: AppPhase::Idle,
+        });
+        self.timers.set(self.first_app_timer + id.0, starts_at);
+    }
+
+    /// Runs everything that happens up to and including `until` (and the scenario's duration).
+    /// May be called again with a later time, to show progress in between.
+    pub fn run_until<S: Sink>(&mut self, until: Time, sink: &mut S) {
+        let until = until.min(self.limit);
+        loop {
+            let path_at = self.topology.graph.deadline().unwrap_or(Time::NEVER);
+            let timer_at = self.timers.next_at();
+            let next = path_at.min(timer_at);
+            if next > until || self.is_over() {
+                break;
+            }
+            assert!(next >= self.now, "time went back from {} to {next}", self.now);
+            self.now = next;
+            if path_at <= timer_at {
+                while let Some(delivery) = self.topology.graph.poll_delivery(next, sink) {
+                    self.deliver(&delivery, sink);
+                }
+            } else {
+                self.on_timer(sink);
+            }
+        }
+        if !self.is_over() && until > self.now {
+            self.now = until;
+        }
+    }
+
+    /// Whether nothing more can happen: the duration has passed, or every connection is closed.
+    pub fn is_over(&self) -> bool {
+        self.open_flows == 0 || self.now >= self.limit
+    }
+
+    /// Ends the run where it stands: tells the sink of everything the path has still to tell, and
+    /// checks that no packet has appeared or vanished.
+    pub fn finish<S: Sink>(&mut self, sink: &mut S) -> Result<Conservation, RunError> {
+        self.topology.graph.settle(self.now, sink);
+        let conservation = self.topology.graph.conservation();
+        conservation.check().map_err(RunError::from)?;
+        Ok(conservation)
+    }
+
+    /// The present.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The path, for its counters.
+    pub fn graph(&self) -> &Graph {
+        &self.topology.graph
+    }
+
+    /// One end of a flow, for its counters.
+    pub fn connection(&self, endpoint: EndpointId) -> &Connection {
+        &self.ends[end_index(endpoint.flow, endpoint.side)].connection
+    }
+
+    /// A packet has arrived at its host.
+    fn deliver<S: Sink>(&mut self, delivery: &Delivery, sink: &mut S) {
+        let Delivery { at, packet, .. } = delivery;
+        debug_assert_eq!(*at, self.now, "a delivery is told when it happens");
+        let Some(segment) = &packet.tcp else { return };
+        let (flow, side) = (packet.flow, packet.from.other());
+        let index = end_index(flow, side);
+        let end = &mut self.ends[index];
+        end.connection.handle_segment(self.now, segment, sink);
+        let readable = end.connection.readable();
+        if readable > Bytes::ZERO {
+            end.connection.read(readable);
+        }
+        self.after(flow, side, sink);
+    }
+
+    fn on_timer<S: Sink>(&mut self, sink: &mut S) {
+        let (_, id) = self.timers.peek().expect("a timer is due");
+        if id >= self.first_app_timer {
+            self.timers.clear(id);
+            self.on_app_timer(FlowId(id - self.first_app_timer), sink);
+            return;
+        }
+        let (flow, side) = (FlowId(id / 2), if id % 2 == 0 { Side::Client } else { Side::Server });
+        let end = &mut self.ends[id as usize];
+        // Timers are lazy: one that was moved to later is only looked at again when it would have
+        // been due.
+        match end.connection.deadline() {
+            None => self.timers.clear(id),
+            Some(at) if at > self.now => self.timers.set(id, at),
+            Some(_) => {
+                self.timers.clear(id);
+                end.connection.handle_deadline(self.now, sink);
+                self.after(flow, side, sink);
+            }
+        }
+    }
+
+    fn on_app_timer<S: Sink>(&mut self, flow: FlowId, sink: &mut S) {
+        if self.apps[flow.0 as usize].phase == AppPhase::Idle {
+            self.apps[flow.0 as usize].phase = AppPhase::Opening;
+            self.ends[end_index(flow, Side::Client)].connection.open(self.now, sink);
+            self.after(flow, Side::Client, sink);
+        } else {
+            let sends = self.apps[flow.0 as usize].sends;
+            self.after(flow, sends, sink);
+        }
+    }
+
+    /// Something happened to an end: its application acts, it sends what it can, and its timer is
+    /// looked at.
+    fn after<S: Sink>(&mut self, flow: FlowId, side: Side, sink: &mut S) {
+        if self.apps[flow.0 as usize].sends == side {
+            self.write(flow);
+        }
+        let now = self.now;
+        let end = &mut self.ends[end_index(flow, side)];
+        if end.connection.peer_finished() {
+            end.connection.close();
+        }
+        while let Some(segment) = end.connection.poll_segment(now, sink) {
+            self.packets_sent += 1;
+            let packet = packet(end, (flow, side), segment, self.packets_sent);
+            self.topology.graph.handle_packet(now, packet, sink);
+        }
+        if let Some(at) = end.connection.deadline() {
+            let id = end_index(flow, side) as u32;
+            if at < self.timers.time_of(id) {
+                self.timers.set(id, at.max(now));
+            }
+        }
+        let over = matches!(end.connection.state(), TcpState::Closed | TcpState::TimeWait);
+        if over {
+            self.check_over(flow);
+        }
+    }
+
+    /// The application of the sending end writes what it has and the send buffer takes.
+    fn write(&mut self, flow: FlowId) {
+        let app = &mut self.apps[flow.0 as usize];
+        let connection = &mut self.ends[end_index(flow, app.sends)].connection;
+        if matches!(app.phase, AppPhase::Idle | AppPhase::Opening) {
+            if connection.state() != TcpState::Established {
+                return;
+            }
+            app.phase = AppPhase::Writing;
+            app.workload.start(self.now);
+        }
+        if app.phase != AppPhase::Writing {
+            return;
+        }
+        loop {
+            match app.workload.next(self.now, connection.writable()) {
+                Step::Write(bytes) => {
+                    connection.write(bytes);
+                }
+                Step::Wait => break,
+                Step::Close => {
+                    connection.close();
+                    app.phase = AppPhase::Closed;
+                    break;
+                }
+            }
+        }
+        if let Some(at) = app.workload.deadline() {
+            self.timers.set(self.first_app_timer + flow.0, at);
+        }
+    }
+
+    fn check_over(&mut self, flow: FlowId) {
+        let closed = |side| {
+            let state = self.ends[end_index(flow, side)].connection.state();
+            matches!(state, TcpState::Closed | TcpState::TimeWait)
+        };
+        let app = &mut self.apps[flow.0 as usize];
+        if app.phase != AppPhase::Over && closed(Side::Client) && closed(Side::Server) {
+            app.phase = AppPhase::Over;
+            self.open_flows -= 1;
+        }
+    }
+}
+
+fn end_index(flow: FlowId, side: Side) -> usize {
+    flow.0 as usize * 2 + usize::from(side == Side::Server)
+}
+
+fn packet(end: &End, (flow, from): (FlowId, Side), segment: Segment, tag: u64) -> Packet {
+    Packet {
+        flow,
+        from,
+        src: end.node,
+        dst: end.peer,
+        ip: end.ip,
+        ecn: Ecn::NotEct,
+        ip_len: end.ip.header_len() + segment.header_len() + segment.payload_len,
+        tag,
+        tcp: Some(segment),
+    }
+}

@@ -1,0 +1,94 @@
+//! The path of a scenario as a graph.
+
+use ackord_events::LinkId;
+use ackord_path::registry::{self, QueueContext, build_loss, build_queue};
+use ackord_path::{Graph, GraphError, LinkConfig, Stream, Tap};
+use ackord_scenario::{Link, Scenario, Way};
+use ackord_wire::FlowId;
+
+/// A graph, and which of its links is which in the scenario.
+#[derive(Debug)]
+pub struct Topology {
+    /// The path.
+    pub graph: Graph,
+    /// By [`LinkId`]: index into [`Scenario::links`], and the direction.
+    pub links: Vec<(usize, Way)>,
+}
+
+/// Why a scenario cannot be built. One that was checked can only fail by its size.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BuildError {
+    /// The graph is impossible.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// A queue or loss model is impossible.
+    #[error("link `{link}`: {error}")]
+    Element {
+        /// The link's name.
+        link: String,
+        /// What is wrong with it.
+        error: registry::BuildError,
+    },
+}
+
+impl Topology {
+    /// The graph's link for one direction of a scenario's link.
+    pub fn link_id(link: usize, way: Way) -> LinkId {
+        let direction = match way {
+            Way::Forward => 0,
+            Way::Reverse => 1,
+        };
+        LinkId(link as u32 * 2 + direction)
+    }
+}
+
+/// Builds the path of `scenario`, with the random streams of `seed`.
+pub fn build_topology(scenario: &Scenario, seed: u64) -> Result<Topology, BuildError> {
+    let mut builder = Graph::builder();
+    for _ in &scenario.nodes {
+        builder.add_node();
+    }
+    let mut links = Vec::new();
+    for (index, link) in scenario.links.iter().enumerate() {
+        for way in [Way::Forward, Way::Reverse] {
+            let config = link_config(scenario, seed, (index, link), way)
+                .map_err(|error| BuildError::Element { link: link.name.clone(), error })?;
+            let id = builder.add_link(config);
+            debug_assert_eq!(id, Topology::link_id(index, way));
+            links.push((index, way));
+        }
+    }
+    Ok(Topology { graph: builder.build()?, links })
+}
+
+fn link_config(
+    scenario: &Scenario,
+    seed: u64,
+    (index, link): (usize, &Link),
+    way: Way,
+) -> Result<LinkConfig, registry::BuildError> {
+    let direction = link.direction(way);
+    let (from, to) = match way {
+        Way::Forward => (link.from, link.to),
+        Way::Reverse => (link.to, link.from),
+    };
+    let name = link.direction_name(way);
+    let context = QueueContext {
+        rate: direction.rate,
+        delay: direction.delay,
+        flow_named: &|name| {
+            scenario.flows.iter().position(|flow| flow.name == name).map(|at| FlowId(at as u32))
+        },
+    };
+    let stream = Stream::for_element(seed, &format!("links/{name}/loss"));
+    let tapped = scenario.record.captures.iter().any(|tap| (tap.link, tap.way) == (index, way));
+    Ok(LinkConfig {
+        from,
+        to,
+        rate: direction.rate,
+        delay: direction.delay,
+        queue: build_queue(&direction.queue, &context)?,
+        loss: direction.loss.as_ref().map(|choice| build_loss(choice, stream)).transpose()?,
+        tap: if tapped { Tap::On } else { Tap::Off },
+    })
+}

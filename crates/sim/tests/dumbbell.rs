@@ -1,0 +1,93 @@
+//! Whole runs: physics first, then determinism.
+
+use ackord_events::{EndpointId, LinkId, NoSink, Recorder};
+use ackord_scenario::{Scenario, ScenarioFile, Way};
+use ackord_sim::{Simulation, Topology};
+use ackord_units::{Bytes, Time};
+use ackord_wire::FlowId;
+
+fn library(name: &str) -> Scenario {
+    ScenarioFile::from_library(name).and_then(|file| file.check()).expect("a library scenario")
+}
+
+fn run(scenario: &Scenario, seed: u64) -> Simulation {
+    let mut simulation = Simulation::new(scenario, seed).expect("a checked scenario builds");
+    simulation.run_until(Time::ZERO + scenario.duration, &mut NoSink);
+    simulation.finish(&mut NoSink).expect("packets are conserved");
+    simulation
+}
+
+/// The scenario's link of this name as the graph numbers it.
+fn link(scenario: &Scenario, name: &str) -> LinkId {
+    let index = scenario.links.iter().position(|link| link.name == name).expect("a link");
+    Topology::link_id(index, Way::Forward)
+}
+
+/// Octets of a flow's workload that have arrived.
+fn received(scenario: &Scenario, simulation: &Simulation, flow: usize) -> u64 {
+    let side = scenario.flows[flow].sends.other();
+    let endpoint = EndpointId { flow: FlowId(flow as u32), side };
+    simulation.connection(endpoint).bytes_received()
+}
+
+#[test]
+fn ten_flows_fill_the_bottleneck_and_never_more() {
+    let scenario = library("dumbbell");
+    let simulation = run(&scenario, 1);
+    let bottleneck = link(&scenario, "bottleneck");
+    let busy = simulation.graph().busy_for(bottleneck, simulation.now());
+    let share = busy.as_secs_f64() / simulation.now().as_secs_f64();
+    assert!((0.85..=1.0).contains(&share), "busy for {share} of the run");
+    let capacity = scenario.links[0].forward.rate.bytes_in(scenario.duration);
+    let goodput: Bytes =
+        (0..scenario.flows.len()).map(|flow| Bytes(received(&scenario, &simulation, flow))).sum();
+    assert!(goodput < capacity, "{goodput} through a link that carries {capacity}");
+}
+
+#[test]
+fn every_library_scenario_runs_and_conserves_packets() {
+    for (name, _) in ackord_scenario::library() {
+        let mut scenario = library(name);
+        // Long enough for loss and recovery, short enough for a debug build.
+        scenario.duration = scenario.duration.min(ackord_units::Span::from_secs(3));
+        let simulation = run(&scenario, scenario.seed);
+        assert!(
+            received(&scenario, &simulation, 0) > 0,
+            "{name}: the first flow delivers something"
+        );
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_events_and_another_seed_others() {
+    let mut scenario = library("lossy-wifi");
+    scenario.duration = ackord_units::Span::from_secs(2);
+    let events = |seed| {
+        let mut simulation = Simulation::new(&scenario, seed).expect("builds");
+        let mut recorder = Recorder::default();
+        simulation.run_until(Time::ZERO + scenario.duration, &mut recorder);
+        simulation.finish(&mut recorder).expect("packets are conserved");
+        recorder.0
+    };
+    let first = events(1);
+    assert!(first.len() > 1_000);
+    assert!(first == events(1), "the same seed gives the same events");
+    assert!(first != events(2), "another seed gives others");
+}
+
+#[test]
+fn running_in_steps_changes_nothing() {
+    let mut scenario = library("lossy-wifi");
+    scenario.duration = ackord_units::Span::from_secs(2);
+    let events = |steps: u64| {
+        let mut simulation = Simulation::new(&scenario, 1).expect("builds");
+        let mut recorder = Recorder::default();
+        for step in 1..=steps {
+            let until = Time::ZERO + scenario.duration * step / steps;
+            simulation.run_until(until, &mut recorder);
+        }
+        simulation.finish(&mut recorder).expect("packets are conserved");
+        recorder.0
+    };
+    assert!(events(1) == events(97));
+}
