@@ -82,7 +82,7 @@ impl<'a> FlowPlots<'a> {
     }
 
     /// One flow's segments around its first retransmission, from five round trips before to fifteen
-    /// after it; nothing if it never retransmitted.
+    /// after it; nothing if it never retransmitted, or so late that only an outline is known.
     pub fn first_repair(&self) -> Option<Plot> {
         let (number, at) = self.curves.iter().enumerate().find_map(|(number, (_, flow))| {
             Some((number, flow.retransmitted.points().first()?.at))
@@ -90,7 +90,14 @@ impl<'a> FlowPlots<'a> {
         let (name, flow) = &self.curves[number];
         let round_trip = Span::from_secs_f64(flow.rtt.value_at(at)?);
         let before = (round_trip * 5).min(at.saturating_since(self.from));
-        let after = (round_trip * 15).min(self.to.saturating_since(at));
+        let known = [&flow.sent, &flow.acked, &flow.retransmitted].map(Trace::exact_until);
+        let known = known.into_iter().fold(self.to, Time::min);
+        let after = (round_trip * 15).min(known.saturating_since(at));
+        if after < round_trip {
+            return None;
+        }
+        // Just before the last known instant, of which not all may be known.
+        let after = after.saturating_sub(Span::from_nanos(1));
         let mut plot = self.clone().only(number).between(at - before, at + after).sequence();
         plot.id = "first-repair".to_owned();
         plot.title = format!("{name} around its first retransmission");
@@ -197,16 +204,13 @@ impl<'a> FlowPlots<'a> {
 
     /// The points of the part that is shown.
     fn points(&self, trace: &Trace, size: f64) -> Vec<(f64, f64)> {
-        let (from, to) = (self.from, self.to);
-        let points = trace.points().iter().copied();
-        placed(points.filter(|point| (from..=to).contains(&point.at)), self.to, size)
+        placed(trace.points_between(self.from, self.to).iter().copied(), self.to, size)
     }
 
     /// The points of the part that is shown, of a value that holds until it changes.
     fn held(&self, trace: &Trace, size: f64) -> Vec<(f64, f64)> {
         let before = trace.value_at(self.from).map(|value| Point { at: self.from, value });
-        let within = trace.points().iter().copied();
-        let within = within.filter(|point| point.at > self.from && point.at <= self.to);
+        let within = trace.points_between(self.from, self.to).iter().copied();
         placed(before.into_iter().chain(within), self.to, size)
     }
 

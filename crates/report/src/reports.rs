@@ -47,7 +47,8 @@ pub fn run_document(run: &RunSummary, series: Option<&SeriesSet>, context: &Cont
         let lost = run.unroutable_packets;
         links.blocks.push(Block::Text(format!("{lost} packets found no way to go.")));
     }
-    let mut sections = vec![flows, links];
+    let mechanisms = Section::new("Mechanisms").with(Block::Table(tables::mechanism_table(run)));
+    let mut sections = vec![flows, links, mechanisms];
     if let Some(series) = series {
         let flow_plots = FlowPlots::of_run(series);
         let mut plots = flow_plots.all(context.window_unit);

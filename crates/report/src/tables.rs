@@ -3,6 +3,7 @@
 use crate::document::{Cell, Column, Table, decimals_for};
 use ackord_measure::stats::Estimate;
 use ackord_measure::{Claim, Comparison, RunSummary};
+use std::collections::BTreeSet;
 
 const MEGA: f64 = 1e6;
 
@@ -31,6 +32,20 @@ pub fn flow_table(run: &RunSummary) -> Table {
             Cell::Count(flow.timeouts),
             Cell::Count(flow.acks_sent),
         ]
+    });
+    Table { caption: String::new(), columns, rows: rows.collect() }
+}
+
+/// Which mechanisms each flow used, a column per family.
+pub fn mechanism_table(run: &RunSummary) -> Table {
+    let families: BTreeSet<&String> =
+        run.flows.iter().flat_map(|flow| flow.mechanisms.keys()).collect();
+    let mut columns = vec![Column::words("flow")];
+    columns.extend(families.iter().map(|family| Column::words(family)));
+    let rows = run.flows.iter().map(|flow| {
+        let name = |family: &&String| flow.mechanisms.get(*family);
+        let cells = families.iter().map(|family| name(family).map_or(Cell::Missing, Cell::text));
+        std::iter::once(Cell::text(&flow.name)).chain(cells).collect()
     });
     Table { caption: String::new(), columns, rows: rows.collect() }
 }

@@ -75,7 +75,8 @@ fn the_terminal_shows_what_the_summary_holds_within_a_hundred_columns() {
     let (summary, series) = run(Shape { flows: 2, secs: 3 });
     let text = to_terminal(&run_document(&summary, Some(&series), &context()), Colour::Never);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
-    for expected in ["seed 7", "scenario hash f00d", "flow1", "bottleneck", "queue-full", "Mbit/s"]
+    for expected in
+        ["seed 7", "scenario hash f00d", "flow1", "bottleneck", "queue-full", "Mbit/s", "reno"]
     {
         assert!(text.contains(expected), "{expected} is missing:\n{text}");
     }

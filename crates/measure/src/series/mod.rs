@@ -24,14 +24,16 @@ use trace::TraceBuilder;
 /// How much to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeriesOptions {
-    /// Points kept per series (at least 4): all if there are no more, else their outline.
+    /// Points kept per series (at least 4): all if there are no more, else their outline and as
+    /// many of the beginning.
     pub max_points: usize,
     /// Interval of the throughput series; a round one that gives 100 to 250 points when absent.
     pub interval: Option<Span>,
 }
 
 impl Default for SeriesOptions {
-    /// 4096 points per series: about 65 kB each, more than a plot has columns.
+    /// 4096 points per series, and as many again of a thinned one's beginning: at most 131 kB
+    /// each, more than a plot has columns.
     fn default() -> SeriesOptions {
         SeriesOptions { max_points: 4_096, interval: None }
     }

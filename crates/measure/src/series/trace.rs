@@ -2,7 +2,9 @@
 //!
 //! Up to the bound every point is kept exactly. Beyond it, time is cut into equal buckets of which
 //! each keeps its first, smallest, largest and last point: drawn at any width up to the number of
-//! buckets, the line looks the same as with every point.
+//! buckets, the line looks the same as with every point. The points up to the bound are kept
+//! besides, so that the beginning can be looked at closely: between the corners of an outline a
+//! reader would see bursts that never were.
 
 use ackord_units::{Span, Time};
 
@@ -19,14 +21,15 @@ pub struct Point {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     points: Vec<Point>,
-    thinned: bool,
+    /// Every point of the beginning, where `points` holds only an outline.
+    head: Vec<Point>,
 }
 
 impl Trace {
     /// A trace of just these points, which are in order of time.
     pub fn exact(points: Vec<Point>) -> Trace {
         debug_assert!(points.is_sorted_by_key(|point| point.at), "points come in order of time");
-        Trace { points, thinned: false }
+        Trace { points, head: Vec::new() }
     }
 
     /// The points, in order of time.
@@ -36,7 +39,22 @@ impl Trace {
 
     /// Whether points were left out to stay within the bound.
     pub fn is_thinned(&self) -> bool {
-        self.thinned
+        !self.head.is_empty()
+    }
+
+    /// Up to (but not at) this instant every point is known.
+    pub fn exact_until(&self) -> Time {
+        self.head.last().map_or(Time::NEVER, |last| last.at)
+    }
+
+    /// The points of a part of the run, ends included: every one of them if they are known, else
+    /// those of the outline.
+    pub fn points_between(&self, from: Time, to: Time) -> &[Point] {
+        let exact = self.is_thinned() && to < self.exact_until();
+        let points = if exact { &self.head } else { &self.points };
+        let start = points.partition_point(|point| point.at < from);
+        let end = points.partition_point(|point| point.at <= to);
+        &points[start..end.max(start)]
     }
 
     /// Whether there is no point.
@@ -56,10 +74,11 @@ impl Trace {
 pub(super) struct TraceBuilder {
     max_points: usize,
     bucket_width: Span,
-    /// Exact points, or those of closed buckets.
-    kept: Vec<Point>,
+    /// Every point, up to the bound.
+    exact: Vec<Point>,
+    /// The points of closed buckets, once there is no more room for every point.
+    outline: Vec<Point>,
     open: Option<Bucket>,
-    thinned: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -77,24 +96,25 @@ impl TraceBuilder {
     pub(super) fn new(max_points: usize, duration: Span) -> TraceBuilder {
         let buckets = (max_points / 4).max(1) as u64;
         let bucket_width = Span::from_nanos(duration.as_nanos().div_ceil(buckets).max(1));
-        TraceBuilder { max_points, bucket_width, kept: Vec::new(), open: None, thinned: false }
+        let (exact, outline) = (Vec::new(), Vec::new());
+        TraceBuilder { max_points, bucket_width, exact, outline, open: None }
     }
 
     /// Adds a point. One told late, which lies before its predecessor, counts as simultaneous.
     #[inline]
     pub(super) fn push(&mut self, at: Time, value: f64) {
-        if self.thinned {
+        if self.open.is_some() {
             self.push_thinned(Point { at, value });
             return;
         }
-        let at = self.kept.last().map_or(at, |last| last.at.max(at));
-        if self.kept.len() < self.max_points {
-            self.kept.push(Point { at, value });
+        let at = self.exact.last().map_or(at, |last| last.at.max(at));
+        if self.exact.len() < self.max_points {
+            self.exact.push(Point { at, value });
             return;
         }
-        self.thinned = true;
-        let exact = std::mem::take(&mut self.kept);
-        exact.into_iter().for_each(|point| self.push_thinned(point));
+        for number in 0..self.exact.len() {
+            self.push_thinned(self.exact[number]);
+        }
         self.push_thinned(Point { at, value });
     }
 
@@ -126,15 +146,18 @@ impl TraceBuilder {
         let (early, late) = if least.at <= most.at { (least, most) } else { (most, least) };
         for point in [first, early, late, last] {
             // One point may be several of the four.
-            if self.kept.last() != Some(&point) {
-                self.kept.push(point);
+            if self.outline.last() != Some(&point) {
+                self.outline.push(point);
             }
         }
     }
 
     pub(super) fn finish(mut self) -> Trace {
+        if self.open.is_none() {
+            return Trace::exact(self.exact);
+        }
         self.close();
-        Trace { points: self.kept, thinned: self.thinned }
+        Trace { points: self.outline, head: self.exact }
     }
 }
 
@@ -164,6 +187,19 @@ mod tests {
     fn before_its_first_point_a_trace_has_no_value() {
         let trace = build(8, Span::from_nanos(80), &[(5, 1.0)]);
         assert_eq!(trace.value_at(Time::from_nanos(4)), None);
+    }
+
+    #[test]
+    fn of_a_thinned_trace_the_beginning_is_still_known_point_by_point() {
+        let points: Vec<_> = (0..10_000).map(|i| (i * 10, i as f64)).collect();
+        let trace = build(100, Span::from_nanos(100_000), &points);
+        let at = Time::from_nanos;
+        let close_up: Vec<_> =
+            trace.points_between(at(200), at(250)).iter().map(|point| point.value).collect();
+        assert_eq!(close_up, [20.0, 21.0, 22.0, 23.0, 24.0, 25.0]);
+        assert_eq!(trace.exact_until(), at(990));
+        // Beyond, only the outline is left: four points at most per 4000 ns.
+        assert!(trace.points_between(at(4_000), at(7_999)).len() <= 4);
     }
 
     #[test]

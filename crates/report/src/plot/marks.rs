@@ -98,27 +98,29 @@ fn lines(series: &PlotSeries, frame: &Frame) -> Vec<Vec<(f64, f64)>> {
 fn steps(series: &PlotSeries, frame: &Frame) -> Vec<(f64, f64)> {
     let mut corners: Vec<(f64, f64)> = Vec::new();
     for (x, y) in series.points.iter().filter_map(|point| frame.at(point)) {
-        if let Some(&(_, before)) = corners.last().filter(|(_, before)| *before != y) {
-            corners.push((x, before));
+        match corners.as_mut_slice() {
+            // The value goes on as it was: its line grows.
+            [.., before, last] if last.1 == y && before.1 == y => last.0 = x,
+            [.., last] if last.1 != y => {
+                let foot = (x, last.1);
+                corners.extend([foot, (x, y)]);
+            }
+            _ => corners.push((x, y)),
         }
-        corners.push((x, y));
     }
     corners
 }
 
+/// The first, lowest, highest and last place in each column of pixels, in their order.
 fn thinned(places: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let column = |place: &(f64, f64)| (place.0 * COLUMNS_PER_UNIT).floor() as i64;
-    let mut kept: Vec<(f64, f64)> = Vec::new();
+    let mut kept = Vec::new();
     for run in places.chunk_by(|a, b| column(a) == column(b)) {
-        let by_height = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
-        let lowest = run.iter().min_by(by_height);
-        let highest = run.iter().max_by(by_height);
-        let inner = [lowest, highest].into_iter().flatten();
-        for place in run.first().into_iter().chain(inner).chain(run.last()) {
-            if kept.last() != Some(place) {
-                kept.push(*place);
-            }
-        }
+        let by_height = |a: &usize, b: &usize| run[*a].1.total_cmp(&run[*b].1);
+        let lowest = (0..run.len()).min_by(by_height).unwrap_or(0);
+        let highest = (0..run.len()).max_by(by_height).unwrap_or(0);
+        let chosen = BTreeSet::from([0, lowest, highest, run.len() - 1]);
+        kept.extend(chosen.into_iter().map(|number| run[number]));
     }
     kept
 }
@@ -169,4 +171,18 @@ fn error_bar(point: &PlotPoint, x: f64, frame: &Frame, ink: Ink) -> Option<[Draw
         line(vec![(x - CAP, low), (x + CAP, low)]),
         line(vec![(x - CAP, high), (x + CAP, high)]),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_keeps_its_ends_and_extremes_in_their_order() {
+        let heights = [5.0, 9.0, 4.0, 6.0, 1.0, 7.0];
+        let places = heights.iter().enumerate().map(|(i, y)| (10.0 + i as f64 / 100.0, *y));
+        let kept: Vec<_> = thinned(places.collect()).iter().map(|place| place.1).collect();
+        assert_eq!(kept, [5.0, 9.0, 1.0, 7.0]);
+        assert_eq!(thinned(vec![(0.0, 1.0), (9.0, 2.0)]), [(0.0, 1.0), (9.0, 2.0)]);
+    }
 }
