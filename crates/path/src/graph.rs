@@ -149,11 +149,13 @@ impl Graph {
     /// Where every packet is.
     pub fn conservation(&self) -> Conservation {
         let mut dropped = DropCounts::default();
-        let mut in_flight = self.ready.len() as u64;
+        let mut on_links = 0;
         for link in &self.links {
             dropped.add(&link.stats().drops);
-            in_flight += link.in_flight();
+            on_links += link.in_flight();
         }
+        debug_assert_eq!(on_links, self.packets.len() as u64, "every packet has one slot");
+        let in_flight = on_links + self.ready.len() as u64;
         for _ in 0..self.unroutable {
             dropped.count(DropReason::NoRoute);
         }

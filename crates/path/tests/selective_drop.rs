@@ -5,7 +5,7 @@ mod common;
 use ackord_events::{DropReason, LinkId, NoSink};
 use ackord_path::{
     ArrivalCounts, Graph, Limit, LinkConfig, PaperConfig, PaperDrop, PracticalConfig,
-    PracticalDrop, Queue, Threshold, TripSource, Weights,
+    PracticalDrop, Queue, QueueDiscipline, Threshold, TripSource, Weights,
 };
 use ackord_units::{Bytes, Rate, Seq, Span, Time};
 use ackord_wire::{Ecn, Flags, FlowId, NodeId, Packet, Segment, Side};
@@ -122,8 +122,11 @@ fn paper_the_computed_threshold_falls_as_connections_join() {
     // Flow 1 has four left, but with three connections only three may be.
     assert_eq!(bench.burst(1, 1), [0]);
     bench.after_departures(4);
-    // All of flow 1 has left. Of the three that now come, the first finds two others queueing.
+    // All of flow 1 has left, and it finds the two others queueing.
     assert_eq!(bench.burst(1, 4), [3]);
+    bench.after_departures(20);
+    bench.send(9);
+    assert_eq!(bench.burst(1, 8), [7], "alone again");
 }
 
 #[test]
@@ -235,6 +238,22 @@ fn practical_a_full_queue_costs_the_one_with_most_in_it() {
         deliver_all(&mut bench.graph, &mut NoSink).iter().map(|d| d.packet.tag).collect();
     // 8 pushed out 5, 9 pushed out 4; then flows 1 and 2 would have three each, so 10 was refused.
     assert_eq!(tags, [0, 1, 2, 3, 6, 8, 9]);
+}
+
+#[test]
+fn practical_a_full_queue_in_bytes_makes_as_much_room_as_is_needed() {
+    let limit = Limit::Bytes(Bytes(6_000));
+    let config = PracticalConfig { limit, ..practical(Threshold::Fixed(50)) };
+    let mut bench = Bench::practical(config);
+    assert_eq!((0..7).filter(|_| bench.send(1).is_some()).count(), 1, "six fit");
+    let large = Packet { ip_len: 1_500, ..packet(2, 1_500, 7) };
+    assert_eq!(bench.send_packet(large), Some(DropReason::QueueFull));
+    // Two of 1000 B made room for 1500 B, so 500 B are free, to the byte.
+    assert_eq!(bench.send_packet(Packet { ip_len: 500, ..packet(3, 500, 8) }), None);
+    assert_eq!(bench.graph.queue(bench.link).len_bytes(), Bytes(6_000));
+    let flows: Vec<_> =
+        deliver_all(&mut bench.graph, &mut NoSink).iter().map(|d| d.packet.flow.0).collect();
+    assert_eq!(flows, [9, 1, 1, 1, 1, 2, 3]);
 }
 
 #[test]
