@@ -1,7 +1,7 @@
 //! Every choice an endpoint offers, listed once with its knobs.
 //!
 //! The scenario checker, the JSON Schema, `ackord list mechanisms` and the docs read these tables;
-//! the `build_*` functions turn a checked [`Choice`] into the running thing.
+//! the `build_*` functions turn a checked [`Choice`](ackord_units::Choice) into the running thing.
 
 mod build;
 
