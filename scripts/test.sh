@@ -13,7 +13,7 @@ mkdir -p "$(dirname "$log")"
     cargo test --no-fail-fast -- --show-output 2>&1
     echo $? >"$log.status"
 } | tee "$log" | grep --line-buffered -E \
-    '^(error|warning: unused)|^ +--> |Running |Doc-tests |^test result|\.\.\. FAILED|panicked at'
+    '^(error|warning)|^ +--> |Running |Doc-tests |^test result|\.\.\. FAILED'
 status=$(cat "$log.status")
 
 skipped=$(grep -E '^SKIPPED ' "$log" | sort -u)
@@ -28,6 +28,7 @@ passed=$(awk '/^test result/ { sum += $4 } END { print sum + 0 }' "$log")
 if [ "$status" -eq 0 ]; then
     echo "all $passed tests passed; what they printed: $log"
 else
+    sed -n '/^failures:/,/^test result/p' "$log"
     echo "FAILED; what the tests printed: $log"
 fi
 exit "$status"
