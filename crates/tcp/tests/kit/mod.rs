@@ -2,6 +2,8 @@
 //! and the octets' positions checked on the way: every octet delivered must have been sent.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses the part it needs")]
 
+pub mod peer;
+
 use ackord_events::{EndpointId, NoSink, TcpState};
 use ackord_tcp::{Config, Connection, Mechanisms, registry};
 use ackord_units::{Bytes, Choice, Seq, Span, Time};
