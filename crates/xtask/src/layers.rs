@@ -26,6 +26,7 @@ const ROOMS: &[(&str, MayUse)] = &[
     // A measure that looked into an endpoint could not be fed from a capture.
     ("measure", MayUse::Only(&["units", "wire", "events"])),
     ("report", MayUse::Only(&["units", "wire", "events", "measure"])),
+    ("study", MayUse::Above),
     ("cli", MayUse::Above),
     ("xtask", MayUse::Only(&[])),
 ];

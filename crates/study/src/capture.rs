@@ -1,0 +1,196 @@
+//! Captures of a run: pcapng files as somebody would have taken them at the ends of a link.
+//!
+//! A captured link becomes two files, `LINK.at-NODE.pcapng`, one per end, with what passed there
+//! both ways: packets that enter the link at that end (before its queue decides about them) and
+//! packets that come out of it there. So every packet is in a file once, and analysers that follow
+//! a connection see what that node saw. Where a scenario captures only one direction of a link, the
+//! files hold that direction alone. The IP identification of a packet is its number in the run,
+//! modulo 2^16, so that it can be found again in another file; the payload is zeros.
+//!
+//! Not modelled: a limit on the captured length; time spent between the interface and the tap.
+
+use ackord_events::{Event, Sink, TapPoint};
+use ackord_scenario::{Capture, Scenario, Way};
+use ackord_sim::Topology;
+use ackord_units::Time;
+use ackord_wire::{
+    EncodeError, FlowAddresses, FlowNodes, InterfaceIndex, NodeId, Packet, PacketRecord,
+    PcapngWriter, Side, encode_packet,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, BufWriter, Write};
+
+/// Where capture files come to be. Dropping what was handed out ends a file.
+pub trait CaptureFiles {
+    /// A new file of this name, which has no folder in it.
+    ///
+    /// # Errors
+    /// What the system answers.
+    fn create(&mut self, name: &str) -> io::Result<Box<dyn Write>>;
+}
+
+/// One end of a captured link: one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CapturePoint {
+    /// The file's name.
+    pub file: String,
+    /// The taps whose packets go into it, each with the name of its interface.
+    pub taps: Vec<(TapPoint, String)>,
+}
+
+/// The files that capturing `scenario` gives, in order of link.
+pub fn capture_points(scenario: &Scenario) -> Vec<CapturePoint> {
+    let captured: BTreeSet<Capture> = scenario.record.captures.iter().copied().collect();
+    let mut points = Vec::new();
+    for (index, link) in scenario.links.iter().enumerate() {
+        // What a node sends into the link goes one way, what it gets out of it the other.
+        let ends = [(link.from, Way::Forward, Way::Reverse), (link.to, Way::Reverse, Way::Forward)];
+        for (node, sent, received) in ends {
+            let id = |way| Topology::link_id(index, way);
+            let taps: Vec<_> = [
+                (sent, TapPoint::LinkIn(id(sent)), "in"),
+                (received, TapPoint::LinkOut(id(received)), "out"),
+            ]
+            .into_iter()
+            .filter(|(way, ..)| captured.contains(&Capture { link: index, way: *way }))
+            .map(|(way, tap, what)| (tap, format!("{} {what}", link.direction_name(way))))
+            .collect();
+            if !taps.is_empty() {
+                let file = format!("{}.at-{}.pcapng", link.name, scenario.node(node).name);
+                points.push(CapturePoint { file, taps });
+            }
+        }
+    }
+    points
+}
+
+/// The same scenario with something to capture: what the file asks for, or where it asks for
+/// nothing, both directions of the first link at either end of every flow.
+#[must_use]
+pub fn with_captures(scenario: &Scenario) -> Scenario {
+    let mut scenario = scenario.clone();
+    if scenario.record.captures.is_empty() {
+        let first_link = |from, to| Some(scenario.route(from, to)?.first()?.link);
+        let links: BTreeSet<usize> = scenario
+            .flows
+            .iter()
+            .flat_map(|flow| [(flow.client, flow.server), (flow.server, flow.client)])
+            .filter_map(|(from, to): (NodeId, NodeId)| first_link(from, to))
+            .collect();
+        let both = |link| [Way::Forward, Way::Reverse].map(|way| Capture { link, way });
+        scenario.record.captures = links.into_iter().flat_map(both).collect();
+    }
+    scenario
+}
+
+/// Why a capture could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureError {
+    /// The system refused.
+    #[error("cannot write the capture `{file}`")]
+    Io {
+        /// Which.
+        file: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A simulated packet cannot exist as bytes, which is a defect of this project.
+    #[error("a simulated packet has no bytes")]
+    Packet(#[from] EncodeError),
+}
+
+/// The sink that writes captures.
+pub(crate) struct CaptureSink {
+    files: Vec<OpenFile>,
+    /// By direction of link: the file and interface for packets that enter, and that leave.
+    taps: BTreeMap<TapPoint, (usize, InterfaceIndex)>,
+    /// The bytes of one packet; kept to spare allocations.
+    bytes: Vec<u8>,
+    /// The first thing that went wrong. Sinks cannot answer, so the driver asks now and then.
+    error: Option<CaptureError>,
+}
+
+struct OpenFile {
+    name: String,
+    writer: PcapngWriter<BufWriter<Box<dyn Write>>>,
+}
+
+impl CaptureSink {
+    /// Creates the files for what `scenario` captures.
+    pub(crate) fn create(
+        scenario: &Scenario,
+        files: &mut dyn CaptureFiles,
+    ) -> Result<CaptureSink, CaptureError> {
+        let mut sink = CaptureSink {
+            files: Vec::new(),
+            taps: BTreeMap::new(),
+            bytes: Vec::with_capacity(2048),
+            error: None,
+        };
+        for point in capture_points(scenario) {
+            sink.open(&point, files)
+                .map_err(|source| CaptureError::Io { file: point.file.clone(), source })?;
+        }
+        Ok(sink)
+    }
+
+    fn open(&mut self, point: &CapturePoint, files: &mut dyn CaptureFiles) -> io::Result<()> {
+        let out = BufWriter::new(files.create(&point.file)?);
+        let application = format!("ackord {}", crate::VERSION);
+        let mut writer = PcapngWriter::new(out, &application)?;
+        for (tap, name) in &point.taps {
+            let interface = writer.add_interface(name, "")?;
+            self.taps.insert(*tap, (self.files.len(), interface));
+        }
+        self.files.push(OpenFile { name: point.file.clone(), writer });
+        Ok(())
+    }
+
+    /// What went wrong since the last time, if anything.
+    pub(crate) fn take_error(&mut self) -> Result<(), CaptureError> {
+        self.error.take().map_or(Ok(()), Err)
+    }
+
+    /// Completes the files.
+    pub(crate) fn finish(mut self) -> Result<(), CaptureError> {
+        self.take_error()?;
+        for OpenFile { name, writer } in self.files {
+            writer.finish().map_err(|source| CaptureError::Io { file: name, source })?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, at: Time, tap: TapPoint, packet: &Packet) -> Result<(), CaptureError> {
+        let Some((file, interface)) = self.taps.get(&tap).copied() else { return Ok(()) };
+        self.bytes.clear();
+        encode_packet(packet, &addresses(packet), packet.tag as u16, &mut self.bytes)?;
+        let OpenFile { name, writer } = &mut self.files[file];
+        let record = PacketRecord {
+            interface,
+            at,
+            bytes: &self.bytes,
+            original_len: self.bytes.len() as u32,
+            comment: None,
+        };
+        writer
+            .write_packet(&record)
+            .map_err(|source| CaptureError::Io { file: name.clone(), source })
+    }
+}
+
+impl Sink for CaptureSink {
+    fn emit(&mut self, at: Time, event: Event<'_>) {
+        let Event::PacketTapped { tap, packet } = event else { return };
+        if self.error.is_none() {
+            self.error = self.write(at, tap, packet).err();
+        }
+    }
+}
+
+fn addresses(packet: &Packet) -> FlowAddresses {
+    let nodes = match packet.from {
+        Side::Client => FlowNodes { client: packet.src, server: packet.dst },
+        Side::Server => FlowNodes { client: packet.dst, server: packet.src },
+    };
+    FlowAddresses::of(packet.flow, nodes, packet.ip)
+}

@@ -1,0 +1,140 @@
+//! The names behind the numbers that events carry, from the scenario.
+
+use ackord_measure::{FlowLabel, LinkLabel, RunLabels};
+use ackord_scenario::{Flow, Scenario, Way};
+use ackord_sim::start_time;
+use ackord_units::{Bytes, Choice, KnobKind, KnobValue};
+use std::collections::BTreeMap;
+
+/// What a run of `scenario` with this seed is labelled with. Links come in the order in which the
+/// simulator numbers their directions.
+pub fn run_labels(scenario: &Scenario, seed: u64) -> RunLabels {
+    let flows = scenario.flows.iter().map(|flow| flow_label(flow, seed));
+    let links = scenario.links.iter().flat_map(|link| {
+        [Way::Forward, Way::Reverse].map(|way| {
+            let direction = link.direction(way);
+            LinkLabel {
+                name: link.direction_name(way),
+                rate: direction.rate,
+                queue: describe(&direction.queue),
+            }
+        })
+    });
+    RunLabels { flows: flows.collect(), links: links.collect(), duration: scenario.duration }
+}
+
+fn flow_label(flow: &Flow, seed: u64) -> FlowLabel {
+    FlowLabel {
+        name: flow.name.clone(),
+        mechanisms: mechanisms(flow),
+        sends: flow.sends,
+        size: size(&flow.traffic),
+        started_at: start_time(seed, flow),
+    }
+}
+
+/// What was chosen for a flow, each with the knobs that are not at their default: the sender's
+/// choices, and of the receiver its acknowledgment policy and whatever else sets it apart.
+fn mechanisms(flow: &Flow) -> BTreeMap<String, String> {
+    let mut named = BTreeMap::new();
+    for (name, choice) in flow.sender_tcp().by_name() {
+        match name {
+            "endpoint" => {
+                let changed = changed_knobs(choice);
+                if !changed.is_empty() {
+                    named.insert(name.to_owned(), changed.join(", "));
+                }
+            }
+            // Only who receives data has anything to acknowledge.
+            "ack" => drop(named.insert(name.to_owned(), describe(&flow.receiver_tcp().ack))),
+            _ => drop(named.insert(name.to_owned(), describe(choice))),
+        }
+    }
+    if flow.receiver_tcp().endpoint != flow.sender_tcp().endpoint {
+        let changed = changed_knobs(&flow.receiver_tcp().endpoint).join(", ");
+        let words = if changed.is_empty() { "defaults".to_owned() } else { changed };
+        named.insert("receiver_endpoint".to_owned(), words);
+    }
+    named.insert("traffic".to_owned(), describe(&flow.traffic));
+    named
+}
+
+/// A choice in a few words: its name, and the knobs that are not at their default.
+pub fn describe(choice: &Choice) -> String {
+    let mut words = vec![choice.mechanism.name.to_owned()];
+    words.extend(changed_knobs(choice));
+    words.join(", ")
+}
+
+/// The knobs whose value is not the default, as "name value".
+fn changed_knobs(choice: &Choice) -> Vec<String> {
+    // In the order of the registry, where what matters most comes first.
+    choice
+        .mechanism
+        .knobs
+        .iter()
+        .filter_map(|knob| {
+            let value = choice.settings.0.get(knob.name)?;
+            if knob.default_value().as_ref() == Some(value) {
+                return None;
+            }
+            let unit = match (&knob.kind, value) {
+                (KnobKind::Count { unit, .. }, KnobValue::Count(_)) => format!(" {unit}"),
+                _ => String::new(),
+            };
+            Some(format!("{} {value}{unit}", knob.name))
+        })
+        .collect()
+}
+
+/// How much a workload sends, where there is an end to it.
+fn size(traffic: &Choice) -> Option<Bytes> {
+    match traffic.mechanism.name {
+        "bulk" => traffic.value("size")?.as_bytes(),
+        "paced" => {
+            let message = traffic.value("message")?.as_bytes()?;
+            let messages = traffic.value("messages")?.as_count()?;
+            Some(Bytes(message.get().saturating_mul(messages)))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackord_scenario::{Override, ScenarioFile};
+    use ackord_units::Time;
+
+    fn labels(scenario: &str, changes: &[(&str, &str)]) -> RunLabels {
+        let changes = changes.iter().map(|(path, value)| Override::new(*path, *value));
+        let file = ScenarioFile::from_library(scenario).expect("it comes along");
+        let scenario = file.with_overrides(changes).check().expect("a sound scenario");
+        run_labels(&scenario, scenario.seed)
+    }
+
+    #[test]
+    fn a_flow_is_labelled_with_its_choices_and_what_is_not_default_about_them() {
+        let changes = [("flows.download.tcp.congestion", "{ kind = 'vegas', alpha = 2.5 }")];
+        let labels = labels("lossy-wifi", &changes);
+        let flow = &labels.flows[0];
+        assert_eq!(flow.mechanisms["congestion"], "vegas, alpha 2.5");
+        assert_eq!(flow.mechanisms["traffic"], "bulk, size 20 MB");
+        assert_eq!((flow.size, flow.started_at), (Some(Bytes(20_000_000)), Time::ZERO));
+    }
+
+    #[test]
+    fn links_are_labelled_in_the_order_of_their_numbers() {
+        let labels = labels("lossy-wifi", &[]);
+        let names: Vec<_> = labels.links.iter().map(|link| link.name.as_str()).collect();
+        assert_eq!(names, ["wifi", "wifi.reverse"]);
+        assert!(labels.links[0].queue.starts_with("drop-tail"), "{}", labels.links[0].queue);
+    }
+
+    #[test]
+    fn paced_messages_with_an_end_have_a_size() {
+        let traffic = "{ kind = 'paced', message = '500 B', messages = 8 }";
+        let labels = labels("lossy-wifi", &[("flows.download.traffic", traffic)]);
+        assert_eq!(labels.flows[0].size, Some(Bytes(4_000)));
+    }
+}
