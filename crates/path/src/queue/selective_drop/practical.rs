@@ -28,7 +28,7 @@ use crate::queue::fifo::{Fifo, Limit, Waiting};
 use crate::queue::{Dequeued, Outlet, QueueDiscipline};
 use ackord_events::DropReason;
 use ackord_units::{Bytes, Rate, Seq, Span, Time};
-use ackord_wire::{Ecn, FlowId, Packet};
+use ackord_wire::{Ecn, Flags, FlowId, Packet};
 
 /// How the practical form is set up.
 #[derive(Clone, Debug)]
@@ -138,6 +138,9 @@ impl PracticalDrop {
             flow.round_trip.arrived(now, segment);
             if segment.seq_len() > 0 {
                 let end = segment.end_seq();
+                if segment.flags.contains(Flags::SYN) {
+                    flow.high = None;
+                }
                 if flow.high.is_some_and(|high: Seq| end.at_or_before(high)) {
                     repeats = Repeats::Yes;
                 }

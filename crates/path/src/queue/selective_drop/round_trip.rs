@@ -27,6 +27,7 @@ impl RoundTrip {
     /// A packet of the connection arrives at the queue.
     pub(super) fn arrived(&mut self, now: Time, segment: &Segment) {
         self.near.answered(now, segment);
+        self.far.forget_if_new(segment);
     }
 
     /// A packet of the connection leaves the queue.
@@ -37,6 +38,7 @@ impl RoundTrip {
     /// A packet of the connection comes back out of the opposite link.
     pub(super) fn came_back(&mut self, now: Time, segment: &Segment) {
         self.far.answered(now, segment);
+        self.near.forget_if_new(segment);
         self.near.sent(now, segment);
     }
 
@@ -70,6 +72,13 @@ impl Half {
             Some((end, _)) if segment.seq.before(end) => None,
             waiting => waiting,
         };
+    }
+
+    /// A SYN begins new sequence numbers: those awaited belong to a connection that is gone.
+    fn forget_if_new(&mut self, segment: &Segment) {
+        if segment.flags.contains(Flags::SYN) {
+            self.awaited = None;
+        }
     }
 
     fn answered(&mut self, now: Time, segment: &Segment) {
@@ -139,6 +148,17 @@ mod tests {
         trip.left(at(200), &data(1));
         trip.came_back(at(210), &ack(1_001));
         assert_eq!(trip.least(), None);
+    }
+
+    #[test]
+    fn a_syn_ends_the_wait_of_the_connection_before_it() {
+        let mut trip = RoundTrip::default();
+        trip.left(at(0), &data(1));
+        let syn = Segment { seq: Seq(5_000), flags: Flags::SYN, ..Segment::default() };
+        trip.arrived(at(1_000), &syn);
+        trip.left(at(1_000), &syn);
+        trip.came_back(at(1_020), &ack(5_001));
+        assert_eq!(trip.least(), Some(Span::from_millis(20)), "not 1020 ms");
     }
 
     #[test]
