@@ -1,7 +1,8 @@
 //! One run and many runs of scenarios, into summaries and documents.
 //!
 //! ```text
-//! Scenario ─► execute ─► RunOutcome 
+//! Scenario ─► execute ─► RunOutcome ─► run_report ─► document, JSON, files
+//! ScenarioFile, values of a key ─► Variants ─► compare ─► compare_report ─► the same
 //! ```
 //!
 //! | file | what |
@@ -9,6 +10,8 @@
 //! | `execute.rs` | [`execute`]: one run, in slices, with progress and a way to stop it |
 //! | `labels.rs` | [`run_labels`]: the names behind the numbers that events carry |
 //! | `capture.rs` | captures of a run: what is tapped, and the pcapng files it becomes |
+//! | `compare.rs` | [`compare`]: one key varied, several seeds each, in parallel |
+//! | `reports.rs` | runs and comparisons as reports |
 //!
 //! No clock is read and nothing is printed: whoever wants to show progress is called back. The
 //! same scenarios and seeds give the same results whatever the number of threads.
@@ -16,12 +19,18 @@
 //! Not modelled: runs spread over several machines, results kept from one call to the next.
 
 mod capture;
+mod compare;
 mod execute;
 mod labels;
+mod reports;
 
-pub use capture::{CaptureFiles, CapturePoint, capture_points, with_captures};
+pub use capture::{CaptureError, CaptureFiles, CapturePoint, capture_points, with_captures};
+pub use compare::{CompareOptions, ComparisonOutcome, Variant, Variants, VaryError, compare};
 pub use execute::{
     Ending, ExecuteError, KeepSeries, Progress, RunOptions, RunOutcome, VERSION, execute,
     without_progress,
 };
 pub use labels::{describe, run_labels};
+pub use reports::{
+    Origin, Report, compare_report, compare_report_files, run_report, run_report_files,
+};

@@ -1,0 +1,135 @@
+//! Runs and comparisons as reports, and what other programs get of them.
+
+use crate::compare::ComparisonOutcome;
+use crate::execute::{Ending, RunOutcome};
+use ackord_measure::{Comparison, RunSummary};
+use ackord_report::document::Document;
+use ackord_report::{
+    Context, OutputFile, compare_document, data, document_files, run_document, run_files,
+};
+use ackord_scenario::{Override, Scenario, ScenarioFile};
+use serde::Serialize;
+
+/// What a run or comparison was made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    /// The file as its author wrote it.
+    pub file: &'a ScenarioFile,
+    /// What was changed about it.
+    pub overrides: &'a [Override],
+    /// What it came to mean.
+    pub scenario: &'a Scenario,
+}
+
+/// A report, and the same for other programs.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// For people.
+    pub document: Document,
+    /// JSON, ending with a line break.
+    pub json: String,
+}
+
+/// Whether everything that was to be run was run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Completeness {
+    Complete,
+    Interrupted,
+}
+
+#[derive(Serialize)]
+struct RunResults<'a> {
+    scenario: &'a str,
+    ending: Completeness,
+    #[serde(flatten)]
+    summary: &'a RunSummary,
+}
+
+#[derive(Serialize)]
+struct ComparisonResults<'a> {
+    scenario: &'a str,
+    ending: Completeness,
+    planned_runs: usize,
+    finished_runs: usize,
+    #[serde(flatten)]
+    comparison: &'a Comparison,
+}
+
+/// The report of a run.
+pub fn run_report(outcome: &RunOutcome, origin: Origin<'_>) -> Report {
+    let (ending, notes) = match outcome.ending {
+        Ending::Complete => (Completeness::Complete, Vec::new()),
+        Ending::Interrupted(at) => {
+            let planned = origin.scenario.duration;
+            let note = format!("Interrupted at {at} of {planned}: all numbers end there.");
+            (Completeness::Interrupted, vec![note])
+        }
+    };
+    let results = RunResults { scenario: &origin.scenario.name, ending, summary: &outcome.summary };
+    let context = context(origin, notes);
+    Report {
+        document: run_document(&outcome.summary, outcome.series.as_ref(), &context),
+        json: data::to_json(&results),
+    }
+}
+
+/// Every file of a run's report.
+pub fn run_report_files(outcome: &RunOutcome, report: &Report) -> Vec<OutputFile> {
+    let files = run_files(&outcome.summary, outcome.series.as_ref(), &report.document);
+    files.into_iter().map(|file| with_results(file, report)).collect()
+}
+
+/// The report of a comparison.
+pub fn compare_report(outcome: &ComparisonOutcome, origin: Origin<'_>) -> Report {
+    let ComparisonOutcome { comparison, series, finished_runs, planned_runs } = outcome;
+    let (ending, notes) = if finished_runs == planned_runs {
+        (Completeness::Complete, Vec::new())
+    } else {
+        let note = format!(
+            "Interrupted: {finished_runs} of {planned_runs} runs were finished; only these count."
+        );
+        (Completeness::Interrupted, vec![note])
+    };
+    let results = ComparisonResults {
+        scenario: &origin.scenario.name,
+        ending,
+        planned_runs: *planned_runs,
+        finished_runs: *finished_runs,
+        comparison,
+    };
+    let context = context(origin, notes);
+    let series: Vec<_> = series.iter().map(|(label, set)| (label.clone(), set)).collect();
+    Report {
+        document: compare_document(comparison, &series, &context),
+        json: data::to_json(&results),
+    }
+}
+
+/// Every file of a comparison's report.
+pub fn compare_report_files(report: &Report) -> Vec<OutputFile> {
+    let mut files = document_files(&report.document);
+    files.push(OutputFile::new("summary.json", report.json.clone()));
+    files
+}
+
+/// `summary.json` says what `--json` says, how the run ended included.
+fn with_results(file: OutputFile, report: &Report) -> OutputFile {
+    if file.path.as_os_str() == "summary.json" {
+        return OutputFile::new(file.path, report.json.clone());
+    }
+    file
+}
+
+fn context(origin: Origin<'_>, mut notes: Vec<String>) -> Context {
+    let Origin { file, overrides, scenario } = origin;
+    notes.extend(overrides.iter().map(|change| format!("Changed in the file: {change}")));
+    Context {
+        title: scenario.name.clone(),
+        purpose: scenario.purpose.clone(),
+        source: scenario.source.clone(),
+        scenario_text: file.text().to_owned(),
+        notes,
+        ..Context::default()
+    }
+}
