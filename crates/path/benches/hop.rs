@@ -5,7 +5,7 @@
 #![allow(clippy::disallowed_methods, reason = "a bench reads the clock")]
 
 use ackord_events::NoSink;
-use ackord_path::{DropTail, Graph, Limit, LinkConfig, Queue, Tap};
+use ackord_path::{DropTail, Graph, Limit, LinkConfig, Queue, Role, Tap};
 use ackord_units::{Rate, Span, Time};
 use ackord_wire::{Ecn, FlowId, IpVersion, NodeId, Packet, Segment, Side};
 use std::time::Instant;
@@ -14,9 +14,9 @@ const LINKS: u16 = 3;
 
 fn chain() -> Graph {
     let mut builder = Graph::builder();
-    builder.add_node();
+    builder.add_node(Role::Router);
     for n in 0..LINKS {
-        builder.add_node();
+        builder.add_node(Role::Router);
         let mbits = if n == 1 { 10 } else { 100 };
         builder.add_link(LinkConfig {
             from: NodeId(n),

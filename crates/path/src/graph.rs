@@ -20,7 +20,7 @@ use ackord_units::{Span, Time};
 use ackord_wire::{NodeId, Packet};
 use std::collections::VecDeque;
 
-pub use builder::{GraphBuilder, GraphError};
+pub use builder::{GraphBuilder, GraphError, Role};
 
 /// Nodes, links, routes, and the packets under way.
 #[derive(Clone, Debug)]

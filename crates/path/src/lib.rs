@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `graph.rs` | [`Graph`]: nodes, one-way links, forwarding, deliveries, conservation of packets |
 //! | `graph/builder.rs` | [`GraphBuilder`]: how a graph is put together |
-//! | `routes.rs` | which link leads where: shortest propagation delay |
+//! | `routes.rs` | which link leads where: the fewest links |
 //! | `link/` | a transmitter with its queue, propagation delay and loss |
 //! | `queue/` | what waits for a transmitter: drop-tail, selective drop |
 //! | `packets.rs` | [`Packets`]: where the packets under way are kept |
@@ -28,7 +28,7 @@ pub mod registry;
 mod routes;
 mod schedule;
 
-pub use graph::{Conservation, Delivery, Graph, GraphBuilder, GraphError, Unbalanced};
+pub use graph::{Conservation, Delivery, Graph, GraphBuilder, GraphError, Role, Unbalanced};
 pub use link::{DropCounts, LinkConfig, LinkStats, LossModel, Tap};
 pub use packets::{Packets, Slot};
 pub use queue::{

@@ -1,22 +1,21 @@
-//! Which link leads where: shortest propagation delay, worked out once.
+//! Which link leads where: the fewest links, worked out once.
 //!
-//! Fewer hops win between paths of equal delay, and the link added first between paths equal in
-//! both. (Delay, hops) shrinks at every hop, so packets cannot go round in circles.
+//! Between ways of equally many links the one whose first link was added first wins. Only routers
+//! forward: no way leads through a host. The distance shrinks at every hop, so packets cannot go
+//! round in circles.
 //!
 //! A node with one outgoing link from which everything can be reached (a host) keeps that link
 //! instead of a table, so a dumbbell of thousands of hosts needs two tables, not thousands.
 
-use ackord_units::Span;
+use super::graph::Role;
 use ackord_wire::NodeId;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 
 /// A link as far as routing is concerned; its number is its place in the list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub(crate) from: NodeId,
     pub(crate) to: NodeId,
-    pub(crate) delay: Span,
 }
 
 /// The next link from every node to every other.
@@ -39,7 +38,8 @@ pub(crate) enum Row {
 const NOWHERE: u32 = u32::MAX;
 
 impl Routes {
-    pub(crate) fn shortest(nodes: usize, edges: &[Edge]) -> Routes {
+    pub(crate) fn shortest(roles: &[Role], edges: &[Edge]) -> Routes {
+        let nodes = roles.len();
         let mut outgoing = vec![Vec::new(); nodes];
         for (link, edge) in edges.iter().enumerate() {
             outgoing[edge.from.0 as usize].push(link as u32);
@@ -51,7 +51,7 @@ impl Routes {
                 [link] if everything => Row::Only(link),
                 _ => {
                     let begin = routes.tables.len() as u32;
-                    routes.tables.extend(table_of(node, edges, &outgoing));
+                    routes.tables.extend(table_of(node, roles, edges, &outgoing));
                     Row::Table(begin)
                 }
             };
@@ -108,24 +108,19 @@ fn reach(nodes: usize, links_at: &[Vec<u32>], leads_to: impl Fn(u32) -> NodeId) 
     count == nodes
 }
 
-/// Dijkstra's algorithm from one node: its first link towards each.
-fn table_of(from: usize, edges: &[Edge], outgoing: &[Vec<u32>]) -> Vec<u32> {
-    let mut first_link = vec![NOWHERE; outgoing.len()];
-    let mut best = vec![(Span::MAX, u32::MAX); outgoing.len()];
-    best[from] = (Span::ZERO, 0);
-    let mut open = BinaryHeap::from([Reverse((Span::ZERO, 0_u32, from))]);
-    while let Some(Reverse((delay, hops, node))) = open.pop() {
-        if (delay, hops) > best[node] {
+/// Breadth first from one node: its first link towards each.
+fn table_of(from: usize, roles: &[Role], edges: &[Edge], outgoing: &[Vec<u32>]) -> Vec<u32> {
+    let mut first_link = vec![NOWHERE; roles.len()];
+    let mut open = VecDeque::from([from]);
+    while let Some(node) = open.pop_front() {
+        if node != from && roles[node] == Role::Host {
             continue;
         }
         for &link in &outgoing[node] {
-            let edge = edges[link as usize];
-            let to = edge.to.0 as usize;
-            let found = (delay + edge.delay, hops + 1);
-            if found < best[to] {
-                best[to] = found;
+            let to = edges[link as usize].to.0 as usize;
+            if to != from && first_link[to] == NOWHERE {
                 first_link[to] = if node == from { link } else { first_link[node] };
-                open.push(Reverse((found.0, found.1, to)));
+                open.push_back(to);
             }
         }
     }
@@ -136,8 +131,12 @@ fn table_of(from: usize, edges: &[Edge], outgoing: &[Vec<u32>]) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    fn edge(from: u16, to: u16, millis: u64) -> Edge {
-        Edge { from: NodeId(from), to: NodeId(to), delay: Span::from_millis(millis) }
+    fn edge(from: u16, to: u16) -> Edge {
+        Edge { from: NodeId(from), to: NodeId(to) }
+    }
+
+    fn routers(count: usize, edges: &[Edge]) -> Routes {
+        Routes::shortest(&vec![Role::Router; count], edges)
     }
 
     fn next(routes: &Routes, from: u16, to: u16) -> Option<u32> {
@@ -145,31 +144,34 @@ mod tests {
     }
 
     #[test]
-    fn the_smaller_delay_wins_over_fewer_hops() {
-        let edges = [edge(0, 2, 10), edge(0, 1, 4), edge(1, 2, 5)];
-        assert_eq!(next(&Routes::shortest(3, &edges), 0, 2), Some(1));
+    fn fewer_links_win_then_the_link_added_first() {
+        let edges = [edge(0, 1), edge(1, 2), edge(0, 2), edge(0, 2)];
+        assert_eq!(next(&routers(3, &edges), 0, 2), Some(2));
     }
 
     #[test]
-    fn fewer_hops_win_at_equal_delay_then_the_link_added_first() {
-        let edges = [edge(0, 1, 4), edge(1, 2, 6), edge(0, 2, 10), edge(0, 2, 10)];
-        assert_eq!(next(&Routes::shortest(3, &edges), 0, 2), Some(2));
+    fn no_way_leads_through_a_host() {
+        let edges = [edge(0, 1), edge(1, 3), edge(0, 2), edge(2, 4), edge(4, 3)];
+        let mut roles = [Role::Router; 5];
+        assert_eq!(next(&Routes::shortest(&roles, &edges), 0, 3), Some(0));
+        roles[1] = Role::Host;
+        assert_eq!(next(&Routes::shortest(&roles, &edges), 0, 3), Some(2));
     }
 
     #[test]
     fn what_cannot_be_reached_has_no_route_even_from_a_host() {
         // 0 -> 1 -> 0, and 2 alone.
-        let routes = Routes::shortest(3, &[edge(0, 1, 1), edge(1, 0, 1)]);
+        let routes = routers(3, &[edge(0, 1), edge(1, 0)]);
         assert_eq!((next(&routes, 0, 1), next(&routes, 0, 2)), (Some(0), None));
     }
 
     #[test]
     fn a_dumbbell_keeps_tables_only_in_its_routers() {
-        let mut edges = vec![edge(0, 1, 5), edge(1, 0, 5)];
+        let mut edges = vec![edge(0, 1), edge(1, 0)];
         for host in 2..202 {
-            edges.extend([edge(host, host % 2, 1), edge(host % 2, host, 1)]);
+            edges.extend([edge(host, host % 2), edge(host % 2, host)]);
         }
-        let routes = Routes::shortest(202, &edges);
+        let routes = routers(202, &edges);
         assert_eq!(routes.tables.len(), 2 * 202);
         // Host 7 hangs on router 1; its link towards the router is the sixth pair's first.
         assert_eq!(next(&routes, 7, 2), Some(12));

@@ -5,8 +5,8 @@ mod common;
 use ackord_events::{DropReason, Event, LinkId, NoSink, Sink};
 use ackord_path::{
     ArrivalCounts, Delivery, DropTail, Graph, GraphError, Limit, LinkConfig, LossModel,
-    PaperConfig, PaperDrop, PracticalConfig, PracticalDrop, Queue, Stream, Threshold, TripSource,
-    Weights,
+    PaperConfig, PaperDrop, PracticalConfig, PracticalDrop, Queue, Role, Stream, Threshold,
+    TripSource, Weights,
 };
 use ackord_units::{Bytes, Rate, Ratio, Span, Time};
 use ackord_wire::{NodeId, Packet};
@@ -15,9 +15,9 @@ use proptest::prelude::*;
 
 fn chain(links: u16) -> Graph {
     let mut builder = Graph::builder();
-    builder.add_node();
+    builder.add_node(Role::Router);
     for n in 0..links {
-        builder.add_node();
+        builder.add_node(Role::Router);
         builder.add_link(link(n, n + 1));
     }
     builder.build().expect("a valid chain")
@@ -100,8 +100,8 @@ fn at_one_instant_the_lower_link_delivers_first() {
 fn a_graph_that_cannot_work_is_refused() {
     let build = |config: LinkConfig| {
         let mut builder = Graph::builder();
-        builder.add_node();
-        builder.add_node();
+        builder.add_node(Role::Router);
+        builder.add_node(Role::Router);
         builder.add_link(config);
         builder.build().map(drop)
     };

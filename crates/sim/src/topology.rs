@@ -2,8 +2,8 @@
 
 use ackord_events::LinkId;
 use ackord_path::registry::{self, QueueContext, build_loss, build_queue};
-use ackord_path::{Graph, GraphError, LinkConfig, Stream, Tap};
-use ackord_scenario::{Link, Scenario, Way};
+use ackord_path::{Graph, GraphError, LinkConfig, Role, Stream, Tap};
+use ackord_scenario::{Link, NodeKind, Scenario, Way};
 use ackord_wire::FlowId;
 
 /// A graph, and which of its links is which in the scenario.
@@ -45,8 +45,11 @@ impl Topology {
 /// Builds the path of `scenario`, with the random streams of `seed`.
 pub fn build_topology(scenario: &Scenario, seed: u64) -> Result<Topology, BuildError> {
     let mut builder = Graph::builder();
-    for _ in &scenario.nodes {
-        builder.add_node();
+    for node in &scenario.nodes {
+        builder.add_node(match node.kind {
+            NodeKind::Host => Role::Host,
+            NodeKind::Router => Role::Router,
+        });
     }
     let mut links = Vec::new();
     for (index, link) in scenario.links.iter().enumerate() {

@@ -14,8 +14,17 @@ use std::collections::VecDeque;
 /// Collects nodes and links. Numbers are given in the order of the calls.
 #[derive(Clone, Debug, Default)]
 pub struct GraphBuilder {
-    nodes: usize,
+    roles: Vec<Role>,
     links: Vec<LinkConfig>,
+}
+
+/// What a node does with packets for others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Forwards them.
+    Router,
+    /// Never gets any: no way leads through it.
+    Host,
 }
 
 /// Why a graph cannot be built.
@@ -53,9 +62,9 @@ pub enum GraphError {
 
 impl GraphBuilder {
     /// Adds a host or router.
-    pub fn add_node(&mut self) -> NodeId {
-        let node = NodeId(self.nodes as u16);
-        self.nodes += 1;
+    pub fn add_node(&mut self, role: Role) -> NodeId {
+        let node = NodeId(self.roles.len() as u16);
+        self.roles.push(role);
         node
     }
 
@@ -69,13 +78,10 @@ impl GraphBuilder {
     /// Works out the routes and makes the graph.
     pub fn build(self) -> Result<Graph, GraphError> {
         self.check()?;
-        let edges: Vec<_> = self
-            .links
-            .iter()
-            .map(|link| Edge { from: link.from, to: link.to, delay: link.delay })
-            .collect();
+        let edges: Vec<_> =
+            self.links.iter().map(|link| Edge { from: link.from, to: link.to }).collect();
         let watchers = self.watchers();
-        let routes = Routes::shortest(self.nodes, &edges);
+        let routes = Routes::shortest(&self.roles, &edges);
         let numbered = self.links.into_iter().zip(watchers).enumerate();
         let links: Vec<_> = numbered
             .map(|(number, (config, watcher))| {
@@ -85,7 +91,7 @@ impl GraphBuilder {
             .collect();
         Ok(Graph {
             routes,
-            nodes: self.nodes,
+            nodes: self.roles.len(),
             schedule: Schedule::new(links.len()),
             links,
             packets: Packets::default(),
@@ -98,12 +104,13 @@ impl GraphBuilder {
     }
 
     fn check(&self) -> Result<(), GraphError> {
-        if self.nodes > 1 << 16 {
-            return Err(GraphError::TooManyNodes { nodes: self.nodes });
+        if self.roles.len() > 1 << 16 {
+            return Err(GraphError::TooManyNodes { nodes: self.roles.len() });
         }
         for (number, config) in self.links.iter().enumerate() {
             let link = LinkId(number as u32);
-            let unknown = [config.from, config.to].into_iter().find(|n| n.0 as usize >= self.nodes);
+            let unknown =
+                [config.from, config.to].into_iter().find(|n| n.0 as usize >= self.roles.len());
             if let Some(node) = unknown {
                 return Err(GraphError::UnknownNode { link, node });
             }

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use ackord_events::{LinkId, Sink};
-use ackord_path::{Delivery, DropTail, Graph, GraphBuilder, Limit, LinkConfig, Queue, Tap};
+use ackord_path::{Delivery, DropTail, Graph, GraphBuilder, Limit, LinkConfig, Queue, Role, Tap};
 use ackord_units::{Rate, Span, Time};
 use ackord_wire::{Ecn, FlowId, IpVersion, NodeId, Packet, Side};
 
@@ -42,7 +42,7 @@ pub(crate) fn link(from: u16, to: u16) -> LinkConfig {
 pub(crate) fn builder_with(nodes: u16) -> GraphBuilder {
     let mut builder = Graph::builder();
     for _ in 0..nodes {
-        builder.add_node();
+        builder.add_node(Role::Router);
     }
     builder
 }
