@@ -1,7 +1,7 @@
 //! TCP Vegas (Brakmo and Peterson 1995; Chae and Choi 2004 Eq. 4).
 //!
-//! Once per round trip the sender works out how many of its segments wait in queues,
-//! `diff = cwnd * (1 - base_rtt / rtt)`, and keeps that between alpha and beta.
+//! Once per round trip the sender works out how many of its segments in transit wait in queues,
+//! `diff = transit * (1 - base_rtt / rtt)`, and keeps that between alpha and beta.
 //! Beside it stands the loss detector `vegas`, which brings the fine-grained timeout.
 
 use super::{
@@ -36,7 +36,6 @@ pub struct Vegas {
     slow_start_round: SlowStartRound,
     /// What congestion avoidance does in this round.
     course: Course,
-    carried: u64,
 }
 
 /// The round-trip times of the round that began when `ends_at` was sent.
@@ -55,8 +54,11 @@ enum SlowStartRound {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Course {
-    /// One segment more over this round.
-    Grow,
+    /// One segment more over this round: so much per acknowledgment, so much still to come.
+    Grow {
+        per_ack: Bytes,
+        left: Bytes,
+    },
     Hold,
 }
 
@@ -70,19 +72,19 @@ impl Vegas {
             round: Round::default(),
             slow_start_round: SlowStartRound::Growing,
             course: Course::Hold,
-            carried: 0,
         }
     }
 
-    /// Segments waiting in queues, by Eq. 4 in units of segments.
-    fn queued_segments(&self, rtt: Span) -> f64 {
+    /// Segments waiting in queues, by Eq. 4 in units of segments. The window is what is in transit
+    /// (Brakmo and Peterson 1995 §3.2): a part of cwnd too small for a segment waits nowhere.
+    fn queued_segments(&self, rtt: Span, in_transit: Bytes) -> f64 {
         let base = self.base_rtt.unwrap_or(rtt).as_nanos() as f64;
-        let cwnd_segments = self.window.cwnd.get() as f64 / self.window.smss.get() as f64;
-        cwnd_segments * (1.0 - base / rtt.as_nanos().max(1) as f64)
+        let segments = in_transit.get() as f64 / self.window.smss.get() as f64;
+        segments * (1.0 - base / rtt.as_nanos().max(1) as f64)
     }
 
-    fn on_round(&mut self, rtt: Span) {
-        let queued = self.queued_segments(rtt);
+    fn on_round(&mut self, rtt: Span, in_transit: Bytes) {
+        let queued = self.queued_segments(rtt, in_transit);
         let Window { smss, cwnd, .. } = self.window;
         if self.window.in_slow_start() {
             if queued > self.knobs.gamma_segments {
@@ -103,7 +105,10 @@ impl Vegas {
         if queued > self.knobs.beta_segments {
             self.window.cwnd = cwnd.saturating_sub(smss).max(smss * 2);
         } else if queued < self.knobs.alpha_segments {
-            self.course = Course::Grow;
+            // Eq. 4: one segment, whole. Anything less would leave a fraction that never becomes a
+            // segment in flight but counts as if it waited in the queue.
+            let acks = (cwnd.get() / smss.get()).max(1);
+            self.course = Course::Grow { per_ack: Bytes(smss.get().div_ceil(acks)), left: smss };
         }
     }
 
@@ -126,7 +131,6 @@ impl Vegas {
     fn restart_round(&mut self) {
         self.round = Round::default();
         self.course = Course::Hold;
-        self.carried = 0;
     }
 }
 
@@ -137,7 +141,7 @@ impl CongestionControl for Vegas {
 
     fn on_ack(&mut self, _now: Time, ack: &AckSample) {
         if let Some(rtt) = self.measure(ack) {
-            self.on_round(rtt);
+            self.on_round(rtt, ack.flight_size);
         }
         if ack.limit == SendLimit::Other {
             return;
@@ -146,11 +150,10 @@ impl CongestionControl for Vegas {
             if self.slow_start_round == SlowStartRound::Growing {
                 self.window.slow_start(ack.acked, Growth::PerAck);
             }
-        } else if self.course == Course::Grow {
-            let Window { smss, cwnd, .. } = self.window;
-            self.carried += smss.get() * smss.get();
-            self.window.cwnd += Bytes(self.carried / cwnd.get());
-            self.carried %= cwnd.get();
+        } else if let Course::Grow { per_ack, left } = &mut self.course {
+            let step = (*per_ack).min(*left);
+            *left -= step;
+            self.window.cwnd += step;
         }
     }
 
@@ -202,9 +205,11 @@ mod tests {
             for _ in 0..segments {
                 *una += 1000;
                 let rtt = Some(Span::from_millis(rtt_ms));
+                // cwnd holds only whole segments.
+                let flight_size = Bytes(vegas.cwnd().get() / 1000 * 1000);
                 let snd_nxt = *una + vegas.cwnd().get() as u32;
-                vegas
-                    .on_ack(Time::ZERO, &AckSample { rtt, snd_una: *una, snd_nxt, ..ack_of(1000) });
+                let ack = AckSample { rtt, flight_size, snd_una: *una, snd_nxt, ..ack_of(1000) };
+                vegas.on_ack(Time::ZERO, &ack);
             }
         }
     }
@@ -229,5 +234,27 @@ mod tests {
         }
         let waiting = vegas.cwnd().get() as f64 / 1000.0 - 10.0;
         assert!((0.5..=3.5).contains(&waiting), "{waiting} segments wait");
+    }
+
+    #[test]
+    fn a_round_of_growth_adds_a_whole_segment() {
+        let (mut vegas, mut una) = (vegas(), Seq(0));
+        rounds(&mut vegas, &mut una, 1, 100);
+        vegas.on_congestion(Time::ZERO, loss(4_000, Repair::FastRecovery));
+        assert_eq!(vegas.cwnd(), Bytes(3_000));
+        rounds(&mut vegas, &mut una, 1, 100);
+        let cwnd = vegas.cwnd();
+        assert_eq!(cwnd, Bytes(4_000), "nothing waits, so one more: not {cwnd}");
+    }
+
+    #[test]
+    fn a_part_of_the_window_too_small_for_a_segment_does_not_count_as_waiting() {
+        let (mut vegas, mut una) = (vegas(), Seq(0));
+        rounds(&mut vegas, &mut una, 1, 100);
+        vegas.on_congestion(Time::ZERO, loss(4_667, Repair::FastRecovery));
+        assert_eq!(vegas.cwnd(), Bytes(3_500));
+        // Of three segments in transit 2.85 wait, which is below beta; of 3.5 it would be 3.3.
+        rounds(&mut vegas, &mut una, 4, 2_000);
+        assert_eq!(vegas.cwnd(), Bytes(3_500));
     }
 }
