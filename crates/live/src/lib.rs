@@ -1,1 +1,46 @@
-//! Real-time driver between real endpoints.
+//! Real-time driver between real endpoints: the same `tcp` and `path` code as in the simulator,
+//! between our own host and a stock kernel.
+//!
+//! ```text
+//! COMMAND ── stock kernel ── TUN device ═══ path graph ═══ our host (ackord-tcp) ── HTTP
+//!            10.77.0.1                     from a scenario  10.77.0.2
+//!            └ a network namespace of its own ┘            └ this process ┘
+//! ```
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `serve.rs` | [`serve`]: files out and in by HTTP, a stock client such as curl before us |
+//! | `fetch.rs` | [`fetch`]: one file from a stock server |
+//! | `session.rs` | what both have in common: options, namespace, report |
+//! | `driver.rs` | the real-time loop |
+//! | `host.rs`, `host/` | our host: connections, buffers, echo |
+//! | `http.rs`, `http/` | HTTP/1.1 as far as moving files needs it |
+//! | `sys.rs`, `sys/` | namespace, TUN device, waiting: the only `unsafe` of the workspace |
+//! | `lateness.rs` | how late the driver was, and whether the run may be trusted |
+//! | `capture.rs`, `packets.rs`, `clock.rs` | captures, the bytes under way, time |
+//!
+//! Not modelled: IPv6 inside the namespace, several hosts of our own, offloads (every packet is
+//! MTU-sized, so that each can be lost or delayed by itself).
+
+mod capture;
+mod clock;
+mod driver;
+mod error;
+mod fetch;
+mod host;
+mod http;
+mod lateness;
+mod packets;
+mod serve;
+mod session;
+mod sys;
+
+pub use driver::DeviceCounts;
+pub use error::LiveError;
+pub use fetch::{FetchOptions, fetch};
+pub use host::ConnectionReport;
+pub use http::{Direction, Transfer};
+pub use lateness::{Lateness, Trust};
+pub use serve::{ServeOptions, serve};
+pub use session::{CommandOutcome, KERNEL_ADDRESS, LiveOptions, LiveReport, Notice, OUR_ADDRESS};
+pub use sys::{Attempt, NamespaceError, SetupStep, StopHandle};

@@ -6,6 +6,8 @@
 //! | `codec/decode.rs` | [`decode_ip`] the IP header, [`decode`] a TCP packet |
 //! | `codec/options.rs` | the TCP options, both ways |
 //!
+//! [`set_ecn`] changes a mark in a packet that is under way.
+//!
 //! Header layouts and the Internet checksum come from `etherparse`; the TCP options are walked
 //! here because the library stops at the first option it does not know.
 //! Not modelled: IPv4 options when writing, IPv6 extension headers, fragments, the urgent pointer.
@@ -18,8 +20,30 @@ pub use decode::{DecodeError, Decoded, IpDecoded, decode, decode_ip};
 pub use encode::{EncodeError, IpFields, Payload, encode, encode_packet};
 pub use options::OptionsError;
 
+use crate::Ecn;
 use etherparse::checksum::Sum16BitWords;
 use std::net::IpAddr;
+
+/// Rewrites the ECN field of an IP packet in place, with the IPv4 header checksum; bytes that are
+/// no IP packet stay as they are.
+pub fn set_ecn(bytes: &mut [u8], ecn: Ecn) {
+    let bits = encode::ip_ecn(ecn).value();
+    match bytes {
+        [first, traffic_class, _, _, _, _, _, _, _, _, high, low, ..] if *first >> 4 == 4 => {
+            let before = u16::from_be_bytes([*first, *traffic_class]);
+            *traffic_class = *traffic_class & !3 | bits;
+            let after = u16::from_be_bytes([*first, *traffic_class]);
+            // RFC 1624 equation 3, for the one word that has changed.
+            let checksum = u32::from(!u16::from_be_bytes([*high, *low]));
+            let sum = checksum + u32::from(!before) + u32::from(after);
+            let folded = (sum & 0xffff) + (sum >> 16);
+            let folded = (folded & 0xffff) + (folded >> 16);
+            [*high, *low] = (!(folded as u16)).to_be_bytes();
+        }
+        [first, second, ..] if *first >> 4 == 6 => *second = *second & !0x30 | bits << 4,
+        _ => {}
+    }
+}
 
 /// Protocol number of TCP.
 pub(crate) const PROTOCOL_TCP: u8 = 6;

@@ -20,7 +20,7 @@ mod segment;
 pub use addresses::{Endpoints, FlowAddresses, FlowNodes, host_address};
 pub use codec::{
     DecodeError, Decoded, EncodeError, IpDecoded, IpFields, OptionsError, Payload, decode,
-    decode_ip, encode, encode_packet,
+    decode_ip, encode, encode_packet, set_ecn,
 };
 pub use packet::{Ecn, FlowId, IpVersion, NodeId, Packet, Side};
 pub use pcapng::{

@@ -4,7 +4,7 @@ use ackord_units::Seq;
 use ackord_wire::{
     DecodeError, Ecn, EncodeError, Endpoints, Flags, FlowAddresses, FlowId, FlowNodes, IpFields,
     IpVersion, NodeId, Options, Packet, Payload, SackBlock, SackBlocks, Segment, Side, Timestamps,
-    decode, decode_ip, encode, encode_packet,
+    decode, decode_ip, encode, encode_packet, set_ecn,
 };
 use proptest::prelude::*;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -103,6 +103,21 @@ proptest! {
         encode(endpoints, ip, &segment, Payload::Zeros(count), &mut by_count).expect("fits");
         encode(endpoints, ip, &segment, Payload::Bytes(&zeros), &mut real).expect("fits");
         prop_assert_eq!(by_count, real);
+    }
+
+    #[test]
+    fn a_mark_set_under_way_is_as_if_it_had_been_sent(
+        endpoints in endpoints(),
+        ip in ip_fields(),
+        sent_as in ip_fields(),
+    ) {
+        let segment = Segment { payload_len: 5, ..Segment::default() };
+        let (mut marked, mut expected) = (Vec::new(), Vec::new());
+        let before = IpFields { ecn: sent_as.ecn, ..ip };
+        encode(endpoints, before, &segment, Payload::Zeros(5), &mut marked).expect("fits");
+        encode(endpoints, ip, &segment, Payload::Zeros(5), &mut expected).expect("fits");
+        set_ecn(&mut marked, ip.ecn);
+        prop_assert_eq!(decode(&marked).expect("sound"), decode(&expected).expect("sound"));
     }
 
     #[test]

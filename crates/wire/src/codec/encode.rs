@@ -248,7 +248,7 @@ fn write_ip(
     Ok(())
 }
 
-fn ip_ecn(ecn: Ecn) -> IpEcn {
+pub(super) fn ip_ecn(ecn: Ecn) -> IpEcn {
     match ecn {
         Ecn::NotEct => IpEcn::NotEct,
         Ecn::Ect1 => IpEcn::Ect1,

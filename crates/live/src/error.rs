@@ -1,0 +1,84 @@
+//! Why a live run could not be done.
+
+use crate::sys::NamespaceError;
+use ackord_sim::BuildError;
+use nix::errno::Errno;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a live run could not be done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LiveError {
+    /// The kernel does not let us make the namespace or the device; says what would.
+    #[error(transparent)]
+    Namespace(#[from] NamespaceError),
+    /// The scenario's path cannot be built.
+    #[error(transparent)]
+    Path(#[from] BuildError),
+    /// The scenario has no flow, so nothing says where the two ends are.
+    #[error("the scenario has no flow: its first flow says where the two ends are")]
+    NoFlow,
+    /// A folder cannot be served.
+    #[error("cannot serve {path}: {source}")]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file cannot be written.
+    #[error("cannot write {path}: {source}")]
+    Output {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The URL is not one that can be fetched.
+    #[error("cannot fetch `{given}`: {why}; give http://{server}[:PORT]/PATH")]
+    Url {
+        /// What was given.
+        given: String,
+        /// What is wrong with it.
+        why: &'static str,
+        /// The only address there is.
+        server: std::net::Ipv4Addr,
+    },
+    /// The command inside could not be started.
+    #[error("cannot start `{command}`: {}", .errno.desc())]
+    CommandNotStarted {
+        /// Its name and arguments.
+        command: String,
+        /// What the system said.
+        errno: Errno,
+    },
+    /// The server did not accept a connection, or answered with something unusable.
+    #[error("cannot fetch `{url}`: {why}")]
+    Fetch {
+        /// What was to be fetched.
+        url: String,
+        /// What happened.
+        why: String,
+    },
+    /// The device or the wait for it failed.
+    #[error("the emulated path broke: {0}")]
+    System(#[from] io::Error),
+}
+
+impl LiveError {
+    /// What the command line should exit with: 2 where something has to be changed first (rights,
+    /// files, arguments), 1 where the run itself failed.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            LiveError::Fetch { .. } | LiveError::System(_) => 1,
+            _ => 2,
+        }
+    }
+}
+
+impl From<Errno> for LiveError {
+    fn from(errno: Errno) -> LiveError {
+        LiveError::System(errno.into())
+    }
+}

@@ -1,0 +1,293 @@
+//! Our host at its end of the path: TCP connections with an application on each, and echo.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `host.rs` | [`Host`]: which segment belongs to which connection, listening, timers, resets |
+//! | `host/entry.rs` | one connection with its buffers and its application |
+//! | `host/buffers.rs` | octets by stream offset |
+//! | `host/echo.rs` | ICMP echo, so that `ping` works |
+//! | `host/uplink.rs` | [`Uplink`]: packets on their way into the path |
+//!
+//! Like the endpoint it wraps it reads no clock; but it draws initial sequence numbers from the
+//! operating system.
+//! Not modelled: UDP (ignored), ICMP errors, more than one address.
+
+mod buffers;
+mod echo;
+mod entry;
+mod uplink;
+
+use crate::http::Transfer;
+use ackord_events::{EndpointId, Sink, TcpState};
+use ackord_path::Schedule;
+use ackord_scenario::TcpChoices;
+use ackord_sim::{config_for, mechanisms_for};
+use ackord_tcp::{CloseReason, Config, Connection, Stats, reset_for};
+use ackord_units::{Bytes, Seq, Span, Time};
+use ackord_wire::{Endpoints, Flags, FlowId, Packet, Segment, Side};
+use entry::Entry;
+use slab::Slab;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::net::SocketAddr;
+
+pub(crate) use uplink::Uplink;
+
+/// What an application sees of a connection.
+pub(crate) trait Stream {
+    /// Moves up to `limit` octets that have arrived to the end of `out`; says how many.
+    fn read(&mut self, limit: usize, out: &mut Vec<u8>) -> usize;
+    /// Whether the peer has closed and everything it sent has been read.
+    fn at_end(&self) -> bool;
+    /// Takes octets to be sent, as many as there is room for; says how many.
+    fn write(&mut self, bytes: &[u8]) -> usize;
+    /// Octets written so far.
+    fn written(&self) -> u64;
+    /// Octets acknowledged by the peer so far.
+    fn acked(&self) -> u64;
+    /// No more will be written; reading goes on.
+    fn close(&mut self);
+    /// Ends the connection at once, with a reset.
+    fn abort(&mut self);
+}
+
+/// An application on one connection.
+pub(crate) trait Service: std::fmt::Debug {
+    /// Does what can be done; called whenever something has happened on the connection.
+    fn advance(&mut self, now: Time, stream: &mut dyn Stream);
+    /// The bodies moved so far.
+    fn transfers(&self) -> &[Transfer];
+}
+
+/// A connection of our host, from its first segment on.
+#[derive(Clone, Debug)]
+pub struct ConnectionReport {
+    /// The other end.
+    pub peer: SocketAddr,
+    /// When it began, since the start of the run.
+    pub began_at: Time,
+    /// When it was closed; nothing if it still was open when the run ended.
+    pub ended_at: Option<Time>,
+    /// Why it was closed; nothing if it still was open.
+    pub close_reason: Option<CloseReason>,
+    /// Our endpoint's counters.
+    pub stats: Stats,
+    /// Our endpoint's smoothed round-trip time at the end, if it ever measured one.
+    pub srtt: Option<Span>,
+    /// What was moved over it.
+    pub transfers: Vec<Transfer>,
+}
+
+/// Makes the application of a connection that a peer opens.
+pub(crate) type Acceptor = Box<dyn FnMut() -> Box<dyn Service>>;
+
+/// What a host listens to.
+pub(crate) struct Listener {
+    pub(crate) port: u16,
+    pub(crate) accept: Acceptor,
+}
+
+/// How the endpoints of a host are made.
+#[derive(Clone, Debug)]
+pub(crate) struct Recipe {
+    choices: TcpChoices,
+    config: Config,
+    side: Side,
+}
+
+/// Our host.
+pub(crate) struct Host {
+    recipe: Recipe,
+    listener: Option<Listener>,
+    connections: Slab<Entry>,
+    /// By the endpoints of the packets it sends.
+    by_endpoints: BTreeMap<Endpoints, usize>,
+    timers: Schedule,
+    randomness: File,
+    closed: Vec<ConnectionReport>,
+}
+
+/// As many connections as are held at once; more are refused with a reset.
+const MOST_CONNECTIONS: usize = 4096;
+
+impl Recipe {
+    /// Endpoints as `choices` say, with segments that fit into packets of `mtu` octets.
+    pub(crate) fn new(choices: &TcpChoices, side: Side, mtu: u16) -> Recipe {
+        let mut config = config_for(choices);
+        // RFC 6691 §2: the MTU less the headers without options.
+        config.mss = config.mss.min(Bytes(u64::from(mtu) - 40));
+        Recipe { choices: choices.clone(), config, side }
+    }
+}
+
+impl Host {
+    /// A host without connections.
+    pub(crate) fn new(recipe: Recipe, listener: Option<Listener>) -> io::Result<Host> {
+        Ok(Host {
+            recipe,
+            listener,
+            connections: Slab::new(),
+            by_endpoints: BTreeMap::new(),
+            timers: Schedule::new(16),
+            randomness: File::open("/dev/urandom")?,
+            closed: Vec::new(),
+        })
+    }
+
+    /// The flow that a packet with these endpoints, as the peer sent it, belongs to. A connection
+    /// that is only about to begin gets the number it would have if it began now.
+    pub(crate) fn flow_of(&self, arriving: Endpoints) -> FlowId {
+        let key = self.by_endpoints.get(&arriving.reversed()).copied();
+        FlowId(key.unwrap_or_else(|| self.connections.vacant_key()) as u32)
+    }
+
+    /// The side of our connections.
+    pub(crate) fn side(&self) -> Side {
+        self.recipe.side
+    }
+
+    /// Opens a connection.
+    pub(crate) fn connect<S: Sink>(
+        &mut self,
+        now: Time,
+        endpoints: Endpoints,
+        service: Box<dyn Service>,
+        (uplink, sink): (&mut Uplink, &mut S),
+    ) -> io::Result<()> {
+        let key = self.begin(now, endpoints, service)?;
+        self.connections[key].connection.open(now, sink);
+        self.work(now, key, uplink, sink);
+        Ok(())
+    }
+
+    /// A segment has arrived.
+    pub(crate) fn handle_segment<S: Sink>(
+        &mut self,
+        now: Time,
+        arrival: Arrival<'_>,
+        uplink: &mut Uplink,
+        sink: &mut S,
+    ) {
+        let outgoing = arrival.endpoints.reversed();
+        let known = self.by_endpoints.get(&outgoing).copied();
+        let key = known.or_else(|| self.accept(now, &arrival));
+        let Some(key) = key else {
+            // RFC 9293 §3.10.7.1: a reset is never answered with one.
+            if !arrival.segment.flags.contains(Flags::RST) {
+                let flow = self.flow_of(arrival.endpoints);
+                let id = EndpointId { flow, side: self.recipe.side };
+                uplink.send_tcp(id, outgoing, &reset_for(arrival.segment), |_| Some(()));
+            }
+            return;
+        };
+        self.connections[key].handle_segment(now, &arrival, sink);
+        self.work(now, key, uplink, sink);
+    }
+
+    /// A packet that is not TCP has arrived: an echo request is answered, the rest ignored.
+    pub(crate) fn handle_other(&mut self, bytes: &[u8], packet: &Packet, uplink: &mut Uplink) {
+        let mut answer = uplink.store.buffer();
+        match echo::reply(bytes, &mut answer) {
+            Some(()) => uplink.send_other(packet.flow, self.recipe.side, answer),
+            None => uplink.store.recycle(answer),
+        }
+    }
+
+    /// The earliest timer of any connection.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        self.timers.peek().map(|(at, _)| at)
+    }
+
+    /// The earliest timer has expired at `now`.
+    pub(crate) fn handle_deadline<S: Sink>(
+        &mut self,
+        now: Time,
+        uplink: &mut Uplink,
+        sink: &mut S,
+    ) {
+        if let Some((at, key)) = self.timers.peek()
+            && at <= now
+        {
+            let key = key as usize;
+            self.connections[key].connection.handle_deadline(now, sink);
+            self.work(now, key, uplink, sink);
+        }
+    }
+
+    /// Whether no connection is under way; one in TIME-WAIT is not.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let quiet = |entry: &Entry| entry.connection.state() == TcpState::TimeWait;
+        self.connections.iter().all(|(_, entry)| quiet(entry))
+    }
+
+    /// The connections closed since this was last asked.
+    pub(crate) fn take_closed(&mut self) -> Vec<ConnectionReport> {
+        std::mem::take(&mut self.closed)
+    }
+
+    /// Reports on the connections that are still there.
+    pub(crate) fn open_connections(&self) -> impl Iterator<Item = ConnectionReport> {
+        self.connections.iter().map(|(_, entry)| entry.report(None))
+    }
+
+    /// A connection that the peer wants to open, if anybody listens there.
+    fn accept(&mut self, now: Time, arrival: &Arrival<'_>) -> Option<usize> {
+        let flags = arrival.segment.flags;
+        let opens = flags.contains(Flags::SYN) && !flags.intersects(Flags::ACK | Flags::RST);
+        let listener = self.listener.as_mut()?;
+        let wanted = arrival.endpoints.dst.port() == listener.port;
+        if !opens || !wanted || self.connections.len() >= MOST_CONNECTIONS {
+            return None;
+        }
+        let service = (listener.accept)();
+        // Without randomness a connection is better refused than predictable.
+        self.begin(now, arrival.endpoints.reversed(), service).ok()
+    }
+
+    fn begin(
+        &mut self,
+        now: Time,
+        endpoints: Endpoints,
+        service: Box<dyn Service>,
+    ) -> io::Result<usize> {
+        let mut iss = [0; 4];
+        self.randomness.read_exact(&mut iss)?;
+        let key = self.connections.vacant_key();
+        let id = EndpointId { flow: FlowId(key as u32), side: self.recipe.side };
+        let mechanisms = mechanisms_for(&self.recipe.choices);
+        let config = self.recipe.config.clone();
+        let window = config.receive_buffer.get() as usize;
+        let iss = Seq(u32::from_ne_bytes(iss));
+        let connection = Connection::listen(config, mechanisms, id, iss);
+        let entry = Entry::new(now, endpoints, connection, (window, service));
+        self.connections.insert(entry);
+        self.by_endpoints.insert(endpoints, key);
+        self.timers.grow(key + 1);
+        Ok(key)
+    }
+
+    /// Lets a connection do what it can, and buries it when it is dead.
+    fn work<S: Sink>(&mut self, now: Time, key: usize, uplink: &mut Uplink, sink: &mut S) {
+        let entry = &mut self.connections[key];
+        entry.work(now, uplink, sink);
+        // A SYN taken back leaves a listening connection that nobody will ever find again.
+        let dead = matches!(entry.connection.state(), TcpState::Closed | TcpState::Listen);
+        let due = entry.connection.deadline().filter(|_| !dead);
+        self.timers.set(key as u32, due.unwrap_or(Time::NEVER));
+        if dead {
+            let entry = self.connections.remove(key);
+            self.by_endpoints.remove(&entry.endpoints);
+            self.closed.push(entry.report(Some(now)));
+        }
+    }
+}
+
+/// A segment that has arrived, with its payload.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival<'a> {
+    /// As the peer sent it.
+    pub(crate) endpoints: Endpoints,
+    pub(crate) segment: &'a Segment,
+    pub(crate) payload: &'a [u8],
+}

@@ -1,0 +1,148 @@
+//! The bytes of a connection by their offset in the stream. The TCP endpoint holds none itself: it
+//! deals in offsets, and asks for or hands over the bytes at them.
+
+use std::collections::VecDeque;
+
+/// Bytes written by the application and not yet acknowledged by the peer.
+#[derive(Debug, Default)]
+pub(crate) struct SendBuffer {
+    bytes: VecDeque<u8>,
+    /// Stream offset of the first byte kept.
+    start: u64,
+}
+
+impl SendBuffer {
+    /// Appends bytes at the end of the stream.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend(bytes);
+    }
+
+    /// Stream offset after the last byte.
+    pub(crate) fn end(&self) -> u64 {
+        self.start + self.bytes.len() as u64
+    }
+
+    /// Copies the `len` bytes at stream offset `at` to the end of `out`; nothing, and `out` as it
+    /// was, if they are not all here.
+    pub(crate) fn copy(&self, at: u64, len: usize, out: &mut Vec<u8>) -> Option<()> {
+        let from = usize::try_from(at.checked_sub(self.start)?).ok()?;
+        let to = from.checked_add(len).filter(|to| *to <= self.bytes.len())?;
+        let (front, back) = self.bytes.as_slices();
+        let cut = front.len();
+        out.extend_from_slice(&front[from.min(cut)..to.min(cut)]);
+        out.extend_from_slice(&back[from.max(cut) - cut..to.max(cut) - cut]);
+        Some(())
+    }
+
+    /// Forgets everything below stream offset `acked`.
+    pub(crate) fn forget_below(&mut self, acked: u64) {
+        let count = acked.saturating_sub(self.start).min(self.bytes.len() as u64);
+        self.bytes.drain(..count as usize);
+        self.start += count;
+    }
+}
+
+/// Bytes received and not yet read by the application, in order or not.
+///
+/// A ring as long as the receive window: the endpoint accepts nothing beyond it, so every byte it
+/// accepts has its place.
+#[derive(Debug)]
+pub(crate) struct ReceiveBuffer {
+    ring: Vec<u8>,
+    /// Stream offset of the next byte to be read.
+    start: u64,
+}
+
+impl ReceiveBuffer {
+    /// A buffer for a receive window of `window` bytes.
+    pub(crate) fn new(window: usize) -> ReceiveBuffer {
+        ReceiveBuffer { ring: vec![0; window], start: 0 }
+    }
+
+    /// Puts bytes at stream offset `at`; what is already read or beyond the window is left out.
+    pub(crate) fn put(&mut self, at: u64, bytes: &[u8]) {
+        let old = self.start.saturating_sub(at).min(bytes.len() as u64);
+        let bytes = &bytes[old as usize..];
+        let at = at + old;
+        let room = (self.start + self.ring.len() as u64).saturating_sub(at);
+        let bytes = &bytes[..bytes.len().min(room as usize)];
+        let from = self.place(at);
+        let to_end = bytes.len().min(self.ring.len() - from);
+        self.ring[from..from + to_end].copy_from_slice(&bytes[..to_end]);
+        self.ring[..bytes.len() - to_end].copy_from_slice(&bytes[to_end..]);
+    }
+
+    /// Moves the next `len` bytes of the stream to the end of `out`.
+    ///
+    /// # Panics
+    /// If the window is shorter than that.
+    pub(crate) fn read(&mut self, len: usize, out: &mut Vec<u8>) {
+        let from = self.place(self.start);
+        let to_end = len.min(self.ring.len() - from);
+        out.extend_from_slice(&self.ring[from..from + to_end]);
+        out.extend_from_slice(&self.ring[..len - to_end]);
+        self.start += len as u64;
+    }
+
+    fn place(&self, offset: u64) -> usize {
+        if self.ring.is_empty() { 0 } else { (offset % self.ring.len() as u64) as usize }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(len: usize) -> Vec<u8> {
+        (0..len).map(|i| (i % 251) as u8).collect()
+    }
+
+    #[test]
+    fn sent_bytes_are_found_by_offset_until_they_are_acknowledged() {
+        let stream = stream(10_000);
+        let mut buffer = SendBuffer::default();
+        let mut out = Vec::new();
+        for (i, chunk) in stream.chunks(700).enumerate() {
+            buffer.push(chunk);
+            buffer.forget_below(500 * i as u64);
+            out.clear();
+            let at = 500 * i as u64;
+            let len = (buffer.end() - at) as usize;
+            buffer.copy(at, len, &mut out).expect("all there");
+            assert_eq!(out, stream[at as usize..at as usize + len]);
+        }
+        assert_eq!(buffer.copy(0, 1, &mut out), None, "acknowledged");
+        assert_eq!(buffer.copy(buffer.end(), 1, &mut out), None, "not written yet");
+        assert_eq!(buffer.copy(buffer.end() - 5, usize::MAX, &mut out), None);
+        buffer.forget_below(u64::MAX);
+        assert_eq!(buffer.end(), 10_000);
+    }
+
+    #[test]
+    fn out_of_order_and_repeated_segments_come_out_as_the_stream() {
+        let stream = stream(5_000);
+        let mut buffer = ReceiveBuffer::new(1_000);
+        let mut read = Vec::new();
+        for base in (0..5_000).step_by(500) {
+            for (from, to) in [(300, 500), (0, 200), (100, 400), (0, 500)] {
+                let (from, to) = (base + from, base + to);
+                buffer.put(from as u64, &stream[from..to]);
+            }
+            // Octets from before the window are left out.
+            buffer.put(base.saturating_sub(50) as u64, &stream[base.saturating_sub(50)..base + 10]);
+            buffer.read(500, &mut read);
+        }
+        assert_eq!(read, stream);
+    }
+
+    #[test]
+    fn what_lies_beyond_the_window_does_not_overwrite_it() {
+        let mut buffer = ReceiveBuffer::new(4);
+        buffer.put(0, b"abcdefgh");
+        buffer.put(4, b"xyz");
+        buffer.put(u64::MAX - 1, b"z");
+        let mut read = Vec::new();
+        buffer.read(4, &mut read);
+        assert_eq!(read, b"abcd");
+    }
+}

@@ -1,0 +1,127 @@
+//! One connection with its buffers and its application.
+
+use super::buffers::{ReceiveBuffer, SendBuffer};
+use super::{Arrival, ConnectionReport, Service, Stream, Uplink};
+use ackord_events::{Sink, TcpState};
+use ackord_tcp::Connection;
+use ackord_units::{Bytes, Time};
+use ackord_wire::Endpoints;
+
+/// A connection at work.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// Of the packets it sends.
+    pub(crate) endpoints: Endpoints,
+    pub(crate) connection: Connection,
+    buffers: Buffers,
+    service: Box<dyn Service>,
+    began_at: Time,
+}
+
+#[derive(Debug)]
+struct Buffers {
+    send: SendBuffer,
+    receive: ReceiveBuffer,
+}
+
+impl Entry {
+    /// A connection that has not done anything yet, with a receive window of so many octets.
+    pub(crate) fn new(
+        now: Time,
+        endpoints: Endpoints,
+        connection: Connection,
+        (window, service): (usize, Box<dyn Service>),
+    ) -> Entry {
+        let buffers = Buffers { send: SendBuffer::default(), receive: ReceiveBuffer::new(window) };
+        Entry { endpoints, connection, buffers, service, began_at: now }
+    }
+
+    /// Keeps the payload, then lets the endpoint decide about the segment.
+    pub(crate) fn handle_segment<S: Sink>(
+        &mut self,
+        now: Time,
+        arrival: &Arrival<'_>,
+        sink: &mut S,
+    ) {
+        if !arrival.payload.is_empty()
+            && let Some(offset) = self.connection.recv_offset(arrival.segment.seq)
+        {
+            self.buffers.receive.put(offset, arrival.payload);
+        }
+        self.connection.handle_segment(now, arrival.segment, sink);
+    }
+
+    /// The application does what it can, then everything that may be sent is sent.
+    pub(crate) fn work<S: Sink>(&mut self, now: Time, uplink: &mut Uplink, sink: &mut S) {
+        self.buffers.send.forget_below(self.connection.bytes_acked());
+        if self.connection.state() != TcpState::Listen {
+            let Entry { connection, buffers, service, .. } = self;
+            service.advance(now, &mut Io { connection, buffers });
+        }
+        while let Some(segment) = self.connection.poll_segment(now, sink) {
+            let offset = self.connection.send_offset(segment.seq);
+            let len = segment.payload_len as usize;
+            let send = &self.buffers.send;
+            let sent = uplink.send_tcp(self.connection.id(), self.endpoints, &segment, |out| {
+                if len == 0 { Some(()) } else { send.copy(offset?, len, out) }
+            });
+            if sent.is_none() {
+                debug_assert!(false, "{segment:?} has octets that were never written");
+                self.connection.abort();
+            }
+        }
+    }
+
+    pub(crate) fn report(&self, ended_at: Option<Time>) -> ConnectionReport {
+        ConnectionReport {
+            peer: self.endpoints.dst,
+            began_at: self.began_at,
+            ended_at,
+            close_reason: self.connection.close_reason(),
+            stats: *self.connection.stats(),
+            srtt: self.connection.srtt(),
+            transfers: self.service.transfers().to_vec(),
+        }
+    }
+}
+
+/// What the application may touch.
+struct Io<'a> {
+    connection: &'a mut Connection,
+    buffers: &'a mut Buffers,
+}
+
+impl Stream for Io<'_> {
+    fn read(&mut self, limit: usize, out: &mut Vec<u8>) -> usize {
+        let count = self.connection.readable().min(Bytes(limit as u64));
+        self.buffers.receive.read(count.get() as usize, out);
+        self.connection.read(count);
+        count.get() as usize
+    }
+
+    fn at_end(&self) -> bool {
+        self.connection.peer_finished() && self.connection.readable() == Bytes::ZERO
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> usize {
+        let taken = self.connection.write(Bytes(bytes.len() as u64)).get() as usize;
+        self.buffers.send.push(&bytes[..taken]);
+        taken
+    }
+
+    fn written(&self) -> u64 {
+        self.buffers.send.end()
+    }
+
+    fn acked(&self) -> u64 {
+        self.connection.bytes_acked()
+    }
+
+    fn close(&mut self) {
+        self.connection.close();
+    }
+
+    fn abort(&mut self) {
+        self.connection.abort();
+    }
+}

@@ -1,0 +1,80 @@
+//! Packets of our host on their way into the path.
+
+use crate::packets::{PacketStore, Stored};
+use ackord_events::EndpointId;
+use ackord_wire::{
+    Ecn, Endpoints, FlowId, IpFields, IpVersion, NodeId, Packet, Payload, Segment, Side, encode,
+};
+use std::collections::VecDeque;
+
+/// Makes packets, keeps their bytes, and queues them for the driver.
+#[derive(Debug)]
+pub(crate) struct Uplink {
+    /// The bytes of every packet under way, in both directions.
+    pub(crate) store: PacketStore,
+    ours: NodeId,
+    kernel: NodeId,
+    packets: VecDeque<Packet>,
+    payload: Vec<u8>,
+    identification: u16,
+}
+
+impl Uplink {
+    /// Between our node and the kernel's.
+    pub(crate) fn new(ours: NodeId, kernel: NodeId) -> Uplink {
+        Uplink {
+            store: PacketStore::default(),
+            ours,
+            kernel,
+            packets: VecDeque::new(),
+            payload: Vec::new(),
+            identification: 0,
+        }
+    }
+
+    /// The next packet to enter the path.
+    pub(crate) fn pop(&mut self) -> Option<Packet> {
+        self.packets.pop_front()
+    }
+
+    /// Queues a segment whose payload `fill` appends; nothing if it cannot be made.
+    pub(crate) fn send_tcp(
+        &mut self,
+        from: EndpointId,
+        endpoints: Endpoints,
+        segment: &Segment,
+        fill: impl FnOnce(&mut Vec<u8>) -> Option<()>,
+    ) -> Option<()> {
+        self.payload.clear();
+        fill(&mut self.payload)?;
+        self.identification = self.identification.wrapping_add(1);
+        let ip = IpFields { identification: self.identification, ..IpFields::default() };
+        let mut bytes = self.store.buffer();
+        let payload = Payload::Bytes(&self.payload);
+        encode(endpoints, ip, segment, payload, &mut bytes).ok()?;
+        self.queue(from.flow, from.side, bytes, Some(*segment));
+        Some(())
+    }
+
+    /// Queues a whole IPv4 packet that is not TCP.
+    pub(crate) fn send_other(&mut self, flow: FlowId, from: Side, bytes: Vec<u8>) {
+        self.queue(flow, from, bytes, None);
+    }
+
+    fn queue(&mut self, flow: FlowId, from: Side, bytes: Vec<u8>, tcp: Option<Segment>) {
+        let ip_len = bytes.len() as u32;
+        let ecn = Ecn::NotEct;
+        let tag = self.store.insert(Stored { bytes, ecn, endpoints: None, payload: 0..0 });
+        self.packets.push_back(Packet {
+            flow,
+            from,
+            src: self.ours,
+            dst: self.kernel,
+            ip: IpVersion::V4,
+            ecn,
+            ip_len,
+            tag,
+            tcp,
+        });
+    }
+}

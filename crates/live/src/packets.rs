@@ -1,0 +1,91 @@
+//! The real bytes of the packets under way, by [`ackord_wire::Packet::tag`].
+
+use ackord_wire::{Ecn, Endpoints};
+use slab::Slab;
+use std::ops::Range;
+
+/// A packet's bytes, and what was read from them when they came in.
+#[derive(Clone, Debug)]
+pub(crate) struct Stored {
+    /// The IP packet.
+    pub(crate) bytes: Vec<u8>,
+    /// The ECN field in these bytes; the path may have changed the packet's since.
+    pub(crate) ecn: Ecn,
+    /// Where a TCP packet comes from and goes to; nothing for other protocols.
+    pub(crate) endpoints: Option<Endpoints>,
+    /// Where the TCP payload lies in the bytes.
+    pub(crate) payload: Range<usize>,
+}
+
+/// Keeps packets while they are under way, and their buffers for the next ones.
+#[derive(Debug, Default)]
+pub(crate) struct PacketStore {
+    packets: Slab<Stored>,
+    spare: Vec<Vec<u8>>,
+}
+
+/// Buffers kept for later; more are given back to the allocator.
+const SPARE_BUFFERS: usize = 256;
+
+impl PacketStore {
+    /// An empty buffer.
+    pub(crate) fn buffer(&mut self) -> Vec<u8> {
+        self.spare.pop().unwrap_or_else(|| Vec::with_capacity(2048))
+    }
+
+    /// Gives a buffer back.
+    pub(crate) fn recycle(&mut self, mut buffer: Vec<u8>) {
+        if self.spare.len() < SPARE_BUFFERS {
+            buffer.clear();
+            self.spare.push(buffer);
+        }
+    }
+
+    /// Keeps a packet; the answer is its tag.
+    pub(crate) fn insert(&mut self, packet: Stored) -> u64 {
+        self.packets.insert(packet) as u64
+    }
+
+    /// Takes a packet out again; nothing for a tag that is not in use.
+    pub(crate) fn take(&mut self, tag: u64) -> Option<Stored> {
+        self.packets.try_remove(usize::try_from(tag).ok()?)
+    }
+
+    /// A packet's bytes; nothing for a tag that is not in use.
+    pub(crate) fn bytes(&self, tag: u64) -> Option<&[u8]> {
+        let stored = self.packets.get(usize::try_from(tag).ok()?)?;
+        Some(&stored.bytes)
+    }
+
+    /// Forgets a packet that died.
+    pub(crate) fn forget(&mut self, tag: u64) {
+        if let Some(stored) = self.take(tag) {
+            self.recycle(stored.bytes);
+        }
+    }
+
+    /// How many packets are under way.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.packets.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_is_there_until_it_is_taken() {
+        let mut store = PacketStore::default();
+        let bytes = vec![1, 2, 3];
+        let stored = Stored { bytes, ecn: Ecn::NotEct, endpoints: None, payload: 0..0 };
+        let tag = store.insert(stored.clone());
+        assert_eq!(store.take(tag).map(|s| s.bytes), Some(vec![1, 2, 3]));
+        assert!(store.take(tag).is_none() && store.len() == 0);
+        let tag = store.insert(stored);
+        store.forget(tag);
+        store.forget(u64::MAX);
+        assert_eq!((store.len(), store.buffer()), (0, Vec::new()));
+    }
+}

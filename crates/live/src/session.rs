@@ -1,0 +1,246 @@
+//! What serving and fetching have in common: options, the namespace around a driver, the report.
+
+use crate::capture::Capture;
+use crate::clock::Clock;
+use crate::driver::{DeviceCounts, Driver, Ends, Parts, Remains};
+use crate::error::LiveError;
+use crate::host::{ConnectionReport, Host, Listener, Recipe};
+use crate::lateness::Lateness;
+use crate::sys::{CommandEnd, Inside, Namespace, Ready, StopHandle, sharpen_timers};
+use ackord_path::DropCounts;
+use ackord_scenario::{Flow, Scenario};
+use ackord_sim::build_topology;
+use ackord_units::{Span, Time};
+use ackord_wire::Side;
+use std::fmt;
+use std::net::Ipv4Addr;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+
+/// The stock kernel's address inside the namespace.
+pub const KERNEL_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
+/// Our host's address, at the other end of the emulated path.
+pub const OUR_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
+/// Octets of IP packet that fit through the device.
+const MTU: u16 = 1500;
+const NETMASK: Ipv4Addr = Ipv4Addr::new(255, 255, 255, 0);
+
+/// What every live run needs to know.
+pub struct LiveOptions {
+    /// The path: its first flow says where the two ends are and what our endpoint is made of.
+    /// What its flows carry, and when, does not count.
+    pub scenario: Scenario,
+    /// What the path's random streams derive from.
+    pub seed: u64,
+    /// The folder for captures of both ends of the path, `ours.pcapng` and `kernel.pcapng`; it is
+    /// made if it is missing.
+    pub capture: Option<PathBuf>,
+    /// How late 99 % of the packets may be for the run to be trusted.
+    pub lateness_budget: Span,
+    /// Ends the run from elsewhere.
+    pub stop: StopHandle,
+    /// Told what happens while the run goes on.
+    pub notify: Box<dyn FnMut(&Notice)>,
+}
+
+/// Something a user may want to read while a run goes on.
+#[derive(Clone, Debug)]
+pub enum Notice {
+    /// The namespace is there and our host answers.
+    Ready {
+        /// Our host's address.
+        address: Ipv4Addr,
+        /// The command line that enters the namespace.
+        enter: String,
+    },
+    /// A connection was closed.
+    ConnectionClosed(ConnectionReport),
+}
+
+/// How the command inside ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CommandOutcome {
+    /// With this exit code.
+    Exited(i32),
+    /// Killed by the signal of this name.
+    Killed(&'static str),
+    /// It was still running when the run ended, and was killed then.
+    StillRunning,
+}
+
+/// What happened in a live run.
+#[derive(Clone, Debug)]
+pub struct LiveReport {
+    /// How long the run took.
+    pub took: Span,
+    /// How late the driver was; look at [`Lateness::trust`] before believing any delay.
+    pub lateness: Lateness,
+    /// Every connection of our host, in order of their ends, those still open last.
+    pub connections: Vec<ConnectionReport>,
+    /// What happened at the device.
+    pub device: DeviceCounts,
+    /// Packets that died on the path, by reason.
+    pub drops: DropCounts,
+    /// The command inside, if there was one.
+    pub command: Option<CommandOutcome>,
+}
+
+/// A driver with its namespace.
+pub(crate) struct Session {
+    namespace: Namespace,
+    pub(crate) driver: Driver,
+    options: LiveOptions,
+    command: Vec<String>,
+    outcome: Option<CommandOutcome>,
+    connections: Vec<ConnectionReport>,
+}
+
+impl LiveOptions {
+    /// A run over the path of `scenario`, with its seed and without a capture.
+    ///
+    /// # Errors
+    /// If the system has no file descriptor left.
+    pub fn new(scenario: Scenario) -> std::io::Result<LiveOptions> {
+        Ok(LiveOptions {
+            seed: scenario.seed,
+            scenario,
+            capture: None,
+            lateness_budget: Span::from_millis(1),
+            stop: StopHandle::new()?,
+            notify: Box::new(|_| {}),
+        })
+    }
+
+    fn flow(&self) -> Result<&Flow, LiveError> {
+        self.scenario.flows.first().ok_or(LiveError::NoFlow)
+    }
+}
+
+impl Session {
+    /// Makes the namespace and puts our host, as `side` of the scenario's first flow, behind the
+    /// path. The command does not run yet.
+    pub(crate) fn open(
+        options: LiveOptions,
+        side: Side,
+        listener: Option<Listener>,
+        command: Vec<String>,
+    ) -> Result<Session, LiveError> {
+        let flow = options.flow()?;
+        let ends = match side {
+            Side::Client => Ends { ours: flow.client, kernel: flow.server },
+            Side::Server => Ends { ours: flow.server, kernel: flow.client },
+        };
+        let recipe = Recipe::new(flow.tcp(side), side, MTU);
+        let graph = build_topology(&options.scenario, options.seed)?.graph;
+        let host = Host::new(recipe, listener)?;
+        let clock = Clock::start();
+        let capture = options.capture.as_ref().map(|folder| Capture::create(folder, clock));
+        let capture = capture.transpose().map_err(unwritable)?;
+        let inside = Inside {
+            address: KERNEL_ADDRESS,
+            netmask: NETMASK,
+            mtu: MTU,
+            command: command.clone(),
+        };
+        let mut namespace = Namespace::create(&inside)?;
+        let tun = namespace.take_tun();
+        sharpen_timers();
+        let address = OUR_ADDRESS;
+        let parts = Parts { graph, ends, address, host, tun, clock, capture };
+        let driver = Driver::new(parts);
+        let connections = Vec::new();
+        let mut session =
+            Session { namespace, driver, options, command, outcome: None, connections };
+        session.notify_ready();
+        Ok(session)
+    }
+
+    fn notify_ready(&mut self) {
+        let enter = self.namespace.enter_command();
+        (self.options.notify)(&Notice::Ready { address: OUR_ADDRESS, enter });
+    }
+
+    /// Lets the command start, if there is one.
+    pub(crate) fn start_command(&mut self) -> Result<(), LiveError> {
+        if !self.command.is_empty() {
+            self.namespace.start_command()?;
+            self.outcome = Some(CommandOutcome::StillRunning);
+        }
+        Ok(())
+    }
+
+    /// Whether a command was started and is still running.
+    pub(crate) fn command_runs(&self) -> bool {
+        self.outcome == Some(CommandOutcome::StillRunning)
+    }
+
+    /// Whether there is a command at all.
+    pub(crate) fn has_command(&self) -> bool {
+        !self.command.is_empty()
+    }
+
+    /// One turn of the driver; says whether somebody wants the run to end.
+    pub(crate) fn turn(&mut self, until: Time) -> Result<Ready, LiveError> {
+        let namespace = self.namespace.as_fd();
+        let ready = self.driver.turn(until, namespace, &self.options.stop)?;
+        if ready.namespace
+            && let Some(end) = self.namespace.command_end()
+        {
+            self.outcome = Some(match end {
+                CommandEnd::Exited(code) => CommandOutcome::Exited(code),
+                CommandEnd::Killed(signal) => CommandOutcome::Killed(signal.as_str()),
+                CommandEnd::NotStarted(errno) => {
+                    let command = self.command.join(" ");
+                    return Err(LiveError::CommandNotStarted { command, errno });
+                }
+            });
+        }
+        for report in self.driver.host.take_closed() {
+            let notice = Notice::ConnectionClosed(report);
+            (self.options.notify)(&notice);
+            let Notice::ConnectionClosed(report) = notice else { continue };
+            self.connections.push(report);
+        }
+        Ok(ready)
+    }
+
+    /// The connections closed so far.
+    pub(crate) fn connections(&self) -> &[ConnectionReport] {
+        &self.connections
+    }
+
+    /// Ends the run and everything in the namespace.
+    pub(crate) fn finish(self) -> Result<LiveReport, LiveError> {
+        let Remains { graph, mut host, lateness, counts, capture, ended_at } = self.driver.finish();
+        drop(self.namespace);
+        let mut connections = self.connections;
+        connections.extend(host.take_closed());
+        connections.extend(host.open_connections());
+        if let Some(capture) = capture {
+            capture.finish().map_err(unwritable)?;
+        }
+        Ok(LiveReport {
+            took: ended_at.saturating_since(Time::ZERO),
+            lateness: lateness.report(self.options.lateness_budget),
+            connections,
+            device: counts,
+            drops: graph.conservation().dropped,
+            command: self.outcome,
+        })
+    }
+}
+
+impl fmt::Debug for LiveOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LiveOptions")
+            .field("scenario", &self.scenario.name)
+            .field("seed", &self.seed)
+            .field("capture", &self.capture)
+            .field("lateness_budget", &self.lateness_budget)
+            .finish_non_exhaustive()
+    }
+}
+
+fn unwritable((path, source): (PathBuf, std::io::Error)) -> LiveError {
+    LiveError::Output { path, source }
+}

@@ -1,0 +1,19 @@
+//! What the kernel has to do for us: namespaces, a TUN device, a command inside, exact waiting.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `sys/namespace.rs` | [`Namespace`]: the safe face; tries what is allowed, says what is missing |
+//! | `sys/keeper.rs` | the first process of the namespace, between clone and exec: the only `unsafe` |
+//! | `sys/wait.rs` | waiting for packets or a deadline to the nanosecond; [`StopHandle`] |
+//!
+//! Not modelled: more than one TUN device, IPv6 addresses inside.
+
+mod keeper;
+mod namespace;
+mod wait;
+
+pub use namespace::{Attempt, NamespaceError, SetupStep};
+pub use wait::StopHandle;
+
+pub(crate) use namespace::{CommandEnd, Inside, Namespace};
+pub(crate) use wait::{Ready, Sources, sharpen_timers, wait_until};

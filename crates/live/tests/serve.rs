@@ -1,0 +1,213 @@
+//! Stock clients against our TCP through an emulated path.
+//!
+//! These need root or rootless TUN; elsewhere they say SKIPPED and pass.
+
+mod common;
+
+use ackord_live::{Direction, StopHandle, Trust};
+use ackord_units::{Bytes, Rate, Span};
+use common::*;
+use std::fs;
+
+#[test]
+fn ping_gets_its_answers_after_the_round_trip_of_the_path() {
+    let _turn = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let live = options(&[("links.wifi.loss.per_packet", "0 %")]);
+    let out = folder.path().join("out");
+    let script = format!("ping -c 10 -i 0.05 -W 2 10.77.0.2 > {}", out.display());
+    let Some(report) = serve_script(live, folder.path(), &script) else { return };
+    if report.command == Some(ackord_live::CommandOutcome::Exited(127)) {
+        eprintln!("SKIPPED: ping is not installed");
+        return;
+    }
+    assert_success(&report);
+    let said = fs::read_to_string(out).expect("written");
+    assert!(said.contains("10 received"), "{said}");
+    // rtt min/avg/max/mdev = ...
+    let times = said.rsplit_once("= ").expect("a summary").1;
+    let fastest: f64 = times.split('/').next().and_then(|t| t.parse().ok()).expect("a number");
+    // 2 x 10 ms, and twice 84 octets at 20 Mbit/s.
+    assert!((20.06..30.0).contains(&fastest), "{said}");
+}
+
+#[test]
+fn curl_downloads_twenty_megabytes_over_a_lossy_path() {
+    let _turn = alone();
+    if !installed("curl") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let sent = random_file(&folder.path().join("file"), 20_000_000);
+    let mut live = options(&[]);
+    let captures = Captures::of("download", &mut live);
+    let got = folder.path().join("got");
+    let script = format!("curl -sS -m 110 -o {} http://10.77.0.2/file", got.display());
+    let Some(report) = serve_script(live, folder.path(), &script) else { return };
+    assert_success(&report);
+    assert!(fs::read(&got).expect("downloaded") == sent, "the octets differ");
+    let [connection] = report.connections.as_slice() else { panic!("{report:#?}") };
+    let [transfer] = connection.transfers.as_slice() else { panic!("{report:#?}") };
+    assert_eq!((transfer.direction, transfer.bytes), (Direction::Download, Bytes(20_000_000)));
+    let goodput = transfer.goodput().expect("finished");
+    assert!(goodput < Rate::from_mbits_per_sec(20), "faster than the path: {goodput}");
+    // 1 % of about 14,000 segments, and what their repair cost.
+    let stats = &connection.stats;
+    assert!((50..2_000).contains(&stats.retransmitted_segments), "{stats:?}");
+    assert_eq!(report.device.malformed, 0, "{report:#?}");
+    eprintln!("download: {goodput}, {stats:?}, late {:?}", report.lateness);
+    captures.assert_sound();
+    captures.assert_no_reset();
+}
+
+#[test]
+fn curl_uploads_twenty_megabytes_over_a_lossy_path() {
+    let _turn = alone();
+    if !installed("curl") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path().join("root");
+    fs::create_dir(&root).expect("made");
+    let file = folder.path().join("file");
+    let sent = random_file(&file, 20_000_000);
+    let mut live = options(&[]);
+    let captures = Captures::of("upload", &mut live);
+    let script = format!("curl -sSf -m 110 -T {} http://10.77.0.2/up", file.display());
+    let Some(report) = serve_script(live, &root, &script) else { return };
+    assert_success(&report);
+    assert!(fs::read(root.join("up")).expect("uploaded") == sent, "the octets differ");
+    assert_eq!(fs::read_dir(&root).expect("there").count(), 1, "something was left behind");
+    let [connection] = report.connections.as_slice() else { panic!("{report:#?}") };
+    let [transfer] = connection.transfers.as_slice() else { panic!("{report:#?}") };
+    assert_eq!((transfer.direction, transfer.bytes), (Direction::Upload, Bytes(20_000_000)));
+    let goodput = transfer.goodput().expect("finished");
+    assert!(goodput < Rate::from_mbits_per_sec(20), "faster than the path: {goodput}");
+    eprintln!("upload: {goodput}, {:?}, late {:?}", connection.stats, report.lateness);
+    captures.assert_sound();
+    captures.assert_no_reset();
+}
+
+#[test]
+fn a_port_nobody_listens_to_refuses_at_once() {
+    let _turn = alone();
+    if !installed("curl") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut live = options(QUICK);
+    let captures = Captures::of("refused", &mut live);
+    // 7 is curl's code for a connection that was refused.
+    let script = "curl -s -m 10 http://10.77.0.2:81/ ; test $? = 7";
+    let Some(report) = serve_script(live, folder.path(), script) else { return };
+    assert_success(&report);
+    assert!(report.took < Span::from_secs(5), "{report:#?}");
+    assert!(report.connections.is_empty());
+    captures.assert_sound();
+    if let Some(resets) = captures.count("tcp.flags.reset == 1 && tcp.srcport == 81") {
+        assert_eq!(resets, [1, 1]);
+    }
+}
+
+#[test]
+fn eight_downloads_at_once_all_arrive() {
+    let _turn = alone();
+    if !installed("curl") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let sent = random_file(&folder.path().join("file"), 300_000);
+    let live = options(&[]);
+    let to = folder.path().display();
+    let script = format!(
+        "for i in 1 2 3 4 5 6 7 8; do \
+         curl -sSf -m 60 -o {to}/got$i http://10.77.0.2/file & pids=\"$pids $!\"; done; \
+         for p in $pids; do wait $p || exit 1; done"
+    );
+    let Some(report) = serve_script(live, folder.path(), &script) else { return };
+    assert_success(&report);
+    for i in 1..=8 {
+        let got = fs::read(folder.path().join(format!("got{i}"))).expect("downloaded");
+        assert!(got == sent, "the octets of download {i} differ");
+    }
+    assert_eq!(report.connections.len(), 8);
+}
+
+#[test]
+fn requests_follow_each_other_on_one_connection_and_what_is_missing_is_404() {
+    let _turn = alone();
+    if !installed("curl") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("a"), "first").expect("written");
+    fs::create_dir(folder.path().join("sub")).expect("made");
+    let out = tempfile::tempdir().expect("a folder");
+    let to = out.path().display();
+    let script = format!(
+        "cd {to} && curl -sS -m 20 -w '%{{http_code}} %{{num_connects}}\\n' \
+         -o one http://10.77.0.2/a -o two http://10.77.0.2/none -o three http://10.77.0.2/ \
+         > codes && curl -sS -m 20 -I http://10.77.0.2/a > head && \
+         echo streamed | curl -sS -m 20 -T - http://10.77.0.2/sub/chunked"
+    );
+    let Some(report) = serve_script(options(QUICK), folder.path(), &script) else { return };
+    assert_success(&report);
+    let read = |name: &str| fs::read_to_string(out.path().join(name)).expect("written");
+    assert_eq!(read("codes"), "200 1\n404 0\n200 0\n");
+    assert_eq!((read("one").as_str(), read("three").as_str()), ("first", "a\nsub/\n"));
+    assert!(read("head").contains("Content-Length: 5"), "{}", read("head"));
+    let chunked = fs::read_to_string(folder.path().join("sub/chunked")).expect("uploaded");
+    assert_eq!(chunked, "streamed\n");
+}
+
+#[test]
+fn a_client_that_is_killed_harms_nobody_and_the_run_ends() {
+    let _turn = alone();
+    if !installed("curl") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    random_file(&folder.path().join("file"), 5_000_000);
+    let script = "curl -s -m 60 -o /dev/null http://10.77.0.2/file & sleep 1; kill -9 $!; \
+                  curl -sSf -m 60 -o /dev/null http://10.77.0.2/ ";
+    let Some(report) = serve_script(options(&[]), folder.path(), script) else { return };
+    assert_success(&report);
+    assert_eq!(report.connections.len(), 2, "{report:#?}");
+    assert_eq!(report.connections[0].transfers[0].ended_at, None);
+    assert!(report.took < Span::from_secs(30), "{}", report.took);
+}
+
+#[test]
+fn without_a_command_the_run_ends_when_it_is_stopped() {
+    let _turn = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let live = options(QUICK);
+    let stop: StopHandle = live.stop.clone();
+    let stopper = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        stop.stop();
+    });
+    let mut serving = ackord_live::ServeOptions::new(live, folder.path().to_owned());
+    serving.run_for = Some(Span::from_secs(60));
+    let result = possible(ackord_live::serve(serving));
+    stopper.join().expect("it only sleeps");
+    let Some(report) = result else { return };
+    assert_eq!(report.command, None);
+    assert!(report.took < Span::from_secs(10), "{}", report.took);
+    assert_eq!(report.lateness.trust(), Trust::WithinBudget);
+}
+
+#[test]
+fn a_command_that_does_not_exist_is_named() {
+    let _turn = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut serving = ackord_live::ServeOptions::new(options(QUICK), folder.path().to_owned());
+    serving.command = vec!["no-such-program-anywhere".to_owned()];
+    match ackord_live::serve(serving) {
+        Err(error @ ackord_live::LiveError::CommandNotStarted { .. }) => {
+            assert!(error.to_string().contains("no-such-program-anywhere"), "{error}");
+            assert_eq!(error.exit_code(), 2);
+        }
+        other => assert!(possible(other).is_none(), "it cannot have run"),
+    }
+}
