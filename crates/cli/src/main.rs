@@ -1,2 +1,123 @@
-//! The command line.
-fn main() {}
+//! The command line: arguments in, tables and files out, exit codes.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `main.rs` | the commands there are, and which function each calls |
+//! | `input.rs` | what several commands take: scenario files with changes, where results go |
+//! | `run.rs` | `ackord run` |
+//! | `compare.rs` | `ackord compare` |
+//! | `check.rs` | `ackord check` |
+//! | `list.rs` | `ackord list` |
+//! | `bench.rs` | `ackord bench`, hidden: what a packet costs |
+//! | `captures.rs` | capture files that appear when they are complete |
+//! | `progress.rs` | the progress bar |
+//! | `interrupt.rs` | Ctrl-C |
+//! | `console.rs` | standard output and error: colour, closed pipes |
+//! | `errors.rs` | every error as text and exit code |
+//!
+//! Exit codes: 0 done, 1 something failed, 2 bad input, 130 interrupted.
+
+mod bench;
+mod captures;
+mod check;
+mod compare;
+mod console;
+mod errors;
+mod input;
+mod interrupt;
+mod list;
+mod progress;
+mod run;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use console::Console;
+use errors::Failure;
+use std::process::ExitCode;
+
+/// Answers questions about TCP.
+#[derive(Parser)]
+#[command(name = "ackord", version, max_term_width = 100, after_help = EXAMPLES)]
+#[command(about = "Which congestion control, loss recovery, acknowledging and queue serve this \
+                   traffic on this path, and what does each cost?")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Begin with:
+  ackord list scenarios                     what comes along
+  ackord run reno-against-vegas             one of them, its table on the terminal
+  ackord run reno-against-vegas --out out   the same with plots, CSV and report.html
+  ackord compare lossy-wifi --vary 'flows.*.tcp.congestion=reno,cubic,vegas' --runs 5
+  ackord paper selective-drop --quick       a published table, and what we find
+
+FILE is a scenario file, or the name of one that comes along.
+Exit codes: 0 done, 1 something failed, 2 bad input, 130 interrupted.";
+
+#[derive(Subcommand)]
+enum Command {
+    Run(run::RunArguments),
+    Compare(compare::CompareArguments),
+    Check(check::CheckArguments),
+    List(list::ListArguments),
+    Completions(CompletionsArguments),
+    /// Print the JSON Schema of scenario files, for editors
+    ///
+    /// With the schema in hand an editor completes keys and marks mistakes while you type; put
+    /// `#:schema scenario.schema.json` into the first line of the file.
+    Schema,
+    #[command(hide = true)]
+    Bench(bench::BenchArguments),
+}
+
+/// Print completions for a shell
+#[derive(clap::Args)]
+#[command(after_help = "For bash:\n  ackord completions bash > \
+                        ~/.local/share/bash-completion/completions/ackord")]
+struct CompletionsArguments {
+    /// Which shell
+    shell: clap_complete::Shell,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let console = Console::of_process();
+    let outcome = match &arguments.command {
+        Command::Run(arguments) => run::run(arguments, &console),
+        Command::Compare(arguments) => compare::compare(arguments, &console),
+        Command::Check(arguments) => check::check(arguments, &console),
+        Command::List(arguments) => list::list(arguments, &console),
+        Command::Completions(arguments) => completions(arguments, &console),
+        Command::Schema => schema(&console),
+        Command::Bench(arguments) => bench::bench(arguments, &console),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            console.complain(&failure.render(console.error_style()));
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn completions(arguments: &CompletionsArguments, console: &Console) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    let mut command = Arguments::command();
+    clap_complete::generate(arguments.shell, &mut command, "ackord", &mut script);
+    Ok(console.print_bytes(&script)?)
+}
+
+fn schema(console: &Console) -> Result<(), Failure> {
+    Ok(console.print(&ackord_report::data::to_json(&ackord_scenario::json_schema()))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

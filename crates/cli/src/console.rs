@@ -1,0 +1,58 @@
+//! Standard output and error: what is a terminal, what is coloured, what a closed pipe means.
+
+use ackord_report::Colour;
+use ackord_scenario::Style;
+use std::io::{self, IsTerminal, Write};
+
+/// Where text goes.
+pub(crate) struct Console {
+    out: Colour,
+    error: Colour,
+}
+
+impl Console {
+    /// This process's output, coloured on terminals unless `NO_COLOR` says otherwise.
+    pub(crate) fn of_process() -> Console {
+        let no_color = std::env::var_os("NO_COLOR");
+        let choose = |terminal| Colour::choose(terminal, no_color.as_deref());
+        Console {
+            out: choose(io::stdout().is_terminal()),
+            error: choose(io::stderr().is_terminal()),
+        }
+    }
+
+    /// Whether standard output is coloured.
+    pub(crate) fn colour(&self) -> Colour {
+        self.out
+    }
+
+    /// Whether errors are coloured.
+    pub(crate) fn error_style(&self) -> Style {
+        match self.error {
+            Colour::Always => Style::Coloured,
+            Colour::Never => Style::Plain,
+        }
+    }
+
+    /// Results, to standard output.
+    pub(crate) fn print(&self, text: &str) -> io::Result<()> {
+        self.print_bytes(text.as_bytes())
+    }
+
+    /// Results, to standard output.
+    pub(crate) fn print_bytes(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(bytes)?;
+        out.flush()
+    }
+
+    /// What is no result, to standard error. Nobody is left to tell if that fails.
+    pub(crate) fn complain(&self, text: &str) {
+        let _ = io::stderr().lock().write_all(text.as_bytes());
+    }
+
+    /// A remark of one line, to standard error.
+    pub(crate) fn remark(&self, text: &str) {
+        self.complain(&format!("{text}\n"));
+    }
+}

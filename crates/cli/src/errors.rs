@@ -1,0 +1,163 @@
+//! Every error as text and exit code, in one place.
+
+use ackord_report::WriteError;
+use ackord_scenario::{Errors, Style};
+use ackord_sim::BuildError;
+use ackord_study::{ExecuteError, VaryError};
+use std::error::Error;
+use std::io;
+
+/// Why a command did not do what it was asked to.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// A scenario is not sound.
+    #[error(transparent)]
+    Scenario(#[from] Errors),
+    /// What is to be varied is not sound.
+    #[error("--vary {0}")]
+    Vary(VaryError),
+    /// A name that nothing has.
+    #[error("there is no {what} called `{given}`{}", hint(nearest.as_deref(), known))]
+    UnknownName {
+        /// What it would be the name of.
+        what: &'static str,
+        /// The name.
+        given: String,
+        /// The name that was probably meant.
+        nearest: Option<String>,
+        /// Every name there is.
+        known: Vec<String>,
+    },
+    /// A run could not be done.
+    #[error(transparent)]
+    Execute(#[from] ExecuteError),
+    /// A file could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// Captures could not be written.
+    #[error("cannot write captures to `{folder}`")]
+    Captures {
+        /// Where.
+        folder: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Standard output could not be written.
+    #[error("cannot write to standard output")]
+    Output(#[from] io::Error),
+    /// Ctrl-C cannot be listened for.
+    #[error("cannot listen for Ctrl-C")]
+    Signals(#[source] io::Error),
+    /// Somebody pressed Ctrl-C; what there was to say about it has been said.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// What is wrong can be put right by whoever called.
+const BAD_INPUT: u8 = 2;
+/// Something failed.
+const FAILED: u8 = 1;
+/// As shells show a process that SIGINT (2) ended: 128 + 2.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+impl Failure {
+    /// A name that is not among `known`.
+    pub(crate) fn unknown_name(what: &'static str, given: &str, known: Vec<String>) -> Failure {
+        let nearest = ackord_units::nearest_name(given, known.iter().map(String::as_str));
+        let nearest = nearest.map(str::to_owned);
+        Failure::UnknownName { what, given: given.to_owned(), nearest, known }
+    }
+
+    /// What the process exits with.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Failure::Scenario(_) | Failure::Vary(_) | Failure::UnknownName { .. } => BAD_INPUT,
+            // A checked scenario that is too large is still one that has to be changed.
+            Failure::Execute(ExecuteError::Build(
+                BuildError::Graph(_) | BuildError::Element { .. },
+            )) => BAD_INPUT,
+            Failure::Write(WriteError::NotAFolder(_)) => BAD_INPUT,
+            // Whoever reads our output has seen enough, as with `| head`.
+            Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
+            Failure::Interrupted => INTERRUPTED,
+            _ => FAILED,
+        }
+    }
+
+    /// The whole text for standard error.
+    pub(crate) fn render(&self, style: Style) -> String {
+        match self {
+            Failure::Scenario(errors) | Failure::Vary(VaryError::Scenario(errors)) => {
+                errors.render(style)
+            }
+            Failure::Interrupted => String::new(),
+            _ if self.exit_code() == 0 => String::new(),
+            _ => {
+                let word = match style {
+                    Style::Plain => "error",
+                    Style::Coloured => "\u{1b}[1;31merror\u{1b}[0m",
+                };
+                format!("{word}: {}\n", with_causes(self))
+            }
+        }
+    }
+}
+
+impl From<VaryError> for Failure {
+    fn from(error: VaryError) -> Failure {
+        match error {
+            VaryError::Scenario(errors) => Failure::Scenario(errors),
+            error => Failure::Vary(error),
+        }
+    }
+}
+
+/// The error and what caused it: "cannot write `x`: No space left on device".
+fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let words = error.to_string();
+        // Some errors repeat their cause in their own words.
+        if !text.contains(&words) {
+            text = format!("{text}: {words}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+/// What was probably meant, or else what there is.
+fn hint(nearest: Option<&str>, known: &[String]) -> String {
+    match nearest {
+        Some(nearest) => format!("; did you mean `{nearest}`?"),
+        None => format!("; there are: {}", known.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_name_gets_its_neighbour_or_all_there_are() {
+        let known = || vec!["reno".to_owned(), "vegas".to_owned()];
+        let near = Failure::unknown_name("mechanism", "vegass", known());
+        assert_eq!(
+            near.render(Style::Plain),
+            "error: there is no mechanism called `vegass`; did you mean `vegas`?\n"
+        );
+        let far = Failure::unknown_name("mechanism", "zzzzzzzzzz", known());
+        assert!(far.render(Style::Plain).ends_with("; there are: reno, vegas\n"));
+        assert_eq!(far.exit_code(), 2);
+    }
+
+    #[test]
+    fn a_closed_pipe_is_no_failure_and_nothing_is_said_about_it() {
+        let closed = Failure::from(io::Error::from(io::ErrorKind::BrokenPipe));
+        assert_eq!((closed.exit_code(), closed.render(Style::Plain)), (0, String::new()));
+        let full = Failure::from(io::Error::from(io::ErrorKind::StorageFull));
+        assert_eq!(full.exit_code(), 1);
+        assert!(full.render(Style::Plain).starts_with("error: cannot write to standard output: "));
+    }
+}

@@ -1,0 +1,143 @@
+//! What several commands take: a scenario with changes, and where its results go.
+
+use crate::console::Console;
+use crate::errors::Failure;
+use ackord_report::document::Document;
+use ackord_report::{OutputFile, to_terminal, write_all, write_one};
+use ackord_scenario::{Override, ScenarioFile};
+use clap::Args;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// A scenario with changes.
+#[derive(Args)]
+pub(crate) struct ScenarioArguments {
+    /// Scenario file, or the name of one that comes along (`ackord list scenarios`)
+    file: PathBuf,
+    /// Change a value before the run; may be given several times
+    ///
+    /// Links and flows go by name, by number from zero, or all at once:
+    /// `links.bottleneck.queue.limit="25 packets"`, `flows.*.tcp.congestion=cubic`. A value that
+    /// is not allowed is refused as if it stood in the file.
+    #[arg(long = "set", value_name = "PATH.TO.KEY=VALUE")]
+    changes: Vec<Override>,
+}
+
+impl ScenarioArguments {
+    /// The file as it stands, with its changes.
+    pub(crate) fn open(&self) -> Result<ScenarioFile, Failure> {
+        let file = ScenarioFile::open(&self.file)?;
+        Ok(file.with_overrides(self.changes.iter().cloned()))
+    }
+
+    /// The changes, as given.
+    pub(crate) fn changes(&self) -> &[Override] {
+        &self.changes
+    }
+}
+
+/// Where results go besides the terminal.
+#[derive(Args)]
+pub(crate) struct OutputArguments {
+    /// Write the report into this folder: report.html, JSON, CSV, plots as SVG and PNG
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Write the results as JSON to this file, or with `-` to standard output instead of the
+    /// tables
+    #[arg(long, value_name = "FILE|-")]
+    json: Option<JsonTarget>,
+}
+
+/// Where JSON goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum JsonTarget {
+    /// Standard output.
+    Stdout,
+    /// This file.
+    File(PathBuf),
+}
+
+impl FromStr for JsonTarget {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<JsonTarget, Self::Err> {
+        Ok(match text {
+            "-" => JsonTarget::Stdout,
+            path => JsonTarget::File(PathBuf::from(path)),
+        })
+    }
+}
+
+impl OutputArguments {
+    /// Whether a report with plots is wanted.
+    pub(crate) fn wants_files(&self) -> bool {
+        self.out.is_some()
+    }
+
+    /// Writes the files, then the terminal. Files come first, so that they are there even if
+    /// nobody reads our output to its end.
+    pub(crate) fn write(
+        &self,
+        console: &Console,
+        results: &Results<'_>,
+        files: impl FnOnce() -> Vec<OutputFile>,
+    ) -> Result<(), Failure> {
+        if let Some(folder) = &self.out {
+            let files = files();
+            write_all(folder, &files)?;
+            console.remark(&format!("wrote {}: {}", folder.display(), overview(&files)));
+        }
+        match &self.json {
+            Some(JsonTarget::Stdout) => return Ok(console.print(results.json)?),
+            Some(JsonTarget::File(path)) => {
+                write_one(path, results.json.as_bytes())?;
+                console.remark(&format!("wrote {}", path.display()));
+            }
+            None => {}
+        }
+        Ok(console.print(&to_terminal(results.document, console.colour()))?)
+    }
+}
+
+/// What a command found.
+pub(crate) struct Results<'a> {
+    /// For people.
+    pub(crate) document: &'a Document,
+    /// For programs.
+    pub(crate) json: &'a str,
+}
+
+/// The files of a folder in a line: each by name, those of a folder in it by their number.
+fn overview(files: &[OutputFile]) -> String {
+    let mut names = Vec::new();
+    let mut folders: BTreeMap<&Path, usize> = BTreeMap::new();
+    for file in files {
+        match file.path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            Some(parent) => *folders.entry(parent).or_default() += 1,
+            None => names.push(file.path.display().to_string()),
+        }
+    }
+    names.extend(
+        folders.iter().map(|(folder, count)| format!("{}/ ({count} files)", folder.display())),
+    );
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_named_and_those_in_folders_counted() {
+        let file = |path: &str| OutputFile::new(path, "");
+        let files = [file("a.html"), file("plots/x.svg"), file("b.json"), file("plots/x.png")];
+        assert_eq!(overview(&files), "a.html, b.json, plots/ (2 files)");
+    }
+
+    #[test]
+    fn a_dash_is_standard_output() {
+        assert_eq!("-".parse(), Ok(JsonTarget::Stdout));
+        assert_eq!("x.json".parse(), Ok(JsonTarget::File(PathBuf::from("x.json"))));
+    }
+}

@@ -1,0 +1,229 @@
+//! `ackord list`: mechanisms with their knobs, and scenarios.
+
+use crate::console::Console;
+use crate::errors::Failure;
+use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
+use ackord_report::{data, to_terminal};
+use ackord_scenario::ScenarioFile;
+use ackord_units::{Knob, KnobKind, Mechanism};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// List what there is to choose from
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ListArguments {
+    /// What to list
+    what: What,
+    /// Only this one; of mechanisms also a whole family, such as `congestion` or `queue`
+    name: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ackord list mechanisms
+  ackord list mechanisms vegas
+  ackord list scenarios --json";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum What {
+    /// Congestion controls, loss detection, recovery, ACK policies, queues ... with their knobs
+    Mechanisms,
+    /// Scenarios that come along
+    Scenarios,
+}
+
+pub(crate) fn list(arguments: &ListArguments, console: &Console) -> Result<(), Failure> {
+    let name = arguments.name.as_deref();
+    let (document, json) = match arguments.what {
+        What::Mechanisms => {
+            let mechanisms = mechanisms_named(name)?;
+            let entries: Vec<_> = mechanisms.iter().map(|m| MechanismEntry::of(m)).collect();
+            (mechanism_document(&mechanisms), data::to_json(&entries))
+        }
+        What::Scenarios => {
+            let scenarios = scenarios_named(name)?;
+            (scenario_document(&scenarios), data::to_json(&scenarios))
+        }
+    };
+    let text = if arguments.json { json } else { to_terminal(&document, console.colour()) };
+    Ok(console.print(&text)?)
+}
+
+/// Every mechanism, family by family, in the order in which a scenario file names them.
+fn mechanisms() -> Vec<&'static Mechanism> {
+    let endpoint = std::iter::once(&ackord_tcp::registry::ENDPOINT);
+    ackord_tcp::registry::families()
+        .into_iter()
+        .flatten()
+        .chain(endpoint)
+        .chain(ackord_path::registry::QUEUE)
+        .chain(ackord_path::registry::LOSS)
+        .chain(ackord_traffic::registry::WORKLOAD)
+        .collect()
+}
+
+fn mechanisms_named(name: Option<&str>) -> Result<Vec<&'static Mechanism>, Failure> {
+    let Some(name) = name else { return Ok(mechanisms()) };
+    let found: Vec<_> =
+        mechanisms().into_iter().filter(|m| m.name == name || m.family == name).collect();
+    if found.is_empty() {
+        let known: BTreeSet<_> = mechanisms().iter().flat_map(|m| [m.family, m.name]).collect();
+        let known = known.into_iter().map(str::to_owned).collect();
+        return Err(Failure::unknown_name("mechanism or family", name, known));
+    }
+    Ok(found)
+}
+
+#[derive(Serialize)]
+struct MechanismEntry {
+    family: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+    knobs: Vec<KnobEntry>,
+}
+
+#[derive(Serialize)]
+struct KnobEntry {
+    name: &'static str,
+    kind: &'static str,
+    /// Values that are allowed, with their unit.
+    range: String,
+    /// As a user would write it; null where the mechanism works it out itself.
+    default: Option<&'static str>,
+    doc: &'static str,
+    source: &'static str,
+}
+
+impl MechanismEntry {
+    fn of(mechanism: &'static Mechanism) -> MechanismEntry {
+        let knob = |knob: &'static Knob| KnobEntry {
+            name: knob.name,
+            kind: kind_name(&knob.kind),
+            range: knob.kind.range(),
+            default: Some(knob.default).filter(|default| !default.is_empty()),
+            doc: knob.doc,
+            source: knob.source,
+        };
+        let Mechanism { family, name, summary, source, knobs } = *mechanism;
+        MechanismEntry { family, name, summary, source, knobs: knobs.iter().map(knob).collect() }
+    }
+}
+
+fn kind_name(kind: &KnobKind) -> &'static str {
+    match kind {
+        KnobKind::Count { .. } => "count",
+        KnobKind::Number { .. } => "number",
+        KnobKind::Span { .. } => "span",
+        KnobKind::Bytes { .. } => "bytes",
+        KnobKind::Rate { .. } => "rate",
+        KnobKind::Ratio => "ratio",
+        KnobKind::Choice(_) => "choice",
+        KnobKind::PerFlow { .. } => "per-flow",
+        KnobKind::PacketsOrBytes => "packets-or-bytes",
+    }
+}
+
+fn mechanism_document(mechanisms: &[&Mechanism]) -> Document {
+    let mut sections: Vec<Section> = Vec::new();
+    for mechanism in mechanisms {
+        if sections.last().is_none_or(|section| section.heading != mechanism.family) {
+            sections.push(Section::new(mechanism.family));
+        }
+        let section = sections.last_mut().expect("one was put there if there was none");
+        let words = format!("{}: {}. ({})", mechanism.name, mechanism.summary, mechanism.source);
+        section.blocks.push(Block::Text(words));
+        if !mechanism.knobs.is_empty() {
+            section.blocks.push(Block::Table(knob_table(mechanism.knobs)));
+        }
+    }
+    Document { title: "Mechanisms".to_owned(), sections, ..Document::default() }
+}
+
+fn knob_table(knobs: &[Knob]) -> Table {
+    let columns = ["  knob", "default", "allowed", "what it does", "source"];
+    let rows = knobs.iter().map(|knob| {
+        let default =
+            if knob.default.is_empty() { Cell::Missing } else { Cell::text(knob.default) };
+        vec![
+            Cell::text(format!("  {}", knob.name)),
+            default,
+            Cell::text(knob.kind.range()),
+            Cell::text(knob.doc),
+            Cell::text(knob.source),
+        ]
+    });
+    Table {
+        caption: String::new(),
+        columns: columns.into_iter().map(Column::words).collect(),
+        rows: rows.collect(),
+    }
+}
+
+#[derive(Serialize)]
+struct ScenarioEntry {
+    name: &'static str,
+    purpose: String,
+    source: String,
+    hosts_and_routers: usize,
+    links: usize,
+    flows: usize,
+    duration_s: f64,
+    seed: u64,
+    scenario_hash: String,
+}
+
+fn scenarios_named(name: Option<&str>) -> Result<Vec<ScenarioEntry>, Failure> {
+    let mut entries = Vec::new();
+    for (known, text) in ackord_scenario::library() {
+        if name.is_some_and(|name| name != known) {
+            continue;
+        }
+        let scenario = ScenarioFile::new(known, text).check()?;
+        entries.push(ScenarioEntry {
+            name: known,
+            hosts_and_routers: scenario.nodes.len(),
+            links: scenario.links.len(),
+            flows: scenario.flows.len(),
+            duration_s: scenario.duration.as_secs_f64(),
+            seed: scenario.seed,
+            scenario_hash: scenario.hash(),
+            purpose: scenario.purpose,
+            source: scenario.source,
+        });
+    }
+    match name {
+        Some(name) if entries.is_empty() => {
+            let known = ackord_scenario::library().map(|(name, _)| name.to_owned()).collect();
+            Err(Failure::unknown_name("library scenario", name, known))
+        }
+        _ => Ok(entries),
+    }
+}
+
+fn scenario_document(scenarios: &[ScenarioEntry]) -> Document {
+    let columns = vec![
+        Column::words("name"),
+        Column::numbers("flows", ""),
+        Column::numbers("duration", "s"),
+        Column::words("purpose"),
+        Column::words("source"),
+    ];
+    let rows = scenarios.iter().map(|entry| {
+        vec![
+            Cell::text(entry.name),
+            Cell::Count(entry.flows as u64),
+            Cell::text(entry.duration_s.to_string()),
+            Cell::text(&entry.purpose),
+            Cell::text(&entry.source),
+        ]
+    });
+    let table = Table { caption: String::new(), columns, rows: rows.collect() };
+    let section = Section { heading: String::new(), blocks: vec![Block::Table(table)] };
+    Document { title: "Scenarios".to_owned(), sections: vec![section], ..Document::default() }
+}

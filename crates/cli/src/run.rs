@@ -1,0 +1,84 @@
+//! `ackord run`: one run of a scenario.
+
+use crate::captures::CaptureFolder;
+use crate::console::Console;
+use crate::errors::Failure;
+use crate::input::{OutputArguments, Results, ScenarioArguments};
+use crate::interrupt::Interrupt;
+use crate::progress::Meter;
+use ackord_study::{
+    CaptureFiles, Ending, KeepSeries, Origin, Progress, RunOptions, execute, run_report,
+    run_report_files,
+};
+use clap::Args;
+use std::path::PathBuf;
+
+/// Run a scenario once and say what happened
+///
+/// The same file and seed give the same numbers and the same bytes in captures, every time.
+/// Interrupted with Ctrl-C, a run ends where it stands, and says so in everything it writes.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    scenario: ScenarioArguments,
+    /// Seed of every random stream, instead of the file's
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    #[command(flatten)]
+    output: OutputArguments,
+    /// Write captures (pcapng) into this folder
+    ///
+    /// One file per end of every link that the scenario's `record.captures` names, both
+    /// directions together as an analyser expects them; where it names none, of the first link at
+    /// both ends of every flow.
+    #[arg(long, value_name = "DIR")]
+    pcap: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ackord run lossy-wifi
+  ackord run my.toml --seed 7 --set 'duration=5 s' --set flows.0.tcp.congestion=vegas
+  ackord run my.toml --out out/my --pcap out/my/captures
+  ackord run my.toml --json - | jq '.flows[].goodput_bit_s'";
+
+pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Failure> {
+    let file = arguments.scenario.open()?;
+    let scenario = file.check()?;
+    let interrupt = Interrupt::listen()?;
+    let mut captures = arguments.pcap.as_deref().map(CaptureFolder::open).transpose()?;
+    let options = RunOptions {
+        seed: arguments.seed.unwrap_or(scenario.seed),
+        series: if arguments.output.wants_files() { KeepSeries::Yes } else { KeepSeries::No },
+        captures: captures.as_mut().map(|folder| folder as &mut dyn CaptureFiles),
+    };
+    let meter = Meter::begin(&scenario.name);
+    let mut watch = |progress: Progress| {
+        meter.at(progress.share());
+        interrupt.check()
+    };
+    let outcome = execute(&scenario, options, &mut watch);
+    meter.end();
+    let outcome = outcome?;
+    if let Some(captures) = captures {
+        for path in captures.commit()? {
+            console.remark(&format!("wrote {}", path.display()));
+        }
+    }
+    let origin =
+        Origin { file: &file, overrides: arguments.scenario.changes(), scenario: &scenario };
+    let report = run_report(&outcome, origin);
+    let results = Results { document: &report.document, json: &report.json };
+    arguments.output.write(console, &results, || run_report_files(&outcome, &report))?;
+    match outcome.ending {
+        Ending::Complete => Ok(()),
+        Ending::Interrupted(at) => {
+            console.remark(&format!(
+                "interrupted at {at} of {}; the results end there",
+                scenario.duration
+            ));
+            Err(Failure::Interrupted)
+        }
+    }
+}
