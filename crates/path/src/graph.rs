@@ -132,10 +132,11 @@ impl Graph {
     /// The earliest instant at which [`Graph::poll_delivery`] may have something to do.
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
-        match self.ready.front() {
-            Some(delivery) => Some(delivery.at),
-            None => self.schedule.peek().map(|(time, _)| time),
-        }
+        let next_at = match self.ready.front() {
+            Some(delivery) => delivery.at,
+            None => self.schedule.next_at(),
+        };
+        (next_at != Time::NEVER).then_some(next_at)
     }
 
     /// Lets every transmitter catch up with `now`, so that events and counters are complete. For
@@ -210,7 +211,7 @@ impl Graph {
             let packet = &self.packets[slot];
             self.links[watcher as usize].queue_mut().observe_reverse(at, packet);
         }
-        let dst = self.packets[slot].dst;
+        let dst = slot.dst;
         if dst == node {
             self.packets.release(slot);
             return Some(Delivery { at, node, packet: self.packets[slot] });

@@ -4,40 +4,49 @@
 //! wires hand on the number of its slot. Slots are used again, latest first, so a run needs as many
 //! as it ever has packets under way and allocates nothing after that.
 
-use ackord_wire::Packet;
+use ackord_wire::{NodeId, Packet};
 use std::ops::{Index, IndexMut};
 
 /// The packets of one graph.
 #[derive(Clone, Debug, Default)]
 pub struct Packets {
     slots: Vec<Packet>,
-    free: Vec<Slot>,
+    free: Vec<u32>,
 }
 
-/// Where in [`Packets`] a packet is. Whoever holds it holds the packet.
+/// Where in [`Packets`] a packet is, with what links ask of it at every hop: thousands of packets
+/// under way do not fit into a processor's nearest cache, and need not be touched on the way.
+/// Whoever holds it holds the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slot(u32);
+pub struct Slot {
+    index: u32,
+    /// Length of the IP packet.
+    pub(crate) ip_len: u32,
+    /// Where it leaves the path.
+    pub(crate) dst: NodeId,
+}
 
 impl Packets {
     /// Takes a packet in.
     #[inline]
     pub fn insert(&mut self, packet: &Packet) -> Slot {
-        match self.free.pop() {
-            Some(slot) => {
-                self.slots[slot.0 as usize] = *packet;
-                slot
+        let index = match self.free.pop() {
+            Some(index) => {
+                self.slots[index as usize] = *packet;
+                index
             }
             None => {
                 self.slots.push(*packet);
-                Slot((self.slots.len() - 1) as u32)
+                (self.slots.len() - 1) as u32
             }
-        }
+        };
+        Slot { index, ip_len: packet.ip_len, dst: packet.dst }
     }
 
     /// Gives a packet's slot up.
     #[inline]
     pub fn release(&mut self, slot: Slot) {
-        self.free.push(slot);
+        self.free.push(slot.index);
     }
 
     /// Packets under way.
@@ -56,14 +65,14 @@ impl Index<Slot> for Packets {
 
     #[inline]
     fn index(&self, slot: Slot) -> &Packet {
-        &self.slots[slot.0 as usize]
+        &self.slots[slot.index as usize]
     }
 }
 
 impl IndexMut<Slot> for Packets {
     #[inline]
     fn index_mut(&mut self, slot: Slot) -> &mut Packet {
-        &mut self.slots[slot.0 as usize]
+        &mut self.slots[slot.index as usize]
     }
 }
 

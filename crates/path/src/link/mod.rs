@@ -114,7 +114,7 @@ impl Link {
             queue: config.queue,
             loss: config.loss,
             tap: config.tap,
-            wire: VecDeque::with_capacity(64),
+            wire: VecDeque::new(),
             outlet: Outlet::default(),
             stats: LinkStats::default(),
         }
@@ -159,7 +159,7 @@ impl Link {
         self.drain_outlet(at, packets, sink);
         let Some(dequeued) = dequeued else { return Sent::No };
         self.tell_dequeued(at, &packets[dequeued.slot], dequeued.waited, sink);
-        self.transmit(at, dequeued.slot, packets);
+        self.transmit(at, dequeued.slot);
         Sent::Yes
     }
 
@@ -265,7 +265,7 @@ impl Link {
         self.drain_outlet(now, packets, sink);
         if let Some(slot) = passed {
             self.tell_dequeued(now, &packets[slot], Span::ZERO, sink);
-            self.transmit(now, slot, packets);
+            self.transmit(now, slot);
         }
     }
 
@@ -287,8 +287,8 @@ impl Link {
     }
 
     #[inline]
-    fn transmit(&mut self, now: Time, slot: Slot, packets: &Packets) {
-        let ip_len = packets[slot].ip_len;
+    fn transmit(&mut self, now: Time, slot: Slot) {
+        let ip_len = slot.ip_len;
         let takes = self.serializer.time_for(ip_len);
         self.free_at = now + takes;
         self.stats.packets += 1;

@@ -27,14 +27,13 @@ impl QueueDiscipline for DropTail {
         &mut self,
         now: Time,
         slot: Slot,
-        packets: &mut Packets,
+        _packets: &mut Packets,
         _outlet: &mut Outlet,
     ) -> Result<(), DropReason> {
-        let ip_len = packets[slot].ip_len;
-        if !self.fifo.has_room_for(ip_len) {
+        if !self.fifo.has_room_for(slot.ip_len) {
             return Err(DropReason::QueueFull);
         }
-        self.fifo.push(Waiting { since: now, slot, ip_len });
+        self.fifo.push(Waiting { since: now, slot });
         Ok(())
     }
 

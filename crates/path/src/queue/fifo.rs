@@ -30,7 +30,6 @@ pub(crate) struct Fifo {
 pub(crate) struct Waiting {
     pub(crate) since: Time,
     pub(crate) slot: Slot,
-    pub(crate) ip_len: u32,
 }
 
 impl Fifo {
@@ -39,9 +38,8 @@ impl Fifo {
             Limit::Packets(packets) => (packets as usize, u64::MAX),
             Limit::Bytes(bytes) => (usize::MAX, bytes.get()),
         };
-        // Deep queues grow when they are used; shallow ones never allocate after this.
-        let room = max_packets.min(64);
-        Fifo { waiting: VecDeque::with_capacity(room), bytes: 0, max_packets, max_bytes }
+        // Grown when used, then kept: hundreds of access links that never queue stay small.
+        Fifo { waiting: VecDeque::new(), bytes: 0, max_packets, max_bytes }
     }
 
     /// Whether a packet of this length would still fit.
@@ -53,14 +51,14 @@ impl Fifo {
     /// Adds a packet at the end, whether it fits or not.
     #[inline]
     pub(crate) fn push(&mut self, waiting: Waiting) {
-        self.bytes += u64::from(waiting.ip_len);
+        self.bytes += u64::from(waiting.slot.ip_len);
         self.waiting.push_back(waiting);
     }
 
     #[inline]
     pub(crate) fn pop(&mut self, now: Time) -> Option<Dequeued> {
-        let Waiting { since, slot, ip_len } = self.waiting.pop_front()?;
-        self.bytes -= u64::from(ip_len);
+        let Waiting { since, slot } = self.waiting.pop_front()?;
+        self.bytes -= u64::from(slot.ip_len);
         Some(Dequeued { slot, waited: now.saturating_since(since) })
     }
 
@@ -68,8 +66,8 @@ impl Fifo {
     /// packets behind it.
     pub(crate) fn remove_last(&mut self, is_it: impl Fn(Slot) -> bool) -> Option<Slot> {
         let place = self.waiting.iter().rposition(|waiting| is_it(waiting.slot))?;
-        let Waiting { slot, ip_len, .. } = self.waiting.remove(place)?;
-        self.bytes -= u64::from(ip_len);
+        let Waiting { slot, .. } = self.waiting.remove(place)?;
+        self.bytes -= u64::from(slot.ip_len);
         Some(slot)
     }
 

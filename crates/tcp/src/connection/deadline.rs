@@ -2,6 +2,7 @@
 
 use super::{CloseReason, Connection};
 use crate::receiver::Owed;
+use crate::sender::earlier;
 use crate::trace::Trace;
 use ackord_events::{Event, Sink, TcpState};
 use ackord_units::Time;
@@ -14,8 +15,7 @@ impl Connection {
             Owed::By(at) => Some(at),
             Owed::Nothing | Owed::Now => None,
         };
-        let timers = [self.sender.deadline(), owed, self.time_wait_until];
-        timers.into_iter().flatten().min()
+        earlier(earlier(self.sender.deadline(), owed), self.time_wait_until)
     }
 
     /// Lets the timers that are due at `now` act. Then poll for segments.

@@ -12,7 +12,9 @@ impl Connection {
     /// The next segment to put on the path at `now`, if there is one. Call until there is none.
     pub fn poll_segment<S: Sink>(&mut self, now: Time, sink: &mut S) -> Option<Segment> {
         let trace = &mut Trace::new(now, self.id, sink);
-        if let Some(reply) = self.urgent_reply.take() {
+        // Asked before it is taken: taking moves a whole segment, poll after poll.
+        if self.urgent_reply.is_some() {
+            let reply = self.urgent_reply.take()?;
             self.tell_sent(trace, &reply, SegmentKind::Reset);
             return Some(reply);
         }
@@ -53,6 +55,9 @@ impl Connection {
     }
 
     fn data_segment<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> Option<Segment> {
+        if !self.sender.has_something_to_send() {
+            return None;
+        }
         let options = self.options(trace.now);
         // Blocks beside data come out of the payload (RFC 6691).
         let sack_len = u64::from(options.sack.len() as u32 * 8 + 4);

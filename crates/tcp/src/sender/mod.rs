@@ -262,9 +262,23 @@ impl Sender {
 
     /// When a timer of the sending half is due.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        match (self.rto_at, self.persist.at) {
-            (Some(rto), Some(persist)) => Some(rto.min(persist)),
-            (rto, persist) => rto.or(persist),
-        }
+        earlier(self.rto_at, self.persist.at)
+    }
+
+    /// Whether there is anything that the windows might let out.
+    pub(crate) fn has_something_to_send(&self) -> bool {
+        self.written > self.nxt_offset
+            || self.board.has_lost()
+            || self.fin == FinProgress::Queued
+            || !matches!(self.phase, Phase::Open)
+    }
+}
+
+/// The earlier of two times, if there is one.
+#[inline]
+pub(crate) fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }

@@ -105,6 +105,10 @@ impl Scoreboard {
         Bytes(self.sacked)
     }
 
+    pub(crate) fn has_lost(&self) -> bool {
+        self.lost_segments > 0
+    }
+
     /// The oldest outstanding segment.
     pub(crate) fn oldest(&self) -> Option<&Sent> {
         self.sent.front()

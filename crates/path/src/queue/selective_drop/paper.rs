@@ -109,7 +109,7 @@ impl QueueDiscipline for PaperDrop {
         packets: &mut Packets,
         _outlet: &mut Outlet,
     ) -> Result<(), DropReason> {
-        let (flow, ip_len) = (packets[slot].flow, packets[slot].ip_len);
+        let (flow, ip_len) = (packets[slot].flow, slot.ip_len);
         self.packet_length.learn(ip_len);
         let queued = self.counters.get(&flow).copied().unwrap_or(0);
         let connections = self.queueing + u32::from(queued == 0);
@@ -125,7 +125,7 @@ impl QueueDiscipline for PaperDrop {
         }
         self.counters.insert(flow, queued + 1);
         self.queueing = connections;
-        self.fifo.push(Waiting { since: now, slot, ip_len });
+        self.fifo.push(Waiting { since: now, slot });
         self.sweep();
         Ok(())
     }
@@ -157,10 +157,10 @@ impl QueueDiscipline for PaperDrop {
         &mut self,
         _now: Time,
         slot: Slot,
-        packets: &mut Packets,
+        _packets: &mut Packets,
         _outlet: &mut Outlet,
     ) -> Result<Option<Slot>, DropReason> {
-        self.packet_length.learn(packets[slot].ip_len);
+        self.packet_length.learn(slot.ip_len);
         Ok(Some(slot))
     }
 }

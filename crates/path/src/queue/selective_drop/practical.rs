@@ -260,7 +260,7 @@ impl QueueDiscipline for PracticalDrop {
         {
             flow.queued += 1;
         }
-        self.fifo.push(Waiting { since: now, slot, ip_len: packet.ip_len });
+        self.fifo.push(Waiting { since: now, slot });
         Ok(())
     }
 
