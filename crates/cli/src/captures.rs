@@ -1,6 +1,7 @@
 //! Capture files that appear under their names when they are complete, or not at all.
 
 use crate::errors::Failure;
+use crate::input::check_folder;
 use ackord_study::CaptureFiles;
 use std::fs::File;
 use std::io::{self, Write};
@@ -16,6 +17,7 @@ pub(crate) struct CaptureFolder {
 impl CaptureFolder {
     /// The folder, created if it is not there.
     pub(crate) fn open(folder: &Path) -> Result<CaptureFolder, Failure> {
+        check_folder(folder)?;
         std::fs::create_dir_all(folder).map_err(|source| refused(folder, source))?;
         Ok(CaptureFolder { folder: folder.to_owned(), pending: Vec::new() })
     }

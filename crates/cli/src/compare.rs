@@ -43,6 +43,7 @@ Examples:
 pub(crate) fn compare(arguments: &CompareArguments, console: &Console) -> Result<(), Failure> {
     let file = arguments.scenario.open()?;
     let variants = Variants::of(&file, &arguments.vary)?;
+    arguments.output.check()?;
     let interrupt = Interrupt::listen()?;
     let meter = Meter::begin(&variants.base.name);
     let options = CompareOptions { seed: arguments.seed, runs: arguments.runs };

@@ -3,7 +3,7 @@
 use crate::console::Console;
 use crate::errors::Failure;
 use ackord_report::document::Document;
-use ackord_report::{OutputFile, to_terminal, write_all, write_one};
+use ackord_report::{OutputFile, WriteError, to_terminal, write_all, write_one};
 use ackord_scenario::{Override, ScenarioFile};
 use clap::Args;
 use std::collections::BTreeMap;
@@ -70,6 +70,17 @@ impl FromStr for JsonTarget {
 }
 
 impl OutputArguments {
+    /// Refuses places where nothing can be written, before the work and not after it.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        if let Some(folder) = &self.out {
+            check_folder(folder)?;
+        }
+        match &self.json {
+            Some(JsonTarget::File(path)) => path.parent().map_or(Ok(()), check_folder),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether a report with plots is wanted.
     pub(crate) fn wants_files(&self) -> bool {
         self.out.is_some()
@@ -97,6 +108,14 @@ impl OutputArguments {
             None => {}
         }
         Ok(console.print(&to_terminal(results.document, console.colour()))?)
+    }
+}
+
+/// Refuses a folder in whose place, or above which, there is a file.
+pub(crate) fn check_folder(folder: &Path) -> Result<(), Failure> {
+    match folder.ancestors().find(|path| path.exists()) {
+        Some(path) if !path.is_dir() => Err(WriteError::NotAFolder(path.to_owned()).into()),
+        _ => Ok(()),
     }
 }
 

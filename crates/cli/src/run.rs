@@ -46,6 +46,7 @@ Examples:
 pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Failure> {
     let file = arguments.scenario.open()?;
     let scenario = file.check()?;
+    arguments.output.check()?;
     let interrupt = Interrupt::listen()?;
     let mut captures = arguments.pcap.as_deref().map(CaptureFolder::open).transpose()?;
     let options = RunOptions {
