@@ -1,14 +1,14 @@
 //! Who is due next: one time per small id, the earliest always at hand.
 //!
-//! A tournament tree: the leaves of a complete binary tree hold (time, id) packed into one integer,
-//! every inner node holds the smaller of its two children, so the root is the earliest of all.
-//! Setting a time rewrites one path from leaf to root: log2(n) minima without a data-dependent
-//! branch or address, and no position table. The comparison with an indexed heap is decision 0050
-//! and `benches/schedule.rs`.
+//! A winner tree: the leaves of a complete binary tree hold (time, id), every inner node holds
+//! the earlier of its two children, so the root is the earliest of all. Setting a time rewrites one
+//! path from leaf to root: log2(n) minima without a data-dependent branch, and no position table.
+//! The comparison with an indexed heap is decision 0050 and `benches/schedule.rs`.
 //!
 //! Ties go to the smaller id. There is one entry per id: setting a time replaces the former one.
 
 use ackord_units::Time;
+use std::hint::select_unpredictable;
 
 /// One time per id, and the earliest of them. [`Time::NEVER`] is "not scheduled".
 #[derive(Clone, Debug)]
@@ -19,26 +19,15 @@ pub struct Schedule {
     leaves: usize,
 }
 
-/// Nanoseconds in the upper 64 bits, the id in the lower ones: compared as one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry(u128);
-
-impl Entry {
-    #[inline]
-    fn new(time: Time, id: u32) -> Entry {
-        Entry(u128::from(time.as_nanos()) << 64 | u128::from(id))
-    }
-
-    #[inline]
-    fn time(self) -> Time {
-        Time::from_nanos((self.0 >> 64) as u64)
-    }
-
-    #[inline]
-    fn id(self) -> u32 {
-        self.0 as u32
-    }
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// Nanoseconds, at most [`NOT_DUE`].
+    due_at: u64,
+    id: u32,
 }
+
+/// Later than any time, and one less than the largest integer so that one can be added to it.
+const NOT_DUE: u64 = u64::MAX - 1;
 
 impl Schedule {
     /// A schedule for the ids `0..ids`, none of them due.
@@ -66,12 +55,12 @@ impl Schedule {
     #[inline]
     pub fn set(&mut self, id: u32, time: Time) {
         let mut node = self.leaves + id as usize;
-        let mut earliest = Entry::new(time, id);
-        self.nodes[node] = earliest;
+        let mut winner = Entry { due_at: time.as_nanos().min(NOT_DUE), id };
+        self.nodes[node] = winner;
         while node > 1 {
-            earliest = earliest.min(self.nodes[node ^ 1]);
+            winner = earlier(winner, self.nodes[node ^ 1], node);
             node >>= 1;
-            self.nodes[node] = earliest;
+            self.nodes[node] = winner;
         }
     }
 
@@ -84,8 +73,8 @@ impl Schedule {
     /// The earliest time and whose it is, or nothing if nobody is due.
     #[inline]
     pub fn peek(&self) -> Option<(Time, u32)> {
-        let first = self.nodes[1];
-        (first.time() != Time::NEVER).then_some((first.time(), first.id()))
+        let Entry { due_at, id } = self.nodes[1];
+        (due_at != NOT_DUE).then_some((Time::from_nanos(due_at), id))
     }
 
     /// The earliest time; [`Time::NEVER`] if nobody is due.
@@ -102,12 +91,32 @@ impl Schedule {
 
     fn rebuild(&mut self, mut leaves: Vec<Entry>, ids: usize) {
         self.leaves = ids.next_power_of_two().max(2);
-        leaves.extend((leaves.len()..self.leaves).map(|id| Entry::new(Time::NEVER, id as u32)));
-        self.nodes = vec![Entry::new(Time::NEVER, 0); self.leaves];
+        leaves
+            .extend((leaves.len()..self.leaves).map(|id| Entry { due_at: NOT_DUE, id: id as u32 }));
+        self.nodes = vec![Entry { due_at: NOT_DUE, id: 0 }; self.leaves];
         self.nodes.append(&mut leaves);
         for node in (1..self.leaves).rev() {
-            self.nodes[node] = self.nodes[2 * node].min(self.nodes[2 * node + 1]);
+            self.nodes[node] = earlier(self.nodes[2 * node], self.nodes[2 * node + 1], 2 * node);
         }
+    }
+}
+
+impl Entry {
+    #[inline]
+    fn time(self) -> Time {
+        if self.due_at == NOT_DUE { Time::NEVER } else { Time::from_nanos(self.due_at) }
+    }
+}
+
+/// The earlier of the winner below `node` and the winner below the node beside it.
+#[inline]
+fn earlier(winner: Entry, other: Entry, node: usize) -> Entry {
+    // Nodes to the left hold smaller ids: the other one wins a tie if it is to the left, that is,
+    // if `node` is odd. Who wins is as good as random, hence conditional moves and no branch.
+    let other_wins = other.due_at < winner.due_at + (node & 1) as u64;
+    Entry {
+        due_at: select_unpredictable(other_wins, other.due_at, winner.due_at),
+        id: select_unpredictable(other_wins, other.id, winner.id),
     }
 }
 
