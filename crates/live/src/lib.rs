@@ -43,4 +43,4 @@ pub use http::{Direction, Transfer};
 pub use lateness::{Lateness, Trust};
 pub use serve::{ServeOptions, serve};
 pub use session::{CommandOutcome, KERNEL_ADDRESS, LiveOptions, LiveReport, Notice, OUR_ADDRESS};
-pub use sys::{Attempt, NamespaceError, SetupStep, StopHandle};
+pub use sys::{Attempt, NamespaceError, Scheduling, SetupStep, StopHandle};

@@ -6,7 +6,9 @@ use crate::driver::{DeviceCounts, Driver, Ends, Parts, Remains};
 use crate::error::LiveError;
 use crate::host::{ConnectionReport, Host, Listener, Recipe};
 use crate::lateness::Lateness;
-use crate::sys::{CommandEnd, Inside, Namespace, Ready, StopHandle, sharpen_timers};
+use crate::sys::{
+    CommandEnd, Inside, Namespace, Ready, Scheduling, StopHandle, Urgency, sharpen_timers,
+};
 use ackord_path::DropCounts;
 use ackord_scenario::{Flow, Scenario};
 use ackord_sim::build_topology;
@@ -75,6 +77,8 @@ pub struct LiveReport {
     pub took: Span,
     /// How late the driver was; look at [`Lateness::trust`] before believing any delay.
     pub lateness: Lateness,
+    /// How the driver was scheduled, which explains much of its lateness.
+    pub scheduling: Scheduling,
     /// Every connection of our host, in order of their ends, those still open last.
     pub connections: Vec<ConnectionReport>,
     /// What happened at the device.
@@ -93,6 +97,7 @@ pub(crate) struct Session {
     command: Vec<String>,
     outcome: Option<CommandOutcome>,
     connections: Vec<ConnectionReport>,
+    urgency: Urgency,
 }
 
 impl LiveOptions {
@@ -148,9 +153,15 @@ impl Session {
         let address = OUR_ADDRESS;
         let parts = Parts { graph, ends, address, host, tun, clock, capture };
         let driver = Driver::new(parts);
-        let connections = Vec::new();
-        let mut session =
-            Session { namespace, driver, options, command, outcome: None, connections };
+        let mut session = Session {
+            namespace,
+            driver,
+            options,
+            command,
+            outcome: None,
+            connections: Vec::new(),
+            urgency: Urgency::ask(),
+        };
         session.notify_ready();
         Ok(session)
     }
@@ -222,6 +233,7 @@ impl Session {
         Ok(LiveReport {
             took: ended_at.saturating_since(Time::ZERO),
             lateness: lateness.report(self.options.lateness_budget),
+            scheduling: self.urgency.scheduling(),
             connections,
             device: counts,
             drops: graph.conservation().dropped,
