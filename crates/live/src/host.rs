@@ -6,6 +6,7 @@
 //! | `host/entry.rs` | one connection with its buffers and its application |
 //! | `host/buffers.rs` | octets by stream offset |
 //! | `host/echo.rs` | ICMP echo, so that `ping` works |
+//! | `host/tests.rs` | the host without a device |
 //! | `host/uplink.rs` | [`Uplink`]: packets on their way into the path |
 //!
 //! Like the endpoint it wraps it reads no clock; but it draws initial sequence numbers from the
@@ -15,6 +16,8 @@
 mod buffers;
 mod echo;
 mod entry;
+#[cfg(test)]
+mod tests;
 mod uplink;
 
 use crate::http::Transfer;

@@ -205,6 +205,31 @@ fn a_checksum_worked_out_by_hand_is_what_is_written() {
     assert_eq!(written, (0x1e, 0xd7));
 }
 
+/// RFC 1624: of the two zeros of one's complement only 0x0000 is written; both are read.
+#[test]
+fn a_sum_of_zero_is_written_as_zero() {
+    let endpoints = Endpoints {
+        src: "10.0.0.1:57344".parse().expect("an address"),
+        dst: "10.0.1.1:49152".parse().expect("an address"),
+    };
+    let mut zeros = 0;
+    let mut bytes = Vec::new();
+    for window in 0..=u16::MAX {
+        let segment = Segment { window, ..Segment::default() };
+        bytes.clear();
+        encode(endpoints, IpFields::default(), &segment, Payload::Zeros(0), &mut bytes)
+            .expect("fits");
+        assert_ne!(bytes[36..38], [0xff, 0xff]);
+        if bytes[36..38] == [0, 0] {
+            zeros += 1;
+            assert!(decode(&bytes).is_ok());
+            bytes[36..38].fill(0xff);
+            assert!(decode(&bytes).is_ok());
+        }
+    }
+    assert!(zeros >= 1);
+}
+
 #[test]
 fn what_is_not_tcp_or_not_whole_has_its_own_name() {
     let addresses = FlowAddresses::of(

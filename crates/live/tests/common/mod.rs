@@ -103,8 +103,11 @@ impl Captures {
 
     /// Nothing is malformed, and the checksums were looked at.
     pub(crate) fn assert_sound(&self) {
-        let bad = "_ws.malformed || _ws.short || tcp.checksum.status == bad || \
-                   ip.checksum.status == bad || tcp.option.len.invalid";
+        // Linux writes 0xffff where the sum is zero, once in 65,536 packets. It adds up, but
+        // RFC 1624 has it 0x0000, and Wireshark calls it bad.
+        let bad = "_ws.malformed || _ws.short || ip.checksum.status == bad || \
+                   tcp.option.len.invalid || (tcp.checksum.status == bad && \
+                   !(tcp.checksum == 0xffff && ip.src == 10.77.0.1))";
         if let Some(bad) = self.count(bad) {
             assert_eq!(bad, [0, 0], "bad packets in {}", self.0.display());
             let good = self.count("tcp.checksum.status == good").expect("it is installed");

@@ -1,0 +1,182 @@
+//! Our host without a device: whatever segments arrive, it answers by the book and never panics.
+
+use super::*;
+use crate::http::{FileStore, ServerConnection};
+use ackord_events::NoSink;
+use ackord_scenario::ScenarioFile;
+use ackord_wire::{NodeId, Options, SackBlock, SackBlocks, Timestamps};
+use proptest::prelude::*;
+use std::rc::Rc;
+
+const PORT: u16 = 80;
+
+struct Bench {
+    host: Host,
+    uplink: Uplink,
+    now: Time,
+    _folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let file = ScenarioFile::from_library("lossy-wifi").expect("in the library");
+        let scenario = file.check().expect("sound");
+        let recipe = Recipe::new(&scenario.flows[0].server_tcp, Side::Server, 1500);
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("file"), vec![7; 5_000]).expect("written");
+        let files = Rc::new(FileStore::open(folder.path()).expect("a folder"));
+        let accept = move || Box::new(ServerConnection::new(Rc::clone(&files))) as Box<dyn Service>;
+        let listener = Listener { port: PORT, accept: Box::new(accept) };
+        Bench {
+            host: Host::new(recipe, Some(listener)).expect("randomness"),
+            uplink: Uplink::new(NodeId(0), NodeId(1)),
+            now: Time::ZERO,
+            _folder: folder,
+        }
+    }
+
+    /// Hands a segment in and returns what comes out.
+    fn arrive(&mut self, port: u16, segment: &Segment, payload: &[u8]) -> Vec<Segment> {
+        let segment = &Segment { payload_len: payload.len() as u32, ..*segment };
+        let endpoints = Endpoints {
+            src: "10.77.0.1:50000".parse().expect("an address"),
+            dst: SocketAddr::new([10, 77, 0, 2].into(), port),
+        };
+        self.now += Span::from_millis(1);
+        let arrival = Arrival { endpoints, segment, payload };
+        self.host.handle_segment(self.now, arrival, &mut self.uplink, &mut NoSink);
+        self.take()
+    }
+
+    /// Lets `span` pass, timers included.
+    fn pass(&mut self, span: Span) -> Vec<Segment> {
+        let until = self.now + span;
+        while let Some(due) = self.host.deadline().filter(|due| *due <= until) {
+            self.now = self.now.max(due);
+            self.host.handle_deadline(self.now, &mut self.uplink, &mut NoSink);
+        }
+        self.now = until;
+        self.take()
+    }
+
+    fn take(&mut self) -> Vec<Segment> {
+        let mut segments = Vec::new();
+        while let Some(packet) = self.uplink.pop() {
+            self.uplink.store.forget(packet.tag);
+            segments.extend(packet.tcp);
+        }
+        assert_eq!(self.uplink.store.len(), 0, "a packet was kept");
+        segments
+    }
+}
+
+fn syn() -> Segment {
+    let options = Options { mss: Some(1460), ..Options::default() };
+    Segment { flags: Flags::SYN, window: 65_535, options, ..Segment::default() }
+}
+
+#[test]
+fn a_segment_for_nobody_is_reset_and_a_reset_is_not() {
+    let mut bench = Bench::new();
+    let answers = bench.arrive(81, &syn(), &[]);
+    let [reset] = answers.as_slice() else { panic!("{answers:?}") };
+    assert_eq!((reset.flags, reset.ack), (Flags::RST | Flags::ACK, Seq(1)));
+    let stray = Segment { flags: Flags::ACK, ack: Seq(77), ..Segment::default() };
+    let answers = bench.arrive(PORT, &stray, b"late");
+    let [reset] = answers.as_slice() else { panic!("{answers:?}") };
+    assert_eq!((reset.flags, reset.seq), (Flags::RST, Seq(77)));
+    let reset = Segment { flags: Flags::RST, ..Segment::default() };
+    assert!(bench.arrive(PORT, &reset, &[]).is_empty());
+    assert!(bench.host.is_quiet());
+}
+
+#[test]
+fn a_handshake_and_a_request_bring_the_file() {
+    let mut bench = Bench::new();
+    let answers = bench.arrive(PORT, &syn(), &[]);
+    let [syn_ack] = answers.as_slice() else { panic!("{answers:?}") };
+    assert_eq!((syn_ack.flags, syn_ack.ack), (Flags::SYN | Flags::ACK, Seq(1)));
+    let request = b"GET /file HTTP/1.1\r\nConnection: close\r\n\r\n";
+    let mut ack = syn_ack.seq + 1;
+    let mut seq = Seq(1);
+    let mut octets = 0;
+    let mut finished = false;
+    for round in 0..40 {
+        let payload = if round == 0 { &request[..] } else { &[] };
+        let segment = Segment { seq, ack, flags: Flags::ACK, window: 65_535, ..Segment::default() };
+        let mut answers = bench.arrive(PORT, &segment, payload);
+        answers.extend(bench.pass(Span::from_millis(50)));
+        seq += payload.len() as u32;
+        for answer in &answers {
+            if answer.seq != ack {
+                continue;
+            }
+            octets += answer.payload_len;
+            finished |= answer.flags.contains(Flags::FIN);
+            ack = answer.end_seq();
+        }
+    }
+    assert!(finished, "the server has not closed");
+    assert!(octets > 5_000, "{octets} octets with head and file");
+}
+
+#[test]
+fn a_peer_that_vanishes_is_given_up_in_the_end() {
+    let mut bench = Bench::new();
+    bench.arrive(PORT, &syn(), &[]);
+    assert!(!bench.host.is_quiet());
+    bench.pass(Span::from_secs(4_000));
+    assert!(bench.host.is_quiet());
+    assert_eq!(bench.host.take_closed().len(), 1);
+}
+
+fn any_segment() -> impl Strategy<Value = Segment> {
+    let numbers = prop_oneof![0_u32..10_000, any::<u32>()];
+    let block = (0_u32..10_000, 0_u32..10_000);
+    (
+        (numbers.clone(), numbers, any::<u8>(), any::<u16>()),
+        proptest::option::of(any::<u16>()),
+        proptest::option::of(any::<u8>()),
+        proptest::option::of(any::<(u32, u32)>()),
+        prop::collection::vec(block, 0..3),
+    )
+        .prop_map(|((seq, ack, flags, window), mss, window_scale, timestamps, blocks)| {
+            let mut sack = SackBlocks::default();
+            for (start, end) in blocks {
+                sack.push(SackBlock { start: Seq(start), end: Seq(end) });
+            }
+            let timestamps = timestamps.map(|(value, echo)| Timestamps { value, echo });
+            let sack_permitted = flags & 2 != 0;
+            let options = Options { mss, window_scale, sack_permitted, timestamps, sack };
+            let flags = Flags::from_bits(flags);
+            Segment { seq: Seq(seq), ack: Seq(ack), flags, window, payload_len: 0, options }
+        })
+}
+
+proptest! {
+    /// Half of the acknowledgments are made to fit what the host has sent, so that the nonsense
+    /// gets into the later states too.
+    #[test]
+    fn no_segments_make_the_host_panic(
+        steps in prop::collection::vec(
+            (any_segment(), any::<bool>(), prop::collection::vec(any::<u8>(), 0..50), 0_u64..3_000),
+            1..60,
+        ),
+    ) {
+        let mut bench = Bench::new();
+        let mut expected = bench.arrive(PORT, &syn(), &[]).first().map_or(Seq(0), |s| s.end_seq());
+        let mut seq = Seq(1);
+        for (mut segment, fitting, payload, wait) in steps {
+            if fitting {
+                (segment.seq, segment.ack) = (seq, expected);
+                segment.flags = Flags::from_bits(segment.flags.bits() & 0x19 | 0x10);
+                seq += payload.len() as u32;
+            }
+            let mut answers = bench.arrive(PORT, &segment, &payload);
+            answers.extend(bench.pass(Span::from_millis(wait)));
+            for answer in answers {
+                expected = expected.max(answer.end_seq());
+            }
+        }
+    }
+}
