@@ -88,7 +88,8 @@ pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
 pub fn jain_index(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();
-    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+    // Rounding alone may lead beyond the index of equal shares.
+    (squares > 0.0).then(|| (sum * sum / (shares.len() as f64 * squares)).min(1.0))
 }
 
 /// The smallest share over the largest, in percent (Chae and Choi 2004 call this fairness).
@@ -96,7 +97,8 @@ pub fn jain_index(shares: &[f64]) -> Option<f64> {
 pub fn min_max_percent(shares: &[f64]) -> Option<f64> {
     let most = shares.iter().copied().fold(0.0, f64::max);
     let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
-    (most > 0.0).then(|| 100.0 * least / most)
+    // Divided first: equal shares are then exactly 100 %.
+    (most > 0.0).then(|| least / most * 100.0)
 }
 
 #[cfg(test)]

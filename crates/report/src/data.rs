@@ -1,5 +1,6 @@
 //! Results for other programs: JSON in a stable order, CSV with units in the headings.
 
+use crate::document::{Cell, Column, Table};
 use crate::files::OutputFile;
 use ackord_measure::{RunSummary, SeriesSet, Trace};
 use ackord_units::Time;
@@ -179,6 +180,41 @@ pub fn series_csv(series: &SeriesSet) -> Vec<OutputFile> {
     ]
 }
 
+/// A table as CSV, with all the digits that its cells have. A column of intervals becomes two: the
+/// means, and the half widths under `± HEADING`.
+pub fn table_csv(file: &str, table: &Table) -> OutputFile {
+    let is_interval =
+        |index: usize| table.rows.iter().any(|row| matches!(row[index], Cell::Interval { .. }));
+    let name = |column: &Column| match column.unit.as_str() {
+        "" => column.heading.clone(),
+        unit => format!("{} ({unit})", column.heading),
+    };
+    let headings: Vec<String> = table
+        .columns
+        .iter()
+        .enumerate()
+        .flat_map(|(index, column)| {
+            let half = is_interval(index).then(|| format!("± {}", name(column)));
+            std::iter::once(name(column)).chain(half)
+        })
+        .collect();
+    let headings: Vec<_> = headings.iter().map(String::as_str).collect();
+    let mut sheet = Sheet::new(&headings);
+    for row in &table.rows {
+        let cells = row.iter().enumerate().flat_map(|(index, cell)| {
+            let (value, half) = match cell {
+                Cell::Number { value, .. } => (value.to_string(), None),
+                Cell::Interval { mean, half_width, .. } => (mean.to_string(), *half_width),
+                Cell::Missing => (String::new(), None),
+                other => (other.show(), None),
+            };
+            std::iter::once(value).chain(is_interval(index).then(|| maybe(half)))
+        });
+        sheet.row(cells.collect::<Vec<_>>());
+    }
+    OutputFile::new(file, sheet.finish())
+}
+
 fn trace_file<'a>(
     file: &str,
     [whose, value]: [&str; 2],
@@ -220,5 +256,26 @@ impl Sheet {
 
     fn finish(self) -> Vec<u8> {
         self.0.into_inner().expect("memory takes every byte")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_becomes_csv_with_every_digit_and_a_column_for_half_widths() {
+        let interval = |mean, half_width| Cell::Interval { mean, half_width, decimals: 1 };
+        let table = Table {
+            caption: String::new(),
+            columns: vec![Column::words("link"), Column::numbers("fairness", "%")],
+            rows: vec![
+                vec![Cell::text("2 Mbit/s, 2 ms"), interval(88.125, Some(0.5))],
+                vec![Cell::text("5 Mbit/s"), Cell::Missing],
+            ],
+        };
+        let csv = String::from_utf8(table_csv("t.csv", &table).bytes).expect("UTF-8");
+        let expected = "link,fairness (%),± fairness (%)\n\"2 Mbit/s, 2 ms\",88.125,0.5\n5 Mbit/s,,\n";
+        assert_eq!(csv, expected);
     }
 }

@@ -2,10 +2,28 @@
 
 use crate::document::{Cell, Column, Table, decimals_for};
 use ackord_measure::stats::Estimate;
-use ackord_measure::{Claim, Comparison, RunSummary};
-use std::collections::BTreeSet;
+use ackord_measure::{Claim, Comparison, FlowSummary, LinkSummary, QueueSummary, RunSummary};
+use std::collections::{BTreeMap, BTreeSet};
 
 const MEGA: f64 = 1e6;
+
+/// Up to so many flows a table lists them all; of more, the first so many.
+const MOST_FLOWS: usize = 24;
+
+/// Up to so many links a table lists them all; of more, those at which something happened.
+const FEW_LINKS: usize = 8;
+
+/// The flows that a table lists, and a word on the rest.
+fn listed_flows(run: &RunSummary) -> (&[FlowSummary], String) {
+    let shown = &run.flows[..run.flows.len().min(MOST_FLOWS)];
+    let rest = run.flows.len() - shown.len();
+    let caption = if rest == 0 {
+        String::new()
+    } else {
+        format!("{rest} more flows are in the JSON and CSV.")
+    };
+    (shown, caption)
+}
 
 /// What each flow achieved.
 pub fn flow_table(run: &RunSummary) -> Table {
@@ -20,7 +38,8 @@ pub fn flow_table(run: &RunSummary) -> Table {
         Column::numbers("timeouts", ""),
         Column::numbers("ACKs", ""),
     ];
-    let rows = run.flows.iter().map(|flow| {
+    let (flows, caption) = listed_flows(run);
+    let rows = flows.iter().map(|flow| {
         vec![
             Cell::text(&flow.name),
             flow.mechanisms.get("congestion").map_or(Cell::Missing, Cell::text),
@@ -33,21 +52,37 @@ pub fn flow_table(run: &RunSummary) -> Table {
             Cell::Count(flow.acks_sent),
         ]
     });
+    Table { caption, columns, rows: rows.collect() }
+}
+
+/// Which mechanisms the flows used, a column per family; flows that are alike share a row.
+pub fn mechanism_table(run: &RunSummary) -> Table {
+    let mut alike: Vec<(&BTreeMap<String, String>, Vec<&str>)> = Vec::new();
+    for flow in &run.flows {
+        match alike.iter_mut().find(|(mechanisms, _)| *mechanisms == &flow.mechanisms) {
+            Some((_, names)) => names.push(&flow.name),
+            None => alike.push((&flow.mechanisms, vec![&flow.name])),
+        }
+    }
+    let families: BTreeSet<&String> =
+        alike.iter().flat_map(|(mechanisms, _)| mechanisms.keys()).collect();
+    let mut columns = vec![Column::words("flows")];
+    columns.extend(families.iter().map(|family| Column::words(family)));
+    let rows = alike.iter().map(|(mechanisms, names)| {
+        let cell = |family: &&String| mechanisms.get(*family).map_or(Cell::Missing, Cell::text);
+        std::iter::once(Cell::text(names_in_short(names)))
+            .chain(families.iter().map(cell))
+            .collect()
+    });
     Table { caption: String::new(), columns, rows: rows.collect() }
 }
 
-/// Which mechanisms each flow used, a column per family.
-pub fn mechanism_table(run: &RunSummary) -> Table {
-    let families: BTreeSet<&String> =
-        run.flows.iter().flat_map(|flow| flow.mechanisms.keys()).collect();
-    let mut columns = vec![Column::words("flow")];
-    columns.extend(families.iter().map(|family| Column::words(family)));
-    let rows = run.flows.iter().map(|flow| {
-        let name = |family: &&String| flow.mechanisms.get(*family);
-        let cells = families.iter().map(|family| name(family).map_or(Cell::Missing, Cell::text));
-        std::iter::once(Cell::text(&flow.name)).chain(cells).collect()
-    });
-    Table { caption: String::new(), columns, rows: rows.collect() }
+/// One or two names, or the first and the last of more.
+fn names_in_short(names: &[&str]) -> String {
+    match names {
+        [first, .., last] if names.len() > 2 => format!("{first} to {last} ({})", names.len()),
+        _ => names.join(", "),
+    }
 }
 
 /// How each flow's sender saw the path.
@@ -63,7 +98,8 @@ pub fn sender_table(run: &RunSummary) -> Table {
         Column::numbers("undone", "reductions"),
         Column::numbers("lost on the path", "packets"),
     ];
-    let rows = run.flows.iter().map(|flow| {
+    let (flows, caption) = listed_flows(run);
+    let rows = flows.iter().map(|flow| {
         let rtt = flow.rtt;
         vec![
             Cell::text(&flow.name),
@@ -77,10 +113,11 @@ pub fn sender_table(run: &RunSummary) -> Table {
             Cell::Count(flow.packets_dropped),
         ]
     });
-    Table { caption: String::new(), columns, rows: rows.collect() }
+    Table { caption, columns, rows: rows.collect() }
 }
 
-/// What each link carried and how its queue fared. Links nothing entered are left out.
+/// What each link carried and how its queue fared. Links nothing entered are left out, and where
+/// there are many also those at which next to nothing happened.
 pub fn link_table(run: &RunSummary) -> Table {
     let columns = vec![
         Column::words("link"),
@@ -94,8 +131,21 @@ pub fn link_table(run: &RunSummary) -> Table {
         Column::numbers("max", "packets"),
     ];
     let both = run.queues.iter().zip(&run.links);
-    let used = both.filter(|(queue, _)| queue.enqueued_packets + queue.dropped_packets > 0);
-    let rows = used.map(|(queue, link)| {
+    let used: Vec<_> =
+        both.filter(|(queue, _)| queue.enqueued_packets + queue.dropped_packets > 0).collect();
+    let all = used.len();
+    let listed: Vec<_> = used
+        .into_iter()
+        .filter(|(queue, link)| all <= FEW_LINKS || is_worth_a_row(queue, link))
+        .collect();
+    let caption = match all - listed.len() {
+        0 => String::new(),
+        quiet => format!(
+            "{quiet} more links lost nothing, queued for less than 0.1 ms and were less than half \
+             used: they are in the JSON and CSV."
+        ),
+    };
+    let rows = listed.into_iter().map(|(queue, link)| {
         vec![
             Cell::text(&link.name),
             Cell::text(&queue.queue),
@@ -108,7 +158,13 @@ pub fn link_table(run: &RunSummary) -> Table {
             Cell::Count(queue.max_length_packets),
         ]
     });
-    Table { caption: String::new(), columns, rows: rows.collect() }
+    Table { caption, columns, rows: rows.collect() }
+}
+
+fn is_worth_a_row(queue: &QueueSummary, link: &LinkSummary) -> bool {
+    queue.dropped_packets > 0
+        || queue.mean_delay_ms.is_some_and(|mean| mean >= 0.1)
+        || link.utilisation.is_some_and(|share| share >= 0.5)
 }
 
 /// Where packets died and why; no rows if none did.
