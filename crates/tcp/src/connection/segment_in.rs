@@ -85,8 +85,8 @@ impl Connection {
             return self.on_reset(trace, segment);
         }
         if segment.flags.contains(Flags::SYN) {
-            // RFC 9293 §3.10.7.4 (RFC 5961 §4): challenge it, except that a passive open that
-            // is not yet complete goes back to LISTEN.
+            // RFC 9293 §3.10.7.4 (RFC 5961 §4): challenge it. A passive open that is not yet
+            // complete is challenged too, see docs/tcp.md.
             return self.challenge();
         }
         if !segment.flags.contains(Flags::ACK) {

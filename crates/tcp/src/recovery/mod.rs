@@ -28,6 +28,8 @@ use std::fmt;
 pub struct Flight {
     /// Octets sent and not acknowledged: snd_nxt - snd_una.
     pub flight_size: Bytes,
+    /// Octets of those that are known to have arrived, by SACK.
+    pub sacked: Bytes,
     /// Octets thought to be in the network (RFC 6675 §2 pipe).
     pub pipe: Bytes,
     /// The congestion window.

@@ -67,7 +67,8 @@ impl Recovery for SackRecovery {
     }
 
     fn enter(&mut self, flight: &Flight, _duplicate_acks: u32) {
-        self.recover_flight = flight.flight_size.max(flight.smss);
+        // RFC 9937 §6.1: what was SACKed before is not delivered during recovery.
+        self.recover_flight = flight.flight_size.saturating_sub(flight.sacked).max(flight.smss);
         self.delivered = Bytes::ZERO;
         self.sent = Bytes::ZERO;
         self.send_count = Bytes::ZERO;
@@ -104,6 +105,7 @@ mod tests {
     fn flight(pipe_segments: u64) -> Flight {
         Flight {
             flight_size: Bytes(20 * SMSS),
+            sacked: Bytes::ZERO,
             pipe: Bytes(pipe_segments * SMSS),
             cwnd: Bytes(10 * SMSS),
             ssthresh: Bytes(10 * SMSS),

@@ -234,6 +234,7 @@ impl Sender {
     fn flight(&self) -> Flight {
         Flight {
             flight_size: self.flight_size(),
+            sacked: self.board.sacked(),
             pipe: self.board.pipe(),
             cwnd: self.congestion.cwnd(),
             ssthresh: self.congestion.ssthresh(),
