@@ -71,18 +71,20 @@ pub fn fetch(options: FetchOptions) -> Result<LiveReport, LiveError> {
         attempts += 1;
         session.driver.connect(Endpoints { src, dst: server }, Box::new(service))?;
         match exchange(&mut session, &outcome, end)? {
-            // Refused: the server may not listen yet.
-            Ended::Closed
-                if session.driver.now() < (started_at + options.connect_within).min(end) =>
-            {
-                let retry_at = session.driver.now() + RETRY;
-                while session.driver.now() < retry_at {
-                    session.turn(retry_at)?;
-                }
-            }
-            Ended::Closed => break Err("nothing accepts a connection there".to_owned()),
-            Ended::Stopped => break Err("stopped before it was complete".to_owned()),
+            Ended::Closed => {}
+            Ended::Stopped => break Err(STOPPED.to_owned()),
             Ended::Fetched(fetched) => break verdict(fetched),
+        }
+        // Refused: the server may not listen yet.
+        let now = session.driver.now();
+        if session.has_command() && !session.command_runs() {
+            break Err("the server has ended before it accepted a connection".to_owned());
+        }
+        if now >= (started_at + options.connect_within).min(end) {
+            break Err("nothing accepts a connection there".to_owned());
+        }
+        if pause(&mut session, now + RETRY)? == Pause::Stopped {
+            break Err(STOPPED.to_owned());
         }
     };
     let report = session.finish()?;
@@ -91,6 +93,26 @@ pub fn fetch(options: FetchOptions) -> Result<LiveReport, LiveError> {
         output.commit()?;
     }
     Ok(report)
+}
+
+const STOPPED: &str = "stopped before it was complete";
+
+/// How a pause ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pause {
+    /// It is over.
+    Over,
+    /// Somebody stopped the run.
+    Stopped,
+}
+
+fn pause(session: &mut Session, until: Time) -> Result<Pause, LiveError> {
+    while session.driver.now() < until {
+        if session.turn(until)?.stop {
+            return Ok(Pause::Stopped);
+        }
+    }
+    Ok(Pause::Over)
 }
 
 /// How one connection went.

@@ -81,3 +81,20 @@ fn a_server_that_never_comes_is_given_up() {
         other => assert!(possible(other).is_none(), "nobody serves"),
     }
 }
+
+#[test]
+fn a_server_that_ends_at_once_is_not_waited_for() {
+    let _turn = alone();
+    let url = "http://localhost:8000/".to_owned();
+    let command = ["sh", "-c", "exit 3"].map(str::to_owned).to_vec();
+    let mut options = FetchOptions::new(options(QUICK), url, command);
+    options.connect_within = Span::from_secs(60);
+    let began = std::time::Instant::now();
+    match fetch(options) {
+        Err(error @ LiveError::Fetch { .. }) => {
+            assert!(error.to_string().contains("the server has ended"), "{error}");
+            assert!(began.elapsed().as_secs() < 20);
+        }
+        other => assert!(possible(other).is_none(), "nobody serves"),
+    }
+}

@@ -220,6 +220,29 @@ fn without_a_command_the_run_ends_when_it_is_stopped() {
     assert_eq!(report.lateness.trust(), Trust::WithinBudget);
 }
 
+#[test]
+fn garbage_from_the_kernel_is_counted_and_harms_nobody() {
+    let _turn = alone();
+    if !installed("curl") || !installed("python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("a"), "still here").expect("written");
+    let python = "import os, socket\n\
+                  for protocol in (6, 1, 17, 253):\n\
+                  \x20   s = socket.socket(socket.AF_INET, socket.SOCK_RAW, protocol)\n\
+                  \x20   for i in range(8, 100): s.sendto(os.urandom(i), ('10.77.0.2', 0))\n";
+    fs::write(folder.path().join("garbage.py"), python).expect("written");
+    let script = format!(
+        "python3 {}/garbage.py && curl -sSf -m 20 http://10.77.0.2/a | grep -q 'still here'",
+        folder.path().display()
+    );
+    let Some(report) = serve_script(options(QUICK), folder.path(), &script) else { return };
+    assert_success(&report);
+    // Every random TCP header is malformed or has, but for one in 65,536, a wrong checksum.
+    assert!((80..=92).contains(&report.device.malformed), "{:?}", report.device);
+}
+
 /// Not a test: what the next one kills.
 #[test]
 #[ignore = "started and killed by the test of a killed driver"]

@@ -254,10 +254,15 @@ impl ServerConnection {
 
     fn refuse(&mut self, request: &Request, why: Refused) {
         // A body that nobody wants may still be on its way: closing is the simplest way to be
-        // rid of it. To HEAD a body would be the next response's beginning.
-        let keep = request.body.is_none() && request.method != "HEAD";
-        let after = if keep { request.after } else { After::Close };
-        self.say(status(why), after);
+        // rid of it.
+        let after = if request.body.is_none() { request.after } else { After::Close };
+        if request.method == "HEAD" {
+            let (status, content_type) = (status(why), "text/plain");
+            self.head(&Response { status, content_type, length: status.len() as u64 + 1, after });
+            self.state = State::Sending(Sending { file: None, after });
+        } else {
+            self.say(status(why), after);
+        }
     }
 
     /// A response that consists of its status.
@@ -349,6 +354,15 @@ mod tests {
         assert_eq!(said.matches("Content-Length: 3").count(), 2, "{said}");
         assert_eq!(said.matches("xyz").count(), 1, "{said}");
         assert!(stream.closed && !stream.aborted);
+    }
+
+    #[test]
+    fn what_head_does_not_find_has_no_body_that_the_next_response_could_begin_with() {
+        let script = b"HEAD /none HTTP/1.1\r\n\r\nGET /a HTTP/1.1\r\nConnection: close\r\n\r\n";
+        let (said, _) = serve(|root| fs::write(root.join("a"), "xyz").expect("ok"), script);
+        let (first, second) = said.split_once("\r\n\r\n").expect("two heads");
+        assert!(first.starts_with("HTTP/1.1 404"), "{said}");
+        assert!(second.starts_with("HTTP/1.1 200"), "{said}");
     }
 
     #[test]
