@@ -171,6 +171,11 @@ impl Scenario {
     }
 }
 
+impl Record {
+    /// Time between samples where a file does not say.
+    pub const DEFAULT_SERIES: Span = Span::from_millis(10);
+}
+
 impl Link {
     /// The direction of this link that goes `way`.
     pub fn direction(&self, way: Way) -> &Direction {

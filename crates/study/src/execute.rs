@@ -5,7 +5,7 @@ use crate::labels::run_labels;
 use ackord_events::Sink;
 use ackord_measure::{RunIdentity, RunSummary, Series, SeriesOptions, SeriesSet, Summary};
 use ackord_path::Conservation;
-use ackord_scenario::Scenario;
+use ackord_scenario::{Record, Scenario};
 use ackord_sim::{BuildError, RunError, Simulation};
 use ackord_units::{Span, Time};
 use std::borrow::Cow;
@@ -18,6 +18,8 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// least [`SLICES`] calls are made in a run.
 const LONGEST_SLICE: Span = Span::from_millis(50);
 const SLICES: u64 = 200;
+/// Runs of more samples than this at the default interval get a longer one.
+const MOST_DEFAULT_SAMPLES: u64 = 500;
 
 /// What to make of a run besides its summary.
 pub struct RunOptions<'a> {
@@ -133,10 +135,8 @@ pub fn execute(
     let labels = run_labels(scenario, options.seed);
     let mut simulation = Simulation::new(&tapped, options.seed)?;
     let mut summary = Summary::new(&labels);
-    let series_options =
-        SeriesOptions { interval: Some(scenario.record.series), ..SeriesOptions::default() };
     let mut series = match options.series {
-        KeepSeries::Yes => Some(Series::new(&labels, series_options)),
+        KeepSeries::Yes => Some(Series::new(&labels, series_options(scenario))),
         KeepSeries::No => None,
     };
     let mut capture = match options.captures {
@@ -162,6 +162,15 @@ pub fn execute(
         conservation,
         ending,
     })
+}
+
+/// The scenario's interval between samples. Where it leaves that open and the run is long, rates
+/// over the format's 10 ms would be noise: then one that gives a few hundred points.
+fn series_options(scenario: &Scenario) -> SeriesOptions {
+    let asked = scenario.record.series;
+    let readable = scenario.duration <= Record::DEFAULT_SERIES * MOST_DEFAULT_SAMPLES;
+    let interval = (asked != Record::DEFAULT_SERIES || readable).then_some(asked);
+    SeriesOptions { interval, ..SeriesOptions::default() }
 }
 
 /// A run under way.
@@ -203,10 +212,23 @@ mod tests {
     use super::*;
     use ackord_scenario::{Override, ScenarioFile};
 
-    fn short(duration: &str) -> Scenario {
+    fn lossy_wifi(changes: &[(&str, &str)]) -> Scenario {
         let file = ScenarioFile::from_library("lossy-wifi").expect("it comes along");
-        let file = file.with_overrides([Override::new("duration", duration)]);
-        file.check().expect("a sound scenario")
+        let changes = changes.iter().map(|(path, value)| Override::new(*path, *value));
+        file.with_overrides(changes).check().expect("a sound scenario")
+    }
+
+    fn short(duration: &str) -> Scenario {
+        lossy_wifi(&[("duration", duration)])
+    }
+
+    #[test]
+    fn rates_are_sampled_as_asked_and_else_as_a_plot_can_show() {
+        let interval = |changes: &[_]| series_options(&lossy_wifi(changes)).interval;
+        assert_eq!(interval(&[("duration", "5 s")]), Some(Span::from_millis(10)));
+        assert_eq!(interval(&[("duration", "100 s")]), None);
+        let asked = [("duration", "100 s"), ("record.series", "20 ms")];
+        assert_eq!(interval(&asked), Some(Span::from_millis(20)));
     }
 
     #[test]

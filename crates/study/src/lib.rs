@@ -12,6 +12,7 @@
 //! | `capture.rs` | captures of a run: what is tapped, and the pcapng files it becomes |
 //! | `compare.rs` | [`compare`]: one key varied, several seeds each, in parallel |
 //! | `reports.rs` | runs and comparisons as reports |
+//! | `transfer.rs` | [`simulate_transfer`]: what a real transfer is compared with |
 //!
 //! No clock is read and nothing is printed: whoever wants to show progress is called back. The
 //! same scenarios and seeds give the same results whatever the number of threads.
@@ -23,6 +24,7 @@ mod compare;
 mod execute;
 mod labels;
 mod reports;
+mod transfer;
 
 pub use capture::{CaptureError, CaptureFiles, CapturePoint, capture_points, with_captures};
 pub use compare::{CompareOptions, ComparisonOutcome, Variant, Variants, VaryError, compare};
@@ -34,3 +36,4 @@ pub use labels::{describe, run_labels};
 pub use reports::{
     Origin, Report, compare_report, compare_report_files, run_report, run_report_files,
 };
+pub use transfer::{Transfer, simulate_transfer};

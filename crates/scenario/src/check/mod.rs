@@ -22,7 +22,6 @@ use crate::document::{Item, Place, Table, Value};
 use crate::error::{Problem, Wrong};
 use crate::keys;
 use crate::model::{Capture, Record, Scenario};
-use ackord_units::Span;
 use reader::{Field, Reader};
 
 pub(crate) use flows::flow_name;
@@ -86,7 +85,7 @@ fn file(report: &mut Report, item: &Item) -> Option<Scenario> {
 }
 
 fn record(report: &mut Report, root: &Reader<'_>, links: &links::Links) -> Option<Record> {
-    let default = Record { series: Span::from_millis(10), captures: Vec::new() };
+    let default = Record { series: Record::DEFAULT_SERIES, captures: Vec::new() };
     let Some(field) = root.get("record") else { return Some(default) };
     let reader = Reader::new(report, field.item, field.path, keys::RECORD, "`record`")?;
     let series = reader.positive_span(report, "series").unwrap_or(default.series);
