@@ -42,5 +42,7 @@ pub use host::ConnectionReport;
 pub use http::{Direction, Transfer};
 pub use lateness::{Lateness, Trust};
 pub use serve::{ServeOptions, serve};
-pub use session::{CommandOutcome, KERNEL_ADDRESS, LiveOptions, LiveReport, Notice, OUR_ADDRESS};
+pub use session::{
+    CommandOutcome, KERNEL_ADDRESS, KernelCongestion, LiveOptions, LiveReport, Notice, OUR_ADDRESS,
+};
 pub use sys::{Attempt, NamespaceError, Scheduling, SetupStep, StopHandle};

@@ -70,6 +70,20 @@ pub enum CommandOutcome {
     StillRunning,
 }
 
+/// Which congestion control the stock kernel's end uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KernelCongestion {
+    /// The one that the scenario names for its end.
+    AsAsked(String),
+    /// Its own default, since it does not let a namespace choose the one named.
+    Default {
+        /// What the scenario names.
+        asked: String,
+        /// What the kernel uses instead.
+        uses: String,
+    },
+}
+
 /// What happened in a live run.
 #[derive(Clone, Debug)]
 pub struct LiveReport {
@@ -79,6 +93,8 @@ pub struct LiveReport {
     pub lateness: Lateness,
     /// How the driver was scheduled, which explains much of its lateness.
     pub scheduling: Scheduling,
+    /// How the kernel's end controls congestion.
+    pub kernel_congestion: KernelCongestion,
     /// Every connection of our host, in order of their ends, those still open last.
     pub connections: Vec<ConnectionReport>,
     /// What happened at the device.
@@ -98,6 +114,7 @@ pub(crate) struct Session {
     outcome: Option<CommandOutcome>,
     connections: Vec<ConnectionReport>,
     urgency: Urgency,
+    kernel_congestion: KernelCongestion,
 }
 
 impl LiveOptions {
@@ -145,10 +162,17 @@ impl Session {
             address: KERNEL_ADDRESS,
             netmask: NETMASK,
             mtu: MTU,
+            congestion: flow.tcp(side.other()).congestion.mechanism.name.to_owned(),
             command: command.clone(),
         };
         let mut namespace = Namespace::create(&inside)?;
         let tun = namespace.take_tun();
+        let kernel_congestion = match namespace.congestion_refused() {
+            None => KernelCongestion::AsAsked(inside.congestion),
+            Some(_) => {
+                KernelCongestion::Default { asked: inside.congestion, uses: inherited_congestion() }
+            }
+        };
         sharpen_timers();
         let address = OUR_ADDRESS;
         let parts = Parts { graph, ends, address, host, tun, clock, capture };
@@ -161,6 +185,7 @@ impl Session {
             outcome: None,
             connections: Vec::new(),
             urgency: Urgency::ask(),
+            kernel_congestion,
         };
         session.notify_ready();
         Ok(session)
@@ -234,6 +259,7 @@ impl Session {
             took: ended_at.saturating_since(Time::ZERO),
             lateness: lateness.report(self.options.lateness_budget),
             scheduling: self.urgency.scheduling(),
+            kernel_congestion: self.kernel_congestion,
             connections,
             device: counts,
             drops: graph.conservation().dropped,
@@ -251,6 +277,12 @@ impl fmt::Debug for LiveOptions {
             .field("lateness_budget", &self.lateness_budget)
             .finish_non_exhaustive()
     }
+}
+
+/// What a new namespace starts with: the default of the one it was made from.
+fn inherited_congestion() -> String {
+    std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control")
+        .map_or_else(|_| "its default".to_owned(), |name| name.trim().to_owned())
 }
 
 fn unwritable((path, source): (PathBuf, std::io::Error)) -> LiveError {

@@ -24,7 +24,8 @@ use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::ptr::{null, null_mut};
 
-/// The keeper says that the device is ready; it comes along.
+/// The keeper says that the device is ready; it comes along. The number is the errno with which
+/// the kernel refused the congestion control, or zero.
 pub(super) const READY: u8 = 1;
 /// The keeper could not do `step`; the number is the errno.
 pub(super) const FAILED: u8 = 2;
@@ -48,6 +49,8 @@ pub(super) struct Plan {
     pub(super) netmask: Ipv4Addr,
     /// Octets of IP packet that go through it.
     pub(super) mtu: c_int,
+    /// The congestion control that new connections of the kernel should get.
+    pub(super) congestion: CString,
     /// A command to run once the driver says so: its name and arguments; may be empty.
     pub(super) command: Vec<CString>,
 }
@@ -133,7 +136,10 @@ impl Keeper<'_> {
             let tun = libc::open(path, libc::O_RDWR | libc::O_CLOEXEC | libc::O_NONBLOCK);
             check(tun).ok_or(SetupStep::OpenTun)?;
             self.make_device(control, tun)?;
-            self.hand_over(tun).ok_or(SetupStep::HandOver)?;
+            // A namespace may only have what any user may choose, so this can be refused.
+            let control_file = c"/proc/sys/net/ipv4/tcp_congestion_control";
+            let refused = put(control_file, &self.plan.congestion).map_or_else(errno, |()| 0);
+            self.hand_over(tun, refused).ok_or(SetupStep::HandOver)?;
             libc::close(tun);
             libc::close(control);
             self.close_all_but_socket();
@@ -164,10 +170,10 @@ impl Keeper<'_> {
     }
 
     /// Sends the device's file descriptor along with the message that all is ready.
-    unsafe fn hand_over(&self, tun: RawFd) -> Option<()> {
+    unsafe fn hand_over(&self, tun: RawFd, congestion_refused: i32) -> Option<()> {
         // SAFETY: see above; the control buffer is aligned and long enough for one descriptor.
         unsafe {
-            let message = message(READY, 0, 0);
+            let message = message(READY, 0, congestion_refused);
             let mut part = libc::iovec {
                 iov_base: message.as_ptr().cast_mut().cast(),
                 iov_len: message.len(),

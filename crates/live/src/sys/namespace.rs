@@ -27,6 +27,8 @@ pub(crate) struct Inside {
     pub(crate) netmask: Ipv4Addr,
     /// Octets of IP packet that go through the device.
     pub(crate) mtu: u16,
+    /// The congestion control that new connections of the kernel should get.
+    pub(crate) congestion: String,
     /// A command to run inside; may be empty.
     pub(crate) command: Vec<String>,
 }
@@ -96,6 +98,7 @@ pub(crate) struct Namespace {
     socket: OwnedFd,
     tun: Option<File>,
     rootless: bool,
+    congestion_refused: Option<Errno>,
 }
 
 impl Namespace {
@@ -124,6 +127,11 @@ impl Namespace {
     /// If it was taken before.
     pub(crate) fn take_tun(&mut self) -> File {
         self.tun.take().expect("the device is taken once")
+    }
+
+    /// Why the kernel did not take the congestion control, if it did not.
+    pub(crate) fn congestion_refused(&self) -> Option<Errno> {
+        self.congestion_refused
     }
 
     /// Lets the command start.
@@ -226,6 +234,7 @@ fn plan(inside: &Inside) -> Result<Plan, NamespaceError> {
         address: inside.address,
         netmask: inside.netmask,
         mtu: i32::from(inside.mtu),
+        congestion: CString::new(inside.congestion.as_str()).expect("a registered name"),
         command: command.map_err(|_| NamespaceError::BadCommand(inside.command.join(" ")))?,
     })
 }
@@ -246,11 +255,14 @@ fn attempt(plan: &Plan) -> Result<Result<Namespace, Failure>, NamespaceError> {
     };
     drop(theirs);
     let rootless = plan.id_maps.is_some();
-    let mut namespace = Namespace { keeper, socket: ours, tun: None, rootless };
+    let mut namespace =
+        Namespace { keeper, socket: ours, tun: None, rootless, congestion_refused: None };
     let (news, tun) = receive(&namespace.socket)?;
     match (news[0], tun) {
         (keeper::READY, Some(tun)) => {
             namespace.tun = Some(File::from(tun));
+            let refused = number(news);
+            namespace.congestion_refused = (refused != 0).then(|| Errno::from_raw(refused));
             Ok(Ok(namespace))
         }
         (keeper::FAILED, _) => Ok(Err((step(news[1]), Errno::from_raw(number(news))))),
