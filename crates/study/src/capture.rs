@@ -194,3 +194,40 @@ fn addresses(packet: &Packet) -> FlowAddresses {
     };
     FlowAddresses::of(packet.flow, nodes, packet.ip)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackord_scenario::{Override, ScenarioFile};
+
+    fn files(captures: &str) -> Vec<(String, Vec<String>)> {
+        let file = ScenarioFile::from_library("lossy-wifi").expect("it comes along");
+        let file = file.with_overrides([Override::new("record.captures", captures)]);
+        let scenario = with_captures(&file.check().expect("a sound scenario"));
+        let names = |point: CapturePoint| {
+            (point.file, point.taps.into_iter().map(|(_, name)| name).collect())
+        };
+        capture_points(&scenario).into_iter().map(names).collect()
+    }
+
+    #[test]
+    fn a_captured_link_is_two_files_of_both_directions() {
+        let both = files("['wifi', 'wifi.reverse']");
+        let at = |end: &str, taps: [&str; 2]| {
+            (format!("wifi.at-{end}.pcapng"), taps.map(str::to_owned).to_vec())
+        };
+        let expected = [
+            at("server", ["wifi in", "wifi.reverse out"]),
+            at("station", ["wifi.reverse in", "wifi out"]),
+        ];
+        assert_eq!(both, expected);
+        // The only link of the only flow is what is captured where the file names none.
+        assert_eq!(files("[]"), expected);
+    }
+
+    #[test]
+    fn one_captured_direction_is_two_files_of_that_direction() {
+        let taps: Vec<_> = files("['wifi']").into_iter().map(|(_, taps)| taps).collect();
+        assert_eq!(taps, [["wifi in"], ["wifi out"]]);
+    }
+}
