@@ -275,7 +275,8 @@ mod tests {
             ],
         };
         let csv = String::from_utf8(table_csv("t.csv", &table).bytes).expect("UTF-8");
-        let expected = "link,fairness (%),± fairness (%)\n\"2 Mbit/s, 2 ms\",88.125,0.5\n5 Mbit/s,,\n";
+        let expected =
+            "link,fairness (%),± fairness (%)\n\"2 Mbit/s, 2 ms\",88.125,0.5\n5 Mbit/s,,\n";
         assert_eq!(csv, expected);
     }
 }

@@ -6,7 +6,7 @@ use crate::files::OutputFile;
 use crate::html::to_html;
 use crate::plots::{FlowPlots, WindowUnit, link_plot, queue_plot};
 use crate::tables;
-use ackord_measure::{Claim, Comparison, RunSummary, SeriesSet};
+use ackord_measure::{Claim, Comparison, RunSummary, SeriesSet, Verdict};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -116,8 +116,7 @@ pub fn paper_document(
     details: Vec<Section>,
     context: &Context,
 ) -> Document {
-    let table = Block::Table(tables::claim_table(&results.claims));
-    let mut sections = vec![Section::new("Claims").with(table)];
+    let mut sections = vec![claims_section(&results.claims)];
     sections.extend(details);
     sections.extend(closing(context, &[("Claims as JSON", to_json(results))]));
     let mut facts = source_fact(context);
@@ -126,6 +125,30 @@ pub fn paper_document(
         ("version".to_owned(), results.version.clone()),
     ]);
     document(context, facts, sections)
+}
+
+/// The claims, how many hold, and why the others do not.
+fn claims_section(claims: &[Claim]) -> Section {
+    let of = |verdict: Verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
+    let counts = format!(
+        "Of {} claims {} hold, {} differ and {} fail.",
+        claims.len(),
+        of(Verdict::Holds),
+        of(Verdict::Differs),
+        of(Verdict::Fails)
+    );
+    let table = Block::Table(tables::claim_table(claims));
+    let mut section = Section::new("Claims").with(table).with(Block::Text(counts));
+    let wanting = tables::claim_reasons(claims, &[Verdict::Differs, Verdict::Fails]);
+    if !wanting.is_empty() {
+        section.blocks.push(Block::Notes(wanting));
+    }
+    let holding = tables::claim_reasons(claims, &[Verdict::Holds]);
+    if !holding.is_empty() {
+        let (caption, text) = ("Of those that hold".to_owned(), holding.join("\n") + "\n");
+        section.blocks.push(Block::Code { caption, text, shown: Shown::Folded });
+    }
+    section
 }
 
 /// The files of a report: `report.html`, and every plot below `plots/` as SVG and PNG. A plot

@@ -2,7 +2,9 @@
 
 use crate::document::{Cell, Column, Table, decimals_for};
 use ackord_measure::stats::Estimate;
-use ackord_measure::{Claim, Comparison, FlowSummary, LinkSummary, QueueSummary, RunSummary};
+use ackord_measure::{
+    Claim, Comparison, FlowSummary, LinkSummary, QueueSummary, RunSummary, Verdict,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 const MEGA: f64 = 1e6;
@@ -179,7 +181,7 @@ pub fn drop_table(run: &RunSummary) -> Table {
     Table { caption: String::new(), columns, rows: drops.collect() }
 }
 
-/// Claims of a paper with ours beside them.
+/// Claims of a paper with ours beside them; why they hold or not is [`claim_reasons`].
 pub fn claim_table(claims: &[Claim]) -> Table {
     let columns = vec![
         Column::words("claim"),
@@ -188,7 +190,6 @@ pub fn claim_table(claims: &[Claim]) -> Table {
         Column::numbers("here", "95 % interval"),
         Column::numbers("runs", ""),
         Column::words("verdict"),
-        Column::words("why"),
     ];
     let rows = claims.iter().map(|claim| {
         let decimals = decimals_for(claim.measured);
@@ -199,10 +200,16 @@ pub fn claim_table(claims: &[Claim]) -> Table {
             Cell::Interval { mean: claim.measured, half_width: claim.ci95, decimals },
             Cell::Count(u64::from(claim.runs)),
             Cell::Verdict(claim.verdict),
-            Cell::text(&claim.why),
         ]
     });
     Table { caption: String::new(), columns, rows: rows.collect() }
+}
+
+/// Why claims with one of these verdicts hold or not, one per claim.
+pub fn claim_reasons(claims: &[Claim], verdicts: &[Verdict]) -> Vec<String> {
+    let wanted = claims.iter().filter(|claim| verdicts.contains(&claim.verdict));
+    let reason = |claim: &Claim| format!("{} {}: {}", claim.id, claim.verdict.name(), claim.why);
+    wanted.filter(|claim| !claim.why.is_empty()).map(reason).collect()
 }
 
 /// The variants of a comparison, totals first.

@@ -124,7 +124,7 @@ fn a_paper_s_claims_come_first_with_their_verdicts() {
         ci95: Some(1.5),
         runs: 20,
         verdict,
-        why: "the start times are random here".to_owned(),
+        why: format!("the start times of {id} are random here"),
     };
     let results = PaperResults {
         paper: "selective-drop".to_owned(),
@@ -136,7 +136,11 @@ fn a_paper_s_claims_come_first_with_their_verdicts() {
     let text = to_terminal(&document, Colour::Never);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(text.contains("93.25 ± 1.50") && text.contains("holds") && text.contains("fails"));
+    assert!(text.contains("Of 2 claims 1 hold, 0 differ and 1 fail."), "{text}");
+    // Why a claim fails is said at once, why one holds only to who asks.
+    assert!(text.contains("start times of b") && !text.contains("start times of a"), "{text}");
     let html = to_html(&document);
+    assert!(html.contains("start times of a"));
     assert!(html.contains("<span class=\"verdict holds\">holds</span>"));
     assert_eq!(document_files(&document).len(), 1);
 }
