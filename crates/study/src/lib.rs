@@ -13,6 +13,7 @@
 //! | `compare.rs` | [`compare`]: one key varied, several seeds each, in parallel |
 //! | `reports.rs` | runs and comparisons as reports |
 //! | `transfer.rs` | [`simulate_transfer`]: what a real transfer is compared with |
+//! | `paper/` | [`paper`]: papers reproduced, claim by claim |
 //!
 //! No clock is read and nothing is printed: whoever wants to show progress is called back. The
 //! same scenarios and seeds give the same results whatever the number of threads.
@@ -23,6 +24,7 @@ mod capture;
 mod compare;
 mod execute;
 mod labels;
+pub mod paper;
 mod reports;
 mod transfer;
 

@@ -1,0 +1,135 @@
+//! Papers, reproduced: what each says, number by number, beside what comes out here.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `runs.rs` | many runs in parallel, put together in order |
+//! | `verdict.rs` | the one rule by which a claim holds, differs or fails |
+//! | `selective_drop/` | Chae and Choi 2004, selective drop |
+//!
+//! A paper is a folder below `papers/` with its scenario files, which are embedded here, and an
+//! entry in [`papers`].
+
+mod runs;
+mod selective_drop;
+mod verdict;
+
+use crate::execute::ExecuteError;
+use ackord_measure::Claim;
+use ackord_report::OutputFile;
+use ackord_report::document::{Document, Table};
+use ackord_scenario::Errors;
+use std::ops::ControlFlow;
+
+/// A paper that can be reproduced.
+#[derive(Clone, Copy, Debug)]
+pub struct Paper {
+    /// What a user writes.
+    pub name: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// Its authors.
+    pub authors: &'static str,
+    /// When it appeared.
+    pub year: u16,
+    /// Where it appeared.
+    pub venue: &'static str,
+    /// What is reproduced of it, in a line.
+    pub summary: &'static str,
+    reproduce: fn(Options, &Watch<'_>) -> Result<PaperReport, PaperError>,
+}
+
+/// How thoroughly to reproduce.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Effort {
+    /// As few runs as the claims need.
+    Quick,
+    /// Enough runs for narrow intervals.
+    #[default]
+    Full,
+}
+
+/// How to reproduce.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// How thoroughly.
+    pub effort: Effort,
+}
+
+/// Called from several threads with the share of the runs that is done; may stop them.
+pub type Watch<'a> = dyn Fn(f64) -> ControlFlow<()> + Sync + 'a;
+
+/// What came out.
+#[derive(Clone, Debug)]
+pub struct PaperReport {
+    /// For people: claims, tables, figures, scenarios.
+    pub document: Document,
+    /// For programs: `claims[]`, and every table as data. Ends with a line break.
+    pub json: String,
+    /// What the paper says and what we found.
+    pub claims: Vec<Claim>,
+    /// The tables by name, as they stand in the document and in the CSV files.
+    pub tables: Vec<(&'static str, Table)>,
+    /// Everything to be written: the report, its plots, the tables as CSV, the JSON.
+    pub files: Vec<OutputFile>,
+}
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum PaperError {
+    /// A scenario of the paper is not sound: a defect of this project.
+    #[error(transparent)]
+    Scenario(#[from] Errors),
+    /// A run went wrong: a defect of this project.
+    #[error(transparent)]
+    Run(#[from] ExecuteError),
+    /// The caller stopped it; there are no half-finished papers.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+static PAPERS: &[Paper] = &[Paper {
+    name: "selective-drop",
+    title: "A New Queueing Algorithm for Improving Fairness between TCP Flows",
+    authors: "Chae, Choi",
+    year: 2004,
+    venue: "KIPS Transactions",
+    summary: "Tables 1 and 2, Fig. 2, 3, 6 and 9: Reno against Vegas, drop-tail and selective drop",
+    reproduce: selective_drop::reproduce,
+}];
+
+/// Every paper, in order of name.
+pub fn papers() -> &'static [Paper] {
+    PAPERS
+}
+
+/// The paper of this name.
+pub fn find(name: &str) -> Option<&'static Paper> {
+    PAPERS.iter().find(|paper| paper.name == name)
+}
+
+/// Reproduces a paper. The result depends on the options alone, not on the number of threads.
+///
+/// # Errors
+/// [`PaperError::Interrupted`] when `watch` says so; the others are defects of this project.
+pub fn run(paper: &Paper, options: Options, watch: &Watch<'_>) -> Result<PaperReport, PaperError> {
+    (paper.reproduce)(options, watch)
+}
+
+/// For reproductions that nobody watches.
+pub fn unwatched(_: f64) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn papers_are_found_by_name_and_listed_in_order() {
+        assert!(papers().is_sorted_by_key(|paper| paper.name));
+        for paper in papers() {
+            assert_eq!(find(paper.name).map(|found| found.title), Some(paper.title));
+        }
+        assert!(find("no-such-paper").is_none());
+    }
+}

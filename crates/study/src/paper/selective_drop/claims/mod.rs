@@ -1,0 +1,80 @@
+//! What the paper claims, with our verdicts and the measured facts behind them.
+//!
+//! The tolerance of a number is how much single runs of ns-2 scatter on the same link (their
+//! standard deviation over their mean): the paper's numbers are single runs. For selective drop,
+//! which ns-2 does not have, it is the scatter of Reno's rate. Counts have none.
+//!
+//! | file | claims about |
+//! | --- | --- |
+//! | `sharing.rs` | Tables 1 and 2, Q_thresh, ns-2 |
+//! | `windows.rs` | Fig. 2, 3, 6 and 9 |
+
+mod sharing;
+mod windows;
+
+use super::cwnd_figures::Windows;
+use super::endpoints::Changed;
+use super::fig3::Window;
+use super::fig6::Filling;
+use super::ns2::{Band, Beside};
+use super::tables::Row;
+use super::threshold::Tried;
+use crate::paper::verdict::{Direction, Expected, judge};
+use ackord_measure::Claim;
+
+/// Everything that was measured.
+pub(super) struct Findings<'a> {
+    pub(super) rows: &'a [Row],
+    pub(super) tried: &'a [Tried],
+    pub(super) changed: &'a [Changed],
+    pub(super) windows: &'a [Window],
+    pub(super) fillings: &'a [Filling],
+    pub(super) beside: &'a [Beside],
+    pub(super) fig_2: &'a [Windows],
+    pub(super) fig_9: &'a [Windows],
+    pub(super) band: &'a Band,
+}
+
+/// A claim before it is judged.
+struct Stated {
+    id: String,
+    what: String,
+    unit: &'static str,
+    paper: Option<f64>,
+    expected: Expected,
+    measured: f64,
+    ci95: Option<f64>,
+    runs: u32,
+    direction: Direction,
+    why: String,
+}
+
+impl Stated {
+    fn judged(self) -> Claim {
+        Claim {
+            verdict: judge(self.expected, self.measured, self.ci95, self.direction),
+            id: self.id,
+            what: self.what,
+            unit: self.unit.to_owned(),
+            paper: self.paper,
+            measured: self.measured,
+            ci95: self.ci95,
+            runs: self.runs,
+            why: self.why,
+        }
+    }
+}
+
+/// Every claim, in the order of the paper.
+pub(super) fn claims(findings: &Findings<'_>) -> Vec<Claim> {
+    let mut stated = Vec::new();
+    stated.extend(sharing::table_1(findings));
+    stated.extend(sharing::beside_ns2(findings));
+    stated.extend(windows::fig_2(findings));
+    stated.extend(windows::fig_3(findings));
+    stated.extend(windows::fig_6(findings));
+    stated.extend(sharing::table_2(findings));
+    stated.extend(sharing::thresholds(findings));
+    stated.extend(windows::fig_9(findings));
+    stated.into_iter().map(Stated::judged).collect()
+}

@@ -1,0 +1,306 @@
+//! How Reno and Vegas share a link: Tables 1 and 2, the choice of Q_thresh, and ns-2's runs.
+
+use super::{Findings, Stated};
+use crate::paper::selective_drop::endpoints::{self, Detail};
+use crate::paper::selective_drop::sample::{Sample, Shared};
+use crate::paper::selective_drop::setup::{FAIR_PERCENT, FULL_PERCENT, LINKS};
+use crate::paper::selective_drop::tables::{Queue, Row};
+use crate::paper::selective_drop::threshold;
+use crate::paper::verdict::{Direction, Expected};
+use ackord_measure::stats::Estimate;
+
+pub(super) fn table_1(findings: &Findings<'_>) -> Vec<Stated> {
+    let mut stated = Vec::new();
+    for row in rows_of(findings, Queue::DropTail) {
+        let (link, ns2) = (row.link, findings.band.link(row.link));
+        let (scatter, paper) = (ns2.scatter(), link.drop_tail);
+        let (reno, vegas) = windows_of(&row.shared);
+        let once = row.shared.at_once;
+        let unfair = row.shared.fairness().mean < 50.0;
+        let ahead = row.shared.random(|s| s.reno.kbit_s - s.vegas_kbit_s()).mean > 0.0;
+        let cwnd =
+            format!("cwnd is {reno:.1} packets for Reno and {vegas:.1} for Vegas on average");
+        let numbers: [Number; 3] = [
+            ("reno", "Reno's rate", "kbit/s", paper.reno_kbit_s, scatter.reno, |s| s.reno.kbit_s),
+            (
+                "vegas",
+                "Vegas's rate",
+                "kbit/s",
+                paper.vegas_kbit_s,
+                scatter.vegas,
+                Sample::vegas_kbit_s,
+            ),
+            (
+                "fairness",
+                "fairness",
+                "%",
+                paper.fairness_percent,
+                scatter.fairness,
+                Sample::fairness_percent,
+            ),
+        ];
+        for number in numbers {
+            let (name, _, unit, ..) = number;
+            let why = match name {
+                "fairness" => format!(
+                    "{:.2} % with both at once, where ns-2 has {:.2} %; {cwnd}, behind one queue.",
+                    once.fairness_percent(),
+                    ns2.fairness_at_once(),
+                ),
+                _ => format!(
+                    "{:.2} {unit} with both at once; tolerance {:.1} %, as ns-2's runs scatter.",
+                    number.5(&once),
+                    100.0 * number.4,
+                ),
+            };
+            let direction = Direction::agrees_if(unfair && ahead);
+            stated.push(a_number("table1", row, number, direction, why));
+        }
+    }
+    let higher = |a: f64, b: f64| a > b;
+    let (row, fairness) =
+        worst(rows_of(findings, Queue::DropTail), Sample::fairness_percent, higher);
+    stated.push(Stated {
+        id: "table1-unfair".to_owned(),
+        what: "drop-tail: fairness on the fairest of the four links is below 20 %".to_owned(),
+        unit: "%",
+        paper: Some(12.0),
+        expected: Expected::AtMost(20.0),
+        measured: fairness.mean,
+        ci95: fairness.ci95,
+        runs: fairness.runs,
+        direction: Direction::agrees_if(fairness.mean < 50.0),
+        why: format!(
+            "{}; single runs from {:.1} to {:.1} %.",
+            row.link.label, fairness.min, fairness.max
+        ),
+    });
+    stated.push(full_use("table1", "drop-tail", rows_of(findings, Queue::DropTail)));
+    stated
+}
+
+/// Name, words, unit, the paper's value, tolerance, how to measure it.
+type Number = (&'static str, &'static str, &'static str, f64, f64, fn(&Sample) -> f64);
+
+fn a_number(
+    table: &str,
+    row: &Row,
+    (name, words, unit, value, tolerance, pick): Number,
+    direction: Direction,
+    why: String,
+) -> Stated {
+    let estimate = row.shared.random(pick);
+    Stated {
+        id: format!("{table}-{}-{name}", row.link.id),
+        what: format!("{}, {}: {words}", row.link.label, row.queue.label(row.link)),
+        unit,
+        paper: Some(value),
+        expected: Expected::Value { value, tolerance },
+        measured: estimate.mean,
+        ci95: estimate.ci95,
+        runs: estimate.runs,
+        direction,
+        why,
+    }
+}
+
+fn full_use<'a>(table: &str, queue: &str, rows: impl Iterator<Item = &'a Row>) -> Stated {
+    let rows: Vec<&Row> = rows.collect();
+    let used = |row: &&&Row| row.shared.at_once.utilisation_percent;
+    let least = rows.iter().min_by(|a, b| used(a).total_cmp(&used(b)));
+    let least = least.expect("every queue has its four links");
+    let mean = least.shared.random(|sample| sample.utilisation_percent).mean;
+    Stated {
+        id: format!("{table}-full-use"),
+        what: format!("{queue}: the links are fully used (both at once, least of four)"),
+        unit: "%",
+        paper: Some(100.0),
+        expected: Expected::AtLeast(FULL_PERCENT),
+        measured: least.shared.at_once.utilisation_percent,
+        ci95: None,
+        runs: 1,
+        direction: Direction::agrees_if(least.shared.at_once.utilisation_percent > 90.0),
+        why: format!(
+            "{}; {mean:.1} % with random starts, when nothing is sent until the first of them. \
+             Full means {FULL_PERCENT} %.",
+            least.link.label
+        ),
+    }
+}
+
+pub(super) fn beside_ns2(findings: &Findings<'_>) -> Vec<Stated> {
+    let stated = findings.beside.iter().map(|beside| {
+        let (here, ns2) = (beside.fairness(), beside.ns2().fairness());
+        Stated {
+            id: format!("ns2-{}-fairness", beside.link.id),
+            what: format!(
+                "{}, drop-tail: mean fairness lies within ns-2's runs ({:.2} to {:.2} %)",
+                beside.link.label, ns2.min, ns2.max
+            ),
+            unit: "%",
+            paper: None,
+            expected: Expected::Between(ns2.min, ns2.max),
+            measured: here.mean,
+            ci95: here.ci95,
+            runs: here.runs,
+            direction: Direction::agrees_if(here.mean < 50.0),
+            why: format!(
+                "ns-2's mean is {:.2} %, ours is {:+.0} % from it ({:+.0} % with Vegas's diff rounded \
+                 as ns-2 rounds it); with both at once ns-2 has {:.2} % and we {:.2} %. {}, 40 header \
+                 bytes on both flows, limited transmit, window 1000, its start times.",
+                ns2.mean,
+                beside.mean_difference_percent(),
+                100.0 * (beside.fairness_rounded().mean / ns2.mean - 1.0),
+                beside.ns2().fairness_at_once(),
+                beside.at_once_percent(),
+                findings.band.version,
+            ),
+        }
+    });
+    stated.collect()
+}
+
+pub(super) fn table_2(findings: &Findings<'_>) -> Vec<Stated> {
+    let mut stated = Vec::new();
+    let drop_tail: Vec<&Row> = rows_of(findings, Queue::DropTail).collect();
+    for row in rows_of(findings, Queue::PaperThreshold) {
+        let (link, paper) = (row.link, row.link.selective_drop);
+        let tolerance = findings.band.link(link).scatter().reno;
+        let before = drop_tail.iter().find(|other| other.link.id == link.id);
+        let before = before.expect("every queue has its four links").shared.fairness().mean;
+        let fairer = Direction::agrees_if(row.shared.fairness().mean > before);
+        let numbers: [Number; 3] = [
+            ("reno", "Reno's rate", "kbit/s", paper.reno_kbit_s, tolerance, |s| s.reno.kbit_s),
+            (
+                "vegas",
+                "Vegas's rate",
+                "kbit/s",
+                paper.vegas_kbit_s,
+                tolerance,
+                Sample::vegas_kbit_s,
+            ),
+            (
+                "fairness",
+                "fairness",
+                "%",
+                paper.fairness_percent,
+                tolerance,
+                Sample::fairness_percent,
+            ),
+        ];
+        for number in numbers {
+            let why = match number.0 {
+                "fairness" => why_fair(findings, row),
+                _ => format!(
+                    "{:.2} kbit/s with both at once; tolerance {:.1} %, as Reno's rate scatters in \
+                     ns-2.",
+                    number.5(&row.shared.at_once),
+                    100.0 * tolerance
+                ),
+            };
+            stated.push(a_number("table2", row, number, fairer, why));
+        }
+    }
+    let lower = |a: f64, b: f64| a < b;
+    for (queue, id, words) in [
+        (Queue::PaperThreshold, "table2-fair", "the paper's Q_thresh"),
+        (Queue::ByEquation, "table2-equation-fair", "Q_thresh by Eq. 8 and 9 (factor 1, T_ACK 0)"),
+    ] {
+        let (row, fairness) = worst(rows_of(findings, queue), Sample::fairness_percent, lower);
+        stated.push(Stated {
+            id: id.to_owned(),
+            what: format!("{words}: fairness is above 88 % on the least fair link"),
+            unit: "%",
+            paper: Some(FAIR_PERCENT),
+            expected: Expected::AtLeast(FAIR_PERCENT),
+            measured: fairness.mean,
+            ci95: fairness.ci95,
+            runs: fairness.runs,
+            // Nobody gets more than twice the other's rate.
+            direction: Direction::agrees_if(fairness.mean > 50.0),
+            why: why_least_fair(findings, queue, row),
+        });
+        let table = id.trim_end_matches("-fair");
+        stated.push(full_use(table, words, rows_of(findings, queue)));
+    }
+    stated
+}
+
+fn why_fair(findings: &Findings<'_>, row: &Row) -> String {
+    let (reno, vegas) = windows_of(&row.shared);
+    let count = |pick: fn(&Sample) -> u64| row.shared.mean_count(pick);
+    let others = Detail::ALL.map(|d| endpoints::fairness(findings.changed, d, row.link));
+    let least = others.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = others.iter().copied().fold(0.0, f64::max);
+    format!(
+        "{:.2} % at once. cwnd is {reno:.1} packets for Reno, which loses {:.0} packets a run, and \
+         {vegas:.1} for Vegas, which loses {:.0}. It hangs on details the paper leaves open: {least:.0} to \
+         {most:.0} % with the six others tried.",
+        row.shared.at_once.fairness_percent(),
+        count(|sample| sample.reno.dropped_packets),
+        count(|sample| sample.vegas.map_or(0, |vegas| vegas.dropped_packets)),
+    )
+}
+
+fn why_least_fair(findings: &Findings<'_>, queue: Queue, row: &Row) -> String {
+    let means: Vec<String> =
+        rows_of(findings, queue).map(|row| format!("{:.1}", row.shared.fairness().mean)).collect();
+    let (reno, vegas) = windows_of(&row.shared);
+    let timeouts = row.shared.mean_count(|sample| sample.reno.timeouts);
+    format!(
+        "{} % on the four links. On {} cwnd is {reno:.1} packets for Reno, with {timeouts:.0} timeouts \
+         a run, and {vegas:.1} for Vegas.",
+        means.join(", "),
+        row.link.label
+    )
+}
+
+pub(super) fn thresholds(findings: &Findings<'_>) -> Vec<Stated> {
+    let stated = LINKS.iter().filter_map(|link| {
+        let best = threshold::best(findings.tried, link)?;
+        let fairness = best.shared.fairness();
+        let chosen = findings.tried.iter();
+        let chosen = chosen.clone().find(|t| t.link.id == link.id && t.packets == link.q_thresh)?;
+        let near = best.packets.abs_diff(link.q_thresh) <= 1;
+        Some(Stated {
+            id: format!("table2-{}-best-threshold", link.id),
+            what: format!("{}: the fairest Q_thresh that fills the link", link.label),
+            unit: "packets",
+            paper: Some(f64::from(link.q_thresh)),
+            expected: Expected::Value { value: f64::from(link.q_thresh), tolerance: 0.0 },
+            measured: f64::from(best.packets),
+            ci95: None,
+            runs: fairness.runs,
+            direction: Direction::agrees_if(near || chosen.shared.fairness().mean > 50.0),
+            why: format!(
+                "Fairness {:.1} % with {}, {:.1} % with the paper's {}.",
+                fairness.mean,
+                best.packets,
+                chosen.shared.fairness().mean,
+                link.q_thresh
+            ),
+        })
+    });
+    stated.collect()
+}
+
+fn rows_of<'a>(findings: &Findings<'a>, queue: Queue) -> impl Iterator<Item = &'a Row> {
+    findings.rows.iter().filter(move |row| row.queue == queue)
+}
+
+/// The mean over random starts that is least (or most) among the rows of a queue.
+fn worst<'a>(
+    rows: impl Iterator<Item = &'a Row>,
+    pick: fn(&Sample) -> f64,
+    worse: fn(f64, f64) -> bool,
+) -> (&'a Row, Estimate) {
+    let with_estimates = rows.map(|row| (row, row.shared.random(pick)));
+    let found = with_estimates.reduce(|a, b| if worse(b.1.mean, a.1.mean) { b } else { a });
+    found.expect("every queue has its four links")
+}
+
+pub(super) fn windows_of(shared: &Shared) -> (f64, f64) {
+    let reno = shared.random(|sample| sample.reno.cwnd_mean_packets);
+    let vegas = shared.random(|sample| sample.vegas_of(|vegas| vegas.cwnd_mean_packets));
+    (reno.mean, vegas.mean)
+}
