@@ -7,7 +7,7 @@ use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::JsonTarget;
 use ackord_events::NoSink;
-use ackord_report::{data, write_one};
+use ackord_report::data;
 use ackord_scenario::{Override, Scenario, ScenarioFile, Way};
 use ackord_sim::{Simulation, Topology};
 use ackord_units::{Quantity, Span, Time};
@@ -71,10 +71,7 @@ pub(crate) fn bench(arguments: &BenchArguments, console: &Console) -> Result<(),
     let measured = measure(&scenario, arguments)?;
     // One line, so that several runs read as a table.
     let json = data::to_json(&measured).split_whitespace().collect::<Vec<_>>().join(" ") + "\n";
-    match &arguments.json {
-        JsonTarget::Stdout => Ok(console.print(&json)?),
-        JsonTarget::File(path) => Ok(write_one(path, json.as_bytes())?),
-    }
+    arguments.json.write(&json, console)
 }
 
 fn measure(scenario: &Scenario, arguments: &DumbbellArguments) -> Result<Measured, Failure> {

@@ -5,6 +5,7 @@ use ackord_scenario::Style;
 use std::io::{self, IsTerminal, Write};
 
 /// Where text goes.
+#[derive(Clone, Debug)]
 pub(crate) struct Console {
     out: Colour,
     error: Colour,

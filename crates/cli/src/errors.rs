@@ -1,5 +1,6 @@
 //! Every error as text and exit code, in one place.
 
+use ackord_live::LiveError;
 use ackord_report::WriteError;
 use ackord_scenario::{Errors, Style};
 use ackord_sim::BuildError;
@@ -31,6 +32,12 @@ pub(crate) enum Failure {
     /// A run could not be done.
     #[error(transparent)]
     Execute(#[from] ExecuteError),
+    /// A live run could not be done.
+    #[error(transparent)]
+    Live(#[from] LiveError),
+    /// The command of a live run failed.
+    #[error("the command inside {0}")]
+    Inside(String),
     /// A file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -76,6 +83,7 @@ impl Failure {
             Failure::Execute(ExecuteError::Build(
                 BuildError::Graph(_) | BuildError::Element { .. },
             )) => BAD_INPUT,
+            Failure::Live(error) => error.exit_code(),
             Failure::Write(WriteError::NotAFolder(_)) => BAD_INPUT,
             // Whoever reads our output has seen enough, as with `| head`.
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,

@@ -86,7 +86,7 @@ impl OutputArguments {
         self.out.is_some()
     }
 
-    /// Writes the files, then the terminal. Files come first, so that they are there even if
+    /// Writes everything of one piece of work. Files come first, so that they are there even if
     /// nobody reads our output to its end.
     pub(crate) fn write(
         &self,
@@ -94,28 +94,55 @@ impl OutputArguments {
         results: &Results<'_>,
         files: impl FnOnce() -> Vec<OutputFile>,
     ) -> Result<(), Failure> {
+        self.write_files("", console, files)?;
+        self.write_json(results.json, console)?;
+        self.print(results.document, console)
+    }
+
+    /// Writes files into the output folder, or one below it, if they are wanted.
+    pub(crate) fn write_files(
+        &self,
+        below: &str,
+        console: &Console,
+        files: impl FnOnce() -> Vec<OutputFile>,
+    ) -> Result<(), Failure> {
         if let Some(folder) = &self.out {
+            let folder = if below.is_empty() { folder.clone() } else { folder.join(below) };
             let files = files();
-            write_all(folder, &files)?;
+            write_all(&folder, &files)?;
             console.remark(&format!("wrote {}: {}", folder.display(), overview(&files)));
         }
+        Ok(())
+    }
+
+    /// Writes JSON to where it is wanted.
+    pub(crate) fn write_json(&self, json: &str, console: &Console) -> Result<(), Failure> {
         match &self.json {
-            Some(JsonTarget::Stdout) => return Ok(console.print(results.json)?),
-            Some(JsonTarget::File(path)) => {
-                write_one(path, results.json.as_bytes())?;
-                console.remark(&format!("wrote {}", path.display()));
-            }
-            None => {}
+            Some(target) => target.write(json, console),
+            None => Ok(()),
         }
-        Ok(console.print(&to_terminal(results.document, console.colour()))?)
+    }
+
+    /// Prints the tables, unless standard output is for JSON.
+    pub(crate) fn print(&self, document: &Document, console: &Console) -> Result<(), Failure> {
+        if self.json == Some(JsonTarget::Stdout) {
+            return Ok(());
+        }
+        Ok(console.print(&to_terminal(document, console.colour()))?)
     }
 }
 
-/// Refuses a folder in whose place, or above which, there is a file.
-pub(crate) fn check_folder(folder: &Path) -> Result<(), Failure> {
-    match folder.ancestors().find(|path| path.exists()) {
-        Some(path) if !path.is_dir() => Err(WriteError::NotAFolder(path.to_owned()).into()),
-        _ => Ok(()),
+impl JsonTarget {
+    /// Writes JSON there, and says so where it is a file.
+    pub(crate) fn write(&self, json: &str, console: &Console) -> Result<(), Failure> {
+        match self {
+            JsonTarget::Stdout => console.print(json)?,
+            JsonTarget::File(path) => {
+                write_one(path, json.as_bytes())?;
+                console.remark(&format!("wrote {}", path.display()));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -125,6 +152,14 @@ pub(crate) struct Results<'a> {
     pub(crate) document: &'a Document,
     /// For programs.
     pub(crate) json: &'a str,
+}
+
+/// Refuses a folder in whose place, or above which, there is a file.
+pub(crate) fn check_folder(folder: &Path) -> Result<(), Failure> {
+    match folder.ancestors().find(|path| path.exists()) {
+        Some(path) if !path.is_dir() => Err(WriteError::NotAFolder(path.to_owned()).into()),
+        _ => Ok(()),
+    }
 }
 
 /// The files of a folder in a line: each by name, those of a folder in it by their number.

@@ -1,10 +1,11 @@
-//! `ackord list`: mechanisms with their knobs, and scenarios.
+//! `ackord list`: mechanisms with their knobs, scenarios, papers.
 
 use crate::console::Console;
 use crate::errors::Failure;
 use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
 use ackord_report::{data, to_terminal};
 use ackord_scenario::ScenarioFile;
+use ackord_study::paper::{Paper, papers};
 use ackord_units::{Knob, KnobKind, Mechanism};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -35,6 +36,8 @@ enum What {
     Mechanisms,
     /// Scenarios that come along
     Scenarios,
+    /// Papers that are reproduced
+    Papers,
 }
 
 pub(crate) fn list(arguments: &ListArguments, console: &Console) -> Result<(), Failure> {
@@ -48,6 +51,10 @@ pub(crate) fn list(arguments: &ListArguments, console: &Console) -> Result<(), F
         What::Scenarios => {
             let scenarios = scenarios_named(name)?;
             (scenario_document(&scenarios), data::to_json(&scenarios))
+        }
+        What::Papers => {
+            let papers = papers_named(name)?;
+            (paper_document(&papers), data::to_json(&papers))
         }
     };
     let text = if arguments.json { json } else { to_terminal(&document, console.colour()) };
@@ -223,7 +230,53 @@ fn scenario_document(scenarios: &[ScenarioEntry]) -> Document {
             Cell::text(&entry.source),
         ]
     });
-    let table = Table { caption: String::new(), columns, rows: rows.collect() };
-    let section = Section { heading: String::new(), blocks: vec![Block::Table(table)] };
-    Document { title: "Scenarios".to_owned(), sections: vec![section], ..Document::default() }
+    one_table(
+        ["Scenarios", "Run one with: ackord run NAME"],
+        Table { caption: String::new(), columns, rows: rows.collect() },
+    )
+}
+
+#[derive(Serialize)]
+struct PaperEntry {
+    name: &'static str,
+    title: &'static str,
+    authors: &'static str,
+    year: u16,
+    venue: &'static str,
+    summary: &'static str,
+}
+
+fn papers_named(name: Option<&str>) -> Result<Vec<PaperEntry>, Failure> {
+    let chosen: Vec<_> = match name {
+        None => papers().iter().collect(),
+        Some(name) => papers().iter().filter(|paper| paper.name == name).collect(),
+    };
+    if let (Some(name), true) = (name, chosen.is_empty()) {
+        let known = papers().iter().map(|paper| paper.name.to_owned()).collect();
+        return Err(Failure::unknown_name("paper", name, known));
+    }
+    let entry = |paper: &Paper| {
+        let Paper { name, title, authors, year, venue, summary, .. } = *paper;
+        PaperEntry { name, title, authors, year, venue, summary }
+    };
+    Ok(chosen.into_iter().map(entry).collect())
+}
+
+fn paper_document(papers: &[PaperEntry]) -> Document {
+    let columns = ["name", "paper", "what is reproduced"].into_iter().map(Column::words);
+    let rows = papers.iter().map(|entry| {
+        let PaperEntry { title, authors, year, venue, .. } = entry;
+        let reference = format!("{authors} {year}: {title}. {venue}");
+        vec![Cell::text(entry.name), Cell::text(reference), Cell::text(entry.summary)]
+    });
+    let columns = columns.collect();
+    one_table(
+        ["Papers", "Reproduce one with: ackord paper NAME"],
+        Table { caption: String::new(), columns, rows: rows.collect() },
+    )
+}
+
+fn one_table([title, heading]: [&str; 2], table: Table) -> Document {
+    let section = Section::new(heading).with(Block::Table(table));
+    Document { title: title.to_owned(), sections: vec![section], ..Document::default() }
 }

@@ -7,7 +7,9 @@
 //! | `run.rs` | `ackord run` |
 //! | `compare.rs` | `ackord compare` |
 //! | `check.rs` | `ackord check` |
+//! | `paper.rs` | `ackord paper` |
 //! | `list.rs` | `ackord list` |
+//! | `live.rs`, `live_report.rs` | `ackord live`: our TCP against this machine's |
 //! | `bench.rs` | `ackord bench`, hidden: what a packet costs |
 //! | `captures.rs` | capture files that appear when they are complete |
 //! | `progress.rs` | the progress bar |
@@ -26,6 +28,9 @@ mod errors;
 mod input;
 mod interrupt;
 mod list;
+mod live;
+mod live_report;
+mod paper;
 mod progress;
 mod run;
 
@@ -60,7 +65,9 @@ enum Command {
     Run(run::RunArguments),
     Compare(compare::CompareArguments),
     Check(check::CheckArguments),
+    Paper(paper::PaperArguments),
     List(list::ListArguments),
+    Live(live::LiveArguments),
     Completions(CompletionsArguments),
     /// Print the JSON Schema of scenario files, for editors
     ///
@@ -87,7 +94,9 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments, &console),
         Command::Compare(arguments) => compare::compare(arguments, &console),
         Command::Check(arguments) => check::check(arguments, &console),
+        Command::Paper(arguments) => paper::paper(arguments, &console),
         Command::List(arguments) => list::list(arguments, &console),
+        Command::Live(arguments) => live::live(arguments, &console),
         Command::Completions(arguments) => completions(arguments, &console),
         Command::Schema => schema(&console),
         Command::Bench(arguments) => bench::bench(arguments, &console),

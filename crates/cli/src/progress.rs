@@ -1,6 +1,7 @@
 //! The progress bar: on a terminal only, and only for work that takes a while.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt::Write;
 use std::io::IsTerminal;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -29,7 +30,7 @@ impl Meter {
     /// This share, 0 to 1, is done.
     pub(crate) fn at(&self, share: f64) {
         if self.shown && (self.bar.get().is_some() || self.began.elapsed() >= PATIENCE) {
-            let bar = self.bar.get_or_init(|| new_bar(&self.what));
+            let bar = self.bar.get_or_init(|| new_bar(&self.what, self.began.elapsed()));
             bar.set_position((share * WHOLE as f64) as u64);
         }
     }
@@ -42,10 +43,19 @@ impl Meter {
     }
 }
 
-fn new_bar(what: &str) -> ProgressBar {
-    let style = ProgressStyle::with_template("{msg} {bar:30} {percent:>3} %  {eta} left");
+fn new_bar(what: &str, elapsed: Duration) -> ProgressBar {
+    // The library's own estimate looks at the latest steps, of which the first, late one is the
+    // largest; the mean speed since the work began is steadier.
+    let left = |state: &ProgressState, out: &mut dyn Write| {
+        let share = f64::from(state.fraction());
+        let left = state.elapsed().as_secs_f64() * (1.0 - share) / share.max(1e-4);
+        // A line that cannot be drawn is not worth a word.
+        let _ = write!(out, "{left:.0} s left");
+    };
+    let style = ProgressStyle::with_template("{msg} [{bar:30}] {percent:>3} %  {left}");
+    let style = style.expect("a template of known fields").with_key("left", left);
     let bar = ProgressBar::with_draw_target(Some(WHOLE), ProgressDrawTarget::stderr());
-    bar.set_style(style.expect("a template of known fields"));
-    bar.set_message(what.to_owned());
+    let bar = bar.with_elapsed(elapsed).with_message(what.to_owned());
+    bar.set_style(style.progress_chars("=> "));
     bar
 }

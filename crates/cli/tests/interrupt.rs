@@ -60,3 +60,14 @@ fn an_interrupted_comparison_keeps_the_runs_that_were_finished_or_says_there_are
     assert!(took < Duration::from_secs(2), "{took:?}");
     assert!(errors.contains("interrupted"), "{errors}");
 }
+
+#[test]
+fn an_interrupted_paper_says_that_nothing_was_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let (output, took) = interrupted(&["paper", "selective-drop", "--out", text(folder.path())]);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{errors}");
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    assert!(errors.contains("interrupted in selective-drop; 0 papers finished"), "{errors}");
+    assert!(output.stdout.is_empty() && files_below(folder.path()).is_empty());
+}

@@ -6,19 +6,19 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 /// The program with these arguments, without colours from the tester's environment.
-pub fn ackord(arguments: &[&str]) -> Command {
+pub(crate) fn ackord(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ackord"));
     command.args(arguments).env_remove("NO_COLOR").stdin(Stdio::null());
     command
 }
 
 /// What the program answers, whatever its exit code.
-pub fn output(arguments: &[&str]) -> Output {
+pub(crate) fn output(arguments: &[&str]) -> Output {
     ackord(arguments).output().expect("the program starts")
 }
 
 /// What the program prints, having succeeded.
-pub fn printed(arguments: &[&str]) -> String {
+pub(crate) fn printed(arguments: &[&str]) -> String {
     let output = output(arguments);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{arguments:?}\n{errors}");
@@ -26,17 +26,17 @@ pub fn printed(arguments: &[&str]) -> String {
 }
 
 /// JSON that the program prints, having succeeded.
-pub fn json(arguments: &[&str]) -> serde_json::Value {
+pub(crate) fn json(arguments: &[&str]) -> serde_json::Value {
     serde_json::from_str(&printed(arguments)).expect("JSON and nothing else")
 }
 
 /// The path as an argument.
-pub fn text(path: &Path) -> &str {
+pub(crate) fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
 
 /// Every file below a folder, as (path below it, content), in order of path.
-pub fn files_below(folder: &Path) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn files_below(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {

@@ -1,0 +1,72 @@
+//! The live commands, with a stock curl inside; SKIPPED where the machine does not let us.
+
+mod common;
+
+use common::{ackord, text};
+use std::process::{Command, Output};
+
+/// What the program answers; nothing where it may not make a namespace, or a tool is missing.
+fn live(arguments: &[&str]) -> Option<Output> {
+    if Command::new("curl").arg("--version").output().is_err() {
+        println!("SKIPPED live commands: no curl (Debian: curl)");
+        return None;
+    }
+    let output = ackord(arguments).output().expect("the program starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    if errors.contains("cannot make a network namespace") {
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        println!("SKIPPED live commands: {}", errors.trim());
+        return None;
+    }
+    Some(output)
+}
+
+#[test]
+fn curl_downloads_from_us_and_the_result_has_the_simulators_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = folder.path().join("served");
+    std::fs::create_dir(&served).unwrap();
+    let sent: Vec<u8> = (0..200_000u32).map(|number| (number % 251) as u8).collect();
+    std::fs::write(served.join("file"), &sent).unwrap();
+    let copy = folder.path().join("copy");
+    let serve = ["live", "serve", text(&served), "--json", "-", "--compare-runs", "3"];
+    let curl = ["--", "curl", "-s", "-o", text(&copy), "http://10.77.0.2/file"];
+    let Some(output) = live(&[&serve[..], &curl[..]].concat()) else { return };
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    assert!(std::fs::read(&copy).unwrap() == sent, "the octets differ");
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("only JSON");
+    let transfer = &found["connections"][0]["transfers"][0];
+    assert_eq!((&transfer["bytes"], &transfer["direction"]), (&200_000.into(), &"download".into()));
+    let simulated = &found["compared"]["simulated_goodput_bit_s"];
+    assert_eq!(simulated["runs"], 3);
+    for goodput in [&transfer["goodput_bit_s"], &simulated["mean"]] {
+        let goodput = goodput.as_f64().expect("a number");
+        assert!((1e5..20e6).contains(&goodput), "{goodput} bit/s over a path of 20 Mbit/s");
+    }
+}
+
+#[test]
+fn a_command_that_fails_inside_is_a_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let serve = ["live", "serve", text(folder.path()), "--", "sh", "-c", "exit 7"];
+    let Some(output) = live(&serve) else { return };
+    assert_eq!(output.status.code(), Some(1));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("the command inside exited with 7"), "{errors}");
+}
+
+#[test]
+fn what_cannot_be_served_or_fetched_is_bad_input() {
+    for (arguments, said) in [
+        (&["live", "serve", "/no/such/folder"][..], "/no/such/folder"),
+        (&["live", "fetch", "http://example.org/"], "http://10.77.0.1[:PORT]/PATH"),
+        (&["live", "serve", ".", "--scenario", "lossy-wify"], "lossy-wifi"),
+        (&["live", "serve", ".", "--run-for", "3"], "invalid value '3'"),
+    ] {
+        let output = common::output(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains(said), "{arguments:?}: {errors}");
+    }
+}
