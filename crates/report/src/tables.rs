@@ -13,7 +13,7 @@ const MEGA: f64 = 1e6;
 const MOST_FLOWS: usize = 24;
 
 /// Up to so many links a table lists them all; of more, those at which something happened.
-const FEW_LINKS: usize = 8;
+const FEW_LINKS: usize = 4;
 
 /// The flows that a table lists, and a word on the rest.
 fn listed_flows(run: &RunSummary) -> (&[FlowSummary], String) {

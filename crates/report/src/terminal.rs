@@ -2,12 +2,16 @@
 
 use crate::document::{Align, Block, Cell, Column, Document, Table};
 use ackord_measure::Verdict;
-use comfy_table::{CellAlignment, Color, ContentArrangement, LineStyle, TableStyle};
+use comfy_table::{
+    CellAlignment, Color, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width,
+};
 use std::ffi::OsStr;
 use std::fmt::Write;
 
 /// Widest line.
 const WIDTH: u16 = 100;
+/// Words up to this long are never broken.
+const UNBROKEN: u16 = 22;
 /// A rule under the headings and nothing else: numbers in columns need no lines between them.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─'));
 
@@ -85,12 +89,26 @@ pub fn table_to_terminal(table: &Table, colour: Colour) -> String {
     for row in &table.rows {
         grid.add_row(row.iter().map(styled));
     }
+    for (place, column) in table.columns.iter().enumerate() {
+        let words = table.rows.iter().filter_map(|row| row.get(place)).map(longest_word);
+        let widest = words.max().unwrap_or(0).min(UNBROKEN);
+        if let (Align::Left, Some(column)) = (column.align, grid.column_mut(place)) {
+            // A space on either side counts as width.
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(widest + 2)));
+        }
+    }
     let caption = match table.caption.as_str() {
         "" => String::new(),
         caption => wrapped(caption, ""),
     };
     let lines: Vec<_> = grid.lines().map(|line| line.trim_end().to_owned()).collect();
     format!("{caption}{}\n", lines.join("\n"))
+}
+
+/// Length of the longest word of a cell: names are not broken while there is room.
+fn longest_word(cell: &Cell) -> u16 {
+    let length = |word: &str| word.chars().count() as u16;
+    cell.show().split_whitespace().map(length).max().unwrap_or(0)
 }
 
 fn heading(column: &Column) -> String {
