@@ -73,6 +73,8 @@ test)
     need capinfos wireshark-common
     need curl curl
     need ip iproute2
+    need ping iputils-ping
+    need python3 python3
     install_missing || echo "install: tests that need these tools will say SKIPPED" >&2
     ;;
 check)

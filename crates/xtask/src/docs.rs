@@ -143,7 +143,9 @@ fn unknown_target(command: &[String], targets: &[&str]) -> Option<String> {
 /// What the program says against this command line. With `--help` at the end it reads the whole
 /// line and does nothing.
 fn refused(program: &Path, command: &[String]) -> Result<Option<String>, CannotCheck> {
-    let done = Command::new(program).args(&command[1..]).arg("--help").output()?;
+    // What follows `--` is somebody else's command line.
+    let ours = command[1..].split(|word| word == "--").next().unwrap_or_default();
+    let done = Command::new(program).args(ours).arg("--help").output()?;
     if done.status.success() {
         return Ok(None);
     }
