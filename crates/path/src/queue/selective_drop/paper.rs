@@ -62,6 +62,9 @@ pub struct PaperDrop {
 }
 
 impl PaperDrop {
+    /// What it remembers of a connection with packets queued.
+    pub const STATE_BYTES_PER_CONNECTION: usize = size_of::<(FlowId, u32)>();
+
     /// An empty queue.
     pub fn new(config: PaperConfig) -> PaperDrop {
         let packet_length = match config.packet_length {

@@ -21,7 +21,7 @@
 //! Not modelled: connections that split themselves (each has its share); L4S (an ECT(1) packet is
 //! marked like an ECT(0) packet).
 
-use super::flows::Flows;
+use super::flows::{Flow, Flows};
 use super::{BestWindow, PacketLength, Threshold, Weights};
 use crate::packets::{Packets, Slot};
 use crate::queue::fifo::{Fifo, Limit, Waiting};
@@ -86,6 +86,9 @@ enum Verdict {
 }
 
 impl PracticalDrop {
+    /// What it remembers of a connection it has seen lately.
+    pub const STATE_BYTES_PER_CONNECTION: usize = size_of::<(FlowId, Flow)>();
+
     /// An empty queue.
     pub fn new(config: PracticalConfig) -> PracticalDrop {
         let packet_length = match config.packet_length {

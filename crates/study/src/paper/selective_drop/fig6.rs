@@ -34,13 +34,17 @@ const DELAYS: [Delay; 4] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Access {
     pub(super) delay: &'static str,
+    /// For people.
+    pub(super) label: &'static str,
     /// As in names of claims.
     pub(super) id: &'static str,
 }
 
 /// As everywhere else here, and half as much again.
-pub(super) const ACCESSES: [Access; 2] =
-    [Access { delay: "1 ms", id: "access-1ms" }, Access { delay: "1500 us", id: "access-1.5ms" }];
+pub(super) const ACCESSES: [Access; 2] = [
+    Access { delay: "1 ms", label: "1 ms", id: "access-1ms" },
+    Access { delay: "1500 us", label: "1.5 ms", id: "access-1.5ms" },
+];
 
 #[derive(Debug)]
 pub(super) struct Fig6Plan(Vec<(Access, Delay, Vec<usize>)>);
@@ -110,7 +114,7 @@ impl Filling {
 
     pub(super) fn data(&self, band: &Band) -> FillingData {
         FillingData {
-            access_delay: self.access.delay,
+            access_delay: self.access.label,
             delay_ms: self.delay.millis,
             paper_packets: self.delay.paper_packets,
             smallest_window_packets: self.smallest(),
@@ -133,7 +137,7 @@ pub(super) fn table(fillings: &[Filling], band: &Band) -> Table {
     let count = |packets: Option<u32>| packets.map_or(Cell::Missing, |p| Cell::Count(u64::from(p)));
     let line = |filling: &Filling| {
         vec![
-            Cell::text(filling.access.delay),
+            Cell::text(filling.access.label),
             Cell::Count(u64::from(filling.delay.millis)),
             Cell::Count(u64::from(filling.delay.paper_packets)),
             count(filling.smallest()),

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 /// `band.json`, as far as it is used.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Band {
+    links: Vec<BandLink>,
     variants: Vec<Variant>,
     window_sweep: Vec<SweepRow>,
     smallest_window: BTreeMap<String, serde_json::Value>,
@@ -93,6 +94,12 @@ impl Band {
         let links = compared.map(|variant| variant.links.iter());
         let found = links.and_then(|mut links| links.find(|found| found.name == link.label));
         found.expect("band.json has the paper's links")
+    }
+
+    /// Fairness as ns-2 has it by habit, with no header bytes on Vegas's packets.
+    pub(super) fn without_vegas_headers(&self, link: &PaperLink) -> Estimate {
+        let found = self.links.iter().find(|found| found.name == link.label);
+        found.expect("band.json has the paper's links").fairness()
     }
 
     /// Fairness with both flows held to a base window, both starting at once.

@@ -26,6 +26,8 @@ pub(super) struct FlowSample {
     pub(super) goodput_kbit_s: f64,
     /// cwnd over time, in packets.
     pub(super) cwnd_mean_packets: f64,
+    /// Packets on the way or queued: rate times mean round trip (Little's law).
+    pub(super) in_flight_packets: f64,
     pub(super) timeouts: u64,
     pub(super) fast_recoveries: u64,
     pub(super) dropped_packets: u64,
@@ -113,7 +115,9 @@ fn delay(queue: &QueueSummary, pick: fn(&QueueSummary) -> Option<f64>) -> f64 {
 impl FlowSample {
     fn of(flow: &FlowSummary, duration_s: f64) -> FlowSample {
         let goodput_kbit_s = flow.bytes_delivered as f64 * 8.0 / duration_s / 1e3;
+        let packets_s = goodput_kbit_s * 1e3 / (8.0 * PAYLOAD_BYTES);
         FlowSample {
+            in_flight_packets: packets_s * flow.rtt.map_or(0.0, |rtt| rtt.mean_ms / 1e3),
             kbit_s: with_headers(goodput_kbit_s),
             goodput_kbit_s,
             cwnd_mean_packets: flow.cwnd_mean_bytes.unwrap_or(0.0) / PAYLOAD_BYTES,
@@ -172,6 +176,7 @@ pub(super) fn sample(reno_kbit_s: f64, vegas_kbit_s: f64) -> Sample {
         kbit_s,
         goodput_kbit_s: kbit_s / 1.04,
         cwnd_mean_packets: 4.0,
+        in_flight_packets: 3.5,
         timeouts: 1,
         fast_recoveries: 10,
         dropped_packets: 12,

@@ -5,6 +5,7 @@ use super::sample::{Outcomes, Sample, Shared};
 use super::setup::{File, LINKS, PaperLink, PaperShare, Plan, Variation, on_link, set};
 use crate::execute::KeepSeries;
 use ackord_measure::stats::Estimate;
+use ackord_path::{PaperDrop, PracticalDrop};
 use ackord_report::document::{Cell, Column, Table};
 use ackord_scenario::Errors;
 use serde::Serialize;
@@ -36,13 +37,16 @@ impl Queue {
     }
 
     /// What the queue remembers beside its packets.
-    pub(super) fn state(self) -> &'static str {
+    pub(super) fn state(self) -> String {
         match self {
-            Queue::DropTail => "nothing",
-            Queue::PaperThreshold => "a counter per queued connection",
-            Queue::ByEquation => "a counter per queued connection, mean packet length",
+            Queue::DropTail => "nothing".to_owned(),
+            Queue::PaperThreshold | Queue::ByEquation => {
+                let bytes = PaperDrop::STATE_BYTES_PER_CONNECTION;
+                format!("{bytes} B per queued connection: a counter")
+            }
             Queue::Practical => {
-                "counter, weight, activity, round trips and spared time per active connection"
+                let bytes = PracticalDrop::STATE_BYTES_PER_CONNECTION;
+                format!("{bytes} B per active connection: counter, weight, times, round trips")
             }
         }
     }

@@ -68,11 +68,20 @@ impl Tried {
     }
 }
 
-/// The fairest threshold of those with which the link is full when both start at once.
-pub(super) fn best<'a>(tried: &'a [Tried], link: &PaperLink) -> Option<&'a Tried> {
+/// The fairest threshold of those with which the link is full when both start at once, and those
+/// whose 95 % interval reaches its (itself too).
+pub(super) fn best<'a>(
+    tried: &'a [Tried],
+    link: &PaperLink,
+) -> Option<(&'a Tried, Vec<&'a Tried>)> {
     let full = |tried: &&Tried| tried.shared.at_once.utilisation_percent >= FULL_PERCENT;
     let of_link = tried.iter().filter(|tried| tried.link.id == link.id).filter(full);
-    of_link.max_by(|a, b| a.shared.fairness().mean.total_cmp(&b.shared.fairness().mean))
+    let mean = |tried: &Tried| tried.shared.fairness().mean;
+    let fairest = of_link.clone().max_by(|a, b| mean(a).total_cmp(&mean(b)))?;
+    let half = |tried: &Tried| tried.shared.fairness().ci95.unwrap_or(0.0);
+    let reach = mean(fairest) - half(fairest);
+    let as_fair = of_link.filter(|tried| mean(tried) + half(tried) >= reach);
+    Some((fairest, as_fair.collect()))
 }
 
 /// Fairness, and what share of the link is used, by threshold.
@@ -119,4 +128,31 @@ pub(super) fn plot(tried: &[Tried]) -> Plot {
     }
     plot.y.range = Range::Fixed(0.0, 100.0);
     plot
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::sample;
+    use super::*;
+
+    fn tried(packets: u32, vegas: [f64; 2], used: f64) -> Tried {
+        let runs = vegas.map(|vegas| sample(1_000.0, vegas));
+        let at_once = Sample { utilisation_percent: used, ..runs[0] };
+        Tried { link: &LINKS[2], packets, shared: Shared { at_once, random: runs.to_vec() } }
+    }
+
+    #[test]
+    fn thresholds_whose_intervals_meet_are_not_told_apart_and_those_that_waste_the_link_are_out() {
+        // With two runs the half width is 12.7 standard deviations over the root of two.
+        let all = [
+            tried(3, [990.0, 990.0], 98.0),
+            tried(4, [700.0, 701.0], 100.0),
+            tried(5, [899.0, 900.0], 100.0),
+            tried(6, [900.0, 902.0], 100.0),
+        ];
+        let (fairest, as_fair) = best(&all, &LINKS[2]).expect("three fill the link");
+        assert_eq!(fairest.packets, 6);
+        assert_eq!(as_fair.iter().map(|tried| tried.packets).collect::<Vec<_>>(), [5, 6]);
+        assert!(best(&all, &LINKS[0]).is_none());
+    }
 }

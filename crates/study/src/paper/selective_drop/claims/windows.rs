@@ -126,7 +126,7 @@ pub(super) fn fig_6(findings: &Findings<'_>) -> Vec<Stated> {
             id: format!("fig6-{}ms-{}", filling.delay.millis, filling.access.id),
             what: format!(
                 "Fig. 6: smallest window that fills 2 Mbit/s at {} ms (access {})",
-                filling.delay.millis, filling.access.delay
+                filling.delay.millis, filling.access.label
             ),
             unit: "packets",
             paper: Some(paper),
