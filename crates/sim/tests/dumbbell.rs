@@ -91,3 +91,56 @@ fn running_in_steps_changes_nothing() {
     };
     assert!(events(1) == events(97));
 }
+
+/// Three flows between hosts of their own, alike in everything, started at the same instant.
+const ALIKE: &str = r#"
+version = 1
+name = "alike"
+purpose = "everything happens three times at the same nanosecond"
+source = "this project"
+seed = 1
+duration = "1 s"
+[hosts.left]
+count = 3
+[hosts.right]
+count = 3
+[[links]]
+from = "left-*"
+to = "right-*"
+rate = "10 Mbit/s"
+delay = "5 ms"
+[[flows]]
+name = "flow-*"
+from = "left-*"
+to = "right-*"
+traffic = { kind = "bulk", size = "200 kB" }
+"#;
+
+/// The written order: at one instant, what happens on the path by link, then timers of endpoints
+/// by flow, then applications by flow. Flows that are alike therefore take turns in their order.
+#[test]
+fn what_happens_at_the_same_instant_happens_in_order_of_kind_and_number() {
+    let scenario = ScenarioFile::new("alike", ALIKE).check().expect("a sound scenario");
+    let mut simulation = Simulation::new(&scenario, 1).expect("builds");
+    let mut log = InOrder::default();
+    simulation.run_until(Time::ZERO + scenario.duration, &mut log);
+    assert!(log.turns > 300, "only {} events of endpoints", log.turns);
+}
+
+/// Asserts that the endpoints' events of one instant come in order of flow.
+#[derive(Default)]
+struct InOrder {
+    last: (Time, u32),
+    turns: usize,
+}
+
+impl ackord_events::Sink for InOrder {
+    fn emit(&mut self, at: Time, event: ackord_events::Event<'_>) {
+        if let ackord_events::Event::SegmentSent { endpoint, .. } = event {
+            let key = (at, endpoint.flow.0);
+            assert!(key >= self.last, "{key:?} after {:?}", self.last);
+            self.last = key;
+            self.turns += 1;
+        }
+    }
+}
