@@ -10,8 +10,8 @@ use std::fmt::Write;
 
 /// Widest line.
 const WIDTH: u16 = 100;
-/// Words up to this long are never broken.
-const UNBROKEN: u16 = 22;
+/// A column of texts up to this long holds names: they are not broken, prose is.
+const LONGEST_NAME: u16 = 22;
 /// A rule under the headings and nothing else: numbers in columns need no lines between them.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─'));
 
@@ -90,9 +90,10 @@ pub fn table_to_terminal(table: &Table, colour: Colour) -> String {
         grid.add_row(row.iter().map(styled));
     }
     for (place, column) in table.columns.iter().enumerate() {
-        let words = table.rows.iter().filter_map(|row| row.get(place)).map(longest_word);
-        let widest = words.max().unwrap_or(0).min(UNBROKEN);
-        if let (Align::Left, Some(column)) = (column.align, grid.column_mut(place)) {
+        let lengths = table.rows.iter().filter_map(|row| row.get(place)).map(length);
+        let widest = lengths.max().unwrap_or(0);
+        let names = column.align == Align::Left && widest <= LONGEST_NAME;
+        if let (true, Some(column)) = (names, grid.column_mut(place)) {
             // A space on either side counts as width.
             column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(widest + 2)));
         }
@@ -105,10 +106,8 @@ pub fn table_to_terminal(table: &Table, colour: Colour) -> String {
     format!("{caption}{}\n", lines.join("\n"))
 }
 
-/// Length of the longest word of a cell: names are not broken while there is room.
-fn longest_word(cell: &Cell) -> u16 {
-    let length = |word: &str| word.chars().count() as u16;
-    cell.show().split_whitespace().map(length).max().unwrap_or(0)
+fn length(cell: &Cell) -> u16 {
+    cell.show().chars().count() as u16
 }
 
 fn heading(column: &Column) -> String {
