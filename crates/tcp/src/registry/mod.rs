@@ -264,7 +264,7 @@ pub static RECOVERY: &[Mechanism] = &[
             default: "on",
             doc: "A second fast retransmit has to wait until what was outstanding at the first has \
                   been acknowledged; off: several losses in one window halve cwnd several times",
-            source: "RFC 6582 §3.2 step 2; bugFix_ in ns-2",
+            source: "RFC 6582 §3.2 step 2; ns-2 has it after timeouts only",
         }],
     },
     Mechanism {
