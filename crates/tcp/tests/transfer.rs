@@ -131,6 +131,27 @@ fn a_closed_window_is_probed_and_the_transfer_ends_when_it_opens() {
     assert_eq!(pair.server.bytes_received(), 15_000);
 }
 
+/// RFC 9293 §3.8.6.2: neither end makes a silly window of a slow reader.
+#[test]
+fn a_reader_of_small_pieces_gets_full_segments() {
+    let mut config = simple();
+    config.receive_buffer = Bytes(4_000);
+    let mut pair = Pair::established(config, defaults());
+    pair.reads = false;
+    pair.client.write(Bytes(20_000));
+    pair.lossless(Span::from_millis(500));
+    assert_eq!(pair.server.readable(), Bytes(4_000));
+    let filled = pair.log.len();
+    for _ in 0..200 {
+        pair.server.read(Bytes(100));
+        pair.lossless(Span::from_millis(10));
+    }
+    assert!(pair.server.bytes_received() >= 15_000, "{}", pair.server.bytes_received());
+    let later = pair.log[filled..].iter().filter(|l| l.from == Side::Client);
+    let sizes: Vec<u32> = later.map(|l| l.segment.payload_len).filter(|len| *len > 1).collect();
+    assert!(sizes.iter().all(|len| *len >= 999), "silly segments: {sizes:?}");
+}
+
 #[test]
 fn nagle_holds_the_second_small_write_until_the_first_is_acknowledged() {
     let mut on = Pair::established(
