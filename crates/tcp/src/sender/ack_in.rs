@@ -1,13 +1,13 @@
 //! An acknowledgment arrives.
 
-use super::scoreboard::Acked;
+use super::scoreboard::{Acked, Attempts, Sent, SentState};
 use super::{Fin, FinProgress, Forced, PartialAcks, Phase, Sender};
 use crate::congestion::{AckSample, CongestionEvent, Repair, SendLimit};
 use crate::loss::{Doubt, LossVerdict};
 use crate::recovery::{NewLosses, OnPartialAck, RecoveryAck, Reentry};
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Event, LossReason, RecoveryKind, Sink};
-use ackord_units::{Bytes, Seq, Span};
+use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::SackBlocks;
 
 /// The parts of a segment that concern the sending half.
@@ -288,17 +288,17 @@ impl Sender {
         };
         trace.emit(|endpoint| Event::RecoveryEntered { endpoint, kind });
         self.tell_window(trace, CwndReason::Recovery);
+        // The retransmission gets a whole timeout of its own, as in common stacks.
         self.rto_at = Some(trace.now + self.rtt.rto());
     }
 
     /// A probe of a closed window was accepted: its octet counts as sent from now on.
-    pub(crate) fn adopt_probe(&mut self, trace_now: ackord_units::Time) {
-        use super::scoreboard::{Attempts, Sent, SentState};
+    pub(crate) fn adopt_probe(&mut self, now: Time) {
         self.board.push(Sent {
             seq: self.snd_nxt,
             payload: 1,
             fin: Fin::No,
-            sent_at: trace_now,
+            sent_at: now,
             state: SentState::InFlight,
             // Which of the probes was accepted is unknown: no sample.
             attempts: Attempts::Again,
