@@ -211,7 +211,8 @@ impl<'a> FlowPlots<'a> {
     fn held(&self, trace: &Trace, size: f64) -> Vec<(f64, f64)> {
         let before = trace.value_at(self.from).map(|value| Point { at: self.from, value });
         let within = trace.points_between(self.from, self.to).iter().copied();
-        placed(before.into_iter().chain(within), self.to, size)
+        let at_the_end = trace.value_at(self.to).map(|value| Point { at: self.to, value });
+        placed(before.into_iter().chain(within).chain(at_the_end), self.to, size)
     }
 
     fn rates(&self, trace: &Trace, size: f64) -> Vec<(f64, f64)> {

@@ -96,7 +96,6 @@ pub struct LinkSeries {
 /// Folds events into a [`SeriesSet`].
 #[derive(Clone, Debug)]
 pub struct Series {
-    duration: Span,
     interval: Span,
     flows: Vec<FlowFold>,
     links: Vec<LinkFold>,
@@ -179,7 +178,6 @@ impl Series {
             throughput: throughput(),
         };
         Series {
-            duration,
             interval,
             flows: labels.flows.iter().map(flow).collect(),
             links: labels.links.iter().map(link).collect(),
@@ -208,7 +206,7 @@ impl Series {
             throughput: fold.throughput.finish(ended_at),
         };
         SeriesSet {
-            duration: self.duration,
+            duration: ended_at.saturating_since(Time::ZERO),
             interval: self.interval,
             flows: self.flows.into_iter().map(flow).collect(),
             links: self.links.into_iter().map(link).collect(),

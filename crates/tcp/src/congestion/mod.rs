@@ -164,8 +164,12 @@ impl Window {
     }
 
     /// Sets ssthresh to `factor` of what was in flight, at least two segments (RFC 5681 Eq. 4).
+    ///
+    /// "No more than" Eq. 4 is what the RFC asks for. During a repair FlightSize counts segments
+    /// that have long left the network, so that it can be a multiple of what cwnd allows; then cwnd
+    /// is the better measure.
     pub(crate) fn reduce_ssthresh(&mut self, flight_size: Bytes, factor: f64) {
-        let reduced = Bytes((flight_size.get() as f64 * factor) as u64);
+        let reduced = Bytes((flight_size.min(self.cwnd).get() as f64 * factor) as u64);
         self.ssthresh = reduced.max(self.smss * 2);
     }
 

@@ -127,10 +127,17 @@ mod tests {
     #[test]
     fn a_repeated_timeout_holds_ssthresh() {
         let mut reno = established(Reno::new(Growth::PerAck));
-        reno.on_congestion(Time::ZERO, timeout(20_000, TimeoutOrder::First));
-        assert_eq!((reno.cwnd(), reno.ssthresh()), (Bytes(1000), Bytes(10_000)));
+        reno.on_congestion(Time::ZERO, timeout(10_000, TimeoutOrder::First));
+        assert_eq!((reno.cwnd(), reno.ssthresh()), (Bytes(1000), Bytes(5_000)));
         reno.on_congestion(Time::ZERO, timeout(1_000, TimeoutOrder::Repeated));
-        assert_eq!(reno.ssthresh(), Bytes(10_000));
+        assert_eq!(reno.ssthresh(), Bytes(5_000));
+    }
+
+    #[test]
+    fn ssthresh_does_not_rise_because_flight_size_counts_what_has_left_the_network() {
+        let mut reno = established(Reno::new(Growth::PerAck));
+        reno.on_congestion(Time::ZERO, timeout(60_000, TimeoutOrder::First));
+        assert_eq!(reno.ssthresh(), Bytes(5_000));
     }
 
     #[test]
