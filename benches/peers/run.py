@@ -45,13 +45,17 @@ class Job:
         self.command = command  # seconds -> the command line to be timed
         self.counts = json.loads(output(counted))
         self.costs = []
-        spent = max(self.difference(), TURN / 20)
-        self.in_a_row = max(1, round(TURN / spent))
+        first = self.difference()
+        self.in_a_row = max(1, round(TURN / max(first, TURN / 20)))
+        if self.in_a_row == 1:
+            self.add(first)
 
     def measure(self):
         if len(self.costs) >= 2 and sum(self.costs) * self.counts["packets"] > ENOUGH * 1e9:
             return
-        spent = sum(self.difference() for _ in range(self.in_a_row)) / self.in_a_row
+        self.add(sum(self.difference() for _ in range(self.in_a_row)) / self.in_a_row)
+
+    def add(self, spent):
         self.costs.append(spent * 1e9 / self.counts["packets"])
 
     def difference(self):
