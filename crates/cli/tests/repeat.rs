@@ -83,7 +83,7 @@ fn a_comparison_is_the_same_with_one_thread_and_with_many() {
     assert_eq!(with("1"), with("4"));
 }
 
-/// The hash was taken from both builds; a difference between them fails in one of the two.
+/// One hash for both builds: a difference between them fails in one of the two.
 #[test]
 fn the_capture_has_the_hash_on_record_in_debug_and_in_release() {
     let folder = tempfile::tempdir().unwrap();

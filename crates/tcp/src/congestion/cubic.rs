@@ -37,7 +37,7 @@ pub struct Cubic {
     window: Window,
     /// W_max in segments, once there was a loss.
     w_max: Option<f64>,
-    /// cwnd before the last reduction, in segments, for fast convergence.
+    /// The congestion avoidance stage under way; nothing before its first acknowledgment.
     epoch: Option<Epoch>,
     /// Growth that does not yet make a whole octet.
     carried: f64,
