@@ -1,4 +1,6 @@
-//! `ackord list`: mechanisms with their knobs, scenarios, papers.
+//! `ackord list`: mechanisms with their knobs, profiles, scenarios, papers.
+
+mod profiles;
 
 use crate::console::Console;
 use crate::errors::Failure;
@@ -34,6 +36,8 @@ Examples:
 enum What {
     /// Congestion controls, loss detection, recovery, ACK policies, queues ... with their knobs
     Mechanisms,
+    /// Whole TCP stacks by name: rfc, linux, ns2
+    Profiles,
     /// Scenarios that come along
     Scenarios,
     /// Papers that are reproduced
@@ -47,6 +51,10 @@ pub(crate) fn list(arguments: &ListArguments, console: &Console) -> Result<(), F
             let mechanisms = mechanisms_named(name)?;
             let entries: Vec<_> = mechanisms.iter().map(|m| MechanismEntry::of(m)).collect();
             (mechanism_document(&mechanisms), data::to_json(&entries))
+        }
+        What::Profiles => {
+            let profiles = profiles::named(name)?;
+            (profiles::document(&profiles), data::to_json(&profiles))
         }
         What::Scenarios => {
             let scenarios = scenarios_named(name)?;

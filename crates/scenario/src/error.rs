@@ -181,6 +181,8 @@ pub enum NameOf {
     Flow,
     /// A mechanism of this family.
     Mechanism(&'static str),
+    /// A profile of TCP.
+    Profile,
     /// A scenario of the library.
     LibraryScenario,
 }
@@ -193,6 +195,7 @@ impl fmt::Display for NameOf {
             NameOf::Link => f.write_str("link"),
             NameOf::Flow => f.write_str("flow"),
             NameOf::Mechanism(family) => write!(f, "{family} mechanism"),
+            NameOf::Profile => f.write_str("profile"),
             NameOf::LibraryScenario => f.write_str("library scenario"),
         }
     }

@@ -224,6 +224,9 @@ pub(crate) static RECORD: &[Key] = &[
     ),
 ];
 
+/// The key of a `tcp` table that names a profile ([`ackord_tcp::registry::PROFILES`]).
+pub(crate) const PROFILE: &str = "profile";
+
 /// The five choices of an endpoint: key, mechanisms, and the one taken when nothing is said.
 pub(crate) static TCP: &[(&str, &[Mechanism], &str, &str)] = &[
     ("congestion", ackord_tcp::registry::CONGESTION, "cubic", "How much may be outstanding"),

@@ -104,8 +104,18 @@ fn tcp() -> Value {
     });
     let knobs = ackord_tcp::registry::ENDPOINT.knobs.iter();
     let knobs = knobs.map(|each| (each.name.to_owned(), knob(each)));
-    let properties: Map<String, Value> = choices.chain(knobs).collect();
+    let properties: Map<String, Value> =
+        [(keys::PROFILE.to_owned(), profile())].into_iter().chain(choices).chain(knobs).collect();
     json!({ "type": "object", "additionalProperties": false, "properties": properties })
+}
+
+/// A whole stack by name.
+fn profile() -> Value {
+    let each = |profile: &ackord_tcp::registry::Profile| json!({ "const": profile.name, "description": profile.summary });
+    let forms: Vec<Value> = ackord_tcp::registry::PROFILES.iter().map(each).collect();
+    let description = "A stack whose choices and knobs to begin with; the other keys override it. \
+                       Default: what the endpoint has been given so far.";
+    json!({ "anyOf": forms, "description": description })
 }
 
 /// A mechanism by name, or as a table of `kind` and its knobs; without `kind`, where one is

@@ -131,3 +131,16 @@ fn the_receiver_is_the_end_that_does_not_send() {
     assert_eq!(flow.server_tcp.ack.mechanism.name, "delayed");
     assert_eq!(flow.receiver_tcp(), &flow.client_tcp);
 }
+
+#[test]
+fn a_profile_replaces_everything_and_what_stands_beside_it_overrides_it() {
+    let scenario = set(
+        "reno-against-vegas",
+        &["flows.reno.tcp.profile=linux", "flows.reno.tcp.rto_min=300 ms"],
+    );
+    let reno = &scenario.flows[0].client_tcp;
+    assert_eq!(reno.congestion.mechanism.name, "cubic");
+    let knob = |name| reno.endpoint.value(name).and_then(|value| value.as_span());
+    assert_eq!(knob("rto_min"), Some(Span::from_millis(300)));
+    assert_eq!(knob("rto_max"), Some(Span::from_secs(120)), "as the profile has it");
+}

@@ -15,6 +15,7 @@ mod choice;
 mod flows;
 mod links;
 mod names;
+mod profile;
 mod reader;
 mod tcp;
 

@@ -4,6 +4,7 @@
 use super::Report;
 use super::choice::{Family, choice, registered, setting, with_defaults};
 use super::names::NameSet;
+use super::profile;
 use super::reader::{Field, Reader, join};
 use crate::document::Value;
 use crate::error::Wrong;
@@ -40,14 +41,20 @@ pub(super) fn layer(
     field: Option<Field<'_>>,
     base: &TcpChoices,
 ) -> TcpChoices {
-    let mut tcp = base.clone();
-    let Some(field) = field else { return tcp };
+    let Some(field) = field else { return base.clone() };
     let Value::Table(table) = &field.item.value else {
         field.wrong_type(report, "a table of TCP choices and knobs");
-        return tcp;
+        return base.clone();
     };
+    let mut tcp = table
+        .get(keys::PROFILE)
+        .and_then(|entry| {
+            let path = join(&field.path, keys::PROFILE);
+            profile::named(report, &Field { item: &entry.item, path })
+        })
+        .unwrap_or_else(|| base.clone());
     let no_flows = NameSet::default();
-    for (name, entry) in table {
+    for (name, entry) in table.iter().filter(|(name, _)| *name != keys::PROFILE) {
         let inner = Field { item: &entry.item, path: join(&field.path, name) };
         if let Some(knob) = ENDPOINT.knob(name) {
             if let Some(value) = setting(report, &inner, knob, &no_flows) {
@@ -72,10 +79,12 @@ pub(super) fn layer(
 
 /// The keys of a `tcp` table.
 pub(super) fn known_keys() -> impl Iterator<Item = &'static str> {
-    keys::TCP.iter().map(|(key, ..)| *key).chain(ENDPOINT.knobs.iter().map(|knob| knob.name))
+    let choices = keys::TCP.iter().map(|(key, ..)| *key);
+    let knobs = ENDPOINT.knobs.iter().map(|knob| knob.name);
+    [keys::PROFILE].into_iter().chain(choices).chain(knobs)
 }
 
-fn slot<'a>(tcp: &'a mut TcpChoices, key: &str) -> &'a mut Choice {
+pub(super) fn slot<'a>(tcp: &'a mut TcpChoices, key: &str) -> &'a mut Choice {
     match key {
         "congestion" => &mut tcp.congestion,
         "loss" => &mut tcp.loss,

@@ -4,9 +4,11 @@
 //! the `build_*` functions turn a checked [`Choice`](ackord_units::Choice) into the running thing.
 
 mod build;
+mod profiles;
 
 pub use build::{build_ack, build_congestion, build_loss, build_nagle, build_recovery};
 pub(crate) use build::{bytes, count, span, word};
+pub use profiles::{PROFILES, Profile, Setting, profile};
 
 use ackord_units::{Bytes, Knob, KnobKind, Mechanism, Span};
 

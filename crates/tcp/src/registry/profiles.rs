@@ -1,0 +1,109 @@
+//! Profiles: named sets of choices and knob values that stand for a whole stack.
+//!
+//! A profile replaces everything an endpoint has been given so far; what a scenario says beside it
+//! overrides it. Each value has its source, which `ackord list profiles` shows.
+
+/// A stack by name.
+#[derive(Clone, Copy, Debug)]
+pub struct Profile {
+    /// What a user writes.
+    pub name: &'static str,
+    /// What it stands for, in a line.
+    pub summary: &'static str,
+    /// Its values; what is not here is as the registries have it.
+    pub settings: &'static [Setting],
+}
+
+/// One value of a profile.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// A choice (`congestion`), a knob of that choice (`congestion.growth`), or a knob of the
+    /// endpoint (`rto_min`).
+    pub key: &'static str,
+    /// As a user would write it.
+    pub value: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+}
+
+const fn set(key: &'static str, value: &'static str, source: &'static str) -> Setting {
+    Setting { key, value, source }
+}
+
+/// Every profile.
+pub static PROFILES: &[Profile] = &[RFC, LINUX, NS2];
+
+/// The current RFCs: what the registries' defaults are, said aloud.
+const RFC: Profile = Profile {
+    name: "rfc",
+    summary: "The current RFCs, as a scenario has it that says nothing",
+    settings: &[
+        set("congestion", "cubic", "RFC 9438"),
+        set("loss", "fixed", "RFC 5681 §3.2"),
+        set("loss.threshold", "3", "RFC 5681 §3.2"),
+        set("loss.limited_transmit", "on", "RFC 3042"),
+        set("recovery", "sack", "RFC 6675"),
+        set("recovery.prr", "on", "RFC 9937"),
+        set("ack", "delayed", "RFC 5681 §4.2"),
+        set("nagle", "on", "RFC 1122 §4.2.3.4"),
+        set("initial_window", "10", "RFC 6928 §2"),
+        set("rto_initial", "1 s", "RFC 6298 §2.1"),
+        set("rto_min", "1 s", "RFC 6298 §2.4"),
+    ],
+};
+
+/// A stock Linux kernel of 2025, with its default settings.
+const LINUX: Profile = Profile {
+    name: "linux",
+    summary: "A stock Linux kernel with its default settings",
+    settings: &[
+        set("congestion", "cubic", "net.ipv4.tcp_congestion_control of a stock kernel"),
+        set("recovery", "sack", "net.ipv4.tcp_sack = 1"),
+        set("recovery.prr", "on", "RFC 6937; Linux since 3.2"),
+        set("nagle", "minshall", "Minshall's variant, Linux since 2.2"),
+        set("initial_window", "10", "RFC 6928; Linux since 2.6.39"),
+        set("rto_initial", "1 s", "TCP_TIMEOUT_INIT"),
+        set("rto_min", "200 ms", "net.ipv4.tcp_rto_min_us = 200000"),
+        set("rto_max", "120 s", "net.ipv4.tcp_rto_max_ms = 120000"),
+        set("clock_granularity", "1 ms", "timestamps tick in milliseconds"),
+        set("max_retransmissions", "15", "net.ipv4.tcp_retries2 = 15"),
+        set("time_wait", "60 s", "TCP_TIMEWAIT_LEN"),
+    ],
+};
+
+/// The one-way agents of ns-2.35, for papers that were simulated with them.
+const NS2: Profile = Profile {
+    name: "ns2",
+    summary: "The one-way TCP agents of ns-2.35 (Reno; choose another recovery for another agent)",
+    settings: &[
+        set("congestion", "reno", "Agent/TCP/Reno"),
+        set("congestion.growth", "per-ack", "cwnd grows with every acknowledgment"),
+        set("loss", "fixed", "numdupacks_ = 3"),
+        set("loss.limited_transmit", "off", "singledup_ without RFC 3042's bound"),
+        set("recovery", "reno", "Agent/TCP/Reno"),
+        set("recovery.once_per_window", "off", "bugFix_ guards timeouts only"),
+        set("ack", "immediate", "Agent/TCPSink acknowledges every packet"),
+        set("nagle", "off", "packets are always full"),
+        set("initial_window", "2", "windowInit_ = 2"),
+        set("rto_initial", "3 s", "rtxcur_init_ = 3"),
+        set("rto_min", "200 ms", "minrto_ = 0.2"),
+        set("timestamps", "off", "timestamps_ = false"),
+    ],
+};
+
+/// The profile of this name.
+pub fn profile(name: &str) -> Option<&'static Profile> {
+    PROFILES.iter().find(|profile| profile.name == name)
+}
+
+impl Setting {
+    /// The choice whose mechanism or knob it sets, and the knob's name if it is a knob's; nothing
+    /// for a knob of the endpoint.
+    pub fn of_choice(&self) -> Option<(&'static str, Option<&'static str>)> {
+        match self.key.split_once('.') {
+            Some((choice, knob)) => Some((choice, Some(knob))),
+            None if super::ENDPOINT.knob(self.key).is_some() => None,
+            None => Some((self.key, None)),
+        }
+    }
+}
