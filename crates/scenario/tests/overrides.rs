@@ -136,7 +136,7 @@ fn the_receiver_is_the_end_that_does_not_send() {
 fn a_profile_replaces_everything_and_what_stands_beside_it_overrides_it() {
     let scenario = set(
         "reno-against-vegas",
-        &["flows.reno.tcp.profile=linux", "flows.reno.tcp.rto_min=300 ms"],
+        &["flows.reno.tcp={ profile = \"linux\", rto_min = \"300 ms\" }"],
     );
     let reno = &scenario.flows[0].client_tcp;
     assert_eq!(reno.congestion.mechanism.name, "cubic");
