@@ -10,7 +10,7 @@
 //! | `packets.rs` | [`Packets`]: where the packets under way are kept |
 //! | `schedule.rs` | [`Schedule`]: who is due next, over links here and endpoints in the simulator |
 //! | `random.rs` | [`Stream`]: one stream of random numbers per element |
-//! | `registry.rs` | every queue and loss model with its knobs, and how a choice becomes one |
+//! | `registry/` | every queue and loss model with its knobs, and how a choice becomes one |
 //!
 //! Every driver does the same: [`Graph::handle_packet`] when an endpoint sends,
 //! [`Graph::poll_delivery`] at or after [`Graph::deadline`]. Inside, packets are worked on at the
@@ -29,7 +29,7 @@ mod routes;
 mod schedule;
 
 pub use graph::{Conservation, Delivery, Graph, GraphBuilder, GraphError, Role, Unbalanced};
-pub use link::{DropCounts, LinkConfig, LinkStats, LossModel, Tap};
+pub use link::{DropCounts, ErrorRate, LinkConfig, LinkStats, LossModel, Tap};
 pub use packets::{Packets, Slot};
 pub use queue::{
     ArrivalCounts, BestWindow, Dequeued, DropTail, Limit, Outlet, PaperConfig, PaperDrop,

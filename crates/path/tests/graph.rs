@@ -4,7 +4,7 @@ mod common;
 
 use ackord_events::{DropReason, Event, LinkId, NoSink, Sink};
 use ackord_path::{
-    ArrivalCounts, Delivery, DropTail, Graph, GraphError, Limit, LinkConfig, LossModel,
+    ArrivalCounts, Delivery, DropTail, ErrorRate, Graph, GraphError, Limit, LinkConfig, LossModel,
     PaperConfig, PaperDrop, PracticalConfig, PracticalDrop, Queue, Role, Stream, Threshold,
     TripSource, Weights,
 };
@@ -176,7 +176,9 @@ impl World {
                 rate,
                 delay: Span::from_micros(50 * delay),
                 queue: queue(kind, rate),
-                loss: (kind == 1).then(|| LossModel::random(Ratio::new(0.1).unwrap(), stream)),
+                loss: (kind == 1).then(|| {
+                    LossModel::random(ErrorRate::PerPacket(Ratio::new(0.1).unwrap()), stream)
+                }),
                 ..link(from, to)
             });
         }

@@ -3,7 +3,7 @@
 mod common;
 
 use ackord_events::{DropReason, Event, NoSink, Recorder, Sink, TapPoint};
-use ackord_path::{DropTail, Limit, LinkConfig, LossModel, Queue, Stream, Tap};
+use ackord_path::{DropTail, ErrorRate, Limit, LinkConfig, LossModel, Queue, Stream, Tap};
 use ackord_units::{Bytes, Rate, Ratio, Span, Time};
 use common::{at_us, deliver_all, deliver_until, drop_tail, link, one_link, packet};
 
@@ -103,7 +103,10 @@ fn a_limit_in_bytes_is_filled_to_the_byte() {
 
 fn lossy(seed: u64, share: f64) -> LinkConfig {
     let per_packet = Ratio::new(share).expect("a share");
-    let loss = Some(LossModel::random(per_packet, Stream::for_element(seed, "links/a/loss")));
+    let loss = Some(LossModel::random(
+        ErrorRate::PerPacket(per_packet),
+        Stream::for_element(seed, "links/a/loss"),
+    ));
     LinkConfig { rate: Rate::from_mbits_per_sec(100), loss, queue: drop_tail(1), ..link(0, 1) }
 }
 
@@ -128,6 +131,27 @@ fn random_loss_stays_within_binomial_bounds() {
         // Four standard deviations: one seed in 16 000 lies outside.
         let bound = 4.0 * (mean * (1.0 - share)).sqrt();
         assert!((lost - mean).abs() < bound, "{lost} of {packets} lost at {share}");
+    }
+}
+
+#[test]
+fn long_packets_suffer_more_from_damaged_bytes_than_short_ones() {
+    let per_byte = Ratio::new(1e-4).expect("a share");
+    for ip_len in [40_u32, 1_500] {
+        let stream = Stream::for_element(5, "links/a/loss");
+        let loss = Some(LossModel::random(ErrorRate::PerByte(per_byte), stream));
+        let rate = Rate::from_mbits_per_sec(100);
+        let (mut graph, id) = one_link(LinkConfig { rate, loss, ..link(0, 1) });
+        let packets = 40_000;
+        for n in 0..packets {
+            graph.handle_packet(at_us(1_000 * n), packet(1, ip_len, n), &mut NoSink);
+        }
+        deliver_all(&mut graph, &mut NoSink);
+        let lost = graph.link_stats(id).drops.of(DropReason::Corrupted) as f64;
+        let share = 1.0 - (1.0 - per_byte.get()).powi(ip_len as i32);
+        let mean = packets as f64 * share;
+        let bound = 4.0 * (mean * (1.0 - share)).sqrt();
+        assert!((lost - mean).abs() < bound, "{lost} of {packets} lost at {ip_len} B, not {mean}");
     }
 }
 

@@ -70,6 +70,16 @@ fn choice(mechanisms: &'static [Mechanism]) -> BoxedStrategy<String> {
         .boxed()
 }
 
+/// A loss model as people write it: of the knobs of `random` exactly one is given.
+fn link_loss() -> BoxedStrategy<String> {
+    let random = &ackord_path::registry::LOSS[0];
+    assert_eq!(random.name, "random", "the first loss model");
+    let one = select(random.knobs).prop_flat_map(|knob| {
+        knob_value(knob.kind).prop_map(move |value| format!("{} = {value}", knob.name))
+    });
+    one.prop_map(|rate| format!("{{ kind = \"random\", {rate} }}")).boxed()
+}
+
 fn tcp() -> BoxedStrategy<String> {
     use ackord_tcp::registry::{ACK, CONGESTION, ENDPOINT, LOSS, NAGLE, RECOVERY};
     let families = [
@@ -97,9 +107,8 @@ fn tcp() -> BoxedStrategy<String> {
 fn file() -> impl Strategy<Value = String> {
     let head = (any::<u64>(), "[ -~äßµ]{0,40}", 1u64..10_000_000_000);
     let queue = || choice(ackord_path::registry::QUEUE);
-    let loss = || choice(ackord_path::registry::LOSS);
     let traffic = choice(ackord_traffic::registry::WORKLOAD);
-    let link = (queue(), queue(), loss(), 1u64..100_000_000_000, 0u64..1_000_000_000);
+    let link = (queue(), queue(), link_loss(), 1u64..100_000_000_000, 0u64..1_000_000_000);
     let ends = (tcp(), tcp(), tcp(), select(&["client", "server"][..]));
     let start = (0u64..1_000, 0u64..1_000);
     (head, link, ends, traffic, start).prop_map(

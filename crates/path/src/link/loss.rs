@@ -11,13 +11,28 @@ use ackord_units::Ratio;
 /// What the medium does to packets.
 #[derive(Clone, Debug)]
 pub enum LossModel {
-    /// Each packet is lost with the same probability, independently (Bernoulli).
+    /// Independent losses (Bernoulli).
     Random(RandomLoss),
+}
+
+/// How often something goes wrong, and with what.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ErrorRate {
+    /// Each packet is lost with this probability.
+    PerPacket(Ratio),
+    /// Each byte of an IP packet is damaged with this probability, and the packet with it: n bytes
+    /// are lost with 1-(1-p)^n.
+    PerByte(Ratio),
+    /// The same with bits.
+    PerBit(Ratio),
 }
 
 /// Independent losses.
 #[derive(Clone, Debug)]
 pub struct RandomLoss {
+    rate: ErrorRate,
+    /// The length the threshold is for, where it depends on the length: traffic has few lengths.
+    for_ip_len: u32,
     /// A packet is lost when its draw is below this.
     threshold: u64,
     always: bool,
@@ -25,20 +40,98 @@ pub struct RandomLoss {
 }
 
 impl LossModel {
-    /// Each packet is lost with probability `per_packet`, drawn from `stream`.
-    pub fn random(per_packet: Ratio, stream: Stream) -> LossModel {
-        let threshold = per_packet.as_draw_threshold();
-        LossModel::Random(RandomLoss { threshold, always: per_packet == Ratio::ONE, stream })
+    /// Independent losses at `rate`, drawn from `stream`.
+    pub fn random(rate: ErrorRate, stream: Stream) -> LossModel {
+        let mut model = RandomLoss { rate, for_ip_len: 0, threshold: 0, always: false, stream };
+        model.set_for(0);
+        LossModel::Random(model)
     }
 
     /// The fate of the packet whose transmission begins: why it is lost, or nothing.
     #[inline]
-    pub(crate) fn draw(&mut self) -> Option<DropReason> {
+    pub(crate) fn draw(&mut self, ip_len: u32) -> Option<DropReason> {
         match self {
-            LossModel::Random(model) => {
-                let lost = model.stream.below_threshold(model.threshold) || model.always;
-                lost.then_some(DropReason::RandomLoss)
+            LossModel::Random(model) => model.draw(ip_len),
+        }
+    }
+}
+
+impl RandomLoss {
+    #[inline]
+    fn draw(&mut self, ip_len: u32) -> Option<DropReason> {
+        let reason = match self.rate {
+            ErrorRate::PerPacket(_) => DropReason::RandomLoss,
+            ErrorRate::PerByte(_) | ErrorRate::PerBit(_) => {
+                if ip_len != self.for_ip_len {
+                    self.set_for(ip_len);
+                }
+                DropReason::Corrupted
+            }
+        };
+        let lost = self.stream.below_threshold(self.threshold) || self.always;
+        lost.then_some(reason)
+    }
+
+    fn set_for(&mut self, ip_len: u32) {
+        let loss = self.rate.of_packet(ip_len);
+        self.for_ip_len = ip_len;
+        self.threshold = loss.as_draw_threshold();
+        self.always = loss == Ratio::ONE;
+    }
+}
+
+impl ErrorRate {
+    /// The probability that a packet of this length is lost.
+    pub fn of_packet(self, ip_len: u32) -> Ratio {
+        match self {
+            ErrorRate::PerPacket(rate) => rate,
+            ErrorRate::PerByte(rate) => at_least_one_of(ip_len, rate),
+            ErrorRate::PerBit(rate) => at_least_one_of(ip_len * 8, rate),
+        }
+    }
+}
+
+/// 1-(1-p)^n, by doubling n: two halves fail together with f + g - f g. Only sums and products, so
+/// the same on every machine, and without the cancellation that 1-p would bring for a small p.
+fn at_least_one_of(n: u32, rate: Ratio) -> Ratio {
+    let both = |f: f64, g: f64| f + g - f * g;
+    let (mut all, mut power, mut left) = (0.0, rate.get(), n);
+    while left > 0 {
+        if left & 1 == 1 {
+            all = both(all, power);
+        }
+        power = both(power, power);
+        left >>= 1;
+    }
+    Ratio::new(all.clamp(0.0, 1.0)).unwrap_or(Ratio::ONE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ratio(value: f64) -> Ratio {
+        Ratio::new(value).expect("a share")
+    }
+
+    #[test]
+    fn a_packet_survives_if_all_its_bytes_do() {
+        for n in [0_u32, 1, 2, 40, 588, 1500, 65_535] {
+            for p in [0.0, 1e-9, 1e-5, 0.01, 0.5, 1.0] {
+                let found = ErrorRate::PerByte(ratio(p)).of_packet(n).get();
+                let expected = -((f64::from(n) * (-p).ln_1p()).exp_m1());
+                let expected = if n == 0 { 0.0 } else { expected };
+                assert!((found - expected).abs() <= 1e-12 * expected, "{n} {p}: {found}");
             }
         }
+    }
+
+    #[test]
+    fn eight_bits_are_a_byte() {
+        let per_bit = ErrorRate::PerBit(ratio(1e-6)).of_packet(1_500).get();
+        let byte = at_least_one_of(8, ratio(1e-6));
+        let per_byte = ErrorRate::PerByte(byte).of_packet(1_500).get();
+        assert!((per_bit - per_byte).abs() < 1e-15, "{per_bit} {per_byte}");
+        assert_eq!(ErrorRate::PerPacket(ratio(0.3)).of_packet(1_500), ratio(0.3));
     }
 }

@@ -28,7 +28,7 @@ use ackord_units::{Bytes, Rate, Span, Time};
 use ackord_wire::{NodeId, Packet};
 use std::collections::VecDeque;
 
-pub use loss::LossModel;
+pub use loss::{ErrorRate, LossModel};
 pub use stats::{DropCounts, LinkStats};
 
 /// What a link is made of.
@@ -294,7 +294,7 @@ impl Link {
         self.stats.packets += 1;
         self.stats.bytes += u64::from(ip_len);
         self.stats.busy_for += takes;
-        let fate = self.loss.as_mut().and_then(LossModel::draw);
+        let fate = self.loss.as_mut().and_then(|loss| loss.draw(ip_len));
         self.wire.push_back(OnWire { arrives_at: self.free_at + self.delay, slot, fate });
     }
 

@@ -181,7 +181,17 @@ fn loss(
         return Some(None);
     }
     let family = Family { key: "loss", mechanisms: registry::LOSS, inherited, flows };
-    choice(report, &field, family).map(Some)
+    let before = report.problems.len();
+    let chosen = choice(report, &field, family)?;
+    if report.problems.len() > before {
+        return None;
+    }
+    if let Err(problem) = registry::check_loss(&chosen) {
+        let allowed = registry::LossProblem::ALLOWED.to_owned();
+        field.report(report, Wrong::BadValue { why: problem.to_string(), allowed });
+        return None;
+    }
+    Some(Some(chosen))
 }
 
 impl Draft {

@@ -1,0 +1,131 @@
+//! Everything a link offers to choose from, listed once with its knobs, and how a choice becomes an
+//! element.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `queue.rs` | [`QUEUE`]: what waits for the transmitter |
+//! | `loss.rs` | [`LOSS`]: what the wire loses |
+
+mod loss;
+mod queue;
+
+use ackord_units::{Choice, KnobValue};
+
+pub use loss::{LOSS, LossProblem, build_loss, check_loss};
+pub use queue::{QUEUE, QueueContext, build_queue};
+
+/// Why a choice cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BuildError {
+    /// The choice is not one of this crate's.
+    #[error("there is no {family} called `{name}`")]
+    UnknownMechanism {
+        /// What was wanted.
+        family: &'static str,
+        /// The name given.
+        name: String,
+    },
+    /// A knob names a flow that does not exist.
+    #[error("`{knob}` names a flow `{flow}`, which does not exist")]
+    UnknownFlow {
+        /// The knob.
+        knob: &'static str,
+        /// The name given.
+        flow: String,
+    },
+    /// A knob has a value of another kind than it lists, or none where it needs one.
+    #[error("`{knob}` has no valid value")]
+    WrongValue {
+        /// The knob.
+        knob: &'static str,
+    },
+}
+
+fn word(choice: &Choice, knob: &'static str) -> Result<String, BuildError> {
+    needed(choice, knob, KnobValue::as_choice)
+}
+
+fn needed<T>(
+    choice: &Choice,
+    knob: &'static str,
+    read: impl Fn(&KnobValue) -> Option<T>,
+) -> Result<T, BuildError> {
+    optional(choice, knob, read)?.ok_or(BuildError::WrongValue { knob })
+}
+
+/// The value of a knob that may have none.
+fn optional<T>(
+    choice: &Choice,
+    knob: &'static str,
+    read: impl Fn(&KnobValue) -> Option<T>,
+) -> Result<Option<T>, BuildError> {
+    match choice.value(knob) {
+        None => Ok(None),
+        Some(value) => read(&value).map(Some).ok_or(BuildError::WrongValue { knob }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::Queue;
+    use ackord_units::{Mechanism, Rate, Ratio, Span};
+    use ackord_wire::FlowId;
+    use std::collections::BTreeMap;
+
+    fn mechanism(name: &str) -> &'static Mechanism {
+        QUEUE.iter().chain(LOSS).find(|mechanism| mechanism.name == name).expect("registered")
+    }
+
+    fn build(choice: &Choice) -> Result<Queue, BuildError> {
+        let flow_named = |name: &str| (name == "voice").then_some(FlowId(3));
+        let (rate, delay) = (Rate::from_mbits_per_sec(2), Span::from_millis(5));
+        build_queue(choice, &QueueContext { rate, delay, flow_named: &flow_named })
+    }
+
+    #[test]
+    fn everything_registered_can_be_built_with_its_defaults() {
+        for mechanism in QUEUE {
+            for knob in mechanism.knobs {
+                knob.default_value();
+            }
+            build(&Choice::of(mechanism)).expect(mechanism.name);
+        }
+    }
+
+    #[test]
+    fn the_mode_decides_which_selective_drop_it_is() {
+        let choice = Choice::of(mechanism("selective-drop"));
+        assert!(matches!(build(&choice), Ok(Queue::PracticalDrop(_))));
+        let paper = choice.with("mode", KnobValue::Choice("paper".to_owned()));
+        assert!(matches!(build(&paper), Ok(Queue::PaperDrop(_))));
+    }
+
+    #[test]
+    fn a_weight_for_an_unknown_flow_is_refused_by_name() {
+        let weigh = |flow: &str| {
+            let table = BTreeMap::from([(flow.to_owned(), 2.0)]);
+            build(
+                &Choice::of(mechanism("selective-drop")).with("weights", KnobValue::PerFlow(table)),
+            )
+        };
+        assert!(weigh("voice").is_ok());
+        let refused = weigh("vioce").map(drop);
+        assert_eq!(
+            refused,
+            Err(BuildError::UnknownFlow { knob: "weights", flow: "vioce".to_owned() })
+        );
+    }
+
+    #[test]
+    fn a_mechanism_of_another_family_is_refused() {
+        let refused = build(&Choice::of(mechanism("random"))).map(drop);
+        assert!(matches!(refused, Err(BuildError::UnknownMechanism { family: "queue", .. })));
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_kind_is_refused() {
+        let choice = Choice::of(mechanism("drop-tail")).with("limit", KnobValue::Ratio(Ratio::ONE));
+        assert_eq!(build(&choice).map(drop), Err(BuildError::WrongValue { knob: "limit" }));
+    }
+}
