@@ -1,11 +1,9 @@
 //! From a checked choice to the running thing.
 
-use crate::ack::{AckPolicy, Delayed, Immediate};
 use crate::congestion::{
     CongestionControl, Cubic, CubicKnobs, FastConvergence, Growth, Reno, Vegas, VegasKnobs,
 };
 use crate::loss::{Fixed, LimitedTransmit, LossDetector, VegasLoss};
-use crate::nagle::{self, Nagle};
 use crate::recovery::{NewReno, OncePerWindow, Prr, Recovery, RenoRecovery, SackRecovery, Tahoe};
 use ackord_units::{Bytes, Choice, KnobValue, Span};
 
@@ -64,26 +62,7 @@ pub fn build_recovery(choice: &Choice) -> Box<dyn Recovery> {
     }
 }
 
-/// The acknowledgment policy of a choice from [`super::ACK`].
-pub fn build_ack(choice: &Choice) -> Box<dyn AckPolicy> {
-    match choice.mechanism.name {
-        "immediate" => Box::new(Immediate),
-        "delayed" => Box::new(Delayed::new(count(choice, "every"), span(choice, "timeout"))),
-        other => unregistered("acknowledgment policy", other),
-    }
-}
-
-/// The Nagle variant of a choice from [`super::NAGLE`].
-pub fn build_nagle(choice: &Choice) -> Box<dyn Nagle> {
-    match choice.mechanism.name {
-        "off" => Box::new(nagle::Off),
-        "on" => Box::new(nagle::On),
-        "minshall" => Box::new(nagle::Minshall::default()),
-        other => unregistered("Nagle variant", other),
-    }
-}
-
-fn unregistered(family: &str, name: &str) -> ! {
+pub(super) fn unregistered(family: &str, name: &str) -> ! {
     panic!("no {family} is registered as `{name}`")
 }
 
@@ -123,7 +102,7 @@ pub(crate) fn word(choice: &Choice, knob: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ENDPOINT, families};
+    use super::super::{ENDPOINT, build_ack, build_nagle, families};
     use super::*;
     use crate::Config;
 

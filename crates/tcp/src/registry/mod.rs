@@ -3,10 +3,12 @@
 //! The scenario checker, the JSON Schema, `ackord list mechanisms` and the docs read these tables;
 //! the `build_*` functions turn a checked [`Choice`](ackord_units::Choice) into the running thing.
 
+mod ack;
 mod build;
 mod profiles;
 
-pub use build::{build_ack, build_congestion, build_loss, build_nagle, build_recovery};
+pub use ack::{ACK, NAGLE, build_ack, build_nagle};
+pub use build::{build_congestion, build_loss, build_recovery};
 pub(crate) use build::{bytes, count, span, word};
 pub use profiles::{PROFILES, Profile, Setting, profile};
 
@@ -288,64 +290,6 @@ pub static RECOVERY: &[Mechanism] = &[
             doc: "Proportional rate reduction; off: pipe below cwnd as RFC 6675 §5 has it",
             source: "RFC 9937 §6",
         }],
-    },
-];
-
-/// Acknowledgment policies of the receiver.
-pub static ACK: &[Mechanism] = &[
-    Mechanism {
-        name: "immediate",
-        family: "ack",
-        summary: "An acknowledgment for every data segment",
-        source: "RFC 5681 §4.2 allows it",
-        knobs: &[],
-    },
-    Mechanism {
-        name: "delayed",
-        family: "ack",
-        summary: "Every second full-sized segment, or after a fixed time",
-        source: "RFC 1122 §4.2.3.2, RFC 5681 §4.2",
-        knobs: &[
-            Knob {
-                name: "timeout",
-                kind: KnobKind::Span { min: Span::from_micros(1), max: Span::from_millis(500) },
-                default: "200 ms",
-                doc: "How long an acknowledgment may wait",
-                source: "RFC 5681 §4.2 (at most 500 ms)",
-            },
-            Knob {
-                name: "every",
-                kind: KnobKind::Count { unit: "segments", min: 1, max: 100 },
-                default: "2",
-                doc: "Full-sized segments that are acknowledged at once",
-                source: "RFC 5681 §4.2",
-            },
-        ],
-    },
-];
-
-/// Nagle's algorithm and its variants.
-pub static NAGLE: &[Mechanism] = &[
-    Mechanism {
-        name: "off",
-        family: "nagle",
-        summary: "Small segments leave at once",
-        source: "RFC 1122 §4.2.3.4 (TCP_NODELAY)",
-        knobs: &[],
-    },
-    Mechanism {
-        name: "on",
-        family: "nagle",
-        summary: "A small segment waits while anything is unacknowledged",
-        source: "RFC 896, RFC 1122 §4.2.3.4",
-        knobs: &[],
-    },
-    Mechanism {
-        name: "minshall",
-        family: "nagle",
-        summary: "A small segment waits only while an earlier small one is unacknowledged",
-        source: "Minshall et al. 2000; Linux",
-        knobs: &[],
     },
 ];
 
