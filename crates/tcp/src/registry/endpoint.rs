@@ -1,0 +1,112 @@
+//! The endpoint itself: sizes, options and timers.
+
+use super::ON_OFF;
+use ackord_units::{Bytes, Knob, KnobKind, Mechanism, Span};
+
+/// The endpoint itself: what is neither of the five choices.
+pub static ENDPOINT: Mechanism = Mechanism {
+    name: "tcp",
+    family: "endpoint",
+    summary: "The TCP endpoint: sizes, options and timers",
+    source: "RFC 9293",
+    knobs: &[
+        Knob {
+            name: "mss",
+            kind: KnobKind::Bytes { min: Bytes(88), max: Bytes(65_495) },
+            default: "1460 B",
+            doc: "Maximum segment size announced and used; options come out of it",
+            source: "RFC 9293 §3.7.1, RFC 6691",
+        },
+        Knob {
+            name: "initial_window",
+            kind: KnobKind::Count { unit: "segments", min: 1, max: 100 },
+            default: "10",
+            doc: "Congestion window at the start of a connection",
+            source: "RFC 6928 §2",
+        },
+        Knob {
+            name: "max_window",
+            kind: KnobKind::Count { unit: "segments", min: 1, max: 1_000_000 },
+            default: "",
+            doc: "Upper bound on what the sender keeps in flight; none when absent",
+            source: "the base window of Chae and Choi 2004 §3.1; window_ in ns-2",
+        },
+        Knob {
+            name: "receive_buffer",
+            kind: KnobKind::Bytes { min: Bytes(1_000), max: Bytes(1_073_725_440) },
+            default: "4 MiB",
+            doc: "What the receiver can hold; bounds the advertised window",
+            source: "RFC 9293 §3.8.6",
+        },
+        Knob {
+            name: "send_buffer",
+            kind: KnobKind::Bytes { min: Bytes(1_000), max: Bytes(1_073_725_440) },
+            default: "4 MiB",
+            doc: "What the application may have written that is not yet acknowledged",
+            source: "RFC 9293 §3.9.1.2",
+        },
+        Knob {
+            name: "sack",
+            kind: ON_OFF,
+            default: "on",
+            doc: "Selective acknowledgments, if the peer agrees",
+            source: "RFC 2018",
+        },
+        Knob {
+            name: "timestamps",
+            kind: ON_OFF,
+            default: "on",
+            doc: "Timestamps option, if the peer agrees",
+            source: "RFC 7323 §3",
+        },
+        Knob {
+            name: "window_scaling",
+            kind: ON_OFF,
+            default: "on",
+            doc: "Window scale option, if the peer agrees",
+            source: "RFC 7323 §2",
+        },
+        Knob {
+            name: "rto_initial",
+            kind: KnobKind::Span { min: Span::from_millis(1), max: Span::from_secs(120) },
+            default: "1 s",
+            doc: "Retransmission timeout before the first round-trip sample",
+            source: "RFC 6298 §2.1",
+        },
+        Knob {
+            name: "rto_min",
+            kind: KnobKind::Span { min: Span::from_millis(1), max: Span::from_secs(10) },
+            default: "1 s",
+            doc: "Smallest retransmission timeout",
+            source: "RFC 6298 §2.4; Linux uses 200 ms",
+        },
+        Knob {
+            name: "rto_max",
+            kind: KnobKind::Span { min: Span::from_secs(1), max: Span::from_secs(3600) },
+            default: "60 s",
+            doc: "Largest retransmission timeout",
+            source: "RFC 6298 §2.5",
+        },
+        Knob {
+            name: "clock_granularity",
+            kind: KnobKind::Span { min: Span::from_micros(1), max: Span::from_secs(1) },
+            default: "1 ms",
+            doc: "G of the retransmission timeout, and the tick of the timestamps",
+            source: "RFC 6298 §2.3, RFC 7323 §4.1",
+        },
+        Knob {
+            name: "max_retransmissions",
+            kind: KnobKind::Count { unit: "times", min: 1, max: 255 },
+            default: "15",
+            doc: "Timeouts in a row after which the connection is given up",
+            source: "RFC 9293 §3.8.3 (R2)",
+        },
+        Knob {
+            name: "time_wait",
+            kind: KnobKind::Span { min: Span::ZERO, max: Span::from_secs(240) },
+            default: "60 s",
+            doc: "How long TIME-WAIT lasts (2 MSL)",
+            source: "RFC 9293 §3.6.1 asks for 4 min; 60 s is what common stacks use",
+        },
+    ],
+};

@@ -1,0 +1,66 @@
+//! Recovery senders: listed with their knobs, and built.
+
+use super::ON_OFF;
+use super::build::{is_on, unregistered};
+use crate::recovery::{NewReno, OncePerWindow, Prr, Recovery, RenoRecovery, SackRecovery, Tahoe};
+use ackord_units::{Choice, Knob, Mechanism};
+
+/// Recovery senders: how much may be sent while repairing.
+pub static RECOVERY: &[Mechanism] = &[
+    Mechanism {
+        name: "tahoe",
+        family: "recovery",
+        summary: "Fast retransmit, then slow start from one segment",
+        source: "Jacobson 1988; RFC 2001 without fast recovery",
+        knobs: &[],
+    },
+    Mechanism {
+        name: "reno",
+        family: "recovery",
+        summary: "Fast recovery that ends with the first new acknowledgment",
+        source: "RFC 5681 §3.2",
+        knobs: &[Knob {
+            name: "once_per_window",
+            kind: ON_OFF,
+            default: "on",
+            doc: "A second fast retransmit has to wait until what was outstanding at the first has \
+                  been acknowledged; off: several losses in one window halve cwnd several times",
+            source: "RFC 6582 §3.2 step 2; ns-2 has it after timeouts only",
+        }],
+    },
+    Mechanism {
+        name: "newreno",
+        family: "recovery",
+        summary: "Fast recovery that retransmits on partial acknowledgments",
+        source: "RFC 6582",
+        knobs: &[],
+    },
+    Mechanism {
+        name: "sack",
+        family: "recovery",
+        summary: "Scoreboard recovery, paced by proportional rate reduction",
+        source: "RFC 6675, RFC 9937",
+        knobs: &[Knob {
+            name: "prr",
+            kind: ON_OFF,
+            default: "on",
+            doc: "Proportional rate reduction; off: pipe below cwnd as RFC 6675 §5 has it",
+            source: "RFC 9937 §6",
+        }],
+    },
+];
+
+/// The recovery sender of a choice from [`RECOVERY`]; panics as [`super::build_congestion`] does.
+pub fn build_recovery(choice: &Choice) -> Box<dyn Recovery> {
+    match choice.mechanism.name {
+        "tahoe" => Box::new(Tahoe),
+        "reno" if is_on(choice, "once_per_window") => {
+            Box::new(RenoRecovery::new(OncePerWindow::On))
+        }
+        "reno" => Box::new(RenoRecovery::new(OncePerWindow::Off)),
+        "newreno" => Box::new(NewReno::default()),
+        "sack" if is_on(choice, "prr") => Box::new(SackRecovery::new(Prr::On)),
+        "sack" => Box::new(SackRecovery::new(Prr::Off)),
+        other => unregistered("recovery sender", other),
+    }
+}
