@@ -77,6 +77,7 @@ fn mechanisms() -> Vec<&'static Mechanism> {
         .flatten()
         .chain(endpoint)
         .chain(ackord_path::registry::QUEUE)
+        .chain(ackord_path::registry::JITTER)
         .chain(ackord_path::registry::LOSS)
         .chain(ackord_traffic::registry::WORKLOAD)
         .collect()

@@ -24,6 +24,7 @@ fn chain() -> Graph {
             rate: Rate::from_mbits_per_sec(mbits),
             delay: Span::from_millis(5),
             queue: Queue::DropTail(DropTail::new(Limit::Packets(1_000))),
+            jitter: None,
             loss: None,
             tap: Tap::Off,
         });

@@ -5,12 +5,12 @@
 //! | `graph.rs` | [`Graph`]: nodes, one-way links, forwarding, deliveries, conservation of packets |
 //! | `graph/builder.rs` | [`GraphBuilder`]: how a graph is put together |
 //! | `routes.rs` | which link leads where: the fewest links |
-//! | `link/` | a transmitter with its queue, propagation delay and loss |
+//! | `link/` | a transmitter with its queue, propagation delay (constant or drawn) and loss |
 //! | `queue/` | what waits for a transmitter: drop-tail, selective drop |
 //! | `packets.rs` | [`Packets`]: where the packets under way are kept |
 //! | `schedule.rs` | [`Schedule`]: who is due next, over links here and endpoints in the simulator |
 //! | `random.rs` | [`Stream`]: one stream of random numbers per element |
-//! | `registry/` | every queue and loss model with its knobs, and how a choice becomes one |
+//! | `registry/` | every queue, loss model and jitter with its knobs, and how a choice becomes one |
 //!
 //! Every driver does the same: [`Graph::handle_packet`] when an endpoint sends,
 //! [`Graph::poll_delivery`] at or after [`Graph::deadline`]. Inside, packets are worked on at the
@@ -29,12 +29,15 @@ mod routes;
 mod schedule;
 
 pub use graph::{Conservation, Delivery, Graph, GraphBuilder, GraphError, Role, Unbalanced};
-pub use link::{DropCounts, ErrorRate, LinkConfig, LinkStats, LossModel, Tap};
+pub use link::{
+    DelayDistribution, DelayShape, DropCounts, ErrorRate, Jitter, JitterConfig, LinkConfig,
+    LinkStats, LossModel, PacketOrder, Redraw, Tap,
+};
 pub use packets::{Packets, Slot};
 pub use queue::{
     ArrivalCounts, BestWindow, Dequeued, DropTail, Limit, Outlet, PaperConfig, PaperDrop,
     PracticalConfig, PracticalDrop, Queue, QueueDiscipline, Threshold, TripSource, Weights,
 };
 pub use random::Stream;
-pub use registry::{BuildError, QueueContext, build_loss, build_queue};
+pub use registry::{BuildError, QueueContext, build_jitter, build_loss, build_queue};
 pub use schedule::Schedule;

@@ -4,9 +4,9 @@ mod common;
 
 use ackord_events::{DropReason, Event, LinkId, NoSink, Sink};
 use ackord_path::{
-    ArrivalCounts, Delivery, DropTail, ErrorRate, Graph, GraphError, Limit, LinkConfig, LossModel,
-    PaperConfig, PaperDrop, PracticalConfig, PracticalDrop, Queue, Role, Stream, Threshold,
-    TripSource, Weights,
+    ArrivalCounts, DelayDistribution, DelayShape, Delivery, DropTail, ErrorRate, Graph, GraphError,
+    Jitter, JitterConfig, Limit, LinkConfig, LossModel, PacketOrder, PaperConfig, PaperDrop,
+    PracticalConfig, PracticalDrop, Queue, Redraw, Role, Stream, Threshold, TripSource, Weights,
 };
 use ackord_units::{Bytes, Rate, Ratio, Span, Time};
 use ackord_wire::{NodeId, Packet};
@@ -163,6 +163,20 @@ fn queue(kind: u64, rate: Rate) -> Queue {
     }
 }
 
+/// Delays that jump about, so that packets overtake one another, on some of the links.
+fn jitter(link: usize, kind: u64, mean: Span) -> Option<Jitter> {
+    let (when, order) = match kind {
+        2 => (Redraw::Every(Span::from_micros(100)), PacketOrder::Free),
+        3 => (Redraw::PerPacket, PacketOrder::Free),
+        4 => (Redraw::PerPacket, PacketOrder::Kept),
+        _ => return None,
+    };
+    let (shape, deviation) = (DelayShape::Normal, Span::from_micros(400));
+    let distribution = DelayDistribution { shape, mean, deviation, floor: Span::ZERO };
+    let stream = Stream::for_element(5, &format!("links/{link}/jitter"));
+    Some(Jitter::new(JitterConfig { distribution, when, order }, stream))
+}
+
 impl World {
     fn graph(&self) -> Graph {
         let mut builder = builder_with(self.nodes);
@@ -176,6 +190,7 @@ impl World {
                 rate,
                 delay: Span::from_micros(50 * delay),
                 queue: queue(kind, rate),
+                jitter: jitter(n, kind, Span::from_micros(50 * delay)),
                 loss: (kind == 1).then(|| {
                     LossModel::random(ErrorRate::PerPacket(Ratio::new(0.1).unwrap()), stream)
                 }),

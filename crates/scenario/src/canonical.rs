@@ -4,7 +4,7 @@
 //! endpoints of every flow, every knob with the value it has. Keys are in the order of this file,
 //! which is fixed: two scenarios that mean the same have the same text.
 
-use crate::model::{Direction, Flow, Link, NodeKind, Scenario, Start, TcpChoices, Way};
+use crate::model::{Direction, Flow, Link, NodeKind, Scenario, Start, TcpChoices};
 use ackord_units::{Choice, KnobValue, Ratio};
 use ackord_wire::Side;
 use sha2::{Digest, Sha256};
@@ -65,9 +65,12 @@ impl Scenario {
         let (from, to) = (&self.node(link.from).name, &self.node(link.to).name);
         let mut text = format!("\n[[links]]\nname = \"{}\"\n", link.name);
         line(&mut text, &format!("from = \"{from}\"\nto = \"{to}\""));
-        text.push_str(&direction(link.direction(Way::Forward)));
+        text.push_str(&direction(&link.forward));
         line(&mut text, "[links.reverse]");
-        text.push_str(&direction(link.direction(Way::Reverse)));
+        text.push_str(&direction(&link.reverse));
+        if link.forward.jitter.is_some() && link.reverse.jitter.is_none() {
+            line(&mut text, "jitter = \"none\"");
+        }
         text
     }
 
@@ -107,10 +110,13 @@ fn quoted(text: &str) -> String {
 
 fn direction(direction: &Direction) -> String {
     let loss = direction.loss.as_ref().map_or("\"none\"".to_owned(), choice);
+    // Without jitter nothing is said of it: scenarios older than the key keep their hash.
+    let jitter = direction.jitter.as_ref().map(|jitter| format!("jitter = {}\n", choice(jitter)));
     format!(
-        "rate = \"{}\"\ndelay = \"{}\"\nqueue = {}\nloss = {loss}\n",
+        "rate = \"{}\"\ndelay = \"{}\"\n{}queue = {}\nloss = {loss}\n",
         direction.rate,
         direction.delay,
+        jitter.unwrap_or_default(),
         choice(&direction.queue)
     )
 }

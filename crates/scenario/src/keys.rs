@@ -141,7 +141,18 @@ pub(crate) static LINK: &[Key] = &[
     required("from", Shape::Name, "One end: a host or router, or GROUP-*", "from = \"n1\""),
     required("to", Shape::Name, "The other end: a host or router, or GROUP-*", "to = \"n2\""),
     required("rate", Shape::Rate, "Transmission rate, more than zero", "rate = \"2 Mbit/s\""),
-    required("delay", Shape::Span, "Propagation delay", "delay = \"2 ms\""),
+    required(
+        "delay",
+        Shape::Span,
+        "Propagation delay; the mean where there is `jitter`",
+        "delay = \"2 ms\"",
+    ),
+    optional(
+        "jitter",
+        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::JITTER, kind: Kind::Named },
+        "none",
+        "How the propagation delay is drawn at random, each direction for itself",
+    ),
     optional(
         "queue",
         Shape::Choice { mechanisms: ackord_path::registry::QUEUE, kind: Kind::Inherited },
@@ -166,6 +177,12 @@ pub(crate) static LINK: &[Key] = &[
 pub(crate) static REVERSE: &[Key] = &[
     optional("rate", Shape::Rate, "as forward", "Transmission rate, more than zero"),
     optional("delay", Shape::Span, "as forward", "Propagation delay"),
+    optional(
+        "jitter",
+        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::JITTER, kind: Kind::Inherited },
+        "as forward",
+        "How the propagation delay is drawn; `none` where forward has jitter and reverse has not",
+    ),
     optional(
         "queue",
         Shape::Choice { mechanisms: ackord_path::registry::QUEUE, kind: Kind::Inherited },
@@ -238,4 +255,4 @@ pub(crate) static TCP: &[(&str, &[Mechanism], &str, &str)] = &[
 
 /// Keys under which a mechanism is chosen, anywhere in the file.
 pub(crate) const CHOICES: &[&str] =
-    &["queue", "loss", "traffic", "congestion", "recovery", "ack", "nagle"];
+    &["queue", "jitter", "loss", "traffic", "congestion", "recovery", "ack", "nagle"];

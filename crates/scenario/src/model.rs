@@ -77,8 +77,10 @@ pub enum Way {
 pub struct Direction {
     /// Transmission rate; more than zero.
     pub rate: Rate,
-    /// Propagation delay.
+    /// Propagation delay; the mean where there is jitter.
     pub delay: Span,
+    /// How the delay is drawn ([`ackord_path::registry::JITTER`]); constant when absent.
+    pub jitter: Option<Choice>,
     /// The queue before the transmitter ([`ackord_path::registry::QUEUE`]).
     pub queue: Choice,
     /// What the wire loses ([`ackord_path::registry::LOSS`]); nothing when absent.

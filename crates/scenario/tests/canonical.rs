@@ -108,13 +108,15 @@ fn file() -> impl Strategy<Value = String> {
     let head = (any::<u64>(), "[ -~äßµ]{0,40}", 1u64..10_000_000_000);
     let queue = || choice(ackord_path::registry::QUEUE);
     let traffic = choice(ackord_traffic::registry::WORKLOAD);
-    let link = (queue(), queue(), link_loss(), 1u64..100_000_000_000, 0u64..1_000_000_000);
+    let jitter = || prop::option::of(choice(ackord_path::registry::JITTER));
+    let queues = (queue(), queue(), jitter(), jitter());
+    let link = (queues, link_loss(), 1u64..100_000_000_000, 0u64..1_000_000_000);
     let ends = (tcp(), tcp(), tcp(), select(&["client", "server"][..]));
     let start = (0u64..1_000, 0u64..1_000);
     (head, link, ends, traffic, start).prop_map(
         |(
             (seed, purpose, more),
-            (queue, reverse, loss, rate, delay),
+            ((queue, reverse, jitter, jitter_back), loss, rate, delay),
             (base, both, receiver, sends),
             traffic,
             (first, last),
@@ -122,6 +124,8 @@ fn file() -> impl Strategy<Value = String> {
             let purpose = toml::Value::String(format!("x{purpose}"));
             let duration = 2_000 + more;
             let last = first + last;
+            let or_none = |jitter: Option<String>| jitter.unwrap_or("\"none\"".to_owned());
+            let (jitter, jitter_back) = (or_none(jitter), or_none(jitter_back));
             format!(
                 r#"version = 1
 name = "generated"
@@ -140,8 +144,10 @@ to = "r"
 rate = "{rate} bit/s"
 delay = "{delay} ns"
 queue = {queue}
+jitter = {jitter}
 loss = {loss}
 [links.reverse]
+jitter = {jitter_back}
 queue = {reverse}
 loss = "none"
 [[links]]

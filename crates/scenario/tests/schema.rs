@@ -31,6 +31,7 @@ fn the_schema_knows_every_mechanism_and_knob() {
     let tcp = &schema["$defs"]["tcp"]["properties"];
     let families = [
         (&link["queue"], ackord_path::registry::QUEUE),
+        (&link["jitter"]["anyOf"][1], ackord_path::registry::JITTER),
         (&flow["traffic"], ackord_traffic::registry::WORKLOAD),
         (&tcp["congestion"], ackord_tcp::registry::CONGESTION),
         (&tcp["loss"], ackord_tcp::registry::LOSS),

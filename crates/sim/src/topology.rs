@@ -1,7 +1,7 @@
 //! The path of a scenario as a graph.
 
 use ackord_events::LinkId;
-use ackord_path::registry::{self, QueueContext, build_loss, build_queue};
+use ackord_path::registry::{self, QueueContext, build_jitter, build_loss, build_queue};
 use ackord_path::{Graph, GraphError, LinkConfig, Role, Stream, Tap};
 use ackord_scenario::{Link, NodeKind, Scenario, Way};
 use ackord_wire::FlowId;
@@ -21,7 +21,7 @@ pub enum BuildError {
     /// The graph is impossible.
     #[error(transparent)]
     Graph(#[from] GraphError),
-    /// A queue or loss model is impossible.
+    /// A queue, loss model or jitter is impossible.
     #[error("link `{link}`: {error}")]
     Element {
         /// The link's name.
@@ -83,15 +83,20 @@ fn link_config(
             scenario.flows.iter().position(|flow| flow.name == name).map(|at| FlowId(at as u32))
         },
     };
-    let stream = Stream::for_element(seed, &format!("links/{name}/loss"));
+    let stream = |of: &str| Stream::for_element(seed, &format!("links/{name}/{of}"));
+    let jitter = direction.jitter.as_ref();
+    let loss = direction.loss.as_ref();
     let tapped = scenario.record.captures.iter().any(|tap| (tap.link, tap.way) == (index, way));
     Ok(LinkConfig {
         from,
         to,
         rate: direction.rate,
         delay: direction.delay,
+        jitter: jitter
+            .map(|choice| build_jitter(choice, direction.delay, stream("jitter")))
+            .transpose()?,
         queue: build_queue(&direction.queue, &context)?,
-        loss: direction.loss.as_ref().map(|choice| build_loss(choice, stream)).transpose()?,
+        loss: loss.map(|choice| build_loss(choice, stream("loss"))).transpose()?,
         tap: if tapped { Tap::On } else { Tap::Off },
     })
 }

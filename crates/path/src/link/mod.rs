@@ -3,7 +3,10 @@
 //! | file | what |
 //! | --- | --- |
 //! | `mod.rs` | the link and its configuration |
+//! | `serializer.rs` | how long a packet's transmission takes |
+//! | `wire.rs` | the packets whose transmission has begun |
 //! | `loss.rs` | [`LossModel`]: what the medium loses |
+//! | `jitter.rs` | [`Jitter`]: a propagation delay that is drawn at random |
 //! | `stats.rs` | [`LinkStats`]: plain counters, always on |
 //!
 //! The transmitter is lazy. It keeps the instant at which it becomes free, and catches up whenever
@@ -14,11 +17,18 @@
 //! and it arrives no earlier than its transmission ends, which is when the next one leaves the
 //! queue. The next arrival is therefore always the head of the wire.
 //!
+//! Where packets may overtake one another that does not hold: the next one out may arrive before
+//! everything that is on the wire. Such a link is also due whenever its transmitter becomes free
+//! with packets waiting, so a packet that waited costs two events there.
+//!
 //! At the same instant the transmitter goes first: a packet that arrives just as a place in the
 //! queue becomes free finds it free.
 
+mod jitter;
 mod loss;
+mod serializer;
 mod stats;
+mod wire;
 
 use crate::packets::{Packets, Slot};
 use crate::queue::{Outlet, Queue, QueueDiscipline};
@@ -26,8 +36,10 @@ use crate::routes::Row;
 use ackord_events::{DropReason, Event, LinkId, Sink, TapPoint};
 use ackord_units::{Bytes, Rate, Span, Time};
 use ackord_wire::{NodeId, Packet};
-use std::collections::VecDeque;
+use serializer::Serializer;
+use wire::{OnWire, Overtaken, Wire};
 
+pub use jitter::{DelayDistribution, DelayShape, Jitter, JitterConfig, PacketOrder, Redraw};
 pub use loss::{ErrorRate, LossModel};
 pub use stats::{DropCounts, LinkStats};
 
@@ -42,6 +54,8 @@ pub struct LinkConfig {
     pub rate: Rate,
     /// Propagation delay, from the end of a packet's transmission to its arrival.
     pub delay: Span,
+    /// How the delay is drawn, in place of `delay`; nothing for a delay that never changes.
+    pub jitter: Option<Jitter>,
     /// What waits for the transmitter.
     pub queue: Queue,
     /// What the medium loses; nothing for a perfect medium.
@@ -70,7 +84,7 @@ pub(crate) struct Link {
     /// The link whose queue watches what comes out of this one.
     watcher: Option<LinkId>,
     serializer: Serializer,
-    delay: Span,
+    propagation: Propagation,
     /// When the transmitter has finished what it has begun.
     free_at: Time,
     /// Packets in the queue, kept here because it is asked for at every turn.
@@ -78,7 +92,7 @@ pub(crate) struct Link {
     queue: Queue,
     loss: Option<LossModel>,
     tap: Tap,
-    wire: VecDeque<OnWire>,
+    wire: Wire,
     outlet: Outlet,
     stats: LinkStats,
 }
@@ -92,12 +106,15 @@ pub(crate) struct Place {
     pub(crate) watcher: Option<LinkId>,
 }
 
-/// A packet whose transmission has begun.
-#[derive(Clone, Copy, Debug)]
-struct OnWire {
-    arrives_at: Time,
-    slot: Slot,
-    fate: Option<DropReason>,
+/// How long a packet travels after its transmission.
+#[derive(Clone, Debug)]
+enum Propagation {
+    /// Always as long: packets stay in order.
+    Constant(Span),
+    /// As drawn; a packet arrives no sooner than the one before it.
+    InOrder(Jitter),
+    /// As drawn; packets may overtake one another.
+    Free(Jitter),
 }
 
 impl Link {
@@ -108,13 +125,13 @@ impl Link {
             onward: place.onward,
             watcher: place.watcher,
             serializer: Serializer::new(config.rate),
-            delay: config.delay,
+            propagation: Propagation::new(config.delay, config.jitter),
             free_at: Time::ZERO,
             waiting: config.queue.len_packets(),
             queue: config.queue,
             loss: config.loss,
             tap: config.tap,
-            wire: VecDeque::new(),
+            wire: Wire::default(),
             outlet: Outlet::default(),
             stats: LinkStats::default(),
         }
@@ -140,7 +157,9 @@ impl Link {
         } else {
             self.enqueue(now, slot, packets, sink);
         }
-        if was_empty { self.due_at() } else { None }
+        // In order, what is sent later arrives later: only the first on the wire changes it.
+        let may_be_sooner = was_empty || matches!(self.propagation, Propagation::Free(_));
+        if may_be_sooner { self.due_at() } else { None }
     }
 
     /// Lets the transmitter do everything it does up to and including `now`.
@@ -163,7 +182,8 @@ impl Link {
         Sent::Yes
     }
 
-    /// Takes the packet that arrives at `now`, or drops it there if the medium lost it.
+    /// Takes the packet that arrives at `now`, or drops it there if the medium lost it; nothing
+    /// where only the transmitter was due.
     ///
     /// # Panics
     /// If nothing is on the wire.
@@ -175,8 +195,12 @@ impl Link {
         sink: &mut S,
     ) -> Option<Slot> {
         self.run_until(now, packets, sink);
-        let OnWire { arrives_at, slot, fate } =
-            self.wire.pop_front().expect("a link is due only when something is on its wire");
+        if matches!(self.propagation, Propagation::Free(_)) && self.wire.next_arrival() > Some(now)
+        {
+            return None;
+        }
+        let OnWire { arrives_at, slot, fate, .. } =
+            self.wire.pop().expect("a link is due only when something is on its wire");
         debug_assert_eq!(arrives_at, now, "the schedule and the wire agree");
         if let Some(reason) = fate {
             self.drop(now, slot, reason, packets, sink);
@@ -189,10 +213,15 @@ impl Link {
         Some(slot)
     }
 
-    /// When the next packet arrives at the far end.
+    /// When the link is next to be looked at: when the next packet arrives at the far end, or
+    /// sooner, where the next one out may overtake it.
     #[inline]
     pub(crate) fn due_at(&self) -> Option<Time> {
-        self.wire.front().map(|head| head.arrives_at)
+        let arrival = self.wire.next_arrival();
+        match self.propagation {
+            Propagation::Free(_) if self.waiting > 0 => arrival.map(|at| at.min(self.free_at)),
+            _ => arrival,
+        }
     }
 
     #[inline]
@@ -295,7 +324,34 @@ impl Link {
         self.stats.bytes += u64::from(ip_len);
         self.stats.busy_for += takes;
         let fate = self.loss.as_mut().and_then(|loss| loss.draw(ip_len));
-        self.wire.push_back(OnWire { arrives_at: self.free_at + self.delay, slot, fate });
+        match self.propagation {
+            Propagation::Constant(delay) => {
+                let arrives_at = self.free_at + delay;
+                self.wire.push_last(OnWire { arrives_at, slot, fate, overtaken: Overtaken::No });
+            }
+            _ => self.put_on_wire_with_jitter(slot, fate),
+        }
+    }
+
+    fn put_on_wire_with_jitter(&mut self, slot: Slot, fate: Option<DropReason>) {
+        let free_at = self.free_at;
+        let mut packet = OnWire { arrives_at: free_at, slot, fate, overtaken: Overtaken::No };
+        let jitter = match &mut self.propagation {
+            Propagation::Constant(_) => return,
+            Propagation::InOrder(jitter) => {
+                let not_before = self.wire.last_arrival().unwrap_or(Time::ZERO);
+                packet.arrives_at = (free_at + jitter.delay_at(free_at)).max(not_before);
+                self.wire.push_last(packet);
+                jitter
+            }
+            Propagation::Free(jitter) => {
+                packet.arrives_at = free_at + jitter.delay_at(free_at);
+                self.stats.overtaken += self.wire.push_by_arrival(packet);
+                jitter
+            }
+        };
+        self.stats.delays_drawn = jitter.draws();
+        self.stats.delays_clipped = jitter.clipped();
     }
 
     /// Counts and tells what the queue dropped or marked beside its answer.
@@ -346,6 +402,18 @@ impl Link {
     }
 }
 
+impl Propagation {
+    fn new(delay: Span, jitter: Option<Jitter>) -> Propagation {
+        match jitter {
+            None => Propagation::Constant(delay),
+            Some(jitter) => match jitter.order() {
+                PacketOrder::Kept => Propagation::InOrder(jitter),
+                PacketOrder::Free => Propagation::Free(jitter),
+            },
+        }
+    }
+}
+
 /// Whether a queue with packets in it gave one, or dropped them all.
 enum Sent {
     Yes,
@@ -355,40 +423,4 @@ enum Sent {
 struct QueueLength {
     packets: u32,
     bytes: Bytes,
-}
-
-/// Works out transmission times as [`Rate::time_for`] does, without a division where it can.
-#[derive(Clone, Debug)]
-struct Serializer {
-    rate: Rate,
-    /// Nanoseconds per byte where that is a whole number, or zero.
-    nanos_per_byte: u64,
-    /// The latest answer: traffic has few packet lengths, mostly one per direction.
-    last_len: u32,
-    last_span: Span,
-}
-
-impl Serializer {
-    fn new(rate: Rate) -> Serializer {
-        let bits_per_sec = rate.as_bits_per_sec();
-        let whole = bits_per_sec > 0 && 8_000_000_000 % bits_per_sec == 0;
-        Serializer {
-            rate,
-            nanos_per_byte: if whole { 8_000_000_000 / bits_per_sec } else { 0 },
-            last_len: 0,
-            last_span: Span::ZERO,
-        }
-    }
-
-    #[inline]
-    fn time_for(&mut self, ip_len: u32) -> Span {
-        if self.nanos_per_byte != 0 {
-            return Span::from_nanos(self.nanos_per_byte * u64::from(ip_len));
-        }
-        if ip_len != self.last_len {
-            self.last_len = ip_len;
-            self.last_span = self.rate.time_for(Bytes(u64::from(ip_len)));
-        }
-        self.last_span
-    }
 }

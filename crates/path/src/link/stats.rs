@@ -15,6 +15,12 @@ pub struct LinkStats {
     pub busy_for: Span,
     /// Packets the queue marked "congestion experienced".
     pub marked: u64,
+    /// Propagation delays drawn; none where the delay is constant.
+    pub delays_drawn: u64,
+    /// Draws below the floor, raised to it.
+    pub delays_clipped: u64,
+    /// Packets on the wire that one sent later overtook, each counted once.
+    pub overtaken: u64,
     /// Packets that died here.
     pub drops: DropCounts,
 }

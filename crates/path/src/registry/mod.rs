@@ -5,12 +5,15 @@
 //! | --- | --- |
 //! | `queue.rs` | [`QUEUE`]: what waits for the transmitter |
 //! | `loss.rs` | [`LOSS`]: what the wire loses |
+//! | `jitter.rs` | [`JITTER`]: propagation delays that are drawn |
 
+mod jitter;
 mod loss;
 mod queue;
 
 use ackord_units::{Choice, KnobValue};
 
+pub use jitter::{JITTER, build_jitter};
 pub use loss::{LOSS, LossProblem, build_loss, check_loss};
 pub use queue::{QUEUE, QueueContext, build_queue};
 
@@ -69,6 +72,7 @@ fn optional<T>(
 mod tests {
     use super::*;
     use crate::queue::Queue;
+    use crate::random::Stream;
     use ackord_units::{Mechanism, Rate, Ratio, Span};
     use ackord_wire::FlowId;
     use std::collections::BTreeMap;
@@ -90,6 +94,10 @@ mod tests {
                 knob.default_value();
             }
             build(&Choice::of(mechanism)).expect(mechanism.name);
+        }
+        for mechanism in JITTER {
+            build_jitter(&Choice::of(mechanism), Span::ZERO, Stream::for_element(1, "jitter"))
+                .expect(mechanism.name);
         }
     }
 

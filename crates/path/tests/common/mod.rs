@@ -32,6 +32,7 @@ pub(crate) fn link(from: u16, to: u16) -> LinkConfig {
         to: NodeId(to),
         rate: Rate::from_mbits_per_sec(1),
         delay: Span::from_millis(10),
+        jitter: None,
         queue: drop_tail(100),
         loss: None,
         tap: Tap::Off,

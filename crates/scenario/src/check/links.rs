@@ -28,6 +28,7 @@ pub(super) struct Links {
 struct Draft {
     rate: Option<Rate>,
     delay: Option<Span>,
+    jitter: Option<Option<Choice>>,
     queue: Option<Choice>,
     loss: Option<Option<Choice>>,
 }
@@ -136,6 +137,7 @@ fn forward(report: &mut Report, reader: &Reader<'_>, flows: &NameSet) -> Draft {
         rate: reader.rate(report, "rate"),
         delay: reader.span(report, "delay"),
         queue: queue(report, reader, flows, Some(&default)),
+        jitter: jitter(report, reader, flows, None),
         loss: loss(report, reader, flows, None),
     }
 }
@@ -154,6 +156,8 @@ fn reverse(report: &mut Report, link: &Reader<'_>, flows: &NameSet, forward: &Dr
         draft.delay = reader.span(report, "delay");
     }
     draft.queue = queue(report, &reader, flows, forward.queue.as_ref());
+    let inherited = forward.jitter.as_ref().and_then(Option::as_ref);
+    draft.jitter = jitter(report, &reader, flows, inherited);
     let inherited = forward.loss.as_ref().and_then(Option::as_ref);
     draft.loss = loss(report, &reader, flows, inherited);
     draft
@@ -170,28 +174,44 @@ fn queue(
     choice(report, &field, family)
 }
 
+fn jitter(
+    report: &mut Report,
+    reader: &Reader<'_>,
+    flows: &NameSet,
+    inherited: Option<&Choice>,
+) -> Option<Option<Choice>> {
+    let family = Family { key: "jitter", mechanisms: registry::JITTER, inherited, flows };
+    perhaps(report, reader, family)
+}
+
 fn loss(
     report: &mut Report,
     reader: &Reader<'_>,
     flows: &NameSet,
     inherited: Option<&Choice>,
 ) -> Option<Option<Choice>> {
-    let Some(field) = reader.get("loss") else { return Some(inherited.cloned()) };
-    if field.item.as_text() == Some("none") {
-        return Some(None);
-    }
     let family = Family { key: "loss", mechanisms: registry::LOSS, inherited, flows };
     let before = report.problems.len();
-    let chosen = choice(report, &field, family)?;
+    let chosen = perhaps(report, reader, family)?;
     if report.problems.len() > before {
         return None;
     }
-    if let Err(problem) = registry::check_loss(&chosen) {
+    let (Some(field), Some(choice)) = (reader.get("loss"), &chosen) else { return Some(chosen) };
+    if let Err(problem) = registry::check_loss(choice) {
         let allowed = registry::LossProblem::ALLOWED.to_owned();
         field.report(report, Wrong::BadValue { why: problem.to_string(), allowed });
         return None;
     }
-    Some(Some(chosen))
+    Some(chosen)
+}
+
+/// A choice that may also be `none`.
+fn perhaps(report: &mut Report, reader: &Reader<'_>, family: Family<'_>) -> Option<Option<Choice>> {
+    let Some(field) = reader.get(family.key) else { return Some(family.inherited.cloned()) };
+    if field.item.as_text() == Some("none") {
+        return Some(None);
+    }
+    choice(report, &field, family).map(Some)
 }
 
 impl Draft {
@@ -199,6 +219,7 @@ impl Draft {
         Some(Direction {
             rate: self.rate?,
             delay: self.delay?,
+            jitter: self.jitter.clone()?,
             queue: self.queue.clone()?,
             loss: self.loss.clone()?,
         })

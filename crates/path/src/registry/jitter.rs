@@ -1,0 +1,89 @@
+//! Propagation delays that are drawn at random.
+
+use super::{BuildError, needed, word};
+use crate::link::{DelayDistribution, DelayShape, Jitter, JitterConfig, PacketOrder, Redraw};
+use crate::random::Stream;
+use ackord_units::{Choice, Knob, KnobKind, KnobValue, Mechanism, Span};
+
+const EVERY: Knob = Knob {
+    name: "every",
+    kind: KnobKind::Span { min: Span::from_micros(100), max: Span::from_secs(3_600) },
+    default: "50 ms",
+    doc: "How long a delay holds, from the start of the run on",
+    source: "Park et al. 2008 §4.1: 50 ms and 250 ms",
+};
+
+const DISTRIBUTION: Knob = Knob {
+    name: "distribution",
+    kind: KnobKind::Choice(&["normal", "uniform"]),
+    default: "normal",
+    doc: "What delays are drawn from; the mean is the link's `delay`",
+    source: "this project: Park et al. 2008 §4.1 gives a mean and a deviation only",
+};
+
+const DEVIATION: Knob = Knob {
+    name: "deviation",
+    kind: KnobKind::Span { min: Span::ZERO, max: Span::from_secs(10) },
+    default: "0 s",
+    doc: "Standard deviation of the draws",
+    source: "set by the scenario",
+};
+
+const FLOOR: Knob = Knob {
+    name: "floor",
+    kind: KnobKind::Span { min: Span::ZERO, max: Span::from_secs(10) },
+    default: "0 s",
+    doc: "Draws below it are raised to it",
+    source: "no packet arrives before it was sent",
+};
+
+const ORDER: Knob = Knob {
+    name: "order",
+    kind: KnobKind::Choice(&["free", "kept"]),
+    default: "free",
+    doc: "Whether packets may overtake one another, or wait for the one before",
+    source: "ns-2's DelayLink: free unless avoidReordering_ is set",
+};
+
+/// How a link's propagation delay may be drawn.
+pub static JITTER: &[Mechanism] = &[
+    Mechanism {
+        name: "redraw",
+        family: "jitter",
+        summary: "One delay for all packets until it is drawn anew, at fixed intervals",
+        source: "Park et al. 2008 §4.1, after Leung, Li and Yang 2007",
+        knobs: &[EVERY, DISTRIBUTION, DEVIATION, FLOOR, ORDER],
+    },
+    Mechanism {
+        name: "per-packet",
+        family: "jitter",
+        summary: "Every packet has a delay of its own",
+        source: "tc-netem(8), delay with jitter",
+        knobs: &[DISTRIBUTION, DEVIATION, FLOOR, ORDER],
+    },
+];
+
+/// The delays somebody chose about a mean of `delay`, drawn from the link's own stream.
+pub fn build_jitter(choice: &Choice, delay: Span, stream: Stream) -> Result<Jitter, BuildError> {
+    let when = match choice.mechanism.name {
+        "redraw" => Redraw::Every(needed(choice, "every", KnobValue::as_span)?),
+        "per-packet" => Redraw::PerPacket,
+        name => {
+            return Err(BuildError::UnknownMechanism { family: "jitter", name: name.to_owned() });
+        }
+    };
+    let distribution = DelayDistribution {
+        shape: match word(choice, "distribution")?.as_str() {
+            "uniform" => DelayShape::Uniform,
+            _ => DelayShape::Normal,
+        },
+        mean: delay,
+        deviation: needed(choice, "deviation", KnobValue::as_span)?,
+        floor: needed(choice, "floor", KnobValue::as_span)?,
+    };
+    let order = match word(choice, "order")?.as_str() {
+        "kept" => PacketOrder::Kept,
+        _ => PacketOrder::Free,
+    };
+    Ok(Jitter::new(JitterConfig { distribution, when, order }, stream))
+}
