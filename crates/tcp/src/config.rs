@@ -6,7 +6,7 @@ use crate::loss::LossDetector;
 use crate::nagle::Nagle;
 use crate::recovery::Recovery;
 use crate::registry;
-use crate::rtt::RtoBounds;
+use crate::rtt::{RtoBounds, Variance};
 use ackord_units::{Bytes, Choice, Span};
 use ackord_wire::IpVersion;
 
@@ -117,6 +117,10 @@ impl Config {
                 min: span("rto_min"),
                 max: span("rto_max"),
                 granularity: span("clock_granularity"),
+                variance: match registry::word(choice, "rto_variance").as_str() {
+                    "peak-of-round" => Variance::PeakOfRound,
+                    _ => Variance::EverySample,
+                },
             },
             max_retransmissions: registry::count(choice, "max_retransmissions") as u32,
             time_wait: span("time_wait"),

@@ -33,4 +33,4 @@ mod trace;
 
 pub use config::{Config, Mechanisms, Offer, Offers};
 pub use connection::{CloseReason, Connection, Stats, reset_for};
-pub use rtt::{RtoBounds, RttEstimator};
+pub use rtt::{RtoBounds, RttEstimator, Variance, Window};

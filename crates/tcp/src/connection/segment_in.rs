@@ -167,7 +167,7 @@ impl Connection {
         // Karn's rule: a SYN sent twice is no sample, unless a timestamp tells them apart.
         let own = self.syn.sent_at.filter(|_| !lost).map(|sent_at| trace.now - sent_at);
         if let Some(rtt) = own.or_else(|| self.timestamp_rtt(trace.now, segment)) {
-            self.sender.rtt.on_sample(rtt);
+            self.sender.rtt.on_sample(rtt, self.sender.window());
         }
         self.sender.snd_una = segment.ack;
         self.sender.timeouts_in_row = 0;

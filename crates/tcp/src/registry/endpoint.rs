@@ -88,6 +88,15 @@ pub static ENDPOINT: Mechanism = Mechanism {
             source: "RFC 6298 §2.5",
         },
         Knob {
+            name: "rto_variance",
+            kind: KnobKind::Choice(&["every-sample", "peak-of-round"]),
+            default: "every-sample",
+            doc: "How the variance enters the retransmission timeout: RTTVAR with rto_min as floor \
+                  of the whole, or the largest deviation of recent round trips with rto_min as its \
+                  own floor",
+            source: "RFC 6298 §2; peak-of-round is Linux's, Sarolahti and Kuznetsov 2002 §4",
+        },
+        Knob {
             name: "clock_granularity",
             kind: KnobKind::Span { min: Span::from_micros(1), max: Span::from_secs(1) },
             default: "1 ms",

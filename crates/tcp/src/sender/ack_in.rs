@@ -129,7 +129,7 @@ impl Sender {
     ) {
         let own = acked.earliest_sent_at.filter(|_| !acked.ambiguous);
         let Some(rtt) = own.map(|sent_at| trace.now - sent_at).or(timestamp_rtt) else { return };
-        self.rtt.on_sample(rtt);
+        self.rtt.on_sample(rtt, self.window());
         let (srtt, rto) = (self.rtt.srtt().unwrap_or(rtt), self.rtt.rto());
         trace.emit(|endpoint| Event::RttSampled { endpoint, rtt, srtt, rto });
     }

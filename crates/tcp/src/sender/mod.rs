@@ -24,7 +24,7 @@ use crate::congestion::{CongestionControl, WindowSizes};
 use crate::loss::LossDetector;
 use crate::nagle::Nagle;
 use crate::recovery::{Flight, Recovery};
-use crate::rtt::RttEstimator;
+use crate::rtt::{RttEstimator, Window};
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Event, Sink};
 use ackord_units::{Bytes, Seq, Time};
@@ -196,6 +196,11 @@ impl Sender {
         self.max_snd_wnd = window;
         self.snd_wl1 = seq;
         self.snd_wl2 = ack;
+    }
+
+    /// What is outstanding, as the round-trip estimator wants it.
+    pub(crate) fn window(&self) -> Window {
+        Window { snd_una: self.snd_una, snd_nxt: self.snd_nxt }
     }
 
     /// Octets sent and not acknowledged.
