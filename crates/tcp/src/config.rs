@@ -29,6 +29,12 @@ pub struct Config {
     pub rto: RtoBounds,
     /// Timeouts in a row after which the connection is given up (R2).
     pub max_retransmissions: u32,
+    /// The same for a SYN; as for data, if absent.
+    pub syn_retransmissions: Option<u32>,
+    /// The same for a SYN-ACK; as for data, if absent.
+    pub syn_ack_retransmissions: Option<u32>,
+    /// Timeouts of a SYN that do not double the next one.
+    pub syn_linear_timeouts: u32,
     /// Length of TIME-WAIT.
     pub time_wait: Span,
     /// Which IP the connection runs over; bounds nothing, but is kept with the connection.
@@ -97,6 +103,7 @@ impl Config {
     /// The configuration a checked choice of [`registry::ENDPOINT`] describes.
     pub fn from_choice(choice: &Choice) -> Config {
         let span = |name| registry::span(choice, name);
+        let optional_count = |name| choice.value(name).and_then(|value| value.as_count());
         let offer = |name| match registry::word(choice, name).as_str() {
             "on" => Offer::Yes,
             _ => Offer::No,
@@ -104,7 +111,7 @@ impl Config {
         Config {
             mss: registry::bytes(choice, "mss"),
             initial_window_segments: registry::count(choice, "initial_window"),
-            max_window_segments: choice.value("max_window").and_then(|value| value.as_count()),
+            max_window_segments: optional_count("max_window"),
             receive_buffer: registry::bytes(choice, "receive_buffer"),
             send_buffer: registry::bytes(choice, "send_buffer"),
             offers: Offers {
@@ -123,6 +130,9 @@ impl Config {
                 },
             },
             max_retransmissions: registry::count(choice, "max_retransmissions") as u32,
+            syn_retransmissions: optional_count("syn_retransmissions").map(|n| n as u32),
+            syn_ack_retransmissions: optional_count("syn_ack_retransmissions").map(|n| n as u32),
+            syn_linear_timeouts: registry::count(choice, "syn_linear_timeouts") as u32,
             time_wait: span("time_wait"),
             ip: IpVersion::V4,
         }

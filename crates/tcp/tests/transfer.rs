@@ -112,6 +112,20 @@ fn the_peer_that_never_answers_is_given_up() {
     assert_eq!(pair.log.iter().filter(|logged| logged.segment.flags == Flags::SYN).count(), 5);
 }
 
+/// ip-sysctl.rst of Linux: 1, 1, 1, 1, 1, 2, 4 s with four linear timeouts.
+#[test]
+fn the_first_timeouts_of_a_syn_need_not_double() {
+    let mut config = simple();
+    config.syn_linear_timeouts = 4;
+    config.syn_retransmissions = Some(7);
+    let mut pair = Pair::new(config, defaults());
+    pair.run(Time::ZERO + Span::from_secs(600), |_, _, _| true);
+    let at: Vec<u64> = pair.log.iter().map(|logged| logged.at.as_nanos() / 1_000_000_000).collect();
+    // The last is the reset that ends it.
+    assert_eq!(at, vec![0, 1, 2, 3, 4, 5, 7, 11, 19]);
+    assert_eq!(pair.client.close_reason(), Some(CloseReason::TimedOut));
+}
+
 #[test]
 fn a_closed_window_is_probed_and_the_transfer_ends_when_it_opens() {
     let mut config = simple();

@@ -35,7 +35,7 @@ impl Connection {
 
     fn on_retransmission_timer<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         self.stats.timeouts += 1;
-        if self.sender.timeouts_in_row >= self.config.max_retransmissions {
+        if self.sender.timeouts_in_row >= self.retransmissions_allowed() {
             self.urgent_reply = Some(self.reset_segment());
             self.fail(trace, CloseReason::TimedOut);
             return;
@@ -43,7 +43,11 @@ impl Connection {
         if matches!(self.state, TcpState::SynSent | TcpState::SynReceived) {
             self.syn.pending = true;
             self.sender.timeouts_in_row += 1;
-            self.sender.rtt.back_off();
+            let linear = self.state == TcpState::SynSent
+                && self.sender.timeouts_in_row <= self.config.syn_linear_timeouts;
+            if !linear {
+                self.sender.rtt.back_off();
+            }
             let next_rto = self.sender.rtt.rto();
             self.sender.rto_at = Some(trace.now + next_rto);
             let consecutive = self.sender.timeouts_in_row;
@@ -51,5 +55,15 @@ impl Connection {
             return;
         }
         self.sender.on_rto(trace);
+    }
+
+    /// R2 of what is being sent (RFC 9293 §3.8.3).
+    fn retransmissions_allowed(&self) -> u32 {
+        let handshake = match self.state {
+            TcpState::SynSent => self.config.syn_retransmissions,
+            TcpState::SynReceived => self.config.syn_ack_retransmissions,
+            _ => None,
+        };
+        handshake.unwrap_or(self.config.max_retransmissions)
     }
 }

@@ -111,6 +111,28 @@ pub static ENDPOINT: Mechanism = Mechanism {
             source: "RFC 9293 §3.8.3 (R2)",
         },
         Knob {
+            name: "syn_retransmissions",
+            kind: KnobKind::Count { unit: "times", min: 1, max: 255 },
+            default: "",
+            doc: "Timeouts of a SYN after which opening is given up; max_retransmissions when absent",
+            source: "RFC 9293 §3.8.3 asks for three minutes at least",
+        },
+        Knob {
+            name: "syn_ack_retransmissions",
+            kind: KnobKind::Count { unit: "times", min: 1, max: 255 },
+            default: "",
+            doc: "Timeouts of a SYN-ACK after which the connection is forgotten; \
+                  max_retransmissions when absent",
+            source: "RFC 9293 §3.8.3",
+        },
+        Knob {
+            name: "syn_linear_timeouts",
+            kind: KnobKind::Count { unit: "times", min: 0, max: 255 },
+            default: "0",
+            doc: "The first timeouts of a SYN that do not double the next one",
+            source: "RFC 6298 §5.5 doubles each; Linux's net.ipv4.tcp_syn_linear_timeouts",
+        },
+        Knob {
             name: "time_wait",
             kind: KnobKind::Span { min: Span::ZERO, max: Span::from_secs(240) },
             default: "60 s",

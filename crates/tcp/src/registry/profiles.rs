@@ -72,6 +72,13 @@ const LINUX: Profile = Profile {
         ),
         set("clock_granularity", "1 ms", "timestamps tick in milliseconds"),
         set("max_retransmissions", "15", "net.ipv4.tcp_retries2 = 15"),
+        set(
+            "syn_retransmissions",
+            "10",
+            "net.ipv4.tcp_syn_retries = 6, beside the four linear ones (ip-sysctl.rst)",
+        ),
+        set("syn_ack_retransmissions", "5", "net.ipv4.tcp_synack_retries = 5"),
+        set("syn_linear_timeouts", "4", "net.ipv4.tcp_syn_linear_timeouts = 4"),
         set("time_wait", "60 s", "TCP_TIMEWAIT_LEN"),
     ],
 };
