@@ -85,6 +85,13 @@ pub enum Event<'a> {
         /// The retransmission timeout after it.
         rto: Span,
     },
+    /// The receiver's acknowledgment policy adapted its timeout.
+    AckTimeoutChanged {
+        /// The receiving end.
+        endpoint: EndpointId,
+        /// How long the acknowledgment of a lone segment would wait now.
+        ato: Span,
+    },
     /// Segments were declared lost.
     SegmentLost {
         /// The sending end.

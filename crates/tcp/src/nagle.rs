@@ -1,5 +1,6 @@
 //! When a small segment has to wait: Nagle's algorithm and Minshall's variant.
 
+use crate::ack::Verdict;
 use ackord_units::Seq;
 use std::fmt;
 
@@ -58,6 +59,29 @@ impl Nagle for Minshall {
     }
 }
 
+/// ARI's half at the sender (Lee et al. 2016, Algorithm 1 line 2 and §3.2): never waits, unless the
+/// application's history says that it moves bulk; then Nagle's algorithm is back.
+#[derive(Clone, Copy, Debug)]
+pub struct Ari {
+    verdict: Verdict,
+}
+
+impl Ari {
+    /// Nagle's algorithm by the verdict on the application.
+    pub fn new(verdict: Verdict) -> Ari {
+        Ari { verdict }
+    }
+}
+
+impl Nagle for Ari {
+    fn may_send(&self, segment: &SmallSegment) -> bool {
+        match self.verdict {
+            Verdict::Short => Off.may_send(segment),
+            Verdict::Bulk => On.may_send(segment),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,5 +103,12 @@ mod tests {
         minshall.on_small_sent(Seq(1500));
         assert!(!minshall.may_send(&small(0, 2960)));
         assert!(minshall.may_send(&small(1500, 2960)));
+    }
+
+    #[test]
+    fn ari_holds_small_segments_of_bulk_applications_only() {
+        assert!(Ari::new(Verdict::Short).may_send(&small(0, 100)));
+        assert!(!Ari::new(Verdict::Bulk).may_send(&small(0, 100)));
+        assert!(Ari::new(Verdict::Bulk).may_send(&small(100, 100)));
     }
 }

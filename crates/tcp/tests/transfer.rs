@@ -3,7 +3,7 @@
 mod kit;
 
 use ackord_events::{NoSink, TcpState};
-use ackord_tcp::{CloseReason, Config, Connection, Mechanisms};
+use ackord_tcp::{CloseReason, Config, Connection, Mechanisms, registry};
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Flags, Side};
 use kit::{Pair, endpoint, mechanisms, simple};
@@ -229,8 +229,8 @@ proptest! {
         lost in proptest::collection::btree_set(0u64..600, 0..120),
         congestion in prop::sample::select(vec!["reno", "vegas", "cubic"]),
         recovery in prop::sample::select(vec!["tahoe", "reno", "newreno", "sack"]),
-        ack in prop::sample::select(vec!["immediate", "delayed"]),
-        nagle in prop::sample::select(vec!["on", "off", "minshall"]),
+        ack in prop::sample::select(registry::ACK.iter().map(|m| m.name).collect::<Vec<_>>()),
+        nagle in prop::sample::select(registry::NAGLE.iter().map(|m| m.name).collect::<Vec<_>>()),
         timestamps in any::<bool>(),
         up in 1u64..150_000,
         down in 0u64..50_000,

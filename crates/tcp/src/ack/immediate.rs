@@ -8,7 +8,7 @@ use ackord_units::Time;
 pub struct Immediate;
 
 impl AckPolicy for Immediate {
-    fn on_segment(&mut self, _now: Time, _arrival: &Arrival) -> AckDecision {
+    fn on_segment(&mut self, _now: Time, _arrival: &Arrival<'_>) -> AckDecision {
         AckDecision::Now
     }
 }

@@ -4,22 +4,58 @@
 //! | --- | --- |
 //! | `immediate.rs` | every data segment at once |
 //! | `delayed.rs` | every second full-sized segment, or after a fixed time |
+//! | `quickack.rs` | the first few segments at once, then delayed |
+//! | `linux/` | what a stock Linux kernel does |
+//! | `adaptive/` | the delay follows the gaps between segments: as published, and in practice |
+//! | `adaptive_static.rs` | a small fixed delay, given or measured once |
+//! | `ari.rs` | as many at once as the application's usual transfer needs |
 //!
-//! What no policy may change is the connection's own: segments that the sequence check refuses are
-//! acknowledged at once, and a window that opens is announced (RFC 9293 §3.8.6.2.2).
+//! A policy is told of the SYN, of each data segment, of reads and of acknowledgments that leave,
+//! and says how long an acknowledgment may wait. What no policy may change is the connection's
+//! own: segments that the sequence check refuses are acknowledged at once, and a window that opens
+//! is announced (RFC 9293 §3.8.6.2.2).
+//!
+//! Not modelled: acknowledgments thinned out or merged by network cards and middleboxes.
 
+mod adaptive;
+mod adaptive_static;
+mod ari;
 mod delayed;
 mod immediate;
+mod linux;
+mod quickack;
 
+pub use adaptive::{Adaptive, AdaptiveKnobs, AdaptivePaper};
+pub use adaptive_static::AdaptiveStatic;
+pub use ari::{Ari, AriKnobs, AriMode, Verdict};
 pub use delayed::Delayed;
 pub use immediate::Immediate;
+pub use linux::{LinuxAck, LinuxKnobs};
+pub use quickack::QuickAck;
 
-use ackord_units::{Bytes, Time};
+use crate::rtt::RttEstimator;
+use ackord_units::{Bytes, Span, Time};
 use std::fmt;
+
+/// What the two SYNs have settled.
+#[derive(Clone, Copy, Debug)]
+pub struct Opening {
+    /// Whether acknowledgments carry SACK blocks.
+    pub sack: SackUse,
+}
+
+/// Whether both ends speak SACK (RFC 2018).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SackUse {
+    /// They do.
+    Agreed,
+    /// At least one does not.
+    Absent,
+}
 
 /// A data segment that has just arrived and was accepted.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrival {
+pub struct Arrival<'a> {
     /// Its payload.
     pub payload: Bytes,
     /// The largest payload this peer has sent so far: what counts as full-sized.
@@ -28,6 +64,23 @@ pub struct Arrival {
     pub unacknowledged: Bytes,
     /// How it fits in.
     pub order: Order,
+    /// Whether the sender had nothing more to send behind it.
+    pub push: Push,
+    /// The receive window.
+    pub window: ReceiveWindow,
+    /// What this end knows of the round-trip time. It may be one-sided: an end that only receives
+    /// has but the sample of the handshake.
+    pub rtt: &'a RttEstimator,
+}
+
+/// The receive window at the moment of an arrival, before the application has read the segment.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceiveWindow {
+    /// The window that the last acknowledgment offered, counted from what it acknowledged.
+    pub offered: Bytes,
+    /// What could be offered now, counted from what has arrived in order. The right edge moves
+    /// forward by all that has arrived if it is no less than `offered`.
+    pub free: Bytes,
 }
 
 /// How a segment fits into what has been received.
@@ -45,6 +98,24 @@ pub enum Order {
     Final,
 }
 
+/// The PSH flag of a segment (RFC 9293 §3.9.1.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Push {
+    /// It ends what the sender had to send.
+    Set,
+    /// More follows.
+    Clear,
+}
+
+/// The application has read while an acknowledgment is waiting.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    /// Octets in order that it has left unread.
+    pub left: Bytes,
+    /// Octets received in order that no acknowledgment has covered.
+    pub unacknowledged: Bytes,
+}
+
 /// What to do about the acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckDecision {
@@ -54,11 +125,45 @@ pub enum AckDecision {
     NoLaterThan(Time),
 }
 
+/// What a read does to an acknowledgment that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckOnRead {
+    /// Send it now.
+    Now,
+    /// It goes on waiting.
+    KeepsWaiting,
+}
+
+/// What an acknowledgment left on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// A segment of its own.
+    PureAck,
+    /// A segment with data of this end.
+    Data,
+}
+
 /// Decides when to acknowledge. Never sends, never sees the sender's side.
 pub trait AckPolicy: Send + fmt::Debug {
-    /// A data segment was accepted.
-    fn on_segment(&mut self, now: Time, arrival: &Arrival) -> AckDecision;
+    /// The peer's SYN has come.
+    fn on_open(&mut self, _now: Time, _opening: &Opening) {}
 
-    /// An acknowledgment left, by itself or on data.
-    fn on_ack_sent(&mut self, _now: Time) {}
+    /// A data segment was accepted.
+    fn on_segment(&mut self, now: Time, arrival: &Arrival<'_>) -> AckDecision;
+
+    /// The application has read. Asked only while an acknowledgment waits.
+    fn on_read(&mut self, _reading: &Reading) -> AckOnRead {
+        AckOnRead::KeepsWaiting
+    }
+
+    /// An acknowledgment left.
+    fn on_ack_sent(&mut self, _now: Time, _carrier: Carrier) {}
+
+    /// How long a lone segment's acknowledgment would wait now, where that changes over time.
+    fn ato(&self) -> Option<Span> {
+        None
+    }
 }
+
+#[cfg(test)]
+mod testing;

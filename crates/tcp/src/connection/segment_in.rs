@@ -1,6 +1,7 @@
 //! A segment arrives (RFC 9293 §3.10.7), state by state in the RFC's order of checks.
 
 use super::{CloseReason, Connection, Opened};
+use crate::ack::{Opening, Push, SackUse};
 use crate::receiver::{Data, Finished, Owed};
 use crate::sender::{FinProgress, IncomingAck};
 use crate::trace::Trace;
@@ -32,7 +33,7 @@ impl Connection {
         }
         if segment.flags.contains(Flags::SYN) {
             self.agree(trace.now, segment);
-            self.receiver.synchronize(segment.seq);
+            self.synchronize_receiver(trace.now, segment.seq);
             // The window of a SYN is never scaled (RFC 7323 §2.2).
             self.sender.first_window(u32::from(segment.window), segment.seq, self.sender.iss);
             self.syn.pending = true;
@@ -60,7 +61,7 @@ impl Connection {
             return;
         }
         self.agree(trace.now, segment);
-        self.receiver.synchronize(segment.seq);
+        self.synchronize_receiver(trace.now, segment.seq);
         self.sender.first_window(u32::from(segment.window), segment.seq, segment.ack);
         if acks {
             self.our_syn_is_acknowledged(trace, segment);
@@ -71,6 +72,11 @@ impl Connection {
             self.syn.pending = true;
             self.enter(trace, TcpState::SynReceived);
         }
+    }
+
+    fn synchronize_receiver(&mut self, now: Time, irs: Seq) {
+        let sack = if self.agreed.sack { SackUse::Agreed } else { SackUse::Absent };
+        self.receiver.synchronize(now, irs, &Opening { sack });
     }
 
     fn in_synchronized<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
@@ -226,8 +232,10 @@ impl Connection {
             return;
         }
         let had_finished = self.receiver.finished;
-        let data = Data { seq: segment.seq, payload: segment.payload_len, fin };
-        let accepted = self.receiver.accept(trace.now, data);
+        let push = if segment.flags.contains(Flags::PSH) { Push::Set } else { Push::Clear };
+        let data = Data { seq: segment.seq, payload: segment.payload_len, fin, push };
+        let accepted = self.receiver.accept(trace.now, data, &self.sender.rtt);
+        self.tell_ato(trace);
         if accepted.delivered > Bytes::ZERO {
             let stream_offset = Bytes(self.receiver.offset);
             let bytes = accepted.delivered;
@@ -243,6 +251,15 @@ impl Connection {
                 TcpState::FinWait2 => self.enter(trace, TcpState::TimeWait),
                 _ => {}
             }
+        }
+    }
+
+    /// Tells of the acknowledgment timeout where it has changed.
+    fn tell_ato<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        if S::ACTIVE
+            && let Some(ato) = self.receiver.changed_ato()
+        {
+            trace.emit(|endpoint| Event::AckTimeoutChanged { endpoint, ato });
         }
     }
 

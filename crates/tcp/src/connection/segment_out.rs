@@ -1,6 +1,7 @@
 //! The next segment leaves.
 
 use super::Connection;
+use crate::ack::Carrier;
 use crate::receiver::Owed;
 use crate::sender::{Fin, FinProgress, Outgoing};
 use crate::trace::Trace;
@@ -46,7 +47,7 @@ impl Connection {
             options: self.syn_options(trace.now, answers),
         };
         if answers {
-            self.receiver.on_ack_sent(trace.now);
+            self.receiver.on_ack_sent(trace.now, Carrier::PureAck);
         }
         let kind =
             if self.syn.attempts > 1 { SegmentKind::Retransmission } else { SegmentKind::New };
@@ -127,7 +128,8 @@ impl Connection {
     fn finish(&mut self, now: Time, mut segment: Segment) -> Segment {
         segment.ack = self.receiver.rcv_nxt;
         segment.window = self.receiver.announce(true);
-        self.receiver.on_ack_sent(now);
+        let carrier = if segment.payload_len > 0 { Carrier::Data } else { Carrier::PureAck };
+        self.receiver.on_ack_sent(now, carrier);
         segment
     }
 

@@ -3,8 +3,12 @@
 
 mod reassembly;
 
-use crate::ack::{AckDecision, AckPolicy, Arrival, Order};
-use ackord_units::{Bytes, Seq, Time};
+use crate::ack::{
+    AckDecision, AckOnRead, AckPolicy, Arrival, Carrier, Opening, Order, Push, Reading,
+    ReceiveWindow,
+};
+use crate::rtt::RttEstimator;
+use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::SackBlocks;
 use reassembly::Reassembly;
 
@@ -41,6 +45,8 @@ pub(crate) struct Receiver {
     pub(crate) last_ack_sent: Seq,
     /// The largest payload seen, to tell full-sized segments.
     full_size: Bytes,
+    /// The acknowledgment timeout last told of.
+    told_ato: Option<Span>,
 }
 
 /// Whether everything up to the peer's FIN has arrived.
@@ -75,11 +81,13 @@ impl Receiver {
             last_ack_sent: Seq(0),
             // RFC 9293 §3.7.1: the default before anything is known.
             full_size: Bytes(536),
+            told_ato: None,
         }
     }
 
     /// The peer's SYN came.
-    pub(crate) fn synchronize(&mut self, irs: Seq) {
+    pub(crate) fn synchronize(&mut self, now: Time, irs: Seq, opening: &Opening) {
+        self.policy.on_open(now, opening);
         self.irs = irs;
         self.rcv_nxt = irs + 1;
         self.advertised_edge = self.rcv_nxt;
@@ -92,9 +100,15 @@ impl Receiver {
     }
 
     /// The application takes `bytes`. Owes an acknowledgment if that opens the window by two
-    /// segments or half the buffer (RFC 9293 §3.8.6.2.2).
+    /// segments or half the buffer (RFC 9293 §3.8.6.2.2), or if one waits and the policy says so.
     pub(crate) fn read(&mut self, bytes: Bytes) {
         self.read += bytes.min(self.readable()).get();
+        if let Owed::By(_) = self.owed {
+            let reading = Reading { left: self.readable(), unacknowledged: self.unacknowledged() };
+            if self.policy.on_read(&reading) == AckOnRead::Now {
+                self.owed = Owed::Now;
+            }
+        }
         let worth_telling = (self.full_size * 2).min(self.buffer / 2);
         let opened = (self.rcv_nxt + self.free()).since(self.advertised_edge);
         let announced = self.advertised_edge.since(self.rcv_nxt);
@@ -107,6 +121,11 @@ impl Receiver {
         {
             self.owed = Owed::Now;
         }
+    }
+
+    /// Octets received in order that no acknowledgment has covered.
+    fn unacknowledged(&self) -> Bytes {
+        Bytes(u64::from(self.rcv_nxt.since(self.last_ack_sent)))
     }
 
     /// Octets the buffer has room for.
@@ -161,8 +180,8 @@ impl Receiver {
     }
 
     /// Takes in a data segment (or a bare FIN) that the sequence check let through.
-    pub(crate) fn accept(&mut self, now: Time, data: Data) -> Accepted {
-        let Data { seq, payload, fin } = data;
+    pub(crate) fn accept(&mut self, now: Time, data: Data, rtt: &RttEstimator) -> Accepted {
+        let Data { seq, payload, fin, push } = data;
         let end = seq + payload;
         if fin {
             self.fin_at = Some(end);
@@ -198,18 +217,25 @@ impl Receiver {
             (_, true, true) if had_gap => Order::FillsGap,
             (_, true, true) => Order::InOrder,
         };
-        self.owe(now, Bytes(u64::from(payload)), order);
+        let offered = self.advertised_edge.since(self.last_ack_sent);
+        let arrival = Arrival {
+            payload: Bytes(u64::from(payload)),
+            full_size: self.full_size,
+            unacknowledged: self.unacknowledged(),
+            order,
+            push,
+            window: ReceiveWindow {
+                offered: Bytes(u64::from(offered)),
+                free: Bytes(u64::from(self.free())),
+            },
+            rtt,
+        };
+        self.owe(now, &arrival);
         Accepted { delivered: Bytes(u64::from(delivered)) }
     }
 
-    fn owe(&mut self, now: Time, payload: Bytes, order: Order) {
-        let arrival = Arrival {
-            payload,
-            full_size: self.full_size,
-            unacknowledged: Bytes(u64::from(self.rcv_nxt.since(self.last_ack_sent))),
-            order,
-        };
-        match (self.policy.on_segment(now, &arrival), self.owed) {
+    fn owe(&mut self, now: Time, arrival: &Arrival<'_>) {
+        match (self.policy.on_segment(now, arrival), self.owed) {
             (_, Owed::Now) => {}
             (AckDecision::Now, _) => self.owed = Owed::Now,
             (AckDecision::NoLaterThan(at), _) => self.owed = Owed::By(at),
@@ -217,10 +243,20 @@ impl Receiver {
     }
 
     /// An acknowledgment has left.
-    pub(crate) fn on_ack_sent(&mut self, now: Time) {
+    pub(crate) fn on_ack_sent(&mut self, now: Time, carrier: Carrier) {
         self.owed = Owed::Nothing;
         self.last_ack_sent = self.rcv_nxt;
-        self.policy.on_ack_sent(now);
+        self.policy.on_ack_sent(now, carrier);
+    }
+
+    /// The policy's acknowledgment timeout, if it is another than when last asked.
+    pub(crate) fn changed_ato(&mut self) -> Option<Span> {
+        let ato = self.policy.ato();
+        if ato == self.told_ato {
+            return None;
+        }
+        self.told_ato = ato;
+        ato
     }
 
     /// Blocks to report, at most `room`.
@@ -235,4 +271,5 @@ pub(crate) struct Data {
     pub(crate) seq: Seq,
     pub(crate) payload: u32,
     pub(crate) fin: bool,
+    pub(crate) push: Push,
 }

@@ -11,14 +11,16 @@ mod build;
 mod congestion;
 mod endpoint;
 mod loss;
+mod nagle;
 mod profiles;
 mod recovery;
 
-pub use ack::{ACK, NAGLE, build_ack, build_nagle};
+pub use ack::{ACK, build_ack};
 pub(crate) use build::{bytes, count, span, word};
 pub use congestion::{CONGESTION, build_congestion};
 pub use endpoint::ENDPOINT;
 pub use loss::{LOSS, build_loss};
+pub use nagle::{NAGLE, build_nagle};
 pub use profiles::{PROFILES, Profile, Setting, profile};
 pub use recovery::{RECOVERY, build_recovery};
 

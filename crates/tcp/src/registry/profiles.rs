@@ -60,6 +60,7 @@ const LINUX: Profile = Profile {
         set("congestion", "cubic", "net.ipv4.tcp_congestion_control of a stock kernel"),
         set("recovery", "sack", "net.ipv4.tcp_sack = 1"),
         set("recovery.prr", "on", "RFC 6937; Linux since 3.2"),
+        set("ack", "linux", "measured on Linux 6.18, see docs/tcp.md"),
         set("nagle", "minshall", "Minshall's variant, Linux since 2.2"),
         set("initial_window", "10", "RFC 6928; Linux since 2.6.39"),
         set("rto_initial", "1 s", "TCP_TIMEOUT_INIT"),

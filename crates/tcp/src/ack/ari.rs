@@ -1,0 +1,174 @@
+//! ARI, the "ACK reception inducer" of Lee et al. 2016: the acknowledgments of a whole usual
+//! transfer leave at once.
+//!
+//! Its other half turns Nagle's algorithm off at the sender: [`nagle::Ari`](crate::nagle::Ari).
+//! The application's most frequent transfer size and the verdict on it come from outside, as
+//! knobs: this policy keeps no history.
+
+use super::{AckDecision, AckPolicy, Arrival, Carrier, Delayed, Order};
+use ackord_units::{Bytes, Time};
+
+/// The count of quick acknowledgments that a bulk application gets in practice: what a stock Linux
+/// kernel gives every connection.
+const BULK_QUICK_SEGMENTS: u64 = 16;
+
+/// Settings of [`Ari`].
+#[derive(Clone, Copy, Debug)]
+pub struct AriKnobs {
+    /// As published or in practice.
+    pub mode: AriMode,
+    /// The size that the application's transfers have most often (`most_sent_data_size`).
+    pub most_sent: Bytes,
+    /// Size of a segment; the largest seen on the connection where absent.
+    pub segment: Option<Bytes>,
+    /// What the application's history says of it.
+    pub verdict: Verdict,
+    /// In practice no more segments than this are acknowledged at once in a row.
+    pub quick_ack_limit_segments: u64,
+}
+
+/// Which ARI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AriMode {
+    /// Algorithm 1 to the letter: one count for the life of the connection, unbounded, whatever
+    /// the application.
+    Paper,
+    /// The count is bounded, small for bulk applications, and starts anew with each transfer on a
+    /// connection that persists, that is after each pause longer than the retransmission timeout.
+    Practical,
+}
+
+/// What the history says of an application (Lee et al. 2016 §3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Its transfers are short.
+    Short,
+    /// It streams or copies in bulk.
+    Bulk,
+}
+
+/// The first `most_sent / segment * 2` segments at once (Lee et al. 2016, Algorithm 1), the later
+/// ones delayed. The division is rounded up: the paper's 2 KB in segments of 536 octets give its
+/// own figure of 8.
+#[derive(Clone, Copy, Debug)]
+pub struct Ari {
+    knobs: AriKnobs,
+    /// Data segments since the start, or since the last pause.
+    seen_segments: u64,
+    last_at: Option<Time>,
+    after: Delayed,
+}
+
+impl Ari {
+    /// ARI, with `after` for the segments beyond the count.
+    pub fn new(knobs: AriKnobs, after: Delayed) -> Ari {
+        Ari { knobs, seen_segments: 0, last_at: None, after }
+    }
+
+    /// `Quick_ACK_count` for segments of this size.
+    fn quick_ack_count(&self, full_size: Bytes) -> u64 {
+        let AriKnobs { mode, most_sent, segment, verdict, quick_ack_limit_segments } = self.knobs;
+        let segment = segment.unwrap_or(full_size).max(Bytes(1));
+        let count = most_sent.get().div_ceil(segment.get()) * 2;
+        match (mode, verdict) {
+            (AriMode::Paper, _) => count,
+            (AriMode::Practical, Verdict::Short) => count.min(quick_ack_limit_segments),
+            (AriMode::Practical, Verdict::Bulk) => {
+                count.min(quick_ack_limit_segments).min(BULK_QUICK_SEGMENTS)
+            }
+        }
+    }
+
+    /// In practice a pause ends one transfer and the next segment begins another.
+    fn note_pause(&mut self, now: Time, arrival: &Arrival<'_>) {
+        let last_at = self.last_at.replace(now);
+        let gap = last_at.map(|at| now.saturating_since(at));
+        let paused = gap.is_some_and(|gap| gap > arrival.rtt.rto());
+        if paused && self.knobs.mode == AriMode::Practical {
+            self.seen_segments = 0;
+        }
+    }
+}
+
+impl AckPolicy for Ari {
+    fn on_segment(&mut self, now: Time, arrival: &Arrival<'_>) -> AckDecision {
+        self.note_pause(now, arrival);
+        // In practice what was already received does not use up the count.
+        let counts = self.knobs.mode == AriMode::Paper || arrival.order != Order::Duplicate;
+        self.seen_segments += u64::from(counts);
+        if self.seen_segments <= self.quick_ack_count(arrival.full_size) {
+            return AckDecision::Now;
+        }
+        self.after.on_segment(now, arrival)
+    }
+
+    fn on_ack_sent(&mut self, now: Time, carrier: Carrier) {
+        self.after.on_ack_sent(now, carrier);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Bench, at_ms};
+    use super::*;
+    use ackord_units::Span;
+
+    const SHORT: AriKnobs = AriKnobs {
+        mode: AriMode::Practical,
+        most_sent: Bytes(2_000),
+        segment: Some(Bytes(536)),
+        verdict: Verdict::Short,
+        quick_ack_limit_segments: 512,
+    };
+
+    fn ari(knobs: AriKnobs) -> Bench<Ari> {
+        Bench::new(Ari::new(knobs, Delayed::new(2, Span::from_millis(200))))
+    }
+
+    /// How many of a hundred segments, a millisecond apart, were acknowledged by themselves.
+    fn quick(bench: &mut Bench<Ari>, from_ms: u64) -> usize {
+        let before = bench.acks.len();
+        for millis in 0..100 {
+            bench.arrive(at_ms(from_ms + millis));
+        }
+        let acks = bench.acks.len() - before;
+        // n at once and half of the others: n + (100 - n) / 2.
+        acks * 2 - 100
+    }
+
+    /// Lee et al. 2016 §4.1: 536 octets, answers within 2 KB, the usual count times four.
+    #[test]
+    fn the_papers_phone_gets_eight() {
+        assert_eq!(ari(SHORT).policy.quick_ack_count(Bytes(1448)), 8);
+        let knobs = AriKnobs { most_sent: Bytes(2_048), ..SHORT };
+        assert_eq!(ari(knobs).policy.quick_ack_count(Bytes(1448)), 8);
+        assert_eq!(quick(&mut ari(SHORT), 0), 8);
+    }
+
+    #[test]
+    fn without_a_segment_size_the_connections_own_counts() {
+        let knobs = AriKnobs { segment: None, most_sent: Bytes(10_000), ..SHORT };
+        assert_eq!(quick(&mut ari(knobs), 0), 20);
+    }
+
+    #[test]
+    fn the_published_count_is_unbounded_and_spent_once() {
+        let knobs = AriKnobs { mode: AriMode::Paper, verdict: Verdict::Bulk, ..SHORT };
+        let many = AriKnobs { most_sent: Bytes(1_000_000), quick_ack_limit_segments: 16, ..knobs };
+        assert_eq!(ari(many).policy.quick_ack_count(Bytes(1448)), 3_732);
+        let mut bench = ari(knobs);
+        assert_eq!(quick(&mut bench, 0), 8);
+        assert_eq!(quick(&mut bench, 60_000), 0);
+    }
+
+    #[test]
+    fn in_practice_a_transfer_after_a_pause_is_a_new_start_and_the_count_is_bounded() {
+        let mut bench = ari(SHORT);
+        assert_eq!(quick(&mut bench, 0), 8);
+        assert_eq!(quick(&mut bench, 60_000), 8);
+        let limited = AriKnobs { quick_ack_limit_segments: 4, ..SHORT };
+        assert_eq!(quick(&mut ari(limited), 0), 4);
+        let bulk = AriKnobs { verdict: Verdict::Bulk, most_sent: Bytes(10_000_000), ..SHORT };
+        assert_eq!(quick(&mut ari(bulk), 0), 16);
+    }
+}

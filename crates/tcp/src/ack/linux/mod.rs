@@ -1,0 +1,298 @@
+//! When a stock Linux kernel acknowledges (5.10 to 6.18).
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `rcv_mss.rs` | what the receiver takes for the peer's segment size |
+//! | `ticks.rs` | the clock that its timeouts are counted with |
+//!
+//! In short: a budget of acknowledgments at once at the start and after pauses; otherwise one for
+//! each two segments, at the latest when the application has read them; a lone segment waits for
+//! the acknowledgment timeout (ATO), which adapts between 40 ms and the larger of 40 ms and the
+//! round-trip time; a connection that answers promptly ("ping-pong") has no budget and lets the
+//! answer carry the acknowledgment. docs/tcp.md tells how each rule was verified.
+//!
+//! Not modelled: receive offload (one acknowledgment for a train of segments), buffer autotuning,
+//! the deferral of acknowledgments while the application holds the socket, ECN's entry into the
+//! budget, TCP_QUICKACK and the route's `quickack`.
+
+mod rcv_mss;
+mod ticks;
+
+use super::{
+    AckDecision, AckOnRead, AckPolicy, Arrival, Carrier, Opening, Order, Push, Reading, SackUse,
+};
+use ackord_units::{Bytes, Ratio, Span, Time};
+use rcv_mss::{Measured, RcvMss};
+use ticks::{TickClock, Ticks};
+
+/// TCP_ATO_MIN and TCP_DELACK_MIN.
+const ATO_MIN: Span = Span::from_millis(40);
+/// TCP_DELACK_MAX.
+const DELACK_MAX: Span = Span::from_millis(200);
+/// Duplicate acknowledgments that leave at once before compression begins
+/// (TCP_FASTRETRANS_THRESH).
+const UNCOMPRESSED_DUPACKS: u64 = 3;
+
+/// Settings of [`LinuxAck`]; the defaults of the registry are a stock kernel's.
+#[derive(Clone, Copy, Debug)]
+pub struct LinuxKnobs {
+    /// Length of a tick: 1/HZ.
+    pub tick: Span,
+    /// The largest budget of acknowledgments at once (TCP_MAX_QUICKACKS).
+    pub quick_ack_limit: u64,
+    /// Prompt answers that make a connection a ping-pong one (tcp_pingpong_thresh).
+    pub pingpong_threshold: u64,
+    /// How long duplicate acknowledgments may be held together (tcp_comp_sack_delay_ns).
+    pub sack_compression_delay: Span,
+    /// The same as a share of the round-trip time; the shorter counts.
+    pub sack_compression_share: Ratio,
+    /// How many may be held together (tcp_comp_sack_nr).
+    pub sack_compression_limit: u64,
+}
+
+/// The receiver of a stock Linux kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct LinuxAck {
+    knobs: LinuxKnobs,
+    clock: TickClock,
+    sack: SackUse,
+    rcv_mss: RcvMss,
+    /// The acknowledgment timeout, once a segment has come.
+    ato: Option<Ticks>,
+    /// When data last arrived in order (lrcvtime).
+    last_data: Ticks,
+    /// Acknowledgments still to be sent at once.
+    quick: u64,
+    /// Prompt answers in a row.
+    pingpong: u64,
+    pending: Option<Pending>,
+    duplicates: Duplicates,
+}
+
+/// An acknowledgment that is owed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pending {
+    /// Writes of the peer that seem to have ended since the last acknowledgment.
+    pushed: u8,
+    /// When its timer strikes, and the tick it is set for.
+    timer: Option<(Ticks, Time)>,
+    /// The retransmission timeout when it was set.
+    rto: Ticks,
+}
+
+/// Acknowledgments of the same octet in a row, for the compression.
+#[derive(Clone, Copy, Debug, Default)]
+struct Duplicates {
+    sent: u64,
+    held: u64,
+    until: Option<Time>,
+}
+
+impl LinuxAck {
+    /// The policy at the start of a connection.
+    pub fn new(knobs: LinuxKnobs) -> LinuxAck {
+        LinuxAck {
+            knobs,
+            clock: TickClock(knobs.tick),
+            sack: SackUse::Absent,
+            rcv_mss: RcvMss::new(),
+            ato: None,
+            last_data: 0,
+            quick: 0,
+            pingpong: 0,
+            pending: None,
+            duplicates: Duplicates::default(),
+        }
+    }
+
+    fn ato_min(&self) -> Ticks {
+        self.clock.of(ATO_MIN)
+    }
+
+    fn is_pingpong(&self) -> bool {
+        self.pingpong >= self.knobs.pingpong_threshold
+    }
+
+    /// Gives a budget of acknowledgments at once: half the window in segments, at least two
+    /// (tcp_incr_quickack).
+    fn raise_quick(&mut self, arrival: &Arrival<'_>) {
+        let segments = arrival.window.offered.get() / (2 * self.rcv_mss.get().get());
+        let budget = if segments == 0 { 2 } else { segments };
+        self.quick = self.quick.max(budget.min(self.knobs.quick_ack_limit));
+    }
+
+    /// tcp_enter_quickack_mode: the peer may have lost our acknowledgments.
+    fn enter_quick(&mut self, arrival: &Arrival<'_>) {
+        self.raise_quick(arrival);
+        self.pingpong = 0;
+        self.ato = Some(self.ato_min());
+    }
+
+    /// Data has come in order: segment size, timeout and budget follow (tcp_event_data_recv).
+    fn on_data(&mut self, now: Time, arrival: &Arrival<'_>) {
+        let measured = self.rcv_mss.measure(arrival);
+        let pending = self.pending.get_or_insert_default();
+        pending.pushed = match (measured, arrival.push) {
+            (Measured::Small, _) => (pending.pushed + 1).min(2),
+            // It may be the end of a write as well.
+            (Measured::Full, Push::Set) => pending.pushed.max(1),
+            _ => pending.pushed,
+        };
+        self.duplicates = Duplicates::default();
+        let now = self.clock.now(now);
+        let gap = now - std::mem::replace(&mut self.last_data, now);
+        let (least, rto) = (self.ato_min(), self.clock.of(arrival.rtt.rto()));
+        match self.ato {
+            None => {
+                self.raise_quick(arrival);
+                self.ato = Some(least);
+            }
+            Some(ato) if gap <= least / 2 => self.ato = Some(ato / 2 + least / 2),
+            Some(ato) if gap < ato => self.ato = Some((ato / 2 + gap).min(rto)),
+            // Too long a pause: the sender may have started anew from a small window.
+            Some(_) if gap > rto => self.raise_quick(arrival),
+            Some(_) => {}
+        }
+    }
+
+    /// The rule of __tcp_ack_snd_check.
+    fn acknowledges_now(&self, arrival: &Arrival<'_>) -> bool {
+        let two_segments = arrival.unacknowledged > self.rcv_mss.get();
+        let window_moves = arrival.window.free >= arrival.window.offered;
+        (two_segments && window_moves) || (self.quick > 0 && !self.is_pingpong())
+    }
+
+    /// tcp_send_delayed_ack.
+    fn delay(&mut self, now: Time, arrival: &Arrival<'_>) -> AckDecision {
+        let clock = self.clock;
+        let least = self.ato_min();
+        let pending = self.pending.unwrap_or_default();
+        let mut ato = self.ato.unwrap_or(least);
+        if ato > least {
+            let pushed = self.is_pingpong() || pending.pushed > 0;
+            let ceiling = if pushed { DELACK_MAX } else { Span::from_millis(500) };
+            let rtt = arrival.rtt.srtt().map_or(Ticks::MAX, |rtt| clock.of(rtt).max(least));
+            ato = ato.min(clock.of(ceiling)).min(rtt);
+        }
+        ato = ato.min(clock.of(DELACK_MAX));
+        let now = clock.now(now);
+        let tick = match pending.timer {
+            // It is about to strike anyway.
+            Some((tick, _)) if tick <= now + ato / 4 => return AckDecision::Now,
+            Some((tick, _)) => tick.min(now + ato),
+            None => now + ato,
+        };
+        let strikes_at = clock.strikes_at(tick);
+        let rto = clock.of(arrival.rtt.rto());
+        self.pending = Some(Pending { timer: Some((tick, strikes_at)), rto, ..pending });
+        AckDecision::NoLaterThan(strikes_at)
+    }
+
+    /// Beyond the third, acknowledgments of one octet are held together for a moment where they
+    /// carry SACK blocks.
+    fn compress(&mut self, now: Time, arrival: &Arrival<'_>) -> AckDecision {
+        if self.sack == SackUse::Absent || self.duplicates.held >= self.knobs.sack_compression_limit
+        {
+            return AckDecision::Now;
+        }
+        if self.duplicates.sent < UNCOMPRESSED_DUPACKS {
+            self.duplicates.sent += 1;
+            return AckDecision::Now;
+        }
+        self.duplicates.held += 1;
+        let rtt = arrival.rtt.srtt().unwrap_or(Span::ZERO).as_secs_f64();
+        let share = Span::from_secs_f64(rtt * self.knobs.sack_compression_share.get());
+        let delay = share.min(self.knobs.sack_compression_delay);
+        let until = *self.duplicates.until.get_or_insert(now + delay);
+        let timer = self.pending.and_then(|pending| pending.timer);
+        AckDecision::NoLaterThan(timer.map_or(until, |(_, at)| at.min(until)))
+    }
+}
+
+impl AckPolicy for LinuxAck {
+    fn on_open(&mut self, _now: Time, opening: &Opening) {
+        self.sack = opening.sack;
+    }
+
+    fn on_segment(&mut self, now: Time, arrival: &Arrival<'_>) -> AckDecision {
+        match arrival.order {
+            Order::Duplicate => {
+                self.pending.get_or_insert_default();
+                self.enter_quick(arrival);
+                return AckDecision::Now;
+            }
+            Order::OutOfOrder => {
+                self.pending.get_or_insert_default();
+                return if self.acknowledges_now(arrival) {
+                    AckDecision::Now
+                } else {
+                    self.compress(now, arrival)
+                };
+            }
+            Order::FillsGap => {
+                self.on_data(now, arrival);
+                return AckDecision::Now;
+            }
+            Order::Final => {
+                if arrival.payload > Bytes::ZERO {
+                    self.on_data(now, arrival);
+                }
+                self.pending.get_or_insert_default();
+                // tcp_fin: the application is expected to close soon, and its FIN acknowledges.
+                self.pingpong = self.pingpong.max(self.knobs.pingpong_threshold);
+            }
+            Order::InOrder => self.on_data(now, arrival),
+        }
+        if self.acknowledges_now(arrival) { AckDecision::Now } else { self.delay(now, arrival) }
+    }
+
+    /// tcp_cleanup_rbuf.
+    fn on_read(&mut self, reading: &Reading) -> AckOnRead {
+        let pushed = self.pending.map_or(0, |pending| pending.pushed);
+        let drained = reading.left == Bytes::ZERO;
+        let one_way = pushed >= 1 && !self.is_pingpong();
+        let ended = drained && (pushed >= 2 || one_way);
+        if reading.unacknowledged > self.rcv_mss.get() || ended {
+            AckOnRead::Now
+        } else {
+            AckOnRead::KeepsWaiting
+        }
+    }
+
+    fn on_ack_sent(&mut self, now: Time, carrier: Carrier) {
+        let pending = self.pending.take();
+        let timer = pending.and_then(|pending| pending.timer).filter(|(_, at)| *at <= now);
+        if carrier == Carrier::PureAck && timer.is_some() {
+            // tcp_delack_timer_handler: nothing came in time.
+            if self.is_pingpong() {
+                self.pingpong = 0;
+                self.ato = Some(self.ato_min());
+            } else {
+                let rto = pending.map_or(Ticks::MAX, |pending| pending.rto);
+                self.ato = self.ato.map(|ato| (ato * 2).min(rto));
+            }
+        }
+        if pending.is_some() && self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                self.ato = Some(self.ato_min());
+            }
+        }
+        self.duplicates.held = 0;
+        self.duplicates.until = None;
+        if carrier == Carrier::Data {
+            // tcp_event_data_sent: an answer within the timeout.
+            let waited = self.clock.now(now).saturating_sub(self.last_data);
+            if self.ato.is_some_and(|ato| waited < ato) {
+                self.pingpong = (self.pingpong + 1).min(255);
+            }
+        }
+    }
+
+    fn ato(&self) -> Option<Span> {
+        Some(self.clock.span(self.ato.unwrap_or(self.ato_min())))
+    }
+}
+
+#[cfg(test)]
+mod tests;

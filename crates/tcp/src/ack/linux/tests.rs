@@ -1,0 +1,165 @@
+//! The kernel's rules, one by one, with the numbers of a stock kernel.
+
+use super::super::ReceiveWindow;
+use super::super::testing::{Bench, Fit, at_ms};
+use super::*;
+
+const KNOBS: LinuxKnobs = LinuxKnobs {
+    tick: Span::from_millis(4),
+    quick_ack_limit: 16,
+    pingpong_threshold: 1,
+    sack_compression_delay: Span::from_millis(1),
+    sack_compression_share: Ratio::ZERO,
+    sack_compression_limit: 44,
+};
+
+fn bench() -> Bench<LinuxAck> {
+    let mut policy = LinuxAck::new(KNOBS);
+    policy.on_open(at_ms(0), &Opening { sack: SackUse::Agreed });
+    Bench::new(policy)
+}
+
+/// A small segment that ends a write.
+fn small() -> Fit {
+    Fit { payload: 100, push: Push::Set, ..Fit::in_order(0) }
+}
+
+/// A bench whose budget is spent by 16 small writes, 10 ms apart, the last at 150 ms.
+fn spent() -> Bench<LinuxAck> {
+    let mut bench = bench();
+    (0..16).for_each(|number| bench.take(at_ms(number * 10), small()));
+    assert_eq!(bench.acks.len(), 16);
+    bench
+}
+
+#[test]
+fn sixteen_at_once_and_then_every_second() {
+    let mut bench = bench();
+    (0..116).for_each(|millis| bench.arrive(at_ms(millis)));
+    assert_eq!(bench.acks[..17], (0..16).chain([17]).map(at_ms).collect::<Vec<_>>());
+    assert_eq!(bench.acks.len(), 16 + 50);
+}
+
+#[test]
+fn a_small_window_makes_a_small_budget_but_not_none() {
+    for (window, budget) in [(10_000, 5), (3_000, 1), (1_900, 2)] {
+        let mut bench = bench();
+        let window = ReceiveWindow { offered: Bytes(window), free: Bytes(window) };
+        (0..50).for_each(|millis| bench.take(at_ms(millis), Fit { window, ..Fit::in_order(0) }));
+        assert_eq!(bench.acks.len(), budget + (50 - budget) / 2, "{window:?}");
+    }
+}
+
+/// Forty milliseconds, and what is left of the tick besides: 42.7 ms in the median on a kernel.
+#[test]
+fn a_lone_unread_segment_waits_forty_milliseconds_and_up_to_a_tick_more() {
+    for offset in 0..4 {
+        let mut bench = spent();
+        let sent = at_ms(170 + offset);
+        bench.take(sent, small());
+        bench.timer(at_ms(1_000));
+        let waited = bench.acks[16].saturating_since(sent);
+        let bounds = Span::from_millis(40)..=Span::from_millis(44);
+        assert!(bounds.contains(&waited), "{waited}");
+    }
+}
+
+#[test]
+fn reading_all_of_a_write_that_has_ended_acknowledges_it() {
+    let mut bench = spent();
+    bench.take(at_ms(170), small());
+    bench.read(at_ms(170));
+    assert_eq!(bench.acks[16..], [at_ms(170)]);
+}
+
+#[test]
+fn reading_a_lone_full_segment_does_not_unless_it_ends_a_write() {
+    for (push, acks) in [(Push::Clear, 0), (Push::Set, 1)] {
+        let mut bench = bench();
+        (0..16).for_each(|number| bench.arrive(at_ms(number)));
+        bench.take(at_ms(20), Fit { push, ..Fit::in_order(0) });
+        bench.read(at_ms(20));
+        assert_eq!(bench.acks.len() - 16, acks, "{push:?}");
+    }
+}
+
+#[test]
+fn a_prompt_answer_ends_the_budget_and_a_missed_one_brings_it_back() {
+    let mut bench = bench();
+    bench.take(at_ms(0), small());
+    assert_eq!(bench.acks.len(), 1);
+    bench.send_data(at_ms(1));
+    // Ping-pong: the next lone write waits for the answer, which does not come.
+    bench.take(at_ms(30), small());
+    bench.read(at_ms(30));
+    bench.timer(at_ms(200));
+    assert_eq!(bench.acks[1..], [at_ms(72)]);
+    // It is over: what is left of the budget is spent again.
+    bench.take(at_ms(210), small());
+    assert_eq!(bench.acks[2..], [at_ms(210)]);
+}
+
+#[test]
+fn waits_in_vain_double_the_timeout_up_to_the_round_trip_time() {
+    let waits = |rtt, every: u64| {
+        let mut bench = spent();
+        let mut waits = Vec::new();
+        for round in 0..4 {
+            // Within the retransmission timeout, for a longer pause brings a new budget.
+            let sent = at_ms(160 + round * every);
+            bench.take(sent, Fit { rtt: Span::from_millis(rtt), ..small() });
+            bench.timer(sent + Span::from_millis(every - 10));
+            waits.push(bench.acks.last().expect("within the time").saturating_since(sent));
+        }
+        waits.into_iter().map(Span::as_millis).collect::<Vec<_>>()
+    };
+    // With 10 ms the ceiling is 40 ms; with 500 ms it is TCP_DELACK_MAX.
+    let near = waits(10, 100);
+    assert!(near.iter().all(|wait| (40..=44).contains(wait)), "{near:?}");
+    let far = waits(500, 280);
+    assert!((40..=44).contains(&far[0]) && (80..=84).contains(&far[1]), "{far:?}");
+    assert!((160..=164).contains(&far[2]) && (200..=204).contains(&far[3]), "{far:?}");
+}
+
+#[test]
+fn a_pause_longer_than_the_retransmission_timeout_brings_a_new_budget() {
+    let mut bench = spent();
+    (0..20).for_each(|number| bench.take(at_ms(5_000 + number * 10), small()));
+    let prompt = (0..16).map(|number| at_ms(5_000 + number * 10)).collect::<Vec<_>>();
+    assert_eq!(bench.acks[16..32], prompt);
+}
+
+#[test]
+fn what_was_received_before_brings_a_new_budget_at_once() {
+    let mut bench = spent();
+    bench.take(at_ms(160), Fit { order: Order::Duplicate, payload: 0, ..Fit::in_order(0) });
+    (0..10).for_each(|number| bench.take(at_ms(170 + number), small()));
+    assert_eq!(bench.acks.len(), 16 + 1 + 10);
+}
+
+#[test]
+fn a_window_that_cannot_move_waits_for_the_reader() {
+    let mut bench = bench();
+    (0..16).for_each(|millis| bench.arrive(at_ms(millis)));
+    let window = ReceiveWindow { offered: Bytes(60_000), free: Bytes(50_000) };
+    let full = Fit { window, ..Fit::in_order(0) };
+    (20..24).for_each(|millis| bench.take(at_ms(millis), full));
+    assert_eq!(bench.acks.len(), 16);
+    bench.read(at_ms(24));
+    assert_eq!(bench.acks[16..], [at_ms(24)]);
+}
+
+#[test]
+fn three_duplicates_leave_at_once_and_the_rest_are_held_together() {
+    let share = Ratio::new(0.05).expect("a share");
+    let mut policy = LinuxAck::new(LinuxKnobs { sack_compression_share: share, ..KNOBS });
+    policy.on_open(at_ms(0), &Opening { sack: SackUse::Agreed });
+    let mut bench = Bench::new(policy);
+    (0..16).for_each(|millis| bench.arrive(at_ms(millis)));
+    let fit = Fit { order: Order::OutOfOrder, ..Fit::in_order(0) };
+    // Ten a tenth of a millisecond apart: three at once, the other seven within a millisecond.
+    let later = |tenths: u64| at_ms(20) + Span::from_micros(100 * tenths);
+    (0..10).for_each(|tenths| bench.take(later(tenths), fit));
+    bench.timer(at_ms(30));
+    assert_eq!(bench.acks[16..], [later(0), later(1), later(2), later(3) + Span::from_millis(1)]);
+}
