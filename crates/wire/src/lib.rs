@@ -7,22 +7,30 @@
 //! | `addresses.rs` | [`FlowAddresses`], the addresses and ports of simulated flows |
 //! | `codec.rs` | [`encode`] and [`decode`]: IPv4, IPv6 and TCP with checksums |
 //! | `pcapng.rs` | [`PcapngWriter`] and [`PcapngReader`]: capture files |
+//! | `pcap.rs`, `capture.rs` | [`PcapReader`], the older format; [`CaptureReader`], either |
+//! | `frame.rs` | [`glimpse`]: what a captured frame says of a connection |
 //!
 //! In the simulator nobody ever makes the bytes; captures and the live driver do.
 //! Not modelled: IP options and extension headers, fragmentation.
 
 mod addresses;
+mod capture;
 mod codec;
+mod frame;
 mod packet;
+mod pcap;
 mod pcapng;
 mod segment;
 
 pub use addresses::{Endpoints, FlowAddresses, FlowNodes, host_address};
+pub use capture::CaptureReader;
 pub use codec::{
     DecodeError, Decoded, EncodeError, IpDecoded, IpFields, OptionsError, Payload, decode,
     decode_ip, encode, encode_packet, set_ecn,
 };
+pub use frame::{FrameError, Glimpse, glimpse};
 pub use packet::{Ecn, FlowId, IpVersion, NodeId, Packet, Side};
+pub use pcap::PcapReader;
 pub use pcapng::{
     CapturedInterface, CapturedPacket, Damage, InterfaceIndex, LinkType, PacketRecord,
     PcapngReader, PcapngWriter, ReadError,

@@ -8,7 +8,7 @@
 //! Written: one section in little-endian order, raw-IP interfaces with a name and nanosecond time
 //! stamps, enhanced packet blocks with optional comments. Block layouts are those of the IETF draft
 //! draft-ietf-opsawg-pcapng.
-//! Not modelled: the older pcap format, name resolution, decryption secrets and statistics blocks
+//! Not modelled: name resolution, decryption secrets and statistics blocks
 //! (skipped when read).
 
 mod reader;
@@ -26,6 +26,22 @@ impl LinkType {
     pub const ETHERNET: LinkType = LinkType(1);
     /// Bare IP packets, version 4 or 6.
     pub const RAW: LinkType = LinkType(101);
+    /// IP behind the four octets of BSD's loopback.
+    pub const NULL: LinkType = LinkType(0);
+    /// The same in network byte order.
+    pub const LOOP: LinkType = LinkType(108);
+    /// Bare IP packets as some systems number them.
+    pub const RAW_BSD: LinkType = LinkType(12);
+    /// Bare IP packets as OpenBSD numbers them.
+    pub const RAW_OPENBSD: LinkType = LinkType(14);
+    /// Linux "cooked" frames, as of the interface `any`.
+    pub const LINUX_SLL: LinkType = LinkType(113);
+    /// Linux "cooked" frames, version 2.
+    pub const LINUX_SLL2: LinkType = LinkType(276);
+    /// Bare IPv4 packets.
+    pub const IPV4: LinkType = LinkType(228);
+    /// Bare IPv6 packets.
+    pub const IPV6: LinkType = LinkType(229);
 }
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;

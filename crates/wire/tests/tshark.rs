@@ -4,7 +4,7 @@
 
 use ackord_units::{Seq, Time};
 use ackord_wire::{
-    Ecn, Flags, FlowAddresses, FlowId, FlowNodes, IpVersion, NodeId, Options, Packet, PacketRecord,
+    CaptureReader, Ecn, Flags, FlowAddresses, FlowId, FlowNodes, IpVersion, NodeId, Options, Packet, PacketRecord,
     PcapngReader, PcapngWriter, SackBlock, SackBlocks, Segment, Side, Timestamps, encode_packet,
 };
 use std::fs::File;
@@ -166,4 +166,34 @@ fn a_capture_rewritten_by_wireshark_reads_the_same() {
     let (ours, theirs) = (read(&ours), read(&theirs));
     assert_eq!(ours.1.len(), segments().len() * FLOWS as usize);
     assert_eq!(ours, theirs);
+}
+
+#[test]
+fn classic_pcap_of_both_resolutions_says_what_the_pcapng_said() {
+    if tools_are_missing("classic pcap") {
+        return;
+    }
+    let original = file_in("original.pcapng");
+    write_capture(&original);
+    let read = |path: &Path| {
+        let file = BufReader::new(File::open(path).expect("it was written"));
+        let mut reader = CaptureReader::new(file).expect("a capture");
+        let mut packets = Vec::new();
+        while let Some((link, packet)) = reader.next_packet().expect("sound") {
+            packets.push((link, packet.at, packet.original_len, packet.bytes));
+        }
+        packets
+    };
+    let expected = read(&original);
+    for (format, nanos) in [("pcap", 1_000), ("nsecpcap", 1)] {
+        let converted = file_in(format);
+        run(Command::new("editcap").args(["-F", format]).arg(&original).arg(&converted));
+        let found = read(&converted);
+        assert_eq!(found.len(), expected.len(), "{format}");
+        for (found, expected) in found.iter().zip(&expected) {
+            let at = expected.1.map(|at| Time::from_nanos(at.as_nanos() / nanos * nanos));
+            assert_eq!((found.0, found.1, found.2), (expected.0, at, expected.2), "{format}");
+            assert!(found.3 == expected.3, "{format}: the octets differ");
+        }
+    }
 }

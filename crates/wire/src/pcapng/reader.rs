@@ -57,6 +57,9 @@ pub enum ReadError {
     /// The file does not begin as a pcapng file does.
     #[error("not a pcapng file")]
     NotPcapng,
+    /// The file begins neither as a pcapng nor as a pcap file does.
+    #[error("neither a pcapng nor a pcap file")]
+    NotACapture,
     /// A block is not as the format wants it.
     #[error("damaged capture at octet {offset}: {what}")]
     Damaged {
