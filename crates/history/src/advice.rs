@@ -1,6 +1,6 @@
 //! What a history says about an application's next connection, and why.
 //!
-//! ARI (Hwang et al. §3.2): the first `most_sent_data_size / segment_size * 2` segments are
+//! ARI (Lee et al. 2016 §3.2): the first `most_sent_data_size / segment_size * 2` segments are
 //! acknowledged at once and Nagle's algorithm is off; an application that often transfers much gets
 //! Nagle's algorithm back. How much is much and how often is often, the paper does not say; the
 //! numbers here do.
@@ -98,7 +98,7 @@ impl NagleAdvice {
 const MOST_FOR_BULK: u64 = 16;
 
 /// The segments to acknowledge at once for transfers of `most_sent` in segments of `segment`, twice
-/// the segments of one such transfer (Hwang et al. Algorithm 1, line 1). Segments are rounded up:
+/// the segments of one such transfer (Lee et al. 2016 Algorithm 1, line 1). Segments are rounded up:
 /// 2 KB in segments of 536 B make 8, as the paper's phone was set (§4.1).
 ///
 /// At most what a transfer of [`Verdict::LARGE`] needs, and for bulk at most 16: what lies beyond
@@ -146,7 +146,10 @@ fn reason(history: &History, verdict: Verdict, now: Time) -> String {
             Verdict::ENOUGH
         ),
         Verdict::Bulk if shares.transfers < Verdict::BULK_FROM => {
-            format!("{shown}; was bulk, and is until they are below {}", percent(Verdict::SHORT_BELOW))
+            format!(
+                "{shown}; was bulk, and is until they are below {}",
+                percent(Verdict::SHORT_BELOW)
+            )
         }
         Verdict::Bulk => shown,
         Verdict::Short if shares.transfers >= Verdict::SHORT_BELOW => {
@@ -186,10 +189,7 @@ mod tests {
         let advice = of([8_000_000; 20]).advice(NOW, MSS);
         assert_eq!((advice.verdict, advice.nagle), (Verdict::Bulk, NagleAdvice::On));
         assert_eq!(advice.quick_ack_segments, Some(16));
-        assert_eq!(
-            advice.reason,
-            "100 % of decayed transfers and 100 % of bytes are above 1 MiB"
-        );
+        assert_eq!(advice.reason, "100 % of decayed transfers and 100 % of bytes are above 1 MiB");
     }
 
     #[test]
@@ -206,7 +206,10 @@ mod tests {
         assert!(few.reason.contains("too few to judge"), "{}", few.reason);
         let enough = of([2_000; 6]);
         let later = |days: u64| enough.advice(NOW + Span::from_secs(days * 86_400), MSS).verdict;
-        assert_eq!((later(0), later(30), later(60)), (Verdict::Short, Verdict::Short, Verdict::Unknown));
+        assert_eq!(
+            (later(0), later(30), later(60)),
+            (Verdict::Short, Verdict::Short, Verdict::Unknown)
+        );
         let none = History::default().advice(NOW, MSS);
         assert_eq!((none.verdict, none.most_sent), (Verdict::Unknown, None));
     }

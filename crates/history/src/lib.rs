@@ -1,5 +1,5 @@
 //! What each application has transferred so far, and what that says about its next transfer: the
-//! history that ARI (Hwang et al., the `ari` ACK policy) takes its quick-ACK count from.
+//! history that ARI (Lee et al. 2016, the `ari` ACK policy) takes its quick-ACK count from.
 //!
 //! ```text
 //! captures ─► TransferFinder ─┐

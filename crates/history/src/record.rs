@@ -47,8 +47,8 @@ impl History {
         self.histogram.add(size, ended_at);
         let newer = ended_at.saturating_since(before);
         let older = before.saturating_since(ended_at);
-        self.recent = self.recent * fade(newer, History::HALF_RATE)
-            + fade(older, History::HALF_RATE);
+        self.recent =
+            self.recent * fade(newer, History::HALF_RATE) + fade(older, History::HALF_RATE);
         let left = fade(newer, Histogram::HALF_AGE) * (-1.0 / Histogram::HALF_COUNT).exp2();
         self.timed *= left;
         self.timed_secs *= left;
@@ -88,7 +88,8 @@ impl History {
     pub fn per_hour(&self, now: Time) -> f64 {
         let Some(first_at) = self.first_at else { return 0.0 };
         let now = now.max(self.histogram.as_of());
-        let decayed = self.recent * fade(now.saturating_since(self.histogram.as_of()), History::HALF_RATE);
+        let decayed =
+            self.recent * fade(now.saturating_since(self.histogram.as_of()), History::HALF_RATE);
         // The integral of what one transfer per second would still count.
         let half_life = History::HALF_RATE.as_secs_f64();
         let known = 1.0 - fade(now.saturating_since(first_at), History::HALF_RATE);

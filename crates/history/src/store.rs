@@ -12,8 +12,8 @@ use crate::encoding::Damaged;
 use crate::record::{History, Transfer};
 use ackord_units::Time;
 use redb::{
-    Database, DatabaseError, ReadTransaction, ReadableDatabase, ReadableTable,
-    TableDefinition, TableError,
+    Database, DatabaseError, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition,
+    TableError,
 };
 use std::fs::File;
 use std::io::{self, Read};
@@ -306,10 +306,8 @@ fn create(path: &Path) -> Result<(), StoreError> {
         _ => Path::new("."),
     };
     std::fs::create_dir_all(folder).map_err(failed)?;
-    let new = tempfile::Builder::new()
-        .prefix(".ackord-history-")
-        .tempfile_in(folder)
-        .map_err(failed)?;
+    let new =
+        tempfile::Builder::new().prefix(".ackord-history-").tempfile_in(folder).map_err(failed)?;
     let file = new.as_file().try_clone().map_err(failed)?;
     fill(file).map_err(|error| database(path, error))?;
     match new.persist_noclobber(path) {
@@ -336,10 +334,8 @@ fn check_name(name: &str) -> Result<(), StoreError> {
 }
 
 fn decode(application: &str, octets: &[u8]) -> Result<History, StoreError> {
-    History::decode(octets).map_err(|source| StoreError::Damaged {
-        application: application.to_owned(),
-        source,
-    })
+    History::decode(octets)
+        .map_err(|source| StoreError::Damaged { application: application.to_owned(), source })
 }
 
 fn opening(path: &Path, error: DatabaseError) -> StoreError {
@@ -356,4 +352,3 @@ fn database(path: &Path, error: redb::Error) -> StoreError {
         other => StoreError::Database { path, source: Box::new(other) },
     }
 }
-

@@ -239,8 +239,13 @@ mod tests {
         }
 
         fn opened(self, ms: u64, client: u32, server: u32) -> Tape {
-            self.packet(ms, CLIENT, Flags::SYN, client, 0)
-                .packet(ms, SERVER, Flags::SYN | Flags::ACK, server, 0)
+            self.packet(ms, CLIENT, Flags::SYN, client, 0).packet(
+                ms,
+                SERVER,
+                Flags::SYN | Flags::ACK,
+                server,
+                0,
+            )
         }
 
         fn sizes(self) -> Vec<u64> {
@@ -298,9 +303,12 @@ mod tests {
 
     #[test]
     fn a_capture_that_begins_in_the_middle_counts_from_there() {
-        let tape = Tape::new(Counted::Larger)
-            .data(1, SERVER, 4_000_000_000, 1_000)
-            .data(2, SERVER, 4_000_001_000, 1_000);
+        let tape = Tape::new(Counted::Larger).data(1, SERVER, 4_000_000_000, 1_000).data(
+            2,
+            SERVER,
+            4_000_001_000,
+            1_000,
+        );
         let found = tape.0.finish();
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].size, found[0].from), (Bytes(2_000), Side::Server));

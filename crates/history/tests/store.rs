@@ -120,7 +120,8 @@ fn redb_with(path: &Path, table: &str, version: u64) {
 #[test]
 fn a_foreign_file_is_left_as_it_is() {
     let folder = tempfile::tempdir().expect("a folder");
-    for (name, content) in [("empty", &b""[..]), ("text", b"redb? no"), ("magic", b"redb\x1a\x0a")] {
+    for (name, content) in [("empty", &b""[..]), ("text", b"redb? no"), ("magic", b"redb\x1a\x0a")]
+    {
         let path = folder.path().join(name);
         std::fs::write(&path, content).expect("written");
         assert!(matches!(refused(&path), StoreError::Foreign(_)), "{name}");

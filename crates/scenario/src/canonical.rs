@@ -78,6 +78,10 @@ impl Scenario {
         let (from, to) = (&self.node(flow.client).name, &self.node(flow.server).name);
         let mut text = format!("\n[[flows]]\nname = \"{}\"\n", flow.name);
         line(&mut text, &format!("from = \"{from}\"\nto = \"{to}\""));
+        // What is said of most flows anyway would change the hash of every scenario there is.
+        if flow.application != flow.name {
+            line(&mut text, &format!("application = {}", quoted(&flow.application)));
+        }
         match flow.start {
             Start::At(at) => line(&mut text, &format!("start = \"{at}\"")),
             Start::Uniform { from, to } => {

@@ -202,6 +202,12 @@ pub(crate) static FLOW: &[Key] = &[
     required("name", Shape::Name, "Name of the flow, unique among flows", "name = \"download\""),
     required("from", Shape::Name, "The host that opens the connection", "from = \"client\""),
     required("to", Shape::Name, "The host that accepts the connection", "to = \"server\""),
+    optional(
+        "application",
+        Shape::Text,
+        "the flow's name",
+        "Which application it belongs to: the name under which `--history` knows its transfers",
+    ),
     optional("start", Shape::Start, "0 s", "When the connection is opened"),
     optional(
         "sends",

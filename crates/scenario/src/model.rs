@@ -92,6 +92,8 @@ pub struct Direction {
 pub struct Flow {
     /// Its name, unique among flows.
     pub name: String,
+    /// The application whose transfers these are; the flow's name where the file does not say.
+    pub application: String,
     /// The end that opens the connection.
     pub client: NodeId,
     /// The end that accepts it.

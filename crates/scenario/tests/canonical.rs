@@ -161,6 +161,7 @@ name = "up-*"
 from = "a-*"
 to = "b"
 start = {{ from = "{first} ns", to = "{last} ns" }}
+application = "of its \"own\""
 sends = "{sends}"
 traffic = {traffic}
 tcp = {both}

@@ -164,8 +164,7 @@ mod tests {
     fn framings(ether_type: [u8; 2]) -> Vec<(LinkType, Vec<u8>)> {
         let ethernet = [&[0; 12][..], &ether_type].concat();
         let vlan = [&[0; 12][..], &[0x81, 0, 0, 5], &ether_type].concat();
-        let two_vlans =
-            [&[0; 12][..], &[0x88, 0xa8, 0, 5, 0x81, 0, 0, 6], &ether_type].concat();
+        let two_vlans = [&[0; 12][..], &[0x88, 0xa8, 0, 5, 0x81, 0, 0, 6], &ether_type].concat();
         let sll = [&[0; 14][..], &ether_type].concat();
         let sll2 = [&ether_type[..], &[0; 18]].concat();
         vec![
@@ -221,10 +220,7 @@ mod tests {
         assert_eq!(glimpse(LinkType::RAW, &fragment, len), Err(FrameError::Fragment));
         let arp = [&[0; 12][..], &[8, 6], &[0; 28]].concat();
         assert_eq!(glimpse(LinkType::ETHERNET, &arp, 42), Err(FrameError::NotIp));
-        assert_eq!(
-            glimpse(LinkType(147), &arp, 42),
-            Err(FrameError::UnknownLink(LinkType(147)))
-        );
+        assert_eq!(glimpse(LinkType(147), &arp, 42), Err(FrameError::UnknownLink(LinkType(147))));
         let mut short_header = packet(IpVersion::V4);
         short_header[32] = 0x10;
         assert_eq!(glimpse(LinkType::RAW, &short_header, len), Err(FrameError::Malformed));

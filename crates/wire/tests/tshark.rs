@@ -4,8 +4,9 @@
 
 use ackord_units::{Seq, Time};
 use ackord_wire::{
-    CaptureReader, Ecn, Flags, FlowAddresses, FlowId, FlowNodes, IpVersion, NodeId, Options, Packet, PacketRecord,
-    PcapngReader, PcapngWriter, SackBlock, SackBlocks, Segment, Side, Timestamps, encode_packet,
+    CaptureReader, Ecn, Flags, FlowAddresses, FlowId, FlowNodes, IpVersion, NodeId, Options,
+    Packet, PacketRecord, PcapngReader, PcapngWriter, SackBlock, SackBlocks, Segment, Side,
+    Timestamps, encode_packet,
 };
 use std::fs::File;
 use std::io::{BufReader, BufWriter};

@@ -25,6 +25,8 @@ const ROOMS: &[(&str, MayUse)] = &[
     ("live", MayUse::Above),
     // A measure that looked into an endpoint could not be fed from a capture.
     ("measure", MayUse::Only(&["units", "wire", "events"])),
+    // What it knows of an application comes from captures as well as from runs.
+    ("history", MayUse::Only(&["units", "wire"])),
     ("report", MayUse::Only(&["units", "wire", "events", "measure"])),
     ("study", MayUse::Above),
     ("cli", MayUse::Above),

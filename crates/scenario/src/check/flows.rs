@@ -118,6 +118,7 @@ pub(super) fn flows(report: &mut Report, drafts: &Drafts<'_>, context: &Context<
     let mut flows = Vec::new();
     for draft in &drafts.drafts {
         let reader = &draft.reader;
+        let application = application(report, reader);
         let start = start(report, reader, context.duration);
         let sends = sends(report, reader);
         let traffic = traffic(report, reader);
@@ -133,6 +134,7 @@ pub(super) fn flows(report: &mut Report, drafts: &Drafts<'_>, context: &Context<
         };
         flows.extend(draft.members.iter().map(|member| Flow {
             name: member.name.clone(),
+            application: application.clone().unwrap_or_else(|| member.name.clone()),
             client: member.from,
             server: member.to,
             start,
@@ -167,6 +169,20 @@ fn traffic(report: &mut Report, reader: &Reader<'_>) -> Option<Choice> {
     let no_flows = NameSet::default();
     let family = Family { key: "traffic", mechanisms, inherited: None, flows: &no_flows };
     choice(report, &reader.get("traffic")?, family)
+}
+
+/// The name in the history, if the file gives one.
+fn application(report: &mut Report, reader: &Reader<'_>) -> Option<String> {
+    const LONGEST: usize = 255;
+    let field = reader.get("application")?;
+    let name = field.text(report, "the name of an application")?;
+    if name.trim().is_empty() || name.len() > LONGEST || name.chars().any(char::is_control) {
+        let why = format!("{name:?} cannot be the name of an application");
+        let allowed = format!("1 to {LONGEST} octets of text without control characters");
+        field.report(report, Wrong::BadValue { why, allowed });
+        return None;
+    }
+    Some(name.to_owned())
 }
 
 fn sends(report: &mut Report, reader: &Reader<'_>) -> Option<Side> {
