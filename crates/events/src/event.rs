@@ -117,6 +117,24 @@ pub enum Event<'a> {
         /// Which kind of repair.
         kind: RecoveryKind,
     },
+    /// A repair turned out to have been unnecessary, and what it took was given back.
+    RepairUndone {
+        /// The sending end.
+        endpoint: EndpointId,
+        /// Which kind of repair.
+        kind: RecoveryKind,
+        /// What showed it.
+        evidence: SpuriousEvidence,
+    },
+    /// The receiver had a retransmitted segment already (RFC 2883).
+    RetransmissionSpurious {
+        /// The sending end.
+        endpoint: EndpointId,
+        /// First octet received twice.
+        seq: Seq,
+        /// Octets received twice.
+        bytes: Bytes,
+    },
     /// The retransmission timer expired (RFC 6298 §5.4).
     RetransmissionTimeout {
         /// The sending end.
@@ -245,6 +263,19 @@ pub enum LossReason {
     DetectorTimer,
     /// The retransmission timer.
     RetransmissionTimeout,
+}
+
+/// What showed that a retransmission was unnecessary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SpuriousEvidence {
+    /// The receiver reported everything sent again as duplicate (RFC 2883, RFC 3708).
+    Dsack,
+    /// The acknowledgment echoes a timestamp older than the retransmission (RFC 3522).
+    Timestamps,
+    /// The acknowledgment came before a timer of the loss detector had run out.
+    DetectionTimer,
+    /// The acknowledgments after a timeout were not those of retransmissions (RFC 5682).
+    FRto,
 }
 
 /// Kinds of repair.

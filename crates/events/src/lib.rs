@@ -17,6 +17,6 @@ mod sink;
 
 pub use event::{
     CwndReason, DropReason, EndpointId, Event, LinkId, LossReason, RecoveryKind, SegmentKind,
-    TapPoint, TcpState,
+    SpuriousEvidence, TapPoint, TcpState,
 };
 pub use sink::{NoSink, Recorder, Sink, Stamped};

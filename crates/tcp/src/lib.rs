@@ -30,6 +30,7 @@ pub mod registry;
 mod rtt;
 mod sender;
 mod trace;
+mod ts_clock;
 
 pub use config::{Config, Mechanisms, Offer, Offers};
 pub use connection::{CloseReason, Connection, Stats, reset_for};

@@ -136,10 +136,9 @@ impl RttEstimator {
         self.min_rtt
     }
 
-    /// SRTT + 4 RTTVAR without floor or back-off: the fine-grained timeout of Vegas
-    /// (Brakmo and Peterson 1995 §3.1).
-    pub fn fine_timeout(&self) -> Option<Span> {
-        self.estimate.map(|Estimate { srtt, rttvar, .. }| srtt + rttvar * 4)
+    /// The mean deviation of the round-trip time, once there is a sample.
+    pub fn rttvar(&self) -> Option<Span> {
+        self.estimate.map(|estimate| estimate.rttvar)
     }
 
     /// The retransmission timeout, backed off and bounded.

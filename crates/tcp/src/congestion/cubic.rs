@@ -2,7 +2,7 @@
 //!
 //! Windows are kept in octets; the cubic function works in segments and seconds as the RFC does.
 //! The cube root is our own (Newton's method), so that every platform gives the same bits.
-//! Not here: HyStart++ (RFC 9406) and the spurious-loss response of §4.9.
+//! Not here: HyStart++ (RFC 9406).
 
 use super::{
     AckSample, CongestionControl, CongestionEvent, Growth, SendLimit, TimeoutOrder, Window,
@@ -41,6 +41,16 @@ pub struct Cubic {
     epoch: Option<Epoch>,
     /// Growth that does not yet make a whole octet.
     carried: f64,
+    /// What the last reduction replaced (§4.9.2).
+    prior: Option<Prior>,
+}
+
+/// The state before a reduction.
+#[derive(Clone, Copy, Debug)]
+struct Prior {
+    w_max: Option<f64>,
+    epoch: Option<Epoch>,
+    carried: f64,
 }
 
 /// A congestion avoidance stage (§4.2).
@@ -60,7 +70,7 @@ struct Epoch {
 impl Cubic {
     /// A control with these constants.
     pub fn new(knobs: CubicKnobs) -> Cubic {
-        Cubic { knobs, window: Window::new(), w_max: None, epoch: None, carried: 0.0 }
+        Cubic { knobs, window: Window::new(), w_max: None, epoch: None, carried: 0.0, prior: None }
     }
 
     fn cwnd_segments(&self) -> f64 {
@@ -111,6 +121,8 @@ impl Cubic {
     }
 
     fn reduce(&mut self, flight_size: Bytes) {
+        let Cubic { w_max, epoch, carried, .. } = *self;
+        self.prior = Some(Prior { w_max, epoch, carried });
         let cwnd = self.cwnd_segments();
         let gives_way = self.knobs.fast_convergence == FastConvergence::On
             && self.w_max.is_some_and(|w_max| cwnd < w_max);
@@ -152,6 +164,13 @@ impl CongestionControl for Cubic {
                 }
                 self.epoch = None;
                 self.window.cwnd = self.window.smss;
+            }
+            CongestionEvent::Undone { cwnd, ssthresh } => {
+                self.window.undone(cwnd, ssthresh);
+                // §4.9.2: W_max and the epoch are those of before, as if nothing had happened.
+                if let Some(Prior { w_max, epoch, carried }) = self.prior.take() {
+                    (self.w_max, self.epoch, self.carried) = (w_max, epoch, carried);
+                }
             }
             CongestionEvent::Recovered { cwnd_at_most } => {
                 self.epoch = None;
@@ -230,6 +249,27 @@ mod tests {
                 let cwnd = cubic.cwnd().get() as f64 / 1000.0;
                 assert!((cwnd - expected).abs() < 2.0, "at {t} s {cwnd}, not {expected}");
             }
+        }
+    }
+
+    /// RFC 9438 §4.9.2: after a reduction that proved wrong the window goes on as if there had been
+    /// none.
+    #[test]
+    fn an_undone_reduction_leaves_no_trace_in_the_growth_that_follows() {
+        let mut undisturbed = cubic();
+        undisturbed.on_congestion(Time::ZERO, loss(10_000, Repair::FastRecovery));
+        let mut disturbed = undisturbed.clone();
+        let at = |acks: u64| Time::ZERO + Span::from_millis(10 * acks);
+        for acks in 1..400 {
+            undisturbed.on_ack(at(acks), &ack_of(1000));
+            if acks == 200 {
+                let (cwnd, ssthresh) = (disturbed.cwnd(), disturbed.ssthresh());
+                disturbed.on_congestion(at(acks), loss(cwnd.get(), Repair::FastRecovery));
+                assert!(disturbed.cwnd() < cwnd);
+                disturbed.on_congestion(at(acks), CongestionEvent::Undone { cwnd, ssthresh });
+            }
+            disturbed.on_ack(at(acks), &ack_of(1000));
+            assert_eq!(disturbed.cwnd(), undisturbed.cwnd());
         }
     }
 

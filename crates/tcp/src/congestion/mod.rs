@@ -75,6 +75,14 @@ pub enum CongestionEvent {
         /// Whether it is the first in a row for the same segment.
         order: TimeoutOrder,
     },
+    /// The last reduction proved wrong: these windows are to hold again. Whatever else it changed
+    /// is to be as it was before.
+    Undone {
+        /// The congestion window.
+        cwnd: Bytes,
+        /// The slow-start threshold.
+        ssthresh: Bytes,
+    },
     /// Fast recovery is over.
     Recovered {
         /// A bound on cwnd that keeps the sender from a burst (RFC 6582 §3.2 step 3), if any.
@@ -179,6 +187,12 @@ impl Window {
             Repair::FastRecovery => self.ssthresh,
             Repair::SlowStart => self.smss,
         };
+    }
+
+    /// The windows after an undone reduction.
+    pub(crate) fn undone(&mut self, cwnd: Bytes, ssthresh: Bytes) {
+        self.cwnd = cwnd.max(self.smss);
+        self.ssthresh = ssthresh.max(self.smss * 2);
     }
 
     /// The window when fast recovery is over: ssthresh, where [`Window::enter`] has put it, or less.

@@ -11,6 +11,7 @@ enum Op {
     Loss { flight: u64, slow_start: bool },
     Timeout { flight: u64, repeated: bool },
     Recovered { bound: Option<u64> },
+    Undone,
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -22,6 +23,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (0..200u64, any::<bool>())
             .prop_map(|(flight, repeated)| Op::Timeout { flight, repeated }),
         1 => proptest::option::of(1..100u64).prop_map(|bound| Op::Recovered { bound }),
+        1 => Just(Op::Undone),
     ]
 }
 
@@ -35,9 +37,13 @@ proptest! {
             let smss = Bytes(1000);
             control.on_established(Time::ZERO, WindowSizes { smss, initial_window: smss * 10 });
             let (mut now, mut una) = (Time::ZERO, Seq(0));
+            let mut saved = (control.cwnd(), control.ssthresh());
             for op in &ops {
                 now += Span::from_millis(10);
                 let before = control.cwnd();
+                if matches!(op, Op::Loss { .. } | Op::Timeout { .. }) {
+                    saved = (before, control.ssthresh());
+                }
                 match *op {
                     Op::Ack { segments, rtt_ms, limited } => {
                         una += (segments * 1000) as u32;
@@ -71,6 +77,13 @@ proptest! {
                     Op::Recovered { bound } => {
                         let cwnd_at_most = bound.map(|segments| smss * segments);
                         control.on_congestion(now, CongestionEvent::Recovered { cwnd_at_most });
+                    }
+                    Op::Undone => {
+                        let (cwnd, ssthresh) = saved;
+                        let cwnd = cwnd.max(before);
+                        control.on_congestion(now, CongestionEvent::Undone { cwnd, ssthresh });
+                        prop_assert_eq!(control.cwnd(), cwnd, "{}", mechanism.name);
+                        prop_assert_eq!(control.ssthresh(), ssthresh, "{}", mechanism.name);
                     }
                 }
                 prop_assert!(control.cwnd() >= smss, "{}: {op:?}", mechanism.name);

@@ -171,6 +171,7 @@ impl CongestionControl for Vegas {
                 self.window.cwnd = self.window.smss;
                 self.slow_start_round = SlowStartRound::Growing;
             }
+            CongestionEvent::Undone { cwnd, ssthresh } => self.window.undone(cwnd, ssthresh),
             CongestionEvent::Recovered { cwnd_at_most } => self.window.recovered(cwnd_at_most),
         }
     }

@@ -24,6 +24,9 @@ impl Connection {
         if self.time_wait_until.is_some_and(|at| at <= now) {
             self.enter(trace, TcpState::Closed);
         }
+        if self.sender.detector_at.is_some_and(|at| at <= now) {
+            self.sender.on_detector_timer(trace);
+        }
         if self.sender.rto_at.is_some_and(|at| at <= now) {
             self.on_retransmission_timer(trace);
         }

@@ -302,13 +302,11 @@ impl Connection {
         match to {
             TcpState::TimeWait => {
                 self.time_wait_until = Some(trace.now + self.config.time_wait);
-                self.sender.rto_at = None;
-                self.sender.persist.at = None;
+                self.sender.stop_timers();
                 self.close_reason.get_or_insert(CloseReason::Orderly);
             }
             TcpState::Closed => {
-                self.sender.rto_at = None;
-                self.sender.persist.at = None;
+                self.sender.stop_timers();
                 self.time_wait_until = None;
             }
             _ => {}

@@ -2,6 +2,7 @@
 
 use super::Connection;
 use crate::config::{Config, Offer};
+use crate::ts_clock::TsClock;
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{Options, Segment, Timestamps};
 
@@ -50,16 +51,13 @@ impl Connection {
     /// The timestamps option for a segment leaving now; TSecr is zero before anything came.
     pub(super) fn timestamps(&self, now: Time) -> Timestamps {
         Timestamps {
-            value: self.ts_clock(now),
+            value: self.ts_clock().at(now),
             echo: self.agreed.timestamps.map_or(0, |recent| recent.value),
         }
     }
 
-    /// The timestamp clock: ticks of the configured granularity from an offset that makes zero
-    /// (which some stacks take for "no echo") unlikely.
-    fn ts_clock(&self, now: Time) -> u32 {
-        let tick = self.config.rto.granularity.as_nanos().max(1);
-        (now.as_nanos() / tick).wrapping_add(u64::from(self.sender.iss.0 >> 8) + 1) as u32
+    fn ts_clock(&self) -> TsClock {
+        TsClock::new(self.config.rto.granularity, self.sender.iss)
     }
 
     /// Takes in the peer's SYN: sizes and options.
@@ -82,7 +80,8 @@ impl Connection {
         let peer_mss = Bytes(u64::from(peer.mss.unwrap_or(536)));
         let stamps = if self.agreed.timestamps.is_some() { Bytes(12) } else { Bytes::ZERO };
         self.sender.smss = self.config.mss.min(peer_mss).saturating_sub(stamps).max(Bytes(1));
-        self.sender.agree_on_sack(self.agreed.sack);
+        let clock = self.agreed.timestamps.is_some().then(|| self.ts_clock());
+        self.sender.agree(self.agreed.sack, clock);
     }
 
     /// RFC 7323 §5.3 R1: whether PAWS refuses the segment.
@@ -111,7 +110,7 @@ impl Connection {
     pub(super) fn timestamp_rtt(&self, now: Time, segment: &Segment) -> Option<Span> {
         self.agreed.timestamps?;
         let echo = segment.options.timestamps?.echo;
-        let ticks = self.ts_clock(now).wrapping_sub(echo);
+        let ticks = self.ts_clock().at(now).wrapping_sub(echo);
         // An echo from the future, or an hour old, is none of ours.
         let tick = self.config.rto.granularity;
         let rtt = tick.saturating_mul(u64::from(ticks));

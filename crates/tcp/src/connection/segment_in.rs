@@ -206,6 +206,7 @@ impl Connection {
                 carries_data: segment.seq_len() > 0,
                 sack: segment.options.sack,
                 timestamp_rtt: self.timestamp_rtt(trace.now, segment),
+                echo: segment.options.timestamps.map(|stamps| stamps.echo),
             },
         );
         if self.sender.fin == FinProgress::Acked {

@@ -30,13 +30,13 @@ impl LossDetector for Fixed {
     fn on_duplicate_ack(&mut self, _now: Time, doubt: &Doubt) -> LossVerdict {
         // RFC 6675 §5 (2): DupAcks >= DupThresh, or IsLost (HighACK + 1), whose octet rule is
         // "more than (DupThresh - 1) * SMSS".
-        let octets = (u64::from(self.threshold) - 1) * doubt.mss.get();
+        let octets = (u64::from(self.threshold) - 1) * doubt.smss.get();
         if doubt.duplicate_acks >= self.threshold || doubt.sacked.get() > octets {
             return LossVerdict::Lost;
         }
         let beyond_cwnd = match self.limited_transmit {
             // RFC 3042 §2: at most two segments beyond cwnd.
-            LimitedTransmit::On => doubt.mss * u64::from(doubt.duplicate_acks.min(2)),
+            LimitedTransmit::On => doubt.smss * u64::from(doubt.duplicate_acks.min(2)),
             LimitedTransmit::Off => Bytes::ZERO,
         };
         LossVerdict::NotYet { beyond_cwnd }
@@ -49,22 +49,12 @@ impl LossDetector for Fixed {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{doubt, not_yet};
     use super::*;
-
-    fn doubt(duplicate_acks: u32, sacked: u64) -> Doubt {
-        Doubt {
-            duplicate_acks,
-            sacked: Bytes(sacked),
-            mss: Bytes(1000),
-            oldest_sent_at: Time::ZERO,
-            fine_timeout: None,
-        }
-    }
 
     #[test]
     fn the_third_duplicate_means_loss_and_the_first_two_release_a_segment_each() {
         let mut fixed = Fixed::new(3, LimitedTransmit::On);
-        let not_yet = |segments: u64| LossVerdict::NotYet { beyond_cwnd: Bytes(segments * 1000) };
         assert_eq!(fixed.on_duplicate_ack(Time::ZERO, &doubt(1, 0)), not_yet(1));
         assert_eq!(fixed.on_duplicate_ack(Time::ZERO, &doubt(2, 0)), not_yet(2));
         assert_eq!(fixed.on_duplicate_ack(Time::ZERO, &doubt(3, 0)), LossVerdict::Lost);

@@ -1,37 +1,28 @@
-//! When is a segment lost: what a run of duplicate acknowledgments means.
+//! When is a segment lost: what a run of duplicate acknowledgments, or the passing of time, means.
 //!
-//! | file | policy |
+//! | file | what |
 //! | --- | --- |
+//! | `facts.rs` | what the sender tells a detector |
 //! | `fixed.rs` | a fixed number of duplicate acknowledgments, with limited transmit |
 //! | `vegas.rs` | the same, or sooner by a fine-grained timeout |
 //!
 //! The retransmission timer is not here: it is the connection's last resort under every policy.
+//! Nor is the finding of spurious retransmissions by DSACK and timestamps: the sender does that,
+//! and asks the detector what to make of it.
 
+mod facts;
 mod fixed;
 mod vegas;
 
+pub use facts::{Advance, Available, Delivered, Doubt, Echo, Hole, Spurious, Stage, Verification};
 pub use fixed::{Fixed, LimitedTransmit};
 pub use vegas::VegasLoss;
 
-use ackord_units::{Bytes, Span, Time};
+use ackord_events::RecoveryKind;
+use ackord_units::{Bytes, Seq, Span, Time};
 use std::fmt;
 
-/// What the sender knows when an acknowledgment leaves doubt about its oldest segment.
-#[derive(Clone, Copy, Debug)]
-pub struct Doubt {
-    /// Duplicate acknowledgments in a row.
-    pub duplicate_acks: u32,
-    /// Octets known to have arrived above the oldest segment (zero without SACK).
-    pub sacked: Bytes,
-    /// The sender's segment size.
-    pub mss: Bytes,
-    /// When the oldest outstanding segment was last sent.
-    pub oldest_sent_at: Time,
-    /// SRTT + 4 RTTVAR, once known.
-    pub fine_timeout: Option<Span>,
-}
-
-/// What a detector makes of it.
+/// What a detector makes of a doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossVerdict {
     /// Not lost as far as one can tell; so much new data may be sent beyond cwnd meanwhile.
@@ -41,22 +32,140 @@ pub enum LossVerdict {
     },
     /// The oldest outstanding segment is lost.
     Lost,
+    /// What arrived shows that the last repair was unnecessary: give back what it took.
+    Spurious(Undo),
 }
 
-/// Decides when duplicate acknowledgments mean loss. Never sends, never changes cwnd.
+impl LossVerdict {
+    /// Not lost, and nothing beyond cwnd.
+    pub const WAIT: LossVerdict = LossVerdict::NotYet { beyond_cwnd: Bytes::ZERO };
+}
+
+/// How much of a reduction is taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undo {
+    /// cwnd and ssthresh are again what they were when the repair began, or more where they have
+    /// grown beyond it since: what was taken and no more.
+    Restore,
+    /// As [`Undo::Restore`], but cwnd grows back to where it was by slow start instead of at once
+    /// (RFC 4015 §3: FlightSize + min (octets acknowledged, IW), and ssthresh = pipe_prev).
+    SlowStartBack,
+    /// ssthresh is again what it was before the last repair, and cwnd doubles (Park et al. 2008
+    /// Eq. 2 and 3). Where nothing had been reduced, cwnd doubles all the same.
+    DoubleCwnd,
+}
+
+/// Which segments in flight are lost by the passing of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Horizon {
+    /// The detector does not judge by time; the sender keeps no order of transmissions.
+    NotUsed,
+    /// It does, but as yet nothing can be lost.
+    Unknown,
+    /// Every segment last sent before `sent_before` (at the same time: ending before that octet)
+    /// and longer ago than `age` is lost.
+    Overdue {
+        /// Only transmissions before this one; any, if absent.
+        sent_before: Option<(Time, Seq)>,
+        /// How long a segment may be in flight.
+        age: Span,
+    },
+}
+
+/// Decides when a segment is lost. Never sends, never changes cwnd.
+///
+/// Whatever it says about a loss while a repair goes on is for the sender to use or not: in fast
+/// recovery the recovery sender and the scoreboard, by [`LossDetector::duplicate_threshold`] and
+/// [`LossDetector::horizon`], find what else is lost.
 pub trait LossDetector: Send + fmt::Debug {
-    /// A duplicate acknowledgment came.
+    /// A duplicate acknowledgment came while nothing was being repaired.
     fn on_duplicate_ack(&mut self, now: Time, doubt: &Doubt) -> LossVerdict;
-
-    /// New data was acknowledged and something is still outstanding; true if the oldest segment
-    /// that is left must be taken for lost.
-    fn on_new_ack(&mut self, _now: Time, _doubt: &Doubt) -> bool {
-        false
-    }
-
-    /// A fast retransmit was sent.
-    fn on_retransmit(&mut self, _now: Time) {}
 
     /// DupThresh: how many segments above a hole make it lost (RFC 6675 §4 IsLost).
     fn duplicate_threshold(&self) -> u32;
+
+    /// New data was acknowledged; `doubt` is about what is the oldest segment now. Called during
+    /// repairs too, where only [`LossVerdict::Spurious`] has an effect.
+    fn on_new_ack(&mut self, now: Time, doubt: &Doubt, _advance: &Advance) -> LossVerdict {
+        // What was SACKed before may make the new oldest segment lost at once.
+        if doubt.stage == Stage::Open && doubt.sacked > Bytes::ZERO {
+            self.on_duplicate_ack(now, doubt)
+        } else {
+            LossVerdict::WAIT
+        }
+    }
+
+    /// A repair begins: a fast retransmit, or the retransmission timer expired.
+    fn on_repair(&mut self, _now: Time, _kind: RecoveryKind) {}
+
+    /// The sender found, by DSACK, timestamps or F-RTO, that a repair was unnecessary. What to
+    /// give back, if anything.
+    fn on_spurious(&mut self, _now: Time, _spurious: &Spurious) -> Option<Undo> {
+        None
+    }
+
+    /// When a timer of the detector's own expires.
+    fn deadline(&self) -> Option<Time> {
+        None
+    }
+
+    /// That timer expired.
+    fn on_deadline(&mut self, _now: Time, _doubt: &Doubt) -> LossVerdict {
+        LossVerdict::WAIT
+    }
+
+    /// A segment has newly been reported to have arrived, by SACK or cumulatively. Called only for
+    /// detectors that judge by time ([`Horizon::NotUsed`] says otherwise), in order of sequence.
+    fn on_delivered(&mut self, _now: Time, _delivered: &Delivered) {}
+
+    /// Which segments are lost by the passing of time. Asked when the connection is established,
+    /// whether it is [`Horizon::NotUsed`], and if it is not, after every acknowledgment.
+    fn horizon(&self) -> Horizon {
+        Horizon::NotUsed
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    //! Shorthand for the tests of every detector.
+    use super::*;
+
+    /// A doubt with segments of 1000 octets, 20 in flight, a round trip of 100 ms and one second
+    /// left on the retransmission timer.
+    pub(crate) fn doubt(duplicate_acks: u32, sacked: u64) -> Doubt {
+        Doubt {
+            duplicate_acks,
+            sacked: Bytes(sacked),
+            smss: Bytes(1000),
+            snd_una: Seq(0),
+            snd_nxt: Seq(20_000),
+            flight_size: Bytes(20_000),
+            cwnd: Bytes(20_000),
+            oldest_sent_at: Some(Time::ZERO),
+            srtt: Some(Span::from_millis(100)),
+            rttvar: Some(Span::from_millis(10)),
+            min_rtt: Some(Span::from_millis(80)),
+            rto_at: Some(Time::ZERO + Span::from_secs(1)),
+            stage: Stage::Open,
+            verification: Verification { dsack: Available::No, timestamps: Available::No },
+        }
+    }
+
+    /// An acknowledgment that ends a run of so many duplicates.
+    pub(crate) fn advance(duplicate_acks: u32) -> Advance {
+        Advance {
+            acked: Bytes(1000),
+            duplicate_acks,
+            extent_segments: duplicate_acks,
+            hole: Hole::SentOnce,
+        }
+    }
+
+    pub(crate) fn ms(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    pub(crate) fn not_yet(segments: u64) -> LossVerdict {
+        LossVerdict::NotYet { beyond_cwnd: Bytes(segments * 1000) }
+    }
 }

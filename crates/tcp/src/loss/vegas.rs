@@ -2,7 +2,8 @@
 //! acknowledgment, and on the first two new acknowledgments after a retransmission, the oldest
 //! segment is lost if it has been out for longer than SRTT + 4 RTTVAR.
 
-use super::{Doubt, LossDetector, LossVerdict};
+use super::{Advance, Doubt, LossDetector, LossVerdict, Stage};
+use ackord_events::RecoveryKind;
 use ackord_units::{Bytes, Time};
 
 /// A fixed threshold with Vegas's fine-grained timeout beside it.
@@ -20,9 +21,10 @@ impl VegasLoss {
     }
 
     fn overdue(now: Time, doubt: &Doubt) -> bool {
-        doubt
-            .fine_timeout
-            .is_some_and(|timeout| now.saturating_since(doubt.oldest_sent_at) > timeout)
+        let (Some(sent_at), Some(timeout)) = (doubt.oldest_sent_at, doubt.fine_timeout()) else {
+            return false;
+        };
+        now.saturating_since(sent_at) > timeout
     }
 }
 
@@ -35,14 +37,25 @@ impl LossDetector for VegasLoss {
         }
     }
 
-    fn on_new_ack(&mut self, now: Time, doubt: &Doubt) -> bool {
+    fn on_new_ack(&mut self, now: Time, doubt: &Doubt, _advance: &Advance) -> LossVerdict {
+        if doubt.stage != Stage::Open || doubt.oldest_sent_at.is_none() {
+            return LossVerdict::WAIT;
+        }
         let looked_at = self.checks_left > 0;
         self.checks_left = self.checks_left.saturating_sub(1);
-        looked_at && Self::overdue(now, doubt)
+        if looked_at && Self::overdue(now, doubt) {
+            LossVerdict::Lost
+        } else if doubt.sacked > Bytes::ZERO {
+            self.on_duplicate_ack(now, doubt)
+        } else {
+            LossVerdict::WAIT
+        }
     }
 
-    fn on_retransmit(&mut self, _now: Time) {
-        self.checks_left = 2;
+    fn on_repair(&mut self, _now: Time, kind: RecoveryKind) {
+        if kind == RecoveryKind::Fast {
+            self.checks_left = 2;
+        }
     }
 
     fn duplicate_threshold(&self) -> u32 {
@@ -52,36 +65,34 @@ impl LossDetector for VegasLoss {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{advance, ms};
     use super::*;
     use ackord_units::Span;
 
+    /// Twenty segments out, the oldest for `now`, with a fine-grained timeout of 50 ms.
     fn doubt(duplicate_acks: u32) -> Doubt {
         Doubt {
-            duplicate_acks,
-            sacked: Bytes::ZERO,
-            mss: Bytes(1000),
-            oldest_sent_at: Time::ZERO,
-            fine_timeout: Some(Span::from_millis(50)),
+            srtt: Some(Span::from_millis(40)),
+            rttvar: Some(Span::from_micros(2_500)),
+            ..super::super::testing::doubt(duplicate_acks, 0)
         }
     }
 
     #[test]
     fn an_overdue_segment_is_lost_on_the_first_duplicate() {
         let mut vegas = VegasLoss::new(3);
-        let early = Time::ZERO + Span::from_millis(50);
-        let late = Time::ZERO + Span::from_millis(51);
-        assert_ne!(vegas.on_duplicate_ack(early, &doubt(1)), LossVerdict::Lost);
-        assert_eq!(vegas.on_duplicate_ack(late, &doubt(1)), LossVerdict::Lost);
+        assert_ne!(vegas.on_duplicate_ack(ms(50), &doubt(1)), LossVerdict::Lost);
+        assert_eq!(vegas.on_duplicate_ack(ms(51), &doubt(1)), LossVerdict::Lost);
     }
 
     #[test]
     fn only_the_first_two_new_acknowledgments_after_a_retransmission_are_looked_at() {
         let mut vegas = VegasLoss::new(3);
-        let late = Time::ZERO + Span::from_millis(51);
-        assert!(!vegas.on_new_ack(late, &doubt(0)));
-        vegas.on_retransmit(late);
-        assert!(vegas.on_new_ack(late, &doubt(0)));
-        assert!(vegas.on_new_ack(late, &doubt(0)));
-        assert!(!vegas.on_new_ack(late, &doubt(0)));
+        let look = |vegas: &mut VegasLoss| vegas.on_new_ack(ms(51), &doubt(0), &advance(0));
+        assert_ne!(look(&mut vegas), LossVerdict::Lost);
+        vegas.on_repair(ms(51), RecoveryKind::Fast);
+        assert_eq!(look(&mut vegas), LossVerdict::Lost);
+        assert_eq!(look(&mut vegas), LossVerdict::Lost);
+        assert_ne!(look(&mut vegas), LossVerdict::Lost);
     }
 }

@@ -1,9 +1,11 @@
 //! An acknowledgment arrives.
 
-use super::scoreboard::{Acked, Attempts, Sent, SentState};
+use super::doubt::{Arrivals, hole, tell_lost};
+use super::scoreboard::{Acked, Attempts, Scoreboard, Sent, SentState};
+use super::undo::dsack_block;
 use super::{Fin, FinProgress, Forced, PartialAcks, Phase, Sender};
 use crate::congestion::{AckSample, CongestionEvent, Repair, SendLimit};
-use crate::loss::{Doubt, LossVerdict};
+use crate::loss::{Advance, Hole, LossVerdict};
 use crate::recovery::{NewLosses, OnPartialAck, RecoveryAck, Reentry};
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Event, LossReason, RecoveryKind, Sink};
@@ -22,17 +24,15 @@ pub(crate) struct IncomingAck {
     pub(crate) sack: SackBlocks,
     /// Round-trip time by the timestamps option.
     pub(crate) timestamp_rtt: Option<Span>,
+    /// TSecr, if the segment carries it.
+    pub(crate) echo: Option<u32>,
 }
 
 impl Sender {
     /// Takes in an acknowledgment that is not beyond what was sent.
     pub(crate) fn on_ack<S: Sink>(&mut self, trace: &mut Trace<'_, S>, ack: &IncomingAck) {
         let same_window = !self.update_window(ack);
-        let newly_sacked = if self.uses_sack && !ack.sack.is_empty() {
-            self.board.mark_sacked(&ack.sack, self.snd_una.max(ack.ack), self.snd_nxt)
-        } else {
-            0
-        };
+        let newly_sacked = self.take_in_blocks(trace.now, ack);
         if ack.ack.after(self.snd_una) {
             self.on_new_ack(trace, ack, newly_sacked);
         } else if ack.ack == self.snd_una && !self.board.is_empty() {
@@ -43,6 +43,27 @@ impl Sender {
                 self.on_duplicate_ack(trace, newly_sacked);
             }
         }
+        if self.uses_sack
+            && let Some(duplicate) = dsack_block(&ack.sack, ack.ack)
+        {
+            self.on_dsack(trace, duplicate);
+        }
+        self.look_for_overdue(trace);
+        self.refresh_detector();
+    }
+
+    /// Octets newly reported by SACK.
+    fn take_in_blocks(&mut self, now: Time, ack: &IncomingAck) -> u64 {
+        if !self.uses_sack || ack.sack.is_empty() {
+            return 0;
+        }
+        let una = self.snd_una.max(ack.ack);
+        if self.board.keeps_time_order() {
+            let nxt = self.snd_nxt;
+            let (board, mut arrivals) = self.arrivals(now, ack.echo);
+            return board.mark_sacked(&ack.sack, una, nxt, |sent| arrivals.tell(sent));
+        }
+        self.board.mark_sacked(&ack.sack, una, self.snd_nxt, |_| {})
     }
 
     /// RFC 9293 §3.10.7.4; true if the window changed.
@@ -68,7 +89,9 @@ impl Sender {
     fn on_new_ack<S: Sink>(&mut self, t: &mut Trace<'_, S>, ack: &IncomingAck, newly_sacked: u64) {
         let flight_before = self.flight_size();
         let acked_octets = ack.ack.since(self.snd_una);
-        let acked = self.board.acknowledge(ack.ack);
+        let advance = self.advance(Bytes(u64::from(acked_octets)));
+        let lateness = self.lateness(t.now);
+        let acked = self.take_off(t.now, ack);
         self.snd_una = ack.ack;
         let fin_acked = self.fin == FinProgress::Sent && self.board.is_empty();
         let data = u64::from(acked_octets) - u64::from(fin_acked);
@@ -80,6 +103,13 @@ impl Sender {
         t.emit(|endpoint| Event::AckAdvanced { endpoint, bytes: Bytes(data), stream_offset });
         self.sample_rtt(t, &acked, ack.timestamp_rtt);
         self.timeouts_in_row = 0;
+        self.duplicate_acks = 0;
+        self.missed_since = None;
+        self.note_missing(t.now);
+        let repairing = self.phase != Phase::Open;
+        self.look_at_first_new_ack(t, ack.echo, advance.extent_segments, lateness);
+        let verdict = self.ask_after_new_ack(t, &advance);
+        let undone = repairing && self.phase == Phase::Open;
 
         let sample = AckSample {
             acked: Bytes(u64::from(acked_octets)),
@@ -106,18 +136,54 @@ impl Sender {
                 if ack.ack.at_or_after(recover) {
                     self.leave_repair(t, RecoveryKind::Timeout);
                 }
-                self.duplicate_acks = 0;
                 self.congestion.on_ack(t.now, &sample);
                 self.tell_window(t, CwndReason::Ack);
             }
             Phase::Open => {
                 self.restart_rto(t.now);
                 self.forget_duplicates();
-                self.congestion.on_ack(t.now, &sample);
-                self.tell_window(t, CwndReason::Ack);
-                self.look_after_new_ack(t);
+                if !undone {
+                    self.congestion.on_ack(t.now, &sample);
+                    self.tell_window(t, CwndReason::Ack);
+                }
+                self.follow_after_new_ack(t, verdict);
             }
         }
+    }
+
+    fn follow_after_new_ack<S: Sink>(&mut self, t: &mut Trace<'_, S>, verdict: LossVerdict) {
+        if !self.board.is_empty() {
+            let by_sack = self.board.sacked() > Bytes::ZERO;
+            let reason = if by_sack { LossReason::Scoreboard } else { LossReason::DetectorTimer };
+            self.follow(t, verdict, reason);
+        }
+    }
+
+    /// What an acknowledgment of new data is about to end.
+    fn advance(&self, acked: Bytes) -> Advance {
+        let sacked = self.board.sacked().get().div_ceil(self.smss.get());
+        let extent = if self.uses_sack { sacked as u32 } else { self.duplicate_acks };
+        Advance {
+            acked,
+            duplicate_acks: self.duplicate_acks,
+            extent_segments: extent,
+            hole: self.board.oldest().map_or(Hole::SentOnce, hole),
+        }
+    }
+
+    /// Takes off the scoreboard what is acknowledged.
+    fn take_off(&mut self, now: Time, ack: &IncomingAck) -> Acked {
+        if self.board.keeps_time_order() {
+            let (board, mut arrivals) = self.arrivals(now, ack.echo);
+            return board.acknowledge(ack.ack, |sent| arrivals.tell(sent));
+        }
+        self.board.acknowledge(ack.ack, |_| {})
+    }
+
+    /// The scoreboard, and who is told of what arrives.
+    fn arrivals(&mut self, now: Time, echo: Option<u32>) -> (&mut Scoreboard, Arrivals<'_>) {
+        let (loss, rtt) = (&mut *self.loss, &self.rtt);
+        (&mut self.board, Arrivals { now, loss, rtt, echo: echo.zip(self.ts_clock) })
     }
 
     /// RFC 6298 §4 and Karn's rule: a sample by the sender's own clock, or else by timestamps.
@@ -143,45 +209,19 @@ impl Sender {
         }
     }
 
-    fn forget_duplicates(&mut self) {
+    pub(super) fn forget_duplicates(&mut self) {
         self.duplicate_acks = 0;
         self.beyond_cwnd = Bytes::ZERO;
         self.limited_sent = Bytes::ZERO;
     }
 
-    fn doubt(&self) -> Option<Doubt> {
-        let oldest = self.board.oldest()?;
-        Some(Doubt {
-            duplicate_acks: self.duplicate_acks,
-            sacked: self.board.sacked(),
-            mss: self.smss,
-            oldest_sent_at: oldest.sent_at,
-            fine_timeout: self.rtt.fine_timeout(),
-        })
-    }
-
-    fn look_after_new_ack<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
-        let Some(doubt) = self.doubt() else { return };
-        if self.loss.on_new_ack(trace.now, &doubt) {
-            self.repair(trace, LossReason::DetectorTimer);
-        } else if self.uses_sack && self.board.sacked() > Bytes::ZERO {
-            // What was SACKed before may make the new oldest segment lost at once.
-            let verdict = self.loss.on_duplicate_ack(trace.now, &doubt);
-            if verdict == LossVerdict::Lost {
-                self.repair(trace, LossReason::Scoreboard);
-            }
-        }
-    }
-
     fn on_duplicate_ack<S: Sink>(&mut self, trace: &mut Trace<'_, S>, newly_sacked: u64) {
         self.duplicate_acks += 1;
+        self.note_missing(trace.now);
         match self.phase {
             Phase::Open => {
-                let Some(doubt) = self.doubt() else { return };
-                match self.loss.on_duplicate_ack(trace.now, &doubt) {
-                    LossVerdict::NotYet { beyond_cwnd } => self.beyond_cwnd = beyond_cwnd,
-                    LossVerdict::Lost => self.repair(trace, LossReason::DuplicateAcks),
-                }
+                let verdict = self.loss.on_duplicate_ack(trace.now, &self.doubt());
+                self.follow(trace, verdict, LossReason::DuplicateAcks);
             }
             Phase::FastRecovery { .. } => {
                 let new_losses = self.find_losses(trace);
@@ -196,6 +236,9 @@ impl Sender {
 
     /// Lets the scoreboard declare losses while a repair goes on.
     fn find_losses<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> NewLosses {
+        if self.board.keeps_time_order() {
+            return self.mark_overdue(trace);
+        }
         if !self.uses_sack {
             return NewLosses::No;
         }
@@ -203,9 +246,7 @@ impl Sender {
         let threshold = self.loss.duplicate_threshold();
         self.board.mark_lost_by_sack(threshold, self.smss, |sent| {
             found = NewLosses::Yes;
-            let (seq, bytes) = (sent.seq, Bytes(u64::from(sent.seq_len())));
-            let reason = LossReason::Scoreboard;
-            trace.emit(|endpoint| Event::SegmentLost { endpoint, seq, bytes, reason });
+            tell_lost(trace, sent, LossReason::Scoreboard);
         });
         found
     }
@@ -228,6 +269,8 @@ impl Sender {
         match self.recovery.on_partial_ack(&ack) {
             OnPartialAck::Exit => self.leave_fast_recovery(trace),
             OnPartialAck::Continue => {}
+            // Only the passing of time shows a detector that judges by it what is lost.
+            OnPartialAck::RetransmitOldest if self.board.keeps_time_order() => {}
             OnPartialAck::RetransmitOldest => {
                 self.lose_oldest(trace, LossReason::PartialAck);
                 self.forced = Forced::Retransmission;
@@ -242,7 +285,7 @@ impl Sender {
         self.tell_window(trace, CwndReason::Recovery);
     }
 
-    fn leave_repair<S: Sink>(&mut self, trace: &mut Trace<'_, S>, kind: RecoveryKind) {
+    pub(super) fn leave_repair<S: Sink>(&mut self, trace: &mut Trace<'_, S>, kind: RecoveryKind) {
         self.phase = Phase::Open;
         self.forget_duplicates();
         trace.emit(|endpoint| Event::RecoveryExited { endpoint, kind });
@@ -250,26 +293,34 @@ impl Sender {
 
     fn lose_oldest<S: Sink>(&mut self, trace: &mut Trace<'_, S>, reason: LossReason) {
         if let Some(oldest) = self.board.mark_oldest_lost() {
-            let (seq, bytes) = (oldest.seq, Bytes(u64::from(oldest.seq_len())));
-            trace.emit(|endpoint| Event::SegmentLost { endpoint, seq, bytes, reason });
+            tell_lost(trace, &oldest, reason);
         }
     }
 
     /// The oldest segment is lost: fast retransmit, and what follows it.
-    fn repair<S: Sink>(&mut self, trace: &mut Trace<'_, S>, reason: LossReason) {
-        let too_soon = self.recovery.reentry() == Reentry::AfterRecover
-            && self.recover.is_some_and(|recover| self.snd_una.before(recover));
-        if too_soon {
-            return;
+    pub(super) fn repair<S: Sink>(&mut self, trace: &mut Trace<'_, S>, reason: LossReason) {
+        if self.may_repair() {
+            self.lose_oldest(trace, reason);
+            self.begin_repair(trace);
         }
+    }
+
+    /// RFC 6582 §3.2 step 2: one repair for a window of data.
+    pub(super) fn may_repair(&self) -> bool {
+        self.recovery.reentry() == Reentry::Allowed
+            || self.recover.is_none_or(|recover| self.snd_una.at_or_after(recover))
+    }
+
+    /// Something is lost, and marked so: reduce the window and repair it.
+    pub(super) fn begin_repair<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         let recover = self.snd_nxt;
         self.recover = Some(recover);
         // RFC 5681 §3.2 step 2: without what limited transmit let out.
         let flight_size = self.flight_size().saturating_sub(self.limited_sent);
         let repair = self.recovery.repair();
-        self.lose_oldest(trace, reason);
+        self.remember(RecoveryKind::Fast);
         self.congestion.on_congestion(trace.now, CongestionEvent::Loss { flight_size, repair });
-        self.loss.on_retransmit(trace.now);
+        self.loss.on_repair(trace.now, RecoveryKind::Fast);
         self.forced = Forced::Retransmission;
         self.beyond_cwnd = Bytes::ZERO;
         let kind = match repair {

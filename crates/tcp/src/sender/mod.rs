@@ -4,16 +4,22 @@
 //! | file | what |
 //! | --- | --- |
 //! | `scoreboard.rs` | one record per outstanding segment |
+//! | `by_time.rs` | the same in order of transmission, for detectors that judge by time |
 //! | `ack_in.rs` | an acknowledgment arrives: windows, samples, duplicates, recovery |
+//! | `doubt.rs` | what the loss detector is asked, and what follows from its verdicts |
+//! | `undo.rs` | repairs that were not needed: DSACK, timestamps, and what is given back |
 //! | `next.rs` | which segment leaves next |
 //! | `timeout.rs` | the retransmission and the persist timer |
 //!
 //! It deals in sequence ranges and stream offsets; whoever drives the connection owns the octets.
 
 mod ack_in;
+mod by_time;
+mod doubt;
 mod next;
 mod scoreboard;
 mod timeout;
+mod undo;
 
 pub(crate) use ack_in::IncomingAck;
 pub(crate) use next::Outgoing;
@@ -21,14 +27,16 @@ pub(crate) use scoreboard::Fin;
 
 use crate::config::Config;
 use crate::congestion::{CongestionControl, WindowSizes};
-use crate::loss::LossDetector;
+use crate::loss::{Horizon, LossDetector};
 use crate::nagle::Nagle;
 use crate::recovery::{Flight, Recovery};
 use crate::rtt::{RttEstimator, Window};
 use crate::trace::Trace;
-use ackord_events::{CwndReason, Event, Sink};
+use crate::ts_clock::TsClock;
+use ackord_events::{CwndReason, Event, RecoveryKind, Sink};
 use ackord_units::{Bytes, Seq, Time};
 use scoreboard::Scoreboard;
+use undo::Repairs;
 
 /// Where the sender stands with respect to loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +47,16 @@ pub(crate) enum Phase {
     FastRecovery { recover: Seq, partial_acks: PartialAcks },
     /// Slow start after a timeout (or Tahoe's fast retransmit) until `recover` is acknowledged.
     SlowStartRecovery { recover: Seq },
+}
+
+impl Phase {
+    /// Which kind of repair is going on, as events call it; the one that has just ended otherwise.
+    fn kind(self) -> RecoveryKind {
+        match self {
+            Phase::Open | Phase::FastRecovery { .. } => RecoveryKind::Fast,
+            Phase::SlowStartRecovery { .. } => RecoveryKind::Timeout,
+        }
+    }
 }
 
 /// Whether this fast recovery has seen a partial acknowledgment.
@@ -112,6 +130,8 @@ pub(crate) struct Sender {
     nagle: Box<dyn Nagle>,
     phase: Phase,
     duplicate_acks: u32,
+    /// When the first sign came that the oldest segment is missing.
+    missed_since: Option<Time>,
     /// What limited transmit allows beyond cwnd, and what it has let out.
     beyond_cwnd: Bytes,
     limited_sent: Bytes,
@@ -119,6 +139,13 @@ pub(crate) struct Sender {
     recover: Option<Seq>,
     forced: Forced,
     pub(crate) rto_at: Option<Time>,
+    /// When the loss detector wants to look again.
+    pub(crate) detector_at: Option<Time>,
+    /// When the next segment falls due under a detector that judges by time.
+    overdue_at: Option<Time>,
+    repairs: Repairs,
+    /// The clock of our timestamps, where they are in use.
+    ts_clock: Option<TsClock>,
     pub(crate) timeouts_in_row: u32,
     pub(crate) persist: Persist,
     told_window: (Bytes, Bytes),
@@ -162,11 +189,16 @@ impl Sender {
             nagle,
             phase: Phase::Open,
             duplicate_acks: 0,
+            missed_since: None,
             beyond_cwnd: Bytes::ZERO,
             limited_sent: Bytes::ZERO,
             recover: None,
             forced: Forced::No,
             rto_at: None,
+            detector_at: None,
+            overdue_at: None,
+            repairs: Repairs::default(),
+            ts_clock: None,
             timeouts_in_row: 0,
             persist: Persist { at: None, due: false, octet_out: false, probes: 0 },
             told_window: (Bytes::ZERO, Bytes::ZERO),
@@ -179,13 +211,17 @@ impl Sender {
         let segments = if syn_was_lost { 1 } else { self.initial_window_segments };
         let sizes = WindowSizes { smss: self.smss, initial_window: self.smss * segments };
         self.congestion.on_established(trace.now, sizes);
+        if self.loss.horizon() != Horizon::NotUsed {
+            self.board.keep_time_order();
+        }
         self.tell_window(trace, CwndReason::Initial);
     }
 
-    /// Whether both ends speak SACK.
-    pub(crate) fn agree_on_sack(&mut self, agreed: bool) {
-        self.uses_sack = agreed;
-        if !agreed && let Some(instead) = self.recovery.without_sack() {
+    /// Whether both ends speak SACK, and the clock of the timestamps if they use them.
+    pub(crate) fn agree(&mut self, sack: bool, ts_clock: Option<TsClock>) {
+        self.uses_sack = sack;
+        self.ts_clock = ts_clock;
+        if !sack && let Some(instead) = self.recovery.without_sack() {
             self.recovery = instead;
         }
     }
@@ -268,7 +304,14 @@ impl Sender {
 
     /// When a timer of the sending half is due.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        earlier(self.rto_at, self.persist.at)
+        earlier(earlier(self.rto_at, self.persist.at), self.detector_at)
+    }
+
+    /// Nothing is left to wait for.
+    pub(crate) fn stop_timers(&mut self) {
+        self.rto_at = None;
+        self.persist.at = None;
+        self.detector_at = None;
     }
 
     /// Whether there is anything that the windows might let out.

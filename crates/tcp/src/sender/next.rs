@@ -69,6 +69,10 @@ impl Sender {
     fn retransmit(&mut self, now: Time, lost: Sent) -> Outgoing {
         self.forced = Forced::No;
         self.board.resend_next_lost(now);
+        self.repairs.on_resent(now, lost.seq, self.rtt.rto() * 2);
+        if self.board.keeps_time_order() {
+            self.watch_sent(now);
+        }
         self.recovery.on_sent(Bytes(u64::from(lost.seq_len())));
         if self.rto_at.is_none() {
             self.restart_rto(now);
@@ -152,6 +156,9 @@ impl Sender {
             state: SentState::InFlight,
             attempts: Attempts::Once,
         });
+        if self.board.keeps_time_order() {
+            self.watch_sent(now);
+        }
         self.snd_nxt = outgoing.seq + payload + u32::from(fin == Fin::Yes);
         self.nxt_offset += u64::from(payload);
         if fin == Fin::Yes {

@@ -5,6 +5,7 @@
 //! selectively acknowledged and the next segment to retransmit are kept up to date, never counted
 //! anew.
 
+use super::by_time::TimeOrder;
 use ackord_units::{Bytes, Seq, Time};
 use ackord_wire::{MAX_SACK_BLOCKS, SackBlock, SackBlocks};
 use std::collections::VecDeque;
@@ -75,7 +76,7 @@ pub(crate) struct Acked {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
-    sent: VecDeque<Sent>,
+    pub(super) sent: VecDeque<Sent>,
     /// Octets in the network.
     pipe: u64,
     /// Octets selectively acknowledged above the cumulative acknowledgment.
@@ -90,6 +91,8 @@ pub(crate) struct Scoreboard {
     lost_below: Option<Seq>,
     /// The blocks of the last acknowledgment, to look only at what is new.
     last_blocks: SackBlocks,
+    /// Transmissions in order of time, for detectors that judge by it; nothing for others.
+    pub(super) by_time: Option<TimeOrder>,
 }
 
 impl Scoreboard {
@@ -121,11 +124,15 @@ impl Scoreboard {
             self.retransmit_from = sent.seq;
         }
         self.pipe += u64::from(sent.seq_len());
+        if let Some(by_time) = &mut self.by_time {
+            by_time.push(&sent);
+        }
         self.sent.push_back(sent);
     }
 
-    /// Takes off everything before `ack`.
-    pub(crate) fn acknowledge(&mut self, ack: Seq) -> Acked {
+    /// Takes off everything before `ack`. Calls `delivered` for each segment of it that had not
+    /// been selectively acknowledged.
+    pub(crate) fn acknowledge(&mut self, ack: Seq, mut delivered: impl FnMut(&Sent)) -> Acked {
         let mut acked = Acked::default();
         while let Some(front) = self.sent.front_mut() {
             if !front.end().at_or_before(ack) {
@@ -147,15 +154,13 @@ impl Scoreboard {
             let front = self.sent.pop_front().expect("there is a front");
             let octets = u64::from(front.seq_len());
             match front.state {
-                SentState::InFlight => {
-                    self.pipe -= octets;
-                    acked.newly_delivered += octets;
-                }
+                SentState::InFlight => self.pipe -= octets,
                 SentState::Sacked => self.sacked -= octets,
-                SentState::Lost => {
-                    self.lost_segments -= 1;
-                    acked.newly_delivered += octets;
-                }
+                SentState::Lost => self.lost_segments -= 1,
+            }
+            if front.state != SentState::Sacked {
+                acked.newly_delivered += octets;
+                delivered(&front);
             }
             if front.attempts == Attempts::Again {
                 acked.ambiguous = true;
@@ -175,8 +180,15 @@ impl Scoreboard {
         acked
     }
 
-    /// Takes in the blocks of an acknowledgment; returns the octets newly reported.
-    pub(crate) fn mark_sacked(&mut self, blocks: &SackBlocks, snd_una: Seq, snd_nxt: Seq) -> u64 {
+    /// Takes in the blocks of an acknowledgment; returns the octets newly reported. Calls
+    /// `delivered` for each segment of them.
+    pub(crate) fn mark_sacked(
+        &mut self,
+        blocks: &SackBlocks,
+        snd_una: Seq,
+        snd_nxt: Seq,
+        mut delivered: impl FnMut(&Sent),
+    ) -> u64 {
         let before = self.sacked;
         for block in blocks.as_slice() {
             // A block at or below the cumulative acknowledgment reports a duplicate (RFC 2883);
@@ -186,7 +198,7 @@ impl Scoreboard {
                 && block.end.at_or_before(snd_nxt);
             if sound {
                 let from = self.first_unseen(block);
-                self.sack_range(from, block.end);
+                self.sack_range(from, block.end, &mut delivered);
             }
         }
         self.last_blocks = *blocks;
@@ -200,7 +212,7 @@ impl Scoreboard {
         same_start.map(|last| last.end.min(block.end)).next().unwrap_or(block.start)
     }
 
-    fn sack_range(&mut self, start: Seq, end: Seq) {
+    fn sack_range(&mut self, start: Seq, end: Seq, delivered: &mut impl FnMut(&Sent)) {
         let mut index = self.index_at_or_after(start);
         while let Some(sent) = self.sent.get_mut(index) {
             if !sent.end().at_or_before(end) {
@@ -217,6 +229,7 @@ impl Scoreboard {
             }
             sent.state = SentState::Sacked;
             self.sacked += octets;
+            delivered(sent);
             let sent_end = sent.end();
             self.highest_sacked =
                 Some(self.highest_sacked.map_or(sent_end, |highest| highest.max(sent_end)));
@@ -225,7 +238,7 @@ impl Scoreboard {
     }
 
     /// Index of the first record that begins at or after `seq`.
-    fn index_at_or_after(&self, seq: Seq) -> usize {
+    pub(super) fn index_at_or_after(&self, seq: Seq) -> usize {
         let Some(front) = self.sent.front() else { return 0 };
         let distance = seq.since(front.seq);
         if front.seq.at_or_after(seq) {
@@ -292,12 +305,27 @@ impl Scoreboard {
         self.lost_below = self.highest_sacked;
     }
 
-    fn lose(&mut self, index: usize) {
+    pub(super) fn lose(&mut self, index: usize) {
         let sent = &mut self.sent[index];
         sent.state = SentState::Lost;
         self.pipe -= u64::from(sent.seq_len());
         self.lost_segments += 1;
         self.retransmit_from = self.retransmit_from.min(sent.seq);
+    }
+
+    /// What was declared lost and not yet sent again counts as in flight after all; what the
+    /// selective acknowledgments say may then be judged anew.
+    pub(crate) fn revive_lost(&mut self) {
+        if self.lost_segments > 0 {
+            for sent in &mut self.sent {
+                if sent.state == SentState::Lost {
+                    sent.state = SentState::InFlight;
+                    self.pipe += u64::from(sent.seq_len());
+                }
+            }
+            self.lost_segments = 0;
+        }
+        self.lost_below = None;
     }
 
     /// The next segment to send again.
@@ -316,6 +344,9 @@ impl Scoreboard {
         sent.state = SentState::InFlight;
         sent.attempts = Attempts::Again;
         sent.sent_at = now;
+        if let Some(by_time) = &mut self.by_time {
+            by_time.push(sent);
+        }
         self.pipe += u64::from(sent.seq_len());
         self.lost_segments -= 1;
         self.retransmit_from = sent.end();
@@ -375,7 +406,7 @@ mod tests {
     }
 
     fn sack(board: &mut Scoreboard, ranges: &[(u32, u32)]) -> u64 {
-        board.mark_sacked(&blocks(ranges), Seq(0), Seq(1000))
+        board.mark_sacked(&blocks(ranges), Seq(0), Seq(1000), |_| {})
     }
 
     fn lost(board: &mut Scoreboard) -> Vec<u32> {
@@ -414,8 +445,8 @@ mod tests {
         let mut board = ten();
         assert_eq!(sack(&mut board, &[(900, 1100)]), 0);
         assert_eq!(sack(&mut board, &[(300, 200)]), 0);
-        board.acknowledge(Seq(200));
-        assert_eq!(board.mark_sacked(&blocks(&[(0, 100)]), Seq(200), Seq(1000)), 0);
+        board.acknowledge(Seq(200), |_| {});
+        assert_eq!(board.mark_sacked(&blocks(&[(0, 100)]), Seq(200), Seq(1000), |_| {}), 0);
         assert_eq!(board.pipe(), Bytes(800));
     }
 
@@ -423,7 +454,7 @@ mod tests {
     fn a_cumulative_acknowledgment_counts_each_octet_once() {
         let mut board = ten();
         sack(&mut board, &[(100, 500)]);
-        let acked = board.acknowledge(Seq(600));
+        let acked = board.acknowledge(Seq(600), |_| {});
         assert_eq!(acked.newly_delivered, 200);
         assert_eq!((board.pipe(), board.sacked()), (Bytes(400), Bytes::ZERO));
         assert_eq!(acked.latest_sent_at, Some(Time::from_nanos(5)));
@@ -432,7 +463,7 @@ mod tests {
     #[test]
     fn half_a_segment_can_be_acknowledged() {
         let mut board = ten();
-        assert_eq!(board.acknowledge(Seq(150)).newly_delivered, 150);
+        assert_eq!(board.acknowledge(Seq(150), |_| {}).newly_delivered, 150);
         assert_eq!(board.pipe(), Bytes(850));
         assert_eq!(board.oldest().map(|sent| (sent.seq, sent.payload)), Some((Seq(150), 50)));
     }

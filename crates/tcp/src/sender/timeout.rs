@@ -22,13 +22,17 @@ impl Sender {
         // Everything not SACKed counts as lost: what arrived meanwhile is skipped by the
         // cumulative acknowledgments of the retransmissions.
         self.board.mark_all_lost();
+        if order == TimeoutOrder::First {
+            // A repeated one takes nothing more that could be given back.
+            self.remember(RecoveryKind::Timeout);
+        }
         self.congestion.on_congestion(trace.now, CongestionEvent::Timeout { flight_size, order });
+        self.loss.on_repair(trace.now, RecoveryKind::Timeout);
         let recover = self.snd_nxt;
         self.phase = Phase::SlowStartRecovery { recover };
         self.recover = Some(recover);
-        self.duplicate_acks = 0;
-        self.beyond_cwnd = Bytes::ZERO;
-        self.limited_sent = Bytes::ZERO;
+        self.forget_duplicates();
+        self.refresh_detector();
         self.forced = Forced::Retransmission;
         let (next_rto, consecutive) = (self.rtt.rto(), self.timeouts_in_row);
         self.rto_at = Some(trace.now + next_rto);

@@ -1,0 +1,150 @@
+//! What the sender tells a loss detector.
+
+use ackord_events::{RecoveryKind, SpuriousEvidence};
+use ackord_units::{Bytes, Seq, Span, Time};
+
+/// What the sender knows when an acknowledgment, or a timer, leaves doubt about its oldest segment.
+#[derive(Clone, Copy, Debug)]
+pub struct Doubt {
+    /// Duplicate acknowledgments in a row.
+    pub duplicate_acks: u32,
+    /// Octets known to have arrived above the oldest segment (zero without SACK).
+    pub sacked: Bytes,
+    /// The sender's segment size.
+    pub smss: Bytes,
+    /// Oldest octet not acknowledged.
+    pub snd_una: Seq,
+    /// Next octet to be sent.
+    pub snd_nxt: Seq,
+    /// Octets sent and not acknowledged.
+    pub flight_size: Bytes,
+    /// The congestion window.
+    pub cwnd: Bytes,
+    /// When the oldest outstanding segment was last sent; nothing if none is outstanding.
+    pub oldest_sent_at: Option<Time>,
+    /// The smoothed round-trip time, once known.
+    pub srtt: Option<Span>,
+    /// Its mean deviation, once known.
+    pub rttvar: Option<Span>,
+    /// The smallest round-trip time seen.
+    pub min_rtt: Option<Span>,
+    /// When the retransmission timer expires, if it runs.
+    pub rto_at: Option<Time>,
+    /// What is being repaired.
+    pub stage: Stage,
+    /// How a spurious repair can be told without the detector's help.
+    pub verification: Verification,
+}
+
+impl Doubt {
+    /// SRTT + 4 RTTVAR without floor or back-off: the fine-grained timeout of Vegas
+    /// (Brakmo and Peterson 1995 §3.1).
+    pub fn fine_timeout(&self) -> Option<Span> {
+        Some(self.srtt? + self.rttvar? * 4)
+    }
+
+    /// Segments known, or believed, to have arrived above the oldest one: each duplicate
+    /// acknowledgment stands for one, and so do as many octets SACKed.
+    pub fn arrived_above(&self) -> u32 {
+        let sacked = self.sacked.get().div_ceil(self.smss.get().max(1));
+        self.duplicate_acks.max(u32::try_from(sacked).unwrap_or(u32::MAX))
+    }
+}
+
+/// Whether something is being repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Nothing is.
+    Open,
+    /// Fast recovery, or slow start after a timeout.
+    Repairing(RecoveryKind),
+}
+
+/// What the two ends agreed on by which a sender can tell a spurious retransmission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verification {
+    /// Whether the receiver can report duplicates by SACK (RFC 2883).
+    pub dsack: Available,
+    /// Whether acknowledgments echo timestamps (RFC 3522).
+    pub timestamps: Available,
+}
+
+/// Whether a means is at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Available {
+    /// It is.
+    Yes,
+    /// It is not.
+    No,
+}
+
+/// What an acknowledgment of new data ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Advance {
+    /// Octets newly acknowledged.
+    pub acked: Bytes,
+    /// Duplicate acknowledgments of the run it ended.
+    pub duplicate_acks: u32,
+    /// Segments that had arrived above the hole it filled: by SACK, or else one for each duplicate
+    /// acknowledgment.
+    pub extent_segments: u32,
+    /// What had become of the segment that was the oldest.
+    pub hole: Hole,
+}
+
+/// What had become of the oldest segment when it was acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hole {
+    /// It was sent once: this acknowledgment is the original's.
+    SentOnce,
+    /// It was sent again, last at this time.
+    Resent(Time),
+}
+
+/// A repair that turned out to have been unnecessary.
+#[derive(Clone, Copy, Debug)]
+pub struct Spurious {
+    /// What showed it.
+    pub evidence: SpuriousEvidence,
+    /// Which kind of repair it was.
+    pub repair: RecoveryKind,
+    /// How many segments had arrived above the hole when it was filled.
+    pub extent_segments: u32,
+    /// How long after the first sign of the hole it was filled.
+    pub lateness: Span,
+    /// Octets in flight when the repair began.
+    pub flight_size: Bytes,
+    /// The sender's segment size.
+    pub smss: Bytes,
+}
+
+/// A segment that has newly been reported to have arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivered {
+    /// When it was last sent.
+    pub sent_at: Time,
+    /// The octet after its last.
+    pub end_seq: Seq,
+    /// Whether it was ever sent again.
+    pub hole: Hole,
+    /// How long ago it was last sent.
+    pub rtt: Span,
+    /// Whether the acknowledgment echoes a timestamp older than the last transmission: then it
+    /// was an earlier one that arrived (RFC 8985 §6.2 step 2).
+    pub echo: Echo,
+    /// The smallest round-trip time seen.
+    pub min_rtt: Option<Span>,
+    /// The smoothed round-trip time, once known.
+    pub srtt: Option<Span>,
+}
+
+/// What the echoed timestamp says of a transmission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Echo {
+    /// No timestamps are in use.
+    Absent,
+    /// It is older than the transmission.
+    Older,
+    /// It is of the transmission's tick, or younger.
+    NotOlder,
+}

@@ -1,0 +1,159 @@
+//! Transmissions in order of time, for loss detectors that judge by it.
+//!
+//! A transmission is forgotten when it is looked at and turns out to be over: acknowledged, declared
+//! lost, or followed by a retransmission. So each costs one entry and one look, and what waits
+//! behind the oldest one in flight is bounded by what was sent since.
+
+use super::scoreboard::{Scoreboard, Sent, SentState};
+use ackord_units::{Seq, Span, Time};
+use std::collections::VecDeque;
+
+/// Transmissions, the earliest first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TimeOrder {
+    queue: VecDeque<Transmission>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Transmission {
+    sent_at: Time,
+    seq: Seq,
+    end: Seq,
+}
+
+/// How far back a transmission must lie to be lost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Overdue {
+    /// Only transmissions before this time and octet; any, if absent.
+    pub(super) sent_before: Option<(Time, Seq)>,
+    pub(super) age: Span,
+}
+
+impl TimeOrder {
+    pub(super) fn push(&mut self, sent: &Sent) {
+        let (sent_at, seq, end) = (sent.sent_at, sent.seq, sent.end());
+        self.queue.push_back(Transmission { sent_at, seq, end });
+    }
+}
+
+impl Scoreboard {
+    /// Begins to keep the order of time.
+    pub(super) fn keep_time_order(&mut self) {
+        let by_time = self.by_time.get_or_insert_default();
+        self.sent.iter().for_each(|sent| by_time.push(sent));
+    }
+
+    /// Whether it is kept.
+    pub(super) fn keeps_time_order(&self) -> bool {
+        self.by_time.is_some()
+    }
+
+    /// Declares every segment lost that is overdue at `now`, calling `lost` for each, and returns
+    /// when the next one falls due.
+    pub(super) fn mark_overdue(
+        &mut self,
+        now: Time,
+        overdue: Overdue,
+        mut lost: impl FnMut(&Sent),
+    ) -> Option<Time> {
+        loop {
+            let earliest = *self.by_time.as_ref()?.queue.front()?;
+            if let Some(index) = self.in_flight(&earliest) {
+                let before = overdue.sent_before.is_none_or(|(time, seq)| {
+                    earliest.sent_at < time
+                        || (earliest.sent_at == time && earliest.end.before(seq))
+                });
+                if !before {
+                    return None;
+                }
+                let due = earliest.sent_at + overdue.age;
+                if now < due {
+                    return Some(due);
+                }
+                lost(&self.sent[index]);
+                self.lose(index);
+            }
+            self.by_time.as_mut()?.queue.pop_front();
+        }
+    }
+
+    /// The record of a transmission that has neither arrived nor been given up.
+    fn in_flight(&self, transmission: &Transmission) -> Option<usize> {
+        let front = self.sent.front()?;
+        if transmission.end.at_or_before(front.seq) {
+            return None;
+        }
+        let index = self.index_at_or_after(transmission.seq);
+        let sent = self.sent.get(index)?;
+        let same = sent.end() == transmission.end && sent.sent_at == transmission.sent_at;
+        (same && sent.state == SentState::InFlight).then_some(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Fin;
+    use super::super::scoreboard::Attempts;
+    use super::*;
+    use ackord_wire::{SackBlock, SackBlocks};
+
+    fn at(nanos: u64) -> Time {
+        Time::from_nanos(nanos)
+    }
+
+    /// Five segments of 100 octets sent at 0, 10, 20, 30 and 40 ns.
+    fn five() -> Scoreboard {
+        let mut board = Scoreboard::default();
+        board.keep_time_order();
+        for i in 0..5 {
+            board.push(Sent {
+                seq: Seq(i * 100),
+                payload: 100,
+                fin: Fin::No,
+                sent_at: at(u64::from(i) * 10),
+                state: SentState::InFlight,
+                attempts: Attempts::Once,
+            });
+        }
+        board
+    }
+
+    fn overdue(board: &mut Scoreboard, now: u64, overdue: Overdue) -> (Vec<u32>, Option<Time>) {
+        let mut seqs = Vec::new();
+        let next = board.mark_overdue(at(now), overdue, |sent| seqs.push(sent.seq.0));
+        (seqs, next)
+    }
+
+    #[test]
+    fn segments_fall_due_one_by_one_in_order_of_transmission() {
+        let mut board = five();
+        let any = Overdue { sent_before: None, age: Span::from_nanos(100) };
+        assert_eq!(overdue(&mut board, 99, any), (vec![], Some(at(100))));
+        assert_eq!(overdue(&mut board, 110, any), (vec![0, 100], Some(at(120))));
+        board.resend_next_lost(at(115));
+        assert_eq!(overdue(&mut board, 140, any), (vec![200, 300, 400], Some(at(215))));
+        assert_eq!(overdue(&mut board, 215, any), (vec![0], None));
+    }
+
+    #[test]
+    fn only_what_was_sent_before_the_given_transmission_can_be_lost() {
+        let mut board = five();
+        let before = Overdue { sent_before: Some((at(20), Seq(300))), age: Span::from_nanos(15) };
+        // The segment sent at 20 ends at that very octet: it is not before it.
+        assert_eq!(overdue(&mut board, 24, before), (vec![0], Some(at(25))));
+        assert_eq!(overdue(&mut board, 99, before), (vec![100], None));
+    }
+
+    #[test]
+    fn what_has_arrived_does_not_fall_due() {
+        let mut board = five();
+        let mut blocks = SackBlocks::default();
+        assert!(blocks.push(SackBlock { start: Seq(200), end: Seq(300) }));
+        let mut delivered = Vec::new();
+        board.mark_sacked(&blocks, Seq(0), Seq(500), |sent| delivered.push(sent.seq.0));
+        board.acknowledge(Seq(150), |sent| delivered.push(sent.seq.0));
+        assert_eq!(delivered, vec![200, 0]);
+        let any = Overdue { sent_before: None, age: Span::ZERO };
+        assert_eq!(overdue(&mut board, 100, any), (vec![150, 300, 400], None));
+    }
+}

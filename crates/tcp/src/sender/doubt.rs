@@ -1,0 +1,198 @@
+//! What the loss detector is asked, and what follows from its verdicts.
+
+use super::by_time::Overdue;
+use super::{Forced, Phase, Sender};
+use crate::loss::{
+    Advance, Available, Delivered, Doubt, Echo, Hole, Horizon, LossDetector, LossVerdict, Stage,
+    Verification,
+};
+use crate::recovery::NewLosses;
+use crate::rtt::RttEstimator;
+use crate::sender::scoreboard::{Attempts, Sent};
+use crate::trace::Trace;
+use crate::ts_clock::TsClock;
+use ackord_events::{Event, LossReason, Sink, SpuriousEvidence};
+use ackord_units::{Bytes, Span, Time};
+
+/// What a detector that judges by time is told about each segment that arrives.
+pub(super) struct Arrivals<'a> {
+    pub(super) now: Time,
+    pub(super) loss: &'a mut dyn LossDetector,
+    pub(super) rtt: &'a RttEstimator,
+    /// TSecr and our clock, where timestamps are in use.
+    pub(super) echo: Option<(u32, TsClock)>,
+}
+
+impl Arrivals<'_> {
+    pub(super) fn tell(&mut self, sent: &Sent) {
+        let echo = match self.echo {
+            None => Echo::Absent,
+            Some((echo, clock)) if clock.is_before(echo, sent.sent_at) => Echo::Older,
+            Some(_) => Echo::NotOlder,
+        };
+        self.loss.on_delivered(
+            self.now,
+            &Delivered {
+                sent_at: sent.sent_at,
+                end_seq: sent.end(),
+                hole: hole(sent),
+                rtt: self.now.saturating_since(sent.sent_at),
+                echo,
+                min_rtt: self.rtt.min_rtt(),
+                srtt: self.rtt.srtt(),
+            },
+        );
+    }
+}
+
+/// What has become of a segment so far.
+pub(super) fn hole(sent: &Sent) -> Hole {
+    match sent.attempts {
+        Attempts::Once => Hole::SentOnce,
+        Attempts::Again => Hole::Resent(sent.sent_at),
+    }
+}
+
+impl Sender {
+    pub(super) fn doubt(&self) -> Doubt {
+        let available = |yes: bool| if yes { Available::Yes } else { Available::No };
+        Doubt {
+            duplicate_acks: self.duplicate_acks,
+            sacked: self.board.sacked(),
+            smss: self.smss,
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            flight_size: self.flight_size(),
+            cwnd: self.congestion.cwnd(),
+            oldest_sent_at: self.board.oldest().map(|oldest| oldest.sent_at),
+            srtt: self.rtt.srtt(),
+            rttvar: self.rtt.rttvar(),
+            min_rtt: self.rtt.min_rtt(),
+            rto_at: self.rto_at,
+            stage: match self.phase {
+                Phase::Open => Stage::Open,
+                phase => Stage::Repairing(phase.kind()),
+            },
+            verification: Verification {
+                dsack: available(self.uses_sack),
+                timestamps: available(self.ts_clock.is_some()),
+            },
+        }
+    }
+
+    /// Notes that the oldest segment is missing while later ones arrive, or that none is.
+    pub(super) fn note_missing(&mut self, now: Time) {
+        if self.duplicate_acks == 0 && self.board.sacked() == Bytes::ZERO {
+            self.missed_since = None;
+        } else {
+            self.missed_since.get_or_insert(now);
+        }
+    }
+
+    /// Asks the detector about an acknowledgment of new data. Its own evidence that the last
+    /// repair was not needed is acted on here; the verdict returned is about the oldest segment.
+    pub(super) fn ask_after_new_ack<S: Sink>(
+        &mut self,
+        trace: &mut Trace<'_, S>,
+        advance: &Advance,
+    ) -> LossVerdict {
+        let verdict = self.loss.on_new_ack(trace.now, &self.doubt(), advance);
+        if let LossVerdict::Spurious(undo) = verdict {
+            self.undo(trace, undo, SpuriousEvidence::DetectionTimer);
+            // What remains missing is a doubt of its own.
+            let doubt = self.doubt();
+            return if doubt.stage == Stage::Open && doubt.sacked > Bytes::ZERO {
+                self.loss.on_duplicate_ack(trace.now, &doubt)
+            } else {
+                LossVerdict::WAIT
+            };
+        }
+        verdict
+    }
+
+    /// Acts on what the detector says while nothing is being repaired.
+    pub(super) fn follow<S: Sink>(
+        &mut self,
+        trace: &mut Trace<'_, S>,
+        verdict: LossVerdict,
+        reason: LossReason,
+    ) {
+        match verdict {
+            LossVerdict::NotYet { beyond_cwnd } => self.beyond_cwnd = beyond_cwnd,
+            LossVerdict::Lost => self.repair(trace, reason),
+            LossVerdict::Spurious(undo) => {
+                self.undo(trace, undo, SpuriousEvidence::DetectionTimer);
+            }
+        }
+    }
+
+    /// A timer of the loss detector expired.
+    pub(crate) fn on_detector_timer<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        let now = trace.now;
+        if self.loss.deadline().is_some_and(|at| at <= now) {
+            let verdict = self.loss.on_deadline(now, &self.doubt());
+            let open = self.phase == Phase::Open && !self.board.is_empty();
+            if open || matches!(verdict, LossVerdict::Spurious(_)) {
+                self.follow(trace, verdict, LossReason::DetectorTimer);
+            }
+        }
+        self.look_for_overdue(trace);
+        self.refresh_detector();
+    }
+
+    /// Lets time pass judgment, for detectors that go by it, and begins a repair if it finds a
+    /// loss.
+    pub(super) fn look_for_overdue<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        let found = self.board.keeps_time_order()
+            && self.mark_overdue(trace) == NewLosses::Yes
+            && self.phase == Phase::Open;
+        if found && self.may_repair() {
+            self.begin_repair(trace);
+        } else if found {
+            // It belongs to the window that has been answered: sent again without a reduction.
+            self.forced = Forced::Retransmission;
+        }
+    }
+
+    /// A segment has left, under a detector that judges by time: it falls due unless something
+    /// else does before.
+    pub(super) fn watch_sent(&mut self, now: Time) {
+        if self.overdue_at.is_none()
+            && let Horizon::Overdue { sent_before: None, age } = self.loss.horizon()
+        {
+            self.overdue_at = Some(now + age);
+            self.refresh_detector();
+        }
+    }
+
+    /// Declares lost what is overdue.
+    pub(super) fn mark_overdue<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> NewLosses {
+        self.overdue_at = None;
+        let Horizon::Overdue { sent_before, age } = self.loss.horizon() else {
+            return NewLosses::No;
+        };
+        let mut found = NewLosses::No;
+        let overdue = Overdue { sent_before, age };
+        self.overdue_at = self.board.mark_overdue(trace.now, overdue, |sent| {
+            found = NewLosses::Yes;
+            tell_lost(trace, sent, LossReason::DetectorTimer);
+        });
+        found
+    }
+
+    /// Looks up when the detector wants to be woken.
+    pub(super) fn refresh_detector(&mut self) {
+        self.detector_at = super::earlier(self.loss.deadline(), self.overdue_at);
+    }
+
+    /// How long the oldest segment had been missing when it was acknowledged.
+    pub(super) fn lateness(&self, now: Time) -> Span {
+        self.missed_since.map_or(Span::ZERO, |since| now.saturating_since(since))
+    }
+}
+
+/// Tells that a segment was declared lost.
+pub(super) fn tell_lost<S: Sink>(trace: &mut Trace<'_, S>, sent: &Sent, reason: LossReason) {
+    let (seq, bytes) = (sent.seq, Bytes(u64::from(sent.seq_len())));
+    trace.emit(|endpoint| Event::SegmentLost { endpoint, seq, bytes, reason });
+}

@@ -1,0 +1,216 @@
+//! Repairs that were not needed: how the sender finds out, and what it gives back.
+//!
+//! Two kinds of evidence are gathered here for every policy. DSACK (RFC 2883): the receiver reports
+//! octets it received twice; a repair was spurious if every retransmission it sent is reported
+//! (RFC 3708 §4 asks for all of them). Timestamps (RFC 3522): the first acknowledgment of new data
+//! after a retransmission echoes a stamp older than that retransmission. What to make of it is
+//! for the loss detector to say; a detector may also come to it by a timer of its own.
+//!
+//! Not modelled: what ACK loss does to DSACK (a lost report leaves a repair standing), and packets
+//! duplicated by the network beyond asking that the octets were indeed sent again.
+
+use super::{Forced, Phase, Sender};
+use crate::congestion::CongestionEvent;
+use crate::loss::{Spurious, Undo};
+use crate::trace::Trace;
+use ackord_events::{CwndReason, Event, RecoveryKind, Sink, SpuriousEvidence};
+use ackord_units::{Bytes, Seq, Span, Time};
+use ackord_wire::{SackBlock, SackBlocks};
+use std::collections::VecDeque;
+
+/// What the last repair took, and what is known about whether it was needed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taken {
+    kind: RecoveryKind,
+    cwnd: Bytes,
+    ssthresh: Bytes,
+    flight_size: Bytes,
+    /// What it sent again first, and when.
+    first_resent: Option<(Seq, Time)>,
+    /// Retransmissions of this repair, and those of them not yet reported as duplicates.
+    resent: u32,
+    unaccounted: u32,
+    /// The first new acknowledgment since: what it says about the hole.
+    filled: Option<Filled>,
+}
+
+/// How a hole was filled.
+#[derive(Clone, Copy, Debug)]
+struct Filled {
+    extent_segments: u32,
+    lateness: Span,
+}
+
+/// The repairs of a connection, as far as they may yet prove spurious.
+#[derive(Debug, Default)]
+pub(super) struct Repairs {
+    taken: Option<Taken>,
+    /// Number of the present or last repair.
+    number: u32,
+    /// ssthresh before the last reduction.
+    previous_ssthresh: Option<Bytes>,
+    resent: VecDeque<Resent>,
+}
+
+/// A retransmission that may yet be reported as a duplicate.
+#[derive(Clone, Copy, Debug)]
+struct Resent {
+    seq: Seq,
+    at: Time,
+    repair: u32,
+}
+
+impl Repairs {
+    /// A segment was sent again at `now`. Reports of it come within about a round trip; `forget`
+    /// is how long they are waited for.
+    pub(super) fn on_resent(&mut self, now: Time, seq: Seq, forget: Span) {
+        while self.resent.front().is_some_and(|resent| now.saturating_since(resent.at) > forget) {
+            self.resent.pop_front();
+        }
+        self.resent.push_back(Resent { seq, at: now, repair: self.number });
+        if let Some(taken) = &mut self.taken {
+            taken.first_resent.get_or_insert((seq, now));
+            taken.resent += 1;
+            taken.unaccounted += 1;
+        }
+    }
+
+    /// The receiver had `block` twice. True if that was one of our retransmissions.
+    fn account(&mut self, block: SackBlock) -> bool {
+        let covers =
+            |resent: &Resent| resent.seq.at_or_after(block.start) && resent.seq.before(block.end);
+        let Some(index) = self.resent.iter().position(covers) else { return false };
+        let of = self.resent.remove(index).map(|resent| resent.repair);
+        if let Some(taken) = &mut self.taken
+            && of == Some(self.number)
+        {
+            taken.unaccounted = taken.unaccounted.saturating_sub(1);
+        }
+        true
+    }
+}
+
+/// The D-SACK block of an acknowledgment (RFC 2883 §4): the first one, if it lies below the
+/// cumulative acknowledgment or within the second.
+pub(super) fn dsack_block(blocks: &SackBlocks, ack: Seq) -> Option<SackBlock> {
+    let [first, rest @ ..] = blocks.as_slice() else { return None };
+    let within = |second: &SackBlock| {
+        first.start.at_or_after(second.start) && first.end.at_or_before(second.end)
+    };
+    (first.start.before(ack) || rest.first().is_some_and(within)).then_some(*first)
+}
+
+impl Sender {
+    /// A repair is about to reduce the window.
+    pub(super) fn remember(&mut self, kind: RecoveryKind) {
+        let (cwnd, ssthresh) = (self.congestion.cwnd(), self.congestion.ssthresh());
+        self.repairs.number = self.repairs.number.wrapping_add(1);
+        self.repairs.previous_ssthresh = Some(ssthresh);
+        self.repairs.taken = Some(Taken {
+            kind,
+            cwnd,
+            ssthresh,
+            flight_size: self.flight_size(),
+            first_resent: None,
+            resent: 0,
+            unaccounted: 0,
+            filled: None,
+        });
+    }
+
+    /// RFC 3522 §3.2, and what the acknowledgment says about the hole it filled. `echo` is its
+    /// TSecr, if timestamps are in use.
+    pub(super) fn look_at_first_new_ack<S: Sink>(
+        &mut self,
+        trace: &mut Trace<'_, S>,
+        echo: Option<u32>,
+        extent_segments: u32,
+        lateness: Span,
+    ) {
+        let Some(taken) = &mut self.repairs.taken else { return };
+        let Some((seq, resent_at)) = taken.first_resent else { return };
+        if taken.filled.is_some() || self.snd_una.at_or_before(seq) {
+            return;
+        }
+        taken.filled = Some(Filled { extent_segments, lateness });
+        // Step 5: only the first acceptable acknowledgment counts.
+        let older = echo
+            .zip(self.ts_clock)
+            .is_some_and(|(echo, clock)| echo != 0 && clock.is_before(echo, resent_at));
+        if older {
+            self.report_spurious(trace, SpuriousEvidence::Timestamps);
+        }
+    }
+
+    /// Takes in the report of a duplicate.
+    pub(super) fn on_dsack<S: Sink>(&mut self, trace: &mut Trace<'_, S>, block: SackBlock) {
+        if !self.repairs.account(block) {
+            return;
+        }
+        let (seq, bytes) = (block.start, Bytes(u64::from(block.end.since(block.start))));
+        trace.emit(|endpoint| Event::RetransmissionSpurious { endpoint, seq, bytes });
+        // RFC 3708 §4: every retransmission of the repair has to be accounted for.
+        let all = self.repairs.taken.is_some_and(|taken| {
+            taken.resent > 0 && taken.unaccounted == 0 && taken.filled.is_some()
+        });
+        if all {
+            self.report_spurious(trace, SpuriousEvidence::Dsack);
+        }
+    }
+
+    /// Asks the detector what to make of a repair that was not needed.
+    fn report_spurious<S: Sink>(&mut self, trace: &mut Trace<'_, S>, evidence: SpuriousEvidence) {
+        let Some(taken) = self.repairs.taken else { return };
+        let filled = taken.filled.unwrap_or(Filled { extent_segments: 0, lateness: Span::ZERO });
+        let spurious = Spurious {
+            evidence,
+            repair: taken.kind,
+            extent_segments: filled.extent_segments,
+            lateness: filled.lateness,
+            flight_size: taken.flight_size,
+            smss: self.smss,
+        };
+        if let Some(undo) = self.loss.on_spurious(trace.now, &spurious) {
+            self.undo(trace, undo, evidence);
+        }
+    }
+
+    /// Gives back what the last repair took; nothing if it has been given back already.
+    pub(super) fn undo<S: Sink>(
+        &mut self,
+        trace: &mut Trace<'_, S>,
+        undo: Undo,
+        evidence: SpuriousEvidence,
+    ) {
+        let taken = self.repairs.taken.take();
+        let (cwnd_now, ssthresh_now) = (self.congestion.cwnd(), self.congestion.ssthresh());
+        let (cwnd, ssthresh) = match (undo, taken) {
+            (Undo::Restore, Some(taken)) => (cwnd_now.max(taken.cwnd), taken.ssthresh),
+            // RFC 4015 §3.2 steps 0, 6 and 7; IW as the sender's own first window.
+            (Undo::SlowStartBack, Some(taken)) => {
+                let initial_window = self.smss * self.initial_window_segments;
+                let restart = self.flight_size() + self.smss.min(initial_window);
+                let pipe_prev = taken.flight_size.max(taken.ssthresh);
+                (cwnd_now.max(restart.min(taken.cwnd)), pipe_prev)
+            }
+            (Undo::DoubleCwnd, _) => {
+                (cwnd_now * 2, self.repairs.previous_ssthresh.unwrap_or(ssthresh_now))
+            }
+            (Undo::Restore | Undo::SlowStartBack, None) => return,
+        };
+        if let Phase::FastRecovery { .. } | Phase::SlowStartRecovery { .. } = self.phase {
+            let kind = self.phase.kind();
+            self.board.revive_lost();
+            self.forced = Forced::No;
+            self.leave_repair(trace, kind);
+        }
+        // A real loss in the same window may start a repair of its own.
+        self.recover = None;
+        self.congestion.on_congestion(trace.now, CongestionEvent::Undone { cwnd, ssthresh });
+        if let Some(taken) = taken {
+            let kind = taken.kind;
+            trace.emit(|endpoint| Event::RepairUndone { endpoint, kind, evidence });
+        }
+        self.tell_window(trace, CwndReason::Undo);
+    }
+}

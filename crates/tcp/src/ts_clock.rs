@@ -1,0 +1,27 @@
+//! The clock of the timestamps option (RFC 7323 §4.1).
+
+use ackord_units::{Seq, Span, Time};
+
+/// Ticks of the configured granularity from an offset that makes zero (which some stacks take for
+/// "no echo") unlikely.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TsClock {
+    tick: Span,
+    offset: u64,
+}
+
+impl TsClock {
+    pub(crate) fn new(tick: Span, iss: Seq) -> TsClock {
+        TsClock { tick: tick.max(Span::from_nanos(1)), offset: u64::from(iss.0 >> 8) + 1 }
+    }
+
+    /// What TSval says at `now`.
+    pub(crate) fn at(&self, now: Time) -> u32 {
+        (now.as_nanos() / self.tick.as_nanos()).wrapping_add(self.offset) as u32
+    }
+
+    /// Whether a segment stamped `echo` was sent in an earlier tick than one sent at `time`.
+    pub(crate) fn is_before(&self, echo: u32, time: Time) -> bool {
+        (echo.wrapping_sub(self.at(time)) as i32) < 0
+    }
+}
