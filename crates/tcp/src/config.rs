@@ -7,6 +7,7 @@ use crate::nagle::Nagle;
 use crate::recovery::Recovery;
 use crate::registry;
 use crate::rtt::{RtoBounds, Variance};
+use crate::sender::Pacing;
 use ackord_units::{Bytes, Choice, Span};
 use ackord_wire::IpVersion;
 
@@ -25,6 +26,8 @@ pub struct Config {
     pub send_buffer: Bytes,
     /// Options to offer.
     pub offers: Offers,
+    /// Whether data is paced.
+    pub pacing: Pacing,
     /// The retransmission timeout's bounds.
     pub rto: RtoBounds,
     /// Timeouts in a row after which the connection is given up (R2).
@@ -118,6 +121,11 @@ impl Config {
                 sack: offer("sack"),
                 timestamps: offer("timestamps"),
                 window_scaling: offer("window_scaling"),
+            },
+            pacing: match registry::word(choice, "pacing").as_str() {
+                "on" => Pacing::On,
+                "off" => Pacing::Off,
+                _ => Pacing::Auto,
             },
             rto: RtoBounds {
                 initial: span("rto_initial"),

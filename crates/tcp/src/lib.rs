@@ -35,3 +35,4 @@ mod ts_clock;
 pub use config::{Config, Mechanisms, Offer, Offers};
 pub use connection::{CloseReason, Connection, Stats, reset_for};
 pub use rtt::{RtoBounds, RttEstimator, Variance, Window};
+pub use sender::Pacing;

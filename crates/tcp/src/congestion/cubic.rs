@@ -5,8 +5,8 @@
 //! Not here: HyStart++ (RFC 9406).
 
 use super::{
-    AckSample, CongestionControl, CongestionEvent, Growth, SendLimit, TimeoutOrder, Window,
-    WindowSizes,
+    AckSample, CongestionControl, CongestionEvent, Established, Growth, SendLimit, TimeoutOrder,
+    Window,
 };
 use ackord_units::{Bytes, Time};
 
@@ -135,7 +135,7 @@ impl Cubic {
 }
 
 impl CongestionControl for Cubic {
-    fn on_established(&mut self, _now: Time, sizes: WindowSizes) {
+    fn on_established(&mut self, _now: Time, sizes: Established) {
         self.window.establish(sizes);
     }
 

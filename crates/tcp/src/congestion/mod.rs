@@ -5,15 +5,20 @@
 //! | `reno.rs` | slow start and additive increase (RFC 5681) |
 //! | `vegas.rs` | a few segments in the queue, judged by the round-trip time |
 //! | `cubic.rs` | cubic growth (RFC 9438) |
+//! | `model.rs` | what a control hears that keeps a model of the path: delivery-rate samples |
 //!
 //! While a loss is repaired by fast recovery, the recovery sender decides what leaves; the control
 //! hears of the loss once and of the end of the repair once.
 
 mod cubic;
+mod model;
 mod reno;
 mod vegas;
 
 pub use cubic::{Cubic, CubicKnobs, FastConvergence};
+pub use model::{
+    Adjoins, AppLimited, CwndLimited, LostSegment, PathModel, RateSample, Repairing, SampleAdvice,
+};
 pub use reno::Reno;
 pub use vegas::{Vegas, VegasKnobs};
 
@@ -108,19 +113,46 @@ pub enum TimeoutOrder {
     Repeated,
 }
 
-/// Sizes known once the connection is established.
+/// What is known once the connection is established.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WindowSizes {
+pub struct Established {
     /// Sender maximum segment size.
     pub smss: Bytes,
     /// Congestion window to begin with.
     pub initial_window: Bytes,
+    /// The smoothed round-trip time, if the handshake gave a sample.
+    pub srtt: Option<Span>,
+    /// The initial sequence number: what a control that needs chance derives it from.
+    pub iss: Seq,
+    /// Whether the peer reports what arrives out of order.
+    pub selective_acks: SelectiveAcks,
+}
+
+/// Whether both ends speak SACK (RFC 2018).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SelectiveAcks {
+    /// They do.
+    Agreed,
+    /// At least one does not.
+    Absent,
+}
+
+/// How a control wants a loss answered that was detected without the timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossAnswer {
+    /// As the recovery sender does it; during fast recovery it decides what leaves.
+    AsRecovery,
+    /// By slow start from one segment, whatever the recovery sender would do.
+    SlowStart,
+    /// As the recovery sender does it, but the control's own window bounds what is in the network
+    /// meanwhile (with SACK; without it nobody knows what is in the network).
+    OwnWindow,
 }
 
 /// Decides how much may be outstanding. Never sees the scoreboard, never sends.
 pub trait CongestionControl: Send + fmt::Debug {
     /// The connection is established.
-    fn on_established(&mut self, now: Time, sizes: WindowSizes);
+    fn on_established(&mut self, now: Time, sizes: Established);
 
     /// New data was acknowledged, outside fast recovery.
     fn on_ack(&mut self, now: Time, ack: &AckSample);
@@ -138,6 +170,16 @@ pub trait CongestionControl: Send + fmt::Debug {
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
+
+    /// How a loss is answered that was detected without the timer.
+    fn loss_answer(&self) -> LossAnswer {
+        LossAnswer::AsRecovery
+    }
+
+    /// The control's model of the path, if it has one: delivery-rate samples are kept for it.
+    fn path_model(&mut self) -> Option<&mut dyn PathModel> {
+        None
+    }
 }
 
 /// The window that every control here is built around, with the rules of RFC 5681 that they share.
@@ -153,7 +195,7 @@ impl Window {
         Window { smss: Bytes(1), cwnd: Bytes(1), ssthresh: Bytes::MAX }
     }
 
-    pub(crate) fn establish(&mut self, sizes: WindowSizes) {
+    pub(crate) fn establish(&mut self, sizes: Established) {
         // RFC 5681 §3.1: the initial ssthresh should be arbitrarily high.
         *self = Window { smss: sizes.smss, cwnd: sizes.initial_window, ssthresh: Bytes::MAX };
     }
@@ -212,9 +254,18 @@ mod testing {
     use super::*;
 
     pub(super) fn established<C: CongestionControl>(mut control: C) -> C {
-        let sizes = WindowSizes { smss: Bytes(1000), initial_window: Bytes(10_000) };
-        control.on_established(Time::ZERO, sizes);
+        control.on_established(Time::ZERO, sizes());
         control
+    }
+
+    pub(super) fn sizes() -> Established {
+        Established {
+            smss: Bytes(1000),
+            initial_window: Bytes(10_000),
+            srtt: Some(Span::from_millis(100)),
+            iss: Seq(4711),
+            selective_acks: SelectiveAcks::Agreed,
+        }
     }
 
     pub(super) fn ack_of(octets: u64) -> AckSample {

@@ -1,8 +1,8 @@
 //! Reno's congestion control (RFC 5681 §3.1).
 
 use super::{
-    AckSample, CongestionControl, CongestionEvent, Growth, SendLimit, TimeoutOrder, Window,
-    WindowSizes,
+    AckSample, CongestionControl, CongestionEvent, Established, Growth, SendLimit, TimeoutOrder,
+    Window,
 };
 use ackord_units::{Bytes, Time};
 
@@ -45,7 +45,7 @@ impl Reno {
 }
 
 impl CongestionControl for Reno {
-    fn on_established(&mut self, _now: Time, sizes: WindowSizes) {
+    fn on_established(&mut self, _now: Time, sizes: Established) {
         self.window.establish(sizes);
     }
 

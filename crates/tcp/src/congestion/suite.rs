@@ -35,7 +35,7 @@ proptest! {
         for mechanism in registry::CONGESTION {
             let mut control = registry::build_congestion(&Choice::of(mechanism));
             let smss = Bytes(1000);
-            control.on_established(Time::ZERO, WindowSizes { smss, initial_window: smss * 10 });
+            control.on_established(Time::ZERO, super::testing::sizes());
             let (mut now, mut una) = (Time::ZERO, Seq(0));
             let mut saved = (control.cwnd(), control.ssthresh());
             for op in &ops {

@@ -5,8 +5,8 @@
 //! Beside it stands the loss detector `vegas`, which brings the fine-grained timeout.
 
 use super::{
-    AckSample, CongestionControl, CongestionEvent, Growth, SendLimit, TimeoutOrder, Window,
-    WindowSizes,
+    AckSample, CongestionControl, CongestionEvent, Established, Growth, SendLimit, TimeoutOrder,
+    Window,
 };
 use ackord_units::{Bytes, Seq, Span, Time};
 
@@ -135,7 +135,7 @@ impl Vegas {
 }
 
 impl CongestionControl for Vegas {
-    fn on_established(&mut self, _now: Time, sizes: WindowSizes) {
+    fn on_established(&mut self, _now: Time, sizes: Established) {
         self.window.establish(sizes);
     }
 

@@ -33,6 +33,7 @@ impl Connection {
         if self.sender.persist.at.is_some_and(|at| at <= now) {
             self.sender.on_persist();
         }
+        self.sender.pacer.on_deadline(now);
         // An acknowledgment that is due leaves with the next poll.
     }
 

@@ -67,6 +67,16 @@ pub static ENDPOINT: Mechanism = Mechanism {
             source: "RFC 7323 §2",
         },
         Knob {
+            name: "pacing",
+            kind: KnobKind::Choice(&["auto", "off", "on"]),
+            default: "auto",
+            doc: "Whether data leaves no faster than a rate: if the congestion control asks for it, \
+                  never, or always (without a rate of the control's own at 2 cwnd/SRTT in slow \
+                  start, 1.2 cwnd/SRTT beyond)",
+            source: "draft-ietf-ccwg-bbr-06 §5.6.2; Linux's tcp_pacing_ss_ratio and \
+                     tcp_pacing_ca_ratio",
+        },
+        Knob {
             name: "rto_initial",
             kind: KnobKind::Span { min: Span::from_millis(1), max: Span::from_secs(120) },
             default: "1 s",

@@ -4,7 +4,7 @@ use super::doubt::{Arrivals, hole, tell_lost};
 use super::scoreboard::{Acked, Attempts, Scoreboard, Sent, SentState};
 use super::undo::dsack_block;
 use super::{Fin, FinProgress, Forced, PartialAcks, Phase, Sender};
-use crate::congestion::{AckSample, CongestionEvent, Repair, SendLimit};
+use crate::congestion::{AckSample, CongestionEvent, LossAnswer, Repair, SendLimit};
 use crate::loss::{Advance, Hole, LossVerdict};
 use crate::recovery::{NewLosses, OnPartialAck, RecoveryAck, Reentry};
 use crate::trace::Trace;
@@ -31,6 +31,7 @@ pub(crate) struct IncomingAck {
 impl Sender {
     /// Takes in an acknowledgment that is not beyond what was sent.
     pub(crate) fn on_ack<S: Sink>(&mut self, trace: &mut Trace<'_, S>, ack: &IncomingAck) {
+        self.begin_sample(trace.now);
         let same_window = !self.update_window(ack);
         let newly_sacked = self.take_in_blocks(trace.now, ack);
         if ack.ack.after(self.snd_una) {
@@ -50,6 +51,7 @@ impl Sender {
         }
         self.look_for_overdue(trace);
         self.refresh_detector();
+        self.tell_sample(trace);
     }
 
     /// Octets newly reported by SACK.
@@ -202,7 +204,9 @@ impl Sender {
 
     /// The sender was held by cwnd if less than a segment more would have fitted into it.
     fn send_limit(&self, flight_before: Bytes) -> SendLimit {
-        if flight_before + self.smss > self.congestion.cwnd() {
+        // What only waits for its pace is held by cwnd too, from which the pace comes.
+        let paced = self.pacer.wake_at.is_some();
+        if paced || flight_before + self.smss > self.congestion.cwnd() {
             SendLimit::Cwnd
         } else {
             SendLimit::Other
@@ -218,6 +222,9 @@ impl Sender {
     fn on_duplicate_ack<S: Sink>(&mut self, trace: &mut Trace<'_, S>, newly_sacked: u64) {
         self.duplicate_acks += 1;
         self.note_missing(trace.now);
+        if !self.uses_sack {
+            self.board.credit_duplicate(self.smss);
+        }
         match self.phase {
             Phase::Open => {
                 let verdict = self.loss.on_duplicate_ack(trace.now, &self.doubt());
@@ -317,7 +324,10 @@ impl Sender {
         self.recover = Some(recover);
         // RFC 5681 §3.2 step 2: without what limited transmit let out.
         let flight_size = self.flight_size().saturating_sub(self.limited_sent);
-        let repair = self.recovery.repair();
+        let repair = match self.congestion.loss_answer() {
+            LossAnswer::SlowStart => Repair::SlowStart,
+            LossAnswer::AsRecovery | LossAnswer::OwnWindow => self.recovery.repair(),
+        };
         self.remember(RecoveryKind::Fast);
         self.congestion.on_congestion(trace.now, CongestionEvent::Loss { flight_size, repair });
         self.loss.on_repair(trace.now, RecoveryKind::Fast);

@@ -10,23 +10,30 @@
 //! | `undo.rs` | repairs that were not needed: DSACK, timestamps, and what is given back |
 //! | `next.rs` | which segment leaves next |
 //! | `timeout.rs` | the retransmission and the persist timer |
+//! | `pacing.rs` | how fast segments may leave |
+//! | `delivery.rs` | delivery-rate samples, for a control that models the path |
+//! | `model_feed.rs` | what such a control is told, and when |
 //!
 //! It deals in sequence ranges and stream offsets; whoever drives the connection owns the octets.
 
 mod ack_in;
 mod by_time;
+mod delivery;
 mod doubt;
+mod model_feed;
 mod next;
+mod pacing;
 mod scoreboard;
 mod timeout;
 mod undo;
 
 pub(crate) use ack_in::IncomingAck;
 pub(crate) use next::Outgoing;
+pub use pacing::Pacing;
 pub(crate) use scoreboard::Fin;
 
 use crate::config::Config;
-use crate::congestion::{CongestionControl, WindowSizes};
+use crate::congestion::{CongestionControl, Established, SelectiveAcks};
 use crate::loss::{Horizon, LossDetector};
 use crate::nagle::Nagle;
 use crate::recovery::{Flight, Recovery};
@@ -35,6 +42,7 @@ use crate::trace::Trace;
 use crate::ts_clock::TsClock;
 use ackord_events::{CwndReason, Event, RecoveryKind, Sink};
 use ackord_units::{Bytes, Seq, Time};
+use pacing::Pacer;
 use scoreboard::Scoreboard;
 use undo::Repairs;
 
@@ -148,6 +156,7 @@ pub(crate) struct Sender {
     ts_clock: Option<TsClock>,
     pub(crate) timeouts_in_row: u32,
     pub(crate) persist: Persist,
+    pub(crate) pacer: Pacer,
     told_window: (Bytes, Bytes),
 }
 
@@ -162,7 +171,8 @@ pub(crate) struct SenderChoices {
 
 impl Sender {
     pub(crate) fn new(config: &Config, iss: Seq, choices: SenderChoices) -> Sender {
-        let SenderChoices { congestion, loss, recovery, nagle } = choices;
+        let SenderChoices { mut congestion, loss, recovery, nagle } = choices;
+        let board = Scoreboard::new(congestion.path_model().is_some());
         Sender {
             iss,
             snd_una: iss,
@@ -181,7 +191,7 @@ impl Sender {
             initial_window_segments: config.initial_window_segments,
             max_window_segments: config.max_window_segments,
             uses_sack: false,
-            board: Scoreboard::default(),
+            board,
             rtt: RttEstimator::new(config.rto),
             congestion,
             loss,
@@ -201,6 +211,7 @@ impl Sender {
             ts_clock: None,
             timeouts_in_row: 0,
             persist: Persist { at: None, due: false, octet_out: false, probes: 0 },
+            pacer: Pacer::new(config.pacing),
             told_window: (Bytes::ZERO, Bytes::ZERO),
         }
     }
@@ -209,8 +220,15 @@ impl Sender {
     /// window is one segment.
     pub(crate) fn establish<S: Sink>(&mut self, trace: &mut Trace<'_, S>, syn_was_lost: bool) {
         let segments = if syn_was_lost { 1 } else { self.initial_window_segments };
-        let sizes = WindowSizes { smss: self.smss, initial_window: self.smss * segments };
-        self.congestion.on_established(trace.now, sizes);
+        let established = Established {
+            smss: self.smss,
+            initial_window: self.smss * segments,
+            srtt: self.rtt.srtt(),
+            iss: self.iss,
+            selective_acks: self.selective_acks(),
+        };
+        self.congestion.on_established(trace.now, established);
+        self.pacer.establish(self.congestion.pacing_rate());
         if self.loss.horizon() != Horizon::NotUsed {
             self.board.keep_time_order();
         }
@@ -224,6 +242,10 @@ impl Sender {
         if !sack && let Some(instead) = self.recovery.without_sack() {
             self.recovery = instead;
         }
+    }
+
+    fn selective_acks(&self) -> SelectiveAcks {
+        if self.uses_sack { SelectiveAcks::Agreed } else { SelectiveAcks::Absent }
     }
 
     /// Takes the window of the segment that completes the handshake.
@@ -252,6 +274,7 @@ impl Sender {
     }
 
     pub(crate) fn write(&mut self, bytes: Bytes) -> Bytes {
+        self.note_if_app_limited();
         let accepted = bytes.min(self.writable());
         self.written += accepted.get();
         accepted
@@ -304,7 +327,8 @@ impl Sender {
 
     /// When a timer of the sending half is due.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        earlier(earlier(self.rto_at, self.persist.at), self.detector_at)
+        let timers = earlier(earlier(self.rto_at, self.persist.at), self.detector_at);
+        earlier(timers, self.pacer.wake_at)
     }
 
     /// Nothing is left to wait for.
@@ -312,6 +336,7 @@ impl Sender {
         self.rto_at = None;
         self.persist.at = None;
         self.detector_at = None;
+        self.pacer.wake_at = None;
     }
 
     /// Whether there is anything that the windows might let out.

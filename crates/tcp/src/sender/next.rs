@@ -2,6 +2,7 @@
 
 use super::scoreboard::{Attempts, Sent, SentState};
 use super::{Fin, FinProgress, Forced, Phase, Sender};
+use crate::congestion::LossAnswer;
 use crate::nagle::SmallSegment;
 use crate::recovery::Flight;
 use ackord_events::SegmentKind;
@@ -30,6 +31,9 @@ impl Sender {
     /// The next segment, which is then on its way. `room` is what fits into a segment beside the
     /// options it is going to carry.
     pub(crate) fn next_segment(&mut self, now: Time, room: Bytes) -> Option<Outgoing> {
+        if self.pacer.holds(now) {
+            return None;
+        }
         if let Some(lost) = self.board.next_lost() {
             let len = Bytes(u64::from(lost.seq_len()));
             if self.forced == Forced::No && self.allowance() < len {
@@ -61,7 +65,12 @@ impl Sender {
         let Flight { flight_size, pipe, cwnd, .. } = self.flight();
         match self.phase {
             Phase::Open => (cwnd + self.beyond_cwnd).saturating_sub(flight_size),
-            Phase::FastRecovery { .. } => self.recovery.allowance(&self.flight()),
+            Phase::FastRecovery { .. } => match self.congestion.loss_answer() {
+                // Without SACK pipe does not fall with what arrives, so that cwnd alone says
+                // nothing: the recovery sender's inflation does.
+                LossAnswer::OwnWindow if self.uses_sack => cwnd.saturating_sub(pipe),
+                _ => self.recovery.allowance(&self.flight()),
+            },
             Phase::SlowStartRecovery { .. } => cwnd.saturating_sub(pipe),
         }
     }
@@ -74,6 +83,7 @@ impl Sender {
             self.watch_sent(now);
         }
         self.recovery.on_sent(Bytes(u64::from(lost.seq_len())));
+        self.after_data_left(now, Bytes(u64::from(lost.payload)));
         if self.rto_at.is_none() {
             self.restart_rto(now);
         }
@@ -148,6 +158,7 @@ impl Sender {
         {
             self.limited_sent += Bytes(u64::from(payload));
         }
+        self.note_restart_from_idle(now);
         self.board.push(Sent {
             seq,
             payload,
@@ -168,6 +179,7 @@ impl Sender {
             self.nagle.on_small_sent(self.snd_nxt);
         }
         self.recovery.on_sent(Bytes(u64::from(payload)));
+        self.after_data_left(now, Bytes(u64::from(payload)));
         if self.rto_at.is_none() {
             self.restart_rto(now);
         }

@@ -6,6 +6,7 @@
 //! anew.
 
 use super::by_time::TimeOrder;
+use super::delivery::Delivery;
 use ackord_units::{Bytes, Seq, Time};
 use ackord_wire::{MAX_SACK_BLOCKS, SackBlock, SackBlocks};
 use std::collections::VecDeque;
@@ -74,7 +75,7 @@ pub(crate) struct Acked {
     pub(crate) ambiguous: bool,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Scoreboard {
     pub(super) sent: VecDeque<Sent>,
     /// Octets in the network.
@@ -93,9 +94,24 @@ pub(crate) struct Scoreboard {
     last_blocks: SackBlocks,
     /// Transmissions in order of time, for detectors that judge by it; nothing for others.
     pub(super) by_time: Option<TimeOrder>,
+    /// The sampler, where the control asks for one.
+    pub(crate) delivery: Option<Box<Delivery>>,
 }
 
 impl Scoreboard {
+    /// An empty scoreboard, which keeps delivery-rate samples or not.
+    pub(crate) fn new(keeps_samples: bool) -> Scoreboard {
+        let delivery = keeps_samples.then(Box::<Delivery>::default);
+        Scoreboard { delivery, ..Scoreboard::default() }
+    }
+
+    /// A duplicate acknowledgment without SACK stands for a segment that has arrived.
+    pub(crate) fn credit_duplicate(&mut self, smss: Bytes) {
+        if let (Some(delivery), Some(oldest)) = (&mut self.delivery, self.sent.front()) {
+            delivery.on_duplicate_ack(oldest, smss.get());
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.sent.is_empty()
     }
@@ -128,6 +144,29 @@ impl Scoreboard {
             by_time.push(&sent);
         }
         self.sent.push_back(sent);
+        if self.delivery.is_some() {
+            self.sample_newest();
+        }
+    }
+
+    // The sampler's steps stand apart and take no record's address, so that the ordinary ones stay
+    // as they would be without it.
+
+    #[cold]
+    fn sample_newest(&mut self) {
+        if let (Some(delivery), Some(sent)) = (&mut self.delivery, self.sent.back()) {
+            delivery.on_sent(sent, self.pipe - u64::from(sent.seq_len()));
+        }
+    }
+
+    #[cold]
+    fn sample_oldest_acked(&mut self) {
+        if let (Some(delivery), Some(sent)) = (&mut self.delivery, self.sent.front()) {
+            if sent.state != SentState::Sacked {
+                delivery.on_delivered(0, sent, u64::from(sent.seq_len()));
+            }
+            delivery.forget_oldest();
+        }
     }
 
     /// Takes off everything before `ack`. Calls `delivered` for each segment of it that had not
@@ -146,10 +185,18 @@ impl Scoreboard {
                         SentState::Lost => {}
                     }
                     acked.newly_delivered += octets;
+                    if let (Some(delivery), true) =
+                        (&mut self.delivery, front.state != SentState::Sacked)
+                    {
+                        delivery.on_delivered(0, front, octets);
+                    }
                     front.seq = ack;
                     front.payload -= part;
                 }
                 break;
+            }
+            if self.delivery.is_some() {
+                self.sample_oldest_acked();
             }
             let front = self.sent.pop_front().expect("there is a front");
             let octets = u64::from(front.seq_len());
@@ -228,6 +275,9 @@ impl Scoreboard {
                 }
             }
             sent.state = SentState::Sacked;
+            if let Some(delivery) = &mut self.delivery {
+                delivery.on_delivered(index, sent, octets);
+            }
             self.sacked += octets;
             delivered(sent);
             let sent_end = sent.end();
@@ -310,6 +360,9 @@ impl Scoreboard {
         sent.state = SentState::Lost;
         self.pipe -= u64::from(sent.seq_len());
         self.lost_segments += 1;
+        if let Some(delivery) = &mut self.delivery {
+            delivery.on_lost(index, sent);
+        }
         self.retransmit_from = self.retransmit_from.min(sent.seq);
     }
 
@@ -346,6 +399,9 @@ impl Scoreboard {
         sent.sent_at = now;
         if let Some(by_time) = &mut self.by_time {
             by_time.push(sent);
+        }
+        if let Some(delivery) = &mut self.delivery {
+            delivery.on_resent(index, sent, self.pipe);
         }
         self.pipe += u64::from(sent.seq_len());
         self.lost_segments -= 1;

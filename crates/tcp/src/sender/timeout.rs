@@ -9,6 +9,7 @@ use ackord_units::{Bytes, Span};
 impl Sender {
     /// The retransmission timer expired with data outstanding.
     pub(crate) fn on_rto<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        self.note_if_app_limited();
         let flight_size = self.flight_size();
         let order =
             if self.timeouts_in_row == 0 { TimeoutOrder::First } else { TimeoutOrder::Repeated };
@@ -39,6 +40,7 @@ impl Sender {
         trace.emit(|endpoint| Event::RetransmissionTimeout { endpoint, next_rto, consecutive });
         let kind = RecoveryKind::Timeout;
         trace.emit(|endpoint| Event::RecoveryEntered { endpoint, kind });
+        self.tell_losses(trace.now);
         self.tell_window(trace, CwndReason::Timeout);
     }
 

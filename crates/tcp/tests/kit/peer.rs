@@ -4,7 +4,7 @@
 
 use super::{endpoint, mechanisms};
 use ackord_events::{NoSink, TcpState};
-use ackord_tcp::{Config, Connection, Offer};
+use ackord_tcp::{Config, Connection, Offer, Pacing};
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Flags, Options, SackBlock, Segment, Side};
 
@@ -23,11 +23,18 @@ pub struct Setup {
     pub recovery: &'static str,
     pub sack: Offer,
     pub initial_window: u64,
+    pub pacing: Pacing,
 }
 
 impl Default for Setup {
     fn default() -> Setup {
-        Setup { congestion: "reno", recovery: "newreno", sack: Offer::No, initial_window: 10 }
+        Setup {
+            congestion: "reno",
+            recovery: "newreno",
+            sack: Offer::No,
+            initial_window: 10,
+            pacing: Pacing::Auto,
+        }
     }
 }
 
@@ -36,6 +43,7 @@ impl Peer {
     pub fn of(setup: Setup) -> Peer {
         let mut config = Config { mss: Bytes(u64::from(SMSS)), ..Config::default() };
         config.initial_window_segments = setup.initial_window;
+        config.pacing = setup.pacing;
         config.offers.timestamps = Offer::No;
         config.offers.window_scaling = Offer::No;
         config.offers.sack = setup.sack;

@@ -1,0 +1,250 @@
+//! Delivery-rate samples (draft-ietf-ccwg-bbr-06 §4.1.2), kept beside the scoreboard for a control
+//! that has a model of the path.
+//!
+//! One snapshot per outstanding segment, in the scoreboard's order. Without SACK each duplicate
+//! acknowledgment counts as one segment delivered (§4.1.3.5.1), which the next cumulative
+//! acknowledgment takes off again. Samples that span less than the smallest round-trip time are
+//! not believed; samples of retransmitted segments are used (§4.1.3.5, option 1).
+//!
+//! What the scoreboard calls is marked cold, so that a sender without samples pays for a test only.
+
+use super::scoreboard::{Attempts, Sent};
+use crate::congestion::{
+    Adjoins, AppLimited, CwndLimited, LostSegment, RateSample, Repairing, SelectiveAcks,
+};
+use ackord_units::{Bytes, Seq, Span, Time};
+use std::collections::VecDeque;
+
+/// What is known of a segment from the moment it was sent.
+#[derive(Clone, Copy, Debug)]
+struct Snapshot {
+    /// P.delivered, P.delivered_time, P.first_send_time, P.lost, P.tx_in_flight.
+    delivered: u64,
+    delivered_at: Time,
+    first_sent_at: Time,
+    lost: u64,
+    in_flight: u64,
+    app_limited: AppLimited,
+}
+
+/// The newest segment that the acknowledgment at hand has delivered.
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    snapshot: Snapshot,
+    sent_at: Time,
+    end: Seq,
+}
+
+/// The sampler of one connection.
+#[derive(Debug, Default)]
+pub(crate) struct Delivery {
+    snapshots: VecDeque<Snapshot>,
+    /// C.delivered, C.delivered_time, C.first_send_time, C.lost.
+    delivered: u64,
+    delivered_at: Time,
+    first_sent_at: Time,
+    lost: u64,
+    /// C.app_limited: samples are limited by the application until more than this is delivered.
+    app_limited_until: Option<u64>,
+    /// cwnd counts as used to the full until more than this is delivered.
+    cwnd_limited_until: Option<u64>,
+    /// Octets that duplicate acknowledgments without SACK stood for.
+    credited: u64,
+    losses: Vec<LostSegment>,
+    last_lost_end: Option<Seq>,
+    ack: AckAtHand,
+}
+
+/// What the acknowledgment being processed has brought so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct AckAtHand {
+    at: Time,
+    prior_in_flight: u64,
+    newest: Option<Newest>,
+    newly_acked: u64,
+    /// When the newest segment sent only once was sent.
+    timed: Option<Time>,
+    /// A segment sent again was acknowledged: no round-trip sample (Karn's rule).
+    ambiguous: bool,
+    /// C.lost at the last sample.
+    lost_before: u64,
+}
+
+/// What only the sender knows when a sample is made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SampleContext {
+    pub(crate) min_rtt: Option<Span>,
+    pub(crate) in_flight: Bytes,
+    pub(crate) repairing: Repairing,
+    pub(crate) selective_acks: SelectiveAcks,
+}
+
+impl Delivery {
+    /// OnPacketSent (§4.1.2.2); `in_flight` is what was in the network before.
+    #[cold]
+    pub(crate) fn on_sent(&mut self, sent: &Sent, in_flight: u64) {
+        let snapshot = self.snapshot(sent, in_flight);
+        self.snapshots.push_back(snapshot);
+    }
+
+    /// The segment at `index` is sent again.
+    #[cold]
+    pub(crate) fn on_resent(&mut self, index: usize, sent: &Sent, in_flight: u64) {
+        let snapshot = self.snapshot(sent, in_flight);
+        self.snapshots[index] = snapshot;
+    }
+
+    fn snapshot(&mut self, sent: &Sent, in_flight: u64) -> Snapshot {
+        if in_flight == 0 {
+            self.first_sent_at = sent.sent_at;
+            self.delivered_at = sent.sent_at;
+        }
+        Snapshot {
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent_at: self.first_sent_at,
+            lost: self.lost,
+            in_flight: in_flight + u64::from(sent.seq_len()),
+            app_limited: self.app_limited(),
+        }
+    }
+
+    /// An acknowledgment comes in.
+    pub(crate) fn begin_ack(&mut self, now: Time, in_flight: Bytes) {
+        let lost_before = self.ack.lost_before;
+        let prior_in_flight = in_flight.get();
+        self.ack = AckAtHand { at: now, prior_in_flight, lost_before, ..AckAtHand::default() };
+    }
+
+    /// UpdateRateSample (§4.1.2.3): `octets` of the segment at `index` are known to have arrived.
+    #[cold]
+    pub(crate) fn on_delivered(&mut self, index: usize, sent: &Sent, octets: u64) {
+        let fresh = octets - octets.min(self.credited);
+        self.credited -= octets - fresh;
+        self.delivered += fresh;
+        self.ack.newly_acked += fresh;
+        self.delivered_at = self.ack.at;
+        if sent.attempts == Attempts::Again {
+            self.ack.ambiguous = true;
+        } else {
+            self.ack.timed = Some(self.ack.timed.map_or(sent.sent_at, |at| at.max(sent.sent_at)));
+        }
+        // IsNewestPacket: sent last, or among those sent at one instant the last in sequence.
+        let newest = self.ack.newest.is_none_or(|newest| {
+            sent.sent_at > newest.sent_at
+                || (sent.sent_at == newest.sent_at && sent.end().after(newest.end))
+        });
+        if newest {
+            let snapshot = self.snapshots[index];
+            self.ack.newest = Some(Newest { snapshot, sent_at: sent.sent_at, end: sent.end() });
+        }
+    }
+
+    /// A duplicate acknowledgment without SACK: some segment has arrived, the oldest one's
+    /// successor as far as one can tell.
+    pub(crate) fn on_duplicate_ack(&mut self, oldest: &Sent, octets: u64) {
+        self.delivered += octets;
+        self.credited += octets;
+        self.ack.newly_acked += octets;
+        self.delivered_at = self.ack.at;
+        self.ack.ambiguous = true;
+        if let Some(&snapshot) = self.snapshots.front() {
+            let (sent_at, end) = (oldest.sent_at, oldest.end());
+            self.ack.newest = Some(Newest { snapshot, sent_at, end });
+        }
+    }
+
+    /// The oldest segment has left the scoreboard.
+    pub(crate) fn forget_oldest(&mut self) {
+        self.snapshots.pop_front();
+        if self.snapshots.is_empty() {
+            self.credited = 0;
+        }
+    }
+
+    /// The segment at `index` is declared lost.
+    #[cold]
+    pub(crate) fn on_lost(&mut self, index: usize, sent: &Sent) {
+        let octets = u64::from(sent.seq_len());
+        self.lost += octets;
+        let snapshot = &self.snapshots[index];
+        let adjoins = self.last_lost_end == Some(sent.seq);
+        self.losses.push(LostSegment {
+            octets: Bytes(octets),
+            adjoins: if adjoins { Adjoins::LastLost } else { Adjoins::Nothing },
+            sent_in_flight: Bytes(snapshot.in_flight),
+            lost_since_sent: Bytes(self.lost - snapshot.lost),
+            total_delivered: Bytes(self.delivered),
+            app_limited: snapshot.app_limited,
+        });
+        self.last_lost_end = Some(sent.end());
+    }
+
+    /// The losses found since this was last asked, in order; give the list back when done.
+    pub(crate) fn take_losses(&mut self) -> Vec<LostSegment> {
+        std::mem::take(&mut self.losses)
+    }
+
+    pub(crate) fn return_losses(&mut self, mut list: Vec<LostSegment>) {
+        list.clear();
+        self.losses = list;
+    }
+
+    fn app_limited(&self) -> AppLimited {
+        if self.app_limited_until.is_some() { AppLimited::Yes } else { AppLimited::No }
+    }
+
+    /// Whether the sender last ran out of data, and that bubble is still in the pipe.
+    pub(crate) fn is_app_limited(&self) -> bool {
+        self.app_limited_until.is_some()
+    }
+
+    /// MarkConnectionAppLimited (§4.1.2.4).
+    pub(crate) fn mark_app_limited(&mut self, in_flight: Bytes) {
+        self.app_limited_until = Some(self.delivered + in_flight.get());
+    }
+
+    /// cwnd has been used to the full.
+    pub(crate) fn mark_cwnd_limited(&mut self, in_flight: Bytes) {
+        self.cwnd_limited_until = Some(self.delivered + in_flight.get());
+    }
+
+    /// GenerateRateSample (§4.1.2.3); nothing if the acknowledgment delivered nothing.
+    pub(crate) fn sample(&mut self, context: &SampleContext) -> Option<RateSample> {
+        if self.app_limited_until.is_some_and(|until| self.delivered > until) {
+            self.app_limited_until = None;
+        }
+        if self.cwnd_limited_until.is_some_and(|until| self.delivered > until) {
+            self.cwnd_limited_until = None;
+        }
+        let ack = &mut self.ack;
+        let Newest { snapshot, sent_at, .. } = ack.newest.take()?;
+        self.first_sent_at = sent_at;
+        let send_elapsed = sent_at.saturating_since(snapshot.first_sent_at);
+        let ack_elapsed = self.delivered_at.saturating_since(snapshot.delivered_at);
+        let interval = send_elapsed.max(ack_elapsed);
+        let delivered = Bytes(self.delivered - snapshot.delivered);
+        let credible = interval > Span::ZERO && context.min_rtt.is_none_or(|rtt| interval >= rtt);
+        let newly_lost = Bytes(self.lost - ack.lost_before);
+        ack.lost_before = self.lost;
+        let limited = self.cwnd_limited_until.is_some();
+        Some(RateSample {
+            delivery_rate: credible.then(|| delivered.over(interval)),
+            delivered,
+            interval,
+            prior_delivered: Bytes(snapshot.delivered),
+            total_delivered: Bytes(self.delivered),
+            rtt: ack.timed.filter(|_| !ack.ambiguous).map(|at| ack.at.saturating_since(at)),
+            prior_in_flight: Bytes(ack.prior_in_flight),
+            in_flight: context.in_flight,
+            newly_acked: Bytes(ack.newly_acked),
+            newly_lost,
+            sent_in_flight: Bytes(snapshot.in_flight),
+            lost_since_sent: Bytes(self.lost - snapshot.lost),
+            app_limited: snapshot.app_limited,
+            cwnd_limited: if limited { CwndLimited::Yes } else { CwndLimited::No },
+            repairing: context.repairing,
+            selective_acks: context.selective_acks,
+        })
+    }
+}

@@ -1,0 +1,121 @@
+//! What the sender tells a control that models the path. Every step here returns at once where
+//! there is no such control.
+
+use super::delivery::SampleContext;
+use super::{FinProgress, Phase, Sender};
+use crate::congestion::{Repairing, SampleAdvice};
+use crate::trace::Trace;
+use ackord_events::{CwndReason, Sink};
+use ackord_units::{Bytes, Time};
+
+impl Sender {
+    /// CheckIfApplicationLimited (draft-ietf-ccwg-bbr-06 §4.1.2.4): asked before data is written,
+    /// before an acknowledgment is processed, and when a timer may let data out.
+    #[inline]
+    pub(super) fn note_if_app_limited(&mut self) {
+        if self.board.delivery.is_none() {
+            return;
+        }
+        self.look_for_app_limit();
+    }
+
+    #[cold]
+    fn look_for_app_limit(&mut self) {
+        let pipe = self.board.pipe();
+        let unsent = self.written > self.nxt_offset || self.fin == FinProgress::Queued;
+        let (lost, cwnd) = (self.board.has_lost(), self.congestion.cwnd());
+        if let Some(delivery) = &mut self.board.delivery
+            && !unsent
+            && !lost
+            && pipe < cwnd
+        {
+            delivery.mark_app_limited(pipe);
+        }
+    }
+
+    #[inline]
+    pub(super) fn begin_sample(&mut self, now: Time) {
+        if self.board.delivery.is_some() {
+            self.note_if_app_limited();
+            let pipe = self.board.pipe();
+            if let Some(delivery) = &mut self.board.delivery {
+                delivery.begin_ack(now, pipe);
+            }
+        }
+    }
+
+    /// A segment is about to leave: perhaps the first one after an idle time (§5.4.1).
+    #[inline]
+    pub(super) fn note_restart_from_idle(&mut self, now: Time) {
+        if let Some(delivery) = &self.board.delivery
+            && self.board.pipe() == Bytes::ZERO
+            && delivery.is_app_limited()
+            && let Some(model) = self.congestion.path_model()
+        {
+            model.on_restart_from_idle(now);
+        }
+    }
+
+    /// Data left: it is paced, and may have filled cwnd.
+    #[inline]
+    pub(super) fn after_data_left(&mut self, now: Time, payload: Bytes) {
+        self.pace(now, payload);
+        if self.board.delivery.is_some() {
+            self.look_for_cwnd_limit();
+        }
+    }
+
+    #[cold]
+    fn look_for_cwnd_limit(&mut self) {
+        let pipe = self.board.pipe();
+        let full = pipe + self.smss > self.congestion.cwnd();
+        if let Some(delivery) = &mut self.board.delivery
+            && full
+        {
+            delivery.mark_cwnd_limited(pipe);
+        }
+    }
+
+    /// The losses found since this was last called.
+    pub(super) fn tell_losses(&mut self, now: Time) {
+        let Some(delivery) = &mut self.board.delivery else { return };
+        let losses = delivery.take_losses();
+        if let Some(model) = self.congestion.path_model() {
+            losses.iter().for_each(|lost| model.on_segment_lost(now, lost));
+        }
+        delivery.return_losses(losses);
+    }
+
+    /// An acknowledgment has been processed: its losses, then its sample.
+    #[inline]
+    pub(super) fn tell_sample<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        if self.board.delivery.is_some() {
+            self.tell_losses_and_sample(trace);
+        }
+    }
+
+    #[cold]
+    fn tell_losses_and_sample<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        self.tell_losses(trace.now);
+        let context = SampleContext {
+            min_rtt: self.rtt.min_rtt(),
+            in_flight: self.board.pipe(),
+            repairing: match self.phase {
+                Phase::Open => Repairing::Nothing,
+                Phase::FastRecovery { .. } => Repairing::FastRecovery,
+                Phase::SlowStartRecovery { .. } => Repairing::Timeout,
+            },
+            selective_acks: self.selective_acks(),
+        };
+        let (Some(delivery), Some(model)) =
+            (&mut self.board.delivery, self.congestion.path_model())
+        else {
+            return;
+        };
+        let Some(sample) = delivery.sample(&context) else { return };
+        if model.on_rate_sample(trace.now, &sample) == SampleAdvice::MarkAppLimited {
+            delivery.mark_app_limited(context.in_flight);
+        }
+        self.tell_window(trace, CwndReason::Ack);
+    }
+}

@@ -1,0 +1,108 @@
+//! Pacing: data leaves no faster than the control asks, or than the window divided by the
+//! round-trip time.
+//!
+//! After each segment the next may leave when that one has passed at the pacing rate
+//! (draft-ietf-ccwg-bbr-06 §5.6.2). The send quantum is one segment: nothing here is offloaded, and
+//! the draft asks for the smallest feasible. A driver that comes late catches up by at most
+//! [`CATCH_UP`]; a pause saves nothing up.
+//! Acknowledgments without data and probes of a closed window are not paced.
+
+use super::Sender;
+use ackord_units::{Bytes, Rate, Span, Time};
+
+/// Whether new and retransmitted data is paced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pacing {
+    /// If the congestion control asks for it.
+    Auto,
+    /// Never.
+    Off,
+    /// Always: at the control's rate, or else at twice cwnd/SRTT in slow start and 1.2 times
+    /// beyond.
+    On,
+}
+
+/// How much of a late wake-up may be made up for; the aggregate of draft-ietf-ccwg-bbr-06 §5.6.3.
+const CATCH_UP: Span = Span::from_millis(1);
+
+/// Percent of cwnd/SRTT in slow start and beyond: Linux's tcp_pacing_ss_ratio and
+/// tcp_pacing_ca_ratio (its ip-sysctl documentation).
+const SLOW_START_PERCENT: u64 = 200;
+const AVOIDANCE_PERCENT: u64 = 120;
+
+/// When the next segment may leave.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pacer {
+    choice: Pacing,
+    /// Whether this connection paces, known once it is established.
+    active: bool,
+    next_at: Time,
+    /// Something waits for `next_at`.
+    pub(crate) wake_at: Option<Time>,
+    /// The last `next_at` for which something had to wait.
+    waited_for: Option<Time>,
+}
+
+impl Pacer {
+    pub(crate) fn new(choice: Pacing) -> Pacer {
+        Pacer { choice, active: false, next_at: Time::ZERO, wake_at: None, waited_for: None }
+    }
+
+    /// The handshake is complete.
+    pub(crate) fn establish(&mut self, control_rate: Option<Rate>) {
+        self.active = match self.choice {
+            Pacing::Auto => control_rate.is_some(),
+            Pacing::Off => false,
+            Pacing::On => true,
+        };
+    }
+
+    /// Whether data has to wait at `now`; it is then waited for.
+    #[inline]
+    pub(crate) fn holds(&mut self, now: Time) -> bool {
+        let holds = self.next_at > now;
+        if holds {
+            self.wake_at = Some(self.next_at);
+            self.waited_for = Some(self.next_at);
+        }
+        holds
+    }
+
+    /// The time waited for has come.
+    pub(crate) fn on_deadline(&mut self, now: Time) {
+        self.wake_at = self.wake_at.filter(|&at| at > now);
+    }
+}
+
+impl Sender {
+    /// `octets` left at `now`.
+    #[inline]
+    pub(super) fn pace(&mut self, now: Time, octets: Bytes) {
+        if self.pacer.active {
+            self.hold_the_next(now, octets);
+        }
+    }
+
+    #[cold]
+    fn hold_the_next(&mut self, now: Time, octets: Bytes) {
+        if let Some(rate) = self.pacing_rate().filter(|rate| rate.as_bits_per_sec() > 0) {
+            let late_for = now.saturating_since(self.pacer.next_at).min(CATCH_UP);
+            // A segment that nothing held up is not late: a pause saves nothing up.
+            let waited = self.pacer.waited_for == Some(self.pacer.next_at);
+            let made_up_for = if waited { late_for } else { Span::ZERO };
+            self.pacer.next_at = now - made_up_for + rate.time_for(octets);
+        }
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.congestion.pacing_rate().or_else(|| {
+            let percent = if self.congestion.cwnd() < self.congestion.ssthresh() {
+                SLOW_START_PERCENT
+            } else {
+                AVOIDANCE_PERCENT
+            };
+            let rate = self.congestion.cwnd().over(self.rtt.srtt()?).as_bits_per_sec();
+            Some(Rate::from_bits_per_sec(rate.saturating_mul(percent) / 100))
+        })
+    }
+}
