@@ -36,3 +36,4 @@ pub use config::{Config, Mechanisms, Offer, Offers};
 pub use connection::{CloseReason, Connection, Stats, reset_for};
 pub use rtt::{RtoBounds, RttEstimator, Variance, Window};
 pub use sender::Pacing;
+pub use ts_clock::TimestampEcho;

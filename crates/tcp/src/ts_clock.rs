@@ -25,3 +25,22 @@ impl TsClock {
         (echo.wrapping_sub(self.at(time)) as i32) < 0
     }
 }
+
+/// The echo of our own clock in a segment.
+#[derive(Clone, Copy, Debug)]
+pub struct TimestampEcho {
+    /// What was echoed: TSecr.
+    pub value: u32,
+    pub(crate) clock: TsClock,
+}
+
+impl TimestampEcho {
+    /// The round-trip time it tells of at `now`, to the tick; longer than the path's where the
+    /// peer took its time. An echo from the future, or an hour old, is none of ours.
+    pub fn rtt(&self, now: Time) -> Option<Span> {
+        let TsClock { tick, .. } = self.clock;
+        let ticks = self.clock.at(now).wrapping_sub(self.value);
+        let rtt = tick.saturating_mul(u64::from(ticks));
+        (self.value != 0 && rtt < Span::from_secs(3600)).then(|| rtt.max(tick))
+    }
+}

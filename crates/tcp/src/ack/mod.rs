@@ -8,6 +8,7 @@
 //! | `linux/` | what a stock Linux kernel does |
 //! | `adaptive/` | the delay follows the gaps between segments: as published, and in practice |
 //! | `adaptive_static.rs` | a small fixed delay, given or measured once |
+//! | `tack.rs` | few: by rate and round-trip time |
 //! | `ari.rs` | as many at once as the application's usual transfer needs |
 //!
 //! A policy is told of the SYN, of each data segment, of reads and of acknowledgments that leave,
@@ -24,6 +25,7 @@ mod delayed;
 mod immediate;
 mod linux;
 mod quickack;
+mod tack;
 
 pub use adaptive::{Adaptive, AdaptiveKnobs, AdaptivePaper};
 pub use adaptive_static::AdaptiveStatic;
@@ -32,8 +34,10 @@ pub use delayed::Delayed;
 pub use immediate::Immediate;
 pub use linux::{LinuxAck, LinuxKnobs};
 pub use quickack::QuickAck;
+pub use tack::{Tack, TackKnobs};
 
 use crate::rtt::RttEstimator;
+use crate::ts_clock::TimestampEcho;
 use ackord_units::{Bytes, Span, Time};
 use std::fmt;
 
@@ -71,6 +75,9 @@ pub struct Arrival<'a> {
     /// What this end knows of the round-trip time. It may be one-sided: an end that only receives
     /// has but the sample of the handshake.
     pub rtt: &'a RttEstimator,
+    /// The echo of our clock in this segment, where timestamps are in use: the round-trip time as
+    /// an end sees it that only receives.
+    pub echo: Option<TimestampEcho>,
 }
 
 /// The receive window at the moment of an arrival, before the application has read the segment.
@@ -81,6 +88,8 @@ pub struct ReceiveWindow {
     /// What could be offered now, counted from what has arrived in order. The right edge moves
     /// forward by all that has arrived if it is no less than `offered`.
     pub free: Bytes,
+    /// Octets in order that the application has not read yet, this segment's included.
+    pub unread: Bytes,
 }
 
 /// How a segment fits into what has been received.

@@ -4,6 +4,7 @@ use super::{
     AckDecision, AckOnRead, AckPolicy, Arrival, Carrier, Order, Push, Reading, ReceiveWindow,
 };
 use crate::rtt::{RtoBounds, RttEstimator, Variance, Window};
+use crate::ts_clock::TimestampEcho;
 use ackord_units::{Bytes, Seq, Span, Time};
 
 pub(super) fn at_ms(millis: u64) -> Time {
@@ -24,6 +25,7 @@ pub(super) struct Fit {
     pub(super) push: Push,
     pub(super) window: ReceiveWindow,
     pub(super) rtt: Span,
+    pub(super) echo: Option<TimestampEcho>,
 }
 
 impl Fit {
@@ -33,8 +35,13 @@ impl Fit {
             unacknowledged,
             order: Order::InOrder,
             push: Push::Clear,
-            window: ReceiveWindow { offered: Bytes(1_000_000), free: Bytes(1_000_000) },
+            window: ReceiveWindow {
+                offered: Bytes(1_000_000),
+                free: Bytes(1_000_000),
+                unread: Bytes(1000),
+            },
             rtt: Span::from_millis(40),
+            echo: None,
         }
     }
 
@@ -56,6 +63,7 @@ impl Fit {
             push,
             window,
             rtt: &rtt,
+            echo: self.echo,
         };
         policy.on_segment(now, &arrival)
     }

@@ -2,7 +2,7 @@
 
 use super::Connection;
 use crate::config::{Config, Offer};
-use crate::ts_clock::TsClock;
+use crate::ts_clock::{TimestampEcho, TsClock};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{Options, Segment, Timestamps};
 
@@ -106,14 +106,15 @@ impl Connection {
         }
     }
 
-    /// Round-trip time by the echo of our own clock (RFC 7323 §4.1), to the tick.
-    pub(super) fn timestamp_rtt(&self, now: Time, segment: &Segment) -> Option<Span> {
+    /// The echo of our own clock that a segment carries (RFC 7323 §4.1).
+    pub(super) fn timestamp_echo(&self, segment: &Segment) -> Option<TimestampEcho> {
         self.agreed.timestamps?;
-        let echo = segment.options.timestamps?.echo;
-        let ticks = self.ts_clock().at(now).wrapping_sub(echo);
-        // An echo from the future, or an hour old, is none of ours.
-        let tick = self.config.rto.granularity;
-        let rtt = tick.saturating_mul(u64::from(ticks));
-        (echo != 0 && rtt < Span::from_secs(3600)).then(|| rtt.max(tick))
+        let value = segment.options.timestamps?.echo;
+        Some(TimestampEcho { value, clock: self.ts_clock() })
+    }
+
+    /// Round-trip time by the echo of our own clock, to the tick.
+    pub(super) fn timestamp_rtt(&self, now: Time, segment: &Segment) -> Option<Span> {
+        self.timestamp_echo(segment)?.rtt(now)
     }
 }

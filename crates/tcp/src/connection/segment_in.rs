@@ -234,7 +234,8 @@ impl Connection {
         }
         let had_finished = self.receiver.finished;
         let push = if segment.flags.contains(Flags::PSH) { Push::Set } else { Push::Clear };
-        let data = Data { seq: segment.seq, payload: segment.payload_len, fin, push };
+        let echo = self.timestamp_echo(segment);
+        let data = Data { seq: segment.seq, payload: segment.payload_len, fin, push, echo };
         let accepted = self.receiver.accept(trace.now, data, &self.sender.rtt);
         self.tell_ato(trace);
         if accepted.delivered > Bytes::ZERO {

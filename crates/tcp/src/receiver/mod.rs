@@ -8,6 +8,7 @@ use crate::ack::{
     ReceiveWindow,
 };
 use crate::rtt::RttEstimator;
+use crate::ts_clock::TimestampEcho;
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::SackBlocks;
 use reassembly::Reassembly;
@@ -181,7 +182,7 @@ impl Receiver {
 
     /// Takes in a data segment (or a bare FIN) that the sequence check let through.
     pub(crate) fn accept(&mut self, now: Time, data: Data, rtt: &RttEstimator) -> Accepted {
-        let Data { seq, payload, fin, push } = data;
+        let Data { seq, payload, fin, push, echo } = data;
         let end = seq + payload;
         if fin {
             self.fin_at = Some(end);
@@ -227,8 +228,10 @@ impl Receiver {
             window: ReceiveWindow {
                 offered: Bytes(u64::from(offered)),
                 free: Bytes(u64::from(self.free())),
+                unread: self.readable(),
             },
             rtt,
+            echo,
         };
         self.owe(now, &arrival);
         Accepted { delivered: Bytes(u64::from(delivered)) }
@@ -272,4 +275,5 @@ pub(crate) struct Data {
     pub(crate) payload: u32,
     pub(crate) fin: bool,
     pub(crate) push: Push,
+    pub(crate) echo: Option<TimestampEcho>,
 }

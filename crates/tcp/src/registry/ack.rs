@@ -3,7 +3,7 @@
 use super::build::{count, number, span, unregistered, word};
 use crate::ack::{
     AckPolicy, Adaptive, AdaptiveKnobs, AdaptivePaper, AdaptiveStatic, Ari, AriKnobs, AriMode,
-    Delayed, Immediate, LinuxAck, LinuxKnobs, QuickAck, Verdict,
+    Delayed, Immediate, LinuxAck, LinuxKnobs, QuickAck, Tack, TackKnobs, Verdict,
 };
 use ackord_units::{Bytes, Choice, Knob, KnobKind, Mechanism, Ratio, Span};
 
@@ -101,6 +101,28 @@ pub static ACK: &[Mechanism] = &[
         ],
     },
     ARI,
+    Mechanism {
+        name: "tack",
+        family: "ack",
+        summary: "As few as the path allows: by bytes, or a few times a round trip",
+        source: "Li et al. 2020 (TACK), Eq. 3; its sender is not here",
+        knobs: &[
+            Knob {
+                name: "every",
+                kind: KnobKind::Count { unit: "segments", min: 1, max: 100 },
+                default: "2",
+                doc: "L: full-sized segments for one acknowledgment, where the rate decides",
+                source: "Li et al. 2020 §4",
+            },
+            Knob {
+                name: "per_rtt",
+                kind: KnobKind::Count { unit: "acknowledgments", min: 1, max: 1_000 },
+                default: "4",
+                doc: "beta: acknowledgments in a round trip, where the round-trip time decides",
+                source: "Li et al. 2020 §4",
+            },
+        ],
+    },
 ];
 
 const LINUX: Mechanism = Mechanism {
@@ -254,6 +276,10 @@ pub fn build_ack(choice: &Choice) -> Box<dyn AckPolicy> {
                 None => AdaptiveStatic::given(every, span(choice, "timeout")),
             })
         }
+        "tack" => Box::new(Tack::new(TackKnobs {
+            every_segments: count(choice, "every"),
+            per_rtt: count(choice, "per_rtt"),
+        })),
         "ari" => Box::new(Ari::new(ari_knobs(choice), delayed())),
         other => unregistered("acknowledgment policy", other),
     }

@@ -3,20 +3,22 @@
 //! | file | what |
 //! | --- | --- |
 //! | `rcv_mss.rs` | what the receiver takes for the peer's segment size |
+//! | `window.rs` | the window it would offer, and the buffer's tuning |
 //! | `ticks.rs` | the clock that its timeouts are counted with |
 //!
-//! In short: a budget of acknowledgments at once at the start and after pauses; otherwise one for
-//! each two segments, at the latest when the application has read them; a lone segment waits for
+//! In short: a budget of acknowledgments at once at the start, after pauses and as long as the
+//! window grows; otherwise one for each two segments, at the latest when the application has read them; a lone segment waits for
 //! the acknowledgment timeout (ATO), which adapts between 40 ms and the larger of 40 ms and the
 //! round-trip time; a connection that answers promptly ("ping-pong") has no budget and lets the
 //! answer carry the acknowledgment. docs/tcp.md tells how each rule was verified.
 //!
-//! Not modelled: receive offload (one acknowledgment for a train of segments), buffer autotuning,
-//! the deferral of acknowledgments while the application holds the socket, ECN's entry into the
+//! Not modelled: receive offload (one acknowledgment for a train of segments), the
+//! deferral of acknowledgments while the application holds the socket, ECN's entry into the
 //! budget, TCP_QUICKACK and the route's `quickack`.
 
 mod rcv_mss;
 mod ticks;
+mod window;
 
 use super::{
     AckDecision, AckOnRead, AckPolicy, Arrival, Carrier, Opening, Order, Push, Reading, SackUse,
@@ -24,6 +26,7 @@ use super::{
 use ackord_units::{Bytes, Ratio, Span, Time};
 use rcv_mss::{Measured, RcvMss};
 use ticks::{TickClock, Ticks};
+use window::{Growth, WindowModel};
 
 /// TCP_ATO_MIN and TCP_DELACK_MIN.
 const ATO_MIN: Span = Span::from_millis(40);
@@ -57,6 +60,7 @@ pub struct LinuxAck {
     clock: TickClock,
     sack: SackUse,
     rcv_mss: RcvMss,
+    window: WindowModel,
     /// The acknowledgment timeout, once a segment has come.
     ato: Option<Ticks>,
     /// When data last arrived in order (lrcvtime).
@@ -96,6 +100,7 @@ impl LinuxAck {
             clock: TickClock(knobs.tick),
             sack: SackUse::Absent,
             rcv_mss: RcvMss::new(),
+            window: WindowModel::new(),
             ato: None,
             last_data: 0,
             quick: 0,
@@ -115,15 +120,15 @@ impl LinuxAck {
 
     /// Gives a budget of acknowledgments at once: half the window in segments, at least two
     /// (tcp_incr_quickack).
-    fn raise_quick(&mut self, arrival: &Arrival<'_>) {
-        let segments = arrival.window.offered.get() / (2 * self.rcv_mss.get().get());
+    fn raise_quick(&mut self) {
+        let segments = self.window.offered().get() / (2 * self.rcv_mss.get().get());
         let budget = if segments == 0 { 2 } else { segments };
         self.quick = self.quick.max(budget.min(self.knobs.quick_ack_limit));
     }
 
     /// tcp_enter_quickack_mode: the peer may have lost our acknowledgments.
-    fn enter_quick(&mut self, arrival: &Arrival<'_>) {
-        self.raise_quick(arrival);
+    fn enter_quick(&mut self) {
+        self.raise_quick();
         self.pingpong = 0;
         self.ato = Some(self.ato_min());
     }
@@ -139,27 +144,31 @@ impl LinuxAck {
             _ => pending.pushed,
         };
         self.duplicates = Duplicates::default();
+        let growth = self.window.on_data(now, arrival, self.rcv_mss.get());
         let now = self.clock.now(now);
         let gap = now - std::mem::replace(&mut self.last_data, now);
         let (least, rto) = (self.ato_min(), self.clock.of(arrival.rtt.rto()));
         match self.ato {
             None => {
-                self.raise_quick(arrival);
+                self.raise_quick();
                 self.ato = Some(least);
             }
             Some(ato) if gap <= least / 2 => self.ato = Some(ato / 2 + least / 2),
             Some(ato) if gap < ato => self.ato = Some((ato / 2 + gap).min(rto)),
             // Too long a pause: the sender may have started anew from a small window.
-            Some(_) if gap > rto => self.raise_quick(arrival),
+            Some(_) if gap > rto => self.raise_quick(),
             Some(_) => {}
+        }
+        if growth == Growth::Grew {
+            // The sender is to hear of the larger window (tcp_grow_window).
+            self.quick |= 1;
         }
     }
 
     /// The rule of __tcp_ack_snd_check.
     fn acknowledges_now(&self, arrival: &Arrival<'_>) -> bool {
         let two_segments = arrival.unacknowledged > self.rcv_mss.get();
-        let window_moves = arrival.window.free >= arrival.window.offered;
-        (two_segments && window_moves) || (self.quick > 0 && !self.is_pingpong())
+        (two_segments && self.window.moves()) || (self.quick > 0 && !self.is_pingpong())
     }
 
     /// tcp_send_delayed_ack.
@@ -210,7 +219,8 @@ impl LinuxAck {
 }
 
 impl AckPolicy for LinuxAck {
-    fn on_open(&mut self, _now: Time, opening: &Opening) {
+    fn on_open(&mut self, now: Time, opening: &Opening) {
+        self.window.open(now);
         self.sack = opening.sack;
     }
 
@@ -218,7 +228,7 @@ impl AckPolicy for LinuxAck {
         match arrival.order {
             Order::Duplicate => {
                 self.pending.get_or_insert_default();
-                self.enter_quick(arrival);
+                self.enter_quick();
                 return AckDecision::Now;
             }
             Order::OutOfOrder => {
@@ -248,6 +258,7 @@ impl AckPolicy for LinuxAck {
 
     /// tcp_cleanup_rbuf.
     fn on_read(&mut self, reading: &Reading) -> AckOnRead {
+        self.window.on_read(reading.left);
         let pushed = self.pending.map_or(0, |pending| pending.pushed);
         let drained = reading.left == Bytes::ZERO;
         let one_way = pushed >= 1 && !self.is_pingpong();
@@ -261,6 +272,7 @@ impl AckPolicy for LinuxAck {
 
     fn on_ack_sent(&mut self, now: Time, carrier: Carrier) {
         let pending = self.pending.take();
+        self.window.on_ack_sent();
         let timer = pending.and_then(|pending| pending.timer).filter(|(_, at)| *at <= now);
         if carrier == Carrier::PureAck && timer.is_some() {
             // tcp_delack_timer_handler: nothing came in time.

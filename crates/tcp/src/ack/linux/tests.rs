@@ -32,19 +32,55 @@ fn spent() -> Bench<LinuxAck> {
     bench
 }
 
+/// A bench whose window has grown as far as it can with a prompt reader, and whose budget is spent:
+/// 25 full segments, the last at 24 ms.
+fn grown(knobs: LinuxKnobs) -> Bench<LinuxAck> {
+    let mut policy = LinuxAck::new(knobs);
+    policy.on_open(at_ms(0), &Opening { sack: SackUse::Agreed });
+    let mut bench = Bench::new(policy);
+    (0..25).for_each(|millis| bench.arrive(at_ms(millis)));
+    assert_eq!(bench.acks.len(), 25);
+    bench
+}
+
 #[test]
 fn sixteen_at_once_and_then_every_second() {
     let mut bench = bench();
-    (0..116).for_each(|millis| bench.arrive(at_ms(millis)));
+    // Too small for the window to grow.
+    let fit = Fit { payload: 100, ..Fit::in_order(0) };
+    (0..116).for_each(|millis| bench.take(at_ms(millis), fit));
     assert_eq!(bench.acks[..17], (0..16).chain([17]).map(at_ms).collect::<Vec<_>>());
     assert_eq!(bench.acks.len(), 16 + 50);
+}
+
+/// From 65 segments to what a buffer of 131072 octets holds, less the segment not yet read: 17000
+/// octets in nine steps of two segments.
+#[test]
+fn the_budget_is_kept_while_the_window_grows() {
+    let mut bench = grown(KNOBS);
+    (25..65).for_each(|millis| bench.arrive(at_ms(millis)));
+    assert_eq!(bench.acks.len(), 9 + 16 + 20);
+}
+
+/// Once a window's worth has come, the buffer is tuned to what was read of it, and the window grows
+/// again.
+#[test]
+fn a_prompt_reader_of_much_makes_the_window_grow_again() {
+    let mut bench = grown(KNOBS);
+    (25..200).for_each(|millis| bench.arrive(at_ms(millis)));
+    let later = bench.acks.iter().filter(|at| **at >= at_ms(100)).count();
+    assert_eq!(later, 100);
 }
 
 #[test]
 fn a_small_window_makes_a_small_budget_but_not_none() {
     for (window, budget) in [(10_000, 5), (3_000, 1), (1_900, 2)] {
         let mut bench = bench();
-        let window = ReceiveWindow { offered: Bytes(window), free: Bytes(window) };
+        let window = ReceiveWindow {
+            offered: Bytes(window),
+            free: Bytes(window - 1_000),
+            unread: Bytes(1_000),
+        };
         (0..50).for_each(|millis| bench.take(at_ms(millis), Fit { window, ..Fit::in_order(0) }));
         assert_eq!(bench.acks.len(), budget + (50 - budget) / 2, "{window:?}");
     }
@@ -75,11 +111,10 @@ fn reading_all_of_a_write_that_has_ended_acknowledges_it() {
 #[test]
 fn reading_a_lone_full_segment_does_not_unless_it_ends_a_write() {
     for (push, acks) in [(Push::Clear, 0), (Push::Set, 1)] {
-        let mut bench = bench();
-        (0..16).for_each(|number| bench.arrive(at_ms(number)));
-        bench.take(at_ms(20), Fit { push, ..Fit::in_order(0) });
-        bench.read(at_ms(20));
-        assert_eq!(bench.acks.len() - 16, acks, "{push:?}");
+        let mut bench = grown(KNOBS);
+        bench.take(at_ms(30), Fit { push, ..Fit::in_order(0) });
+        bench.read(at_ms(30));
+        assert_eq!(bench.acks.len() - 25, acks, "{push:?}");
     }
 }
 
@@ -139,27 +174,25 @@ fn what_was_received_before_brings_a_new_budget_at_once() {
 
 #[test]
 fn a_window_that_cannot_move_waits_for_the_reader() {
-    let mut bench = bench();
-    (0..16).for_each(|millis| bench.arrive(at_ms(millis)));
-    let window = ReceiveWindow { offered: Bytes(60_000), free: Bytes(50_000) };
-    let full = Fit { window, ..Fit::in_order(0) };
-    (20..24).for_each(|millis| bench.take(at_ms(millis), full));
-    assert_eq!(bench.acks.len(), 16);
-    bench.read(at_ms(24));
-    assert_eq!(bench.acks[16..], [at_ms(24)]);
+    let mut bench = grown(KNOBS);
+    for number in 1..=4 {
+        let unread = Bytes(number * 1_000);
+        let window = ReceiveWindow { unread, ..Fit::in_order(0).window };
+        bench.take(at_ms(30 + number), Fit { window, ..Fit::in_order(0) });
+    }
+    assert_eq!(bench.acks.len(), 25);
+    bench.read(at_ms(35));
+    assert_eq!(bench.acks[25..], [at_ms(35)]);
 }
 
 #[test]
 fn three_duplicates_leave_at_once_and_the_rest_are_held_together() {
     let share = Ratio::new(0.05).expect("a share");
-    let mut policy = LinuxAck::new(LinuxKnobs { sack_compression_share: share, ..KNOBS });
-    policy.on_open(at_ms(0), &Opening { sack: SackUse::Agreed });
-    let mut bench = Bench::new(policy);
-    (0..16).for_each(|millis| bench.arrive(at_ms(millis)));
+    let mut bench = grown(LinuxKnobs { sack_compression_share: share, ..KNOBS });
     let fit = Fit { order: Order::OutOfOrder, ..Fit::in_order(0) };
     // Ten a tenth of a millisecond apart: three at once, the other seven within a millisecond.
-    let later = |tenths: u64| at_ms(20) + Span::from_micros(100 * tenths);
+    let later = |tenths: u64| at_ms(30) + Span::from_micros(100 * tenths);
     (0..10).for_each(|tenths| bench.take(later(tenths), fit));
-    bench.timer(at_ms(30));
-    assert_eq!(bench.acks[16..], [later(0), later(1), later(2), later(3) + Span::from_millis(1)]);
+    bench.timer(at_ms(40));
+    assert_eq!(bench.acks[25..], [later(0), later(1), later(2), later(3) + Span::from_millis(1)]);
 }

@@ -1,0 +1,190 @@
+//! The window a Linux receiver would offer. It grows with what arrives, and as long as it grows,
+//! acknowledgments leave at once.
+//!
+//! The connection's own window does not follow this model: only the timing of acknowledgments does.
+//!
+//! Not modelled: memory pressure, and the share of the buffer that packet headers take, which
+//! depends on the network card; it is held at that of 1460 octets in a buffer of 2304.
+
+use super::super::{Arrival, Order};
+use ackord_units::{Bytes, Span, Time};
+
+/// What a buffer of tcp_rmem[1] = 131072 octets holds of full-sized segments.
+const INITIAL_CEILING: Bytes = Bytes(83_000);
+/// The window at the start is the full segments in this.
+const INITIAL_WINDOW: u64 = 65_535;
+/// Smaller segments do not make the window grow.
+const LEAST_TO_GROW: Bytes = Bytes(128);
+/// Segments that a first round trip is expected to bring (TCP_INIT_CWND).
+const INITIAL_SPACE_SEGMENTS: u64 = 10;
+
+/// The model: `rcv_ssthresh`, `window_clamp`, `rcv_wnd` and the buffer's tuning.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WindowModel {
+    /// The window as far as it has grown (rcv_ssthresh); zero before the first segment.
+    grown: Bytes,
+    /// As far as it may grow (window_clamp).
+    ceiling: Bytes,
+    /// What the last acknowledgment offered (rcv_wnd).
+    offered: Bytes,
+    /// What one sent now would offer.
+    selected: Bytes,
+    /// What the connection's own buffer holds.
+    buffer: Bytes,
+    /// Octets that have come in order.
+    received: u64,
+    tuning: Tuning,
+    rtt: ReceiverRtt,
+}
+
+/// The buffer's tuning by what the application reads in a round trip (tcp_rcv_space_adjust).
+#[derive(Clone, Copy, Debug)]
+struct Tuning {
+    since: Time,
+    /// Octets read when the round trip began.
+    read: u64,
+    /// The most read in a round trip.
+    space: u64,
+}
+
+/// Whether the window grew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Growth {
+    Grew,
+    Still,
+}
+
+impl WindowModel {
+    pub(super) fn new() -> WindowModel {
+        WindowModel {
+            grown: Bytes::ZERO,
+            ceiling: INITIAL_CEILING,
+            offered: Bytes::ZERO,
+            selected: Bytes::ZERO,
+            buffer: Bytes::ZERO,
+            received: 0,
+            tuning: Tuning { since: Time::ZERO, read: 0, space: 0 },
+            rtt: ReceiverRtt::default(),
+        }
+    }
+
+    pub(super) fn open(&mut self, now: Time) {
+        self.tuning.since = now;
+    }
+
+    /// rcv_wnd.
+    pub(super) fn offered(&self) -> Bytes {
+        self.offered
+    }
+
+    /// A segment has come in order.
+    pub(super) fn on_data(&mut self, now: Time, arrival: &Arrival<'_>, rcv_mss: Bytes) -> Growth {
+        self.buffer = arrival.window.free + arrival.window.unread;
+        if self.grown == Bytes::ZERO {
+            let mss = rcv_mss.get();
+            self.grown = Bytes((INITIAL_WINDOW / mss).max(1) * mss).min(self.buffer);
+            self.offered = self.grown;
+            self.tuning.space = INITIAL_SPACE_SEGMENTS * mss;
+        }
+        // One that fills a gap brings what waited beyond it.
+        self.received += match arrival.order {
+            Order::FillsGap => arrival.unacknowledged.get(),
+            _ => arrival.payload.get(),
+        };
+        self.rtt.on_data(now, arrival, self.received, self.offered);
+        self.tune(now, arrival);
+        let growth = self.grow(arrival, rcv_mss);
+        self.selected = self.select(arrival.window.unread);
+        growth
+    }
+
+    /// Whether an acknowledgment sent now would offer no less than the last one.
+    pub(super) fn moves(&self) -> bool {
+        self.selected >= self.offered
+    }
+
+    /// The application has read all but `left`.
+    pub(super) fn on_read(&mut self, left: Bytes) {
+        self.selected = self.select(left);
+    }
+
+    pub(super) fn on_ack_sent(&mut self) {
+        self.offered = self.selected.max(Bytes(1));
+    }
+
+    fn space(&self, unread: Bytes) -> Bytes {
+        self.ceiling.min(self.buffer).saturating_sub(unread)
+    }
+
+    fn select(&self, unread: Bytes) -> Bytes {
+        self.space(unread).min(self.grown)
+    }
+
+    /// tcp_grow_window: by two segments, or what is left.
+    fn grow(&mut self, arrival: &Arrival<'_>, rcv_mss: Bytes) -> Growth {
+        let room = self.space(arrival.window.unread).saturating_sub(self.grown);
+        if arrival.payload < LEAST_TO_GROW || room == Bytes::ZERO {
+            return Growth::Still;
+        }
+        self.grown = self.grown + room.min(rcv_mss * 2);
+        Growth::Grew
+    }
+
+    /// tcp_rcv_space_adjust: twice what was read in a round trip, and room for it to grow on as
+    /// it has grown.
+    fn tune(&mut self, now: Time, arrival: &Arrival<'_>) {
+        let Some(rtt) = self.rtt.estimate else { return };
+        if now.saturating_since(self.tuning.since) < rtt {
+            return;
+        }
+        let read = self.received.saturating_sub(arrival.window.unread.get());
+        let copied = read.saturating_sub(self.tuning.read);
+        if copied > self.tuning.space {
+            let space = u128::from(self.tuning.space.max(1));
+            let doubled = u128::from(copied) * 2;
+            let ahead = doubled * (u128::from(copied) - space) / space * 2;
+            let wanted = (doubled + ahead).min(u128::from(self.buffer.get())) as u64;
+            self.ceiling = self.ceiling.max(Bytes(wanted));
+            self.tuning.space = copied;
+        }
+        self.tuning.since = now;
+        self.tuning.read = read;
+    }
+}
+
+/// The receiver's own estimate of the round-trip time (rcv_rtt_est).
+#[derive(Clone, Copy, Debug, Default)]
+struct ReceiverRtt {
+    estimate: Option<Span>,
+    last_echo: u32,
+    /// When the window under way began, and the octet that ends it.
+    window: Option<(Time, u64)>,
+}
+
+impl ReceiverRtt {
+    fn on_data(&mut self, now: Time, arrival: &Arrival<'_>, received: u64, offered: Bytes) {
+        match arrival.echo {
+            Some(echo) if echo.value != self.last_echo => {
+                self.last_echo = echo.value;
+                if let Some(sample) = echo.rtt(now) {
+                    self.estimate =
+                        Some(self.estimate.map_or(sample, |old| (old * 7 + sample) / 8));
+                }
+            }
+            Some(_) => {}
+            // Without timestamps, the time in which a whole window arrives; the least of them.
+            None => self.on_window(now, received, offered),
+        }
+    }
+
+    fn on_window(&mut self, now: Time, received: u64, offered: Bytes) {
+        if let Some((began, end)) = self.window {
+            if received < end {
+                return;
+            }
+            let sample = now.saturating_since(began);
+            self.estimate = Some(self.estimate.map_or(sample, |least| least.min(sample)));
+        }
+        self.window = Some((now, received + offered.get()));
+    }
+}
