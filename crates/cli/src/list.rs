@@ -79,6 +79,7 @@ fn mechanisms() -> Vec<&'static Mechanism> {
         .chain(ackord_path::registry::QUEUE)
         .chain(ackord_path::registry::JITTER)
         .chain(ackord_path::registry::LOSS)
+        .chain(ackord_path::registry::MEDIUM)
         .chain(ackord_traffic::registry::WORKLOAD)
         .collect()
 }

@@ -181,6 +181,17 @@ pub enum Event<'a> {
         /// Why.
         reason: DropReason,
     },
+    /// A link took the medium it shares with others and transmitted.
+    MediumTaken {
+        /// The link.
+        link: LinkId,
+        /// For how long, link acknowledgment (or the wait for one) included.
+        airtime: Span,
+        /// Frames transmitted.
+        frames: u32,
+        /// How it went.
+        outcome: AccessOutcome,
+    },
     /// A packet passed a place where captures are taken.
     PacketTapped {
         /// Where.
@@ -188,6 +199,17 @@ pub enum Event<'a> {
         /// Which.
         packet: &'a Packet,
     },
+}
+
+/// How a transmission on a shared medium went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AccessOutcome {
+    /// At least one frame arrived and was acknowledged.
+    Acknowledged,
+    /// Every frame was damaged.
+    Damaged,
+    /// Somebody else transmitted at the same instant.
+    Collided,
 }
 
 /// A place where captures are taken.
@@ -302,19 +324,22 @@ pub enum DropReason {
     Outage,
     /// Damaged on the way.
     Corrupted,
+    /// The link layer tried as often as it may, in vain.
+    RetryLimit,
     /// No way leads to its destination.
     NoRoute,
 }
 
 impl DropReason {
     /// Every reason, in the order in which reports list them.
-    pub const ALL: [DropReason; 7] = [
+    pub const ALL: [DropReason; 8] = [
         DropReason::QueueFull,
         DropReason::OverShare,
         DropReason::EarlyDrop,
         DropReason::RandomLoss,
         DropReason::Outage,
         DropReason::Corrupted,
+        DropReason::RetryLimit,
         DropReason::NoRoute,
     ];
 
@@ -327,6 +352,7 @@ impl DropReason {
             DropReason::RandomLoss => "random-loss",
             DropReason::Outage => "outage",
             DropReason::Corrupted => "corrupted",
+            DropReason::RetryLimit => "retry-limit",
             DropReason::NoRoute => "no-route",
         }
     }

@@ -16,7 +16,7 @@ mod event;
 mod sink;
 
 pub use event::{
-    CwndReason, DropReason, EndpointId, Event, LinkId, LossReason, RecoveryKind, SegmentKind,
-    SpuriousEvidence, TapPoint, TcpState,
+    AccessOutcome, CwndReason, DropReason, EndpointId, Event, LinkId, LossReason, RecoveryKind,
+    SegmentKind, SpuriousEvidence, TapPoint, TcpState,
 };
 pub use sink::{NoSink, Recorder, Sink, Stamped};

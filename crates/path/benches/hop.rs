@@ -26,6 +26,7 @@ fn chain() -> Graph {
             queue: Queue::DropTail(DropTail::new(Limit::Packets(1_000))),
             jitter: None,
             loss: None,
+            medium: None,
             tap: Tap::Off,
         });
     }

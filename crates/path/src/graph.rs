@@ -5,13 +5,14 @@
 //! | `graph/builder.rs` | [`GraphBuilder`]: how a graph is put together, and what it refuses |
 //!
 //! Everything inside happens at its theoretical instant, in order of time, and at one instant in
-//! order of link numbers; a packet entering at an instant comes after those already on their way.
+//! order of link numbers, then of shared media; a packet entering at an instant comes after those already on their way.
 //! What a graph delivers therefore does not depend on when, or how often, it is polled.
 
 mod builder;
 
 use crate::Schedule;
 use crate::link::{DropCounts, Link, LinkStats};
+use crate::medium::{Medium, MediumId, MediumStats};
 use crate::packets::{Packets, Slot};
 use crate::queue::{Queue, QueueDiscipline};
 use crate::routes::Routes;
@@ -26,8 +27,10 @@ pub use builder::{GraphBuilder, GraphError, Role};
 #[derive(Clone, Debug)]
 pub struct Graph {
     links: Vec<Link>,
+    media: Vec<Medium>,
     routes: Routes,
     nodes: usize,
+    /// Links by number, then media.
     schedule: Schedule,
     packets: Packets,
     /// Deliveries that were due before a packet that has entered since.
@@ -155,6 +158,7 @@ impl Graph {
             dropped.add(&link.stats().drops);
             on_links += link.in_flight();
         }
+        on_links += self.media.iter().map(Medium::held).sum::<u64>();
         debug_assert_eq!(on_links, self.packets.len() as u64, "every packet has one slot");
         let in_flight = on_links + self.ready.len() as u64;
         for _ in 0..self.unroutable {
@@ -195,13 +199,41 @@ impl Graph {
     /// # Panics
     /// If there is no such link.
     pub fn busy_for(&self, link: LinkId, now: Time) -> Span {
-        self.links[link.0 as usize].busy_for(now)
+        let of = &self.links[link.0 as usize];
+        match of.medium() {
+            None => of.busy_for(now),
+            Some(medium) => {
+                let beyond = self.media[medium.0 as usize].link_still_busy_for(link, now);
+                of.stats().busy_for.saturating_sub(beyond)
+            }
+        }
+    }
+
+    /// A medium's counters.
+    ///
+    /// # Panics
+    /// If there is no such medium.
+    pub fn medium_stats(&self, medium: MediumId) -> &MediumStats {
+        self.media[medium.0 as usize].stats()
+    }
+
+    /// How long a medium has been taken up to `now`, by whomever; never more than `now`.
+    ///
+    /// # Panics
+    /// If there is no such medium.
+    pub fn medium_busy_for(&self, medium: MediumId, now: Time) -> Span {
+        let medium = &self.media[medium.0 as usize];
+        medium.stats().busy_for.saturating_sub(medium.still_busy_for(now))
     }
 
     /// Works on the earliest thing due: a packet comes out of its link, and goes on or is there.
     #[inline]
     fn step<S: Sink>(&mut self, sink: &mut S) -> Option<Delivery> {
         let (at, due) = self.schedule.peek()?;
+        if due as usize >= self.links.len() {
+            self.step_medium(at, due as usize - self.links.len(), sink);
+            return None;
+        }
         let link = &mut self.links[due as usize];
         let (node, onward, watcher) = (link.to(), link.onward(), link.watcher());
         let arrived = link.take_arrival(at, &mut self.packets, sink);
@@ -232,6 +264,33 @@ impl Graph {
         if let Some(due_at) = due_at {
             self.schedule.set(link, due_at);
         }
+        if !self.media.is_empty() {
+            self.wake_medium(now, link);
+        }
+    }
+
+    /// A packet may have joined the queue of a link that waits for a medium.
+    fn wake_medium(&mut self, now: Time, link: u32) {
+        let of = &self.links[link as usize];
+        let Some(medium) = of.medium().filter(|_| of.has_waiting()) else { return };
+        self.media[medium.0 as usize].wake(now, link);
+        self.schedule_medium(medium.0 as usize);
+    }
+
+    /// A medium does what is due, and puts packets on the wires of its links.
+    fn step_medium<S: Sink>(&mut self, now: Time, medium: usize, sink: &mut S) {
+        let of = &mut self.media[medium];
+        of.run(now, &mut self.links, &mut self.packets, sink);
+        for link in of.links() {
+            let due_at = self.links[link as usize].due_at();
+            self.schedule.set(link, due_at.unwrap_or(Time::NEVER));
+        }
+        self.schedule_medium(medium);
+    }
+
+    fn schedule_medium(&mut self, medium: usize) {
+        let id = self.links.len() + medium;
+        self.schedule.set(id as u32, self.media[medium].due_at());
     }
 
     /// The first link of a packet from `src`. Only here may the nodes be unknown.

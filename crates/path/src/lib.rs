@@ -6,6 +6,7 @@
 //! | `graph/builder.rs` | [`GraphBuilder`]: how a graph is put together |
 //! | `routes.rs` | which link leads where: the fewest links |
 //! | `link/` | a transmitter with its queue, propagation delay (constant or drawn) and loss |
+//! | `medium/` | what several links transmit on: Wi-Fi |
 //! | `queue/` | what waits for a transmitter: drop-tail, selective drop |
 //! | `packets.rs` | [`Packets`]: where the packets under way are kept |
 //! | `schedule.rs` | [`Schedule`]: who is due next, over links here and endpoints in the simulator |
@@ -16,11 +17,12 @@
 //! [`Graph::poll_delivery`] at or after [`Graph::deadline`]. Inside, packets are worked on at the
 //! instants at which they would move, however late the driver asks: lateness does not add up.
 //!
-//! Not modelled: link-layer framing (a packet costs its IP length), half-duplex media, processing
-//! time in routers, hop limits.
+//! Not modelled: link-layer framing (a packet costs its IP length, except on Wi-Fi), processing time
+//! in routers, hop limits.
 
 mod graph;
 mod link;
+mod medium;
 mod packets;
 mod queue;
 mod random;
@@ -33,6 +35,7 @@ pub use link::{
     DelayDistribution, DelayShape, DropCounts, ErrorRate, Jitter, JitterConfig, LinkConfig,
     LinkStats, LossModel, PacketOrder, Redraw, Tap,
 };
+pub use medium::{Aggregation, Background, MediumConfig, MediumId, MediumStats, OnOff, WifiConfig};
 pub use packets::{Packets, Slot};
 pub use queue::{
     ArrivalCounts, BestWindow, Dequeued, DropTail, Limit, Outlet, PaperConfig, PaperDrop,

@@ -46,6 +46,11 @@ impl Stream {
         self.next_u64() < threshold
     }
 
+    /// A whole number from zero up to, but not including, `bound`; zero if that is zero.
+    pub fn below(&mut self, bound: u32) -> u32 {
+        ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u32
+    }
+
     /// A span from `from` up to, but not including, `until`; `from` if the range is empty.
     ///
     /// The product of a draw and the width, divided by 2^64: no span is more likely than another
@@ -200,6 +205,16 @@ mod tests {
             let found = draws.iter().filter(|&&draw| draw < below).count() as f64;
             assert!((found - known).abs() < 5.0 * f64::sqrt(known), "{found} below {below}");
         }
+    }
+
+    #[test]
+    fn whole_numbers_stay_below_their_bound_and_are_all_as_likely() {
+        let mut stream = Stream::for_element(3, "below");
+        let mut counts = [0_u32; 16];
+        (0..16_000).for_each(|_| counts[stream.below(16) as usize] += 1);
+        // Binomial(16000, 1/16): 1000 with a standard deviation of 31; five of them.
+        assert!(counts.iter().all(|count| count.abs_diff(1_000) < 153), "{counts:?}");
+        assert_eq!((stream.below(0), stream.below(1)), (0, 0));
     }
 
     #[test]

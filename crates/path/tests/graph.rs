@@ -4,9 +4,10 @@ mod common;
 
 use ackord_events::{DropReason, Event, LinkId, NoSink, Sink};
 use ackord_path::{
-    ArrivalCounts, DelayDistribution, DelayShape, Delivery, DropTail, ErrorRate, Graph, GraphError,
-    Jitter, JitterConfig, Limit, LinkConfig, LossModel, PacketOrder, PaperConfig, PaperDrop,
-    PracticalConfig, PracticalDrop, Queue, Redraw, Role, Stream, Threshold, TripSource, Weights,
+    Aggregation, ArrivalCounts, DelayDistribution, DelayShape, Delivery, DropTail, ErrorRate,
+    Graph, GraphError, Jitter, JitterConfig, Limit, LinkConfig, LossModel, MediumConfig, MediumId,
+    PacketOrder, PaperConfig, PaperDrop, PracticalConfig, PracticalDrop, Queue, Redraw, Role,
+    Stream, Threshold, TripSource, Weights, WifiConfig,
 };
 use ackord_units::{Bytes, Rate, Ratio, Span, Time};
 use ackord_wire::{NodeId, Packet};
@@ -110,6 +111,9 @@ fn a_graph_that_cannot_work_is_refused() {
     let unknown = GraphError::UnknownNode { link: link0, node: NodeId(2) };
     assert_eq!(build(link(0, 2)), Err(unknown));
     assert_eq!(build(link(1, 1)), Err(GraphError::SelfLoop { link: link0, node: NodeId(1) }));
+    let adrift = LinkConfig { medium: Some(MediumId(0)), ..link(0, 1) };
+    let unknown = GraphError::UnknownMedium { link: link0, medium: MediumId(0) };
+    assert_eq!(build(adrift), Err(unknown));
     let stopped = LinkConfig { rate: Rate::from_bits_per_sec(0), ..link(0, 1) };
     assert_eq!(build(stopped), Err(GraphError::ZeroRate { link: link0 }));
 }
@@ -127,7 +131,7 @@ fn worlds() -> impl Strategy<Value = World> {
     (2_u16..6).prop_flat_map(|nodes| {
         // Few distinct rates, delays and gaps, so that many things fall on one instant.
         let rate = prop::sample::select(vec![8_000_000, 3_000_000, 80_000_000]);
-        let link = (0..nodes, 0..nodes, rate, 0_u64..3, 0_u64..5);
+        let link = (0..nodes, 0..nodes, rate, 0_u64..3, 0_u64..7);
         let packet = (0_u64..3, 0..nodes, 0..nodes, prop::sample::select(vec![1, 100, 1_500]));
         (prop::collection::vec(link, 1..12), prop::collection::vec(packet, 1..120))
             .prop_map(move |(links, packets)| World { nodes, links, packets })
@@ -159,6 +163,7 @@ fn queue(kind: u64, rate: Rate) -> Queue {
             active_for: Span::from_micros(500),
             weights,
         }))),
+        6 => Queue::DropTail(DropTail::new(Limit::Packets(3))),
         _ => Queue::DropTail(DropTail::new(Limit::Packets(1_000))),
     }
 }
@@ -167,7 +172,7 @@ fn queue(kind: u64, rate: Rate) -> Queue {
 fn jitter(link: usize, kind: u64, mean: Span) -> Option<Jitter> {
     let (when, order) = match kind {
         2 => (Redraw::Every(Span::from_micros(100)), PacketOrder::Free),
-        3 => (Redraw::PerPacket, PacketOrder::Free),
+        3 | 6 => (Redraw::PerPacket, PacketOrder::Free),
         4 => (Redraw::PerPacket, PacketOrder::Kept),
         _ => return None,
     };
@@ -180,6 +185,14 @@ fn jitter(link: usize, kind: u64, mean: Span) -> Option<Jitter> {
 impl World {
     fn graph(&self) -> Graph {
         let mut builder = builder_with(self.nodes);
+        // Links of the last two kinds are on one medium, whichever nodes they join.
+        let air = builder.add_medium(MediumConfig::Wifi(Box::new(WifiConfig {
+            frame_error: Ratio::new(0.2).unwrap(),
+            retries: 2,
+            aggregation: Some(Aggregation { frames: 4, bytes: Bytes(5_000) }),
+            stream: Stream::for_element(5, "links/air/medium"),
+            ..WifiConfig::default()
+        })));
         for (n, &(from, to, rate, delay, kind)) in self.links.iter().enumerate() {
             if from == to {
                 continue;
@@ -191,6 +204,7 @@ impl World {
                 delay: Span::from_micros(50 * delay),
                 queue: queue(kind, rate),
                 jitter: jitter(n, kind, Span::from_micros(50 * delay)),
+                medium: (kind >= 5).then_some(air),
                 loss: (kind == 1).then(|| {
                     LossModel::random(ErrorRate::PerPacket(Ratio::new(0.1).unwrap()), stream)
                 }),

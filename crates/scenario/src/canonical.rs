@@ -66,6 +66,9 @@ impl Scenario {
         let mut text = format!("\n[[links]]\nname = \"{}\"\n", link.name);
         line(&mut text, &format!("from = \"{from}\"\nto = \"{to}\""));
         text.push_str(&direction(&link.forward));
+        if let Some(medium) = &link.medium {
+            line(&mut text, &format!("medium = {}", choice(medium)));
+        }
         line(&mut text, "[links.reverse]");
         text.push_str(&direction(&link.reverse));
         if link.forward.jitter.is_some() && link.reverse.jitter.is_none() {

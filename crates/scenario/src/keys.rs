@@ -166,6 +166,13 @@ pub(crate) static LINK: &[Key] = &[
         "What the wire loses",
     ),
     optional(
+        "medium",
+        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::MEDIUM, kind: Kind::Named },
+        "none",
+        "What both directions share: they then take turns, and `rate` is the rate of a \
+         transmission without the medium's overheads",
+    ),
+    optional(
         "reverse",
         Shape::Table(REVERSE),
         "the same as forward",
@@ -261,4 +268,4 @@ pub(crate) static TCP: &[(&str, &[Mechanism], &str, &str)] = &[
 
 /// Keys under which a mechanism is chosen, anywhere in the file.
 pub(crate) const CHOICES: &[&str] =
-    &["queue", "jitter", "loss", "traffic", "congestion", "recovery", "ack", "nagle"];
+    &["queue", "jitter", "loss", "medium", "traffic", "congestion", "recovery", "ack", "nagle"];

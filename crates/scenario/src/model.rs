@@ -48,7 +48,7 @@ pub enum NodeKind {
     Router,
 }
 
-/// A duplex link: two independent directions.
+/// A duplex link: two directions, independent unless they share a medium.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// Its name, unique among links; the reverse direction is called `NAME.reverse`.
@@ -61,6 +61,9 @@ pub struct Link {
     pub forward: Direction,
     /// What carries packets from `to` to `from`.
     pub reverse: Direction,
+    /// The medium both directions share ([`ackord_path::registry::MEDIUM`]), which then transmits
+    /// at their rates; nothing where each has a transmitter of its own.
+    pub medium: Option<Choice>,
 }
 
 /// Which way along a duplex link.

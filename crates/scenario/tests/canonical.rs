@@ -46,7 +46,8 @@ fn knob_value(kind: KnobKind) -> BoxedStrategy<String> {
 
 /// Knobs of which some are set: `name = value` each. Those that bound one another stay unset.
 fn knobs(knobs: &'static [Knob]) -> BoxedStrategy<Vec<String>> {
-    const BOUNDED: [&str; 6] = ["alpha", "beta", "gamma", "rto_initial", "rto_min", "rto_max"];
+    const BOUNDED: [&str; 8] =
+        ["alpha", "beta", "gamma", "rto_initial", "rto_min", "rto_max", "cw_min", "cw_max"];
     let set: Vec<_> = knobs
         .iter()
         .filter(|knob| !BOUNDED.contains(&knob.name))
@@ -107,16 +108,17 @@ fn tcp() -> BoxedStrategy<String> {
 fn file() -> impl Strategy<Value = String> {
     let head = (any::<u64>(), "[ -~äßµ]{0,40}", 1u64..10_000_000_000);
     let queue = || choice(ackord_path::registry::QUEUE);
+    let medium = prop_oneof![Just("\"none\"".to_owned()), choice(ackord_path::registry::MEDIUM)];
     let traffic = choice(ackord_traffic::registry::WORKLOAD);
     let jitter = || prop::option::of(choice(ackord_path::registry::JITTER));
     let queues = (queue(), queue(), jitter(), jitter());
-    let link = (queues, link_loss(), 1u64..100_000_000_000, 0u64..1_000_000_000);
+    let link = (queues, link_loss(), medium, 1u64..100_000_000_000, 0u64..1_000_000_000);
     let ends = (tcp(), tcp(), tcp(), select(&["client", "server"][..]));
     let start = (0u64..1_000, 0u64..1_000);
     (head, link, ends, traffic, start).prop_map(
         |(
             (seed, purpose, more),
-            ((queue, reverse, jitter, jitter_back), loss, rate, delay),
+            ((queue, reverse, jitter, jitter_back), loss, medium, rate, delay),
             (base, both, receiver, sends),
             traffic,
             (first, last),
@@ -146,6 +148,7 @@ delay = "{delay} ns"
 queue = {queue}
 jitter = {jitter}
 loss = {loss}
+medium = {medium}
 [links.reverse]
 jitter = {jitter_back}
 queue = {reverse}

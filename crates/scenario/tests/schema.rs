@@ -32,6 +32,7 @@ fn the_schema_knows_every_mechanism_and_knob() {
     let families = [
         (&link["queue"], ackord_path::registry::QUEUE),
         (&link["jitter"]["anyOf"][1], ackord_path::registry::JITTER),
+        (&link["medium"]["anyOf"][1], ackord_path::registry::MEDIUM),
         (&flow["traffic"], ackord_traffic::registry::WORKLOAD),
         (&tcp["congestion"], ackord_tcp::registry::CONGESTION),
         (&tcp["loss"], ackord_tcp::registry::LOSS),

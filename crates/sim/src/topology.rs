@@ -1,8 +1,10 @@
 //! The path of a scenario as a graph.
 
 use ackord_events::LinkId;
-use ackord_path::registry::{self, QueueContext, build_jitter, build_loss, build_queue};
-use ackord_path::{Graph, GraphError, LinkConfig, Role, Stream, Tap};
+use ackord_path::registry::{
+    self, QueueContext, build_jitter, build_loss, build_medium, build_queue,
+};
+use ackord_path::{Graph, GraphError, LinkConfig, MediumId, Role, Stream, Tap};
 use ackord_scenario::{Link, NodeKind, Scenario, Way};
 use ackord_wire::FlowId;
 
@@ -53,9 +55,18 @@ pub fn build_topology(scenario: &Scenario, seed: u64) -> Result<Topology, BuildE
     }
     let mut links = Vec::new();
     for (index, link) in scenario.links.iter().enumerate() {
+        let element = |error| BuildError::Element { link: link.name.clone(), error };
+        let medium = match &link.medium {
+            None => None,
+            Some(choice) => {
+                let stream = Stream::for_element(seed, &format!("links/{}/medium", link.name));
+                let config = build_medium(choice, link.forward.rate, stream).map_err(element)?;
+                Some(builder.add_medium(config))
+            }
+        };
         for way in [Way::Forward, Way::Reverse] {
-            let config = link_config(scenario, seed, (index, link), way)
-                .map_err(|error| BuildError::Element { link: link.name.clone(), error })?;
+            let config =
+                link_config(scenario, seed, (index, link), way, medium).map_err(element)?;
             let id = builder.add_link(config);
             debug_assert_eq!(id, Topology::link_id(index, way));
             links.push((index, way));
@@ -69,6 +80,7 @@ fn link_config(
     seed: u64,
     (index, link): (usize, &Link),
     way: Way,
+    medium: Option<MediumId>,
 ) -> Result<LinkConfig, registry::BuildError> {
     let direction = link.direction(way);
     let (from, to) = match way {
@@ -97,6 +109,7 @@ fn link_config(
             .transpose()?,
         queue: build_queue(&direction.queue, &context)?,
         loss: loss.map(|choice| build_loss(choice, stream("loss"))).transpose()?,
+        medium,
         tap: if tapped { Tap::On } else { Tap::Off },
     })
 }

@@ -3,6 +3,7 @@
 use super::Graph;
 use crate::Schedule;
 use crate::link::{Link, LinkConfig, Place};
+use crate::medium::{Medium, MediumConfig, MediumId};
 use crate::packets::Packets;
 use crate::queue::QueueDiscipline;
 use crate::routes::{Edge, Routes};
@@ -16,6 +17,7 @@ use std::collections::VecDeque;
 pub struct GraphBuilder {
     roles: Vec<Role>,
     links: Vec<LinkConfig>,
+    media: Vec<MediumConfig>,
 }
 
 /// What a node does with packets for others.
@@ -52,6 +54,14 @@ pub enum GraphError {
         /// The link.
         link: LinkId,
     },
+    /// A link is on a medium that was not added.
+    #[error("link {} refers to medium {}, which does not exist", .link.0, .medium.0)]
+    UnknownMedium {
+        /// The link.
+        link: LinkId,
+        /// The medium.
+        medium: MediumId,
+    },
     /// More nodes than node numbers.
     #[error("{nodes} nodes are more than the 65536 that can be numbered")]
     TooManyNodes {
@@ -75,12 +85,20 @@ impl GraphBuilder {
         link
     }
 
+    /// Adds a medium, for links to share.
+    pub fn add_medium(&mut self, config: MediumConfig) -> MediumId {
+        let medium = MediumId(self.media.len() as u32);
+        self.media.push(config);
+        medium
+    }
+
     /// Works out the routes and makes the graph.
     pub fn build(self) -> Result<Graph, GraphError> {
         self.check()?;
         let edges: Vec<_> =
             self.links.iter().map(|link| Edge { from: link.from, to: link.to }).collect();
         let watchers = self.watchers();
+        let media = self.media();
         let routes = Routes::shortest(&self.roles, &edges);
         let numbered = self.links.into_iter().zip(watchers).enumerate();
         let links: Vec<_> = numbered
@@ -89,11 +107,16 @@ impl GraphBuilder {
                 Link::new(LinkId(number as u32), config, place)
             })
             .collect();
+        let mut schedule = Schedule::new(links.len() + media.len());
+        for (id, medium) in (links.len() as u32..).zip(&media) {
+            schedule.set(id, medium.due_at());
+        }
         Ok(Graph {
             routes,
             nodes: self.roles.len(),
-            schedule: Schedule::new(links.len()),
+            schedule,
             links,
+            media,
             packets: Packets::default(),
             ready: VecDeque::new(),
             injected: 0,
@@ -117,11 +140,25 @@ impl GraphBuilder {
             if config.from == config.to {
                 return Err(GraphError::SelfLoop { link, node: config.from });
             }
+            if let Some(medium) = config.medium.filter(|m| m.0 as usize >= self.media.len()) {
+                return Err(GraphError::UnknownMedium { link, medium });
+            }
             if config.rate == Rate::from_bits_per_sec(0) {
                 return Err(GraphError::ZeroRate { link });
             }
         }
         Ok(())
+    }
+
+    /// Every medium with its links in order.
+    fn media(&self) -> Vec<Medium> {
+        let links_on = |medium| {
+            let numbered = (0..).zip(&self.links);
+            let on = numbered.filter(move |(_, link)| link.medium == Some(medium));
+            on.map(|(number, link)| (number, link.rate)).collect::<Vec<_>>()
+        };
+        let numbered = (0..).map(MediumId).zip(&self.media);
+        numbered.map(|(id, config)| Medium::new(config.clone(), &links_on(id))).collect()
     }
 
     /// For each link, the opposite one whose queue wants to see what comes out of it: the first

@@ -30,6 +30,7 @@ mod serializer;
 mod stats;
 mod wire;
 
+use crate::medium::MediumId;
 use crate::packets::{Packets, Slot};
 use crate::queue::{Outlet, Queue, QueueDiscipline};
 use crate::routes::Row;
@@ -60,6 +61,9 @@ pub struct LinkConfig {
     pub queue: Queue,
     /// What the medium loses; nothing for a perfect medium.
     pub loss: Option<LossModel>,
+    /// The medium it shares, which then does the transmitting at `rate`; nothing for a link with a
+    /// transmitter of its own.
+    pub medium: Option<MediumId>,
     /// Whether captures are taken at its two ends.
     pub tap: Tap,
 }
@@ -85,7 +89,8 @@ pub(crate) struct Link {
     watcher: Option<LinkId>,
     serializer: Serializer,
     propagation: Propagation,
-    /// When the transmitter has finished what it has begun.
+    medium: Option<MediumId>,
+    /// When the transmitter has finished what it has begun; never, where a medium transmits.
     free_at: Time,
     /// Packets in the queue, kept here because it is asked for at every turn.
     waiting: u32,
@@ -126,7 +131,8 @@ impl Link {
             watcher: place.watcher,
             serializer: Serializer::new(config.rate),
             propagation: Propagation::new(config.delay, config.jitter),
-            free_at: Time::ZERO,
+            medium: config.medium,
+            free_at: if config.medium.is_some() { Time::NEVER } else { Time::ZERO },
             waiting: config.queue.len_packets(),
             queue: config.queue,
             loss: config.loss,
@@ -173,13 +179,19 @@ impl Link {
     /// The transmitter is free and takes what the queue gives it.
     fn transmit_next<S: Sink>(&mut self, packets: &mut Packets, sink: &mut S) -> Sent {
         let at = self.free_at;
+        let Some(slot) = self.dequeue(at, packets, sink) else { return Sent::No };
+        self.transmit(at, slot);
+        Sent::Yes
+    }
+
+    #[inline]
+    fn dequeue<S: Sink>(&mut self, at: Time, packets: &mut Packets, sink: &mut S) -> Option<Slot> {
         let dequeued = self.queue.dequeue(at, packets, &mut self.outlet);
         self.waiting = self.queue.len_packets();
         self.drain_outlet(at, packets, sink);
-        let Some(dequeued) = dequeued else { return Sent::No };
+        let dequeued = dequeued?;
         self.tell_dequeued(at, &packets[dequeued.slot], dequeued.waited, sink);
-        self.transmit(at, dequeued.slot);
-        Sent::Yes
+        Some(dequeued.slot)
     }
 
     /// Takes the packet that arrives at `now`, or drops it there if the medium lost it; nothing
@@ -251,7 +263,46 @@ impl Link {
         &mut self.queue
     }
 
-    /// How long the transmitter has been sending, up to `now`, if it has caught up with `now`.
+    #[inline]
+    pub(crate) fn medium(&self) -> Option<MediumId> {
+        self.medium
+    }
+
+    /// Whether its queue has packets.
+    #[inline]
+    pub(crate) fn has_waiting(&self) -> bool {
+        self.waiting > 0
+    }
+
+    /// The medium takes the next packet out of the queue.
+    pub(crate) fn take_for_medium<S: Sink>(
+        &mut self,
+        now: Time,
+        packets: &mut Packets,
+        sink: &mut S,
+    ) -> Option<Slot> {
+        if self.waiting == 0 {
+            return None;
+        }
+        let slot = self.dequeue(now, packets, sink)?;
+        self.stats.packets += 1;
+        self.stats.bytes += u64::from(slot.ip_len);
+        Some(slot)
+    }
+
+    /// The medium is done with a packet: it is on its way from `at` on, or lost for this reason.
+    pub(crate) fn launch(&mut self, at: Time, slot: Slot, fate: Option<DropReason>) {
+        let lost = self.loss.as_mut().and_then(|loss| loss.draw(slot.ip_len));
+        self.put_on_wire(at, slot, fate.or(lost));
+    }
+
+    /// The medium was taken for this link's packets.
+    pub(crate) fn count_airtime(&mut self, airtime: Span) {
+        self.stats.busy_for += airtime;
+    }
+
+    /// How long the transmitter has been sending, up to `now`, if it has caught up with `now`. Not
+    /// for links on a medium.
     pub(crate) fn busy_for(&self, now: Time) -> Span {
         self.stats.busy_for.saturating_sub(self.free_at.saturating_since(now))
     }
@@ -324,28 +375,33 @@ impl Link {
         self.stats.bytes += u64::from(ip_len);
         self.stats.busy_for += takes;
         let fate = self.loss.as_mut().and_then(|loss| loss.draw(ip_len));
+        self.put_on_wire(self.free_at, slot, fate);
+    }
+
+    /// The last bit of a packet is out at `out_at`.
+    #[inline]
+    fn put_on_wire(&mut self, out_at: Time, slot: Slot, fate: Option<DropReason>) {
         match self.propagation {
             Propagation::Constant(delay) => {
-                let arrives_at = self.free_at + delay;
+                let arrives_at = out_at + delay;
                 self.wire.push_last(OnWire { arrives_at, slot, fate, overtaken: Overtaken::No });
             }
-            _ => self.put_on_wire_with_jitter(slot, fate),
+            _ => self.put_on_wire_with_jitter(out_at, slot, fate),
         }
     }
 
-    fn put_on_wire_with_jitter(&mut self, slot: Slot, fate: Option<DropReason>) {
-        let free_at = self.free_at;
-        let mut packet = OnWire { arrives_at: free_at, slot, fate, overtaken: Overtaken::No };
+    fn put_on_wire_with_jitter(&mut self, out_at: Time, slot: Slot, fate: Option<DropReason>) {
+        let mut packet = OnWire { arrives_at: out_at, slot, fate, overtaken: Overtaken::No };
         let jitter = match &mut self.propagation {
             Propagation::Constant(_) => return,
             Propagation::InOrder(jitter) => {
                 let not_before = self.wire.last_arrival().unwrap_or(Time::ZERO);
-                packet.arrives_at = (free_at + jitter.delay_at(free_at)).max(not_before);
+                packet.arrives_at = (out_at + jitter.delay_at(out_at)).max(not_before);
                 self.wire.push_last(packet);
                 jitter
             }
             Propagation::Free(jitter) => {
-                packet.arrives_at = free_at + jitter.delay_at(free_at);
+                packet.arrives_at = out_at + jitter.delay_at(out_at);
                 self.stats.overtaken += self.wire.push_by_arrival(packet);
                 jitter
             }

@@ -6,15 +6,18 @@
 //! | `queue.rs` | [`QUEUE`]: what waits for the transmitter |
 //! | `loss.rs` | [`LOSS`]: what the wire loses |
 //! | `jitter.rs` | [`JITTER`]: propagation delays that are drawn |
+//! | `medium.rs` | [`MEDIUM`]: what both directions of a link share |
 
 mod jitter;
 mod loss;
+mod medium;
 mod queue;
 
 use ackord_units::{Choice, KnobValue};
 
 pub use jitter::{JITTER, build_jitter};
 pub use loss::{LOSS, LossProblem, build_loss, check_loss};
+pub use medium::{MEDIUM, MediumProblem, build_medium, check_medium};
 pub use queue::{QUEUE, QueueContext, build_queue};
 
 /// Why a choice cannot be built.

@@ -35,6 +35,7 @@ pub(crate) fn link(from: u16, to: u16) -> LinkConfig {
         jitter: None,
         queue: drop_tail(100),
         loss: None,
+        medium: None,
         tap: Tap::Off,
     }
 }

@@ -105,6 +105,7 @@ fn add(
     };
     let forward = forward(report, reader, flows);
     let reverse = reverse(report, reader, flows, &forward);
+    let medium = medium(report, reader, flows);
     let (from, to, name) = (from?, to?, name?);
     let pair = Pair { reader, what: "link", name: &name, from: &from, to: &to };
     for member in names::expand(report, &pair)? {
@@ -126,7 +127,8 @@ fn add(
         };
         links.by_name.insert(member.name.clone(), links.links.len());
         let (from, to) = (member.from, member.to);
-        links.links.push(Link { name: member.name, from, to, forward, reverse });
+        let medium = medium.clone();
+        links.links.push(Link { name: member.name, from, to, forward, reverse, medium });
     }
     Some(())
 }
@@ -212,6 +214,21 @@ fn perhaps(report: &mut Report, reader: &Reader<'_>, family: Family<'_>) -> Opti
         return Some(None);
     }
     choice(report, &field, family).map(Some)
+}
+
+/// What both directions share; nothing also where it is wrong, which has then been reported.
+fn medium(report: &mut Report, reader: &Reader<'_>, flows: &NameSet) -> Option<Choice> {
+    let field = reader.get("medium")?;
+    if field.item.as_text() == Some("none") {
+        return None;
+    }
+    let family = Family { key: "medium", mechanisms: registry::MEDIUM, inherited: None, flows };
+    let chosen = choice(report, &field, family)?;
+    if let Err(problem) = registry::check_medium(&chosen) {
+        let allowed = registry::MediumProblem::ALLOWED.to_owned();
+        field.report(report, Wrong::BadValue { why: problem.to_string(), allowed });
+    }
+    Some(chosen)
 }
 
 impl Draft {
