@@ -12,7 +12,7 @@ mod builder;
 
 use crate::Schedule;
 use crate::link::{DropCounts, Link, LinkStats};
-use crate::medium::{Medium, MediumId, MediumStats};
+use crate::medium::{Around, Medium, MediumId, MediumStats};
 use crate::packets::{Packets, Slot};
 use crate::queue::{Queue, QueueDiscipline};
 use crate::routes::Routes;
@@ -280,7 +280,7 @@ impl Graph {
     /// A medium does what is due, and puts packets on the wires of its links.
     fn step_medium<S: Sink>(&mut self, now: Time, medium: usize, sink: &mut S) {
         let of = &mut self.media[medium];
-        of.run(now, &mut self.links, &mut self.packets, sink);
+        of.run(now, &mut Around { links: &mut self.links, packets: &mut self.packets, sink });
         for link in of.links() {
             let due_at = self.links[link as usize].due_at();
             self.schedule.set(link, due_at.unwrap_or(Time::NEVER));

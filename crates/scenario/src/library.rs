@@ -24,6 +24,7 @@ static LIBRARY: &[(&str, &str)] = embedded![
     "reno-against-vegas",
     "rtt-unequal",
     "selective-drop-weights",
+    "wifi-acks",
 ];
 
 /// Every library scenario: its name and its text, in order of name.

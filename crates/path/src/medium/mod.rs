@@ -46,6 +46,13 @@ pub struct MediumStats {
     pub busy_for: Span,
 }
 
+/// What a medium works on: every link of the graph, of which it touches its own.
+pub(crate) struct Around<'a, S: Sink> {
+    pub(crate) links: &'a mut [Link],
+    pub(crate) packets: &'a mut Packets,
+    pub(crate) sink: &'a mut S,
+}
+
 /// A medium at work.
 #[derive(Clone, Debug)]
 pub(crate) enum Medium {
@@ -82,15 +89,9 @@ impl Medium {
     }
 
     /// Does what is due at `now`.
-    pub(crate) fn run<S: Sink>(
-        &mut self,
-        now: Time,
-        links: &mut [Link],
-        packets: &mut Packets,
-        sink: &mut S,
-    ) {
+    pub(crate) fn run<S: Sink>(&mut self, now: Time, around: &mut Around<'_, S>) {
         match self {
-            Medium::Wifi(wifi) => wifi.run(now, links, packets, sink),
+            Medium::Wifi(wifi) => wifi.run(now, around),
         }
     }
 

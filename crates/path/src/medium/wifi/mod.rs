@@ -21,9 +21,8 @@ mod airtime;
 mod contender;
 mod frames;
 
-use super::MediumStats;
+use super::{Around, MediumStats};
 use crate::link::Link;
-use crate::packets::Packets;
 use crate::random::Stream;
 use ackord_events::{AccessOutcome, Event, LinkId, Sink};
 use ackord_units::{Bytes, Rate, Ratio, Span, Time};
@@ -252,28 +251,15 @@ impl Wifi {
         }
     }
 
-    pub(crate) fn run<S: Sink>(
-        &mut self,
-        now: Time,
-        links: &mut [Link],
-        packets: &mut Packets,
-        sink: &mut S,
-    ) {
+    pub(crate) fn run<S: Sink>(&mut self, now: Time, around: &mut Around<'_, S>) {
         match self.phase {
-            Phase::Idle { since } => self.take(now, since, links, packets, sink),
-            Phase::Taken { .. } => self.leave(now, links),
+            Phase::Idle { since } => self.take(now, since, around),
+            Phase::Taken { .. } => self.leave(now, around.links),
         }
     }
 
     /// Counters have run out: whoever is ready transmits.
-    fn take<S: Sink>(
-        &mut self,
-        now: Time,
-        since: Time,
-        links: &mut [Link],
-        packets: &mut Packets,
-        sink: &mut S,
-    ) {
+    fn take<S: Sink>(&mut self, now: Time, since: Time, around: &mut Around<'_, S>) {
         let (slot, origin) = (self.config.slot, since + self.config.difs);
         let ready = |station: &Station| station.contender.ready_at(origin, slot) == now;
         let together = self.stations.iter().filter(|station| ready(station)).count();
@@ -285,7 +271,7 @@ impl Wifi {
                 self.stations[index].contender.pass_slots(slots);
                 continue;
             }
-            let took = self.transmit(index, air, now, links, packets, sink);
+            let took = self.transmit(index, air, now, around);
             longest = longest.max(took);
         }
         self.stats.accesses += 1;
@@ -300,10 +286,9 @@ impl Wifi {
         index: usize,
         air: Air,
         now: Time,
-        links: &mut [Link],
-        packets: &mut Packets,
-        sink: &mut S,
+        around: &mut Around<'_, S>,
     ) -> Span {
+        let Around { links, packets, sink } = around;
         let Wifi { config, airtime, stations, .. } = self;
         let Station { kind, rate, on_air, .. } = &mut stations[index];
         match kind {
