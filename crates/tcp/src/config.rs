@@ -7,7 +7,7 @@ use crate::nagle::Nagle;
 use crate::recovery::Recovery;
 use crate::registry;
 use crate::rtt::{RtoBounds, Variance};
-use crate::sender::Pacing;
+use crate::sender::{FrtoUse, Pacing};
 use ackord_units::{Bytes, Choice, Span};
 use ackord_wire::IpVersion;
 
@@ -28,6 +28,8 @@ pub struct Config {
     pub offers: Offers,
     /// Whether data is paced.
     pub pacing: Pacing,
+    /// Whether timeouts are looked into (RFC 5682).
+    pub frto: FrtoUse,
     /// The retransmission timeout's bounds.
     pub rto: RtoBounds,
     /// Timeouts in a row after which the connection is given up (R2).
@@ -126,6 +128,10 @@ impl Config {
                 "on" => Pacing::On,
                 "off" => Pacing::Off,
                 _ => Pacing::Auto,
+            },
+            frto: match registry::word(choice, "frto").as_str() {
+                "on" => FrtoUse::On,
+                _ => FrtoUse::Off,
             },
             rto: RtoBounds {
                 initial: span("rto_initial"),

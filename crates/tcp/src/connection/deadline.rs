@@ -27,6 +27,10 @@ impl Connection {
         if self.sender.detector_at.is_some_and(|at| at <= now) {
             self.sender.on_detector_timer(trace);
         }
+        // A probe that is due with the retransmission timer goes before it (RFC 8985 §7.2).
+        if self.sender.probe_at().is_some_and(|at| at <= now) {
+            self.sender.on_probe_timer(now);
+        }
         if self.sender.rto_at.is_some_and(|at| at <= now) {
             self.on_retransmission_timer(trace);
         }

@@ -5,6 +5,7 @@
 //! | `facts.rs` | what the sender tells a detector |
 //! | `fixed.rs` | a fixed number of duplicate acknowledgments, with limited transmit |
 //! | `vegas.rs` | the same, or sooner by a fine-grained timeout |
+//! | `rack.rs`, `rack/` | by time: RACK with tail loss probes |
 //!
 //! The retransmission timer is not here: it is the connection's last resort under every policy.
 //! Nor is the finding of spurious retransmissions by DSACK and timestamps: the sender does that,
@@ -12,10 +13,13 @@
 
 mod facts;
 mod fixed;
+mod rack;
 mod vegas;
 
 pub use facts::{Advance, Available, Delivered, Doubt, Echo, Hole, Spurious, Stage, Verification};
 pub use fixed::{Fixed, LimitedTransmit};
+pub(crate) use rack::{Outstanding, ProbeAck, ProbeFacts, ProbeKind, ProbeOutcome, Report, Tlp};
+pub use rack::{Rack, RackKnobs, UndoReductions};
 pub use vegas::VegasLoss;
 
 use ackord_events::RecoveryKind;
@@ -58,9 +62,7 @@ pub enum Undo {
 /// Which segments in flight are lost by the passing of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Horizon {
-    /// The detector does not judge by time; the sender keeps no order of transmissions.
-    NotUsed,
-    /// It does, but as yet nothing can be lost.
+    /// As yet nothing can be lost.
     Unknown,
     /// Every segment last sent before `sent_before` (at the same time: ending before that octet)
     /// and longer ago than `age` is lost.
@@ -76,7 +78,7 @@ pub enum Horizon {
 ///
 /// Whatever it says about a loss while a repair goes on is for the sender to use or not: in fast
 /// recovery the recovery sender and the scoreboard, by [`LossDetector::duplicate_threshold`] and
-/// [`LossDetector::horizon`], find what else is lost.
+/// [`ByTime::horizon`], find what else is lost.
 pub trait LossDetector: Send + fmt::Debug {
     /// A duplicate acknowledgment came while nothing was being repaired.
     fn on_duplicate_ack(&mut self, now: Time, doubt: &Doubt) -> LossVerdict;
@@ -114,14 +116,36 @@ pub trait LossDetector: Send + fmt::Debug {
         LossVerdict::WAIT
     }
 
-    /// A segment has newly been reported to have arrived, by SACK or cumulatively. Called only for
-    /// detectors that judge by time ([`Horizon::NotUsed`] says otherwise), in order of sequence.
+    /// Who judges instead where the peer does not speak SACK; nothing for a detector that does not
+    /// need it.
+    fn without_sack(&self) -> Option<Box<dyn LossDetector>> {
+        None
+    }
+
+    /// The detector as one that judges by time, if it is one. Asked when the connection is
+    /// established: only then does the sender keep the order of transmissions.
+    fn by_time(&mut self) -> Option<&mut dyn ByTime> {
+        None
+    }
+}
+
+/// A loss detector that goes by when segments were sent.
+pub trait ByTime {
+    /// A segment has newly been reported to have arrived: those reported by SACK first, then those
+    /// acknowledged cumulatively, each in order of sequence.
     fn on_delivered(&mut self, _now: Time, _delivered: &Delivered) {}
 
-    /// Which segments are lost by the passing of time. Asked when the connection is established,
-    /// whether it is [`Horizon::NotUsed`], and if it is not, after every acknowledgment.
-    fn horizon(&self) -> Horizon {
-        Horizon::NotUsed
+    /// The receiver had one of our retransmissions twice (RFC 2883), and it was no probe.
+    fn on_dsack(&mut self, _snd_nxt: Seq) {}
+
+    /// Which segments are lost by the passing of time. Asked after every acknowledgment and when
+    /// time has passed.
+    fn horizon(&mut self, doubt: &Doubt) -> Horizon;
+
+    /// Whether the sender is to send tail loss probes (RFC 8985 §7), and how long the peer may hold
+    /// back the acknowledgment of a lone segment.
+    fn tail_probe(&self) -> Option<Span> {
+        None
     }
 }
 

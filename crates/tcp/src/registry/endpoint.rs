@@ -114,6 +114,14 @@ pub static ENDPOINT: Mechanism = Mechanism {
             source: "RFC 6298 §2.3, RFC 7323 §4.1",
         },
         Knob {
+            name: "frto",
+            kind: ON_OFF,
+            default: "off",
+            doc: "F-RTO: after a timeout, new data shows whether anything was lost; if not, cwnd and \
+                  ssthresh are given back",
+            source: "RFC 5682, which leaves it to the sender",
+        },
+        Knob {
             name: "max_retransmissions",
             kind: KnobKind::Count { unit: "times", min: 1, max: 255 },
             default: "15",

@@ -1,7 +1,9 @@
 //! An acknowledgment arrives.
 
 use super::doubt::{Arrivals, hole, tell_lost};
+use super::frto::{AckKind, Frto, OldDelivered};
 use super::scoreboard::{Acked, Attempts, Scoreboard, Sent, SentState};
+use super::tail_probe::Seen;
 use super::undo::dsack_block;
 use super::{Fin, FinProgress, Forced, PartialAcks, Phase, Sender};
 use crate::congestion::{AckSample, CongestionEvent, LossAnswer, Repair, SendLimit};
@@ -33,6 +35,7 @@ impl Sender {
     pub(crate) fn on_ack<S: Sink>(&mut self, trace: &mut Trace<'_, S>, ack: &IncomingAck) {
         self.begin_sample(trace.now);
         let same_window = !self.update_window(ack);
+        let snd_una_before = self.snd_una;
         let newly_sacked = self.take_in_blocks(trace.now, ack);
         if ack.ack.after(self.snd_una) {
             self.on_new_ack(trace, ack, newly_sacked);
@@ -44,12 +47,12 @@ impl Sender {
                 self.on_duplicate_ack(trace, newly_sacked);
             }
         }
-        if self.uses_sack
-            && let Some(duplicate) = dsack_block(&ack.sack, ack.ack)
-        {
+        let dsack = dsack_block(&ack.sack, ack.ack).filter(|_| self.uses_sack);
+        if let Some(duplicate) = dsack {
             self.on_dsack(trace, duplicate);
         }
         self.look_for_overdue(trace);
+        self.look_at_probe(trace, ack, Seen { snd_una_before, dsack });
         self.refresh_detector();
         self.tell_sample(trace);
     }
@@ -111,6 +114,12 @@ impl Sender {
         let repairing = self.phase != Phase::Open;
         self.look_at_first_new_ack(t, ack.echo, advance.extent_segments, lateness);
         let verdict = self.ask_after_new_ack(t, &advance);
+        let delivered = if acked.earliest_sent_at.is_some() || newly_sacked > 0 {
+            OldDelivered::Yes
+        } else {
+            OldDelivered::No
+        };
+        self.look_into_timeout(t, AckKind::Advances, delivered);
         let undone = repairing && self.phase == Phase::Open;
 
         let sample = AckSample {
@@ -198,6 +207,9 @@ impl Sender {
         let own = acked.earliest_sent_at.filter(|_| !acked.ambiguous);
         let Some(rtt) = own.map(|sent_at| trace.now - sent_at).or(timestamp_rtt) else { return };
         self.rtt.on_sample(rtt, self.window());
+        if let Some(tail) = &mut self.tail {
+            tail.tlp.on_rtt_sample();
+        }
         let (srtt, rto) = (self.rtt.srtt().unwrap_or(rtt), self.rtt.rto());
         trace.emit(|endpoint| Event::RttSampled { endpoint, rtt, srtt, rto });
     }
@@ -237,7 +249,12 @@ impl Sender {
                 let flight = self.flight();
                 self.recovery.on_ack(&RecoveryAck { acked, delivered, new_losses, flight });
             }
-            Phase::SlowStartRecovery { .. } => {}
+            Phase::SlowStartRecovery { .. } if self.uses_sack => {
+                self.look_into_timeout(trace, AckKind::Sacking, OldDelivered::Yes);
+            }
+            Phase::SlowStartRecovery { .. } => {
+                self.look_into_timeout(trace, AckKind::Duplicate, OldDelivered::No);
+            }
         }
     }
 
@@ -294,6 +311,7 @@ impl Sender {
 
     pub(super) fn leave_repair<S: Sink>(&mut self, trace: &mut Trace<'_, S>, kind: RecoveryKind) {
         self.phase = Phase::Open;
+        self.frto = Frto::Off;
         self.forget_duplicates();
         trace.emit(|endpoint| Event::RecoveryExited { endpoint, kind });
     }
@@ -333,6 +351,9 @@ impl Sender {
         self.loss.on_repair(trace.now, RecoveryKind::Fast);
         self.forced = Forced::Retransmission;
         self.beyond_cwnd = Bytes::ZERO;
+        if let Some(tail) = &mut self.tail {
+            tail.stand_down();
+        }
         let kind = match repair {
             Repair::FastRecovery => {
                 self.phase = Phase::FastRecovery { recover, partial_acks: PartialAcks::None };

@@ -43,6 +43,17 @@ impl Scoreboard {
         self.sent.iter().for_each(|sent| by_time.push(sent));
     }
 
+    /// What had been taken out for lost is in flight after all: its transmissions count again.
+    pub(super) fn restore_time_order(&mut self) {
+        if let Some(by_time) = &mut self.by_time {
+            by_time.queue.clear();
+            let in_flight = self.sent.iter().filter(|sent| sent.state == SentState::InFlight);
+            in_flight.for_each(|sent| by_time.push(sent));
+            // Of the same time the lower one left first, as here: the sort is stable.
+            by_time.queue.make_contiguous().sort_by_key(|transmission| transmission.sent_at);
+        }
+    }
+
     /// Whether it is kept.
     pub(super) fn keeps_time_order(&self) -> bool {
         self.by_time.is_some()

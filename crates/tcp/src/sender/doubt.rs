@@ -30,7 +30,8 @@ impl Arrivals<'_> {
             Some((echo, clock)) if clock.is_before(echo, sent.sent_at) => Echo::Older,
             Some(_) => Echo::NotOlder,
         };
-        self.loss.on_delivered(
+        let Some(by_time) = self.loss.by_time() else { return };
+        by_time.on_delivered(
             self.now,
             &Delivered {
                 sent_at: sent.sent_at,
@@ -138,18 +139,20 @@ impl Sender {
         }
         self.look_for_overdue(trace);
         self.refresh_detector();
+        self.tell_losses(trace.now);
     }
 
     /// Lets time pass judgment, for detectors that go by it, and begins a repair if it finds a
     /// loss.
     pub(super) fn look_for_overdue<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
-        let found = self.board.keeps_time_order()
-            && self.mark_overdue(trace) == NewLosses::Yes
-            && self.phase == Phase::Open;
-        if found && self.may_repair() {
+        if !self.board.keeps_time_order() || self.mark_overdue(trace) == NewLosses::No {
+            return;
+        }
+        if self.phase == Phase::Open && self.may_repair() {
             self.begin_repair(trace);
-        } else if found {
-            // It belongs to the window that has been answered: sent again without a reduction.
+        } else if !matches!(self.phase, Phase::SlowStartRecovery { .. }) {
+            // It belongs to a window that has been answered: sent again without a reduction, and
+            // without waiting for acknowledgments, which may not come.
             self.forced = Forced::Retransmission;
         }
     }
@@ -158,24 +161,47 @@ impl Sender {
     /// else does before.
     pub(super) fn watch_sent(&mut self, now: Time) {
         if self.overdue_at.is_none()
-            && let Horizon::Overdue { sent_before: None, age } = self.loss.horizon()
+            && let Horizon::Overdue { sent_before: None, age } = self.horizon()
         {
             self.overdue_at = Some(now + age);
             self.refresh_detector();
         }
     }
 
+    fn horizon(&mut self) -> Horizon {
+        let doubt = self.doubt();
+        self.loss.by_time().map_or(Horizon::Unknown, |by_time| by_time.horizon(&doubt))
+    }
+
     /// Declares lost what is overdue.
     pub(super) fn mark_overdue<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> NewLosses {
-        self.overdue_at = None;
-        let Horizon::Overdue { sent_before, age } = self.loss.horizon() else {
+        let Horizon::Overdue { sent_before, age } = self.horizon() else {
+            self.overdue_at = None;
             return NewLosses::No;
         };
+        self.mark_older(trace, Overdue { sent_before, age }, LossReason::DetectorTimer)
+    }
+
+    /// What a timeout means to a detector that judges by time (RFC 8985 §6.3): the oldest segment
+    /// is lost, and others only if they have been out for too long, whatever was sent after them.
+    pub(super) fn mark_overdue_on_rto<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        self.board.mark_oldest_lost();
+        if let Horizon::Overdue { age, .. } = self.horizon() {
+            let overdue = Overdue { sent_before: None, age };
+            self.mark_older(trace, overdue, LossReason::RetransmissionTimeout);
+        }
+    }
+
+    fn mark_older<S: Sink>(
+        &mut self,
+        trace: &mut Trace<'_, S>,
+        overdue: Overdue,
+        reason: LossReason,
+    ) -> NewLosses {
         let mut found = NewLosses::No;
-        let overdue = Overdue { sent_before, age };
         self.overdue_at = self.board.mark_overdue(trace.now, overdue, |sent| {
             found = NewLosses::Yes;
-            tell_lost(trace, sent, LossReason::DetectorTimer);
+            tell_lost(trace, sent, reason);
         });
         found
     }

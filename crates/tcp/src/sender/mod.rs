@@ -8,6 +8,8 @@
 //! | `ack_in.rs` | an acknowledgment arrives: windows, samples, duplicates, recovery |
 //! | `doubt.rs` | what the loss detector is asked, and what follows from its verdicts |
 //! | `undo.rs` | repairs that were not needed: DSACK, timestamps, and what is given back |
+//! | `tail_probe.rs` | tail loss probes (RFC 8985 §7) |
+//! | `frto.rs` | whether a timeout was needed (RFC 5682) |
 //! | `next.rs` | which segment leaves next |
 //! | `timeout.rs` | the retransmission and the persist timer |
 //! | `pacing.rs` | how fast segments may leave |
@@ -20,21 +22,24 @@ mod ack_in;
 mod by_time;
 mod delivery;
 mod doubt;
+mod frto;
 mod model_feed;
 mod next;
 mod pacing;
 mod scoreboard;
+mod tail_probe;
 mod timeout;
 mod undo;
 
 pub(crate) use ack_in::IncomingAck;
+pub use frto::FrtoUse;
 pub(crate) use next::Outgoing;
 pub use pacing::Pacing;
 pub(crate) use scoreboard::Fin;
 
 use crate::config::Config;
 use crate::congestion::{CongestionControl, Established, SelectiveAcks};
-use crate::loss::{Horizon, LossDetector};
+use crate::loss::LossDetector;
 use crate::nagle::Nagle;
 use crate::recovery::{Flight, Recovery};
 use crate::rtt::{RttEstimator, Window};
@@ -42,8 +47,10 @@ use crate::trace::Trace;
 use crate::ts_clock::TsClock;
 use ackord_events::{CwndReason, Event, RecoveryKind, Sink};
 use ackord_units::{Bytes, Seq, Time};
+use frto::Frto;
 use pacing::Pacer;
 use scoreboard::Scoreboard;
+use tail_probe::TailProbe;
 use undo::Repairs;
 
 /// Where the sender stands with respect to loss.
@@ -152,6 +159,12 @@ pub(crate) struct Sender {
     /// When the next segment falls due under a detector that judges by time.
     overdue_at: Option<Time>,
     repairs: Repairs,
+    /// Tail loss probes, where the detector asks for them.
+    tail: Option<TailProbe>,
+    /// Whether a timeout needs looking into, and how much new data that may take.
+    frto: Frto,
+    frto_use: FrtoUse,
+    frto_allowance: Bytes,
     /// The clock of our timestamps, where they are in use.
     ts_clock: Option<TsClock>,
     pub(crate) timeouts_in_row: u32,
@@ -208,6 +221,10 @@ impl Sender {
             detector_at: None,
             overdue_at: None,
             repairs: Repairs::default(),
+            tail: None,
+            frto: Frto::Off,
+            frto_use: config.frto,
+            frto_allowance: Bytes::ZERO,
             ts_clock: None,
             timeouts_in_row: 0,
             persist: Persist { at: None, due: false, octet_out: false, probes: 0 },
@@ -229,7 +246,8 @@ impl Sender {
         };
         self.congestion.on_established(trace.now, established);
         self.pacer.establish(self.congestion.pacing_rate());
-        if self.loss.horizon() != Horizon::NotUsed {
+        if let Some(by_time) = self.loss.by_time() {
+            self.tail = by_time.tail_probe().map(TailProbe::new);
             self.board.keep_time_order();
         }
         self.tell_window(trace, CwndReason::Initial);
@@ -241,6 +259,9 @@ impl Sender {
         self.ts_clock = ts_clock;
         if !sack && let Some(instead) = self.recovery.without_sack() {
             self.recovery = instead;
+        }
+        if !sack && let Some(instead) = self.loss.without_sack() {
+            self.loss = instead;
         }
     }
 
@@ -327,8 +348,9 @@ impl Sender {
 
     /// When a timer of the sending half is due.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        let timers = earlier(earlier(self.rto_at, self.persist.at), self.detector_at);
-        earlier(timers, self.pacer.wake_at)
+        let watchers = earlier(self.detector_at, self.probe_at());
+        let timers = earlier(earlier(self.rto_at, self.persist.at), self.pacer.wake_at);
+        earlier(timers, watchers)
     }
 
     /// Nothing is left to wait for.
@@ -337,6 +359,7 @@ impl Sender {
         self.persist.at = None;
         self.detector_at = None;
         self.pacer.wake_at = None;
+        self.tail = None;
     }
 
     /// Whether there is anything that the windows might let out.
@@ -345,6 +368,7 @@ impl Sender {
             || self.board.has_lost()
             || self.fin == FinProgress::Queued
             || !matches!(self.phase, Phase::Open)
+            || self.probe_is_ready()
     }
 }
 

@@ -3,6 +3,7 @@
 use super::scoreboard::{Attempts, Sent, SentState};
 use super::{Fin, FinProgress, Forced, Phase, Sender};
 use crate::congestion::LossAnswer;
+use crate::loss::ProbeKind;
 use crate::nagle::SmallSegment;
 use crate::recovery::Flight;
 use ackord_events::SegmentKind;
@@ -27,6 +28,15 @@ enum NewData {
     Wait,
 }
 
+/// What may keep new data back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gate {
+    /// cwnd, Nagle and the peer's window.
+    Windows,
+    /// The peer's window: a probe may exceed cwnd by a segment (RFC 8985 §7.3).
+    PeersWindow,
+}
+
 impl Sender {
     /// The next segment, which is then on its way. `room` is what fits into a segment beside the
     /// options it is going to carry.
@@ -34,7 +44,12 @@ impl Sender {
         if self.pacer.holds(now) {
             return None;
         }
-        if let Some(lost) = self.board.next_lost() {
+        if self.probe_is_ready() {
+            return self.probe_segment(now, room);
+        }
+        // While a timeout is looked into, only the first segment is sent again.
+        let held = self.frto.is_undecided() && self.forced == Forced::No;
+        if !held && let Some(lost) = self.board.next_lost() {
             let len = Bytes(u64::from(lost.seq_len()));
             if self.forced == Forced::No && self.allowance() < len {
                 return None;
@@ -42,7 +57,7 @@ impl Sender {
             return Some(self.retransmit(now, lost));
         }
         self.forced = Forced::No;
-        match self.new_data(room) {
+        match self.new_data(room, Gate::Windows) {
             NewData::Ready(outgoing) => Some(self.send_new(now, outgoing)),
             NewData::WindowClosed => self.probe(now),
             NewData::Wait => {
@@ -71,6 +86,7 @@ impl Sender {
                 LossAnswer::OwnWindow if self.uses_sack => cwnd.saturating_sub(pipe),
                 _ => self.recovery.allowance(&self.flight()),
             },
+            Phase::SlowStartRecovery { .. } if self.frto.is_undecided() => self.frto_allowance,
             Phase::SlowStartRecovery { .. } => cwnd.saturating_sub(pipe),
         }
     }
@@ -96,7 +112,23 @@ impl Sender {
         }
     }
 
-    fn new_data(&self, room: Bytes) -> NewData {
+    /// A tail loss probe (RFC 8985 §7.3): new data if there is some, or else the last segment.
+    fn probe_segment(&mut self, now: Time, room: Bytes) -> Option<Outgoing> {
+        if let NewData::Ready(outgoing) = self.new_data(room, Gate::PeersWindow) {
+            let outgoing = self.send_new(now, outgoing);
+            self.after_probe(ProbeKind::New);
+            return Some(outgoing);
+        }
+        let last = self.board.resend_last(now);
+        self.after_probe(ProbeKind::Retransmission);
+        let Sent { seq, payload, fin, .. } = last?;
+        self.repairs.on_probed(now, seq, self.rtt.rto() * 2);
+        self.after_data_left(now, Bytes(u64::from(payload)));
+        let kind = SegmentKind::Retransmission;
+        Some(Outgoing { seq, payload, fin, push: false, kind })
+    }
+
+    fn new_data(&self, room: Bytes, gate: Gate) -> NewData {
         let unsent = self.written - self.nxt_offset;
         let fin_waits = self.fin == FinProgress::Queued;
         if unsent == 0 && !fin_waits {
@@ -117,7 +149,7 @@ impl Sender {
             // RFC 9293 §3.8.6.2.1: a small segment leaves if it is all there is and Nagle lets
             // it, or if it is half of the largest window the peer ever offered.
             let worth_it = if all {
-                self.nagle.may_send(&self.small())
+                gate == Gate::PeersWindow || self.nagle.may_send(&self.small())
             } else {
                 payload >= self.max_snd_wnd / 2
             };
@@ -125,7 +157,11 @@ impl Sender {
                 return if all { NewData::Wait } else { stuck() };
             }
         }
-        if self.budget() < Bytes(u64::from(payload)) {
+        let budget = match gate {
+            Gate::Windows => self.budget(),
+            Gate::PeersWindow => self.below_max_window(),
+        };
+        if budget < Bytes(u64::from(payload)) {
             return NewData::Wait;
         }
         NewData::Ready(Outgoing {
@@ -143,13 +179,14 @@ impl Sender {
 
     /// What cwnd and the fixed bound, if there is one, let out of new data.
     fn budget(&self) -> Bytes {
-        let allowance = self.allowance();
-        match self.max_window_segments {
-            None => allowance,
-            Some(segments) => {
-                allowance.min((self.smss * segments).saturating_sub(self.flight_size()))
-            }
-        }
+        self.allowance().min(self.below_max_window())
+    }
+
+    /// What the fixed bound lets out.
+    fn below_max_window(&self) -> Bytes {
+        self.max_window_segments.map_or(Bytes::MAX, |segments| {
+            (self.smss * segments).saturating_sub(self.flight_size())
+        })
     }
 
     fn send_new(&mut self, now: Time, outgoing: Outgoing) -> Outgoing {
@@ -180,9 +217,13 @@ impl Sender {
         }
         self.recovery.on_sent(Bytes(u64::from(payload)));
         self.after_data_left(now, Bytes(u64::from(payload)));
+        if self.frto.is_undecided() {
+            self.frto_allowance = self.frto_allowance.saturating_sub(Bytes(u64::from(payload)));
+        }
         if self.rto_at.is_none() {
             self.restart_rto(now);
         }
+        self.arm_probe(now);
         self.persist.at = None;
         self.persist.due = false;
         outgoing

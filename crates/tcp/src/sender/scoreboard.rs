@@ -128,6 +128,16 @@ impl Scoreboard {
         self.lost_segments > 0
     }
 
+    /// How many segments are outstanding.
+    pub(crate) fn segments(&self) -> usize {
+        self.sent.len()
+    }
+
+    /// Highest octet selectively acknowledged, plus one.
+    pub(crate) fn highest_sacked(&self) -> Option<Seq> {
+        self.highest_sacked
+    }
+
     /// The oldest outstanding segment.
     pub(crate) fn oldest(&self) -> Option<&Sent> {
         self.sent.front()
@@ -377,6 +387,7 @@ impl Scoreboard {
                 }
             }
             self.lost_segments = 0;
+            self.restore_time_order();
         }
         self.lost_below = None;
     }
@@ -406,6 +417,21 @@ impl Scoreboard {
         self.pipe += u64::from(sent.seq_len());
         self.lost_segments -= 1;
         self.retransmit_from = sent.end();
+    }
+
+    /// Notes that the last segment, which is in flight, was sent again at `now`, and gives it.
+    pub(crate) fn resend_last(&mut self, now: Time) -> Option<Sent> {
+        let index = self.sent.len().checked_sub(1)?;
+        let last = self.sent.get_mut(index).filter(|last| last.state == SentState::InFlight)?;
+        last.attempts = Attempts::Again;
+        last.sent_at = now;
+        if let Some(delivery) = &mut self.delivery {
+            delivery.on_resent(index, last, self.pipe);
+        }
+        if let Some(by_time) = &mut self.by_time {
+            by_time.push(last);
+        }
+        Some(*last)
     }
 
     fn next_lost_index(&mut self) -> usize {

@@ -20,9 +20,13 @@ impl Sender {
             let reason = LossReason::RetransmissionTimeout;
             trace.emit(|endpoint| Event::SegmentLost { endpoint, seq, bytes, reason });
         }
-        // Everything not SACKed counts as lost: what arrived meanwhile is skipped by the
-        // cumulative acknowledgments of the retransmissions.
-        self.board.mark_all_lost();
+        if self.board.keeps_time_order() {
+            self.mark_overdue_on_rto(trace);
+        } else {
+            // Everything not SACKed counts as lost: what arrived meanwhile is skipped by the
+            // cumulative acknowledgments of the retransmissions.
+            self.board.mark_all_lost();
+        }
         if order == TimeoutOrder::First {
             // A repeated one takes nothing more that could be given back.
             self.remember(RecoveryKind::Timeout);
@@ -30,8 +34,12 @@ impl Sender {
         self.congestion.on_congestion(trace.now, CongestionEvent::Timeout { flight_size, order });
         self.loss.on_repair(trace.now, RecoveryKind::Timeout);
         let recover = self.snd_nxt;
+        self.begin_frto(self.phase, order == TimeoutOrder::Repeated, recover);
         self.phase = Phase::SlowStartRecovery { recover };
         self.recover = Some(recover);
+        if let Some(tail) = &mut self.tail {
+            tail.stand_down();
+        }
         self.forget_duplicates();
         self.refresh_detector();
         self.forced = Forced::Retransmission;

@@ -57,17 +57,15 @@ pub(super) struct Repairs {
 struct Resent {
     seq: Seq,
     at: Time,
-    repair: u32,
+    /// The repair it was sent for; none for a tail loss probe.
+    repair: Option<u32>,
 }
 
 impl Repairs {
     /// A segment was sent again at `now`. Reports of it come within about a round trip; `forget`
     /// is how long they are waited for.
     pub(super) fn on_resent(&mut self, now: Time, seq: Seq, forget: Span) {
-        while self.resent.front().is_some_and(|resent| now.saturating_since(resent.at) > forget) {
-            self.resent.pop_front();
-        }
-        self.resent.push_back(Resent { seq, at: now, repair: self.number });
+        self.keep(Resent { seq, at: now, repair: Some(self.number) }, forget);
         if let Some(taken) = &mut self.taken {
             taken.first_resent.get_or_insert((seq, now));
             taken.resent += 1;
@@ -75,12 +73,25 @@ impl Repairs {
         }
     }
 
+    /// The last segment was sent again as a tail loss probe.
+    pub(super) fn on_probed(&mut self, now: Time, seq: Seq, forget: Span) {
+        self.keep(Resent { seq, at: now, repair: None }, forget);
+    }
+
+    fn keep(&mut self, resent: Resent, forget: Span) {
+        let at = resent.at;
+        while self.resent.front().is_some_and(|old| at.saturating_since(old.at) > forget) {
+            self.resent.pop_front();
+        }
+        self.resent.push_back(resent);
+    }
+
     /// The receiver had `block` twice. True if that was one of our retransmissions.
     fn account(&mut self, block: SackBlock) -> bool {
         let covers =
             |resent: &Resent| resent.seq.at_or_after(block.start) && resent.seq.before(block.end);
         let Some(index) = self.resent.iter().position(covers) else { return false };
-        let of = self.resent.remove(index).map(|resent| resent.repair);
+        let of = self.resent.remove(index).and_then(|resent| resent.repair);
         if let Some(taken) = &mut self.taken
             && of == Some(self.number)
         {
@@ -147,6 +158,11 @@ impl Sender {
         if !self.repairs.account(block) {
             return;
         }
+        let of_probe = self.is_of_probe(block);
+        let snd_nxt = self.snd_nxt;
+        if !of_probe && let Some(by_time) = self.loss.by_time() {
+            by_time.on_dsack(snd_nxt);
+        }
         let (seq, bytes) = (block.start, Bytes(u64::from(block.end.since(block.start))));
         trace.emit(|endpoint| Event::RetransmissionSpurious { endpoint, seq, bytes });
         // RFC 3708 §4: every retransmission of the repair has to be accounted for.
@@ -158,9 +174,20 @@ impl Sender {
         }
     }
 
-    /// Asks the detector what to make of a repair that was not needed.
+    /// Asks the detector what to make of a repair that was not needed, and does it.
     fn report_spurious<S: Sink>(&mut self, trace: &mut Trace<'_, S>, evidence: SpuriousEvidence) {
-        let Some(taken) = self.repairs.taken else { return };
+        if let Some(undo) = self.ask_about_spurious(trace.now, evidence) {
+            self.undo(trace, undo, evidence);
+        }
+    }
+
+    /// What the detector makes of a repair that was not needed.
+    pub(super) fn ask_about_spurious(
+        &mut self,
+        now: Time,
+        evidence: SpuriousEvidence,
+    ) -> Option<Undo> {
+        let taken = self.repairs.taken?;
         let filled = taken.filled.unwrap_or(Filled { extent_segments: 0, lateness: Span::ZERO });
         let spurious = Spurious {
             evidence,
@@ -170,9 +197,7 @@ impl Sender {
             flight_size: taken.flight_size,
             smss: self.smss,
         };
-        if let Some(undo) = self.loss.on_spurious(trace.now, &spurious) {
-            self.undo(trace, undo, evidence);
-        }
+        self.loss.on_spurious(now, &spurious)
     }
 
     /// Gives back what the last repair took; nothing if it has been given back already.

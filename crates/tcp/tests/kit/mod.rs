@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses the part it needs")]
 
 pub mod peer;
+pub mod stack;
 
 use ackord_events::{EndpointId, NoSink, TcpState};
 use ackord_tcp::{Config, Connection, Mechanisms, registry};

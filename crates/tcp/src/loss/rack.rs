@@ -1,0 +1,144 @@
+//! RACK-TLP (RFC 8985): a segment is lost once another one, sent later, has arrived and some time
+//! for reordering has passed; tail loss probes ask for acknowledgments where none come.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `rack/state.rs` | the latest delivery and the reordering window (§6.2) |
+//! | `rack/min_rtt.rs` | the least round-trip time of the last minutes |
+//! | `rack/tlp.rs` | when a probe is due and what its acknowledgment tells (§7); the sender runs it |
+//!
+//! It needs SACK; where the peer does not speak it, three duplicate acknowledgments take over.
+
+mod min_rtt;
+mod state;
+mod tlp;
+
+pub(crate) use tlp::{Outstanding, ProbeAck, ProbeFacts, ProbeKind, ProbeOutcome, Report, Tlp};
+
+use super::{
+    ByTime, Delivered, Doubt, Echo, Fixed, Hole, Horizon, LimitedTransmit, LossDetector,
+    LossVerdict, Spurious, Stage, Undo,
+};
+use ackord_units::{Seq, Span, Time};
+use state::{Circumstances, Delivery, RackState, Repairing, SentMark, Transmission};
+
+/// What can be chosen of RACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RackKnobs {
+    /// Tail loss probes, and what is added to their timer for a lone segment
+    /// (TLP.max_ack_delay, §7.2); none if absent.
+    pub tail_probe: Option<Span>,
+    /// What becomes of a reduction for which there was no loss.
+    pub undo: UndoReductions,
+}
+
+/// Whether a spurious repair's reduction is taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UndoReductions {
+    /// It is, as Linux does; RFC 8985 leaves it to others (RFC 4015, RFC 3708).
+    On,
+    /// It stays.
+    Off,
+}
+
+/// The loss detector of RFC 8985.
+#[derive(Clone, Debug)]
+pub struct Rack {
+    state: RackState,
+    knobs: RackKnobs,
+    /// Whether something was being repaired when it was last asked.
+    repairing: Repairing,
+}
+
+/// §6.2 step 4: what counts until reordering has been seen, and what takes over without SACK.
+const DUP_THRESH: u32 = 3;
+
+impl Rack {
+    /// A detector that has seen nothing yet.
+    pub fn new(knobs: RackKnobs) -> Rack {
+        Rack { state: RackState::new(DUP_THRESH), knobs, repairing: Repairing::No }
+    }
+
+    /// In disorder what has been SACKed is no longer in the network: as much new data may leave
+    /// (RFC 6675 §2's pipe in place of FlightSize).
+    fn meanwhile(doubt: &Doubt) -> LossVerdict {
+        LossVerdict::NotYet { beyond_cwnd: doubt.sacked }
+    }
+
+    fn note_stage(&mut self, stage: Stage) {
+        let repairing = match stage {
+            Stage::Open => Repairing::No,
+            Stage::Repairing(_) => Repairing::Yes,
+        };
+        if self.repairing == Repairing::Yes && repairing == Repairing::No {
+            self.state.on_recovered();
+        }
+        self.repairing = repairing;
+    }
+}
+
+impl LossDetector for Rack {
+    fn on_duplicate_ack(&mut self, _now: Time, doubt: &Doubt) -> LossVerdict {
+        Rack::meanwhile(doubt)
+    }
+
+    fn duplicate_threshold(&self) -> u32 {
+        DUP_THRESH
+    }
+
+    fn on_new_ack(&mut self, _now: Time, doubt: &Doubt, _advance: &super::Advance) -> LossVerdict {
+        self.state.on_advance(doubt.snd_una);
+        Rack::meanwhile(doubt)
+    }
+
+    fn on_spurious(&mut self, _now: Time, _spurious: &Spurious) -> Option<Undo> {
+        match self.knobs.undo {
+            UndoReductions::On => Some(Undo::Restore),
+            UndoReductions::Off => None,
+        }
+    }
+
+    fn without_sack(&self) -> Option<Box<dyn LossDetector>> {
+        Some(Box::new(Fixed::new(DUP_THRESH, LimitedTransmit::On)))
+    }
+
+    fn by_time(&mut self) -> Option<&mut dyn ByTime> {
+        Some(self)
+    }
+}
+
+impl ByTime for Rack {
+    fn on_delivered(&mut self, now: Time, delivered: &Delivered) {
+        let transmission = match (delivered.hole, delivered.echo) {
+            (Hole::SentOnce, _) => Transmission::Only,
+            (Hole::Resent(_), Echo::Older) => Transmission::EarlierThanResent,
+            (Hole::Resent(_), Echo::Absent | Echo::NotOlder) => Transmission::Resent,
+        };
+        let mark = SentMark { at: delivered.sent_at, end_seq: delivered.end_seq };
+        self.state.on_delivery(now, &Delivery { mark, transmission });
+    }
+
+    fn on_dsack(&mut self, snd_nxt: Seq) {
+        self.state.on_dsack(snd_nxt);
+    }
+
+    fn horizon(&mut self, doubt: &Doubt) -> Horizon {
+        self.state.end_of_ack();
+        self.note_stage(doubt.stage);
+        let Some(latest) = self.state.latest() else { return Horizon::Unknown };
+        let segments_sacked = doubt.sacked.get().div_ceil(doubt.smss.get().max(1));
+        let window = self.state.reordering_window(&Circumstances {
+            repairing: self.repairing,
+            segments_sacked: u32::try_from(segments_sacked).unwrap_or(u32::MAX),
+            srtt: doubt.srtt,
+        });
+        Horizon::Overdue {
+            sent_before: Some((latest.at, latest.end_seq)),
+            age: self.state.rtt() + window,
+        }
+    }
+
+    fn tail_probe(&self) -> Option<Span> {
+        self.knobs.tail_probe
+    }
+}

@@ -1,0 +1,142 @@
+//! Runs tail loss probes (RFC 8985 §7) for a detector that asks for them: arms their timer, sends
+//! one at a time, and tells congestion control of a loss that only the probe repaired.
+
+use super::ack_in::IncomingAck;
+use super::{Phase, Sender};
+use crate::congestion::{CongestionEvent, Repair};
+use crate::loss::{Outstanding, ProbeAck, ProbeFacts, ProbeKind, ProbeOutcome, Report, Tlp};
+use crate::trace::Trace;
+use ackord_events::{CwndReason, Sink};
+use ackord_units::{Bytes, Seq, Span, Time};
+use ackord_wire::SackBlock;
+
+/// The probes of a connection.
+#[derive(Debug)]
+pub(super) struct TailProbe {
+    pub(super) tlp: Tlp,
+    /// When one is due, unless an acknowledgment comes before.
+    pub(super) at: Option<Time>,
+    pub(super) stage: ProbeStage,
+    /// FlightSize when the outstanding one left.
+    flight_size: Bytes,
+}
+
+/// Whether a probe is to leave with the next poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ProbeStage {
+    Idle,
+    Ready,
+}
+
+impl TailProbe {
+    pub(super) fn new(max_ack_delay: Span) -> TailProbe {
+        TailProbe {
+            tlp: Tlp::new(max_ack_delay),
+            at: None,
+            stage: ProbeStage::Idle,
+            flight_size: Bytes::ZERO,
+        }
+    }
+
+    /// A repair takes over.
+    pub(super) fn stand_down(&mut self) {
+        self.tlp.forget();
+        self.at = None;
+        self.stage = ProbeStage::Idle;
+    }
+}
+
+/// What an acknowledgment looked like, before the scoreboard took it in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    pub(super) snd_una_before: Seq,
+    pub(super) dsack: Option<SackBlock>,
+}
+
+impl Sender {
+    /// New data left, or an acknowledgment advanced (§7.2): the timer starts anew, or stops where
+    /// something else looks after what is missing.
+    pub(super) fn arm_probe(&mut self, now: Time) {
+        if self.tail.is_none() {
+            return;
+        }
+        let quiet = self.phase == Phase::Open && self.board.sacked() == Bytes::ZERO;
+        let (srtt, rto_at) = (self.rtt.srtt(), self.rto_at);
+        let outstanding = match self.board.segments() {
+            1 => Outstanding::One,
+            _ => Outstanding::More,
+        };
+        let Some(tail) = &mut self.tail else { return };
+        tail.at = rto_at
+            .filter(|_| quiet && tail.tlp.may_probe())
+            .map(|rto_at| tail.tlp.due(&ProbeFacts { now, srtt, outstanding, rto_at }));
+    }
+
+    /// The probe timer expired. From here on the retransmission timer watches (§7.3).
+    pub(crate) fn on_probe_timer(&mut self, now: Time) {
+        if let Some(tail) = &mut self.tail {
+            tail.at = None;
+            if !self.board.is_empty() {
+                tail.stage = ProbeStage::Ready;
+            }
+        }
+        self.restart_rto(now);
+    }
+
+    /// When the probe timer is due.
+    pub(crate) fn probe_at(&self) -> Option<Time> {
+        self.tail.as_ref().and_then(|tail| tail.at)
+    }
+
+    /// Whether a probe is to leave now.
+    pub(super) fn probe_is_ready(&self) -> bool {
+        self.tail.as_ref().is_some_and(|tail| tail.stage == ProbeStage::Ready)
+    }
+
+    /// A probe leaves; what it consists of has just been put on the scoreboard.
+    pub(super) fn after_probe(&mut self, kind: ProbeKind) {
+        let (snd_nxt, flight_size) = (self.snd_nxt, self.flight_size());
+        if let Some(tail) = &mut self.tail {
+            tail.tlp.on_probe_sent(snd_nxt, kind);
+            tail.at = None;
+            tail.stage = ProbeStage::Idle;
+            tail.flight_size = flight_size;
+        }
+    }
+
+    /// Whether a report of a duplicate is about the outstanding probe.
+    pub(super) fn is_of_probe(&self, block: SackBlock) -> bool {
+        self.tail.as_ref().is_some_and(|tail| tail.tlp.probe_end() == Some(block.end))
+    }
+
+    /// §7.4.2, for every acknowledgment.
+    pub(super) fn look_at_probe<S: Sink>(
+        &mut self,
+        trace: &mut Trace<'_, S>,
+        ack: &IncomingAck,
+        seen: Seen,
+    ) {
+        let Some(tail) = &mut self.tail else { return };
+        let plain = ack.ack == seen.snd_una_before && !ack.carries_data && ack.sack.is_empty();
+        let report = match seen.dsack {
+            Some(block) if tail.tlp.probe_end() == Some(block.end) => Report::ProbeTwice,
+            _ if plain => Report::PlainDuplicate,
+            _ => Report::Other,
+        };
+        let outcome = tail.tlp.on_ack(&ProbeAck { ack: ack.ack, report });
+        if outcome == ProbeOutcome::RepairedLoss && self.phase == Phase::Open {
+            let (flight_size, repair) = (tail.flight_size, Repair::FastRecovery);
+            self.congestion.on_congestion(trace.now, CongestionEvent::Loss { flight_size, repair });
+            let cwnd_at_most = None;
+            self.congestion.on_congestion(trace.now, CongestionEvent::Recovered { cwnd_at_most });
+            self.tell_window(trace, CwndReason::Recovery);
+        }
+        if ack.ack.after(seen.snd_una_before) {
+            self.arm_probe(trace.now);
+        } else if self.board.sacked() > Bytes::ZERO
+            && let Some(tail) = &mut self.tail
+        {
+            tail.at = None;
+        }
+    }
+}

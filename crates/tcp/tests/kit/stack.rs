@@ -1,0 +1,184 @@
+//! A whole stack from `key = value` pairs, as a scenario would write it, and a sender of such a
+//! stack against an injected peer with SACK, DSACK and timestamps.
+
+use super::endpoint;
+use super::peer::SMSS;
+use ackord_events::{NoSink, TcpState};
+use ackord_tcp::{Config, Connection, Mechanisms, registry};
+use ackord_units::{Bytes, Choice, Mechanism, Seq, Span, Time};
+use ackord_wire::{Flags, Options, SackBlock, Segment, Side, Timestamps};
+
+/// The defaults with these values over them: `("loss", "rack")`, `("loss.tlp", "off")`,
+/// `("rto_min", "200 ms")`.
+pub fn stack(settings: &[(&str, &str)]) -> (Config, Mechanisms) {
+    let find = |key: &str| settings.iter().rev().find(|(name, _)| *name == key).map(|pair| pair.1);
+    let choice = |table: &'static [Mechanism], family: &str, name: &str| {
+        let name = find(family).unwrap_or(name);
+        let mechanism = registry::find(table, name).expect("registered");
+        let mut choice = Choice::of(mechanism);
+        for knob in mechanism.knobs {
+            if let Some(text) = find(&format!("{family}.{}", knob.name)) {
+                choice = choice.with(knob.name, knob.kind.parse(text).expect("in range"));
+            }
+        }
+        choice
+    };
+    let mut config = Choice::of(&registry::ENDPOINT);
+    for knob in registry::ENDPOINT.knobs {
+        if let Some(text) = find(knob.name) {
+            config = config.with(knob.name, knob.kind.parse(text).expect("in range"));
+        }
+    }
+    let congestion = choice(registry::CONGESTION, "congestion", "reno");
+    let mechanisms = Mechanisms {
+        congestion: registry::build_congestion(&congestion),
+        loss: registry::build_loss(&choice(registry::LOSS, "loss", "fixed")),
+        recovery: registry::build_recovery(&choice(registry::RECOVERY, "recovery", "sack")),
+        ack: registry::build_ack(&choice(registry::ACK, "ack", "immediate")),
+        nagle: registry::build_nagle(&choice(registry::NAGLE, "nagle", "off")),
+    };
+    (Config::from_choice(&config), mechanisms)
+}
+
+/// One sender against a receiver that the test plays. Segments are numbered from 0.
+pub struct Sender {
+    pub now: Time,
+    pub connection: Connection,
+    iss: Seq,
+    irs: Seq,
+    stamps: bool,
+}
+
+/// What the peer acknowledges: everything before segment `next`, with these blocks of segments
+/// (the first one may report a duplicate), echoing the stamp of this time.
+#[derive(Clone, Copy, Default)]
+pub struct Ack<'a> {
+    pub next: u32,
+    pub sack: &'a [(u32, u32)],
+    pub echo: Option<u64>,
+}
+
+impl Sender {
+    /// Established after a handshake of 40 ms, with `written` segments to send.
+    pub fn of(settings: &[(&str, &str)], written: u32) -> Sender {
+        let mut all = vec![("mss", "1000 B"), ("initial_window", "10"), ("rto_min", "200 ms")];
+        all.extend_from_slice(settings);
+        let stamps = settings.contains(&("timestamps", "on"));
+        if stamps {
+            all.push(("mss", "1012 B"));
+        } else {
+            all.push(("timestamps", "off"));
+        }
+        let sack = !settings.contains(&("sack", "off"));
+        let (config, mechanisms) = stack(&all);
+        let (iss, irs) = (Seq(u32::MAX - 2_500), Seq(500));
+        let mss = config.mss.get() as u16;
+        let id = endpoint(Side::Client);
+        let mut connection = Connection::connect(config, mechanisms, id, iss, Time::ZERO);
+        let syn = connection.poll_segment(Time::ZERO, &mut NoSink).expect("the SYN");
+        let now = Time::ZERO + Span::from_millis(40);
+        let echo = syn.options.timestamps.map_or(0, |stamps| stamps.value);
+        let timestamps = stamps.then_some(Timestamps { value: 1, echo });
+        let options = Options {
+            mss: Some(mss),
+            sack_permitted: sack,
+            timestamps,
+            window_scale: Some(10),
+            ..Options::default()
+        };
+        let (ack, flags) = (iss + 1, Flags::SYN | Flags::ACK);
+        let window = 60_000;
+        let syn_ack = Segment { seq: irs, ack, flags, window, options, ..Segment::default() };
+        connection.handle_segment(now, &syn_ack, &mut NoSink);
+        assert_eq!(connection.state(), TcpState::Established);
+        connection.write(Bytes(u64::from(written) * u64::from(SMSS)));
+        let mut sender = Sender { now, connection, iss, irs: irs + 1, stamps };
+        // The last acknowledgment of the handshake goes first where there is nothing to send.
+        if written == 0 {
+            assert!(sender.sent().is_empty());
+        }
+        sender
+    }
+
+    pub fn write(&mut self, segments: u32) {
+        self.connection.write(Bytes(u64::from(segments) * u64::from(SMSS)));
+    }
+
+    /// Milliseconds since the start.
+    pub fn millis(&self) -> u64 {
+        self.now.as_nanos() / 1_000_000
+    }
+
+    /// Lets time pass up to this many milliseconds since the start; what leaves when, and which.
+    pub fn until(&mut self, millis: u64) -> Vec<(u64, u32)> {
+        let end = Time::ZERO + Span::from_millis(millis);
+        let mut left = Vec::new();
+        while let Some(at) = self.connection.deadline().filter(|at| *at <= end) {
+            self.now = self.now.max(at);
+            self.connection.handle_deadline(self.now, &mut NoSink);
+            let when = self.millis();
+            left.extend(self.sent().into_iter().map(|number| (when, number)));
+        }
+        self.now = end;
+        left
+    }
+
+    /// Numbers of the segments that leave now.
+    pub fn sent(&mut self) -> Vec<u32> {
+        let mut numbers = Vec::new();
+        while let Some(segment) = self.connection.poll_segment(self.now, &mut NoSink) {
+            if segment.payload_len > 0 {
+                let offset = segment.seq.since(self.iss + 1);
+                assert_eq!((offset % SMSS, segment.payload_len), (0, SMSS));
+                numbers.push(offset / SMSS);
+            }
+        }
+        numbers
+    }
+
+    /// The peer's acknowledgment arrives; returns what leaves in answer.
+    pub fn on(&mut self, ack: Ack<'_>) -> Vec<u32> {
+        let at = |number: u32| self.iss + 1 + number * SMSS;
+        let mut options = Options::default();
+        for &(start, end) in ack.sack {
+            assert!(options.sack.push(SackBlock { start: at(start), end: at(end) }));
+        }
+        if self.stamps {
+            // Our clock: milliseconds from an offset that the initial sequence number gives.
+            let offset = (self.iss.0 >> 8) + 1;
+            let echo = ack.echo.unwrap_or_else(|| self.millis()) as u32 + offset;
+            options.timestamps = Some(Timestamps { value: 2, echo });
+        }
+        let segment = Segment {
+            seq: self.irs,
+            ack: at(ack.next),
+            flags: Flags::ACK,
+            window: 60_000,
+            options,
+            ..Segment::default()
+        };
+        let now = self.now;
+        self.connection.handle_segment(now, &segment, &mut NoSink);
+        self.sent()
+    }
+
+    pub fn ack(&mut self, next: u32, sack: &[(u32, u32)]) -> Vec<u32> {
+        self.on(Ack { next, sack, echo: None })
+    }
+
+    pub fn cwnd_segments(&self) -> f64 {
+        self.connection.cwnd().get() as f64 / f64::from(SMSS)
+    }
+
+    pub fn ssthresh_segments(&self) -> f64 {
+        self.connection.ssthresh().get() as f64 / f64::from(SMSS)
+    }
+
+    pub fn timeouts(&self) -> u64 {
+        self.connection.stats().timeouts
+    }
+
+    pub fn retransmitted(&self) -> u64 {
+        self.connection.stats().retransmitted_segments
+    }
+}
