@@ -138,6 +138,7 @@ fn kind_name(kind: &KnobKind) -> &'static str {
         KnobKind::Number { .. } => "number",
         KnobKind::Span { .. } => "span",
         KnobKind::Bytes { .. } => "bytes",
+        KnobKind::BytesList { .. } => "bytes-list",
         KnobKind::Rate { .. } => "rate",
         KnobKind::Ratio => "ratio",
         KnobKind::Choice(_) => "choice",

@@ -54,6 +54,24 @@ pub enum Event<'a> {
         /// All so far, as an offset from the start of the stream.
         stream_offset: Bytes,
     },
+    /// The application began a transfer, or an exchange of question and answer.
+    TransferBegan {
+        /// The end whose application began it.
+        endpoint: EndpointId,
+        /// Which of the flow's, counted from zero; they complete in this order.
+        index: u64,
+        /// Octets that the flow's sending end sends in it.
+        bytes: Bytes,
+    },
+    /// The application has all of a transfer, or the whole answer of an exchange.
+    TransferCompleted {
+        /// The end whose application has it.
+        endpoint: EndpointId,
+        /// Which of the flow's, counted from zero.
+        index: u64,
+        /// Octets that the flow's sending end sent in it.
+        bytes: Bytes,
+    },
     /// An acknowledgment moved `snd_una`.
     AckAdvanced {
         /// The sending end.

@@ -4,7 +4,7 @@
 //! over those runs that completed, and its `runs` says how many these were.
 
 use crate::stats::{Estimate, estimate};
-use crate::{FlowSummary, QueueSummary, RunIdentity, RunSummary};
+use crate::{FlowSummary, QueueSummary, RunIdentity, RunSummary, TransferSummary};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -60,6 +60,27 @@ pub struct FlowEstimates {
     pub mean_rtt_ms: Option<Estimate>,
     /// As in a run's summary.
     pub cwnd_mean_bytes: Option<Estimate>,
+    /// Its transfers; null where the workload has none.
+    pub transfers: Option<TransferEstimates>,
+}
+
+/// The transfers of one connection over the runs: mean, quantiles and worst of each run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TransferEstimates {
+    /// How many were complete.
+    pub completed: Option<Estimate>,
+    /// Mean time.
+    pub mean_ms: Option<Estimate>,
+    /// Median time.
+    pub p50_ms: Option<Estimate>,
+    /// 95th percentile of the time.
+    pub p95_ms: Option<Estimate>,
+    /// 99th percentile of the time.
+    pub p99_ms: Option<Estimate>,
+    /// Longest time.
+    pub max_ms: Option<Estimate>,
+    /// Mean rate.
+    pub mean_rate_bit_s: Option<Estimate>,
 }
 
 /// One direction of a link, with its queue, over the runs.
@@ -113,7 +134,30 @@ impl FlowEstimates {
             completion_s: over(|flow| flow.completion_s),
             mean_rtt_ms: over(|flow| flow.rtt.map(|rtt| rtt.mean_ms)),
             cwnd_mean_bytes: over(|flow| flow.cwnd_mean_bytes),
+            transfers: TransferEstimates::of(runs, number),
         }
+    }
+}
+
+impl TransferEstimates {
+    fn of(runs: &[RunSummary], number: usize) -> Option<TransferEstimates> {
+        let of_run = |run: &RunSummary| run.flows.get(number)?.transfers.clone();
+        let transfers: Vec<TransferSummary> = runs.iter().filter_map(of_run).collect();
+        if transfers.is_empty() {
+            return None;
+        }
+        let over = |pick: fn(&TransferSummary) -> Option<f64>| {
+            estimate(&transfers.iter().filter_map(pick).collect::<Vec<_>>())
+        };
+        Some(TransferEstimates {
+            completed: over(|run| Some(run.completed as f64)),
+            mean_ms: over(|run| Some(run.time_ms?.mean)),
+            p50_ms: over(|run| Some(run.time_ms?.p50)),
+            p95_ms: over(|run| Some(run.time_ms?.p95)),
+            p99_ms: over(|run| Some(run.time_ms?.p99)),
+            max_ms: over(|run| Some(run.time_ms?.max)),
+            mean_rate_bit_s: over(|run| Some(run.rate_bit_s?.mean)),
+        })
     }
 }
 

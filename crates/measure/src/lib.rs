@@ -25,11 +25,11 @@ pub mod stats;
 mod summary;
 
 pub use claim::{Claim, Verdict};
-pub use comparison::{Comparison, FlowEstimates, LinkEstimates, VariantSummary};
+pub use comparison::{Comparison, FlowEstimates, LinkEstimates, TransferEstimates, VariantSummary};
 pub use labels::{FlowLabel, LinkLabel, RunLabels};
 pub use series::{FlowSeries, LinkSeries, Point, Series, SeriesOptions, SeriesSet, Trace};
 pub use spread::{Spread, SpreadSummary};
 pub use summary::{
-    Drops, FairnessSummary, FlowSummary, LinkSummary, QueueSummary, RunIdentity, RunSummary,
-    Summary,
+    CompletedTransfer, Drops, FairnessSummary, FlowSummary, LinkSummary, QueueSummary, Ranking,
+    RunIdentity, RunSummary, Summary, TransferSummary,
 };

@@ -16,13 +16,34 @@ pub fn to_json<T: Serialize>(value: &T) -> String {
     json
 }
 
-/// `flows.csv`, `queues.csv` and `links.csv`.
+/// `flows.csv`, `queues.csv` and `links.csv`, and `transfers.csv` where flows have transfers.
 pub fn summary_csv(run: &RunSummary) -> Vec<OutputFile> {
-    vec![
+    let mut files = vec![
         OutputFile::new("flows.csv", flows_csv(run)),
         OutputFile::new("queues.csv", queues_csv(run)),
         OutputFile::new("links.csv", links_csv(run)),
-    ]
+    ];
+    if run.flows.iter().any(|flow| flow.transfers.is_some()) {
+        files.push(OutputFile::new("transfers.csv", transfers_csv(run)));
+    }
+    files
+}
+
+fn transfers_csv(run: &RunSummary) -> Vec<u8> {
+    let mut sheet = Sheet::new(&["flow", "transfer", "bytes", "began_s", "took_s", "rate_bit_s"]);
+    for flow in &run.flows {
+        for each in flow.transfers.iter().flat_map(|transfers| &transfers.each) {
+            sheet.row([
+                flow.name.clone(),
+                each.index.to_string(),
+                each.bytes.to_string(),
+                each.began_s.to_string(),
+                each.took_s.to_string(),
+                each.rate_bit_s().to_string(),
+            ]);
+        }
+    }
+    sheet.finish()
 }
 
 fn flows_csv(run: &RunSummary) -> Vec<u8> {

@@ -40,6 +40,7 @@ pub fn run_document(run: &RunSummary, series: Option<&SeriesSet>, context: &Cont
     };
     let mut flows = Section::new("Flows").with(Block::Table(tables::flow_table(run)));
     flows.blocks.push(Block::Table(tables::sender_table(run)));
+    flows.blocks.extend(table_with_rows(tables::transfer_table(run)));
     flows.blocks.extend(shared);
     let mut links = Section::new("Links and queues").with(Block::Table(tables::link_table(run)));
     links.blocks.extend(table_with_rows(tables::drop_table(run)));
@@ -74,10 +75,12 @@ pub fn compare_document(
     series: &[(String, &SeriesSet)],
     context: &Context,
 ) -> Document {
+    let mut side_by_side = Section::new("Side by side")
+        .with(Block::Table(tables::comparison_table(comparison)))
+        .with(Block::Table(tables::comparison_flow_table(comparison)));
+    side_by_side.blocks.extend(table_with_rows(tables::comparison_transfer_table(comparison)));
     let mut sections = vec![
-        Section::new("Side by side")
-            .with(Block::Table(tables::comparison_table(comparison)))
-            .with(Block::Table(tables::comparison_flow_table(comparison)))
+        side_by_side
             .with(Block::Table(tables::comparison_link_table(comparison)))
             .with(Block::Text("Intervals are 95 % by Student's t over the runs.".to_owned())),
     ];

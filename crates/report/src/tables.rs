@@ -3,7 +3,7 @@
 use crate::document::{Cell, Column, Table, decimals_for};
 use ackord_measure::stats::Estimate;
 use ackord_measure::{
-    Claim, Comparison, FlowSummary, LinkSummary, QueueSummary, RunSummary, Verdict,
+    Claim, Comparison, FlowSummary, LinkSummary, QueueSummary, Ranking, RunSummary, Verdict,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,6 +53,41 @@ pub fn flow_table(run: &RunSummary) -> Table {
             Cell::Count(flow.timeouts),
             Cell::Count(flow.acks_sent),
         ]
+    });
+    Table { caption, columns, rows: rows.collect() }
+}
+
+/// The transfers or exchanges of each flow that has such; no rows if none has.
+pub fn transfer_table(run: &RunSummary) -> Table {
+    let columns = vec![
+        Column::words("flow"),
+        Column::numbers("complete", "transfers"),
+        Column::numbers("time mean", "ms"),
+        Column::numbers("median", "ms"),
+        Column::numbers("p95", "ms"),
+        Column::numbers("p99", "ms"),
+        Column::numbers("worst", "ms"),
+        Column::numbers("rate mean", "Mbit/s"),
+        Column::numbers("worst", "Mbit/s"),
+    ];
+    let (flows, caption) = listed_flows(run);
+    let rows = flows.iter().filter_map(|flow| {
+        let transfers = flow.transfers.as_ref()?;
+        let time = |pick: fn(&Ranking) -> f64| Cell::about(transfers.time_ms.as_ref().map(pick));
+        let rate = |pick: fn(&Ranking) -> f64| {
+            Cell::about(transfers.rate_bit_s.as_ref().map(|rate| pick(rate) / MEGA))
+        };
+        Some(vec![
+            Cell::text(&flow.name),
+            Cell::Count(transfers.completed),
+            time(|time| time.mean),
+            time(|time| time.p50),
+            time(|time| time.p95),
+            time(|time| time.p99),
+            time(|time| time.max),
+            rate(|rate| rate.mean),
+            rate(|rate| rate.min),
+        ])
     });
     Table { caption, columns, rows: rows.collect() }
 }
@@ -255,6 +290,36 @@ pub fn comparison_flow_table(comparison: &Comparison) -> Table {
                 interval(flow.timeouts, 1.0),
                 interval(flow.mean_rtt_ms, 1.0),
             ]
+        })
+    });
+    Table { caption: String::new(), columns, rows: flows.collect() }
+}
+
+/// The transfers of a comparison's flows; no rows if none has such.
+pub fn comparison_transfer_table(comparison: &Comparison) -> Table {
+    let columns = vec![
+        Column::words(&comparison.varied),
+        Column::words("flow"),
+        Column::numbers("time mean", "ms"),
+        Column::numbers("median", "ms"),
+        Column::numbers("p95", "ms"),
+        Column::numbers("worst", "ms"),
+        Column::numbers("rate mean", "Mbit/s"),
+        Column::numbers("ACKs", ""),
+    ];
+    let flows = comparison.variants.iter().flat_map(|variant| {
+        variant.flows.iter().filter_map(|flow| {
+            let transfers = flow.transfers.as_ref()?;
+            Some(vec![
+                Cell::text(&variant.label),
+                Cell::text(&flow.name),
+                interval(transfers.mean_ms, 1.0),
+                interval(transfers.p50_ms, 1.0),
+                interval(transfers.p95_ms, 1.0),
+                interval(transfers.max_ms, 1.0),
+                interval(transfers.mean_rate_bit_s, MEGA),
+                interval(flow.acks_sent, 1.0),
+            ])
         })
     });
     Table { caption: String::new(), columns, rows: flows.collect() }

@@ -159,6 +159,10 @@ fn value_text(value: &KnobValue) -> String {
                 values.iter().map(|(flow, number)| format!("{flow} = {number:?}")).collect();
             format!("{{ {} }}", parts.join(", "))
         }
+        KnobValue::BytesList(values) => {
+            let parts: Vec<_> = values.iter().map(|value| format!("\"{value}\"")).collect();
+            format!("[{}]", parts.join(", "))
+        }
         KnobValue::Ratio(ratio) => format!("\"{}\"", ratio_text(*ratio)),
         value => format!("\"{value}\""),
     }

@@ -219,8 +219,9 @@ pub(crate) static FLOW: &[Key] = &[
     optional(
         "sends",
         Shape::Words(&["client", "server"]),
-        "client",
-        "Which end sends the workload: the one that opens the connection, or the other",
+        "client; server for `request`",
+        "Which end sends the workload: the one that opens the connection, or the other. Of a \
+         `request` that is the end that answers; of a `write-write-read` the one that asks",
     ),
     required(
         "traffic",

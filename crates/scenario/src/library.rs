@@ -22,9 +22,12 @@ static LIBRARY: &[(&str, &str)] = embedded![
     "recovery-compared",
     "reno-against-cubic",
     "reno-against-vegas",
+    "request-response",
     "rtt-unequal",
     "selective-drop-weights",
+    "short-transfers",
     "wifi-acks",
+    "write-write-read",
 ];
 
 /// Every library scenario: its name and its text, in order of name.

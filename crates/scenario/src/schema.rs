@@ -192,6 +192,11 @@ fn knob_kind(kind: &KnobKind) -> Value {
         ]}),
         KnobKind::Span { .. } => quantity::<Span>(),
         KnobKind::Bytes { .. } => quantity::<Bytes>(),
+        KnobKind::BytesList { .. } => json!({
+            "type": "array",
+            "minItems": 1,
+            "items": quantity::<Bytes>(),
+        }),
         KnobKind::Rate { .. } => quantity::<Rate>(),
         KnobKind::Ratio => quantity::<Ratio>(),
         KnobKind::Choice(words) if words.contains(&"on") && words.contains(&"off") => {

@@ -26,6 +26,12 @@ fn knob_value(kind: KnobKind) -> BoxedStrategy<String> {
         KnobKind::Bytes { min, max } => {
             (min.get()..=max.get()).prop_map(|bytes| format!("\"{bytes} B\"")).boxed()
         }
+        KnobKind::BytesList { min, max } => {
+            let amount = (min.get()..=max.get()).prop_map(|bytes| format!("\"{bytes} B\""));
+            prop::collection::vec(amount, 1..4)
+                .prop_map(|list| format!("[{}]", list.join(", ")))
+                .boxed()
+        }
         KnobKind::Rate { min, max } => (min.as_bits_per_sec()..=max.as_bits_per_sec())
             .prop_map(|bits| format!("\"{bits} bit/s\""))
             .boxed(),

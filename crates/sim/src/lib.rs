@@ -4,24 +4,27 @@
 //! | --- | --- |
 //! | `topology.rs` | the path of a scenario as a [`Graph`](ackord_path::Graph), for every driver |
 //! | `endpoints.rs` | the endpoints of a scenario's flows as connections, for every driver |
+//! | `apps.rs` | the applications at both ends of a scenario's flows |
 //! | `simulation.rs` | [`Simulation`]: the event loop |
 //!
 //! # Order of events
 //! What happens at the same nanosecond is ordered by (kind, node, sequence): packets that move on
 //! the path first, in order of link and then of transmission; then timers of endpoints, in order
-//! of flow and side; then applications, in order of flow. An endpoint that something happened to
+//! of flow and side; then applications, likewise. An endpoint that something happened to
 //! sends at once, before the next event. Time never goes back: the loop asserts it.
 //!
 //! # Determinism
 //! Nothing here or above reads a clock, the environment or an iteration order of hashes. Random
 //! numbers come from one stream per element, derived from the seed and the element's name.
 //!
-//! Not modelled: processing time in hosts; an application at the receiving end that does not read.
+//! Not modelled: processing time in hosts; applications that read slowly.
 
+mod apps;
 mod endpoints;
 mod simulation;
 mod topology;
 
+pub use apps::workloads_for;
 pub use endpoints::{config_for, initial_sequence, mechanisms_for, start_time};
 pub use simulation::{RunError, Simulation};
 pub use topology::{BuildError, Topology, build_topology};

@@ -1,13 +1,12 @@
 //! The event loop.
 
+use crate::apps::{App, Wrote, workloads_for};
 use crate::endpoints::{config_for, initial_sequence, mechanisms_for, start_time};
 use crate::topology::{BuildError, Topology, build_topology};
 use ackord_events::{EndpointId, Sink, TcpState};
 use ackord_path::{Conservation, Delivery, Graph, Schedule, Unbalanced};
 use ackord_scenario::{Flow, Scenario};
 use ackord_tcp::Connection;
-use ackord_traffic::registry::build_workload;
-use ackord_traffic::{Step, Workload};
 use ackord_units::{Bytes, Time};
 use ackord_wire::{Ecn, FlowId, IpVersion, NodeId, Packet, Segment, Side};
 
@@ -16,8 +15,8 @@ use ackord_wire::{Ecn, FlowId, IpVersion, NodeId, Packet, Segment, Side};
 pub struct Simulation {
     topology: Topology,
     ends: Vec<End>,
-    apps: Vec<App>,
-    /// Ids: two per flow for the endpoints' timers, then one per flow for the application.
+    flows: Vec<FlowPhase>,
+    /// Ids: two per flow for the endpoints' timers, then two per flow for the applications.
     timers: Schedule,
     first_app_timer: u32,
     now: Time,
@@ -35,26 +34,16 @@ struct End {
     node: NodeId,
     peer: NodeId,
     ip: IpVersion,
+    app: App,
 }
 
-/// The application of a flow.
-#[derive(Debug)]
-struct App {
-    workload: Workload,
-    /// The end that writes.
-    sends: Side,
-    phase: AppPhase,
-}
-
+/// Where a flow stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AppPhase {
+enum FlowPhase {
     /// The client has not opened the connection yet.
     Idle,
-    /// The connection is being opened.
-    Opening,
-    Writing,
-    /// Everything is written and the sending end has closed.
-    Closed,
+    /// It has.
+    Opened,
     /// Both ends are done.
     Over,
 }
@@ -75,8 +64,8 @@ impl Simulation {
         let mut simulation = Simulation {
             topology,
             ends: Vec::with_capacity(flows * 2),
-            apps: Vec::with_capacity(flows),
-            timers: Schedule::new(flows * 3),
+            flows: vec![FlowPhase::Idle; flows],
+            timers: Schedule::new(flows * 4),
             first_app_timer: flows as u32 * 2,
             now: Time::ZERO,
             limit: Time::ZERO + scenario.duration,
@@ -90,6 +79,7 @@ impl Simulation {
     }
 
     fn add_flow(&mut self, id: FlowId, flow: &Flow, seed: u64) {
+        let workloads = workloads_for(seed, flow);
         for side in [Side::Client, Side::Server] {
             let choices = flow.tcp(side);
             let (node, peer) = match side {
@@ -103,15 +93,11 @@ impl Simulation {
             let mechanisms = mechanisms_for(choices);
             // The client too listens, to nobody, until its flow starts and it opens.
             let connection = Connection::listen(config, mechanisms, endpoint, iss);
-            self.ends.push(End { connection, node, peer, ip });
+            let workload = if side == flow.sends { &workloads.sends } else { &workloads.receives };
+            let app = App::new(endpoint, workload.clone());
+            self.ends.push(End { connection, node, peer, ip, app });
         }
-        let starts_at = start_time(seed, flow);
-        self.apps.push(App {
-            workload: build_workload(&flow.traffic),
-            sends: flow.sends,
-            phase: AppPhase::Idle,
-        });
-        self.timers.set(self.first_app_timer + id.0, starts_at);
+        self.timers.set(self.app_timer(id, Side::Client), start_time(seed, flow));
     }
 
     /// Runs everything that happens up to and including `until` (and the scenario's duration).
@@ -181,6 +167,7 @@ impl Simulation {
         let readable = end.connection.readable();
         if readable > Bytes::ZERO {
             end.connection.read(readable);
+            end.app.handle_data(self.now, readable);
         }
         self.after(flow, side, sink);
     }
@@ -189,10 +176,11 @@ impl Simulation {
         let (_, id) = self.timers.peek().expect("a timer is due");
         if id >= self.first_app_timer {
             self.timers.clear(id);
-            self.on_app_timer(FlowId(id - self.first_app_timer), sink);
+            let (flow, side) = whose(id - self.first_app_timer);
+            self.on_app_timer(flow, side, sink);
             return;
         }
-        let (flow, side) = (FlowId(id / 2), if id % 2 == 0 { Side::Client } else { Side::Server });
+        let (flow, side) = whose(id);
         let end = &mut self.ends[id as usize];
         // Timers are lazy: one that was moved to later is only looked at again when it would have
         // been due.
@@ -207,32 +195,37 @@ impl Simulation {
         }
     }
 
-    fn on_app_timer<S: Sink>(&mut self, flow: FlowId, sink: &mut S) {
-        if self.apps[flow.0 as usize].phase == AppPhase::Idle {
-            self.apps[flow.0 as usize].phase = AppPhase::Opening;
-            self.ends[end_index(flow, Side::Client)].connection.open(self.now, sink);
-            self.after(flow, Side::Client, sink);
-        } else {
-            let sends = self.apps[flow.0 as usize].sends;
-            self.after(flow, sends, sink);
+    fn on_app_timer<S: Sink>(&mut self, flow: FlowId, side: Side, sink: &mut S) {
+        let phase = &mut self.flows[flow.0 as usize];
+        if *phase == FlowPhase::Idle {
+            *phase = FlowPhase::Opened;
+            self.ends[end_index(flow, side)].connection.open(self.now, sink);
         }
+        self.after(flow, side, sink);
     }
 
     /// Something happened to an end: its application acts, it sends what it can, and its timer is
     /// looked at.
     fn after<S: Sink>(&mut self, flow: FlowId, side: Side, sink: &mut S) {
-        if self.apps[flow.0 as usize].sends == side {
-            self.write(flow);
-        }
         let now = self.now;
         let end = &mut self.ends[end_index(flow, side)];
         if end.connection.peer_finished() {
             end.connection.close();
         }
-        while let Some(segment) = end.connection.poll_segment(now, sink) {
-            self.packets_sent += 1;
-            let packet = packet(end, (flow, side), segment, self.packets_sent);
-            self.topology.graph.handle_packet(now, packet, sink);
+        loop {
+            let wrote = end.app.act(now, &mut end.connection, sink);
+            while let Some(segment) = end.connection.poll_segment(now, sink) {
+                self.packets_sent += 1;
+                let packet = packet(end, (flow, side), segment, self.packets_sent);
+                self.topology.graph.handle_packet(now, packet, sink);
+            }
+            // Every write is handed to TCP by itself, as system calls are.
+            if wrote == Wrote::Nothing {
+                break;
+            }
+        }
+        if let Some(at) = end.app.deadline() {
+            self.timers.set(self.first_app_timer + end_index(flow, side) as u32, at);
         }
         if let Some(at) = end.connection.deadline() {
             let id = end_index(flow, side) as u32;
@@ -246,53 +239,31 @@ impl Simulation {
         }
     }
 
-    /// The application of the sending end writes what it has and the send buffer takes.
-    fn write(&mut self, flow: FlowId) {
-        let app = &mut self.apps[flow.0 as usize];
-        let connection = &mut self.ends[end_index(flow, app.sends)].connection;
-        if matches!(app.phase, AppPhase::Idle | AppPhase::Opening) {
-            if connection.state() != TcpState::Established {
-                return;
-            }
-            app.phase = AppPhase::Writing;
-            app.workload.start(self.now);
-        }
-        if app.phase != AppPhase::Writing {
-            return;
-        }
-        loop {
-            match app.workload.next(self.now, connection.writable()) {
-                Step::Write(bytes) => {
-                    connection.write(bytes);
-                }
-                Step::Wait => break,
-                Step::Close => {
-                    connection.close();
-                    app.phase = AppPhase::Closed;
-                    break;
-                }
-            }
-        }
-        if let Some(at) = app.workload.deadline() {
-            self.timers.set(self.first_app_timer + flow.0, at);
-        }
-    }
-
     fn check_over(&mut self, flow: FlowId) {
         let closed = |side| {
             let state = self.ends[end_index(flow, side)].connection.state();
             matches!(state, TcpState::Closed | TcpState::TimeWait)
         };
-        let app = &mut self.apps[flow.0 as usize];
-        if app.phase != AppPhase::Over && closed(Side::Client) && closed(Side::Server) {
-            app.phase = AppPhase::Over;
+        let over = closed(Side::Client) && closed(Side::Server);
+        let phase = &mut self.flows[flow.0 as usize];
+        if *phase != FlowPhase::Over && over {
+            *phase = FlowPhase::Over;
             self.open_flows -= 1;
         }
+    }
+
+    fn app_timer(&self, flow: FlowId, side: Side) -> u32 {
+        self.first_app_timer + end_index(flow, side) as u32
     }
 }
 
 fn end_index(flow: FlowId, side: Side) -> usize {
     flow.0 as usize * 2 + usize::from(side == Side::Server)
+}
+
+/// The end with this index.
+fn whose(index: u32) -> (FlowId, Side) {
+    (FlowId(index / 2), if index.is_multiple_of(2) { Side::Client } else { Side::Server })
 }
 
 fn packet(end: &End, (flow, from): (FlowId, Side), segment: Segment, tag: u64) -> Packet {

@@ -2,8 +2,8 @@
 
 use ackord_measure::{FlowLabel, LinkLabel, RunLabels};
 use ackord_scenario::{Flow, Scenario, Way};
-use ackord_sim::start_time;
-use ackord_units::{Bytes, Choice, KnobKind, KnobValue};
+use ackord_sim::{start_time, workloads_for};
+use ackord_units::{Choice, KnobKind, KnobValue};
 use std::collections::BTreeMap;
 
 /// What a run of `scenario` with this seed is labelled with. Links come in the order in which the
@@ -28,7 +28,7 @@ fn flow_label(flow: &Flow, seed: u64) -> FlowLabel {
         name: flow.name.clone(),
         mechanisms: mechanisms(flow),
         sends: flow.sends,
-        size: size(&flow.traffic),
+        size: workloads_for(seed, flow).sends.size(),
         started_at: start_time(seed, flow),
     }
 }
@@ -87,24 +87,11 @@ fn changed_knobs(choice: &Choice) -> Vec<String> {
         .collect()
 }
 
-/// How much a workload sends, where there is an end to it.
-fn size(traffic: &Choice) -> Option<Bytes> {
-    match traffic.mechanism.name {
-        "bulk" => traffic.value("size")?.as_bytes(),
-        "paced" => {
-            let message = traffic.value("message")?.as_bytes()?;
-            let messages = traffic.value("messages")?.as_count()?;
-            Some(Bytes(message.get().saturating_mul(messages)))
-        }
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use ackord_scenario::{Override, ScenarioFile};
-    use ackord_units::Time;
+    use ackord_units::{Bytes, Time};
 
     fn labels(scenario: &str, changes: &[(&str, &str)]) -> RunLabels {
         let changes = changes.iter().map(|(path, value)| Override::new(*path, *value));

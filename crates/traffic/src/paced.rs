@@ -29,7 +29,8 @@ impl Paced {
     }
 
     pub(crate) fn deadline(&self) -> Option<Time> {
-        self.next_at
+        // What is due and does not fit is asked for again when there is room.
+        self.next_at.filter(|_| self.backlog == Bytes::ZERO)
     }
 
     pub(crate) fn size(&self) -> Option<Bytes> {
@@ -85,7 +86,7 @@ mod tests {
         let mut paced = Paced::new(Bytes(100), Span::from_millis(10), None);
         paced.start(at(0));
         assert_eq!(paced.next(at(0), Bytes(60)), Step::Write(Bytes(60)));
-        assert_eq!(paced.next(at(0), Bytes::ZERO), Step::Wait);
+        assert_eq!((paced.next(at(0), Bytes::ZERO), paced.deadline()), (Step::Wait, None));
         assert_eq!(paced.next(at(9), Bytes(60)), Step::Write(Bytes(40)));
     }
 }

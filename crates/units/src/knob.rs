@@ -69,6 +69,13 @@ pub enum KnobKind {
         /// Largest.
         max: Bytes,
     },
+    /// Amounts of data, one or more.
+    BytesList {
+        /// Smallest.
+        min: Bytes,
+        /// Largest.
+        max: Bytes,
+    },
     /// A rate.
     Rate {
         /// Slowest.
@@ -102,6 +109,8 @@ pub enum KnobValue {
     Span(Span),
     /// An amount of data.
     Bytes(Bytes),
+    /// Amounts of data.
+    BytesList(Vec<Bytes>),
     /// A rate.
     Rate(Rate),
     /// A share.
@@ -222,6 +231,10 @@ impl KnobKind {
             }
             KnobKind::Span { min, max } => quantity(text, min, max).map(KnobValue::Span),
             KnobKind::Bytes { min, max } => quantity(text, min, max).map(KnobValue::Bytes),
+            KnobKind::BytesList { min, max } => {
+                let values = text.split(',').map(|part| quantity(part.trim(), min, max));
+                values.collect::<Result<_, _>>().map(KnobValue::BytesList)
+            }
             KnobKind::Rate { min, max } => quantity(text, min, max).map(KnobValue::Rate),
             KnobKind::Ratio => quantity(text, Ratio::ZERO, Ratio::ONE).map(KnobValue::Ratio),
             KnobKind::Choice(words) => match words.iter().find(|word| **word == text) {
@@ -257,6 +270,9 @@ impl KnobKind {
             KnobKind::Number { min, max } => format!("{min} to {max}"),
             KnobKind::Span { min, max } => format!("{min} to {max}"),
             KnobKind::Bytes { min, max } => format!("{min} to {max}"),
+            KnobKind::BytesList { min, max } => {
+                format!("a list of amounts of data, each {min} to {max}")
+            }
             KnobKind::Rate { min, max } => format!("{min} to {max}"),
             KnobKind::Ratio => "0 % to 100 %".to_owned(),
             KnobKind::Choice(words) => words.join(", "),
@@ -287,6 +303,7 @@ accessors! {
     as_number: Number -> f64, "The plain number, if it is one.";
     as_span: Span -> Span, "The span, if it is one.";
     as_bytes: Bytes -> Bytes, "The amount of data, if it is one.";
+    as_bytes_list: BytesList -> Vec<Bytes>, "The amounts of data, if it is a list of them.";
     as_rate: Rate -> Rate, "The rate, if it is one.";
     as_ratio: Ratio -> Ratio, "The share, if it is one.";
     as_choice: Choice -> String, "The word, if it is one.";
@@ -301,6 +318,10 @@ impl fmt::Display for KnobValue {
             KnobValue::Number(value) => write!(f, "{value}"),
             KnobValue::Span(value) => write!(f, "{value}"),
             KnobValue::Bytes(value) => write!(f, "{value}"),
+            KnobValue::BytesList(values) => {
+                let parts: Vec<_> = values.iter().map(Bytes::to_string).collect();
+                f.write_str(&parts.join(", "))
+            }
             KnobValue::Rate(value) => write!(f, "{value}"),
             KnobValue::Ratio(value) => write!(f, "{value}"),
             KnobValue::Choice(value) => f.write_str(value),
@@ -340,5 +361,15 @@ mod tests {
         assert_eq!(KnobKind::PacketsOrBytes.parse("64 kB"), Ok(KnobValue::Bytes(Bytes(64_000))));
         assert!(KnobKind::PacketsOrBytes.parse("0 packets").is_err());
         assert!(KnobKind::PacketsOrBytes.parse("50").is_err());
+    }
+
+    #[test]
+    fn a_list_of_amounts_reads_as_it_is_printed() {
+        let kind = KnobKind::BytesList { min: Bytes(1), max: Bytes(1_000_000) };
+        let value = kind.parse("100 kB, 1 MB").expect("two amounts");
+        assert_eq!(value, KnobValue::BytesList(vec![Bytes(100_000), Bytes(1_000_000)]));
+        assert_eq!(kind.parse(&value.to_string()), Ok(value));
+        assert!(kind.parse("100 kB, 2 MB").is_err(), "each has to be in range");
+        assert!(kind.parse("").is_err());
     }
 }

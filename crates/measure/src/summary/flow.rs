@@ -1,6 +1,7 @@
 //! The counters of one connection.
 
 use super::run::FlowSummary;
+use super::transfers::TransferFold;
 use super::{bit_rate, mean::StepMean, seconds_between};
 use crate::{FlowLabel, Spread};
 use ackord_events::{CwndReason, RecoveryKind, SegmentKind};
@@ -25,6 +26,8 @@ pub(super) struct FlowFold {
     completed_at: Option<Time>,
     cwnd: StepMean,
     rtt: Spread,
+    /// Boxed, for most flows have none.
+    transfers: Option<Box<TransferFold>>,
 }
 
 impl FlowFold {
@@ -46,6 +49,7 @@ impl FlowFold {
             completed_at: None,
             cwnd: StepMean::default(),
             rtt: Spread::coarse(),
+            transfers: None,
         }
     }
 
@@ -103,6 +107,10 @@ impl FlowFold {
         }
     }
 
+    pub(super) fn transfers(&mut self) -> &mut TransferFold {
+        self.transfers.get_or_insert_default()
+    }
+
     pub(super) fn recovery_entered(&mut self, by: Side, kind: RecoveryKind) {
         self.fast_recoveries += u64::from(by == self.sends && kind == RecoveryKind::Fast);
     }
@@ -139,6 +147,7 @@ impl FlowFold {
             cwnd_mean_bytes: self.cwnd.until(stopped_at),
             cwnd_max_bytes: self.cwnd.until(stopped_at).map(|_| self.cwnd.most()),
             rtt: self.rtt.summary(),
+            transfers: self.transfers.as_ref().map(|transfers| transfers.summary()),
         }
     }
 }

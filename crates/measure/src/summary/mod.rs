@@ -5,6 +5,7 @@
 //! | `flow.rs` | the counters of one connection |
 //! | `link.rs` | the counters of one direction of a link and its queue |
 //! | `mean.rs` | mean over time of a value that changes in steps |
+//! | `transfers.rs` | the transfers of one connection: how long each took |
 //! | `run.rs` | [`RunSummary`]: what they add up to, in the form of the JSON output |
 
 mod flow;
@@ -13,10 +14,12 @@ mod mean;
 mod run;
 #[cfg(test)]
 mod tests;
+mod transfers;
 
 pub use run::{
     Drops, FairnessSummary, FlowSummary, LinkSummary, QueueSummary, RunIdentity, RunSummary,
 };
+pub use transfers::{CompletedTransfer, Ranking, TransferSummary};
 
 use crate::{FlowLabel, LinkLabel, RunLabels};
 use ackord_events::{Event, Sink};
@@ -86,6 +89,12 @@ impl Sink for Summary {
             }
             Event::DataDelivered { endpoint, stream_offset, .. } => {
                 self.flow(endpoint.flow).delivered(at, endpoint.side, stream_offset);
+            }
+            Event::TransferBegan { endpoint, index, .. } => {
+                self.flow(endpoint.flow).transfers().began(at, index);
+            }
+            Event::TransferCompleted { endpoint, index, bytes } => {
+                self.flow(endpoint.flow).transfers().completed(at, index, bytes);
             }
             Event::CwndChanged { endpoint, cwnd, reason, .. } => {
                 self.flow(endpoint.flow).cwnd_changed(at, endpoint.side, cwnd, reason);

@@ -3,6 +3,7 @@
 //! Times ending in `_s` are seconds, delays are milliseconds, `_bit_s` is bit/s. A quantity nobody
 //! could measure (a delay without a packet) is null, not zero.
 
+use super::TransferSummary;
 use crate::{SpreadSummary, stats};
 use ackord_events::DropReason;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -99,6 +100,8 @@ pub struct FlowSummary {
     pub cwnd_max_bytes: Option<u64>,
     /// Round-trip times the sender measured; quantiles within 1 %.
     pub rtt: Option<SpreadSummary>,
+    /// Its transfers or exchanges; null where the workload has none.
+    pub transfers: Option<TransferSummary>,
 }
 
 /// The queue of one direction of a link.

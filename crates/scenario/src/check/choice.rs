@@ -4,8 +4,9 @@ use super::reader::{Field, join};
 use super::{Report, names::NameSet};
 use crate::document::{Item, Table, Value};
 use crate::error::{NameOf, Wrong};
-use ackord_units::{Choice, Knob, KnobKind, KnobValue, Mechanism};
+use ackord_units::{Bytes, Choice, Knob, KnobKind, KnobValue, Mechanism};
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 /// What may be chosen under a key.
 #[derive(Clone, Copy)]
@@ -132,6 +133,9 @@ pub(super) fn setting(
             let range = Range { min, max };
             return Some(KnobValue::PerFlow(per_flow(report, field, table, flows, range)));
         }
+        (Value::Array(items), KnobKind::BytesList { min, max }) => {
+            return amounts(report, field, items, min..=max).map(KnobValue::BytesList);
+        }
         (Value::Text(text), _) => text.clone(),
         // For a knob with a unit a bare number fails to parse, with an error that says so.
         (Value::Integer(number), _) => number.to_string(),
@@ -151,6 +155,38 @@ pub(super) fn setting(
             None
         }
     }
+}
+
+/// The amounts of data in a list, each within `range`.
+fn amounts(
+    report: &mut Report,
+    field: &Field<'_>,
+    items: &[Item],
+    range: RangeInclusive<Bytes>,
+) -> Option<Vec<Bytes>> {
+    let (min, max) = (range.start(), range.end());
+    if items.is_empty() {
+        let why = "the list is empty".to_owned();
+        let allowed = format!("one amount or more, each {min} to {max}");
+        field.report(report, Wrong::BadValue { why, allowed });
+        return None;
+    }
+    let mut values = Some(Vec::new());
+    for (index, item) in items.iter().enumerate() {
+        let element = Field { item, path: join(&field.path, &index.to_string()) };
+        let value: Option<Bytes> = element.quantity(report);
+        if let Some(outside) = value.filter(|value| !range.contains(value)) {
+            let why = format!("`{outside}` is out of range");
+            let allowed = format!("{min} to {max}");
+            element.report(report, Wrong::BadValue { why, allowed });
+            values = None;
+        }
+        values = values.zip(value).map(|(mut values, value)| {
+            values.push(value);
+            values
+        });
+    }
+    values
 }
 
 #[derive(Clone, Copy)]

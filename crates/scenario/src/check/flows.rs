@@ -120,8 +120,11 @@ pub(super) fn flows(report: &mut Report, drafts: &Drafts<'_>, context: &Context<
         let reader = &draft.reader;
         let application = application(report, reader);
         let start = start(report, reader, context.duration);
-        let sends = sends(report, reader);
         let traffic = traffic(report, reader);
+        let usual = traffic.as_ref().map_or(Side::Client, |traffic| {
+            ackord_traffic::registry::usual_sender(traffic.mechanism)
+        });
+        let sends = sends(report, reader, usual);
         let both = layer(report, reader.get("tcp"), context.base);
         let receiver = layer(report, reader.get("receiver_tcp"), &both);
         if let Some(reach) = &mut reach {
@@ -185,8 +188,8 @@ fn application(report: &mut Report, reader: &Reader<'_>) -> Option<String> {
     Some(name.to_owned())
 }
 
-fn sends(report: &mut Report, reader: &Reader<'_>) -> Option<Side> {
-    let Some(field) = reader.get("sends") else { return Some(Side::Client) };
+fn sends(report: &mut Report, reader: &Reader<'_>, usual: Side) -> Option<Side> {
+    let Some(field) = reader.get("sends") else { return Some(usual) };
     field.word(report, &[("client", Side::Client), ("server", Side::Server)])
 }
 

@@ -1,0 +1,122 @@
+//! The applications of a scenario's flows, each at its end of a connection.
+
+use ackord_events::{EndpointId, Event, Sink, TcpState};
+use ackord_path::Stream;
+use ackord_scenario::Flow;
+use ackord_tcp::Connection;
+use ackord_traffic::registry::build_workloads;
+use ackord_traffic::{Socket, Step, Workload, Workloads};
+use ackord_units::{Bytes, Time};
+
+/// The applications of a flow, with the random streams of `seed`.
+pub fn workloads_for(seed: u64, flow: &Flow) -> Workloads {
+    let stream =
+        |what: &str| Stream::for_element(seed, &format!("flows/{}/traffic/{what}", flow.name));
+    build_workloads(&flow.traffic, &stream)
+}
+
+/// The application at one end.
+#[derive(Debug)]
+pub(crate) struct App {
+    endpoint: EndpointId,
+    workload: Workload,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The connection is not established yet.
+    Before,
+    Running,
+    /// It has closed, or has never had anything to do.
+    Over,
+}
+
+/// What an application did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wrote {
+    /// It wrote once, and may write more.
+    Something,
+    /// It waits, or has closed.
+    Nothing,
+}
+
+/// What the application sees of its connection.
+struct View<'a>(&'a Connection);
+
+impl Socket for View<'_> {
+    #[inline]
+    fn writable(&self) -> Bytes {
+        self.0.writable()
+    }
+
+    #[inline]
+    fn is_drained(&self) -> bool {
+        self.0.all_acknowledged()
+    }
+}
+
+impl App {
+    pub(crate) fn new(endpoint: EndpointId, workload: Workload) -> App {
+        let phase = if workload.is_idle() { Phase::Over } else { Phase::Before };
+        App { endpoint, workload, phase }
+    }
+
+    /// It has read so much.
+    #[inline]
+    pub(crate) fn handle_data(&mut self, now: Time, bytes: Bytes) {
+        if self.phase != Phase::Over {
+            self.workload.handle_data(now, bytes);
+        }
+    }
+
+    /// Lets it do what it wants to, up to its next write.
+    #[inline]
+    pub(crate) fn act<S: Sink>(
+        &mut self,
+        now: Time,
+        connection: &mut Connection,
+        sink: &mut S,
+    ) -> Wrote {
+        match self.phase {
+            Phase::Over => return Wrote::Nothing,
+            Phase::Before if connection.state() != TcpState::Established => return Wrote::Nothing,
+            Phase::Before => {
+                self.phase = Phase::Running;
+                self.workload.start(now);
+            }
+            Phase::Running => {}
+        }
+        let endpoint = self.endpoint;
+        loop {
+            match self.workload.next(now, &View(connection)) {
+                Step::Write(bytes) if connection.write(bytes) == bytes => return Wrote::Something,
+                Step::Write(_) => {
+                    // The connection is gone, or the peer has closed it: nobody takes any more.
+                    self.phase = Phase::Over;
+                    return Wrote::Nothing;
+                }
+                Step::Began(transfer) => {
+                    let (index, bytes) = (transfer.index, transfer.bytes);
+                    sink.emit(now, Event::TransferBegan { endpoint, index, bytes });
+                }
+                Step::Completed(transfer) => {
+                    let (index, bytes) = (transfer.index, transfer.bytes);
+                    sink.emit(now, Event::TransferCompleted { endpoint, index, bytes });
+                }
+                Step::Wait => return Wrote::Nothing,
+                Step::Close => {
+                    connection.close();
+                    self.phase = Phase::Over;
+                    return Wrote::Nothing;
+                }
+            }
+        }
+    }
+
+    /// When it wants to act again, whatever happens.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        if self.phase == Phase::Running { self.workload.deadline() } else { None }
+    }
+}

@@ -1,0 +1,103 @@
+//! Lengths and pauses: always the same, or drawn from a stream of the run's seed.
+//!
+//! Draws are worked out in floating point and rounded to whole bytes or nanoseconds at one place;
+//! logarithm and power are the platform's, so that a draw could differ in its last digit between
+//! machines whose mathematical libraries differ. Fixed and uniform draws do not.
+
+use ackord_path::Stream;
+
+/// How draws are spread about their mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Law {
+    /// Always the mean.
+    Fixed,
+    /// Anything from nothing to twice the mean, all alike.
+    Uniform,
+    /// Exponential.
+    Exponential,
+    /// Heavy-tailed: Pareto with index 1.5, cut off at a thousand times the mean (which lowers the
+    /// mean by about 1 %).
+    Pareto,
+}
+
+/// Whole numbers, one after the other.
+#[derive(Clone, Debug)]
+pub struct Draw {
+    mean: u64,
+    law: Law,
+    stream: Stream,
+}
+
+const PARETO_INDEX: f64 = 1.5;
+const PARETO_CUT: f64 = 1000.0;
+
+impl Draw {
+    /// Numbers whose mean is `mean`.
+    pub fn new(mean: u64, law: Law, stream: Stream) -> Draw {
+        Draw { mean, law, stream }
+    }
+
+    /// The next number.
+    pub fn draw(&mut self) -> u64 {
+        let mean = self.mean as f64;
+        let drawn = match self.law {
+            Law::Fixed => return self.mean,
+            Law::Uniform => {
+                let width = u128::from(self.mean) * 2 + 1;
+                return ((u128::from(self.stream.next_u64()) * width) >> 64) as u64;
+            }
+            Law::Exponential => -mean * self.above_zero().ln(),
+            Law::Pareto => {
+                let least = mean * (PARETO_INDEX - 1.0) / PARETO_INDEX;
+                (least * self.above_zero().powf(-1.0 / PARETO_INDEX)).min(mean * PARETO_CUT)
+            }
+        };
+        // The one place where draws are rounded.
+        drawn.round() as u64
+    }
+
+    /// Uniform in (0, 1], with 53 bits.
+    fn above_zero(&mut self) -> f64 {
+        ((self.stream.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DRAWS: u64 = 20_000;
+
+    fn draws(law: Law) -> Vec<u64> {
+        let mut draw = Draw::new(100_000, law, Stream::for_element(5, "draw"));
+        (0..DRAWS).map(|_| draw.draw()).collect()
+    }
+
+    fn mean(values: &[u64]) -> f64 {
+        values.iter().map(|value| *value as f64).sum::<f64>() / values.len() as f64
+    }
+
+    #[test]
+    fn every_law_has_the_mean_it_was_asked_for() {
+        assert!(draws(Law::Fixed).iter().all(|value| *value == 100_000));
+        // Standard deviation of the mean: 408 for uniform draws, 707 for exponential ones; five
+        // of them. The tail of Pareto draws converges slowly.
+        for (law, within) in
+            [(Law::Uniform, 2_050.0), (Law::Exponential, 3_550.0), (Law::Pareto, 12_000.0)]
+        {
+            let mean = mean(&draws(law));
+            assert!((mean - 100_000.0).abs() < within, "{law:?}: {mean}");
+        }
+    }
+
+    #[test]
+    fn laws_differ_in_their_tails() {
+        let beyond = |law, limit| draws(law).iter().filter(|value| **value > limit).count();
+        assert_eq!(beyond(Law::Uniform, 200_000), 0);
+        // exp(-5) = 0.67 % of the draws, 135 with a standard deviation of 12; Pareto
+        // (1/15)^1.5 = 1.7 %, 344 with 18.
+        assert!(beyond(Law::Exponential, 500_000).abs_diff(135) < 60);
+        assert!(beyond(Law::Pareto, 500_000).abs_diff(344) < 90);
+        assert_eq!(beyond(Law::Pareto, 100_000_000), 0);
+    }
+}

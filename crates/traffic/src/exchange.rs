@@ -1,0 +1,264 @@
+//! Questions and answers on one connection: one end asks in one or several writes, the other
+//! answers when all of the question has arrived, and after a pause the next question follows.
+
+use crate::transfers::Script;
+use crate::{Draw, Step, Transfer};
+use ackord_units::{Bytes, Span, Time};
+
+/// Lengths of the question; those of the answers are drawn, and are what [`Transfer::bytes`] says
+/// if the answering end is the flow's sender.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// The question, a write each.
+    pub writes: Vec<Bytes>,
+    /// What a [`Transfer`] counts.
+    pub counts: Counted,
+    pub(crate) answers: Script,
+}
+
+/// Which half of an exchange the flow's sending end sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// The question.
+    Question,
+    /// The answer.
+    Answer,
+}
+
+impl Exchange {
+    fn question(&self) -> Bytes {
+        self.writes.iter().copied().sum()
+    }
+
+    fn told(&self, answer: Transfer) -> Transfer {
+        match self.counts {
+            Counted::Question => Transfer { bytes: self.question(), ..answer },
+            Counted::Answer => answer,
+        }
+    }
+}
+
+/// The end that asks, waits for the answer, pauses and asks again.
+#[derive(Clone, Debug)]
+pub struct Asker {
+    exchange: Exchange,
+    pause: Draw,
+    phase: Asking,
+    read: Bytes,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asking {
+    /// Until the connection is established.
+    Before,
+    /// Until the next question is due.
+    Pause { until: Time },
+    /// Writing part `write` of the question, of which so much is left.
+    Writing { write: usize, left: Bytes, answer: Transfer },
+    /// Until the answer is there.
+    Reading { answer: Transfer },
+}
+
+impl Asker {
+    pub(crate) fn new(exchange: Exchange, pause: Draw) -> Asker {
+        Asker { exchange, pause, phase: Asking::Before, read: Bytes::ZERO }
+    }
+
+    pub(crate) fn start(&mut self, now: Time) {
+        self.phase = Asking::Pause { until: now };
+    }
+
+    pub(crate) fn handle_data(&mut self, bytes: Bytes) {
+        self.read += bytes;
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        match self.phase {
+            Asking::Pause { until } => Some(until),
+            Asking::Before | Asking::Writing { .. } | Asking::Reading { .. } => None,
+        }
+    }
+
+    pub(crate) fn size(&self) -> Option<Bytes> {
+        self.exchange.answers.count().map(|count| self.exchange.question() * count)
+    }
+
+    pub(crate) fn next(&mut self, now: Time, writable: Bytes) -> Step {
+        match self.phase {
+            Asking::Pause { until } if until <= now => self.begin(),
+            Asking::Before | Asking::Pause { .. } => Step::Wait,
+            Asking::Writing { write, left, answer } => {
+                let bytes = left.min(writable);
+                if bytes == Bytes::ZERO {
+                    return Step::Wait;
+                }
+                let following = self.exchange.writes.get(write + 1);
+                self.phase = match (left - bytes, following) {
+                    (Bytes::ZERO, None) => Asking::Reading { answer },
+                    (Bytes::ZERO, Some(left)) => {
+                        Asking::Writing { write: write + 1, left: *left, answer }
+                    }
+                    (left, _) => Asking::Writing { write, left, answer },
+                };
+                Step::Write(bytes)
+            }
+            Asking::Reading { answer } if self.read >= answer.bytes => {
+                self.read -= answer.bytes;
+                let pause = if self.exchange.answers.is_over() { 0 } else { self.pause.draw() };
+                self.phase = Asking::Pause { until: now + Span::from_nanos(pause) };
+                Step::Completed(self.exchange.told(answer))
+            }
+            Asking::Reading { .. } => Step::Wait,
+        }
+    }
+
+    fn begin(&mut self) -> Step {
+        match self.exchange.answers.next() {
+            None => Step::Close,
+            Some(answer) => {
+                let left = self.exchange.writes[0];
+                self.phase = Asking::Writing { write: 0, left, answer };
+                Step::Began(self.exchange.told(answer))
+            }
+        }
+    }
+}
+
+/// The end that answers, a time for thought after all of the question has arrived. It closes when
+/// its peer does.
+#[derive(Clone, Debug)]
+pub struct Answerer {
+    exchange: Exchange,
+    think: Draw,
+    read: Bytes,
+    phase: Answering,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answering {
+    Reading,
+    Thinking { until: Time },
+    Writing { left: Bytes },
+}
+
+impl Answerer {
+    pub(crate) fn new(exchange: Exchange, think: Draw) -> Answerer {
+        Answerer { exchange, think, read: Bytes::ZERO, phase: Answering::Reading }
+    }
+
+    pub(crate) fn handle_data(&mut self, now: Time, bytes: Bytes) {
+        self.read += bytes;
+        let question = self.exchange.question();
+        if self.phase == Answering::Reading && self.read >= question {
+            self.read -= question;
+            let think = Span::from_nanos(self.think.draw());
+            self.phase = Answering::Thinking { until: now + think };
+        }
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        match self.phase {
+            Answering::Thinking { until } => Some(until),
+            Answering::Reading | Answering::Writing { .. } => None,
+        }
+    }
+
+    pub(crate) fn size(&self) -> Option<Bytes> {
+        self.exchange.answers.size()
+    }
+
+    pub(crate) fn next(&mut self, now: Time, writable: Bytes) -> Step {
+        if let Answering::Thinking { until } = self.phase
+            && until <= now
+        {
+            self.phase = match self.exchange.answers.next() {
+                Some(answer) => Answering::Writing { left: answer.bytes },
+                // The peer asks more often than agreed: it gets no answer.
+                None => Answering::Reading,
+            };
+        }
+        let Answering::Writing { left } = self.phase else { return Step::Wait };
+        let bytes = left.min(writable);
+        if bytes == Bytes::ZERO {
+            return Step::Wait;
+        }
+        self.phase = match left - bytes {
+            Bytes::ZERO => Answering::Reading,
+            left => Answering::Writing { left },
+        };
+        Step::Write(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Law;
+    use crate::testing::at;
+    use crate::transfers::Lengths;
+    use ackord_path::Stream;
+
+    const ROOM: Bytes = Bytes(10_000);
+
+    fn exchange(writes: &[u64], counts: Counted) -> Exchange {
+        Exchange {
+            writes: writes.iter().copied().map(Bytes).collect(),
+            counts,
+            answers: Script::new(Lengths::listed(vec![Bytes(300), Bytes(400)]), Some(2)),
+        }
+    }
+
+    fn fixed(millis: u64) -> Draw {
+        let nanos = Span::from_millis(millis).as_nanos();
+        Draw::new(nanos, Law::Fixed, Stream::for_element(1, "fixed"))
+    }
+
+    #[test]
+    fn a_question_of_two_writes_is_two_steps_and_the_answer_ends_the_exchange() {
+        let mut asker = Asker::new(exchange(&[50, 60], Counted::Question), fixed(20));
+        assert_eq!(asker.next(at(0), ROOM), Step::Wait, "before the connection stands");
+        asker.start(at(3));
+        let told = |index| Transfer { index, bytes: Bytes(110) };
+        assert_eq!(asker.next(at(3), ROOM), Step::Began(told(0)));
+        assert_eq!(asker.next(at(3), ROOM), Step::Write(Bytes(50)));
+        assert_eq!(asker.next(at(3), ROOM), Step::Write(Bytes(60)));
+        assert_eq!(asker.next(at(3), ROOM), Step::Wait);
+        asker.handle_data(Bytes(299));
+        assert_eq!(asker.next(at(8), ROOM), Step::Wait);
+        asker.handle_data(Bytes(1));
+        assert_eq!(asker.next(at(9), ROOM), Step::Completed(told(0)));
+        assert_eq!((asker.next(at(9), ROOM), asker.deadline()), (Step::Wait, Some(at(29))));
+        assert_eq!(asker.next(at(29), ROOM), Step::Began(told(1)));
+        assert_eq!(asker.next(at(29), ROOM), Step::Write(Bytes(50)));
+        assert_eq!(asker.next(at(29), ROOM), Step::Write(Bytes(60)));
+        asker.handle_data(Bytes(400));
+        assert_eq!(asker.next(at(40), ROOM), Step::Completed(told(1)));
+        assert_eq!(asker.next(at(40), ROOM), Step::Close, "no pause after the last");
+        assert_eq!(asker.size(), Some(Bytes(220)));
+    }
+
+    #[test]
+    fn the_answer_comes_a_thought_after_the_whole_question() {
+        let mut answerer = Answerer::new(exchange(&[50, 60], Counted::Answer), fixed(5));
+        assert_eq!(answerer.size(), Some(Bytes(700)));
+        answerer.handle_data(at(1), Bytes(50));
+        assert_eq!((answerer.next(at(1), ROOM), answerer.deadline()), (Step::Wait, None));
+        answerer.handle_data(at(2), Bytes(60));
+        assert_eq!((answerer.next(at(2), ROOM), answerer.deadline()), (Step::Wait, Some(at(7))));
+        assert_eq!(answerer.next(at(7), Bytes(200)), Step::Write(Bytes(200)));
+        assert_eq!(answerer.next(at(7), Bytes(0)), Step::Wait);
+        assert_eq!(answerer.next(at(9), ROOM), Step::Write(Bytes(100)));
+        assert_eq!(answerer.next(at(9), ROOM), Step::Wait);
+    }
+
+    #[test]
+    fn what_is_told_is_what_the_flow_s_sending_end_sends() {
+        let mut asker = Asker::new(exchange(&[50], Counted::Answer), fixed(0));
+        asker.start(at(0));
+        let told = Transfer { index: 0, bytes: Bytes(300) };
+        assert_eq!(asker.next(at(0), ROOM), Step::Began(told));
+        assert_eq!(asker.next(at(0), ROOM), Step::Write(Bytes(50)));
+        asker.handle_data(Bytes(300));
+        assert_eq!(asker.next(at(1), ROOM), Step::Completed(told));
+    }
+}

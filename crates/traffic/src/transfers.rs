@@ -1,0 +1,261 @@
+//! One transfer after the other on one connection, with pauses in between.
+
+use crate::{Draw, Socket, Step, Transfer};
+use ackord_units::{Bytes, Span, Time};
+
+/// The lengths of transfers, in order.
+#[derive(Clone, Debug)]
+pub(crate) enum Lengths {
+    /// These in turn, from the front again after the last.
+    Listed { lengths: Vec<Bytes>, next: usize },
+    /// Drawn; at least one byte.
+    Drawn(Draw),
+}
+
+impl Lengths {
+    pub(crate) fn listed(lengths: Vec<Bytes>) -> Lengths {
+        Lengths::Listed { lengths, next: 0 }
+    }
+
+    pub(crate) fn next(&mut self) -> Bytes {
+        match self {
+            Lengths::Listed { lengths, next } => {
+                let length = lengths[*next % lengths.len()];
+                *next += 1;
+                length
+            }
+            Lengths::Drawn(draw) => Bytes(draw.draw().max(1)),
+        }
+    }
+
+    /// What the next `count` of them come to.
+    pub(crate) fn total(&self, count: u64) -> Bytes {
+        let mut ahead = self.clone();
+        (0..count).map(|_| ahead.next()).sum()
+    }
+}
+
+/// Which transfer is due, and how many there are.
+#[derive(Clone, Debug)]
+pub(crate) struct Script {
+    lengths: Lengths,
+    count: Option<u64>,
+    index: u64,
+}
+
+impl Script {
+    pub(crate) fn new(lengths: Lengths, count: Option<u64>) -> Script {
+        Script { lengths, count, index: 0 }
+    }
+
+    /// The next transfer, if there is one more.
+    pub(crate) fn next(&mut self) -> Option<Transfer> {
+        if self.is_over() {
+            return None;
+        }
+        let transfer = Transfer { index: self.index, bytes: self.lengths.next() };
+        self.index += 1;
+        Some(transfer)
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.count == Some(self.index)
+    }
+
+    /// How many there are in all, if they end.
+    pub(crate) fn count(&self) -> Option<u64> {
+        self.count
+    }
+
+    /// What all transfers from here on come to, if they end.
+    pub(crate) fn size(&self) -> Option<Bytes> {
+        self.count.map(|count| self.lengths.total(count - self.index))
+    }
+}
+
+/// Writes transfers, each a pause after the peer has acknowledged all of the one before.
+#[derive(Clone, Debug)]
+pub struct Transfers {
+    script: Script,
+    pause: Draw,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Until the connection is established.
+    Before,
+    /// Until the next transfer is due.
+    Pause {
+        until: Time,
+    },
+    Writing {
+        left: Bytes,
+    },
+    /// Everything is written; the peer has not acknowledged all of it.
+    Draining,
+}
+
+impl Transfers {
+    pub(crate) fn new(script: Script, pause: Draw) -> Transfers {
+        Transfers { script, pause, phase: Phase::Before }
+    }
+
+    pub(crate) fn start(&mut self, now: Time) {
+        self.phase = Phase::Pause { until: now };
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        match self.phase {
+            Phase::Pause { until } => Some(until),
+            Phase::Before | Phase::Writing { .. } | Phase::Draining => None,
+        }
+    }
+
+    pub(crate) fn size(&self) -> Option<Bytes> {
+        self.script.size()
+    }
+
+    pub(crate) fn next(&mut self, now: Time, socket: &impl Socket) -> Step {
+        if self.phase == Phase::Draining && socket.is_drained() {
+            let pause = Span::from_nanos(self.pause.draw());
+            self.phase = Phase::Pause { until: now + pause };
+        }
+        match self.phase {
+            Phase::Pause { until } if until <= now => self.begin(),
+            Phase::Before | Phase::Pause { .. } | Phase::Draining => Step::Wait,
+            Phase::Writing { left } => {
+                let bytes = left.min(socket.writable());
+                if bytes == Bytes::ZERO {
+                    return Step::Wait;
+                }
+                self.phase = match left - bytes {
+                    // The FIN follows the last byte at once.
+                    Bytes::ZERO if self.script.is_over() => Phase::Pause { until: now },
+                    Bytes::ZERO => Phase::Draining,
+                    left => Phase::Writing { left },
+                };
+                Step::Write(bytes)
+            }
+        }
+    }
+
+    fn begin(&mut self) -> Step {
+        match self.script.next() {
+            None => Step::Close,
+            Some(transfer) => {
+                self.phase = Phase::Writing { left: transfer.bytes };
+                Step::Began(transfer)
+            }
+        }
+    }
+}
+
+/// The other end: tells of each transfer when its last byte has been read.
+#[derive(Clone, Debug)]
+pub struct Gathering {
+    script: Script,
+    /// Read, and not yet attributed to a completed transfer.
+    read: Bytes,
+    coming: Option<Transfer>,
+}
+
+impl Gathering {
+    pub(crate) fn new(mut script: Script) -> Gathering {
+        let coming = script.next();
+        Gathering { script, read: Bytes::ZERO, coming }
+    }
+
+    pub(crate) fn handle_data(&mut self, bytes: Bytes) {
+        self.read += bytes;
+    }
+
+    pub(crate) fn next(&mut self) -> Step {
+        match self.coming {
+            Some(transfer) if self.read >= transfer.bytes => {
+                self.read -= transfer.bytes;
+                self.coming = self.script.next();
+                Step::Completed(transfer)
+            }
+            _ => Step::Wait,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Law;
+    use crate::testing::{Fixed, at};
+    use ackord_path::Stream;
+
+    fn script(lengths: &[u64], count: Option<u64>) -> Script {
+        Script::new(Lengths::listed(lengths.iter().copied().map(Bytes).collect()), count)
+    }
+
+    fn transfers(lengths: &[u64], count: Option<u64>) -> Transfers {
+        let pause = Span::from_millis(20).as_nanos();
+        let pause = Draw::new(pause, Law::Fixed, Stream::for_element(1, "pause"));
+        Transfers::new(script(lengths, count), pause)
+    }
+
+    fn socket(writable: u64, drained: bool) -> Fixed {
+        Fixed { writable: Bytes(writable), drained }
+    }
+
+    fn transfer(index: u64, bytes: u64) -> Transfer {
+        Transfer { index, bytes: Bytes(bytes) }
+    }
+
+    #[test]
+    fn the_pause_begins_when_the_last_byte_is_acknowledged_and_the_last_transfer_closes() {
+        let mut writer = transfers(&[1_500, 700], Some(2));
+        writer.start(at(5));
+        assert_eq!(writer.size(), Some(Bytes(2_200)));
+        let free = socket(9_000, false);
+        assert_eq!(writer.next(at(5), &free), Step::Began(transfer(0, 1_500)));
+        assert_eq!(writer.next(at(5), &socket(1_000, false)), Step::Write(Bytes(1_000)));
+        assert_eq!(writer.next(at(5), &socket(0, false)), Step::Wait);
+        assert_eq!(writer.next(at(7), &free), Step::Write(Bytes(500)));
+        assert_eq!((writer.next(at(7), &free), writer.deadline()), (Step::Wait, None));
+        assert_eq!(writer.next(at(10), &socket(9_000, true)), Step::Wait);
+        assert_eq!(writer.deadline(), Some(at(30)));
+        assert_eq!(writer.next(at(30), &socket(9_000, true)), Step::Began(transfer(1, 700)));
+        assert_eq!(writer.next(at(30), &socket(9_000, true)), Step::Write(Bytes(700)));
+        assert_eq!(writer.next(at(30), &free), Step::Close);
+    }
+
+    #[test]
+    fn a_list_starts_again_and_without_a_count_never_ends() {
+        let endless = script(&[1, 2], None);
+        assert_eq!(endless.size(), None);
+        assert_eq!(script(&[1, 2], Some(5)).size(), Some(Bytes(7)));
+    }
+
+    #[test]
+    fn the_reader_tells_of_each_transfer_when_all_of_it_is_there() {
+        let mut reader = Gathering::new(script(&[100, 50], Some(3)));
+        reader.handle_data(Bytes(99));
+        assert_eq!(reader.next(), Step::Wait);
+        reader.handle_data(Bytes(51));
+        assert_eq!(reader.next(), Step::Completed(transfer(0, 100)));
+        assert_eq!(reader.next(), Step::Completed(transfer(1, 50)));
+        assert_eq!(reader.next(), Step::Wait);
+        reader.handle_data(Bytes(100));
+        assert_eq!(reader.next(), Step::Completed(transfer(2, 100)));
+        assert_eq!(reader.next(), Step::Wait);
+    }
+
+    #[test]
+    fn both_ends_draw_the_same_lengths_from_streams_of_one_name() {
+        let lengths = || {
+            let stream = Stream::for_element(7, "flows/f/traffic/lengths");
+            Lengths::Drawn(Draw::new(10_000, Law::Exponential, stream))
+        };
+        let (mut one, mut other) = (lengths(), lengths());
+        let first: Vec<_> = (0..50).map(|_| one.next()).collect();
+        let second: Vec<_> = (0..50).map(|_| other.next()).collect();
+        assert_eq!(first, second);
+        assert!(first.iter().all(|length| *length >= Bytes(1)));
+    }
+}
