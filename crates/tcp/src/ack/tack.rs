@@ -72,7 +72,7 @@ impl ArrivalRate {
             self.round_at = Some(now);
             self.round = Bytes::ZERO;
         }
-        self.round = self.round + bytes;
+        self.round += bytes;
     }
 
     /// How long `bytes` take at the largest rate.

@@ -82,7 +82,7 @@ impl Connection {
     fn in_synchronized<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
         let rst = segment.flags.contains(Flags::RST);
         if !rst && self.is_old_duplicate(trace.now, segment) {
-            return self.refuse(segment);
+            return self.refuse();
         }
         if !self.receiver.acceptable(segment.seq, segment.seq_len()) {
             return self.on_unacceptable(trace, segment);
@@ -126,10 +126,15 @@ impl Connection {
             // A retransmitted FIN restarts the 2 MSL timeout.
             self.time_wait_until = Some(trace.now + self.config.time_wait);
         }
-        self.refuse(segment);
+        if segment.payload_len > 0 && segment.seq.before(self.receiver.rcv_nxt) {
+            // Nothing new in it: the peer may have lost our acknowledgments.
+            let data = self.data_of(segment);
+            self.receiver.on_old_data(trace.now, &data, &self.sender.rtt);
+        }
+        self.refuse();
     }
 
-    fn refuse(&mut self, _segment: &Segment) {
+    fn refuse(&mut self) {
         self.stats.segments_refused += 1;
         self.receiver.owed = Owed::Now;
     }
@@ -194,7 +199,7 @@ impl Connection {
         }
         if segment.ack.after(self.sender.snd_nxt) {
             // It acknowledges something not yet sent.
-            self.refuse(segment);
+            self.refuse();
             return false;
         }
         self.sender.on_ack(
@@ -233,9 +238,7 @@ impl Connection {
             return;
         }
         let had_finished = self.receiver.finished;
-        let push = if segment.flags.contains(Flags::PSH) { Push::Set } else { Push::Clear };
-        let echo = self.timestamp_echo(segment);
-        let data = Data { seq: segment.seq, payload: segment.payload_len, fin, push, echo };
+        let data = self.data_of(segment);
         let accepted = self.receiver.accept(trace.now, data, &self.sender.rtt);
         self.tell_ato(trace);
         if accepted.delivered > Bytes::ZERO {
@@ -253,6 +256,17 @@ impl Connection {
                 TcpState::FinWait2 => self.enter(trace, TcpState::TimeWait),
                 _ => {}
             }
+        }
+    }
+
+    fn data_of(&self, segment: &Segment) -> Data {
+        let push = if segment.flags.contains(Flags::PSH) { Push::Set } else { Push::Clear };
+        Data {
+            seq: segment.seq,
+            payload: segment.payload_len,
+            fin: segment.flags.contains(Flags::FIN),
+            push,
+            echo: self.timestamp_echo(segment),
         }
     }
 

@@ -182,7 +182,7 @@ impl Receiver {
 
     /// Takes in a data segment (or a bare FIN) that the sequence check let through.
     pub(crate) fn accept(&mut self, now: Time, data: Data, rtt: &RttEstimator) -> Accepted {
-        let Data { seq, payload, fin, push, echo } = data;
+        let Data { seq, payload, fin, .. } = data;
         let end = seq + payload;
         if fin {
             self.fin_at = Some(end);
@@ -218,23 +218,33 @@ impl Receiver {
             (_, true, true) if had_gap => Order::FillsGap,
             (_, true, true) => Order::InOrder,
         };
-        let offered = self.advertised_edge.since(self.last_ack_sent);
-        let arrival = Arrival {
-            payload: Bytes(u64::from(payload)),
+        self.owe(now, &self.arrival(&data, order, rtt));
+        Accepted { delivered: Bytes(u64::from(delivered)) }
+    }
+
+    /// Data that the sequence check refused for its age: the policy hears of it, and the
+    /// connection acknowledges it whatever the policy says (RFC 9293 §3.10.7.4).
+    pub(crate) fn on_old_data(&mut self, now: Time, data: &Data, rtt: &RttEstimator) {
+        self.owe(now, &self.arrival(data, Order::Duplicate, rtt));
+    }
+
+    fn arrival<'a>(&self, data: &Data, order: Order, rtt: &'a RttEstimator) -> Arrival<'a> {
+        // A FIN at the window's edge lies beyond it.
+        let edge = self.advertised_edge.max(self.last_ack_sent);
+        Arrival {
+            payload: Bytes(u64::from(data.payload)),
             full_size: self.full_size,
             unacknowledged: self.unacknowledged(),
             order,
-            push,
+            push: data.push,
             window: ReceiveWindow {
-                offered: Bytes(u64::from(offered)),
+                offered: Bytes(u64::from(edge.since(self.last_ack_sent))),
                 free: Bytes(u64::from(self.free())),
                 unread: self.readable(),
             },
             rtt,
-            echo,
-        };
-        self.owe(now, &arrival);
-        Accepted { delivered: Bytes(u64::from(delivered)) }
+            echo: data.echo,
+        }
     }
 
     fn owe(&mut self, now: Time, arrival: &Arrival<'_>) {

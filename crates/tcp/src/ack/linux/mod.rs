@@ -209,7 +209,9 @@ impl LinuxAck {
             return AckDecision::Now;
         }
         self.duplicates.held += 1;
-        let rtt = arrival.rtt.srtt().unwrap_or(Span::ZERO).as_secs_f64();
+        // Not held at all while the receiver has measured no round trip of its own.
+        let rtt = self.window.rtt().unwrap_or(Span::ZERO);
+        let rtt = arrival.rtt.srtt().map_or(rtt, |srtt| srtt.min(rtt)).as_secs_f64();
         let share = Span::from_secs_f64(rtt * self.knobs.sack_compression_share.get());
         let delay = share.min(self.knobs.sack_compression_delay);
         let until = *self.duplicates.until.get_or_insert(now + delay);

@@ -3,6 +3,8 @@
 use super::super::ReceiveWindow;
 use super::super::testing::{Bench, Fit, at_ms};
 use super::*;
+use crate::ts_clock::{TimestampEcho, TsClock};
+use ackord_units::Seq;
 
 const KNOBS: LinuxKnobs = LinuxKnobs {
     tick: Span::from_millis(4),
@@ -185,14 +187,34 @@ fn a_window_that_cannot_move_waits_for_the_reader() {
     assert_eq!(bench.acks[25..], [at_ms(35)]);
 }
 
+/// Ten out of order, a tenth of a millisecond apart, after twenty small ones that spend the budget.
+fn acks_of_ten_out_of_order(echo: Option<TimestampEcho>) -> Vec<Time> {
+    let share = Ratio::new(0.05).expect("a share");
+    let mut policy = LinuxAck::new(LinuxKnobs { sack_compression_share: share, ..KNOBS });
+    policy.on_open(at_ms(0), &Opening { sack: SackUse::Agreed });
+    let mut bench = Bench::new(policy);
+    let fit = Fit { payload: 100, echo, ..Fit::in_order(0) };
+    (0..20).for_each(|number| bench.take(at_ms(40 + number), fit));
+    bench.acks.clear();
+    let above = Fit { order: Order::OutOfOrder, ..fit };
+    (0..10).for_each(|tenths| bench.take(later(tenths), above));
+    bench.timer(at_ms(90));
+    bench.acks
+}
+
+fn later(tenths: u64) -> Time {
+    at_ms(70) + Span::from_micros(100 * tenths)
+}
+
 #[test]
 fn three_duplicates_leave_at_once_and_the_rest_are_held_together() {
-    let share = Ratio::new(0.05).expect("a share");
-    let mut bench = grown(LinuxKnobs { sack_compression_share: share, ..KNOBS });
-    let fit = Fit { order: Order::OutOfOrder, ..Fit::in_order(0) };
-    // Ten a tenth of a millisecond apart: three at once, the other seven within a millisecond.
-    let later = |tenths: u64| at_ms(30) + Span::from_micros(100 * tenths);
-    (0..10).for_each(|tenths| bench.take(later(tenths), fit));
-    bench.timer(at_ms(40));
-    assert_eq!(bench.acks[25..], [later(0), later(1), later(2), later(3) + Span::from_millis(1)]);
+    // The clock says 1 at the start, and the first segment comes 40 ms later.
+    let echo = TimestampEcho { value: 1, clock: TsClock::new(Span::from_millis(1), Seq(0)) };
+    let held = acks_of_ten_out_of_order(Some(echo));
+    assert_eq!(held, [later(0), later(1), later(2), later(3) + Span::from_millis(1)]);
+}
+
+#[test]
+fn without_a_round_trip_of_its_own_the_receiver_holds_none() {
+    assert_eq!(acks_of_ten_out_of_order(None), (0..10).map(later).collect::<Vec<_>>());
 }

@@ -98,6 +98,11 @@ impl WindowModel {
         growth
     }
 
+    /// The receiver's own estimate of the round-trip time.
+    pub(super) fn rtt(&self) -> Option<Span> {
+        self.rtt.estimate
+    }
+
     /// Whether an acknowledgment sent now would offer no less than the last one.
     pub(super) fn moves(&self) -> bool {
         self.selected >= self.offered
@@ -126,7 +131,7 @@ impl WindowModel {
         if arrival.payload < LEAST_TO_GROW || room == Bytes::ZERO {
             return Growth::Still;
         }
-        self.grown = self.grown + room.min(rcv_mss * 2);
+        self.grown += room.min(rcv_mss * 2);
         Growth::Grew
     }
 
