@@ -51,6 +51,9 @@ pub struct Config {
 pub struct Offers {
     /// RFC 2018.
     pub sack: Offer,
+    /// RFC 2883: reporting of octets received twice, where SACK is in use. Nothing on the wire
+    /// offers it.
+    pub dsack: Offer,
     /// RFC 7323 §3.
     pub timestamps: Offer,
     /// RFC 7323 §2.
@@ -121,6 +124,7 @@ impl Config {
             send_buffer: registry::bytes(choice, "send_buffer"),
             offers: Offers {
                 sack: offer("sack"),
+                dsack: offer("dsack"),
                 timestamps: offer("timestamps"),
                 window_scaling: offer("window_scaling"),
             },

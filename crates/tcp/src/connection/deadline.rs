@@ -42,6 +42,10 @@ impl Connection {
     }
 
     fn on_retransmission_timer<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        if let Some(at) = self.sender.rto_waits_until(trace.now) {
+            self.sender.rto_at = Some(at);
+            return;
+        }
         self.stats.timeouts += 1;
         if self.sender.timeouts_in_row >= self.retransmissions_allowed() {
             self.urgent_reply = Some(self.reset_segment());

@@ -2,6 +2,7 @@
 
 use super::{CloseReason, Connection, Opened};
 use crate::ack::{Opening, Push, SackUse};
+use crate::config::Offer;
 use crate::receiver::{Data, Finished, Owed};
 use crate::sender::{FinProgress, IncomingAck};
 use crate::trace::Trace;
@@ -76,13 +77,15 @@ impl Connection {
 
     fn synchronize_receiver(&mut self, now: Time, irs: Seq) {
         let sack = if self.agreed.sack { SackUse::Agreed } else { SackUse::Absent };
+        self.receiver.reports_duplicates =
+            self.agreed.sack && self.config.offers.dsack == Offer::Yes;
         self.receiver.synchronize(now, irs, &Opening { sack });
     }
 
     fn in_synchronized<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
         let rst = segment.flags.contains(Flags::RST);
         if !rst && self.is_old_duplicate(trace.now, segment) {
-            return self.refuse();
+            return self.refuse(segment);
         }
         if !self.receiver.acceptable(segment.seq, segment.seq_len()) {
             return self.on_unacceptable(trace, segment);
@@ -131,11 +134,12 @@ impl Connection {
             let data = self.data_of(segment);
             self.receiver.on_old_data(trace.now, &data, &self.sender.rtt);
         }
-        self.refuse();
+        self.refuse(segment);
     }
 
-    fn refuse(&mut self) {
+    fn refuse(&mut self, segment: &Segment) {
         self.stats.segments_refused += 1;
+        self.receiver.note_refused(segment.seq, segment.payload_len);
         self.receiver.owed = Owed::Now;
     }
 
@@ -199,7 +203,7 @@ impl Connection {
         }
         if segment.ack.after(self.sender.snd_nxt) {
             // It acknowledges something not yet sent.
-            self.refuse();
+            self.refuse(segment);
             return false;
         }
         self.sender.on_ack(

@@ -43,6 +43,13 @@ impl Doubt {
         Some(self.srtt? + self.rttvar? * 4)
     }
 
+    /// RFC 6675 §5 (2): whether DupThresh duplicate acknowledgments came, or what was SACKed makes
+    /// the segment lost (IsLost: more than (DupThresh - 1) * SMSS octets above it).
+    pub fn reaches(&self, threshold: u32) -> bool {
+        let octets = u64::from(threshold.saturating_sub(1)) * self.smss.get();
+        self.duplicate_acks >= threshold || self.sacked.get() > octets
+    }
+
     /// Segments known, or believed, to have arrived above the oldest one: each duplicate
     /// acknowledgment stands for one, and so do as many octets SACKed.
     pub fn arrived_above(&self) -> u32 {

@@ -28,10 +28,7 @@ impl Fixed {
 
 impl LossDetector for Fixed {
     fn on_duplicate_ack(&mut self, _now: Time, doubt: &Doubt) -> LossVerdict {
-        // RFC 6675 §5 (2): DupAcks >= DupThresh, or IsLost (HighACK + 1), whose octet rule is
-        // "more than (DupThresh - 1) * SMSS".
-        let octets = (u64::from(self.threshold) - 1) * doubt.smss.get();
-        if doubt.duplicate_acks >= self.threshold || doubt.sacked.get() > octets {
+        if doubt.reaches(self.threshold) {
             return LossVerdict::Lost;
         }
         let beyond_cwnd = match self.limited_transmit {

@@ -6,18 +6,40 @@
 //! | `fixed.rs` | a fixed number of duplicate acknowledgments, with limited transmit |
 //! | `vegas.rs` | the same, or sooner by a fine-grained timeout |
 //! | `rack.rs`, `rack/` | by time: RACK with tail loss probes |
+//! | `eifel.rs` | the same, and undo by timestamps |
+//! | `dad.rs` | TCP-DAD: the length of the last reordering |
+//! | `dad_sd/` | TCP-DAD-SD: a smoothed threshold, as in the paper and as we would have it |
+//! | `detection_timer.rs` | the timer of those two |
+//! | `blanton_allman.rs` | a threshold raised by what DSACK shows |
+//! | `ncr.rs`, `dcr.rs` | a round trip's worth of segments, or of time |
+//! | `pr.rs` | no duplicate acknowledgments at all: a timer per segment |
 //!
 //! The retransmission timer is not here: it is the connection's last resort under every policy.
 //! Nor is the finding of spurious retransmissions by DSACK and timestamps: the sender does that,
 //! and asks the detector what to make of it.
 
+mod blanton_allman;
+mod dad;
+mod dad_sd;
+mod dcr;
+mod detection_timer;
+mod eifel;
 mod facts;
 mod fixed;
+mod ncr;
+mod pr;
 mod rack;
 mod vegas;
 
+pub use blanton_allman::{BlantonAllman, ReorderingVariant};
+pub use dad::Dad;
+pub use dad_sd::{DadSd, DadSdPaper, PaperUndo};
+pub use dcr::Dcr;
+pub use eifel::Eifel;
 pub use facts::{Advance, Available, Delivered, Doubt, Echo, Hole, Spurious, Stage, Verification};
 pub use fixed::{Fixed, LimitedTransmit};
+pub use ncr::{ExtendedLimitedTransmit, Ncr};
+pub use pr::Pr;
 pub(crate) use rack::{Outstanding, ProbeAck, ProbeFacts, ProbeKind, ProbeOutcome, Report, Tlp};
 pub use rack::{Rack, RackKnobs, UndoReductions};
 pub use vegas::VegasLoss;
@@ -153,6 +175,7 @@ pub trait ByTime {
 pub(crate) mod testing {
     //! Shorthand for the tests of every detector.
     use super::*;
+    use ackord_events::SpuriousEvidence;
 
     /// A doubt with segments of 1000 octets, 20 in flight, a round trip of 100 ms and one second
     /// left on the retransmission timer.
@@ -182,6 +205,18 @@ pub(crate) mod testing {
             duplicate_acks,
             extent_segments: duplicate_acks,
             hole: Hole::SentOnce,
+        }
+    }
+
+    /// A fast retransmit that so many segments had overtaken.
+    pub(crate) fn spurious(evidence: SpuriousEvidence, extent_segments: u32) -> Spurious {
+        Spurious {
+            evidence,
+            repair: RecoveryKind::Fast,
+            extent_segments,
+            lateness: Span::from_millis(30),
+            flight_size: Bytes(20_000),
+            smss: Bytes(1000),
         }
     }
 

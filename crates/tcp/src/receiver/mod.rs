@@ -10,7 +10,7 @@ use crate::ack::{
 use crate::rtt::RttEstimator;
 use crate::ts_clock::TimestampEcho;
 use ackord_units::{Bytes, Seq, Span, Time};
-use ackord_wire::SackBlocks;
+use ackord_wire::{SackBlock, SackBlocks};
 use reassembly::Reassembly;
 
 /// The acknowledgment the receiver owes.
@@ -46,6 +46,10 @@ pub(crate) struct Receiver {
     pub(crate) last_ack_sent: Seq,
     /// The largest payload seen, to tell full-sized segments.
     full_size: Bytes,
+    /// Whether octets received twice are reported (RFC 2883).
+    pub(crate) reports_duplicates: bool,
+    /// Such octets, until an acknowledgment has told of them once.
+    duplicate: Option<SackBlock>,
     /// The acknowledgment timeout last told of.
     told_ato: Option<Span>,
 }
@@ -82,6 +86,8 @@ impl Receiver {
             last_ack_sent: Seq(0),
             // RFC 9293 §3.7.1: the default before anything is known.
             full_size: Bytes(536),
+            reports_duplicates: false,
+            duplicate: None,
             told_ato: None,
         }
     }
@@ -192,6 +198,7 @@ impl Receiver {
         let end = end.min(self.edge().max(self.rcv_nxt));
         let before = self.rcv_nxt;
         let had_gap = !self.ahead.is_empty();
+        self.note_duplicate(seq, end);
         let is_new = start.before(end) && !self.ahead.contains(start, end);
         if start.before(end) {
             if start == self.rcv_nxt {
@@ -247,6 +254,26 @@ impl Receiver {
         }
     }
 
+    /// A segment outside the window was refused: what it carries may all have come before.
+    pub(crate) fn note_refused(&mut self, seq: Seq, payload: u32) {
+        if (seq + payload).at_or_before(self.rcv_nxt) {
+            self.note_duplicate(seq, seq + payload);
+        }
+    }
+
+    /// RFC 2883 §4: notes the first contiguous octets of a segment that had arrived before.
+    fn note_duplicate(&mut self, start: Seq, end: Seq) {
+        if !self.reports_duplicates || !start.before(end) {
+            return;
+        }
+        let seen = if start.before(self.rcv_nxt) {
+            Some(SackBlock { start, end: end.min(self.rcv_nxt) })
+        } else {
+            self.ahead.overlap(start, end)
+        };
+        self.duplicate = seen.or(self.duplicate);
+    }
+
     fn owe(&mut self, now: Time, arrival: &Arrival<'_>) {
         match (self.policy.on_segment(now, arrival), self.owed) {
             (_, Owed::Now) => {}
@@ -258,6 +285,7 @@ impl Receiver {
     /// An acknowledgment has left.
     pub(crate) fn on_ack_sent(&mut self, now: Time, carrier: Carrier) {
         self.owed = Owed::Nothing;
+        self.duplicate = None;
         self.last_ack_sent = self.rcv_nxt;
         self.policy.on_ack_sent(now, carrier);
     }
@@ -274,7 +302,11 @@ impl Receiver {
 
     /// Blocks to report, at most `room`.
     pub(crate) fn sack_blocks(&self, room: usize) -> SackBlocks {
-        if self.ahead.is_empty() { SackBlocks::default() } else { self.ahead.sack_blocks(room) }
+        if self.ahead.is_empty() && self.duplicate.is_none() {
+            SackBlocks::default()
+        } else {
+            self.ahead.sack_blocks(room, self.duplicate)
+        }
     }
 }
 

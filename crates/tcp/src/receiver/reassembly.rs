@@ -23,6 +23,13 @@ impl Reassembly {
             .any(|range| range.start.at_or_before(start) && end.at_or_before(range.end))
     }
 
+    /// The lowest octets of the range that have arrived.
+    pub(crate) fn overlap(&self, start: Seq, end: Seq) -> Option<SackBlock> {
+        let range = self.ranges.iter().find(|range| range.end.after(start))?;
+        let block = SackBlock { start: range.start.max(start), end: range.end.min(end) };
+        block.start.before(block.end).then_some(block)
+    }
+
     /// Adds a range, merging it with those it touches.
     pub(crate) fn insert(&mut self, start: Seq, end: Seq) {
         let first = self.ranges.partition_point(|range| range.end.before(start));
@@ -56,11 +63,27 @@ impl Reassembly {
         reached
     }
 
-    /// Up to `room` blocks: the one that grew last first, then those reported before it.
-    pub(crate) fn sack_blocks(&self, room: usize) -> SackBlocks {
+    /// Up to `room` blocks: the one that grew last first, then those reported before it. Octets
+    /// received twice come before them all, followed by the block they lie in, if they do
+    /// (RFC 2883 §4).
+    pub(crate) fn sack_blocks(&self, room: usize, duplicate: Option<SackBlock>) -> SackBlocks {
         let mut blocks = SackBlocks::default();
-        for start in self.recent.iter().take(room) {
-            if let Some(range) = self.ranges.iter().find(|range| range.start == *start) {
+        let mut around = None;
+        if let Some(duplicate) = duplicate {
+            blocks.push(duplicate);
+            around = self.ranges.iter().find(|range| {
+                range.start.at_or_before(duplicate.start) && duplicate.end.at_or_before(range.end)
+            });
+            if let Some(around) = around {
+                blocks.push(*around);
+            }
+        }
+        for start in &self.recent {
+            if blocks.len() >= room {
+                break;
+            }
+            let range = self.ranges.iter().find(|range| range.start == *start);
+            if let Some(range) = range.filter(|range| Some(*range) != around) {
                 blocks.push(*range);
             }
         }
@@ -102,8 +125,29 @@ mod tests {
         }
         reassembly.insert(Seq(400), Seq(450));
         let starts: Vec<u32> =
-            reassembly.sack_blocks(3).as_slice().iter().map(|block| block.start.0).collect();
+            reassembly.sack_blocks(3, None).as_slice().iter().map(|block| block.start.0).collect();
         assert_eq!(starts, vec![300, 900, 700]);
+    }
+
+    /// RFC 2883 §4.2: a duplicate inside a block is followed by that block, however long ago it
+    /// grew.
+    #[test]
+    fn octets_received_twice_come_first_and_the_block_around_them_second() {
+        let mut reassembly = Reassembly::default();
+        for start in [100, 300, 500] {
+            reassembly.insert(Seq(start), Seq(start + 100));
+        }
+        let blocks = |duplicate: Option<SackBlock>| -> Vec<(u32, u32)> {
+            let blocks = reassembly.sack_blocks(3, duplicate);
+            blocks.as_slice().iter().map(|block| (block.start.0, block.end.0)).collect()
+        };
+        let inside = reassembly.overlap(Seq(110), Seq(150));
+        assert_eq!(blocks(inside), vec![(110, 150), (100, 200), (500, 600)]);
+        let below = Some(SackBlock { start: Seq(0), end: Seq(50) });
+        assert_eq!(blocks(below), vec![(0, 50), (500, 600), (300, 400)]);
+        assert_eq!(reassembly.overlap(Seq(200), Seq(300)), None);
+        let part = SackBlock { start: Seq(300), end: Seq(350) };
+        assert_eq!(reassembly.overlap(Seq(250), Seq(350)), Some(part));
     }
 
     #[test]

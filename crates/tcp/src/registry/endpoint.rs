@@ -53,6 +53,13 @@ pub static ENDPOINT: Mechanism = Mechanism {
             source: "RFC 2018",
         },
         Knob {
+            name: "dsack",
+            kind: ON_OFF,
+            default: "on",
+            doc: "Report octets received twice in the first SACK block, where SACK is in use",
+            source: "RFC 2883 §4",
+        },
+        Knob {
             name: "timestamps",
             kind: ON_OFF,
             default: "on",

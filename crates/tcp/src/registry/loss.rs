@@ -1,9 +1,11 @@
 //! Loss detectors: listed with their knobs, and built.
 
 use super::ON_OFF;
-use super::build::{count, is_on, span, unregistered};
+use super::build::{count, is_on, number, span, unregistered, word};
 use crate::loss::{
-    Fixed, LimitedTransmit, LossDetector, Rack, RackKnobs, UndoReductions, VegasLoss,
+    BlantonAllman, Dad, DadSd, DadSdPaper, Dcr, Eifel, ExtendedLimitedTransmit, Fixed,
+    LimitedTransmit, LossDetector, Ncr, PaperUndo, Pr, Rack, RackKnobs, ReorderingVariant,
+    UndoReductions, VegasLoss,
 };
 use ackord_units::{Choice, Knob, KnobKind, Mechanism, Span};
 
@@ -76,6 +78,119 @@ pub static LOSS: &[Mechanism] = &[
             },
         ],
     },
+    Mechanism {
+        name: "eifel",
+        family: "loss",
+        summary: "A fixed threshold; timestamps tell a spurious repair, which is undone",
+        source: "RFC 3522, RFC 4015; Ludwig and Katz 2000",
+        knobs: &[Knob {
+            name: "threshold",
+            kind: KnobKind::Count { unit: "segments", min: 1, max: 10_000 },
+            default: "3",
+            doc: "DupThresh",
+            source: "RFC 5681 §3.2",
+        }],
+    },
+    Mechanism {
+        name: "dad",
+        family: "loss",
+        summary: "TCP-DAD: the threshold is the length of the last run that proved to be reordering",
+        source: "Park et al. 2007; Park et al. 2008 §2.1",
+        knobs: &[],
+    },
+    Mechanism {
+        name: "dad-sd",
+        family: "loss",
+        summary: "TCP-DAD-SD: a smoothed threshold with a detection timer",
+        source: "Park et al. 2008",
+        knobs: &[
+            Knob {
+                name: "mode",
+                kind: KnobKind::Choice(&["practical", "paper"]),
+                default: "practical",
+                doc: "As we would have it (extent and lateness, mean and deviations, SACK, DSACK, \
+                      timestamps, exact undo), or what the paper says",
+                source: "Park et al. 2008 Table 1, Eq. 1-3 for paper",
+            },
+            Knob {
+                name: "alpha",
+                kind: KnobKind::Number { min: 0.0, max: 1.0 },
+                default: "0.5",
+                doc: "Weight of what was known against the reordering just seen",
+                source: "ours: the paper gives no value; after a reset to 3 the threshold has to \
+                         find back within a few events, for every real loss resets it",
+            },
+            Knob {
+                name: "undo",
+                kind: KnobKind::Choice(&["text", "literal-table"]),
+                default: "text",
+                doc: "In paper mode: double cwnd after a spurious fast retransmit only, or on every \
+                      verified reordering",
+                source: "Park et al. 2008 §3.1 for text, Table 1 lines 13-18 for literal-table",
+            },
+        ],
+    },
+    Mechanism {
+        name: "blanton-allman",
+        family: "loss",
+        summary: "A threshold raised by the reordering lengths that DSACK shows",
+        source: "Blanton and Allman 2002",
+        knobs: &[Knob {
+            name: "variant",
+            kind: KnobKind::Choice(&["plus-one", "average", "ewma", "max"]),
+            default: "ewma",
+            doc: "How a reordering length moves the threshold",
+            source: "Blanton and Allman 2002; max is ours, for comparison",
+        }],
+    },
+    Mechanism {
+        name: "ncr",
+        family: "loss",
+        summary: "TCP-NCR: a threshold in proportion to what is in flight",
+        source: "RFC 4653",
+        knobs: &[Knob {
+            name: "variant",
+            kind: KnobKind::Choice(&["careful", "aggressive"]),
+            default: "careful",
+            doc: "While in doubt, a new segment for every two that arrive, or for each",
+            source: "RFC 4653 §3",
+        }],
+    },
+    Mechanism {
+        name: "dcr",
+        family: "loss",
+        summary: "TCP-DCR: the response to duplicate acknowledgments is delayed by a round trip",
+        source: "Bhandarkar, Sadry, Reddy and Vaidya 2005",
+        knobs: &[Knob {
+            name: "delay",
+            kind: KnobKind::Number { min: 0.0, max: 10.0 },
+            default: "1",
+            doc: "How long the response waits, in round trips",
+            source: "Bhandarkar, Sadry, Reddy and Vaidya 2005 (tau of one RTT)",
+        }],
+    },
+    Mechanism {
+        name: "pr",
+        family: "loss",
+        summary: "TCP-PR: a timer per segment from the largest recent round trip, no duplicates",
+        source: "Bohacek et al. 2006",
+        knobs: &[
+            Knob {
+                name: "alpha",
+                kind: KnobKind::Number { min: 0.5, max: 1.0 },
+                default: "0.995",
+                doc: "What is left of the estimate after a round trip without a larger sample",
+                source: "Bohacek et al. 2006",
+            },
+            Knob {
+                name: "beta",
+                kind: KnobKind::Number { min: 1.0, max: 10.0 },
+                default: "3",
+                doc: "A segment is lost after this many times the estimate",
+                source: "Bohacek et al. 2006",
+            },
+        ],
+    },
 ];
 
 /// The loss detector of a choice from [`LOSS`]; panics as [`super::build_congestion`] does.
@@ -91,6 +206,33 @@ pub fn build_loss(choice: &Choice) -> Box<dyn LossDetector> {
             tail_probe: is_on(choice, "tlp").then(|| span(choice, "max_ack_delay")),
             undo: if is_on(choice, "undo") { UndoReductions::On } else { UndoReductions::Off },
         })),
+        "eifel" => Box::new(Eifel::new(threshold())),
+        "dad" => Box::new(Dad::default()),
+        "dad-sd" => dad_sd(choice),
+        "blanton-allman" => Box::new(BlantonAllman::new(match word(choice, "variant").as_str() {
+            "plus-one" => ReorderingVariant::PlusOne,
+            "average" => ReorderingVariant::Average,
+            "max" => ReorderingVariant::Max,
+            _ => ReorderingVariant::Ewma,
+        })),
+        "ncr" => Box::new(Ncr::new(match word(choice, "variant").as_str() {
+            "aggressive" => ExtendedLimitedTransmit::Aggressive,
+            _ => ExtendedLimitedTransmit::Careful,
+        })),
+        "dcr" => Box::new(Dcr::new(number(choice, "delay"))),
+        "pr" => Box::new(Pr::new(number(choice, "alpha"), number(choice, "beta"))),
         other => unregistered("loss detector", other),
     }
+}
+
+fn dad_sd(choice: &Choice) -> Box<dyn LossDetector> {
+    let alpha = number(choice, "alpha");
+    if word(choice, "mode") == "practical" {
+        return Box::new(DadSd::new(alpha));
+    }
+    let undo = match word(choice, "undo").as_str() {
+        "literal-table" => PaperUndo::LiteralTable,
+        _ => PaperUndo::Text,
+    };
+    Box::new(DadSdPaper::new(alpha, undo))
 }

@@ -206,6 +206,22 @@ impl Sender {
         found
     }
 
+    /// A detector that gives every segment a timer of its own speaks before the retransmission
+    /// timer does: when the oldest segment's falls due, if it was sent once and that is yet to come.
+    pub(crate) fn rto_waits_until(&mut self, now: Time) -> Option<Time> {
+        if !self.board.keeps_time_order() {
+            return None;
+        }
+        let oldest = self.board.oldest().filter(|oldest| oldest.attempts == Attempts::Once)?;
+        let sent_at = oldest.sent_at;
+        match self.horizon() {
+            Horizon::Overdue { sent_before: None, age } => {
+                Some(sent_at + age).filter(|at| *at > now)
+            }
+            _ => None,
+        }
+    }
+
     /// Looks up when the detector wants to be woken.
     pub(super) fn refresh_detector(&mut self) {
         self.detector_at = super::earlier(self.loss.deadline(), self.overdue_at);

@@ -1,0 +1,147 @@
+//! TCP-DAD: the threshold is the length of the last run of duplicate acknowledgments that turned
+//! out to be reordering (Park et al. 2007, as described in Park et al. 2008 §2.1).
+//!
+//! Its sources leave three things open: the threshold never goes below the default of 3; every
+//! duplicate acknowledgment below it lets one new segment out, and a spurious fast retransmit is
+//! answered by Eq. 2 and 3, both as in TCP-DAD-SD, so that the two differ only in how the threshold
+//! moves. Duplicate acknowledgments are counted; what SACK says is not looked at.
+
+use super::detection_timer::{DetectionTimer, FastRetransmit, Verified};
+use super::{Advance, Doubt, LossDetector, LossVerdict, Undo};
+use ackord_events::RecoveryKind;
+use ackord_units::Time;
+
+/// Where the threshold starts and whither it goes back.
+pub(super) const DEFAULT_THRESHOLD: u32 = 3;
+
+/// A threshold that jumps to the last reordering seen and creeps down.
+#[derive(Clone, Copy, Debug)]
+pub struct Dad {
+    threshold: u32,
+    timer: DetectionTimer,
+}
+
+impl Default for Dad {
+    fn default() -> Dad {
+        Dad { threshold: DEFAULT_THRESHOLD, timer: DetectionTimer::default() }
+    }
+}
+
+impl LossDetector for Dad {
+    fn on_duplicate_ack(&mut self, now: Time, doubt: &Doubt) -> LossVerdict {
+        self.timer.on_duplicate_ack(now, doubt);
+        if doubt.duplicate_acks >= self.threshold {
+            LossVerdict::Lost
+        } else {
+            LossVerdict::NotYet { beyond_cwnd: doubt.smss * u64::from(doubt.duplicate_acks) }
+        }
+    }
+
+    fn duplicate_threshold(&self) -> u32 {
+        self.threshold
+    }
+
+    fn on_new_ack(&mut self, _now: Time, doubt: &Doubt, advance: &Advance) -> LossVerdict {
+        let verified = self.timer.on_new_ack(doubt, advance);
+        if verified != Verified::No {
+            self.threshold = advance.duplicate_acks.max(DEFAULT_THRESHOLD);
+        }
+        match verified {
+            Verified::LateAfterFastRetransmit => LossVerdict::Spurious(Undo::DoubleCwnd),
+            Verified::No | Verified::Late => LossVerdict::WAIT,
+        }
+    }
+
+    fn on_repair(&mut self, _now: Time, kind: RecoveryKind) {
+        self.timer.on_repair(kind);
+        self.threshold = match kind {
+            RecoveryKind::Fast => (self.threshold - 1).max(DEFAULT_THRESHOLD),
+            RecoveryKind::Timeout => DEFAULT_THRESHOLD,
+        };
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.timer.deadline()
+    }
+
+    fn on_deadline(&mut self, _now: Time, _doubt: &Doubt) -> LossVerdict {
+        match self.timer.on_deadline() {
+            FastRetransmit::Sent => LossVerdict::WAIT,
+            FastRetransmit::NotSent => {
+                self.threshold = DEFAULT_THRESHOLD;
+                LossVerdict::Lost
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{advance, doubt, ms, not_yet};
+    use super::*;
+
+    /// A run of so many duplicates from 10 ms on, one a millisecond.
+    fn run(dad: &mut Dad, duplicates: u32) -> Vec<LossVerdict> {
+        let at = |count: u32| ms(9 + u64::from(count));
+        let mut verdicts = Vec::new();
+        for count in 1..=duplicates {
+            let verdict = dad.on_duplicate_ack(at(count), &doubt(count, 0));
+            if verdict == LossVerdict::Lost {
+                dad.on_repair(at(count), RecoveryKind::Fast);
+            }
+            verdicts.push(verdict);
+        }
+        verdicts
+    }
+
+    #[test]
+    fn verified_reordering_sets_the_threshold_to_the_duplicates_of_that_event() {
+        let mut dad = Dad::default();
+        assert_eq!(run(&mut dad, 3), vec![not_yet(1), not_yet(2), LossVerdict::Lost]);
+        // Twelve came in all before the original did.
+        let verdict = dad.on_new_ack(ms(22), &doubt(0, 0), &advance(12));
+        assert_eq!(verdict, LossVerdict::Spurious(Undo::DoubleCwnd));
+        assert_eq!(dad.duplicate_threshold(), 12);
+        // The next event of eleven starts no fast retransmit.
+        assert!(!run(&mut dad, 11).contains(&LossVerdict::Lost));
+        assert_eq!(dad.on_new_ack(ms(22), &doubt(0, 0), &advance(11)), LossVerdict::WAIT);
+        assert_eq!(dad.duplicate_threshold(), 11);
+    }
+
+    #[test]
+    fn every_fast_retransmit_takes_one_off_but_never_below_three() {
+        let mut dad = Dad { threshold: 5, ..Dad::default() };
+        for expected in [4, 3, 3] {
+            run(&mut dad, 5);
+            dad.on_deadline(ms(110), &doubt(5, 0));
+            assert_eq!(dad.duplicate_threshold(), expected);
+        }
+    }
+
+    #[test]
+    fn the_timer_runs_one_round_trip_from_the_first_duplicate_and_then_retransmits() {
+        let mut dad = Dad { threshold: 50, ..Dad::default() };
+        run(&mut dad, 4);
+        assert_eq!(dad.deadline(), Some(ms(110)));
+        assert_eq!(dad.on_deadline(ms(110), &doubt(4, 0)), LossVerdict::Lost);
+        assert_eq!(dad.duplicate_threshold(), 3);
+        assert_eq!(dad.deadline(), None);
+    }
+
+    #[test]
+    fn an_acknowledgment_after_the_timer_shows_nothing() {
+        let mut dad = Dad::default();
+        run(&mut dad, 3);
+        assert_eq!(dad.on_deadline(ms(110), &doubt(3, 0)), LossVerdict::WAIT);
+        assert_eq!(dad.on_new_ack(ms(111), &doubt(0, 0), &advance(9)), LossVerdict::WAIT);
+        assert_eq!(dad.duplicate_threshold(), 3);
+    }
+
+    #[test]
+    fn a_timeout_brings_the_threshold_back_to_three() {
+        let mut dad = Dad { threshold: 50, ..Dad::default() };
+        run(&mut dad, 4);
+        dad.on_repair(ms(1000), RecoveryKind::Timeout);
+        assert_eq!((dad.duplicate_threshold(), dad.deadline()), (3, None));
+    }
+}

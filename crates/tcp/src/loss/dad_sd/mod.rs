@@ -1,0 +1,14 @@
+//! TCP-DAD-SD: a smoothed threshold with a detection timer (Park et al. 2008).
+//!
+//! | file | mode |
+//! | --- | --- |
+//! | `paper.rs` | what the paper says, in two readings |
+//! | `practical.rs` | the same idea for a sender that has SACK, DSACK and timestamps |
+//! | `smoothed.rs` | mean and deviation of what has been observed |
+
+mod paper;
+mod practical;
+mod smoothed;
+
+pub use paper::{DadSdPaper, PaperUndo};
+pub use practical::DadSd;

@@ -1,0 +1,154 @@
+//! TCP-DAD-SD as its authors describe it (Park et al. 2008 Table 1, §3.1, Eq. 1-3).
+//!
+//! The paper leaves open: alpha; what a threshold that is no whole number means (here: the nearest
+//! whole number of acknowledgments); whether it may fall below 3 (here: never, as in TCP-DAD).
+//! Table 1 doubles cwnd on every verified reordering, §3.1 only after a fast retransmit: both are
+//! here. Duplicate acknowledgments are counted; what SACK says is not looked at.
+
+use super::super::dad::DEFAULT_THRESHOLD;
+use super::super::detection_timer::{DetectionTimer, FastRetransmit, Verified};
+use super::super::{Advance, Doubt, LossDetector, LossVerdict, Undo};
+use ackord_events::RecoveryKind;
+use ackord_units::Time;
+
+/// When the window is given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PaperUndo {
+    /// When a fast retransmit had been sent for what turned out to be reordering (§3.1).
+    Text,
+    /// On every verified reordering (Table 1, lines 13-18).
+    LiteralTable,
+}
+
+/// The smoothed threshold of the paper.
+#[derive(Clone, Copy, Debug)]
+pub struct DadSdPaper {
+    /// Weight of the threshold so far against the run just seen.
+    alpha: f64,
+    undo: PaperUndo,
+    threshold: f64,
+    timer: DetectionTimer,
+}
+
+impl DadSdPaper {
+    /// A detector with this alpha (0 to 1) and reading of the undo.
+    pub fn new(alpha: f64, undo: PaperUndo) -> DadSdPaper {
+        let threshold = f64::from(DEFAULT_THRESHOLD);
+        DadSdPaper { alpha, undo, threshold, timer: DetectionTimer::default() }
+    }
+
+    fn reset(&mut self) {
+        self.threshold = f64::from(DEFAULT_THRESHOLD);
+    }
+}
+
+impl LossDetector for DadSdPaper {
+    fn on_duplicate_ack(&mut self, now: Time, doubt: &Doubt) -> LossVerdict {
+        self.timer.on_duplicate_ack(now, doubt);
+        if doubt.duplicate_acks >= self.duplicate_threshold() {
+            LossVerdict::Lost
+        } else {
+            // Table 1, line 12: one new segment for every duplicate acknowledgment.
+            LossVerdict::NotYet { beyond_cwnd: doubt.smss * u64::from(doubt.duplicate_acks) }
+        }
+    }
+
+    fn duplicate_threshold(&self) -> u32 {
+        self.threshold.round() as u32
+    }
+
+    fn on_new_ack(&mut self, _now: Time, doubt: &Doubt, advance: &Advance) -> LossVerdict {
+        let verified = self.timer.on_new_ack(doubt, advance);
+        if verified != Verified::No {
+            // Eq. 1.
+            let run = f64::from(advance.duplicate_acks);
+            let smoothed = self.alpha * self.threshold + (1.0 - self.alpha) * run;
+            self.threshold = smoothed.max(f64::from(DEFAULT_THRESHOLD));
+        }
+        match (verified, self.undo) {
+            (Verified::LateAfterFastRetransmit, _) | (Verified::Late, PaperUndo::LiteralTable) => {
+                LossVerdict::Spurious(Undo::DoubleCwnd)
+            }
+            (Verified::No, _) | (Verified::Late, PaperUndo::Text) => LossVerdict::WAIT,
+        }
+    }
+
+    fn on_repair(&mut self, _now: Time, kind: RecoveryKind) {
+        self.timer.on_repair(kind);
+        if kind == RecoveryKind::Timeout {
+            self.reset();
+        }
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.timer.deadline()
+    }
+
+    fn on_deadline(&mut self, _now: Time, _doubt: &Doubt) -> LossVerdict {
+        match self.timer.on_deadline() {
+            FastRetransmit::Sent => LossVerdict::WAIT,
+            FastRetransmit::NotSent => {
+                self.reset();
+                LossVerdict::Lost
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::{advance, doubt, ms, not_yet};
+    use super::*;
+
+    fn detector(undo: PaperUndo) -> DadSdPaper {
+        DadSdPaper::new(0.5, undo)
+    }
+
+    #[test]
+    fn the_threshold_is_smoothed_over_the_runs_that_were_reordering() {
+        let mut sd = detector(PaperUndo::Text);
+        for (run, expected) in [(13, 8), (8, 8), (24, 16), (1, 9), (1, 5), (1, 3), (1, 3)] {
+            sd.on_duplicate_ack(ms(10), &doubt(1, 0));
+            sd.on_new_ack(ms(50), &doubt(0, 0), &advance(run));
+            assert_eq!(sd.duplicate_threshold(), expected, "after a run of {run}");
+        }
+    }
+
+    #[test]
+    fn a_fast_retransmit_does_not_lower_it() {
+        let mut sd = DadSdPaper { threshold: 8.0, ..detector(PaperUndo::Text) };
+        let verdicts: Vec<_> =
+            (1..=8).map(|count| sd.on_duplicate_ack(ms(10), &doubt(count, 0))).collect();
+        assert_eq!(verdicts[6..], [not_yet(7), LossVerdict::Lost]);
+        sd.on_repair(ms(10), RecoveryKind::Fast);
+        assert_eq!(sd.on_deadline(ms(110), &doubt(8, 0)), LossVerdict::WAIT);
+        assert_eq!(sd.duplicate_threshold(), 8);
+    }
+
+    #[test]
+    fn the_text_gives_back_after_a_fast_retransmit_only_and_the_table_always() {
+        for (undo, late) in [
+            (PaperUndo::Text, LossVerdict::WAIT),
+            (PaperUndo::LiteralTable, LossVerdict::Spurious(Undo::DoubleCwnd)),
+        ] {
+            let mut sd = detector(undo);
+            sd.on_duplicate_ack(ms(10), &doubt(1, 0));
+            assert_eq!(sd.on_new_ack(ms(50), &doubt(0, 0), &advance(2)), late);
+            for count in 1..=3 {
+                sd.on_duplicate_ack(ms(60), &doubt(count, 0));
+            }
+            sd.on_repair(ms(60), RecoveryKind::Fast);
+            let verdict = sd.on_new_ack(ms(90), &doubt(0, 0), &advance(5));
+            assert_eq!(verdict, LossVerdict::Spurious(Undo::DoubleCwnd));
+        }
+    }
+
+    #[test]
+    fn expiry_without_a_fast_retransmit_sends_one_and_resets() {
+        let mut sd = DadSdPaper { threshold: 40.0, ..detector(PaperUndo::Text) };
+        sd.on_duplicate_ack(ms(10), &doubt(1, 0));
+        assert_eq!(sd.deadline(), Some(ms(110)));
+        assert_eq!(sd.on_deadline(ms(110), &doubt(20, 0)), LossVerdict::Lost);
+        assert_eq!(sd.duplicate_threshold(), 3);
+    }
+}

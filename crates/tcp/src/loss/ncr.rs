@@ -1,0 +1,134 @@
+//! Non-congestion robustness: a doubt lasts about a round trip's worth of segments (RFC 4653).
+//!
+//! When the first segment above a hole arrives, the threshold is set to a share of what is in
+//! flight, and until it is reached arrivals let new segments out (Extended Limited Transmit): one
+//! for every two in the careful variant, one for each in the aggressive one. The RFC asks for SACK;
+//! without it this is RFC 5681 with RFC 3042.
+//!
+//! Left out: the bursts that RFC 4653 §3.3 avoids by lowering cwnd when a doubt ends in a large
+//! acknowledgment; what had been let out meanwhile fills that gap already.
+
+use super::{Advance, Available, Doubt, Fixed, LimitedTransmit, LossDetector, LossVerdict, Stage};
+use ackord_events::RecoveryKind;
+use ackord_units::{Bytes, Time};
+
+const DEFAULT_THRESHOLD: u32 = 3;
+
+/// How much is sent while in doubt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExtendedLimitedTransmit {
+    /// One segment for every two that arrive; the threshold is two thirds of the flight.
+    Careful,
+    /// One segment for each that arrives; the threshold is half of the flight, so that no more than
+    /// half a window extra is sent.
+    Aggressive,
+}
+
+/// A threshold in proportion to what is in flight.
+#[derive(Clone, Copy, Debug)]
+pub struct Ncr {
+    variant: ExtendedLimitedTransmit,
+    threshold: u32,
+    /// FlightSizePrev: octets in flight when the doubt began, while there is one.
+    flight_before: Option<Bytes>,
+}
+
+impl Ncr {
+    /// A detector of this variant.
+    pub fn new(variant: ExtendedLimitedTransmit) -> Ncr {
+        Ncr { variant, threshold: DEFAULT_THRESHOLD, flight_before: None }
+    }
+}
+
+impl LossDetector for Ncr {
+    fn on_duplicate_ack(&mut self, now: Time, doubt: &Doubt) -> LossVerdict {
+        if doubt.verification.dsack == Available::No {
+            let mut fixed = Fixed::new(DEFAULT_THRESHOLD, LimitedTransmit::On);
+            return fixed.on_duplicate_ack(now, doubt);
+        }
+        let flight = *self.flight_before.get_or_insert(doubt.flight_size);
+        let segments = (flight.get() / doubt.smss.get().max(1)) as u32;
+        // RFC 4653 §3.1: DupThresh = max (LT_F * (FlightSizePrev / SMSS), 3).
+        let share = match self.variant {
+            ExtendedLimitedTransmit::Careful => segments * 2 / 3,
+            ExtendedLimitedTransmit::Aggressive => segments / 2,
+        };
+        self.threshold = share.max(DEFAULT_THRESHOLD);
+        if doubt.reaches(self.threshold) {
+            return LossVerdict::Lost;
+        }
+        let arrived = u64::from(doubt.arrived_above());
+        let allowed = match self.variant {
+            ExtendedLimitedTransmit::Careful => arrived / 2,
+            ExtendedLimitedTransmit::Aggressive => arrived,
+        };
+        LossVerdict::NotYet { beyond_cwnd: doubt.smss * allowed }
+    }
+
+    fn duplicate_threshold(&self) -> u32 {
+        self.threshold
+    }
+
+    fn on_new_ack(&mut self, now: Time, doubt: &Doubt, _advance: &Advance) -> LossVerdict {
+        // §3.2: the doubt is over; what is still missing is another, with the flight of now.
+        self.flight_before = None;
+        if doubt.stage == Stage::Open && doubt.sacked > Bytes::ZERO {
+            self.on_duplicate_ack(now, doubt)
+        } else {
+            LossVerdict::WAIT
+        }
+    }
+
+    fn on_repair(&mut self, _now: Time, _kind: RecoveryKind) {
+        self.flight_before = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Verification;
+    use super::super::testing::{advance, doubt, ms, not_yet};
+    use super::*;
+
+    fn with_sack(arrived: u32) -> Doubt {
+        let dsack = Available::Yes;
+        let verification = Verification { dsack, ..doubt(0, 0).verification };
+        Doubt { verification, ..doubt(arrived, u64::from(arrived) * 1000) }
+    }
+
+    #[test]
+    fn careful_waits_for_two_thirds_of_the_flight_and_lets_out_every_other() {
+        let mut ncr = Ncr::new(ExtendedLimitedTransmit::Careful);
+        for (arrived, out) in [(1, 0), (2, 1), (3, 1), (4, 2), (12, 6)] {
+            assert_eq!(ncr.on_duplicate_ack(ms(0), &with_sack(arrived)), not_yet(out));
+        }
+        // 20 in flight: 13.
+        assert_eq!(ncr.on_duplicate_ack(ms(0), &with_sack(13)), LossVerdict::Lost);
+    }
+
+    #[test]
+    fn aggressive_waits_for_half_of_the_flight_and_lets_out_each() {
+        let mut ncr = Ncr::new(ExtendedLimitedTransmit::Aggressive);
+        assert_eq!(ncr.on_duplicate_ack(ms(0), &with_sack(9)), not_yet(9));
+        assert_eq!(ncr.on_duplicate_ack(ms(0), &with_sack(10)), LossVerdict::Lost);
+    }
+
+    #[test]
+    fn a_small_flight_and_a_peer_without_sack_are_as_in_rfc_5681() {
+        let mut ncr = Ncr::new(ExtendedLimitedTransmit::Careful);
+        let small = Doubt { flight_size: Bytes(4_000), ..with_sack(3) };
+        assert_eq!(ncr.on_duplicate_ack(ms(0), &small), LossVerdict::Lost);
+        assert_eq!(ncr.on_duplicate_ack(ms(0), &doubt(2, 0)), not_yet(2));
+        assert_eq!(ncr.on_duplicate_ack(ms(0), &doubt(3, 0)), LossVerdict::Lost);
+    }
+
+    #[test]
+    fn a_doubt_that_ended_leaves_nothing_behind() {
+        let mut ncr = Ncr::new(ExtendedLimitedTransmit::Aggressive);
+        ncr.on_duplicate_ack(ms(0), &with_sack(5));
+        let left = Doubt { flight_size: Bytes(8_000), stage: Stage::Open, ..with_sack(0) };
+        assert_eq!(ncr.on_new_ack(ms(1), &left, &advance(5)), LossVerdict::WAIT);
+        let next = Doubt { flight_size: Bytes(8_000), ..with_sack(4) };
+        assert_eq!(ncr.on_duplicate_ack(ms(2), &next), LossVerdict::Lost);
+    }
+}

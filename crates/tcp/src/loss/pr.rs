@@ -1,0 +1,133 @@
+//! TCP-PR: nothing is inferred from duplicate acknowledgments; a segment is lost when it has been
+//! out for longer than a multiple of the largest recent round-trip time (Bohacek, Hespanha, Lee,
+//! Lim and Obraczka 2006).
+//!
+//! The estimate rises to every larger sample at once and decays by alpha per round trip (the
+//! paper's ewrtt = max (alpha^(1/cwnd) * ewrtt, sample) per acknowledgment); mxrtt is beta times
+//! that. One window's drops halve once: what was in flight when the first was found (the paper's
+//! `memorize` list) is repaired without a second reduction, which is what a repair here does.
+//!
+//! Different from the paper: a segment reported by SACK has left the list of what is to be
+//! acknowledged; its rule for more than half a window lost (mxrtt to one second, cwnd to one) is the
+//! retransmission timer's here.
+
+use super::{ByTime, Delivered, Doubt, Hole, Horizon, LossDetector, LossVerdict};
+use ackord_units::{Span, Time};
+
+/// Per-segment timers from the largest recent round-trip time.
+#[derive(Clone, Copy, Debug)]
+pub struct Pr {
+    alpha: f64,
+    beta: f64,
+    /// ewrtt in seconds, and when it was brought up to date.
+    estimate: Option<(f64, Time)>,
+}
+
+impl Pr {
+    /// A detector with these constants: alpha from 0 to 1 per round trip, beta above 1.
+    pub fn new(alpha: f64, beta: f64) -> Pr {
+        Pr { alpha, beta, estimate: None }
+    }
+
+    /// alpha^(rounds), for the fraction of a round trip that has passed: the decay of cwnd
+    /// acknowledgments is alpha, and cwnd acknowledgments are a round trip.
+    fn decay(&self, rounds: f64) -> f64 {
+        // The first two terms of the power's series by its logarithm 1 - alpha; exact enough for
+        // alpha near 1 and the same bits on every platform.
+        let rate = (1.0 - self.alpha) * rounds;
+        1.0 / (1.0 + rate + rate * rate / 2.0)
+    }
+}
+
+impl LossDetector for Pr {
+    fn on_duplicate_ack(&mut self, _now: Time, doubt: &Doubt) -> LossVerdict {
+        LossVerdict::NotYet { beyond_cwnd: doubt.sacked }
+    }
+
+    /// Never asked: the horizon decides.
+    fn duplicate_threshold(&self) -> u32 {
+        u32::MAX
+    }
+
+    fn by_time(&mut self) -> Option<&mut dyn ByTime> {
+        Some(self)
+    }
+}
+
+impl ByTime for Pr {
+    fn on_delivered(&mut self, now: Time, delivered: &Delivered) {
+        if let Hole::Resent(_) = delivered.hole {
+            return;
+        }
+        let sample = delivered.rtt.as_secs_f64();
+        self.estimate = Some(match self.estimate {
+            None => (sample, now),
+            Some((estimate, at)) => {
+                let round = delivered.srtt.map_or(estimate, |srtt| srtt.as_secs_f64());
+                let rounds = now.saturating_since(at).as_secs_f64() / round.max(1e-6);
+                ((estimate * self.decay(rounds)).max(sample), now)
+            }
+        });
+    }
+
+    fn horizon(&mut self, _doubt: &Doubt) -> Horizon {
+        match self.estimate {
+            None => Horizon::Unknown,
+            Some((estimate, _)) => {
+                let age = Span::from_secs_f64(estimate * self.beta);
+                Horizon::Overdue { sent_before: None, age }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Echo;
+    use super::super::testing::{doubt, ms};
+    use super::*;
+    use ackord_units::Seq;
+
+    fn sample(pr: &mut Pr, now: Time, rtt_ms: u64) {
+        let rtt = Span::from_millis(rtt_ms);
+        let delivered = Delivered {
+            sent_at: ms(0),
+            end_seq: Seq(0),
+            hole: Hole::SentOnce,
+            rtt,
+            echo: Echo::Absent,
+            min_rtt: Some(rtt),
+            srtt: Some(Span::from_millis(100)),
+        };
+        pr.on_delivered(now, &delivered);
+    }
+
+    fn age_ms(pr: &mut Pr) -> f64 {
+        match pr.horizon(&doubt(0, 0)) {
+            Horizon::Overdue { sent_before: None, age } => age.as_secs_f64() * 1e3,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn duplicates_mean_nothing_and_what_was_sacked_leaves_room() {
+        let mut pr = Pr::new(0.995, 3.0);
+        assert_eq!(pr.horizon(&doubt(0, 0)), Horizon::Unknown);
+        let verdict = pr.on_duplicate_ack(ms(0), &doubt(500, 7_000));
+        assert_eq!(verdict, super::super::testing::not_yet(7));
+    }
+
+    #[test]
+    fn the_estimate_rises_at_once_and_decays_by_alpha_a_round_trip() {
+        let mut pr = Pr::new(0.995, 3.0);
+        sample(&mut pr, ms(0), 100);
+        sample(&mut pr, ms(10), 300);
+        assert!((age_ms(&mut pr) - 900.0).abs() < 0.01);
+        // A hundred round trips of samples of 100 ms, ten a round trip.
+        for i in 1..=1000 {
+            sample(&mut pr, ms(10 + 10 * i), 100);
+        }
+        let expected = 900.0 * 0.995f64.powi(100);
+        assert!((age_ms(&mut pr) - expected).abs() < 1.0, "{} not {expected}", age_ms(&mut pr));
+    }
+}
