@@ -6,151 +6,22 @@
 
 mod kit;
 
-use ackord_events::NoSink;
-use ackord_tcp::{Config, Connection, Mechanisms, Offer, registry};
-use ackord_units::{Bytes, Choice, Seq, Span, Time};
-use ackord_wire::{Flags, Options, Segment, Side, Timestamps};
-use kit::endpoint;
-
-const ISS: Seq = Seq(1_000);
-const IRS: Seq = Seq(77);
-
-/// What the receiving application does.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Habit {
-    Leaves,
-    Reads,
-    /// Reads, and answers each so many octets with ten.
-    Answers(u64),
-}
-
-/// The sending peer, played by the test: times are counted from the end of the handshake.
-struct Script {
-    host: Connection,
-    habit: Habit,
-    rtt: Span,
-    start: Time,
-    stamped: bool,
-    /// When each of the kernel's timestamps was seen, for the echo a round trip later.
-    clocks: Vec<(Time, u32)>,
-    answered: u64,
-    sent: Vec<(Time, u32)>,
-    acks: Vec<(Time, u32)>,
-}
-
-impl Script {
-    fn new(habit: Habit, rtt: Span, stamped: bool) -> Script {
-        let choice = Choice::of(registry::find(registry::ACK, "linux").expect("registered"));
-        let off = Choice::of(registry::find(registry::NAGLE, "off").expect("registered"));
-        let mechanisms = Mechanisms {
-            ack: registry::build_ack(&choice),
-            nagle: registry::build_nagle(&off),
-            ..Mechanisms::default()
-        };
-        let mut config = Config { mss: Bytes(1460), ..Config::default() };
-        config.rto.min = Span::from_millis(200);
-        config.offers.timestamps = if stamped { Offer::Yes } else { Offer::No };
-        let host = Connection::listen(config, mechanisms, endpoint(Side::Server), IRS);
-        let opened = Time::ZERO + Span::from_millis(1);
-        let mut script = Script {
-            host,
-            habit,
-            rtt,
-            start: opened + rtt,
-            stamped,
-            clocks: Vec::new(),
-            answered: 0,
-            sent: Vec::new(),
-            acks: Vec::new(),
-        };
-        let mut syn = script.segment(opened, ISS, Flags::SYN, 0);
-        syn.options.mss = Some(1460);
-        syn.options.sack_permitted = true;
-        syn.options.window_scale = Some(7);
-        script.arrive(opened, syn);
-        let start = script.start;
-        let ack = script.segment(start, ISS + 1, Flags::ACK, 0);
-        script.arrive(start, ack);
-        script.acks.clear();
-        script
-    }
-
-    fn segment(&self, now: Time, seq: Seq, flags: Flags, payload_len: u32) -> Segment {
-        let seen = |came: Time| came + self.rtt <= now;
-        let echo = self.clocks.iter().filter(|(came, _)| seen(*came)).next_back();
-        let echo = echo.or(self.clocks.first()).map_or(0, |(_, value)| *value);
-        let value = (now.as_nanos() / 1_000_000) as u32 + 5;
-        let timestamps = self.stamped.then_some(Timestamps { value, echo });
-        let options = Options { timestamps, ..Options::default() };
-        let ack = IRS + 1 + (self.answered * 10) as u32;
-        let flags = if flags.contains(Flags::SYN) { flags } else { flags | Flags::ACK };
-        Segment { seq, ack, flags, window: 60_000, payload_len, options }
-    }
-
-    fn arrive(&mut self, now: Time, segment: Segment) {
-        self.host.handle_segment(now, &segment, &mut NoSink);
-        if self.habit != Habit::Leaves {
-            self.host.read(self.host.readable());
-        }
-        if let Habit::Answers(each) = self.habit
-            && self.host.bytes_received() >= (self.answered + 1) * each
-        {
-            self.host.write(Bytes(10));
-            // The peer has it at once, as over the TUN device.
-            self.answered += 1;
-        }
-        self.poll(now);
-    }
-
-    fn poll(&mut self, now: Time) {
-        while let Some(segment) = self.host.poll_segment(now, &mut NoSink) {
-            if let Some(stamps) = segment.options.timestamps {
-                self.clocks.push((now, stamps.value));
-            }
-            self.acks.push((now, segment.ack.since(ISS + 1)));
-        }
-    }
-
-    /// Lets timers strike up to then.
-    fn until(&mut self, time: Time) {
-        while let Some(at) = self.host.deadline().filter(|at| *at <= time) {
-            self.host.handle_deadline(at, &mut NoSink);
-            self.poll(at);
-        }
-    }
-
-    fn send(&mut self, at_us: u64, offset: u32, payload: u32, flags: Flags) {
-        let now = self.start + Span::from_micros(at_us);
-        self.until(now);
-        let segment = self.segment(now, ISS + 1 + offset, flags, payload);
-        self.sent.push((now, offset + payload));
-        self.arrive(now, segment);
-    }
-
-    /// `count` segments in a row, `gap_ms` apart, the first at 5 ms.
-    fn writes(&mut self, count: u32, payload: u32, gap_ms: u64, flags: Flags) {
-        for number in 0..count {
-            let at_us = 5_000 + u64::from(number) * gap_ms * 1_000;
-            self.send(at_us, number * payload, payload, flags);
-        }
-    }
-
-    /// How long each segment waited for its acknowledgment, in milliseconds.
-    fn waits(&mut self) -> Vec<f64> {
-        let last = self.sent.last().expect("something was sent").0;
-        self.until(last + Span::from_millis(500));
-        let wait = |(at, end): &(Time, u32)| {
-            let acked = self.acks.iter().find(|(when, ack)| when >= at && ack >= end);
-            let acked = acked.expect("everything is acknowledged in half a second").0;
-            acked.saturating_since(*at).as_secs_f64() * 1e3
-        };
-        self.sent.iter().map(wait).collect()
-    }
-}
+use ackord_tcp::registry;
+use ackord_units::{Choice, Span};
+use ackord_wire::Flags;
+use kit::script::{Habit, Script, Stamps};
 
 const PSH: Flags = Flags::PSH;
 const NONE: Flags = Flags::ACK;
 const MS: fn(u64) -> Span = Span::from_millis;
+
+fn linux() -> Choice {
+    Choice::of(registry::find(registry::ACK, "linux").expect("registered"))
+}
+
+fn on_kernel(habit: Habit, rtt: Span) -> Script {
+    Script::new(&linux(), habit, rtt, Stamps::Absent)
+}
 
 /// Ours beside the kernel's, to the tick; what it sent at once we send at once.
 fn agree(ours: &[f64], kernel: &[f64]) {
@@ -169,31 +40,31 @@ fn then(at_once: usize, waits: &[f64]) -> Vec<f64> {
 
 #[test]
 fn lone_writes_that_nobody_reads() {
-    let mut script = Script::new(Habit::Leaves, MS(1), false);
+    let mut script = on_kernel(Habit::Leaves, MS(1));
     script.writes(20, 100, 60, PSH);
     agree(&script.waits(), &then(16, &[42.9, 44.0, 42.9, 42.9]));
 }
 
 #[test]
 fn lone_writes_that_are_read_at_once() {
-    let mut script = Script::new(Habit::Reads, MS(1), false);
+    let mut script = on_kernel(Habit::Reads, MS(1));
     script.writes(24, 100, 60, PSH);
     agree(&script.waits(), &then(24, &[]));
 }
 
 #[test]
 fn lone_full_segments_that_are_read_at_once() {
-    let mut script = Script::new(Habit::Reads, MS(1), false);
+    let mut script = on_kernel(Habit::Reads, MS(1));
     script.writes(24, 1460, 60, NONE);
     agree(&script.waits(), &then(22, &[42.3, 42.4]));
-    let mut script = Script::new(Habit::Reads, MS(1), false);
+    let mut script = on_kernel(Habit::Reads, MS(1));
     script.writes(24, 1460, 60, PSH);
     agree(&script.waits(), &then(24, &[]));
 }
 
 #[test]
 fn a_transfer_that_is_read_at_once() {
-    let mut script = Script::new(Habit::Reads, MS(1), false);
+    let mut script = on_kernel(Habit::Reads, MS(1));
     script.writes(116, 1460, 1, NONE);
     script.waits();
     // 22 at once, pairs until a window's worth has come, and at once again. The kernel: 104.
@@ -204,7 +75,7 @@ fn a_transfer_that_is_read_at_once() {
 
 #[test]
 fn a_transfer_that_nobody_reads() {
-    let mut script = Script::new(Habit::Leaves, MS(1), false);
+    let mut script = on_kernel(Habit::Leaves, MS(1));
     script.writes(40, 1460, 1, NONE);
     let waits = script.waits();
     // The kernel: 20 at once, and the other 20 with the timer of the first, after 41 to 50 ms.
@@ -215,7 +86,7 @@ fn a_transfer_that_nobody_reads() {
 
 #[test]
 fn waits_in_vain_on_a_far_path() {
-    let mut script = Script::new(Habit::Leaves, MS(300), false);
+    let mut script = on_kernel(Habit::Leaves, MS(300));
     script.writes(16, 100, 10, PSH);
     for number in 0..4 {
         script.send(300_000 + u64::from(number) * 250_000, 1600 + number * 100, 100, PSH);
@@ -225,7 +96,7 @@ fn waits_in_vain_on_a_far_path() {
 
 #[test]
 fn gaps_of_thirty_milliseconds_on_a_far_path() {
-    let mut script = Script::new(Habit::Leaves, MS(300), false);
+    let mut script = on_kernel(Habit::Leaves, MS(300));
     script.writes(16, 100, 10, PSH);
     script.send(300_000, 1_600, 100, PSH);
     for number in 0..12 {
@@ -237,7 +108,7 @@ fn gaps_of_thirty_milliseconds_on_a_far_path() {
 
 #[test]
 fn a_pause_brings_a_new_budget() {
-    let mut script = Script::new(Habit::Leaves, MS(1), false);
+    let mut script = on_kernel(Habit::Leaves, MS(1));
     script.writes(18, 100, 60, PSH);
     for number in 0..20 {
         script.send(2_500_000 + u64::from(number) * 60_000, 1_800 + number * 100, 100, PSH);
@@ -248,27 +119,15 @@ fn a_pause_brings_a_new_budget() {
 
 #[test]
 fn write_write_read_stalls_every_round_but_the_first() {
-    let mut script = Script::new(Habit::Answers(200), MS(1), false);
-    let mut at_us = 5_000;
-    for number in 0..6 {
-        script.send(at_us, number * 200, 100, PSH);
-        let limit = script.start + Span::from_micros(at_us) + MS(200);
-        while !script.acks.iter().any(|(_, ack)| *ack >= number * 200 + 100) {
-            let at = script.host.deadline().filter(|at| *at <= limit).expect("a timer");
-            script.until(at);
-        }
-        let acked = script.acks.last().expect("acknowledged").0;
-        at_us = acked.saturating_since(script.start).as_nanos() / 1_000 + 1_000;
-        script.send(at_us, number * 200 + 100, 100, PSH);
-        at_us += 20_000;
-    }
+    let mut script = on_kernel(Habit::Answers(200), MS(1));
+    script.write_write_read(6);
     let kernel = [42.9, 0.1, 42.2, 0.1, 42.1, 0.1, 42.8, 0.1, 44.1, 0.1];
     agree(&script.waits(), &then(2, &kernel));
 }
 
 #[test]
 fn a_lone_fin_waits_for_the_application() {
-    let mut script = Script::new(Habit::Reads, MS(1), false);
+    let mut script = on_kernel(Habit::Reads, MS(1));
     script.writes(2, 100, 10, PSH);
     script.send(100_000, 200, 0, Flags::FIN);
     script.sent.last_mut().expect("just sent").1 += 1;
@@ -277,7 +136,7 @@ fn a_lone_fin_waits_for_the_application() {
 
 #[test]
 fn what_was_received_before_brings_a_new_budget() {
-    let mut script = Script::new(Habit::Leaves, MS(1), false);
+    let mut script = on_kernel(Habit::Leaves, MS(1));
     script.writes(17, 100, 60, PSH);
     script.send(1_100_000, 0, 100, NONE);
     for number in 0..5 {
@@ -291,8 +150,8 @@ fn what_was_received_before_brings_a_new_budget() {
 }
 
 /// Forty segments above a hole, 0.3 ms apart.
-fn acks_above_a_hole(stamped: bool) -> usize {
-    let mut script = Script::new(Habit::Reads, MS(40), stamped);
+fn acks_above_a_hole(stamps: Stamps) -> usize {
+    let mut script = Script::new(&linux(), Habit::Reads, MS(40), stamps);
     script.writes(20, 100, 2, NONE);
     let before = script.acks.len();
     for number in 0..40 {
@@ -309,8 +168,8 @@ fn acks_above_a_hole(stamped: bool) -> usize {
 /// round trip of its own to take the share of.
 #[test]
 fn duplicate_acknowledgments_are_held_together_where_the_round_trip_is_known() {
-    assert_eq!(acks_above_a_hole(false), 40);
-    let held = acks_above_a_hole(true);
+    assert_eq!(acks_above_a_hole(Stamps::Absent), 40);
+    let held = acks_above_a_hole(Stamps::Sent);
     assert!((11..=13).contains(&held), "{held}");
 }
 
@@ -318,7 +177,7 @@ fn duplicate_acknowledgments_are_held_together_where_the_round_trip_is_known() {
 /// segments in two runs: when the buffer is tuned depends on microseconds.
 #[test]
 fn bursts_that_grow_keep_the_window_growing() {
-    let mut script = Script::new(Habit::Reads, MS(40), true);
+    let mut script = Script::new(&linux(), Habit::Reads, MS(40), Stamps::Sent);
     let mut number = 0;
     for (burst, length) in [10, 20, 40, 60, 60, 60, 60, 60].into_iter().enumerate() {
         for place in 0..length {

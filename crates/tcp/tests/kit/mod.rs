@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses the part it needs")]
 
 pub mod peer;
+pub mod script;
 pub mod stack;
 
 use ackord_events::{EndpointId, NoSink, TcpState};
