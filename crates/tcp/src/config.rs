@@ -7,7 +7,7 @@ use crate::nagle::Nagle;
 use crate::recovery::Recovery;
 use crate::registry;
 use crate::rtt::{RtoBounds, Variance};
-use crate::sender::{FrtoUse, Pacing};
+use crate::sender::{CwndUse, FrtoUse, IdleRestart, Pacing};
 use ackord_units::{Bytes, Choice, Span};
 use ackord_wire::IpVersion;
 
@@ -30,6 +30,10 @@ pub struct Config {
     pub pacing: Pacing,
     /// Whether timeouts are looked into (RFC 5682).
     pub frto: FrtoUse,
+    /// What becomes of cwnd after an idle time.
+    pub idle_restart: IdleRestart,
+    /// When cwnd counts as used, so that it may grow.
+    pub cwnd_use: CwndUse,
     /// The retransmission timeout's bounds.
     pub rto: RtoBounds,
     /// Timeouts in a row after which the connection is given up (R2).
@@ -136,6 +140,15 @@ impl Config {
             frto: match registry::word(choice, "frto").as_str() {
                 "on" => FrtoUse::On,
                 _ => FrtoUse::Off,
+            },
+            idle_restart: match registry::word(choice, "idle_restart").as_str() {
+                "initial-window" => IdleRestart::InitialWindow,
+                "decay" => IdleRestart::Decay,
+                _ => IdleRestart::Off,
+            },
+            cwnd_use: match registry::word(choice, "cwnd_use").as_str() {
+                "half-in-slow-start" => CwndUse::HalfInSlowStart,
+                _ => CwndUse::Full,
             },
             rto: RtoBounds {
                 initial: span("rto_initial"),

@@ -35,5 +35,5 @@ mod ts_clock;
 pub use config::{Config, Mechanisms, Offer, Offers};
 pub use connection::{CloseReason, Connection, Stats, reset_for};
 pub use rtt::{RtoBounds, RttEstimator, Variance, Window};
-pub use sender::{FrtoUse, Pacing};
+pub use sender::{CwndUse, FrtoUse, IdleRestart, Pacing};
 pub use ts_clock::TimestampEcho;

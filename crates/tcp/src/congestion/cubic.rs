@@ -166,11 +166,16 @@ impl CongestionControl for Cubic {
                 self.window.cwnd = self.window.smss;
             }
             CongestionEvent::Undone { cwnd, ssthresh } => {
-                self.window.undone(cwnd, ssthresh);
+                self.window.set(cwnd, ssthresh);
                 // §4.9.2: W_max and the epoch are those of before, as if nothing had happened.
                 if let Some(Prior { w_max, epoch, carried }) = self.prior.take() {
                     (self.w_max, self.epoch, self.carried) = (w_max, epoch, carried);
                 }
+            }
+            CongestionEvent::Restart { cwnd, ssthresh } => {
+                self.window.set(cwnd, ssthresh);
+                // The idle time is none of the epoch's.
+                self.epoch = None;
             }
             CongestionEvent::Recovered { cwnd_at_most } => {
                 self.epoch = None;

@@ -88,6 +88,14 @@ pub enum CongestionEvent {
         /// The slow-start threshold.
         ssthresh: Bytes,
     },
+    /// Nothing was sent for longer than a retransmission timeout (RFC 5681 §4.1): these windows
+    /// hold from now on. A control that models the path need not follow.
+    Restart {
+        /// The congestion window.
+        cwnd: Bytes,
+        /// The slow-start threshold.
+        ssthresh: Bytes,
+    },
     /// Fast recovery is over.
     Recovered {
         /// A bound on cwnd that keeps the sender from a burst (RFC 6582 §3.2 step 3), if any.
@@ -231,8 +239,8 @@ impl Window {
         };
     }
 
-    /// The windows after an undone reduction.
-    pub(crate) fn undone(&mut self, cwnd: Bytes, ssthresh: Bytes) {
+    /// The windows as the sender gives them: after an undone reduction, or an idle time.
+    pub(crate) fn set(&mut self, cwnd: Bytes, ssthresh: Bytes) {
         self.cwnd = cwnd.max(self.smss);
         self.ssthresh = ssthresh.max(self.smss * 2);
     }

@@ -74,7 +74,8 @@ impl CongestionControl for Reno {
                 // RFC 5681 §3.1: LW is one full-sized segment.
                 self.window.cwnd = self.window.smss;
             }
-            CongestionEvent::Undone { cwnd, ssthresh } => self.window.undone(cwnd, ssthresh),
+            CongestionEvent::Undone { cwnd, ssthresh }
+            | CongestionEvent::Restart { cwnd, ssthresh } => self.window.set(cwnd, ssthresh),
             CongestionEvent::Recovered { cwnd_at_most } => self.window.recovered(cwnd_at_most),
         }
     }

@@ -12,6 +12,7 @@ enum Op {
     Timeout { flight: u64, repeated: bool },
     Recovered { bound: Option<u64> },
     Undone,
+    Restart,
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -24,6 +25,7 @@ fn op() -> impl Strategy<Value = Op> {
             .prop_map(|(flight, repeated)| Op::Timeout { flight, repeated }),
         1 => proptest::option::of(1..100u64).prop_map(|bound| Op::Recovered { bound }),
         1 => Just(Op::Undone),
+        1 => Just(Op::Restart),
     ]
 }
 
@@ -77,6 +79,11 @@ proptest! {
                     Op::Recovered { bound } => {
                         let cwnd_at_most = bound.map(|segments| smss * segments);
                         control.on_congestion(now, CongestionEvent::Recovered { cwnd_at_most });
+                    }
+                    Op::Restart => {
+                        let (cwnd, ssthresh) = (before.min(smss * 10), control.ssthresh());
+                        control.on_congestion(now, CongestionEvent::Restart { cwnd, ssthresh });
+                        prop_assert!(control.cwnd() <= before, "{}", mechanism.name);
                     }
                     Op::Undone => {
                         let (cwnd, ssthresh) = saved;

@@ -171,7 +171,8 @@ impl CongestionControl for Vegas {
                 self.window.cwnd = self.window.smss;
                 self.slow_start_round = SlowStartRound::Growing;
             }
-            CongestionEvent::Undone { cwnd, ssthresh } => self.window.undone(cwnd, ssthresh),
+            CongestionEvent::Undone { cwnd, ssthresh }
+            | CongestionEvent::Restart { cwnd, ssthresh } => self.window.set(cwnd, ssthresh),
             CongestionEvent::Recovered { cwnd_at_most } => self.window.recovered(cwnd_at_most),
         }
     }

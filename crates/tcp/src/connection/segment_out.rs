@@ -59,6 +59,7 @@ impl Connection {
         if !self.sender.has_something_to_send() {
             return None;
         }
+        self.sender.restart_if_idle(trace);
         let options = self.options(trace.now);
         // Blocks beside data come out of the payload (RFC 6691).
         let sack_len = u64::from(options.sack.len() as u32 * 8 + 4);

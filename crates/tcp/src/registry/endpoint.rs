@@ -121,6 +121,21 @@ pub static ENDPOINT: Mechanism = Mechanism {
             source: "RFC 6298 §2.3, RFC 7323 §4.1",
         },
         Knob {
+            name: "idle_restart",
+            kind: KnobKind::Choice(&["off", "initial-window", "decay"]),
+            default: "off",
+            doc: "What becomes of cwnd when nothing was sent for longer than a retransmission \
+                  timeout: nothing, the initial window at once, or half of it for each timeout",
+            source: "RFC 5681 §4.1; decay is RFC 2861 §3",
+        },
+        Knob {
+            name: "cwnd_use",
+            kind: KnobKind::Choice(&["full", "half-in-slow-start"]),
+            default: "full",
+            doc: "When cwnd may grow: while it is full, or in slow start also while half is in use",
+            source: "RFC 9293 §3.8.2, RFC 7661 §3; half-in-slow-start is Linux's",
+        },
+        Knob {
             name: "frto",
             kind: ON_OFF,
             default: "off",

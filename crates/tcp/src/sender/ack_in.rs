@@ -6,7 +6,7 @@ use super::scoreboard::{Acked, Attempts, Scoreboard, Sent, SentState};
 use super::tail_probe::Seen;
 use super::undo::dsack_block;
 use super::{Fin, FinProgress, Forced, PartialAcks, Phase, Sender};
-use crate::congestion::{AckSample, CongestionEvent, LossAnswer, Repair, SendLimit};
+use crate::congestion::{AckSample, CongestionEvent, LossAnswer, Repair};
 use crate::loss::{Advance, Hole, LossVerdict};
 use crate::recovery::{NewLosses, OnPartialAck, RecoveryAck, Reentry};
 use crate::trace::Trace;
@@ -212,17 +212,6 @@ impl Sender {
         }
         let (srtt, rto) = (self.rtt.srtt().unwrap_or(rtt), self.rtt.rto());
         trace.emit(|endpoint| Event::RttSampled { endpoint, rtt, srtt, rto });
-    }
-
-    /// The sender was held by cwnd if less than a segment more would have fitted into it.
-    fn send_limit(&self, flight_before: Bytes) -> SendLimit {
-        // What only waits for its pace is held by cwnd too, from which the pace comes.
-        let paced = self.pacer.wake_at.is_some();
-        if paced || flight_before + self.smss > self.congestion.cwnd() {
-            SendLimit::Cwnd
-        } else {
-            SendLimit::Other
-        }
     }
 
     pub(super) fn forget_duplicates(&mut self) {

@@ -10,6 +10,7 @@
 //! | `undo.rs` | repairs that were not needed: DSACK, timestamps, and what is given back |
 //! | `tail_probe.rs` | tail loss probes (RFC 8985 §7) |
 //! | `frto.rs` | whether a timeout was needed (RFC 5682) |
+//! | `idle.rs` | windows that are not used |
 //! | `next.rs` | which segment leaves next |
 //! | `timeout.rs` | the retransmission and the persist timer |
 //! | `pacing.rs` | how fast segments may leave |
@@ -23,6 +24,7 @@ mod by_time;
 mod delivery;
 mod doubt;
 mod frto;
+mod idle;
 mod model_feed;
 mod next;
 mod pacing;
@@ -33,6 +35,7 @@ mod undo;
 
 pub(crate) use ack_in::IncomingAck;
 pub use frto::FrtoUse;
+pub use idle::{CwndUse, IdleRestart};
 pub(crate) use next::Outgoing;
 pub use pacing::Pacing;
 pub(crate) use scoreboard::Fin;
@@ -165,6 +168,10 @@ pub(crate) struct Sender {
     frto: Frto,
     frto_use: FrtoUse,
     frto_allowance: Bytes,
+    idle_restart: IdleRestart,
+    cwnd_use: CwndUse,
+    /// When data last left.
+    last_sent_at: Option<Time>,
     /// The clock of our timestamps, where they are in use.
     ts_clock: Option<TsClock>,
     pub(crate) timeouts_in_row: u32,
@@ -225,6 +232,9 @@ impl Sender {
             frto: Frto::Off,
             frto_use: config.frto,
             frto_allowance: Bytes::ZERO,
+            idle_restart: config.idle_restart,
+            cwnd_use: config.cwnd_use,
+            last_sent_at: None,
             ts_clock: None,
             timeouts_in_row: 0,
             persist: Persist { at: None, due: false, octet_out: false, probes: 0 },

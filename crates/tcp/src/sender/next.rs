@@ -93,6 +93,7 @@ impl Sender {
 
     fn retransmit(&mut self, now: Time, lost: Sent) -> Outgoing {
         self.forced = Forced::No;
+        self.last_sent_at = Some(now);
         self.board.resend_next_lost(now);
         self.repairs.on_resent(now, lost.seq, self.rtt.rto() * 2);
         if self.board.keeps_time_order() {
@@ -120,6 +121,7 @@ impl Sender {
             return Some(outgoing);
         }
         let last = self.board.resend_last(now);
+        self.last_sent_at = Some(now);
         self.after_probe(ProbeKind::Retransmission);
         let Sent { seq, payload, fin, .. } = last?;
         self.repairs.on_probed(now, seq, self.rtt.rto() * 2);
@@ -196,6 +198,7 @@ impl Sender {
             self.limited_sent += Bytes(u64::from(payload));
         }
         self.note_restart_from_idle(now);
+        self.last_sent_at = Some(now);
         self.board.push(Sent {
             seq,
             payload,
