@@ -30,6 +30,6 @@ pub use labels::{FlowLabel, LinkLabel, RunLabels};
 pub use series::{FlowSeries, LinkSeries, Point, Series, SeriesOptions, SeriesSet, Trace};
 pub use spread::{Spread, SpreadSummary};
 pub use summary::{
-    CompletedTransfer, Drops, FairnessSummary, FlowSummary, LinkSummary, QueueSummary, Ranking,
-    RunIdentity, RunSummary, Summary, TransferSummary,
+    CompletedTransfer, Drops, FairnessSummary, FlowSummary, LinkSummary, MediumUse, QueueSummary,
+    Ranking, RunIdentity, RunSummary, Summary, TransferSummary,
 };

@@ -2,7 +2,7 @@
 
 use crate::document::{Cell, Column, Table};
 use crate::files::OutputFile;
-use ackord_measure::{RunSummary, SeriesSet, Trace};
+use ackord_measure::{MediumUse, RunSummary, SeriesSet, Trace};
 use ackord_units::Time;
 use serde::Serialize;
 
@@ -162,14 +162,33 @@ fn queues_csv(run: &RunSummary) -> Vec<u8> {
 }
 
 fn links_csv(run: &RunSummary) -> Vec<u8> {
-    let mut sheet = Sheet::new(&["link", "rate_bit_s", "utilisation", "bytes", "packets"]);
+    let mut sheet = Sheet::new(&[
+        "link",
+        "rate_bit_s",
+        "utilisation",
+        "bytes",
+        "packets",
+        "airtime_s",
+        "transmissions",
+        "frames",
+        "damaged_transmissions",
+        "collided_transmissions",
+    ]);
     for link in &run.links {
+        let used = |pick: fn(&MediumUse) -> u64| {
+            link.medium.map_or_else(String::new, |used| pick(&used).to_string())
+        };
         sheet.row([
             link.name.clone(),
             link.rate_bit_s.to_string(),
             maybe(link.utilisation),
             link.bytes.to_string(),
             link.packets.to_string(),
+            maybe(link.medium.map(|used| used.airtime_s)),
+            used(|used| used.transmissions),
+            used(|used| used.frames),
+            used(|used| used.damaged),
+            used(|used| used.collided),
         ]);
     }
     sheet.finish()

@@ -43,6 +43,7 @@ pub fn run_document(run: &RunSummary, series: Option<&SeriesSet>, context: &Cont
     flows.blocks.extend(table_with_rows(tables::transfer_table(run)));
     flows.blocks.extend(shared);
     let mut links = Section::new("Links and queues").with(Block::Table(tables::link_table(run)));
+    links.blocks.extend(table_with_rows(tables::medium_table(run)));
     links.blocks.extend(table_with_rows(tables::drop_table(run)));
     if run.unroutable_packets > 0 {
         let lost = run.unroutable_packets;

@@ -204,6 +204,32 @@ fn is_worth_a_row(queue: &QueueSummary, link: &LinkSummary) -> bool {
         || link.utilisation.is_some_and(|share| share >= 0.5)
 }
 
+/// How links used the media they share; no rows if none does.
+pub fn medium_table(run: &RunSummary) -> Table {
+    let columns = vec![
+        Column::words("link"),
+        Column::numbers("airtime", "%"),
+        Column::numbers("transmissions", ""),
+        Column::numbers("frames each", ""),
+        Column::numbers("damaged", "%"),
+        Column::numbers("collided", "%"),
+    ];
+    let rows = run.links.iter().filter_map(|link| {
+        let used = link.medium.filter(|used| used.transmissions > 0)?;
+        let per_transmission = |count: u64| count as f64 / used.transmissions as f64;
+        Some(vec![
+            Cell::text(&link.name),
+            Cell::number(link.utilisation.map(|share| share * 100.0), 1),
+            Cell::Count(used.transmissions),
+            Cell::number(per_transmission(used.frames), 2),
+            Cell::number(per_transmission(used.damaged) * 100.0, 2),
+            Cell::number(per_transmission(used.collided) * 100.0, 2),
+        ])
+    });
+    let caption = "Airtime includes link acknowledgments and the waits for those that do not come.";
+    Table { caption: caption.to_owned(), columns, rows: rows.collect() }
+}
+
 /// Where packets died and why; no rows if none did.
 pub fn drop_table(run: &RunSummary) -> Table {
     let columns =

@@ -1,9 +1,9 @@
 //! The counters of one direction of a link and its queue.
 
 use super::mean::StepMean;
-use super::run::{Drops, LinkSummary, QueueSummary};
+use super::run::{Drops, LinkSummary, MediumUse, QueueSummary};
 use crate::{LinkLabel, Spread};
-use ackord_events::DropReason;
+use ackord_events::{AccessOutcome, DropReason};
 use ackord_units::{Bytes, Rate, Span, Time};
 
 #[derive(Clone, Debug)]
@@ -18,6 +18,16 @@ pub(super) struct LinkFold {
     delay: Spread,
     length_packets: StepMean,
     length_bytes: StepMean,
+    medium: Option<MediumFold>,
+}
+
+/// What a link did on its medium.
+#[derive(Clone, Copy, Debug, Default)]
+struct MediumFold {
+    counts: MediumUse,
+    airtime: Span,
+    /// End of the last transmission.
+    until: Time,
 }
 
 impl LinkFold {
@@ -34,7 +44,19 @@ impl LinkFold {
             // A queue is empty from the start of the run, not from its first packet.
             length_packets: StepMean::starting(Time::ZERO, 0),
             length_bytes: StepMean::starting(Time::ZERO, 0),
+            medium: None,
         }
+    }
+
+    pub(super) fn took_medium(&mut self, at: Time, airtime: Span, load: (u32, AccessOutcome)) {
+        let (frames, outcome) = load;
+        let fold = self.medium.get_or_insert_default();
+        fold.airtime += airtime;
+        fold.until = at + airtime;
+        fold.counts.transmissions += 1;
+        fold.counts.frames += u64::from(frames);
+        fold.counts.damaged += u64::from(outcome == AccessOutcome::Damaged);
+        fold.counts.collided += u64::from(outcome == AccessOutcome::Collided);
     }
 
     #[inline]
@@ -91,9 +113,13 @@ impl LinkFold {
         LinkSummary {
             name: label.name.clone(),
             rate_bit_s: label.rate.as_bits_per_sec(),
-            utilisation: self.utilisation(label.rate, ended_at),
+            utilisation: match self.medium {
+                None => self.utilisation(label.rate, ended_at),
+                Some(fold) => fold.share(ended_at),
+            },
             bytes: self.sent_bytes,
             packets: self.sent_packets,
+            medium: self.medium.map(|fold| fold.summary(ended_at)),
         }
     }
 
@@ -111,5 +137,21 @@ impl LinkFold {
             bytes.bits() as f64 * share_left
         });
         Some(((self.sent_bytes as f64 * 8.0 - unsent) / capacity).clamp(0.0, 1.0))
+    }
+}
+
+impl MediumFold {
+    /// Airtime by `ended_at`; what lies beyond it does not count.
+    fn airtime_by(&self, ended_at: Time) -> Span {
+        self.airtime.saturating_sub(self.until.saturating_since(ended_at))
+    }
+
+    fn share(&self, ended_at: Time) -> Option<f64> {
+        let lasted = ended_at.as_secs_f64();
+        (lasted > 0.0).then(|| self.airtime_by(ended_at).as_secs_f64() / lasted)
+    }
+
+    fn summary(&self, ended_at: Time) -> MediumUse {
+        MediumUse { airtime_s: self.airtime_by(ended_at).as_secs_f64(), ..self.counts }
     }
 }

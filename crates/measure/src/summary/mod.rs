@@ -17,7 +17,8 @@ mod tests;
 mod transfers;
 
 pub use run::{
-    Drops, FairnessSummary, FlowSummary, LinkSummary, QueueSummary, RunIdentity, RunSummary,
+    Drops, FairnessSummary, FlowSummary, LinkSummary, MediumUse, QueueSummary, RunIdentity,
+    RunSummary,
 };
 pub use transfers::{CompletedTransfer, Ranking, TransferSummary};
 
@@ -118,6 +119,9 @@ impl Sink for Summary {
                 let fold = self.link(link);
                 fold.waited(waited);
                 fold.dequeued(at, bytes, queue_packets, queue_bytes);
+            }
+            Event::MediumTaken { link, airtime, frames, outcome } => {
+                self.link(link).took_medium(at, airtime, (frames, outcome));
             }
             Event::PacketDropped { link, packet, reason } => {
                 match self.links.get_mut(link.0 as usize) {

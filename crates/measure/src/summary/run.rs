@@ -150,12 +150,30 @@ pub struct LinkSummary {
     pub name: String,
     /// Nominal rate.
     pub rate_bit_s: u64,
-    /// IP bytes put on the wire over what the rate allows, 0 to 1; null without a rate.
+    /// IP bytes put on the wire over what the rate allows, 0 to 1; on a shared medium its airtime
+    /// over the run. Null without a rate.
     pub utilisation: Option<f64>,
     /// IP bytes whose transmission began.
     pub bytes: u64,
     /// Packets whose transmission began.
     pub packets: u64,
+    /// How it used the medium it shares; null where it shares none, or has not used it.
+    pub medium: Option<MediumUse>,
+}
+
+/// How a link used the medium it shares with others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct MediumUse {
+    /// How long its transmissions took, link acknowledgments (or the waits for them) included.
+    pub airtime_s: f64,
+    /// How often it transmitted.
+    pub transmissions: u64,
+    /// Frames in those transmissions, every attempt of each.
+    pub frames: u64,
+    /// Transmissions of which every frame was damaged.
+    pub damaged: u64,
+    /// Transmissions that met another.
+    pub collided: u64,
 }
 
 /// Counts of dead packets by reason; every reason is listed, in the order of [`DropReason::ALL`].

@@ -1,7 +1,9 @@
 //! Summaries of hand-written runs.
 
 use super::*;
-use ackord_events::{CwndReason, DropReason, EndpointId, LinkId, RecoveryKind, SegmentKind};
+use ackord_events::{
+    AccessOutcome, CwndReason, DropReason, EndpointId, LinkId, RecoveryKind, SegmentKind,
+};
 use ackord_units::{Bytes, Rate, Seq};
 use ackord_wire::{Packet, Side};
 use proptest::prelude::*;
@@ -287,4 +289,21 @@ proptest! {
         prop_assert!((queued.mean_length_packets - little).abs() < 1e-9 * (1.0 + little));
         prop_assert!((queued.mean_length_bytes - 1_000.0 * little).abs() < 1e-6 * (1.0 + little));
     }
+}
+
+#[test]
+fn on_a_shared_medium_use_is_airtime_and_what_lies_beyond_the_end_does_not_count() {
+    let mut summary = Summary::new(&one_flow_one_link());
+    let outcomes = [AccessOutcome::Acknowledged, AccessOutcome::Damaged, AccessOutcome::Collided];
+    for (at, outcome) in [10, 20, 90].into_iter().zip(outcomes) {
+        let (airtime, frames) = (Span::from_millis(20), 3);
+        summary.emit(ms(at), Event::MediumTaken { link: LINK, airtime, frames, outcome });
+    }
+    let link = finish(&summary, ms(100)).links[0].clone();
+    let used = link.medium.expect("it took the medium");
+    assert_eq!(link.utilisation, Some(0.5));
+    assert_eq!((used.airtime_s, used.transmissions, used.frames), (0.05, 3, 9));
+    assert_eq!((used.damaged, used.collided), (1, 1));
+    let unused = Summary::new(&one_flow_one_link());
+    assert_eq!(finish(&unused, ms(100)).links[0].medium, None);
 }
