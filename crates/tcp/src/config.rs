@@ -148,6 +148,7 @@ impl Config {
             },
             cwnd_use: match registry::word(choice, "cwnd_use").as_str() {
                 "half-in-slow-start" => CwndUse::HalfInSlowStart,
+                "any" => CwndUse::Any,
                 _ => CwndUse::Full,
             },
             rto: RtoBounds {

@@ -27,6 +27,8 @@ pub(super) struct FlowFold {
     cwnd: StepMean,
     rtt: Spread,
     /// Boxed, for most flows have none.
+    ack_timeout: Option<Box<Spread>>,
+    /// Boxed, for most flows have none.
     transfers: Option<Box<TransferFold>>,
 }
 
@@ -49,6 +51,7 @@ impl FlowFold {
             completed_at: None,
             cwnd: StepMean::default(),
             rtt: Spread::coarse(),
+            ack_timeout: None,
             transfers: None,
         }
     }
@@ -101,6 +104,12 @@ impl FlowFold {
         }
     }
 
+    pub(super) fn ack_timeout_changed(&mut self, of: Side, ato: Span) {
+        if of != self.sends {
+            self.ack_timeout.get_or_insert_with(|| Box::new(Spread::coarse())).add(ato);
+        }
+    }
+
     pub(super) fn segment_lost(&mut self, of: Side, bytes: Bytes) {
         if of == self.sends {
             self.bytes_declared_lost += bytes.get();
@@ -147,6 +156,7 @@ impl FlowFold {
             cwnd_mean_bytes: self.cwnd.until(stopped_at),
             cwnd_max_bytes: self.cwnd.until(stopped_at).map(|_| self.cwnd.most()),
             rtt: self.rtt.summary(),
+            ack_timeout: self.ack_timeout.as_ref().and_then(|spread| spread.summary()),
             transfers: self.transfers.as_ref().map(|transfers| transfers.summary()),
         }
     }

@@ -103,6 +103,9 @@ impl Sink for Summary {
             Event::RttSampled { endpoint, rtt, .. } => {
                 self.flow(endpoint.flow).rtt_sampled(endpoint.side, rtt);
             }
+            Event::AckTimeoutChanged { endpoint, ato } => {
+                self.flow(endpoint.flow).ack_timeout_changed(endpoint.side, ato);
+            }
             Event::SegmentLost { endpoint, bytes, .. } => {
                 self.flow(endpoint.flow).segment_lost(endpoint.side, bytes);
             }

@@ -100,6 +100,8 @@ pub struct FlowSummary {
     pub cwnd_max_bytes: Option<u64>,
     /// Round-trip times the sender measured; quantiles within 1 %.
     pub rtt: Option<SpreadSummary>,
+    /// Values the receiver's ATO took, each change counted once; null where it never changed.
+    pub ack_timeout: Option<SpreadSummary>,
     /// Its transfers or exchanges; null where the workload has none.
     pub transfers: Option<TransferSummary>,
 }

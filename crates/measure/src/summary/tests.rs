@@ -307,3 +307,14 @@ fn on_a_shared_medium_use_is_airtime_and_what_lies_beyond_the_end_does_not_count
     let unused = Summary::new(&one_flow_one_link());
     assert_eq!(finish(&unused, ms(100)).links[0].medium, None);
 }
+
+#[test]
+fn the_timeouts_of_the_receivers_acknowledgments_are_summed_up_and_the_senders_are_not() {
+    let mut summary = Summary::new(&one_flow_one_link());
+    for (endpoint, millis) in [(RECEIVER, 10), (RECEIVER, 30), (SENDER, 500)] {
+        let ato = Span::from_millis(millis);
+        summary.emit(ms(1), Event::AckTimeoutChanged { endpoint, ato });
+    }
+    let found = finish(&summary, ms(10)).flows[0].ack_timeout.expect("two values");
+    assert_eq!((found.samples, found.min_ms, found.mean_ms, found.max_ms), (2, 10.0, 20.0, 30.0));
+}

@@ -1,6 +1,6 @@
 //! The delayed acknowledgment with a small fixed timeout, given or measured once.
 
-use super::delayed::DelayRule;
+use super::delayed::{Counted, DelayRule};
 use super::{AckDecision, AckPolicy, Arrival, Carrier};
 use ackord_units::{Span, Time};
 
@@ -35,6 +35,12 @@ impl AdaptiveStatic {
     pub fn measured(every_segments: u64, gaps: u64) -> AdaptiveStatic {
         let phase = Phase::Measuring { gaps_left: gaps, gaps, first_at: None };
         AdaptiveStatic { rule: DelayRule::new(every_segments), phase }
+    }
+
+    /// The same with this way of counting segments.
+    #[must_use]
+    pub fn counting(self, counted: Counted) -> AdaptiveStatic {
+        AdaptiveStatic { rule: self.rule.counting(counted), ..self }
     }
 
     fn measure(&mut self, now: Time) -> Span {

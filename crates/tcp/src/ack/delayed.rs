@@ -10,10 +10,23 @@ pub struct Delayed {
     rule: DelayRule,
 }
 
+/// What counts as a segment when every `every`-th one is acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Counted {
+    /// A full-sized segment's worth of octets (RFC 5681 §4.2).
+    #[default]
+    FullSized,
+    /// Any data segment, as in ns-3 and in the papers simulated with it.
+    Any,
+}
+
 /// The rule with the timeout left open: who uses it says at each segment how long to wait.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DelayRule {
     every_segments: u64,
+    counted: Counted,
+    /// Segments that no acknowledgment has covered, whatever their size.
+    waiting_segments: u64,
     /// When the oldest unacknowledged segment must be acknowledged.
     due_at: Option<Time>,
 }
@@ -22,6 +35,12 @@ impl Delayed {
     /// A policy that waits for `every_segments` full-sized segments, but no longer than `timeout`.
     pub fn new(every_segments: u64, timeout: Span) -> Delayed {
         Delayed { timeout, rule: DelayRule::new(every_segments) }
+    }
+
+    /// The same with this way of counting.
+    #[must_use]
+    pub fn counting(self, counted: Counted) -> Delayed {
+        Delayed { rule: self.rule.counting(counted), ..self }
     }
 }
 
@@ -37,7 +56,12 @@ impl AckPolicy for Delayed {
 
 impl DelayRule {
     pub(super) fn new(every_segments: u64) -> DelayRule {
-        DelayRule { every_segments, due_at: None }
+        let counted = Counted::default();
+        DelayRule { every_segments, counted, waiting_segments: 0, due_at: None }
+    }
+
+    pub(super) fn counting(self, counted: Counted) -> DelayRule {
+        DelayRule { counted, ..self }
     }
 
     /// The decision for a segment; the first one that waits may wait for `timeout`, and those
@@ -49,8 +73,14 @@ impl DelayRule {
         timeout: Span,
     ) -> AckDecision {
         // RFC 5681 §4.2: at once for out-of-order segments and for those that fill a gap.
-        let waits = arrival.order == Order::InOrder
-            && arrival.unacknowledged.get() < self.every_segments * arrival.full_size.get();
+        self.waiting_segments += 1;
+        let enough = match self.counted {
+            Counted::FullSized => {
+                arrival.unacknowledged.get() >= self.every_segments * arrival.full_size.get()
+            }
+            Counted::Any => self.waiting_segments >= self.every_segments,
+        };
+        let waits = arrival.order == Order::InOrder && !enough;
         if !waits {
             return AckDecision::Now;
         }
@@ -64,6 +94,7 @@ impl DelayRule {
 
     pub(super) fn on_ack_sent(&mut self) {
         self.due_at = None;
+        self.waiting_segments = 0;
     }
 }
 
@@ -88,6 +119,21 @@ mod tests {
         let mut policy = Delayed::new(2, Span::from_millis(200));
         Fit::in_order(1000).ask(&mut policy, at(0));
         assert_eq!(Fit::in_order(2000).ask(&mut policy, at(1)), AckDecision::Now);
+    }
+
+    #[test]
+    fn two_short_segments_make_an_acknowledgment_only_where_any_segment_counts() {
+        let second_is_due_now = |counted| {
+            let mut policy = Delayed::new(2, Span::from_millis(200)).counting(counted);
+            let decide = |policy: &mut Delayed, octets| Fit::in_order(octets).ask(policy, at(0));
+            decide(&mut policy, 536);
+            let second = decide(&mut policy, 1_040);
+            policy.on_ack_sent(at(0), Carrier::PureAck);
+            assert_eq!(decide(&mut policy, 536), due(200), "the count begins anew");
+            second == AckDecision::Now
+        };
+        assert!(!second_is_due_now(Counted::FullSized));
+        assert!(second_is_due_now(Counted::Any));
     }
 
     #[test]

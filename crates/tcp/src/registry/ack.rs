@@ -3,7 +3,7 @@
 use super::build::{count, number, span, unregistered, word};
 use crate::ack::{
     AckPolicy, Adaptive, AdaptiveKnobs, AdaptivePaper, AdaptiveStatic, Ari, AriKnobs, AriMode,
-    Delayed, Immediate, LinuxAck, LinuxKnobs, QuickAck, Tack, TackKnobs, Verdict,
+    Counted, Delayed, Immediate, LinuxAck, LinuxKnobs, QuickAck, Tack, TackKnobs, Verdict,
 };
 use ackord_units::{Bytes, Choice, Knob, KnobKind, Mechanism, Ratio, Span};
 
@@ -24,6 +24,14 @@ const EVERY: Knob = Knob {
     default: "2",
     doc: "Full-sized segments that are acknowledged at once",
     source: "RFC 5681 §4.2",
+};
+
+const COUNTS: Knob = Knob {
+    name: "counts",
+    kind: KnobKind::Choice(&["full-sized", "any"]),
+    default: "full-sized",
+    doc: "What `every` counts: a full-sized segment's worth of octets, or any data segment",
+    source: "RFC 5681 §4.2; any: ns-3's DelAckCount, Lee et al. 2015 §2.1",
 };
 
 const MODE: Knob = Knob {
@@ -56,7 +64,7 @@ pub static ACK: &[Mechanism] = &[
         family: "ack",
         summary: "Every second full-sized segment, or after a fixed time",
         source: "RFC 1122 §4.2.3.2, RFC 5681 §4.2",
-        knobs: &[TIMEOUT, EVERY],
+        knobs: &[TIMEOUT, EVERY, COUNTS],
     },
     Mechanism {
         name: "quickack",
@@ -98,6 +106,7 @@ pub static ACK: &[Mechanism] = &[
                 source: "Lee et al. 2015 §4.3 took ten, by hand",
             },
             EVERY,
+            COUNTS,
         ],
     },
     ARI,
@@ -222,6 +231,11 @@ const ADAPTIVE: Mechanism = Mechanism {
             source: "this project",
         },
         EVERY,
+        Knob {
+            doc: "What `every` counts: a full-sized segment's worth of octets, or any data \
+                  segment; paper mode",
+            ..COUNTS
+        },
     ],
 };
 
@@ -264,17 +278,18 @@ pub fn build_ack(choice: &Choice) -> Box<dyn AckPolicy> {
     let delayed = || Delayed::new(count(choice, "every"), span(choice, "timeout"));
     match choice.mechanism.name {
         "immediate" => Box::new(Immediate),
-        "delayed" => Box::new(delayed()),
+        "delayed" => Box::new(delayed().counting(counted(choice))),
         "quickack" => Box::new(QuickAck::new(count(choice, "count"), delayed())),
         "linux" => Box::new(LinuxAck::new(linux_knobs(choice))),
         "adaptive" => build_adaptive(choice),
         "adaptive-static" => {
             let every = count(choice, "every");
             let measure = choice.value("measure").and_then(|value| value.as_count());
-            Box::new(match measure {
+            let policy = match measure {
                 Some(gaps) => AdaptiveStatic::measured(every, gaps),
                 None => AdaptiveStatic::given(every, span(choice, "timeout")),
-            })
+            };
+            Box::new(policy.counting(counted(choice)))
         }
         "tack" => Box::new(Tack::new(TackKnobs {
             every_segments: count(choice, "every"),
@@ -288,7 +303,8 @@ pub fn build_ack(choice: &Choice) -> Box<dyn AckPolicy> {
 fn build_adaptive(choice: &Choice) -> Box<dyn AckPolicy> {
     let (a, every_segments) = (number(choice, "a"), count(choice, "every"));
     if word(choice, "mode") == "paper" {
-        return Box::new(AdaptivePaper::new(a, span(choice, "initial_ato"), every_segments));
+        let policy = AdaptivePaper::new(a, span(choice, "initial_ato"), every_segments);
+        return Box::new(policy.counting(counted(choice)));
     }
     let ato_max = span(choice, "ato_max");
     Box::new(Adaptive::new(AdaptiveKnobs {
@@ -298,6 +314,13 @@ fn build_adaptive(choice: &Choice) -> Box<dyn AckPolicy> {
         idle: choice.value("idle").and_then(|value| value.as_span()),
         every_segments,
     }))
+}
+
+fn counted(choice: &Choice) -> Counted {
+    match word(choice, "counts").as_str() {
+        "any" => Counted::Any,
+        _ => Counted::FullSized,
+    }
 }
 
 fn linux_knobs(choice: &Choice) -> LinuxKnobs {

@@ -130,10 +130,12 @@ pub static ENDPOINT: Mechanism = Mechanism {
         },
         Knob {
             name: "cwnd_use",
-            kind: KnobKind::Choice(&["full", "half-in-slow-start"]),
+            kind: KnobKind::Choice(&["full", "half-in-slow-start", "any"]),
             default: "full",
-            doc: "When cwnd may grow: while it is full, or in slow start also while half is in use",
-            source: "RFC 9293 §3.8.2, RFC 7661 §3; half-in-slow-start is Linux's",
+            doc: "When cwnd may grow: while it is full, in slow start also while half is in use, or \
+                  with every acknowledgment of new data, however little is in use",
+            source: "RFC 9293 §3.8.2, RFC 7661 §3; half-in-slow-start is Linux's; any is RFC 5681 \
+                     §3.1 by itself, ns-2 and ns-3",
         },
         Knob {
             name: "frto",

@@ -111,6 +111,7 @@ const NS2: Profile = Profile {
         set("ack", "immediate", "Agent/TCPSink acknowledges every packet"),
         set("nagle", "off", "packets are always full"),
         set("initial_window", "2", "windowInit_ = 2"),
+        set("cwnd_use", "any", "every acknowledgment opens the window (QOption_ = 0)"),
         set("rto_initial", "3 s", "rtxcur_init_ = 3"),
         set("rto_min", "200 ms", "minrto_ = 0.2"),
         set("timestamps", "off", "timestamps_ = false"),

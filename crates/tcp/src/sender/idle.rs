@@ -30,6 +30,8 @@ pub enum CwndUse {
     /// The same, and in slow start while at least half of it is in use: what would be needed one
     /// round trip later is there when it is.
     HalfInSlowStart,
+    /// Always: nobody asks how much of it is in use (RFC 5681 §3.1 by itself).
+    Any,
 }
 
 impl Sender {
@@ -75,6 +77,7 @@ impl Sender {
         let half = self.cwnd_use == CwndUse::HalfInSlowStart
             && cwnd < self.congestion.ssthresh()
             && cwnd < flight_before * 2;
-        if paced || full || half { SendLimit::Cwnd } else { SendLimit::Other }
+        let any = self.cwnd_use == CwndUse::Any;
+        if paced || full || half || any { SendLimit::Cwnd } else { SendLimit::Other }
     }
 }

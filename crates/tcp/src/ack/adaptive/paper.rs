@@ -1,6 +1,6 @@
 //! The adaptive delayed acknowledgment as published.
 
-use super::super::delayed::DelayRule;
+use super::super::delayed::{Counted, DelayRule};
 use super::super::{AckDecision, AckPolicy, Arrival, Carrier, Opening};
 use super::average;
 use ackord_units::{Span, Time};
@@ -25,6 +25,12 @@ impl AdaptivePaper {
     pub fn new(a: f64, initial_ato: Span, every_segments: u64) -> AdaptivePaper {
         let rule = DelayRule::new(every_segments);
         AdaptivePaper { a, ato: initial_ato, pretime: None, rule }
+    }
+
+    /// The same with this way of counting segments.
+    #[must_use]
+    pub fn counting(self, counted: Counted) -> AdaptivePaper {
+        AdaptivePaper { rule: self.rule.counting(counted), ..self }
     }
 }
 
