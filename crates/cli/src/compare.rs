@@ -58,8 +58,12 @@ pub(crate) fn compare(arguments: &CompareArguments, console: &Console) -> Result
         console.remark("interrupted before the first run was finished");
         return Err(Failure::Interrupted);
     }
-    let origin =
-        Origin { file: &file, overrides: arguments.scenario.changes(), scenario: &variants.base };
+    let origin = Origin {
+        file: &file,
+        overrides: arguments.scenario.changes(),
+        scenario: &variants.base,
+        history: None,
+    };
     let report = compare_report(&outcome, origin);
     let results = Results { document: &report.document, json: &report.json };
     arguments.output.write(console, &results, || compare_report_files(&report))?;

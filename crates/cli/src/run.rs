@@ -67,8 +67,12 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
             console.remark(&format!("wrote {}", path.display()));
         }
     }
-    let origin =
-        Origin { file: &file, overrides: arguments.scenario.changes(), scenario: &scenario };
+    let origin = Origin {
+        file: &file,
+        overrides: arguments.scenario.changes(),
+        scenario: &scenario,
+        history: None,
+    };
     let report = run_report(&outcome, origin);
     let results = Results { document: &report.document, json: &report.json };
     arguments.output.write(console, &results, || run_report_files(&outcome, &report))?;

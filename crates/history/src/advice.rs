@@ -93,19 +93,26 @@ impl NagleAdvice {
     }
 }
 
+/// Segments of a connection, as far as the count of quick ACKs depends on them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segments {
+    /// Size of one.
+    pub size: Bytes,
+    /// As many are acknowledged at once at most.
+    pub quick_ack_limit: u64,
+}
+
 /// As many ACKs at once a bulk application gets at most: what Linux allows itself at the start of a
 /// connection (TCP_MAX_QUICKACKS).
 const MOST_FOR_BULK: u64 = 16;
 
-/// The segments to acknowledge at once for transfers of `most_sent` in segments of `segment`, twice
-/// the segments of one such transfer (Lee et al. 2016 Algorithm 1, line 1). Segments are rounded up:
-/// 2 KB in segments of 536 B make 8, as the paper's phone was set (§4.1).
-///
-/// At most what a transfer of [`Verdict::LARGE`] needs, and for bulk at most 16: what lies beyond
-/// would no longer be the start of a connection.
-pub fn quick_ack_count(verdict: Verdict, most_sent: Bytes, segment: Bytes) -> Option<u64> {
-    let segments = |size: Bytes| size.get().div_ceil(segment.get().max(1)).max(1);
-    let count = 2 * segments(most_sent.min(Verdict::LARGE));
+/// The segments to acknowledge at once for transfers of `most_sent`: twice the segments of one such
+/// transfer (Lee et al. 2016 Algorithm 1, line 1), within the limit, for bulk at most 16. Segments
+/// are rounded up: 2 KB in segments of 536 B make 8, as the paper's phone was set (§4.1). Nothing
+/// where too little is known.
+pub fn quick_ack_count(verdict: Verdict, most_sent: Bytes, segments: Segments) -> Option<u64> {
+    let needed = most_sent.get().div_ceil(segments.size.get().max(1)).max(1);
+    let count = needed.saturating_mul(2).min(segments.quick_ack_limit);
     match verdict {
         Verdict::Unknown => None,
         Verdict::Short => Some(count),
@@ -114,10 +121,10 @@ pub fn quick_ack_count(verdict: Verdict, most_sent: Bytes, segment: Bytes) -> Op
 }
 
 impl Advice {
-    pub(crate) fn of(history: &History, verdict: Verdict, now: Time, segment: Bytes) -> Advice {
+    pub(crate) fn of(history: &History, verdict: Verdict, now: Time, segments: Segments) -> Advice {
         let most_sent = history.histogram().most_frequent();
         let quick_ack_segments =
-            most_sent.and_then(|most_sent| quick_ack_count(verdict, most_sent, segment));
+            most_sent.and_then(|most_sent| quick_ack_count(verdict, most_sent, segments));
         let nagle = match verdict {
             Verdict::Unknown => NagleAdvice::Stock,
             Verdict::Short => NagleAdvice::Off,
@@ -165,7 +172,7 @@ mod tests {
     use crate::Transfer;
     use ackord_units::Span;
 
-    const MSS: Bytes = Bytes(1_460);
+    const MSS: Segments = Segments { size: Bytes(1_460), quick_ack_limit: 512 };
     const NOW: Time = Time::from_nanos(1_700_000_000_000_000_000);
 
     fn of(sizes: impl IntoIterator<Item = u64>) -> History {
@@ -178,7 +185,7 @@ mod tests {
 
     #[test]
     fn the_papers_phone_gets_its_count_of_eight() {
-        let advice = of([2_048; 20]).advice(NOW, Bytes(536));
+        let advice = of([2_048; 20]).advice(NOW, Segments { size: Bytes(536), ..MSS });
         assert_eq!(advice.most_sent, Some(Bytes(2_048)));
         assert_eq!(advice.quick_ack_segments, Some(8));
         assert_eq!((advice.verdict, advice.nagle), (Verdict::Short, NagleAdvice::Off));
@@ -190,6 +197,15 @@ mod tests {
         assert_eq!((advice.verdict, advice.nagle), (Verdict::Bulk, NagleAdvice::On));
         assert_eq!(advice.quick_ack_segments, Some(16));
         assert_eq!(advice.reason, "100 % of decayed transfers and 100 % of bytes are above 1 MiB");
+    }
+
+    #[test]
+    fn the_count_stops_at_the_limit() {
+        let count = |limit| {
+            let segments = Segments { quick_ack_limit: limit, ..MSS };
+            quick_ack_count(Verdict::Short, Bytes(1_000_000), segments)
+        };
+        assert_eq!((count(10_000), count(512)), (Some(1_370), Some(512)));
     }
 
     #[test]

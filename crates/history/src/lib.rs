@@ -32,7 +32,7 @@ mod record;
 mod store;
 mod transfers;
 
-pub use advice::{Advice, NagleAdvice, Verdict, quick_ack_count};
+pub use advice::{Advice, NagleAdvice, Segments, Verdict, quick_ack_count};
 pub use bucket::Bucket;
 pub use encoding::Damaged;
 pub use histogram::{Class, Histogram, Shares};

@@ -1,6 +1,6 @@
 //! What is known of one application.
 
-use crate::advice::{Advice, Verdict};
+use crate::advice::{Advice, Segments, Verdict};
 use crate::histogram::{Histogram, fade};
 use ackord_units::{Bytes, Span, Time};
 
@@ -103,9 +103,9 @@ impl History {
         (self.timed > 0.0).then(|| Span::from_secs_f64(self.timed_secs / self.timed))
     }
 
-    /// What is to be done for the application's next connection, with segments of `segment`.
-    pub fn advice(&self, now: Time, segment: Bytes) -> Advice {
-        Advice::of(self, self.judge(now), now, segment)
+    /// What is to be done for the application's next connection.
+    pub fn advice(&self, now: Time, segments: Segments) -> Advice {
+        Advice::of(self, self.judge(now), now, segments)
     }
 
     fn judge(&self, now: Time) -> Verdict {

@@ -1,12 +1,14 @@
 //! The store: what is recorded stays, what is not a store is left alone.
 
-use ackord_history::{Forgotten, History, Store, StoreError, Transfer, Verdict};
+use ackord_history::{Forgotten, History, Segments, Store, StoreError, Transfer, Verdict};
 use ackord_units::{Bytes, Span, Time};
 use redb::{Database, TableDefinition};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 const NOW: Time = Time::from_nanos(1_700_000_000_000_000_000);
+
+const SEGMENTS: Segments = Segments { size: Bytes(1_460), quick_ack_limit: 512 };
 
 fn place() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -34,7 +36,7 @@ fn what_is_recorded_is_there_when_it_is_opened_again() {
     let store = Store::open_existing(&path).expect("it is there");
     assert_eq!(store.get("web").expect("sound"), history);
     assert_eq!(counts(&store), [("backup".to_owned(), 8), ("web".to_owned(), 8)]);
-    let verdict = |name| store.get(name).expect("sound").advice(NOW, Bytes(1_460)).verdict;
+    let verdict = |name| store.get(name).expect("sound").advice(NOW, SEGMENTS).verdict;
     assert_eq!((verdict("web"), verdict("backup")), (Verdict::Short, Verdict::Bulk));
     assert_eq!(store.get("nobody").expect("sound"), History::default());
 }

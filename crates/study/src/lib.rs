@@ -11,6 +11,7 @@
 //! | `labels.rs` | [`run_labels`]: the names behind the numbers that events carry |
 //! | `capture.rs` | captures of a run: what is tapped, and the pcapng files it becomes |
 //! | `compare.rs` | [`compare`]: one key varied, several seeds each, in parallel |
+//! | `history/` | the history of applications: before a run, after it, from captures, shown |
 //! | `reports.rs` | runs and comparisons as reports |
 //! | `transfer.rs` | [`simulate_transfer`]: what a real transfer is compared with |
 //! | `paper/` | [`paper`]: papers reproduced, claim by claim |
@@ -23,6 +24,7 @@
 mod capture;
 mod compare;
 mod execute;
+mod history;
 mod labels;
 pub mod paper;
 mod reports;
@@ -33,6 +35,10 @@ pub use compare::{CompareOptions, ComparisonOutcome, Variant, Variants, VaryErro
 pub use execute::{
     Ending, ExecuteError, KeepSeries, Progress, RunOptions, RunOutcome, VERSION, execute,
     without_progress,
+};
+pub use history::{
+    CaptureImport, GroupBy, HistoryContext, HistoryUse, ImportCounts, apply_history,
+    default_segments, finished_transfers, history_list, history_of, import_report, utc,
 };
 pub use labels::{describe, run_labels};
 pub use reports::{

@@ -2,6 +2,7 @@
 
 use crate::compare::ComparisonOutcome;
 use crate::execute::{Ending, RunOutcome};
+use crate::history::HistoryUse;
 use ackord_measure::{Comparison, RunSummary};
 use ackord_report::document::Document;
 use ackord_report::{
@@ -19,6 +20,8 @@ pub struct Origin<'a> {
     pub overrides: &'a [Override],
     /// What it came to mean.
     pub scenario: &'a Scenario,
+    /// What endpoints took from the history of applications; nothing where none was asked.
+    pub history: Option<&'a [HistoryUse]>,
 }
 
 /// A report, and the same for other programs.
@@ -42,6 +45,9 @@ enum Completeness {
 struct RunResults<'a> {
     scenario: &'a str,
     ending: Completeness,
+    /// What endpoints took from the history of applications.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<&'a [HistoryUse]>,
     #[serde(flatten)]
     summary: &'a RunSummary,
 }
@@ -66,7 +72,12 @@ pub fn run_report(outcome: &RunOutcome, origin: Origin<'_>) -> Report {
             (Completeness::Interrupted, vec![note])
         }
     };
-    let results = RunResults { scenario: &origin.scenario.name, ending, summary: &outcome.summary };
+    let results = RunResults {
+        scenario: &origin.scenario.name,
+        ending,
+        history: origin.history,
+        summary: &outcome.summary,
+    };
     let context = context(origin, notes);
     Report {
         document: run_document(&outcome.summary, outcome.series.as_ref(), &context),
@@ -122,8 +133,9 @@ fn with_results(file: OutputFile, report: &Report) -> OutputFile {
 }
 
 fn context(origin: Origin<'_>, mut notes: Vec<String>) -> Context {
-    let Origin { file, overrides, scenario } = origin;
+    let Origin { file, overrides, scenario, history } = origin;
     notes.extend(overrides.iter().map(|change| format!("Changed in the file: {change}")));
+    notes.extend(history.into_iter().flatten().map(HistoryUse::sentence));
     Context {
         title: scenario.name.clone(),
         purpose: scenario.purpose.clone(),
