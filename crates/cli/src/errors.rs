@@ -1,10 +1,12 @@
 //! Every error as text and exit code, in one place.
 
+use ackord_history::StoreError;
 use ackord_live::LiveError;
 use ackord_report::WriteError;
 use ackord_scenario::{Errors, Style};
 use ackord_sim::BuildError;
 use ackord_study::{ExecuteError, VaryError};
+use ackord_wire::ReadError;
 use std::error::Error;
 use std::io;
 
@@ -38,6 +40,31 @@ pub(crate) enum Failure {
     /// The command of a live run failed.
     #[error("the command inside {0}")]
     Inside(String),
+    /// The history of applications cannot be used.
+    #[error("{0}{hint}", hint = history_hint(.0))]
+    History(#[source] Box<StoreError>),
+    /// Nobody knows where the history is.
+    #[error("neither XDG_STATE_HOME nor HOME is set: say --store FILE")]
+    NoStateFolder,
+    /// A capture cannot be read.
+    #[error("cannot read the capture `{path}`")]
+    Capture {
+        /// Which.
+        path: String,
+        /// Why not.
+        source: ReadError,
+    },
+    /// A size is none.
+    #[error("`{given}` is not a size: {why}")]
+    Size {
+        /// What was given.
+        given: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Standard input could not be read.
+    #[error("cannot read standard input")]
+    Input(#[source] io::Error),
     /// A file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -84,6 +111,19 @@ impl Failure {
                 BuildError::Graph(_) | BuildError::Element { .. },
             )) => BAD_INPUT,
             Failure::Live(error) => error.exit_code(),
+            Failure::NoStateFolder | Failure::Size { .. } => BAD_INPUT,
+            Failure::History(error) => match **error {
+                StoreError::Damaged { .. }
+                | StoreError::Io { .. }
+                | StoreError::Database { .. } => FAILED,
+                _ => BAD_INPUT,
+            },
+            Failure::Capture { source: ReadError::Io(error), .. }
+                if error.kind() != io::ErrorKind::NotFound =>
+            {
+                FAILED
+            }
+            Failure::Capture { .. } => BAD_INPUT,
             Failure::Write(WriteError::NotAFolder(_)) => BAD_INPUT,
             // Whoever reads our output has seen enough, as with `| head`.
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
@@ -135,10 +175,22 @@ fn with_causes(error: &dyn Error) -> String {
     text
 }
 
+/// What to do about a history that is not there.
+fn history_hint(error: &StoreError) -> &'static str {
+    match error {
+        StoreError::Missing(_) => {
+            "; `ackord history import`, `ackord history record` or a run with --history makes one"
+        }
+        StoreError::InUse(_) => "; try again when that has ended",
+        _ => "",
+    }
+}
+
 /// What was probably meant, or else what there is.
 fn hint(nearest: Option<&str>, known: &[String]) -> String {
     match nearest {
         Some(nearest) => format!("; did you mean `{nearest}`?"),
+        None if known.is_empty() => "; there are none".to_owned(),
         None => format!("; there are: {}", known.join(", ")),
     }
 }

@@ -2,17 +2,19 @@
 
 use crate::console::Console;
 use crate::errors::Failure;
+use crate::history::wall_time;
 use crate::input::{JsonTarget, check_folder};
 use crate::interrupt::Interrupt;
 use crate::live_report::{Compared, document, results};
+use crate::with_history::WithHistory;
 use ackord_live::{
     CommandOutcome, Direction, FetchOptions, LiveError, LiveOptions, LiveReport, Notice,
     ServeOptions, Transfer, fetch, serve,
 };
 use ackord_report::{data, to_terminal};
 use ackord_scenario::{Override, Scenario, ScenarioFile};
-use ackord_study::simulate_transfer;
-use ackord_units::{Bytes, Quantity, Span};
+use ackord_study::{HistoryUse, simulate_transfer};
+use ackord_units::{Bytes, Quantity, Span, Time};
 use ackord_wire::Side;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -96,6 +98,8 @@ struct CommonArguments {
     /// Simulated runs of the same transfer to compare with; 0 for none
     #[arg(long, value_name = "N", default_value = "10")]
     compare_runs: u32,
+    #[command(flatten)]
+    history: WithHistory,
     /// What runs inside the namespace, before the stock kernel
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -104,19 +108,19 @@ struct CommonArguments {
 pub(crate) fn live(arguments: &LiveArguments, console: &Console) -> Result<(), Failure> {
     match &arguments.what {
         What::Serve(arguments) => {
-            let run = Run::prepare(&arguments.common, console)?;
-            let mut options = ServeOptions::new(run.options, arguments.folder.clone());
+            let (run, options) = Run::prepare(&arguments.common, console)?;
+            let mut options = ServeOptions::new(options, arguments.folder.clone());
             options.port = arguments.port;
             options.command.clone_from(&arguments.common.command);
             options.run_for = arguments.common.run_for;
             let report = serve(options)?;
-            conclude(&arguments.common, (&run.scenario, &report, &run.interrupt), console)?;
+            conclude(&arguments.common, (&run, &report), console)?;
             judge(report.command.as_ref())
         }
         What::Fetch(arguments) => {
-            let run = Run::prepare(&arguments.common, console)?;
+            let (run, options) = Run::prepare(&arguments.common, console)?;
             let command = arguments.common.command.clone();
-            let mut options = FetchOptions::new(run.options, arguments.url.clone(), command);
+            let mut options = FetchOptions::new(options, arguments.url.clone(), command);
             options.output.clone_from(&arguments.output);
             options.run_for = arguments.common.run_for;
             let report = fetch(options);
@@ -124,7 +128,7 @@ pub(crate) fn live(arguments: &LiveArguments, console: &Console) -> Result<(), F
                 console.remark("interrupted; nothing was kept of the file");
                 return Err(Failure::Interrupted);
             }
-            conclude(&arguments.common, (&run.scenario, &report?, &run.interrupt), console)
+            conclude(&arguments.common, (&run, &report?), console)
         }
     }
 }
@@ -132,17 +136,23 @@ pub(crate) fn live(arguments: &LiveArguments, console: &Console) -> Result<(), F
 /// What both commands need before they start.
 struct Run {
     scenario: Scenario,
-    options: LiveOptions,
     interrupt: Interrupt,
+    /// What our endpoint took from the history.
+    history: Option<Vec<HistoryUse>>,
+    began_at: Time,
 }
 
 impl Run {
-    fn prepare(arguments: &CommonArguments, console: &Console) -> Result<Run, Failure> {
+    fn prepare(
+        arguments: &CommonArguments,
+        console: &Console,
+    ) -> Result<(Run, LiveOptions), Failure> {
         if let Some(folder) = &arguments.pcap {
             check_folder(folder)?;
         }
         let file = ScenarioFile::open(&arguments.scenario)?;
-        let scenario = file.with_overrides(arguments.changes.iter().cloned()).check()?;
+        let mut scenario = file.with_overrides(arguments.changes.iter().cloned()).check()?;
+        let history = arguments.history.apply(&mut scenario)?;
         let mut options = LiveOptions::new(scenario.clone()).map_err(LiveError::System)?;
         options.seed = arguments.seed.unwrap_or(scenario.seed);
         options.capture.clone_from(&arguments.pcap);
@@ -151,7 +161,7 @@ impl Run {
         options.notify = Box::new(move |notice| announce(notice, waits, &console));
         let stop = Arc::new(options.stop.clone());
         let interrupt = Interrupt::listen_and(move || stop.stop())?;
-        Ok(Run { scenario, options, interrupt })
+        Ok((Run { scenario, interrupt, history, began_at: wall_time() }, options))
     }
 }
 
@@ -174,9 +184,10 @@ fn announce(notice: &Notice, waits: bool, console: &Console) {
 /// Compares and writes.
 fn conclude(
     arguments: &CommonArguments,
-    (scenario, report, interrupt): (&Scenario, &LiveReport, &Interrupt),
+    (run, report): (&Run, &LiveReport),
     console: &Console,
 ) -> Result<(), Failure> {
+    let Run { scenario, interrupt, history, began_at } = run;
     let seed = arguments.seed.unwrap_or(scenario.seed);
     let compared = match interrupt.check().is_continue() {
         true => compare(scenario, report, (seed, arguments.compare_runs), interrupt)?,
@@ -185,17 +196,36 @@ fn conclude(
     if let Some(path) = &arguments.pcap {
         console.remark(&format!("wrote {}: ours.pcapng, kernel.pcapng", path.display()));
     }
-    let results = results(scenario, seed, report, compared.as_ref());
+    let results = results(scenario, seed, report, (compared.as_ref(), history.as_deref()));
     if let Some(target) = &arguments.json {
         target.write(&data::to_json(&results), console)?;
     }
     if arguments.json != Some(JsonTarget::Stdout) {
         console.print(&to_terminal(&document(&results), console.colour()))?;
     }
+    arguments.history.count(&moved(scenario, report, *began_at), console)?;
     if interrupt.check().is_break() && !arguments.command.is_empty() {
         return Err(Failure::Interrupted);
     }
     Ok(())
+}
+
+/// The transfers that were finished, as the application of the first flow's.
+fn moved(
+    scenario: &Scenario,
+    report: &LiveReport,
+    began_at: Time,
+) -> Vec<(String, Vec<ackord_history::Transfer>)> {
+    let Some(flow) = scenario.flows.first() else { return Vec::new() };
+    let all = report.connections.iter().flat_map(|connection| &connection.transfers);
+    let finished = all.filter_map(|transfer| {
+        let ended_at = began_at + transfer.ended_at?.saturating_since(Time::ZERO);
+        let (size, took) = (transfer.bytes, transfer.took());
+        Some(ackord_history::Transfer { size, ended_at, took })
+    });
+    let mut finished: Vec<_> = finished.filter(|transfer| transfer.size > Bytes::ZERO).collect();
+    finished.sort_by_key(|transfer| transfer.ended_at);
+    vec![(flow.application.clone(), finished)]
 }
 
 /// A command that failed makes the run a failure. (A server, for `fetch`, just ends with it.)

@@ -6,7 +6,7 @@ use ackord_live::{
 use ackord_measure::stats::Estimate;
 use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
 use ackord_scenario::Scenario;
-use ackord_study::VERSION;
+use ackord_study::{HistoryUse, VERSION};
 use serde::Serialize;
 
 /// A live run for programs.
@@ -26,6 +26,9 @@ pub(crate) struct Results<'a> {
     ignored_packets: u64,
     command: Option<String>,
     compared: Option<&'a Compared>,
+    /// What our endpoint took from the history of applications.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<&'a [HistoryUse]>,
 }
 
 /// The largest transfer beside the simulator's for the same path.
@@ -79,7 +82,7 @@ pub(crate) fn results<'a>(
     scenario: &'a Scenario,
     seed: u64,
     report: &LiveReport,
-    compared: Option<&'a Compared>,
+    (compared, history): (Option<&'a Compared>, Option<&'a [HistoryUse]>),
 ) -> Results<'a> {
     let micros = |span: ackord_units::Span| span.as_nanos() as f64 / 1e3;
     let late = report.lateness;
@@ -111,6 +114,7 @@ pub(crate) fn results<'a>(
         ignored_packets: report.device.ignored,
         command: report.command.as_ref().map(command),
         compared,
+        history,
     }
 }
 
@@ -181,6 +185,11 @@ pub(crate) fn document(results: &Results<'_>) -> Document {
         ),
     };
     transfers.blocks.push(Block::Text(kernel));
+    let mut endpoint = Section::new("Our endpoint").with(Block::Table(connection_table(results)));
+    if let Some(history) = results.history.filter(|history| !history.is_empty()) {
+        let sentences = history.iter().map(HistoryUse::sentence).collect();
+        endpoint.blocks.push(Block::Notes(sentences));
+    }
     Document {
         title: format!("Live over {}", results.scenario),
         facts: vec![
@@ -192,7 +201,7 @@ pub(crate) fn document(results: &Results<'_>) -> Document {
         ],
         sections: vec![
             transfers,
-            Section::new("Our endpoint").with(Block::Table(connection_table(results))),
+            endpoint,
             Section::new("How late the emulation was").with(Block::Text(lateness)),
         ],
         ..Document::default()

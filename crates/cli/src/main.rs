@@ -10,6 +10,7 @@
 //! | `paper.rs` | `ackord paper` |
 //! | `list.rs` | `ackord list` |
 //! | `live.rs`, `live_report.rs` | `ackord live`: our TCP against this machine's |
+//! | `history.rs`, `with_history.rs` | `ackord history`, and `--history` of runs |
 //! | `bench.rs` | `ackord bench`, hidden: what a packet costs |
 //! | `captures.rs` | capture files that appear when they are complete |
 //! | `progress.rs` | the progress bar |
@@ -25,6 +26,7 @@ mod check;
 mod compare;
 mod console;
 mod errors;
+mod history;
 mod input;
 mod interrupt;
 mod list;
@@ -33,6 +35,7 @@ mod live_report;
 mod paper;
 mod progress;
 mod run;
+mod with_history;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use console::Console;
@@ -68,6 +71,7 @@ enum Command {
     Paper(paper::PaperArguments),
     List(list::ListArguments),
     Live(live::LiveArguments),
+    History(history::HistoryArguments),
     Completions(CompletionsArguments),
     /// Print the JSON Schema of scenario files, for editors
     ///
@@ -97,6 +101,7 @@ fn main() -> ExitCode {
         Command::Paper(arguments) => paper::paper(arguments, &console),
         Command::List(arguments) => list::list(arguments, &console),
         Command::Live(arguments) => live::live(arguments, &console),
+        Command::History(arguments) => history::history(arguments, &console),
         Command::Completions(arguments) => completions(arguments, &console),
         Command::Schema => schema(&console),
         Command::Bench(arguments) => bench::bench(arguments, &console),

@@ -3,12 +3,14 @@
 use crate::captures::CaptureFolder;
 use crate::console::Console;
 use crate::errors::Failure;
+use crate::history::wall_time;
 use crate::input::{OutputArguments, Results, ScenarioArguments};
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
+use crate::with_history::WithHistory;
 use ackord_study::{
-    CaptureFiles, Ending, KeepSeries, Origin, Progress, RunOptions, execute, run_report,
-    run_report_files,
+    CaptureFiles, Ending, KeepSeries, Origin, Progress, RunOptions, execute, finished_transfers,
+    run_report, run_report_files,
 };
 use clap::Args;
 use std::path::PathBuf;
@@ -34,6 +36,8 @@ pub(crate) struct RunArguments {
     /// both ends of every flow.
     #[arg(long, value_name = "DIR")]
     pcap: Option<PathBuf>,
+    #[command(flatten)]
+    history: WithHistory,
 }
 
 const EXAMPLES: &str = "\
@@ -45,8 +49,9 @@ Examples:
 
 pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Failure> {
     let file = arguments.scenario.open()?;
-    let scenario = file.check()?;
+    let mut scenario = file.check()?;
     arguments.output.check()?;
+    let history = arguments.history.apply(&mut scenario)?;
     let interrupt = Interrupt::listen()?;
     let mut captures = arguments.pcap.as_deref().map(CaptureFolder::open).transpose()?;
     let options = RunOptions {
@@ -71,11 +76,13 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
         file: &file,
         overrides: arguments.scenario.changes(),
         scenario: &scenario,
-        history: None,
+        history: history.as_deref(),
     };
     let report = run_report(&outcome, origin);
     let results = Results { document: &report.document, json: &report.json };
     arguments.output.write(console, &results, || run_report_files(&outcome, &report))?;
+    let finished = finished_transfers(&scenario, &outcome.summary, wall_time());
+    arguments.history.count(&finished, console)?;
     match outcome.ending {
         Ending::Complete => Ok(()),
         Ending::Interrupted(at) => {

@@ -47,6 +47,36 @@ fn curl_downloads_from_us_and_the_result_has_the_simulators_beside_it() {
 }
 
 #[test]
+fn what_curl_downloads_is_counted_and_the_next_run_knows_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = folder.path().join("served");
+    std::fs::create_dir(&served).unwrap();
+    std::fs::write(served.join("file"), vec![7; 30_000]).unwrap();
+    let store = folder.path().join("history.redb");
+    let url = "http://10.77.0.2/file";
+    let run = || {
+        let serve = ["live", "serve", text(&served), "--json", "-", "--compare-runs", "0"];
+        let choices = ["--set", "flows.0.tcp.ack=ari", "--set", "flows.0.application=downloads"];
+        let history = ["--history", text(&store), "--", "curl", "-s"];
+        let curl = [["-o", "/dev/null", url]; 6].concat();
+        let output = live(&[&serve[..], &choices, &history, &curl].concat())?;
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{errors}");
+        Some(serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("only JSON"))
+    };
+    let Some(first) = run() else { return };
+    assert_eq!(first["history"][0]["verdict"], "unknown");
+    let shown = common::json(&["history", "show", "--json", "-", "--store", text(&store)]);
+    let known = &shown["applications"][0];
+    assert_eq!((&known["application"], &known["transfers"]), (&"downloads".into(), &6.into()));
+    assert_eq!(known["bytes"], 180_000);
+    // 30 kB over 20 Mbit/s and two ways of 10 ms cannot take less than 20 ms.
+    assert!(known["mean_duration_s"].as_f64().is_some_and(|secs| (0.02..5.0).contains(&secs)));
+    let Some(second) = run() else { return };
+    assert_eq!(second["history"][0]["set"]["ack.most_sent"], "30 kB");
+}
+
+#[test]
 fn a_command_that_fails_inside_is_a_failure() {
     let folder = tempfile::tempdir().unwrap();
     let serve = ["live", "serve", text(folder.path()), "--", "sh", "-c", "exit 7"];

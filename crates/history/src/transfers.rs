@@ -122,6 +122,10 @@ impl TransferFinder {
         if syn {
             connection.server = Some(if opens { 1 - sender } else { sender });
         }
+        if flags.contains(Flags::RST) {
+            // Its number is whatever makes the other end believe it.
+            return;
+        }
         let direction = &mut connection.directions[sender];
         let next = *direction.next.get_or_insert(data_from);
         let octets = direction.advance(next, data_from, payload_len);
@@ -142,12 +146,13 @@ impl TransferFinder {
 }
 
 impl Direction {
-    /// New octets of a segment.
+    /// New octets that a segment tells of. One without payload (an ACK, a FIN) tells of those before
+    /// it that the capture missed.
     fn advance(&mut self, next: Seq, from: Seq, payload_len: u32) -> u32 {
         let end = from + payload_len;
         let ahead = end.since(next);
         let behind = next.since(end);
-        if payload_len == 0 || behind < FARTHEST {
+        if behind < FARTHEST || payload_len == 0 && ahead >= FARTHEST {
             return 0;
         }
         self.next = Some(end);
@@ -271,8 +276,10 @@ mod tests {
             .data(1, SERVER, u32::MAX - 499, 1_000)
             .data(2, SERVER, u32::MAX - 499, 1_000)
             .data(3, SERVER, 499, 1)
-            .data(4, SERVER, 1_500, 1_000);
-        assert_eq!(tape.sizes(), [3_000]);
+            .data(4, SERVER, 1_500, 1_000)
+            .packet(5, SERVER, Flags::ACK | Flags::FIN, 2_700, 0)
+            .packet(6, SERVER, Flags::RST, 900_000, 0);
+        assert_eq!(tape.sizes(), [3_200]);
     }
 
     #[test]
