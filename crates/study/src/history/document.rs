@@ -104,7 +104,6 @@ pub fn history_list(histories: &[(String, History)], context: &HistoryContext<'_
         Column::numbers("quick ACKs", "segments"),
         Column::words("Nagle"),
         Column::words("verdict"),
-        Column::words("reason"),
     ];
     let rows = entries.iter().map(|entry| {
         vec![
@@ -115,19 +114,26 @@ pub fn history_list(histories: &[(String, History)], context: &HistoryContext<'_
             entry.quick_ack_segments.map_or(Cell::Missing, Cell::Count),
             Cell::text(entry.nagle),
             Cell::text(entry.verdict),
-            Cell::text(&entry.reason),
         ]
     });
     let table = Table { caption: String::new(), columns, rows: rows.collect() };
-    let block = if table.rows.is_empty() {
-        Block::Text("Nothing is recorded: `ackord history import --help` says how to.".to_owned())
+    let applications = Section::new("Applications");
+    let sections = if table.rows.is_empty() {
+        let nothing = "Nothing is recorded: `ackord history import --help` says how to.".to_owned();
+        vec![applications.with(Block::Text(nothing))]
     } else {
-        Block::Table(table)
+        // Sentences in a column would leave the numbers no room on a terminal.
+        let reason = |entry: &Entry<'_>| format!("{}: {}.", entry.application, entry.reason);
+        let reasons = entries.iter().map(reason).collect();
+        vec![
+            applications.with(Block::Table(table)),
+            Section::new("Why").with(Block::Notes(reasons)),
+        ]
     };
     let document = Document {
         title: "History of applications".to_owned(),
         facts: facts(context),
-        sections: vec![Section::new("Applications").with(block)],
+        sections,
         ..Document::default()
     };
     report(document, entries, context)
@@ -137,13 +143,13 @@ pub fn history_list(histories: &[(String, History)], context: &HistoryContext<'_
 pub fn history_of(application: &str, history: &History, context: &HistoryContext<'_>) -> Report {
     let entry = Entry::of(application, history, context);
     let or_dash = |value: Option<String>| value.unwrap_or_else(|| "–".to_owned());
-    let seconds = entry.mean_duration_s.map(|secs| format!("{secs:.3} s"));
+    let duration = entry.mean_duration_s.map(|secs| format!("{:.3} ms", secs * 1e3));
     let mut about = vec![
         ("transfers", format!("{} of {} B in all", entry.transfers, entry.bytes)),
         ("decayed", format!("{:.1} transfers", entry.decayed_transfers)),
         ("frequency", format!("{:.3} per hour", entry.transfers_per_hour)),
         ("last seen", or_dash(entry.last_seen.clone())),
-        ("mean duration", or_dash(seconds)),
+        ("mean duration", or_dash(duration)),
     ];
     about.retain(|(_, value)| value != "–");
     let mut facts = facts(context);
