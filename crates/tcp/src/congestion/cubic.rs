@@ -2,8 +2,9 @@
 //!
 //! Windows are kept in octets; the cubic function works in segments and seconds as the RFC does.
 //! The cube root is our own (Newton's method), so that every platform gives the same bits.
-//! Not here: HyStart++ (RFC 9406).
+//! Slow start may be left early by `hystart.rs`.
 
+use super::hystart::{HyStart, SlowStartPace, SlowStartWatch};
 use super::{
     AckSample, CongestionControl, CongestionEvent, Established, Growth, SendLimit, TimeoutOrder,
     Window,
@@ -19,6 +20,11 @@ pub struct CubicKnobs {
     pub beta: f64,
     /// Fast convergence (§4.7).
     pub fast_convergence: FastConvergence,
+    /// What counts in slow start and in the Reno-friendly region; the cubic itself is a function of
+    /// time.
+    pub growth: Growth,
+    /// How slow start may end before a loss (§4.10).
+    pub hystart: HyStart,
 }
 
 /// Whether a flow whose window shrinks gives way (§4.7).
@@ -43,6 +49,7 @@ pub struct Cubic {
     carried: f64,
     /// What the last reduction replaced (§4.9.2).
     prior: Option<Prior>,
+    watch: SlowStartWatch,
 }
 
 /// The state before a reduction.
@@ -70,7 +77,15 @@ struct Epoch {
 impl Cubic {
     /// A control with these constants.
     pub fn new(knobs: CubicKnobs) -> Cubic {
-        Cubic { knobs, window: Window::new(), w_max: None, epoch: None, carried: 0.0, prior: None }
+        Cubic {
+            watch: SlowStartWatch::new(knobs.hystart),
+            knobs,
+            window: Window::new(),
+            w_max: None,
+            epoch: None,
+            carried: 0.0,
+            prior: None,
+        }
     }
 
     fn cwnd_segments(&self) -> f64 {
@@ -101,7 +116,8 @@ impl Cubic {
         // Eq. 4: the window Reno would have; alpha becomes 1 once it passes the old one.
         let alpha =
             if epoch.w_est >= epoch.cwnd_prior { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
-        epoch.w_est += alpha * acked / cwnd;
+        let counted = self.knobs.growth.avoidance_step(ack.acked, self.window.smss);
+        epoch.w_est += alpha * (counted.get() as f64 / self.window.smss.get() as f64) / cwnd;
 
         // Eq. 1, at the present and one round trip ahead.
         let w_cubic = |t: f64| c * (t - epoch.k) * (t - epoch.k) * (t - epoch.k) + epoch.origin;
@@ -120,7 +136,19 @@ impl Cubic {
         self.carried = octets.fract();
     }
 
+    fn slow_start(&mut self, now: Time, ack: &AckSample) {
+        let Window { smss, cwnd, .. } = self.window;
+        let step = self.knobs.growth.slow_start_step(ack.acked, smss);
+        match self.watch.on_ack(now, ack, cwnd, smss) {
+            SlowStartPace::Full => self.window.slow_start_by(step),
+            SlowStartPace::Divided(divisor) => self.window.slow_start_by(step / divisor),
+            // RFC 9406 §4.2: ssthresh = cwnd; congestion avoidance begins with the next.
+            SlowStartPace::Leave => self.window.ssthresh = cwnd.max(smss * 2),
+        }
+    }
+
     fn reduce(&mut self, flight_size: Bytes) {
+        self.watch.restart();
         let Cubic { w_max, epoch, carried, .. } = *self;
         self.prior = Some(Prior { w_max, epoch, carried });
         let cwnd = self.cwnd_segments();
@@ -146,7 +174,7 @@ impl CongestionControl for Cubic {
             return;
         }
         if self.window.in_slow_start() {
-            self.window.slow_start(ack.acked, Growth::PerByte);
+            self.slow_start(now, ack);
         } else {
             self.avoid(now, ack);
         }
@@ -215,9 +243,17 @@ mod tests {
     use super::*;
     use ackord_units::Span;
 
+    const PER_BYTE: Growth = Growth::PerByte { limit_segments: 2 };
+
     fn cubic() -> Cubic {
         let fast_convergence = FastConvergence::On;
-        established(Cubic::new(CubicKnobs { c: 0.4, beta: 0.7, fast_convergence }))
+        established(Cubic::new(CubicKnobs {
+            c: 0.4,
+            beta: 0.7,
+            fast_convergence,
+            growth: PER_BYTE,
+            hystart: HyStart::Off,
+        }))
     }
 
     #[test]

@@ -3,36 +3,42 @@
 //! | file | control |
 //! | --- | --- |
 //! | `reno.rs` | slow start and additive increase (RFC 5681) |
+//! | `tahoe.rs` | the same, back to one segment on every loss |
+//! | `westwood.rs` | the same, but the bandwidth estimate says what is left after a loss |
+//! | `growth.rs` | the growth these share, per acknowledgment or per octet (RFC 3465) |
 //! | `vegas.rs` | a few segments in the queue, judged by the round-trip time |
 //! | `cubic.rs` | cubic growth (RFC 9438) |
+//! | `hystart.rs` | how CUBIC may leave slow start before it loses |
+//! | `bbr/` | a model of the path decides rate and window (BBR version 3) |
 //! | `model.rs` | what a control hears that keeps a model of the path: delivery-rate samples |
 //!
 //! While a loss is repaired by fast recovery, the recovery sender decides what leaves; the control
 //! hears of the loss once and of the end of the repair once.
 
+mod bbr;
 mod cubic;
+mod growth;
+mod hystart;
 mod model;
 mod reno;
+mod tahoe;
 mod vegas;
+mod westwood;
 
+pub use bbr::{Bbr, BbrKnobs};
 pub use cubic::{Cubic, CubicKnobs, FastConvergence};
+pub use growth::Growth;
+pub use hystart::HyStart;
 pub use model::{
     Adjoins, AppLimited, CwndLimited, LostSegment, PathModel, RateSample, Repairing, SampleAdvice,
 };
 pub use reno::Reno;
+pub use tahoe::Tahoe;
 pub use vegas::{Vegas, VegasKnobs};
+pub use westwood::Westwood;
 
 use ackord_units::{Bytes, Rate, Seq, Span, Time};
 use std::fmt;
-
-/// What makes cwnd grow in slow start and congestion avoidance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Growth {
-    /// Every acknowledgment counts alike (RFC 5681 §3.1 as first deployed).
-    PerAck,
-    /// The octets it acknowledges count, two segments at most (RFC 3465, L = 2).
-    PerByte,
-}
 
 /// An acknowledgment of new data.
 #[derive(Clone, Copy, Debug)]
@@ -214,10 +220,12 @@ impl Window {
 
     /// Slow-start growth, which never passes ssthresh.
     pub(crate) fn slow_start(&mut self, acked: Bytes, growth: Growth) {
-        let step = match growth {
-            Growth::PerAck => self.smss,
-            Growth::PerByte => acked.min(self.smss * 2),
-        };
+        let step = growth.slow_start_step(acked, self.smss);
+        self.slow_start_by(step);
+    }
+
+    /// The same, by so many octets.
+    pub(crate) fn slow_start_by(&mut self, step: Bytes) {
         self.cwnd = (self.cwnd + step).min(self.ssthresh.max(self.cwnd));
     }
 
@@ -257,16 +265,16 @@ impl Window {
 mod suite;
 
 #[cfg(test)]
-mod testing {
+pub(crate) mod testing {
     //! Shorthand for the tests of every control: segments of 1000 octets, a window of ten.
     use super::*;
 
-    pub(super) fn established<C: CongestionControl>(mut control: C) -> C {
+    pub(crate) fn established<C: CongestionControl>(mut control: C) -> C {
         control.on_established(Time::ZERO, sizes());
         control
     }
 
-    pub(super) fn sizes() -> Established {
+    pub(crate) fn sizes() -> Established {
         Established {
             smss: Bytes(1000),
             initial_window: Bytes(10_000),
@@ -276,7 +284,7 @@ mod testing {
         }
     }
 
-    pub(super) fn ack_of(octets: u64) -> AckSample {
+    pub(crate) fn ack_of(octets: u64) -> AckSample {
         AckSample {
             acked: Bytes(octets),
             rtt: Some(Span::from_millis(100)),
@@ -288,11 +296,33 @@ mod testing {
         }
     }
 
-    pub(super) fn loss(flight_size: u64, repair: Repair) -> CongestionEvent {
+    /// A delivery of so many octets on a path that is neither idle nor lossy.
+    pub(crate) fn sample_of(octets: u64) -> RateSample {
+        RateSample {
+            delivery_rate: Some(Rate::from_mbits_per_sec(8)),
+            delivered: Bytes(octets),
+            interval: Span::from_millis(100),
+            prior_delivered: Bytes::ZERO,
+            total_delivered: Bytes(octets),
+            rtt: Some(Span::from_millis(100)),
+            prior_in_flight: Bytes(10_000),
+            in_flight: Bytes(10_000),
+            newly_acked: Bytes(octets),
+            newly_lost: Bytes::ZERO,
+            sent_in_flight: Bytes(10_000),
+            lost_since_sent: Bytes::ZERO,
+            app_limited: AppLimited::No,
+            cwnd_limited: CwndLimited::Yes,
+            repairing: Repairing::Nothing,
+            selective_acks: SelectiveAcks::Agreed,
+        }
+    }
+
+    pub(crate) fn loss(flight_size: u64, repair: Repair) -> CongestionEvent {
         CongestionEvent::Loss { flight_size: Bytes(flight_size), repair }
     }
 
-    pub(super) fn timeout(flight_size: u64, order: TimeoutOrder) -> CongestionEvent {
+    pub(crate) fn timeout(flight_size: u64, order: TimeoutOrder) -> CongestionEvent {
         CongestionEvent::Timeout { flight_size: Bytes(flight_size), order }
     }
 }

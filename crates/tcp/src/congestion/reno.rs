@@ -1,5 +1,6 @@
 //! Reno's congestion control (RFC 5681 §3.1).
 
+use super::growth::Increase;
 use super::{
     AckSample, CongestionControl, CongestionEvent, Established, Growth, SendLimit, TimeoutOrder,
     Window,
@@ -10,37 +11,13 @@ use ackord_units::{Bytes, Time};
 #[derive(Clone, Debug)]
 pub struct Reno {
     window: Window,
-    growth: Growth,
-    /// Growth in congestion avoidance that does not yet make a whole octet (per ack) or a whole
-    /// window (per byte).
-    carried: u64,
+    increase: Increase,
 }
 
 impl Reno {
     /// A control with this growth rule.
     pub fn new(growth: Growth) -> Reno {
-        Reno { window: Window::new(), growth, carried: 0 }
-    }
-
-    fn avoid(&mut self, acked: Bytes) {
-        let Window { smss, cwnd, .. } = self.window;
-        match self.growth {
-            // RFC 5681 Eq. 3: cwnd += SMSS * SMSS / cwnd, the remainder kept so that rounding
-            // does not slow large windows down.
-            Growth::PerAck => {
-                self.carried += smss.get() * smss.get();
-                self.window.cwnd += Bytes(self.carried / cwnd.get());
-                self.carried %= cwnd.get();
-            }
-            // RFC 3465 §2.1: one segment for every full window acknowledged.
-            Growth::PerByte => {
-                self.carried += acked.get();
-                if self.carried >= cwnd.get() {
-                    self.carried -= cwnd.get();
-                    self.window.cwnd += smss;
-                }
-            }
-        }
+        Reno { window: Window::new(), increase: Increase::new(growth) }
     }
 }
 
@@ -50,18 +27,13 @@ impl CongestionControl for Reno {
     }
 
     fn on_ack(&mut self, _now: Time, ack: &AckSample) {
-        if ack.limit == SendLimit::Other {
-            return;
-        }
-        if self.window.in_slow_start() {
-            self.window.slow_start(ack.acked, self.growth);
-        } else {
-            self.avoid(ack.acked);
+        if ack.limit == SendLimit::Cwnd {
+            self.increase.grow(&mut self.window, ack.acked);
         }
     }
 
     fn on_congestion(&mut self, _now: Time, event: CongestionEvent) {
-        self.carried = 0;
+        self.increase.forget();
         match event {
             CongestionEvent::Loss { flight_size, repair } => {
                 self.window.reduce_ssthresh(flight_size, 0.5);
@@ -112,8 +84,8 @@ mod tests {
 
     #[test]
     fn per_byte_growth_does_not_depend_on_how_many_acknowledgments_carry_it() {
-        let mut every = established(Reno::new(Growth::PerByte));
-        let mut second = established(Reno::new(Growth::PerByte));
+        let mut every = established(Reno::new(Growth::PerByte { limit_segments: 2 }));
+        let mut second = established(Reno::new(Growth::PerByte { limit_segments: 2 }));
         for reno in [&mut every, &mut second] {
             reno.on_congestion(Time::ZERO, loss(20_000, Repair::FastRecovery));
         }

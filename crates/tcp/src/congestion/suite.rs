@@ -12,7 +12,10 @@ enum Op {
     Timeout { flight: u64, repeated: bool },
     Recovered { bound: Option<u64> },
     Undone,
+    Sample { segments: u64, rtt_ms: u64, mbits: u64, lost: u64, app_limited: bool, phase: u8 },
+    SegmentLost { lost: u64 },
     Restart,
+    RestartModel,
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -25,8 +28,40 @@ fn op() -> impl Strategy<Value = Op> {
             .prop_map(|(flight, repeated)| Op::Timeout { flight, repeated }),
         1 => proptest::option::of(1..100u64).prop_map(|bound| Op::Recovered { bound }),
         1 => Just(Op::Undone),
+        8 => (1..4u64, 1..500u64, 0..1_000u64, 0..30u64, any::<bool>(), 0..3u8).prop_map(
+            |(segments, rtt_ms, mbits, lost, app_limited, phase)| {
+                Op::Sample { segments, rtt_ms, mbits, lost, app_limited, phase }
+            }
+        ),
+        2 => (1..60u64).prop_map(|lost| Op::SegmentLost { lost }),
         1 => Just(Op::Restart),
+        1 => Just(Op::RestartModel),
     ]
+}
+
+fn sample(op: &Op, delivered: Bytes, in_flight: Bytes) -> RateSample {
+    let &Op::Sample { segments, rtt_ms, mbits, lost, app_limited, phase } = op else {
+        unreachable!("only asked for samples")
+    };
+    let newly_acked = Bytes(1000) * segments;
+    let rate = Rate::from_mbits_per_sec(mbits);
+    RateSample {
+        delivery_rate: (mbits > 0).then_some(rate),
+        delivered: rate.bytes_in(Span::from_millis(rtt_ms)),
+        prior_delivered: delivered.saturating_sub(in_flight),
+        total_delivered: delivered + newly_acked,
+        rtt: Some(Span::from_millis(rtt_ms)),
+        in_flight,
+        sent_in_flight: in_flight,
+        lost_since_sent: Bytes(1000) * lost,
+        app_limited: if app_limited { AppLimited::Yes } else { AppLimited::No },
+        repairing: match phase {
+            0 => Repairing::Nothing,
+            1 => Repairing::FastRecovery,
+            _ => Repairing::Timeout,
+        },
+        ..testing::sample_of(newly_acked.get())
+    }
 }
 
 proptest! {
@@ -40,6 +75,7 @@ proptest! {
             control.on_established(Time::ZERO, super::testing::sizes());
             let (mut now, mut una) = (Time::ZERO, Seq(0));
             let mut saved = (control.cwnd(), control.ssthresh());
+            let (mut delivered, mut highest) = (Bytes::ZERO, control.cwnd());
             for op in &ops {
                 now += Span::from_millis(10);
                 let before = control.cwnd();
@@ -92,7 +128,38 @@ proptest! {
                         prop_assert_eq!(control.cwnd(), cwnd, "{}", mechanism.name);
                         prop_assert_eq!(control.ssthresh(), ssthresh, "{}", mechanism.name);
                     }
+                    Op::Sample { segments, .. } => {
+                        let sample = sample(op, delivered, before);
+                        delivered = sample.total_delivered;
+                        if let Some(model) = control.path_model() {
+                            model.on_rate_sample(now, &sample);
+                            // The end of a repair may give back what it took; beyond that, what
+                            // was delivered, and the floor of four segments.
+                            let most = highest + smss * segments + smss * 4;
+                            prop_assert!(control.cwnd() <= most, "{}: {op:?}", mechanism.name);
+                        }
+                    }
+                    Op::SegmentLost { lost } => {
+                        if let Some(model) = control.path_model() {
+                            model.on_segment_lost(now, &LostSegment {
+                                octets: smss,
+                                adjoins: Adjoins::Nothing,
+                                sent_in_flight: before,
+                                lost_since_sent: smss * lost,
+                                total_delivered: delivered,
+                                app_limited: AppLimited::No,
+                            });
+                        }
+                    }
+                    Op::RestartModel => {
+                        if let Some(model) = control.path_model() {
+                            model.on_restart_from_idle(now);
+                        }
+                    }
                 }
+                highest = highest.max(control.cwnd());
+                let rate = control.pacing_rate();
+                prop_assert!(rate.is_none_or(|rate| rate > Rate::default()), "{op:?}");
                 prop_assert!(control.cwnd() >= smss, "{}: {op:?}", mechanism.name);
                 prop_assert!(control.ssthresh() >= smss * 2, "{}: {op:?}", mechanism.name);
             }

@@ -21,6 +21,9 @@ pub struct VegasKnobs {
     pub gamma_segments: f64,
     /// What is left of cwnd after a fast retransmit.
     pub loss_factor: f64,
+    /// What counts in slow start. Congestion avoidance spreads one segment over the
+    /// acknowledgments of a round trip.
+    pub growth: Growth,
 }
 
 /// Delay-based congestion avoidance.
@@ -148,7 +151,7 @@ impl CongestionControl for Vegas {
         }
         if self.window.in_slow_start() {
             if self.slow_start_round == SlowStartRound::Growing {
-                self.window.slow_start(ack.acked, Growth::PerAck);
+                self.window.slow_start(ack.acked, self.knobs.growth);
             }
         } else if let Course::Grow { per_ack, left } = &mut self.course {
             let step = (*per_ack).min(*left);
@@ -197,6 +200,7 @@ mod tests {
             beta_segments: 3.0,
             gamma_segments: 1.0,
             loss_factor: 0.75,
+            growth: Growth::PerAck,
         }))
     }
 

@@ -1,19 +1,32 @@
 //! Congestion controls: listed with their knobs, and built.
 
 use super::ON_OFF;
-use super::build::{is_on, number, unregistered, word};
+use super::build::{count, is_on, number, span, unregistered, word};
 use crate::congestion::{
-    CongestionControl, Cubic, CubicKnobs, FastConvergence, Growth, Reno, Vegas, VegasKnobs,
+    Bbr, BbrKnobs, CongestionControl, Cubic, CubicKnobs, FastConvergence, Growth, HyStart, Reno,
+    Tahoe, Vegas, VegasKnobs, Westwood,
 };
-use ackord_units::{Choice, Knob, KnobKind, Mechanism};
+use ackord_units::{Choice, Knob, KnobKind, Mechanism, Span};
+
+const GROWTHS: KnobKind = KnobKind::Choice(&["per-ack", "per-byte"]);
 
 const GROWTH: Knob = Knob {
     name: "growth",
-    kind: KnobKind::Choice(&["per-ack", "per-byte"]),
+    kind: GROWTHS,
     default: "per-ack",
-    doc: "What makes cwnd grow: every acknowledgment alike, or the octets it acknowledges (at most \
-          two segments' worth per acknowledgment)",
+    doc: "What makes cwnd grow: every acknowledgment alike, or the octets it acknowledges",
     source: "RFC 5681 §3.1; RFC 3465 for per-byte",
+};
+
+/// The same where octets have always counted.
+const GROWTH_PER_BYTE: Knob = Knob { default: "per-byte", ..GROWTH };
+
+const ABC_LIMIT: Knob = Knob {
+    name: "abc_limit",
+    kind: KnobKind::Count { unit: "segments", min: 1, max: 1_000 },
+    default: "2",
+    doc: "L of growth per byte: what an acknowledgment may count for in slow start at most",
+    source: "RFC 3465 §2.2 (1 or 2); RFC 9406 §4.3 has 8 with HyStart++",
 };
 
 /// Congestion controls: how much may be outstanding.
@@ -23,7 +36,31 @@ pub static CONGESTION: &[Mechanism] = &[
         family: "congestion",
         summary: "Slow start and additive increase, halving on loss",
         source: "RFC 5681 §3.1",
-        knobs: &[GROWTH],
+        knobs: &[GROWTH, ABC_LIMIT],
+    },
+    Mechanism {
+        name: "tahoe",
+        family: "congestion",
+        summary: "Reno's growth; every detected loss restarts slow start, whatever the recovery",
+        source: "Jacobson 1988",
+        knobs: &[GROWTH, ABC_LIMIT],
+    },
+    Mechanism {
+        name: "westwood",
+        family: "congestion",
+        summary: "Reno's growth; a loss leaves what the path has carried in its smallest round trip",
+        source: "Mascolo and Grieco 2004 (Westwood+)",
+        knobs: &[
+            GROWTH,
+            ABC_LIMIT,
+            Knob {
+                name: "filter",
+                kind: KnobKind::Number { min: 0.0, max: 0.999 },
+                default: "0.875",
+                doc: "Weight of the old bandwidth estimate when a round trip brings a sample",
+                source: "Mascolo and Grieco 2004 §2.2 (7/8)",
+            },
+        ],
     },
     Mechanism {
         name: "vegas",
@@ -59,6 +96,8 @@ pub static CONGESTION: &[Mechanism] = &[
                 doc: "What is left of cwnd after a fast retransmit",
                 source: "the x-kernel's and ns-2's Vegas; the 1995 paper gives no number",
             },
+            GROWTH,
+            ABC_LIMIT,
         ],
     },
     Mechanism {
@@ -88,9 +127,94 @@ pub static CONGESTION: &[Mechanism] = &[
                 doc: "Give way when the window of the last loss is falling",
                 source: "RFC 9438 §4.7",
             },
+            GROWTH_PER_BYTE,
+            ABC_LIMIT,
+            Knob {
+                name: "hystart",
+                kind: KnobKind::Choice(&["off", "delay-and-train", "plus-plus"]),
+                default: "off",
+                doc: "How slow start may end before a loss: not, by HyStart (a train of \
+                      acknowledgments, or a rise of the delay), or by HyStart++ and its \
+                      conservative rounds",
+                source: "Ha and Rhee 2008 with Linux's constants; RFC 9406",
+            },
         ],
     },
+    BBR,
 ];
+
+const BBR: Mechanism = Mechanism {
+    name: "bbr",
+    family: "congestion",
+    summary: "A model of the path, its bandwidth and round trip, sets pacing rate and window (version 3)",
+    source: "draft-ietf-ccwg-bbr-06",
+    knobs: &[
+        Knob {
+            name: "loss_thresh",
+            kind: KnobKind::Number { min: 0.0, max: 0.5 },
+            default: "0.02",
+            doc: "Share of a round trip's data that a bandwidth probe may lose",
+            source: "draft-ietf-ccwg-bbr-06 §2.8 (BBR.LossThresh)",
+        },
+        Knob {
+            name: "beta",
+            kind: KnobKind::Number { min: 0.1, max: 1.0 },
+            default: "0.7",
+            doc: "What is left of the short-term bounds after a round trip with loss, at least",
+            source: "draft-ietf-ccwg-bbr-06 §2.8 (BBR.Beta)",
+        },
+        Knob {
+            name: "headroom",
+            kind: KnobKind::Number { min: 0.0, max: 0.9 },
+            default: "0.15",
+            doc: "Share of inflight_longterm that is left to others between probes",
+            source: "draft-ietf-ccwg-bbr-06 §2.8 (BBR.Headroom)",
+        },
+        Knob {
+            name: "startup_pacing_gain",
+            kind: KnobKind::Number { min: 1.0, max: 10.0 },
+            default: "2.77",
+            doc: "Pacing gain of Startup",
+            source: "draft-ietf-ccwg-bbr-06 §2.5 (BBR.StartupPacingGain)",
+        },
+        Knob {
+            name: "min_rtt_filter",
+            kind: KnobKind::Span { min: Span::from_millis(100), max: Span::from_secs(3600) },
+            default: "10 s",
+            doc: "How long a smallest round-trip time is believed",
+            source: "draft-ietf-ccwg-bbr-06 §2.16.1 (BBR.MinRTTFilterLen)",
+        },
+        Knob {
+            name: "probe_rtt_interval",
+            kind: KnobKind::Span { min: Span::from_millis(100), max: Span::from_secs(3600) },
+            default: "5 s",
+            doc: "How long without a smaller round-trip time until one is looked for",
+            source: "draft-ietf-ccwg-bbr-06 §2.16.2 (BBR.ProbeRTTInterval; other values do not \
+                     coordinate with other senders)",
+        },
+        Knob {
+            name: "probe_rtt_duration",
+            kind: KnobKind::Span { min: Span::from_millis(1), max: Span::from_secs(10) },
+            default: "200 ms",
+            doc: "How long little is kept in flight to find it, at least",
+            source: "draft-ietf-ccwg-bbr-06 §2.16.2 (BBR.ProbeRTTDuration)",
+        },
+        Knob {
+            name: "probe_wait_min",
+            kind: KnobKind::Span { min: Span::ZERO, max: Span::from_secs(600) },
+            default: "2 s",
+            doc: "Shortest wait between bandwidth probes",
+            source: "draft-ietf-ccwg-bbr-06 §5.3.3.8.2 (T_bbr)",
+        },
+        Knob {
+            name: "probe_wait_max",
+            kind: KnobKind::Span { min: Span::ZERO, max: Span::from_secs(600) },
+            default: "3 s",
+            doc: "Longest wait between bandwidth probes; the wait is drawn between the two",
+            source: "draft-ietf-ccwg-bbr-06 §5.3.3.8.2 (T_bbr)",
+        },
+    ],
+};
 
 /// The congestion control of a choice from [`CONGESTION`].
 ///
@@ -100,11 +224,24 @@ pub static CONGESTION: &[Mechanism] = &[
 pub fn build_congestion(choice: &Choice) -> Box<dyn CongestionControl> {
     match choice.mechanism.name {
         "reno" => Box::new(Reno::new(growth(choice))),
+        "tahoe" => Box::new(Tahoe::new(growth(choice))),
+        "westwood" => Box::new(Westwood::new(growth(choice), number(choice, "filter"))),
+        "bbr" => Box::new(Bbr::new(BbrKnobs {
+            loss_thresh: number(choice, "loss_thresh"),
+            beta: number(choice, "beta"),
+            headroom: number(choice, "headroom"),
+            startup_pacing_gain: number(choice, "startup_pacing_gain"),
+            min_rtt_filter: span(choice, "min_rtt_filter"),
+            probe_rtt_interval: span(choice, "probe_rtt_interval"),
+            probe_rtt_duration: span(choice, "probe_rtt_duration"),
+            probe_wait: (span(choice, "probe_wait_min"), span(choice, "probe_wait_max")),
+        })),
         "vegas" => Box::new(Vegas::new(VegasKnobs {
             alpha_segments: number(choice, "alpha"),
             beta_segments: number(choice, "beta"),
             gamma_segments: number(choice, "gamma"),
             loss_factor: number(choice, "loss_factor"),
+            growth: growth(choice),
         })),
         "cubic" => Box::new(Cubic::new(CubicKnobs {
             c: number(choice, "c"),
@@ -114,6 +251,12 @@ pub fn build_congestion(choice: &Choice) -> Box<dyn CongestionControl> {
             } else {
                 FastConvergence::Off
             },
+            growth: growth(choice),
+            hystart: match word(choice, "hystart").as_str() {
+                "delay-and-train" => HyStart::DelayAndTrain,
+                "plus-plus" => HyStart::PlusPlus,
+                _ => HyStart::Off,
+            },
         })),
         other => unregistered("congestion control", other),
     }
@@ -121,7 +264,7 @@ pub fn build_congestion(choice: &Choice) -> Box<dyn CongestionControl> {
 
 fn growth(choice: &Choice) -> Growth {
     match word(choice, "growth").as_str() {
-        "per-byte" => Growth::PerByte,
+        "per-byte" => Growth::PerByte { limit_segments: count(choice, "abc_limit") },
         _ => Growth::PerAck,
     }
 }

@@ -1,0 +1,447 @@
+//! BBR version 3, as draft-ietf-ccwg-bbr-06 has it: a model of the path (the largest delivery rate,
+//! the smallest round-trip time) decides pacing rate and window; loss bounds both.
+//!
+//! | file | what (section of the draft) |
+//! | --- | --- |
+//! | `startup.rs` | Startup and Drain (5.3.1, 5.3.2) |
+//! | `probe_bw.rs` | the bandwidth-probing cycle: Down, Cruise, Refill, Up (5.3.3) |
+//! | `probe_rtt.rs` | min_rtt, ProbeRTT, restart from idle (5.3.4, 5.4) |
+//! | `bounds.rs` | what loss does to the model, and its undoing (5.5.10, 5.5.11) |
+//! | `filters.rs` | windowed maxima; chance |
+//!
+//! Here: the order of the steps (5.2), the round-trip count (5.5.1), aggregation (5.5.9), pacing
+//! rate and window (5.6). Rates and volumes are whole bits per second and octets, gains percent.
+//!
+//! Where the draft leaves a choice: the send quantum that the sender uses is one segment, while the
+//! offload budget follows the draft's formula with its floor of two; a cycle without a sample does
+//! not advance the bandwidth filter; chance comes from the initial sequence number, so that runs
+//! repeat; without a round-trip sample from the handshake the first pacing rate is worked out anew
+//! at the first sample. Where a repair by slow start is asked for (recovery `tahoe`) the window
+//! falls as after a timeout.
+//!
+//! Not here: ECN, to which the draft has no response; pacing of the initial window by anything but
+//! the handshake's round-trip time.
+
+mod bounds;
+mod filters;
+mod probe_bw;
+mod probe_rtt;
+mod startup;
+
+use super::{
+    AckSample, AppLimited, CongestionControl, CongestionEvent, Established, LossAnswer,
+    LostSegment, PathModel, RateSample, Repair, Repairing, SampleAdvice, SelectiveAcks,
+};
+use ackord_units::{Bytes, Rate, Span, Time};
+use bounds::{LatestDelivery, Undo};
+use filters::{Chance, EXTRA_ACKED_FILTER_LEN, ExtraAcked, MaxBandwidth};
+use probe_bw::Cycle;
+use probe_rtt::RttProbe;
+use startup::FullPipe;
+
+/// Constants of the draft that may be changed to see what they do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BbrKnobs {
+    /// BBR.LossThresh: loss in a round trip that a bandwidth probe may cause.
+    pub loss_thresh: f64,
+    /// BBR.Beta: what is left of the short-term bounds after a round trip with loss.
+    pub beta: f64,
+    /// BBR.Headroom: share of inflight_longterm left free for others.
+    pub headroom: f64,
+    /// BBR.StartupPacingGain.
+    pub startup_pacing_gain: f64,
+    /// BBR.MinRTTFilterLen.
+    pub min_rtt_filter: Span,
+    /// BBR.ProbeRTTInterval.
+    pub probe_rtt_interval: Span,
+    /// BBR.ProbeRTTDuration.
+    pub probe_rtt_duration: Span,
+    /// T_bbr (§5.3.3.8.2): the wait between bandwidth probes is drawn between these.
+    pub probe_wait: (Span, Span),
+}
+
+/// BBR.state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Startup,
+    Drain,
+    ProbeBw(Phase),
+    ProbeRtt,
+}
+
+/// The phases of ProbeBW.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Down,
+    Cruise,
+    Refill,
+    Up,
+}
+
+/// Packet-timed round trips (§5.5.1).
+#[derive(Clone, Copy, Debug, Default)]
+struct Rounds {
+    /// BBR.next_round_delivered.
+    next_delivered: Bytes,
+    /// BBR.round_count.
+    count: u64,
+    /// BBR.round_start.
+    start: bool,
+    /// C.delivered, as last heard.
+    delivered: Bytes,
+}
+
+/// The excess over the expected rate of acknowledgment (§5.5.9).
+#[derive(Clone, Copy, Debug)]
+struct Aggregation {
+    interval_start: Time,
+    delivered: Bytes,
+    filter: ExtraAcked,
+}
+
+/// Model-based congestion control.
+#[derive(Clone, Debug)]
+pub struct Bbr {
+    knobs: BbrKnobs,
+    smss: Bytes,
+    initial_window: Bytes,
+    selective_acks: SelectiveAcks,
+    chance: Chance,
+    state: State,
+    rounds: Rounds,
+    max_bw: MaxBandwidth,
+    /// BBR.bw.
+    bw: Rate,
+    /// BBR.bw_shortterm and the two inflight bounds; nothing and [`Bytes::MAX`] where the draft has
+    /// infinity.
+    bw_shortterm: Option<Rate>,
+    inflight_shortterm: Bytes,
+    inflight_longterm: Bytes,
+    latest: LatestDelivery,
+    undo: Undo,
+    full_pipe: FullPipe,
+    cycle: Cycle,
+    rtt: RttProbe,
+    aggregation: Aggregation,
+    cwnd: Bytes,
+    /// BBR.prior_cwnd.
+    prior_cwnd: Bytes,
+    repairing: Repairing,
+    pacing_rate: Rate,
+    /// Whether the first pacing rate came from a measured round trip.
+    paced_by_rtt: bool,
+}
+
+/// BBR.PacingMarginPercent (§2.5).
+const PACING_MARGIN_PERCENT: u64 = 1;
+/// BBR.MinPipeCwnd in segments (§2.8).
+const MIN_PIPE_SEGMENTS: u64 = 4;
+
+impl Bbr {
+    /// A control with these constants.
+    pub fn new(knobs: BbrKnobs) -> Bbr {
+        Bbr {
+            knobs,
+            smss: Bytes(1),
+            initial_window: Bytes(1),
+            selective_acks: SelectiveAcks::Absent,
+            chance: Chance::new(0),
+            state: State::Startup,
+            rounds: Rounds::default(),
+            max_bw: MaxBandwidth::default(),
+            bw: Rate::default(),
+            bw_shortterm: None,
+            inflight_shortterm: Bytes::MAX,
+            inflight_longterm: Bytes::MAX,
+            latest: LatestDelivery::default(),
+            undo: Undo::default(),
+            full_pipe: FullPipe::default(),
+            cycle: Cycle::default(),
+            rtt: RttProbe::new(Time::ZERO, None),
+            aggregation: Aggregation {
+                interval_start: Time::ZERO,
+                delivered: Bytes::ZERO,
+                filter: ExtraAcked::default(),
+            },
+            cwnd: Bytes(1),
+            prior_cwnd: Bytes::ZERO,
+            repairing: Repairing::Nothing,
+            pacing_rate: Rate::default(),
+            paced_by_rtt: false,
+        }
+    }
+
+    fn min_pipe_cwnd(&self) -> Bytes {
+        self.smss * MIN_PIPE_SEGMENTS
+    }
+
+    /// InitPacingRate (§5.6.2).
+    fn init_pacing_rate(&mut self, rtt: Option<Span>) {
+        let nominal = self.initial_window.over(rtt.unwrap_or(Span::from_millis(1)));
+        self.pacing_rate = percent_of_rate(nominal, self.pacing_gain_percent());
+        self.paced_by_rtt = rtt.is_some();
+    }
+
+    /// BBR.pacing_gain by state (§5.6.1), in percent.
+    fn pacing_gain_percent(&self) -> u64 {
+        match self.state {
+            State::Startup => (self.knobs.startup_pacing_gain * 100.0) as u64,
+            State::Drain => 50,
+            State::ProbeBw(Phase::Down) => 90,
+            State::ProbeBw(Phase::Cruise | Phase::Refill) | State::ProbeRtt => 100,
+            State::ProbeBw(Phase::Up) => 125,
+        }
+    }
+
+    /// BBR.cwnd_gain by state (§5.6.1), in percent.
+    fn cwnd_gain_percent(&self) -> u64 {
+        match self.state {
+            State::ProbeBw(Phase::Up) => 225,
+            State::ProbeRtt => 50,
+            State::Startup | State::Drain | State::ProbeBw(_) => 200,
+        }
+    }
+
+    /// UpdateRound (§5.5.1).
+    fn update_round(&mut self, sample: &RateSample) {
+        self.rounds.start = sample.prior_delivered >= self.rounds.next_delivered;
+        if self.rounds.start {
+            self.start_round();
+            self.rounds.count += 1;
+            self.cycle.rounds_since_probe += 1;
+        }
+    }
+
+    /// StartRound.
+    fn start_round(&mut self) {
+        self.rounds.next_delivered = self.rounds.delivered;
+    }
+
+    /// UpdateMaxBw (§5.5.5).
+    fn update_max_bw(&mut self, sample: &RateSample) {
+        self.update_round(sample);
+        if let Some(rate) = sample.delivery_rate
+            && (rate >= self.max_bw.get() || sample.app_limited == AppLimited::No)
+        {
+            self.max_bw.update(rate);
+        }
+    }
+
+    /// UpdateACKAggregation (§5.5.9).
+    fn update_aggregation(&mut self, now: Time, sample: &RateSample) {
+        let Aggregation { interval_start, delivered, filter } = &mut self.aggregation;
+        let mut expected = self.bw.bytes_in(now.saturating_since(*interval_start));
+        if *delivered <= expected {
+            *delivered = Bytes::ZERO;
+            *interval_start = now;
+            expected = Bytes::ZERO;
+        }
+        *delivered += sample.newly_acked;
+        filter.update(self.rounds.count, delivered.saturating_sub(expected).min(self.cwnd));
+    }
+
+    fn extra_acked(&self) -> Bytes {
+        let length = if self.full_pipe.reached { EXTRA_ACKED_FILTER_LEN } else { 1 };
+        self.aggregation.filter.max(self.rounds.count, length)
+    }
+
+    /// BDPMultiple (§5.6.4.2), at `bw`, in percent.
+    fn bdp_multiple(&self, bw: Rate, percent: u64) -> Bytes {
+        match self.rtt.min_rtt {
+            None => self.initial_window,
+            Some(min_rtt) => percent_of(bw.bytes_in(min_rtt), percent),
+        }
+    }
+
+    /// BBR.bdp.
+    fn bdp(&self) -> Bytes {
+        self.bdp_multiple(self.bw, 100)
+    }
+
+    /// QuantizationBudget (§5.6.4.2): room for offloading, and for pipelining.
+    fn with_budget(&self, inflight: Bytes) -> Bytes {
+        // SetSendQuantum (§5.6.3) and UpdateOffloadBudget (§5.5.8.1).
+        let quantum = self.pacing_rate.bytes_in(Span::from_millis(1)).min(Bytes(65_536));
+        let offload_budget = quantum.max(self.smss * 2) * 3;
+        let budgeted = inflight.max(offload_budget).max(self.min_pipe_cwnd());
+        match self.state {
+            State::ProbeBw(Phase::Up) => budgeted + self.smss * 2,
+            _ => budgeted,
+        }
+    }
+
+    /// Inflight (§5.6.4.2) at a gain of one.
+    fn inflight_at(&self, bw: Rate) -> Bytes {
+        self.with_budget(self.bdp_multiple(bw, 100))
+    }
+
+    /// TargetInflight (§5.3.3.8.3).
+    fn target_inflight(&self) -> Bytes {
+        self.bdp().min(self.cwnd)
+    }
+
+    /// SetPacingRateWithGain (§5.6.2).
+    fn set_pacing_rate(&mut self, gain_percent: u64) {
+        let rate = percent_of_rate(self.bw, gain_percent);
+        let rate = percent_of_rate(rate, 100 - PACING_MARGIN_PERCENT);
+        if rate > self.pacing_rate || (self.full_pipe.reached && rate > Rate::default()) {
+            self.pacing_rate = rate;
+        }
+    }
+
+    /// SetCwnd (§5.6.4.6).
+    fn set_cwnd(&mut self, sample: &RateSample) {
+        let wanted = self.bdp_multiple(self.bw, self.cwnd_gain_percent()) + self.extra_acked();
+        let max_inflight = self.with_budget(wanted);
+        let grown = self.cwnd + sample.newly_acked;
+        if self.full_pipe.reached {
+            self.cwnd = grown.min(max_inflight);
+        } else if self.cwnd < max_inflight || sample.total_delivered < self.initial_window {
+            self.cwnd = grown;
+        }
+        self.cwnd = self.cwnd.max(self.min_pipe_cwnd());
+        if self.state == State::ProbeRtt {
+            self.cwnd = self.cwnd.min(self.probe_rtt_cwnd());
+        }
+        self.bound_cwnd_for_model();
+    }
+
+    /// SaveCwnd (§5.6.4.4).
+    fn save_cwnd(&mut self) {
+        let unmodulated = self.repairing == Repairing::Nothing && self.state != State::ProbeRtt;
+        self.prior_cwnd = if unmodulated { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
+    }
+
+    /// RestoreCwnd.
+    fn restore_cwnd(&mut self) {
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+    }
+
+    /// OnEnterFastRecovery and OnEnterRTO (§5.6.4.4).
+    fn enter_repair(&mut self, repairing: Repairing) {
+        self.save_cwnd();
+        self.save_state_upon_loss();
+        if self.repairing == Repairing::Nothing {
+            self.full_pipe.repair_began_in = self.rounds.count;
+        }
+        self.repairing = repairing;
+        if repairing == Repairing::Timeout {
+            // "Inflight and one segment", and everything in flight counts as lost.
+            self.cwnd = self.smss;
+        }
+    }
+
+    fn leave_repair(&mut self) {
+        if self.repairing != Repairing::Nothing {
+            self.repairing = Repairing::Nothing;
+            self.restore_cwnd();
+        }
+    }
+}
+
+impl CongestionControl for Bbr {
+    fn on_established(&mut self, now: Time, sizes: Established) {
+        *self = Bbr::new(self.knobs);
+        self.smss = sizes.smss;
+        self.initial_window = sizes.initial_window;
+        self.cwnd = sizes.initial_window;
+        self.selective_acks = sizes.selective_acks;
+        self.chance = Chance::new(u64::from(sizes.iss.0));
+        self.rtt = RttProbe::new(now, sizes.srtt);
+        self.aggregation.interval_start = now;
+        self.init_pacing_rate(sizes.srtt);
+    }
+
+    fn on_ack(&mut self, _now: Time, _ack: &AckSample) {
+        // Everything comes with the delivery-rate samples.
+    }
+
+    fn on_congestion(&mut self, _now: Time, event: CongestionEvent) {
+        match event {
+            CongestionEvent::Loss { repair: Repair::FastRecovery, .. } => {
+                self.enter_repair(Repairing::FastRecovery);
+            }
+            CongestionEvent::Loss { repair: Repair::SlowStart, .. }
+            | CongestionEvent::Timeout { .. } => self.enter_repair(Repairing::Timeout),
+            CongestionEvent::Undone { cwnd, .. } => {
+                self.repairing = Repairing::Nothing;
+                self.on_spurious();
+                self.cwnd = cwnd.max(self.smss);
+            }
+            CongestionEvent::Recovered { .. } => self.leave_repair(),
+            // §5.4.1: after an idle time the window stays, and the rate is the model's.
+            CongestionEvent::Restart { .. } => {}
+        }
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.cwnd
+    }
+
+    fn ssthresh(&self) -> Bytes {
+        // There is none: the model bounds the window.
+        Bytes::MAX
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        Some(self.pacing_rate)
+    }
+
+    fn loss_answer(&self) -> LossAnswer {
+        LossAnswer::OwnWindow
+    }
+
+    fn path_model(&mut self) -> Option<&mut dyn PathModel> {
+        Some(self)
+    }
+}
+
+impl PathModel for Bbr {
+    /// UpdateOnACK (§5.2.3), in the draft's order.
+    fn on_rate_sample(&mut self, now: Time, sample: &RateSample) -> SampleAdvice {
+        self.rounds.delivered = sample.total_delivered;
+        if sample.repairing == Repairing::Nothing {
+            self.leave_repair();
+        }
+        if !self.paced_by_rtt && sample.rtt.is_some() {
+            self.init_pacing_rate(sample.rtt);
+        }
+        self.update_latest_delivery(sample);
+        self.update_congestion_signals(sample);
+        self.update_aggregation(now, sample);
+        self.check_full_pipe(sample);
+        self.check_startup_done(sample);
+        self.check_drain_done(now, sample);
+        self.update_cycle(now, sample);
+        self.update_min_rtt(now, sample);
+        let advice = self.check_probe_rtt(now, sample);
+        self.advance_latest_delivery(sample);
+        let max_bw = self.max_bw.get();
+        self.bw = self.bw_shortterm.map_or(max_bw, |shortterm| max_bw.min(shortterm));
+        self.set_pacing_rate(self.pacing_gain_percent());
+        self.set_cwnd(sample);
+        advice
+    }
+
+    fn on_segment_lost(&mut self, now: Time, lost: &LostSegment) {
+        self.handle_lost(now, lost);
+    }
+
+    fn on_restart_from_idle(&mut self, now: Time) {
+        self.restart_from_idle(now);
+    }
+}
+
+/// `percent` of a volume.
+fn percent_of(bytes: Bytes, percent: u64) -> Bytes {
+    Bytes((u128::from(bytes.get()) * u128::from(percent) / 100) as u64)
+}
+
+/// `percent` of a rate.
+fn percent_of_rate(rate: Rate, percent: u64) -> Rate {
+    let bits = u128::from(rate.as_bits_per_sec()) * u128::from(percent) / 100;
+    Rate::from_bits_per_sec(bits as u64)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! How cwnd grows by Reno's rules, which several controls share: slow start and additive increase,
+//! for every acknowledgment alike or for the octets it acknowledges.
+
+use super::Window;
+use ackord_units::Bytes;
+
+/// What makes cwnd grow in slow start and congestion avoidance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Growth {
+    /// Every acknowledgment counts alike (RFC 5681 §3.1 as first deployed).
+    PerAck,
+    /// The octets it acknowledges count (RFC 3465).
+    PerByte {
+        /// L: in slow start at most so many segments' worth for one acknowledgment (§2.2). It is
+        /// not lowered to one after a timeout, as §2.3 asks.
+        limit_segments: u64,
+    },
+}
+
+impl Growth {
+    /// What an acknowledgment of `acked` octets counts for in slow start.
+    pub(crate) fn slow_start_step(self, acked: Bytes, smss: Bytes) -> Bytes {
+        match self {
+            Growth::PerAck => smss,
+            Growth::PerByte { limit_segments } => acked.min(smss * limit_segments),
+        }
+    }
+
+    /// What an acknowledgment of `acked` octets counts for beyond it, where RFC 3465 has no limit.
+    pub(crate) fn avoidance_step(self, acked: Bytes, smss: Bytes) -> Bytes {
+        match self {
+            Growth::PerAck => smss,
+            Growth::PerByte { .. } => acked,
+        }
+    }
+}
+
+/// Reno's growth: the window doubles in a round trip below ssthresh and gains a segment above.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Increase {
+    growth: Growth,
+    /// Growth in congestion avoidance that does not yet make a whole octet (per ack) or a whole
+    /// window (per byte).
+    carried: u64,
+}
+
+impl Increase {
+    pub(crate) fn new(growth: Growth) -> Increase {
+        Increase { growth, carried: 0 }
+    }
+
+    /// An acknowledgment of `acked` octets may open the window.
+    pub(crate) fn grow(&mut self, window: &mut Window, acked: Bytes) {
+        if window.in_slow_start() {
+            window.slow_start(acked, self.growth);
+        } else {
+            self.avoid(window, acked);
+        }
+    }
+
+    fn avoid(&mut self, window: &mut Window, acked: Bytes) {
+        let Window { smss, cwnd, .. } = *window;
+        match self.growth {
+            // RFC 5681 Eq. 3: cwnd += SMSS * SMSS / cwnd, the remainder kept so that rounding
+            // does not slow large windows down.
+            Growth::PerAck => {
+                self.carried += smss.get() * smss.get();
+                window.cwnd += Bytes(self.carried / cwnd.get());
+                self.carried %= cwnd.get();
+            }
+            // RFC 3465 §2.1: one segment for every full window acknowledged.
+            Growth::PerByte { .. } => {
+                self.carried += acked.get();
+                if self.carried >= cwnd.get() {
+                    self.carried -= cwnd.get();
+                    window.cwnd += smss;
+                }
+            }
+        }
+    }
+
+    /// The window was reduced: growth begins anew.
+    pub(crate) fn forget(&mut self) {
+        self.carried = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 3465 §2.1 with nothing rounded away: after windows of 10, 11, 12 .. segments' worth of
+    /// octets the window has grown by exactly one segment each, however they were acknowledged.
+    #[test]
+    fn per_byte_avoidance_is_exact_for_any_size_of_acknowledgment() {
+        for size in [1, 536, 1000, 1460, 2920, 7300] {
+            let mut window = Window { smss: Bytes(1460), cwnd: Bytes(14_600), ssthresh: Bytes(2) };
+            let mut increase = Increase::new(Growth::PerByte { limit_segments: 2 });
+            let (mut acked, mut due) = (0u64, 0u64);
+            for windows in 0..30 {
+                due += 14_600 + 1460 * windows;
+                while acked < due {
+                    let octets = size.min(due - acked);
+                    increase.grow(&mut window, Bytes(octets));
+                    acked += octets;
+                }
+                assert_eq!(window.cwnd, Bytes(14_600 + 1460 * (windows + 1)), "by {size}");
+            }
+            assert_eq!(increase.carried, 0);
+        }
+    }
+
+    #[test]
+    fn slow_start_counts_at_most_l_segments_of_an_acknowledgment() {
+        for (limit_segments, step) in [(1, 1000), (2, 2000), (3, 3000), (8, 3000)] {
+            let growth = Growth::PerByte { limit_segments };
+            assert_eq!(growth.slow_start_step(Bytes(3000), Bytes(1000)), Bytes(step));
+        }
+        assert_eq!(Growth::PerAck.slow_start_step(Bytes(3000), Bytes(1000)), Bytes(1000));
+    }
+}
