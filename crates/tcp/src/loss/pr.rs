@@ -21,12 +21,15 @@ pub struct Pr {
     beta: f64,
     /// ewrtt in seconds, and when it was brought up to date.
     estimate: Option<(f64, Time)>,
+    /// When a segment last arrived that had been sent again: what the same acknowledgment covers
+    /// behind it waited for it.
+    refilled_at: Option<Time>,
 }
 
 impl Pr {
     /// A detector with these constants: alpha from 0 to 1 per round trip, beta above 1.
     pub fn new(alpha: f64, beta: f64) -> Pr {
-        Pr { alpha, beta, estimate: None }
+        Pr { alpha, beta, estimate: None, refilled_at: None }
     }
 
     /// alpha^(rounds), for the fraction of a round trip that has passed: the decay of cwnd
@@ -56,7 +59,12 @@ impl LossDetector for Pr {
 
 impl ByTime for Pr {
     fn on_delivered(&mut self, now: Time, delivered: &Delivered) {
+        // Karn's rule, for everything that one acknowledgment covers: without it, each hole without
+        // SACK would multiply the estimate by beta.
         if let Hole::Resent(_) = delivered.hole {
+            self.refilled_at = Some(now);
+        }
+        if self.refilled_at == Some(now) {
             return;
         }
         let sample = delivered.rtt.as_secs_f64();
@@ -107,6 +115,24 @@ mod tests {
             Horizon::Overdue { sent_before: None, age } => age.as_secs_f64() * 1e3,
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn what_waited_behind_a_retransmission_is_no_sample() {
+        let mut pr = Pr::new(0.995, 3.0);
+        sample(&mut pr, ms(0), 100);
+        let resent = Delivered {
+            sent_at: ms(500),
+            end_seq: Seq(0),
+            hole: Hole::Resent(ms(500)),
+            rtt: Span::from_millis(100),
+            echo: Echo::Absent,
+            min_rtt: None,
+            srtt: Some(Span::from_millis(100)),
+        };
+        pr.on_delivered(ms(600), &resent);
+        sample(&mut pr, ms(600), 590);
+        assert!(age_ms(&mut pr) <= 300.0);
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub struct Pair {
     pub client: Connection,
     pub server: Connection,
     pub delay: Span,
+    /// What a segment takes longer, by its number: then others may overtake it.
+    pub late_by: BTreeMap<u64, Span>,
     wire: BTreeMap<(Time, u64), (Side, Segment)>,
     sent: u64,
     /// Every segment put on the path, with whether it was dropped.
@@ -63,6 +65,7 @@ impl Pair {
             ),
             server: Connection::listen(config, server, endpoint(Side::Server), irs),
             delay: Span::from_millis(20),
+            late_by: BTreeMap::new(),
             wire: BTreeMap::new(),
             sent: 0,
             log: Vec::new(),
@@ -85,7 +88,8 @@ impl Pair {
                 let dropped = drop(self.sent, side, &segment);
                 self.log.push(Logged { at: now, from: side, segment, dropped });
                 if !dropped {
-                    self.wire.insert((now + self.delay, self.sent), (side, segment));
+                    let late = self.late_by.get(&self.sent).copied().unwrap_or(Span::ZERO);
+                    self.wire.insert((now + self.delay + late, self.sent), (side, segment));
                 }
                 self.sent += 1;
             }
