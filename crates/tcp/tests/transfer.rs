@@ -199,6 +199,20 @@ fn delayed_acknowledgments_halve_the_count() {
     assert!((100..=110).contains(&second), "{second}");
 }
 
+/// With timestamps a full-sized segment carries twelve octets less than the MSS: also where that is
+/// the smallest that anybody assumes.
+#[test]
+fn every_second_segment_of_a_small_mss_is_acknowledged_too() {
+    for mss in [100, 536] {
+        let config = Config { mss: Bytes(mss), ..Config::default() };
+        let mut pair = Pair::established(config, defaults());
+        pair.client.write(Bytes((mss - 12) * 40));
+        pair.lossless(Span::from_secs(5));
+        assert_eq!(pair.server.bytes_received(), (mss - 12) * 40);
+        assert_eq!(pair.server.stats().pure_acks_sent, 20, "mss {mss}");
+    }
+}
+
 #[test]
 fn several_losses_in_a_window_are_repaired_without_the_timer_even_if_the_peer_lacks_sack() {
     for sack in [ackord_tcp::Offer::Yes, ackord_tcp::Offer::No] {

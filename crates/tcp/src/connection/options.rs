@@ -80,6 +80,10 @@ impl Connection {
         let peer_mss = Bytes(u64::from(peer.mss.unwrap_or(536)));
         let stamps = if self.agreed.timestamps.is_some() { Bytes(12) } else { Bytes::ZERO };
         self.sender.smss = self.config.mss.min(peer_mss).saturating_sub(stamps).max(Bytes(1));
+        // What full-sized segments of the peer carry at least: otherwise every second one of 524
+        // octets (an MSS of 536, with timestamps) would not count as such.
+        let smallest = self.receiver.full_size.min(self.config.mss);
+        self.receiver.full_size = smallest.saturating_sub(stamps).max(Bytes(1));
         let clock = self.agreed.timestamps.is_some().then(|| self.ts_clock());
         self.sender.agree(self.agreed.sack, clock);
     }

@@ -44,8 +44,9 @@ pub(crate) struct Receiver {
     pub(crate) owed: Owed,
     /// rcv_nxt at the last acknowledgment sent (Last.ACK.sent of RFC 7323).
     pub(crate) last_ack_sent: Seq,
-    /// The largest payload seen, to tell full-sized segments.
-    full_size: Bytes,
+    /// The largest payload seen, to tell full-sized segments; what they carry at least before any
+    /// was seen.
+    pub(crate) full_size: Bytes,
     /// Whether octets received twice are reported (RFC 2883).
     pub(crate) reports_duplicates: bool,
     /// Such octets, until an acknowledgment has told of them once.
