@@ -15,8 +15,7 @@
 //! The five choices are separate traits, picked by value; each gets facts and returns a decision,
 //! and only the connection changes its state.
 //!
-//! Not modelled yet: ECN, urgent data (tolerated, ignored), keepalive, path MTU discovery,
-//! restart after idle (RFC 5681 §4.1), RACK-TLP, F-RTO, DSACK.
+//! Not modelled yet: ECN, urgent data (tolerated, ignored), keepalive, path MTU discovery.
 
 pub mod ack;
 mod config;

@@ -83,7 +83,11 @@ const LINUX: Profile = Profile {
         ),
         set("frto", "on", "net.ipv4.tcp_frto = 2"),
         set("idle_restart", "decay", "net.ipv4.tcp_slow_start_after_idle = 1; RFC 2861"),
-        set("cwnd_use", "half-in-slow-start", "Linux since 3.16; measured, see docs/tcp.md"),
+        set(
+            "cwnd_use",
+            "half-in-slow-start",
+            "Linux since 3.16: in slow start, half of cwnd in use is enough to grow",
+        ),
         set("clock_granularity", "1 ms", "timestamps tick in milliseconds"),
         set("max_retransmissions", "15", "net.ipv4.tcp_retries2 = 15"),
         set(
