@@ -133,6 +133,8 @@ pub fn default_segments() -> Segments {
 }
 
 /// What a run adds to the histories: the transfers that were finished, by application, as of `now`.
+/// Of a workload that is made of transfers each counts, also where the flow as a whole was not done;
+/// any other flow is one transfer.
 pub fn finished_transfers(
     scenario: &Scenario,
     run: &RunSummary,
@@ -140,13 +142,24 @@ pub fn finished_transfers(
 ) -> Vec<(String, Vec<Transfer>)> {
     let mut by_application: BTreeMap<String, Vec<Transfer>> = BTreeMap::new();
     for (flow, summary) in scenario.flows.iter().zip(&run.flows) {
-        let Some(took_s) = summary.completion_s else { continue };
-        let transfer = Transfer {
-            size: Bytes(summary.bytes_delivered),
+        let transfer = |bytes: u64, took_s: f64| Transfer {
+            size: Bytes(bytes),
             ended_at: now,
             took: Some(Span::from_secs_f64(took_s)),
         };
-        by_application.entry(flow.application.clone()).or_default().push(transfer);
+        let finished: Vec<_> = match &summary.transfers {
+            Some(transfers) => {
+                transfers.each.iter().map(|each| transfer(each.bytes, each.took_s)).collect()
+            }
+            None => {
+                let whole =
+                    summary.completion_s.map(|took| transfer(summary.bytes_delivered, took));
+                whole.into_iter().collect()
+            }
+        };
+        if !finished.is_empty() {
+            by_application.entry(flow.application.clone()).or_default().extend(finished);
+        }
     }
     by_application.into_iter().collect()
 }
@@ -232,5 +245,16 @@ mod tests {
         let Transfer { size, ended_at, took } = found[0].1[0];
         assert_eq!((size, ended_at), (Bytes(40_000), NOW));
         assert!(took.is_some_and(|took| took > Span::from_millis(20)));
+    }
+
+    #[test]
+    fn each_transfer_of_a_connection_that_stays_open_counts() {
+        let traffic = ("flows.0.traffic", "{ kind = \"transfers\", count = 7, size = \"9 kB\" }");
+        let scenario = scenario(&[traffic, ("duration", "60 s")]);
+        let options = RunOptions::summary_only(1);
+        let outcome = execute(&scenario, options, &mut without_progress).expect("a sound run");
+        let found = finished_transfers(&scenario, &outcome.summary, NOW);
+        assert_eq!((found.len(), found[0].1.len()), (1, 7));
+        assert!(found[0].1.iter().all(|transfer| transfer.size == Bytes(9_000)), "{found:?}");
     }
 }
