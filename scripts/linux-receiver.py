@@ -5,7 +5,8 @@ device in a network namespace of its own and prints when the acknowledgments cam
     sudo unshare --net python3 scripts/linux-receiver.py [scenario ...]
 
 Nothing is left behind: the namespace ends with the process. The same scripts run against
-the `linux` acknowledgment policy in crates/tcp/tests/linux_receiver.rs; docs/tcp.md compares.
+the `linux` acknowledgment policy in crates/tcp/tests/linux_receiver.rs; docs/linux-receiver.md
+compares.
 """
 
 import fcntl

@@ -138,7 +138,7 @@ const LINUX: Mechanism = Mechanism {
     name: "linux",
     family: "ack",
     summary: "A stock Linux kernel: quick at the start, adaptive timeout, ping-pong mode",
-    source: "Linux 5.10 to 6.18, measured on 6.18 (docs/tcp.md)",
+    source: "Linux 5.10 to 6.18, measured on 6.18 (docs/linux-receiver.md)",
     knobs: &[
         Knob {
             name: "tick",

@@ -67,7 +67,7 @@ const LINUX: Profile = Profile {
         set("loss.undo", "on", "Documentation/networking/ip-sysctl.rst: tcp_dsack, tcp_frto"),
         set("recovery", "sack", "net.ipv4.tcp_sack = 1"),
         set("recovery.prr", "on", "RFC 6937; Linux since 3.2"),
-        set("ack", "linux", "measured on Linux 6.18, see docs/tcp.md"),
+        set("ack", "linux", "measured on Linux 6.18, see docs/linux-receiver.md"),
         set("nagle", "minshall", "Minshall's variant, Linux since 2.2"),
         set("initial_window", "10", "RFC 6928; Linux since 2.6.39"),
         set("sack", "on", "net.ipv4.tcp_sack = 1"),

@@ -10,7 +10,7 @@
 //! window grows; otherwise one for each two segments, at the latest when the application has read them; a lone segment waits for
 //! the acknowledgment timeout (ATO), which adapts between 40 ms and the larger of 40 ms and the
 //! round-trip time; a connection that answers promptly ("ping-pong") has no budget and lets the
-//! answer carry the acknowledgment. docs/tcp.md tells how each rule was verified.
+//! answer carry the acknowledgment. docs/linux-receiver.md tells how each rule was verified.
 //!
 //! Not modelled: receive offload (one acknowledgment for a train of segments), the
 //! deferral of acknowledgments while the application holds the socket, ECN's entry into the
