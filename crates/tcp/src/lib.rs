@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `connection/` | [`Connection`]: the state machine, one file per input and output |
 //! | `sender/`, `receiver/` | its two halves: scoreboard, windows, timers; reassembly, acknowledgment |
-//! | `congestion/` | how much may be outstanding: Reno, Vegas, CUBIC |
+//! | `congestion/` | how much may be outstanding: Reno, Tahoe, Westwood+, Vegas, CUBIC, BBR |
 //! | `loss/` | when is a segment lost |
 //! | `recovery/` | how much may be sent while repairing: Tahoe, Reno, NewReno, SACK with PRR |
 //! | `ack/` | when to acknowledge |
