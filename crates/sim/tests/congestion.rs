@@ -131,6 +131,8 @@ fn no_control_delivers_more_than_the_link_carries_and_each_fills_most_of_it() {
         ("congestion = \"bbr\"", 0.90),
         ("congestion = { kind = \"reno\", growth = \"per-byte\" }", 0.95),
         ("congestion = \"cubic\", pacing = \"on\"", 0.95),
+        ("profile = \"linux\", congestion = \"bbr\"", 0.90),
+        ("profile = \"linux\"", 0.90),
         ("congestion = \"bbr\", sack = \"off\"", 0.5),
     ] {
         let share = run(&alone(&[tcp])).goodput[0] / PAYLOAD_MBITS;
