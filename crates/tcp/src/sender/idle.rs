@@ -8,7 +8,7 @@ use super::{Phase, Sender};
 use crate::congestion::{CongestionEvent, SendLimit};
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Sink};
-use ackord_units::{Bytes, Span};
+use ackord_units::{Bytes, Seq, Span};
 
 /// What becomes of cwnd when nothing was sent for longer than a retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,11 +27,28 @@ pub enum IdleRestart {
 pub enum CwndUse {
     /// While less than one segment more would fit (RFC 9293 §3.8.2, RFC 7661 §3).
     Full,
-    /// The same, and in slow start while at least half of it is in use: what would be needed one
-    /// round trip later is there when it is.
+    /// While it was full at some time during the round trip, and in slow start while it is less
+    /// than twice what was in use at most: what will be needed a round trip later is there then.
     HalfInSlowStart,
     /// Always: nobody asks how much of it is in use (RFC 5681 §3.1 by itself).
     Any,
+}
+
+/// How much of cwnd was in use, as far as [`CwndUse::HalfInSlowStart`] asks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Used {
+    /// The most that was outstanding in this round trip.
+    pub(super) most: Bytes,
+    pub(super) extent: Extent,
+    /// Where the round trip ends.
+    pub(super) until: Seq,
+}
+
+/// Whether all of cwnd was in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    Full,
+    Part,
 }
 
 impl Sender {
@@ -73,11 +90,27 @@ impl Sender {
         // What only waits for its pace is held by cwnd too, from which the pace comes.
         let paced = self.pacer.wake_at.is_some();
         let cwnd = self.congestion.cwnd();
-        let full = flight_before + self.smss > cwnd;
-        let half = self.cwnd_use == CwndUse::HalfInSlowStart
-            && cwnd < self.congestion.ssthresh()
-            && cwnd < flight_before * 2;
-        let any = self.cwnd_use == CwndUse::Any;
-        if paced || full || half || any { SendLimit::Cwnd } else { SendLimit::Other }
+        let limited = match self.cwnd_use {
+            CwndUse::Full => flight_before + self.smss > cwnd,
+            CwndUse::HalfInSlowStart => {
+                let slow_start = cwnd < self.congestion.ssthresh();
+                self.used.extent == Extent::Full || (slow_start && cwnd < self.used.most * 2)
+            }
+            CwndUse::Any => true,
+        };
+        if paced || limited { SendLimit::Cwnd } else { SendLimit::Other }
+    }
+
+    /// New data has left: keeps the most that was outstanding during a round trip, and whether that
+    /// was all of cwnd.
+    pub(super) fn note_use(&mut self) {
+        let flight = self.flight_size();
+        let extent =
+            if flight + self.smss > self.congestion.cwnd() { Extent::Full } else { Extent::Part };
+        let more = self.used.extent == Extent::Part && flight > self.used.most;
+        let next_round = self.snd_una.at_or_after(self.used.until);
+        if next_round || more || extent == Extent::Full {
+            self.used = Used { most: flight, extent, until: self.snd_nxt };
+        }
     }
 }

@@ -51,6 +51,7 @@ use crate::ts_clock::TsClock;
 use ackord_events::{CwndReason, Event, RecoveryKind, Sink};
 use ackord_units::{Bytes, Seq, Time};
 use frto::Frto;
+use idle::{Extent, Used};
 use pacing::Pacer;
 use scoreboard::Scoreboard;
 use tail_probe::TailProbe;
@@ -170,6 +171,7 @@ pub(crate) struct Sender {
     frto_allowance: Bytes,
     idle_restart: IdleRestart,
     cwnd_use: CwndUse,
+    used: Used,
     /// When data last left.
     last_sent_at: Option<Time>,
     /// The clock of our timestamps, where they are in use.
@@ -234,6 +236,7 @@ impl Sender {
             frto_allowance: Bytes::ZERO,
             idle_restart: config.idle_restart,
             cwnd_use: config.cwnd_use,
+            used: Used { most: Bytes::ZERO, extent: Extent::Part, until: iss },
             last_sent_at: None,
             ts_clock: None,
             timeouts_in_row: 0,

@@ -1,7 +1,7 @@
 //! Which segment leaves next.
 
 use super::scoreboard::{Attempts, Sent, SentState};
-use super::{Fin, FinProgress, Forced, Phase, Sender};
+use super::{CwndUse, Fin, FinProgress, Forced, Phase, Sender};
 use crate::congestion::LossAnswer;
 use crate::loss::ProbeKind;
 use crate::nagle::SmallSegment;
@@ -214,6 +214,9 @@ impl Sender {
         self.nxt_offset += u64::from(payload);
         if fin == Fin::Yes {
             self.fin = FinProgress::Sent;
+        }
+        if self.cwnd_use == CwndUse::HalfInSlowStart {
+            self.note_use();
         }
         if Bytes(u64::from(payload)) < self.smss {
             self.nagle.on_small_sent(self.snd_nxt);
