@@ -3,7 +3,7 @@
 mod kit;
 
 use ackord_events::{NoSink, TcpState};
-use ackord_tcp::{CloseReason, Config, Connection, Mechanisms, registry};
+use ackord_tcp::{CloseReason, Config, Connection, Mechanisms, Pacing, registry};
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Flags, Side};
 use kit::{Pair, endpoint, mechanisms, simple};
@@ -241,7 +241,11 @@ proptest! {
     #[test]
     fn every_choice_finishes_under_any_loss(
         lost in proptest::collection::btree_set(0u64..600, 0..120),
-        congestion in prop::sample::select(vec!["reno", "vegas", "cubic"]),
+        congestion in prop::sample::select(
+            registry::CONGESTION.iter().map(|m| m.name).collect::<Vec<_>>()
+        ),
+        pacing in prop::sample::select(vec![Pacing::Auto, Pacing::On, Pacing::Off]),
+        sack in any::<bool>(),
         recovery in prop::sample::select(vec!["tahoe", "reno", "newreno", "sack"]),
         ack in prop::sample::select(registry::ACK.iter().map(|m| m.name).collect::<Vec<_>>()),
         nagle in prop::sample::select(registry::NAGLE.iter().map(|m| m.name).collect::<Vec<_>>()),
@@ -253,6 +257,10 @@ proptest! {
         if timestamps {
             config.offers.timestamps = ackord_tcp::Offer::Yes;
         }
+        if !sack {
+            config.offers.sack = ackord_tcp::Offer::No;
+        }
+        config.pacing = pacing;
         config.max_retransmissions = 100;
         let choices = || mechanisms(congestion, recovery, ack, nagle);
         let mut pair = Pair::new(config, [choices(), choices()]);

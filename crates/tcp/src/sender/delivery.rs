@@ -248,3 +248,147 @@ impl Delivery {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::scoreboard::{Fin, Scoreboard, SentState};
+    use super::*;
+    use ackord_wire::{SackBlock, SackBlocks};
+
+    /// Ten segments of 1000 octets, one a millisecond from the start.
+    fn ten_sent() -> Scoreboard {
+        let mut board = Scoreboard::new(true);
+        for number in 0..10 {
+            push(&mut board, number, ms(u64::from(number)));
+        }
+        board
+    }
+
+    fn push(board: &mut Scoreboard, number: u32, at: Time) {
+        board.push(Sent {
+            seq: Seq(number * 1000),
+            payload: 1000,
+            fin: Fin::No,
+            sent_at: at,
+            state: SentState::InFlight,
+            attempts: Attempts::Once,
+        });
+    }
+
+    fn ms(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    /// An acknowledgment of everything before `next` at `at`, and what it says.
+    fn ack(board: &mut Scoreboard, at: Time, next: u32) -> Option<RateSample> {
+        begin(board, at);
+        board.acknowledge(Seq(next * 1000), |_| {});
+        sample(board)
+    }
+
+    fn begin(board: &mut Scoreboard, at: Time) {
+        let pipe = board.pipe();
+        board.delivery.as_mut().expect("it samples").begin_ack(at, pipe);
+    }
+
+    fn sample(board: &mut Scoreboard) -> Option<RateSample> {
+        let in_flight = board.pipe();
+        board.delivery.as_mut().expect("it samples").sample(&SampleContext {
+            min_rtt: Some(Span::from_millis(20)),
+            in_flight,
+            repairing: Repairing::Nothing,
+            selective_acks: SelectiveAcks::Agreed,
+        })
+    }
+
+    /// Sent at a segment a millisecond and acknowledged at one every two: the slower of the two,
+    /// 4 Mbit/s, once the interval is a round trip.
+    #[test]
+    fn the_rate_is_the_slower_of_sending_and_acknowledging() {
+        let mut board = ten_sent();
+        for number in 0..10 {
+            let at = ms(20 + 2 * u64::from(number));
+            let sample = ack(&mut board, at, number + 1).expect("something was delivered");
+            push(&mut board, 10 + number, at);
+            assert_eq!(sample.delivered, Bytes(u64::from(number + 1) * 1000));
+            assert_eq!(sample.interval, Span::from_millis(20 + 2 * u64::from(number)));
+        }
+        // The segments sent in answer to acknowledgments measure the pace of those.
+        let sample = ack(&mut board, ms(40), 11).expect("delivered");
+        assert_eq!(sample.delivered, Bytes(10_000));
+        assert_eq!(sample.delivery_rate, Some(Bytes(10_000).over(Span::from_millis(20))));
+        assert_eq!(sample.rtt, Some(Span::from_millis(20)));
+    }
+
+    /// All ten at once say nothing but how acknowledgments are held together: they were not sent
+    /// faster than within nine milliseconds, nor delivered in less than a round trip.
+    #[test]
+    fn compressed_acknowledgments_do_not_raise_the_rate_above_what_was_sent() {
+        let mut board = ten_sent();
+        let sample = ack(&mut board, ms(29), 10).expect("delivered");
+        assert_eq!(sample.interval, Span::from_millis(29));
+        assert_eq!(sample.delivery_rate, Some(Bytes(10_000).over(Span::from_millis(29))));
+    }
+
+    #[test]
+    fn an_interval_shorter_than_the_smallest_round_trip_is_not_believed() {
+        let mut board = ten_sent();
+        assert_eq!(ack(&mut board, ms(19), 1).expect("delivered").delivery_rate, None);
+    }
+
+    /// An octet counts once, whether by SACK or cumulatively.
+    #[test]
+    fn what_was_sacked_is_delivered_when_it_is_sacked() {
+        let mut board = ten_sent();
+        begin(&mut board, ms(25));
+        let mut blocks = SackBlocks::default();
+        assert!(blocks.push(SackBlock { start: Seq(3000), end: Seq(6000) }));
+        board.mark_sacked(&blocks, Seq(0), Seq(10_000), |_| {});
+        let by_sack = sample(&mut board).expect("delivered");
+        assert_eq!((by_sack.newly_acked, by_sack.rtt), (Bytes(3_000), Some(Span::from_millis(20))));
+        let rest = ack(&mut board, ms(30), 10).expect("delivered");
+        assert_eq!((rest.newly_acked, rest.total_delivered), (Bytes(7_000), Bytes(10_000)));
+        assert!(ack(&mut board, ms(31), 10).is_none(), "nothing new");
+    }
+
+    #[test]
+    fn without_sack_a_duplicate_stands_for_a_segment_and_the_next_acknowledgment_takes_it_off() {
+        let mut board = ten_sent();
+        for duplicates in 1..=3 {
+            begin(&mut board, ms(20 + duplicates));
+            board.credit_duplicate(Bytes(1000));
+            assert_eq!(sample(&mut board).expect("delivered").newly_acked, Bytes(1_000));
+        }
+        let rest = ack(&mut board, ms(45), 4).expect("delivered");
+        assert_eq!((rest.newly_acked, rest.total_delivered), (Bytes(1_000), Bytes(4_000)));
+    }
+
+    /// §4.1.1.3: until the bubble has left the pipe.
+    #[test]
+    fn samples_are_limited_by_the_application_for_a_round_trip_after_it_ran_out() {
+        let mut board = ten_sent();
+        let pipe = board.pipe();
+        board.delivery.as_mut().expect("it samples").mark_app_limited(pipe);
+        push(&mut board, 10, ms(15));
+        assert_eq!(ack(&mut board, ms(30), 10).expect("delivered").app_limited, AppLimited::No);
+        push(&mut board, 11, ms(30));
+        assert_eq!(ack(&mut board, ms(35), 11).expect("delivered").app_limited, AppLimited::Yes);
+        push(&mut board, 12, ms(35));
+        assert_eq!(ack(&mut board, ms(50), 12).expect("delivered").app_limited, AppLimited::Yes);
+        assert_eq!(ack(&mut board, ms(55), 13).expect("delivered").app_limited, AppLimited::No);
+    }
+
+    #[test]
+    fn a_loss_tells_what_was_in_flight_when_the_segment_left() {
+        let mut board = ten_sent();
+        begin(&mut board, ms(25));
+        board.mark_oldest_lost();
+        let delivery = board.delivery.as_mut().expect("it samples");
+        let losses = delivery.take_losses();
+        let [lost] = losses.as_slice() else { panic!("one loss, not {}", losses.len()) };
+        assert_eq!((lost.sent_in_flight, lost.lost_since_sent), (Bytes(1_000), Bytes(1_000)));
+        delivery.return_losses(losses);
+        let next = ack(&mut board, ms(30), 2).expect("delivered");
+        assert_eq!((next.newly_lost, next.lost_since_sent), (Bytes(1_000), Bytes(1_000)));
+    }
+}
