@@ -77,17 +77,26 @@ impl Sender {
 
     /// What the congestion window, or the repair, lets out now.
     fn allowance(&self) -> Bytes {
-        let Flight { flight_size, pipe, cwnd, .. } = self.flight();
+        if self.phase == Phase::Open {
+            let cwnd = self.congestion.cwnd();
+            return (cwnd + self.beyond_cwnd).saturating_sub(self.flight_size());
+        }
+        self.allowance_in_repair()
+    }
+
+    /// Apart, so that the ordinary case asks for no more than it needs.
+    fn allowance_in_repair(&self) -> Bytes {
+        let flight = self.flight();
+        let Flight { pipe, cwnd, .. } = flight;
         match self.phase {
-            Phase::Open => (cwnd + self.beyond_cwnd).saturating_sub(flight_size),
             Phase::FastRecovery { .. } => match self.congestion.loss_answer() {
                 // Without SACK pipe does not fall with what arrives, so that cwnd alone says
                 // nothing: the recovery sender's inflation does.
                 LossAnswer::OwnWindow if self.uses_sack => cwnd.saturating_sub(pipe),
-                _ => self.recovery.allowance(&self.flight()),
+                _ => self.recovery.allowance(&flight),
             },
             Phase::SlowStartRecovery { .. } if self.frto.is_undecided() => self.frto_allowance,
-            Phase::SlowStartRecovery { .. } => cwnd.saturating_sub(pipe),
+            Phase::Open | Phase::SlowStartRecovery { .. } => cwnd.saturating_sub(pipe),
         }
     }
 
