@@ -5,6 +5,7 @@ use ackord_live::LiveError;
 use ackord_report::WriteError;
 use ackord_scenario::{Errors, Style};
 use ackord_sim::BuildError;
+use ackord_study::guide::GuideError;
 use ackord_study::{ExecuteError, VaryError};
 use ackord_wire::ReadError;
 use std::error::Error;
@@ -65,6 +66,9 @@ pub(crate) enum Failure {
     /// Standard input could not be read.
     #[error("cannot read standard input")]
     Input(#[source] io::Error),
+    /// The guide says something that its runs do not.
+    #[error(transparent)]
+    Guide(GuideError),
     /// A file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),

@@ -9,6 +9,7 @@
 //! | `check.rs` | `ackord check` |
 //! | `paper.rs` | `ackord paper` |
 //! | `list.rs` | `ackord list` |
+//! | `guide.rs` | `ackord guide` |
 //! | `live.rs`, `live_report.rs` | `ackord live`: our TCP against this machine's |
 //! | `history.rs`, `with_history.rs` | `ackord history`, and `--history` of runs |
 //! | `bench.rs` | `ackord bench`, hidden: what a packet costs |
@@ -27,6 +28,7 @@ mod compare;
 mod console;
 mod errors;
 mod history;
+mod guide;
 mod input;
 mod interrupt;
 mod list;
@@ -70,6 +72,7 @@ enum Command {
     Check(check::CheckArguments),
     Paper(paper::PaperArguments),
     List(list::ListArguments),
+    Guide(guide::GuideArguments),
     Live(live::LiveArguments),
     History(history::HistoryArguments),
     Completions(CompletionsArguments),
@@ -99,6 +102,7 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => compare::compare(arguments, &console),
         Command::Check(arguments) => check::check(arguments, &console),
         Command::Paper(arguments) => paper::paper(arguments, &console),
+        Command::Guide(arguments) => guide::guide(arguments, &console),
         Command::List(arguments) => list::list(arguments, &console),
         Command::Live(arguments) => live::live(arguments, &console),
         Command::History(arguments) => history::history(arguments, &console),

@@ -36,7 +36,7 @@ pub enum Block {
     Table(Table),
     /// A plot; the terminal only names it.
     Plot(Plot),
-    /// Text in its own layout; the terminal leaves it out.
+    /// Text in its own layout; the terminal leaves it out if it is folded.
     Code {
         /// What it is.
         caption: String,
@@ -189,7 +189,7 @@ impl Cell {
 }
 
 /// Decimals that leave about four significant digits, at most four decimals.
-pub(crate) fn decimals_for(value: f64) -> usize {
+pub fn decimals_for(value: f64) -> usize {
     let magnitude = value.abs();
     match magnitude {
         _ if magnitude >= 1_000.0 => 0,

@@ -7,7 +7,7 @@
 //! | `tables.rs` | the tables of runs, comparisons and papers |
 //! | `plots.rs` | the plots of runs |
 //! | `plot/` | drawing any [`plot::Plot`] as SVG and PNG |
-//! | `terminal.rs`, `html.rs` | a document on a terminal, and as one HTML file |
+//! | `terminal.rs`, `html.rs`, `markdown.rs` | a document on a terminal, as one HTML file, as Markdown |
 //! | `data.rs` | JSON and CSV |
 //! | `files.rs` | files written whole or not at all |
 //! | `escape.rs` | text made safe for HTML and XML |
@@ -19,6 +19,7 @@ pub mod document;
 mod escape;
 mod files;
 mod html;
+mod markdown;
 pub mod plot;
 pub mod plots;
 mod reports;
@@ -27,6 +28,7 @@ mod terminal;
 
 pub use files::{OutputFile, WriteError, write_all, write_one};
 pub use html::to_html;
+pub use markdown::to_markdown;
 pub use reports::{
     Context, PaperResults, compare_document, document_files, paper_document, run_document,
     run_files,

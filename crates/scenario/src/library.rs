@@ -19,6 +19,7 @@ static LIBRARY: &[(&str, &str)] = embedded![
     "dumbbell",
     "dumbbell-100",
     "lossy-wifi",
+    "one-flow",
     "recovery-compared",
     "reno-against-cubic",
     "reno-against-vegas",

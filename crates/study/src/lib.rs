@@ -14,6 +14,7 @@
 //! | `history/` | the history of applications: before a run, after it, from captures, shown |
 //! | `reports.rs` | runs and comparisons as reports |
 //! | `transfer.rs` | [`simulate_transfer`]: what a real transfer is compared with |
+//! | `guide/` | [`guide`]: what each mechanism does, with runs that show it |
 //! | `paper/` | [`paper`]: papers reproduced, claim by claim |
 //!
 //! No clock is read and nothing is printed: whoever wants to show progress is called back. The
@@ -25,6 +26,7 @@ mod capture;
 mod compare;
 mod execute;
 mod history;
+pub mod guide;
 mod labels;
 pub mod paper;
 mod reports;

@@ -1,0 +1,138 @@
+//! How much may be outstanding.
+
+use super::Effect::{Helps, Hurts, Nothing};
+use super::{Drawn, Entry, Metric, Picture, Setup, case};
+use ackord_units::Span;
+
+/// A bottleneck with a queue of one round trip.
+const fn bulk(values: [&'static str; 2]) -> Setup {
+    Setup::of("one-flow", "tcp.congestion", values)
+}
+
+/// One random loss in a hundred packets.
+const fn lossy(values: [&'static str; 2]) -> Setup {
+    Setup::of("lossy-wifi", "tcp.congestion", values)
+}
+
+/// A long fat path with a short queue.
+const fn long_fat(values: [&'static str; 2]) -> Setup {
+    bulk(values).with(&[
+        "links.path.rate=200 Mbit/s",
+        "links.path.delay=50 ms",
+        "links.path.queue.limit=500 packets",
+        "duration=60 s",
+    ])
+}
+
+/// A path that the receiver's window fills without any queue.
+const fn unhurried(values: [&'static str; 2]) -> Setup {
+    bulk(values).with(&["tcp.max_window=30"])
+}
+
+const fn window(setup: Setup, to: u64, caption: &'static str) -> Picture {
+    Picture { setup, plot: Drawn::Window, from: Span::ZERO, to: Span::from_secs(to), caption }
+}
+
+pub(super) static ENTRIES: &[Entry] = &[
+    Entry {
+        name: "reno",
+        family: "congestion",
+        idea: "Slow start doubles cwnd every round trip up to ssthresh; then it grows by one segment a
+round trip, and a loss halves it. All that it knows is loss: it fills any queue until
+something is dropped, and takes every random loss for congestion.",
+        picture: window(bulk(["cubic", "reno"]), 20, "congestion windows"),
+        cases: &[
+            case(
+                Helps,
+                "a queue as long as the round trip is to stay shorter than CUBIC makes it.",
+                bulk(["cubic", "reno"]),
+                Metric::QueueDelay,
+                1,
+            ),
+            case(
+                Nothing,
+                "the queue holds a round trip's worth: halving still leaves the link busy.",
+                bulk(["cubic", "reno"]),
+                Metric::Goodput,
+                1,
+            ),
+            case(
+                Hurts,
+                "the path is long and fat: a segment a round trip takes minutes to fill it again.",
+                long_fat(["cubic", "reno"]),
+                Metric::Goodput,
+                1,
+            ),
+        ],
+    },
+    Entry {
+        name: "vegas",
+        family: "congestion",
+        idea: "The sender compares the throughput it would have without any queue with what it has; the
+difference is its own packets in the queue, which it holds between alpha and beta. It
+neither fills the queue nor needs losses to find its window. Beside senders that do fill
+the queue it gives way.",
+        picture: window(bulk(["reno", "vegas"]), 20, "congestion windows"),
+        cases: &[
+            case(
+                Helps,
+                "delay matters: the queue stays nearly empty.",
+                bulk(["reno", "vegas"]),
+                Metric::QueueDelay,
+                1,
+            ),
+            case(
+                Nothing,
+                "the receiver's window keeps the queue empty anyway.",
+                unhurried(["reno", "vegas"]),
+                Metric::Goodput,
+                1,
+            ),
+            case(
+                Hurts,
+                "a Reno flow shares the queue: what Vegas leaves, Reno takes.",
+                Setup::of("reno-against-vegas", "flows.vegas.tcp.congestion", ["reno", "vegas"]),
+                Metric::Fairness,
+                10,
+            ),
+        ],
+    },
+    Entry {
+        name: "cubic",
+        family: "congestion",
+        idea: "After a loss the window grows by a cubic function of time: fast towards the window of
+the last loss, slowly around it, then faster again. How fast does not depend on the round
+trip, so long fat paths are filled in seconds; a loss takes only 30 %.",
+        picture: window(bulk(["reno", "cubic"]), 20, "congestion windows"),
+        cases: &[
+            case(
+                Helps,
+                "the path is long and fat.",
+                long_fat(["reno", "cubic"]),
+                Metric::Goodput,
+                1,
+            ),
+            case(
+                Helps,
+                "losses are random: it takes less at each, and comes back sooner.",
+                lossy(["reno", "cubic"]),
+                Metric::Goodput,
+                10,
+            ),
+            case(
+                Nothing,
+                "the queue holds a round trip's worth: both keep the link busy.",
+                bulk(["reno", "cubic"]),
+                Metric::Goodput,
+                1,
+            ),
+            case(
+                Hurts,
+                "others wait in the same queue: it stands fuller.",
+                bulk(["reno", "cubic"]),
+                Metric::QueueDelay,
+                1,
+            ),
+        ],
+    },
+];

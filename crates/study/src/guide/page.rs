@@ -1,0 +1,108 @@
+//! Entries as documents: one by itself, a family as a page, and the table of contents.
+
+use super::{Case, Entry, FAMILIES, Guided, Measured, entries};
+use ackord_measure::stats::Estimate;
+use ackord_report::document::{Block, Cell, Column, Document, Section, Shown, Table};
+
+/// One mechanism by itself.
+pub fn document(guided: &Guided) -> Document {
+    Document {
+        title: format!("{} ({})", guided.entry.name, guided.entry.family),
+        purpose: guided.entry.idea.to_owned(),
+        sections: vec![Section { heading: "In runs".to_owned(), blocks: blocks(guided) }],
+        ..Document::default()
+    }
+}
+
+/// A family: what it decides, and every mechanism of it.
+pub fn page_document(family: &str, members: &[Guided]) -> Document {
+    let decides = FAMILIES.iter().find(|(name, _)| *name == family).map_or("", |(_, text)| text);
+    let section = |guided: &Guided| {
+        let idea = Block::Text(guided.entry.idea.to_owned());
+        let blocks = [idea].into_iter().chain(blocks(guided)).collect();
+        Section { heading: guided.entry.name.to_owned(), blocks }
+    };
+    Document {
+        title: decides.to_owned(),
+        purpose: format!(
+            "Each number is the mean of the runs that the command beside it makes, with its 95 % \
+             interval. A difference of less than {:.0} %, or within the intervals, counts as \
+             nothing.",
+            100.0 * super::WORTH
+        ),
+        sections: members.iter().map(section).collect(),
+        ..Document::default()
+    }
+}
+
+/// What the guide has, family by family.
+pub fn index_document() -> Document {
+    let section = |&(family, decides): &(&str, &str)| {
+        let rows = entries().filter(|entry| entry.family == family);
+        let rows = rows.map(|entry| vec![Cell::text(entry.name), Cell::text(one_line(entry))]);
+        let table = Table {
+            caption: String::new(),
+            columns: vec![Column::words("name"), Column::words("idea")],
+            rows: rows.collect(),
+        };
+        Section::new(&format!("{decides} ({family})")).with(Block::Table(table))
+    };
+    Document {
+        title: "Mechanism guide".to_owned(),
+        purpose:
+            "For each mechanism the idea, a picture, and runs that show where it helps, where \
+                  it does nothing and where it hurts: ackord guide NAME"
+                .to_owned(),
+        sections: FAMILIES.iter().map(section).collect(),
+        ..Document::default()
+    }
+}
+
+/// The first sentence.
+fn one_line(entry: &Entry) -> String {
+    let idea = entry.idea.split_whitespace().collect::<Vec<_>>().join(" ");
+    match idea.split_once(". ") {
+        Some((first, _)) => format!("{first}."),
+        None => idea,
+    }
+}
+
+fn blocks(guided: &Guided) -> Vec<Block> {
+    let mut blocks = vec![Block::Plot(guided.plot.clone())];
+    let drawn = guided.entry.picture.setup.command(1);
+    blocks.push(command("The picture is of the first run of", &drawn));
+    for (case, measured) in guided.entry.cases.iter().zip(&guided.cases) {
+        blocks.push(Block::Text(format!("{}: {}", case.effect.heading(), case.when)));
+        blocks.push(Block::Table(table(case, measured)));
+        blocks.push(command("Shown by", &case.setup.command(case.runs)));
+    }
+    blocks
+}
+
+fn command(caption: &str, text: &str) -> Block {
+    Block::Code { caption: caption.to_owned(), text: text.to_owned(), shown: Shown::Open }
+}
+
+fn table(case: &Case, measured: &Measured) -> Table {
+    let unit = case.metric.unit();
+    let columns = vec![
+        Column::words(case.setup.vary),
+        Column::numbers(case.metric.name(), unit),
+        Column::numbers("change", ""),
+    ];
+    let [without, with] = measured.values.map(cell);
+    let change = Cell::text(measured.change());
+    let rows = vec![
+        vec![Cell::text(case.setup.values[0]), without, Cell::text("")],
+        vec![Cell::text(case.setup.values[1]), with, change],
+    ];
+    Table { caption: String::new(), columns, rows }
+}
+
+fn cell(estimate: Estimate) -> Cell {
+    Cell::Interval {
+        mean: estimate.mean,
+        half_width: estimate.ci95,
+        decimals: ackord_report::document::decimals_for(estimate.mean),
+    }
+}

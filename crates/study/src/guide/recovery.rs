@@ -1,0 +1,141 @@
+//! What is sent while a loss is repaired.
+
+use super::Effect::{Helps, Hurts, Nothing};
+use super::{Drawn, Entry, Metric, Picture, Setup, case};
+use ackord_units::Span;
+
+/// Losses one at a time.
+const fn lossy(values: [&'static str; 2]) -> Setup {
+    Setup::of("lossy-wifi", "tcp.recovery", values)
+}
+
+/// Losses in heaps, at the end of slow start.
+const fn overshoot(values: [&'static str; 2]) -> Setup {
+    Setup::of("one-flow", "tcp.recovery", values)
+}
+
+/// A path without any loss.
+const fn clean(values: [&'static str; 2]) -> Setup {
+    overshoot(values).with(&["tcp.max_window=40"])
+}
+
+const fn repair(setup: Setup, caption: &'static str) -> Picture {
+    Picture {
+        setup,
+        plot: Drawn::Sequence,
+        from: Span::from_millis(300),
+        to: Span::from_millis(1500),
+        caption,
+    }
+}
+
+const NOTHING: &str = "nothing is lost.";
+
+pub(super) static ENTRIES: &[Entry] = &[
+    Entry {
+        name: "tahoe",
+        family: "recovery",
+        idea: "A detected loss is answered like a timeout: slow start from one segment, sending
+again everything from the hole on. It needs no state and no peer's help, and it empties
+the path with every loss.",
+        picture: repair(overshoot(["newreno", "tahoe"]), "the end of slow start"),
+        cases: &[
+            case(
+                Helps,
+                "a whole heap of segments is lost at once: NewReno repairs one per round trip.",
+                overshoot(["newreno", "tahoe"]).with(&[
+                    "links.path.queue.limit=200 packets",
+                    "links.path.delay=100 ms",
+                    "tcp.congestion=reno",
+                ]),
+                Metric::Goodput,
+                1,
+            ),
+            case(Nothing, NOTHING, clean(["newreno", "tahoe"]), Metric::Goodput, 1),
+            case(
+                Hurts,
+                "single losses empty a path that was not congested.",
+                lossy(["newreno", "tahoe"]),
+                Metric::Goodput,
+                10,
+            ),
+        ],
+    },
+    Entry {
+        name: "reno",
+        family: "recovery",
+        idea: "After a fast retransmit each further duplicate acknowledgment lets a new segment out,
+so that the path stays filled while cwnd is halved. The first new acknowledgment ends the
+repair, whatever else is missing: of two losses in a window the second often waits for a
+timeout.",
+        picture: repair(overshoot(["tahoe", "reno"]), "the end of slow start"),
+        cases: &[
+            case(
+                Helps,
+                "losses come one at a time: the path stays filled.",
+                lossy(["tahoe", "reno"]),
+                Metric::Goodput,
+                20,
+            ),
+            case(Nothing, NOTHING, clean(["tahoe", "reno"]), Metric::Goodput, 1),
+            case(
+                Hurts,
+                "several segments of a window are lost: it waits for timeouts that NewReno does \
+                 without.",
+                lossy(["newreno", "reno"]).with(&["links.wifi.loss.per_packet=3 %"]),
+                Metric::Timeouts,
+                20,
+            ),
+        ],
+    },
+    Entry {
+        name: "newreno",
+        family: "recovery",
+        idea: "A partial acknowledgment, one that covers some but not all of what was outstanding at
+the loss, shows the next hole, which is repaired at once. A window with several losses is
+repaired without a timeout, one hole per round trip.",
+        picture: repair(overshoot(["reno", "newreno"]), "the end of slow start"),
+        cases: &[
+            case(
+                Helps,
+                "several segments of a window are lost.",
+                lossy(["reno", "newreno"]).with(&["links.wifi.loss.per_packet=3 %"]),
+                Metric::Goodput,
+                20,
+            ),
+            case(Nothing, NOTHING, clean(["reno", "newreno"]), Metric::Goodput, 1),
+            case(
+                Hurts,
+                "a heap of segments is lost and the peer would speak SACK: one hole per round trip \
+                 is slow.",
+                overshoot(["sack", "newreno"]),
+                Metric::Goodput,
+                1,
+            ),
+        ],
+    },
+    Entry {
+        name: "sack",
+        family: "recovery",
+        idea: "The receiver says which blocks have arrived, so the sender knows every hole and how much
+is in the network. All holes of a window are repaired in about a round trip, paced so
+that what leaves follows what arrives (proportional rate reduction).",
+        picture: repair(overshoot(["newreno", "sack"]), "the end of slow start"),
+        cases: &[
+            case(
+                Helps,
+                "a heap of segments is lost: all holes are repaired together.",
+                overshoot(["newreno", "sack"]),
+                Metric::Goodput,
+                1,
+            ),
+            case(
+                Nothing,
+                "losses come one at a time: there is only one hole to know of.",
+                lossy(["newreno", "sack"]),
+                Metric::Goodput,
+                10,
+            ),
+        ],
+    },
+];
