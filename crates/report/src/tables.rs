@@ -303,6 +303,7 @@ pub fn comparison_flow_table(comparison: &Comparison) -> Table {
         Column::numbers("done after", "s"),
         Column::numbers("sent again", "%"),
         Column::numbers("timeouts", ""),
+        Column::numbers("ACKs", ""),
         Column::numbers("RTT mean", "ms"),
     ];
     let flows = comparison.variants.iter().flat_map(|variant| {
@@ -314,6 +315,7 @@ pub fn comparison_flow_table(comparison: &Comparison) -> Table {
                 interval(flow.completion_s, 1.0),
                 interval(flow.retransmitted_percent, 1.0),
                 interval(flow.timeouts, 1.0),
+                interval(flow.acks_sent, 1.0),
                 interval(flow.mean_rtt_ms, 1.0),
             ]
         })

@@ -26,7 +26,7 @@ const fn long_fat(values: [&'static str; 2]) -> Setup {
 
 /// A path that the receiver's window fills without any queue.
 const fn unhurried(values: [&'static str; 2]) -> Setup {
-    bulk(values).with(&["tcp.max_window=30"])
+    bulk(values).with(&["tcp.max_window=20"])
 }
 
 const fn window(setup: Setup, to: u64, caption: &'static str) -> Picture {

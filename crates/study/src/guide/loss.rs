@@ -4,6 +4,12 @@ use super::Effect::{Helps, Hurts, Nothing};
 use super::{Drawn, Entry, Metric, Picture, Setup, case};
 use ackord_units::Span;
 
+/// Three duplicates and nothing else.
+const UNLIMITED: &str = "{ kind = \"fixed\", limited_transmit = \"off\" }";
+
+const SMALL_WINDOWS: &[&str] =
+    &["tcp.sack=off", "tcp.ack=immediate", "links.wifi.loss.per_packet=3 %"];
+
 pub(super) static ENTRIES: &[Entry] = &[
     Entry {
         name: "fixed",
@@ -36,19 +42,18 @@ retransmission, the oldest segment is lost if it has been out for longer than a
 fine-grained timeout: losses that would never yield three duplicates are repaired without
 waiting for the coarse timer.",
         picture: Picture {
-            setup: Setup::of("lossy-wifi", "tcp.loss", ["fixed", "vegas"])
-                .with(&["tcp.recovery=reno"]),
+            setup: Setup::of("lossy-wifi", "tcp.loss", [UNLIMITED, "vegas"]).with(SMALL_WINDOWS),
             plot: Drawn::Sequence,
             from: Span::ZERO,
             to: Span::from_secs(5),
-            caption: "random loss, without SACK's help",
+            caption: "random loss, without the help of SACK",
         },
         cases: &[
             case(
                 Helps,
-                "several segments of a window are lost and Reno would wait for timeouts.",
-                Setup::of("lossy-wifi", "tcp.loss", ["fixed", "vegas"])
-                    .with(&["tcp.recovery=reno", "links.wifi.loss.per_packet=3 %"]),
+                "windows are small, every segment is acknowledged and there is no limited \
+                 transmit: one duplicate is enough.",
+                Setup::of("lossy-wifi", "tcp.loss", [UNLIMITED, "vegas"]).with(SMALL_WINDOWS),
                 Metric::Timeouts,
                 20,
             ),
@@ -58,6 +63,15 @@ waiting for the coarse timer.",
                 Setup::of("one-flow", "tcp.loss", ["fixed", "vegas"]),
                 Metric::Goodput,
                 1,
+            ),
+            case(
+                Hurts,
+                "the other choice is three duplicates with limited transmit, which draws the \
+                 missing duplicates out of small windows.",
+                Setup::of("lossy-wifi", "tcp.loss", ["fixed", "vegas"])
+                    .with(&["links.wifi.loss.per_packet=3 %"]),
+                Metric::Timeouts,
+                20,
             ),
         ],
     },
