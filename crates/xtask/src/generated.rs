@@ -8,13 +8,19 @@
 //! <!-- end of generated -->
 //! ```
 //!
-//! `generated --write` fills the blocks in; the check compares. The scenario schema is generated
+//! The pages of `docs/guide` are wholly the program's: `ackord guide --pages docs/guide`.
+//!
+//! `generated --write` fills the blocks in and writes the pages; the check compares. The scenario schema is generated
 //! too; the test beside the types compares it with the file.
 
 use crate::workspace::Workspace;
 use crate::{CannotCheck, Findings};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
+
+/// The pages of the mechanism guide.
+const GUIDE: &str = "docs/guide";
 
 const OPEN: &str = "<!-- generated: ";
 const OPEN_END: &str = " -->";
@@ -28,10 +34,17 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Findings, CannotCheck> {
             findings.errors.push(format!("{name}: quoted output is out of date: `make generated`"));
         }
     }
+    let fresh = workspace.root.join("target/guide");
+    guide(workspace, &fresh)?;
+    let differs = differing(&workspace.root.join(GUIDE), &fresh)?;
+    findings.errors.extend(
+        differs.into_iter().map(|name| format!("{GUIDE}/{name} is out of date: `make generated`")),
+    );
+    std::fs::remove_dir_all(&fresh)?;
     Ok(findings)
 }
 
-/// Writes what each block's command prints into the block.
+/// Writes what each block's command prints into the block, and the pages of the guide.
 pub(crate) fn write(workspace: &Workspace) -> Result<Findings, CannotCheck> {
     for (name, text, fresh) in documents(workspace)? {
         if text != fresh {
@@ -39,7 +52,52 @@ pub(crate) fn write(workspace: &Workspace) -> Result<Findings, CannotCheck> {
             println!("generated: wrote {name}");
         }
     }
+    let folder = workspace.root.join(GUIDE);
+    if folder.exists() {
+        // Pages of mechanisms that are no more would stay otherwise.
+        std::fs::remove_dir_all(&folder)?;
+    }
+    guide(workspace, &folder)?;
+    println!("generated: wrote {GUIDE}");
     Ok(Findings::default())
+}
+
+/// Lets the program write the guide's pages into `folder`.
+fn guide(workspace: &Workspace, folder: &Path) -> Result<(), CannotCheck> {
+    let program = workspace.build_program()?;
+    let done = Command::new(program).args(["guide", "--pages"]).arg(folder).output()?;
+    if done.status.success() {
+        return Ok(());
+    }
+    Err(format!("the guide: {}", String::from_utf8_lossy(&done.stderr)).into())
+}
+
+/// The files that are not the same in both folders, or only in one of them.
+fn differing(one: &Path, other: &Path) -> Result<BTreeSet<String>, CannotCheck> {
+    let (one, other) = (contents(one)?, contents(other)?);
+    let names = one.keys().chain(other.keys());
+    Ok(names.filter(|name| one.get(*name) != other.get(*name)).cloned().collect())
+}
+
+/// Every file below a folder, by its path from there; nothing if there is no folder.
+fn contents(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>, CannotCheck> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        if !next.exists() {
+            continue;
+        }
+        for entry in std::fs::read_dir(&next)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(folder)?.display().to_string();
+                files.insert(name, std::fs::read(&path)?);
+            }
+        }
+    }
+    Ok(files)
 }
 
 /// Every document with blocks: its name, its text, and its text with the blocks filled afresh.
@@ -116,6 +174,23 @@ mod tests {
         assert!(fresh.contains("\n$ ackord x\noutput of ackord x\n```\n"), "{fresh}");
         assert!(!fresh.contains("old") && fresh.ends_with("after\n"), "{fresh}");
         assert_eq!(refill(&fresh, print).unwrap(), fresh);
+    }
+
+    #[test]
+    fn folders_are_compared_file_by_file() {
+        let folder = std::env::temp_dir().join(format!("ackord-xtask-{}", std::process::id()));
+        let (one, other) = (folder.join("one"), folder.join("other"));
+        for (side, name, text) in
+            [(&one, "a/same", "x"), (&other, "a/same", "x"), (&one, "b", "1"), (&other, "b", "2")]
+        {
+            let path = side.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        std::fs::write(one.join("only"), "").unwrap();
+        let differs = differing(&one, &other).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(differs.into_iter().collect::<Vec<_>>(), ["b", "only"]);
     }
 
     #[test]
