@@ -34,7 +34,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Findings, CannotCheck> {
             findings.errors.push(format!("{name}: quoted output is out of date: `make generated`"));
         }
     }
-    let fresh = workspace.root.join("target/guide");
+    let fresh = Path::new(&workspace.metadata.target_directory).join("guide");
     guide(workspace, &fresh)?;
     let differs = differing(&workspace.root.join(GUIDE), &fresh)?;
     findings.errors.extend(
