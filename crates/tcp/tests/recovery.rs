@@ -80,6 +80,19 @@ fn reno_leaves_a_second_hole_to_the_timer() {
 }
 
 #[test]
+fn newreno_repairs_alike_whether_or_not_the_peer_sends_blocks() {
+    let repair = |sack: Offer, blocks: &[(u32, u32)]| {
+        let mut peer = Peer::of(Setup { sack, ..Setup::default() });
+        peer.sent();
+        peer.wait(40);
+        let mut sent: Vec<Vec<u32>> = (0..7).map(|_| peer.ack(0, blocks)).collect();
+        sent.push(peer.ack(4, &[]));
+        sent
+    };
+    assert_eq!(repair(Offer::Yes, &[(1, 4), (5, 10)]), repair(Offer::No, &[]));
+}
+
+#[test]
 fn tahoe_starts_again_from_one_segment() {
     let mut peer = Peer::of(Setup { recovery: "tahoe", ..Setup::default() });
     peer.sent();

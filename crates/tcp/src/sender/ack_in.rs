@@ -47,7 +47,7 @@ impl Sender {
                 self.on_duplicate_ack(trace, newly_sacked);
             }
         }
-        let dsack = dsack_block(&ack.sack, ack.ack).filter(|_| self.uses_sack);
+        let dsack = dsack_block(&ack.sack, ack.ack).filter(|_| self.reads_dsack);
         if let Some(duplicate) = dsack {
             self.on_dsack(trace, duplicate);
         }

@@ -75,7 +75,7 @@ impl Sender {
                 phase => Stage::Repairing(phase.kind()),
             },
             verification: Verification {
-                dsack: available(self.uses_sack),
+                dsack: available(self.reads_dsack),
                 timestamps: available(self.ts_clock.is_some()),
             },
         }

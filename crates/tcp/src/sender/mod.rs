@@ -141,6 +141,8 @@ pub(crate) struct Sender {
     initial_window_segments: u64,
     max_window_segments: Option<u64>,
     uses_sack: bool,
+    /// Duplicates that the peer reports (RFC 2883) mean something to any sender.
+    reads_dsack: bool,
     pub(crate) board: Scoreboard,
     pub(crate) rtt: RttEstimator,
     congestion: Box<dyn CongestionControl>,
@@ -213,6 +215,7 @@ impl Sender {
             initial_window_segments: config.initial_window_segments,
             max_window_segments: config.max_window_segments,
             uses_sack: false,
+            reads_dsack: false,
             board,
             rtt: RttEstimator::new(config.rto),
             congestion,
@@ -268,12 +271,15 @@ impl Sender {
 
     /// Whether both ends speak SACK, and the clock of the timestamps if they use them.
     pub(crate) fn agree(&mut self, sack: bool, ts_clock: Option<TsClock>) {
-        self.uses_sack = sack;
+        // Tahoe, Reno and NewReno know nothing of the blocks, whoever sends them.
+        let reads_sack = self.recovery.without_sack().is_some();
+        self.uses_sack = sack && reads_sack;
+        self.reads_dsack = sack;
         self.ts_clock = ts_clock;
         if !sack && let Some(instead) = self.recovery.without_sack() {
             self.recovery = instead;
         }
-        if !sack && let Some(instead) = self.loss.without_sack() {
+        if !self.uses_sack && let Some(instead) = self.loss.without_sack() {
             self.loss = instead;
         }
     }
