@@ -14,6 +14,13 @@ const fn stream(values: [&'static str; 2]) -> Setup {
     messages(values).with(&["flows.messages.traffic.interval=2 ms", "tcp.ack=immediate"])
 }
 
+/// Messages of a segment and a bit.
+const fn large(values: [&'static str; 2]) -> Setup {
+    messages(values).with(&[
+        "flows.messages.traffic={ kind = \"paced\", message = \"2000 B\", interval = \"300 ms\" }",
+    ])
+}
+
 const fn bulk(values: [&'static str; 2]) -> Setup {
     Setup::of("one-flow", "tcp.nagle", values)
 }
@@ -80,6 +87,60 @@ it.",
                 "the receiver delays its acknowledgments.",
                 messages(["off", "on"]),
                 Metric::RoundTrip,
+                1,
+            ),
+        ],
+    },
+    Entry {
+        name: "minshall",
+        family: "nagle",
+        idea: "A segment that is not full waits only while an earlier one that was not full is
+unacknowledged. The odd piece at the end of a large write leaves at once, so the stall with
+a delayed acknowledgment is gone for writes larger than a segment; small pieces in a row still
+share packets. Stock Linux does this.",
+        picture: Picture {
+            setup: large(["on", "minshall"]),
+            ..picture(["on", "minshall"], "a message of 2000 B every 300 ms")
+        },
+        cases: &[
+            case(
+                Helps,
+                "a write fills a segment and a bit: Nagle holds the bit until a delayed \
+                 acknowledgment. An acknowledgment is saved as well.",
+                large(["on", "minshall"]),
+                Metric::Acks,
+                1,
+            ),
+            case(Nothing, BULK, bulk(["on", "minshall"]), Metric::Goodput, 1),
+            case(
+                Hurts,
+                "an application writes small pieces in a row: fewer share a packet than with Nagle.",
+                stream(["on", "minshall"]),
+                Metric::Acks,
+                1,
+            ),
+        ],
+    },
+    Entry {
+        name: "ari",
+        family: "nagle",
+        idea: "The sender's half of ARI: small segments leave at once, unless the application's history
+says that it moves bulk, for which Nagle stays on.",
+        picture: picture(["on", "ari"], "a message every 60 ms"),
+        cases: &[
+            case(
+                Helps,
+                "the receiver delays its acknowledgments: a held message meets one that waits.",
+                messages(["on", "ari"]),
+                Metric::RoundTrip,
+                1,
+            ),
+            case(Nothing, BULK, bulk(["on", "ari"]), Metric::Goodput, 1),
+            case(
+                Hurts,
+                "an application writes small pieces in a row and has no history as a bulk sender.",
+                stream(["on", "ari"]),
+                Metric::Acks,
                 1,
             ),
         ],
