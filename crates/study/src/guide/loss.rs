@@ -1,8 +1,54 @@
 //! When a segment counts as lost.
+//!
+//! The mechanisms against reordering are compared on the same three paths: one that reorders, one
+//! that loses at random, one that only ever drops from a full queue.
 
 use super::Effect::{Helps, Hurts, Nothing};
-use super::{Drawn, Entry, Metric, Picture, Setup, case};
+use super::{Case, Drawn, Entry, Metric, Picture, Setup, case};
 use ackord_units::Span;
+
+/// The path's delay is drawn anew twenty times a second, and packets overtake one another.
+const fn reordering(values: [&'static str; 2]) -> Setup {
+    Setup::of("one-flow", "tcp.loss", values).with(&[
+        "links.path.jitter={ kind = \"redraw\", every = \"50 ms\", deviation = \"10 ms\" }",
+    ])
+}
+
+/// One random loss in a hundred packets.
+const fn lossy(values: [&'static str; 2]) -> Setup {
+    Setup::of("lossy-wifi", "tcp.loss", values)
+}
+
+/// Drops from a full queue, in order.
+const fn in_order(values: [&'static str; 2]) -> Setup {
+    Setup::of("one-flow", "tcp.loss", values)
+}
+
+const fn reordered(values: [&'static str; 2]) -> Picture {
+    Picture {
+        setup: reordering(values),
+        plot: Drawn::Window,
+        from: Span::ZERO,
+        to: Span::from_secs(20),
+        caption: "congestion windows on a path that reorders",
+    }
+}
+
+/// The case that all of them were made for.
+const fn overtaking(values: [&'static str; 2]) -> Case {
+    case(
+        Helps,
+        "packets overtake one another: what is only late is no longer repaired, or the repair's \
+         cost is given back.",
+        reordering(values),
+        Metric::Goodput,
+        10,
+    )
+}
+
+const fn nothing_overtakes(values: [&'static str; 2]) -> Case {
+    case(Nothing, "packets keep their order.", in_order(values), Metric::Goodput, 1)
+}
 
 /// Three duplicates and nothing else.
 const UNLIMITED: &str = "{ kind = \"fixed\", limited_transmit = \"off\" }";
@@ -10,69 +56,281 @@ const UNLIMITED: &str = "{ kind = \"fixed\", limited_transmit = \"off\" }";
 const SMALL_WINDOWS: &[&str] =
     &["tcp.sack=off", "tcp.ack=immediate", "links.wifi.loss.per_packet=3 %"];
 
-pub(super) static ENTRIES: &[Entry] = &[
-    Entry {
-        name: "fixed",
-        family: "loss",
-        idea: "The oldest segment is lost once this many duplicate acknowledgments have come (three, by
-RFC 5681), or as many segments above it are known to have arrived. Small thresholds
-repair soonest; on a path that reorders they repair what was never lost, and halve cwnd
-for it.",
-        picture: Picture {
-            setup: Setup::of("lossy-wifi", "tcp.loss.threshold", ["3", "10"]),
-            plot: Drawn::Sequence,
-            from: Span::ZERO,
-            to: Span::from_secs(5),
-            caption: "three duplicates or ten, under random loss",
-        },
-        cases: &[case(
-            Hurts,
-            "the threshold is larger than the path's reordering asks for: small windows do not \
-             yield so many duplicates, and wait for timeouts.",
-            Setup::of("lossy-wifi", "tcp.loss.threshold", ["3", "10"]),
+pub(super) static ENTRIES: &[Entry] =
+    &[FIXED, VEGAS, RACK, EIFEL, DAD, DAD_SD, BLANTON_ALLMAN, NCR, DCR, PR];
+
+const FIXED: Entry = Entry {
+    name: "fixed",
+    family: "loss",
+    idea: "The oldest segment is lost once this many duplicate acknowledgments have come (three, by
+RFC 5681), or as many segments above it are known to have arrived. Small thresholds repair
+soonest; on a path that reorders they repair what was never lost, and halve cwnd for it.",
+    picture: Picture {
+        setup: Setup { vary: "tcp.loss.threshold", ..reordering(["3", "30"]) },
+        ..reordered(["3", "30"])
+    },
+    cases: &[
+        case(
+            Helps,
+            "the threshold is as large as the path's reordering: thirty instead of three.",
+            Setup { vary: "tcp.loss.threshold", ..reordering(["3", "30"]) },
             Metric::Goodput,
             10,
-        )],
+        ),
+        case(
+            Nothing,
+            "packets keep their order and windows are large.",
+            Setup { vary: "tcp.loss.threshold", ..in_order(["3", "30"]) },
+            Metric::Goodput,
+            1,
+        ),
+        case(
+            Hurts,
+            "the threshold is larger than reordering asks for: small windows do not yield so many \
+             duplicates, and wait for timeouts.",
+            Setup { vary: "tcp.loss.threshold", ..lossy(["3", "30"]) },
+            Metric::Goodput,
+            5,
+        ),
+    ],
+};
+
+const VEGAS: Entry = Entry {
+    name: "vegas",
+    family: "loss",
+    idea: "On the first duplicate acknowledgment, and on the first two new ones after a
+retransmission, the oldest segment is lost if it has been out for longer than a fine-grained
+timeout: losses that would never yield three duplicates are repaired without waiting for the
+coarse timer.",
+    picture: Picture {
+        setup: lossy([UNLIMITED, "vegas"]).with(SMALL_WINDOWS),
+        plot: Drawn::Sequence,
+        from: Span::ZERO,
+        to: Span::from_secs(5),
+        caption: "random loss, without the help of SACK",
     },
-    Entry {
-        name: "vegas",
-        family: "loss",
-        idea: "On the first duplicate acknowledgment, and on the first two new ones after a
-retransmission, the oldest segment is lost if it has been out for longer than a
-fine-grained timeout: losses that would never yield three duplicates are repaired without
-waiting for the coarse timer.",
-        picture: Picture {
-            setup: Setup::of("lossy-wifi", "tcp.loss", [UNLIMITED, "vegas"]).with(SMALL_WINDOWS),
-            plot: Drawn::Sequence,
-            from: Span::ZERO,
-            to: Span::from_secs(5),
-            caption: "random loss, without the help of SACK",
-        },
-        cases: &[
-            case(
-                Helps,
-                "windows are small, every segment is acknowledged and there is no limited \
-                 transmit: one duplicate is enough.",
-                Setup::of("lossy-wifi", "tcp.loss", [UNLIMITED, "vegas"]).with(SMALL_WINDOWS),
-                Metric::Timeouts,
-                20,
-            ),
-            case(
-                Nothing,
-                "SACK and enough duplicates tell all there is to know.",
-                Setup::of("one-flow", "tcp.loss", ["fixed", "vegas"]),
-                Metric::Goodput,
-                1,
-            ),
-            case(
-                Hurts,
-                "the other choice is three duplicates with limited transmit, which draws the \
-                 missing duplicates out of small windows.",
-                Setup::of("lossy-wifi", "tcp.loss", ["fixed", "vegas"])
-                    .with(&["links.wifi.loss.per_packet=3 %"]),
-                Metric::Timeouts,
-                20,
-            ),
-        ],
+    cases: &[
+        case(
+            Helps,
+            "windows are small, every segment is acknowledged and there is no limited transmit: \
+             one duplicate is enough.",
+            lossy([UNLIMITED, "vegas"]).with(SMALL_WINDOWS),
+            Metric::Timeouts,
+            20,
+        ),
+        case(
+            Nothing,
+            "SACK and enough duplicates tell all there is to know.",
+            in_order(["fixed", "vegas"]),
+            Metric::Goodput,
+            1,
+        ),
+        case(
+            Hurts,
+            "the other choice is three duplicates with limited transmit, which draws the missing \
+             duplicates out of small windows.",
+            lossy(["fixed", "vegas"]).with(&["links.wifi.loss.per_packet=3 %"]),
+            Metric::Timeouts,
+            20,
+        ),
+    ],
+};
+
+const RACK: Entry = Entry {
+    name: "rack",
+    family: "loss",
+    idea:
+        "A segment is lost once one sent after it has arrived and a little time for reordering has
+passed. Time tells what counting cannot: lost retransmissions are found, and where reordering
+has been seen the allowance grows. A probe at the end of a flight turns losses of the tail into
+ordinary ones. What stock Linux does.",
+    picture: Picture {
+        setup: lossy(["fixed", "rack"]).with(&["links.wifi.loss.per_packet=3 %"]),
+        plot: Drawn::Sequence,
+        from: Span::ZERO,
+        to: Span::from_secs(10),
+        caption: "random loss of 3 %: lost retransmissions wait for no timeout",
     },
-];
+    cases: &[
+        overtaking(["fixed", "rack"]),
+        case(
+            Helps,
+            "retransmissions and tails are lost too: nearly all timeouts are gone.",
+            lossy(["fixed", "rack"]).with(&["links.wifi.loss.per_packet=3 %"]),
+            Metric::Timeouts,
+            10,
+        ),
+        nothing_overtakes(["fixed", "rack"]),
+        case(
+            Hurts,
+            "reordering is longer than its allowance, a round trip at most: it sends more again \
+             than a threshold of thirty.",
+            reordering(["{ kind = \"fixed\", threshold = 30 }", "rack"]),
+            Metric::Retransmitted,
+            10,
+        ),
+    ],
+};
+
+const EIFEL: Entry = Entry {
+    name: "eifel",
+    family: "loss",
+    idea: "Three duplicates still start a repair. But if the first acknowledgment after the
+retransmission echoes an older timestamp, the original had arrived: the repair was not needed,
+and cwnd and ssthresh go back to where they were.",
+    picture: reordered(["fixed", "eifel"]),
+    cases: &[
+        overtaking(["fixed", "eifel"]),
+        nothing_overtakes(["fixed", "eifel"]),
+        case(
+            Hurts,
+            "packets overtake one another all the time: nothing is learnt, so every run of \
+             duplicates sends again what was only late.",
+            reordering(["fixed", "eifel"]),
+            Metric::Retransmitted,
+            10,
+        ),
+    ],
+};
+
+const DAD: Entry = Entry {
+    name: "dad",
+    family: "loss",
+    idea:
+        "When the segment everyone waited for turns up within a round trip, it was reordering, and
+the number of duplicates it drew becomes the threshold. Each repair lowers it by one; a timeout,
+or a round trip without the segment, sets it back to three.",
+    picture: reordered(["fixed", "dad"]),
+    cases: &[
+        overtaking(["fixed", "dad"]),
+        nothing_overtakes(["fixed", "dad"]),
+        case(
+            Hurts,
+            "reordering comes in all lengths: the threshold jumps with the last one, and much is \
+             sent again for nothing.",
+            reordering(["dad-sd", "dad"]),
+            Metric::Retransmitted,
+            10,
+        ),
+    ],
+};
+
+const DAD_SD: Entry = Entry {
+    name: "dad-sd",
+    family: "loss",
+    idea:
+        "As dad, but the threshold is a smoothed one: alpha of what it was, the rest from the last
+reordering. In practical mode length and lateness are smoothed with their deviations, the
+threshold is bounded by what is in flight, a timer strikes before the retransmission timeout
+would, and a repair that proves needless gives back exactly what it took.",
+    picture: reordered(["fixed", "dad-sd"]),
+    cases: &[
+        overtaking(["fixed", "dad-sd"]),
+        case(
+            Helps,
+            "the other choice is RACK: a smoothed threshold sends less again for nothing.",
+            reordering(["rack", "dad-sd"]),
+            Metric::Retransmitted,
+            10,
+        ),
+        nothing_overtakes(["fixed", "dad-sd"]),
+        case(
+            Hurts,
+            "others wait in the same queue: what is no longer given up for nothing fills it.",
+            reordering(["fixed", "dad-sd"]),
+            Metric::QueueDelay,
+            10,
+        ),
+    ],
+};
+
+const BLANTON_ALLMAN: Entry = Entry {
+    name: "blanton-allman",
+    family: "loss",
+    idea:
+        "The receiver reports segments that came twice (DSACK). A retransmission that was such a one
+was needless: what it took is given back, and the threshold rises to the length of the
+reordering that caused it, by one, by the mean or by a moving average.",
+    picture: reordered(["fixed", "blanton-allman"]),
+    cases: &[
+        overtaking(["fixed", "blanton-allman"]),
+        nothing_overtakes(["fixed", "blanton-allman"]),
+        case(
+            Hurts,
+            "each lesson costs a needless retransmission: it sends more again than dad-sd, whose \
+             timer watches.",
+            reordering(["dad-sd", "blanton-allman"]),
+            Metric::Retransmitted,
+            10,
+        ),
+    ],
+};
+
+const NCR: Entry = Entry {
+    name: "ncr",
+    family: "loss",
+    idea: "The threshold is in proportion to what is in flight: about a round trip's worth of
+duplicates must come before a segment counts as lost, and meanwhile new data keeps the
+acknowledgments coming (extended limited transmit).",
+    picture: reordered(["fixed", "ncr"]),
+    cases: &[
+        overtaking(["fixed", "ncr"]),
+        nothing_overtakes(["fixed", "ncr"]),
+        case(
+            Hurts,
+            "others wait in the same queue: what is no longer given up for nothing fills it.",
+            reordering(["fixed", "ncr"]),
+            Metric::QueueDelay,
+            10,
+        ),
+    ],
+};
+
+const DCR: Entry = Entry {
+    name: "dcr",
+    family: "loss",
+    idea:
+        "The response to duplicates is delayed by a round trip: if the missing segment has come by
+then, nothing was lost. Each duplicate meanwhile lets a new segment out. Every real loss waits a
+round trip longer.",
+    picture: reordered(["fixed", "dcr"]),
+    cases: &[
+        overtaking(["fixed", "dcr"]),
+        nothing_overtakes(["fixed", "dcr"]),
+        case(
+            Hurts,
+            "others wait in the same queue: what is no longer given up for nothing fills it.",
+            reordering(["fixed", "dcr"]),
+            Metric::QueueDelay,
+            10,
+        ),
+    ],
+};
+
+const PR: Entry = Entry {
+    name: "pr",
+    family: "loss",
+    idea: "Duplicates mean nothing at all. Each segment has a timer of its own, a multiple of the
+largest recent round trip; a segment is lost when that has passed. No order is assumed, of
+segments or of acknowledgments.",
+    picture: reordered(["fixed", "pr"]),
+    cases: &[
+        overtaking(["fixed", "pr"]),
+        case(
+            Helps,
+            "retransmissions are lost too: they have timers as well.",
+            lossy(["fixed", "pr"]).with(&["links.wifi.loss.per_packet=3 %"]),
+            Metric::Timeouts,
+            10,
+        ),
+        nothing_overtakes(["fixed", "pr"]),
+        case(
+            Hurts,
+            "acknowledgments cost something: holes stay open longer, and each segment above one \
+             is acknowledged by itself.",
+            lossy(["fixed", "pr"]).with(&["links.wifi.loss.per_packet=3 %"]),
+            Metric::Acks,
+            10,
+        ),
+    ],
+};
