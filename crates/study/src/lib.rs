@@ -25,8 +25,8 @@
 mod capture;
 mod compare;
 mod execute;
-mod history;
 pub mod guide;
+mod history;
 mod labels;
 pub mod paper;
 mod reports;
