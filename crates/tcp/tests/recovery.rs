@@ -103,6 +103,21 @@ fn tahoe_starts_again_from_one_segment() {
     assert_eq!(peer.ack(3, &[]), vec![3, 4]);
 }
 
+/// RFC 6582 §3.2 step 2: "covers more than recover".
+#[test]
+fn duplicates_of_what_tahoe_sent_again_for_nothing_start_no_repair() {
+    let mut peer = Peer::of(Setup { recovery: "tahoe", ..Setup::default() });
+    peer.sent();
+    peer.wait(40);
+    duplicates(&mut peer, 0, 3);
+    // Only segment 0 was lost; the acknowledgment covers all that was outstanding.
+    assert_eq!(peer.ack(12, &[]), vec![12, 13]);
+    // Limited transmit goes on, as with any doubt.
+    let expected = vec![vec![14], vec![15], none(), none(), none()];
+    assert_eq!(duplicates(&mut peer, 12, 5), expected);
+    assert_eq!(peer.sender.stats().retransmitted_segments, 1);
+}
+
 #[test]
 fn sack_repairs_exactly_what_is_missing() {
     let mut peer = Peer::of(Setup { recovery: "sack", sack: Offer::Yes, ..Setup::default() });

@@ -319,10 +319,16 @@ impl Sender {
         }
     }
 
-    /// RFC 6582 §3.2 step 2: one repair for a window of data.
+    /// RFC 6582 §3.2 step 2: one repair for a window of data. Without SACK the acknowledgment has
+    /// to cover more than `recover`: what the repair sent again for nothing draws duplicates of
+    /// exactly that, and a repair on their account would do the same again, for ever. New blocks
+    /// cannot come of that.
     pub(super) fn may_repair(&self) -> bool {
         self.recovery.reentry() == Reentry::Allowed
-            || self.recover.is_none_or(|recover| self.snd_una.at_or_after(recover))
+            || self.recover.is_none_or(|recover| match self.uses_sack {
+                true => self.snd_una.at_or_after(recover),
+                false => self.snd_una.after(recover),
+            })
     }
 
     /// Something is lost, and marked so: reduce the window and repair it.
