@@ -33,6 +33,8 @@ const fn window(setup: Setup, to: u64, caption: &'static str) -> Picture {
     Picture { setup, plot: Drawn::Window, from: Span::ZERO, to: Span::from_secs(to), caption }
 }
 
+const NOT_LOST: &str = "the receiver's window keeps the queue from overflowing: nothing is lost.";
+
 pub(super) static ENTRIES: &[Entry] = &[
     Entry {
         name: "reno",
@@ -131,6 +133,81 @@ trip, so long fat paths are filled in seconds; a loss takes only 30 %.",
                 "others wait in the same queue: it stands fuller.",
                 bulk(["reno", "cubic"]),
                 Metric::QueueDelay,
+                1,
+            ),
+        ],
+    },
+    Entry {
+        name: "tahoe",
+        family: "congestion",
+        idea: "Reno's growth, but every loss, however it was found, empties the window: slow start from
+one segment up to half of what was in flight. Safe, and slow on any path that loses now and
+then.",
+        picture: window(bulk(["reno", "tahoe"]), 20, "congestion windows"),
+        cases: &[
+            case(Nothing, NOT_LOST, unhurried(["reno", "tahoe"]), Metric::Goodput, 1),
+            case(
+                Hurts,
+                "losses are random.",
+                lossy(["reno", "tahoe"]),
+                Metric::Goodput,
+                10,
+            ),
+        ],
+    },
+    Entry {
+        name: "westwood",
+        family: "congestion",
+        idea: "The sender measures the rate at which acknowledgments bring its data home. After a loss
+cwnd becomes that rate times the smallest round trip, instead of half of what it was: a
+random loss on an uncongested path takes next to nothing.",
+        picture: window(lossy(["reno", "westwood"]), 10, "congestion windows under 1 % random loss"),
+        cases: &[
+            case(
+                Helps,
+                "losses are random: the measured rate knows that nothing was congested.",
+                lossy(["reno", "westwood"]),
+                Metric::Goodput,
+                10,
+            ),
+            case(Nothing, NOT_LOST, unhurried(["reno", "westwood"]), Metric::Goodput, 1),
+            case(
+                Hurts,
+                "the path is long and fat and slow start overshoots: the measured rate is low then, \
+                 and Reno's slow growth starts from there.",
+                long_fat(["reno", "westwood"]),
+                Metric::Goodput,
+                1,
+            ),
+        ],
+    },
+    Entry {
+        name: "bbr",
+        family: "congestion",
+        idea: "The sender keeps a model of the path: the largest delivery rate and the smallest round trip
+seen lately. It paces at that rate, tries a little more now and then, drains what that has
+queued, and takes losses for a limit only when they are many. Losses below 2 % do not slow it.",
+        picture: window(bulk(["cubic", "bbr"]), 20, "congestion windows"),
+        cases: &[
+            case(
+                Helps,
+                "losses are random.",
+                lossy(["cubic", "bbr"]),
+                Metric::Goodput,
+                10,
+            ),
+            case(
+                Helps,
+                "delay matters: the queue is drained again and again.",
+                bulk(["cubic", "bbr"]),
+                Metric::QueueDelay,
+                1,
+            ),
+            case(
+                Hurts,
+                "the flow is alone at a queue that CUBIC fills: draining it costs a few percent.",
+                bulk(["cubic", "bbr"]),
+                Metric::Goodput,
                 1,
             ),
         ],

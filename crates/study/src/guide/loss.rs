@@ -296,13 +296,20 @@ round trip longer.",
     picture: reordered(["fixed", "dcr"]),
     cases: &[
         overtaking(["fixed", "dcr"]),
-        nothing_overtakes(["fixed", "dcr"]),
+        case(
+            Nothing,
+            "packets keep their order and losses come one at a time, from a short queue.",
+            in_order(["fixed", "dcr"]).with(&["links.path.queue.limit=8 packets"]),
+            Metric::Goodput,
+            1,
+        ),
         case(
             Hurts,
-            "others wait in the same queue: what is no longer given up for nothing fills it.",
-            reordering(["fixed", "dcr"]),
-            Metric::QueueDelay,
-            10,
+            "a heap of segments is lost at the end of slow start: a round trip more goes by, and \
+             more is lost meanwhile.",
+            in_order(["fixed", "dcr"]),
+            Metric::Goodput,
+            1,
         ),
     ],
 };

@@ -42,14 +42,11 @@ the path with every loss.",
         cases: &[
             case(
                 Helps,
-                "a whole heap of segments is lost at once: NewReno repairs one per round trip.",
-                overshoot(["newreno", "tahoe"]).with(&[
-                    "tcp.sack=off",
-                    "links.path.queue.limit=200 packets",
-                    "links.path.delay=100 ms",
-                ]),
+                "several segments of a window are lost and the other choice is Reno, which waits \
+                 for a timeout then.",
+                lossy(["reno", "tahoe"]).with(&["links.wifi.loss.per_packet=3 %"]),
                 Metric::Goodput,
-                1,
+                20,
             ),
             case(Nothing, NOTHING, clean(["newreno", "tahoe"]), Metric::Goodput, 1),
             case(
@@ -72,10 +69,11 @@ timeout.",
         cases: &[
             case(
                 Helps,
-                "losses come one at a time: the path stays filled.",
-                lossy(["tahoe", "reno"]),
+                "losses come one at a time, as a short queue drops them: the path stays filled.",
+                overshoot(["tahoe", "reno"])
+                    .with(&["tcp.congestion=reno", "links.path.queue.limit=8 packets"]),
                 Metric::Goodput,
-                20,
+                1,
             ),
             case(Nothing, NOTHING, clean(["tahoe", "reno"]), Metric::Goodput, 1),
             case(
