@@ -282,6 +282,29 @@ fn a_timeout_takes_only_what_has_been_out_for_too_long() {
 }
 
 #[test]
+fn a_first_window_lost_whole_costs_one_timeout() {
+    for tlp in ["on", "off"] {
+        let mut sender = Sender::of(&[("loss", "rack"), ("loss.tlp", tlp)], 10);
+        assert_eq!(sender.sent().len(), 10);
+        let last = sender.until(400).pop();
+        assert_eq!(last.map(|(_, number)| number), Some(0), "the timer's retransmission");
+        let mut out = sender.ack(1, &[]).len();
+        assert_eq!(out, 2, "slow start");
+        let mut next = 1;
+        while next < 10 {
+            let now = sender.millis();
+            sender.until(now + 40);
+            for _ in 0..std::mem::take(&mut out) {
+                next += 1;
+                out += sender.ack(next, &[]).len();
+            }
+        }
+        assert!(sender.connection.all_acknowledged());
+        assert_eq!(sender.timeouts(), 1, "probes {tlp}");
+    }
+}
+
+#[test]
 fn a_stamp_older_than_the_retransmission_shows_the_repair_was_not_needed() {
     let mut sender = warm(&[("loss", "rack"), ("timestamps", "on")]);
     let before = sender.cwnd_segments();

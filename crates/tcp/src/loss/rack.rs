@@ -109,6 +109,9 @@ impl LossDetector for Rack {
 
 impl ByTime for Rack {
     fn on_delivered(&mut self, now: Time, delivered: &Delivered) {
+        if let Some(rtt) = delivered.min_rtt {
+            self.state.note_handshake(now, rtt);
+        }
         let transmission = match (delivered.hole, delivered.echo) {
             (Hole::SentOnce, _) => Transmission::Only,
             (Hole::Resent(_), Echo::Older) => Transmission::EarlierThanResent,

@@ -52,7 +52,9 @@ impl Sender {
             self.on_dsack(trace, duplicate);
         }
         self.look_for_overdue(trace);
-        self.look_at_probe(trace, ack, Seen { snd_una_before, dsack });
+        if self.tail.is_some() {
+            self.look_at_probe(trace, ack, Seen { snd_una_before, dsack });
+        }
         self.refresh_detector();
         self.tell_sample(trace);
     }
@@ -114,12 +116,11 @@ impl Sender {
         let repairing = self.phase != Phase::Open;
         self.look_at_first_new_ack(t, ack.echo, advance.extent_segments, lateness);
         let verdict = self.ask_after_new_ack(t, &advance);
-        let delivered = if acked.earliest_sent_at.is_some() || newly_sacked > 0 {
-            OldDelivered::Yes
-        } else {
-            OldDelivered::No
-        };
-        self.look_into_timeout(t, AckKind::Advances, delivered);
+        if self.frto.is_undecided() {
+            let old = acked.earliest_sent_at.is_some() || newly_sacked > 0;
+            let delivered = if old { OldDelivered::Yes } else { OldDelivered::No };
+            self.look_into_timeout(t, AckKind::Advances, delivered);
+        }
         let undone = repairing && self.phase == Phase::Open;
 
         let sample = AckSample {

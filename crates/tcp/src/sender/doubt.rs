@@ -186,9 +186,13 @@ impl Sender {
     /// is lost, and others only if they have been out for too long, whatever was sent after them.
     pub(super) fn mark_overdue_on_rto<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         self.board.mark_oldest_lost();
-        if let Horizon::Overdue { age, .. } = self.horizon() {
-            let overdue = Overdue { sent_before: None, age };
-            self.mark_older(trace, overdue, LossReason::RetransmissionTimeout);
+        match self.horizon() {
+            Horizon::Overdue { age, .. } => {
+                let overdue = Overdue { sent_before: None, age };
+                self.mark_older(trace, overdue, LossReason::RetransmissionTimeout);
+            }
+            // Nothing has arrived yet: RACK.rtt is zero, and everything has been out for longer.
+            Horizon::Unknown => self.board.mark_all_lost(),
         }
     }
 

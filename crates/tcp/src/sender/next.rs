@@ -238,7 +238,9 @@ impl Sender {
         if self.rto_at.is_none() {
             self.restart_rto(now);
         }
-        self.arm_probe(now);
+        if self.tail.is_some() {
+            self.arm_probe(now);
+        }
         self.persist.at = None;
         self.persist.due = false;
         outgoing

@@ -112,6 +112,13 @@ impl RackState {
         }
     }
 
+    /// The handshake's round trip, until data gives a minimum of its own (step 1).
+    pub(crate) fn note_handshake(&mut self, now: Time, rtt: Span) {
+        if self.min_rtt.get().is_none() {
+            self.min_rtt.on_sample(now, rtt);
+        }
+    }
+
     /// Steps 1 to 3 for one delivered segment.
     pub(crate) fn on_delivery(&mut self, now: Time, delivery: &Delivery) {
         let rtt = now.saturating_since(delivery.mark.at);
@@ -128,7 +135,7 @@ impl RackState {
     fn note_latest(&mut self, rtt: Span, delivery: &Delivery) {
         let credible = match delivery.transmission {
             Transmission::Only => true,
-            Transmission::Resent => self.min_rtt.get().is_some_and(|least| rtt >= least),
+            Transmission::Resent => self.min_rtt.get().is_none_or(|least| rtt >= least),
             Transmission::EarlierThanResent => false,
         };
         if !credible {
