@@ -200,6 +200,12 @@ impl Sender {
         self.loss.on_spurious(now, &spurious)
     }
 
+    /// The largest window that could ever be used: beyond it doubling has no end.
+    fn largest_window(&self) -> Bytes {
+        let peers = Bytes(u64::from(self.max_snd_wnd));
+        self.max_window_segments.map_or(peers, |segments| peers.min(self.smss * segments))
+    }
+
     /// Gives back what the last repair took; nothing if it has been given back already.
     pub(super) fn undo<S: Sink>(
         &mut self,
@@ -219,7 +225,8 @@ impl Sender {
                 (cwnd_now.max(restart.min(taken.cwnd)), pipe_prev)
             }
             (Undo::DoubleCwnd, _) => {
-                (cwnd_now * 2, self.repairs.previous_ssthresh.unwrap_or(ssthresh_now))
+                let doubled = (cwnd_now * 2).min(self.largest_window()).max(cwnd_now);
+                (doubled, self.repairs.previous_ssthresh.unwrap_or(ssthresh_now))
             }
             (Undo::Restore | Undo::SlowStartBack, None) => return,
         };
