@@ -10,6 +10,8 @@ pub struct Doubt {
     pub duplicate_acks: u32,
     /// Octets known to have arrived above the oldest segment (zero without SACK).
     pub sacked: Bytes,
+    /// The octet after the highest of them.
+    pub highest_sacked: Option<Seq>,
     /// The sender's segment size.
     pub smss: Bytes,
     /// Oldest octet not acknowledged.

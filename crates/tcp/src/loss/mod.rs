@@ -133,7 +133,8 @@ pub trait LossDetector: Send + fmt::Debug {
         None
     }
 
-    /// That timer expired.
+    /// That timer expired. During fast recovery [`LossVerdict::Lost`] sends the oldest segment
+    /// again, without another reduction.
     fn on_deadline(&mut self, _now: Time, _doubt: &Doubt) -> LossVerdict {
         LossVerdict::WAIT
     }
@@ -183,6 +184,7 @@ pub(crate) mod testing {
         Doubt {
             duplicate_acks,
             sacked: Bytes(sacked),
+            highest_sacked: (sacked > 0).then_some(Seq(20_000)),
             smss: Bytes(1000),
             snd_una: Seq(0),
             snd_nxt: Seq(20_000),

@@ -306,7 +306,7 @@ impl Sender {
         trace.emit(|endpoint| Event::RecoveryExited { endpoint, kind });
     }
 
-    fn lose_oldest<S: Sink>(&mut self, trace: &mut Trace<'_, S>, reason: LossReason) {
+    pub(super) fn lose_oldest<S: Sink>(&mut self, trace: &mut Trace<'_, S>, reason: LossReason) {
         if let Some(oldest) = self.board.mark_oldest_lost() {
             tell_lost(trace, &oldest, reason);
         }

@@ -60,6 +60,7 @@ impl Sender {
         Doubt {
             duplicate_acks: self.duplicate_acks,
             sacked: self.board.sacked(),
+            highest_sacked: self.board.highest_sacked(),
             smss: self.smss,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
@@ -132,9 +133,18 @@ impl Sender {
         let now = trace.now;
         if self.loss.deadline().is_some_and(|at| at <= now) {
             let verdict = self.loss.on_deadline(now, &self.doubt());
-            let open = self.phase == Phase::Open && !self.board.is_empty();
-            if open || matches!(verdict, LossVerdict::Spurious(_)) {
-                self.follow(trace, verdict, LossReason::DetectorTimer);
+            let outstanding = !self.board.is_empty();
+            let spurious = matches!(verdict, LossVerdict::Spurious(_));
+            match self.phase {
+                _ if spurious => self.follow(trace, verdict, LossReason::DetectorTimer),
+                Phase::Open if outstanding => {
+                    self.follow(trace, verdict, LossReason::DetectorTimer);
+                }
+                Phase::FastRecovery { .. } if outstanding && verdict == LossVerdict::Lost => {
+                    self.lose_oldest(trace, LossReason::DetectorTimer);
+                    self.forced = Forced::Retransmission;
+                }
+                _ => {}
             }
         }
         self.look_for_overdue(trace);

@@ -5,7 +5,9 @@
 //! | `paper.rs` | what the paper says, in two readings |
 //! | `practical.rs` | the same idea for a sender that has SACK, DSACK and timestamps |
 //! | `smoothed.rs` | mean and deviation of what has been observed |
+//! | `overtaken.rs` | since when a segment has been overtaken |
 
+mod overtaken;
 mod paper;
 mod practical;
 mod smoothed;

@@ -24,23 +24,29 @@ use super::super::dad::DEFAULT_THRESHOLD;
 use super::super::{
     Advance, Available, Doubt, Hole, LossDetector, LossVerdict, Spurious, Stage, Undo,
 };
+use super::overtaken::Overtaken;
 use super::smoothed::Smoothed;
 use ackord_events::RecoveryKind;
 use ackord_units::{Bytes, Span, Time};
 
 /// The smoothed threshold, with a timer by smoothed lateness.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct DadSd {
     /// Weight of what was known before against the reordering just seen.
     alpha: f64,
     /// Segments that had arrived above a hole when its original came.
     extent_segments: Smoothed,
-    /// Seconds from the first sign of a hole to the original's arrival.
+    /// Seconds from the first arrival above a hole to the original's.
     lateness_s: Smoothed,
-    /// What the two make of it, bounded by the window.
+    /// How many arrivals above a hole make it lost, bounded by the window.
     threshold: u32,
     /// The hole under suspicion.
     run: Option<Run>,
+    overtaken: Overtaken,
+    /// The hole for which the last repair began, until it is filled; then what it was.
+    repaired: Repaired,
+    /// When the oldest segment is to be sent again, during fast recovery.
+    resend_at: Option<Time>,
     /// Repairs since reordering was last seen.
     repairs_in_order: u32,
 }
@@ -50,6 +56,17 @@ pub struct DadSd {
 struct Run {
     began_at: Time,
     expires_at: Option<Time>,
+}
+
+/// What is known about the hole for which a repair began.
+#[derive(Clone, Copy, Debug)]
+enum Repaired {
+    /// Nothing any more.
+    Nothing,
+    /// It was first seen then.
+    Missing { since: Time },
+    /// It was filled.
+    Filled { extent_segments: u32, lateness: Span },
 }
 
 /// Repairs without reordering between them after which what was learnt is forgotten: as many as
@@ -65,6 +82,9 @@ impl DadSd {
             lateness_s: Smoothed::default(),
             threshold: DEFAULT_THRESHOLD,
             run: None,
+            overtaken: Overtaken::default(),
+            repaired: Repaired::Nothing,
+            resend_at: None,
             repairs_in_order: 0,
         }
     }
@@ -82,61 +102,71 @@ impl DadSd {
         self.repairs_in_order = 0;
     }
 
-    fn has_seen_reordering(&self) -> bool {
-        self.extent_segments.bound().is_some()
-    }
-
     /// How many arrivals above a hole are waited for: what reordering hardly ever exceeds, but
     /// no more than a window can bring.
     fn threshold_for(&self, doubt: &Doubt) -> u32 {
-        let learnt = self.extent_segments.bound().map_or(0.0, f64::ceil) as u32;
+        let Some(learnt) = self.extent_segments.bound() else { return DEFAULT_THRESHOLD };
         let window = doubt.cwnd.min(doubt.flight_size).get() / doubt.smss.get().max(1);
         let others = u32::try_from(window.saturating_sub(1)).unwrap_or(u32::MAX);
-        learnt.saturating_add(1).min(others).max(DEFAULT_THRESHOLD)
+        (learnt.ceil() as u32).saturating_add(1).min(others).max(DEFAULT_THRESHOLD)
     }
 
-    /// How long after the first sign of a hole it is waited for. One round trip, as in the paper,
-    /// until lateness has been seen; well before the retransmission timer in any case.
-    fn patience(&self, now: Time, doubt: &Doubt) -> Option<Span> {
+    /// How long a hole is waited for at most: one round trip from the first arrival above it, as in
+    /// the paper, and half of what is then left to the retransmission timer.
+    fn most_patience(began_at: Time, doubt: &Doubt) -> Option<Span> {
         let srtt = doubt.srtt?;
-        let seen = self.lateness_s.bound().map_or(srtt, Span::from_secs_f64);
-        let left = doubt.rto_at.map_or(srtt * 2, |at| at.saturating_since(now));
-        Some(seen.max(srtt / 4).min(srtt).min(left / 2))
+        let left = doubt.rto_at.map_or(srtt * 2, |at| at.saturating_since(began_at));
+        Some(srtt.min(left / 2))
     }
 
+    /// The segment that is the oldest now is missing: is it lost?
     fn judge(&mut self, now: Time, doubt: &Doubt) -> LossVerdict {
-        let patience = self.patience(now, doubt);
-        self.run.get_or_insert(Run {
-            began_at: now,
-            expires_at: patience.map(|patience| now + patience),
-        });
         self.threshold = self.threshold_for(doubt);
-        let arrived = doubt.arrived_above();
-        if doubt.reaches(self.threshold) {
+        let since = self.overtaken.since().unwrap_or(now);
+        let began_at = self.run.map_or(since, |run| run.began_at);
+        let most = Self::most_patience(began_at, doubt);
+        // What lateness hardly ever exceeds; nothing is known of it before reordering was seen.
+        let usual = self.lateness_s.bound().map_or(Span::ZERO, Span::from_secs_f64);
+        let arrived = doubt.reaches(self.threshold);
+        let patience = if arrived { most.map(|most| most.min(usual)) } else { most };
+        let expires_at = patience.map(|patience| began_at + patience);
+        self.run = Some(Run { began_at, expires_at });
+        let overdue = expires_at.is_some_and(|at| at <= now);
+        if overdue || (arrived && patience.is_none()) {
             return LossVerdict::Lost;
         }
         // RFC 3042 until reordering has been seen; then a segment for each that has arrived, as
         // RFC 4653's aggressive variant has it, up to a second window.
-        let allowed =
-            if self.has_seen_reordering() { arrived } else { doubt.duplicate_acks.min(2) };
+        let allowed = match self.extent_segments.bound() {
+            None => doubt.duplicate_acks.min(2),
+            Some(_) => doubt.arrived_above(),
+        };
         LossVerdict::NotYet { beyond_cwnd: (doubt.smss * u64::from(allowed)).min(doubt.cwnd) }
+    }
+
+    /// During fast recovery a timer alone watches the oldest segment: one round trip from when it
+    /// became the oldest, or from when it was last sent again by this.
+    fn watch(&mut self, now: Time, doubt: &Doubt) {
+        let patience = doubt.oldest_sent_at.and(Self::most_patience(now, doubt));
+        self.resend_at = patience.map(|patience| now + patience);
     }
 
     /// Without DSACK and timestamps: whether an acknowledgment came too early to be that of the
     /// retransmission.
-    fn original_arrived(&self, now: Time, doubt: &Doubt, advance: &Advance) -> bool {
+    fn original_arrived(now: Time, doubt: &Doubt, advance: &Advance, since: Time) -> bool {
         let Hole::Resent(resent_at) = advance.hole else { return false };
         let verification = doubt.verification;
         let proved_otherwise =
             Available::Yes == verification.timestamps || Available::Yes == verification.dsack;
         let too_early = doubt.min_rtt.is_some_and(|least| now.saturating_since(resent_at) < least);
-        let pending = self.run.is_some_and(|run| run.expires_at.is_some_and(|at| now < at));
+        let pending = now < since + doubt.srtt.unwrap_or(Span::ZERO);
         !proved_otherwise && (too_early || pending)
     }
 }
 
 impl LossDetector for DadSd {
     fn on_duplicate_ack(&mut self, now: Time, doubt: &Doubt) -> LossVerdict {
+        self.overtaken.note(now, doubt.snd_una, doubt.highest_sacked);
         self.judge(now, doubt)
     }
 
@@ -145,22 +175,33 @@ impl LossDetector for DadSd {
     }
 
     fn on_new_ack(&mut self, now: Time, doubt: &Doubt, advance: &Advance) -> LossVerdict {
-        let spurious = self.original_arrived(now, doubt, advance)
-            && doubt.stage == Stage::Repairing(RecoveryKind::Fast);
-        let late = advance.hole == Hole::SentOnce && doubt.stage == Stage::Open;
-        if let Some(run) = self.run.take()
-            && advance.extent_segments > 0
-            && (late || spurious)
+        let run = self.run.take();
+        self.resend_at = None;
+        self.overtaken.note(now, doubt.snd_una, doubt.highest_sacked);
+        let extent_segments = advance.extent_segments;
+        if let Some(run) = run
+            && doubt.stage == Stage::Open
+            && advance.hole == Hole::SentOnce
+            && extent_segments > 0
         {
-            self.learn(advance.extent_segments, now.saturating_since(run.began_at));
+            self.learn(extent_segments, now.saturating_since(run.began_at));
         }
-        if spurious {
-            LossVerdict::Spurious(Undo::Restore)
-        } else if doubt.stage == Stage::Open && doubt.sacked > Bytes::ZERO {
-            self.judge(now, doubt)
-        } else {
-            LossVerdict::WAIT
+        if let Repaired::Missing { since } = self.repaired {
+            let lateness = now.saturating_since(since);
+            self.repaired = Repaired::Filled { extent_segments, lateness };
+            if doubt.stage == Stage::Repairing(RecoveryKind::Fast)
+                && Self::original_arrived(now, doubt, advance, since)
+            {
+                self.learn(extent_segments, lateness);
+                return LossVerdict::Spurious(Undo::Restore);
+            }
         }
+        match doubt.stage {
+            Stage::Open if doubt.sacked > Bytes::ZERO => return self.judge(now, doubt),
+            Stage::Repairing(RecoveryKind::Fast) => self.watch(now, doubt),
+            Stage::Open | Stage::Repairing(RecoveryKind::Timeout) => {}
+        }
+        LossVerdict::WAIT
     }
 
     fn on_repair(&mut self, _now: Time, kind: RecoveryKind) {
@@ -170,31 +211,51 @@ impl LossDetector for DadSd {
                 if self.repairs_in_order >= REPAIRS_TO_FORGET {
                     self.forget();
                 }
+                self.repaired = match self.run.take() {
+                    Some(run) => Repaired::Missing { since: run.began_at },
+                    None => Repaired::Nothing,
+                };
             }
             // The paper, §3.2.4: a timeout shows that the threshold was wrong.
             RecoveryKind::Timeout => {
                 self.forget();
                 self.run = None;
+                self.resend_at = None;
+                self.repaired = Repaired::Nothing;
                 self.threshold = DEFAULT_THRESHOLD;
             }
         }
     }
 
-    fn on_spurious(&mut self, _now: Time, spurious: &Spurious) -> Option<Undo> {
-        if spurious.extent_segments > 0 {
-            self.learn(spurious.extent_segments, spurious.lateness);
+    fn on_spurious(&mut self, now: Time, spurious: &Spurious) -> Option<Undo> {
+        self.resend_at = None;
+        match std::mem::replace(&mut self.repaired, Repaired::Nothing) {
+            Repaired::Nothing => {}
+            Repaired::Missing { since } => {
+                self.learn(spurious.extent_segments, now.saturating_since(since));
+            }
+            Repaired::Filled { extent_segments, lateness } => {
+                self.learn(extent_segments, lateness);
+            }
         }
         Some(Undo::Restore)
     }
 
     fn deadline(&self) -> Option<Time> {
-        self.run.and_then(|run| run.expires_at)
+        let expires_at = self.run.and_then(|run| run.expires_at);
+        expires_at.into_iter().chain(self.resend_at).min()
     }
 
-    fn on_deadline(&mut self, _now: Time, doubt: &Doubt) -> LossVerdict {
-        if let Some(run) = &mut self.run {
-            run.expires_at = None;
+    fn on_deadline(&mut self, now: Time, doubt: &Doubt) -> LossVerdict {
+        let watched = self.resend_at.take_if(|at| *at <= now).is_some();
+        let expired = self.run.as_mut().and_then(|run| run.expires_at.take_if(|at| *at <= now));
+        match doubt.stage {
+            Stage::Open if expired.is_some() => LossVerdict::Lost,
+            Stage::Repairing(RecoveryKind::Fast) if watched => {
+                self.watch(now, doubt);
+                LossVerdict::Lost
+            }
+            _ => LossVerdict::WAIT,
         }
-        if doubt.stage == Stage::Open { LossVerdict::Lost } else { LossVerdict::WAIT }
     }
 }
