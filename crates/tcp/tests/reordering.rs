@@ -152,6 +152,7 @@ fn that_has_learnt_fifty(timestamps: &str) -> Sender {
         sender.on(Ack { next: 0, sack: &[(1, 1 + count)], echo: Some(40) });
     }
     sender.on(Ack { next: 51, sack: &[], echo: Some(40) });
+    sender.on(Ack { next: 60, sack: &[], echo: Some(40) });
     sender.until(sender.millis() + 40);
     sender.on(Ack { next: 60, sack: &[(0, 1)], echo: None });
     assert_eq!(sender.retransmitted(), 1);

@@ -149,6 +149,11 @@ impl Sender {
         }
         self.look_for_overdue(trace);
         self.refresh_detector();
+        debug_assert!(
+            self.loss.deadline().is_none_or(|at| at > now),
+            "a detector's timer that has expired is over: {:?}",
+            self.loss
+        );
         self.tell_losses(trace.now);
     }
 

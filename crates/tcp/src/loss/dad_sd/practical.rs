@@ -145,7 +145,7 @@ impl DadSd {
     }
 
     /// During fast recovery a timer alone watches the oldest segment: one round trip from when it
-    /// became the oldest, or from when it was last sent again by this.
+    /// became the oldest.
     fn watch(&mut self, now: Time, doubt: &Doubt) {
         let patience = doubt.oldest_sent_at.and(Self::most_patience(now, doubt));
         self.resend_at = patience.map(|patience| now + patience);
@@ -251,10 +251,8 @@ impl LossDetector for DadSd {
         let expired = self.run.as_mut().and_then(|run| run.expires_at.take_if(|at| *at <= now));
         match doubt.stage {
             Stage::Open if expired.is_some() => LossVerdict::Lost,
-            Stage::Repairing(RecoveryKind::Fast) if watched => {
-                self.watch(now, doubt);
-                LossVerdict::Lost
-            }
+            // Once: a retransmission that is lost again is for the retransmission timer.
+            Stage::Repairing(RecoveryKind::Fast) if watched => LossVerdict::Lost,
             _ => LossVerdict::WAIT,
         }
     }
