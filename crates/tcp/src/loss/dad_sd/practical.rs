@@ -108,7 +108,7 @@ impl DadSd {
         let Some(learnt) = self.extent_segments.bound() else { return DEFAULT_THRESHOLD };
         let window = doubt.cwnd.min(doubt.flight_size).get() / doubt.smss.get().max(1);
         let others = u32::try_from(window.saturating_sub(1)).unwrap_or(u32::MAX);
-        (learnt.ceil() as u32).saturating_add(1).min(others).max(DEFAULT_THRESHOLD)
+        (learnt as u32).saturating_add(1).min(others).max(DEFAULT_THRESHOLD)
     }
 
     /// How long a hole is waited for at most: one round trip from the first arrival above it, as in
