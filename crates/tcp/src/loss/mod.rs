@@ -74,7 +74,7 @@ pub enum Undo {
     /// grown beyond it since: what was taken and no more.
     Restore,
     /// As [`Undo::Restore`], but cwnd grows back to where it was by slow start instead of at once
-    /// (RFC 4015 §3: FlightSize + min (octets acknowledged, IW), and ssthresh = pipe_prev).
+    /// (RFC 4015 §3.2: from FlightSize and a segment, with ssthresh = pipe_prev).
     SlowStartBack,
     /// ssthresh is again what it was before the last repair, and cwnd doubles (Park et al. 2008
     /// Eq. 2 and 3). Where nothing had been reduced, cwnd doubles all the same.

@@ -279,7 +279,9 @@ impl Sender {
         if !sack && let Some(instead) = self.recovery.without_sack() {
             self.recovery = instead;
         }
-        if !self.uses_sack && let Some(instead) = self.loss.without_sack() {
+        if !self.uses_sack
+            && let Some(instead) = self.loss.without_sack()
+        {
             self.loss = instead;
         }
     }

@@ -217,10 +217,9 @@ impl Sender {
         let (cwnd_now, ssthresh_now) = (self.congestion.cwnd(), self.congestion.ssthresh());
         let (cwnd, ssthresh) = match (undo, taken) {
             (Undo::Restore, Some(taken)) => (cwnd_now.max(taken.cwnd), taken.ssthresh),
-            // RFC 4015 §3.2 steps 0, 6 and 7; IW as the sender's own first window.
+            // RFC 4015 §3.2 steps 0, 6 and 7, with one segment for min (octets acknowledged, IW).
             (Undo::SlowStartBack, Some(taken)) => {
-                let initial_window = self.smss * self.initial_window_segments;
-                let restart = self.flight_size() + self.smss.min(initial_window);
+                let restart = self.flight_size() + self.smss;
                 let pipe_prev = taken.flight_size.max(taken.ssthresh);
                 (cwnd_now.max(restart.min(taken.cwnd)), pipe_prev)
             }
