@@ -22,6 +22,7 @@ pub(super) struct FlowFold {
     timeouts: u64,
     fast_recoveries: u64,
     undone_reductions: u64,
+    spurious_retransmissions: u64,
     acks_sent: u64,
     completed_at: Option<Time>,
     cwnd: StepMean,
@@ -47,6 +48,7 @@ impl FlowFold {
             timeouts: 0,
             fast_recoveries: 0,
             undone_reductions: 0,
+            spurious_retransmissions: 0,
             acks_sent: 0,
             completed_at: None,
             cwnd: StepMean::default(),
@@ -124,6 +126,10 @@ impl FlowFold {
         self.fast_recoveries += u64::from(by == self.sends && kind == RecoveryKind::Fast);
     }
 
+    pub(super) fn retransmitted_in_vain(&mut self, by: Side) {
+        self.spurious_retransmissions += u64::from(by == self.sends);
+    }
+
     pub(super) fn timed_out(&mut self, of: Side) {
         self.timeouts += u64::from(of == self.sends);
     }
@@ -153,6 +159,7 @@ impl FlowFold {
             packets_dropped: self.packets_dropped,
             fast_recoveries: self.fast_recoveries,
             undone_reductions: self.undone_reductions,
+            spurious_retransmissions: self.spurious_retransmissions,
             cwnd_mean_bytes: self.cwnd.until(stopped_at),
             cwnd_max_bytes: self.cwnd.until(stopped_at).map(|_| self.cwnd.most()),
             rtt: self.rtt.summary(),

@@ -112,6 +112,9 @@ impl Sink for Summary {
             Event::RecoveryEntered { endpoint, kind } => {
                 self.flow(endpoint.flow).recovery_entered(endpoint.side, kind);
             }
+            Event::RetransmissionSpurious { endpoint, .. } => {
+                self.flow(endpoint.flow).retransmitted_in_vain(endpoint.side);
+            }
             Event::RetransmissionTimeout { endpoint, .. } => {
                 self.flow(endpoint.flow).timed_out(endpoint.side);
             }

@@ -94,6 +94,9 @@ pub struct FlowSummary {
     /// Reductions of cwnd that the sender itself found wrong and undid. (Whether the others were
     /// spurious, no event says.)
     pub undone_reductions: u64,
+    /// Retransmissions that the receiver had already, by its DSACK reports (RFC 2883); zero where
+    /// SACK is off.
+    pub spurious_retransmissions: u64,
     /// cwnd averaged over time, from its first value to completion or the end of the run.
     pub cwnd_mean_bytes: Option<f64>,
     /// Largest cwnd in that time.

@@ -135,12 +135,14 @@ fn only_the_sender_s_timers_recoveries_and_round_trips_count() {
             let next_rto = Span::from_secs(2);
             summary
                 .emit(ms(2), Event::RetransmissionTimeout { endpoint, next_rto, consecutive: 1 });
+            let (seq, bytes) = (Seq(0), Bytes(1_000));
+            summary.emit(ms(2), Event::RetransmissionSpurious { endpoint, seq, bytes });
             let rtt = Span::from_millis(40);
             summary.emit(ms(3), Event::RttSampled { endpoint, rtt, srtt: rtt, rto: next_rto });
         }
     }
     let flow = &finish(&summary, ms(10)).flows[0];
-    assert_eq!((flow.timeouts, flow.fast_recoveries), (2, 2));
+    assert_eq!((flow.timeouts, flow.fast_recoveries, flow.spurious_retransmissions), (2, 2, 2));
     let rtt = flow.rtt.expect("two samples");
     assert_eq!((rtt.samples, rtt.mean_ms, rtt.p99_ms), (2, 40.0, 40.0));
 }
