@@ -4,11 +4,13 @@
 //! | --- | --- |
 //! | `runs.rs` | many runs in parallel, put together in order |
 //! | `verdict.rs` | the one rule by which a claim holds, differs or fails |
+//! | `ari/` | Lee et al. 2016, ARI |
 //! | `selective_drop/` | Chae and Choi 2004, selective drop |
 //!
 //! A paper is a folder below `papers/` with its scenario files, which are embedded here, and an
 //! entry in [`papers`].
 
+mod ari;
 mod runs;
 mod selective_drop;
 mod verdict;
@@ -87,15 +89,26 @@ pub enum PaperError {
     Interrupted,
 }
 
-static PAPERS: &[Paper] = &[Paper {
-    name: "selective-drop",
-    title: "A New Queueing Algorithm for Improving Fairness between TCP Flows",
-    authors: "Chae, Choi",
-    year: 2004,
-    venue: "KIPS Transactions",
-    summary: "Tables 1 and 2, Fig. 2, 3, 6 and 9: Reno against Vegas, drop-tail and selective drop",
-    reproduce: selective_drop::reproduce,
-}];
+static PAPERS: &[Paper] = &[
+    Paper {
+        name: "ari",
+        title: "TCP Algorithm Improvement for Smartphone Data Transmissions",
+        authors: "Lee, Kim, Lee, Kim",
+        year: 2016,
+        venue: "J. KICS",
+        summary: "Tables 1 to 4, Fig. 3 and 4: a phone's short transfers with quick ACKs, no Nagle",
+        reproduce: ari::reproduce,
+    },
+    Paper {
+        name: "selective-drop",
+        title: "A New Queueing Algorithm for Improving Fairness between TCP Flows",
+        authors: "Chae, Choi",
+        year: 2004,
+        venue: "KIPS Transactions",
+        summary: "Tables 1 and 2, Fig. 2, 3, 6 and 9: Reno against Vegas, drop-tail and selective drop",
+        reproduce: selective_drop::reproduce,
+    },
+];
 
 /// Every paper, in order of name.
 pub fn papers() -> &'static [Paper] {

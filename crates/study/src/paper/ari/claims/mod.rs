@@ -1,0 +1,81 @@
+//! What the paper claims, with our verdicts and the measured facts behind them.
+//!
+//! Tolerances, stated beforehand. Times are compared as a clock that shows tenths of a second has
+//! them, for the paper's were read from one, and rates as they are: both within 10 %, somewhat less
+//! than what a tenth more or fewer damaged frames changes (last table). Changes by ARI hold within half of the paper's
+//! change. "Suddenly slow" is a rate below half of the median.
+//!
+//! | file | claims about |
+//! | --- | --- |
+//! | `tables.rs` | Tables 1 to 4: times, rates, changes |
+//! | `tails.rs` | Fig. 3 and 4: no sudden slow transfers |
+//! | `stalls.rs` | Nagle, write-write-read, bulk and the history |
+
+mod stalls;
+mod tables;
+mod tails;
+
+use super::bulk::Bulk;
+use super::open::Open;
+use super::stalls::Stalls;
+use super::transfers::Transfers;
+use crate::paper::verdict::{Direction, Expected, judge};
+use ackord_measure::Claim;
+use ackord_measure::stats::Estimate;
+
+/// Everything that was measured.
+pub(super) struct Findings<'a> {
+    pub(super) transfers: &'a Transfers,
+    pub(super) stalls: &'a Stalls,
+    pub(super) bulk: &'a Bulk,
+    pub(super) open: &'a Open,
+}
+
+/// A claim before it is judged.
+struct Stated {
+    id: String,
+    what: String,
+    unit: &'static str,
+    paper: Option<f64>,
+    expected: Expected,
+    measured: Estimate,
+    direction: Direction,
+    why: String,
+}
+
+impl Stated {
+    fn judged(self) -> Claim {
+        let Estimate { mean, ci95, runs, .. } = self.measured;
+        Claim {
+            verdict: judge(self.expected, mean, ci95, self.direction),
+            id: self.id,
+            what: self.what,
+            unit: self.unit.to_owned(),
+            paper: self.paper,
+            measured: mean,
+            ci95,
+            runs,
+            why: self.why,
+        }
+    }
+}
+
+/// Every claim, in the order of the paper.
+pub(super) fn claims(findings: &Findings<'_>) -> Vec<Claim> {
+    let mut stated = Vec::new();
+    stated.extend(stalls::nagle(findings));
+    stated.extend(tables::values(findings));
+    stated.extend(tables::changes(findings));
+    stated.extend(tables::distant(findings));
+    stated.extend(tails::tails(findings));
+    stated.extend(stalls::bulk(findings));
+    stated.into_iter().map(Stated::judged).collect()
+}
+
+/// "1.23 ± 0.04", or without an interval "1.23".
+fn shown(estimate: Estimate, decimals: usize) -> String {
+    match estimate.ci95 {
+        Some(half) => format!("{:.decimals$} ± {half:.decimals$}", estimate.mean),
+        None => format!("{:.decimals$}", estimate.mean),
+    }
+}
