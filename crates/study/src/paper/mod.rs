@@ -4,12 +4,14 @@
 //! | --- | --- |
 //! | `runs.rs` | many runs in parallel, put together in order |
 //! | `verdict.rs` | the one rule by which a claim holds, differs or fails |
+//! | `adaptive_delack/` | Lee, Lee and Kim 2015, the adaptive delayed ACK |
 //! | `ari/` | Lee et al. 2016, ARI |
 //! | `selective_drop/` | Chae and Choi 2004, selective drop |
 //!
 //! A paper is a folder below `papers/` with its scenario files, which are embedded here, and an
 //! entry in [`papers`].
 
+mod adaptive_delack;
 mod ari;
 mod runs;
 mod selective_drop;
@@ -90,6 +92,16 @@ pub enum PaperError {
 }
 
 static PAPERS: &[Paper] = &[
+    Paper {
+        name: "adaptive-delack",
+        title: "Regulating Delayed ACK Timeout to Construct High Speed Transmission",
+        authors: "Lee, Lee, Kim",
+        year: 2015,
+        venue: "Journal of KICS",
+        summary: "Fig. 5 and 6, Tables 1 and 2, the gain a: small delayed-ACK timeouts, and what \
+                  they gain over a stock Linux receiver",
+        reproduce: adaptive_delack::reproduce,
+    },
     Paper {
         name: "ari",
         title: "TCP Algorithm Improvement for Smartphone Data Transmissions",

@@ -1,0 +1,273 @@
+//! Lee, Lee and Kim 2015: a delayed-ACK timeout that follows the gaps between segments.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `setup.rs` | the scenario files, the policies compared, the plan of runs |
+//! | `sample.rs` | what is kept of each run |
+//! | `simulation.rs` | §4: cwnd, ACKs and time for each timeout; Fig. 5 and 6 |
+//! | `ns3.rs` | ns-3's runs of the same |
+//! | `phones.rs` | §5: Tables 1 and 2 on a modelled Wi-Fi path, and what their gain hangs on |
+//! | `gains.rs` | every policy on nine workloads, over `delayed` and over `linux` |
+//! | `ato.rs` | §3.2: what the gain `a` does |
+//! | `claims.rs` | the claims, with measured reasons |
+//!
+//! Nothing is tuned to the paper's tables: the Wi-Fi path is fixed by the standard and by the gaps in
+//! the paper's Fig. 7, and the throughput that comes out is shown beside the paper's.
+
+mod ato;
+mod claims;
+mod gains;
+mod ns3;
+mod phones;
+mod sample;
+mod setup;
+mod simulation;
+#[cfg(test)]
+mod tests;
+
+use super::verdict::RULE;
+use super::{Effort, Options, PaperError, PaperReport, Watch};
+use crate::execute::VERSION;
+use ackord_measure::Claim;
+use ackord_report::document::{Block, Cell, Column, Section, Shown, Table};
+use ackord_report::tables::claim_table;
+use ackord_report::{Context, OutputFile, PaperResults, data, document_files, paper_document};
+use ackord_units::Span;
+use claims::Findings;
+use ns3::Band;
+use sample::Outcomes;
+use serde::Serialize;
+use setup::{DELAYED, File, Growth, LINUX, Plan};
+
+/// How many runs of each set-up.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    effort: Effort,
+    simulation: u32,
+    phones: u32,
+    variants: u32,
+    gains: u32,
+    ato: u32,
+    /// Length of the phones' runs; the paper's 30 s.
+    phone: Span,
+    /// Length of the workloads that have no end.
+    work: Span,
+}
+
+impl Extent {
+    fn of(effort: Effort) -> Extent {
+        let phone = Span::from_secs(30);
+        let [simulation, phones, variants, gains, ato] = match effort {
+            Effort::Quick => [20, 5, 3, 3, 2],
+            Effort::Full => [100, 30, 20, 20, 10],
+        };
+        let work = match effort {
+            Effort::Quick => Span::from_secs(10),
+            Effort::Full => Span::from_secs(20),
+        };
+        Extent { effort, simulation, phones, variants, gains, ato, phone, work }
+    }
+}
+
+/// Every table, as data.
+#[derive(Serialize)]
+struct Data {
+    effort: &'static str,
+    simulation: Vec<simulation::RowData>,
+    tables_1_and_2: Vec<phones::RowData>,
+    paths: Vec<phones::VariantData>,
+    gains: Vec<gains::GainData>,
+    ato: Vec<ato::RowData>,
+}
+
+#[derive(Serialize)]
+struct Results<'a> {
+    #[serde(flatten)]
+    results: &'a PaperResults,
+    tables: Data,
+}
+
+/// Everything that was measured, read from the runs.
+struct Measured {
+    extent: Extent,
+    total_runs: usize,
+    band: Band,
+    simulation: Vec<simulation::Row>,
+    phones: Vec<phones::Row>,
+    variants: Vec<phones::Variant>,
+    gains: Vec<gains::Row>,
+    ato: Vec<ato::Row>,
+}
+
+/// Reproduces the paper.
+pub(super) fn reproduce(options: Options, watch: &Watch<'_>) -> Result<PaperReport, PaperError> {
+    Ok(measure(Extent::of(options.effort), watch)?.report())
+}
+
+fn measure(extent: Extent, watch: &Watch<'_>) -> Result<Measured, PaperError> {
+    let mut plan = Plan::default();
+    let simulation = simulation::plan(&mut plan, extent.simulation)?;
+    let phones = phones::plan(&mut plan, &extent)?;
+    let gains = gains::plan(&mut plan, extent.gains, extent.work)?;
+    let ato = ato::plan(&mut plan, extent.ato, extent.phone)?;
+    let outcomes = Outcomes::of(&plan, watch)?;
+    let (phones, variants) = phones::read(&phones, &outcomes);
+    Ok(Measured {
+        extent,
+        total_runs: plan.jobs.len(),
+        band: Band::embedded(),
+        simulation: simulation::read(&simulation, &outcomes),
+        phones,
+        variants,
+        gains: gains::read(&gains, &outcomes),
+        ato: ato::read(&ato, &outcomes),
+    })
+}
+
+/// The claims with their names and reasons, for a CSV file.
+fn claims_with_reasons(claims: &[Claim]) -> Table {
+    let mut table = claim_table(claims);
+    table.columns.insert(0, Column::words("id"));
+    table.columns.push(Column::words("why"));
+    for (row, claim) in table.rows.iter_mut().zip(claims) {
+        row.insert(0, Cell::text(&claim.id));
+        row.push(Cell::text(&claim.why));
+    }
+    table
+}
+
+impl Measured {
+    fn report(&self) -> PaperReport {
+        let claims = self.claims();
+        let results = PaperResults {
+            paper: "adaptive-delack".to_owned(),
+            version: VERSION.to_owned(),
+            seed: 1,
+            claims: claims.clone(),
+        };
+        let tables = self.tables();
+        let document = paper_document(&results, self.sections(&tables), &self.context());
+        let json = data::to_json(&Results { results: &results, tables: self.data() });
+        let mut files = document_files(&document);
+        let csv = |(name, table): &(&str, Table)| data::table_csv(&format!("{name}.csv"), table);
+        files.extend(tables.iter().map(csv));
+        files.push(data::table_csv("claims.csv", &claims_with_reasons(&claims)));
+        files.push(OutputFile::new("paper.json", json.clone()));
+        PaperReport { document, json, claims, tables, files }
+    }
+
+    fn claims(&self) -> Vec<Claim> {
+        claims::claims(&Findings {
+            simulation: &self.simulation,
+            band: &self.band,
+            phones: &self.phones,
+            variants: &self.variants,
+            ato: &self.ato,
+        })
+    }
+
+    fn tables(&self) -> Vec<(&'static str, Table)> {
+        vec![
+            ("simulation", simulation::table(&self.simulation, &self.band)),
+            ("tables-1-and-2", phones::table(&self.phones)),
+            ("paths", phones::variant_table(&self.variants)),
+            ("gain-over-delayed", gains::table(&self.gains, DELAYED)),
+            ("gain-over-linux", gains::table(&self.gains, LINUX)),
+            ("acks", gains::cost_table(&self.gains)),
+            ("airtime", gains::air_table(&self.gains)),
+            ("ato", ato::table(&self.ato)),
+        ]
+    }
+
+    fn data(&self) -> Data {
+        Data {
+            effort: match self.extent.effort {
+                Effort::Quick => "quick",
+                Effort::Full => "full",
+            },
+            simulation: self.simulation.iter().map(simulation::Row::data).collect(),
+            tables_1_and_2: self.phones.iter().map(phones::Row::data).collect(),
+            paths: self.variants.iter().map(phones::Variant::data).collect(),
+            gains: self.gains.iter().flat_map(gains::Row::data).collect(),
+            ato: self.ato.iter().map(ato::Row::data).collect(),
+        }
+    }
+
+    fn sections(&self, tables: &[(&'static str, Table)]) -> Vec<Section> {
+        let table = |name: &str| {
+            let found = tables.iter().find(|(known, _)| *known == name);
+            Block::Table(found.map(|(_, table)| table.clone()).unwrap_or_default())
+        };
+        let simulated = Section::new("The simulation: §4, Fig. 5 and 6")
+            .with(table("simulation"))
+            .with(Block::Plot(simulation::figure(&self.simulation, 5)))
+            .with(Block::Plot(simulation::figure(&self.simulation, 6)));
+        let starts = Growth::BOTH.map(|growth| {
+            Block::Plot(simulation::start_figure(&self.simulation, &self.band, growth))
+        });
+        let simulated = starts.into_iter().fold(simulated, Section::with);
+        let phones = Section::new("The phones: §5, Tables 1 and 2")
+            .with(table("tables-1-and-2"))
+            .with(table("paths"));
+        let mut gains = Section::new("What remains against a stock Linux receiver");
+        for growth in Growth::BOTH {
+            gains.blocks.push(Block::Plot(gains::plot(&self.gains, LINUX, growth)));
+        }
+        for name in ["gain-over-linux", "gain-over-delayed", "acks", "airtime"] {
+            gains.blocks.push(table(name));
+        }
+        let ato = Section::new("The gain a: §3.2")
+            .with(table("ato"))
+            .with(Block::Plot(ato::plot(&self.ato)));
+        let mut files = Section::new("Scenario files");
+        files.blocks.extend(File::ALL.map(|file| {
+            let (path, text) = file.embedded();
+            Block::Code { caption: path.to_owned(), text: text.to_owned(), shown: Shown::Folded }
+        }));
+        vec![simulated, phones, gains, ato, files]
+    }
+
+    fn context(&self) -> Context {
+        Context {
+            title: "Adaptive delayed ACK: a timeout that follows the gaps between segments"
+                .to_owned(),
+            purpose: "A delayed-ACK timeout near the gap between segments is said to make cwnd grow \
+                      faster and transfers with it. Every number of the paper stands beside ours, and \
+                      what is left of the gain against a stock Linux receiver."
+                .to_owned(),
+            source: "Lee, Lee and Kim 2015, Regulating Delayed ACK Timeout to Construct High Speed \
+                     Transmission, KICS"
+                .to_owned(),
+            notes: self.notes(),
+            ..Context::default()
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let Extent { simulation, phones, variants, gains, ato, .. } = self.extent;
+        vec![
+            format!(
+                "{} runs: {simulation} of each set-up of §4, {phones} in Tables 1 and 2, {variants} \
+                 of each changed path, {gains} of each workload and {ato} of each a. Gains are \
+                 ratios of means over runs with the same seeds.",
+                self.total_runs
+            ),
+            RULE.to_owned(),
+            format!(
+                "Beside: {}. Tolerances are the standard deviation of its single runs over their \
+                 mean; for the phones' gains, that of the paper's own runs.",
+                self.band.simulator
+            ),
+            "ACK policies of §4 count segments of any size, as ns-3 does; elsewhere two full-sized \
+             segments make an ACK (RFC 5681 §4.2)."
+                .to_owned(),
+            "Workloads: bulk on 10 Mbit/s and 22 ms, clean and with 0.5 % lost, and on the phone's \
+             Wi-Fi; §4's messages; 100 kB on a new connection; ping-pong is 200 B and 200 B back; \
+             write-write-read is 50 B, 50 B and a reply, with Nagle."
+                .to_owned(),
+            "Airtime includes link acknowledgments and the waits for those that do not come; backoff \
+             is idle time and does not count."
+                .to_owned(),
+        ]
+    }
+}

@@ -1,0 +1,99 @@
+//! What ns-3 says about the same set-up: `papers/adaptive-delack/ns3/band.json`.
+
+use ackord_measure::stats::{mean, std_dev};
+use serde::Deserialize;
+
+/// `band.json`.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Band {
+    pub(super) simulator: String,
+    setups: Vec<BandSetup>,
+}
+
+/// Twenty runs of a timeout, with or without errors.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct BandSetup {
+    timeout_ms: f64,
+    errors_per_byte: f64,
+    acks: Vec<f64>,
+    cwnd_mean_bytes: Vec<f64>,
+    done_s: Vec<f64>,
+    /// Every tenth of a second.
+    pub(super) first_run_cwnd_bytes: Vec<f64>,
+}
+
+/// Mean of a figure over ns-3's runs, and how much single runs scatter relative to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Figure {
+    pub(super) mean: f64,
+    pub(super) scatter: f64,
+}
+
+impl Band {
+    pub(super) fn embedded() -> Band {
+        let text = include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../papers/adaptive-delack/ns3/band.json"
+        ));
+        serde_json::from_str(text).expect("band.json is what band.py writes, which a test reads")
+    }
+
+    /// The runs of this timeout, if ns-3 was asked for it.
+    pub(super) fn setup(&self, timeout_ms: f64, errors: Errors) -> Option<&BandSetup> {
+        let same = |setup: &&BandSetup| {
+            (setup.timeout_ms - timeout_ms).abs() < 1e-6
+                && (setup.errors_per_byte > 0.0) == (errors == Errors::Yes)
+        };
+        self.setups.iter().find(same)
+    }
+}
+
+/// Whether bytes are damaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Errors {
+    Yes,
+    No,
+}
+
+impl BandSetup {
+    pub(super) fn acks(&self) -> Figure {
+        Figure::of(&self.acks)
+    }
+
+    pub(super) fn cwnd_mean_bytes(&self) -> Figure {
+        Figure::of(&self.cwnd_mean_bytes)
+    }
+
+    pub(super) fn done_s(&self) -> Figure {
+        Figure::of(&self.done_s)
+    }
+}
+
+impl Figure {
+    fn of(values: &[f64]) -> Figure {
+        let mean = mean(values).expect("band.json has runs");
+        Figure { mean, scatter: std_dev(values).unwrap_or(0.0) / mean }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_band_has_every_timeout_of_the_paper_with_and_without_errors() {
+        let band = Band::embedded();
+        for errors in [Errors::Yes, Errors::No] {
+            for timeout_ms in [200.0, 0.9, 0.8] {
+                let setup = band.setup(timeout_ms, errors).expect("measured");
+                assert_eq!((setup.acks.len(), setup.first_run_cwnd_bytes.len()), (20, 100));
+                // An acknowledgment for each of two thousand segments, or for each pair.
+                let acks = setup.acks().mean;
+                let per_pair = if timeout_ms == 0.8 { 2_000.0 } else { 1_020.0 };
+                assert!((acks / per_pair - 1.0).abs() < 0.03, "{timeout_ms}: {acks}");
+            }
+        }
+        assert!(band.setup(5.0, Errors::Yes).is_none());
+    }
+}

@@ -1,0 +1,277 @@
+//! §4 of the paper: cwnd, acknowledgments and time for each timeout, with ns-3 beside.
+
+use super::ns3::{Band, Errors};
+use super::sample::{Outcomes, Sample, over, ratio};
+use super::setup::{
+    DELAYED_NS3, File, Growth, IMMEDIATE, LINUX, PAPER_NS3, PRACTICAL, Plan, Policy, Runs,
+    STATIC_800, STATIC_900, set,
+};
+use crate::execute::KeepSeries;
+use ackord_measure::Trace;
+use ackord_measure::stats::{Estimate, estimate};
+use ackord_report::document::{Cell, Column, Table};
+use ackord_report::plot::{Mark, Plot, PlotSeries, Range};
+use ackord_units::{Span, Time};
+use serde::Serialize;
+
+/// Policies of this section; the first three are the paper's.
+const POLICIES: [Policy; 7] =
+    [DELAYED_NS3, STATIC_900, STATIC_800, PAPER_NS3, PRACTICAL, LINUX, IMMEDIATE];
+/// cwnd after this long without errors tells how fast it grows at the start.
+const START: Span = Span::from_secs(1);
+/// Growth after a retransmission is read over this long after a reduction.
+const AFTER: Span = Span::from_millis(500);
+
+#[derive(Debug)]
+pub(super) struct SimulationPlan(Vec<(Growth, Policy, [(Errors, Runs); 2])>);
+
+/// A policy against a growth rule.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) growth: Growth,
+    pub(super) policy: Policy,
+    pub(super) damaged: Vec<Sample>,
+    pub(super) clean: Vec<Sample>,
+    damaged_cwnd: Vec<Trace>,
+    clean_cwnd: Vec<Trace>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct RowData {
+    policy: &'static str,
+    growth: Growth,
+    runs: usize,
+    acks: f64,
+    acks_per_data_segment: f64,
+    cwnd_mean_bytes: f64,
+    cwnd_after_1_s_without_errors_bytes: f64,
+    growth_after_retransmission_bytes_s: Option<f64>,
+    completion_s: Option<f64>,
+    ack_air_percent: Option<f64>,
+    without_errors: Vec<Sample>,
+    with_errors: Vec<Sample>,
+}
+
+pub(super) fn plan(plan: &mut Plan, runs: u32) -> Result<SimulationPlan, ackord_scenario::Errors> {
+    let mut rows = Vec::new();
+    for growth in Growth::BOTH {
+        for policy in POLICIES {
+            let mut both = Vec::new();
+            for errors in [Errors::Yes, Errors::No] {
+                let mut changes = vec![policy.set(), growth.set()];
+                // Without errors only the contention on the air tells one seed from another.
+                let runs = match errors {
+                    Errors::Yes => runs,
+                    Errors::No => runs.min(5),
+                };
+                if errors == Errors::No {
+                    changes.push(set("links.wired.loss", "none"));
+                }
+                both.push((errors, plan.runs(File::Simulation, &changes, runs, KeepSeries::Yes)?));
+            }
+            let both = both.try_into().expect("with errors and without");
+            rows.push((growth, policy, both));
+        }
+    }
+    Ok(SimulationPlan(rows))
+}
+
+pub(super) fn read(plan: &SimulationPlan, outcomes: &Outcomes) -> Vec<Row> {
+    let row = |(growth, policy, both): &(Growth, Policy, [(Errors, Runs); 2])| {
+        let [(_, damaged), (_, clean)] = both;
+        Row {
+            growth: *growth,
+            policy: *policy,
+            damaged: outcomes.samples(damaged),
+            clean: outcomes.samples(clean),
+            damaged_cwnd: outcomes.cwnd(damaged),
+            clean_cwnd: outcomes.cwnd(clean),
+        }
+    };
+    plan.0.iter().map(row).collect()
+}
+
+/// The row of a policy.
+pub(super) fn find(rows: &[Row], policy: Policy, growth: Growth) -> &Row {
+    let found = rows.iter().find(|row| row.policy == policy && row.growth == growth);
+    found.expect("every policy is run with both growth rules")
+}
+
+impl Row {
+    /// cwnd one second after the start, without errors.
+    pub(super) fn cwnd_at_start(&self) -> Estimate {
+        let at = Time::ZERO + START;
+        let values: Vec<f64> =
+            self.clean_cwnd.iter().filter_map(|trace| trace.value_at(at)).collect();
+        estimate(&values).expect("cwnd is known from the first second on")
+    }
+
+    /// By how many bytes a second cwnd grows in the half second after each reduction, in the runs
+    /// in which that half second has no other one; over all runs.
+    pub(super) fn growth_after_loss(&self) -> Option<Estimate> {
+        let means = self.damaged_cwnd.iter().filter_map(|trace| {
+            let each = growths_after_reductions(trace);
+            ackord_measure::stats::mean(&each)
+        });
+        estimate(&means.collect::<Vec<_>>())
+    }
+
+    pub(super) fn cwnd_gain_over(&self, base: &Row) -> Estimate {
+        ratio((&self.damaged, &base.damaged), |sample| sample.cwnd_mean_bytes)
+    }
+
+    /// How much sooner the last byte arrives: the base's time over this one's.
+    pub(super) fn speed_over(&self, base: &Row) -> Estimate {
+        ratio((&base.damaged, &self.damaged), |sample| sample.completion_s.unwrap_or(f64::NAN))
+    }
+
+    pub(super) fn data(&self) -> RowData {
+        let completion = over(&self.damaged, |sample| sample.completion_s.unwrap_or(f64::NAN)).mean;
+        let air = over(&self.damaged, |sample| sample.ack_air_percent.unwrap_or(0.0)).mean;
+        RowData {
+            policy: self.policy.id,
+            growth: self.growth,
+            runs: self.damaged.len(),
+            acks: over(&self.damaged, |sample| sample.acks as f64).mean,
+            acks_per_data_segment: over(&self.damaged, Sample::acks_per_segment).mean,
+            cwnd_mean_bytes: over(&self.damaged, |sample| sample.cwnd_mean_bytes).mean,
+            cwnd_after_1_s_without_errors_bytes: self.cwnd_at_start().mean,
+            growth_after_retransmission_bytes_s: self.growth_after_loss().map(|rate| rate.mean),
+            completion_s: completion.is_finite().then_some(completion),
+            ack_air_percent: Some(air),
+            without_errors: self.clean.clone(),
+            with_errors: self.damaged.clone(),
+        }
+    }
+}
+
+/// Bytes a second by which cwnd grows after each fall to half or less, or nearly so.
+fn growths_after_reductions(trace: &Trace) -> Vec<f64> {
+    let points = trace.points();
+    let fell = |pair: &[ackord_measure::Point]| pair[1].value < 0.8 * pair[0].value;
+    let falls: Vec<Time> =
+        points.windows(2).filter(|pair| fell(pair)).map(|pair| pair[1].at).collect();
+    let mut found = Vec::new();
+    for (index, &fall) in falls.iter().enumerate() {
+        let until = fall + AFTER;
+        let alone = falls.get(index + 1).is_none_or(|&next| next > until)
+            && points.last().is_some_and(|last| last.at >= until);
+        // A tenth of it passes before it counts: cwnd settles when the repair is over.
+        let from = fall + AFTER / 10;
+        if let (true, Some(before), Some(after)) =
+            (alone, trace.value_at(from), trace.value_at(until))
+        {
+            found.push((after - before) / until.saturating_since(from).as_secs_f64());
+        }
+    }
+    found
+}
+
+/// §4 as a table.
+pub(super) fn table(rows: &[Row], band: &Band) -> Table {
+    let columns = vec![
+        Column::words("sender grows"),
+        Column::words("receiver"),
+        Column::numbers("ACKs", ""),
+        Column::numbers("ns-3", ""),
+        Column::numbers("cwnd mean", "kB"),
+        Column::numbers("ns-3", "kB"),
+        Column::numbers("over delayed", ""),
+        Column::numbers("cwnd at 1 s", "kB"),
+        Column::numbers("after loss", "kB/s"),
+        Column::numbers("done after", "s"),
+        Column::numbers("air for ACKs", "%"),
+    ];
+    let cells = |row: &Row| {
+        let base = find(rows, DELAYED_NS3, row.growth);
+        let of = |pick: fn(&Sample) -> f64, decimals| interval(&over(&row.damaged, pick), decimals);
+        let ns3 = ns3_timeout(row).and_then(|timeout| band.setup(timeout, Errors::Yes));
+        vec![
+            Cell::text(row.growth.label()),
+            Cell::text(row.policy.label),
+            of(|sample| sample.acks as f64, 0),
+            Cell::number(ns3.map(|setup| setup.acks().mean), 0),
+            of(|sample| sample.cwnd_mean_bytes / 1e3, 2),
+            Cell::number(ns3.map(|setup| setup.cwnd_mean_bytes().mean / 1e3), 2),
+            interval(&row.cwnd_gain_over(base), 2),
+            Cell::number(row.cwnd_at_start().mean / 1e3, 1),
+            Cell::number(row.growth_after_loss().map(|rate| rate.mean / 1e3), 2),
+            of(|sample| sample.completion_s.unwrap_or(f64::NAN), 3),
+            of(|sample| sample.ack_air_percent.unwrap_or(f64::NAN), 2),
+        ]
+    };
+    let caption = "With damaged bytes (1e-5), but for cwnd one second after the start, which is \
+                   without. ns-3 grows per ACK.";
+    Table { caption: caption.to_owned(), columns, rows: rows.iter().map(cells).collect() }
+}
+
+/// The timeout that ns-3 was run with, for the paper's own three.
+fn ns3_timeout(row: &Row) -> Option<f64> {
+    let timeouts = [(DELAYED_NS3, 200.0), (STATIC_900, 0.9), (STATIC_800, 0.8)];
+    let found = timeouts.into_iter().find(|(policy, _)| *policy == row.policy);
+    found.filter(|_| row.growth == Growth::PerAck).map(|(_, timeout)| timeout)
+}
+
+pub(super) fn interval(estimate: &Estimate, decimals: usize) -> Cell {
+    Cell::Interval { mean: estimate.mean, half_width: estimate.ci95, decimals }
+}
+
+/// Fig. 5 and 6: the first run with errors, the paper's small timeout against 200 ms.
+pub(super) fn figure(rows: &[Row], number: u32) -> Plot {
+    let small = if number == 5 { STATIC_900 } else { STATIC_800 };
+    let title = format!("Fig. {number}: cwnd with a timeout of {} and of 200 ms", small.label);
+    let mut plot = Plot::new(&format!("fig-{number}"), &title, "time (s)", "cwnd (kB)");
+    for policy in [DELAYED_NS3, small] {
+        let row = find(rows, policy, Growth::PerAck);
+        plot = plot.with(PlotSeries::new(policy.label, Mark::Steps, curve(&row.damaged_cwnd[0])));
+    }
+    plot.x.range = Range::Fixed(0.0, 8.4);
+    plot
+}
+
+/// The start without errors, both growth rules, with ns-3.
+pub(super) fn start_figure(rows: &[Row], band: &Band, growth: Growth) -> Plot {
+    let title = format!("cwnd without errors, growing {}", growth.label());
+    let id = format!("start-{}", growth.word());
+    let mut plot = Plot::new(&id, &title, "time (s)", "cwnd (kB)");
+    for (colour, policy) in [DELAYED_NS3, STATIC_900, STATIC_800].into_iter().enumerate() {
+        let row = find(rows, policy, growth);
+        let ours = PlotSeries::new(policy.label, Mark::Steps, curve(&row.clean_cwnd[0]));
+        plot = plot.with(ours.coloured(colour));
+        let ns3 = ns3_timeout(row).and_then(|timeout| band.setup(timeout, Errors::No));
+        if let Some(setup) = ns3 {
+            let points = setup.first_run_cwnd_bytes.iter().enumerate();
+            let points = points.map(|(index, bytes)| ((index + 1) as f64 / 10.0, bytes / 1e3));
+            let name = format!("{}, ns-3", policy.label);
+            plot = plot.with(PlotSeries::new(&name, Mark::Line, points).coloured(colour).dashed());
+        }
+    }
+    plot.x.range = Range::Fixed(0.0, 8.4);
+    plot
+}
+
+fn curve(trace: &Trace) -> Vec<(f64, f64)> {
+    trace.points().iter().map(|point| (point.at.as_secs_f64(), point.value / 1e3)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackord_measure::Point;
+
+    #[test]
+    fn growth_is_read_after_falls_that_stand_alone() {
+        let point =
+            |millis: u64, value: f64| Point { at: Time::ZERO + Span::from_millis(millis), value };
+        // Falls at 1 s (alone) and at 3 s (another follows 100 ms later and has no half second left).
+        let rising = (0..=10).map(|step| point(1_000 + step * 50, 4_000.0 + 100.0 * step as f64));
+        let points: Vec<_> = [point(0, 8_000.0)]
+            .into_iter()
+            .chain(rising)
+            .chain([point(2_000, 6_000.0), point(3_000, 3_000.0), point(3_100, 1_500.0)])
+            .collect();
+        let found = growths_after_reductions(&Trace::exact(points));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!((found[0] - 2_000.0).abs() < 1.0, "{found:?}");
+    }
+}
