@@ -97,7 +97,7 @@ static PAPERS: &[Paper] = &[
         title: "Regulating Delayed ACK Timeout to Construct High Speed Transmission",
         authors: "Lee, Lee, Kim",
         year: 2015,
-        venue: "Journal of KICS",
+        venue: "J. KICS",
         summary: "Fig. 5 and 6, Tables 1 and 2, the gain a: small delayed-ACK timeouts, and what \
                   they gain over a stock Linux receiver",
         reproduce: adaptive_delack::reproduce,
