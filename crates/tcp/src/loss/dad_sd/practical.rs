@@ -123,11 +123,14 @@ impl DadSd {
     fn judge(&mut self, now: Time, doubt: &Doubt) -> LossVerdict {
         self.threshold = self.threshold_for(doubt);
         let since = self.overtaken.since().unwrap_or(now);
-        let began_at = self.run.map_or(since, |run| run.began_at);
+        // What was sent again after it had been overtaken is given a whole round trip: arrivals
+        // from before say nothing about the retransmission.
+        let resent_at = doubt.oldest_sent_at.filter(|at| *at > since);
+        let began_at = resent_at.unwrap_or(self.run.map_or(since, |run| run.began_at));
         let most = Self::most_patience(began_at, doubt);
         // What lateness hardly ever exceeds; nothing is known of it before reordering was seen.
         let usual = self.lateness_s.bound().map_or(Span::ZERO, Span::from_secs_f64);
-        let arrived = doubt.reaches(self.threshold);
+        let arrived = resent_at.is_none() && doubt.reaches(self.threshold);
         let patience = if arrived { most.map(|most| most.min(usual)) } else { most };
         let expires_at = patience.map(|patience| began_at + patience);
         self.run = Some(Run { began_at, expires_at });
@@ -329,6 +332,18 @@ mod tests {
         let due = sd.deadline().expect("enough have arrived: usual lateness is waited for");
         assert!(due > ms(239) && due < ms(242), "{due}");
         assert_eq!(sd.on_deadline(due, &sacked(15)), LossVerdict::Lost);
+    }
+
+    #[test]
+    fn arrivals_from_before_a_retransmission_do_not_make_it_lost() {
+        let mut sd = DadSd::new(0.5);
+        let stage = Stage::Repairing(RecoveryKind::Fast);
+        let next = Doubt { snd_una: Seq(1000), ..sacked(9) };
+        sd.on_new_ack(ms(20), &Doubt { stage, ..next }, &advance(0));
+        // The repair is over, and the oldest segment was sent again at 30 ms.
+        let oldest = Doubt { oldest_sent_at: Some(ms(30)), ..next };
+        assert_ne!(sd.on_new_ack(ms(40), &oldest, &advance(0)), LossVerdict::Lost);
+        assert_eq!(sd.deadline(), Some(ms(130)));
     }
 
     #[test]
