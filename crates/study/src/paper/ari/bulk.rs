@@ -183,7 +183,7 @@ impl Bulk {
         });
         Table {
             caption:
-                "What the history changes on a transfer of 1 MB (CUBIC, growing as Linux does)"
+                "What the history changes on a transfer of 1 MB (CUBIC, growing per acknowledgment)"
                     .to_owned(),
             columns,
             rows: rows.collect(),

@@ -168,6 +168,8 @@ impl Air {
                 set("links.air.medium.stations", "2"),
                 set("links.air.medium.station_on", "500 ms"),
                 set("links.air.medium.station_off", "2 s"),
+                // They are silent at first: by then it is as good as random whether they are.
+                set("flows.transfer.start", "{ from = '5 s', to = '15 s' }"),
             ],
         }
     }
