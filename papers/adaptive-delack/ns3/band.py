@@ -18,8 +18,8 @@ LIBRARIES = ["core", "network", "internet", "point-to-point", "applications", "w
 TIMEOUTS_S = [0.2, 0.0009, 0.0008]
 ERRORS_PER_BYTE = [1e-5, 0.0]
 SEEDS = range(1, 21)
-FIGURES = ["acks", "data_segments_sent", "short_segments_received", "cwnd_mean_bytes", "done_s",
-           "gap_median_ms"]
+FIGURES = ["acks", "data_segments_sent", "data_segments_received",
+           "short_segments_received", "cwnd_mean_bytes", "done_s", "gap_median_ms"]
 
 
 def build(folder):

@@ -81,6 +81,7 @@ pub static ACK: &[Mechanism] = &[
             },
             TIMEOUT,
             EVERY,
+            COUNTS,
         ],
     },
     LINUX,
@@ -279,7 +280,9 @@ pub fn build_ack(choice: &Choice) -> Box<dyn AckPolicy> {
     match choice.mechanism.name {
         "immediate" => Box::new(Immediate),
         "delayed" => Box::new(delayed().counting(counted(choice))),
-        "quickack" => Box::new(QuickAck::new(count(choice, "count"), delayed())),
+        "quickack" => {
+            Box::new(QuickAck::new(count(choice, "count"), delayed().counting(counted(choice))))
+        }
         "linux" => Box::new(LinuxAck::new(linux_knobs(choice))),
         "adaptive" => build_adaptive(choice),
         "adaptive-static" => {

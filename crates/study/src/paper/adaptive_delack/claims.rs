@@ -162,9 +162,13 @@ fn beside_ns3(findings: &Findings<'_>) -> Vec<Stated> {
                 measured,
                 direction,
                 why: format!(
-                    "ns-3's single runs scatter by {:.1} %, ours by {:.1} %.",
+                    "ns-3's single runs scatter by {:.1} %, ours by {:.1} %. {:.1} segments a run are \
+                     retransmitted here and {:.1} there, and what arrives behind a hole is \
+                     acknowledged at once.",
                     100.0 * figure.scatter,
-                    100.0 * measured.std_dev.unwrap_or(0.0) / measured.mean
+                    100.0 * measured.std_dev.unwrap_or(0.0) / measured.mean,
+                    mean_of(row, |sample| sample.retransmitted_segments as f64),
+                    setup.retransmitted_segments()
                 ),
             });
         };
@@ -195,7 +199,7 @@ fn transfers(findings: &Findings<'_>) -> Vec<Stated> {
             paper: None,
             expected: Expected::AtLeast(1.01),
             measured: speed,
-            direction: Direction::agrees_if(speed.mean > 1.001),
+            direction: Direction::agrees_if(surely_above_one(&speed)),
             why: format!(
                 "All is there after {done:.3} s in either case (ns-3: {:.3} s): the application \
                  writes 1 Mbit/s on a path of 5, and cwnd never holds it up for long. The paper \
@@ -211,7 +215,7 @@ fn transfers(findings: &Findings<'_>) -> Vec<Stated> {
             paper: None,
             expected: Expected::AtLeast(1.05),
             measured: per_byte,
-            direction: Direction::agrees_if(per_byte.mean > 1.01),
+            direction: Direction::agrees_if(surely_above_one(&per_byte)),
             why: format!(
                 "Mean cwnd with 0.8 ms over 200 ms. The paper's rule, a segment for every ACK, gives \
                  {per_ack:.2}; a sender that grows by the octets acknowledged (RFC 3465, Linux) gets \
@@ -219,6 +223,11 @@ fn transfers(findings: &Findings<'_>) -> Vec<Stated> {
             ),
         },
     ]
+}
+
+/// Whether the whole interval lies above one: ratios that scatter around it say nothing.
+fn surely_above_one(ratio: &Estimate) -> bool {
+    ratio.mean - ratio.ci95.unwrap_or(0.0) > 1.0
 }
 
 /// Tables 1 and 2.
@@ -286,7 +295,7 @@ fn why_phones(findings: &Findings<'_>, table: phones::PaperTable, growth: Growth
     });
     let over_linux = phones::gain(&adjusted.samples, &linux.samples);
     format!(
-        "The original gets {:.1} Mbit/s here, {:.1} in the paper. The air is the bottleneck, and ACKs \
+        "On the modelled path the original gets {:.1} Mbit/s, {:.1} in the paper. The air is the bottleneck, and ACKs \
          take their turn on it: {:.2} per segment and {:.1} % of the time instead of {:.2} and \
          {:.1} %.{best} Over a Linux receiver: {:.3}.",
         over(&delayed.samples, |sample| sample.goodput_mbit_s).mean,

@@ -58,14 +58,14 @@ const WORKS: [Work; 9] = [
     },
     Work {
         id: "bulk-wifi",
-        label: "Wi-Fi bulk",
+        label: "Wi-Fi",
         file: File::Phone,
         changes: &[],
         measure: Measure::Goodput,
     },
     Work {
         id: "bulk-wifi-busy",
-        label: "busy Wi-Fi bulk",
+        label: "busy Wi-Fi",
         file: File::Phone,
         changes: &[("links.air.medium.stations", "2")],
         measure: Measure::Goodput,
@@ -79,14 +79,14 @@ const WORKS: [Work; 9] = [
     },
     Work {
         id: "short-wired",
-        label: "100 kB",
+        label: "short",
         file: File::Wired,
         changes: &[SHORT],
         measure: Measure::Completion,
     },
     Work {
         id: "short-wifi",
-        label: "Wi-Fi 100 kB",
+        label: "short Wi-Fi",
         file: File::Phone,
         changes: &[SHORT],
         measure: Measure::Completion,
@@ -103,7 +103,7 @@ const WORKS: [Work; 9] = [
     },
     Work {
         id: "write-write-read",
-        label: "write-write-read",
+        label: "write-write",
         file: File::Wired,
         changes: &[("flows.*.traffic", r#"{ kind = "write-write-read", gap = "30 ms" }"#)],
         measure: Measure::Exchange,
@@ -251,7 +251,7 @@ pub(super) fn plot(rows: &[Row], base: Policy, growth: Growth) -> Plot {
     let id = format!("gain-over-{}-{}", base.id, growth.word());
     let title = format!("Gain over {}, sender growing {}", base.label, growth.label());
     let mut plot = Plot::new(&id, &title, "", "gain (ratio)");
-    plot.x.scale = Scale::Categories(rows.iter().map(|row| row.work.id.to_owned()).collect());
+    plot.x.scale = Scale::Categories(rows.iter().map(|row| row.work.label.to_owned()).collect());
     for policy in POLICIES.into_iter().filter(|policy| *policy != base) {
         let gains: Vec<_> = rows.iter().map(|row| row.gain(policy, base)).collect();
         let points = gains.iter().enumerate().map(|(at, gain)| (at as f64, gain.mean));

@@ -16,6 +16,8 @@ pub(super) struct BandSetup {
     timeout_ms: f64,
     errors_per_byte: f64,
     acks: Vec<f64>,
+    data_segments_sent: Vec<f64>,
+    data_segments_received: Vec<f64>,
     cwnd_mean_bytes: Vec<f64>,
     done_s: Vec<f64>,
     /// Every tenth of a second.
@@ -59,6 +61,11 @@ pub(super) enum Errors {
 impl BandSetup {
     pub(super) fn acks(&self) -> Figure {
         Figure::of(&self.acks)
+    }
+
+    /// Segments sent and not received, a run: each is sent once more.
+    pub(super) fn retransmitted_segments(&self) -> f64 {
+        Figure::of(&self.data_segments_sent).mean - Figure::of(&self.data_segments_received).mean
     }
 
     pub(super) fn cwnd_mean_bytes(&self) -> Figure {

@@ -75,11 +75,12 @@ const fn policy(id: &'static str, label: &'static str, ack: &'static str) -> Pol
     Policy { id, label, ack }
 }
 
-/// §4: what the paper starts from. ns-3 counts segments of any size, and so do the paper's runs.
+/// §4: what the paper starts from. ns-3 counts segments of any size and acknowledges the first one at
+/// once, whatever the timeout.
 pub(super) const DELAYED_NS3: Policy = policy(
     "delayed",
-    "delayed, 200 ms",
-    r#"{ kind = "delayed", timeout = "200 ms", counts = "any" }"#,
+    "delayed",
+    r#"{ kind = "quickack", count = 1, timeout = "200 ms", counts = "any" }"#,
 );
 pub(super) const STATIC_900: Policy = policy(
     "static-0.9",
@@ -93,23 +94,23 @@ pub(super) const STATIC_800: Policy = policy(
 );
 pub(super) const PAPER_NS3: Policy = policy(
     "adaptive-paper",
-    "adaptive, as published",
+    "adaptive (paper)",
     r#"{ kind = "adaptive", mode = "paper", counts = "any" }"#,
 );
 
 /// The same by RFC 5681, which counts full-sized segments: for everything but §4.
 pub(super) const DELAYED: Policy =
-    policy("delayed", "delayed, 200 ms", r#"{ kind = "delayed", timeout = "200 ms" }"#);
+    policy("delayed", "delayed", r#"{ kind = "delayed", timeout = "200 ms" }"#);
 pub(super) const STATIC_400: Policy =
     policy("static-0.4", "0.4 ms", r#"{ kind = "adaptive-static", timeout = "0.4 ms" }"#);
 pub(super) const STATIC_600: Policy =
     policy("static-0.6", "0.6 ms", r#"{ kind = "adaptive-static", timeout = "0.6 ms" }"#);
 pub(super) const STATIC: Policy =
-    policy("static-0.8", "static, 0.8 ms", r#"{ kind = "adaptive-static", timeout = "0.8 ms" }"#);
+    policy("static-0.8", "0.8 ms", r#"{ kind = "adaptive-static", timeout = "0.8 ms" }"#);
 pub(super) const PAPER: Policy =
-    policy("adaptive-paper", "adaptive, as published", r#"{ kind = "adaptive", mode = "paper" }"#);
+    policy("adaptive-paper", "adaptive (paper)", r#"{ kind = "adaptive", mode = "paper" }"#);
 pub(super) const PRACTICAL: Policy =
-    policy("adaptive", "adaptive, practical", r#"{ kind = "adaptive", mode = "practical" }"#);
+    policy("adaptive", "adaptive (practical)", r#"{ kind = "adaptive", mode = "practical" }"#);
 pub(super) const LINUX: Policy = policy("linux", "linux", r#"{ kind = "linux" }"#);
 pub(super) const IMMEDIATE: Policy = policy("immediate", "immediate", r#"{ kind = "immediate" }"#);
 

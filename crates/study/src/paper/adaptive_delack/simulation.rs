@@ -10,7 +10,7 @@ use crate::execute::KeepSeries;
 use ackord_measure::Trace;
 use ackord_measure::stats::{Estimate, estimate};
 use ackord_report::document::{Cell, Column, Table};
-use ackord_report::plot::{Mark, Plot, PlotSeries, Range};
+use ackord_report::plot::{Mark, Plot, PlotSeries, Range, Shape};
 use ackord_units::{Span, Time};
 use serde::Serialize;
 
@@ -167,20 +167,16 @@ fn growths_after_reductions(trace: &Trace) -> Vec<f64> {
     found
 }
 
-/// §4 as a table.
+/// §4 with ns-3 beside.
 pub(super) fn table(rows: &[Row], band: &Band) -> Table {
     let columns = vec![
         Column::words("sender grows"),
         Column::words("receiver"),
         Column::numbers("ACKs", ""),
-        Column::numbers("ns-3", ""),
+        Column::numbers("in ns-3", ""),
         Column::numbers("cwnd mean", "kB"),
-        Column::numbers("ns-3", "kB"),
+        Column::numbers("in ns-3", "kB"),
         Column::numbers("over delayed", ""),
-        Column::numbers("cwnd at 1 s", "kB"),
-        Column::numbers("after loss", "kB/s"),
-        Column::numbers("done after", "s"),
-        Column::numbers("air for ACKs", "%"),
     ];
     let cells = |row: &Row| {
         let base = find(rows, DELAYED_NS3, row.growth);
@@ -194,14 +190,35 @@ pub(super) fn table(rows: &[Row], band: &Band) -> Table {
             of(|sample| sample.cwnd_mean_bytes / 1e3, 2),
             Cell::number(ns3.map(|setup| setup.cwnd_mean_bytes().mean / 1e3), 2),
             interval(&row.cwnd_gain_over(base), 2),
+        ]
+    };
+    let caption = "Acknowledgments and cwnd, with damaged bytes (1e-5)";
+    Table { caption: caption.to_owned(), columns, rows: rows.iter().map(cells).collect() }
+}
+
+/// How fast cwnd grows, and what it is good for.
+pub(super) fn growth_table(rows: &[Row]) -> Table {
+    let columns = vec![
+        Column::words("sender grows"),
+        Column::words("receiver"),
+        Column::numbers("cwnd at 1 s", "kB"),
+        Column::numbers("growth after loss", "kB/s"),
+        Column::numbers("all there after", "s"),
+        Column::numbers("airtime of ACKs", "%"),
+    ];
+    let cells = |row: &Row| {
+        let of = |pick: fn(&Sample) -> f64, decimals| interval(&over(&row.damaged, pick), decimals);
+        vec![
+            Cell::text(row.growth.label()),
+            Cell::text(row.policy.label),
             Cell::number(row.cwnd_at_start().mean / 1e3, 1),
             Cell::number(row.growth_after_loss().map(|rate| rate.mean / 1e3), 2),
             of(|sample| sample.completion_s.unwrap_or(f64::NAN), 3),
             of(|sample| sample.ack_air_percent.unwrap_or(f64::NAN), 2),
         ]
     };
-    let caption = "With damaged bytes (1e-5), but for cwnd one second after the start, which is \
-                   without. ns-3 grows per ACK.";
+    let caption = "Growth of cwnd: one second after the start without errors, and in the half \
+                   second after a reduction";
     Table { caption: caption.to_owned(), columns, rows: rows.iter().map(cells).collect() }
 }
 
@@ -231,22 +248,24 @@ pub(super) fn figure(rows: &[Row], number: u32) -> Plot {
 
 /// The start without errors, both growth rules, with ns-3.
 pub(super) fn start_figure(rows: &[Row], band: &Band, growth: Growth) -> Plot {
-    let title = format!("cwnd without errors, growing {}", growth.label());
+    let title = format!("cwnd at the start without errors, growing {}", growth.label());
     let id = format!("start-{}", growth.word());
     let mut plot = Plot::new(&id, &title, "time (s)", "cwnd (kB)");
     for (colour, policy) in [DELAYED_NS3, STATIC_900, STATIC_800].into_iter().enumerate() {
         let row = find(rows, policy, growth);
-        let ours = PlotSeries::new(policy.label, Mark::Steps, curve(&row.clean_cwnd[0]));
+        let first = curve(&row.clean_cwnd[0]).into_iter().take_while(|(at, _)| *at <= 1.0);
+        let ours = PlotSeries::new(policy.label, Mark::Steps, first.collect::<Vec<_>>());
         plot = plot.with(ours.coloured(colour));
         let ns3 = ns3_timeout(row).and_then(|timeout| band.setup(timeout, Errors::No));
         if let Some(setup) = ns3 {
-            let points = setup.first_run_cwnd_bytes.iter().enumerate();
+            let points = setup.first_run_cwnd_bytes.iter().take(10).enumerate();
             let points = points.map(|(index, bytes)| ((index + 1) as f64 / 10.0, bytes / 1e3));
             let name = format!("{}, ns-3", policy.label);
-            plot = plot.with(PlotSeries::new(&name, Mark::Line, points).coloured(colour).dashed());
+            let series = PlotSeries::new(&name, Mark::Points(Shape::Disc), points);
+            plot = plot.with(series.coloured(colour));
         }
     }
-    plot.x.range = Range::Fixed(0.0, 8.4);
+    plot.x.range = Range::Fixed(0.0, 1.0);
     plot
 }
 
