@@ -104,26 +104,30 @@ impl Simulation {
     /// May be called again with a later time, to show progress in between.
     pub fn run_until<S: Sink>(&mut self, until: Time, sink: &mut S) {
         let until = until.min(self.limit);
-        loop {
-            let path_at = self.topology.graph.deadline().unwrap_or(Time::NEVER);
+        while !self.is_over() {
             let timer_at = self.timers.next_at();
-            let next = path_at.min(timer_at);
-            if next > until || self.is_over() {
-                break;
-            }
-            assert!(next >= self.now, "time went back from {} to {next}", self.now);
-            self.now = next;
-            if path_at <= timer_at {
-                while let Some(delivery) = self.topology.graph.poll_delivery(next, sink) {
+            // Up to the next timer the path may run by itself, from one delivery to the next.
+            if let Some(delivery) = self.topology.graph.poll_delivery(timer_at.min(until), sink) {
+                self.advance_to(delivery.at);
+                self.deliver(&delivery, sink);
+                while let Some(delivery) = self.topology.graph.poll_delivery(self.now, sink) {
                     self.deliver(&delivery, sink);
                 }
-            } else {
+            } else if timer_at <= until {
+                self.advance_to(timer_at);
                 self.on_timer(sink);
+            } else {
+                break;
             }
         }
         if !self.is_over() && until > self.now {
             self.now = until;
         }
+    }
+
+    fn advance_to(&mut self, next: Time) {
+        assert!(next >= self.now, "time went back from {} to {next}", self.now);
+        self.now = next;
     }
 
     /// Whether nothing more can happen: the duration has passed, or every connection is closed.
@@ -266,6 +270,7 @@ fn whose(index: u32) -> (FlowId, Side) {
     (FlowId(index / 2), if index.is_multiple_of(2) { Side::Client } else { Side::Server })
 }
 
+#[inline]
 fn packet(end: &End, (flow, from): (FlowId, Side), segment: Segment, tag: u64) -> Packet {
     Packet {
         flow,
