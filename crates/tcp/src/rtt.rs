@@ -84,6 +84,20 @@ impl Peak {
     }
 }
 
+impl Estimate {
+    /// §2.3 with alpha = 1/8 and beta = 1/4.
+    #[inline]
+    fn follow_deviation(&mut self, rtt: Span, variance: Variance) {
+        let error = self.srtt.abs_diff(rtt);
+        let falling = rtt < self.srtt && error > self.rttvar;
+        self.rttvar = match variance {
+            // A path that has become faster is no reason to wait longer.
+            Variance::PeakOfRound if falling => self.rttvar + (error - self.rttvar) / 32,
+            Variance::EverySample | Variance::PeakOfRound => (self.rttvar * 3 + error) / 4,
+        };
+    }
+}
+
 impl RttEstimator {
     /// An estimator without a sample.
     pub fn new(bounds: RtoBounds) -> RttEstimator {
@@ -91,33 +105,25 @@ impl RttEstimator {
     }
 
     /// Takes a sample that Karn's rule allows; it also ends the back-off (§5.7).
+    #[inline]
     pub fn on_sample(&mut self, rtt: Span, window: Window) {
         self.backoff = 0;
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         let floor = self.bounds.min;
-        self.estimate = Some(match self.estimate {
+        match &mut self.estimate {
             // §2.2: the first sample.
             None => {
-                Estimate { srtt: rtt, rttvar: rtt / 2, peak: Peak::first(rtt * 2, floor, window) }
+                let peak = Peak::first(rtt * 2, floor, window);
+                self.estimate = Some(Estimate { srtt: rtt, rttvar: rtt / 2, peak });
             }
-            Some(Estimate { srtt, rttvar, mut peak }) => {
-                let rttvar = self.deviation(srtt, rttvar, rtt);
+            // §2.3: RTTVAR first, from the old SRTT.
+            Some(estimate) => {
+                estimate.follow_deviation(rtt, self.bounds.variance);
                 if self.bounds.variance == Variance::PeakOfRound {
-                    peak.on_sample(rttvar * 4, floor, window);
+                    estimate.peak.on_sample(estimate.rttvar * 4, floor, window);
                 }
-                Estimate { rttvar, srtt: (srtt * 7 + rtt) / 8, peak }
+                estimate.srtt = (estimate.srtt * 7 + rtt) / 8;
             }
-        });
-    }
-
-    /// §2.3 with alpha = 1/8 and beta = 1/4; RTTVAR first, from the old SRTT.
-    fn deviation(&self, srtt: Span, rttvar: Span, rtt: Span) -> Span {
-        let error = srtt.abs_diff(rtt);
-        let falling = rtt < srtt && error > rttvar;
-        match self.bounds.variance {
-            // A path that has become faster is no reason to wait longer.
-            Variance::PeakOfRound if falling => rttvar + (error - rttvar) / 32,
-            Variance::EverySample | Variance::PeakOfRound => (rttvar * 3 + error) / 4,
         }
     }
 
@@ -127,27 +133,31 @@ impl RttEstimator {
     }
 
     /// The smoothed round-trip time, once there is a sample.
+    #[inline]
     pub fn srtt(&self) -> Option<Span> {
         self.estimate.map(|estimate| estimate.srtt)
     }
 
     /// The smallest sample so far.
+    #[inline]
     pub fn min_rtt(&self) -> Option<Span> {
         self.min_rtt
     }
 
     /// The mean deviation of the round-trip time, once there is a sample.
+    #[inline]
     pub fn rttvar(&self) -> Option<Span> {
         self.estimate.map(|estimate| estimate.rttvar)
     }
 
     /// The retransmission timeout, backed off and bounded.
+    #[inline]
     pub fn rto(&self) -> Span {
-        let base = match self.estimate {
+        let base = match &self.estimate {
             None => self.bounds.initial,
             Some(Estimate { srtt, rttvar, peak }) => match self.bounds.variance {
-                Variance::EverySample => srtt + (rttvar * 4).max(self.bounds.granularity),
-                Variance::PeakOfRound => srtt + peak.held.max(self.bounds.granularity),
+                Variance::EverySample => *srtt + (*rttvar * 4).max(self.bounds.granularity),
+                Variance::PeakOfRound => *srtt + peak.held.max(self.bounds.granularity),
             },
         };
         let doubled = base.max(self.bounds.min).saturating_mul(1 << self.backoff.min(62));

@@ -30,6 +30,7 @@ impl Bytes {
     }
 
     /// These bytes less `other`, or none.
+    #[inline]
     pub const fn saturating_sub(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_sub(other.0))
     }
@@ -86,12 +87,14 @@ impl Rate {
 
 impl Add for Bytes {
     type Output = Bytes;
+    #[inline]
     fn add(self, other: Bytes) -> Bytes {
         Bytes(self.0.checked_add(other.0).expect("byte counts stay below 2^64"))
     }
 }
 
 impl AddAssign for Bytes {
+    #[inline]
     fn add_assign(&mut self, other: Bytes) {
         *self = *self + other;
     }
@@ -99,12 +102,14 @@ impl AddAssign for Bytes {
 
 impl Sub for Bytes {
     type Output = Bytes;
+    #[inline]
     fn sub(self, other: Bytes) -> Bytes {
         Bytes(self.0.checked_sub(other.0).expect("the subtracted count is the smaller one"))
     }
 }
 
 impl SubAssign for Bytes {
+    #[inline]
     fn sub_assign(&mut self, other: Bytes) {
         *self = *self - other;
     }
@@ -112,6 +117,7 @@ impl SubAssign for Bytes {
 
 impl Mul<u64> for Bytes {
     type Output = Bytes;
+    #[inline]
     fn mul(self, factor: u64) -> Bytes {
         Bytes(self.0.checked_mul(factor).expect("byte counts stay below 2^64"))
     }
@@ -119,6 +125,7 @@ impl Mul<u64> for Bytes {
 
 impl Div<u64> for Bytes {
     type Output = Bytes;
+    #[inline]
     fn div(self, divisor: u64) -> Bytes {
         Bytes(self.0 / divisor)
     }

@@ -22,6 +22,7 @@ pub struct Segment {
 
 impl Segment {
     /// Octets of sequence space: payload, and one each for SYN and FIN (RFC 9293 §3.4).
+    #[inline]
     pub fn seq_len(&self) -> u32 {
         self.payload_len
             + u32::from(self.flags.contains(Flags::SYN))
@@ -29,11 +30,13 @@ impl Segment {
     }
 
     /// The sequence number after this segment.
+    #[inline]
     pub fn end_seq(&self) -> Seq {
         self.seq + self.seq_len()
     }
 
     /// Length of the TCP header with options, a multiple of four octets.
+    #[inline]
     pub fn header_len(&self) -> u32 {
         20 + self.options.wire_len()
     }
@@ -123,6 +126,7 @@ impl Options {
     /// Octets on the wire, padded to a multiple of four in the layout every common stack uses
     /// (NOP NOP before timestamps and SACK, NOP before window scale, SACK permitted sharing the
     /// timestamps' padding).
+    #[inline]
     pub fn wire_len(&self) -> u32 {
         let mut len = 0;
         if self.mss.is_some() {
@@ -183,16 +187,19 @@ impl SackBlocks {
     }
 
     /// The blocks in the order of the option.
+    #[inline]
     pub fn as_slice(&self) -> &[SackBlock] {
         &self.blocks[..self.len as usize]
     }
 
     /// How many blocks there are.
+    #[inline]
     pub fn len(&self) -> usize {
         self.len as usize
     }
 
     /// Whether there is none.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

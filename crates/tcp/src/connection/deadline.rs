@@ -10,6 +10,7 @@ use ackord_units::Time;
 impl Connection {
     /// When [`Connection::handle_deadline`] has something to do. It may lie in the past; it may
     /// also pass without anything happening, if the timer was moved meanwhile.
+    #[inline]
     pub fn deadline(&self) -> Option<Time> {
         let owed = match self.receiver.owed {
             Owed::By(at) => Some(at),

@@ -190,6 +190,7 @@ impl Connection {
         self.sender.establish(trace, lost);
     }
 
+    #[inline]
     fn scaled_window(&self, segment: &Segment) -> u32 {
         let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.sender.scale };
         u32::from(segment.window) << shift
@@ -213,7 +214,7 @@ impl Connection {
                 ack: segment.ack,
                 window: self.scaled_window(segment),
                 carries_data: segment.seq_len() > 0,
-                sack: segment.options.sack,
+                sack: &segment.options.sack,
                 timestamp_rtt: self.timestamp_rtt(trace.now, segment),
                 echo: segment.options.timestamps.map(|stamps| stamps.echo),
             },
@@ -263,6 +264,7 @@ impl Connection {
         }
     }
 
+    #[inline]
     fn data_of(&self, segment: &Segment) -> Data {
         let push = if segment.flags.contains(Flags::PSH) { Push::Set } else { Push::Clear };
         Data {

@@ -6,7 +6,7 @@ use crate::receiver::Owed;
 use crate::sender::{Fin, FinProgress, Outgoing};
 use crate::trace::Trace;
 use ackord_events::{Event, SegmentKind, Sink, TcpState};
-use ackord_units::{Bytes, Time};
+use ackord_units::{Bytes, Seq, Time};
 use ackord_wire::{Flags, MAX_SACK_BLOCKS, Options, Segment};
 
 impl Connection {
@@ -16,7 +16,7 @@ impl Connection {
         // Asked before it is taken: taking moves a whole segment, poll after poll.
         if self.urgent_reply.is_some() {
             let reply = self.urgent_reply.take()?;
-            self.tell_sent(trace, &reply, SegmentKind::Reset);
+            self.tell_sent(trace, reply.seq, reply.payload_len, SegmentKind::Reset);
             return Some(reply);
         }
         match self.state {
@@ -27,7 +27,14 @@ impl Connection {
                 }
                 self.pure_ack_if_owed(trace)
             }
-            _ => self.data_segment(trace).or_else(|| self.pure_ack_if_owed(trace)),
+            _ => {
+                if self.sender.has_something_to_send()
+                    && let Some(segment) = self.data_segment(trace)
+                {
+                    return Some(segment);
+                }
+                self.pure_ack_if_owed(trace)
+            }
         }
     }
 
@@ -51,24 +58,13 @@ impl Connection {
         }
         let kind =
             if self.syn.attempts > 1 { SegmentKind::Retransmission } else { SegmentKind::New };
-        self.tell_sent(trace, &segment, kind);
+        self.tell_sent(trace, segment.seq, 0, kind);
         segment
     }
 
     fn data_segment<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> Option<Segment> {
-        if !self.sender.has_something_to_send() {
-            return None;
-        }
         self.sender.restart_if_idle(trace);
-        let options = self.options(trace.now);
-        // Blocks beside data come out of the payload (RFC 6691).
-        let sack_len = u64::from(options.sack.len() as u32 * 8 + 4);
-        let room = if options.sack.is_empty() {
-            self.sender.smss
-        } else {
-            self.sender.smss.saturating_sub(Bytes(sack_len)).max(Bytes(1))
-        };
-        let outgoing = self.sender.next_segment(trace.now, room)?;
+        let outgoing = self.sender.next_segment(trace.now, self.room())?;
         let Outgoing { seq, payload, fin, push, kind } = outgoing;
         let mut flags = Flags::ACK;
         if push {
@@ -78,12 +74,26 @@ impl Connection {
             flags = flags | Flags::FIN;
             self.on_fin_sent(trace);
         }
-        let segment = self.finish(
-            trace.now,
-            Segment { seq, flags, payload_len: payload, options, ..Segment::default() },
-        );
-        self.tell_sent(trace, &segment, kind);
-        Some(segment)
+        self.tell_sent(trace, seq, payload, kind);
+        Some(self.segment(trace.now, seq, flags, payload))
+    }
+
+    /// What fits into a segment beside its options: blocks beside data come out of the payload
+    /// (RFC 6691).
+    #[inline]
+    fn room(&self) -> Bytes {
+        if self.agreed.sack && self.receiver.has_blocks() {
+            self.room_beside_blocks()
+        } else {
+            self.sender.smss
+        }
+    }
+
+    #[inline(never)]
+    fn room_beside_blocks(&self) -> Bytes {
+        let blocks = self.receiver.sack_blocks(self.most_blocks());
+        let sack_len = if blocks.is_empty() { 0 } else { blocks.len() as u64 * 8 + 4 };
+        self.sender.smss.saturating_sub(Bytes(sack_len)).max(Bytes(1))
     }
 
     fn on_fin_sent<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
@@ -105,39 +115,43 @@ impl Connection {
         if !due {
             return None;
         }
-        let options = self.options(trace.now);
-        let segment = self.finish(
-            trace.now,
-            Segment { seq: self.sender.snd_nxt, flags: Flags::ACK, options, ..Segment::default() },
-        );
-        self.tell_sent(trace, &segment, SegmentKind::PureAck);
-        Some(segment)
+        self.tell_sent(trace, self.sender.snd_nxt, 0, SegmentKind::PureAck);
+        Some(self.segment(trace.now, self.sender.snd_nxt, Flags::ACK, 0))
+    }
+
+    /// 40 octets of options: three blocks beside timestamps, four without (RFC 2018 §3).
+    fn most_blocks(&self) -> usize {
+        if self.agreed.timestamps.is_some() { MAX_SACK_BLOCKS - 1 } else { MAX_SACK_BLOCKS }
     }
 
     /// Options of any segment but a SYN.
+    #[inline]
     fn options(&self, now: Time) -> Options {
-        let stamped = self.agreed.timestamps.is_some();
-        let timestamps = stamped.then(|| self.timestamps(now));
-        // 40 octets of options: three blocks beside timestamps, four without (RFC 2018 §3).
-        let room = if stamped { MAX_SACK_BLOCKS - 1 } else { MAX_SACK_BLOCKS };
-        let sack =
-            if self.agreed.sack { self.receiver.sack_blocks(room) } else { Default::default() };
-        Options { timestamps, sack, ..Options::default() }
+        let mut options = Options::default();
+        if self.agreed.timestamps.is_some() {
+            options.timestamps = Some(self.timestamps(now));
+        }
+        if self.agreed.sack && self.receiver.has_blocks() {
+            options.sack = self.receiver.sack_blocks(self.most_blocks());
+        }
+        options
     }
 
-    /// Puts acknowledgment and window on a segment: it pays what the receiver owes.
-    fn finish(&mut self, now: Time, mut segment: Segment) -> Segment {
-        segment.ack = self.receiver.rcv_nxt;
-        segment.window = self.receiver.announce(true);
-        let carrier = if segment.payload_len > 0 { Carrier::Data } else { Carrier::PureAck };
+    /// A segment with acknowledgment and window on it: it pays what the receiver owes.
+    #[inline]
+    fn segment(&mut self, now: Time, seq: Seq, flags: Flags, payload_len: u32) -> Segment {
+        let options = self.options(now);
+        let window = self.receiver.announce(true);
+        let carrier = if payload_len > 0 { Carrier::Data } else { Carrier::PureAck };
         self.receiver.on_ack_sent(now, carrier);
-        segment
+        Segment { seq, ack: self.receiver.rcv_nxt, flags, window, payload_len, options }
     }
 
     fn tell_sent<S: Sink>(
         &mut self,
         trace: &mut Trace<'_, S>,
-        segment: &Segment,
+        seq: Seq,
+        payload_len: u32,
         kind: SegmentKind,
     ) {
         match kind {
@@ -149,7 +163,7 @@ impl Connection {
             }
             SegmentKind::New | SegmentKind::WindowProbe => self.stats.data_segments_sent += 1,
         }
-        let (seq, payload) = (segment.seq, Bytes(u64::from(segment.payload_len)));
+        let payload = Bytes(u64::from(payload_len));
         trace.emit(|endpoint| Event::SegmentSent { endpoint, seq, payload, kind });
     }
 }

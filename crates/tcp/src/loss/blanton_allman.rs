@@ -7,7 +7,7 @@
 //! Ours: the threshold is held to what a window can bring (nine tenths of it), and below it every
 //! arrival lets one new segment out, without which a long wait would silence the sender.
 
-use super::{Doubt, LossDetector, LossVerdict, Spurious, Undo};
+use super::{Doubt, Heeds, LossDetector, LossVerdict, Spurious, Undo};
 use ackord_events::{RecoveryKind, SpuriousEvidence};
 use ackord_units::Time;
 
@@ -56,6 +56,10 @@ impl LossDetector for BlantonAllman {
             return LossVerdict::Lost;
         }
         LossVerdict::NotYet { beyond_cwnd: doubt.smss * u64::from(doubt.arrived_above()) }
+    }
+
+    fn heeds(&self) -> Heeds {
+        Heeds::Doubts
     }
 
     fn duplicate_threshold(&self) -> u32 {

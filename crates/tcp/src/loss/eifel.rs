@@ -6,7 +6,7 @@
 //! 2000. The adaptation of the retransmission timer (RFC 4015 §3.2 step 8) is left out: the
 //! timestamps already give a sample of the delay that caused the timeout.
 
-use super::{Doubt, Fixed, LimitedTransmit, LossDetector, LossVerdict, Spurious, Undo};
+use super::{Doubt, Fixed, Heeds, LimitedTransmit, LossDetector, LossVerdict, Spurious, Undo};
 use ackord_events::{RecoveryKind, SpuriousEvidence};
 use ackord_units::Time;
 
@@ -26,6 +26,10 @@ impl Eifel {
 impl LossDetector for Eifel {
     fn on_duplicate_ack(&mut self, now: Time, doubt: &Doubt) -> LossVerdict {
         self.fixed.on_duplicate_ack(now, doubt)
+    }
+
+    fn heeds(&self) -> Heeds {
+        Heeds::Doubts
     }
 
     fn duplicate_threshold(&self) -> u32 {

@@ -1,6 +1,6 @@
 //! A fixed number of duplicate acknowledgments (RFC 5681 §3.2).
 
-use super::{Doubt, LossDetector, LossVerdict};
+use super::{Doubt, Heeds, LossDetector, LossVerdict};
 use ackord_units::{Bytes, Time};
 
 /// Takes the oldest segment for lost after `threshold` duplicate acknowledgments.
@@ -37,6 +37,10 @@ impl LossDetector for Fixed {
             LimitedTransmit::Off => Bytes::ZERO,
         };
         LossVerdict::NotYet { beyond_cwnd }
+    }
+
+    fn heeds(&self) -> Heeds {
+        Heeds::Doubts
     }
 
     fn duplicate_threshold(&self) -> u32 {

@@ -96,6 +96,16 @@ pub enum Horizon {
     },
 }
 
+/// What a loss detector has to be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heeds {
+    /// Every acknowledgment, and it may have a timer.
+    EveryAck,
+    /// Acknowledgments that leave a doubt: duplicates, and those of new data while nothing is
+    /// being repaired and later data has been SACKed. It has no timer.
+    Doubts,
+}
+
 /// Decides when a segment is lost. Never sends, never changes cwnd.
 ///
 /// Whatever it says about a loss while a repair goes on is for the sender to use or not: in fast
@@ -107,6 +117,12 @@ pub trait LossDetector: Send + fmt::Debug {
 
     /// DupThresh: how many segments above a hole make it lost (RFC 6675 §4 IsLost).
     fn duplicate_threshold(&self) -> u32;
+
+    /// What it has to be asked, so that others are not asked for nothing at every acknowledgment.
+    /// Settled when the connection is established.
+    fn heeds(&self) -> Heeds {
+        Heeds::EveryAck
+    }
 
     /// New data was acknowledged; `doubt` is about what is the oldest segment now. Called during
     /// repairs too, where only [`LossVerdict::Spurious`] has an effect.

@@ -103,6 +103,7 @@ impl Receiver {
     }
 
     /// Octets received in order and not yet read.
+    #[inline]
     pub(crate) fn readable(&self) -> Bytes {
         Bytes(self.offset - self.read)
     }
@@ -132,17 +133,20 @@ impl Receiver {
     }
 
     /// Octets received in order that no acknowledgment has covered.
+    #[inline]
     fn unacknowledged(&self) -> Bytes {
         Bytes(u64::from(self.rcv_nxt.since(self.last_ack_sent)))
     }
 
     /// Octets the buffer has room for.
+    #[inline]
     fn free(&self) -> u32 {
         let limit = Bytes(u64::from(u16::MAX) << self.scale);
         self.buffer.saturating_sub(self.readable()).min(limit).get() as u32
     }
 
     /// The window to announce: RCV.WND by the silly-window rule of RFC 9293 §3.8.6.2.2.
+    #[inline]
     fn window(&mut self) -> u32 {
         let announced = if self.advertised_edge.after(self.rcv_nxt) {
             self.advertised_edge.since(self.rcv_nxt)
@@ -159,6 +163,7 @@ impl Receiver {
     }
 
     /// The window field for a segment about to leave; SYN segments are never scaled.
+    #[inline]
     pub(crate) fn announce(&mut self, scaled: bool) -> u16 {
         let window = self.window();
         let shift = if scaled { self.scale } else { 0 };
@@ -169,6 +174,7 @@ impl Receiver {
     }
 
     /// RFC 9293 §3.10.7.4: whether any part of the segment lies in the window.
+    #[inline]
     pub(crate) fn acceptable(&self, seq: Seq, seq_len: u32) -> bool {
         let edge = self.advertised_edge.max(self.rcv_nxt);
         let window = edge.since(self.rcv_nxt);
@@ -183,6 +189,7 @@ impl Receiver {
     }
 
     /// Right edge of the window last announced.
+    #[inline]
     pub(crate) fn edge(&self) -> Seq {
         self.advertised_edge
     }
@@ -236,6 +243,7 @@ impl Receiver {
         self.owe(now, &self.arrival(data, Order::Duplicate, rtt));
     }
 
+    #[inline]
     fn arrival<'a>(&self, data: &Data, order: Order, rtt: &'a RttEstimator) -> Arrival<'a> {
         // A FIN at the window's edge lies beyond it.
         let edge = self.advertised_edge.max(self.last_ack_sent);
@@ -263,6 +271,7 @@ impl Receiver {
     }
 
     /// RFC 2883 §4: notes the first contiguous octets of a segment that had arrived before.
+    #[inline]
     fn note_duplicate(&mut self, start: Seq, end: Seq) {
         if !self.reports_duplicates || !start.before(end) {
             return;
@@ -275,6 +284,7 @@ impl Receiver {
         self.duplicate = seen.or(self.duplicate);
     }
 
+    #[inline]
     fn owe(&mut self, now: Time, arrival: &Arrival<'_>) {
         match (self.policy.on_segment(now, arrival), self.owed) {
             (_, Owed::Now) => {}
@@ -284,6 +294,7 @@ impl Receiver {
     }
 
     /// An acknowledgment has left.
+    #[inline]
     pub(crate) fn on_ack_sent(&mut self, now: Time, carrier: Carrier) {
         self.owed = Owed::Nothing;
         self.duplicate = None;
@@ -301,13 +312,15 @@ impl Receiver {
         ato
     }
 
+    /// Whether there are blocks to report.
+    #[inline]
+    pub(crate) fn has_blocks(&self) -> bool {
+        !self.ahead.is_empty() || self.duplicate.is_some()
+    }
+
     /// Blocks to report, at most `room`.
     pub(crate) fn sack_blocks(&self, room: usize) -> SackBlocks {
-        if self.ahead.is_empty() && self.duplicate.is_none() {
-            SackBlocks::default()
-        } else {
-            self.ahead.sack_blocks(room, self.duplicate)
-        }
+        self.ahead.sack_blocks(room, self.duplicate)
     }
 }
 

@@ -16,14 +16,14 @@ use ackord_wire::SackBlocks;
 
 /// The parts of a segment that concern the sending half.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct IncomingAck {
+pub(crate) struct IncomingAck<'a> {
     pub(crate) seq: Seq,
     pub(crate) ack: Seq,
     /// The window, scaled.
     pub(crate) window: u32,
     /// Whether the segment carries data or a FIN, and so is no duplicate acknowledgment.
     pub(crate) carries_data: bool,
-    pub(crate) sack: SackBlocks,
+    pub(crate) sack: &'a SackBlocks,
     /// Round-trip time by the timestamps option.
     pub(crate) timestamp_rtt: Option<Span>,
     /// TSecr, if the segment carries it.
@@ -32,7 +32,7 @@ pub(crate) struct IncomingAck {
 
 impl Sender {
     /// Takes in an acknowledgment that is not beyond what was sent.
-    pub(crate) fn on_ack<S: Sink>(&mut self, trace: &mut Trace<'_, S>, ack: &IncomingAck) {
+    pub(crate) fn on_ack<S: Sink>(&mut self, trace: &mut Trace<'_, S>, ack: &IncomingAck<'_>) {
         self.begin_sample(trace.now);
         let same_window = !self.update_window(ack);
         let snd_una_before = self.snd_una;
@@ -47,7 +47,7 @@ impl Sender {
                 self.on_duplicate_ack(trace, newly_sacked);
             }
         }
-        let dsack = dsack_block(&ack.sack, ack.ack).filter(|_| self.reads_dsack);
+        let dsack = if self.reads_dsack { dsack_block(ack.sack, ack.ack) } else { None };
         if let Some(duplicate) = dsack {
             self.on_dsack(trace, duplicate);
         }
@@ -60,7 +60,8 @@ impl Sender {
     }
 
     /// Octets newly reported by SACK.
-    fn take_in_blocks(&mut self, now: Time, ack: &IncomingAck) -> u64 {
+    #[inline]
+    fn take_in_blocks(&mut self, now: Time, ack: &IncomingAck<'_>) -> u64 {
         if !self.uses_sack || ack.sack.is_empty() {
             return 0;
         }
@@ -68,13 +69,14 @@ impl Sender {
         if self.board.keeps_time_order() {
             let nxt = self.snd_nxt;
             let (board, mut arrivals) = self.arrivals(now, ack.echo);
-            return board.mark_sacked(&ack.sack, una, nxt, |sent| arrivals.tell(sent));
+            return board.mark_sacked(ack.sack, una, nxt, |sent| arrivals.tell(sent));
         }
-        self.board.mark_sacked(&ack.sack, una, self.snd_nxt, |_| {})
+        self.board.mark_sacked(ack.sack, una, self.snd_nxt, |_| {})
     }
 
     /// RFC 9293 §3.10.7.4; true if the window changed.
-    fn update_window(&mut self, ack: &IncomingAck) -> bool {
+    #[inline]
+    fn update_window(&mut self, ack: &IncomingAck<'_>) -> bool {
         let fresh = self.snd_wl1.before(ack.seq)
             || (self.snd_wl1 == ack.seq && self.snd_wl2.at_or_before(ack.ack));
         if !fresh || ack.ack.before(self.snd_una) {
@@ -93,7 +95,12 @@ impl Sender {
         changed
     }
 
-    fn on_new_ack<S: Sink>(&mut self, t: &mut Trace<'_, S>, ack: &IncomingAck, newly_sacked: u64) {
+    fn on_new_ack<S: Sink>(
+        &mut self,
+        t: &mut Trace<'_, S>,
+        ack: &IncomingAck<'_>,
+        newly_sacked: u64,
+    ) {
         let flight_before = self.flight_size();
         let acked_octets = ack.ack.since(self.snd_una);
         let advance = self.advance(Bytes(u64::from(acked_octets)));
@@ -172,9 +179,14 @@ impl Sender {
     }
 
     /// What an acknowledgment of new data is about to end.
+    #[inline]
     fn advance(&self, acked: Bytes) -> Advance {
-        let sacked = self.board.sacked().get().div_ceil(self.smss.get());
-        let extent = if self.uses_sack { sacked as u32 } else { self.duplicate_acks };
+        let sacked = self.board.sacked();
+        let extent = match self.uses_sack {
+            true if sacked > Bytes::ZERO => sacked.get().div_ceil(self.smss.get()) as u32,
+            true => 0,
+            false => self.duplicate_acks,
+        };
         Advance {
             acked,
             duplicate_acks: self.duplicate_acks,
@@ -184,7 +196,8 @@ impl Sender {
     }
 
     /// Takes off the scoreboard what is acknowledged.
-    fn take_off(&mut self, now: Time, ack: &IncomingAck) -> Acked {
+    #[inline]
+    fn take_off(&mut self, now: Time, ack: &IncomingAck<'_>) -> Acked {
         if self.board.keeps_time_order() {
             let (board, mut arrivals) = self.arrivals(now, ack.echo);
             return board.acknowledge(ack.ack, |sent| arrivals.tell(sent));
@@ -211,10 +224,14 @@ impl Sender {
         if let Some(tail) = &mut self.tail {
             tail.tlp.on_rtt_sample();
         }
-        let (srtt, rto) = (self.rtt.srtt().unwrap_or(rtt), self.rtt.rto());
-        trace.emit(|endpoint| Event::RttSampled { endpoint, rtt, srtt, rto });
+        let estimate = &self.rtt;
+        trace.emit(|endpoint| {
+            let (srtt, rto) = (estimate.srtt().unwrap_or(rtt), estimate.rto());
+            Event::RttSampled { endpoint, rtt, srtt, rto }
+        });
     }
 
+    #[inline]
     pub(super) fn forget_duplicates(&mut self) {
         self.duplicate_acks = 0;
         self.beyond_cwnd = Bytes::ZERO;

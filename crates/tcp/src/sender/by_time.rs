@@ -55,6 +55,7 @@ impl Scoreboard {
     }
 
     /// Whether it is kept.
+    #[inline]
     pub(super) fn keeps_time_order(&self) -> bool {
         self.by_time.is_some()
     }

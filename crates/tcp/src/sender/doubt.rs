@@ -3,8 +3,8 @@
 use super::by_time::Overdue;
 use super::{Forced, Phase, Sender};
 use crate::loss::{
-    Advance, Available, Delivered, Doubt, Echo, Hole, Horizon, LossDetector, LossVerdict, Stage,
-    Verification,
+    Advance, Available, Delivered, Doubt, Echo, Heeds, Hole, Horizon, LossDetector, LossVerdict,
+    Stage, Verification,
 };
 use crate::recovery::NewLosses;
 use crate::rtt::RttEstimator;
@@ -47,6 +47,7 @@ impl Arrivals<'_> {
 }
 
 /// What has become of a segment so far.
+#[inline]
 pub(super) fn hole(sent: &Sent) -> Hole {
     match sent.attempts {
         Attempts::Once => Hole::SentOnce,
@@ -83,6 +84,7 @@ impl Sender {
     }
 
     /// Notes that the oldest segment is missing while later ones arrive, or that none is.
+    #[inline]
     pub(super) fn note_missing(&mut self, now: Time) {
         if self.duplicate_acks == 0 && self.board.sacked() == Bytes::ZERO {
             self.missed_since = None;
@@ -94,6 +96,19 @@ impl Sender {
     /// Asks the detector about an acknowledgment of new data. Its own evidence that the last
     /// repair was not needed is acted on here; the verdict returned is about the oldest segment.
     pub(super) fn ask_after_new_ack<S: Sink>(
+        &mut self,
+        trace: &mut Trace<'_, S>,
+        advance: &Advance,
+    ) -> LossVerdict {
+        let doubtful = self.phase == Phase::Open && self.board.sacked() > Bytes::ZERO;
+        if self.heeds == Heeds::Doubts && !doubtful {
+            return LossVerdict::WAIT;
+        }
+        self.ask_about_new_ack(trace, advance)
+    }
+
+    #[inline(never)]
+    fn ask_about_new_ack<S: Sink>(
         &mut self,
         trace: &mut Trace<'_, S>,
         advance: &Advance,
@@ -160,7 +175,14 @@ impl Sender {
     /// Lets time pass judgment, for detectors that go by it, and begins a repair if it finds a
     /// loss.
     pub(super) fn look_for_overdue<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
-        if !self.board.keeps_time_order() || self.mark_overdue(trace) == NewLosses::No {
+        if self.board.keeps_time_order() {
+            self.let_time_judge(trace);
+        }
+    }
+
+    #[inline(never)]
+    fn let_time_judge<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        if self.mark_overdue(trace) == NewLosses::No {
             return;
         }
         if self.phase == Phase::Open && self.may_repair() {
@@ -242,11 +264,19 @@ impl Sender {
     }
 
     /// Looks up when the detector wants to be woken.
+    #[inline]
     pub(super) fn refresh_detector(&mut self) {
+        if self.heeds == Heeds::EveryAck {
+            self.look_up_detector();
+        }
+    }
+
+    fn look_up_detector(&mut self) {
         self.detector_at = super::earlier(self.loss.deadline(), self.overdue_at);
     }
 
     /// How long the oldest segment had been missing when it was acknowledged.
+    #[inline]
     pub(super) fn lateness(&self, now: Time) -> Span {
         self.missed_since.map_or(Span::ZERO, |since| now.saturating_since(since))
     }

@@ -86,6 +86,7 @@ pub(crate) enum FrtoVerdict {
 
 impl Frto {
     /// Whether retransmissions have to wait.
+    #[inline]
     pub(crate) fn is_undecided(self) -> bool {
         self != Frto::Off
     }

@@ -86,6 +86,7 @@ impl Sender {
     }
 
     /// Whether cwnd held the sender back when `flight_before` was outstanding.
+    #[inline]
     pub(super) fn send_limit(&self, flight_before: Bytes) -> SendLimit {
         // What only waits for its pace is held by cwnd too, from which the pace comes.
         let paced = self.pacer.wake_at.is_some();

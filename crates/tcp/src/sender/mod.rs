@@ -42,7 +42,7 @@ pub(crate) use scoreboard::Fin;
 
 use crate::config::Config;
 use crate::congestion::{CongestionControl, Established, SelectiveAcks};
-use crate::loss::LossDetector;
+use crate::loss::{Heeds, LossDetector};
 use crate::nagle::Nagle;
 use crate::recovery::{Flight, Recovery};
 use crate::rtt::{RttEstimator, Window};
@@ -147,6 +147,8 @@ pub(crate) struct Sender {
     pub(crate) rtt: RttEstimator,
     congestion: Box<dyn CongestionControl>,
     loss: Box<dyn LossDetector>,
+    /// What the loss detector has to be asked.
+    heeds: Heeds,
     recovery: Box<dyn Recovery>,
     nagle: Box<dyn Nagle>,
     phase: Phase,
@@ -220,6 +222,7 @@ impl Sender {
             rtt: RttEstimator::new(config.rto),
             congestion,
             loss,
+            heeds: Heeds::EveryAck,
             recovery,
             nagle,
             phase: Phase::Open,
@@ -262,6 +265,7 @@ impl Sender {
         };
         self.congestion.on_established(trace.now, established);
         self.pacer.establish(self.congestion.pacing_rate());
+        self.heeds = self.loss.heeds();
         if let Some(by_time) = self.loss.by_time() {
             self.tail = by_time.tail_probe().map(TailProbe::new);
             self.board.keep_time_order();
@@ -299,15 +303,18 @@ impl Sender {
     }
 
     /// What is outstanding, as the round-trip estimator wants it.
+    #[inline]
     pub(crate) fn window(&self) -> Window {
         Window { snd_una: self.snd_una, snd_nxt: self.snd_nxt }
     }
 
     /// Octets sent and not acknowledged.
+    #[inline]
     pub(crate) fn flight_size(&self) -> Bytes {
         Bytes(u64::from(self.snd_nxt.since(self.snd_una)))
     }
 
+    #[inline]
     pub(crate) fn writable(&self) -> Bytes {
         if self.fin != FinProgress::Open {
             return Bytes::ZERO;
@@ -363,11 +370,13 @@ impl Sender {
 
     /// Starts the retransmission timer anew, or stops it when nothing is outstanding
     /// (RFC 6298 §5.2, §5.3).
+    #[inline]
     pub(crate) fn restart_rto(&mut self, now: Time) {
         self.rto_at = if self.board.is_empty() { None } else { Some(now + self.rtt.rto()) };
     }
 
     /// When a timer of the sending half is due.
+    #[inline]
     pub(crate) fn deadline(&self) -> Option<Time> {
         let watchers = earlier(self.detector_at, self.probe_at());
         let timers = earlier(earlier(self.rto_at, self.persist.at), self.pacer.wake_at);
@@ -384,6 +393,7 @@ impl Sender {
     }
 
     /// Whether there is anything that the windows might let out.
+    #[inline]
     pub(crate) fn has_something_to_send(&self) -> bool {
         self.written > self.nxt_offset
             || self.board.has_lost()

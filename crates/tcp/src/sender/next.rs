@@ -76,6 +76,7 @@ impl Sender {
     }
 
     /// What the congestion window, or the repair, lets out now.
+    #[inline]
     fn allowance(&self) -> Bytes {
         if self.phase == Phase::Open {
             let cwnd = self.congestion.cwnd();
@@ -85,6 +86,7 @@ impl Sender {
     }
 
     /// Apart, so that the ordinary case asks for no more than it needs.
+    #[inline(never)]
     fn allowance_in_repair(&self) -> Bytes {
         let flight = self.flight();
         let Flight { pipe, cwnd, .. } = flight;

@@ -112,18 +112,22 @@ impl Scoreboard {
         }
     }
 
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.sent.is_empty()
     }
 
+    #[inline]
     pub(crate) fn pipe(&self) -> Bytes {
         Bytes(self.pipe)
     }
 
+    #[inline]
     pub(crate) fn sacked(&self) -> Bytes {
         Bytes(self.sacked)
     }
 
+    #[inline]
     pub(crate) fn has_lost(&self) -> bool {
         self.lost_segments > 0
     }
@@ -139,11 +143,13 @@ impl Scoreboard {
     }
 
     /// The oldest outstanding segment.
+    #[inline]
     pub(crate) fn oldest(&self) -> Option<&Sent> {
         self.sent.front()
     }
 
     /// Notes a segment sent for the first time.
+    #[inline]
     pub(crate) fn push(&mut self, sent: Sent) {
         debug_assert!(self.sent.back().is_none_or(|last| last.end() == sent.seq));
         if self.sent.is_empty() {
@@ -393,12 +399,15 @@ impl Scoreboard {
     }
 
     /// The next segment to send again.
+    #[inline]
     pub(crate) fn next_lost(&mut self) -> Option<Sent> {
-        if self.lost_segments == 0 {
-            return None;
-        }
+        if self.lost_segments == 0 { None } else { Some(self.find_next_lost()) }
+    }
+
+    #[inline(never)]
+    fn find_next_lost(&mut self) -> Sent {
         let index = self.next_lost_index();
-        Some(self.sent[index])
+        self.sent[index]
     }
 
     /// Notes that the segment [`Self::next_lost`] gave was sent again at `now`.

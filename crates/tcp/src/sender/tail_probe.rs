@@ -84,11 +84,13 @@ impl Sender {
     }
 
     /// When the probe timer is due.
+    #[inline]
     pub(crate) fn probe_at(&self) -> Option<Time> {
         self.tail.as_ref().and_then(|tail| tail.at)
     }
 
     /// Whether a probe is to leave now.
+    #[inline]
     pub(super) fn probe_is_ready(&self) -> bool {
         self.tail.as_ref().is_some_and(|tail| tail.stage == ProbeStage::Ready)
     }
@@ -113,7 +115,7 @@ impl Sender {
     pub(super) fn look_at_probe<S: Sink>(
         &mut self,
         trace: &mut Trace<'_, S>,
-        ack: &IncomingAck,
+        ack: &IncomingAck<'_>,
         seen: Seen,
     ) {
         let Some(tail) = &mut self.tail else { return };

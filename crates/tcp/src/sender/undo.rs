@@ -103,6 +103,7 @@ impl Repairs {
 
 /// The D-SACK block of an acknowledgment (RFC 2883 §4): the first one, if it lies below the
 /// cumulative acknowledgment or within the second.
+#[inline]
 pub(super) fn dsack_block(blocks: &SackBlocks, ack: Seq) -> Option<SackBlock> {
     let [first, rest @ ..] = blocks.as_slice() else { return None };
     let within = |second: &SackBlock| {
