@@ -6,7 +6,7 @@ use crate::loss::LossDetector;
 use crate::nagle::Nagle;
 use crate::recovery::Recovery;
 use crate::registry;
-use crate::rtt::{RtoBounds, Variance};
+use crate::rtt::{RtoBounds, Sampling, Variance};
 use crate::sender::{CwndUse, FrtoUse, IdleRestart, Pacing};
 use ackord_units::{Bytes, Choice, Span};
 use ackord_wire::IpVersion;
@@ -159,6 +159,10 @@ impl Config {
                 variance: match registry::word(choice, "rto_variance").as_str() {
                     "peak-of-round" => Variance::PeakOfRound,
                     _ => Variance::EverySample,
+                },
+                sampling: match registry::word(choice, "rtt_sampling").as_str() {
+                    "one-at-a-time" => Sampling::OneAtATime,
+                    _ => Sampling::EveryAck,
                 },
             },
             max_retransmissions: registry::count(choice, "max_retransmissions") as u32,

@@ -16,6 +16,18 @@ pub struct RtoBounds {
     pub granularity: Span,
     /// What the smallest timeout bounds, and how the variance is followed.
     pub variance: Variance,
+    /// What is timed.
+    pub sampling: Sampling,
+}
+
+/// What round-trip samples are taken of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sampling {
+    /// Every acknowledgment of new data that Karn's rule allows.
+    EveryAck,
+    /// One new segment at a time, in whole ticks of the clock; a repair ends its timing without a
+    /// sample. About one a round trip, as in 4.3BSD.
+    OneAtATime,
 }
 
 /// How the variance of the round-trip time enters the timeout.
@@ -127,6 +139,17 @@ impl RttEstimator {
         }
     }
 
+    /// What samples are to be taken of.
+    #[inline]
+    pub(crate) fn sampling(&self) -> Sampling {
+        self.bounds.sampling
+    }
+
+    /// The tick of the clock.
+    pub(crate) fn granularity(&self) -> Span {
+        self.bounds.granularity
+    }
+
     /// Doubles the timeout after it has expired (§5.5).
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(63);
@@ -175,6 +198,7 @@ mod tests {
         max: Span::from_secs(60),
         granularity: Span::from_millis(1),
         variance: Variance::EverySample,
+        sampling: Sampling::EveryAck,
     };
     const PEAKS: RtoBounds = RtoBounds { variance: Variance::PeakOfRound, ..BOUNDS };
 

@@ -3,7 +3,7 @@
 use super::{
     AckDecision, AckOnRead, AckPolicy, Arrival, Carrier, Order, Push, Reading, ReceiveWindow,
 };
-use crate::rtt::{RtoBounds, RttEstimator, Variance, Window};
+use crate::rtt::{RtoBounds, RttEstimator, Sampling, Variance, Window};
 use crate::ts_clock::TimestampEcho;
 use ackord_units::{Bytes, Seq, Span, Time};
 
@@ -52,6 +52,7 @@ impl Fit {
             max: Span::from_secs(60),
             granularity: Span::from_millis(1),
             variance: Variance::EverySample,
+            sampling: Sampling::EveryAck,
         });
         rtt.on_sample(self.rtt, Window { snd_una: Seq(0), snd_nxt: Seq(0) });
         let Fit { payload, unacknowledged, order, push, window, .. } = self;

@@ -11,6 +11,7 @@
 //! | `hystart.rs` | how CUBIC may leave slow start before it loses |
 //! | `bbr/` | a model of the path decides rate and window (BBR version 3) |
 //! | `model.rs` | what a control hears that keeps a model of the path: delivery-rate samples |
+//! | `ns2.rs` | Reno as ns-2's agents count it, in whole segments |
 //!
 //! While a loss is repaired by fast recovery, the recovery sender decides what leaves; the control
 //! hears of the loss once and of the end of the repair once.
@@ -20,6 +21,7 @@ mod cubic;
 mod growth;
 mod hystart;
 mod model;
+mod ns2;
 mod reno;
 mod tahoe;
 mod vegas;
@@ -32,6 +34,7 @@ pub use hystart::HyStart;
 pub use model::{
     Adjoins, AppLimited, CwndLimited, LostSegment, PathModel, RateSample, Repairing, SampleAdvice,
 };
+pub use ns2::Ns2;
 pub use reno::Reno;
 pub use tahoe::Tahoe;
 pub use vegas::{Vegas, VegasKnobs};

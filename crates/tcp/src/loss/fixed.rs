@@ -15,6 +15,8 @@ pub struct Fixed {
 pub enum LimitedTransmit {
     /// The first two release one segment each.
     On,
+    /// Each below the threshold releases one (`singledup_` of ns-2).
+    Every,
     /// None does.
     Off,
 }
@@ -34,6 +36,7 @@ impl LossDetector for Fixed {
         let beyond_cwnd = match self.limited_transmit {
             // RFC 3042 §2: at most two segments beyond cwnd.
             LimitedTransmit::On => doubt.smss * u64::from(doubt.duplicate_acks.min(2)),
+            LimitedTransmit::Every => doubt.smss * u64::from(doubt.duplicate_acks),
             LimitedTransmit::Off => Bytes::ZERO,
         };
         LossVerdict::NotYet { beyond_cwnd }

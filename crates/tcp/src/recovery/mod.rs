@@ -5,16 +5,19 @@
 //! | `tahoe.rs` | no fast recovery: slow start from one segment |
 //! | `reno.rs` | fast recovery that the first new acknowledgment ends (RFC 5681) |
 //! | `newreno.rs` | fast recovery with partial acknowledgments (RFC 6582) |
+//! | `ns2/` | the same three as ns-2.35's agents do them |
 //! | `sack.rs` | scoreboard recovery (RFC 6675), with proportional rate reduction (RFC 9937) |
 //!
 //! The connection owns the scoreboard and the windows; a recovery sender answers questions.
 
 mod newreno;
+mod ns2;
 mod reno;
 mod sack;
 mod tahoe;
 
 pub use newreno::NewReno;
+pub use ns2::{Ns2NewReno, Ns2Reno, Ns2Sack1};
 pub use reno::{OncePerWindow, RenoRecovery};
 pub use sack::{Prr, SackRecovery};
 pub use tahoe::Tahoe;
@@ -75,6 +78,25 @@ pub enum OnPartialAck {
     Continue,
 }
 
+/// Whether the acknowledgment that ends a repair lets cwnd grow as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitGrowth {
+    /// It does.
+    Yes,
+    /// It does not.
+    No,
+}
+
+/// How long outside repairs the sender believes what was selectively acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SackMemory {
+    /// Until it is cumulatively acknowledged.
+    Kept,
+    /// Until an acknowledgment of new data or a timeout; it is then learnt anew. How much was
+    /// reported does not make a segment lost, only how often.
+    UntilNewAck,
+}
+
 /// Whether a loss may start a repair while data of an earlier repair is still outstanding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reentry {
@@ -82,6 +104,8 @@ pub enum Reentry {
     Allowed,
     /// It has to wait until `recover` is acknowledged (RFC 6582 §3.2 step 2).
     AfterRecover,
+    /// It has to wait until more than that is, with SACK too.
+    BeyondRecover,
 }
 
 /// Decides how much may be sent during fast recovery.
@@ -100,6 +124,24 @@ pub trait Recovery: Send + fmt::Debug {
     /// need it.
     fn without_sack(&self) -> Option<Box<dyn Recovery>> {
         None
+    }
+
+    /// How long what was selectively acknowledged is believed.
+    fn sack_memory(&self) -> SackMemory {
+        SackMemory::Kept
+    }
+
+    /// DupThresh for further holes during a repair, if it is not the loss detector's.
+    fn hole_threshold(&self) -> Option<u32> {
+        None
+    }
+
+    /// An acknowledgment arrived during fast recovery, whatever it says.
+    fn on_arrival(&mut self) {}
+
+    /// Whether the acknowledgment that ends fast recovery lets cwnd grow.
+    fn exit_growth(&self) -> ExitGrowth {
+        ExitGrowth::No
     }
 
     /// Fast recovery begins, ssthresh and cwnd already reduced; `duplicate_acks` came so far.

@@ -3,8 +3,8 @@
 use super::ON_OFF;
 use super::build::{count, is_on, number, span, unregistered, word};
 use crate::congestion::{
-    Bbr, BbrKnobs, CongestionControl, Cubic, CubicKnobs, FastConvergence, Growth, HyStart, Reno,
-    Tahoe, Vegas, VegasKnobs, Westwood,
+    Bbr, BbrKnobs, CongestionControl, Cubic, CubicKnobs, FastConvergence, Growth, HyStart, Ns2,
+    Reno, Tahoe, Vegas, VegasKnobs, Westwood,
 };
 use ackord_units::{Choice, Knob, KnobKind, Mechanism, Span};
 
@@ -61,6 +61,13 @@ pub static CONGESTION: &[Mechanism] = &[
                 source: "Mascolo and Grieco 2004 §2.2 (7/8)",
             },
         ],
+    },
+    Mechanism {
+        name: "ns2",
+        family: "congestion",
+        summary: "Reno in whole segments, as ns-2's one-way agents count",
+        source: "TcpAgent::opencwnd and slowdown of ns-2.35",
+        knobs: &[],
     },
     Mechanism {
         name: "vegas",
@@ -223,6 +230,7 @@ const BBR: Mechanism = Mechanism {
 /// holds for the other builders.
 pub fn build_congestion(choice: &Choice) -> Box<dyn CongestionControl> {
     match choice.mechanism.name {
+        "ns2" => Box::new(Ns2::new()),
         "reno" => Box::new(Reno::new(growth(choice))),
         "tahoe" => Box::new(Tahoe::new(growth(choice))),
         "westwood" => Box::new(Westwood::new(growth(choice), number(choice, "filter"))),

@@ -114,6 +114,14 @@ pub static ENDPOINT: Mechanism = Mechanism {
             source: "RFC 6298 §2; peak-of-round is Linux's, Sarolahti and Kuznetsov 2002 §4",
         },
         Knob {
+            name: "rtt_sampling",
+            kind: KnobKind::Choice(&["every-ack", "one-at-a-time"]),
+            default: "every-ack",
+            doc: "What round trips are measured of: every acknowledgment, or one new segment at a \
+                  time in whole ticks of clock_granularity",
+            source: "RFC 6298 §4; one-at-a-time is 4.3BSD's and ns-2's",
+        },
+        Knob {
             name: "clock_granularity",
             kind: KnobKind::Span { min: Span::from_micros(1), max: Span::from_secs(1) },
             default: "1 ms",

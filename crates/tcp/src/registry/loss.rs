@@ -26,10 +26,11 @@ pub static LOSS: &[Mechanism] = &[
             },
             Knob {
                 name: "limited_transmit",
-                kind: ON_OFF,
+                kind: KnobKind::Choice(&["on", "off", "every"]),
                 default: "on",
-                doc: "The first two duplicate acknowledgments let one new segment out each",
-                source: "RFC 3042",
+                doc: "The first two duplicate acknowledgments let one new segment out each; every: \
+                      all of them below the threshold do",
+                source: "RFC 3042; every is singledup_ in ns-2",
             },
         ],
     },
@@ -197,10 +198,14 @@ pub static LOSS: &[Mechanism] = &[
 pub fn build_loss(choice: &Choice) -> Box<dyn LossDetector> {
     let threshold = || count(choice, "threshold") as u32;
     match choice.mechanism.name {
-        "fixed" if is_on(choice, "limited_transmit") => {
-            Box::new(Fixed::new(threshold(), LimitedTransmit::On))
+        "fixed" => {
+            let limited_transmit = match word(choice, "limited_transmit").as_str() {
+                "on" => LimitedTransmit::On,
+                "every" => LimitedTransmit::Every,
+                _ => LimitedTransmit::Off,
+            };
+            Box::new(Fixed::new(threshold(), limited_transmit))
         }
-        "fixed" => Box::new(Fixed::new(threshold(), LimitedTransmit::Off)),
         "vegas" => Box::new(VegasLoss::new(threshold())),
         "rack" => Box::new(Rack::new(RackKnobs {
             tail_probe: is_on(choice, "tlp").then(|| span(choice, "max_ack_delay")),

@@ -2,7 +2,10 @@
 
 use super::ON_OFF;
 use super::build::{is_on, unregistered};
-use crate::recovery::{NewReno, OncePerWindow, Prr, Recovery, RenoRecovery, SackRecovery, Tahoe};
+use crate::recovery::{
+    NewReno, Ns2NewReno, Ns2Reno, Ns2Sack1, OncePerWindow, Prr, Recovery, RenoRecovery,
+    SackRecovery, Tahoe,
+};
 use ackord_units::{Choice, Knob, Mechanism};
 
 /// Recovery senders: how much may be sent while repairing.
@@ -25,7 +28,7 @@ pub static RECOVERY: &[Mechanism] = &[
             default: "on",
             doc: "A second fast retransmit has to wait until what was outstanding at the first has \
                   been acknowledged; off: several losses in one window halve cwnd several times",
-            source: "RFC 6582 §3.2 step 2; ns-2 has it after timeouts only",
+            source: "RFC 6582 §3.2 step 2; bugFix_ in ns-2",
         }],
     },
     Mechanism {
@@ -48,6 +51,27 @@ pub static RECOVERY: &[Mechanism] = &[
             source: "RFC 9937 §6",
         }],
     },
+    Mechanism {
+        name: "ns2-reno",
+        family: "recovery",
+        summary: "Reno as ns-2 does it: cwnd grows with the acknowledgment that ends the repair",
+        source: "Agent/TCP/Reno of ns-2.35",
+        knobs: &[],
+    },
+    Mechanism {
+        name: "ns2-newreno",
+        family: "recovery",
+        summary: "NewReno as ns-2 does it: partial acknowledgments take from cwnd, for good",
+        source: "Agent/TCP/Newreno of ns-2.35",
+        knobs: &[],
+    },
+    Mechanism {
+        name: "ns2-sack1",
+        family: "recovery",
+        summary: "SACK as ns-2 does it: every hole below a reported segment is sent again",
+        source: "Agent/TCP/Sack1 of ns-2.35",
+        knobs: &[],
+    },
 ];
 
 /// The recovery sender of a choice from [`RECOVERY`]; panics as [`super::build_congestion`] does.
@@ -58,6 +82,9 @@ pub fn build_recovery(choice: &Choice) -> Box<dyn Recovery> {
             Box::new(RenoRecovery::new(OncePerWindow::On))
         }
         "reno" => Box::new(RenoRecovery::new(OncePerWindow::Off)),
+        "ns2-reno" => Box::new(Ns2Reno::default()),
+        "ns2-newreno" => Box::new(Ns2NewReno::default()),
+        "ns2-sack1" => Box::new(Ns2Sack1::default()),
         "newreno" => Box::new(NewReno::default()),
         "sack" if is_on(choice, "prr") => Box::new(SackRecovery::new(Prr::On)),
         "sack" => Box::new(SackRecovery::new(Prr::Off)),

@@ -8,7 +8,7 @@ use super::undo::dsack_block;
 use super::{Fin, FinProgress, Forced, PartialAcks, Phase, Sender};
 use crate::congestion::{AckSample, CongestionEvent, LossAnswer, Repair};
 use crate::loss::{Advance, Hole, LossVerdict};
-use crate::recovery::{NewLosses, OnPartialAck, RecoveryAck, Reentry};
+use crate::recovery::{ExitGrowth, NewLosses, OnPartialAck, RecoveryAck, Reentry, SackMemory};
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Event, LossReason, RecoveryKind, Sink};
 use ackord_units::{Bytes, Seq, Span, Time};
@@ -37,6 +37,9 @@ impl Sender {
         let same_window = !self.update_window(ack);
         let snd_una_before = self.snd_una;
         let newly_sacked = self.take_in_blocks(trace.now, ack);
+        if matches!(self.phase, Phase::FastRecovery { .. }) {
+            self.recovery.on_arrival();
+        }
         if ack.ack.after(self.snd_una) {
             self.on_new_ack(trace, ack, newly_sacked);
         } else if ack.ack == self.snd_una && !self.board.is_empty() {
@@ -62,7 +65,7 @@ impl Sender {
     /// Octets newly reported by SACK.
     #[inline]
     fn take_in_blocks(&mut self, now: Time, ack: &IncomingAck<'_>) -> u64 {
-        if !self.uses_sack || ack.sack.is_empty() {
+        if !self.uses_sack || ack.sack.is_empty() || self.ignores_blocks() {
             return 0;
         }
         let una = self.snd_una.max(ack.ack);
@@ -72,6 +75,23 @@ impl Sender {
             return board.mark_sacked(ack.sack, una, nxt, |sent| arrivals.tell(sent));
         }
         self.board.mark_sacked(ack.sack, una, self.snd_nxt, |_| {})
+    }
+
+    /// Whether blocks tell a sender nothing at this time: after a timeout, to one that begins
+    /// anew then.
+    fn ignores_blocks(&self) -> bool {
+        matches!(self.phase, Phase::SlowStartRecovery { .. })
+            && self.recovery.sack_memory() == SackMemory::UntilNewAck
+    }
+
+    /// Empties the scoreboard for a sender that does not keep it.
+    fn forget_blocks_after_new_ack(&mut self) {
+        if self.board.sacked() > Bytes::ZERO
+            && !matches!(self.phase, Phase::FastRecovery { .. })
+            && self.recovery.sack_memory() == SackMemory::UntilNewAck
+        {
+            self.board.forget_sacked();
+        }
     }
 
     /// RFC 9293 §3.10.7.4; true if the window changed.
@@ -107,6 +127,7 @@ impl Sender {
         let lateness = self.lateness(t.now);
         let acked = self.take_off(t.now, ack);
         self.snd_una = ack.ack;
+        self.forget_blocks_after_new_ack();
         let fin_acked = self.fin == FinProgress::Sent && self.board.is_empty();
         let data = u64::from(acked_octets) - u64::from(fin_acked);
         self.una_offset += data;
@@ -148,7 +169,7 @@ impl Sender {
                     self.restart_rto(t.now);
                 }
                 let delivered = Bytes(acked.newly_delivered + newly_sacked);
-                self.on_ack_in_fast_recovery(t, sample.acked, delivered, recover);
+                self.on_ack_in_fast_recovery(t, &sample, delivered, recover);
             }
             Phase::SlowStartRecovery { recover } => {
                 self.restart_rto(t.now);
@@ -211,26 +232,6 @@ impl Sender {
         (&mut self.board, Arrivals { now, loss, rtt, echo: echo.zip(self.ts_clock) })
     }
 
-    /// RFC 6298 §4 and Karn's rule: a sample by the sender's own clock, or else by timestamps.
-    fn sample_rtt<S: Sink>(
-        &mut self,
-        trace: &mut Trace<'_, S>,
-        acked: &Acked,
-        timestamp_rtt: Option<Span>,
-    ) {
-        let own = acked.earliest_sent_at.filter(|_| !acked.ambiguous);
-        let Some(rtt) = own.map(|sent_at| trace.now - sent_at).or(timestamp_rtt) else { return };
-        self.rtt.on_sample(rtt, self.window());
-        if let Some(tail) = &mut self.tail {
-            tail.tlp.on_rtt_sample();
-        }
-        let estimate = &self.rtt;
-        trace.emit(|endpoint| {
-            let (srtt, rto) = (estimate.srtt().unwrap_or(rtt), estimate.rto());
-            Event::RttSampled { endpoint, rtt, srtt, rto }
-        });
-    }
-
     #[inline]
     pub(super) fn forget_duplicates(&mut self) {
         self.duplicate_acks = 0;
@@ -274,7 +275,8 @@ impl Sender {
             return NewLosses::No;
         }
         let mut found = NewLosses::No;
-        let threshold = self.loss.duplicate_threshold();
+        let threshold =
+            self.recovery.hole_threshold().unwrap_or_else(|| self.loss.duplicate_threshold());
         self.board.mark_lost_by_sack(threshold, self.smss, |sent| {
             found = NewLosses::Yes;
             tell_lost(trace, sent, LossReason::Scoreboard);
@@ -285,12 +287,13 @@ impl Sender {
     fn on_ack_in_fast_recovery<S: Sink>(
         &mut self,
         trace: &mut Trace<'_, S>,
-        acked: Bytes,
+        sample: &AckSample,
         delivered: Bytes,
         recover: Seq,
     ) {
+        let acked = sample.acked;
         if self.snd_una.at_or_after(recover) {
-            self.leave_fast_recovery(trace);
+            self.leave_fast_recovery(trace, sample);
             return;
         }
         let new_losses = self.find_losses(trace);
@@ -298,7 +301,7 @@ impl Sender {
         let ack = RecoveryAck { acked, delivered, new_losses, flight };
         self.phase = Phase::FastRecovery { recover, partial_acks: PartialAcks::Some };
         match self.recovery.on_partial_ack(&ack) {
-            OnPartialAck::Exit => self.leave_fast_recovery(trace),
+            OnPartialAck::Exit => self.leave_fast_recovery(trace, sample),
             OnPartialAck::Continue => {}
             // Only the passing of time shows a detector that judges by it what is lost.
             OnPartialAck::RetransmitOldest if self.board.keeps_time_order() => {}
@@ -309,10 +312,14 @@ impl Sender {
         }
     }
 
-    fn leave_fast_recovery<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+    fn leave_fast_recovery<S: Sink>(&mut self, trace: &mut Trace<'_, S>, sample: &AckSample) {
         let cwnd_at_most = self.recovery.exit_bound(&self.flight());
         self.congestion.on_congestion(trace.now, CongestionEvent::Recovered { cwnd_at_most });
         self.leave_repair(trace, RecoveryKind::Fast);
+        self.forget_blocks_after_new_ack();
+        if self.recovery.exit_growth() == ExitGrowth::Yes {
+            self.congestion.on_ack(trace.now, sample);
+        }
         self.tell_window(trace, CwndReason::Recovery);
     }
 
@@ -342,17 +349,18 @@ impl Sender {
     /// exactly that, and a repair on their account would do the same again, for ever. New blocks
     /// cannot come of that.
     pub(super) fn may_repair(&self) -> bool {
-        self.recovery.reentry() == Reentry::Allowed
-            || self.recover.is_none_or(|recover| match self.uses_sack {
-                true => self.snd_una.at_or_after(recover),
-                false => self.snd_una.after(recover),
-            })
+        self.recover.is_none_or(|recover| match self.recovery.reentry() {
+            Reentry::Allowed => true,
+            Reentry::AfterRecover if self.uses_sack => self.snd_una.at_or_after(recover),
+            Reentry::AfterRecover | Reentry::BeyondRecover => self.snd_una.after(recover),
+        })
     }
 
     /// Something is lost, and marked so: reduce the window and repair it.
     pub(super) fn begin_repair<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         let recover = self.snd_nxt;
         self.recover = Some(recover);
+        self.timed = None;
         // RFC 5681 §3.2 step 2: without what limited transmit let out.
         let flight_size = self.flight_size().saturating_sub(self.limited_sent);
         let repair = match self.congestion.loss_answer() {

@@ -6,7 +6,7 @@ use crate::loss::{
     Advance, Available, Delivered, Doubt, Echo, Heeds, Hole, Horizon, LossDetector, LossVerdict,
     Stage, Verification,
 };
-use crate::recovery::NewLosses;
+use crate::recovery::{NewLosses, SackMemory};
 use crate::rtt::RttEstimator;
 use crate::sender::scoreboard::{Attempts, Sent};
 use crate::trace::Trace;
@@ -60,7 +60,10 @@ impl Sender {
         let available = |yes: bool| if yes { Available::Yes } else { Available::No };
         Doubt {
             duplicate_acks: self.duplicate_acks,
-            sacked: self.board.sacked(),
+            sacked: match self.recovery.sack_memory() {
+                SackMemory::Kept => self.board.sacked(),
+                SackMemory::UntilNewAck => Bytes::ZERO,
+            },
             highest_sacked: self.board.highest_sacked(),
             smss: self.smss,
             snd_una: self.snd_una,

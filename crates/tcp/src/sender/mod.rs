@@ -7,6 +7,7 @@
 //! | `by_time.rs` | the same in order of transmission, for detectors that judge by time |
 //! | `ack_in.rs` | an acknowledgment arrives: windows, samples, duplicates, recovery |
 //! | `doubt.rs` | what the loss detector is asked, and what follows from its verdicts |
+//! | `timing.rs` | round-trip samples |
 //! | `undo.rs` | repairs that were not needed: DSACK, timestamps, and what is given back |
 //! | `tail_probe.rs` | tail loss probes (RFC 8985 §7) |
 //! | `frto.rs` | whether a timeout was needed (RFC 5682) |
@@ -31,6 +32,7 @@ mod pacing;
 mod scoreboard;
 mod tail_probe;
 mod timeout;
+mod timing;
 mod undo;
 
 pub(crate) use ack_in::IncomingAck;
@@ -55,6 +57,7 @@ use idle::{Extent, Used};
 use pacing::Pacer;
 use scoreboard::Scoreboard;
 use tail_probe::TailProbe;
+use timing::Timed;
 use undo::Repairs;
 
 /// Where the sender stands with respect to loss.
@@ -161,6 +164,8 @@ pub(crate) struct Sender {
     /// A new repair may not start before this is acknowledged (RFC 6582 §3.2 step 2).
     recover: Option<Seq>,
     forced: Forced,
+    /// The segment whose round trip is being timed, where one is at a time.
+    timed: Option<Timed>,
     pub(crate) rto_at: Option<Time>,
     /// When the loss detector wants to look again.
     pub(crate) detector_at: Option<Time>,
@@ -232,6 +237,7 @@ impl Sender {
             limited_sent: Bytes::ZERO,
             recover: None,
             forced: Forced::No,
+            timed: None,
             rto_at: None,
             detector_at: None,
             overdue_at: None,

@@ -222,6 +222,7 @@ impl Sender {
             self.watch_sent(now);
         }
         self.snd_nxt = outgoing.seq + payload + u32::from(fin == Fin::Yes);
+        self.time_segment(now);
         self.nxt_offset += u64::from(payload);
         if fin == Fin::Yes {
             self.fin = FinProgress::Sent;

@@ -361,6 +361,20 @@ impl Scoreboard {
         Some(oldest)
     }
 
+    /// Takes back what was selectively acknowledged: it counts as in flight again.
+    pub(crate) fn forget_sacked(&mut self) {
+        for sent in &mut self.sent {
+            if sent.state == SentState::Sacked {
+                sent.state = SentState::InFlight;
+                self.pipe += u64::from(sent.seq_len());
+            }
+        }
+        self.sacked = 0;
+        self.highest_sacked = None;
+        self.lost_below = None;
+        self.last_blocks = SackBlocks::default();
+    }
+
     /// Declares everything lost that is not selectively acknowledged.
     pub(crate) fn mark_all_lost(&mut self) {
         for index in 0..self.sent.len() {

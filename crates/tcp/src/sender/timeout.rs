@@ -2,6 +2,7 @@
 
 use super::{Forced, Phase, Sender};
 use crate::congestion::{CongestionEvent, TimeoutOrder};
+use crate::recovery::SackMemory;
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Event, LossReason, RecoveryKind, Sink};
 use ackord_units::{Bytes, Span};
@@ -19,6 +20,10 @@ impl Sender {
             let (seq, bytes) = (oldest.seq, Bytes(u64::from(oldest.seq_len())));
             let reason = LossReason::RetransmissionTimeout;
             trace.emit(|endpoint| Event::SegmentLost { endpoint, seq, bytes, reason });
+        }
+        self.timed = None;
+        if self.recovery.sack_memory() == SackMemory::UntilNewAck {
+            self.board.forget_sacked();
         }
         if self.board.keeps_time_order() {
             self.mark_overdue_on_rto(trace);
