@@ -52,9 +52,10 @@ bench-peers: ## the same dumbbell in ns-2, ns-3 and Ackord, and the ratios
 	@scripts/install.sh bench-peers
 	python3 benches/peers/run.py
 
-ns2-band: ## repeat what ns-2 says about the selective-drop paper's links
+ns2-band: ## repeat what ns-2 says about the papers' paths (dad-sd takes twenty minutes)
 	@scripts/install.sh bench-peers
 	python3 papers/selective-drop/ns2/band.py
+	python3 papers/dad-sd/ns2/band.py --jobs 2
 
 generated: ## refresh the scenario schema, and the program's output where documents quote it
 	BLESS=1 cargo test --quiet --package ackord-scenario --test schema

@@ -81,6 +81,11 @@ impl OutputArguments {
         }
     }
 
+    /// The folder for files, if they are wanted.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.out.as_deref()
+    }
+
     /// Whether a report with plots is wanted.
     pub(crate) fn wants_files(&self) -> bool {
         self.out.is_some()

@@ -6,10 +6,13 @@ use crate::input::OutputArguments;
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
 use ackord_measure::Claim;
-use ackord_report::data;
-use ackord_study::paper::{self, Effort, Options, Paper, PaperError, PaperReport};
+use ackord_report::{WriteError, data};
+use ackord_study::paper::{self, Effort, Journal, Options, Paper, PaperError, PaperReport};
 use clap::Args;
 use serde::Serialize;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::PathBuf;
 
 /// Reproduce a paper: every number beside ours, with a verdict and its reason
 ///
@@ -23,6 +26,9 @@ pub(crate) struct PaperArguments {
     /// As few runs as the claims need
     #[arg(long)]
     quick: bool,
+    /// Go on where an earlier attempt with the same --out was stopped: its finished runs are used
+    #[arg(long, requires = "out")]
+    resume: bool,
     #[command(flatten)]
     output: OutputArguments,
 }
@@ -30,7 +36,11 @@ pub(crate) struct PaperArguments {
 const EXAMPLES: &str = "\
 Examples:
   ackord paper selective-drop --quick
+  ackord paper dad-sd --out out/dad-sd --resume
   ackord paper all --out out/papers --json out/papers.json";
+
+/// The file beside the results that finished runs are written to.
+const JOURNAL: &str = "runs.jsonl";
 
 /// What stands for every paper.
 const ALL: &str = "all";
@@ -42,12 +52,16 @@ pub(crate) fn paper(arguments: &PaperArguments, console: &Console) -> Result<(),
     let effort = if arguments.quick { Effort::Quick } else { Effort::Full };
     let mut reports = Vec::new();
     for paper in papers {
+        let journal = open_journal(arguments, paper, console)?;
         let meter = Meter::begin(paper.name);
-        let report = paper::run(paper, Options { effort }, &|share| {
+        let report = paper::run(paper, Options { effort, journal: journal.as_ref() }, &|share| {
             meter.at(share);
             interrupt.check()
         });
         meter.end();
+        if let Some(error) = journal.as_ref().and_then(Journal::take_error) {
+            console.remark(&format!("{JOURNAL} is incomplete: {error}"));
+        }
         match report {
             Ok(report) => reports.push((paper, report)),
             Err(PaperError::Interrupted) => {
@@ -61,6 +75,67 @@ pub(crate) fn paper(arguments: &PaperArguments, console: &Console) -> Result<(),
         }
     }
     write(arguments, &reports, console)
+}
+
+/// The folder of a paper below `--out`.
+fn folder_of(arguments: &PaperArguments, paper: &Paper) -> &'static str {
+    if arguments.name == ALL { paper.name } else { "" }
+}
+
+/// Where finished runs go, if there is a folder for them: a file that begins anew, or that goes on.
+fn open_journal(
+    arguments: &PaperArguments,
+    paper: &Paper,
+    console: &Console,
+) -> Result<Option<Journal>, Failure> {
+    let Some(out) = arguments.output.folder() else { return Ok(None) };
+    let path = out.join(folder_of(arguments, paper)).join(JOURNAL);
+    let text = match fs::read(&path) {
+        Ok(bytes) if arguments.resume => String::from_utf8_lossy(&bytes).into_owned(),
+        Ok(_) => {
+            let what = "remove";
+            fs::remove_file(&path).map_err(|source| WriteError::Io {
+                what,
+                path: path.clone(),
+                source,
+            })?;
+            String::new()
+        }
+        Err(_) => String::new(),
+    };
+    let journal = Journal::new(&text, Box::new(JournalFile { path: path.clone(), file: None }));
+    if journal.known_runs() > 0 {
+        console.remark(&format!("{}: {} runs known", path.display(), journal.known_runs()));
+    }
+    Ok(Some(journal))
+}
+
+/// A file that is made when there is something to write: most papers keep no journal.
+struct JournalFile {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl JournalFile {
+    fn file(&mut self) -> io::Result<&mut File> {
+        if self.file.is_none() {
+            if let Some(folder) = self.path.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            self.file = Some(File::options().create(true).append(true).open(&self.path)?);
+        }
+        self.file.as_mut().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+impl Write for JournalFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file()?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.as_mut().map_or(Ok(()), Write::flush)
+    }
 }
 
 fn papers_named(name: &str) -> Result<Vec<&'static Paper>, Failure> {
@@ -82,7 +157,7 @@ fn write(
     let output = &arguments.output;
     let several = arguments.name == ALL;
     for (paper, report) in reports {
-        let folder = if several { paper.name } else { "" };
+        let folder = folder_of(arguments, paper);
         output.write_files(folder, console, || report.files.clone())?;
     }
     match reports {

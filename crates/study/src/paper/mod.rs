@@ -3,9 +3,11 @@
 //! | file | what |
 //! | --- | --- |
 //! | `runs.rs` | many runs in parallel, put together in order |
+//! | `journal.rs` | finished runs, written down so that a reproduction can go on later |
 //! | `verdict.rs` | the one rule by which a claim holds, differs or fails |
 //! | `adaptive_delack/` | Lee, Lee and Kim 2015, the adaptive delayed ACK |
 //! | `ari/` | Lee et al. 2016, ARI |
+//! | `dad_sd/` | Park et al. 2008, a smoothed duplicate-ACK threshold |
 //! | `selective_drop/` | Chae and Choi 2004, selective drop |
 //!
 //! A paper is a folder below `papers/` with its scenario files, which are embedded here, and an
@@ -13,6 +15,8 @@
 
 mod adaptive_delack;
 mod ari;
+mod dad_sd;
+mod journal;
 mod runs;
 mod selective_drop;
 mod verdict;
@@ -23,6 +27,8 @@ use ackord_report::OutputFile;
 use ackord_report::document::{Document, Table};
 use ackord_scenario::Errors;
 use std::ops::ControlFlow;
+
+pub use journal::Journal;
 
 /// A paper that can be reproduced.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +45,7 @@ pub struct Paper {
     pub venue: &'static str,
     /// What is reproduced of it, in a line.
     pub summary: &'static str,
-    reproduce: fn(Options, &Watch<'_>) -> Result<PaperReport, PaperError>,
+    reproduce: fn(Options<'_>, &Watch<'_>) -> Result<PaperReport, PaperError>,
 }
 
 /// How thoroughly to reproduce.
@@ -54,9 +60,11 @@ pub enum Effort {
 
 /// How to reproduce.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
+pub struct Options<'a> {
     /// How thoroughly.
     pub effort: Effort,
+    /// Where finished runs are kept, for papers of many runs.
+    pub journal: Option<&'a Journal>,
 }
 
 /// Called from several threads with the share of the runs that is done; may stop them.
@@ -112,6 +120,15 @@ static PAPERS: &[Paper] = &[
         reproduce: ari::reproduce,
     },
     Paper {
+        name: "dad-sd",
+        title: "Smooth Dupthresh Mechanism for Advanced TCP-DAD",
+        authors: "Park, Kim, Han, Kwon, Lee, Chung",
+        year: 2008,
+        venue: "KIPS",
+        summary: "Fig. 2 and 3: goodput under reordering, every duplicate-ACK threshold policy",
+        reproduce: dad_sd::reproduce,
+    },
+    Paper {
         name: "selective-drop",
         title: "A New Queueing Algorithm for Improving Fairness between TCP Flows",
         authors: "Chae, Choi",
@@ -136,7 +153,11 @@ pub fn find(name: &str) -> Option<&'static Paper> {
 ///
 /// # Errors
 /// [`PaperError::Interrupted`] when `watch` says so; the others are defects of this project.
-pub fn run(paper: &Paper, options: Options, watch: &Watch<'_>) -> Result<PaperReport, PaperError> {
+pub fn run(
+    paper: &Paper,
+    options: Options<'_>,
+    watch: &Watch<'_>,
+) -> Result<PaperReport, PaperError> {
     (paper.reproduce)(options, watch)
 }
 
