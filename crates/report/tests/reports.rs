@@ -2,12 +2,19 @@
 
 mod common;
 
-use ackord_measure::{Claim, Comparison, RunIdentity, VariantSummary, Verdict};
+use ackord_events::{EndpointId, Event, Sink};
+use ackord_measure::{
+    Claim, Comparison, FlowLabel, RunIdentity, RunLabels, RunSummary, Summary, VariantSummary,
+    Verdict,
+};
 use ackord_report::{
     Colour, Context, PaperResults, compare_document, document_files, paper_document, run_document,
     run_files, to_html, to_terminal,
 };
+use ackord_units::{Bytes, Span, Time};
+use ackord_wire::{FlowId, Side};
 use common::{Shape, run};
+use std::collections::BTreeMap;
 
 fn context() -> Context {
     Context {
@@ -143,4 +150,66 @@ fn a_paper_s_claims_come_first_with_their_verdicts() {
     assert!(html.contains("start times of a"));
     assert!(html.contains("<span class=\"verdict holds\">holds</span>"));
     assert_eq!(document_files(&document).len(), 1);
+}
+
+/// A flow with three transfers of 100 kB of 40, 50 and 90 ms, and one that is not over.
+fn with_transfers() -> RunSummary {
+    let label = FlowLabel {
+        name: "downloads".to_owned(),
+        mechanisms: BTreeMap::new(),
+        sends: Side::Server,
+        size: None,
+        started_at: Time::ZERO,
+    };
+    let duration = Span::from_secs(1);
+    let labels = RunLabels { flows: vec![label], duration, ..RunLabels::default() };
+    let mut summary = Summary::new(&labels);
+    let at = |millis| Time::ZERO + Span::from_millis(millis);
+    let end = |side| EndpointId { flow: FlowId(0), side };
+    for (index, (began, over)) in
+        [(0, Some(40)), (100, Some(150)), (200, Some(290)), (300, None)].into_iter().enumerate()
+    {
+        let (index, bytes) = (index as u64, Bytes(100_000));
+        let endpoint = end(Side::Server);
+        summary.emit(at(began), Event::TransferBegan { endpoint, index, bytes });
+        if let Some(over) = over {
+            let endpoint = end(Side::Client);
+            summary.emit(at(over), Event::TransferCompleted { endpoint, index, bytes });
+        }
+    }
+    summary.finish(RunIdentity::default(), Time::ZERO + duration)
+}
+
+#[test]
+fn transfers_have_a_table_a_csv_file_and_json_and_runs_without_them_have_none() {
+    let run = with_transfers();
+    let document = run_document(&run, None, &context());
+    let text = to_terminal(&document, Colour::Never);
+    // Mean 60 ms, median 50, worst 90; 20, 16 and 8.889 Mbit/s.
+    let line = text.lines().find(|line| line.contains("downloads") && line.contains("60.00"));
+    let line = line.unwrap_or_else(|| panic!("{text}"));
+    for number in ["3", "50.00", "90.00", "14.96", "8.889"] {
+        assert!(line.contains(number), "{number} is not in {line}");
+    }
+    let files = run_files(&run, None, &document);
+    let csv = files.iter().find(|file| file.path.ends_with("transfers.csv")).expect("a file");
+    let csv = String::from_utf8(csv.bytes.clone()).expect("UTF-8");
+    assert_eq!(csv.lines().count(), 4, "{csv}");
+    assert!(csv.starts_with("flow,transfer,bytes,began_s,took_s,rate_bit_s"), "{csv}");
+    let json = serde_json::to_value(&run).expect("JSON");
+    let transfers = &json["flows"][0]["transfers"];
+    assert_eq!((&transfers["began"], &transfers["completed"]), (&4.into(), &3.into()));
+    assert_eq!(transfers["time_ms"]["max"], 90.0);
+
+    let compared = Comparison {
+        identity: RunIdentity::default(),
+        varied: "ack".to_owned(),
+        variants: vec![VariantSummary::of("delayed", &[run.clone(), run])],
+    };
+    let text = to_terminal(&compare_document(&compared, &[], &context()), Colour::Never);
+    assert!(text.contains("60.00 ±"), "{text}");
+
+    let (plain, _) = common::run(Shape { flows: 1, secs: 1 });
+    let files = run_files(&plain, None, &run_document(&plain, None, &context()));
+    assert!(!files.iter().any(|file| file.path.ends_with("transfers.csv")));
 }
