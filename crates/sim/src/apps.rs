@@ -34,10 +34,12 @@ enum Phase {
 
 /// What an application did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wrote {
+pub(crate) enum Act {
     /// It wrote once, and may write more.
-    Something,
-    /// It waits, or has closed.
+    Wrote,
+    /// It closed.
+    Closed,
+    /// It waits, or is gone.
     Nothing,
 }
 
@@ -77,10 +79,15 @@ impl App {
         now: Time,
         connection: &mut Connection,
         sink: &mut S,
-    ) -> Wrote {
+    ) -> Act {
         match self.phase {
-            Phase::Over => return Wrote::Nothing,
-            Phase::Before if connection.state() != TcpState::Established => return Wrote::Nothing,
+            Phase::Over => return Act::Nothing,
+            // A peer may have finished with the very segment that completed the handshake.
+            Phase::Before
+                if !matches!(connection.state(), TcpState::Established | TcpState::CloseWait) =>
+            {
+                return Act::Nothing;
+            }
             Phase::Before => {
                 self.phase = Phase::Running;
                 self.workload.start(now);
@@ -90,11 +97,11 @@ impl App {
         let endpoint = self.endpoint;
         loop {
             match self.workload.next(now, &View(connection)) {
-                Step::Write(bytes) if connection.write(bytes) == bytes => return Wrote::Something,
+                Step::Write(bytes) if connection.write(bytes) == bytes => return Act::Wrote,
                 Step::Write(_) => {
                     // The connection is gone, or the peer has closed it: nobody takes any more.
                     self.phase = Phase::Over;
-                    return Wrote::Nothing;
+                    return Act::Nothing;
                 }
                 Step::Began(transfer) => {
                     let (index, bytes) = (transfer.index, transfer.bytes);
@@ -104,11 +111,11 @@ impl App {
                     let (index, bytes) = (transfer.index, transfer.bytes);
                     sink.emit(now, Event::TransferCompleted { endpoint, index, bytes });
                 }
-                Step::Wait => return Wrote::Nothing,
+                Step::Wait => return Act::Nothing,
                 Step::Close => {
                     connection.close();
                     self.phase = Phase::Over;
-                    return Wrote::Nothing;
+                    return Act::Closed;
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! The event loop.
 
-use crate::apps::{App, Wrote, workloads_for};
+use crate::apps::{Act, App, workloads_for};
 use crate::endpoints::{config_for, initial_sequence, mechanisms_for, start_time};
 use crate::topology::{BuildError, Topology, build_topology};
 use ackord_events::{EndpointId, Sink, TcpState};
@@ -16,9 +16,10 @@ pub struct Simulation {
     topology: Topology,
     ends: Vec<End>,
     flows: Vec<FlowPhase>,
-    /// Ids: two per flow for the endpoints' timers, then two per flow for the applications.
+    /// The endpoints' timers: two ids per flow.
     timers: Schedule,
-    first_app_timer: u32,
+    /// The applications' deadlines, likewise; apart, because most applications have none.
+    app_timers: Schedule,
     now: Time,
     /// The run may not last longer.
     limit: Time,
@@ -65,8 +66,8 @@ impl Simulation {
             topology,
             ends: Vec::with_capacity(flows * 2),
             flows: vec![FlowPhase::Idle; flows],
-            timers: Schedule::new(flows * 4),
-            first_app_timer: flows as u32 * 2,
+            timers: Schedule::new(flows * 2),
+            app_timers: Schedule::new(flows * 2),
             now: Time::ZERO,
             limit: Time::ZERO + scenario.duration,
             packets_sent: 0,
@@ -97,7 +98,7 @@ impl Simulation {
             let app = App::new(endpoint, workload.clone());
             self.ends.push(End { connection, node, peer, ip, app });
         }
-        self.timers.set(self.app_timer(id, Side::Client), start_time(seed, flow));
+        self.app_timers.set(end_index(id, Side::Client) as u32, start_time(seed, flow));
     }
 
     /// Runs everything that happens up to and including `until` (and the scenario's duration).
@@ -105,19 +106,23 @@ impl Simulation {
     pub fn run_until<S: Sink>(&mut self, until: Time, sink: &mut S) {
         let until = until.min(self.limit);
         while !self.is_over() {
-            let timer_at = self.timers.next_at();
+            let (timer_at, app_at) = (self.timers.next_at(), self.app_timers.next_at());
+            let due_at = timer_at.min(app_at);
             // Up to the next timer the path may run by itself, from one delivery to the next.
-            if let Some(delivery) = self.topology.graph.poll_delivery(timer_at.min(until), sink) {
+            if let Some(delivery) = self.topology.graph.poll_delivery(due_at.min(until), sink) {
                 self.advance_to(delivery.at);
                 self.deliver(&delivery, sink);
                 while let Some(delivery) = self.topology.graph.poll_delivery(self.now, sink) {
                     self.deliver(&delivery, sink);
                 }
-            } else if timer_at <= until {
+            } else if due_at > until {
+                break;
+            } else if timer_at == due_at {
                 self.advance_to(timer_at);
                 self.on_timer(sink);
             } else {
-                break;
+                self.advance_to(app_at);
+                self.on_app_timer(sink);
             }
         }
         if !self.is_over() && until > self.now {
@@ -178,12 +183,6 @@ impl Simulation {
 
     fn on_timer<S: Sink>(&mut self, sink: &mut S) {
         let (_, id) = self.timers.peek().expect("a timer is due");
-        if id >= self.first_app_timer {
-            self.timers.clear(id);
-            let (flow, side) = whose(id - self.first_app_timer);
-            self.on_app_timer(flow, side, sink);
-            return;
-        }
         let (flow, side) = whose(id);
         let end = &mut self.ends[id as usize];
         // Timers are lazy: one that was moved to later is only looked at again when it would have
@@ -199,7 +198,10 @@ impl Simulation {
         }
     }
 
-    fn on_app_timer<S: Sink>(&mut self, flow: FlowId, side: Side, sink: &mut S) {
+    fn on_app_timer<S: Sink>(&mut self, sink: &mut S) {
+        let (_, id) = self.app_timers.peek().expect("an application is due");
+        self.app_timers.clear(id);
+        let (flow, side) = whose(id);
         let phase = &mut self.flows[flow.0 as usize];
         if *phase == FlowPhase::Idle {
             *phase = FlowPhase::Opened;
@@ -216,20 +218,24 @@ impl Simulation {
         if end.connection.peer_finished() {
             end.connection.close();
         }
+        // Every write is handed to TCP by itself, as system calls are.
+        let mut act = end.app.act(now, &mut end.connection, sink);
         loop {
-            let wrote = end.app.act(now, &mut end.connection, sink);
             while let Some(segment) = end.connection.poll_segment(now, sink) {
                 self.packets_sent += 1;
                 let packet = packet(end, (flow, side), segment, self.packets_sent);
                 self.topology.graph.handle_packet(now, packet, sink);
             }
-            // Every write is handed to TCP by itself, as system calls are.
-            if wrote == Wrote::Nothing {
+            if act != Act::Wrote {
+                break;
+            }
+            act = end.app.act(now, &mut end.connection, sink);
+            if act == Act::Nothing {
                 break;
             }
         }
         if let Some(at) = end.app.deadline() {
-            self.timers.set(self.first_app_timer + end_index(flow, side) as u32, at);
+            self.app_timers.set(end_index(flow, side) as u32, at);
         }
         if let Some(at) = end.connection.deadline() {
             let id = end_index(flow, side) as u32;
@@ -254,10 +260,6 @@ impl Simulation {
             *phase = FlowPhase::Over;
             self.open_flows -= 1;
         }
-    }
-
-    fn app_timer(&self, flow: FlowId, side: Side) -> u32 {
-        self.first_app_timer + end_index(flow, side) as u32
     }
 }
 

@@ -121,3 +121,22 @@ fn the_same_seed_draws_the_same_lengths_and_pauses_and_another_seed_others() {
     let lengths = |began: &[(Time, Bytes)]| began.iter().map(|each| each.1).collect::<Vec<_>>();
     assert_ne!(lengths(&first), lengths(&began(2)));
 }
+
+#[test]
+fn every_transfer_is_told_of_whatever_is_lost() {
+    let traffic = "{ kind = 'transfers', size = '100 B', count = 1 }";
+    let changes = [
+        ("flows.questions.traffic", traffic),
+        ("links.path.loss", "{ kind = 'random', per_packet = '40 %' }"),
+        ("tcp.syn_retransmissions", "255"),
+        ("tcp.syn_ack_retransmissions", "255"),
+        ("tcp.rto_max", "2 s"),
+        ("duration", "2000 s"),
+    ];
+    let scenario = library("write-write-read", &changes);
+    // Also where data or the FIN is what completes the handshake.
+    for seed in 1..=300 {
+        let took = times(&Scenario { seed, ..scenario.clone() }).took;
+        assert_eq!(took.len(), 1, "seed {seed}");
+    }
+}
