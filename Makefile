@@ -8,7 +8,7 @@ DEMO_OUT := out/demo
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check audit bench bench-peers ns2-band generated fmt
+.PHONY: help demo test check audit bench bench-peers ns2-band ns3-band generated fmt
 
 help: ## list these commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -51,6 +51,10 @@ bench-peers: ## the same dumbbell in ns-2, ns-3 and Ackord, and the ratios
 	@scripts/install.sh build
 	@scripts/install.sh bench-peers
 	python3 benches/peers/run.py
+
+ns3-band: ## repeat what ns-3 says about the adaptive delayed ACK's set-up
+	@scripts/install.sh bench-peers
+	python3 papers/adaptive-delack/ns3/band.py
 
 ns2-band: ## repeat what ns-2 says about the papers' paths (dad-sd takes twenty minutes)
 	@scripts/install.sh bench-peers

@@ -122,7 +122,8 @@ pub(super) fn plot(rows: &[Row]) -> Plot {
     let mut plot = Plot::new("ato-by-a", "The ATO by its gain, on Wi-Fi", "a", "ATO (ms)");
     plot.y.scale = Scale::Log;
     plot.x.scale = Scale::Log;
-    let quantiles: [(&str, fn(&SpreadSummary) -> f64); 4] = [
+    type Pick = fn(&SpreadSummary) -> f64;
+    let quantiles: [(&str, Pick); 4] = [
         ("largest", |ato| ato.max_ms),
         ("99 %", |ato| ato.p99_ms),
         ("median", |ato| ato.p50_ms),

@@ -111,7 +111,9 @@ const WORKS: [Work; 9] = [
 ];
 
 #[derive(Debug)]
-pub(super) struct GainsPlan(Vec<(Work, Growth, Vec<(Policy, Runs)>)>);
+pub(super) struct GainsPlan(Vec<(Work, Growth, PolicyRuns)>);
+
+type PolicyRuns = Vec<(Policy, Runs)>;
 
 /// A workload with a growth rule, under every policy.
 #[derive(Clone, Debug)]
@@ -154,7 +156,7 @@ pub(super) fn plan(plan: &mut Plan, runs: u32, length: Span) -> Result<GainsPlan
 }
 
 pub(super) fn read(plan: &GainsPlan, outcomes: &Outcomes) -> Vec<Row> {
-    let row = |(work, growth, by_policy): &(Work, Growth, Vec<(Policy, Runs)>)| Row {
+    let row = |(work, growth, by_policy): &(Work, Growth, PolicyRuns)| Row {
         work: *work,
         growth: *growth,
         by_policy: by_policy

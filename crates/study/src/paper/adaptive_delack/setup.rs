@@ -94,7 +94,7 @@ pub(super) const STATIC_800: Policy = policy(
 );
 pub(super) const PAPER_NS3: Policy = policy(
     "adaptive-paper",
-    "adaptive (paper)",
+    "adaptive paper",
     r#"{ kind = "adaptive", mode = "paper", counts = "any" }"#,
 );
 
@@ -108,9 +108,9 @@ pub(super) const STATIC_600: Policy =
 pub(super) const STATIC: Policy =
     policy("static-0.8", "0.8 ms", r#"{ kind = "adaptive-static", timeout = "0.8 ms" }"#);
 pub(super) const PAPER: Policy =
-    policy("adaptive-paper", "adaptive (paper)", r#"{ kind = "adaptive", mode = "paper" }"#);
+    policy("adaptive-paper", "adaptive paper", r#"{ kind = "adaptive", mode = "paper" }"#);
 pub(super) const PRACTICAL: Policy =
-    policy("adaptive", "adaptive (practical)", r#"{ kind = "adaptive", mode = "practical" }"#);
+    policy("adaptive", "adaptive practical", r#"{ kind = "adaptive", mode = "practical" }"#);
 pub(super) const LINUX: Policy = policy("linux", "linux", r#"{ kind = "linux" }"#);
 pub(super) const IMMEDIATE: Policy = policy("immediate", "immediate", r#"{ kind = "immediate" }"#);
 

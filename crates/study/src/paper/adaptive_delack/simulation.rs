@@ -23,7 +23,10 @@ const START: Span = Span::from_secs(1);
 const AFTER: Span = Span::from_millis(500);
 
 #[derive(Debug)]
-pub(super) struct SimulationPlan(Vec<(Growth, Policy, [(Errors, Runs); 2])>);
+pub(super) struct SimulationPlan(Vec<(Growth, Policy, Both)>);
+
+/// Runs with errors and without.
+type Both = [(Errors, Runs); 2];
 
 /// A policy against a growth rule.
 #[derive(Clone, Debug)]
@@ -77,7 +80,7 @@ pub(super) fn plan(plan: &mut Plan, runs: u32) -> Result<SimulationPlan, ackord_
 }
 
 pub(super) fn read(plan: &SimulationPlan, outcomes: &Outcomes) -> Vec<Row> {
-    let row = |(growth, policy, both): &(Growth, Policy, [(Errors, Runs); 2])| {
+    let row = |(growth, policy, both): &(Growth, Policy, Both)| {
         let [(_, damaged), (_, clean)] = both;
         Row {
             growth: *growth,
