@@ -112,9 +112,6 @@ impl Simulation {
             if let Some(delivery) = self.topology.graph.poll_delivery(due_at.min(until), sink) {
                 self.advance_to(delivery.at);
                 self.deliver(&delivery, sink);
-                while let Some(delivery) = self.topology.graph.poll_delivery(self.now, sink) {
-                    self.deliver(&delivery, sink);
-                }
             } else if due_at > until {
                 break;
             } else if timer_at == due_at {
@@ -124,6 +121,10 @@ impl Simulation {
                 self.advance_to(app_at);
                 self.on_app_timer(sink);
             }
+        }
+        // What arrives together with the end arrives.
+        while let Some(delivery) = self.topology.graph.poll_delivery(self.now, sink) {
+            self.deliver(&delivery, sink);
         }
         if !self.is_over() && until > self.now {
             self.now = until;

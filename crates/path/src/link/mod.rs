@@ -144,7 +144,7 @@ impl Link {
     }
 
     /// A packet enters at `now`. Returns when the link is next due if that has changed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn accept<S: Sink>(
         &mut self,
         now: Time,
@@ -199,7 +199,7 @@ impl Link {
     ///
     /// # Panics
     /// If nothing is on the wire.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take_arrival<S: Sink>(
         &mut self,
         now: Time,

@@ -125,6 +125,7 @@ impl Sender {
     }
 
     /// A tail loss probe (RFC 8985 §7.3): new data if there is some, or else the last segment.
+    #[inline(never)]
     fn probe_segment(&mut self, now: Time, room: Bytes) -> Option<Outgoing> {
         if let NewData::Ready(outgoing) = self.new_data(room, Gate::PeersWindow) {
             let outgoing = self.send_new(now, outgoing);
@@ -141,6 +142,7 @@ impl Sender {
         Some(Outgoing { seq, payload, fin, push: false, kind })
     }
 
+    #[inline(always)]
     fn new_data(&self, room: Bytes, gate: Gate) -> NewData {
         let unsent = self.written - self.nxt_offset;
         let fin_waits = self.fin == FinProgress::Queued;
