@@ -106,6 +106,16 @@ pub enum Heeds {
     Doubts,
 }
 
+/// Which transmissions a detector by time has the say over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// All: counting what arrived above a hole means nothing.
+    Everything,
+    /// Of segments sent again only; for first transmissions [`LossDetector::duplicate_threshold`]
+    /// and [`LossDetector::on_duplicate_ack`] stand.
+    Retransmissions,
+}
+
 /// Decides when a segment is lost. Never sends, never changes cwnd.
 ///
 /// Whatever it says about a loss while a repair goes on is for the sender to use or not: in fast
@@ -176,6 +186,11 @@ pub trait ByTime {
 
     /// The receiver had one of our retransmissions twice (RFC 2883), and it was no probe.
     fn on_dsack(&mut self, _snd_nxt: Seq) {}
+
+    /// Which transmissions that is about. Asked when the connection is established.
+    fn judged(&self) -> Judged {
+        Judged::Everything
+    }
 
     /// Which segments are lost by the passing of time. Asked after every acknowledgment and when
     /// time has passed.

@@ -129,6 +129,13 @@ pub static LOSS: &[Mechanism] = &[
                       verified reordering",
                 source: "Park et al. 2008 §3.1 for text, Table 1 lines 13-18 for literal-table",
             },
+            Knob {
+                name: "tlp",
+                kind: ON_OFF,
+                default: "on",
+                doc: "In practical mode, with SACK: tail loss probes as rack sends them",
+                source: "RFC 8985 §7; the paper leaves a lost tail to the retransmission timer",
+            },
         ],
     },
     Mechanism {
@@ -230,10 +237,13 @@ pub fn build_loss(choice: &Choice) -> Box<dyn LossDetector> {
     }
 }
 
+/// How long a peer may hold back the acknowledgment of a lone segment: the default of rack's knob.
+const MAX_ACK_DELAY: Span = Span::from_millis(200);
+
 fn dad_sd(choice: &Choice) -> Box<dyn LossDetector> {
     let alpha = number(choice, "alpha");
     if word(choice, "mode") == "practical" {
-        return Box::new(DadSd::new(alpha));
+        return Box::new(DadSd::new(alpha, is_on(choice, "tlp").then_some(MAX_ACK_DELAY)));
     }
     let undo = match word(choice, "undo").as_str() {
         "literal-table" => PaperUndo::LiteralTable,

@@ -268,13 +268,13 @@ impl Sender {
 
     /// Lets the scoreboard declare losses while a repair goes on.
     fn find_losses<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> NewLosses {
-        if self.board.keeps_time_order() {
-            return self.mark_overdue(trace);
-        }
-        if !self.uses_sack {
-            return NewLosses::No;
-        }
         let mut found = NewLosses::No;
+        if self.board.keeps_time_order() {
+            found = self.mark_overdue(trace);
+        }
+        if !self.uses_sack || self.board.goes_by_time_alone() {
+            return found;
+        }
         let threshold =
             self.recovery.hole_threshold().unwrap_or_else(|| self.loss.duplicate_threshold());
         self.board.mark_lost_by_sack(threshold, self.smss, |sent| {
@@ -304,7 +304,7 @@ impl Sender {
             OnPartialAck::Exit => self.leave_fast_recovery(trace, sample),
             OnPartialAck::Continue => {}
             // Only the passing of time shows a detector that judges by it what is lost.
-            OnPartialAck::RetransmitOldest if self.board.keeps_time_order() => {}
+            OnPartialAck::RetransmitOldest if self.board.goes_by_time_alone() => {}
             OnPartialAck::RetransmitOldest => {
                 self.lose_oldest(trace, LossReason::PartialAck);
                 self.forced = Forced::Retransmission;

@@ -4,13 +4,16 @@
 //! lost, or followed by a retransmission. So each costs one entry and one look, and what waits
 //! behind the oldest one in flight is bounded by what was sent since.
 
-use super::scoreboard::{Scoreboard, Sent, SentState};
+use super::scoreboard::{Attempts, Scoreboard, Sent, SentState};
+use crate::loss::Judged;
 use ackord_units::{Seq, Span, Time};
 use std::collections::VecDeque;
 
 /// Transmissions, the earliest first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct TimeOrder {
+    /// Which of them are kept.
+    judged: Judged,
     queue: VecDeque<Transmission>,
 }
 
@@ -30,7 +33,14 @@ pub(super) struct Overdue {
 }
 
 impl TimeOrder {
+    fn new(judged: Judged) -> TimeOrder {
+        TimeOrder { judged, queue: VecDeque::new() }
+    }
+
     pub(super) fn push(&mut self, sent: &Sent) {
+        if self.judged == Judged::Retransmissions && sent.attempts == Attempts::Once {
+            return;
+        }
         let (sent_at, seq, end) = (sent.sent_at, sent.seq, sent.end());
         self.queue.push_back(Transmission { sent_at, seq, end });
     }
@@ -38,8 +48,8 @@ impl TimeOrder {
 
 impl Scoreboard {
     /// Begins to keep the order of time.
-    pub(super) fn keep_time_order(&mut self) {
-        let by_time = self.by_time.get_or_insert_default();
+    pub(super) fn keep_time_order(&mut self, judged: Judged) {
+        let by_time = self.by_time.get_or_insert_with(|| TimeOrder::new(judged));
         self.sent.iter().for_each(|sent| by_time.push(sent));
     }
 
@@ -58,6 +68,11 @@ impl Scoreboard {
     #[inline]
     pub(super) fn keeps_time_order(&self) -> bool {
         self.by_time.is_some()
+    }
+
+    /// Whether it alone decides what is lost.
+    pub(super) fn goes_by_time_alone(&self) -> bool {
+        self.by_time.as_ref().is_some_and(|by_time| by_time.judged == Judged::Everything)
     }
 
     /// Declares every segment lost that is overdue at `now`, calling `lost` for each, and returns
@@ -105,7 +120,6 @@ impl Scoreboard {
 #[cfg(test)]
 mod tests {
     use super::super::Fin;
-    use super::super::scoreboard::Attempts;
     use super::*;
     use ackord_wire::{SackBlock, SackBlocks};
 
@@ -115,8 +129,12 @@ mod tests {
 
     /// Five segments of 100 octets sent at 0, 10, 20, 30 and 40 ns.
     fn five() -> Scoreboard {
+        five_of(Judged::Everything)
+    }
+
+    fn five_of(judged: Judged) -> Scoreboard {
         let mut board = Scoreboard::default();
-        board.keep_time_order();
+        board.keep_time_order(judged);
         for i in 0..5 {
             board.push(Sent {
                 seq: Seq(i * 100),
@@ -145,6 +163,22 @@ mod tests {
         board.resend_next_lost(at(115));
         assert_eq!(overdue(&mut board, 140, any), (vec![200, 300, 400], Some(at(215))));
         assert_eq!(overdue(&mut board, 215, any), (vec![0], None));
+    }
+
+    #[test]
+    fn first_transmissions_are_left_alone_where_only_retransmissions_are_judged() {
+        let mut board = five_of(Judged::Retransmissions);
+        let any = Overdue { sent_before: None, age: Span::from_nanos(100) };
+        assert_eq!(overdue(&mut board, 1000, any), (vec![], None));
+        board.mark_oldest_lost();
+        board.resend_next_lost(at(1000));
+        board.resend_last(at(1010));
+        assert_eq!(overdue(&mut board, 1099, any), (vec![], Some(at(1100))));
+        assert_eq!(overdue(&mut board, 1100, any), (vec![0], Some(at(1110))));
+        // Segments given up and taken back: those never sent again stay out of it.
+        board.mark_all_lost();
+        board.revive_lost();
+        assert_eq!(overdue(&mut board, 2000, any), (vec![0, 400], None));
     }
 
     #[test]

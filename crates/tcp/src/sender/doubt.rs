@@ -253,7 +253,7 @@ impl Sender {
     /// A detector that gives every segment a timer of its own speaks before the retransmission
     /// timer does: when the oldest segment's falls due, if it was sent once and that is yet to come.
     pub(crate) fn rto_waits_until(&mut self, now: Time) -> Option<Time> {
-        if !self.board.keeps_time_order() {
+        if !self.board.goes_by_time_alone() {
             return None;
         }
         let oldest = self.board.oldest().filter(|oldest| oldest.attempts == Attempts::Once)?;

@@ -274,7 +274,7 @@ impl Sender {
         self.heeds = self.loss.heeds();
         if let Some(by_time) = self.loss.by_time() {
             self.tail = by_time.tail_probe().map(TailProbe::new);
-            self.board.keep_time_order();
+            self.board.keep_time_order(by_time.judged());
         }
         self.tell_window(trace, CwndReason::Initial);
     }

@@ -220,7 +220,7 @@ impl Sender {
             state: SentState::InFlight,
             attempts: Attempts::Once,
         });
-        if self.board.keeps_time_order() {
+        if self.board.goes_by_time_alone() {
             self.watch_sent(now);
         }
         self.snd_nxt = outgoing.seq + payload + u32::from(fin == Fin::Yes);

@@ -25,7 +25,7 @@ impl Sender {
         if self.recovery.sack_memory() == SackMemory::UntilNewAck {
             self.board.forget_sacked();
         }
-        if self.board.keeps_time_order() {
+        if self.board.goes_by_time_alone() {
             self.mark_overdue_on_rto(trace);
         } else {
             // Everything not SACKed counts as lost: what arrived meanwhile is skipped by the

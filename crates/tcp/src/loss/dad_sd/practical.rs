@@ -14,6 +14,10 @@
 //! - Timestamps or DSACK say whether a repair was spurious where they are in use; only without them
 //!   does an acknowledgment within the detection timer count as proof. What is given back is what
 //!   was taken, not twice the window.
+//! - A retransmission is lost once more when something sent after it has arrived and the learnt
+//!   lateness has passed since; a tail loss probe (RFC 8985 §7) asks where nothing arrives at all.
+//!   Both spare the retransmission timer, whose expiry costs more than any threshold saves. Without
+//!   SACK neither is there.
 //! - The timer's expiry does not forget what was learnt, for a real loss says nothing about reordering;
 //!   sixteen repairs with no reordering between them do, and a timeout does.
 //!
@@ -22,9 +26,11 @@
 
 use super::super::dad::DEFAULT_THRESHOLD;
 use super::super::{
-    Advance, Available, Doubt, Hole, LossDetector, LossVerdict, Spurious, Stage, Undo,
+    Advance, Available, ByTime, Delivered, Doubt, Hole, Horizon, Judged, LossDetector, LossVerdict,
+    Spurious, Stage, Undo,
 };
 use super::overtaken::Overtaken;
+use super::resent::Resent;
 use super::smoothed::Smoothed;
 use ackord_events::RecoveryKind;
 use ackord_units::{Bytes, Span, Time};
@@ -34,6 +40,10 @@ use ackord_units::{Bytes, Span, Time};
 pub struct DadSd {
     /// Weight of what was known before against the reordering just seen.
     alpha: f64,
+    /// Whether tail loss probes are wanted, and TLP.max_ack_delay.
+    tail_probe: Option<Span>,
+    /// What judges retransmissions; nothing without SACK.
+    resent: Option<Resent>,
     /// Segments that had arrived above a hole when its original came.
     extent_segments: Smoothed,
     /// Seconds from the first arrival above a hole to the original's.
@@ -74,10 +84,13 @@ enum Repaired {
 const REPAIRS_TO_FORGET: u32 = 16;
 
 impl DadSd {
-    /// A detector with this alpha (0 to 1).
-    pub fn new(alpha: f64) -> DadSd {
+    /// A detector with this alpha (0 to 1), and with tail loss probes where it is said how long the
+    /// peer may hold back the acknowledgment of a lone segment.
+    pub fn new(alpha: f64, tail_probe: Option<Span>) -> DadSd {
         DadSd {
             alpha,
+            tail_probe,
+            resent: Some(Resent::default()),
             extent_segments: Smoothed::default(),
             lateness_s: Smoothed::default(),
             threshold: DEFAULT_THRESHOLD,
@@ -259,6 +272,38 @@ impl LossDetector for DadSd {
             _ => LossVerdict::WAIT,
         }
     }
+
+    fn without_sack(&self) -> Option<Box<dyn LossDetector>> {
+        Some(Box::new(DadSd { resent: None, tail_probe: None, ..self.clone() }))
+    }
+
+    fn by_time(&mut self) -> Option<&mut dyn ByTime> {
+        match self.resent {
+            Some(_) => Some(self),
+            None => None,
+        }
+    }
+}
+
+impl ByTime for DadSd {
+    fn on_delivered(&mut self, now: Time, delivered: &Delivered) {
+        if let Some(resent) = &mut self.resent {
+            resent.on_delivered(now, delivered);
+        }
+    }
+
+    fn judged(&self) -> Judged {
+        Judged::Retransmissions
+    }
+
+    fn horizon(&mut self, doubt: &Doubt) -> Horizon {
+        let lateness = self.lateness_s.bound().map(Span::from_secs_f64);
+        self.resent.as_ref().map_or(Horizon::Unknown, |resent| resent.horizon(doubt, lateness))
+    }
+
+    fn tail_probe(&self) -> Option<Span> {
+        self.tail_probe
+    }
 }
 
 #[cfg(test)]
@@ -268,6 +313,18 @@ mod tests {
     use super::*;
     use ackord_events::SpuriousEvidence;
     use ackord_units::Seq;
+
+    fn detector() -> DadSd {
+        DadSd::new(0.5, None)
+    }
+
+    #[test]
+    fn without_sack_nothing_is_judged_by_time() {
+        let mut sd = DadSd::new(0.5, Some(Span::from_millis(200)));
+        assert_eq!(sd.by_time().and_then(|by_time| by_time.tail_probe()), sd.tail_probe);
+        let mut instead = sd.without_sack().expect("it has one");
+        assert!(instead.by_time().is_none());
+    }
 
     /// So many segments SACKed above a hole at 0.
     fn sacked(arrived: u32) -> Doubt {
@@ -288,7 +345,7 @@ mod tests {
 
     #[test]
     fn without_reordering_it_is_three_duplicates_with_limited_transmit() {
-        let mut sd = DadSd::new(0.5);
+        let mut sd = detector();
         assert_eq!(sd.on_duplicate_ack(ms(10), &sacked(1)), not_yet(1));
         assert_eq!(sd.on_duplicate_ack(ms(11), &sacked(2)), not_yet(2));
         assert_eq!(sd.on_duplicate_ack(ms(12), &sacked(3)), LossVerdict::Lost);
@@ -296,7 +353,7 @@ mod tests {
 
     #[test]
     fn duplicates_that_never_come_are_made_up_for_after_a_round_trip() {
-        let mut sd = DadSd::new(0.5);
+        let mut sd = detector();
         sd.on_duplicate_ack(ms(10), &sacked(1));
         assert_eq!(sd.deadline(), Some(ms(110)));
         assert_eq!(sd.on_deadline(ms(110), &sacked(1)), LossVerdict::Lost);
@@ -305,7 +362,7 @@ mod tests {
 
     #[test]
     fn the_threshold_covers_what_was_seen_and_stays_within_the_window() {
-        let mut sd = DadSd::new(0.5);
+        let mut sd = detector();
         sd.learn(6, Span::from_millis(6));
         reordering(&mut sd, 10, 6);
         // A steady length of six: a mean of 6 and deviations that die away.
@@ -321,7 +378,7 @@ mod tests {
 
     #[test]
     fn many_arrivals_within_the_usual_lateness_are_no_loss_yet() {
-        let mut sd = DadSd::new(0.5);
+        let mut sd = detector();
         for _ in 0..30 {
             sd.learn(5, Span::from_millis(40));
         }
@@ -336,7 +393,7 @@ mod tests {
 
     #[test]
     fn arrivals_from_before_a_retransmission_do_not_make_it_lost() {
-        let mut sd = DadSd::new(0.5);
+        let mut sd = detector();
         let stage = Stage::Repairing(RecoveryKind::Fast);
         let next = Doubt { snd_una: Seq(1000), ..sacked(9) };
         sd.on_new_ack(ms(20), &Doubt { stage, ..next }, &advance(0));
@@ -348,7 +405,7 @@ mod tests {
 
     #[test]
     fn the_timer_leaves_half_of_what_is_left_to_the_retransmission_timer() {
-        let mut sd = DadSd::new(0.5);
+        let mut sd = detector();
         let hurried = Doubt { rto_at: Some(ms(70)), ..sacked(1) };
         sd.on_duplicate_ack(ms(10), &hurried);
         assert_eq!(sd.deadline(), Some(ms(40)));
@@ -356,7 +413,7 @@ mod tests {
 
     #[test]
     fn what_is_proved_spurious_is_learnt_from_and_given_back() {
-        let mut sd = DadSd::new(0.5);
+        let mut sd = detector();
         for count in 1..=3 {
             sd.on_duplicate_ack(ms(9 + u64::from(count)), &sacked(count));
         }
@@ -370,7 +427,7 @@ mod tests {
     #[test]
     fn only_without_dsack_and_timestamps_an_early_acknowledgment_is_proof() {
         for (dsack, proof) in [(Available::No, true), (Available::Yes, false)] {
-            let mut sd = DadSd::new(0.5);
+            let mut sd = detector();
             let verification = Verification { dsack, timestamps: Available::No };
             for count in 1..=3 {
                 sd.on_duplicate_ack(ms(9 + u64::from(count)), &sacked(count));
@@ -386,7 +443,7 @@ mod tests {
 
     #[test]
     fn sixteen_repairs_in_order_or_one_timeout_forget() {
-        let mut sd = DadSd::new(0.5);
+        let mut sd = detector();
         sd.learn(9, Span::from_millis(9));
         for _ in 0..15 {
             sd.on_repair(ms(0), RecoveryKind::Fast);
