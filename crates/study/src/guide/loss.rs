@@ -222,7 +222,8 @@ const DAD_SD: Entry = Entry {
         "As dad, but the threshold is a smoothed one: alpha of what it was, the rest from the last
 reordering. In practical mode length and lateness are smoothed with their deviations, the
 threshold is bounded by what is in flight, a timer strikes before the retransmission timeout
-would, and a repair that proves needless gives back exactly what it took.",
+would, and a repair that proves needless gives back exactly what it took. Retransmissions lost once
+more and lost tails are found without a timeout.",
     picture: reordered(["fixed", "dad-sd"]),
     cases: &[
         overtaking(["fixed", "dad-sd"]),
