@@ -243,11 +243,12 @@ impl Graph {
             return None;
         }
         let link = &mut self.links[due as usize];
-        let (node, onward, watcher) = (link.to(), link.onward(), link.watcher());
         let arrived = link.take_arrival(at, &mut self.packets, sink);
         self.schedule.set(due, link.due_at().unwrap_or(Time::NEVER));
         let slot = arrived?;
-        if let Some(LinkId(watcher)) = watcher {
+        let link = &self.links[due as usize];
+        let (node, onward) = (link.to(), link.onward());
+        if let Some(LinkId(watcher)) = link.watcher() {
             let packet = &self.packets[slot];
             self.links[watcher as usize].queue_mut().observe_reverse(at, packet);
         }

@@ -89,6 +89,8 @@ pub(crate) struct Link {
     watcher: Option<LinkId>,
     serializer: Serializer,
     propagation: Propagation,
+    /// Whether packets may overtake one another, kept here because it is asked for at every turn.
+    order: PacketOrder,
     medium: Option<MediumId>,
     /// When the transmitter has finished what it has begun; never, where a medium transmits.
     free_at: Time,
@@ -124,13 +126,19 @@ enum Propagation {
 
 impl Link {
     pub(crate) fn new(id: LinkId, config: LinkConfig, place: Place) -> Link {
+        let propagation = Propagation::new(config.delay, config.jitter);
+        let order = match propagation {
+            Propagation::Constant(_) | Propagation::InOrder(_) => PacketOrder::Kept,
+            Propagation::Free(_) => PacketOrder::Free,
+        };
         Link {
             id,
             to: config.to,
             onward: place.onward,
             watcher: place.watcher,
             serializer: Serializer::new(config.rate),
-            propagation: Propagation::new(config.delay, config.jitter),
+            propagation,
+            order,
             medium: config.medium,
             free_at: if config.medium.is_some() { Time::NEVER } else { Time::ZERO },
             waiting: config.queue.len_packets(),
@@ -164,7 +172,7 @@ impl Link {
             self.enqueue(now, slot, packets, sink);
         }
         // In order, what is sent later arrives later: only the first on the wire changes it.
-        let may_be_sooner = was_empty || matches!(self.propagation, Propagation::Free(_));
+        let may_be_sooner = was_empty || self.order == PacketOrder::Free;
         if may_be_sooner { self.due_at() } else { None }
     }
 
@@ -207,8 +215,7 @@ impl Link {
         sink: &mut S,
     ) -> Option<Slot> {
         self.run_until(now, packets, sink);
-        if matches!(self.propagation, Propagation::Free(_)) && self.wire.next_arrival() > Some(now)
-        {
+        if self.order == PacketOrder::Free && self.wire.next_arrival() > Some(now) {
             return None;
         }
         let OnWire { arrives_at, slot, fate, .. } =
@@ -230,9 +237,9 @@ impl Link {
     #[inline]
     pub(crate) fn due_at(&self) -> Option<Time> {
         let arrival = self.wire.next_arrival();
-        match self.propagation {
-            Propagation::Free(_) if self.waiting > 0 => arrival.map(|at| at.min(self.free_at)),
-            _ => arrival,
+        match self.order {
+            PacketOrder::Free if self.waiting > 0 => arrival.map(|at| at.min(self.free_at)),
+            PacketOrder::Kept | PacketOrder::Free => arrival,
         }
     }
 
@@ -331,17 +338,33 @@ impl Link {
     }
 
     /// Nobody waits and the transmitter is free: the packet is transmitted at once.
-    #[inline]
+    #[inline(always)]
     fn pass<S: Sink>(&mut self, now: Time, slot: Slot, packets: &mut Packets, sink: &mut S) {
+        // What need not wait is nothing to drop-tail; it is asked by its name because it is what
+        // nearly every link has.
+        if matches!(self.queue, Queue::DropTail(_)) {
+            if S::ACTIVE {
+                self.tell_passed(now, &packets[slot], sink);
+            }
+            self.transmit(now, slot);
+        } else {
+            self.pass_by_queue(now, slot, packets, sink);
+        }
+    }
+
+    #[inline(never)]
+    fn pass_by_queue<S: Sink>(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        packets: &mut Packets,
+        sink: &mut S,
+    ) {
         let passed = match self.queue.pass(now, slot, packets, &mut self.outlet) {
             Ok(passed) => passed,
             Err(reason) => return self.drop(now, slot, reason, packets, sink),
         };
-        if S::ACTIVE {
-            let packet = &packets[slot];
-            let queue = QueueLength { packets: 1, bytes: packet.len() };
-            self.tell_enqueued(now, packet, queue, sink);
-        }
+        self.tell_entered_empty(now, &packets[slot], sink);
         self.drain_outlet(now, packets, sink);
         if let Some(slot) = passed {
             self.tell_dequeued(now, &packets[slot], Span::ZERO, sink);
@@ -428,6 +451,21 @@ impl Link {
             self.drop(now, slot, reason, packets, sink);
         }
         self.outlet.dropped = dropped;
+    }
+
+    /// A packet found the transmitter free: it enters the queue, and leaves it at once.
+    #[inline]
+    fn tell_passed<S: Sink>(&self, now: Time, packet: &Packet, sink: &mut S) {
+        self.tell_entered_empty(now, packet, sink);
+        self.tell_dequeued(now, packet, Span::ZERO, sink);
+    }
+
+    #[inline]
+    fn tell_entered_empty<S: Sink>(&self, now: Time, packet: &Packet, sink: &mut S) {
+        if S::ACTIVE {
+            let queue = QueueLength { packets: 1, bytes: packet.len() };
+            self.tell_enqueued(now, packet, queue, sink);
+        }
     }
 
     #[inline]

@@ -89,6 +89,7 @@ impl Connection {
     }
 
     /// RFC 7323 §5.3 R1: whether PAWS refuses the segment.
+    #[inline]
     pub(super) fn is_old_duplicate(&self, now: Time, segment: &Segment) -> bool {
         let (Some(recent), Some(stamps)) = (self.agreed.timestamps, segment.options.timestamps)
         else {
@@ -99,6 +100,7 @@ impl Connection {
     }
 
     /// RFC 7323 §4.3: TS.Recent follows the segment that the last acknowledgment asked for.
+    #[inline]
     pub(super) fn note_timestamp(&mut self, now: Time, segment: &Segment) {
         if let (Some(recent), Some(stamps)) =
             (&mut self.agreed.timestamps, segment.options.timestamps)
@@ -111,6 +113,7 @@ impl Connection {
     }
 
     /// The echo of our own clock that a segment carries (RFC 7323 §4.1).
+    #[inline]
     pub(super) fn timestamp_echo(&self, segment: &Segment) -> Option<TimestampEcho> {
         self.agreed.timestamps?;
         let value = segment.options.timestamps?.echo;
@@ -118,6 +121,7 @@ impl Connection {
     }
 
     /// Round-trip time by the echo of our own clock, to the tick.
+    #[inline]
     pub(super) fn timestamp_rtt(&self, now: Time, segment: &Segment) -> Option<Span> {
         self.timestamp_echo(segment)?.rtt(now)
     }

@@ -197,6 +197,7 @@ impl Connection {
     }
 
     /// The fifth check; false if the segment is done with.
+    #[inline]
     fn process_ack<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) -> bool {
         let accepts_probe = self.sender.persist.octet_out && segment.ack == self.sender.snd_nxt + 1;
         if accepts_probe {
