@@ -163,9 +163,9 @@ impl Effect {
     /// As a heading.
     pub const fn heading(self) -> &'static str {
         match self {
-            Effect::Helps => "It helps",
-            Effect::Nothing => "It does nothing",
-            Effect::Hurts => "It hurts",
+            Effect::Helps => "Helps when",
+            Effect::Nothing => "Does nothing when",
+            Effect::Hurts => "Hurts when",
         }
     }
 

@@ -72,7 +72,7 @@ fn blocks(guided: &Guided) -> Vec<Block> {
     let drawn = guided.entry.picture.setup.command(1);
     blocks.push(command("The picture is of the first run of", &drawn));
     for (case, measured) in guided.entry.cases.iter().zip(&guided.cases) {
-        blocks.push(Block::Text(format!("{}: {}", case.effect.heading(), case.when)));
+        blocks.push(Block::Text(format!("{} {}", case.effect.heading(), case.when)));
         blocks.push(Block::Table(table(case, measured)));
         blocks.push(command("Shown by", &case.setup.command(case.runs)));
     }
