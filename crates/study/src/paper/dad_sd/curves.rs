@@ -17,7 +17,16 @@ pub(super) struct Grid {
 }
 
 #[derive(Debug)]
-pub(super) struct CurvePlan(Vec<(&'static Policy, Interval, Vec<(u32, Runs)>)>);
+pub(super) struct CurvePlan(Vec<Planned>);
+
+/// The runs of a policy at one interval.
+#[derive(Debug)]
+struct Planned {
+    policy: &'static Policy,
+    interval: Interval,
+    /// tau in tenths, and the runs there.
+    points: Vec<(u32, Runs)>,
+}
 
 /// A policy at one interval.
 #[derive(Clone, Debug)]
@@ -51,16 +60,17 @@ pub(super) fn plan(plan: &mut Plan, grid: Grid) -> Result<CurvePlan, Errors> {
                 Ok((tenths, plan.add(policy, &[], (tenths, interval), grid.seeds)?))
             };
             let points = grid.taus.iter().map(runs).collect::<Result<_, Errors>>()?;
-            curves.push((policy, interval, points));
+            curves.push(Planned { policy, interval, points });
         }
     }
     Ok(CurvePlan(curves))
 }
 
 pub(super) fn read(plan: &CurvePlan, outcomes: &Outcomes) -> Vec<Curve> {
-    let curve = |(policy, interval, points): &(&'static Policy, Interval, Vec<(u32, Runs)>)| {
-        let points = points.iter().map(|(tenths, runs)| (*tenths, outcomes.point(runs))).collect();
-        Curve { policy, interval: *interval, points }
+    let curve = |planned: &Planned| {
+        let point = |(tenths, runs): &(u32, Runs)| (*tenths, outcomes.point(runs));
+        let points = planned.points.iter().map(point).collect();
+        Curve { policy: planned.policy, interval: planned.interval, points }
     };
     plan.0.iter().map(curve).collect()
 }

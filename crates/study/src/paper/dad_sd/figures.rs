@@ -4,7 +4,7 @@ use super::band::{BESIDE, Band};
 use super::bounds::{base_rtt_s, capacity_mbit_s, mathis_mbit_s};
 use super::curves::{Curve, curve};
 use super::setup::{Interval, TAUS, tau};
-use ackord_report::plot::{Mark, Plot, PlotSeries, Shape};
+use ackord_report::plot::{Mark, Plot, PlotSeries, Range, Scale, Shape};
 
 const X: &str = "tau";
 const Y: &str = "goodput (Mbit/s)";
@@ -72,7 +72,7 @@ fn series(curve: &Curve, number: usize) -> PlotSeries {
 
 fn capacity() -> PlotSeries {
     let ends = [(0.0, capacity_mbit_s()), (2.0, capacity_mbit_s())];
-    PlotSeries::new("payload capacity", Mark::Line, ends).dashed().coloured(7)
+    PlotSeries::new("payload capacity", Mark::Line, ends).dashed().coloured(6)
 }
 
 /// Practical DAD-SD and NewReno beside what loss alone would allow.
@@ -99,6 +99,8 @@ pub(super) fn ns2_plot(curves: &[Curve], band: &Band, interval: Interval) -> Plo
     let title = format!("ns-2 (points) and ours (lines), every {} ms", interval.millis);
     let id = format!("ns-2-{}", interval.millis);
     let mut plot = Plot::new(&id, &title, X, Y);
+    plot.y.scale = Scale::Log;
+    plot.y.range = Range::Data;
     for (number, (policy, name)) in BESIDE.iter().enumerate() {
         let ours = curve(curves, policy, interval);
         let means = ours.goodputs().map(|(tenths, goodput)| (tau(tenths), goodput.mean));
