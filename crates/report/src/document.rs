@@ -36,7 +36,14 @@ pub enum Block {
     Table(Table),
     /// A plot; the terminal only names it.
     Plot(Plot),
-    /// Text in its own layout; the terminal leaves it out if it is folded.
+    /// A command that shows what stands before it.
+    Command {
+        /// What it does.
+        caption: String,
+        /// The command line.
+        line: String,
+    },
+    /// Text in its own layout; the terminal leaves it out.
     Code {
         /// What it is.
         caption: String,

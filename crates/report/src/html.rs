@@ -54,6 +54,10 @@ fn block(html: &mut String, block: &Block) {
         Block::Plot(plot) => {
             let _ = writeln!(html, "<figure>\n{}</figure>", plot.to_svg());
         }
+        Block::Command { caption, line } => {
+            let (caption, line) = (escaped(caption), escaped(line));
+            let _ = writeln!(html, "<p>{caption}:</p>\n<pre><code>{line}</code></pre>");
+        }
         Block::Code { caption, text, shown } => {
             let open = if *shown == Shown::Open { " open" } else { "" };
             let (caption, text) = (escaped(caption), escaped(text));

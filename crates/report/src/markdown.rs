@@ -31,8 +31,11 @@ fn block(out: &mut String, block: &Block, pictures: &str) {
         Block::Plot(plot) => {
             write!(out, "\n![{}]({pictures}/{}.svg)\n", plain(&plot.title), plot.id)
         }
+        Block::Command { caption, line } => {
+            write!(out, "\n{}:\n\n```sh\n{line}\n```\n", plain(caption))
+        }
         Block::Code { caption, text, .. } => {
-            write!(out, "\n{}:\n\n```sh\n{}\n```\n", plain(caption), text.trim_end())
+            write!(out, "\n{}:\n\n```text\n{}\n```\n", plain(caption), text.trim_end())
         }
     };
 }
@@ -100,7 +103,7 @@ fn wrapped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::{Column, Section, Shown};
+    use crate::document::{Column, Section};
 
     #[test]
     fn a_document_becomes_headings_tables_and_code() {
@@ -109,11 +112,7 @@ mod tests {
             columns: vec![Column::words("a|b"), Column::numbers("rate", "bit/s")],
             rows: vec![vec![Cell::text("x_y"), Cell::Count(3)]],
         };
-        let code = Block::Code {
-            caption: "Run".to_owned(),
-            text: "ackord run a_b\n".to_owned(),
-            shown: Shown::Open,
-        };
+        let code = Block::Command { caption: "Run".to_owned(), line: "ackord run a_b".to_owned() };
         let section = Section::new("One").with(Block::Table(table)).with(code);
         let document =
             Document { title: "T*".to_owned(), sections: vec![section], ..Document::default() };

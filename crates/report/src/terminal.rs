@@ -1,6 +1,6 @@
 //! A report on a terminal: text and tables at most 100 columns wide, colour only where asked for.
 
-use crate::document::{Align, Block, Cell, Column, Document, Shown, Table};
+use crate::document::{Align, Block, Cell, Column, Document, Table};
 use ackord_measure::Verdict;
 use comfy_table::{
     CellAlignment, Color, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width,
@@ -66,9 +66,8 @@ fn block_text(block: &Block, colour: Colour) -> Option<String> {
             Some(notes.iter().map(|note| wrapped(&format!("- {note}"), "  ")).collect())
         }
         Block::Table(table) => Some(table_to_terminal(table, colour)),
-        Block::Code { caption, text, shown: Shown::Open } => {
-            let lines = text.lines().map(|line| format!("  {}\n", printable(line)));
-            Some(format!("{}:\n{}", printable(caption), lines.collect::<String>()))
+        Block::Command { caption, line } => {
+            Some(format!("{}:\n  {}\n", printable(caption), printable(line)))
         }
         Block::Plot(_) | Block::Code { .. } => None,
     }

@@ -2,7 +2,7 @@
 
 use super::{Case, Entry, FAMILIES, Guided, Measured, entries};
 use ackord_measure::stats::Estimate;
-use ackord_report::document::{Block, Cell, Column, Document, Section, Shown, Table};
+use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
 
 /// One mechanism by itself.
 pub fn document(guided: &Guided) -> Document {
@@ -80,7 +80,7 @@ fn blocks(guided: &Guided) -> Vec<Block> {
 }
 
 fn command(caption: &str, text: &str) -> Block {
-    Block::Code { caption: caption.to_owned(), text: text.to_owned(), shown: Shown::Open }
+    Block::Command { caption: caption.to_owned(), line: text.to_owned() }
 }
 
 fn table(case: &Case, measured: &Measured) -> Table {
