@@ -212,4 +212,28 @@ queued, and takes losses for a limit only when they are many. Losses below 2 % d
             ),
         ],
     },
+    Entry {
+        name: "ns2",
+        family: "congestion",
+        idea: "Reno counted in whole segments, as ns-2.35's one-way agents do: cwnd grows by a fraction of a
+segment, and only whole ones leave. For papers that were simulated with ns-2; part of
+profile = \"ns2\".",
+        picture: window(bulk(["reno", "ns2"]), 20, "congestion windows"),
+        cases: &[
+            case(
+                Nothing,
+                "windows are large: a fraction of a segment is little.",
+                bulk(["reno", "ns2"]),
+                Metric::Goodput,
+                1,
+            ),
+            case(
+                Hurts,
+                "the path is long and fat: as Reno, it takes minutes to fill it again.",
+                long_fat(["cubic", "ns2"]),
+                Metric::Goodput,
+                1,
+            ),
+        ],
+    },
 ];

@@ -136,4 +136,57 @@ that what leaves follows what arrives (proportional rate reduction).",
             ),
         ],
     },
+    Entry {
+        name: "ns2-reno",
+        family: "recovery",
+        idea: "Reno's fast recovery as ns-2.35 has it: the acknowledgment that ends a repair lets cwnd grow
+like any other. For papers that were simulated with ns-2; part of profile = \"ns2\".",
+        picture: repair(overshoot(["reno", "ns2-reno"]), "the end of slow start"),
+        cases: &[
+            case(Nothing, NOTHING, clean(["reno", "ns2-reno"]), Metric::Goodput, 1),
+            case(
+                Hurts,
+                "several segments of a window are lost: it waits for timeouts as Reno does, and NewReno \
+                 does not.",
+                lossy(["newreno", "ns2-reno"]).with(&["links.wifi.loss.per_packet=3 %"]),
+                Metric::Timeouts,
+                20,
+            ),
+        ],
+    },
+    Entry {
+        name: "ns2-newreno",
+        family: "recovery",
+        idea: "NewReno as ns-2.35 has it: a partial acknowledgment takes what it acknowledges from cwnd, for
+good. For papers that were simulated with ns-2; part of profile = \"ns2\".",
+        picture: repair(overshoot(["newreno", "ns2-newreno"]), "the end of slow start"),
+        cases: &[
+            case(
+                Helps,
+                "several segments of a small window are lost.",
+                lossy(["newreno", "ns2-newreno"]).with(&["links.wifi.loss.per_packet=3 %"]),
+                Metric::Goodput,
+                20,
+            ),
+            case(Nothing, NOTHING, clean(["newreno", "ns2-newreno"]), Metric::Goodput, 1),
+        ],
+    },
+    Entry {
+        name: "ns2-sack1",
+        family: "recovery",
+        idea: "SACK as ns-2.35's Sack1 agent has it: every hole below a reported segment is sent again, as
+far as its own count of what is in the network lets it, without proportional rate reduction.
+For papers that were simulated with ns-2; part of profile = \"ns2\".",
+        picture: repair(overshoot(["sack", "ns2-sack1"]), "the end of slow start"),
+        cases: &[
+            case(Nothing, NOTHING, clean(["sack", "ns2-sack1"]), Metric::Goodput, 1),
+            case(
+                Hurts,
+                "losses are many and windows small: it meets more timeouts than RFC 6675.",
+                lossy(["sack", "ns2-sack1"]).with(&["links.wifi.loss.per_packet=3 %"]),
+                Metric::Goodput,
+                20,
+            ),
+        ],
+    },
 ];
