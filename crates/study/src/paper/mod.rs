@@ -2,6 +2,7 @@
 //!
 //! | file | what |
 //! | --- | --- |
+//! | `assemble.rs` | a paper's report put together |
 //! | `runs.rs` | many runs in parallel, put together in order |
 //! | `journal.rs` | finished runs, written down so that a reproduction can go on later |
 //! | `verdict.rs` | the one rule by which a claim holds, differs or fails |
@@ -15,6 +16,7 @@
 
 mod adaptive_delack;
 mod ari;
+mod assemble;
 mod dad_sd;
 mod journal;
 mod runs;

@@ -1,7 +1,8 @@
 //! The one rule by which a claim holds, differs or fails. It looks at numbers only, never at which
 //! claim it is.
 
-use ackord_measure::Verdict;
+use ackord_measure::stats::Estimate;
+use ackord_measure::{Claim, Verdict};
 
 /// The rule in words, for reports.
 pub(super) const RULE: &str = "A number holds if the paper's value lies within the 95 % interval \
@@ -32,6 +33,35 @@ pub(super) enum Direction {
 impl Direction {
     pub(super) fn agrees_if(condition: bool) -> Direction {
         if condition { Direction::Agrees } else { Direction::Opposed }
+    }
+}
+
+/// A claim before it is judged.
+pub(super) struct Stated {
+    pub(super) id: String,
+    pub(super) what: String,
+    pub(super) unit: &'static str,
+    pub(super) paper: Option<f64>,
+    pub(super) expected: Expected,
+    pub(super) measured: Estimate,
+    pub(super) direction: Direction,
+    pub(super) why: String,
+}
+
+impl Stated {
+    pub(super) fn judged(self) -> Claim {
+        let Estimate { mean, ci95, runs, .. } = self.measured;
+        Claim {
+            verdict: judge(self.expected, mean, ci95, self.direction),
+            id: self.id,
+            what: self.what,
+            unit: self.unit.to_owned(),
+            paper: self.paper,
+            measured: mean,
+            ci95,
+            runs,
+            why: self.why,
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::phones::{self, TABLES, Variant};
 use super::sample::{Sample, over, quotient};
 use super::setup::{DELAYED, DELAYED_NS3, Growth, LINUX, STATIC_800, STATIC_900};
 use super::simulation;
-use crate::paper::verdict::{Direction, Expected, judge};
+use crate::paper::verdict::{Direction, Expected, Stated};
 use ackord_measure::Claim;
 use ackord_measure::stats::Estimate;
 
@@ -20,35 +20,6 @@ pub(super) struct Findings<'a> {
     pub(super) phones: &'a [phones::Row],
     pub(super) variants: &'a [Variant],
     pub(super) ato: &'a [ato::Row],
-}
-
-/// A claim before it is judged.
-struct Stated {
-    id: String,
-    what: String,
-    unit: &'static str,
-    paper: Option<f64>,
-    expected: Expected,
-    measured: Estimate,
-    direction: Direction,
-    why: String,
-}
-
-impl Stated {
-    fn judged(self) -> Claim {
-        let Estimate { mean, ci95, runs, .. } = self.measured;
-        Claim {
-            verdict: judge(self.expected, mean, ci95, self.direction),
-            id: self.id,
-            what: self.what,
-            unit: self.unit.to_owned(),
-            paper: self.paper,
-            measured: mean,
-            ci95,
-            runs,
-            why: self.why,
-        }
-    }
 }
 
 /// Every claim, in the order of the paper.

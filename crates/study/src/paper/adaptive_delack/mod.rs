@@ -25,13 +25,12 @@ mod simulation;
 #[cfg(test)]
 mod tests;
 
+use super::assemble::Parts;
 use super::verdict::RULE;
 use super::{Effort, Options, PaperError, PaperReport, Watch};
-use crate::execute::VERSION;
 use ackord_measure::Claim;
-use ackord_report::document::{Block, Cell, Column, Section, Shown, Table};
-use ackord_report::tables::claim_table;
-use ackord_report::{Context, OutputFile, PaperResults, data, document_files, paper_document};
+use ackord_report::Context;
+use ackord_report::document::{Block, Section, Shown, Table};
 use ackord_units::Span;
 use claims::Findings;
 use ns3::Band;
@@ -80,13 +79,6 @@ struct Data {
     ato: Vec<ato::RowData>,
 }
 
-#[derive(Serialize)]
-struct Results<'a> {
-    #[serde(flatten)]
-    results: &'a PaperResults,
-    tables: Data,
-}
-
 /// Everything that was measured, read from the runs.
 struct Measured {
     extent: Extent,
@@ -124,36 +116,20 @@ fn measure(extent: Extent, watch: &Watch<'_>) -> Result<Measured, PaperError> {
     })
 }
 
-/// The claims with their names and reasons, for a CSV file.
-fn claims_with_reasons(claims: &[Claim]) -> Table {
-    let mut table = claim_table(claims);
-    table.columns.insert(0, Column::words("id"));
-    table.columns.push(Column::words("why"));
-    for (row, claim) in table.rows.iter_mut().zip(claims) {
-        row.insert(0, Cell::text(&claim.id));
-        row.push(Cell::text(&claim.why));
-    }
-    table
-}
-
 impl Measured {
     fn report(&self) -> PaperReport {
         let claims = self.claims();
-        let results = PaperResults {
-            paper: "adaptive-delack".to_owned(),
-            version: VERSION.to_owned(),
-            seed: 1,
-            claims: claims.clone(),
-        };
         let tables = self.tables();
-        let document = paper_document(&results, self.sections(&tables), &self.context());
-        let json = data::to_json(&Results { results: &results, tables: self.data() });
-        let mut files = document_files(&document);
-        let csv = |(name, table): &(&str, Table)| data::table_csv(&format!("{name}.csv"), table);
-        files.extend(tables.iter().map(csv));
-        files.push(data::table_csv("claims.csv", &claims_with_reasons(&claims)));
-        files.push(OutputFile::new("paper.json", json.clone()));
-        PaperReport { document, json, claims, tables, files }
+        Parts {
+            paper: "adaptive-delack",
+            claims,
+            sections: self.sections(&tables),
+            context: self.context(),
+            data: self.data(),
+            long_tables: Vec::new(),
+            tables,
+        }
+        .report()
     }
 
     fn claims(&self) -> Vec<Claim> {

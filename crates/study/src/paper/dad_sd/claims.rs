@@ -10,7 +10,7 @@ use super::curves::{Curve, curve};
 use super::policies::CONTESTS;
 use super::sample::{Point, Sample};
 use super::setup::{INTERVALS, Interval, tau};
-use crate::paper::verdict::{Direction, Expected, judge};
+use crate::paper::verdict::{Direction, Expected, Stated};
 use ackord_measure::Claim;
 use ackord_measure::stats::{Estimate, estimate};
 
@@ -26,34 +26,6 @@ pub(super) struct Findings<'a> {
     pub(super) curves: &'a [Curve],
     pub(super) compared: &'a [Compared],
     pub(super) sweeps: &'a [Sweep],
-}
-
-struct Stated {
-    id: String,
-    what: String,
-    unit: &'static str,
-    paper: Option<f64>,
-    expected: Expected,
-    measured: Estimate,
-    direction: Direction,
-    why: String,
-}
-
-impl Stated {
-    fn judged(self) -> Claim {
-        let Estimate { mean, ci95, runs, .. } = self.measured;
-        Claim {
-            verdict: judge(self.expected, mean, ci95, self.direction),
-            id: self.id,
-            what: self.what,
-            unit: self.unit.to_owned(),
-            paper: self.paper,
-            measured: mean,
-            ci95,
-            runs,
-            why: self.why,
-        }
-    }
 }
 
 pub(super) fn claims(findings: &Findings<'_>) -> Vec<Claim> {

@@ -27,13 +27,11 @@ mod policies;
 mod sample;
 mod setup;
 
+use super::assemble::Parts;
 use super::verdict::RULE;
 use super::{Effort, Options, PaperError, PaperReport, Watch};
-use crate::execute::VERSION;
-use ackord_measure::Claim;
-use ackord_report::document::{Block, Cell, Column, Section, Shown, Table};
-use ackord_report::tables::claim_table;
-use ackord_report::{Context, OutputFile, PaperResults, data, document_files, paper_document};
+use ackord_report::Context;
+use ackord_report::document::{Block, Section, Shown, Table};
 use ackord_units::Span;
 use band::{Band, Compared};
 use curves::{Curve, Grid};
@@ -82,13 +80,6 @@ struct Data {
     ns2: Vec<band::ComparedData>,
 }
 
-#[derive(Serialize)]
-struct Results<'a> {
-    #[serde(flatten)]
-    results: &'a PaperResults,
-    tables: Data,
-}
-
 /// Everything that was measured, read from the runs.
 struct Measured {
     extent: Extent,
@@ -128,18 +119,6 @@ fn measure(
     })
 }
 
-/// The claims with their names and reasons, for a CSV file.
-fn claims_with_reasons(claims: &[Claim]) -> Table {
-    let mut table = claim_table(claims);
-    table.columns.insert(0, Column::words("id"));
-    table.columns.push(Column::words("why"));
-    for (row, claim) in table.rows.iter_mut().zip(claims) {
-        row.insert(0, Cell::text(&claim.id));
-        row.push(Cell::text(&claim.why));
-    }
-    table
-}
-
 impl Measured {
     fn report(&self) -> PaperReport {
         let findings = claims::Findings {
@@ -148,22 +127,17 @@ impl Measured {
             sweeps: &self.sweeps,
         };
         let claims = claims::claims(&findings);
-        let results = PaperResults {
-            paper: "dad-sd".to_owned(),
-            version: VERSION.to_owned(),
-            seed: 1,
-            claims: claims.clone(),
-        };
         let tables = self.tables();
-        let document = paper_document(&results, self.sections(&tables), &self.context());
-        let json = data::to_json(&Results { results: &results, tables: self.data() });
-        let mut files = document_files(&document);
-        let csv = |(name, table): &(&str, Table)| data::table_csv(&format!("{name}.csv"), table);
-        files.extend(tables.iter().map(csv));
-        files.push(data::table_csv("points.csv", &curves::points_table(&self.curves)));
-        files.push(data::table_csv("claims.csv", &claims_with_reasons(&claims)));
-        files.push(OutputFile::new("paper.json", json.clone()));
-        PaperReport { document, json, claims, tables, files }
+        Parts {
+            paper: "dad-sd",
+            claims,
+            sections: self.sections(&tables),
+            context: self.context(),
+            data: self.data(),
+            long_tables: vec![("points", curves::points_table(&self.curves))],
+            tables,
+        }
+        .report()
     }
 
     fn tables(&self) -> Vec<(&'static str, Table)> {

@@ -19,7 +19,7 @@ use super::bulk::Bulk;
 use super::open::Open;
 use super::stalls::Stalls;
 use super::transfers::Transfers;
-use crate::paper::verdict::{Direction, Expected, judge};
+use crate::paper::verdict::Stated;
 use ackord_measure::Claim;
 use ackord_measure::stats::Estimate;
 
@@ -29,35 +29,6 @@ pub(super) struct Findings<'a> {
     pub(super) stalls: &'a Stalls,
     pub(super) bulk: &'a Bulk,
     pub(super) open: &'a Open,
-}
-
-/// A claim before it is judged.
-struct Stated {
-    id: String,
-    what: String,
-    unit: &'static str,
-    paper: Option<f64>,
-    expected: Expected,
-    measured: Estimate,
-    direction: Direction,
-    why: String,
-}
-
-impl Stated {
-    fn judged(self) -> Claim {
-        let Estimate { mean, ci95, runs, .. } = self.measured;
-        Claim {
-            verdict: judge(self.expected, mean, ci95, self.direction),
-            id: self.id,
-            what: self.what,
-            unit: self.unit.to_owned(),
-            paper: self.paper,
-            measured: mean,
-            ci95,
-            runs,
-            why: self.why,
-        }
-    }
 }
 
 /// Every claim, in the order of the paper.
