@@ -21,6 +21,10 @@ impl LinkId {
     pub const NONE: LinkId = LinkId(u32::MAX);
 }
 
+/// A middle box, numbered as in the topology.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProxyId(pub u32);
+
 /// What happened. Fields carry units in their types; reasons are enums.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -210,6 +214,45 @@ pub enum Event<'a> {
         /// How it went.
         outcome: AccessOutcome,
     },
+    /// A middle box sent a packet of its own.
+    ProxySent {
+        /// The box.
+        proxy: ProxyId,
+        /// Which.
+        packet: &'a Packet,
+        /// What for.
+        what: ProxySending,
+    },
+    /// A packet ended in a middle box, or waits there.
+    ProxyAbsorbed {
+        /// The box.
+        proxy: ProxyId,
+        /// Which.
+        packet: &'a Packet,
+    },
+    /// A middle box sent a packet on that it had absorbed.
+    ProxyReleased {
+        /// The box.
+        proxy: ProxyId,
+        /// Which.
+        packet: &'a Packet,
+    },
+    /// A middle box did something about a connection.
+    ProxyActed {
+        /// The box.
+        proxy: ProxyId,
+        /// The connection.
+        flow: FlowId,
+        /// What.
+        act: ProxyAct,
+    },
+    /// A middle box died, or began anew.
+    ProxyTurned {
+        /// The box.
+        proxy: ProxyId,
+        /// Which of the two.
+        life: ProxyLife,
+    },
     /// A packet passed a place where captures are taken.
     PacketTapped {
         /// Where.
@@ -217,6 +260,41 @@ pub enum Event<'a> {
         /// Which.
         packet: &'a Packet,
     },
+}
+
+/// What a packet that a middle box made is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProxySending {
+    /// Cached data, again.
+    Retransmission,
+    /// Cached data, to find out whether the mobile host is back.
+    Probe,
+    /// An acknowledgment in the name of the mobile host.
+    Acknowledgment,
+    /// A segment of the box's own connection, where it splits one in two.
+    Relay,
+}
+
+/// What a middle box did about a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProxyAct {
+    /// It took the mobile host for unreachable.
+    HoldBegan,
+    /// The mobile host was heard again.
+    HoldEnded,
+    /// The hold had been a mistake: nothing was lost meanwhile.
+    HoldWasFalse,
+    /// It gave cached data up.
+    Evicted,
+}
+
+/// A turn in the life of a middle box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProxyLife {
+    /// It died, with all it knew.
+    Died,
+    /// It began anew, knowing nothing.
+    Restarted,
 }
 
 /// How a transmission on a shared medium went.

@@ -16,7 +16,8 @@ mod event;
 mod sink;
 
 pub use event::{
-    AccessOutcome, CwndReason, DropReason, EndpointId, Event, LinkId, LossReason, RecoveryKind,
-    SegmentKind, SpuriousEvidence, TapPoint, TcpState,
+    AccessOutcome, CwndReason, DropReason, EndpointId, Event, LinkId, LossReason, ProxyAct,
+    ProxyId, ProxyLife, ProxySending, RecoveryKind, SegmentKind, SpuriousEvidence, TapPoint,
+    TcpState,
 };
 pub use sink::{NoSink, Recorder, Sink, Stamped};

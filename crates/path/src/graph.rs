@@ -3,17 +3,20 @@
 //! | file | what |
 //! | --- | --- |
 //! | `graph/builder.rs` | [`GraphBuilder`]: how a graph is put together, and what it refuses |
+//! | `graph/proxies.rs` | packets that meet a middle box, and those it sends |
 //!
 //! Everything inside happens at its theoretical instant, in order of time, and at one instant in
-//! order of link numbers, then of shared media; a packet entering at an instant comes after those already on their way.
+//! order of link numbers, then of shared media, then of middle boxes; a packet entering at an instant comes after those already on their way.
 //! What a graph delivers therefore does not depend on when, or how often, it is polled.
 
 mod builder;
+mod proxies;
 
 use crate::Schedule;
 use crate::link::{DropCounts, Link, LinkStats};
 use crate::medium::{Around, Medium, MediumId, MediumStats};
 use crate::packets::{Packets, Slot};
+use crate::proxy::{Outbox, Place};
 use crate::queue::{Queue, QueueDiscipline};
 use crate::routes::Routes;
 use ackord_events::{DropReason, Event, LinkId, Sink};
@@ -28,14 +31,19 @@ pub use builder::{GraphBuilder, GraphError, Role};
 pub struct Graph {
     links: Vec<Link>,
     media: Vec<Medium>,
+    proxies: Vec<Place>,
+    /// What a middle box sends, until it is sent: kept so that its room is used again.
+    outbox: Outbox,
     routes: Routes,
     nodes: usize,
-    /// Links by number, then media.
+    /// Links by number, then media, then middle boxes.
     schedule: Schedule,
     packets: Packets,
     /// Deliveries that were due before a packet that has entered since.
     ready: VecDeque<Delivery>,
     injected: u64,
+    made: u64,
+    absorbed: u64,
     delivered: u64,
     unroutable: u64,
     /// The latest `now` at which a packet entered.
@@ -56,12 +64,16 @@ pub struct Delivery {
 /// Where every packet that ever entered is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conservation {
-    /// Packets that entered.
+    /// Packets that hosts sent.
     pub injected: u64,
+    /// Packets that middle boxes sent, those included that they had absorbed before.
+    pub made: u64,
     /// Packets handed to the driver at their destination.
     pub delivered: u64,
     /// Packets that died, by reason.
     pub dropped: DropCounts,
+    /// Packets that ended in middle boxes, or wait there.
+    pub absorbed: u64,
     /// Packets in queues, on wires, or waiting to be polled, counted where they are.
     pub in_flight: u64,
 }
@@ -69,16 +81,17 @@ pub struct Conservation {
 /// Packets have appeared or vanished: a defect of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{} packets entered, but {} were delivered, {} dropped and {} are under way",
-    .0.injected, .0.delivered, .0.dropped.total(), .0.in_flight
+    "{} packets entered and {} were made on the way, but {} were delivered, {} dropped, {} absorbed \
+     and {} are under way",
+    .0.injected, .0.made, .0.delivered, .0.dropped.total(), .0.absorbed, .0.in_flight
 )]
 pub struct Unbalanced(pub Conservation);
 
 impl Conservation {
     /// Whether the packets that entered are all accounted for.
     pub fn check(&self) -> Result<(), Unbalanced> {
-        let found = self.delivered + self.dropped.total() + self.in_flight;
-        if found == self.injected { Ok(()) } else { Err(Unbalanced(*self)) }
+        let found = self.delivered + self.dropped.total() + self.absorbed + self.in_flight;
+        if found == self.injected + self.made { Ok(()) } else { Err(Unbalanced(*self)) }
     }
 }
 
@@ -171,7 +184,14 @@ impl Graph {
         for _ in 0..self.unroutable {
             dropped.count(DropReason::NoRoute);
         }
-        Conservation { injected: self.injected, delivered: self.delivered, dropped, in_flight }
+        Conservation {
+            injected: self.injected,
+            made: self.made,
+            delivered: self.delivered,
+            dropped,
+            absorbed: self.absorbed,
+            in_flight,
+        }
     }
 
     /// How many nodes there are.
@@ -239,7 +259,7 @@ impl Graph {
     fn step<S: Sink>(&mut self, sink: &mut S) -> Option<Delivery> {
         let (at, due) = self.schedule.peek()?;
         if due as usize >= self.links.len() {
-            self.step_medium(at, due as usize - self.links.len(), sink);
+            self.step_other(at, due as usize - self.links.len(), sink);
             return None;
         }
         let link = &mut self.links[due as usize];
@@ -258,7 +278,8 @@ impl Graph {
             return Some(Delivery { at, node, packet: self.packets[slot] });
         }
         match self.routes.follow(onward, dst) {
-            Some(link) => self.take_link(at, link, slot, sink),
+            Some(link) if self.proxies.is_empty() => self.take_link(at, link, slot, sink),
+            Some(link) => self.meet_proxy(at, node, (due, link), slot, sink),
             None => {
                 let packets = &mut self.packets;
                 self.links[due as usize].drop(at, slot, DropReason::NoRoute, packets, sink);
@@ -284,6 +305,15 @@ impl Graph {
         let Some(medium) = of.medium().filter(|_| of.has_waiting()) else { return };
         self.media[medium.0 as usize].wake(now, link);
         self.schedule_medium(medium.0 as usize);
+    }
+
+    /// A medium or a middle box is due.
+    #[inline(never)]
+    fn step_other<S: Sink>(&mut self, now: Time, other: usize, sink: &mut S) {
+        match other.checked_sub(self.media.len()) {
+            None => self.step_medium(now, other, sink),
+            Some(proxy) => self.step_proxy(now, proxy, sink),
+        }
     }
 
     /// A medium does what is due, and puts packets on the wires of its links.

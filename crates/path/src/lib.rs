@@ -8,6 +8,7 @@
 //! | `link/` | a transmitter with its queue, propagation delay (constant or drawn) and loss |
 //! | `medium/` | what several links transmit on: Wi-Fi |
 //! | `queue/` | what waits for a transmitter: drop-tail, selective drop |
+//! | `proxy/` | middle boxes beside a wireless link |
 //! | `packets.rs` | [`Packets`]: where the packets under way are kept |
 //! | `schedule.rs` | [`Schedule`]: who is due next, over links here and endpoints in the simulator |
 //! | `random.rs` | [`Stream`]: one stream of random numbers per element |
@@ -24,6 +25,7 @@ mod graph;
 mod link;
 mod medium;
 mod packets;
+pub mod proxy;
 mod queue;
 mod random;
 pub mod registry;
@@ -37,6 +39,7 @@ pub use link::{
 };
 pub use medium::{Aggregation, Background, MediumConfig, MediumId, MediumStats, OnOff, WifiConfig};
 pub use packets::{Packets, Slot};
+pub use proxy::{Lifetime, Proxy, ProxyConfig, ProxyStats};
 pub use queue::{
     ArrivalCounts, BestWindow, Dequeued, DropTail, Limit, Outlet, PaperConfig, PaperDrop,
     PracticalConfig, PracticalDrop, Queue, QueueDiscipline, Threshold, TripSource, Weights,

@@ -18,7 +18,8 @@ const ROOMS: &[(&str, MayUse)] = &[
     ("wire", MayUse::Above),
     ("events", MayUse::Above),
     ("tcp", MayUse::Only(&["units", "wire", "events"])),
-    ("path", MayUse::Only(&["units", "wire", "events"])),
+    // A middle box that splits a connection is made of two endpoints.
+    ("path", MayUse::Only(&["units", "wire", "events", "tcp"])),
     ("traffic", MayUse::Above),
     ("scenario", MayUse::Above),
     ("sim", MayUse::Above),

@@ -5,9 +5,10 @@ use crate::Schedule;
 use crate::link::{Link, LinkConfig, Place};
 use crate::medium::{Medium, MediumConfig, MediumId};
 use crate::packets::Packets;
+use crate::proxy::{Outbox, Place as ProxyPlace, ProxyConfig};
 use crate::queue::QueueDiscipline;
 use crate::routes::{Edge, Routes};
-use ackord_events::LinkId;
+use ackord_events::{LinkId, ProxyId};
 use ackord_units::{Rate, Time};
 use ackord_wire::NodeId;
 use std::collections::VecDeque;
@@ -18,6 +19,7 @@ pub struct GraphBuilder {
     roles: Vec<Role>,
     links: Vec<LinkConfig>,
     media: Vec<MediumConfig>,
+    proxies: Vec<ProxyConfig>,
 }
 
 /// What a node does with packets for others.
@@ -62,6 +64,14 @@ pub enum GraphError {
         /// The medium.
         medium: MediumId,
     },
+    /// A middle box is not where its links begin and end, or shares one with another.
+    #[error("middle box {} cannot stand at node {}: its link begins and ends elsewhere, or is taken", .proxy.0, .node.0)]
+    MisplacedProxy {
+        /// The box.
+        proxy: ProxyId,
+        /// Where it is to stand.
+        node: NodeId,
+    },
     /// More nodes than node numbers.
     #[error("{nodes} nodes are more than the 65536 that can be numbered")]
     TooManyNodes {
@@ -92,6 +102,13 @@ impl GraphBuilder {
         medium
     }
 
+    /// Adds a middle box.
+    pub fn add_proxy(&mut self, config: ProxyConfig) -> ProxyId {
+        let proxy = ProxyId(self.proxies.len() as u32);
+        self.proxies.push(config);
+        proxy
+    }
+
     /// Works out the routes and makes the graph.
     pub fn build(self) -> Result<Graph, GraphError> {
         self.check()?;
@@ -107,9 +124,11 @@ impl GraphBuilder {
                 Link::new(LinkId(number as u32), config, place)
             })
             .collect();
-        let mut schedule = Schedule::new(links.len() + media.len());
-        for (id, medium) in (links.len() as u32..).zip(&media) {
-            schedule.set(id, medium.due_at());
+        let proxies: Vec<_> = self.proxies.into_iter().map(ProxyPlace::new).collect();
+        let mut schedule = Schedule::new(links.len() + media.len() + proxies.len());
+        let due = media.iter().map(Medium::due_at).chain(proxies.iter().map(ProxyPlace::due_at));
+        for (id, due_at) in (links.len() as u32..).zip(due) {
+            schedule.set(id, due_at);
         }
         Ok(Graph {
             routes,
@@ -117,9 +136,13 @@ impl GraphBuilder {
             schedule,
             links,
             media,
+            proxies,
+            outbox: Outbox::default(),
             packets: Packets::default(),
             ready: VecDeque::new(),
             injected: 0,
+            made: 0,
+            absorbed: 0,
             delivered: 0,
             unroutable: 0,
             entered_at: Time::ZERO,
@@ -145,6 +168,25 @@ impl GraphBuilder {
             }
             if config.rate == Rate::from_bits_per_sec(0) {
                 return Err(GraphError::ZeroRate { link });
+            }
+        }
+        self.check_proxies()
+    }
+
+    fn check_proxies(&self) -> Result<(), GraphError> {
+        for (number, config) in self.proxies.iter().enumerate() {
+            let joins = |link: LinkId, from: Option<NodeId>, to: Option<NodeId>| {
+                self.links.get(link.0 as usize).is_some_and(|link| {
+                    from.is_none_or(|from| from == link.from) && to.is_none_or(|to| to == link.to)
+                })
+            };
+            let taken =
+                self.proxies[..number].iter().any(|other| other.to_mobile == config.to_mobile);
+            let here = joins(config.to_mobile, Some(config.at), None)
+                && joins(config.from_mobile, None, Some(config.at));
+            if taken || !here {
+                let (proxy, node) = (ProxyId(number as u32), config.at);
+                return Err(GraphError::MisplacedProxy { proxy, node });
             }
         }
         Ok(())

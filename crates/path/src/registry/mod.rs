@@ -7,10 +7,12 @@
 //! | `loss.rs` | [`LOSS`]: what the wire loses |
 //! | `jitter.rs` | [`JITTER`]: propagation delays that are drawn |
 //! | `medium.rs` | [`MEDIUM`]: what both directions of a link share |
+//! | `proxy/` | [`PROXY`]: middle boxes at a wireless link |
 
 mod jitter;
 mod loss;
 mod medium;
+mod proxy;
 mod queue;
 
 use ackord_units::{Choice, KnobValue};
@@ -18,6 +20,7 @@ use ackord_units::{Choice, KnobValue};
 pub use jitter::{JITTER, build_jitter};
 pub use loss::{LOSS, LossProblem, build_loss, check_loss};
 pub use medium::{MEDIUM, MediumProblem, build_medium, check_medium};
+pub use proxy::{PROXY, build_proxy};
 pub use queue::{QUEUE, QueueContext, build_queue};
 
 /// Why a choice cannot be built.

@@ -1,0 +1,122 @@
+//! Packets that meet a middle box at a router, and those that boxes send.
+
+use super::Graph;
+use crate::packets::Slot;
+use crate::proxy::{Made, Outbox, ProxyStats, Turn, Verdict};
+use ackord_events::{DropReason, Event, ProxyId, ProxyLife, Sink};
+use ackord_units::Time;
+use ackord_wire::NodeId;
+
+impl Graph {
+    /// A middle box's counters: of the one that is there, or of the one that died.
+    ///
+    /// # Panics
+    /// If there is no such box.
+    pub fn proxy_stats(&self, proxy: ProxyId) -> &ProxyStats {
+        self.proxies[proxy.0 as usize].stats()
+    }
+
+    /// How many middle boxes there are, numbered from zero.
+    pub fn proxies(&self) -> usize {
+        self.proxies.len()
+    }
+
+    /// A packet is at `node`, came by one link and would leave by another: the box there, if any,
+    /// has its say.
+    #[inline(never)]
+    pub(super) fn meet_proxy<S: Sink>(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        (came_by, leaves_by): (u32, u32),
+        slot: Slot,
+        sink: &mut S,
+    ) {
+        let met = self.proxies.iter().enumerate().find_map(|(index, place)| {
+            let heading = place.heading(came_by, leaves_by).filter(|_| place.at == node);
+            heading.map(|heading| (index, heading))
+        });
+        let Some((index, heading)) = met else {
+            return self.take_link(now, leaves_by, slot, sink);
+        };
+        let mut outbox = std::mem::take(&mut self.outbox);
+        let packet = self.packets[slot];
+        match self.proxies[index].handle(now, &packet, heading, &mut outbox) {
+            Verdict::Forward => self.take_link(now, leaves_by, slot, sink),
+            Verdict::Rewrite(packet) => {
+                debug_assert_eq!(packet.dst, slot.dst, "a rewritten packet keeps its destination");
+                self.packets.release(slot);
+                let slot = self.packets.insert(&packet);
+                self.take_link(now, leaves_by, slot, sink);
+            }
+            Verdict::Absorb => {
+                self.packets.release(slot);
+                self.absorbed += 1;
+                let proxy = ProxyId(index as u32);
+                sink.emit(now, Event::ProxyAbsorbed { proxy, packet: &packet });
+            }
+        }
+        self.empty_outbox(now, index, &mut outbox, sink);
+        self.outbox = outbox;
+        self.schedule_proxy(index);
+    }
+
+    /// A middle box does what is due.
+    pub(super) fn step_proxy<S: Sink>(&mut self, now: Time, index: usize, sink: &mut S) {
+        let mut outbox = std::mem::take(&mut self.outbox);
+        let turn = self.proxies[index].take_turn(now, &mut outbox);
+        let life = match turn {
+            Turn::Called => None,
+            Turn::Died => Some(ProxyLife::Died),
+            Turn::Restarted => Some(ProxyLife::Restarted),
+        };
+        if let Some(life) = life {
+            sink.emit(now, Event::ProxyTurned { proxy: ProxyId(index as u32), life });
+        }
+        self.empty_outbox(now, index, &mut outbox, sink);
+        self.outbox = outbox;
+        self.schedule_proxy(index);
+    }
+
+    fn schedule_proxy(&mut self, index: usize) {
+        let id = self.links.len() + self.media.len() + index;
+        self.schedule.set(id as u32, self.proxies[index].due_at());
+    }
+
+    /// Tells and sends what the box put there, in order.
+    fn empty_outbox<S: Sink>(
+        &mut self,
+        now: Time,
+        index: usize,
+        outbox: &mut Outbox,
+        sink: &mut S,
+    ) {
+        let proxy = ProxyId(index as u32);
+        for note in outbox.notes.drain(..) {
+            sink.emit(now, Event::ProxyActed { proxy, flow: note.flow, act: note.act });
+        }
+        for (packet, made) in outbox.sent.drain(..) {
+            let packet = &packet;
+            sink.emit(
+                now,
+                match made {
+                    Made::New(what) => Event::ProxySent { proxy, packet, what },
+                    Made::Released => Event::ProxyReleased { proxy, packet },
+                },
+            );
+            self.made += 1;
+            match self.route(self.proxies[index].at, packet.dst) {
+                Some(link) => {
+                    let slot = self.packets.insert(packet);
+                    self.take_link(now, link, slot, sink);
+                }
+                None => {
+                    self.unroutable += 1;
+                    let reason = DropReason::NoRoute;
+                    let link = ackord_events::LinkId::NONE;
+                    sink.emit(now, Event::PacketDropped { link, packet, reason });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Middle boxes: elements at a router between a fixed host and a mobile one, which see both
+//! directions of the connections that cross a wireless link.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `mod.rs` | [`Beside`] and [`InPath`], what a middle box may do, and [`Proxy`], either |
+//! | `outbox.rs` | [`Outbox`]: what it sends by itself, and what it tells |
+//! | `stats.rs` | [`ProxyStats`]: counters |
+//! | `place.rs` | where one stands in a graph, and when it dies |
+//! | `cache.rs` | [`SegmentCache`]: data kept for local retransmission, of bounded size |
+//! | `observed.rs` | [`Observed`]: what a passer-by knows of one connection |
+//!
+//! A box never reads a clock: it is told the time and names the instant at which it wants to be
+//! called again. It holds no payload: a packet that repeats another's data carries that packet's
+//! [`tag`](ackord_wire::Packet::tag), under which the driver finds the bytes.
+//!
+//! There are two kinds, and the difference is in the types. What stands [beside](Beside) the path
+//! gets a copy of every packet and gives back nothing, so it cannot hold up, change or remove one;
+//! it can only send packets of its own. What stands [in the path](InPath) decides what becomes of
+//! each. Either may die: packets then pass as if it had never been there, and what it knew, cached
+//! or held is gone.
+//!
+//! Not modelled: the time a box takes to think, and the network between a box beside the path and
+//! the router it watches (a LAN, whose delay is some microseconds).
+
+mod cache;
+mod observed;
+mod outbox;
+mod place;
+mod stats;
+
+use ackord_units::Time;
+use ackord_wire::Packet;
+use std::fmt::Debug;
+
+pub use cache::{Cached, SegmentCache};
+pub use observed::{MobileAck, Observed};
+pub use outbox::{Made, Note, Outbox};
+pub use place::{Lifetime, ProxyConfig};
+pub(crate) use place::{Place, Turn};
+pub use stats::ProxyStats;
+
+/// The tag of packets that boxes make and that carry no data: the driver has no bytes for them.
+pub const NO_PAYLOAD: u64 = u64::MAX;
+
+/// Which way a packet goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heading {
+    /// Towards the mobile host, over the wireless link.
+    Mobile,
+    /// From the mobile host, towards the fixed one.
+    Fixed,
+}
+
+/// What becomes of a packet that met a box in the path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// It goes on.
+    Forward,
+    /// It goes on with other contents, to the same destination.
+    Rewrite(Packet),
+    /// It ends here. A box that wants to send it later [releases](Made::Released) it then.
+    Absorb,
+}
+
+/// What every middle box does.
+pub trait MiddleBox: Debug + Send {
+    /// When it wants to be called, if nothing comes first.
+    fn deadline(&self) -> Option<Time>;
+
+    /// Its time has come: `now` is at or after [`MiddleBox::deadline`].
+    fn handle_deadline(&mut self, now: Time, out: &mut Outbox);
+
+    /// Its counters.
+    fn stats(&self) -> &ProxyStats;
+}
+
+/// A box beside the path: it sees copies.
+pub trait Beside: MiddleBox {
+    /// A packet passed. It is on its way already: what goes to `out` comes after it.
+    fn observe(&mut self, now: Time, packet: &Packet, heading: Heading, out: &mut Outbox);
+
+    /// Itself, for graphs that are copied and for boxes that begin anew.
+    fn boxed_clone(&self) -> Box<dyn Beside>;
+}
+
+/// A box in the path: every packet waits for what it says.
+pub trait InPath: MiddleBox {
+    /// Decides about a packet. What goes to `out` comes after the packet, if that goes on.
+    fn handle(&mut self, now: Time, packet: &Packet, heading: Heading, out: &mut Outbox)
+    -> Verdict;
+
+    /// Itself, for graphs that are copied and for boxes that begin anew.
+    fn boxed_clone(&self) -> Box<dyn InPath>;
+}
+
+/// A middle box of either kind.
+#[derive(Debug)]
+pub enum Proxy {
+    /// It sees copies and cannot touch what passes.
+    Beside(Box<dyn Beside>),
+    /// It decides about every packet.
+    InPath(Box<dyn InPath>),
+}
+
+impl Clone for Proxy {
+    fn clone(&self) -> Proxy {
+        match self {
+            Proxy::Beside(proxy) => Proxy::Beside(proxy.boxed_clone()),
+            Proxy::InPath(proxy) => Proxy::InPath(proxy.boxed_clone()),
+        }
+    }
+}
+
+impl Proxy {
+    /// A packet passes.
+    pub(crate) fn handle(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        heading: Heading,
+        out: &mut Outbox,
+    ) -> Verdict {
+        match self {
+            Proxy::Beside(proxy) => {
+                proxy.observe(now, packet, heading, out);
+                Verdict::Forward
+            }
+            Proxy::InPath(proxy) => proxy.handle(now, packet, heading, out),
+        }
+    }
+
+    pub(crate) fn handle_deadline(&mut self, now: Time, out: &mut Outbox) {
+        match self {
+            Proxy::Beside(proxy) => proxy.handle_deadline(now, out),
+            Proxy::InPath(proxy) => proxy.handle_deadline(now, out),
+        }
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        match self {
+            Proxy::Beside(proxy) => proxy.deadline(),
+            Proxy::InPath(proxy) => proxy.deadline(),
+        }
+    }
+
+    pub(crate) fn stats(&self) -> &ProxyStats {
+        match self {
+            Proxy::Beside(proxy) => proxy.stats(),
+            Proxy::InPath(proxy) => proxy.stats(),
+        }
+    }
+}
