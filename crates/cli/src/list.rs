@@ -80,6 +80,7 @@ fn mechanisms() -> Vec<&'static Mechanism> {
         .chain(ackord_path::registry::JITTER)
         .chain(ackord_path::registry::LOSS)
         .chain(ackord_path::registry::MEDIUM)
+        .chain(ackord_path::registry::PROXY)
         .chain(ackord_traffic::registry::WORKLOAD)
         .collect()
 }

@@ -4,7 +4,7 @@
 //! endpoints of every flow, every knob with the value it has. Keys are in the order of this file,
 //! which is fixed: two scenarios that mean the same have the same text.
 
-use crate::model::{Direction, Flow, Link, NodeKind, Scenario, Start, TcpChoices};
+use crate::model::{Direction, Flow, Link, NodeKind, Proxy, Scenario, Start, TcpChoices};
 use ackord_units::{Choice, KnobValue, Ratio};
 use ackord_wire::Side;
 use sha2::{Digest, Sha256};
@@ -48,6 +48,9 @@ impl Scenario {
         for link in &self.links {
             text.push_str(&self.link(link));
         }
+        for proxy in &self.proxies {
+            text.push_str(&self.proxy(proxy));
+        }
         for flow in &self.flows {
             text.push_str(&self.flow(flow));
         }
@@ -73,6 +76,20 @@ impl Scenario {
         text.push_str(&direction(&link.reverse));
         if link.forward.jitter.is_some() && link.reverse.jitter.is_none() {
             line(&mut text, "jitter = \"none\"");
+        }
+        text
+    }
+
+    fn proxy(&self, proxy: &Proxy) -> String {
+        let (at, link) = (&self.node(proxy.at).name, &self.links[proxy.link].name);
+        let mut text = format!("\n[[proxies]]\nname = \"{}\"\n", proxy.name);
+        line(&mut text, &format!("at = \"{at}\"\nlink = \"{link}\""));
+        let chosen = proxy.choice.as_ref().map_or("\"none\"".to_owned(), choice);
+        line(&mut text, &format!("proxy = {chosen}"));
+        for (key, at) in [("dies", proxy.dies), ("restarts", proxy.restarts)] {
+            if let Some(at) = at {
+                line(&mut text, &format!("{key} = \"{at}\""));
+            }
         }
         text
     }

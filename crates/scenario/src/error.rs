@@ -177,6 +177,10 @@ pub enum NameOf {
     Host,
     /// A link.
     Link,
+    /// A middle box.
+    Proxy,
+    /// A link at which a middle box stands.
+    ProxyLink,
     /// A flow.
     Flow,
     /// A mechanism of this family.
@@ -193,6 +197,8 @@ impl fmt::Display for NameOf {
             NameOf::Node => f.write_str("host or router"),
             NameOf::Host => f.write_str("host"),
             NameOf::Link => f.write_str("link"),
+            NameOf::Proxy => f.write_str("middle box"),
+            NameOf::ProxyLink => f.write_str("link with a middle box"),
             NameOf::Flow => f.write_str("flow"),
             NameOf::Mechanism(family) => write!(f, "{family} mechanism"),
             NameOf::Profile => f.write_str("profile"),

@@ -122,6 +122,7 @@ pub(crate) static FILE: &[Key] = &[
     required("hosts", Shape::Named(NODE), "Where flows begin and end", "[hosts.client]"),
     optional("routers", Shape::Named(NODE), "none", "What forwards packets"),
     required("links", Shape::List(LINK), "Duplex links between hosts and routers", "[[links]]"),
+    optional("proxies", Shape::List(PROXY), "none", "Middle boxes at wireless links"),
     optional("tcp", Shape::Tcp, "the registries' defaults", "What every endpoint starts from"),
     required("flows", Shape::List(FLOW), "Connections and what they carry", "[[flows]]"),
     optional("record", Shape::Table(RECORD), "the defaults below", "What to keep of the run"),
@@ -204,6 +205,36 @@ pub(crate) static REVERSE: &[Key] = &[
     ),
 ];
 
+/// A middle box.
+pub(crate) static PROXY: &[Key] = &[
+    optional("name", Shape::Label, "the name of `at`", "Name of the box, unique among boxes"),
+    required("at", Shape::Label, "The router it stands at", "at = \"base\""),
+    required(
+        "link",
+        Shape::Label,
+        "The wireless link: from the router towards the mobile hosts",
+        "link = \"air\"",
+    ),
+    required(
+        "proxy",
+        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::PROXY, kind: Kind::Named },
+        "Which box",
+        "proxy = \"snoop\"",
+    ),
+    optional(
+        "dies",
+        Shape::Span,
+        "never",
+        "When it dies, with all it knows; packets then pass as if it had never been there",
+    ),
+    optional(
+        "restarts",
+        Shape::Span,
+        "never",
+        "When it begins anew, knowing nothing; after `dies`",
+    ),
+];
+
 /// A flow.
 pub(crate) static FLOW: &[Key] = &[
     required("name", Shape::Name, "Name of the flow, unique among flows", "name = \"download\""),
@@ -268,5 +299,15 @@ pub(crate) static TCP: &[(&str, &[Mechanism], &str, &str)] = &[
 ];
 
 /// Keys under which a mechanism is chosen, anywhere in the file.
-pub(crate) const CHOICES: &[&str] =
-    &["queue", "jitter", "loss", "medium", "traffic", "congestion", "recovery", "ack", "nagle"];
+pub(crate) const CHOICES: &[&str] = &[
+    "queue",
+    "jitter",
+    "loss",
+    "medium",
+    "proxy",
+    "traffic",
+    "congestion",
+    "recovery",
+    "ack",
+    "nagle",
+];

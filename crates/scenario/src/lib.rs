@@ -55,7 +55,7 @@ pub use error::{Errors, NameOf, Problem, Unreadable, Wrong};
 pub use file::ScenarioFile;
 pub use library::library;
 pub use model::{
-    Capture, Direction, Flow, Link, Node, NodeKind, Record, Scenario, Start, TcpChoices, Way,
+    Capture, Direction, Flow, Link, Node, NodeKind, Proxy, Record, Scenario, Start, TcpChoices, Way,
 };
 pub use overrides::{Override, ParseOverrideError};
 pub use render::Style;

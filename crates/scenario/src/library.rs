@@ -18,6 +18,7 @@ static LIBRARY: &[(&str, &str)] = embedded![
     "delayed-ack-stall",
     "dumbbell",
     "dumbbell-100",
+    "fading-access-point",
     "lossy-wifi",
     "one-flow",
     "recovery-compared",

@@ -24,6 +24,8 @@ pub struct Scenario {
     pub nodes: Vec<Node>,
     /// Links in the order of the file.
     pub links: Vec<Link>,
+    /// Middle boxes in the order of the file.
+    pub proxies: Vec<Proxy>,
     /// Flows in the order of the file.
     pub flows: Vec<Flow>,
     /// What to keep of the run beside its summary.
@@ -88,6 +90,25 @@ pub struct Direction {
     pub queue: Choice,
     /// What the wire loses ([`ackord_path::registry::LOSS`]); nothing when absent.
     pub loss: Option<Choice>,
+}
+
+/// A place for a middle box at a wireless link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Proxy {
+    /// Its name, unique among boxes.
+    pub name: String,
+    /// The router it stands at: an end of the link.
+    pub at: NodeId,
+    /// Index into [`Scenario::links`]: the link towards the mobile hosts.
+    pub link: usize,
+    /// The direction of that link in which packets go to the mobile hosts.
+    pub to_mobile: Way,
+    /// Which box ([`ackord_path::registry::PROXY`]); nothing where the file says `none`.
+    pub choice: Option<Choice>,
+    /// When it dies, from the start of the run.
+    pub dies: Option<Span>,
+    /// When it begins anew; later than it dies.
+    pub restarts: Option<Span>,
 }
 
 /// A connection and what it carries.
@@ -181,6 +202,16 @@ impl Scenario {
 impl Record {
     /// Time between samples where a file does not say.
     pub const DEFAULT_SERIES: Span = Span::from_millis(10);
+}
+
+impl Way {
+    /// The opposite direction.
+    pub const fn other(self) -> Way {
+        match self {
+            Way::Forward => Way::Reverse,
+            Way::Reverse => Way::Forward,
+        }
+    }
 }
 
 impl Link {

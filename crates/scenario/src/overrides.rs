@@ -1,10 +1,10 @@
 //! `--set path.to.key=VALUE`: changes to a document before it is checked, so that a wrong value is
 //! refused in the same words wherever it was written.
 //!
-//! Hosts, routers, links and flows are addressed by name (`flows.reno.start`), links and flows also
-//! by number from zero (`flows.0.start`), or all at once (`flows.*.start`).
+//! Hosts, routers, links, middle boxes and flows are addressed by name (`flows.reno.start`), all but
+//! hosts and routers also by number from zero (`flows.0.start`), or all at once (`flows.*.start`).
 
-use crate::check::{flow_name, link_name};
+use crate::check::{flow_name, link_name, proxy_name};
 use crate::document::{self, Entry, Item, Place, Table, Value};
 use crate::error::{NameOf, Problem, Wrong};
 use crate::keys;
@@ -207,6 +207,7 @@ fn set_in_list(
 ) -> Result<(), Box<Problem>> {
     let what = match list {
         "links" => NameOf::Link,
+        "proxies" => NameOf::Proxy,
         "flows" => NameOf::Flow,
         _ => {
             let (at, given) = (list.to_owned(), "a list");
@@ -246,6 +247,7 @@ fn set_in_list(
 fn name(what: NameOf, item: &Item) -> String {
     let name = match what {
         NameOf::Link => link_name(item),
+        NameOf::Proxy => proxy_name(item).map(str::to_owned),
         _ => flow_name(item).map(str::to_owned),
     };
     name.unwrap_or_default()

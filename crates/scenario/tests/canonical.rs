@@ -165,6 +165,12 @@ from = "r"
 to = "b"
 rate = "1 Gbit/s"
 delay = "0 s"
+[[proxies]]
+name = "box"
+at = "r"
+link = "last"
+proxy = "none"
+dies = "{delay} ns"
 [[flows]]
 name = "up-*"
 from = "a-*"

@@ -1,11 +1,15 @@
 //! The path of a scenario as a graph.
 
 use ackord_events::LinkId;
+use ackord_events::ProxyId;
 use ackord_path::registry::{
-    self, QueueContext, build_jitter, build_loss, build_medium, build_queue,
+    self, QueueContext, build_jitter, build_loss, build_medium, build_proxy, build_queue,
 };
-use ackord_path::{Graph, GraphError, LinkConfig, MediumId, Role, Stream, Tap};
-use ackord_scenario::{Link, NodeKind, Scenario, Way};
+use ackord_path::{
+    Graph, GraphError, Lifetime, LinkConfig, MediumId, ProxyConfig, Role, Stream, Tap,
+};
+use ackord_scenario::{Link, NodeKind, Proxy, Scenario, Way};
+use ackord_units::{Span, Time};
 use ackord_wire::FlowId;
 
 /// A graph, and which of its links is which in the scenario.
@@ -15,6 +19,9 @@ pub struct Topology {
     pub graph: Graph,
     /// By [`LinkId`]: index into [`Scenario::links`], and the direction.
     pub links: Vec<(usize, Way)>,
+    /// By index into [`Scenario::proxies`]: the graph's middle box; nothing where the file says
+    /// `none`.
+    pub proxies: Vec<Option<ProxyId>>,
 }
 
 /// Why a scenario cannot be built. One that was checked can only fail by its size.
@@ -28,6 +35,14 @@ pub enum BuildError {
     Element {
         /// The link's name.
         link: String,
+        /// What is wrong with it.
+        error: registry::BuildError,
+    },
+    /// A middle box is impossible.
+    #[error("middle box `{proxy}`: {error}")]
+    Proxy {
+        /// Its name.
+        proxy: String,
         /// What is wrong with it.
         error: registry::BuildError,
     },
@@ -72,7 +87,26 @@ pub fn build_topology(scenario: &Scenario, seed: u64) -> Result<Topology, BuildE
             links.push((index, way));
         }
     }
-    Ok(Topology { graph: builder.build()?, links })
+    let mut proxies = Vec::new();
+    for proxy in &scenario.proxies {
+        let config = proxy_config(proxy)
+            .map_err(|error| BuildError::Proxy { proxy: proxy.name.clone(), error })?;
+        proxies.push(config.map(|config| builder.add_proxy(config)));
+    }
+    Ok(Topology { graph: builder.build()?, links, proxies })
+}
+
+/// A middle box at work; nothing where there is to be none.
+fn proxy_config(proxy: &Proxy) -> Result<Option<ProxyConfig>, registry::BuildError> {
+    let Some(choice) = &proxy.choice else { return Ok(None) };
+    let at = |span: Span| Time::ZERO + span;
+    Ok(Some(ProxyConfig {
+        at: proxy.at,
+        to_mobile: Topology::link_id(proxy.link, proxy.to_mobile),
+        from_mobile: Topology::link_id(proxy.link, proxy.to_mobile.other()),
+        proxy: build_proxy(choice)?,
+        lifetime: Lifetime { dies: proxy.dies.map(at), restarts: proxy.restarts.map(at) },
+    }))
 }
 
 fn link_config(

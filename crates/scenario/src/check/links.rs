@@ -253,6 +253,22 @@ impl Links {
         self.complete.then_some(self.links.as_slice())
     }
 
+    /// The link of this name, if it is known; `*` names stand for none.
+    pub(super) fn get(&self, name: &str) -> Option<(usize, &Link)> {
+        let index = *self.by_name.get(name)?;
+        Some((index, &self.links[index]))
+    }
+
+    /// The name of a link.
+    pub(super) fn name_of(&self, index: usize) -> &str {
+        &self.links[index].name
+    }
+
+    /// The names that links have, if all of them are known.
+    pub(super) fn known_names(&self) -> Option<&NameSet> {
+        self.named.then_some(&self.names)
+    }
+
     /// The directions that `NAME` or `NAME.reverse` stands for.
     pub(super) fn captures(
         &self,

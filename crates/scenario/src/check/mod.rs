@@ -6,7 +6,7 @@
 //! | `choice.rs` | mechanisms and their knobs |
 //! | `tcp.rs` | `tcp` tables: the five choices and the endpoint, layer over layer |
 //! | `names.rs` | hosts, routers, groups; expanding `*` |
-//! | `links.rs`, `flows.rs` | what their names say |
+//! | `links.rs`, `proxies.rs`, `flows.rs` | what their names say |
 //!
 //! A part that cannot be made out is reported once and then passed over, so that one mistake does
 //! not bring forth errors that go away with it.
@@ -16,6 +16,7 @@ mod flows;
 mod links;
 mod names;
 mod profile;
+mod proxies;
 mod reader;
 mod tcp;
 
@@ -27,6 +28,7 @@ use reader::{Field, Reader};
 
 pub(crate) use flows::flow_name;
 pub(crate) use links::link_name;
+pub(crate) use proxies::proxy_name;
 
 /// The errors so far.
 #[derive(Default)]
@@ -69,6 +71,7 @@ fn file(report: &mut Report, item: &Item) -> Option<Scenario> {
         &drafts,
         &flows::Context { nodes: &nodes, base: &base, duration, links: links.complete() },
     );
+    let proxies = proxies::proxies(report, &root, &nodes, &links, &drafts.names());
     let record = record(report, &root, &links);
 
     Some(Scenario {
@@ -80,6 +83,7 @@ fn file(report: &mut Report, item: &Item) -> Option<Scenario> {
         duration: duration?,
         nodes: nodes.into_nodes(),
         links: links.into_links(),
+        proxies,
         flows,
         record: record?,
     })
