@@ -250,7 +250,7 @@ fn practical_a_full_queue_in_bytes_makes_as_much_room_as_is_needed() {
     assert_eq!(bench.send_packet(large), Some(DropReason::QueueFull));
     // Two of 1000 B made room for 1500 B, so 500 B are free, to the byte.
     assert_eq!(bench.send_packet(Packet { ip_len: 500, ..packet(3, 500, 8) }), None);
-    assert_eq!(bench.graph.queue(bench.link).len_bytes(), Bytes(6_000));
+    assert_eq!(bench.graph.queue(bench.link).length().bytes, Bytes(6_000));
     let flows: Vec<_> =
         deliver_all(&mut bench.graph, &mut NoSink).iter().map(|d| d.packet.flow.0).collect();
     assert_eq!(flows, [9, 1, 1, 1, 1, 2, 3]);

@@ -122,14 +122,15 @@ fn link_config(
         Way::Reverse => (link.to, link.from),
     };
     let name = link.direction_name(way);
+    let stream = |of: &str| Stream::for_element(seed, &format!("links/{name}/{of}"));
     let context = QueueContext {
         rate: direction.rate,
         delay: direction.delay,
         flow_named: &|name| {
             scenario.flows.iter().position(|flow| flow.name == name).map(|at| FlowId(at as u32))
         },
+        stream: stream("queue"),
     };
-    let stream = |of: &str| Stream::for_element(seed, &format!("links/{name}/{of}"));
     let jitter = direction.jitter.as_ref();
     let loss = direction.loss.as_ref();
     let tapped = scenario.record.captures.iter().any(|tap| (tap.link, tap.way) == (index, way));

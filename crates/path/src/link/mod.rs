@@ -32,10 +32,10 @@ mod wire;
 
 use crate::medium::MediumId;
 use crate::packets::{Packets, Slot};
-use crate::queue::{Outlet, Queue, QueueDiscipline};
+use crate::queue::{Around, Outlet, Queue, QueueDiscipline, QueueLength};
 use crate::routes::Row;
 use ackord_events::{DropReason, Event, LinkId, Sink, TapPoint};
-use ackord_units::{Bytes, Rate, Span, Time};
+use ackord_units::{Rate, Span, Time};
 use ackord_wire::{NodeId, Packet};
 use serializer::Serializer;
 use wire::{OnWire, Overtaken, Wire};
@@ -141,7 +141,7 @@ impl Link {
             order,
             medium: config.medium,
             free_at: if config.medium.is_some() { Time::NEVER } else { Time::ZERO },
-            waiting: config.queue.len_packets(),
+            waiting: config.queue.length().packets,
             queue: config.queue,
             loss: config.loss,
             tap: config.tap,
@@ -194,8 +194,9 @@ impl Link {
 
     #[inline]
     fn dequeue<S: Sink>(&mut self, at: Time, packets: &mut Packets, sink: &mut S) -> Option<Slot> {
-        let dequeued = self.queue.dequeue(at, packets, &mut self.outlet);
-        self.waiting = self.queue.len_packets();
+        let around = &mut Around { packets, outlet: &mut self.outlet };
+        let dequeued = self.queue.dequeue(at, around);
+        self.waiting = self.queue.length().packets;
         self.drain_outlet(at, packets, sink);
         let dequeued = dequeued?;
         self.tell_dequeued(at, &packets[dequeued.slot], dequeued.waited, sink);
@@ -360,7 +361,8 @@ impl Link {
         packets: &mut Packets,
         sink: &mut S,
     ) {
-        let passed = match self.queue.pass(now, slot, packets, &mut self.outlet) {
+        let around = &mut Around { packets, outlet: &mut self.outlet };
+        let passed = match self.queue.pass(now, slot, around) {
             Ok(passed) => passed,
             Err(reason) => return self.drop(now, slot, reason, packets, sink),
         };
@@ -374,15 +376,16 @@ impl Link {
 
     #[inline]
     fn enqueue<S: Sink>(&mut self, now: Time, slot: Slot, packets: &mut Packets, sink: &mut S) {
-        let taken = self.queue.enqueue(now, slot, packets, &mut self.outlet);
-        self.waiting = self.queue.len_packets();
+        let around = &mut Around { packets, outlet: &mut self.outlet };
+        let taken = self.queue.enqueue(now, slot, around);
+        self.waiting = self.queue.length().packets;
         self.drain_outlet(now, packets, sink);
         match taken {
             Err(reason) => self.drop(now, slot, reason, packets, sink),
             Ok(()) => {
                 if S::ACTIVE {
                     let queue =
-                        QueueLength { packets: self.waiting, bytes: self.queue.len_bytes() };
+                        QueueLength { packets: self.waiting, bytes: self.queue.length().bytes };
                     self.tell_enqueued(now, &packets[slot], queue, sink);
                 }
             }
@@ -491,7 +494,7 @@ impl Link {
             bytes: packet.len(),
             waited,
             queue_packets: self.waiting,
-            queue_bytes: self.queue.len_bytes(),
+            queue_bytes: self.queue.length().bytes,
         };
         sink.emit(now, event);
     }
@@ -513,9 +516,4 @@ impl Propagation {
 enum Sent {
     Yes,
     No,
-}
-
-struct QueueLength {
-    packets: u32,
-    bytes: Bytes,
 }

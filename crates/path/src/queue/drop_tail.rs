@@ -2,11 +2,11 @@
 //!
 //! Not modelled: descriptor limits of real network cards, which count packets and bytes at once.
 
-use super::fifo::{Fifo, Limit, Waiting};
-use super::{Dequeued, Outlet, QueueDiscipline};
-use crate::packets::{Packets, Slot};
+use super::fifo::{Fifo, Limit};
+use super::{Around, Dequeued, QueueDiscipline, QueueLength};
+use crate::packets::Slot;
 use ackord_events::DropReason;
-use ackord_units::{Bytes, Time};
+use ackord_units::Time;
 
 /// A first-in first-out queue of bounded length.
 #[derive(Clone, Debug)]
@@ -23,38 +23,18 @@ impl DropTail {
 
 impl QueueDiscipline for DropTail {
     #[inline]
-    fn enqueue(
-        &mut self,
-        now: Time,
-        slot: Slot,
-        _packets: &mut Packets,
-        _outlet: &mut Outlet,
-    ) -> Result<(), DropReason> {
-        if !self.fifo.has_room_for(slot.ip_len) {
-            return Err(DropReason::QueueFull);
-        }
-        self.fifo.push(Waiting { since: now, slot });
-        Ok(())
+    fn enqueue(&mut self, now: Time, slot: Slot, _: &mut Around<'_>) -> Result<(), DropReason> {
+        self.fifo.offer(now, slot)
     }
 
     #[inline]
-    fn dequeue(
-        &mut self,
-        now: Time,
-        _packets: &mut Packets,
-        _outlet: &mut Outlet,
-    ) -> Option<Dequeued> {
+    fn dequeue(&mut self, now: Time, _: &mut Around<'_>) -> Option<Dequeued> {
         self.fifo.pop(now)
     }
 
     #[inline]
-    fn len_packets(&self) -> u32 {
-        self.fifo.len_packets()
-    }
-
-    #[inline]
-    fn len_bytes(&self) -> Bytes {
-        self.fifo.len_bytes()
+    fn length(&self) -> QueueLength {
+        self.fifo.length()
     }
 
     /// What need not wait takes no capacity: even a packet longer than the whole queue passes.
@@ -63,8 +43,7 @@ impl QueueDiscipline for DropTail {
         &mut self,
         _now: Time,
         slot: Slot,
-        _packets: &mut Packets,
-        _outlet: &mut Outlet,
+        _around: &mut Around<'_>,
     ) -> Result<Option<Slot>, DropReason> {
         Ok(Some(slot))
     }

@@ -1,7 +1,8 @@
 //! A waiting line: packets in order of arrival, with the time each came, up to a capacity.
 
-use super::Dequeued;
+use super::{Dequeued, QueueLength};
 use crate::packets::Slot;
+use ackord_events::DropReason;
 use ackord_units::{Bytes, Time};
 use std::collections::VecDeque;
 
@@ -16,13 +17,36 @@ pub enum Limit {
     Bytes(Bytes),
 }
 
+/// A [`Limit`] as it is compared: one of the two numbers is out of reach.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Capacity {
+    packets: usize,
+    bytes: u64,
+}
+
+impl From<Limit> for Capacity {
+    fn from(limit: Limit) -> Capacity {
+        match limit {
+            Limit::Packets(packets) => Capacity { packets: packets as usize, bytes: u64::MAX },
+            Limit::Bytes(bytes) => Capacity { packets: usize::MAX, bytes: bytes.get() },
+        }
+    }
+}
+
+impl Capacity {
+    /// Whether a packet of `ip_len` bytes fits beside so much.
+    #[inline]
+    pub(crate) fn fits(self, packets: usize, bytes: u64, ip_len: u32) -> bool {
+        packets < self.packets && bytes + u64::from(ip_len) <= self.bytes
+    }
+}
+
 /// The waiting line.
 #[derive(Clone, Debug)]
 pub(crate) struct Fifo {
     waiting: VecDeque<Waiting>,
     bytes: u64,
-    max_packets: usize,
-    max_bytes: u64,
+    capacity: Capacity,
 }
 
 /// One packet in line.
@@ -32,34 +56,42 @@ pub(crate) struct Waiting {
     pub(crate) slot: Slot,
 }
 
+impl Waiting {
+    /// It leaves the line.
+    #[inline]
+    pub(crate) fn leave(self, now: Time) -> Dequeued {
+        Dequeued { slot: self.slot, waited: now.saturating_since(self.since) }
+    }
+}
+
 impl Fifo {
     pub(crate) fn new(limit: Limit) -> Fifo {
-        let (max_packets, max_bytes) = match limit {
-            Limit::Packets(packets) => (packets as usize, u64::MAX),
-            Limit::Bytes(bytes) => (usize::MAX, bytes.get()),
-        };
         // Grown when used, then kept: hundreds of access links that never queue stay small.
-        Fifo { waiting: VecDeque::new(), bytes: 0, max_packets, max_bytes }
+        Fifo { waiting: VecDeque::new(), bytes: 0, capacity: limit.into() }
     }
 
     /// Whether a packet of this length would still fit.
     #[inline]
     pub(crate) fn has_room_for(&self, ip_len: u32) -> bool {
-        self.waiting.len() < self.max_packets && self.bytes + u64::from(ip_len) <= self.max_bytes
+        self.capacity.fits(self.waiting.len(), self.bytes, ip_len)
     }
 
-    /// Adds a packet at the end, whether it fits or not.
+    /// Adds a packet at the end if it fits.
     #[inline]
-    pub(crate) fn push(&mut self, waiting: Waiting) {
-        self.bytes += u64::from(waiting.slot.ip_len);
-        self.waiting.push_back(waiting);
+    pub(crate) fn offer(&mut self, now: Time, slot: Slot) -> Result<(), DropReason> {
+        if !self.has_room_for(slot.ip_len) {
+            return Err(DropReason::QueueFull);
+        }
+        self.bytes += u64::from(slot.ip_len);
+        self.waiting.push_back(Waiting { since: now, slot });
+        Ok(())
     }
 
     #[inline]
     pub(crate) fn pop(&mut self, now: Time) -> Option<Dequeued> {
-        let Waiting { since, slot } = self.waiting.pop_front()?;
-        self.bytes -= u64::from(slot.ip_len);
-        Some(Dequeued { slot, waited: now.saturating_since(since) })
+        let waiting = self.waiting.pop_front()?;
+        self.bytes -= u64::from(waiting.slot.ip_len);
+        Some(waiting.leave(now))
     }
 
     /// Takes out the last packet in line of which this holds. Costs as many steps as there are
@@ -72,12 +104,7 @@ impl Fifo {
     }
 
     #[inline]
-    pub(crate) fn len_packets(&self) -> u32 {
-        self.waiting.len() as u32
-    }
-
-    #[inline]
-    pub(crate) fn len_bytes(&self) -> Bytes {
-        Bytes(self.bytes)
+    pub(crate) fn length(&self) -> QueueLength {
+        QueueLength { packets: self.waiting.len() as u32, bytes: Bytes(self.bytes) }
     }
 }

@@ -90,7 +90,8 @@ mod tests {
     fn build(choice: &Choice) -> Result<Queue, BuildError> {
         let flow_named = |name: &str| (name == "voice").then_some(FlowId(3));
         let (rate, delay) = (Rate::from_mbits_per_sec(2), Span::from_millis(5));
-        build_queue(choice, &QueueContext { rate, delay, flow_named: &flow_named })
+        let stream = Stream::for_element(1, "queue");
+        build_queue(choice, &QueueContext { rate, delay, flow_named: &flow_named, stream })
     }
 
     #[test]

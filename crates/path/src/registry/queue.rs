@@ -1,11 +1,18 @@
 //! Queues of a link, with their knobs.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `queue.rs` | [`QUEUE`], and the knobs that several queues share |
+//! | `queue/selective_drop.rs` | selective drop |
+//! | `queue/fair.rs` | queues with a line per connection or per bucket of connections |
 
-use super::{BuildError, needed, optional, word};
-use crate::queue::{
-    ArrivalCounts, DropTail, Limit, PaperConfig, PaperDrop, PracticalConfig, PracticalDrop, Queue,
-    Threshold, TripSource, Weights,
-};
-use ackord_units::{Bytes, Choice, Knob, KnobKind, KnobValue, Mechanism, Rate, Span};
+mod fair;
+mod selective_drop;
+
+use super::{BuildError, optional};
+use crate::queue::{DropTail, Limit, Queue, Weights};
+use crate::random::Stream;
+use ackord_units::{Choice, Knob, KnobKind, KnobValue, Mechanism, Rate, Span};
 use ackord_wire::FlowId;
 
 const LIMIT: Knob = Knob {
@@ -14,6 +21,14 @@ const LIMIT: Knob = Knob {
     default: "50 packets",
     doc: "Capacity, without the packet being transmitted",
     source: "ns-2's default queue",
+};
+
+const WEIGHTS: Knob = Knob {
+    name: "weights",
+    kind: KnobKind::PerFlow { min: 0.01, max: 100.0 },
+    default: "",
+    doc: "A connection's share as a multiple of the others', by flow name",
+    source: "Chae and Choi 2004 §4.1",
 };
 
 /// Queues of a link.
@@ -25,81 +40,8 @@ pub static QUEUE: &[Mechanism] = &[
         source: "RFC 7567 §2",
         knobs: &[LIMIT],
     },
-    Mechanism {
-        name: "selective-drop",
-        family: "queue",
-        summary: "First in, first out; a connection over its share of queued packets is dropped",
-        source: "Chae and Choi 2004 Eq. 5-9",
-        knobs: &[
-            LIMIT,
-            Knob {
-                name: "mode",
-                kind: KnobKind::Choice(&["practical", "paper"]),
-                default: "practical",
-                doc: "As the paper describes it, or with what it leaves open worked out",
-                source: "Chae and Choi 2004 §4.1",
-            },
-            Knob {
-                name: "threshold",
-                kind: KnobKind::Count { unit: "packets", min: 1, max: 1_000_000 },
-                default: "",
-                doc: "Q_thresh per connection; worked out by Eq. 9 when absent",
-                source: "Chae and Choi 2004 Table 2",
-            },
-            Knob {
-                name: "arrival",
-                kind: KnobKind::Choice(&["counts", "does-not-count"]),
-                default: "counts",
-                doc: "Whether the arriving packet counts when it is compared with Q_thresh: the \
-                      text allows both (paper mode)",
-                source: "Chae and Choi 2004 §4.1",
-            },
-            Knob {
-                name: "factor",
-                kind: KnobKind::Number { min: 0.01, max: 100.0 },
-                default: "1",
-                doc: "Q_thresh as a multiple of W_best (Eq. 9 leaves the factor open)",
-                source: "Chae and Choi 2004 Eq. 9",
-            },
-            Knob {
-                name: "tau",
-                kind: KnobKind::Span { min: Span::ZERO, max: Span::from_secs(10) },
-                default: "",
-                doc: "Propagation delay in Eq. 8; the link's own when absent (paper mode), learnt \
-                      from the traffic's round trips (practical mode)",
-                source: "Chae and Choi 2004 Eq. 6",
-            },
-            Knob {
-                name: "t_ack",
-                kind: KnobKind::Span { min: Span::ZERO, max: Span::from_secs(1) },
-                default: "0 s",
-                doc: "Time the receiver takes to produce an acknowledgment, in Eq. 8 (paper mode)",
-                source: "Chae and Choi 2004 Eq. 6",
-            },
-            Knob {
-                name: "packet_length",
-                kind: KnobKind::Bytes { min: Bytes(40), max: Bytes(65_535) },
-                default: "",
-                doc: "L_D in Eq. 8; the running mean of arriving packets when absent",
-                source: "Chae and Choi 2004 Eq. 5",
-            },
-            Knob {
-                name: "active_for",
-                kind: KnobKind::Span { min: Span::from_millis(1), max: Span::from_secs(60) },
-                default: "500 ms",
-                doc: "A connection counts in N_C this long after its last packet (practical mode; \
-                      in paper mode connections with a packet queued count)",
-                source: "this project",
-            },
-            Knob {
-                name: "weights",
-                kind: KnobKind::PerFlow { min: 0.01, max: 100.0 },
-                default: "",
-                doc: "A connection's share as a multiple of the others', by flow name",
-                source: "Chae and Choi 2004 §4.1",
-            },
-        ],
-    },
+    selective_drop::SELECTIVE_DROP,
+    fair::DRR,
 ];
 
 /// What a queue is told about where it stands.
@@ -110,53 +52,18 @@ pub struct QueueContext<'a> {
     pub delay: Span,
     /// The connection of a flow by the flow's name.
     pub flow_named: &'a dyn Fn(&str) -> Option<FlowId>,
+    /// The queue's own random numbers, for one that draws.
+    pub stream: Stream,
 }
 
 /// The queue somebody chose.
 pub fn build_queue(choice: &Choice, context: &QueueContext<'_>) -> Result<Queue, BuildError> {
     match choice.mechanism.name {
         "drop-tail" => Ok(Queue::DropTail(DropTail::new(limit(choice)?))),
-        "selective-drop" => match word(choice, "mode")?.as_str() {
-            "paper" => paper_drop(choice, context),
-            _ => practical_drop(choice, context),
-        },
+        "selective-drop" => selective_drop::build(choice, context),
+        "drr" => fair::drr(choice, context),
         name => Err(BuildError::UnknownMechanism { family: "queue", name: name.to_owned() }),
     }
-}
-
-fn paper_drop(choice: &Choice, context: &QueueContext<'_>) -> Result<Queue, BuildError> {
-    let tau = optional(choice, "tau", KnobValue::as_span)?.unwrap_or(context.delay);
-    let config = PaperConfig {
-        limit: limit(choice)?,
-        threshold: threshold(choice)?,
-        arrival_counts: match word(choice, "arrival")?.as_str() {
-            "counts" => ArrivalCounts::Yes,
-            _ => ArrivalCounts::No,
-        },
-        round_trip: tau * 2 + needed(choice, "t_ack", KnobValue::as_span)?,
-        rate: context.rate,
-        packet_length: optional(choice, "packet_length", KnobValue::as_bytes)?,
-        weights: weights(choice, context)?,
-    };
-    Ok(Queue::PaperDrop(Box::new(PaperDrop::new(config))))
-}
-
-fn practical_drop(choice: &Choice, context: &QueueContext<'_>) -> Result<Queue, BuildError> {
-    let t_ack = needed(choice, "t_ack", KnobValue::as_span)?;
-    let round_trip = match optional(choice, "tau", KnobValue::as_span)? {
-        Some(tau) => TripSource::Given(tau * 2 + t_ack),
-        None => TripSource::Learnt { at_first: context.delay * 2 + t_ack },
-    };
-    let config = PracticalConfig {
-        limit: limit(choice)?,
-        threshold: threshold(choice)?,
-        round_trip,
-        rate: context.rate,
-        packet_length: optional(choice, "packet_length", KnobValue::as_bytes)?,
-        active_for: needed(choice, "active_for", KnobValue::as_span)?,
-        weights: weights(choice, context)?,
-    };
-    Ok(Queue::PracticalDrop(Box::new(PracticalDrop::new(config))))
 }
 
 fn limit(choice: &Choice) -> Result<Limit, BuildError> {
@@ -166,13 +73,6 @@ fn limit(choice: &Choice) -> Result<Limit, BuildError> {
         }
         Some(KnobValue::Bytes(bytes)) => Ok(Limit::Bytes(bytes)),
         _ => Err(BuildError::WrongValue { knob: "limit" }),
-    }
-}
-
-fn threshold(choice: &Choice) -> Result<Threshold, BuildError> {
-    match optional(choice, "threshold", KnobValue::as_count)? {
-        Some(packets) => Ok(Threshold::Fixed(u32::try_from(packets).unwrap_or(u32::MAX))),
-        None => Ok(Threshold::Best { factor: needed(choice, "factor", KnobValue::as_number)? }),
     }
 }
 

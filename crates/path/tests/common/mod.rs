@@ -1,6 +1,8 @@
 //! Short ways to say "a packet", "a link", "run it all".
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub(crate) mod yard;
+
 use ackord_events::{LinkId, Sink};
 use ackord_path::{Delivery, DropTail, Graph, GraphBuilder, Limit, LinkConfig, Queue, Role, Tap};
 use ackord_units::{Rate, Span, Time};

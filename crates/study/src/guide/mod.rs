@@ -10,7 +10,7 @@
 //! | `mod.rs` | what an entry is, and all of them |
 //! | `measure.rs` | a case run, and what it came to |
 //! | `page.rs` | entries as documents |
-//! | `ack.rs`, `loss.rs`, `recovery.rs`, `congestion.rs`, `nagle.rs`, `queue.rs` | the entries |
+//! | `ack.rs`, `loss.rs`, `recovery.rs`, `congestion.rs`, `nagle.rs`, `queue.rs`, `queue/` | the entries |
 //!
 //! The words say what should come out; the runs say what does. A case whose runs do not bear out its
 //! words is an error, so the guide cannot go stale unnoticed.

@@ -1,4 +1,11 @@
 //! Who waits and who is dropped at a link.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `queue.rs` | one line of packets for all: drop-tail, selective drop; what the cases share |
+//! | `queue/fair.rs` | a line per connection, or per bucket of connections |
+
+mod fair;
 
 use super::Effect::{Helps, Hurts, Nothing};
 use super::{Drawn, Entry, Metric, Picture, Setup, case};
@@ -76,4 +83,5 @@ connection.",
             ),
         ],
     },
+    fair::DRR,
 ];

@@ -27,6 +27,8 @@ pub(super) struct Flow {
 #[derive(Clone, Debug)]
 pub(super) struct Flows {
     flows: BTreeMap<FlowId, Flow>,
+    /// The most known at once.
+    most: usize,
     weights: Weights,
     active_for: Span,
     sweep_at: Time,
@@ -43,6 +45,7 @@ impl Flows {
     pub(super) fn new(weights: Weights, active_for: Span) -> Flows {
         Flows {
             flows: BTreeMap::new(),
+            most: 0,
             weights,
             active_for,
             sweep_at: Time::ZERO,
@@ -62,6 +65,7 @@ impl Flows {
                 return None;
             }
             self.flows.insert(flow, Flow::new(now, self.weights.of(flow)));
+            self.most = self.most.max(self.flows.len());
         }
         let known = self.flows.get_mut(&flow)?;
         known.last_seen_at = now;
@@ -105,6 +109,11 @@ impl Flows {
         }
         self.active_weight = weight;
         self.mean_round_trip = nanos.checked_div(trips).map(Span::from_nanos);
+    }
+
+    /// The most connections known at once.
+    pub(super) fn most(&self) -> usize {
+        self.most
     }
 
     pub(super) fn active_weight(&self) -> f64 {

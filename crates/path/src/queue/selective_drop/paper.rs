@@ -12,9 +12,9 @@
 //! The paper does not say what the packet being transmitted is; here it has left the queue.
 
 use super::{BestWindow, PacketLength, Threshold, Weights};
-use crate::packets::{Packets, Slot};
-use crate::queue::fifo::{Fifo, Limit, Waiting};
-use crate::queue::{Dequeued, Outlet, QueueDiscipline};
+use crate::packets::Slot;
+use crate::queue::fifo::{Fifo, Limit};
+use crate::queue::{Around, Dequeued, FlowState, QueueDiscipline, QueueLength};
 use ackord_events::DropReason;
 use ackord_units::{Bytes, Rate, Span, Time};
 use ackord_wire::FlowId;
@@ -57,6 +57,8 @@ pub struct PaperDrop {
     packet_length: PacketLength,
     /// Counter_TCP_N. Connections at zero are swept out when they outnumber the others.
     counters: BTreeMap<FlowId, u32>,
+    /// The most counters there have been at once.
+    most_counters: usize,
     /// Connections with a packet queued.
     queueing: u32,
 }
@@ -76,6 +78,7 @@ impl PaperDrop {
             packet_length,
             config,
             counters: BTreeMap::new(),
+            most_counters: 0,
             queueing: 0,
         }
     }
@@ -109,11 +112,10 @@ impl QueueDiscipline for PaperDrop {
         &mut self,
         now: Time,
         slot: Slot,
-        packets: &mut Packets,
-        _outlet: &mut Outlet,
+        around: &mut Around<'_>,
     ) -> Result<(), DropReason> {
-        let (flow, ip_len) = (packets[slot].flow, slot.ip_len);
-        self.packet_length.learn(ip_len);
+        let flow = around.packets[slot].flow;
+        self.packet_length.learn(slot.ip_len);
         let queued = self.counters.get(&flow).copied().unwrap_or(0);
         let connections = self.queueing + u32::from(queued == 0);
         let counted = match self.config.arrival_counts {
@@ -123,36 +125,25 @@ impl QueueDiscipline for PaperDrop {
         if f64::from(counted) > self.threshold(flow, connections) {
             return Err(DropReason::OverShare);
         }
-        if !self.fifo.has_room_for(ip_len) {
-            return Err(DropReason::QueueFull);
-        }
+        self.fifo.offer(now, slot)?;
         self.counters.insert(flow, queued + 1);
+        self.most_counters = self.most_counters.max(self.counters.len());
         self.queueing = connections;
-        self.fifo.push(Waiting { since: now, slot });
         self.sweep();
         Ok(())
     }
 
-    fn dequeue(
-        &mut self,
-        now: Time,
-        packets: &mut Packets,
-        _outlet: &mut Outlet,
-    ) -> Option<Dequeued> {
+    fn dequeue(&mut self, now: Time, around: &mut Around<'_>) -> Option<Dequeued> {
         let dequeued = self.fifo.pop(now)?;
-        let flow = packets[dequeued.slot].flow;
+        let flow = around.packets[dequeued.slot].flow;
         let queued = self.counters.get_mut(&flow).expect("what is queued has been counted");
         *queued -= 1;
         self.queueing -= u32::from(*queued == 0);
         Some(dequeued)
     }
 
-    fn len_packets(&self) -> u32 {
-        self.fifo.len_packets()
-    }
-
-    fn len_bytes(&self) -> Bytes {
-        self.fifo.len_bytes()
+    fn length(&self) -> QueueLength {
+        self.fifo.length()
     }
 
     /// It is never queued, so no counter moves; with none of its packets queued it is not over.
@@ -160,10 +151,13 @@ impl QueueDiscipline for PaperDrop {
         &mut self,
         _now: Time,
         slot: Slot,
-        _packets: &mut Packets,
-        _outlet: &mut Outlet,
+        _around: &mut Around<'_>,
     ) -> Result<Option<Slot>, DropReason> {
         self.packet_length.learn(slot.ip_len);
         Ok(Some(slot))
+    }
+
+    fn flow_state(&self) -> FlowState {
+        FlowState::of::<(FlowId, u32)>(self.most_counters)
     }
 }

@@ -23,9 +23,9 @@
 
 use super::flows::{Flow, Flows};
 use super::{BestWindow, PacketLength, Threshold, Weights};
-use crate::packets::{Packets, Slot};
-use crate::queue::fifo::{Fifo, Limit, Waiting};
-use crate::queue::{Dequeued, Outlet, QueueDiscipline};
+use crate::packets::Slot;
+use crate::queue::fifo::{Fifo, Limit};
+use crate::queue::{Around, Dequeued, FlowState, QueueDiscipline, QueueLength};
 use ackord_events::DropReason;
 use ackord_units::{Bytes, Rate, Seq, Span, Time};
 use ackord_wire::{Ecn, Flags, FlowId, Packet};
@@ -175,7 +175,7 @@ impl PracticalDrop {
         if now < spared_until || repeats == Repeats::Yes {
             return Verdict::Take;
         }
-        let effect_at = now + self.trip() + self.rate.time_for(self.fifo.len_bytes());
+        let effect_at = now + self.trip() + self.rate.time_for(self.fifo.length().bytes);
         if let Some(flow) = self.flows.get_mut(packet.flow) {
             flow.spared_until = effect_at;
         }
@@ -183,12 +183,7 @@ impl PracticalDrop {
     }
 
     /// Makes room for a newcomer at the cost of whoever has most queued for its weight.
-    fn make_room(
-        &mut self,
-        packet: &Packet,
-        packets: &Packets,
-        outlet: &mut Outlet,
-    ) -> Result<(), DropReason> {
+    fn make_room(&mut self, packet: &Packet, around: &mut Around<'_>) -> Result<(), DropReason> {
         while !self.fifo.has_room_for(packet.ip_len) {
             let (heaviest, load) = self.flows.heaviest().ok_or(DropReason::QueueFull)?;
             let own = self
@@ -198,17 +193,18 @@ impl PracticalDrop {
             if own >= load || heaviest == packet.flow {
                 return Err(DropReason::QueueFull);
             }
-            self.push_out(heaviest, packets, outlet);
+            self.push_out(heaviest, around);
         }
         Ok(())
     }
 
     /// Drops the last queued packet with data of a connection that has one.
-    fn push_out(&mut self, victim: FlowId, packets: &Packets, outlet: &mut Outlet) {
+    fn push_out(&mut self, victim: FlowId, around: &mut Around<'_>) {
+        let packets = &*around.packets;
         let is_victim = |slot| packets[slot].flow == victim && has_data(&packets[slot]);
         let slot = self.fifo.remove_last(is_victim).expect("the counter says it is there");
         self.uncount(victim);
-        outlet.dropped.push((slot, DropReason::QueueFull));
+        around.drop(slot, DropReason::QueueFull);
     }
 
     fn uncount(&mut self, flow: FlowId) {
@@ -241,10 +237,9 @@ impl QueueDiscipline for PracticalDrop {
         &mut self,
         now: Time,
         slot: Slot,
-        packets: &mut Packets,
-        outlet: &mut Outlet,
+        around: &mut Around<'_>,
     ) -> Result<(), DropReason> {
-        let packet = packets[slot];
+        let packet = around.packets[slot];
         let repeats = self.learn(now, &packet);
         let verdict = match has_data(&packet) {
             true => self.judge(now, &packet, repeats),
@@ -253,28 +248,22 @@ impl QueueDiscipline for PracticalDrop {
         if verdict == Verdict::Drop {
             return Err(DropReason::OverShare);
         }
-        self.make_room(&packet, packets, outlet)?;
-        if verdict == Verdict::Mark && packet.ecn != Ecn::Ce {
-            packets[slot].ecn = Ecn::Ce;
-            outlet.marked += 1;
+        self.make_room(&packet, around)?;
+        self.fifo.offer(now, slot)?;
+        if verdict == Verdict::Mark {
+            around.mark(slot);
         }
         if has_data(&packet)
             && let Some(flow) = self.flows.get_mut(packet.flow)
         {
             flow.queued += 1;
         }
-        self.fifo.push(Waiting { since: now, slot });
         Ok(())
     }
 
-    fn dequeue(
-        &mut self,
-        now: Time,
-        packets: &mut Packets,
-        _outlet: &mut Outlet,
-    ) -> Option<Dequeued> {
+    fn dequeue(&mut self, now: Time, around: &mut Around<'_>) -> Option<Dequeued> {
         let dequeued = self.fifo.pop(now)?;
-        let packet = &packets[dequeued.slot];
+        let packet = &around.packets[dequeued.slot];
         if has_data(packet) {
             self.uncount(packet.flow);
         }
@@ -282,23 +271,18 @@ impl QueueDiscipline for PracticalDrop {
         Some(dequeued)
     }
 
-    fn len_packets(&self) -> u32 {
-        self.fifo.len_packets()
-    }
-
-    fn len_bytes(&self) -> Bytes {
-        self.fifo.len_bytes()
+    fn length(&self) -> QueueLength {
+        self.fifo.length()
     }
 
     fn pass(
         &mut self,
         now: Time,
         slot: Slot,
-        packets: &mut Packets,
-        _outlet: &mut Outlet,
+        around: &mut Around<'_>,
     ) -> Result<Option<Slot>, DropReason> {
-        self.learn(now, &packets[slot]);
-        self.left(now, &packets[slot]);
+        self.learn(now, &around.packets[slot]);
+        self.left(now, &around.packets[slot]);
         Ok(Some(slot))
     }
 
@@ -316,5 +300,9 @@ impl QueueDiscipline for PracticalDrop {
 
     fn wants_reverse(&self) -> bool {
         matches!(self.round_trip, TripSource::Learnt { .. })
+    }
+
+    fn flow_state(&self) -> FlowState {
+        FlowState::of::<(FlowId, Flow)>(self.flows.most())
     }
 }
