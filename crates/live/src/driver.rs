@@ -223,7 +223,8 @@ impl Driver {
         match (&delivery.packet.tcp, stored.endpoints) {
             (Some(segment), Some(endpoints)) => {
                 let payload = &stored.bytes[stored.payload.clone()];
-                let arrival = Arrival { endpoints, segment, payload };
+                let ecn = delivery.packet.ecn;
+                let arrival = Arrival { endpoints, segment, ecn, payload };
                 let (uplink, sink) = (&mut self.uplink, &mut self.deaths);
                 self.host.handle_segment(self.at, arrival, uplink, sink);
             }

@@ -25,9 +25,9 @@ use ackord_events::{EndpointId, Sink, TcpState};
 use ackord_path::Schedule;
 use ackord_scenario::TcpChoices;
 use ackord_sim::{config_for, mechanisms_for};
-use ackord_tcp::{CloseReason, Config, Connection, Stats, reset_for};
+use ackord_tcp::{CloseReason, Config, Connection, Outbound, Stats, reset_for};
 use ackord_units::{Bytes, Seq, Span, Time};
-use ackord_wire::{Endpoints, Flags, FlowId, Packet, Segment, Side};
+use ackord_wire::{Ecn, Endpoints, Flags, FlowId, Packet, Segment, Side};
 use entry::Entry;
 use slab::Slab;
 use std::collections::BTreeMap;
@@ -180,7 +180,8 @@ impl Host {
             if !arrival.segment.flags.contains(Flags::RST) {
                 let flow = self.flow_of(arrival.endpoints);
                 let id = EndpointId { flow, side: self.recipe.side };
-                uplink.send_tcp(id, outgoing, &reset_for(arrival.segment), |_| Some(()));
+                let (segment, ecn) = (reset_for(arrival.segment), Ecn::NotEct);
+                uplink.send_tcp(id, outgoing, &Outbound { segment, ecn }, |_| Some(()));
             }
             return;
         };
@@ -292,5 +293,7 @@ pub(crate) struct Arrival<'a> {
     /// As the peer sent it.
     pub(crate) endpoints: Endpoints,
     pub(crate) segment: &'a Segment,
+    /// As the path left it.
+    pub(crate) ecn: Ecn,
     pub(crate) payload: &'a [u8],
 }

@@ -6,9 +6,9 @@ use crate::topology::{BuildError, Topology, build_topology};
 use ackord_events::{EndpointId, Sink, TcpState};
 use ackord_path::{Conservation, Delivery, Graph, Schedule, Unbalanced};
 use ackord_scenario::{Flow, Scenario};
-use ackord_tcp::Connection;
+use ackord_tcp::{Connection, Outbound};
 use ackord_units::{Bytes, Time};
-use ackord_wire::{Ecn, FlowId, IpVersion, NodeId, Packet, Segment, Side};
+use ackord_wire::{FlowId, IpVersion, NodeId, Packet, Side};
 
 /// A scenario at work in simulated time.
 #[derive(Debug)]
@@ -173,7 +173,7 @@ impl Simulation {
         let (flow, side) = (packet.flow, packet.from.other());
         let index = end_index(flow, side);
         let end = &mut self.ends[index];
-        end.connection.handle_segment(self.now, segment, sink);
+        end.connection.handle_segment(self.now, segment, packet.ecn, sink);
         let readable = end.connection.readable();
         if readable > Bytes::ZERO {
             end.connection.read(readable);
@@ -222,9 +222,9 @@ impl Simulation {
         // Every write is handed to TCP by itself, as system calls are.
         let mut act = end.app.act(now, &mut end.connection, sink);
         loop {
-            while let Some(segment) = end.connection.poll_segment(now, sink) {
+            while let Some(outbound) = end.connection.poll_segment(now, sink) {
                 self.packets_sent += 1;
-                let packet = packet(end, (flow, side), segment, self.packets_sent);
+                let packet = packet(end, (flow, side), outbound, self.packets_sent);
                 self.topology.graph.handle_packet(now, packet, sink);
             }
             if act != Act::Wrote {
@@ -274,14 +274,15 @@ fn whose(index: u32) -> (FlowId, Side) {
 }
 
 #[inline]
-fn packet(end: &End, (flow, from): (FlowId, Side), segment: Segment, tag: u64) -> Packet {
+fn packet(end: &End, (flow, from): (FlowId, Side), outbound: Outbound, tag: u64) -> Packet {
+    let Outbound { segment, ecn } = outbound;
     Packet {
         flow,
         from,
         src: end.node,
         dst: end.peer,
         ip: end.ip,
-        ecn: Ecn::NotEct,
+        ecn,
         ip_len: end.ip.header_len() + segment.header_len() + segment.payload_len,
         tag,
         tcp: Some(segment),

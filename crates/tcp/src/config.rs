@@ -2,6 +2,7 @@
 
 use crate::ack::AckPolicy;
 use crate::congestion::CongestionControl;
+use crate::ecn::EcnUse;
 use crate::loss::LossDetector;
 use crate::nagle::Nagle;
 use crate::recovery::Recovery;
@@ -26,6 +27,8 @@ pub struct Config {
     pub send_buffer: Bytes,
     /// Options to offer.
     pub offers: Offers,
+    /// Whether congestion is notified explicitly (RFC 3168).
+    pub ecn: EcnUse,
     /// Whether data is paced.
     pub pacing: Pacing,
     /// Whether timeouts are looked into (RFC 5682).
@@ -131,6 +134,11 @@ impl Config {
                 dsack: offer("dsack"),
                 timestamps: offer("timestamps"),
                 window_scaling: offer("window_scaling"),
+            },
+            ecn: match registry::word(choice, "ecn").as_str() {
+                "on" => EcnUse::On,
+                "accept" => EcnUse::Accept,
+                _ => EcnUse::Off,
             },
             pacing: match registry::word(choice, "pacing").as_str() {
                 "on" => Pacing::On,

@@ -9,18 +9,20 @@
 //! | `recovery/` | how much may be sent while repairing: Tahoe, Reno, NewReno, SACK with PRR |
 //! | `ack/` | when to acknowledge |
 //! | `nagle.rs` | whether a small segment waits |
+//! | `ecn.rs` | explicit congestion notification: agreement, codepoints, the receiver's echo |
 //! | `rtt.rs` | round-trip time and the retransmission timeout |
 //! | `registry/` | every choice with its knobs, and how it is built |
 //!
 //! The five choices are separate traits, picked by value; each gets facts and returns a decision,
 //! and only the connection changes its state.
 //!
-//! Not modelled yet: ECN, urgent data (tolerated, ignored), keepalive, path MTU discovery.
+//! Not modelled: urgent data (tolerated, ignored), keepalive, path MTU discovery.
 
 pub mod ack;
 mod config;
 pub mod congestion;
 mod connection;
+mod ecn;
 pub mod loss;
 pub mod nagle;
 mod receiver;
@@ -33,6 +35,7 @@ mod ts_clock;
 
 pub use config::{Config, Mechanisms, Offer, Offers};
 pub use connection::{CloseReason, Connection, Stats, reset_for};
+pub use ecn::{EcnUse, MarkSeen, Outbound};
 pub use rtt::{RtoBounds, RttEstimator, Variance, Window};
 pub use sender::{CwndUse, FrtoUse, IdleRestart, Pacing};
 pub use ts_clock::TimestampEcho;

@@ -5,7 +5,7 @@ mod kit;
 use ackord_events::{NoSink, TcpState};
 use ackord_tcp::{CloseReason, Config, Connection, Mechanisms, Pacing, registry};
 use ackord_units::{Bytes, Seq, Span, Time};
-use ackord_wire::{Flags, Side};
+use ackord_wire::{Ecn, Flags, Side};
 use kit::{Pair, endpoint, mechanisms, simple};
 use proptest::prelude::*;
 
@@ -87,9 +87,10 @@ fn a_reset_inside_the_window_but_not_at_its_edge_is_challenged() {
     let forged =
         ackord_wire::Segment { seq: edge.seq + 100, flags: Flags::RST, ..Default::default() };
     let now = pair.now;
-    pair.server.handle_segment(now, &forged, &mut NoSink);
+    pair.server.handle_segment(now, &forged, Ecn::NotEct, &mut NoSink);
     assert_eq!(pair.server.state(), TcpState::Established);
-    let answer = pair.server.poll_segment(now, &mut NoSink).expect("a challenge acknowledgment");
+    let answer =
+        pair.server.poll_segment(now, &mut NoSink).expect("a challenge acknowledgment").segment;
     assert_eq!((answer.flags, answer.ack), (Flags::ACK, edge.seq));
 }
 

@@ -48,7 +48,7 @@ impl Entry {
         {
             self.buffers.receive.put(offset, arrival.payload);
         }
-        self.connection.handle_segment(now, arrival.segment, sink);
+        self.connection.handle_segment(now, arrival.segment, arrival.ecn, sink);
     }
 
     /// The application does what it can, then everything that may be sent is sent.
@@ -58,11 +58,12 @@ impl Entry {
             let Entry { connection, buffers, service, .. } = self;
             service.advance(now, &mut Io { connection, buffers });
         }
-        while let Some(segment) = self.connection.poll_segment(now, sink) {
+        while let Some(outbound) = self.connection.poll_segment(now, sink) {
+            let segment = &outbound.segment;
             let offset = self.connection.send_offset(segment.seq);
             let len = segment.payload_len as usize;
             let send = &self.buffers.send;
-            let sent = uplink.send_tcp(self.connection.id(), self.endpoints, &segment, |out| {
+            let sent = uplink.send_tcp(self.connection.id(), self.endpoints, &outbound, |out| {
                 if len == 0 { Some(()) } else { send.copy(offset?, len, out) }
             });
             if sent.is_none() {

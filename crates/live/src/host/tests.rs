@@ -4,7 +4,7 @@ use super::*;
 use crate::http::{FileStore, ServerConnection};
 use ackord_events::NoSink;
 use ackord_scenario::ScenarioFile;
-use ackord_wire::{NodeId, Options, SackBlock, SackBlocks, Timestamps};
+use ackord_wire::{Ecn, NodeId, Options, SackBlock, SackBlocks, Timestamps};
 use proptest::prelude::*;
 use std::rc::Rc;
 
@@ -43,7 +43,8 @@ impl Bench {
             dst: SocketAddr::new([10, 77, 0, 2].into(), port),
         };
         self.now += Span::from_millis(1);
-        let arrival = Arrival { endpoints, segment, payload };
+        let ecn = Ecn::NotEct;
+        let arrival = Arrival { endpoints, segment, ecn, payload };
         self.host.handle_segment(self.now, arrival, &mut self.uplink, &mut NoSink);
         self.take()
     }

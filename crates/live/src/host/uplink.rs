@@ -2,6 +2,7 @@
 
 use crate::packets::{PacketStore, Stored};
 use ackord_events::EndpointId;
+use ackord_tcp::Outbound;
 use ackord_wire::{
     Ecn, Endpoints, FlowId, IpFields, IpVersion, NodeId, Packet, Payload, Segment, Side, encode,
 };
@@ -42,28 +43,34 @@ impl Uplink {
         &mut self,
         from: EndpointId,
         endpoints: Endpoints,
-        segment: &Segment,
+        outbound: &Outbound,
         fill: impl FnOnce(&mut Vec<u8>) -> Option<()>,
     ) -> Option<()> {
         self.payload.clear();
         fill(&mut self.payload)?;
         self.identification = self.identification.wrapping_add(1);
-        let ip = IpFields { identification: self.identification, ..IpFields::default() };
+        let Outbound { segment, ecn } = outbound;
+        let ip = IpFields { identification: self.identification, ecn: *ecn, ..IpFields::default() };
         let mut bytes = self.store.buffer();
         let payload = Payload::Bytes(&self.payload);
         encode(endpoints, ip, segment, payload, &mut bytes).ok()?;
-        self.queue(from.flow, from.side, bytes, Some(*segment));
+        self.queue((from.flow, from.side), bytes, *ecn, Some(*segment));
         Some(())
     }
 
     /// Queues a whole IPv4 packet that is not TCP.
     pub(crate) fn send_other(&mut self, flow: FlowId, from: Side, bytes: Vec<u8>) {
-        self.queue(flow, from, bytes, None);
+        self.queue((flow, from), bytes, Ecn::NotEct, None);
     }
 
-    fn queue(&mut self, flow: FlowId, from: Side, bytes: Vec<u8>, tcp: Option<Segment>) {
+    fn queue(
+        &mut self,
+        (flow, from): (FlowId, Side),
+        bytes: Vec<u8>,
+        ecn: Ecn,
+        tcp: Option<Segment>,
+    ) {
         let ip_len = bytes.len() as u32;
-        let ecn = Ecn::NotEct;
         let tag = self.store.insert(Stored { bytes, ecn, endpoints: None, payload: 0..0 });
         self.packets.push_back(Packet {
             flow,

@@ -36,6 +36,7 @@ pub use linux::{LinuxAck, LinuxKnobs};
 pub use quickack::QuickAck;
 pub use tack::{Tack, TackKnobs};
 
+use crate::ecn::MarkSeen;
 use crate::rtt::RttEstimator;
 use crate::ts_clock::TimestampEcho;
 use ackord_units::{Bytes, Span, Time};
@@ -78,6 +79,8 @@ pub struct Arrival<'a> {
     /// The echo of our clock in this segment, where timestamps are in use: the round-trip time as
     /// an end sees it that only receives.
     pub echo: Option<TimestampEcho>,
+    /// What it says about congestion, where ECN is in use.
+    pub mark: MarkSeen,
 }
 
 /// The receive window at the moment of an arrival, before the application has read the segment.

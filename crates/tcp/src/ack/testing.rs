@@ -3,6 +3,7 @@
 use super::{
     AckDecision, AckOnRead, AckPolicy, Arrival, Carrier, Order, Push, Reading, ReceiveWindow,
 };
+use crate::ecn::MarkSeen;
 use crate::rtt::{RtoBounds, RttEstimator, Sampling, Variance, Window};
 use crate::ts_clock::TimestampEcho;
 use ackord_units::{Bytes, Seq, Span, Time};
@@ -26,6 +27,7 @@ pub(super) struct Fit {
     pub(super) window: ReceiveWindow,
     pub(super) rtt: Span,
     pub(super) echo: Option<TimestampEcho>,
+    pub(super) mark: MarkSeen,
 }
 
 impl Fit {
@@ -42,6 +44,7 @@ impl Fit {
             },
             rtt: Span::from_millis(40),
             echo: None,
+            mark: MarkSeen::Nothing,
         }
     }
 
@@ -65,6 +68,7 @@ impl Fit {
             window,
             rtt: &rtt,
             echo: self.echo,
+            mark: self.mark,
         };
         policy.on_segment(now, &arrival)
     }

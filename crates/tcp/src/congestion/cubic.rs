@@ -6,8 +6,8 @@
 
 use super::hystart::{HyStart, SlowStartPace, SlowStartWatch};
 use super::{
-    AckSample, CongestionControl, CongestionEvent, Established, Growth, SendLimit, TimeoutOrder,
-    Window,
+    AckSample, CongestionControl, CongestionEvent, Established, Growth, Repair, SendLimit,
+    TimeoutOrder, Window,
 };
 use ackord_units::{Bytes, Time};
 
@@ -18,6 +18,9 @@ pub struct CubicKnobs {
     pub c: f64,
     /// beta_cubic (§4.6).
     pub beta: f64,
+    /// What is left of the window after a mark in congestion avoidance; beta_cubic if nothing is
+    /// said (RFC 8511 §3).
+    pub beta_ecn: Option<f64>,
     /// Fast convergence (§4.7).
     pub fast_convergence: FastConvergence,
     /// What counts in slow start and in the Reno-friendly region; the cubic itself is a function of
@@ -147,7 +150,7 @@ impl Cubic {
         }
     }
 
-    fn reduce(&mut self, flight_size: Bytes) {
+    fn reduce(&mut self, flight_size: Bytes, beta: f64) {
         self.watch.restart();
         let Cubic { w_max, epoch, carried, .. } = *self;
         self.prior = Some(Prior { w_max, epoch, carried });
@@ -156,7 +159,7 @@ impl Cubic {
             && self.w_max.is_some_and(|w_max| cwnd < w_max);
         // §4.7: W_max = cwnd * (1 + beta) / 2 while the window is falling.
         self.w_max = Some(if gives_way { cwnd * (1.0 + self.knobs.beta) / 2.0 } else { cwnd });
-        self.window.reduce_ssthresh(flight_size, self.knobs.beta);
+        self.window.reduce_ssthresh(flight_size, beta);
         self.epoch = None;
         self.carried = 0.0;
     }
@@ -183,12 +186,19 @@ impl CongestionControl for Cubic {
     fn on_congestion(&mut self, _now: Time, event: CongestionEvent) {
         match event {
             CongestionEvent::Loss { flight_size, repair } => {
-                self.reduce(flight_size);
+                self.reduce(flight_size, self.knobs.beta);
                 self.window.enter(repair);
+            }
+            CongestionEvent::Mark { flight_size } => {
+                let CubicKnobs { beta, beta_ecn, .. } = self.knobs;
+                // RFC 8511 §3: slow start overshoots, whatever says so.
+                let gentle = beta_ecn.filter(|_| !self.window.in_slow_start());
+                self.reduce(flight_size, gentle.unwrap_or(beta));
+                self.window.enter(Repair::FastRecovery);
             }
             CongestionEvent::Timeout { flight_size, order } => {
                 if order == TimeoutOrder::First {
-                    self.reduce(flight_size);
+                    self.reduce(flight_size, self.knobs.beta);
                 }
                 self.epoch = None;
                 self.window.cwnd = self.window.smss;
@@ -250,6 +260,7 @@ mod tests {
         established(Cubic::new(CubicKnobs {
             c: 0.4,
             beta: 0.7,
+            beta_ecn: None,
             fast_convergence,
             growth: PER_BYTE,
             hystart: HyStart::Off,

@@ -82,6 +82,12 @@ pub enum CongestionEvent {
         /// What the recovery sender does next.
         repair: Repair,
     },
+    /// The path marked a packet (RFC 3168): heard once for each window of data, and not where a loss
+    /// of the same window was heard.
+    Mark {
+        /// Octets in flight.
+        flight_size: Bytes,
+    },
     /// The retransmission timer expired.
     Timeout {
         /// Octets in flight.

@@ -75,6 +75,8 @@ impl CongestionControl for Ns2 {
                     Repair::SlowStart => 1.0,
                 };
             }
+            // TcpAgent::ecn slows down as for a loss.
+            CongestionEvent::Mark { .. } => self.cwnd_segments = self.halve(),
             CongestionEvent::Timeout { .. } => {
                 self.halve();
                 self.cwnd_segments = 1.0;

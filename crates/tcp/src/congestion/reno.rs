@@ -2,8 +2,8 @@
 
 use super::growth::Increase;
 use super::{
-    AckSample, CongestionControl, CongestionEvent, Established, Growth, SendLimit, TimeoutOrder,
-    Window,
+    AckSample, CongestionControl, CongestionEvent, Established, Growth, Repair, SendLimit,
+    TimeoutOrder, Window,
 };
 use ackord_units::{Bytes, Time};
 
@@ -12,12 +12,19 @@ use ackord_units::{Bytes, Time};
 pub struct Reno {
     window: Window,
     increase: Increase,
+    /// What is left of the window after a mark in congestion avoidance.
+    beta_ecn: f64,
 }
 
 impl Reno {
     /// A control with this growth rule.
     pub fn new(growth: Growth) -> Reno {
-        Reno { window: Window::new(), increase: Increase::new(growth) }
+        Reno { window: Window::new(), increase: Increase::new(growth), beta_ecn: 0.5 }
+    }
+
+    /// The same, but a mark leaves this share of the window in congestion avoidance (RFC 8511 §3).
+    pub fn with_beta_ecn(self, beta_ecn: f64) -> Reno {
+        Reno { beta_ecn, ..self }
     }
 }
 
@@ -38,6 +45,12 @@ impl CongestionControl for Reno {
             CongestionEvent::Loss { flight_size, repair } => {
                 self.window.reduce_ssthresh(flight_size, 0.5);
                 self.window.enter(repair);
+            }
+            CongestionEvent::Mark { flight_size } => {
+                // RFC 8511 §3: slow start overshoots, whatever says so.
+                let beta = if self.window.in_slow_start() { 0.5 } else { self.beta_ecn };
+                self.window.reduce_ssthresh(flight_size, beta);
+                self.window.enter(Repair::FastRecovery);
             }
             CongestionEvent::Timeout { flight_size, order } => {
                 if order == TimeoutOrder::First {
@@ -63,7 +76,7 @@ impl CongestionControl for Reno {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Repair, testing::*};
+    use super::super::testing::*;
     use super::*;
 
     #[test]
@@ -96,6 +109,19 @@ mod tests {
             second.on_ack(Time::ZERO, &ack_of(2000));
         }
         assert_eq!(every.cwnd(), second.cwnd());
+    }
+
+    #[test]
+    fn a_mark_halves_and_leaves_more_in_avoidance_if_told_so() {
+        let mark = CongestionEvent::Mark { flight_size: Bytes(10_000) };
+        let mut reno = established(Reno::new(Growth::PerAck));
+        reno.on_congestion(Time::ZERO, mark);
+        assert_eq!((reno.cwnd(), reno.ssthresh()), (Bytes(5_000), Bytes(5_000)));
+        let mut abe = established(Reno::new(Growth::PerAck).with_beta_ecn(0.8));
+        abe.on_congestion(Time::ZERO, mark);
+        assert_eq!(abe.cwnd(), Bytes(5_000), "slow start");
+        abe.on_congestion(Time::ZERO, mark);
+        assert_eq!(abe.cwnd(), Bytes(4_000), "avoidance");
     }
 
     #[test]

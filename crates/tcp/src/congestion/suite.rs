@@ -9,6 +9,7 @@ use proptest::prelude::*;
 enum Op {
     Ack { segments: u64, rtt_ms: u64, limited: bool },
     Loss { flight: u64, slow_start: bool },
+    Mark { flight: u64 },
     Timeout { flight: u64, repeated: bool },
     Recovered { bound: Option<u64> },
     Undone,
@@ -24,6 +25,7 @@ fn op() -> impl Strategy<Value = Op> {
             .prop_map(|(segments, rtt_ms, limited)| Op::Ack { segments, rtt_ms, limited }),
         1 => (0..200u64, any::<bool>())
             .prop_map(|(flight, slow_start)| Op::Loss { flight, slow_start }),
+        1 => (1..200u64).prop_map(|flight| Op::Mark { flight }),
         1 => (0..200u64, any::<bool>())
             .prop_map(|(flight, repeated)| Op::Timeout { flight, repeated }),
         1 => proptest::option::of(1..100u64).prop_map(|bound| Op::Recovered { bound }),
@@ -104,6 +106,13 @@ proptest! {
                             if slow_start { Repair::SlowStart } else { Repair::FastRecovery };
                         let flight_size = smss * flight;
                         control.on_congestion(now, CongestionEvent::Loss { flight_size, repair });
+                    }
+                    Op::Mark { flight } => {
+                        let flight_size = smss * flight;
+                        control.on_congestion(now, CongestionEvent::Mark { flight_size });
+                        // ssthresh, and cwnd with it, has a floor of two segments.
+                        let most = before.max(smss * 2);
+                        prop_assert!(control.cwnd() <= most, "{}", mechanism.name);
                     }
                     Op::Timeout { flight, repeated } => {
                         let order =

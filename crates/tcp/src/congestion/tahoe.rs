@@ -1,5 +1,5 @@
 //! Tahoe (Jacobson 1988): Reno's growth, and every detected loss is followed by slow start from one
-//! segment, whatever the recovery sender would do.
+//! segment, whatever the recovery sender would do. A mark loses nothing and halves as in Reno.
 
 use super::{AckSample, CongestionControl, CongestionEvent, Established, Growth, LossAnswer, Reno};
 use ackord_units::{Bytes, Time};

@@ -5,8 +5,8 @@
 //! Beside it stands the loss detector `vegas`, which brings the fine-grained timeout.
 
 use super::{
-    AckSample, CongestionControl, CongestionEvent, Established, Growth, SendLimit, TimeoutOrder,
-    Window,
+    AckSample, CongestionControl, CongestionEvent, Established, Growth, Repair, SendLimit,
+    TimeoutOrder, Window,
 };
 use ackord_units::{Bytes, Seq, Span, Time};
 
@@ -166,6 +166,10 @@ impl CongestionControl for Vegas {
             CongestionEvent::Loss { flight_size, repair } => {
                 self.window.reduce_ssthresh(flight_size, self.knobs.loss_factor);
                 self.window.enter(repair);
+            }
+            CongestionEvent::Mark { flight_size } => {
+                self.window.reduce_ssthresh(flight_size, self.knobs.loss_factor);
+                self.window.enter(Repair::FastRecovery);
             }
             CongestionEvent::Timeout { flight_size, order } => {
                 if order == TimeoutOrder::First {

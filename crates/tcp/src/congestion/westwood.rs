@@ -89,6 +89,10 @@ impl CongestionControl for Westwood {
                     Repair::SlowStart => self.window.smss,
                 };
             }
+            CongestionEvent::Mark { flight_size } => {
+                self.set_ssthresh(flight_size);
+                self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+            }
             CongestionEvent::Timeout { flight_size, order } => {
                 if order == TimeoutOrder::First {
                     self.set_ssthresh(flight_size);

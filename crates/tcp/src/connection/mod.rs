@@ -20,6 +20,7 @@ mod segment_in;
 mod segment_out;
 
 use crate::config::{Config, Mechanisms};
+use crate::ecn::EcnState;
 use crate::receiver::{Finished, Receiver};
 use crate::sender::{FinProgress, Sender, SenderChoices};
 use crate::trace::Trace;
@@ -38,6 +39,7 @@ pub struct Connection {
     state: TcpState,
     opened: Opened,
     agreed: Agreed,
+    ecn: EcnState,
     sender: Sender,
     receiver: Receiver,
     syn: Syn,
@@ -121,6 +123,7 @@ impl Connection {
             state: TcpState::Listen,
             opened: Opened::Passively,
             agreed: Agreed::default(),
+            ecn: EcnState::new(config.ecn),
             sender: Sender::new(&config, iss, sender_choices),
             receiver,
             syn: Syn { pending: false, sent_at: None, attempts: 0 },

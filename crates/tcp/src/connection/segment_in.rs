@@ -3,24 +3,31 @@
 use super::{CloseReason, Connection, Opened};
 use crate::ack::{Opening, Push, SackUse};
 use crate::config::Offer;
+use crate::ecn::MarkSeen;
 use crate::receiver::{Data, Finished, Owed};
-use crate::sender::{FinProgress, IncomingAck};
+use crate::sender::{FinProgress, IncomingAck, Marked};
 use crate::trace::Trace;
 use ackord_events::{Event, Sink, TcpState};
 use ackord_units::{Bytes, Seq, Time};
-use ackord_wire::{Flags, Options, Segment};
+use ackord_wire::{Ecn, Flags, Options, Segment};
 
 impl Connection {
-    /// Takes in a segment that arrived at `now`. Nonsense from the peer is answered or dropped as
-    /// the RFC says, never an error.
-    pub fn handle_segment<S: Sink>(&mut self, now: Time, segment: &Segment, sink: &mut S) {
+    /// Takes in a segment that arrived at `now`, in a packet with this ECN field. Nonsense from the
+    /// peer is answered or dropped as the RFC says, never an error.
+    pub fn handle_segment<S: Sink>(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        ecn: Ecn,
+        sink: &mut S,
+    ) {
         let trace = &mut Trace::new(now, self.id, sink);
         self.stats.segments_received += 1;
         match self.state {
             TcpState::Closed => {}
             TcpState::Listen => self.in_listen(trace, segment),
             TcpState::SynSent => self.in_syn_sent(trace, segment),
-            _ => self.in_synchronized(trace, segment),
+            _ => self.in_synchronized(trace, segment, ecn),
         }
     }
 
@@ -34,6 +41,7 @@ impl Connection {
         }
         if segment.flags.contains(Flags::SYN) {
             self.agree(trace.now, segment);
+            self.ecn.on_syn(segment);
             self.synchronize_receiver(trace.now, segment.seq);
             // The window of a SYN is never scaled (RFC 7323 §2.2).
             self.sender.first_window(u32::from(segment.window), segment.seq, self.sender.iss);
@@ -65,11 +73,13 @@ impl Connection {
         self.synchronize_receiver(trace.now, segment.seq);
         self.sender.first_window(u32::from(segment.window), segment.seq, segment.ack);
         if acks {
+            self.ecn.on_syn_ack(segment);
             self.our_syn_is_acknowledged(trace, segment);
             self.enter(trace, TcpState::Established);
             self.receiver.owed = Owed::Now;
         } else {
             // Simultaneous open: answer with a SYN-ACK.
+            self.ecn.on_syn(segment);
             self.syn.pending = true;
             self.enter(trace, TcpState::SynReceived);
         }
@@ -82,7 +92,7 @@ impl Connection {
         self.receiver.synchronize(now, irs, &Opening { sack });
     }
 
-    fn in_synchronized<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
+    fn in_synchronized<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment, ecn: Ecn) {
         let rst = segment.flags.contains(Flags::RST);
         if !rst && self.is_old_duplicate(trace.now, segment) {
             return self.refuse(segment);
@@ -96,6 +106,9 @@ impl Connection {
         if segment.flags.contains(Flags::SYN) {
             // RFC 9293 §3.10.7.4 (RFC 5961 §4): challenge it. A passive open that is not yet
             // complete is challenged too, see docs/tcp.md.
+            if self.state == TcpState::SynReceived {
+                self.ecn.on_syn_again(segment);
+            }
             return self.challenge();
         }
         if !segment.flags.contains(Flags::ACK) {
@@ -108,7 +121,7 @@ impl Connection {
         if !self.process_ack(trace, segment) {
             return;
         }
-        self.process_data(trace, segment);
+        self.process_data(trace, segment, ecn);
     }
 
     /// An unacceptable segment is answered with an acknowledgment, unless it is a reset.
@@ -187,6 +200,9 @@ impl Connection {
         self.sender.snd_una = segment.ack;
         self.sender.timeouts_in_row = 0;
         self.sender.rto_at = None;
+        if self.ecn.may_be_marked() {
+            self.sender.use_marks();
+        }
         self.sender.establish(trace, lost);
     }
 
@@ -208,6 +224,7 @@ impl Connection {
             self.refuse(segment);
             return false;
         }
+        let echoed = self.ecn.echoes() && segment.flags.contains(Flags::ECE);
         self.sender.on_ack(
             trace,
             &IncomingAck {
@@ -218,6 +235,7 @@ impl Connection {
                 sack: &segment.options.sack,
                 timestamp_rtt: self.timestamp_rtt(trace.now, segment),
                 echo: segment.options.timestamps.map(|stamps| stamps.echo),
+                marked: if echoed { Marked::Yes } else { Marked::No },
             },
         );
         if self.sender.fin == FinProgress::Acked {
@@ -236,7 +254,7 @@ impl Connection {
     }
 
     /// The seventh and eighth checks: text and FIN. URG is tolerated and ignored.
-    fn process_data<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
+    fn process_data<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment, ecn: Ecn) {
         let receives =
             matches!(self.state, TcpState::Established | TcpState::FinWait1 | TcpState::FinWait2);
         let fin = segment.flags.contains(Flags::FIN);
@@ -244,7 +262,8 @@ impl Connection {
             return;
         }
         let had_finished = self.receiver.finished;
-        let data = self.data_of(segment);
+        let mut data = self.data_of(segment);
+        data.mark = self.ecn.on_data(segment.flags, ecn);
         let accepted = self.receiver.accept(trace.now, data, &self.sender.rtt);
         self.tell_ato(trace);
         if accepted.delivered > Bytes::ZERO {
@@ -274,6 +293,7 @@ impl Connection {
             fin: segment.flags.contains(Flags::FIN),
             push,
             echo: self.timestamp_echo(segment),
+            mark: MarkSeen::Nothing,
         }
     }
 

@@ -2,36 +2,38 @@
 
 use super::Connection;
 use crate::ack::Carrier;
+use crate::ecn::Outbound;
 use crate::receiver::Owed;
-use crate::sender::{Fin, FinProgress, Outgoing};
+use crate::sender::{Fin, FinProgress, Outgoing, SaysCwr};
 use crate::trace::Trace;
 use ackord_events::{Event, SegmentKind, Sink, TcpState};
 use ackord_units::{Bytes, Seq, Time};
-use ackord_wire::{Flags, MAX_SACK_BLOCKS, Options, Segment};
+use ackord_wire::{Ecn, Flags, MAX_SACK_BLOCKS, Options, Segment};
 
 impl Connection {
-    /// The next segment to put on the path at `now`, if there is one. Call until there is none.
-    pub fn poll_segment<S: Sink>(&mut self, now: Time, sink: &mut S) -> Option<Segment> {
+    /// The next segment to put on the path at `now`, if there is one, and the ECN field that its
+    /// packet is to have. Call until there is none.
+    pub fn poll_segment<S: Sink>(&mut self, now: Time, sink: &mut S) -> Option<Outbound> {
         let trace = &mut Trace::new(now, self.id, sink);
         // Asked before it is taken: taking moves a whole segment, poll after poll.
         if self.urgent_reply.is_some() {
             let reply = self.urgent_reply.take()?;
             self.tell_sent(trace, reply.seq, reply.payload_len, SegmentKind::Reset);
-            return Some(reply);
+            return Some(Outbound::unmarkable(reply));
         }
         match self.state {
             TcpState::Closed | TcpState::Listen => None,
             TcpState::SynSent | TcpState::SynReceived => {
                 if self.syn.pending {
-                    return Some(self.syn_segment(trace));
+                    return Some(Outbound::unmarkable(self.syn_segment(trace)));
                 }
                 self.pure_ack_if_owed(trace)
             }
             _ => {
                 if self.sender.has_something_to_send()
-                    && let Some(segment) = self.data_segment(trace)
+                    && let Some(outbound) = self.data_segment(trace)
                 {
-                    return Some(segment);
+                    return Some(outbound);
                 }
                 self.pure_ack_if_owed(trace)
             }
@@ -40,6 +42,7 @@ impl Connection {
 
     fn syn_segment<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> Segment {
         let answers = self.state == TcpState::SynReceived;
+        let notification = self.ecn.syn_flags(answers, self.syn.attempts);
         self.syn.pending = false;
         self.syn.sent_at = Some(trace.now);
         self.syn.attempts += 1;
@@ -48,7 +51,7 @@ impl Connection {
         let segment = Segment {
             seq: self.sender.iss,
             ack: self.receiver.rcv_nxt,
-            flags,
+            flags: flags | notification,
             window: self.receiver.announce(false),
             payload_len: 0,
             options: self.syn_options(trace.now, answers),
@@ -62,7 +65,7 @@ impl Connection {
         segment
     }
 
-    fn data_segment<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> Option<Segment> {
+    fn data_segment<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> Option<Outbound> {
         self.sender.restart_if_idle(trace);
         let outgoing = self.sender.next_segment(trace.now, self.room())?;
         let Outgoing { seq, payload, fin, push, kind } = outgoing;
@@ -74,8 +77,19 @@ impl Connection {
             flags = flags | Flags::FIN;
             self.on_fin_sent(trace);
         }
+        let mut ecn = Ecn::NotEct;
+        // RFC 3168 §6.1.4 to §6.1.6: only new data, no probe of a closed window.
+        if kind == SegmentKind::New
+            && payload > 0
+            && let Some(says_cwr) = self.sender.marks.on_new_data()
+        {
+            ecn = Ecn::Ect0;
+            if says_cwr == SaysCwr::Yes {
+                flags = flags | Flags::CWR;
+            }
+        }
         self.tell_sent(trace, seq, payload, kind);
-        Some(self.segment(trace.now, seq, flags, payload))
+        Some(Outbound { segment: self.segment(trace.now, seq, flags, payload), ecn })
     }
 
     /// What fits into a segment beside its options: blocks beside data come out of the payload
@@ -106,7 +120,7 @@ impl Connection {
         }
     }
 
-    fn pure_ack_if_owed<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> Option<Segment> {
+    fn pure_ack_if_owed<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> Option<Outbound> {
         let due = match self.receiver.owed {
             Owed::Nothing => false,
             Owed::By(at) => at <= trace.now,
@@ -116,7 +130,8 @@ impl Connection {
             return None;
         }
         self.tell_sent(trace, self.sender.snd_nxt, 0, SegmentKind::PureAck);
-        Some(self.segment(trace.now, self.sender.snd_nxt, Flags::ACK, 0))
+        let segment = self.segment(trace.now, self.sender.snd_nxt, Flags::ACK, 0);
+        Some(Outbound::unmarkable(segment))
     }
 
     /// 40 octets of options: three blocks beside timestamps, four without (RFC 2018 §3).
@@ -141,6 +156,7 @@ impl Connection {
     #[inline]
     fn segment(&mut self, now: Time, seq: Seq, flags: Flags, payload_len: u32) -> Segment {
         let options = self.options(now);
+        let flags = flags | self.ecn.echo();
         let window = self.receiver.announce(true);
         let carrier = if payload_len > 0 { Carrier::Data } else { Carrier::PureAck };
         self.receiver.on_ack_sent(now, carrier);

@@ -7,6 +7,7 @@ use crate::ack::{
     AckDecision, AckOnRead, AckPolicy, Arrival, Carrier, Opening, Order, Push, Reading,
     ReceiveWindow,
 };
+use crate::ecn::MarkSeen;
 use crate::rtt::RttEstimator;
 use crate::ts_clock::TimestampEcho;
 use ackord_units::{Bytes, Seq, Span, Time};
@@ -260,6 +261,7 @@ impl Receiver {
             },
             rtt,
             echo: data.echo,
+            mark: data.mark,
         }
     }
 
@@ -332,4 +334,5 @@ pub(crate) struct Data {
     pub(crate) fin: bool,
     pub(crate) push: Push,
     pub(crate) echo: Option<TimestampEcho>,
+    pub(crate) mark: MarkSeen,
 }

@@ -29,6 +29,14 @@ const ABC_LIMIT: Knob = Knob {
     source: "RFC 3465 §2.2 (1 or 2); RFC 9406 §4.3 has 8 with HyStart++",
 };
 
+const BETA_ECN: Knob = Knob {
+    name: "beta_ecn",
+    kind: KnobKind::Number { min: 0.1, max: 0.95 },
+    default: "0.5",
+    doc: "What is left of cwnd after a mark in congestion avoidance",
+    source: "RFC 3168 §6.1.2; RFC 8511 §3 tries 0.8",
+};
+
 /// Congestion controls: how much may be outstanding.
 pub static CONGESTION: &[Mechanism] = &[
     Mechanism {
@@ -36,7 +44,7 @@ pub static CONGESTION: &[Mechanism] = &[
         family: "congestion",
         summary: "Slow start and additive increase, halving on loss",
         source: "RFC 5681 §3.1",
-        knobs: &[GROWTH, ABC_LIMIT],
+        knobs: &[GROWTH, ABC_LIMIT, BETA_ECN],
     },
     Mechanism {
         name: "tahoe",
@@ -126,6 +134,12 @@ pub static CONGESTION: &[Mechanism] = &[
                 default: "0.7",
                 doc: "What is left of cwnd after a loss",
                 source: "RFC 9438 §4.6",
+            },
+            Knob {
+                default: "",
+                doc: "What is left of cwnd after a mark in congestion avoidance; beta when absent",
+                source: "RFC 9438 §4.6; RFC 8511 §3 tries 0.85",
+                ..BETA_ECN
             },
             Knob {
                 name: "fast_convergence",
@@ -231,7 +245,7 @@ const BBR: Mechanism = Mechanism {
 pub fn build_congestion(choice: &Choice) -> Box<dyn CongestionControl> {
     match choice.mechanism.name {
         "ns2" => Box::new(Ns2::new()),
-        "reno" => Box::new(Reno::new(growth(choice))),
+        "reno" => Box::new(Reno::new(growth(choice)).with_beta_ecn(number(choice, "beta_ecn"))),
         "tahoe" => Box::new(Tahoe::new(growth(choice))),
         "westwood" => Box::new(Westwood::new(growth(choice), number(choice, "filter"))),
         "bbr" => Box::new(Bbr::new(BbrKnobs {
@@ -254,6 +268,7 @@ pub fn build_congestion(choice: &Choice) -> Box<dyn CongestionControl> {
         "cubic" => Box::new(Cubic::new(CubicKnobs {
             c: number(choice, "c"),
             beta: number(choice, "beta"),
+            beta_ecn: choice.value("beta_ecn").and_then(|value| value.as_number()),
             fast_convergence: if is_on(choice, "fast_convergence") {
                 FastConvergence::On
             } else {

@@ -74,6 +74,14 @@ pub static ENDPOINT: Mechanism = Mechanism {
             source: "RFC 7323 §2",
         },
         Knob {
+            name: "ecn",
+            kind: KnobKind::Choice(&["off", "on", "accept"]),
+            default: "off",
+            doc: "Explicit congestion notification: not at all, asked for and agreed to, or only \
+                  agreed to when the peer asks",
+            source: "RFC 3168 §6.1; accept is Linux's net.ipv4.tcp_ecn = 2",
+        },
+        Knob {
             name: "pacing",
             kind: KnobKind::Choice(&["auto", "off", "on"]),
             default: "auto",

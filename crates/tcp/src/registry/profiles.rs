@@ -76,6 +76,7 @@ const LINUX: Profile = Profile {
         set("sack", "on", "net.ipv4.tcp_sack = 1"),
         set("timestamps", "on", "net.ipv4.tcp_timestamps = 1"),
         set("window_scaling", "on", "net.ipv4.tcp_window_scaling = 1"),
+        set("ecn", "accept", "net.ipv4.tcp_ecn = 2"),
         set("rto_initial", "1 s", "TCP_TIMEOUT_INIT"),
         set("rto_min", "200 ms", "net.ipv4.tcp_rto_min_us = 200000"),
         set("rto_max", "120 s", "net.ipv4.tcp_rto_max_ms = 120000"),

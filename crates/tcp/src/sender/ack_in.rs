@@ -2,11 +2,12 @@
 
 use super::doubt::{Arrivals, hole, tell_lost};
 use super::frto::{AckKind, Frto, OldDelivered};
+use super::marks::{Cause, Growing};
 use super::scoreboard::{Acked, Attempts, Scoreboard, Sent, SentState};
 use super::tail_probe::Seen;
 use super::undo::dsack_block;
 use super::{Fin, FinProgress, Forced, PartialAcks, Phase, Sender};
-use crate::congestion::{AckSample, CongestionEvent, LossAnswer, Repair};
+use crate::congestion::{AckSample, CongestionEvent, LossAnswer, Repair, SendLimit};
 use crate::loss::{Advance, Hole, LossVerdict};
 use crate::recovery::{ExitGrowth, NewLosses, OnPartialAck, RecoveryAck, Reentry, SackMemory};
 use crate::trace::Trace;
@@ -28,6 +29,15 @@ pub(crate) struct IncomingAck<'a> {
     pub(crate) timestamp_rtt: Option<Span>,
     /// TSecr, if the segment carries it.
     pub(crate) echo: Option<u32>,
+    /// Whether it says that a packet was marked.
+    pub(crate) marked: Marked,
+}
+
+/// The ECE flag of an acknowledgment, where ECN is in use (RFC 3168).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Marked {
+    Yes,
+    No,
 }
 
 impl Sender {
@@ -36,6 +46,7 @@ impl Sender {
         self.begin_sample(trace.now);
         let same_window = !self.update_window(ack);
         let snd_una_before = self.snd_una;
+        let flight_before = self.flight_size();
         let newly_sacked = self.take_in_blocks(trace.now, ack);
         if matches!(self.phase, Phase::FastRecovery { .. }) {
             self.recovery.on_arrival();
@@ -59,6 +70,9 @@ impl Sender {
             self.look_at_probe(trace, ack, Seen { snd_una_before, dsack });
         }
         self.refresh_detector();
+        if ack.marked == Marked::Yes {
+            self.on_echo(trace, flight_before);
+        }
         self.tell_sample(trace);
     }
 
@@ -150,6 +164,7 @@ impl Sender {
             self.look_into_timeout(t, AckKind::Advances, delivered);
         }
         let undone = repairing && self.phase == Phase::Open;
+        let growing = self.marks.on_advance(self.snd_una);
 
         let sample = AckSample {
             acked: Bytes(u64::from(acked_octets)),
@@ -158,7 +173,10 @@ impl Sender {
             flight_size: flight_before,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
-            limit: self.send_limit(flight_before),
+            limit: match growing {
+                Growing::Allowed => self.send_limit(flight_before),
+                Growing::Held => SendLimit::Other,
+            },
         };
         match self.phase {
             Phase::FastRecovery { recover, partial_acks } => {
@@ -368,7 +386,10 @@ impl Sender {
             LossAnswer::AsRecovery | LossAnswer::OwnWindow => self.recovery.repair(),
         };
         self.remember(RecoveryKind::Fast);
-        self.congestion.on_congestion(trace.now, CongestionEvent::Loss { flight_size, repair });
+        if !self.is_answered(repair) {
+            self.congestion.on_congestion(trace.now, CongestionEvent::Loss { flight_size, repair });
+            self.marks.on_reduced(Cause::Loss, recover);
+        }
         self.loss.on_repair(trace.now, RecoveryKind::Fast);
         self.forced = Forced::Retransmission;
         self.beyond_cwnd = Bytes::ZERO;

@@ -10,6 +10,7 @@
 //! | `timing.rs` | round-trip samples |
 //! | `undo.rs` | repairs that were not needed: DSACK, timestamps, and what is given back |
 //! | `tail_probe.rs` | tail loss probes (RFC 8985 §7) |
+//! | `marks.rs` | marks that come back (RFC 3168) |
 //! | `frto.rs` | whether a timeout was needed (RFC 5682) |
 //! | `idle.rs` | windows that are not used |
 //! | `next.rs` | which segment leaves next |
@@ -26,6 +27,7 @@ mod delivery;
 mod doubt;
 mod frto;
 mod idle;
+mod marks;
 mod model_feed;
 mod next;
 mod pacing;
@@ -35,9 +37,10 @@ mod timeout;
 mod timing;
 mod undo;
 
-pub(crate) use ack_in::IncomingAck;
+pub(crate) use ack_in::{IncomingAck, Marked};
 pub use frto::FrtoUse;
 pub use idle::{CwndUse, IdleRestart};
+pub(crate) use marks::SaysCwr;
 pub(crate) use next::Outgoing;
 pub use pacing::Pacing;
 pub(crate) use scoreboard::Fin;
@@ -54,6 +57,7 @@ use ackord_events::{CwndReason, Event, RecoveryKind, Sink};
 use ackord_units::{Bytes, Seq, Time};
 use frto::Frto;
 use idle::{Extent, Used};
+use marks::Marks;
 use pacing::Pacer;
 use scoreboard::Scoreboard;
 use tail_probe::TailProbe;
@@ -172,6 +176,7 @@ pub(crate) struct Sender {
     /// When the next segment falls due under a detector that judges by time.
     overdue_at: Option<Time>,
     repairs: Repairs,
+    pub(crate) marks: Marks,
     /// Tail loss probes, where the detector asks for them.
     tail: Option<TailProbe>,
     /// Whether a timeout needs looking into, and how much new data that may take.
@@ -242,6 +247,7 @@ impl Sender {
             detector_at: None,
             overdue_at: None,
             repairs: Repairs::default(),
+            marks: Marks::Off,
             tail: None,
             frto: Frto::Off,
             frto_use: config.frto,

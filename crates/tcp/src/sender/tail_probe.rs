@@ -2,6 +2,7 @@
 //! one at a time, and tells congestion control of a loss that only the probe repaired.
 
 use super::ack_in::IncomingAck;
+use super::marks::Cause;
 use super::{Phase, Sender};
 use crate::congestion::{CongestionEvent, Repair};
 use crate::loss::{Outstanding, ProbeAck, ProbeFacts, ProbeKind, ProbeOutcome, Report, Tlp};
@@ -126,9 +127,11 @@ impl Sender {
             _ => Report::Other,
         };
         let outcome = tail.tlp.on_ack(&ProbeAck { ack: ack.ack, report });
-        if outcome == ProbeOutcome::RepairedLoss && self.phase == Phase::Open {
-            let (flight_size, repair) = (tail.flight_size, Repair::FastRecovery);
+        let (flight_size, repair) = (tail.flight_size, Repair::FastRecovery);
+        let repaired = outcome == ProbeOutcome::RepairedLoss && self.phase == Phase::Open;
+        if repaired && !self.is_answered(repair) {
             self.congestion.on_congestion(trace.now, CongestionEvent::Loss { flight_size, repair });
+            self.marks.on_reduced(Cause::Loss, self.snd_nxt);
             let cwnd_at_most = None;
             self.congestion.on_congestion(trace.now, CongestionEvent::Recovered { cwnd_at_most });
             self.tell_window(trace, CwndReason::Recovery);

@@ -1,5 +1,6 @@
 //! The retransmission timer (RFC 6298 §5) and the persist timer (RFC 9293 §3.8.6.1).
 
+use super::marks::Cause;
 use super::{Forced, Phase, Sender};
 use crate::congestion::{CongestionEvent, TimeoutOrder};
 use crate::recovery::SackMemory;
@@ -36,7 +37,11 @@ impl Sender {
             // A repeated one takes nothing more that could be given back.
             self.remember(RecoveryKind::Timeout);
         }
-        self.congestion.on_congestion(trace.now, CongestionEvent::Timeout { flight_size, order });
+        // RFC 3168 §6.1.2: ssthresh does not fall twice for one window of data.
+        let held = if self.is_of_marked_window() { TimeoutOrder::Repeated } else { order };
+        let event = CongestionEvent::Timeout { flight_size, order: held };
+        self.congestion.on_congestion(trace.now, event);
+        self.marks.on_reduced(Cause::Loss, self.snd_nxt);
         self.loss.on_repair(trace.now, RecoveryKind::Timeout);
         let recover = self.snd_nxt;
         self.begin_frto(self.phase, order == TimeoutOrder::Repeated, recover);

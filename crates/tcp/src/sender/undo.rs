@@ -32,6 +32,15 @@ pub(super) struct Taken {
     unaccounted: u32,
     /// The first new acknowledgment since: what it says about the hole.
     filled: Option<Filled>,
+    reduction: Reduction,
+}
+
+/// Whether the windows come back with a repair that is undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reduction {
+    ForLoss,
+    /// A mark asks for it too.
+    Stands,
 }
 
 /// How a hole was filled.
@@ -127,7 +136,20 @@ impl Sender {
             resent: 0,
             unaccounted: 0,
             filled: None,
+            reduction: Reduction::ForLoss,
         });
+    }
+
+    /// A mark asks for what the last repair took: undoing that gives no window back.
+    pub(super) fn keep_reduction(&mut self) {
+        let ssthresh = self.congestion.ssthresh();
+        self.repairs.previous_ssthresh = Some(ssthresh);
+        if let Some(taken) = &mut self.repairs.taken {
+            taken.cwnd = taken.cwnd.min(ssthresh);
+            taken.ssthresh = taken.ssthresh.min(ssthresh);
+            taken.flight_size = taken.flight_size.min(ssthresh);
+            taken.reduction = Reduction::Stands;
+        }
     }
 
     /// RFC 3522 §3.2, and what the acknowledgment says about the hole it filled. `echo` is its
@@ -238,7 +260,16 @@ impl Sender {
         }
         // A real loss in the same window may start a repair of its own.
         self.recover = None;
-        self.congestion.on_congestion(trace.now, CongestionEvent::Undone { cwnd, ssthresh });
+        let event = match taken {
+            Some(Taken { reduction: Reduction::Stands, .. }) => {
+                CongestionEvent::Restart { cwnd, ssthresh }
+            }
+            _ => {
+                self.marks.on_undone();
+                CongestionEvent::Undone { cwnd, ssthresh }
+            }
+        };
+        self.congestion.on_congestion(trace.now, event);
         if let Some(taken) = taken {
             let kind = taken.kind;
             trace.emit(|endpoint| Event::RepairUndone { endpoint, kind, evidence });

@@ -7,10 +7,13 @@ pub mod script;
 pub mod stack;
 
 use ackord_events::{EndpointId, NoSink, TcpState};
-use ackord_tcp::{Config, Connection, Mechanisms, registry};
+use ackord_tcp::{Config, Connection, Mechanisms, Outbound, registry};
 use ackord_units::{Bytes, Choice, Seq, Span, Time};
-use ackord_wire::{Flags, FlowId, Segment, Side};
+use ackord_wire::{Ecn, Flags, FlowId, Segment, Side};
 use std::collections::BTreeMap;
+
+/// Asked of every packet as it is sent.
+type Marker = dyn FnMut(Side, &Segment) -> bool;
 
 pub struct Pair {
     pub now: Time,
@@ -19,7 +22,9 @@ pub struct Pair {
     pub delay: Span,
     /// What a segment takes longer, by its number: then others may overtake it.
     pub late_by: BTreeMap<u64, Span>,
-    wire: BTreeMap<(Time, u64), (Side, Segment)>,
+    wire: BTreeMap<(Time, u64), (Side, Outbound)>,
+    /// Which of the ECN-capable packets the path marks.
+    marks: Box<Marker>,
     sent: u64,
     /// Every segment put on the path, with whether it was dropped.
     pub log: Vec<Logged>,
@@ -32,6 +37,7 @@ pub struct Logged {
     pub at: Time,
     pub from: Side,
     pub segment: Segment,
+    pub ecn: Ecn,
     pub dropped: bool,
 }
 
@@ -52,25 +58,29 @@ pub fn endpoint(side: Side) -> EndpointId {
 
 impl Pair {
     pub fn new(config: Config, choices: [Mechanisms; 2]) -> Pair {
+        Pair::of([config.clone(), config], choices)
+    }
+
+    pub fn of([config, servers]: [Config; 2], choices: [Mechanisms; 2]) -> Pair {
         let [client, server] = choices;
         let (iss, irs) = (Seq(u32::MAX - 5_000), Seq(77));
         Pair {
             now: Time::ZERO,
-            client: Connection::connect(
-                config.clone(),
-                client,
-                endpoint(Side::Client),
-                iss,
-                Time::ZERO,
-            ),
-            server: Connection::listen(config, server, endpoint(Side::Server), irs),
+            client: Connection::connect(config, client, endpoint(Side::Client), iss, Time::ZERO),
+            server: Connection::listen(servers, server, endpoint(Side::Server), irs),
             delay: Span::from_millis(20),
             late_by: BTreeMap::new(),
             wire: BTreeMap::new(),
+            marks: Box::new(|_, _| false),
             sent: 0,
             log: Vec::new(),
             reads: true,
         }
+    }
+
+    /// The path marks the ECN-capable packets of which `marks` says so.
+    pub fn mark_if(&mut self, marks: impl FnMut(Side, &Segment) -> bool + 'static) {
+        self.marks = Box::new(marks);
     }
 
     pub fn end(&mut self, side: Side) -> &mut Connection {
@@ -84,12 +94,16 @@ impl Pair {
     pub fn flush(&mut self, drop: &mut impl FnMut(u64, Side, &Segment) -> bool) {
         for side in [Side::Client, Side::Server] {
             let now = self.now;
-            while let Some(segment) = self.end(side).poll_segment(now, &mut NoSink) {
+            while let Some(mut outbound) = self.end(side).poll_segment(now, &mut NoSink) {
+                let Outbound { segment, ecn } = outbound;
                 let dropped = drop(self.sent, side, &segment);
-                self.log.push(Logged { at: now, from: side, segment, dropped });
+                self.log.push(Logged { at: now, from: side, segment, ecn, dropped });
+                if (self.marks)(side, &segment) && ecn != Ecn::NotEct {
+                    outbound.ecn = Ecn::Ce;
+                }
                 if !dropped {
                     let late = self.late_by.get(&self.sent).copied().unwrap_or(Span::ZERO);
-                    self.wire.insert((now + self.delay + late, self.sent), (side, segment));
+                    self.wire.insert((now + self.delay + late, self.sent), (side, outbound));
                 }
                 self.sent += 1;
             }
@@ -119,19 +133,20 @@ impl Pair {
         let now = self.now;
         let due = self.wire.first_key_value().is_some_and(|(key, _)| key.0 <= now);
         if due {
-            let (_, (from, segment)) = self.wire.pop_first().expect("just seen");
+            let (_, (from, Outbound { segment, ecn })) = self.wire.pop_first().expect("just seen");
             let reads = self.reads;
             let end = self.end(from.other());
             if end.state() == TcpState::Closed {
                 // What a host answers for which it has no connection any more.
                 if !segment.flags.contains(Flags::RST) {
-                    let reset = ackord_tcp::reset_for(&segment);
+                    let segment = ackord_tcp::reset_for(&segment);
+                    let reset = Outbound { segment, ecn: Ecn::NotEct };
                     self.wire.insert((now + self.delay, self.sent), (from.other(), reset));
                     self.sent += 1;
                 }
                 return;
             }
-            end.handle_segment(now, &segment, &mut NoSink);
+            end.handle_segment(now, &segment, ecn, &mut NoSink);
             if reads {
                 let readable = end.readable();
                 end.read(readable);

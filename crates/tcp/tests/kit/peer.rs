@@ -6,7 +6,7 @@ use super::{endpoint, mechanisms};
 use ackord_events::{NoSink, TcpState};
 use ackord_tcp::{Config, Connection, Offer, Pacing};
 use ackord_units::{Bytes, Seq, Span, Time};
-use ackord_wire::{Flags, Options, SackBlock, Segment, Side};
+use ackord_wire::{Ecn, Flags, Options, SackBlock, Segment, Side};
 
 pub const SMSS: u32 = 1000;
 
@@ -62,7 +62,7 @@ impl Peer {
         let window = 60_000;
         let syn_ack =
             Segment { seq: irs, ack: iss + 1, flags, window, options, ..Segment::default() };
-        sender.handle_segment(now, &syn_ack, &mut NoSink);
+        sender.handle_segment(now, &syn_ack, Ecn::NotEct, &mut NoSink);
         assert_eq!(sender.state(), TcpState::Established);
         sender.write(Bytes(4_000_000));
         Peer { now, sender, iss, irs: irs + 1, window }
@@ -79,7 +79,8 @@ impl Peer {
     /// Numbers of the segments that leave now.
     pub fn sent(&mut self) -> Vec<u32> {
         let mut numbers = Vec::new();
-        while let Some(segment) = self.sender.poll_segment(self.now, &mut NoSink) {
+        while let Some(outbound) = self.sender.poll_segment(self.now, &mut NoSink) {
+            let segment = outbound.segment;
             if segment.payload_len > 0 {
                 let offset = segment.seq.since(self.iss + 1);
                 assert_eq!((offset % SMSS, segment.payload_len), (0, SMSS));
@@ -106,7 +107,7 @@ impl Peer {
             ..Segment::default()
         };
         let now = self.now;
-        self.sender.handle_segment(now, &segment, &mut NoSink);
+        self.sender.handle_segment(now, &segment, Ecn::NotEct, &mut NoSink);
         self.sent()
     }
 

@@ -5,7 +5,7 @@ use super::endpoint;
 use ackord_events::{Event, Sink};
 use ackord_tcp::{Config, Connection, Mechanisms, Offer, registry};
 use ackord_units::{Bytes, Choice, Seq, Span, Time};
-use ackord_wire::{Flags, Options, Segment, Side, Timestamps};
+use ackord_wire::{Ecn, Flags, Options, Segment, Side, Timestamps};
 
 const ISS: Seq = Seq(1_000);
 const IRS: Seq = Seq(77);
@@ -109,7 +109,7 @@ impl Script {
     }
 
     pub fn arrive(&mut self, now: Time, segment: Segment) {
-        self.host.handle_segment(now, &segment, &mut self.atos);
+        self.host.handle_segment(now, &segment, Ecn::NotEct, &mut self.atos);
         if self.habit != Habit::Leaves {
             self.host.read(self.host.readable());
         }
@@ -124,7 +124,8 @@ impl Script {
     }
 
     pub fn poll(&mut self, now: Time) {
-        while let Some(segment) = self.host.poll_segment(now, &mut self.atos) {
+        while let Some(outbound) = self.host.poll_segment(now, &mut self.atos) {
+            let segment = outbound.segment;
             if let Some(stamps) = segment.options.timestamps {
                 self.clocks.push((now, stamps.value));
             }

@@ -6,7 +6,7 @@ use super::peer::SMSS;
 use ackord_events::{NoSink, TcpState};
 use ackord_tcp::{Config, Connection, Mechanisms, registry};
 use ackord_units::{Bytes, Choice, Mechanism, Seq, Span, Time};
-use ackord_wire::{Flags, Options, SackBlock, Segment, Side, Timestamps};
+use ackord_wire::{Ecn, Flags, Options, SackBlock, Segment, Side, Timestamps};
 
 /// The defaults with these values over them: `("loss", "rack")`, `("loss.tlp", "off")`,
 /// `("rto_min", "200 ms")`.
@@ -75,7 +75,7 @@ impl Sender {
         let mss = config.mss.get() as u16;
         let id = endpoint(Side::Client);
         let mut connection = Connection::connect(config, mechanisms, id, iss, Time::ZERO);
-        let syn = connection.poll_segment(Time::ZERO, &mut NoSink).expect("the SYN");
+        let syn = connection.poll_segment(Time::ZERO, &mut NoSink).expect("the SYN").segment;
         let now = Time::ZERO + Span::from_millis(40);
         let echo = syn.options.timestamps.map_or(0, |stamps| stamps.value);
         let timestamps = stamps.then_some(Timestamps { value: 1, echo });
@@ -89,7 +89,7 @@ impl Sender {
         let (ack, flags) = (iss + 1, Flags::SYN | Flags::ACK);
         let window = 60_000;
         let syn_ack = Segment { seq: irs, ack, flags, window, options, ..Segment::default() };
-        connection.handle_segment(now, &syn_ack, &mut NoSink);
+        connection.handle_segment(now, &syn_ack, Ecn::NotEct, &mut NoSink);
         assert_eq!(connection.state(), TcpState::Established);
         connection.write(Bytes(u64::from(written) * u64::from(SMSS)));
         let mut sender = Sender { now, connection, iss, irs: irs + 1, stamps };
@@ -126,7 +126,8 @@ impl Sender {
     /// Numbers of the segments that leave now.
     pub fn sent(&mut self) -> Vec<u32> {
         let mut numbers = Vec::new();
-        while let Some(segment) = self.connection.poll_segment(self.now, &mut NoSink) {
+        while let Some(outbound) = self.connection.poll_segment(self.now, &mut NoSink) {
+            let segment = outbound.segment;
             if segment.payload_len > 0 {
                 let offset = segment.seq.since(self.iss + 1);
                 assert_eq!((offset % SMSS, segment.payload_len), (0, SMSS));
@@ -158,7 +159,7 @@ impl Sender {
             ..Segment::default()
         };
         let now = self.now;
-        self.connection.handle_segment(now, &segment, &mut NoSink);
+        self.connection.handle_segment(now, &segment, Ecn::NotEct, &mut NoSink);
         self.sent()
     }
 

@@ -13,8 +13,7 @@
 //! answer carry the acknowledgment. docs/linux-receiver.md tells how each rule was verified.
 //!
 //! Not modelled: receive offload (one acknowledgment for a train of segments), the
-//! deferral of acknowledgments while the application holds the socket, ECN's entry into the
-//! budget, TCP_QUICKACK and the route's `quickack`.
+//! deferral of acknowledgments while the application holds the socket, TCP_QUICKACK and the route's `quickack`.
 
 mod rcv_mss;
 mod ticks;
@@ -23,6 +22,7 @@ mod window;
 use super::{
     AckDecision, AckOnRead, AckPolicy, Arrival, Carrier, Opening, Order, Push, Reading, SackUse,
 };
+use crate::ecn::MarkSeen;
 use ackord_units::{Bytes, Ratio, Span, Time};
 use rcv_mss::{Measured, RcvMss};
 use ticks::{TickClock, Ticks};
@@ -120,15 +120,15 @@ impl LinuxAck {
 
     /// Gives a budget of acknowledgments at once: half the window in segments, at least two
     /// (tcp_incr_quickack).
-    fn raise_quick(&mut self) {
+    fn raise_quick(&mut self, most: u64) {
         let segments = self.window.offered().get() / (2 * self.rcv_mss.get().get());
         let budget = if segments == 0 { 2 } else { segments };
-        self.quick = self.quick.max(budget.min(self.knobs.quick_ack_limit));
+        self.quick = self.quick.max(budget.min(most));
     }
 
     /// tcp_enter_quickack_mode: the peer may have lost our acknowledgments.
-    fn enter_quick(&mut self) {
-        self.raise_quick();
+    fn enter_quick(&mut self, most: u64) {
+        self.raise_quick(most);
         self.pingpong = 0;
         self.ato = Some(self.ato_min());
     }
@@ -150,15 +150,16 @@ impl LinuxAck {
         let (least, rto) = (self.ato_min(), self.clock.of(arrival.rtt.rto()));
         match self.ato {
             None => {
-                self.raise_quick();
+                self.raise_quick(self.knobs.quick_ack_limit);
                 self.ato = Some(least);
             }
             Some(ato) if gap <= least / 2 => self.ato = Some(ato / 2 + least / 2),
             Some(ato) if gap < ato => self.ato = Some((ato / 2 + gap).min(rto)),
             // Too long a pause: the sender may have started anew from a small window.
-            Some(_) if gap > rto => self.raise_quick(),
+            Some(_) if gap > rto => self.raise_quick(self.knobs.quick_ack_limit),
             Some(_) => {}
         }
+        self.on_mark(arrival.mark);
         if growth == Growth::Grew {
             // The sender is to hear of the larger window (tcp_grow_window).
             self.quick |= 1;
@@ -168,7 +169,18 @@ impl LinuxAck {
     /// The rule of __tcp_ack_snd_check.
     fn acknowledges_now(&self, arrival: &Arrival<'_>) -> bool {
         let two_segments = arrival.unacknowledged > self.rcv_mss.get();
-        (two_segments && self.window.moves()) || (self.quick > 0 && !self.is_pingpong())
+        (two_segments && self.window.moves())
+            || (self.quick > 0 && !self.is_pingpong())
+            // The sender may be down to a segment (tcp_ecn_accept_cwr).
+            || arrival.mark == MarkSeen::EchoEnds
+    }
+
+    /// tcp_ecn_check_ce: a mark that is to be echoed, or what looks like a retransmission, gets two
+    /// acknowledgments at once.
+    fn on_mark(&mut self, mark: MarkSeen) {
+        if matches!(mark, MarkSeen::EchoBegins | MarkSeen::NotCapable) {
+            self.enter_quick(2);
+        }
     }
 
     /// tcp_send_delayed_ack.
@@ -230,11 +242,12 @@ impl AckPolicy for LinuxAck {
         match arrival.order {
             Order::Duplicate => {
                 self.pending.get_or_insert_default();
-                self.enter_quick();
+                self.enter_quick(self.knobs.quick_ack_limit);
                 return AckDecision::Now;
             }
             Order::OutOfOrder => {
                 self.pending.get_or_insert_default();
+                self.on_mark(arrival.mark);
                 return if self.acknowledges_now(arrival) {
                     AckDecision::Now
                 } else {

@@ -118,6 +118,16 @@ impl Bbr {
         }
     }
 
+    /// A mark came back: the round trip counts as one with loss. Nothing was lost, so that there is
+    /// nothing to be given back, and no probe went too far by the share of what it lost.
+    pub(super) fn note_mark(&mut self) {
+        if !self.latest.loss_in_round {
+            self.latest.loss_round_delivered = self.rounds.delivered;
+            self.save_cwnd();
+        }
+        self.latest.loss_in_round = true;
+    }
+
     /// InflightAtLoss: what was in flight when losses crossed the threshold.
     fn inflight_at_loss(&self, lost: &LostSegment) -> Bytes {
         let inflight_before = lost.sent_in_flight.saturating_sub(lost.octets).get() as f64;

@@ -19,7 +19,10 @@
 //! at the first sample. Where a repair by slow start is asked for (recovery `tahoe`) the window
 //! falls as after a timeout.
 //!
-//! Not here: ECN, to which the draft has no response; pacing of the initial window by anything but
+//! Marks (RFC 3168), to which the draft has no response, count as one lost segment each: RFC 3168 asks
+//! for the answer to a loss.
+//!
+//! Not here: pacing of the initial window by anything but
 //! the handshake's round-trip time.
 
 mod bounds;
@@ -361,6 +364,7 @@ impl CongestionControl for Bbr {
             CongestionEvent::Loss { repair: Repair::FastRecovery, .. } => {
                 self.enter_repair(Repairing::FastRecovery);
             }
+            CongestionEvent::Mark { .. } => self.note_mark(),
             CongestionEvent::Loss { repair: Repair::SlowStart, .. }
             | CongestionEvent::Timeout { .. } => self.enter_repair(Repairing::Timeout),
             CongestionEvent::Undone { cwnd, .. } => {

@@ -1,0 +1,142 @@
+//! What a sender does about marks that come back (RFC 3168 §6.1.2): the window is reduced once for
+//! each window of data, whether marks, losses or both say so, and the next new segment says CWR.
+//!
+//! A reduction holds until something sent after it is acknowledged: until then marks tell nothing
+//! new, cwnd does not grow, and a loss from before is repaired without taking anything more. The
+//! RFC asks for no more than that acknowledgments with ECE let nothing grow; Linux holds the window
+//! as we do. Undoing a repair gives nothing back that a mark of the same window had asked for.
+//!
+//! Not modelled: §6.1.2's wait for the retransmission timer where cwnd is one segment already (it
+//! never falls below two here, save after a timeout).
+
+use super::{Phase, Sender};
+use crate::congestion::{CongestionEvent, LossAnswer, Repair};
+use crate::trace::Trace;
+use ackord_events::{CwndReason, Sink};
+use ackord_units::{Bytes, Seq};
+
+/// The sender's part of ECN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Marks {
+    /// Nothing that leaves may be marked.
+    Off,
+    On(Reductions),
+}
+
+/// The last reduction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reductions {
+    /// What the last one was for, and the next octet to be sent then; nothing once something sent
+    /// after it is acknowledged.
+    last: Option<(Cause, Seq)>,
+    /// CWR has to leave.
+    cwr_due: bool,
+}
+
+/// What a reduction was for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    Mark,
+    Loss,
+}
+
+/// Whether cwnd may grow by an acknowledgment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Growing {
+    Allowed,
+    Held,
+}
+
+impl Marks {
+    /// New data leaves: whether it says CWR. Nothing if it may not be marked.
+    #[inline]
+    pub(crate) fn on_new_data(&mut self) -> Option<SaysCwr> {
+        match self {
+            Marks::Off => None,
+            Marks::On(reductions) if reductions.cwr_due => {
+                reductions.cwr_due = false;
+                Some(SaysCwr::Yes)
+            }
+            Marks::On(_) => Some(SaysCwr::No),
+        }
+    }
+
+    /// The window was reduced, whatever for (RFC 3168 §6.1.2).
+    #[inline]
+    pub(super) fn on_reduced(&mut self, cause: Cause, snd_nxt: Seq) {
+        if let Marks::On(reductions) = self {
+            *reductions = Reductions { last: Some((cause, snd_nxt)), cwr_due: true };
+        }
+    }
+
+    /// What a loss took was given back; what a mark took never is.
+    pub(super) fn on_undone(&mut self) {
+        if let Marks::On(reductions) = self
+            && !matches!(reductions.last, Some((Cause::Mark, _)))
+        {
+            *reductions = Reductions::default();
+        }
+    }
+
+    /// `snd_una` has moved.
+    #[inline]
+    pub(super) fn on_advance(&mut self, snd_una: Seq) -> Growing {
+        let Marks::On(reductions) = self else { return Growing::Allowed };
+        match reductions.last {
+            Some((_, until)) if snd_una.after(until) => {
+                reductions.last = None;
+                Growing::Allowed
+            }
+            Some((Cause::Mark, _)) => Growing::Held,
+            Some((Cause::Loss, _)) | None => Growing::Allowed,
+        }
+    }
+}
+
+/// Whether a segment carries CWR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SaysCwr {
+    Yes,
+    No,
+}
+
+impl Sender {
+    /// Data may leave as ECN-capable from now on.
+    pub(crate) fn use_marks(&mut self) {
+        self.marks = Marks::On(Reductions::default());
+    }
+
+    /// An acknowledgment with ECE was processed; `flight_size` is what was outstanding before it.
+    pub(super) fn on_echo<S: Sink>(&mut self, trace: &mut Trace<'_, S>, flight_size: Bytes) {
+        let Marks::On(Reductions { last, .. }) = self.marks else { return };
+        if last.is_some() || self.phase != Phase::Open || flight_size == Bytes::ZERO {
+            // It belongs to a window that was answered.
+            self.keep_reduction();
+            return;
+        }
+        self.congestion.on_congestion(trace.now, CongestionEvent::Mark { flight_size });
+        self.marks.on_reduced(Cause::Mark, self.snd_nxt);
+        self.keep_reduction();
+        self.tell_window(trace, CwndReason::Ecn);
+    }
+
+    /// Whether the loss of the oldest segment was answered already, together with a mark of the same
+    /// window. Whoever repairs by slow start, or bounds the repair by a window of its own, has to be
+    /// told all the same.
+    pub(super) fn is_answered(&self, repair: Repair) -> bool {
+        self.is_of_marked_window()
+            && repair == Repair::FastRecovery
+            && self.congestion.loss_answer() == LossAnswer::AsRecovery
+    }
+
+    /// Whether the oldest segment outstanding belongs to a window that a mark has reduced.
+    #[inline]
+    pub(super) fn is_of_marked_window(&self) -> bool {
+        match self.marks {
+            Marks::On(Reductions { last: Some((Cause::Mark, until)), .. }) => {
+                self.snd_una.before(until)
+            }
+            _ => false,
+        }
+    }
+}
