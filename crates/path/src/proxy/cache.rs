@@ -4,7 +4,7 @@
 //! by distance from what the mobile has acknowledged, which moves with the window: nothing older
 //! is ever cached and nothing newer is 2^31 away.
 
-use ackord_units::{Bytes, Seq, Time};
+use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Packet, Segment};
 use std::collections::VecDeque;
 
@@ -26,6 +26,8 @@ pub struct Cached {
     pub sent_at: Time,
     /// How often the box itself has sent it.
     pub resent: u32,
+    /// How often it came from the sender.
+    pub passed: u32,
     /// The mobile has it, says a SACK block.
     pub sacked: bool,
 }
@@ -56,7 +58,8 @@ impl SegmentCache {
         }
         let seq = segment.seq;
         let place = self.segments.partition_point(|cached| cached.segment().seq.before(seq));
-        let fresh = Cached { packet: *packet, sent_at: now, resent: 0, sacked: false };
+        let mut fresh =
+            Cached { packet: *packet, sent_at: now, resent: 0, passed: 1, sacked: false };
         if let Some(same) = self.segments.get_mut(place).filter(|same| same.segment().seq == seq) {
             let had = u64::from(same.segment().payload_len);
             let has = u64::from(segment.payload_len);
@@ -64,6 +67,7 @@ impl SegmentCache {
                 return false;
             }
             self.bytes = self.bytes - had + has;
+            fresh.passed = same.passed.saturating_add(1);
             *same = fresh;
             return true;
         }
@@ -87,6 +91,21 @@ impl SegmentCache {
         }
         self.bytes -= freed;
         Bytes(freed)
+    }
+
+    /// How long ago the newest segment passed that an acknowledgment up to `ack` covers; nothing if
+    /// any of them was sent twice (Karn's rule: it would not be known which was answered).
+    pub fn sample(&self, now: Time, ack: Seq) -> Option<Span> {
+        let covered =
+            self.segments.iter().take_while(|cached| cached.segment().end_seq().at_or_before(ack));
+        let mut newest = None;
+        for cached in covered {
+            if cached.resent > 0 || cached.passed > 1 {
+                return None;
+            }
+            newest = Some(cached).filter(|cached| !cached.sacked);
+        }
+        newest.map(|cached| now.saturating_since(cached.sent_at))
     }
 
     /// Marks what the blocks of an acknowledgment cover.

@@ -8,6 +8,7 @@
 //! | `stats.rs` | [`ProxyStats`]: counters |
 //! | `place.rs` | where one stands in a graph, and when it dies |
 //! | `cache.rs` | [`SegmentCache`]: data kept for local retransmission, of bounded size |
+//! | `proxy_tcp/` | Proxy TCP, as its paper has it and for use |
 //! | `observed.rs` | [`Observed`]: what a passer-by knows of one connection |
 //!
 //! A box never reads a clock: it is told the time and names the instant at which it wants to be
@@ -27,6 +28,7 @@ mod cache;
 mod observed;
 mod outbox;
 mod place;
+pub mod proxy_tcp;
 mod stats;
 
 use ackord_units::Time;

@@ -122,6 +122,13 @@ impl Observed {
         newest.is_some_and(|segment| segment.options.timestamps.is_some())
     }
 
+    /// The newest value of the fixed host's clock that the mobile has taken in order: what it echoes
+    /// (RFC 7323 §4.3).
+    pub fn echo(&self) -> Option<u32> {
+        let newest = self.newest.as_ref().and_then(|packet| packet.tcp.as_ref());
+        newest.and_then(|segment| segment.options.timestamps).map(|stamps| stamps.echo)
+    }
+
     /// The window field of the newest acknowledgment, unscaled.
     pub fn window(&self) -> u16 {
         self.window
