@@ -1,0 +1,123 @@
+//! What happens after a packet's transmission: it travels, and arrives or dies.
+
+use super::wire::{OnWire, Overtaken};
+use super::{Jitter, Link, PacketOrder, Tap};
+use crate::packets::{Packets, Slot};
+use ackord_events::{DropReason, Event, Sink, TapPoint};
+use ackord_units::{Span, Time};
+
+/// How long a packet travels after its transmission.
+#[derive(Clone, Debug)]
+pub(super) enum Propagation {
+    /// Always as long: packets stay in order.
+    Constant(Span),
+    /// As drawn; a packet arrives no sooner than the one before it.
+    InOrder(Jitter),
+    /// As drawn; packets may overtake one another.
+    Free(Jitter),
+}
+
+impl Link {
+    /// Takes the packet that arrives at `now`, or drops it there if the medium lost it; nothing
+    /// where only the transmitter was due.
+    ///
+    /// # Panics
+    /// If nothing is on the wire.
+    #[inline(always)]
+    pub(crate) fn take_arrival<S: Sink>(
+        &mut self,
+        now: Time,
+        packets: &mut Packets,
+        sink: &mut S,
+    ) -> Option<Slot> {
+        self.run_until(now, packets, sink);
+        if self.order == PacketOrder::Free && self.wire.next_arrival() > Some(now) {
+            return None;
+        }
+        let OnWire { arrives_at, slot, fate, .. } =
+            self.wire.pop().expect("a link is due only when something is on its wire");
+        debug_assert_eq!(arrives_at, now, "the schedule and the wire agree");
+        if let Some(reason) = fate {
+            self.drop(now, slot, reason, packets, sink);
+            return None;
+        }
+        if S::ACTIVE && self.tap == Tap::On {
+            let packet = &packets[slot];
+            sink.emit(now, Event::PacketTapped { tap: TapPoint::LinkOut(self.id), packet });
+        }
+        Some(slot)
+    }
+
+    /// When the link is next to be looked at: when the next packet arrives at the far end, or
+    /// sooner, where the next one out may overtake it.
+    #[inline]
+    pub(crate) fn due_at(&self) -> Option<Time> {
+        let arrival = self.wire.next_arrival();
+        match self.order {
+            PacketOrder::Free if self.waiting > 0 => arrival.map(|at| at.min(self.free_at)),
+            PacketOrder::Kept | PacketOrder::Free => arrival,
+        }
+    }
+
+    /// The last bit of a packet is out at `out_at`.
+    #[inline]
+    pub(super) fn put_on_wire(&mut self, out_at: Time, slot: Slot, fate: Option<DropReason>) {
+        match self.propagation {
+            Propagation::Constant(delay) => {
+                let arrives_at = out_at + delay;
+                self.wire.push_last(OnWire { arrives_at, slot, fate, overtaken: Overtaken::No });
+            }
+            _ => self.put_on_wire_with_jitter(out_at, slot, fate),
+        }
+    }
+
+    fn put_on_wire_with_jitter(&mut self, out_at: Time, slot: Slot, fate: Option<DropReason>) {
+        let mut packet = OnWire { arrives_at: out_at, slot, fate, overtaken: Overtaken::No };
+        let jitter = match &mut self.propagation {
+            Propagation::Constant(_) => return,
+            Propagation::InOrder(jitter) => {
+                let not_before = self.wire.last_arrival().unwrap_or(Time::ZERO);
+                packet.arrives_at = (out_at + jitter.delay_at(out_at)).max(not_before);
+                self.wire.push_last(packet);
+                jitter
+            }
+            Propagation::Free(jitter) => {
+                packet.arrives_at = out_at + jitter.delay_at(out_at);
+                self.stats.overtaken += self.wire.push_by_arrival(packet);
+                jitter
+            }
+        };
+        self.stats.delays_drawn = jitter.draws();
+        self.stats.delays_clipped = jitter.clipped();
+    }
+
+    /// A packet dies here: counted, told, and its slot given up.
+    #[cold]
+    pub(crate) fn drop<S: Sink>(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        reason: DropReason,
+        packets: &mut Packets,
+        sink: &mut S,
+    ) {
+        self.stats.drops.count(reason);
+        if S::ACTIVE {
+            let packet = &packets[slot];
+            sink.emit(now, Event::PacketDropped { link: self.id, packet, reason });
+        }
+        packets.release(slot);
+    }
+}
+
+impl Propagation {
+    pub(super) fn new(delay: Span, jitter: Option<Jitter>) -> Propagation {
+        match jitter {
+            None => Propagation::Constant(delay),
+            Some(jitter) => match jitter.order() {
+                PacketOrder::Kept => Propagation::InOrder(jitter),
+                PacketOrder::Free => Propagation::Free(jitter),
+            },
+        }
+    }
+}
