@@ -78,6 +78,7 @@ fn mechanisms() -> Vec<&'static Mechanism> {
         .chain(endpoint)
         .chain(ackord_path::registry::QUEUE)
         .chain(ackord_path::registry::JITTER)
+        .chain(ackord_path::registry::OUTAGE)
         .chain(ackord_path::registry::LOSS)
         .chain(ackord_path::registry::MEDIUM)
         .chain(ackord_path::registry::PROXY)
@@ -140,6 +141,7 @@ fn kind_name(kind: &KnobKind) -> &'static str {
         KnobKind::Span { .. } => "span",
         KnobKind::Bytes { .. } => "bytes",
         KnobKind::BytesList { .. } => "bytes-list",
+        KnobKind::SpanList { .. } => "span-list",
         KnobKind::Rate { .. } => "rate",
         KnobKind::Ratio => "ratio",
         KnobKind::Choice(_) => "choice",

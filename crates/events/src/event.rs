@@ -1,6 +1,6 @@
 //! Every event.
 
-use ackord_units::{Bytes, Seq, Span};
+use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{FlowId, Packet, Side};
 
 /// One end of one connection.
@@ -202,6 +202,17 @@ pub enum Event<'a> {
         packet: &'a Packet,
         /// Why.
         reason: DropReason,
+    },
+    /// The first packet met an outage of a link: it is lost, or waits. Told when that packet's
+    /// transmission begins, or would have begun; at most once for each outage and direction, never
+    /// for one that no packet meets. Where both directions fade together each tells of it.
+    OutageMet {
+        /// The link.
+        link: LinkId,
+        /// When the outage begins; after the telling if it begins while the packet is transmitted.
+        began: Time,
+        /// When it is over; not part of it.
+        ends: Time,
     },
     /// A link took the medium it shares with others and transmitted.
     MediumTaken {

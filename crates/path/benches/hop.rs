@@ -25,6 +25,7 @@ fn chain() -> Graph {
             delay: Span::from_millis(5),
             queue: Queue::DropTail(DropTail::new(Limit::Packets(1_000))),
             jitter: None,
+            outage: None,
             loss: None,
             medium: None,
             tap: Tap::Off,

@@ -35,7 +35,8 @@ mod schedule;
 pub use graph::{Conservation, Delivery, Graph, GraphBuilder, GraphError, Role, Unbalanced};
 pub use link::{
     DelayDistribution, DelayShape, DropCounts, ErrorRate, Jitter, JitterConfig, LinkConfig,
-    LinkStats, LossModel, PacketOrder, Redraw, Tap,
+    LinkStats, LossModel, Outage, OutageEffect, PacketOrder, Redraw, Sojourn, SojournShape, Tap,
+    Window, Windows,
 };
 pub use medium::{Aggregation, Background, MediumConfig, MediumId, MediumStats, OnOff, WifiConfig};
 pub use packets::{Packets, Slot};
@@ -46,5 +47,5 @@ pub use queue::{
     QueueDiscipline, QueueLength, Threshold, TripSource, Weights,
 };
 pub use random::Stream;
-pub use registry::{BuildError, QueueContext, build_jitter, build_loss, build_queue};
+pub use registry::{BuildError, QueueContext, build_jitter, build_loss, build_outage, build_queue};
 pub use schedule::Schedule;

@@ -6,8 +6,9 @@ use ackord_events::{DropReason, Event, LinkId, NoSink, Sink};
 use ackord_path::{
     Aggregation, ArrivalCounts, DelayDistribution, DelayShape, Delivery, DropTail, ErrorRate,
     Graph, GraphError, Jitter, JitterConfig, Limit, LinkConfig, LossModel, MediumConfig, MediumId,
-    PacketOrder, PaperConfig, PaperDrop, PracticalConfig, PracticalDrop, Queue, Redraw, Role,
-    Stream, Threshold, TripSource, Weights, WifiConfig,
+    Outage, OutageEffect, PacketOrder, PaperConfig, PaperDrop, PracticalConfig, PracticalDrop,
+    Queue, Redraw, Role, Sojourn, SojournShape, Stream, Threshold, TripSource, Weights, WifiConfig,
+    Windows,
 };
 use ackord_units::{Bytes, Rate, Ratio, Span, Time};
 use ackord_wire::{NodeId, Packet};
@@ -182,6 +183,22 @@ fn jitter(link: usize, kind: u64, mean: Span) -> Option<Jitter> {
     Some(Jitter::new(JitterConfig { distribution, when, order }, stream))
 }
 
+/// Outages of a tenth of a millisecond, of either effect; media cannot be held.
+fn outage(link: usize, kind: u64) -> Option<Outage> {
+    let effect = match kind {
+        0 | 2 => OutageEffect::Holds,
+        3 | 4 | 5 => OutageEffect::Loses,
+        _ => return None,
+    };
+    let sojourn = |micros| Sojourn {
+        mean: Span::from_micros(micros),
+        shape: SojournShape::Lognormal { variation: 1.0 },
+    };
+    let stream = Stream::for_element(5, &format!("links/{link}/outage"));
+    let windows = Windows::Drawn { between: sojourn(400), length: sojourn(100), stream };
+    Some(Outage::new(windows, effect))
+}
+
 impl World {
     fn graph(&self) -> Graph {
         let mut builder = builder_with(self.nodes);
@@ -205,6 +222,7 @@ impl World {
                 queue: queue(kind, rate),
                 jitter: jitter(n, kind, Span::from_micros(50 * delay)),
                 medium: (kind >= 5).then_some(air),
+                outage: outage(n, kind),
                 loss: (kind == 1).then(|| {
                     LossModel::random(ErrorRate::PerPacket(Ratio::new(0.1).unwrap()), stream)
                 }),

@@ -77,6 +77,9 @@ impl Scenario {
         if link.forward.jitter.is_some() && link.reverse.jitter.is_none() {
             line(&mut text, "jitter = \"none\"");
         }
+        if link.forward.outage.is_some() && link.reverse.outage.is_none() {
+            line(&mut text, "outage = \"none\"");
+        }
         text
     }
 
@@ -134,14 +137,16 @@ fn quoted(text: &str) -> String {
 
 fn direction(direction: &Direction) -> String {
     let loss = direction.loss.as_ref().map_or("\"none\"".to_owned(), choice);
-    // Without jitter nothing is said of it: scenarios older than the key keep their hash.
+    // What a direction does not have is not said: scenarios older than the key keep their hash.
+    let outage = direction.outage.as_ref().map(|outage| format!("outage = {}\n", choice(outage)));
     let jitter = direction.jitter.as_ref().map(|jitter| format!("jitter = {}\n", choice(jitter)));
     format!(
-        "rate = \"{}\"\ndelay = \"{}\"\n{}queue = {}\nloss = {loss}\n",
+        "rate = \"{}\"\ndelay = \"{}\"\n{}queue = {}\n{}loss = {loss}\n",
         direction.rate,
         direction.delay,
         jitter.unwrap_or_default(),
-        choice(&direction.queue)
+        choice(&direction.queue),
+        outage.unwrap_or_default()
     )
 }
 
@@ -177,6 +182,10 @@ fn value_text(value: &KnobValue) -> String {
             format!("{{ {} }}", parts.join(", "))
         }
         KnobValue::BytesList(values) => {
+            let parts: Vec<_> = values.iter().map(|value| format!("\"{value}\"")).collect();
+            format!("[{}]", parts.join(", "))
+        }
+        KnobValue::SpanList(values) => {
             let parts: Vec<_> = values.iter().map(|value| format!("\"{value}\"")).collect();
             format!("[{}]", parts.join(", "))
         }

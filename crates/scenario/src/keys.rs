@@ -161,6 +161,12 @@ pub(crate) static LINK: &[Key] = &[
         "The queue before the transmitter",
     ),
     optional(
+        "outage",
+        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::OUTAGE, kind: Kind::Named },
+        "none",
+        "When the link is out, both directions together unless it says otherwise",
+    ),
+    optional(
         "loss",
         Shape::ChoiceOrNone { mechanisms: ackord_path::registry::LOSS, kind: Kind::Named },
         "none",
@@ -196,6 +202,12 @@ pub(crate) static REVERSE: &[Key] = &[
         Shape::Choice { mechanisms: ackord_path::registry::QUEUE, kind: Kind::Inherited },
         "as forward",
         "The queue before the transmitter",
+    ),
+    optional(
+        "outage",
+        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::OUTAGE, kind: Kind::Inherited },
+        "as forward",
+        "When the link is out; `none` where forward is out at times and reverse is not",
     ),
     optional(
         "loss",
@@ -302,6 +314,7 @@ pub(crate) static TCP: &[(&str, &[Mechanism], &str, &str)] = &[
 pub(crate) const CHOICES: &[&str] = &[
     "queue",
     "jitter",
+    "outage",
     "loss",
     "medium",
     "proxy",

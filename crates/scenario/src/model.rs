@@ -88,6 +88,8 @@ pub struct Direction {
     pub jitter: Option<Choice>,
     /// The queue before the transmitter ([`ackord_path::registry::QUEUE`]).
     pub queue: Choice,
+    /// When it is out ([`ackord_path::registry::OUTAGE`]); never when absent.
+    pub outage: Option<Choice>,
     /// What the wire loses ([`ackord_path::registry::LOSS`]); nothing when absent.
     pub loss: Option<Choice>,
 }

@@ -197,6 +197,11 @@ fn knob_kind(kind: &KnobKind) -> Value {
             "minItems": 1,
             "items": quantity::<Bytes>(),
         }),
+        KnobKind::SpanList { .. } => json!({
+            "type": "array",
+            "minItems": 1,
+            "items": quantity::<Span>(),
+        }),
         KnobKind::Rate { .. } => quantity::<Rate>(),
         KnobKind::Ratio => quantity::<Ratio>(),
         KnobKind::Choice(words) if words.contains(&"on") && words.contains(&"off") => {

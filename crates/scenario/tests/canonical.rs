@@ -40,6 +40,15 @@ fn knob_value(kind: KnobKind) -> BoxedStrategy<String> {
         KnobKind::PerFlow { min, max } => (min..=max, min..=max)
             .prop_map(|(all, one)| format!("{{ \"up-*\" = {all:?}, up-2 = {one:?} }}"))
             .boxed(),
+        KnobKind::SpanList { min, max } => {
+            prop::collection::vec(min.as_nanos()..=max.as_nanos(), 1..4)
+                .prop_map(|spans| {
+                    let quoted: Vec<_> =
+                        spans.iter().map(|span| format!("\"{span} ns\"")).collect();
+                    format!("[{}]", quoted.join(", "))
+                })
+                .boxed()
+        }
         KnobKind::PacketsOrBytes => (1u64..1_000_000, any::<bool>())
             .prop_map(
                 |(n, packets)| {
@@ -87,6 +96,18 @@ fn link_loss() -> BoxedStrategy<String> {
     one.prop_map(|rate| format!("{{ kind = \"random\", {rate} }}")).boxed()
 }
 
+/// Outages as people write them: the lists of a schedule have to agree.
+fn outage() -> BoxedStrategy<String> {
+    let (schedule, random) = ackord_path::registry::OUTAGE.split_at(1);
+    assert_eq!(schedule[0].name, "schedule", "the first of them");
+    let listed = (0u64..1_000, 1u64..1_000, any::<bool>()).prop_map(|(from, lasts, again)| {
+        let every = if again { ", every = \"1 s\"" } else { "" };
+        let from = format!("[\"{from} us\", \"{} us\"]", from + lasts);
+        format!("{{ kind = \"schedule\", from = {from}, for = [\"{lasts} us\"]{every} }}")
+    });
+    prop_oneof![Just("\"none\"".to_owned()), listed, choice(random)].boxed()
+}
+
 fn tcp() -> BoxedStrategy<String> {
     use ackord_tcp::registry::{ACK, CONGESTION, ENDPOINT, LOSS, NAGLE, RECOVERY};
     let families = [
@@ -118,13 +139,14 @@ fn file() -> impl Strategy<Value = String> {
     let traffic = choice(ackord_traffic::registry::WORKLOAD);
     let jitter = || prop::option::of(choice(ackord_path::registry::JITTER));
     let queues = (queue(), queue(), jitter(), jitter());
-    let link = (queues, link_loss(), medium, 1u64..100_000_000_000, 0u64..1_000_000_000);
+    let outages = (outage(), outage());
+    let link = (queues, (link_loss(), outages), medium, 1u64..100_000_000_000, 0u64..1_000_000_000);
     let ends = (tcp(), tcp(), tcp(), select(&["client", "server"][..]));
     let start = (0u64..1_000, 0u64..1_000);
     (head, link, ends, traffic, start).prop_map(
         |(
             (seed, purpose, more),
-            ((queue, reverse, jitter, jitter_back), loss, medium, rate, delay),
+            ((queue, reverse, jitter, jitter_back), (loss, outages), medium, rate, delay),
             (base, both, receiver, sends),
             traffic,
             (first, last),
@@ -133,6 +155,7 @@ fn file() -> impl Strategy<Value = String> {
             let duration = 2_000 + more;
             let last = first + last;
             let or_none = |jitter: Option<String>| jitter.unwrap_or("\"none\"".to_owned());
+            let (outage, outage_back) = outages;
             let (jitter, jitter_back) = (or_none(jitter), or_none(jitter_back));
             format!(
                 r#"version = 1
@@ -165,6 +188,8 @@ from = "r"
 to = "b"
 rate = "1 Gbit/s"
 delay = "0 s"
+outage = {outage}
+reverse = {{ outage = {outage_back} }}
 [[proxies]]
 name = "box"
 at = "r"

@@ -3,7 +3,8 @@
 use ackord_events::LinkId;
 use ackord_events::ProxyId;
 use ackord_path::registry::{
-    self, QueueContext, build_jitter, build_loss, build_medium, build_proxy, build_queue,
+    self, QueueContext, build_jitter, build_loss, build_medium, build_outage, build_proxy,
+    build_queue, outage_is_shared,
 };
 use ackord_path::{
     Graph, GraphError, Lifetime, LinkConfig, MediumId, ProxyConfig, Role, Stream, Tap,
@@ -109,6 +110,12 @@ fn proxy_config(proxy: &Proxy) -> Result<Option<ProxyConfig>, registry::BuildErr
     }))
 }
 
+/// The stream of something that both directions of a link have together. `both` tells it from the
+/// forward direction's own.
+fn shared_stream(link: &Link, of: &str) -> String {
+    format!("links/{}/both/{of}", link.name)
+}
+
 fn link_config(
     scenario: &Scenario,
     seed: u64,
@@ -131,6 +138,11 @@ fn link_config(
         },
         stream: stream("queue"),
     };
+    // Directions that are out together draw the same times: from streams of the same name.
+    let outage = |choice| match outage_is_shared(choice) {
+        true => build_outage(choice, Stream::for_element(seed, &shared_stream(link, "outage"))),
+        false => build_outage(choice, stream("outage")),
+    };
     let jitter = direction.jitter.as_ref();
     let loss = direction.loss.as_ref();
     let tapped = scenario.record.captures.iter().any(|tap| (tap.link, tap.way) == (index, way));
@@ -143,6 +155,7 @@ fn link_config(
             .map(|choice| build_jitter(choice, direction.delay, stream("jitter")))
             .transpose()?,
         queue: build_queue(&direction.queue, &context)?,
+        outage: direction.outage.as_ref().map(outage).transpose()?,
         loss: loss.map(|choice| build_loss(choice, stream("loss"))).transpose()?,
         medium,
         tap: if tapped { Tap::On } else { Tap::Off },

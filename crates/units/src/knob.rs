@@ -76,6 +76,13 @@ pub enum KnobKind {
         /// Largest.
         max: Bytes,
     },
+    /// Time spans, one or more.
+    SpanList {
+        /// Shortest.
+        min: Span,
+        /// Longest.
+        max: Span,
+    },
     /// A rate.
     Rate {
         /// Slowest.
@@ -111,6 +118,8 @@ pub enum KnobValue {
     Bytes(Bytes),
     /// Amounts of data.
     BytesList(Vec<Bytes>),
+    /// Time spans.
+    SpanList(Vec<Span>),
     /// A rate.
     Rate(Rate),
     /// A share.
@@ -235,6 +244,10 @@ impl KnobKind {
                 let values = text.split(',').map(|part| quantity(part.trim(), min, max));
                 values.collect::<Result<_, _>>().map(KnobValue::BytesList)
             }
+            KnobKind::SpanList { min, max } => {
+                let values = text.split(',').map(|part| quantity(part.trim(), min, max));
+                values.collect::<Result<_, _>>().map(KnobValue::SpanList)
+            }
             KnobKind::Rate { min, max } => quantity(text, min, max).map(KnobValue::Rate),
             KnobKind::Ratio => quantity(text, Ratio::ZERO, Ratio::ONE).map(KnobValue::Ratio),
             KnobKind::Choice(words) => match words.iter().find(|word| **word == text) {
@@ -273,6 +286,9 @@ impl KnobKind {
             KnobKind::BytesList { min, max } => {
                 format!("a list of amounts of data, each {min} to {max}")
             }
+            KnobKind::SpanList { min, max } => {
+                format!("a list of time spans, each {min} to {max}")
+            }
             KnobKind::Rate { min, max } => format!("{min} to {max}"),
             KnobKind::Ratio => "0 % to 100 %".to_owned(),
             KnobKind::Choice(words) => words.join(", "),
@@ -304,6 +320,7 @@ accessors! {
     as_span: Span -> Span, "The span, if it is one.";
     as_bytes: Bytes -> Bytes, "The amount of data, if it is one.";
     as_bytes_list: BytesList -> Vec<Bytes>, "The amounts of data, if it is a list of them.";
+    as_span_list: SpanList -> Vec<Span>, "The time spans, if it is a list of them.";
     as_rate: Rate -> Rate, "The rate, if it is one.";
     as_ratio: Ratio -> Ratio, "The share, if it is one.";
     as_choice: Choice -> String, "The word, if it is one.";
@@ -320,6 +337,10 @@ impl fmt::Display for KnobValue {
             KnobValue::Bytes(value) => write!(f, "{value}"),
             KnobValue::BytesList(values) => {
                 let parts: Vec<_> = values.iter().map(Bytes::to_string).collect();
+                f.write_str(&parts.join(", "))
+            }
+            KnobValue::SpanList(values) => {
+                let parts: Vec<_> = values.iter().map(Span::to_string).collect();
                 f.write_str(&parts.join(", "))
             }
             KnobValue::Rate(value) => write!(f, "{value}"),

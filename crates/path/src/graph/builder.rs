@@ -72,6 +72,12 @@ pub enum GraphError {
         /// Where it is to stand.
         node: NodeId,
     },
+    /// A link on a medium is to wait for something beside the medium.
+    #[error("link {} shares a medium, whose turns no outage can hold back", .link.0)]
+    WaitsOnMedium {
+        /// The link.
+        link: LinkId,
+    },
     /// More nodes than node numbers.
     #[error("{nodes} nodes are more than the 65536 that can be numbered")]
     TooManyNodes {
@@ -165,6 +171,9 @@ impl GraphBuilder {
             }
             if let Some(medium) = config.medium.filter(|m| m.0 as usize >= self.media.len()) {
                 return Err(GraphError::UnknownMedium { link, medium });
+            }
+            if config.medium.is_some() && Link::may_wait(config) {
+                return Err(GraphError::WaitsOnMedium { link });
             }
             if config.rate == Rate::from_bits_per_sec(0) {
                 return Err(GraphError::ZeroRate { link });

@@ -1,7 +1,7 @@
 //! What happens after a packet's transmission: it travels, and arrives or dies.
 
 use super::wire::{OnWire, Overtaken};
-use super::{Jitter, Link, PacketOrder, Tap};
+use super::{Attends, Jitter, Link, PacketOrder, Tap};
 use crate::packets::{Packets, Slot};
 use ackord_events::{DropReason, Event, Sink, TapPoint};
 use ackord_units::{Span, Time};
@@ -31,7 +31,7 @@ impl Link {
         sink: &mut S,
     ) -> Option<Slot> {
         self.run_until(now, packets, sink);
-        if self.order == PacketOrder::Free && self.wire.next_arrival() > Some(now) {
+        if self.attends == Attends::TransmitterToo && self.wire.next_arrival() != Some(now) {
             return None;
         }
         let OnWire { arrives_at, slot, fate, .. } =
@@ -49,13 +49,15 @@ impl Link {
     }
 
     /// When the link is next to be looked at: when the next packet arrives at the far end, or
-    /// sooner, where the next one out may overtake it.
+    /// sooner, where the transmitter has to be attended to.
     #[inline]
     pub(crate) fn due_at(&self) -> Option<Time> {
         let arrival = self.wire.next_arrival();
-        match self.order {
-            PacketOrder::Free if self.waiting > 0 => arrival.map(|at| at.min(self.free_at)),
-            PacketOrder::Kept | PacketOrder::Free => arrival,
+        match self.attends {
+            Attends::TransmitterToo if self.waiting > 0 => {
+                Some(arrival.map_or(self.free_at, |at| at.min(self.free_at)))
+            }
+            Attends::Arrivals | Attends::TransmitterToo => arrival,
         }
     }
 

@@ -8,6 +8,9 @@
 //! | `telling.rs` | the events of both |
 //! | `serializer.rs` | how long a packet's transmission takes |
 //! | `wire.rs` | the packets whose transmission has begun |
+//! | `extras.rs` | what a link may have beside all this, and in which order it acts |
+//! | `outage.rs` | [`Outage`]: times in which a link is out |
+//! | `windows.rs`, `sojourn.rs` | [`Windows`], [`Sojourn`]: which times those are |
 //! | `loss.rs` | [`LossModel`]: what the medium loses |
 //! | `jitter.rs` | [`Jitter`]: a propagation delay that is drawn at random |
 //! | `stats.rs` | [`LinkStats`]: plain counters, always on |
@@ -21,19 +24,24 @@
 //! queue. The next arrival is therefore always the head of the wire.
 //!
 //! Where packets may overtake one another that does not hold: the next one out may arrive before
-//! everything that is on the wire. Such a link is also due whenever its transmitter becomes free
-//! with packets waiting, so a packet that waited costs two events there.
+//! everything that is on the wire. Nor does it where a transmitter may have to wait for something
+//! else than the packet before, such as the end of an outage. Such a link is also due whenever its
+//! transmitter becomes free with packets waiting, so a packet that waited costs two events there.
 //!
 //! At the same instant the transmitter goes first: a packet that arrives just as a place in the
 //! queue becomes free finds it free.
 
 mod arrival;
+mod extras;
 mod jitter;
 mod loss;
+mod outage;
 mod serializer;
+mod sojourn;
 mod stats;
 mod telling;
 mod transmitter;
+mod windows;
 mod wire;
 
 use crate::medium::MediumId;
@@ -43,12 +51,16 @@ use ackord_events::LinkId;
 use ackord_units::{Rate, Span, Time};
 use ackord_wire::NodeId;
 use arrival::Propagation;
+use extras::Extras;
 use serializer::Serializer;
 use wire::Wire;
 
 pub use jitter::{DelayDistribution, DelayShape, Jitter, JitterConfig, PacketOrder, Redraw};
 pub use loss::{ErrorRate, LossModel};
+pub use outage::{Outage, OutageEffect};
+pub use sojourn::{Sojourn, SojournShape};
 pub use stats::{DropCounts, LinkStats};
+pub use windows::{Window, Windows};
 
 /// What a link is made of.
 #[derive(Clone, Debug)]
@@ -65,6 +77,8 @@ pub struct LinkConfig {
     pub jitter: Option<Jitter>,
     /// What waits for the transmitter.
     pub queue: Queue,
+    /// When it is out and what that does; nothing for a link that never is.
+    pub outage: Option<Outage>,
     /// What the medium loses; nothing for a perfect medium.
     pub loss: Option<LossModel>,
     /// The medium it shares, which then does the transmitting at `rate`; nothing for a link with a
@@ -95,19 +109,29 @@ pub(crate) struct Link {
     watcher: Option<LinkId>,
     serializer: Serializer,
     propagation: Propagation,
-    /// Whether packets may overtake one another, kept here because it is asked for at every turn.
-    order: PacketOrder,
+    /// What it is due for, kept here because it is asked for at every turn.
+    attends: Attends,
     medium: Option<MediumId>,
     /// When the transmitter has finished what it has begun; never, where a medium transmits.
     free_at: Time,
     /// Packets in the queue, kept here because it is asked for at every turn.
     waiting: u32,
     queue: Queue,
-    loss: Option<LossModel>,
+    extras: Option<Box<Extras>>,
     tap: Tap,
     wire: Wire,
     outlet: Outlet,
     stats: LinkStats,
+}
+
+/// What a link has to be looked at for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attends {
+    /// Arrivals: what the transmitter does in between can be made up for then.
+    Arrivals,
+    /// Its transmitter too, whenever it becomes free with packets waiting: the next packet out may
+    /// arrive before those on the wire, or there may be none on it.
+    TransmitterToo,
 }
 
 /// What a link knows of the graph around it.
@@ -122,9 +146,12 @@ pub(crate) struct Place {
 impl Link {
     pub(crate) fn new(id: LinkId, config: LinkConfig, place: Place) -> Link {
         let propagation = Propagation::new(config.delay, config.jitter);
-        let order = match propagation {
-            Propagation::Constant(_) | Propagation::InOrder(_) => PacketOrder::Kept,
-            Propagation::Free(_) => PacketOrder::Free,
+        let extras = Extras::new(config.outage, config.loss);
+        let may_wait = extras.as_ref().is_some_and(|extras| extras.may_wait());
+        let attends = match propagation {
+            Propagation::Free(_) => Attends::TransmitterToo,
+            _ if may_wait => Attends::TransmitterToo,
+            Propagation::Constant(_) | Propagation::InOrder(_) => Attends::Arrivals,
         };
         Link {
             id,
@@ -133,12 +160,12 @@ impl Link {
             watcher: place.watcher,
             serializer: Serializer::new(config.rate),
             propagation,
-            order,
+            attends,
             medium: config.medium,
             free_at: if config.medium.is_some() { Time::NEVER } else { Time::ZERO },
             waiting: config.queue.length().packets,
             queue: config.queue,
-            loss: config.loss,
+            extras,
             tap: config.tap,
             wire: Wire::default(),
             outlet: Outlet::default(),
@@ -183,10 +210,16 @@ impl Link {
         self.waiting > 0
     }
 
+    /// Whether its transmitter may have to wait although it is free.
+    pub(crate) fn may_wait(config: &LinkConfig) -> bool {
+        config.outage.as_ref().is_some_and(|outage| outage.effect() == OutageEffect::Holds)
+    }
+
     /// How long the transmitter has been sending, up to `now`, if it has caught up with `now`. Not
     /// for links on a medium.
     pub(crate) fn busy_for(&self, now: Time) -> Span {
-        self.stats.busy_for.saturating_sub(self.free_at.saturating_since(now))
+        let until = self.extras.as_ref().map_or(self.free_at, |extras| extras.sending_until);
+        self.stats.busy_for.saturating_sub(until.saturating_since(now))
     }
 
     /// Packets in the queue and on the wire.

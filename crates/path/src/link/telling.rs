@@ -1,9 +1,10 @@
 //! What a link tells of its packets.
 
-use super::Link;
+use super::windows::Window;
+use super::{Link, LinkStats};
 use crate::packets::Packets;
 use crate::queue::{QueueDiscipline, QueueLength};
-use ackord_events::{Event, Sink};
+use ackord_events::{Event, LinkId, Sink};
 use ackord_units::{Span, Time};
 use ackord_wire::Packet;
 
@@ -86,4 +87,16 @@ impl Link {
         };
         sink.emit(now, event);
     }
+}
+
+/// A packet is the first to meet an outage.
+pub(super) fn tell_met<S: Sink>(
+    met: Window,
+    link: LinkId,
+    at: Time,
+    stats: &mut LinkStats,
+    sink: &mut S,
+) {
+    stats.outages_met += 1;
+    sink.emit(at, Event::OutageMet { link, began: met.began, ends: met.ends });
 }

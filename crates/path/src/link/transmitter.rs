@@ -3,16 +3,20 @@
 //! The transmitter is lazy: it does what it would have done whenever the link is looked at, each
 //! thing at its own instant. See the module above for why nobody can tell.
 
-use super::{Link, PacketOrder, Tap};
+use super::extras::Transmission;
+use super::telling::tell_met;
+use super::{Attends, Link, Tap};
 use crate::packets::{Packets, Slot};
 use crate::queue::{Around, Queue, QueueDiscipline, QueueLength};
 use ackord_events::{DropReason, Event, Sink, TapPoint};
 use ackord_units::{Span, Time};
 
-/// Whether a queue with packets in it gave one, or dropped them all.
-enum Sent {
-    Yes,
-    No,
+/// Whether the transmitter may have more to do.
+enum Turn {
+    /// It sent a packet, or found when it may next try.
+    Taken,
+    /// The queue dropped all it had.
+    Passed,
 }
 
 impl Link {
@@ -36,8 +40,8 @@ impl Link {
         } else {
             self.enqueue(now, slot, packets, sink);
         }
-        // In order, what is sent later arrives later: only the first on the wire changes it.
-        let may_be_sooner = was_empty || self.order == PacketOrder::Free;
+        // Where what is sent later arrives later, only the first on the wire changes it.
+        let may_be_sooner = was_empty || self.attends == Attends::TransmitterToo;
         if may_be_sooner { self.due_at() } else { None }
     }
 
@@ -45,16 +49,31 @@ impl Link {
     #[inline]
     pub(crate) fn run_until<S: Sink>(&mut self, now: Time, packets: &mut Packets, sink: &mut S) {
         while self.waiting > 0 && self.free_at <= now {
-            let Sent::Yes = self.transmit_next(packets, sink) else { break };
+            let Turn::Taken = self.transmit_next(packets, sink) else { break };
         }
     }
 
     /// The transmitter is free and takes what the queue gives it.
-    fn transmit_next<S: Sink>(&mut self, packets: &mut Packets, sink: &mut S) -> Sent {
+    fn transmit_next<S: Sink>(&mut self, packets: &mut Packets, sink: &mut S) -> Turn {
+        if self.extras.is_some() {
+            return self.transmit_next_with_extras(packets, sink);
+        }
         let at = self.free_at;
-        let Some(slot) = self.dequeue(at, packets, sink) else { return Sent::No };
+        let Some(slot) = self.dequeue(at, packets, sink) else { return Turn::Passed };
         self.transmit(at, slot);
-        Sent::Yes
+        Turn::Taken
+    }
+
+    #[inline(never)]
+    fn transmit_next_with_extras<S: Sink>(&mut self, packets: &mut Packets, sink: &mut S) -> Turn {
+        let at = self.free_at;
+        if let Some(later) = self.wait_until(at, sink) {
+            self.free_at = later;
+            return Turn::Taken;
+        }
+        let Some(slot) = self.dequeue(at, packets, sink) else { return Turn::Passed };
+        self.transmit_with_extras(at, slot, sink);
+        Turn::Taken
     }
 
     #[inline]
@@ -67,6 +86,7 @@ impl Link {
         self.tell_dequeued(at, &packets[dequeued.slot], dequeued.waited, sink);
         Some(dequeued.slot)
     }
+
     /// The medium takes the next packet out of the queue.
     pub(crate) fn take_for_medium<S: Sink>(
         &mut self,
@@ -84,8 +104,17 @@ impl Link {
     }
 
     /// The medium is done with a packet: it is on its way from `at` on, or lost for this reason.
-    pub(crate) fn launch(&mut self, at: Time, slot: Slot, fate: Option<DropReason>) {
-        let lost = self.loss.as_mut().and_then(|loss| loss.draw(slot.ip_len));
+    pub(crate) fn launch<S: Sink>(
+        &mut self,
+        at: Time,
+        slot: Slot,
+        fate: Option<DropReason>,
+        sink: &mut S,
+    ) {
+        let lost = match self.extras.is_some() {
+            true => self.fate(Transmission { from: at, out_at: at, ip_len: slot.ip_len }, sink),
+            false => None,
+        };
         self.put_on_wire(at, slot, fate.or(lost));
     }
 
@@ -99,24 +128,29 @@ impl Link {
     fn pass<S: Sink>(&mut self, now: Time, slot: Slot, packets: &mut Packets, sink: &mut S) {
         // What need not wait is nothing to drop-tail; it is asked by its name because it is what
         // nearly every link has.
-        if matches!(self.queue, Queue::DropTail(_)) {
+        if self.extras.is_none() && matches!(self.queue, Queue::DropTail(_)) {
             if S::ACTIVE {
                 self.tell_passed(now, &packets[slot], sink);
             }
             self.transmit(now, slot);
         } else {
-            self.pass_by_queue(now, slot, packets, sink);
+            self.pass_with_care(now, slot, packets, sink);
         }
     }
 
+    /// The same for any queue, and for a transmitter that may have to wait.
     #[inline(never)]
-    fn pass_by_queue<S: Sink>(
+    fn pass_with_care<S: Sink>(
         &mut self,
         now: Time,
         slot: Slot,
         packets: &mut Packets,
         sink: &mut S,
     ) {
+        if let Some(later) = self.wait_until(now, sink) {
+            self.free_at = later;
+            return self.enqueue(now, slot, packets, sink);
+        }
         let around = &mut Around { packets, outlet: &mut self.outlet };
         let passed = match self.queue.pass(now, slot, around) {
             Ok(passed) => passed,
@@ -126,7 +160,10 @@ impl Link {
         self.drain_outlet(now, packets, sink);
         if let Some(slot) = passed {
             self.tell_dequeued(now, &packets[slot], Span::ZERO, sink);
-            self.transmit(now, slot);
+            match self.extras.is_some() {
+                true => self.transmit_with_extras(now, slot, sink),
+                false => self.transmit(now, slot),
+            }
         }
     }
 
@@ -157,7 +194,33 @@ impl Link {
         self.stats.packets += 1;
         self.stats.bytes += u64::from(ip_len);
         self.stats.busy_for += takes;
-        let fate = self.loss.as_mut().and_then(|loss| loss.draw(ip_len));
-        self.put_on_wire(self.free_at, slot, fate);
+        self.put_on_wire(self.free_at, slot, None);
+    }
+
+    fn transmit_with_extras<S: Sink>(&mut self, from: Time, slot: Slot, sink: &mut S) {
+        let ip_len = slot.ip_len;
+        let takes = self.serializer.time_for(ip_len);
+        let out_at = from + takes;
+        self.free_at = out_at;
+        self.stats.packets += 1;
+        self.stats.bytes += u64::from(ip_len);
+        self.stats.busy_for += takes;
+        if let Some(extras) = &mut self.extras {
+            extras.sending_until = out_at;
+        }
+        let fate = self.fate(Transmission { from, out_at, ip_len }, sink);
+        self.put_on_wire(out_at, slot, fate);
+    }
+
+    /// When a packet that could be transmitted at `at` may be, if not at once.
+    fn wait_until<S: Sink>(&mut self, at: Time, sink: &mut S) -> Option<Time> {
+        let Link { extras, id, stats, .. } = self;
+        extras.as_mut()?.wait_until(at, |met| tell_met(met, *id, at, stats, sink))
+    }
+
+    /// Why a packet dies on the way, or nothing.
+    fn fate<S: Sink>(&mut self, of: Transmission, sink: &mut S) -> Option<DropReason> {
+        let Link { extras, id, stats, .. } = self;
+        extras.as_mut()?.fate(of, |met| tell_met(met, *id, of.from, stats, sink))
     }
 }

@@ -4,6 +4,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `queue.rs` | [`QUEUE`]: what waits for the transmitter |
+//! | `outage.rs` | [`OUTAGE`]: when the link is out |
 //! | `loss.rs` | [`LOSS`]: what the wire loses |
 //! | `jitter.rs` | [`JITTER`]: propagation delays that are drawn |
 //! | `medium.rs` | [`MEDIUM`]: what both directions of a link share |
@@ -12,6 +13,7 @@
 mod jitter;
 mod loss;
 mod medium;
+mod outage;
 mod proxy;
 mod queue;
 
@@ -20,6 +22,9 @@ use ackord_units::{Choice, KnobValue};
 pub use jitter::{JITTER, build_jitter};
 pub use loss::{LOSS, LossProblem, build_loss, check_loss};
 pub use medium::{MEDIUM, MediumProblem, build_medium, check_medium};
+pub use outage::{
+    OUTAGE, OutageProblem, build_outage, check_outage, outage_holds, outage_is_shared,
+};
 pub use proxy::{PROXY, build_proxy};
 pub use queue::{QUEUE, QueueContext, build_queue};
 

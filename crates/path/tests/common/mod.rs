@@ -36,6 +36,7 @@ pub(crate) fn link(from: u16, to: u16) -> LinkConfig {
         delay: Span::from_millis(10),
         jitter: None,
         queue: drop_tail(100),
+        outage: None,
         loss: None,
         medium: None,
         tap: Tap::Off,

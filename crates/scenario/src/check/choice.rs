@@ -4,8 +4,9 @@ use super::reader::{Field, join};
 use super::{Report, names::NameSet};
 use crate::document::{Item, Table, Value};
 use crate::error::{NameOf, Wrong};
-use ackord_units::{Bytes, Choice, Knob, KnobKind, KnobValue, Mechanism};
+use ackord_units::{Choice, Knob, KnobKind, KnobValue, Mechanism, Quantity};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 /// What may be chosen under a key.
@@ -136,6 +137,9 @@ pub(super) fn setting(
         (Value::Array(items), KnobKind::BytesList { min, max }) => {
             return amounts(report, field, items, min..=max).map(KnobValue::BytesList);
         }
+        (Value::Array(items), KnobKind::SpanList { min, max }) => {
+            return amounts(report, field, items, min..=max).map(KnobValue::SpanList);
+        }
         (Value::Text(text), _) => text.clone(),
         // For a knob with a unit a bare number fails to parse, with an error that says so.
         (Value::Integer(number), _) => number.to_string(),
@@ -157,25 +161,25 @@ pub(super) fn setting(
     }
 }
 
-/// The amounts of data in a list, each within `range`.
-fn amounts(
+/// The quantities in a list, each within `range`.
+fn amounts<Q: Quantity + PartialOrd + Display>(
     report: &mut Report,
     field: &Field<'_>,
     items: &[Item],
-    range: RangeInclusive<Bytes>,
-) -> Option<Vec<Bytes>> {
+    range: RangeInclusive<Q>,
+) -> Option<Vec<Q>> {
     let (min, max) = (range.start(), range.end());
     if items.is_empty() {
         let why = "the list is empty".to_owned();
-        let allowed = format!("one amount or more, each {min} to {max}");
+        let allowed = format!("one or more, each {min} to {max}");
         field.report(report, Wrong::BadValue { why, allowed });
         return None;
     }
     let mut values = Some(Vec::new());
     for (index, item) in items.iter().enumerate() {
         let element = Field { item, path: join(&field.path, &index.to_string()) };
-        let value: Option<Bytes> = element.quantity(report);
-        if let Some(outside) = value.filter(|value| !range.contains(value)) {
+        let value: Option<Q> = element.quantity(report);
+        if let Some(outside) = value.as_ref().filter(|value| !range.contains(value)) {
             let why = format!("`{outside}` is out of range");
             let allowed = format!("{min} to {max}");
             element.report(report, Wrong::BadValue { why, allowed });

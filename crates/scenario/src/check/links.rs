@@ -1,7 +1,8 @@
 //! `[[links]]`: two directions each, groups expanded.
 
 use super::Report;
-use super::choice::{Family, choice, registered};
+use super::choice::registered;
+use super::link_choices::{jitter, loss, medium, outage, queue};
 use super::names::{self, NameSet, Nodes, Pair};
 use super::reader::{Field, Reader, join};
 use crate::document::Place;
@@ -30,6 +31,7 @@ struct Draft {
     delay: Option<Span>,
     jitter: Option<Option<Choice>>,
     queue: Option<Choice>,
+    outage: Option<Option<Choice>>,
     loss: Option<Option<Choice>>,
 }
 
@@ -106,6 +108,10 @@ fn add(
     let forward = forward(report, reader, flows);
     let reverse = reverse(report, reader, flows, &forward);
     let medium = medium(report, reader, flows);
+    if medium.is_some() {
+        forward.refuse_waiting(report, reader);
+        reverse.refuse_waiting(report, reader);
+    }
     let (from, to, name) = (from?, to?, name?);
     let pair = Pair { reader, what: "link", name: &name, from: &from, to: &to };
     for member in names::expand(report, &pair)? {
@@ -140,6 +146,7 @@ fn forward(report: &mut Report, reader: &Reader<'_>, flows: &NameSet) -> Draft {
         delay: reader.span(report, "delay"),
         queue: queue(report, reader, flows, Some(&default)),
         jitter: jitter(report, reader, flows, None),
+        outage: outage(report, reader, flows, None),
         loss: loss(report, reader, flows, None),
     }
 }
@@ -160,84 +167,32 @@ fn reverse(report: &mut Report, link: &Reader<'_>, flows: &NameSet, forward: &Dr
     draft.queue = queue(report, &reader, flows, forward.queue.as_ref());
     let inherited = forward.jitter.as_ref().and_then(Option::as_ref);
     draft.jitter = jitter(report, &reader, flows, inherited);
+    let inherited = forward.outage.as_ref().and_then(Option::as_ref);
+    draft.outage = outage(report, &reader, flows, inherited);
     let inherited = forward.loss.as_ref().and_then(Option::as_ref);
     draft.loss = loss(report, &reader, flows, inherited);
     draft
 }
 
-fn queue(
-    report: &mut Report,
-    reader: &Reader<'_>,
-    flows: &NameSet,
-    inherited: Option<&Choice>,
-) -> Option<Choice> {
-    let Some(field) = reader.get("queue") else { return inherited.cloned() };
-    let family = Family { key: "queue", mechanisms: registry::QUEUE, inherited, flows };
-    choice(report, &field, family)
-}
-
-fn jitter(
-    report: &mut Report,
-    reader: &Reader<'_>,
-    flows: &NameSet,
-    inherited: Option<&Choice>,
-) -> Option<Option<Choice>> {
-    let family = Family { key: "jitter", mechanisms: registry::JITTER, inherited, flows };
-    perhaps(report, reader, family)
-}
-
-fn loss(
-    report: &mut Report,
-    reader: &Reader<'_>,
-    flows: &NameSet,
-    inherited: Option<&Choice>,
-) -> Option<Option<Choice>> {
-    let family = Family { key: "loss", mechanisms: registry::LOSS, inherited, flows };
-    let before = report.problems.len();
-    let chosen = perhaps(report, reader, family)?;
-    if report.problems.len() > before {
-        return None;
-    }
-    let (Some(field), Some(choice)) = (reader.get("loss"), &chosen) else { return Some(chosen) };
-    if let Err(problem) = registry::check_loss(choice) {
-        let allowed = registry::LossProblem::ALLOWED.to_owned();
-        field.report(report, Wrong::BadValue { why: problem.to_string(), allowed });
-        return None;
-    }
-    Some(chosen)
-}
-
-/// A choice that may also be `none`.
-fn perhaps(report: &mut Report, reader: &Reader<'_>, family: Family<'_>) -> Option<Option<Choice>> {
-    let Some(field) = reader.get(family.key) else { return Some(family.inherited.cloned()) };
-    if field.item.as_text() == Some("none") {
-        return Some(None);
-    }
-    choice(report, &field, family).map(Some)
-}
-
-/// What both directions share; nothing also where it is wrong, which has then been reported.
-fn medium(report: &mut Report, reader: &Reader<'_>, flows: &NameSet) -> Option<Choice> {
-    let field = reader.get("medium")?;
-    if field.item.as_text() == Some("none") {
-        return None;
-    }
-    let family = Family { key: "medium", mechanisms: registry::MEDIUM, inherited: None, flows };
-    let chosen = choice(report, &field, family)?;
-    if let Err(problem) = registry::check_medium(&chosen) {
-        let allowed = registry::MediumProblem::ALLOWED.to_owned();
-        field.report(report, Wrong::BadValue { why: problem.to_string(), allowed });
-    }
-    Some(chosen)
-}
-
 impl Draft {
+    /// A medium takes its turns when it may; nothing on a link can make it wait.
+    fn refuse_waiting(&self, report: &mut Report, reader: &Reader<'_>) {
+        let outage = self.outage.as_ref().and_then(Option::as_ref);
+        if outage.is_some_and(registry::outage_holds) {
+            let why = "an outage cannot hold back the turns of a medium".to_owned();
+            let allowed = "`does = \"loses\"` on a link with a `medium`".to_owned();
+            let path = join(&reader.path, "outage");
+            report.add(reader.place_of("outage"), &path, Wrong::BadValue { why, allowed });
+        }
+    }
+
     fn complete(&self) -> Option<Direction> {
         Some(Direction {
             rate: self.rate?,
             delay: self.delay?,
             jitter: self.jitter.clone()?,
             queue: self.queue.clone()?,
+            outage: self.outage.clone()?,
             loss: self.loss.clone()?,
         })
     }

@@ -7,12 +7,14 @@
 //! | `tcp.rs` | `tcp` tables: the five choices and the endpoint, layer over layer |
 //! | `names.rs` | hosts, routers, groups; expanding `*` |
 //! | `links.rs`, `proxies.rs`, `flows.rs` | what their names say |
+//! | `link_choices.rs` | what may be chosen for a link |
 //!
 //! A part that cannot be made out is reported once and then passed over, so that one mistake does
 //! not bring forth errors that go away with it.
 
 mod choice;
 mod flows;
+mod link_choices;
 mod links;
 mod names;
 mod profile;
