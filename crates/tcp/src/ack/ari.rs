@@ -5,8 +5,8 @@
 //! The application's most frequent transfer size and the verdict on it come from outside, as
 //! knobs: this policy keeps no history.
 
-use super::{AckDecision, AckPolicy, Arrival, Carrier, Delayed, Order};
-use ackord_units::{Bytes, Time};
+use super::{AckDecision, AckOnRead, AckPolicy, Arrival, Carrier, Opening, Order, Reading};
+use ackord_units::{Bytes, Span, Time};
 
 /// The count of quick acknowledgments that a bulk application gets in practice: what a stock Linux
 /// kernel gives every connection.
@@ -50,18 +50,19 @@ pub enum Verdict {
 /// The first `most_sent / segment * 2` segments at once (Lee et al. 2016, Algorithm 1), the later
 /// ones delayed. The division is rounded up: the paper's 2 KB in segments of 536 octets give its
 /// own figure of 8.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Ari {
     knobs: AriKnobs,
     /// Data segments since the start, or since the last pause.
     seen_segments: u64,
     last_at: Option<Time>,
-    after: Delayed,
+    /// For the later segments. It sees all of them, for it may learn from each.
+    after: Box<dyn AckPolicy>,
 }
 
 impl Ari {
     /// ARI, with `after` for the segments beyond the count.
-    pub fn new(knobs: AriKnobs, after: Delayed) -> Ari {
+    pub fn new(knobs: AriKnobs, after: Box<dyn AckPolicy>) -> Ari {
         Ari { knobs, seen_segments: 0, last_at: None, after }
     }
 
@@ -91,24 +92,36 @@ impl Ari {
 }
 
 impl AckPolicy for Ari {
+    fn on_open(&mut self, now: Time, opening: &Opening) {
+        self.after.on_open(now, opening);
+    }
+
     fn on_segment(&mut self, now: Time, arrival: &Arrival<'_>) -> AckDecision {
         self.note_pause(now, arrival);
         // In practice what was already received does not use up the count.
         let counts = self.knobs.mode == AriMode::Paper || arrival.order != Order::Duplicate;
         self.seen_segments += u64::from(counts);
-        if self.seen_segments <= self.quick_ack_count(arrival.full_size) {
-            return AckDecision::Now;
-        }
-        self.after.on_segment(now, arrival)
+        let later = self.after.on_segment(now, arrival);
+        let quick = self.seen_segments <= self.quick_ack_count(arrival.full_size);
+        if quick { AckDecision::Now } else { later }
+    }
+
+    fn on_read(&mut self, reading: &Reading) -> AckOnRead {
+        self.after.on_read(reading)
     }
 
     fn on_ack_sent(&mut self, now: Time, carrier: Carrier) {
         self.after.on_ack_sent(now, carrier);
     }
+
+    fn ato(&self) -> Option<Span> {
+        self.after.ato()
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Delayed;
     use super::super::testing::{Bench, at_ms};
     use super::*;
     use ackord_units::Span;
@@ -122,7 +135,7 @@ mod tests {
     };
 
     fn ari(knobs: AriKnobs) -> Bench<Ari> {
-        Bench::new(Ari::new(knobs, Delayed::new(2, Span::from_millis(200))))
+        Bench::new(Ari::new(knobs, Box::new(Delayed::new(2, Span::from_millis(200)))))
     }
 
     /// How many of a hundred segments, a millisecond apart, were acknowledged by themselves.
@@ -170,5 +183,20 @@ mod tests {
         assert_eq!(quick(&mut ari(limited), 0), 4);
         let bulk = AriKnobs { verdict: Verdict::Bulk, most_sent: Bytes(10_000_000), ..SHORT };
         assert_eq!(quick(&mut ari(bulk), 0), 16);
+    }
+
+    #[test]
+    fn another_policy_takes_the_later_segments_and_has_learnt_from_the_first() {
+        let knobs = super::super::AdaptiveKnobs {
+            a: 0.1,
+            ato_min: Span::from_millis(1),
+            ato_max: Span::from_millis(200),
+            idle: None,
+            every_segments: 2,
+        };
+        let mut bench = Bench::new(Ari::new(SHORT, Box::new(super::super::Adaptive::new(knobs))));
+        assert_eq!(quick(&mut bench, 0), 8);
+        let ato = bench.policy.ato().expect("it adapts");
+        assert!(ato < Span::from_millis(50), "segments came every millisecond: {ato}");
     }
 }

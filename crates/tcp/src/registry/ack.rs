@@ -269,6 +269,14 @@ const ARI: Mechanism = Mechanism {
             doc: "Segments acknowledged at once in a row at most; practical mode",
             source: "this project: covers 0.5 MB, the paper's largest short transfer",
         },
+        Knob {
+            name: "then",
+            kind: KnobKind::Choice(&["delayed", "adaptive", "linux"]),
+            default: "delayed",
+            doc: "What acknowledges the later segments: with `timeout` and `every`, or another \
+                  policy with its defaults",
+            source: "Lee et al. 2016 Alg. 1; the others: this project, for both remedies at once",
+        },
         TIMEOUT,
         EVERY,
     ],
@@ -298,8 +306,19 @@ pub fn build_ack(choice: &Choice) -> Box<dyn AckPolicy> {
             every_segments: count(choice, "every"),
             per_rtt: count(choice, "per_rtt"),
         })),
-        "ari" => Box::new(Ari::new(ari_knobs(choice), delayed())),
+        "ari" => Box::new(Ari::new(ari_knobs(choice), after_ari(choice))),
         other => unregistered("acknowledgment policy", other),
+    }
+}
+
+/// What acknowledges the segments beyond ARI's count.
+fn after_ari(choice: &Choice) -> Box<dyn AckPolicy> {
+    match word(choice, "then").as_str() {
+        name @ ("adaptive" | "linux") => {
+            let found = ACK.iter().find(|mechanism| mechanism.name == name);
+            build_ack(&Choice::of(found.expect("both are registered")))
+        }
+        _ => Box::new(Delayed::new(count(choice, "every"), span(choice, "timeout"))),
     }
 }
 
