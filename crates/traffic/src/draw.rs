@@ -18,6 +18,9 @@ pub enum Law {
     /// Heavy-tailed: Pareto with index 1.5, cut off at a thousand times the mean (which lowers the
     /// mean by about 1 %).
     Pareto,
+    /// As the gaps between a user's keystrokes: Pareto with index 0.9, cut off at 10 000 times the
+    /// least (Paxson and Floyd 1995 §4, of the packets of TELNET connections).
+    Keystrokes,
 }
 
 /// Whole numbers, one after the other.
@@ -30,6 +33,9 @@ pub struct Draw {
 
 const PARETO_INDEX: f64 = 1.5;
 const PARETO_CUT: f64 = 1000.0;
+const KEYSTROKE_INDEX: f64 = 0.9;
+/// Longest gap over shortest. An index below one has no mean without a limit.
+const KEYSTROKE_RANGE: f64 = 1e4;
 
 impl Draw {
     /// Numbers whose mean is `mean`.
@@ -50,6 +56,15 @@ impl Draw {
             Law::Pareto => {
                 let least = mean * (PARETO_INDEX - 1.0) / PARETO_INDEX;
                 (least * self.above_zero().powf(-1.0 / PARETO_INDEX)).min(mean * PARETO_CUT)
+            }
+            Law::Keystrokes => {
+                // The share of an unlimited Pareto law that lies beyond the longest gap.
+                let beyond = KEYSTROKE_RANGE.powf(-KEYSTROKE_INDEX);
+                let mean_over_least = KEYSTROKE_INDEX / (1.0 - KEYSTROKE_INDEX)
+                    * (KEYSTROKE_RANGE.powf(1.0 - KEYSTROKE_INDEX) - 1.0)
+                    / (1.0 - beyond);
+                let above = beyond + (1.0 - beyond) * self.above_zero();
+                mean / mean_over_least * above.powf(-1.0 / KEYSTROKE_INDEX)
             }
         };
         // The one place where draws are rounded.
@@ -81,10 +96,14 @@ mod tests {
     fn every_law_has_the_mean_it_was_asked_for() {
         assert!(draws(Law::Fixed).iter().all(|value| *value == 100_000));
         // Standard deviation of the mean: 408 for uniform draws, 707 for exponential ones; five
-        // of them. The tail of Pareto draws converges slowly.
-        for (law, within) in
-            [(Law::Uniform, 2_050.0), (Law::Exponential, 3_550.0), (Law::Pareto, 12_000.0)]
-        {
+        // of them. The tail of Pareto draws converges slowly. Keystroke gaps have a standard
+        // deviation of about 10 means, 7400 in the mean of so many; four of them.
+        for (law, within) in [
+            (Law::Uniform, 2_050.0),
+            (Law::Exponential, 3_550.0),
+            (Law::Pareto, 12_000.0),
+            (Law::Keystrokes, 29_000.0),
+        ] {
             let mean = mean(&draws(law));
             assert!((mean - 100_000.0).abs() < within, "{law:?}: {mean}");
         }
@@ -99,5 +118,10 @@ mod tests {
         assert!(beyond(Law::Exponential, 500_000).abs_diff(135) < 60);
         assert!(beyond(Law::Pareto, 500_000).abs_diff(344) < 90);
         assert_eq!(beyond(Law::Pareto, 100_000_000), 0);
+        // Least 7350, longest 73.5 million; half lie below 2^(1/0.9) = 2.16 times the least.
+        let gaps = draws(Law::Keystrokes);
+        assert!(gaps.iter().all(|gap| (7_300..=73_600_000).contains(gap)));
+        let short = gaps.iter().filter(|gap| **gap < 15_880).count();
+        assert!(short.abs_diff(DRAWS as usize / 2) < 400, "{short}");
     }
 }

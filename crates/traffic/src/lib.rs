@@ -6,8 +6,12 @@
 //! | `paced.rs` | a message at regular intervals |
 //! | `transfers.rs` | one transfer after the other on one connection, with pauses |
 //! | `exchange.rs` | questions and answers: request and response, write-write-read |
+//! | `telnet.rs` | keystrokes and their echoes |
+//! | `web.rs` | pages of several objects |
+//! | `on_off.rs` | bursts at a rate, with silence in between |
+//! | `datagrams.rs` | a datagram flow, which is no connection |
 //! | `draw.rs` | lengths and pauses: fixed, or drawn |
-//! | `registry.rs` | every workload with its knobs, and how a choice becomes one |
+//! | `registry.rs`, `registry/` | every workload with its knobs, and how a choice becomes one |
 //!
 //! Grammar: `start` when the connection is established, `handle_data` for what was read, `next`
 //! until it waits or closes, `deadline` for time. Each end of a flow is a [`Workload`] of its own
@@ -18,17 +22,25 @@
 //! for one workload (a flow is one connection: list several flows, with staggered starts).
 
 mod bulk;
+mod datagrams;
 mod draw;
 mod exchange;
+mod on_off;
 mod paced;
 pub mod registry;
+mod telnet;
 mod transfers;
+mod web;
 
 pub use bulk::Bulk;
+pub use datagrams::{Bursts, DATAGRAM_HEADERS, Datagrams};
 pub use draw::{Draw, Law};
 pub use exchange::{Answerer, Asker, Exchange};
+pub use on_off::OnOff;
 pub use paced::Paced;
+pub use telnet::{Echoer, Keys, Typist};
 pub use transfers::{Gathering, Transfers};
+pub use web::Browser;
 
 use ackord_units::{Bytes, Time};
 
@@ -83,6 +95,14 @@ pub enum Workload {
     Asker(Box<Asker>),
     /// Answers.
     Answerer(Box<Answerer>),
+    /// Types, and waits for echoes.
+    Typist(Box<Typist>),
+    /// Echoes.
+    Echoer(Echoer),
+    /// Looks at pages.
+    Browser(Box<Browser>),
+    /// Sends bursts.
+    OnOff(Box<OnOff>),
     /// Takes whatever comes and writes nothing.
     Idle,
 }
@@ -103,8 +123,14 @@ impl Workload {
             Workload::Paced(paced) => paced.start(now),
             Workload::Transfers(transfers) => transfers.start(now),
             Workload::Asker(asker) => asker.start(now),
-            Workload::Bulk(_) | Workload::Gathering(_) | Workload::Answerer(_) | Workload::Idle => {
-            }
+            Workload::Typist(typist) => typist.start(now),
+            Workload::Browser(browser) => browser.start(now),
+            Workload::OnOff(bursts) => bursts.start(now),
+            Workload::Bulk(_)
+            | Workload::Gathering(_)
+            | Workload::Answerer(_)
+            | Workload::Echoer(_)
+            | Workload::Idle => {}
         }
     }
 
@@ -115,7 +141,14 @@ impl Workload {
             Workload::Gathering(gathering) => gathering.handle_data(bytes),
             Workload::Asker(asker) => asker.handle_data(bytes),
             Workload::Answerer(answerer) => answerer.handle_data(now, bytes),
-            Workload::Bulk(_) | Workload::Paced(_) | Workload::Transfers(_) | Workload::Idle => {}
+            Workload::Typist(typist) => typist.handle_data(bytes),
+            Workload::Echoer(echoer) => echoer.handle_data(bytes),
+            Workload::Browser(browser) => browser.handle_data(bytes),
+            Workload::Bulk(_)
+            | Workload::Paced(_)
+            | Workload::Transfers(_)
+            | Workload::OnOff(_)
+            | Workload::Idle => {}
         }
     }
 
@@ -129,6 +162,10 @@ impl Workload {
             Workload::Gathering(gathering) => gathering.next(),
             Workload::Asker(asker) => asker.next(now, socket.writable()),
             Workload::Answerer(answerer) => answerer.next(now, socket.writable()),
+            Workload::Typist(typist) => typist.next(now, socket.writable()),
+            Workload::Echoer(echoer) => echoer.next(socket.writable()),
+            Workload::Browser(browser) => browser.next(now, socket.writable()),
+            Workload::OnOff(bursts) => bursts.next(now, socket.writable()),
             Workload::Idle => Step::Wait,
         }
     }
@@ -141,7 +178,12 @@ impl Workload {
             Workload::Transfers(transfers) => transfers.deadline(),
             Workload::Asker(asker) => asker.deadline(),
             Workload::Answerer(answerer) => answerer.deadline(),
-            Workload::Bulk(_) | Workload::Gathering(_) | Workload::Idle => None,
+            Workload::Typist(typist) => typist.deadline(),
+            Workload::Browser(browser) => browser.deadline(),
+            Workload::OnOff(bursts) => bursts.deadline(),
+            Workload::Bulk(_) | Workload::Gathering(_) | Workload::Echoer(_) | Workload::Idle => {
+                None
+            }
         }
     }
 
@@ -158,7 +200,10 @@ impl Workload {
             Workload::Transfers(transfers) => transfers.size(),
             Workload::Asker(asker) => asker.size(),
             Workload::Answerer(answerer) => answerer.size(),
-            Workload::Gathering(_) | Workload::Idle => Some(Bytes::ZERO),
+            Workload::Typist(typist) => typist.size(),
+            Workload::Browser(browser) => browser.size(),
+            Workload::OnOff(bursts) => bursts.size(),
+            Workload::Gathering(_) | Workload::Echoer(_) | Workload::Idle => Some(Bytes::ZERO),
         }
     }
 }

@@ -1,228 +1,67 @@
-//! Every workload, listed once with its knobs.
+//! Every workload, and how a choice becomes one.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `workloads.rs` | [`WORKLOAD`]: every workload, listed once with its knobs |
 
+mod workloads;
+
+use crate::datagrams::Bursts;
 use crate::exchange::Counted;
+use crate::telnet::Keys;
 use crate::transfers::{Lengths, Script};
+use crate::web::Pages;
 use crate::{
-    Answerer, Asker, Bulk, Draw, Exchange, Gathering, Law, Paced, Transfers, Workload, Workloads,
+    Answerer, Asker, Browser, Bulk, Datagrams, Draw, Echoer, Exchange, Gathering, Law, OnOff,
+    Paced, Transfers, Typist, Workload, Workloads,
 };
 use ackord_path::Stream;
-use ackord_units::{Bytes, Choice, Knob, KnobKind, Mechanism, Span};
+use ackord_units::{Bytes, Choice, Mechanism, Rate, Span};
 use ackord_wire::Side;
 
-const SET_BY_SCENARIO: &str = "set by the scenario";
+pub use workloads::WORKLOAD;
 
-const SIZES: KnobKind = KnobKind::Bytes { min: Bytes(1), max: Bytes(1_000_000_000) };
-const PAUSES: KnobKind = KnobKind::Span { min: Span::ZERO, max: Span::from_secs(3600) };
-const PAUSE_LAWS: KnobKind = KnobKind::Choice(&["fixed", "uniform", "exponential"]);
-const SIZE_LAWS: KnobKind = KnobKind::Choice(&["fixed", "uniform", "exponential", "pareto"]);
+/// What carries a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// A TCP connection.
+    Tcp,
+    /// UDP datagrams, one way.
+    Udp,
+}
 
-const GAP: Knob = Knob {
-    name: "gap",
-    kind: PAUSES,
-    default: "100 ms",
-    doc: "Mean pause before the next one",
-    source: SET_BY_SCENARIO,
-};
+impl Transport {
+    /// Its name in scenario files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Transport::Tcp => "tcp",
+            Transport::Udp => "udp",
+        }
+    }
+}
 
-const GAP_DISTRIBUTION: Knob = Knob {
-    name: "gap_distribution",
-    kind: PAUSE_LAWS,
-    default: "fixed",
-    doc: "How pauses are spread about their mean: not at all, uniformly from nothing to twice the \
-          mean, or exponentially",
-    source: SET_BY_SCENARIO,
-};
-
-const SIZE_DISTRIBUTION: &str = "How lengths are spread about their mean: not at all, uniformly from nothing to twice the \
-     mean, exponentially, or heavy-tailed (Pareto, index 1.5, cut off at a thousand times the mean)";
-
-const THINK: Knob = Knob {
-    name: "think",
-    kind: PAUSES,
-    default: "0 s",
-    doc: "Mean time from the arrival of the whole question to the answer",
-    source: SET_BY_SCENARIO,
-};
-
-const THINK_DISTRIBUTION: Knob = Knob {
-    name: "think_distribution",
-    kind: PAUSE_LAWS,
-    default: "fixed",
-    doc: "How these times are spread about their mean, as for gap_distribution",
-    source: SET_BY_SCENARIO,
-};
-
-const COUNT: Knob = Knob {
-    name: "count",
-    kind: KnobKind::Count { unit: "times", min: 1, max: 1_000_000 },
-    default: "",
-    doc: "How many there are before the connection is closed; no end when absent",
-    source: SET_BY_SCENARIO,
-};
-
-/// Workloads.
-pub static WORKLOAD: &[Mechanism] = &[
-    Mechanism {
-        name: "bulk",
-        family: "traffic",
-        summary: "Sends as fast as TCP takes it, for ever or up to a size, then closes",
-        source: "the FTP source of ns-2",
-        knobs: &[Knob {
-            name: "size",
-            kind: KnobKind::Bytes { min: Bytes(1), max: Bytes(1_000_000_000_000) },
-            default: "",
-            doc: "How much to send; no end when absent",
-            source: "set by the scenario",
-        }],
-    },
-    Mechanism {
-        name: "paced",
-        family: "traffic",
-        summary: "Writes a message at regular intervals",
-        source: "the OnOff source of ns-3; Lee et al. 2015 §4",
-        knobs: &[
-            Knob {
-                name: "message",
-                kind: KnobKind::Bytes { min: Bytes(1), max: Bytes(1_000_000_000) },
-                default: "1000 B",
-                doc: "Length of a message",
-                source: "set by the scenario",
-            },
-            Knob {
-                name: "interval",
-                kind: KnobKind::Span { min: Span::from_micros(1), max: Span::from_secs(3600) },
-                default: "10 ms",
-                doc: "Time from one message to the next",
-                source: "set by the scenario",
-            },
-            Knob {
-                name: "messages",
-                kind: KnobKind::Count { unit: "messages", min: 1, max: 1_000_000_000 },
-                default: "",
-                doc: "How many to send before closing; no end when absent",
-                source: "set by the scenario",
-            },
-        ],
-    },
-    Mechanism {
-        name: "transfers",
-        family: "traffic",
-        summary: "Writes one transfer after the other, each a pause after the peer has \
-                  acknowledged all of the one before",
-        source: "Lee et al. 2016 §4.1, four sizes",
-        knobs: &[
-            Knob {
-                name: "size",
-                kind: SIZES,
-                default: "100 kB",
-                doc: "Mean length of a transfer",
-                source: SET_BY_SCENARIO,
-            },
-            Knob {
-                name: "size_distribution",
-                kind: SIZE_LAWS,
-                default: "fixed",
-                doc: SIZE_DISTRIBUTION,
-                source: "Crovella and Bestavros 1997 for heavy tails of Web transfers",
-            },
-            Knob {
-                name: "sizes",
-                kind: KnobKind::BytesList { min: Bytes(1), max: Bytes(1_000_000_000) },
-                default: "",
-                doc: "Lengths in turn, from the front again after the last, in place of `size`",
-                source: SET_BY_SCENARIO,
-            },
-            COUNT,
-            GAP,
-            GAP_DISTRIBUTION,
-        ],
-    },
-    Mechanism {
-        name: "request",
-        family: "traffic",
-        summary: "The receiving end asks in one write, the sending end answers; a pause, and again \
-                  on the same connection",
-        source: "request and response as in HTTP/1.1 with a persistent connection, RFC 9112 §9.3",
-        knobs: &[
-            Knob {
-                name: "request",
-                kind: SIZES,
-                default: "200 B",
-                doc: "Length of a request",
-                source: SET_BY_SCENARIO,
-            },
-            Knob {
-                name: "response",
-                kind: SIZES,
-                default: "2 kB",
-                doc: "Mean length of a response",
-                source: "Lee et al. 2016 §4.1: simple answers stay within 2 KB",
-            },
-            Knob {
-                name: "response_distribution",
-                kind: SIZE_LAWS,
-                default: "fixed",
-                doc: SIZE_DISTRIBUTION,
-                source: SET_BY_SCENARIO,
-            },
-            THINK,
-            THINK_DISTRIBUTION,
-            COUNT,
-            GAP,
-            GAP_DISTRIBUTION,
-        ],
-    },
-    Mechanism {
-        name: "write-write-read",
-        family: "traffic",
-        summary: "The sending end writes a head and a body and reads the reply, which comes when \
-                  both have arrived: where Nagle and a delayed ACK wait for each other",
-        source: "RFC 1122 §4.2.3.4; Cheshire 2005, cited by Lee et al. 2016 §2.3",
-        knobs: &[
-            Knob {
-                name: "head",
-                kind: SIZES,
-                default: "50 B",
-                doc: "Length of the first write",
-                source: SET_BY_SCENARIO,
-            },
-            Knob {
-                name: "body",
-                kind: SIZES,
-                default: "50 B",
-                doc: "Length of the second write",
-                source: SET_BY_SCENARIO,
-            },
-            Knob {
-                name: "reply",
-                kind: SIZES,
-                default: "100 B",
-                doc: "Length of the reply",
-                source: SET_BY_SCENARIO,
-            },
-            THINK,
-            THINK_DISTRIBUTION,
-            COUNT,
-            GAP,
-            GAP_DISTRIBUTION,
-        ],
-    },
-];
+/// What carries the workloads of this mechanism.
+pub fn transport_of(mechanism: &Mechanism) -> Transport {
+    match mechanism.name {
+        "cbr" => Transport::Udp,
+        _ => Transport::Tcp,
+    }
+}
 
 /// Which end sends a flow's data where the flow does not say: the one that opens the connection,
 /// but the one that is asked where the other asks.
 pub fn usual_sender(mechanism: &Mechanism) -> Side {
     match mechanism.name {
-        "request" => Side::Server,
+        "request" | "web" => Side::Server,
         _ => Side::Client,
     }
 }
 
 /// The workloads of a checked choice from [`WORKLOAD`], with streams by what is drawn from them
-/// ("lengths", "pauses", "thoughts").
+/// ("lengths", "objects", "pauses", "thoughts").
 ///
 /// # Panics
-/// If the choice is of another family; the scenario checker never lets that through.
+/// If the choice is of another family or [not carried by TCP](transport_of).
 pub fn build_workloads(choice: &Choice, stream: &dyn Fn(&str) -> Stream) -> Workloads {
     let value = |knob| choice.value(knob);
     let only = |sends| Workloads { sends, receives: Workload::Idle };
@@ -265,7 +104,69 @@ pub fn build_workloads(choice: &Choice, stream: &dyn Fn(&str) -> Stream) -> Work
             let (asker, answerer) = exchanging(choice, exchange, stream);
             Workloads { sends: asker, receives: answerer }
         }
-        other => panic!("no workload is registered as `{other}`"),
+        "telnet" => {
+            let keys = Keys { keystroke: bytes(choice, "keystroke"), echo: bytes(choice, "echo") };
+            let gap = pause(choice, ("gap", "gap_distribution"), stream("pauses"));
+            let typist = Typist::new(keys, gap, count(choice));
+            Workloads {
+                sends: Workload::Typist(Box::new(typist)),
+                receives: Workload::Echoer(Echoer::new(keys)),
+            }
+        }
+        "web" => web(choice, stream),
+        "on-off" => on_off(choice, stream),
+        other => panic!("no workload over TCP is registered as `{other}`"),
+    }
+}
+
+/// The sending end of a choice from [`WORKLOAD`] that is [carried by UDP](transport_of), with
+/// streams as for [`build_workloads`].
+///
+/// # Panics
+/// If the choice is another.
+pub fn build_datagrams(choice: &Choice, stream: &dyn Fn(&str) -> Stream) -> Datagrams {
+    assert_eq!(choice.mechanism.name, "cbr", "the only workload of datagrams");
+    let packet = bytes(choice, "packet");
+    let gap = Datagrams::gap_of(packet, rate(choice)).as_nanos();
+    let gap = Draw::new(gap, law(choice, "timing"), stream("gaps"));
+    let off = pause(choice, ("off", "off_distribution"), stream("silences"));
+    let silent = choice.value("off").and_then(|value| value.as_span()) != Some(Span::ZERO);
+    let bursts = silent
+        .then(|| Bursts { on: pause(choice, ("on", "on_distribution"), stream("bursts")), off });
+    Datagrams::new(packet, gap, bursts)
+}
+
+fn web(choice: &Choice, stream: &dyn Fn(&str) -> Stream) -> Workloads {
+    let lengths = drawn(choice, ("object", "object_distribution"), stream);
+    let mean = choice.value("objects").and_then(|value| value.as_count()).expect(HAS_DEFAULT);
+    let objects = Draw::new(mean, law(choice, "objects_distribution"), stream("objects"));
+    let pages = Pages::new(objects, lengths.clone(), count(choice));
+    let request = bytes(choice, "request");
+    let exchange = Exchange {
+        writes: vec![request],
+        counts: Counted::Answer,
+        answers: Script::new(lengths, pages.all_objects()),
+    };
+    let think = pause(choice, ("think", "think_distribution"), stream("thoughts"));
+    let reading = pause(choice, ("reading", "reading_distribution"), stream("pauses"));
+    Workloads {
+        sends: Workload::Answerer(Box::new(Answerer::new(exchange, think))),
+        receives: Workload::Browser(Box::new(Browser::new(request, pages, reading))),
+    }
+}
+
+fn on_off(choice: &Choice, stream: &dyn Fn(&str) -> Stream) -> Workloads {
+    let rate = rate(choice);
+    let on = choice.value("on").and_then(|value| value.as_span()).expect(HAS_DEFAULT);
+    let mean = rate.bytes_in(on).get().max(1);
+    let lengths =
+        Lengths::Drawn(Draw::new(mean, law(choice, "on_distribution"), stream("lengths")));
+    let bursts = Script::new(lengths, count(choice));
+    let silence = pause(choice, ("off", "off_distribution"), stream("pauses"));
+    let source = OnOff::new(bursts.clone(), bytes(choice, "message"), rate, silence);
+    Workloads {
+        sends: Workload::OnOff(Box::new(source)),
+        receives: Workload::Gathering(Box::new(Gathering::new(bursts))),
     }
 }
 
@@ -300,12 +201,17 @@ fn law(choice: &Choice, knob: &str) -> Law {
         "uniform" => Law::Uniform,
         "exponential" => Law::Exponential,
         "pareto" => Law::Pareto,
+        "telnet" => Law::Keystrokes,
         other => panic!("no distribution is registered as `{other}`"),
     }
 }
 
 fn bytes(choice: &Choice, knob: &str) -> Bytes {
     choice.value(knob).and_then(|value| value.as_bytes()).expect(HAS_DEFAULT)
+}
+
+fn rate(choice: &Choice) -> Rate {
+    choice.value("rate").and_then(|value| value.as_rate()).expect(HAS_DEFAULT)
 }
 
 fn count(choice: &Choice) -> Option<u64> {
@@ -317,18 +223,26 @@ const HAS_DEFAULT: &str = "the knob has a default of its kind, which a test asse
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ackord_units::KnobKind;
+
+    fn build(choice: &Choice, stream: &dyn Fn(&str) -> Stream) {
+        match transport_of(choice.mechanism) {
+            Transport::Tcp => drop(build_workloads(choice, stream)),
+            Transport::Udp => drop(build_datagrams(choice, stream)),
+        }
+    }
 
     #[test]
     fn every_workload_builds_from_its_defaults_and_every_word() {
         let stream = |name: &str| Stream::for_element(1, name);
         for mechanism in WORKLOAD {
-            build_workloads(&Choice::of(mechanism), &stream);
+            build(&Choice::of(mechanism), &stream);
             for knob in mechanism.knobs {
                 knob.default_value();
                 let KnobKind::Choice(words) = knob.kind else { continue };
                 for word in words {
                     let value = knob.kind.parse(word).expect("a word it lists");
-                    build_workloads(&Choice::of(mechanism).with(knob.name, value), &stream);
+                    build(&Choice::of(mechanism).with(knob.name, value), &stream);
                 }
             }
         }

@@ -1,0 +1,135 @@
+//! Datagrams at a rate, whatever becomes of them: traffic that does not respond to congestion.
+//!
+//! Packets leave at regular intervals, or as a Poisson process of the same mean, always or in bursts
+//! with silence in between. Nobody acknowledges anything and nothing is sent again.
+//!
+//! Not modelled: packets of different lengths; ECN (the packets are not ECN-capable); a receiver that
+//! plays them out.
+
+use crate::Draw;
+use ackord_units::{Bytes, Rate, Span, Time};
+
+/// Octets of IPv4 and UDP header in front of the payload.
+pub const DATAGRAM_HEADERS: Bytes = Bytes(28);
+
+/// The sending end of a datagram flow.
+#[derive(Clone, Debug)]
+pub struct Datagrams {
+    packet: Bytes,
+    gap: Draw,
+    bursts: Option<Bursts>,
+    next_at: Time,
+    /// When the burst under way ends.
+    until: Time,
+}
+
+/// How long a source sends, and how long it then is silent; nanoseconds.
+#[derive(Clone, Debug)]
+pub struct Bursts {
+    /// Of a burst.
+    pub on: Draw,
+    /// Of the silence after it.
+    pub off: Draw,
+}
+
+impl Datagrams {
+    /// IP packets of length `packet`, headers included. `gap` draws the nanoseconds from one to
+    /// the next.
+    pub fn new(packet: Bytes, gap: Draw, bursts: Option<Bursts>) -> Datagrams {
+        Datagrams { packet, gap, bursts, next_at: Time::NEVER, until: Time::NEVER }
+    }
+
+    /// The gap from packet to packet with which packets of this length make this rate.
+    pub fn gap_of(packet: Bytes, rate: Rate) -> Span {
+        rate.time_for(packet)
+    }
+
+    /// Its first burst begins.
+    pub fn start(&mut self, now: Time) {
+        self.next_at = now;
+        if let Some(bursts) = &mut self.bursts {
+            self.until = now + Span::from_nanos(bursts.on.draw());
+        }
+    }
+
+    /// When the next packet leaves; [`Time::NEVER`] before the start.
+    pub fn deadline(&self) -> Time {
+        self.next_at
+    }
+
+    /// The packet that leaves at `now`, if one is due: its length with headers.
+    pub fn next(&mut self, now: Time) -> Option<Bytes> {
+        if self.next_at > now {
+            return None;
+        }
+        // A mean of no time at all would send for ever at one instant.
+        let gap = self.gap.draw().max(1);
+        self.next_at += Span::from_nanos(gap);
+        if let Some(bursts) = &mut self.bursts {
+            while self.next_at >= self.until {
+                self.next_at = self.until + Span::from_nanos(bursts.off.draw());
+                // A burst shorter than a nanosecond has no packet.
+                self.until = self.next_at + Span::from_nanos(bursts.on.draw().max(1));
+            }
+        }
+        Some(self.packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Law;
+    use crate::testing::at;
+    use ackord_path::Stream;
+
+    fn draw(span: Span, law: Law, of: &str) -> Draw {
+        Draw::new(span.as_nanos(), law, Stream::for_element(9, of))
+    }
+
+    /// 1000 B at 1 Mbit/s: 8 ms apart.
+    fn source(law: Law, bursts: Option<Bursts>) -> Datagrams {
+        let gap = Datagrams::gap_of(Bytes(1_000), Rate::from_mbits_per_sec(1));
+        Datagrams::new(Bytes(1_000), draw(gap, law, "gaps"), bursts)
+    }
+
+    /// When packets leave up to `end`.
+    fn sent(mut source: Datagrams, end: Time) -> Vec<Time> {
+        source.start(Time::ZERO);
+        let mut times = Vec::new();
+        while source.deadline() < end {
+            let now = source.deadline();
+            assert_eq!(source.next(now), Some(Bytes(1_000)));
+            assert_eq!(source.next(now), None, "one at a time");
+            times.push(now);
+        }
+        times
+    }
+
+    #[test]
+    fn packets_leave_at_the_rate_and_at_regular_intervals() {
+        let times = sent(source(Law::Fixed, None), at(1_000));
+        assert_eq!(times.len(), 125);
+        assert_eq!(times[..3], [at(0), at(8), at(16)]);
+    }
+
+    #[test]
+    fn a_poisson_process_has_the_rate_and_gaps_as_spread_as_their_mean() {
+        let times = sent(source(Law::Exponential, None), at(80_000));
+        // 10 000 packets with a standard deviation of 100; four of them.
+        assert!(times.len().abs_diff(10_000) < 400, "{}", times.len());
+        let short = times.windows(2).filter(|pair| pair[1] - pair[0] < Span::from_millis(8));
+        // 1 - 1/e of the gaps are shorter than the mean.
+        let share = short.count() as f64 / times.len() as f64;
+        assert!((share - 0.632).abs() < 0.02, "{share}");
+    }
+
+    #[test]
+    fn nothing_leaves_in_the_silence_between_bursts() {
+        let fixed = |millis, of| draw(Span::from_millis(millis), Law::Fixed, of);
+        let bursts = Bursts { on: fixed(40, "on"), off: fixed(60, "off") };
+        let times = sent(source(Law::Fixed, Some(bursts)), at(1_000));
+        assert_eq!(times.len(), 50, "five in each of ten bursts");
+        assert_eq!(times[4..6], [at(32), at(100)]);
+    }
+}

@@ -1,0 +1,204 @@
+//! Pages of several objects over one persistent connection.
+//!
+//! The browser asks for an object, reads it, asks for the next one of the page, and when the page is
+//! complete its user reads for a while. A transfer is a page: from the first request to the last
+//! byte of the last object. What answers is [`Answerer`](crate::Answerer), to which a page is so
+//! many questions.
+//!
+//! Not modelled: several connections side by side, pipelining, and the streams of HTTP/2 and later
+//! (objects come one after the other, each a round trip at least); objects found in a cache; a
+//! main object unlike the others; pages from several servers.
+
+use crate::transfers::Lengths;
+use crate::{Draw, Step, Transfer};
+use ackord_units::{Bytes, Span, Time};
+
+/// The pages a user looks at, in order.
+#[derive(Clone, Debug)]
+pub(crate) struct Pages {
+    objects: Draw,
+    lengths: Lengths,
+    count: Option<u64>,
+    index: u64,
+}
+
+impl Pages {
+    pub(crate) fn new(objects: Draw, lengths: Lengths, count: Option<u64>) -> Pages {
+        Pages { objects, lengths, count, index: 0 }
+    }
+
+    fn is_over(&self) -> bool {
+        self.count == Some(self.index)
+    }
+
+    /// Begins the next page: what it is, and how many objects it has.
+    fn next(&mut self) -> Option<(Transfer, u64)> {
+        if self.is_over() {
+            return None;
+        }
+        let objects = self.objects.draw().max(1);
+        let page = Transfer { index: self.index, bytes: self.lengths.total(objects) };
+        self.index += 1;
+        Some((page, objects))
+    }
+
+    /// The length of the next object of the page that has begun.
+    fn object(&mut self) -> Bytes {
+        self.lengths.next()
+    }
+
+    /// How many objects all pages together have, if they end.
+    pub(crate) fn all_objects(&self) -> Option<u64> {
+        let pages = self.count?;
+        let mut ahead = self.objects.clone();
+        Some((0..pages).map(|_| ahead.draw().max(1)).sum())
+    }
+}
+
+/// The end at which somebody looks at pages.
+#[derive(Clone, Debug)]
+pub struct Browser {
+    request: Bytes,
+    pages: Pages,
+    reading: Draw,
+    phase: Phase,
+    read: Bytes,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Until the connection is established.
+    Before,
+    /// The user reads.
+    Pause { until: Time },
+    /// Asking for one of the `objects` that the page still has.
+    Asking { page: Transfer, objects: u64, left: Bytes },
+    /// That object is coming.
+    Loading { page: Transfer, objects: u64, object: Bytes },
+}
+
+impl Browser {
+    pub(crate) fn new(request: Bytes, pages: Pages, reading: Draw) -> Browser {
+        Browser { request, pages, reading, phase: Phase::Before, read: Bytes::ZERO }
+    }
+
+    pub(crate) fn start(&mut self, now: Time) {
+        self.phase = Phase::Pause { until: now };
+    }
+
+    pub(crate) fn handle_data(&mut self, bytes: Bytes) {
+        self.read += bytes;
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        match self.phase {
+            Phase::Pause { until } => Some(until),
+            Phase::Before | Phase::Asking { .. } | Phase::Loading { .. } => None,
+        }
+    }
+
+    pub(crate) fn size(&self) -> Option<Bytes> {
+        self.pages.all_objects().map(|objects| self.request * objects)
+    }
+
+    pub(crate) fn next(&mut self, now: Time, writable: Bytes) -> Step {
+        if let Phase::Loading { page, objects, object } = self.phase
+            && self.read >= object
+        {
+            self.read -= object;
+            if objects == 1 {
+                return self.page_complete(now, page);
+            }
+            self.phase = Phase::Asking { page, objects: objects - 1, left: self.request };
+        }
+        match self.phase {
+            Phase::Pause { until } if until <= now => match self.pages.next() {
+                None => Step::Close,
+                Some((page, objects)) => {
+                    self.phase = Phase::Asking { page, objects, left: self.request };
+                    Step::Began(page)
+                }
+            },
+            Phase::Asking { page, objects, left } => {
+                let bytes = left.min(writable);
+                if bytes == Bytes::ZERO {
+                    return Step::Wait;
+                }
+                self.phase = match left - bytes {
+                    Bytes::ZERO => Phase::Loading { page, objects, object: self.pages.object() },
+                    left => Phase::Asking { page, objects, left },
+                };
+                Step::Write(bytes)
+            }
+            Phase::Before | Phase::Pause { .. } | Phase::Loading { .. } => Step::Wait,
+        }
+    }
+
+    fn page_complete(&mut self, now: Time, page: Transfer) -> Step {
+        let pause = if self.pages.is_over() { 0 } else { self.reading.draw() };
+        self.phase = Phase::Pause { until: now + Span::from_nanos(pause) };
+        Step::Completed(page)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Law;
+    use crate::testing::at;
+    use ackord_path::Stream;
+
+    const ROOM: Bytes = Bytes(10_000);
+
+    fn draw(mean: u64, law: Law, of: &str) -> Draw {
+        Draw::new(mean, law, Stream::for_element(3, of))
+    }
+
+    fn browser(pages: Pages) -> Browser {
+        let reading = draw(Span::from_millis(50).as_nanos(), Law::Fixed, "reading");
+        Browser::new(Bytes(100), pages, reading)
+    }
+
+    #[test]
+    fn a_page_is_its_objects_one_after_the_other_and_then_the_user_reads() {
+        let lengths = Lengths::listed(vec![Bytes(300), Bytes(700)]);
+        let mut browser = browser(Pages::new(draw(2, Law::Fixed, "objects"), lengths, Some(2)));
+        browser.start(at(1));
+        assert_eq!(browser.size(), Some(Bytes(400)));
+        let page = |index| Transfer { index, bytes: Bytes(1_000) };
+        assert_eq!(browser.next(at(1), ROOM), Step::Began(page(0)));
+        assert_eq!(browser.next(at(1), Bytes(60)), Step::Write(Bytes(60)));
+        assert_eq!(browser.next(at(1), ROOM), Step::Write(Bytes(40)));
+        assert_eq!(browser.next(at(1), ROOM), Step::Wait);
+        browser.handle_data(Bytes(300));
+        assert_eq!(browser.next(at(9), ROOM), Step::Write(Bytes(100)), "the second object");
+        browser.handle_data(Bytes(700));
+        assert_eq!(browser.next(at(20), ROOM), Step::Completed(page(0)));
+        assert_eq!((browser.next(at(20), ROOM), browser.deadline()), (Step::Wait, Some(at(70))));
+        assert_eq!(browser.next(at(70), ROOM), Step::Began(page(1)));
+        assert_eq!(browser.next(at(70), ROOM), Step::Write(Bytes(100)));
+        browser.handle_data(Bytes(300));
+        assert_eq!(browser.next(at(80), ROOM), Step::Write(Bytes(100)));
+        browser.handle_data(Bytes(700));
+        assert_eq!(browser.next(at(90), ROOM), Step::Completed(page(1)));
+        assert_eq!(browser.next(at(90), ROOM), Step::Close, "nobody reads the last page");
+    }
+
+    #[test]
+    fn what_is_announced_of_a_page_is_what_its_objects_come_to() {
+        let lengths = || Lengths::Drawn(draw(5_000, Law::Pareto, "lengths"));
+        let objects = || draw(6, Law::Exponential, "objects");
+        let mut pages = Pages::new(objects(), lengths(), Some(40));
+        let all = pages.all_objects().expect("they end");
+        let (mut counted, mut seen) = (0, Bytes::ZERO);
+        while let Some((page, objects)) = pages.next() {
+            assert!(objects >= 1);
+            counted += objects;
+            let bytes: Bytes = (0..objects).map(|_| pages.object()).sum();
+            assert_eq!(bytes, page.bytes);
+            seen += bytes;
+        }
+        // The answering end knows nothing of pages and draws the same.
+        assert_eq!((counted, seen), (all, lengths().total(all)));
+    }
+}
