@@ -76,6 +76,22 @@ pub enum Event<'a> {
         /// Octets that the flow's sending end sent in it.
         bytes: Bytes,
     },
+    /// The sending end of a datagram flow put a packet on the path.
+    DatagramSent {
+        /// The sending end.
+        endpoint: EndpointId,
+        /// Octets of payload.
+        payload: Bytes,
+    },
+    /// A packet of a datagram flow arrived.
+    DatagramDelivered {
+        /// The receiving end.
+        endpoint: EndpointId,
+        /// Octets of payload.
+        payload: Bytes,
+        /// How long it was under way.
+        one_way_delay: Span,
+    },
     /// An acknowledgment moved `snd_una`.
     AckAdvanced {
         /// The sending end.

@@ -19,6 +19,17 @@ pub enum LiveError {
     /// The scenario has no flow, so nothing says where the two ends are.
     #[error("the scenario has no flow: its first flow says where the two ends are")]
     NoFlow,
+    /// A flow of the scenario is carried by something that nobody here sends.
+    #[error(
+        "flow `{flow}` is `{traffic}`, datagrams that only simulated time sends: a live run carries \
+         what real endpoints send; leave the flow out, or use `ackord run`"
+    )]
+    Datagrams {
+        /// Its name.
+        flow: String,
+        /// Its workload.
+        traffic: &'static str,
+    },
     /// A folder cannot be served.
     #[error("cannot serve {path}: {source}")]
     Folder {

@@ -10,7 +10,7 @@ use crate::sys::{
     CommandEnd, Inside, Namespace, Ready, Scheduling, StopHandle, Urgency, sharpen_timers,
 };
 use ackord_path::DropCounts;
-use ackord_scenario::{Flow, Scenario};
+use ackord_scenario::{Flow, Scenario, Transport};
 use ackord_sim::build_topology;
 use ackord_units::{Span, Time};
 use ackord_wire::Side;
@@ -134,6 +134,11 @@ impl LiveOptions {
     }
 
     fn flow(&self) -> Result<&Flow, LiveError> {
+        let datagrams = |flow: &&Flow| flow.transport() == Transport::Udp;
+        if let Some(flow) = self.scenario.flows.iter().find(datagrams) {
+            let (flow, traffic) = (flow.name.clone(), flow.traffic.mechanism.name);
+            return Err(LiveError::Datagrams { flow, traffic });
+        }
         self.scenario.flows.first().ok_or(LiveError::NoFlow)
     }
 }

@@ -62,6 +62,19 @@ pub struct FlowEstimates {
     pub cwnd_mean_bytes: Option<Estimate>,
     /// Its transfers; null where the workload has none.
     pub transfers: Option<TransferEstimates>,
+    /// Where the flow is no connection.
+    pub datagrams: Option<DatagramEstimates>,
+}
+
+/// One flow of datagrams over the runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct DatagramEstimates {
+    /// As in a run's summary.
+    pub lost_percent: Option<Estimate>,
+    /// Mean one-way delay.
+    pub mean_delay_ms: Option<Estimate>,
+    /// 99th percentile of the one-way delay.
+    pub p99_delay_ms: Option<Estimate>,
 }
 
 /// The transfers of one connection over the runs: mean, quantiles and worst of each run.
@@ -129,14 +142,24 @@ impl FlowEstimates {
             mechanisms: first.map(|flow| flow.mechanisms.clone()).unwrap_or_default(),
             goodput_bit_s: over(|flow| Some(flow.goodput_bit_s)),
             retransmitted_percent: over(FlowSummary::retransmitted_percent),
-            timeouts: over(|flow| Some(flow.timeouts as f64)),
-            acks_sent: over(|flow| Some(flow.acks_sent as f64)),
+            timeouts: over(|flow| connection(flow).map(|flow| flow.timeouts as f64)),
+            acks_sent: over(|flow| connection(flow).map(|flow| flow.acks_sent as f64)),
             completion_s: over(|flow| flow.completion_s),
             mean_rtt_ms: over(|flow| flow.rtt.map(|rtt| rtt.mean_ms)),
             cwnd_mean_bytes: over(|flow| flow.cwnd_mean_bytes),
             transfers: TransferEstimates::of(runs, number),
+            datagrams: first.and_then(|flow| flow.datagrams).map(|_| DatagramEstimates {
+                lost_percent: over(|flow| flow.datagrams?.lost_percent),
+                mean_delay_ms: over(|flow| Some(flow.datagrams?.one_way_delay?.mean_ms)),
+                p99_delay_ms: over(|flow| Some(flow.datagrams?.one_way_delay?.p99_ms)),
+            }),
         }
     }
+}
+
+/// The flow, if it is a connection.
+fn connection(flow: &FlowSummary) -> Option<&FlowSummary> {
+    flow.datagrams.is_none().then_some(flow)
 }
 
 impl TransferEstimates {
@@ -193,6 +216,7 @@ mod tests {
     fn run_delivering(bytes: u64) -> RunSummary {
         let label = FlowLabel {
             name: "a".to_owned(),
+            kind: crate::FlowKind::Connection,
             mechanisms: BTreeMap::new(),
             sends: Side::Client,
             size: Some(Bytes(125_000)),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// The names behind the numbers that events carry.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunLabels {
-    /// One per connection; the index is its `FlowId`.
+    /// One per flow; the index is its `FlowId`.
     pub flows: Vec<FlowLabel>,
     /// One per direction of a link; the index is its `LinkId`.
     pub links: Vec<LinkLabel>,
@@ -15,11 +15,23 @@ pub struct RunLabels {
     pub duration: Span,
 }
 
-/// A connection.
+/// What a flow is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FlowKind {
+    /// A TCP connection.
+    #[default]
+    Connection,
+    /// Datagrams, one way.
+    Datagrams,
+}
+
+/// A flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowLabel {
     /// Its name in the scenario.
     pub name: String,
+    /// What it is.
+    pub kind: FlowKind,
     /// Family to mechanism, e.g. "congestion" to "cubic".
     pub mechanisms: BTreeMap<String, String>,
     /// The end that sends the data to be measured.

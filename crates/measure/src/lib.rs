@@ -25,11 +25,13 @@ pub mod stats;
 mod summary;
 
 pub use claim::{Claim, Verdict};
-pub use comparison::{Comparison, FlowEstimates, LinkEstimates, TransferEstimates, VariantSummary};
-pub use labels::{FlowLabel, LinkLabel, RunLabels};
+pub use comparison::{
+    Comparison, DatagramEstimates, FlowEstimates, LinkEstimates, TransferEstimates, VariantSummary,
+};
+pub use labels::{FlowKind, FlowLabel, LinkLabel, RunLabels};
 pub use series::{FlowSeries, LinkSeries, Point, Series, SeriesOptions, SeriesSet, Trace};
 pub use spread::{Spread, SpreadSummary};
 pub use summary::{
-    CompletedTransfer, Drops, FairnessSummary, FlowSummary, LinkSummary, MediumUse, QueueSummary,
-    Ranking, RunIdentity, RunSummary, Summary, TransferSummary,
+    CompletedTransfer, DatagramSummary, Drops, FairnessSummary, FlowSummary, LinkSummary,
+    MediumUse, QueueSummary, Ranking, RunIdentity, RunSummary, Summary, TransferSummary,
 };

@@ -2,7 +2,7 @@
 
 use crate::document::{Cell, Column, Table};
 use crate::files::OutputFile;
-use ackord_measure::{MediumUse, RunSummary, SeriesSet, Trace};
+use ackord_measure::{FlowSummary, MediumUse, RunSummary, SeriesSet, SpreadSummary, Trace};
 use ackord_units::Time;
 use serde::Serialize;
 
@@ -16,17 +16,66 @@ pub fn to_json<T: Serialize>(value: &T) -> String {
     json
 }
 
-/// `flows.csv`, `queues.csv` and `links.csv`, and `transfers.csv` where flows have transfers.
+/// `flows.csv` (of connections), `queues.csv` and `links.csv`; `transfers.csv` where flows have
+/// transfers, `datagrams.csv` where flows are no connections.
 pub fn summary_csv(run: &RunSummary) -> Vec<OutputFile> {
     let mut files = vec![
         OutputFile::new("flows.csv", flows_csv(run)),
         OutputFile::new("queues.csv", queues_csv(run)),
         OutputFile::new("links.csv", links_csv(run)),
     ];
+    if run.flows.iter().any(|flow| flow.datagrams.is_some()) {
+        files.push(OutputFile::new("datagrams.csv", datagrams_csv(run)));
+    }
     if run.flows.iter().any(|flow| flow.transfers.is_some()) {
         files.push(OutputFile::new("transfers.csv", transfers_csv(run)));
     }
     files
+}
+
+fn datagrams_csv(run: &RunSummary) -> Vec<u8> {
+    let mut sheet = Sheet::new(&[
+        "flow",
+        "mechanisms",
+        "started_s",
+        "goodput_bit_s",
+        "bytes_delivered",
+        "packets_sent",
+        "packets_delivered",
+        "packets_dropped",
+        "delay_mean_ms",
+        "delay_min_ms",
+        "delay_p50_ms",
+        "delay_p99_ms",
+        "delay_max_ms",
+    ]);
+    for flow in &run.flows {
+        let Some(datagrams) = &flow.datagrams else { continue };
+        let delay =
+            |pick: fn(&SpreadSummary) -> f64| maybe(datagrams.one_way_delay.as_ref().map(pick));
+        sheet.row([
+            flow.name.clone(),
+            mechanisms(flow),
+            flow.started_s.to_string(),
+            flow.goodput_bit_s.to_string(),
+            flow.bytes_delivered.to_string(),
+            datagrams.sent.to_string(),
+            datagrams.delivered.to_string(),
+            flow.packets_dropped.to_string(),
+            delay(|delay| delay.mean_ms),
+            delay(|delay| delay.min_ms),
+            delay(|delay| delay.p50_ms),
+            delay(|delay| delay.p99_ms),
+            delay(|delay| delay.max_ms),
+        ]);
+    }
+    sheet.finish()
+}
+
+fn mechanisms(flow: &FlowSummary) -> String {
+    let named: Vec<_> =
+        flow.mechanisms.iter().map(|(family, name)| format!("{family}={name}")).collect();
+    named.join(" ")
 }
 
 fn transfers_csv(run: &RunSummary) -> Vec<u8> {
@@ -71,14 +120,11 @@ fn flows_csv(run: &RunSummary) -> Vec<u8> {
         "rtt_max_ms",
         "cwnd_mean_bytes",
     ]);
-    for flow in &run.flows {
-        let mechanisms: Vec<_> =
-            flow.mechanisms.iter().map(|(family, name)| format!("{family}={name}")).collect();
-        let rtt =
-            |pick: fn(&ackord_measure::SpreadSummary) -> f64| maybe(flow.rtt.as_ref().map(pick));
+    for flow in run.flows.iter().filter(|flow| flow.datagrams.is_none()) {
+        let rtt = |pick: fn(&SpreadSummary) -> f64| maybe(flow.rtt.as_ref().map(pick));
         sheet.row([
             flow.name.clone(),
-            mechanisms.join(" "),
+            mechanisms(flow),
             flow.started_s.to_string(),
             maybe(flow.size_bytes),
             flow.bytes_delivered.to_string(),

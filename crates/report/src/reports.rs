@@ -38,9 +38,11 @@ pub fn run_document(run: &RunSummary, series: Option<&SeriesSet>, context: &Cont
         ))],
         _ => Vec::new(),
     };
-    let mut flows = Section::new("Flows").with(Block::Table(tables::flow_table(run)));
-    flows.blocks.push(Block::Table(tables::sender_table(run)));
+    let mut flows = Section::new("Flows");
+    flows.blocks.extend(table_with_rows(tables::flow_table(run)));
+    flows.blocks.extend(table_with_rows(tables::sender_table(run)));
     flows.blocks.extend(table_with_rows(tables::transfer_table(run)));
+    flows.blocks.extend(table_with_rows(tables::datagram_table(run)));
     flows.blocks.extend(shared);
     let mut links = Section::new("Links and queues").with(Block::Table(tables::link_table(run)));
     links.blocks.extend(table_with_rows(tables::medium_table(run)));
@@ -76,10 +78,11 @@ pub fn compare_document(
     series: &[(String, &SeriesSet)],
     context: &Context,
 ) -> Document {
-    let mut side_by_side = Section::new("Side by side")
-        .with(Block::Table(tables::comparison_table(comparison)))
-        .with(Block::Table(tables::comparison_flow_table(comparison)));
+    let mut side_by_side =
+        Section::new("Side by side").with(Block::Table(tables::comparison_table(comparison)));
+    side_by_side.blocks.extend(table_with_rows(tables::comparison_flow_table(comparison)));
     side_by_side.blocks.extend(table_with_rows(tables::comparison_transfer_table(comparison)));
+    side_by_side.blocks.extend(table_with_rows(tables::comparison_datagram_table(comparison)));
     let mut sections = vec![
         side_by_side
             .with(Block::Table(tables::comparison_link_table(comparison)))

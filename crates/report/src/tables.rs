@@ -15,10 +15,15 @@ const MOST_FLOWS: usize = 24;
 /// Up to so many links a table lists them all; of more, those at which something happened.
 const FEW_LINKS: usize = 4;
 
-/// The flows that a table lists, and a word on the rest.
-fn listed_flows(run: &RunSummary) -> (&[FlowSummary], String) {
-    let shown = &run.flows[..run.flows.len().min(MOST_FLOWS)];
-    let rest = run.flows.len() - shown.len();
+/// The connections that a table lists, and a word on the rest.
+fn listed_flows(run: &RunSummary) -> (Vec<&FlowSummary>, String) {
+    listed(run.flows.iter().filter(|flow| flow.datagrams.is_none()))
+}
+
+fn listed<'a>(flows: impl Iterator<Item = &'a FlowSummary>) -> (Vec<&'a FlowSummary>, String) {
+    let mut shown: Vec<_> = flows.collect();
+    let rest = shown.len().saturating_sub(MOST_FLOWS);
+    shown.truncate(MOST_FLOWS);
     let caption = if rest == 0 {
         String::new()
     } else {
@@ -87,6 +92,38 @@ pub fn transfer_table(run: &RunSummary) -> Table {
             time(|time| time.max),
             rate(|rate| rate.mean),
             rate(|rate| rate.min),
+        ])
+    });
+    Table { caption, columns, rows: rows.collect() }
+}
+
+/// What became of the packets of each flow that is no connection; no rows if there is none.
+pub fn datagram_table(run: &RunSummary) -> Table {
+    let columns = vec![
+        Column::words("datagrams"),
+        Column::numbers("goodput", "Mbit/s"),
+        Column::numbers("sent", "packets"),
+        Column::numbers("arrived", "packets"),
+        Column::numbers("lost", "%"),
+        Column::numbers("one way min", "ms"),
+        Column::numbers("mean", "ms"),
+        Column::numbers("median", "ms"),
+        Column::numbers("p99", "ms"),
+    ];
+    let (flows, caption) = listed(run.flows.iter().filter(|flow| flow.datagrams.is_some()));
+    let rows = flows.iter().filter_map(|flow| {
+        let datagrams = flow.datagrams?;
+        let delay = datagrams.one_way_delay;
+        Some(vec![
+            Cell::text(&flow.name),
+            Cell::about(flow.goodput_bit_s / MEGA),
+            Cell::Count(datagrams.sent),
+            Cell::Count(datagrams.delivered),
+            Cell::number(datagrams.lost_percent, 2),
+            Cell::about(delay.map(|delay| delay.min_ms)),
+            Cell::about(delay.map(|delay| delay.mean_ms)),
+            Cell::about(delay.map(|delay| delay.p50_ms)),
+            Cell::about(delay.map(|delay| delay.p99_ms)),
         ])
     });
     Table { caption, columns, rows: rows.collect() }
@@ -307,7 +344,7 @@ pub fn comparison_flow_table(comparison: &Comparison) -> Table {
         Column::numbers("RTT mean", "ms"),
     ];
     let flows = comparison.variants.iter().flat_map(|variant| {
-        variant.flows.iter().map(|flow| {
+        variant.flows.iter().filter(|flow| flow.datagrams.is_none()).map(|flow| {
             vec![
                 Cell::text(&variant.label),
                 Cell::text(&flow.name),
@@ -347,6 +384,32 @@ pub fn comparison_transfer_table(comparison: &Comparison) -> Table {
                 interval(transfers.max_ms, 1.0),
                 interval(transfers.mean_rate_bit_s, MEGA),
                 interval(flow.acks_sent, 1.0),
+            ])
+        })
+    });
+    Table { caption: String::new(), columns, rows: flows.collect() }
+}
+
+/// The flows of a comparison that are no connections; no rows if there is none.
+pub fn comparison_datagram_table(comparison: &Comparison) -> Table {
+    let columns = vec![
+        Column::words(&comparison.varied),
+        Column::words("datagrams"),
+        Column::numbers("goodput", "Mbit/s"),
+        Column::numbers("lost", "%"),
+        Column::numbers("one way mean", "ms"),
+        Column::numbers("p99", "ms"),
+    ];
+    let flows = comparison.variants.iter().flat_map(|variant| {
+        variant.flows.iter().filter_map(|flow| {
+            let datagrams = flow.datagrams.as_ref()?;
+            Some(vec![
+                Cell::text(&variant.label),
+                Cell::text(&flow.name),
+                interval(flow.goodput_bit_s, MEGA),
+                interval(datagrams.lost_percent, 1.0),
+                interval(datagrams.mean_delay_ms, 1.0),
+                interval(datagrams.p99_delay_ms, 1.0),
             ])
         })
     });

@@ -156,6 +156,7 @@ fn a_paper_s_claims_come_first_with_their_verdicts() {
 fn with_transfers() -> RunSummary {
     let label = FlowLabel {
         name: "downloads".to_owned(),
+        kind: ackord_measure::FlowKind::Connection,
         mechanisms: BTreeMap::new(),
         sends: Side::Server,
         size: None,

@@ -5,6 +5,7 @@
 //! which is fixed: two scenarios that mean the same have the same text.
 
 use crate::model::{Direction, Flow, Link, NodeKind, Proxy, Scenario, Start, TcpChoices};
+use ackord_traffic::registry::Transport;
 use ackord_units::{Choice, KnobValue, Ratio};
 use ackord_wire::Side;
 use sha2::{Digest, Sha256};
@@ -117,6 +118,10 @@ impl Scenario {
         };
         line(&mut text, &format!("sends = \"{sends}\""));
         line(&mut text, &format!("traffic = {}", choice(&flow.traffic)));
+        if flow.transport() == Transport::Udp {
+            line(&mut text, "transport = \"udp\"");
+            return text;
+        }
         line(&mut text, "[flows.tcp]");
         text.push_str(&tcp(flow.sender_tcp()));
         line(&mut text, "[flows.receiver_tcp]");

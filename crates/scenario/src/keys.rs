@@ -262,9 +262,17 @@ pub(crate) static FLOW: &[Key] = &[
     optional(
         "sends",
         Shape::Words(&["client", "server"]),
-        "client; server for `request`",
+        "client; server for `request` and `web`",
         "Which end sends the workload: the one that opens the connection, or the other. Of a \
-         `request` that is the end that answers; of a `write-write-read` the one that asks",
+         `request` or `web` that is the end that answers; of a `write-write-read` the one that \
+         asks; of a `telnet` the one that types",
+    ),
+    optional(
+        "transport",
+        Shape::Words(&["tcp", "udp"]),
+        "udp for `cbr`, else tcp",
+        "What carries the workload; each workload is carried by one of them. A flow over UDP is no \
+         connection: it goes one way, and nobody answers",
     ),
     required(
         "traffic",

@@ -50,6 +50,7 @@ mod render;
 mod route;
 mod schema;
 
+pub use ackord_traffic::registry::Transport;
 pub use document::Place;
 pub use error::{Errors, NameOf, Problem, Unreadable, Wrong};
 pub use file::ScenarioFile;

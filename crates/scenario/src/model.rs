@@ -1,6 +1,7 @@
 //! What a checked scenario file says, as values: every name resolved, every group expanded, every
 //! knob filled in.
 
+use ackord_traffic::registry::{Transport, transport_of};
 use ackord_units::{Choice, Rate, Span};
 use ackord_wire::{NodeId, Side};
 
@@ -130,9 +131,10 @@ pub struct Flow {
     pub sends: Side,
     /// The workload ([`ackord_traffic::registry::WORKLOAD`]).
     pub traffic: Choice,
-    /// The client's endpoint.
+    /// The client's endpoint; the registries' defaults, and used by nobody, where the flow is
+    /// [not TCP's](Flow::transport).
     pub client_tcp: TcpChoices,
-    /// The server's endpoint.
+    /// The server's endpoint, likewise.
     pub server_tcp: TcpChoices,
 }
 
@@ -235,6 +237,11 @@ impl Link {
 }
 
 impl Flow {
+    /// What carries the workload.
+    pub fn transport(&self) -> Transport {
+        transport_of(self.traffic.mechanism)
+    }
+
     /// The endpoint of the end that sends the workload.
     pub fn sender_tcp(&self) -> &TcpChoices {
         self.tcp(self.sends)

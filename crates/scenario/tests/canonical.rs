@@ -157,6 +157,11 @@ fn file() -> impl Strategy<Value = String> {
             let or_none = |jitter: Option<String>| jitter.unwrap_or("\"none\"".to_owned());
             let (outage, outage_back) = outages;
             let (jitter, jitter_back) = (or_none(jitter), or_none(jitter_back));
+            // Datagrams have no endpoints.
+            let endpoints = match traffic.contains("\"cbr\"") {
+                true => "transport = \"udp\"".to_owned(),
+                false => format!("tcp = {both}\nreceiver_tcp = {receiver}"),
+            };
             format!(
                 r#"version = 1
 name = "generated"
@@ -204,8 +209,7 @@ start = {{ from = "{first} ns", to = "{last} ns" }}
 application = "of its \"own\""
 sends = "{sends}"
 traffic = {traffic}
-tcp = {both}
-receiver_tcp = {receiver}
+{endpoints}
 [record]
 captures = ["last.reverse", "a-*-r"]
 "#

@@ -5,6 +5,7 @@
 //! | `topology.rs` | the path of a scenario as a [`Graph`](ackord_path::Graph), for every driver |
 //! | `endpoints.rs` | the endpoints of a scenario's flows as connections, for every driver |
 //! | `apps.rs` | the applications at both ends of a scenario's flows |
+//! | `datagrams.rs` | flows that are no connections |
 //! | `simulation.rs` | [`Simulation`]: the event loop |
 //!
 //! # Order of events
@@ -20,6 +21,7 @@
 //! Not modelled: processing time in hosts; applications that read slowly.
 
 mod apps;
+mod datagrams;
 mod endpoints;
 mod simulation;
 mod topology;

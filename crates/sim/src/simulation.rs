@@ -1,12 +1,14 @@
 //! The event loop.
 
 use crate::apps::{Act, App, workloads_for};
+use crate::datagrams::{self, Sender};
 use crate::endpoints::{config_for, initial_sequence, mechanisms_for, start_time};
 use crate::topology::{BuildError, Topology, build_topology};
-use ackord_events::{EndpointId, Sink, TcpState};
+use ackord_events::{EndpointId, Event, Sink, TcpState};
 use ackord_path::{Conservation, Delivery, Graph, Schedule, Unbalanced};
-use ackord_scenario::{Flow, Scenario};
+use ackord_scenario::{Flow, Scenario, Transport};
 use ackord_tcp::{Connection, Outbound};
+use ackord_traffic::{Workload, Workloads};
 use ackord_units::{Bytes, Time};
 use ackord_wire::{FlowId, IpVersion, NodeId, Packet, Side};
 
@@ -24,7 +26,10 @@ pub struct Simulation {
     /// The run may not last longer.
     limit: Time,
     packets_sent: u64,
-    /// Flows whose connections are not closed yet.
+    /// The flows that are no connections.
+    senders: Vec<Sender>,
+    /// Flows whose connections are not closed yet. Datagrams never end, so with them a run lasts
+    /// as long as the scenario says.
     open_flows: usize,
 }
 
@@ -47,6 +52,8 @@ enum FlowPhase {
     Opened,
     /// Both ends are done.
     Over,
+    /// It is no connection: who sends has this index.
+    Datagrams(u32),
 }
 
 /// Why a run ended badly. Each is a defect of this project.
@@ -71,6 +78,7 @@ impl Simulation {
             now: Time::ZERO,
             limit: Time::ZERO + scenario.duration,
             packets_sent: 0,
+            senders: Vec::new(),
             open_flows: flows,
         };
         for (index, flow) in scenario.flows.iter().enumerate() {
@@ -80,7 +88,11 @@ impl Simulation {
     }
 
     fn add_flow(&mut self, id: FlowId, flow: &Flow, seed: u64) {
-        let workloads = workloads_for(seed, flow);
+        let workloads = match flow.transport() {
+            Transport::Tcp => workloads_for(seed, flow),
+            // Its connections are never opened; they keep ends and flows in step.
+            Transport::Udp => Workloads { sends: Workload::Idle, receives: Workload::Idle },
+        };
         for side in [Side::Client, Side::Server] {
             let choices = flow.tcp(side);
             let (node, peer) = match side {
@@ -98,7 +110,18 @@ impl Simulation {
             let app = App::new(endpoint, workload.clone());
             self.ends.push(End { connection, node, peer, ip, app });
         }
-        self.app_timers.set(end_index(id, Side::Client) as u32, start_time(seed, flow));
+        match flow.transport() {
+            Transport::Tcp => {
+                self.app_timers.set(end_index(id, Side::Client) as u32, start_time(seed, flow));
+            }
+            Transport::Udp => {
+                let sender = Sender::new(seed, flow, id);
+                self.flows[id.0 as usize] = FlowPhase::Datagrams(self.senders.len() as u32);
+                let at = sender.deadline();
+                self.app_timers.set(end_index(id, sender.side()) as u32, at);
+                self.senders.push(sender);
+            }
+        }
     }
 
     /// Runs everything that happens up to and including `until` (and the scenario's duration).
@@ -169,7 +192,7 @@ impl Simulation {
     fn deliver<S: Sink>(&mut self, delivery: &Delivery, sink: &mut S) {
         let Delivery { at, packet, .. } = delivery;
         debug_assert_eq!(*at, self.now, "a delivery is told when it happens");
-        let Some(segment) = &packet.tcp else { return };
+        let Some(segment) = &packet.tcp else { return self.deliver_datagram(packet, sink) };
         let (flow, side) = (packet.flow, packet.from.other());
         let index = end_index(flow, side);
         let end = &mut self.ends[index];
@@ -180,6 +203,31 @@ impl Simulation {
             end.app.handle_data(self.now, readable);
         }
         self.after(flow, side, sink);
+    }
+
+    #[cold]
+    fn deliver_datagram<S: Sink>(&self, packet: &Packet, sink: &mut S) {
+        let event = Event::DatagramDelivered {
+            endpoint: EndpointId { flow: packet.flow, side: packet.from.other() },
+            payload: datagrams::payload(packet),
+            one_way_delay: datagrams::one_way_delay(packet, self.now),
+        };
+        sink.emit(self.now, event);
+    }
+
+    /// The sender of a datagram flow is due.
+    #[cold]
+    fn send_datagram<S: Sink>(&mut self, index: u32, id: u32, sink: &mut S) {
+        let now = self.now;
+        let sender = &mut self.senders[index as usize];
+        if let Some(packet) = sender.next(now, self.packets_sent + 1) {
+            self.packets_sent += 1;
+            let endpoint = EndpointId { flow: packet.flow, side: packet.from };
+            let payload = datagrams::payload(&packet);
+            sink.emit(now, Event::DatagramSent { endpoint, payload });
+            self.topology.graph.handle_packet(now, packet, sink);
+        }
+        self.app_timers.set(id, sender.deadline());
     }
 
     fn on_timer<S: Sink>(&mut self, sink: &mut S) {
@@ -203,10 +251,16 @@ impl Simulation {
         let (_, id) = self.app_timers.peek().expect("an application is due");
         self.app_timers.clear(id);
         let (flow, side) = whose(id);
-        let phase = &mut self.flows[flow.0 as usize];
-        if *phase == FlowPhase::Idle {
-            *phase = FlowPhase::Opened;
-            self.ends[end_index(flow, side)].connection.open(self.now, sink);
+        match &mut self.flows[flow.0 as usize] {
+            phase @ FlowPhase::Idle => {
+                *phase = FlowPhase::Opened;
+                self.ends[end_index(flow, side)].connection.open(self.now, sink);
+            }
+            FlowPhase::Datagrams(index) => {
+                let index = *index;
+                return self.send_datagram(index, id, sink);
+            }
+            FlowPhase::Opened | FlowPhase::Over => {}
         }
         self.after(flow, side, sink);
     }

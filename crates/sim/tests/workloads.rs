@@ -140,3 +140,51 @@ fn every_transfer_is_told_of_whatever_is_lost() {
         assert_eq!(took.len(), 1, "seed {seed}");
     }
 }
+
+#[test]
+fn keystrokes_are_echoed_after_one_round_trip_and_are_slow_only_under_nagle_and_a_delayed_ack() {
+    let traffic = "{ kind = 'telnet', gap = '4 ms', gap_distribution = 'fixed', count = 200 }";
+    let took = |changes: &[(&str, &str)]| {
+        let changes = [&[("flows.questions.traffic", traffic)], changes].concat();
+        times(&library("write-write-read", &changes)).took
+    };
+    // Every key at once on its way: 10 ms and two packets of 53 B with timestamps.
+    let quick = took(&[("tcp.nagle", "off")]);
+    assert_eq!(quick.len(), 200);
+    assert!(millis(&quick).iter().all(|ms| *ms == 11), "{quick:?}");
+    // Nagle lets a key go when the one before is acknowledged, here by its echo: those typed
+    // meanwhile wait for up to a round trip.
+    let held = millis(&took(&[]));
+    assert!(held.iter().all(|ms| (11..=21).contains(ms)) && held.contains(&19), "{held:?}");
+}
+
+#[test]
+fn a_page_takes_a_round_trip_for_each_object_at_least_and_what_the_link_takes_for_all() {
+    let traffic = "{ kind = 'web', objects = 4, objects_distribution = 'fixed', object = '20 kB', \
+                   object_distribution = 'fixed', reading = '100 ms', count = 30 }";
+    let changes = [("flows.questions.traffic", traffic), ("tcp.nagle", "off")];
+    let times = times(&library("write-write-read", &changes));
+    assert_eq!(times.took.len(), 30);
+    assert!(times.began.iter().all(|(_, bytes)| *bytes == Bytes(80_000)));
+    // 10 ms each, and 6.4 ms for 80 kB at 100 Mbit/s.
+    assert!(times.took.iter().all(|took| *took > Span::from_micros(46_400)));
+    // Once the window holds an object: nothing but that and the headers.
+    assert!(times.took[5] < Span::from_millis(48), "{}", times.took[5]);
+}
+
+#[test]
+fn bursts_below_the_rate_of_the_path_last_as_long_as_they_are_made() {
+    let traffic = "{ kind = 'on-off', rate = '8 Mbit/s', message = '1000 B', on = '200 ms', \
+                   off = '300 ms', count = 20 }";
+    let changes = [("flows.questions.traffic", traffic), ("tcp.nagle", "off")];
+    let times = times(&library("write-write-read", &changes));
+    assert_eq!(times.took.len(), 20);
+    assert!(times.began.iter().all(|(_, bytes)| *bytes == Bytes(200_000)));
+    // The last message is made 199 ms after the first and arrives 5 ms later; the first burst has
+    // its window still to grow.
+    for took in &times.took[1..] {
+        assert!((204..206).contains(&took.as_millis()), "{took}");
+    }
+    let periods = times.began.windows(2).map(|pair| pair[1].0 - pair[0].0);
+    assert!(periods.skip(1).all(|period| period == Span::from_millis(500)));
+}

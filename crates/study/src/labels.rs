@@ -1,7 +1,7 @@
 //! The names behind the numbers that events carry, from the scenario.
 
-use ackord_measure::{FlowLabel, LinkLabel, RunLabels};
-use ackord_scenario::{Flow, Scenario, Way};
+use ackord_measure::{FlowKind, FlowLabel, LinkLabel, RunLabels};
+use ackord_scenario::{Flow, Scenario, Transport, Way};
 use ackord_sim::{start_time, workloads_for};
 use ackord_units::{Choice, KnobKind, KnobValue};
 use std::collections::BTreeMap;
@@ -24,11 +24,16 @@ pub fn run_labels(scenario: &Scenario, seed: u64) -> RunLabels {
 }
 
 fn flow_label(flow: &Flow, seed: u64) -> FlowLabel {
+    let (kind, size) = match flow.transport() {
+        Transport::Tcp => (FlowKind::Connection, workloads_for(seed, flow).sends.size()),
+        Transport::Udp => (FlowKind::Datagrams, None),
+    };
     FlowLabel {
         name: flow.name.clone(),
+        kind,
         mechanisms: mechanisms(flow),
         sends: flow.sends,
-        size: workloads_for(seed, flow).sends.size(),
+        size,
         started_at: start_time(seed, flow),
     }
 }
@@ -36,7 +41,10 @@ fn flow_label(flow: &Flow, seed: u64) -> FlowLabel {
 /// What was chosen for a flow, each with the knobs that are not at their default: the sender's
 /// choices, and of the receiver its acknowledgment policy and whatever else sets it apart.
 fn mechanisms(flow: &Flow) -> BTreeMap<String, String> {
-    let mut named = BTreeMap::new();
+    let mut named = BTreeMap::from([("traffic".to_owned(), describe(&flow.traffic))]);
+    if flow.transport() == Transport::Udp {
+        return named;
+    }
     for (name, choice) in flow.sender_tcp().by_name() {
         match name {
             "endpoint" => {
@@ -55,7 +63,6 @@ fn mechanisms(flow: &Flow) -> BTreeMap<String, String> {
         let words = if changed.is_empty() { "defaults".to_owned() } else { changed };
         named.insert("receiver_endpoint".to_owned(), words);
     }
-    named.insert("traffic".to_owned(), describe(&flow.traffic));
     named
 }
 

@@ -221,6 +221,7 @@ impl Sink for Series {
         match event {
             Event::SegmentSent { endpoint, .. }
             | Event::DataDelivered { endpoint, .. }
+            | Event::DatagramDelivered { endpoint, .. }
             | Event::AckAdvanced { endpoint, .. }
             | Event::CwndChanged { endpoint, .. }
             | Event::RttSampled { endpoint, .. } => {
@@ -262,6 +263,9 @@ impl FlowFold {
             Event::DataDelivered { bytes, stream_offset, .. } if !by_sender => {
                 self.delivered.push(at, stream_offset.get() as f64);
                 self.throughput.add(at, bytes);
+            }
+            Event::DatagramDelivered { payload, .. } if !by_sender => {
+                self.throughput.add(at, payload);
             }
             _ => {}
         }

@@ -15,6 +15,7 @@ fn ms(millis: u64) -> Time {
 fn series() -> Series {
     let flow = FlowLabel {
         name: "a".into(),
+        kind: crate::FlowKind::Connection,
         mechanisms: Default::default(),
         sends: Side::Client,
         size: None,

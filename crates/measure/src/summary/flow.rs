@@ -1,9 +1,10 @@
 //! The counters of one connection.
 
+use super::datagrams::DatagramFold;
 use super::run::FlowSummary;
 use super::transfers::TransferFold;
 use super::{bit_rate, mean::StepMean, seconds_between};
-use crate::{FlowLabel, Spread};
+use crate::{FlowKind, FlowLabel, Spread};
 use ackord_events::{CwndReason, RecoveryKind, SegmentKind};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::Side;
@@ -31,6 +32,8 @@ pub(super) struct FlowFold {
     ack_timeout: Option<Box<Spread>>,
     /// Boxed, for most flows have none.
     transfers: Option<Box<TransferFold>>,
+    /// Boxed likewise.
+    datagrams: Option<Box<DatagramFold>>,
 }
 
 impl FlowFold {
@@ -55,6 +58,10 @@ impl FlowFold {
             rtt: Spread::coarse(),
             ack_timeout: None,
             transfers: None,
+            datagrams: match label.kind {
+                FlowKind::Connection => None,
+                FlowKind::Datagrams => Some(Box::new(DatagramFold::new())),
+            },
         }
     }
 
@@ -122,6 +129,10 @@ impl FlowFold {
         self.transfers.get_or_insert_default()
     }
 
+    pub(super) fn datagrams(&mut self) -> &mut DatagramFold {
+        self.datagrams.get_or_insert_with(|| Box::new(DatagramFold::new()))
+    }
+
     pub(super) fn recovery_entered(&mut self, by: Side, kind: RecoveryKind) {
         self.fast_recoveries += u64::from(by == self.sends && kind == RecoveryKind::Fast);
     }
@@ -141,11 +152,14 @@ impl FlowFold {
     pub(super) fn summary(&self, label: &FlowLabel, ended_at: Time) -> FlowSummary {
         let stopped_at = self.completed_at.unwrap_or(ended_at);
         let busy = stopped_at.saturating_since(label.started_at);
+        let datagrams = self.datagrams.as_ref();
+        let bytes_delivered =
+            datagrams.map_or(self.bytes_delivered, |datagrams| datagrams.delivered_bytes());
         FlowSummary {
             name: label.name.clone(),
             mechanisms: label.mechanisms.clone(),
-            bytes_delivered: self.bytes_delivered,
-            goodput_bit_s: bit_rate(self.bytes_delivered, busy),
+            bytes_delivered,
+            goodput_bit_s: bit_rate(bytes_delivered, busy),
             segments_sent: self.segments_sent,
             retransmitted_segments: self.retransmitted_segments,
             timeouts: self.timeouts,
@@ -165,6 +179,7 @@ impl FlowFold {
             rtt: self.rtt.summary(),
             ack_timeout: self.ack_timeout.as_ref().and_then(|spread| spread.summary()),
             transfers: self.transfers.as_ref().map(|transfers| transfers.summary()),
+            datagrams: datagrams.map(|datagrams| datagrams.summary(self.packets_dropped)),
         }
     }
 }

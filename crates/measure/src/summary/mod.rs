@@ -3,11 +3,13 @@
 //! | file | what |
 //! | --- | --- |
 //! | `flow.rs` | the counters of one connection |
+//! | `datagrams.rs` | the counters of a flow that is no connection |
 //! | `link.rs` | the counters of one direction of a link and its queue |
 //! | `mean.rs` | mean over time of a value that changes in steps |
 //! | `transfers.rs` | the transfers of one connection: how long each took |
 //! | `run.rs` | [`RunSummary`]: what they add up to, in the form of the JSON output |
 
+mod datagrams;
 mod flow;
 mod link;
 mod mean;
@@ -16,6 +18,7 @@ mod run;
 mod tests;
 mod transfers;
 
+pub use datagrams::DatagramSummary;
 pub use run::{
     Drops, FairnessSummary, FlowSummary, LinkSummary, MediumUse, QueueSummary, RunIdentity,
     RunSummary,
@@ -90,6 +93,12 @@ impl Sink for Summary {
             }
             Event::DataDelivered { endpoint, stream_offset, .. } => {
                 self.flow(endpoint.flow).delivered(at, endpoint.side, stream_offset);
+            }
+            Event::DatagramSent { endpoint, .. } => {
+                self.flow(endpoint.flow).datagrams().sent();
+            }
+            Event::DatagramDelivered { endpoint, payload, one_way_delay } => {
+                self.flow(endpoint.flow).datagrams().delivered(payload, one_way_delay);
             }
             Event::TransferBegan { endpoint, index, .. } => {
                 self.flow(endpoint.flow).transfers().began(at, index);

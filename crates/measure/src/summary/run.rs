@@ -3,7 +3,7 @@
 //! Times ending in `_s` are seconds, delays are milliseconds, `_bit_s` is bit/s. A quantity nobody
 //! could measure (a delay without a packet) is null, not zero.
 
-use super::TransferSummary;
+use super::{DatagramSummary, TransferSummary};
 use crate::{SpreadSummary, stats};
 use ackord_events::DropReason;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -43,10 +43,11 @@ pub struct RunSummary {
     pub links: Vec<LinkSummary>,
 }
 
-/// How the flows that delivered any data shared, judged by goodput.
+/// How the connections that delivered any data shared, judged by goodput. (Datagrams take what
+/// they take: they are not asked to share.)
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct FairnessSummary {
-    /// How many flows delivered data.
+    /// How many connections delivered data.
     pub flows: u32,
     /// Jain's index; null without such a flow.
     pub jain_index: Option<f64>,
@@ -54,7 +55,7 @@ pub struct FairnessSummary {
     pub min_max_percent: Option<f64>,
 }
 
-/// One connection, seen from the end that sends.
+/// One flow, seen from the end that sends.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct FlowSummary {
     /// Its name in the scenario.
@@ -107,6 +108,9 @@ pub struct FlowSummary {
     pub ack_timeout: Option<SpreadSummary>,
     /// Its transfers or exchanges; null where the workload has none.
     pub transfers: Option<TransferSummary>,
+    /// Where the flow is no connection; what is said of segments, acknowledgments, windows and
+    /// round trips is then zero or null.
+    pub datagrams: Option<DatagramSummary>,
 }
 
 /// The queue of one direction of a link.
@@ -230,7 +234,7 @@ impl FairnessSummary {
     pub fn of(flows: &[FlowSummary]) -> FairnessSummary {
         let goodputs: Vec<_> = flows
             .iter()
-            .filter(|flow| flow.bytes_delivered > 0)
+            .filter(|flow| flow.bytes_delivered > 0 && flow.datagrams.is_none())
             .map(|flow| flow.goodput_bit_s)
             .collect();
         FairnessSummary {

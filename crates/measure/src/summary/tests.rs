@@ -20,6 +20,7 @@ fn ms(millis: u64) -> Time {
 fn flow_label(name: &str) -> FlowLabel {
     FlowLabel {
         name: name.to_owned(),
+        kind: crate::FlowKind::Connection,
         mechanisms: [("congestion".to_owned(), "reno".to_owned())].into(),
         sends: Side::Client,
         size: None,
@@ -319,4 +320,35 @@ fn the_timeouts_of_the_receivers_acknowledgments_are_summed_up_and_the_senders_a
     }
     let found = finish(&summary, ms(10)).flows[0].ack_timeout.expect("two values");
     assert_eq!((found.samples, found.min_ms, found.mean_ms, found.max_ms), (2, 10.0, 20.0, 30.0));
+}
+
+#[test]
+fn datagrams_are_counted_by_packets_and_take_no_part_in_fairness() {
+    let datagrams = FlowLabel {
+        name: "noise".to_owned(),
+        kind: crate::FlowKind::Datagrams,
+        mechanisms: [("traffic".to_owned(), "cbr".to_owned())].into(),
+        started_at: Time::ZERO,
+        ..flow_label("noise")
+    };
+    let labels = RunLabels { flows: vec![datagrams], ..one_flow_one_link() };
+    let mut summary = Summary::new(&labels);
+    let payload = Bytes(972);
+    for _ in 0..4 {
+        summary.emit(Time::ZERO, Event::DatagramSent { endpoint: SENDER, payload });
+    }
+    let one_way_delay = Span::from_millis(9);
+    let arrived = Event::DatagramDelivered { endpoint: RECEIVER, payload, one_way_delay };
+    summary.emit(Time::ZERO + one_way_delay, arrived);
+    summary.emit(Time::ZERO + one_way_delay, arrived);
+    let packet = packet(Side::Client);
+    let reason = DropReason::QueueFull;
+    let dropped = Event::PacketDropped { link: LinkId(0), packet: &packet, reason };
+    summary.emit(Time::ZERO, dropped);
+    let run = finish(&summary, Time::ZERO + Span::from_secs(1));
+    let found = run.flows[0].datagrams.expect("it is no connection");
+    assert_eq!((found.sent, found.delivered, found.lost_percent), (4, 2, Some(25.0)));
+    assert_eq!(found.one_way_delay.map(|delay| delay.mean_ms), Some(9.0));
+    assert_eq!(run.flows[0].goodput_bit_s, 2.0 * 972.0 * 8.0);
+    assert_eq!((run.fairness.flows, run.fairness.jain_index), (0, None));
 }

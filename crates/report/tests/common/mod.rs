@@ -45,6 +45,7 @@ pub(crate) fn run(shape: Shape) -> (RunSummary, SeriesSet) {
 fn labels(shape: Shape) -> RunLabels {
     let flow = |number: u32| FlowLabel {
         name: format!("flow{number}"),
+        kind: ackord_measure::FlowKind::Connection,
         mechanisms: [("congestion".to_owned(), "reno".to_owned())].into(),
         sends: Side::Client,
         size: None,

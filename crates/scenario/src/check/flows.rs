@@ -5,12 +5,13 @@ use super::choice::{Family, choice};
 use super::links::at_least_one;
 use super::names::{self, Member, NameSet, Nodes, Pair};
 use super::reader::{Field, Reader, join};
-use super::tcp::layer;
+use super::tcp::{defaults, layer};
 use crate::document::{Item, Place, Value};
 use crate::error::{NameOf, Wrong};
 use crate::keys;
 use crate::model::{Flow, Link, Start, TcpChoices};
 use crate::route::Reach;
+use ackord_traffic::registry::{Transport, WORKLOAD, transport_of};
 use ackord_units::{Choice, Span};
 use ackord_wire::{NodeId, Side};
 use std::collections::BTreeMap;
@@ -125,8 +126,15 @@ pub(super) fn flows(report: &mut Report, drafts: &Drafts<'_>, context: &Context<
             ackord_traffic::registry::usual_sender(traffic.mechanism)
         });
         let sends = sends(report, reader, usual);
-        let both = layer(report, reader.get("tcp"), context.base);
-        let receiver = layer(report, reader.get("receiver_tcp"), &both);
+        let transport = traffic.as_ref().map(|traffic| transport(report, reader, traffic));
+        let (both, receiver) = match transport {
+            Some(Transport::Udp) => no_endpoints(report, reader),
+            _ => {
+                let both = layer(report, reader.get("tcp"), context.base);
+                let receiver = layer(report, reader.get("receiver_tcp"), &both);
+                (both, receiver)
+            }
+        };
         if let Some(reach) = &mut reach {
             unreachable_ends(report, draft, context.nodes, reach);
         }
@@ -168,10 +176,52 @@ fn unreachable_ends(report: &mut Report, draft: &Draft<'_>, nodes: &Nodes, reach
 }
 
 fn traffic(report: &mut Report, reader: &Reader<'_>) -> Option<Choice> {
-    let mechanisms = ackord_traffic::registry::WORKLOAD;
+    let mechanisms = WORKLOAD;
     let no_flows = NameSet::default();
     let family = Family { key: "traffic", mechanisms, inherited: None, flows: &no_flows };
     choice(report, &reader.get("traffic")?, family)
+}
+
+/// What carries the workload, which the file may say and must not contradict.
+fn transport(report: &mut Report, reader: &Reader<'_>, traffic: &Choice) -> Transport {
+    let carried_by = transport_of(traffic.mechanism);
+    let Some(field) = reader.get("transport") else { return carried_by };
+    let words = [Transport::Tcp, Transport::Udp].map(|transport| (transport.name(), transport));
+    if let Some(given) = field.word(report, &words).filter(|given| *given != carried_by) {
+        let fit = WORKLOAD.iter().filter(|workload| transport_of(workload) == given);
+        let fit: Vec<_> = fit.map(|workload| format!("`{}`", workload.name)).collect();
+        let wrong = Wrong::NotThat {
+            given: given.name().to_owned(),
+            because: format!(
+                "the traffic is `{}`, which is carried by {}",
+                traffic.mechanism.name,
+                carried_by.name()
+            ),
+            instead: format!(
+                "`transport = \"{}\"`, or traffic over {}: {}",
+                carried_by.name(),
+                given.name(),
+                fit.join(", ")
+            ),
+        };
+        field.report(report, wrong);
+    }
+    carried_by
+}
+
+/// A flow that is no connection has no endpoints to say anything about.
+fn no_endpoints(report: &mut Report, reader: &Reader<'_>) -> (TcpChoices, TcpChoices) {
+    for key in ["tcp", "receiver_tcp"] {
+        if let Some(field) = reader.get(key) {
+            let wrong = Wrong::NotThat {
+                given: key.to_owned(),
+                because: "the flow is carried by UDP and has no TCP endpoints".to_owned(),
+                instead: format!("a flow without `{key}`"),
+            };
+            field.report(report, wrong);
+        }
+    }
+    (defaults(), defaults())
 }
 
 /// The name in the history, if the file gives one.
