@@ -77,7 +77,7 @@ pub enum Offer {
 }
 
 /// The five separate choices of an endpoint, by value.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Mechanisms {
     /// How much may be outstanding.
     pub congestion: Box<dyn CongestionControl>,

@@ -25,6 +25,7 @@ mod connection;
 mod ecn;
 pub mod loss;
 pub mod nagle;
+mod plug_in;
 mod receiver;
 pub mod recovery;
 pub mod registry;

@@ -1,6 +1,7 @@
 //! When a small segment has to wait: Nagle's algorithm and Minshall's variant.
 
 use crate::ack::Verdict;
+use crate::plug_in::copied_in_boxes;
 use ackord_units::Seq;
 use std::fmt;
 
@@ -13,9 +14,11 @@ pub struct SmallSegment {
     pub snd_nxt: Seq,
 }
 
+copied_in_boxes!(Nagle, CopiedNagle);
+
 /// Decides whether a small segment may leave now. Full-sized segments and the last of a closed
 /// stream are never asked about.
-pub trait Nagle: Send + fmt::Debug {
+pub trait Nagle: CopiedNagle + Send + fmt::Debug {
     /// Whether the segment may leave.
     fn may_send(&self, segment: &SmallSegment) -> bool;
 

@@ -37,6 +37,7 @@ pub use quickack::QuickAck;
 pub use tack::{Tack, TackKnobs};
 
 use crate::ecn::MarkSeen;
+use crate::plug_in::copied_in_boxes;
 use crate::rtt::RttEstimator;
 use crate::ts_clock::TimestampEcho;
 use ackord_units::{Bytes, Span, Time};
@@ -155,8 +156,10 @@ pub enum Carrier {
     Data,
 }
 
+copied_in_boxes!(AckPolicy, CopiedPolicy);
+
 /// Decides when to acknowledge. Never sends, never sees the sender's side.
-pub trait AckPolicy: Send + fmt::Debug {
+pub trait AckPolicy: CopiedPolicy + Send + fmt::Debug {
     /// The peer's SYN has come.
     fn on_open(&mut self, _now: Time, _opening: &Opening) {}
 

@@ -76,7 +76,7 @@ impl Fit {
 
 /// A receiver reduced to its policy: takes full-sized segments in order, acknowledges when told,
 /// lets timers strike.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Bench<P> {
     pub(super) policy: P,
     unacknowledged: u64,

@@ -40,6 +40,7 @@ pub use tahoe::Tahoe;
 pub use vegas::{Vegas, VegasKnobs};
 pub use westwood::Westwood;
 
+use crate::plug_in::copied_in_boxes;
 use ackord_units::{Bytes, Rate, Seq, Span, Time};
 use std::fmt;
 
@@ -172,8 +173,10 @@ pub enum LossAnswer {
     OwnWindow,
 }
 
+copied_in_boxes!(CongestionControl, CopiedControl);
+
 /// Decides how much may be outstanding. Never sees the scoreboard, never sends.
-pub trait CongestionControl: Send + fmt::Debug {
+pub trait CongestionControl: CopiedControl + Send + fmt::Debug {
     /// The connection is established.
     fn on_established(&mut self, now: Time, sizes: Established);
 

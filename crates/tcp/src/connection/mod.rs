@@ -32,7 +32,7 @@ use options::Agreed;
 pub use segment_in::reset_for;
 
 /// A TCP connection, one end of it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Connection {
     id: EndpointId,
     config: Config,

@@ -44,6 +44,7 @@ pub(crate) use rack::{Outstanding, ProbeAck, ProbeFacts, ProbeKind, ProbeOutcome
 pub use rack::{Rack, RackKnobs, UndoReductions};
 pub use vegas::VegasLoss;
 
+use crate::plug_in::copied_in_boxes;
 use ackord_events::RecoveryKind;
 use ackord_units::{Bytes, Seq, Span, Time};
 use std::fmt;
@@ -116,12 +117,14 @@ pub enum Judged {
     Retransmissions,
 }
 
+copied_in_boxes!(LossDetector, CopiedDetector);
+
 /// Decides when a segment is lost. Never sends, never changes cwnd.
 ///
 /// Whatever it says about a loss while a repair goes on is for the sender to use or not: in fast
 /// recovery the recovery sender and the scoreboard, by [`LossDetector::duplicate_threshold`] and
 /// [`ByTime::horizon`], find what else is lost.
-pub trait LossDetector: Send + fmt::Debug {
+pub trait LossDetector: CopiedDetector + Send + fmt::Debug {
     /// A duplicate acknowledgment came while nothing was being repaired.
     fn on_duplicate_ack(&mut self, now: Time, doubt: &Doubt) -> LossVerdict;
 

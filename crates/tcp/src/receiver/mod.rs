@@ -23,7 +23,7 @@ pub(crate) enum Owed {
     Now,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Receiver {
     /// The peer's initial sequence number.
     pub(crate) irs: Seq,

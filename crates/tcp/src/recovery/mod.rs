@@ -23,6 +23,7 @@ pub use sack::{Prr, SackRecovery};
 pub use tahoe::Tahoe;
 
 use crate::congestion::Repair;
+use crate::plug_in::copied_in_boxes;
 use ackord_units::Bytes;
 use std::fmt;
 
@@ -108,8 +109,10 @@ pub enum Reentry {
     BeyondRecover,
 }
 
+copied_in_boxes!(Recovery, CopiedRecovery);
+
 /// Decides how much may be sent during fast recovery.
-pub trait Recovery: Send + fmt::Debug {
+pub trait Recovery: CopiedRecovery + Send + fmt::Debug {
     /// How a detected loss is repaired.
     fn repair(&self) -> Repair {
         Repair::FastRecovery

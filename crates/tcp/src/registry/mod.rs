@@ -4,7 +4,7 @@
 //! the `build_*` functions turn a checked [`Choice`](ackord_units::Choice) into the running thing.
 //!
 //! A family has a file, or shares one with a small neighbour; `endpoint.rs` is what is no choice,
-//! `profiles.rs` whole stacks by name.
+//! `profiles.rs` whole stacks by name, `stack.rs` such a stack built.
 
 mod ack;
 mod build;
@@ -14,6 +14,7 @@ mod loss;
 mod nagle;
 mod profiles;
 mod recovery;
+mod stack;
 
 pub use ack::{ACK, build_ack};
 pub(crate) use build::{bytes, count, span, word};
@@ -23,6 +24,7 @@ pub use loss::{LOSS, build_loss};
 pub use nagle::{NAGLE, build_nagle};
 pub use profiles::{PROFILES, Profile, Setting, profile};
 pub use recovery::{RECOVERY, build_recovery};
+pub use stack::Stack;
 
 use ackord_units::{KnobKind, Mechanism};
 

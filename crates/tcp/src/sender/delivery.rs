@@ -36,7 +36,7 @@ struct Newest {
 }
 
 /// The sampler of one connection.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Delivery {
     snapshots: VecDeque<Snapshot>,
     /// C.delivered, C.delivered_time, C.first_send_time, C.lost.

@@ -123,7 +123,7 @@ pub(crate) struct Persist {
     pub(crate) probes: u32,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Sender {
     pub(crate) iss: Seq,
     pub(crate) snd_una: Seq,
@@ -197,7 +197,7 @@ pub(crate) struct Sender {
 }
 
 /// The four choices of the sending half.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SenderChoices {
     pub(crate) congestion: Box<dyn CongestionControl>,
     pub(crate) loss: Box<dyn LossDetector>,

@@ -75,7 +75,7 @@ pub(crate) struct Acked {
     pub(crate) ambiguous: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
     pub(super) sent: VecDeque<Sent>,
     /// Octets in the network.

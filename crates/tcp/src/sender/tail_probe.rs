@@ -12,7 +12,7 @@ use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::SackBlock;
 
 /// The probes of a connection.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct TailProbe {
     pub(super) tlp: Tlp,
     /// When one is due, unless an acknowledgment comes before.

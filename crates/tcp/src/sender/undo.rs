@@ -51,7 +51,7 @@ struct Filled {
 }
 
 /// The repairs of a connection, as far as they may yet prove spurious.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Repairs {
     taken: Option<Taken>,
     /// Number of the present or last repair.

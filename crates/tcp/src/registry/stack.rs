@@ -1,0 +1,114 @@
+//! A whole stack by the name of its profile, for those who build endpoints without a scenario: a
+//! middle box that splits a connection has two.
+
+use super::{
+    ACK, CONGESTION, ENDPOINT, LOSS, NAGLE, Profile, RECOVERY, build_ack, build_congestion,
+    build_loss, build_nagle, build_recovery, find,
+};
+use crate::config::{Config, Mechanisms};
+use ackord_units::{Choice, KnobValue, Mechanism};
+
+/// Everything an endpoint is made of, as choices.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stack {
+    /// What is none of the five choices.
+    pub endpoint: Choice,
+    /// Congestion control.
+    pub congestion: Choice,
+    /// Loss detection.
+    pub loss: Choice,
+    /// Recovery sending.
+    pub recovery: Choice,
+    /// Acknowledgment policy.
+    pub ack: Choice,
+    /// Nagle's algorithm.
+    pub nagle: Choice,
+}
+
+impl Stack {
+    /// What this profile stands for; what it does not say is as the registries have it.
+    pub fn of_profile(profile: &Profile) -> Stack {
+        let value = |key: &str| {
+            profile.settings.iter().find(|setting| setting.key == key).map(|setting| setting.value)
+        };
+        let parsed = |choice: Choice, prefix: &str| {
+            choice.mechanism.knobs.iter().fold(choice, |choice, knob| {
+                match value(&format!("{prefix}{}", knob.name)) {
+                    None => choice,
+                    Some(text) => {
+                        let value = knob.kind.parse(text).expect("a profile's values are valid");
+                        choice.with(knob.name, value)
+                    }
+                }
+            })
+        };
+        let choice = |table: &'static [Mechanism], family: &str, otherwise: &str| {
+            let name = value(family).unwrap_or(otherwise);
+            let mechanism = find(table, name).expect("a profile names what is registered");
+            parsed(Choice::of(mechanism), &format!("{family}."))
+        };
+        Stack {
+            endpoint: parsed(Choice::of(&ENDPOINT), ""),
+            congestion: choice(CONGESTION, "congestion", "cubic"),
+            loss: choice(LOSS, "loss", "fixed"),
+            recovery: choice(RECOVERY, "recovery", "sack"),
+            ack: choice(ACK, "ack", "delayed"),
+            nagle: choice(NAGLE, "nagle", "on"),
+        }
+    }
+
+    /// The same stack with a knob of the endpoint set.
+    ///
+    /// # Panics
+    /// If [`ENDPOINT`] lists no such knob.
+    #[must_use]
+    pub fn with(self, knob: &str, value: KnobValue) -> Stack {
+        Stack { endpoint: self.endpoint.with(knob, value), ..self }
+    }
+
+    /// Its sizes, options and timers.
+    pub fn config(&self) -> Config {
+        Config::from_choice(&self.endpoint)
+    }
+
+    /// Its five mechanisms, newly built.
+    pub fn mechanisms(&self) -> Mechanisms {
+        Mechanisms {
+            congestion: build_congestion(&self.congestion),
+            loss: build_loss(&self.loss),
+            recovery: build_recovery(&self.recovery),
+            ack: build_ack(&self.ack),
+            nagle: build_nagle(&self.nagle),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{PROFILES, profile};
+    use super::*;
+    use ackord_units::Span;
+
+    #[test]
+    fn every_profile_becomes_a_stack_with_its_own_values() {
+        for profile in PROFILES {
+            let stack = Stack::of_profile(profile);
+            drop(stack.mechanisms());
+            drop(stack.config());
+        }
+        let rto_min = |name| Stack::of_profile(profile(name).expect("registered")).config().rto.min;
+        assert_eq!(
+            (rto_min("rfc"), rto_min("linux")),
+            (Span::from_secs(1), Span::from_millis(200))
+        );
+        let linux = Stack::of_profile(profile("linux").expect("registered"));
+        assert_eq!((linux.loss.mechanism.name, linux.ack.mechanism.name), ("rack", "linux"));
+    }
+
+    #[test]
+    fn the_rfc_profile_is_what_the_defaults_are() {
+        let stack = Stack::of_profile(profile("rfc").expect("registered"));
+        assert_eq!(stack.config(), Config::default());
+        assert_eq!(format!("{:?}", stack.mechanisms()), format!("{:?}", Mechanisms::default()));
+    }
+}
