@@ -10,6 +10,7 @@
 //! | `cache.rs` | [`SegmentCache`]: data kept for local retransmission, of bounded size |
 //! | `proxy_tcp/` | Proxy TCP, as its paper has it and for use |
 //! | `observed.rs` | [`Observed`]: what a passer-by knows of one connection |
+//! | `split/` | [`Split`]: two connections in place of one |
 //!
 //! A box never reads a clock: it is told the time and names the instant at which it wants to be
 //! called again. It holds no payload: a packet that repeats another's data carries that packet's
@@ -29,6 +30,7 @@ mod observed;
 mod outbox;
 mod place;
 pub mod proxy_tcp;
+mod split;
 mod stats;
 
 use ackord_units::Time;
@@ -40,6 +42,7 @@ pub use observed::{MobileAck, Observed};
 pub use outbox::{Made, Note, Outbox};
 pub use place::{Lifetime, ProxyConfig};
 pub(crate) use place::{Place, Turn};
+pub use split::{Split, SplitConfig};
 pub use stats::ProxyStats;
 
 /// The tag of packets that boxes make and that carry no data: the driver has no bytes for them.

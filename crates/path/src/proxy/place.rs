@@ -106,6 +106,7 @@ impl Place {
         if self.lifetime.dies.is_some_and(|at| at <= now) {
             self.lifetime.dies = None;
             self.last_words = *self.stats();
+            self.last_words.bury();
             self.proxy = None;
             return Turn::Died;
         }

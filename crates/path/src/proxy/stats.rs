@@ -26,6 +26,14 @@ pub struct ProxyStats {
     pub cached: Bytes,
     /// The most at once.
     pub peak_cached: Bytes,
+    /// Data whose sender has been told that it arrived while its receiver has not acknowledged it:
+    /// lost for ever if the box dies. Nothing where acknowledgments keep their meaning.
+    pub acknowledged_early: Bytes,
+    /// The most at once.
+    pub peak_acknowledged_early: Bytes,
+    /// Data that its sender believes delivered and that was given up or died with the box before
+    /// its receiver acknowledged it. (The receiver may have some of it all the same.)
+    pub acknowledged_lost: Bytes,
     /// Data it gave up to make room.
     pub evicted: Bytes,
     /// Data that passed uncached because it did not fit.
@@ -45,6 +53,20 @@ impl ProxyStats {
     pub fn set_cached(&mut self, cached: Bytes) {
         self.cached = cached;
         self.peak_cached = self.peak_cached.max(cached);
+    }
+
+    /// So much is acknowledged now that its receiver has not acknowledged.
+    pub fn set_acknowledged_early(&mut self, early: Bytes) {
+        self.acknowledged_early = early;
+        self.peak_acknowledged_early = self.peak_acknowledged_early.max(early);
+    }
+
+    /// The box has died, and what it kept with it.
+    pub fn bury(&mut self) {
+        self.acknowledged_lost += self.acknowledged_early;
+        self.acknowledged_early = Bytes::ZERO;
+        self.cached = Bytes::ZERO;
+        self.flows = 0;
     }
 
     /// So many connections are known now.
