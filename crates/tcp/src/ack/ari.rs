@@ -50,7 +50,7 @@ pub enum Verdict {
 /// The first `most_sent / segment * 2` segments at once (Lee et al. 2016, Algorithm 1), the later
 /// ones delayed. The division is rounded up: the paper's 2 KB in segments of 536 octets give its
 /// own figure of 8.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Ari {
     knobs: AriKnobs,
     /// Data segments since the start, or since the last pause.
