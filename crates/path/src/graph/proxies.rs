@@ -1,6 +1,7 @@
 //! Packets that meet a middle box at a router, and those that boxes send.
 
 use super::Graph;
+use crate::link::LinkStats;
 use crate::packets::Slot;
 use crate::proxy::{Made, Outbox, ProxyStats, Turn, Verdict};
 use ackord_events::{DropReason, Event, ProxyId, ProxyLife, Sink};
@@ -42,12 +43,12 @@ impl Graph {
         let mut outbox = std::mem::take(&mut self.outbox);
         let packet = self.packets[slot];
         match self.proxies[index].handle(now, &packet, heading, &mut outbox) {
-            Verdict::Forward => self.take_link(now, leaves_by, slot, sink),
+            Verdict::Forward => self.leave_box(now, index, (leaves_by, slot), sink),
             Verdict::Rewrite(packet) => {
                 debug_assert_eq!(packet.dst, slot.dst, "a rewritten packet keeps its destination");
                 self.packets.release(slot);
                 let slot = self.packets.insert(&packet);
-                self.take_link(now, leaves_by, slot, sink);
+                self.leave_box(now, index, (leaves_by, slot), sink);
             }
             Verdict::Absorb => {
                 self.packets.release(slot);
@@ -59,6 +60,28 @@ impl Graph {
         self.empty_outbox(now, index, &mut outbox, sink);
         self.outbox = outbox;
         self.schedule_proxy(index);
+    }
+
+    /// A packet leaves a box by a link. The box is told if the link's queue refuses it.
+    fn leave_box<S: Sink>(
+        &mut self,
+        now: Time,
+        index: usize,
+        (link, slot): (u32, Slot),
+        sink: &mut S,
+    ) {
+        if !self.proxies[index].leads_to_mobile(link) {
+            return self.take_link(now, link, slot, sink);
+        }
+        let packet = self.packets[slot];
+        // What the queue drops while it catches up is not the packet that arrives.
+        let at_link = &mut self.links[link as usize];
+        at_link.run_until(now, &mut self.packets, sink);
+        let before = refusals(at_link.stats());
+        self.take_link(now, link, slot, sink);
+        if refusals(self.links[link as usize].stats()) > before {
+            self.proxies[index].handle_refused(now, &packet);
+        }
     }
 
     /// A middle box does what is due.
@@ -108,7 +131,7 @@ impl Graph {
             match self.route(self.proxies[index].at, packet.dst) {
                 Some(link) => {
                     let slot = self.packets.insert(packet);
-                    self.take_link(now, link, slot, sink);
+                    self.leave_box(now, index, (link, slot), sink);
                 }
                 None => {
                     self.unroutable += 1;
@@ -119,4 +142,10 @@ impl Graph {
             }
         }
     }
+}
+
+/// Packets the queue of a link has dropped.
+fn refusals(stats: &LinkStats) -> u64 {
+    let reasons = [DropReason::QueueFull, DropReason::OverShare, DropReason::EarlyDrop];
+    reasons.into_iter().map(|reason| stats.drops.of(reason)).sum()
 }

@@ -49,7 +49,7 @@ impl SegmentCache {
     }
 
     /// Keeps a data segment that passed at `now`. A segment cached before is replaced and counts
-    /// as sent now. Answers whether it is in the cache: what does not fit is not kept, and what is
+    /// as sent now; what a SACK block said of it stays. Answers whether it is in the cache: what does not fit is not kept, and what is
     /// cached stays, because the oldest is needed first.
     pub fn insert(&mut self, now: Time, packet: &Packet) -> bool {
         let Some(segment) = &packet.tcp else { return false };
@@ -68,6 +68,7 @@ impl SegmentCache {
             }
             self.bytes = self.bytes - had + has;
             fresh.passed = same.passed.saturating_add(1);
+            fresh.sacked = same.sacked && had == has;
             *same = fresh;
             return true;
         }
@@ -108,6 +109,17 @@ impl SegmentCache {
         newest.map(|cached| now.saturating_since(cached.sent_at))
     }
 
+    /// Forgets the segment that begins at `seq`; answers how many bytes that were.
+    pub fn remove(&mut self, seq: Seq) -> Bytes {
+        let place = self.segments.partition_point(|cached| cached.segment().seq.before(seq));
+        if self.segments.get(place).is_none_or(|cached| cached.segment().seq != seq) {
+            return Bytes::ZERO;
+        }
+        let freed = self.segments.remove(place).map_or(0, |cached| cached.segment().payload_len);
+        self.bytes -= u64::from(freed);
+        Bytes(u64::from(freed))
+    }
+
     /// Marks what the blocks of an acknowledgment cover.
     pub fn mark_sacked(&mut self, acknowledgment: &Segment) {
         for block in acknowledgment.options.sack.as_slice() {
@@ -126,6 +138,11 @@ impl SegmentCache {
             let segment = cached.segment();
             segment.seq.at_or_before(seq) && segment.end_seq().after(seq)
         })
+    }
+
+    /// The oldest.
+    pub fn first(&self) -> Option<&Cached> {
+        self.segments.front()
     }
 
     /// The oldest.
@@ -213,6 +230,9 @@ mod tests {
         assert!(cache.insert(Time::from_nanos(5), &data(1_000, 1_000)));
         assert!(!cache.insert(Time::from_nanos(6), &data(1_000, 1_460)));
         assert_eq!((cache.len(), cache.bytes()), (2, Bytes(2_000)));
+        assert_eq!((cache.remove(Seq(500)), cache.len()), (Bytes::ZERO, 2));
+        assert_eq!((cache.remove(Seq(0)), cache.bytes()), (Bytes(1_000), Bytes(1_000)));
+        assert!(cache.insert(Time::ZERO, &data(0, 1_000)));
         assert_eq!(cache.clear(), Bytes(2_000));
         assert!(cache.is_empty());
     }

@@ -10,7 +10,14 @@
 //! | `cache.rs` | [`SegmentCache`]: data kept for local retransmission, of bounded size |
 //! | `proxy_tcp/` | Proxy TCP, as its paper has it and for use |
 //! | `observed.rs` | [`Observed`]: what a passer-by knows of one connection |
+<<<<<<< HEAD
 //! | `split/` | [`Split`]: two connections in place of one |
+=======
+//! | `flows.rs` | [`Flows`]: the connections a box knows, at most so many |
+//! | `repair/` | [`Repair`]: what the wireless link has lost, and sending it again |
+//! | `snoop/` | [`Snoop`] |
+//! | `script.rs` | for tests: packets in, packets out |
+>>>>>>> 009e7db (snoop: a box that caches, sends again what the wireless link lost, and hides it from the sender)
 //!
 //! A box never reads a clock: it is told the time and names the instant at which it wants to be
 //! called again. It holds no payload: a packet that repeats another's data carries that packet's
@@ -26,11 +33,19 @@
 //! the router it watches (a LAN, whose delay is some microseconds).
 
 mod cache;
+mod flows;
 mod observed;
 mod outbox;
 mod place;
 pub mod proxy_tcp;
+<<<<<<< HEAD
 mod split;
+=======
+mod repair;
+#[cfg(test)]
+mod script;
+mod snoop;
+>>>>>>> 009e7db (snoop: a box that caches, sends again what the wireless link lost, and hides it from the sender)
 mod stats;
 
 use ackord_units::Time;
@@ -38,11 +53,17 @@ use ackord_wire::Packet;
 use std::fmt::Debug;
 
 pub use cache::{Cached, SegmentCache};
+pub use flows::{Flows, Kept};
 pub use observed::{MobileAck, Observed};
 pub use outbox::{Made, Note, Outbox};
 pub use place::{Lifetime, ProxyConfig};
 pub(crate) use place::{Place, Turn};
+<<<<<<< HEAD
 pub use split::{Split, SplitConfig};
+=======
+pub use repair::{Answer, Inference, Repair, RepairConfig, Stored, WirelessRoundTrip};
+pub use snoop::{Snoop, SnoopConfig, Suppress};
+>>>>>>> 009e7db (snoop: a box that caches, sends again what the wireless link lost, and hides it from the sender)
 pub use stats::ProxyStats;
 
 /// The tag of packets that boxes make and that carry no data: the driver has no bytes for them.
@@ -75,6 +96,10 @@ pub trait MiddleBox: Debug + Send {
 
     /// Its time has come: `now` is at or after [`MiddleBox::deadline`].
     fn handle_deadline(&mut self, now: Time, out: &mut Outbox);
+
+    /// A packet that it passed on or sent towards the mobile hosts found no room in the queue of
+    /// the link there. Only queues that refuse what arrives tell.
+    fn handle_refused(&mut self, _now: Time, _packet: &Packet) {}
 
     /// Its counters.
     fn stats(&self) -> &ProxyStats;
@@ -119,7 +144,7 @@ impl Clone for Proxy {
 
 impl Proxy {
     /// A packet passes.
-    pub(crate) fn handle(
+    pub fn handle(
         &mut self,
         now: Time,
         packet: &Packet,
@@ -135,21 +160,32 @@ impl Proxy {
         }
     }
 
-    pub(crate) fn handle_deadline(&mut self, now: Time, out: &mut Outbox) {
+    /// Its time has come.
+    pub fn handle_deadline(&mut self, now: Time, out: &mut Outbox) {
         match self {
             Proxy::Beside(proxy) => proxy.handle_deadline(now, out),
             Proxy::InPath(proxy) => proxy.handle_deadline(now, out),
         }
     }
 
-    pub(crate) fn deadline(&self) -> Option<Time> {
+    /// A packet towards the mobile hosts found no room.
+    pub fn handle_refused(&mut self, now: Time, packet: &Packet) {
+        match self {
+            Proxy::Beside(proxy) => proxy.handle_refused(now, packet),
+            Proxy::InPath(proxy) => proxy.handle_refused(now, packet),
+        }
+    }
+
+    /// When it wants to be called.
+    pub fn deadline(&self) -> Option<Time> {
         match self {
             Proxy::Beside(proxy) => proxy.deadline(),
             Proxy::InPath(proxy) => proxy.deadline(),
         }
     }
 
-    pub(crate) fn stats(&self) -> &ProxyStats {
+    /// Its counters.
+    pub fn stats(&self) -> &ProxyStats {
         match self {
             Proxy::Beside(proxy) => proxy.stats(),
             Proxy::InPath(proxy) => proxy.stats(),

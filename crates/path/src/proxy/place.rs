@@ -94,6 +94,18 @@ impl Place {
         }
     }
 
+    /// Whether the packets that leave by this link are on the way to the mobile hosts.
+    pub(crate) fn leads_to_mobile(&self, link: u32) -> bool {
+        link == self.to_mobile
+    }
+
+    /// The queue of the link towards the mobile hosts had no room for a packet.
+    pub(crate) fn handle_refused(&mut self, now: Time, packet: &Packet) {
+        if let Some(proxy) = &mut self.proxy {
+            proxy.handle_refused(now, packet);
+        }
+    }
+
     /// When something is to be done.
     pub(crate) fn due_at(&self) -> Time {
         let own = self.proxy.as_ref().and_then(Proxy::deadline);

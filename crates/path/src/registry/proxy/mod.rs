@@ -1,20 +1,51 @@
 //! Middle boxes at a wireless link, with their knobs: one file per box.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `local.rs` | knobs of boxes that cache data and send it again |
+//! | `proxy_tcp.rs` | Proxy TCP |
+//! | `snoop.rs` | Snoop |
 
+mod local;
 mod proxy_tcp;
+<<<<<<< HEAD
 mod split;
+=======
+mod snoop;
+>>>>>>> 009e7db (snoop: a box that caches, sends again what the wireless link lost, and hides it from the sender)
 
 use super::BuildError;
 use crate::proxy::Proxy;
 use ackord_units::{Choice, Mechanism};
 
 /// Middle boxes.
+<<<<<<< HEAD
 pub static PROXY: &[Mechanism] = &[split::I_TCP, proxy_tcp::PROXY_TCP];
+=======
+pub static PROXY: &[Mechanism] = &[proxy_tcp::PROXY_TCP, snoop::SNOOP];
+>>>>>>> 009e7db (snoop: a box that caches, sends again what the wireless link lost, and hides it from the sender)
 
 /// The middle box somebody chose.
 pub fn build_proxy(choice: &Choice) -> Result<Proxy, BuildError> {
     match choice.mechanism.name {
         "i-tcp" => split::build_i_tcp(choice),
         "proxy-tcp" => proxy_tcp::build(choice),
+        "snoop" => snoop::build(choice),
         name => Err(BuildError::UnknownMechanism { family: "proxy", name: name.to_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_box_can_be_built_with_its_defaults() {
+        for mechanism in PROXY {
+            for knob in mechanism.knobs {
+                knob.default_value();
+            }
+            build_proxy(&Choice::of(mechanism)).expect(mechanism.name);
+        }
     }
 }

@@ -1,0 +1,71 @@
+//! Snoop, with its knobs.
+
+use super::local::{
+    CACHE, FLOWS, IDLE_FOR, PERSIST, TIMER_MAX, TIMER_MIN, TRIES, count, few, span,
+};
+use crate::proxy::{Inference, Proxy, RepairConfig, Snoop, SnoopConfig, Suppress};
+use crate::registry::{BuildError, needed, word};
+use ackord_units::{Choice, Knob, KnobKind, KnobValue, Mechanism};
+
+pub(super) const SNOOP: Mechanism = Mechanism {
+    name: "snoop",
+    family: "proxy",
+    summary: "Caches data, sends again what the wireless link lost, and hides it from the sender",
+    source: "Balakrishnan, Seshan, Amir and Katz 1995 §3",
+    knobs: &[
+        Knob {
+            name: "mode",
+            kind: KnobKind::Choice(&["practical", "paper"]),
+            default: "practical",
+            doc: "As the paper describes it (one loss at a time, by duplicate acknowledgments), or \
+                  with SACK blocks and acknowledgments of local retransmissions used as well",
+            source: "this project",
+        },
+        Knob {
+            name: "suppress",
+            kind: KnobKind::Choice(&["on", "off", "auto"]),
+            default: "on",
+            doc: "Whether duplicate acknowledgments it has dealt with end in it; `auto`: only of \
+                  connections without timestamps, whose sender cannot undo its reaction",
+            source: "Balakrishnan et al. 1995 §3; `auto` by measurement of a Linux sender",
+        },
+        Knob {
+            name: "dupacks",
+            kind: KnobKind::Count { unit: "duplicate ACKs", min: 1, max: 100 },
+            default: "1",
+            doc: "Duplicate acknowledgments that mean a loss on the wireless link, where no SACK \
+                  block tells",
+            source: "Balakrishnan et al. 1995 §3: the first",
+        },
+        CACHE,
+        FLOWS,
+        TIMER_MIN,
+        TIMER_MAX,
+        PERSIST,
+        TRIES,
+        IDLE_FOR,
+    ],
+};
+
+pub(super) fn build(choice: &Choice) -> Result<Proxy, BuildError> {
+    let inference = match word(choice, "mode")?.as_str() {
+        "paper" => Inference::Duplicates,
+        _ => Inference::Deliveries,
+    };
+    let suppress = match word(choice, "suppress")?.as_str() {
+        "off" => Suppress::Off,
+        "auto" => Suppress::WithoutTimestamps,
+        _ => Suppress::On,
+    };
+    let repair = RepairConfig {
+        cache: needed(choice, "cache", KnobValue::as_bytes)?,
+        dupacks: few(choice, "dupacks")?,
+        timer_min: span(choice, "timer_min")?,
+        timer_max: span(choice, "timer_max")?,
+        persist: span(choice, "persist")?,
+        tries: few(choice, "tries")?,
+        inference,
+    };
+    let (flows, idle_for) = (count(choice, "flows")?, span(choice, "idle_for")?);
+    Ok(Proxy::InPath(Box::new(Snoop::new(SnoopConfig { repair, flows, idle_for, suppress }))))
+}
