@@ -10,14 +10,11 @@
 //! | `cache.rs` | [`SegmentCache`]: data kept for local retransmission, of bounded size |
 //! | `proxy_tcp/` | Proxy TCP, as its paper has it and for use |
 //! | `observed.rs` | [`Observed`]: what a passer-by knows of one connection |
-<<<<<<< HEAD
-//! | `split/` | [`Split`]: two connections in place of one |
-=======
 //! | `flows.rs` | [`Flows`]: the connections a box knows, at most so many |
 //! | `repair/` | [`Repair`]: what the wireless link has lost, and sending it again |
 //! | `snoop/` | [`Snoop`] |
 //! | `script.rs` | for tests: packets in, packets out |
->>>>>>> 009e7db (snoop: a box that caches, sends again what the wireless link lost, and hides it from the sender)
+//! | `split/` | [`Split`]: two connections in place of one |
 //!
 //! A box never reads a clock: it is told the time and names the instant at which it wants to be
 //! called again. It holds no payload: a packet that repeats another's data carries that packet's
@@ -38,14 +35,11 @@ mod observed;
 mod outbox;
 mod place;
 pub mod proxy_tcp;
-<<<<<<< HEAD
-mod split;
-=======
 mod repair;
 #[cfg(test)]
 mod script;
 mod snoop;
->>>>>>> 009e7db (snoop: a box that caches, sends again what the wireless link lost, and hides it from the sender)
+mod split;
 mod stats;
 
 use ackord_units::Time;
@@ -58,12 +52,9 @@ pub use observed::{MobileAck, Observed};
 pub use outbox::{Made, Note, Outbox};
 pub use place::{Lifetime, ProxyConfig};
 pub(crate) use place::{Place, Turn};
-<<<<<<< HEAD
-pub use split::{Split, SplitConfig};
-=======
 pub use repair::{Answer, Inference, Repair, RepairConfig, Stored, WirelessRoundTrip};
 pub use snoop::{Snoop, SnoopConfig, Suppress};
->>>>>>> 009e7db (snoop: a box that caches, sends again what the wireless link lost, and hides it from the sender)
+pub use split::{Split, SplitConfig};
 pub use stats::ProxyStats;
 
 /// The tag of packets that boxes make and that carry no data: the driver has no bytes for them.

@@ -5,25 +5,19 @@
 //! | `local.rs` | knobs of boxes that cache data and send it again |
 //! | `proxy_tcp.rs` | Proxy TCP |
 //! | `snoop.rs` | Snoop |
+//! | `split.rs` | boxes that split connections |
 
 mod local;
 mod proxy_tcp;
-<<<<<<< HEAD
-mod split;
-=======
 mod snoop;
->>>>>>> 009e7db (snoop: a box that caches, sends again what the wireless link lost, and hides it from the sender)
+mod split;
 
 use super::BuildError;
 use crate::proxy::Proxy;
 use ackord_units::{Choice, Mechanism};
 
 /// Middle boxes.
-<<<<<<< HEAD
-pub static PROXY: &[Mechanism] = &[split::I_TCP, proxy_tcp::PROXY_TCP];
-=======
-pub static PROXY: &[Mechanism] = &[proxy_tcp::PROXY_TCP, snoop::SNOOP];
->>>>>>> 009e7db (snoop: a box that caches, sends again what the wireless link lost, and hides it from the sender)
+pub static PROXY: &[Mechanism] = &[split::I_TCP, proxy_tcp::PROXY_TCP, snoop::SNOOP];
 
 /// The middle box somebody chose.
 pub fn build_proxy(choice: &Choice) -> Result<Proxy, BuildError> {
