@@ -88,6 +88,15 @@ pub enum ExitGrowth {
     No,
 }
 
+/// How the network is emptied down to a window that was reduced for a mark (RFC 3168).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReductionPace {
+    /// Nothing leaves until it is.
+    AtOnce,
+    /// In proportion to what is delivered, over a round trip.
+    Spread,
+}
+
 /// How long outside repairs the sender believes what was selectively acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SackMemory {
@@ -137,6 +146,11 @@ pub trait Recovery: CopiedRecovery + Send + fmt::Debug {
     /// DupThresh for further holes during a repair, if it is not the loss detector's.
     fn hole_threshold(&self) -> Option<u32> {
         None
+    }
+
+    /// How a reduction takes effect that repairs nothing.
+    fn reduction(&self) -> ReductionPace {
+        ReductionPace::AtOnce
     }
 
     /// An acknowledgment arrived during fast recovery, whatever it says.

@@ -2,7 +2,7 @@
 //! RFC 6937): what is sent follows what is delivered, so that the window comes down to ssthresh
 //! over the round trip instead of at once.
 
-use super::{Flight, NewLosses, NewReno, OnPartialAck, Recovery, RecoveryAck};
+use super::{Flight, NewLosses, NewReno, OnPartialAck, Recovery, RecoveryAck, ReductionPace};
 use ackord_units::Bytes;
 
 /// Recovery by the scoreboard's pipe.
@@ -64,6 +64,13 @@ impl Recovery for SackRecovery {
     fn without_sack(&self) -> Option<Box<dyn Recovery>> {
         // RFC 6675 §5 has nothing to go by then; RFC 6582 is what is left.
         Some(Box::new(NewReno::default()))
+    }
+
+    fn reduction(&self) -> ReductionPace {
+        match self.prr {
+            Prr::On => ReductionPace::Spread,
+            Prr::Off => ReductionPace::AtOnce,
+        }
     }
 
     fn enter(&mut self, flight: &Flight, _duplicate_acks: u32) {

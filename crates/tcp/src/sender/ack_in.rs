@@ -2,11 +2,11 @@
 
 use super::doubt::{Arrivals, hole, tell_lost};
 use super::frto::{AckKind, Frto, OldDelivered};
-use super::marks::{Cause, Growing};
+use super::marks::{Cause, Echo, Growing};
 use super::scoreboard::{Acked, Attempts, Scoreboard, Sent, SentState};
 use super::tail_probe::Seen;
 use super::undo::dsack_block;
-use super::{Fin, FinProgress, Forced, PartialAcks, Phase, Sender};
+use super::{Fin, FinProgress, Forced, Marks, PartialAcks, Phase, Sender};
 use crate::congestion::{AckSample, CongestionEvent, LossAnswer, Repair, SendLimit};
 use crate::loss::{Advance, Hole, LossVerdict};
 use crate::recovery::{ExitGrowth, NewLosses, OnPartialAck, RecoveryAck, Reentry, SackMemory};
@@ -70,8 +70,13 @@ impl Sender {
             self.look_at_probe(trace, ack, Seen { snd_una_before, dsack });
         }
         self.refresh_detector();
-        if ack.marked == Marked::Yes {
-            self.on_echo(trace, flight_before);
+        if self.marks != Marks::Off {
+            let acked = self.snd_una.since(snd_una_before);
+            let delivered = Bytes(u64::from(acked) + newly_sacked);
+            self.marks.on_delivered(delivered);
+            if ack.marked == Marked::Yes {
+                self.on_echo(trace, Echo { flight_size: flight_before, delivered });
+            }
         }
         self.tell_sample(trace);
     }

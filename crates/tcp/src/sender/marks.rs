@@ -4,13 +4,16 @@
 //! A reduction holds until something sent after it is acknowledged: until then marks tell nothing
 //! new, cwnd does not grow, and a loss from before is repaired without taking anything more. The
 //! RFC asks for no more than that acknowledgments with ECE let nothing grow; Linux holds the window
-//! as we do. Undoing a repair gives nothing back that a mark of the same window had asked for.
+//! as we do. Under a recovery with proportional rate reduction the network is emptied in proportion
+//! to what is delivered, as in a repair, instead of at once; cwnd says the new window from the
+//! start. Undoing a repair gives nothing back that a mark of the same window had asked for.
 //!
 //! Not modelled: §6.1.2's wait for the retransmission timer where cwnd is one segment already (it
 //! never falls below two here, save after a timeout).
 
 use super::{Phase, Sender};
 use crate::congestion::{CongestionEvent, LossAnswer, Repair};
+use crate::recovery::ReductionPace;
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Sink};
 use ackord_units::{Bytes, Seq};
@@ -31,6 +34,29 @@ pub(crate) struct Reductions {
     last: Option<(Cause, Seq)>,
     /// CWR has to leave.
     cwr_due: bool,
+    /// How the network is emptied down to the new window.
+    spread: Option<Spread>,
+}
+
+/// Proportional rate reduction after a mark, in RFC 9937's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Spread {
+    /// RecoverFS.
+    recover_flight: Bytes,
+    /// prr_delivered.
+    delivered: Bytes,
+    /// prr_out.
+    sent: Bytes,
+}
+
+impl Spread {
+    /// RFC 9937 §6.2, as long as the network holds more than the new window; in whole segments, as
+    /// Linux counts, so that the first one leaves with the first that was delivered.
+    fn allowance(&self, ssthresh: Bytes, smss: Bytes) -> Bytes {
+        let due = u128::from(self.delivered.get()) * u128::from(ssthresh.get());
+        let due = due.div_ceil(u128::from(self.recover_flight.get().max(1))) as u64;
+        (smss * due.div_ceil(smss.get().max(1))).saturating_sub(self.sent)
+    }
 }
 
 /// What a reduction was for.
@@ -65,7 +91,40 @@ impl Marks {
     #[inline]
     pub(super) fn on_reduced(&mut self, cause: Cause, snd_nxt: Seq) {
         if let Marks::On(reductions) = self {
-            *reductions = Reductions { last: Some((cause, snd_nxt)), cwr_due: true };
+            *reductions = Reductions { last: Some((cause, snd_nxt)), cwr_due: true, spread: None };
+        }
+    }
+
+    /// The reduction that a mark has just brought is spread over the round trip.
+    fn spread(&mut self, recover_flight: Bytes, delivered: Bytes) {
+        if let Marks::On(reductions) = self {
+            let sent = Bytes::ZERO;
+            reductions.spread = Some(Spread { recover_flight, delivered, sent });
+        }
+    }
+
+    /// Octets were delivered.
+    #[inline]
+    pub(super) fn on_delivered(&mut self, octets: Bytes) {
+        if let Marks::On(Reductions { spread: Some(spread), .. }) = self {
+            spread.delivered += octets;
+        }
+    }
+
+    /// Octets left.
+    #[inline]
+    pub(super) fn on_sent(&mut self, octets: Bytes) {
+        if let Marks::On(Reductions { spread: Some(spread), .. }) = self {
+            spread.sent += octets;
+        }
+    }
+
+    /// What a reduction that is under way lets out.
+    #[inline]
+    pub(super) fn allowance(&self, cwnd: Bytes, smss: Bytes) -> Bytes {
+        match self {
+            Marks::On(Reductions { spread: Some(spread), .. }) => spread.allowance(cwnd, smss),
+            _ => Bytes::ZERO,
         }
     }
 
@@ -85,12 +144,22 @@ impl Marks {
         match reductions.last {
             Some((_, until)) if snd_una.after(until) => {
                 reductions.last = None;
+                reductions.spread = None;
                 Growing::Allowed
             }
             Some((Cause::Mark, _)) => Growing::Held,
             Some((Cause::Loss, _)) | None => Growing::Allowed,
         }
     }
+}
+
+/// An acknowledgment with ECE.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Echo {
+    /// What was outstanding before it.
+    pub(super) flight_size: Bytes,
+    /// What it delivered.
+    pub(super) delivered: Bytes,
 }
 
 /// Whether a segment carries CWR.
@@ -106,8 +175,12 @@ impl Sender {
         self.marks = Marks::On(Reductions::default());
     }
 
-    /// An acknowledgment with ECE was processed; `flight_size` is what was outstanding before it.
-    pub(super) fn on_echo<S: Sink>(&mut self, trace: &mut Trace<'_, S>, flight_size: Bytes) {
+    /// An acknowledgment with ECE was processed.
+    pub(super) fn on_echo<S: Sink>(
+        &mut self,
+        trace: &mut Trace<'_, S>,
+        Echo { flight_size, delivered }: Echo,
+    ) {
         let Marks::On(Reductions { last, .. }) = self.marks else { return };
         if last.is_some() || self.phase != Phase::Open || flight_size == Bytes::ZERO {
             // It belongs to a window that was answered.
@@ -116,6 +189,11 @@ impl Sender {
         }
         self.congestion.on_congestion(trace.now, CongestionEvent::Mark { flight_size });
         self.marks.on_reduced(Cause::Mark, self.snd_nxt);
+        if self.recovery.reduction() == ReductionPace::Spread
+            && self.congestion.loss_answer() == LossAnswer::AsRecovery
+        {
+            self.marks.spread(flight_size, delivered);
+        }
         self.keep_reduction();
         self.tell_window(trace, CwndReason::Ecn);
     }

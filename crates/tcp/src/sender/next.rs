@@ -80,7 +80,8 @@ impl Sender {
     fn allowance(&self) -> Bytes {
         if self.phase == Phase::Open {
             let cwnd = self.congestion.cwnd();
-            return (cwnd + self.beyond_cwnd).saturating_sub(self.flight_size());
+            let fits = (cwnd + self.beyond_cwnd).saturating_sub(self.flight_size());
+            return fits.max(self.marks.allowance(cwnd, self.smss));
         }
         self.allowance_in_repair()
     }
@@ -111,6 +112,7 @@ impl Sender {
             self.watch_sent(now);
         }
         self.recovery.on_sent(Bytes(u64::from(lost.seq_len())));
+        self.marks.on_sent(Bytes(u64::from(lost.payload)));
         self.after_data_left(now, Bytes(u64::from(lost.payload)));
         if self.rto_at.is_none() {
             self.restart_rto(now);
@@ -236,6 +238,7 @@ impl Sender {
             self.nagle.on_small_sent(self.snd_nxt);
         }
         self.recovery.on_sent(Bytes(u64::from(payload)));
+        self.marks.on_sent(Bytes(u64::from(payload)));
         self.after_data_left(now, Bytes(u64::from(payload)));
         if self.frto.is_undecided() {
             self.frto_allowance = self.frto_allowance.saturating_sub(Bytes(u64::from(payload)));

@@ -47,6 +47,8 @@ pub struct Sender {
     iss: Seq,
     irs: Seq,
     stamps: bool,
+    /// Flags and ECN field of every data segment that has left, with its number.
+    pub log: Vec<(u32, Flags, Ecn)>,
 }
 
 /// What the peer acknowledges: everything before segment `next`, with these blocks of segments
@@ -56,6 +58,8 @@ pub struct Ack<'a> {
     pub next: u32,
     pub sack: &'a [(u32, u32)],
     pub echo: Option<u64>,
+    /// Whether it says that a packet was marked.
+    pub ece: bool,
 }
 
 impl Sender {
@@ -86,13 +90,14 @@ impl Sender {
             window_scale: Some(10),
             ..Options::default()
         };
-        let (ack, flags) = (iss + 1, Flags::SYN | Flags::ACK);
+        let agrees = if syn.flags.contains(Flags::ECE) { Flags::ECE } else { Flags::NONE };
+        let (ack, flags) = (iss + 1, Flags::SYN | Flags::ACK | agrees);
         let window = 60_000;
         let syn_ack = Segment { seq: irs, ack, flags, window, options, ..Segment::default() };
         connection.handle_segment(now, &syn_ack, Ecn::NotEct, &mut NoSink);
         assert_eq!(connection.state(), TcpState::Established);
         connection.write(Bytes(u64::from(written) * u64::from(SMSS)));
-        let mut sender = Sender { now, connection, iss, irs: irs + 1, stamps };
+        let mut sender = Sender { now, connection, iss, irs: irs + 1, stamps, log: Vec::new() };
         // The last acknowledgment of the handshake goes first where there is nothing to send.
         if written == 0 {
             assert!(sender.sent().is_empty());
@@ -132,6 +137,7 @@ impl Sender {
                 let offset = segment.seq.since(self.iss + 1);
                 assert_eq!((offset % SMSS, segment.payload_len), (0, SMSS));
                 numbers.push(offset / SMSS);
+                self.log.push((offset / SMSS, segment.flags, outbound.ecn));
             }
         }
         numbers
@@ -153,7 +159,7 @@ impl Sender {
         let segment = Segment {
             seq: self.irs,
             ack: at(ack.next),
-            flags: Flags::ACK,
+            flags: if ack.ece { Flags::ACK | Flags::ECE } else { Flags::ACK },
             window: 60_000,
             options,
             ..Segment::default()
@@ -164,7 +170,7 @@ impl Sender {
     }
 
     pub fn ack(&mut self, next: u32, sack: &[(u32, u32)]) -> Vec<u32> {
-        self.on(Ack { next, sack, echo: None })
+        self.on(Ack { next, sack, ..Ack::default() })
     }
 
     pub fn cwnd_segments(&self) -> f64 {

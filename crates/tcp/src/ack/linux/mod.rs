@@ -175,11 +175,11 @@ impl LinuxAck {
             || arrival.mark == MarkSeen::EchoEnds
     }
 
-    /// tcp_ecn_check_ce: a mark that is to be echoed, or what looks like a retransmission, gets two
-    /// acknowledgments at once.
+    /// tcp_ecn_check_ce: a mark that is to be echoed, or what looks like a retransmission, gets an
+    /// acknowledgment at once. (The kernel's call says two; one is what 6.18 sends.)
     fn on_mark(&mut self, mark: MarkSeen) {
         if matches!(mark, MarkSeen::EchoBegins | MarkSeen::NotCapable) {
-            self.enter_quick(2);
+            self.enter_quick(1);
         }
     }
 
