@@ -316,3 +316,53 @@ fn a_command_that_does_not_exist_is_named() {
         other => assert!(possible(other).is_none(), "it cannot have run"),
     }
 }
+
+/// The queue of practical selective drop marks where it would drop, up to its hard bound.
+#[test]
+fn a_stock_kernel_and_we_agree_on_ecn_and_answer_marks_both_ways() {
+    let _turn = alone();
+    if !installed("curl") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let sent = random_file(&folder.path().join("file"), 4_000_000);
+    let queue = "{ kind = \"selective-drop\", mode = \"practical\", limit = \"100 packets\" }";
+    let overrides = [
+        ("links.wifi.loss.per_packet", "0 %"),
+        ("links.wifi.rate", "10 Mbit/s"),
+        ("links.wifi.queue", queue),
+        ("flows.download.tcp.ecn", "on"),
+    ];
+    let mut live = options(&overrides);
+    let captures = Captures::of("ecn", &mut live);
+    let got = folder.path().join("got");
+    // The kernel asks for it, and goes both ways.
+    let script = format!(
+        "echo 1 > /proc/sys/net/ipv4/tcp_ecn && \
+         curl -sSf -m 60 -o {0} http://10.77.0.2/file && \
+         curl -sSf -m 60 -T {0} http://10.77.0.2/up",
+        got.display()
+    );
+    let Some(report) = serve_script(live, folder.path(), &script) else { return };
+    assert_success(&report);
+    assert!(fs::read(&got).expect("downloaded") == sent, "the octets differ");
+    assert!(fs::read(folder.path().join("up")).expect("uploaded") == sent, "the octets differ");
+    captures.assert_sound();
+    let ours = "ip.src == 10.77.0.2";
+    let theirs = "ip.src == 10.77.0.1";
+    let Some(setup) = captures.count("tcp.flags.syn == 1 && tcp.flags.ece == 1") else { return };
+    assert_eq!(setup, [4, 4], "two SYNs that ask and two SYN-ACKs that agree");
+    for (sender, receiver) in [(ours, theirs), (theirs, ours)] {
+        let count = |filter: &str| captures.count(filter).expect("it is installed");
+        let data = format!("{sender} && tcp.len > 0");
+        let marked = count(&format!("{data} && ip.dsfield.ecn == 3"));
+        assert!(marked.iter().any(|count| *count > 0), "nothing of {sender} was marked");
+        assert!(count(&format!("{receiver} && tcp.flags.ece == 1 && tcp.flags.syn == 0"))[0] > 0);
+        let reduced = count(&format!("{data} && tcp.flags.cwr == 1"))[0];
+        assert!(reduced > 0, "{sender} has not answered");
+        // What is sent again, and what carries no data, may not be marked.
+        let bare = format!("{sender} && tcp.len == 0 && ip.dsfield.ecn != 0");
+        assert_eq!(count(&bare), [0, 0]);
+    }
+    assert_eq!(report.connections.len(), 2);
+}

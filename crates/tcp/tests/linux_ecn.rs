@@ -145,9 +145,12 @@ fn answers(marked: std::ops::Range<u32>, lost: Option<u32>) -> (Sender, Vec<(u32
         sender.until(now + 4);
         let out = match hole {
             None => sender.on(Ack { next: highest + 1, ece, ..Ack::default() }),
-            Some(hole) => {
-                sender.on(Ack { next: hole, sack: &[(hole + 1, highest + 1)], ece, echo: None })
-            }
+            Some(hole) => sender.on(Ack {
+                next: hole,
+                sack: &[(hole + 1, highest + 1)],
+                ece,
+                ..Ack::default()
+            }),
         };
         queue.extend(&out);
         if number >= marked.start {

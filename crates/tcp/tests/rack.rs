@@ -314,7 +314,7 @@ fn a_stamp_older_than_the_retransmission_shows_the_repair_was_not_needed() {
     }
     assert_eq!(sender.retransmitted(), 1);
     sender.until(125);
-    sender.on(Ack { next: 14, sack: &[], echo: Some(80) });
+    sender.on(Ack { next: 14, sack: &[], echo: Some(80), ..Ack::default() });
     assert!(sender.cwnd_segments() >= before, "{}", sender.cwnd_segments());
     assert!(sender.ssthresh_segments() > 1e6);
 }

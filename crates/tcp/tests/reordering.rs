@@ -36,10 +36,15 @@ fn overtaken(settings: &[(&str, &str)], extent: u32) -> (Sender, Vec<u32>) {
     for count in 1..=extent {
         let at = sender.millis() + if count == 1 { 40 } else { 1 };
         sent.extend(sender.until(at).into_iter().map(|(_, number)| number));
-        sent.extend(sender.on(Ack { next: 0, sack: &[(1, 1 + count)], echo: Some(40) }));
+        sent.extend(sender.on(Ack {
+            next: 0,
+            sack: &[(1, 1 + count)],
+            echo: Some(40),
+            ..Ack::default()
+        }));
     }
     sender.until(sender.millis() + 1);
-    sent.extend(sender.on(Ack { next: 1 + extent, sack: &[], echo: Some(40) }));
+    sent.extend(sender.on(Ack { next: 1 + extent, sack: &[], echo: Some(40), ..Ack::default() }));
     (sender, sent)
 }
 
@@ -92,7 +97,7 @@ fn a_policy_that_undoes_by_dsack_waits_for_every_retransmission_to_be_reported()
         assert_eq!(sender.ssthresh_segments(), 10.0, "{settings:?}: not known yet");
         sender.until(sender.millis() + 33);
         let before = sender.cwnd_segments();
-        sender.on(Ack { next: 9, sack: &[(0, 1)], echo: None });
+        sender.on(Ack { next: 9, sack: &[(0, 1)], ..Ack::default() });
         assert_eq!(sender.connection.ssthresh(), Bytes::MAX, "{settings:?}");
         assert!(sender.cwnd_segments() >= before.max(cwnd), "{settings:?}");
         // As many as were late but one start no repair any more.
@@ -100,7 +105,7 @@ fn a_policy_that_undoes_by_dsack_waits_for_every_retransmission_to_be_reported()
         let next = 10;
         for count in 1..=7 {
             sender.until(sender.millis() + 1);
-            sender.on(Ack { next: 9, sack: &[(next, next + count)], echo: None });
+            sender.on(Ack { next: 9, sack: &[(next, next + count)], ..Ack::default() });
         }
         assert_eq!(sender.retransmitted(), resent, "{settings:?}: the threshold is 8");
     }
@@ -110,7 +115,7 @@ fn a_policy_that_undoes_by_dsack_waits_for_every_retransmission_to_be_reported()
 fn a_network_that_duplicates_proves_nothing() {
     let (mut sender, _) = overtaken(&[("loss", "dad-sd")], 8);
     // A segment that was never sent again was received twice.
-    sender.on(Ack { next: 9, sack: &[(3, 4)], echo: None });
+    sender.on(Ack { next: 9, sack: &[(3, 4)], ..Ack::default() });
     assert_eq!(sender.ssthresh_segments(), 10.0);
 }
 
@@ -125,7 +130,7 @@ fn a_window_that_has_grown_since_is_not_cut_down_by_the_undo() {
         sender.ack(next, &[]);
     }
     let before = sender.cwnd_segments();
-    sender.on(Ack { next, sack: &[(0, 1)], echo: None });
+    sender.on(Ack { next, sack: &[(0, 1)], ..Ack::default() });
     assert!(sender.cwnd_segments() >= before.max(20.0), "{before} before");
     assert_eq!(sender.connection.ssthresh(), Bytes::MAX);
 }
@@ -149,12 +154,12 @@ fn that_has_learnt_fifty(timestamps: &str) -> Sender {
     assert_eq!(sender.sent().len(), 60);
     for count in 1..=50 {
         sender.until(sender.millis() + if count == 1 { 40 } else { 1 });
-        sender.on(Ack { next: 0, sack: &[(1, 1 + count)], echo: Some(40) });
+        sender.on(Ack { next: 0, sack: &[(1, 1 + count)], echo: Some(40), ..Ack::default() });
     }
-    sender.on(Ack { next: 51, sack: &[], echo: Some(40) });
-    sender.on(Ack { next: 60, sack: &[], echo: Some(40) });
+    sender.on(Ack { next: 51, sack: &[], echo: Some(40), ..Ack::default() });
+    sender.on(Ack { next: 60, sack: &[], echo: Some(40), ..Ack::default() });
     sender.until(sender.millis() + 40);
-    sender.on(Ack { next: 60, sack: &[(0, 1)], echo: None });
+    sender.on(Ack { next: 60, sack: &[(0, 1)], ..Ack::default() });
     assert_eq!(sender.retransmitted(), 1);
     sender
 }
@@ -245,7 +250,7 @@ fn a_short_flow_does_not_wait_for_the_retransmission_timer() {
         let mut sender = Sender::of(&[("loss", loss), ("timestamps", "on")], 3);
         assert_eq!(sender.sent(), vec![0, 1, 2]);
         sender.until(sender.millis() + 40);
-        sender.on(Ack { next: 0, sack: &[(1, 3)], echo: Some(40) });
+        sender.on(Ack { next: 0, sack: &[(1, 3)], echo: Some(40), ..Ack::default() });
         let left = sender.until(2_000);
         let (at, number) = *left.first().expect("it is sent again");
         assert_eq!(number, 0);
