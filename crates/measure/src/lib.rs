@@ -28,10 +28,11 @@ pub use claim::{Claim, Verdict};
 pub use comparison::{
     Comparison, DatagramEstimates, FlowEstimates, LinkEstimates, TransferEstimates, VariantSummary,
 };
-pub use labels::{FlowKind, FlowLabel, LinkLabel, RunLabels};
+pub use labels::{FlowKind, FlowLabel, LinkLabel, Outages, RunLabels};
 pub use series::{FlowSeries, LinkSeries, Point, Series, SeriesOptions, SeriesSet, Trace};
 pub use spread::{Spread, SpreadSummary};
 pub use summary::{
     CompletedTransfer, DatagramSummary, Drops, FairnessSummary, FlowSummary, LinkSummary,
-    MediumUse, QueueSummary, Ranking, RunIdentity, RunSummary, Summary, TransferSummary,
+    MediumUse, OutageRecovery, QueueSummary, Ranking, RunIdentity, RunSummary, Summary,
+    TransferSummary,
 };

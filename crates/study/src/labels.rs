@@ -1,7 +1,7 @@
 //! The names behind the numbers that events carry, from the scenario.
 
-use ackord_measure::{FlowKind, FlowLabel, LinkLabel, RunLabels};
-use ackord_scenario::{Flow, Scenario, Transport, Way};
+use ackord_measure::{FlowKind, FlowLabel, LinkLabel, Outages, RunLabels};
+use ackord_scenario::{Flow, Link, Scenario, Transport, Way};
 use ackord_sim::{start_time, workloads_for};
 use ackord_units::{Choice, KnobKind, KnobValue};
 use std::collections::BTreeMap;
@@ -20,7 +20,10 @@ pub fn run_labels(scenario: &Scenario, seed: u64) -> RunLabels {
             }
         })
     });
-    RunLabels { flows: flows.collect(), links: links.collect(), duration: scenario.duration }
+    let out = |link: &Link| link.forward.outage.is_some() || link.reverse.outage.is_some();
+    let outages = if scenario.links.iter().any(out) { Outages::Possible } else { Outages::None };
+    let (flows, links) = (flows.collect(), links.collect());
+    RunLabels { flows, links, duration: scenario.duration, outages }
 }
 
 fn flow_label(flow: &Flow, seed: u64) -> FlowLabel {

@@ -24,7 +24,8 @@ fn series() -> Series {
     let rate = Rate::from_mbits_per_sec(1);
     let link = LinkLabel { name: "up".into(), rate, queue: "drop-tail".into() };
     let duration = Span::from_secs(1);
-    let labels = RunLabels { flows: vec![flow], links: vec![link], duration };
+    let labels =
+        RunLabels { flows: vec![flow], links: vec![link], duration, ..RunLabels::default() };
     let interval = Some(Span::from_millis(500));
     Series::new(&labels, SeriesOptions { interval, ..SeriesOptions::default() })
 }

@@ -1,10 +1,11 @@
 //! The counters of one connection.
 
 use super::datagrams::DatagramFold;
+use super::outages::OutageFold;
 use super::run::FlowSummary;
 use super::transfers::TransferFold;
 use super::{bit_rate, mean::StepMean, seconds_between};
-use crate::{FlowKind, FlowLabel, Spread};
+use crate::{FlowKind, FlowLabel, Outages, Spread};
 use ackord_events::{CwndReason, RecoveryKind, SegmentKind};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::Side;
@@ -14,6 +15,9 @@ pub(super) struct FlowFold {
     sends: Side,
     size: Option<Bytes>,
     bytes_delivered: u64,
+    /// What the sender was told that its peer has.
+    bytes_acknowledged: u64,
+    acknowledged_early_peak: u64,
     bytes_sent: u64,
     segments_sent: u64,
     retransmitted_segments: u64,
@@ -34,14 +38,18 @@ pub(super) struct FlowFold {
     transfers: Option<Box<TransferFold>>,
     /// Boxed likewise.
     datagrams: Option<Box<DatagramFold>>,
+    /// Only where the path has outages.
+    outages: Option<Box<OutageFold>>,
 }
 
 impl FlowFold {
-    pub(super) fn new(label: &FlowLabel) -> FlowFold {
+    pub(super) fn new(label: &FlowLabel, outages: Outages) -> FlowFold {
         FlowFold {
             sends: label.sends,
             size: label.size,
             bytes_delivered: 0,
+            bytes_acknowledged: 0,
+            acknowledged_early_peak: 0,
             bytes_sent: 0,
             segments_sent: 0,
             retransmitted_segments: 0,
@@ -62,6 +70,7 @@ impl FlowFold {
                 FlowKind::Connection => None,
                 FlowKind::Datagrams => Some(Box::new(DatagramFold::new())),
             },
+            outages: (outages == Outages::Possible).then(Box::default),
         }
     }
 
@@ -89,8 +98,27 @@ impl FlowFold {
             return;
         }
         self.bytes_delivered = stream_offset.get();
+        if let Some(outages) = &mut self.outages {
+            outages.delivered(at, stream_offset);
+        }
         if self.completed_at.is_none() && self.size.is_some_and(|size| stream_offset >= size) {
             self.completed_at = Some(at);
+        }
+    }
+
+    /// The sender was told that its peer has everything up to here.
+    #[inline]
+    pub(super) fn acknowledged(&mut self, of: Side, stream_offset: Bytes) {
+        if of == self.sends {
+            self.bytes_acknowledged = stream_offset.get();
+            let early = self.bytes_acknowledged.saturating_sub(self.bytes_delivered);
+            self.acknowledged_early_peak = self.acknowledged_early_peak.max(early);
+        }
+    }
+
+    pub(super) fn outage_met(&mut self, began: Time, ends: Time) {
+        if let Some(outages) = &mut self.outages {
+            outages.met(began, ends);
         }
     }
 
@@ -180,6 +208,11 @@ impl FlowFold {
             ack_timeout: self.ack_timeout.as_ref().and_then(|spread| spread.summary()),
             transfers: self.transfers.as_ref().map(|transfers| transfers.summary()),
             datagrams: datagrams.map(|datagrams| datagrams.summary(self.packets_dropped)),
+            acknowledged_early_peak_bytes: self.acknowledged_early_peak,
+            acknowledged_undelivered_bytes: self
+                .bytes_acknowledged
+                .saturating_sub(self.bytes_delivered),
+            outages: self.outages.as_ref().map(|outages| outages.summary()).unwrap_or_default(),
         }
     }
 }

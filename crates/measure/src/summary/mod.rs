@@ -5,6 +5,7 @@
 //! | `flow.rs` | the counters of one connection |
 //! | `datagrams.rs` | the counters of a flow that is no connection |
 //! | `link.rs` | the counters of one direction of a link and its queue |
+//! | `outages.rs` | how a connection came back after outages of the path |
 //! | `mean.rs` | mean over time of a value that changes in steps |
 //! | `transfers.rs` | the transfers of one connection: how long each took |
 //! | `run.rs` | [`RunSummary`]: what they add up to, in the form of the JSON output |
@@ -13,12 +14,14 @@ mod datagrams;
 mod flow;
 mod link;
 mod mean;
+mod outages;
 mod run;
 #[cfg(test)]
 mod tests;
 mod transfers;
 
 pub use datagrams::DatagramSummary;
+pub use outages::OutageRecovery;
 pub use run::{
     Drops, FairnessSummary, FlowSummary, LinkSummary, MediumUse, QueueSummary, RunIdentity,
     RunSummary,
@@ -44,7 +47,7 @@ impl Summary {
     /// A sink for a run whose flows and links are these.
     pub fn new(labels: &RunLabels) -> Summary {
         let flows = labels.flows.iter().cloned().map(|label| {
-            let fold = FlowFold::new(&label);
+            let fold = FlowFold::new(&label, labels.outages);
             (label, fold)
         });
         Summary {
@@ -99,6 +102,14 @@ impl Sink for Summary {
             }
             Event::DatagramDelivered { endpoint, payload, one_way_delay } => {
                 self.flow(endpoint.flow).datagrams().delivered(payload, one_way_delay);
+            }
+            Event::AckAdvanced { endpoint, stream_offset, .. } => {
+                self.flow(endpoint.flow).acknowledged(endpoint.side, stream_offset);
+            }
+            Event::OutageMet { began, ends, .. } => {
+                for (_, flow) in &mut self.flows {
+                    flow.outage_met(began, ends);
+                }
             }
             Event::TransferBegan { endpoint, index, .. } => {
                 self.flow(endpoint.flow).transfers().began(at, index);

@@ -3,7 +3,7 @@
 //! Times ending in `_s` are seconds, delays are milliseconds, `_bit_s` is bit/s. A quantity nobody
 //! could measure (a delay without a packet) is null, not zero.
 
-use super::{DatagramSummary, TransferSummary};
+use super::{DatagramSummary, OutageRecovery, TransferSummary};
 use crate::{SpreadSummary, stats};
 use ackord_events::DropReason;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -111,6 +111,14 @@ pub struct FlowSummary {
     /// Where the flow is no connection; what is said of segments, acknowledgments, windows and
     /// round trips is then zero or null.
     pub datagrams: Option<DatagramSummary>,
+    /// The most that was acknowledged to the sender before the receiver's application could have
+    /// it: zero where acknowledgments come from the receiver.
+    pub acknowledged_early_peak_bytes: u64,
+    /// Acknowledged to the sender and not delivered when the run ended: with nobody left to send
+    /// it, lost for ever.
+    pub acknowledged_undelivered_bytes: u64,
+    /// How it came back after each outage that the path met, in order.
+    pub outages: Vec<OutageRecovery>,
 }
 
 /// The queue of one direction of a link.

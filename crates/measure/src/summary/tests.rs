@@ -34,6 +34,7 @@ fn one_flow_one_link() -> RunLabels {
         flows: vec![flow_label("a")],
         links: vec![LinkLabel { name: "up".into(), rate, queue: "drop-tail".into() }],
         duration: Span::from_secs(1),
+        ..RunLabels::default()
     }
 }
 
@@ -88,6 +89,26 @@ fn segments_are_counted_by_who_sent_them_and_why() {
     let flow = &finish(&summary, ms(1_000)).flows[0];
     assert_eq!((flow.segments_sent, flow.retransmitted_segments, flow.acks_sent), (4, 1, 2));
     assert_eq!((flow.bytes_sent, flow.retransmitted_bytes), (2_001, 1_000));
+}
+
+#[test]
+fn what_is_acknowledged_before_it_is_delivered_is_early_and_may_be_lost() {
+    let mut summary = Summary::new(&one_flow_one_link());
+    let acked = |stream_offset: u64| {
+        let stream_offset = Bytes(stream_offset);
+        Event::AckAdvanced { endpoint: SENDER, bytes: stream_offset, stream_offset }
+    };
+    summary.emit(ms(1), delivered(1_000));
+    summary.emit(ms(2), acked(1_000));
+    let flow = |summary: &Summary| finish(summary, ms(9)).flows.swap_remove(0);
+    let honest = flow(&summary);
+    assert_eq!(honest.acknowledged_early_peak_bytes, 0);
+    assert_eq!(honest.acknowledged_undelivered_bytes, 0);
+    summary.emit(ms(3), acked(5_000));
+    summary.emit(ms(4), delivered(3_000));
+    let early = flow(&summary);
+    assert_eq!(early.acknowledged_early_peak_bytes, 4_000);
+    assert_eq!(early.acknowledged_undelivered_bytes, 2_000);
 }
 
 #[test]

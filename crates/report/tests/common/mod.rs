@@ -57,6 +57,7 @@ fn labels(shape: Shape) -> RunLabels {
         flows: (0..shape.flows).map(flow).collect(),
         links: vec![LinkLabel { name: "bottleneck".to_owned(), rate, queue }],
         duration: Span::from_secs(shape.secs),
+        ..RunLabels::default()
     }
 }
 
