@@ -34,6 +34,7 @@ SENDER, RECEIVER, PORT = "10.99.0.1", "10.99.0.2", 5001
 SECONDS, RATE, DELAY, QUEUE, OUTAGE_AT = 10.0, 10e6, 0.010, 100, 3.0
 OUTAGE_HELPS = "none freeze freeze-test replay replay+freeze shrink reserve reserve+replay".split()
 LOSS_HELPS = "none local+suppress local".split()
+PHASE = 0.0008  # The runs of a set-up begin their outage at another place between two packets.
 RESERVE, RESERVE_FROM, RELEASE_EVERY = 15, 1.0, 0.17
 
 
@@ -227,7 +228,8 @@ def run(setup):
     listener.listen()
     time.sleep(0.05 + 0.3 * ((setup["run"] * 0.618) % 1))
     path, trace = Path(), [] if setup.get("trace") else None
-    outage = (OUTAGE_AT, OUTAGE_AT + setup["outage"])
+    begins = OUTAGE_AT + setup["run"] * PHASE
+    outage = (begins, begins + setup["outage"])
     flow = Flow(path, client, None, outage[1])
     notes = {where: tracer(path, trace, where) for where in ("sent", "got", "ack")}
 

@@ -172,7 +172,9 @@ def late(r):
     r.ack(1)
     answer = [number for _, number in r.left(0.02)]
     r.ack(2)
-    return first, answer, [number for _, number in r.left(0.02)]
+    rest = [number for _, number in r.left(0.02)]
+    cwnd = r.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)[80:84]
+    return first, answer, rest, f"cwnd {struct.unpack('=I', cwnd)[0]}"
 
 
 def main():

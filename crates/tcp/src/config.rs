@@ -8,7 +8,9 @@ use crate::nagle::Nagle;
 use crate::recovery::Recovery;
 use crate::registry;
 use crate::rtt::{RtoBounds, Sampling, Variance};
-use crate::sender::{CwndUse, FrtoUse, IdleRestart, Pacing};
+use crate::sender::{
+    ClosedWindow, CwndUse, FrtoUse, IdleRestart, Pacing, ShrunkWindow, UndoGrowth,
+};
 use ackord_units::{Bytes, Choice, Span};
 use ackord_wire::IpVersion;
 
@@ -37,6 +39,12 @@ pub struct Config {
     pub idle_restart: IdleRestart,
     /// When cwnd counts as used, so that it may grow.
     pub cwnd_use: CwndUse,
+    /// Whether the acknowledgment that shows a repair to be spurious also lets cwnd grow.
+    pub undo_growth: UndoGrowth,
+    /// Which acknowledgments may take back what was offered.
+    pub shrunk_window: ShrunkWindow,
+    /// What watches over what is outstanding while the peer's window is closed.
+    pub closed_window: ClosedWindow,
     /// The retransmission timeout's bounds.
     pub rto: RtoBounds,
     /// Timeouts in a row after which the connection is given up (R2).
@@ -158,6 +166,18 @@ impl Config {
                 "half-in-slow-start" => CwndUse::HalfInSlowStart,
                 "any" => CwndUse::Any,
                 _ => CwndUse::Full,
+            },
+            undo_growth: match registry::word(choice, "undo_growth").as_str() {
+                "on" => UndoGrowth::On,
+                _ => UndoGrowth::Off,
+            },
+            shrunk_window: match registry::word(choice, "shrunk_window").as_str() {
+                "advancing-or-closed" => ShrunkWindow::AdvancingOrClosed,
+                _ => ShrunkWindow::Recent,
+            },
+            closed_window: match registry::word(choice, "closed_window").as_str() {
+                "timeout" => ClosedWindow::Timeout,
+                _ => ClosedWindow::Probe,
             },
             rto: RtoBounds {
                 initial: span("rto_initial"),

@@ -113,7 +113,7 @@ fn a_pause_of_the_path_is_probed_timed_out_and_undone() {
     sender.sent();
     agree(&sender.until(940), 40, &[(87, 10), (335, 0), (843, 0)]);
     assert_eq!(sender.ack(1, &[]), vec![11, 12]);
-    // Undone: ten are out again, and cwnd is ten.
+    // Undone: eleven are out, and cwnd is ten again and one more for this acknowledgment.
     assert!(sender.ack(2, &[]).is_empty());
-    assert_eq!(sender.cwnd_segments(), 10.0);
+    assert_eq!(sender.cwnd_segments(), 11.0);
 }

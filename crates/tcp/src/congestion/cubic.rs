@@ -9,7 +9,7 @@ use super::{
     AckSample, CongestionControl, CongestionEvent, Established, Growth, Repair, SendLimit,
     TimeoutOrder, Window,
 };
-use ackord_units::{Bytes, Time};
+use ackord_units::{Bytes, Span, Time};
 
 /// Constants of the cubic function.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,7 +28,23 @@ pub struct CubicKnobs {
     pub growth: Growth,
     /// How slow start may end before a loss (§4.10).
     pub hystart: HyStart,
+    /// Whose rules hold where Linux's differ from the RFC's.
+    pub rules: CubicRules,
 }
+
+/// Whose rules hold where Linux's differ from the RFC's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CubicRules {
+    /// RFC 9438.
+    Rfc,
+    /// Linux's: alpha_cubic never becomes one (§4.3); while no window of a loss is known cwnd grows
+    /// by a twentieth a round trip at least; a timeout forgets that window for good, also if it is
+    /// undone; and the curve is looked up the least round trip ahead, not SRTT (§4.2).
+    Linux,
+}
+
+/// Acknowledged segments for each that cwnd grows by while no window of a loss is known.
+const LINUX_UNKNOWN: f64 = 20.0;
 
 /// Whether a flow whose window shrinks gives way (§4.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +68,8 @@ pub struct Cubic {
     carried: f64,
     /// What the last reduction replaced (§4.9.2).
     prior: Option<Prior>,
+    /// The least round trip, as far as [`CubicRules::Linux`] asks.
+    least_rtt: Option<Span>,
     watch: SlowStartWatch,
 }
 
@@ -88,6 +106,7 @@ impl Cubic {
             epoch: None,
             carried: 0.0,
             prior: None,
+            least_rtt: None,
         }
     }
 
@@ -110,27 +129,38 @@ impl Cubic {
 
     fn avoid(&mut self, now: Time, ack: &AckSample) {
         let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(now));
-        let CubicKnobs { c, beta, .. } = self.knobs;
+        let CubicKnobs { c, beta, rules, .. } = self.knobs;
         let cwnd = self.cwnd_segments();
         let acked = ack.acked.get() as f64 / self.window.smss.get() as f64;
-        let rtt = ack.srtt.or(ack.rtt).map_or(0.0, |rtt| rtt.as_secs_f64());
+        let rtt = match rules {
+            CubicRules::Rfc => ack.srtt.or(ack.rtt),
+            CubicRules::Linux => self.least_rtt,
+        };
+        let rtt = rtt.map_or(0.0, |rtt| rtt.as_secs_f64());
         let elapsed = (now - epoch.started_at).as_secs_f64();
 
         // Eq. 4: the window Reno would have; alpha becomes 1 once it passes the old one.
-        let alpha =
-            if epoch.w_est >= epoch.cwnd_prior { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
+        let past = epoch.w_est >= epoch.cwnd_prior && rules == CubicRules::Rfc;
+        let alpha = if past { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
         let counted = self.knobs.growth.avoidance_step(ack.acked, self.window.smss);
         epoch.w_est += alpha * (counted.get() as f64 / self.window.smss.get() as f64) / cwnd;
 
         // Eq. 1, at the present and one round trip ahead.
         let w_cubic = |t: f64| c * (t - epoch.k) * (t - epoch.k) * (t - epoch.k) + epoch.origin;
-        let growth = if w_cubic(elapsed) < epoch.w_est {
+        let growth = match rules {
             // §4.3: the Reno-friendly region.
-            (epoch.w_est - cwnd).max(0.0)
-        } else {
+            CubicRules::Rfc if w_cubic(elapsed) < epoch.w_est => (epoch.w_est - cwnd).max(0.0),
             // §4.4, §4.5, with the target bounded to [cwnd, 1.5 cwnd] by §4.2.
-            let target = w_cubic(elapsed + rtt).clamp(cwnd, 1.5 * cwnd);
-            (target - cwnd) / cwnd * acked
+            CubicRules::Rfc => {
+                let target = w_cubic(elapsed + rtt).clamp(cwnd, 1.5 * cwnd);
+                (target - cwnd) / cwnd * acked
+            }
+            // Towards the larger of the two, by half of what is acknowledged at most.
+            CubicRules::Linux => {
+                let least = if self.w_max.is_none() { 1.0 / LINUX_UNKNOWN } else { 0.0 };
+                let target = w_cubic(elapsed + rtt).max(epoch.w_est);
+                ((target - cwnd) / cwnd).max(least).min(0.5) * acked
+            }
         };
         self.epoch = Some(epoch);
         // The one place where segments become octets: whole ones, the rest carried on.
@@ -140,10 +170,16 @@ impl Cubic {
     }
 
     fn slow_start(&mut self, now: Time, ack: &AckSample) {
-        let Window { smss, cwnd, .. } = self.window;
+        let Window { smss, cwnd, ssthresh } = self.window;
         let step = self.knobs.growth.slow_start_step(ack.acked, smss);
         match self.watch.on_ack(now, ack, cwnd, smss) {
-            SlowStartPace::Full => self.window.slow_start_by(step),
+            SlowStartPace::Full => {
+                self.window.slow_start_by(step);
+                let left = self.knobs.growth.left_over(ack.acked, self.window.cwnd - cwnd);
+                if left > Bytes::ZERO && self.window.cwnd == ssthresh {
+                    self.avoid(now, &AckSample { acked: left, ..*ack });
+                }
+            }
             SlowStartPace::Divided(divisor) => self.window.slow_start_by(step / divisor),
             // RFC 9406 §4.2: ssthresh = cwnd; congestion avoidance begins with the next.
             SlowStartPace::Leave => self.window.ssthresh = cwnd.max(smss * 2),
@@ -171,6 +207,11 @@ impl CongestionControl for Cubic {
     }
 
     fn on_ack(&mut self, now: Time, ack: &AckSample) {
+        if self.knobs.rules == CubicRules::Linux
+            && let Some(rtt) = ack.rtt
+        {
+            self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
+        }
         if ack.limit == SendLimit::Other {
             // §5.8: the epoch must not run on while the application is idle.
             self.epoch = None;
@@ -202,6 +243,9 @@ impl CongestionControl for Cubic {
                 }
                 self.epoch = None;
                 self.window.cwnd = self.window.smss;
+                if self.knobs.rules == CubicRules::Linux {
+                    (self.w_max, self.prior, self.least_rtt) = (None, None, None);
+                }
             }
             CongestionEvent::Undone { cwnd, ssthresh } => {
                 self.window.set(cwnd, ssthresh);
@@ -251,7 +295,6 @@ fn cube_root(x: f64) -> f64 {
 mod tests {
     use super::super::{Repair, testing::*};
     use super::*;
-    use ackord_units::Span;
 
     const PER_BYTE: Growth = Growth::PerByte { limit_segments: 2 };
 
@@ -264,6 +307,7 @@ mod tests {
             fast_convergence,
             growth: PER_BYTE,
             hystart: HyStart::Off,
+            rules: CubicRules::Rfc,
         }))
     }
 

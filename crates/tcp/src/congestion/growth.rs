@@ -15,6 +15,9 @@ pub enum Growth {
         /// not lowered to one after a timeout, as §2.3 asks.
         limit_segments: u64,
     },
+    /// The same without a limit, and nothing of an acknowledgment is lost: what slow start leaves
+    /// over counts beyond ssthresh, where one that covers several windows counts for each.
+    PerSegment,
 }
 
 impl Growth {
@@ -23,6 +26,7 @@ impl Growth {
         match self {
             Growth::PerAck => smss,
             Growth::PerByte { limit_segments } => acked.min(smss * limit_segments),
+            Growth::PerSegment => acked,
         }
     }
 
@@ -30,7 +34,15 @@ impl Growth {
     pub(crate) fn avoidance_step(self, acked: Bytes, smss: Bytes) -> Bytes {
         match self {
             Growth::PerAck => smss,
-            Growth::PerByte { .. } => acked,
+            Growth::PerByte { .. } | Growth::PerSegment => acked,
+        }
+    }
+
+    /// What is left of `acked` octets for congestion avoidance once slow start has used `step`.
+    pub(crate) fn left_over(self, acked: Bytes, step: Bytes) -> Bytes {
+        match self {
+            Growth::PerAck | Growth::PerByte { .. } => Bytes::ZERO,
+            Growth::PerSegment => acked.saturating_sub(step),
         }
     }
 }
@@ -51,10 +63,14 @@ impl Increase {
 
     /// An acknowledgment of `acked` octets may open the window.
     pub(crate) fn grow(&mut self, window: &mut Window, acked: Bytes) {
-        if window.in_slow_start() {
-            window.slow_start(acked, self.growth);
-        } else {
-            self.avoid(window, acked);
+        if !window.in_slow_start() {
+            return self.avoid(window, acked);
+        }
+        let before = window.cwnd;
+        window.slow_start(acked, self.growth);
+        let left = self.growth.left_over(acked, window.cwnd - before);
+        if left > Bytes::ZERO {
+            self.avoid(window, left);
         }
     }
 
@@ -75,6 +91,12 @@ impl Increase {
                     self.carried -= cwnd.get();
                     window.cwnd += smss;
                 }
+            }
+            // The same, but all at once, by the window as it was.
+            Growth::PerSegment => {
+                self.carried += acked.get();
+                window.cwnd += smss * (self.carried / cwnd.get());
+                self.carried %= cwnd.get();
             }
         }
     }
@@ -108,6 +130,28 @@ mod tests {
             }
             assert_eq!(increase.carried, 0);
         }
+    }
+
+    /// Ten segments acknowledged at once, one below an ssthresh of two: nine are left, which are
+    /// four windows of two.
+    #[test]
+    fn per_segment_nothing_of_an_acknowledgment_is_lost() {
+        let window = Window { smss: Bytes(1000), cwnd: Bytes(1000), ssthresh: Bytes(2000) };
+        let grown = |growth| {
+            let mut window = window;
+            Increase::new(growth).grow(&mut window, Bytes(10_000));
+            window.cwnd
+        };
+        assert_eq!(grown(Growth::PerSegment), Bytes(6000));
+        assert_eq!(grown(Growth::PerByte { limit_segments: 1000 }), Bytes(2000));
+        // Segment by segment it makes no difference.
+        let one_by_one = |growth| {
+            let (mut window, mut increase) = (window, Increase::new(growth));
+            (0..100).for_each(|_| increase.grow(&mut window, Bytes(1000)));
+            window.cwnd
+        };
+        let per_byte = Growth::PerByte { limit_segments: 2 };
+        assert_eq!(one_by_one(Growth::PerSegment), one_by_one(per_byte));
     }
 
     #[test]

@@ -28,7 +28,7 @@ mod vegas;
 mod westwood;
 
 pub use bbr::{Bbr, BbrKnobs};
-pub use cubic::{Cubic, CubicKnobs, FastConvergence};
+pub use cubic::{Cubic, CubicKnobs, CubicRules, FastConvergence};
 pub use growth::Growth;
 pub use hystart::HyStart;
 pub use model::{

@@ -3,19 +3,20 @@
 use super::ON_OFF;
 use super::build::{count, is_on, number, span, unregistered, word};
 use crate::congestion::{
-    Bbr, BbrKnobs, CongestionControl, Cubic, CubicKnobs, FastConvergence, Growth, HyStart, Ns2,
-    Reno, Tahoe, Vegas, VegasKnobs, Westwood,
+    Bbr, BbrKnobs, CongestionControl, Cubic, CubicKnobs, CubicRules, FastConvergence, Growth,
+    HyStart, Ns2, Reno, Tahoe, Vegas, VegasKnobs, Westwood,
 };
 use ackord_units::{Choice, Knob, KnobKind, Mechanism, Span};
 
-const GROWTHS: KnobKind = KnobKind::Choice(&["per-ack", "per-byte"]);
+const GROWTHS: KnobKind = KnobKind::Choice(&["per-ack", "per-byte", "per-segment"]);
 
 const GROWTH: Knob = Knob {
     name: "growth",
     kind: GROWTHS,
     default: "per-ack",
-    doc: "What makes cwnd grow: every acknowledgment alike, or the octets it acknowledges",
-    source: "RFC 5681 §3.1; RFC 3465 for per-byte",
+    doc: "What makes cwnd grow: every acknowledgment alike, the octets it acknowledges, or those \
+          without a limit and with what slow start leaves over counted beyond ssthresh",
+    source: "RFC 5681 §3.1; RFC 3465 for per-byte; per-segment is Linux's",
 };
 
 /// The same where octets have always counted.
@@ -159,6 +160,16 @@ pub static CONGESTION: &[Mechanism] = &[
                       conservative rounds",
                 source: "Ha and Rhee 2008 with Linux's constants; RFC 9406",
             },
+            Knob {
+                name: "rules",
+                kind: KnobKind::Choice(&["rfc", "linux"]),
+                default: "rfc",
+                doc: "Whose rules hold where Linux's differ: alpha_cubic never becomes one, a \
+                      twentieth a round trip at least while no window of a loss is known, a \
+                      timeout forgets that window, and the curve is looked up the least round \
+                      trip ahead",
+                source: "RFC 9438 §4.2, §4.3, §4.8; tcp_cubic of Linux",
+            },
         ],
     },
     BBR,
@@ -280,6 +291,10 @@ pub fn build_congestion(choice: &Choice) -> Box<dyn CongestionControl> {
                 "plus-plus" => HyStart::PlusPlus,
                 _ => HyStart::Off,
             },
+            rules: match word(choice, "rules").as_str() {
+                "linux" => CubicRules::Linux,
+                _ => CubicRules::Rfc,
+            },
         })),
         other => unregistered("congestion control", other),
     }
@@ -287,6 +302,7 @@ pub fn build_congestion(choice: &Choice) -> Box<dyn CongestionControl> {
 
 fn growth(choice: &Choice) -> Growth {
     match word(choice, "growth").as_str() {
+        "per-segment" => Growth::PerSegment,
         "per-byte" => Growth::PerByte { limit_segments: count(choice, "abc_limit") },
         _ => Growth::PerAck,
     }

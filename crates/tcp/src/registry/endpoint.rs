@@ -162,6 +162,31 @@ pub static ENDPOINT: Mechanism = Mechanism {
             source: "RFC 5682, which leaves it to the sender",
         },
         Knob {
+            name: "undo_growth",
+            kind: ON_OFF,
+            default: "off",
+            doc: "Whether the acknowledgment that shows a repair to be spurious lets cwnd grow too, \
+                  by what it covers, once cwnd is given back",
+            source: "RFC 4015 §3.2 says nothing of it; on is Linux's",
+        },
+        Knob {
+            name: "shrunk_window",
+            kind: KnobKind::Choice(&["recent", "advancing-or-closed"]),
+            default: "recent",
+            doc: "Which acknowledgments may take back window that was offered: each recent one, or \
+                  only those that acknowledge new data or close the window",
+            source: "RFC 9293 §3.10.7.4; advancing-or-closed is Linux's since 6.6",
+        },
+        Knob {
+            name: "closed_window",
+            kind: KnobKind::Choice(&["probe", "timeout"]),
+            default: "probe",
+            doc: "What watches over what is outstanding while the peer's window is closed: the \
+                  persist timer, whose probes change nothing, or the retransmission timer, each of \
+                  whose expiries counts as the first",
+            source: "RFC 9293 §3.8.6, §3.8.6.1; timeout is Linux's",
+        },
+        Knob {
             name: "max_retransmissions",
             kind: KnobKind::Count { unit: "times", min: 1, max: 255 },
             default: "15",

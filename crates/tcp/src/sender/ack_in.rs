@@ -5,7 +5,7 @@ use super::frto::{AckKind, Frto, OldDelivered};
 use super::marks::{Cause, Echo, Growing};
 use super::scoreboard::{Acked, Attempts, Scoreboard, Sent, SentState};
 use super::tail_probe::Seen;
-use super::undo::dsack_block;
+use super::undo::{UndoGrowth, dsack_block};
 use super::{Fin, FinProgress, Forced, Marks, PartialAcks, Phase, Sender};
 use crate::congestion::{AckSample, CongestionEvent, LossAnswer, Repair, SendLimit};
 use crate::loss::{Advance, Hole, LossVerdict};
@@ -44,7 +44,7 @@ impl Sender {
     /// Takes in an acknowledgment that is not beyond what was sent.
     pub(crate) fn on_ack<S: Sink>(&mut self, trace: &mut Trace<'_, S>, ack: &IncomingAck<'_>) {
         self.begin_sample(trace.now);
-        let same_window = !self.update_window(ack);
+        let same_window = !self.update_window(trace.now, ack);
         let snd_una_before = self.snd_una;
         let flight_before = self.flight_size();
         let newly_sacked = self.take_in_blocks(trace.now, ack);
@@ -111,27 +111,6 @@ impl Sender {
         {
             self.board.forget_sacked();
         }
-    }
-
-    /// RFC 9293 §3.10.7.4; true if the window changed.
-    #[inline]
-    fn update_window(&mut self, ack: &IncomingAck<'_>) -> bool {
-        let fresh = self.snd_wl1.before(ack.seq)
-            || (self.snd_wl1 == ack.seq && self.snd_wl2.at_or_before(ack.ack));
-        if !fresh || ack.ack.before(self.snd_una) {
-            return false;
-        }
-        let changed = self.snd_wnd != ack.window;
-        self.snd_wnd = ack.window;
-        self.max_snd_wnd = self.max_snd_wnd.max(ack.window);
-        self.snd_wl1 = ack.seq;
-        self.snd_wl2 = ack.ack;
-        if ack.window > 0 && changed {
-            self.persist.at = None;
-            self.persist.due = false;
-            self.persist.probes = 0;
-        }
-        changed
     }
 
     fn on_new_ack<S: Sink>(
@@ -205,7 +184,7 @@ impl Sender {
             Phase::Open => {
                 self.restart_rto(t.now);
                 self.forget_duplicates();
-                if !undone {
+                if !undone || self.undo_growth == UndoGrowth::On {
                     self.congestion.on_ack(t.now, &sample);
                     self.tell_window(t, CwndReason::Ack);
                 }
@@ -418,7 +397,7 @@ impl Sender {
         trace.emit(|endpoint| Event::RecoveryEntered { endpoint, kind });
         self.tell_window(trace, CwndReason::Recovery);
         // The retransmission gets a whole timeout of its own, as in common stacks.
-        self.rto_at = Some(trace.now + self.rtt.rto());
+        self.restart_rto(trace.now);
     }
 
     /// A probe of a closed window was accepted: its octet counts as sent from now on.

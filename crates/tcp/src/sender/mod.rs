@@ -15,6 +15,7 @@
 //! | `idle.rs` | windows that are not used |
 //! | `next.rs` | which segment leaves next |
 //! | `timeout.rs` | the retransmission and the persist timer |
+//! | `peers_window.rs` | the window the peer offers, and what it does when that closes |
 //! | `pacing.rs` | how fast segments may leave |
 //! | `delivery.rs` | delivery-rate samples, for a control that models the path |
 //! | `model_feed.rs` | what such a control is told, and when |
@@ -31,6 +32,7 @@ mod marks;
 mod model_feed;
 mod next;
 mod pacing;
+mod peers_window;
 mod scoreboard;
 mod tail_probe;
 mod timeout;
@@ -43,7 +45,9 @@ pub use idle::{CwndUse, IdleRestart};
 pub(crate) use marks::SaysCwr;
 pub(crate) use next::Outgoing;
 pub use pacing::Pacing;
+pub use peers_window::{ClosedWindow, ShrunkWindow};
 pub(crate) use scoreboard::Fin;
+pub use undo::UndoGrowth;
 
 use crate::config::Config;
 use crate::congestion::{CongestionControl, Established, SelectiveAcks};
@@ -185,6 +189,9 @@ pub(crate) struct Sender {
     frto_allowance: Bytes,
     idle_restart: IdleRestart,
     cwnd_use: CwndUse,
+    undo_growth: UndoGrowth,
+    shrunk_window: ShrunkWindow,
+    closed_window: ClosedWindow,
     used: Used,
     /// When data last left.
     last_sent_at: Option<Time>,
@@ -254,6 +261,9 @@ impl Sender {
             frto_allowance: Bytes::ZERO,
             idle_restart: config.idle_restart,
             cwnd_use: config.cwnd_use,
+            undo_growth: config.undo_growth,
+            shrunk_window: config.shrunk_window,
+            closed_window: config.closed_window,
             used: Used { most: Bytes::ZERO, extent: Extent::Part, until: iss },
             last_sent_at: None,
             ts_clock: None,
@@ -385,6 +395,9 @@ impl Sender {
     #[inline]
     pub(crate) fn restart_rto(&mut self, now: Time) {
         self.rto_at = if self.board.is_empty() { None } else { Some(now + self.rtt.rto()) };
+        if self.snd_wnd == 0 {
+            self.hand_over_to_persist(now);
+        }
     }
 
     /// When a timer of the sending half is due.

@@ -51,7 +51,9 @@ impl Sender {
         let held = self.frto.is_undecided() && self.forced == Forced::No;
         if !held && let Some(lost) = self.board.next_lost() {
             let len = Bytes(u64::from(lost.seq_len()));
-            if self.forced == Forced::No && self.allowance() < len {
+            let kept_back = self.forced == Forced::No && self.allowance() < len;
+            if kept_back || self.window_keeps_back(&lost) {
+                self.forced = Forced::No;
                 return None;
             }
             return Some(self.retransmit(now, lost));

@@ -75,6 +75,12 @@ impl Sender {
 
     /// The probe timer expired. From here on the retransmission timer watches (§7.3).
     pub(crate) fn on_probe_timer(&mut self, now: Time) {
+        if self.snd_wnd == 0 && self.board.segments() > 1 {
+            if let Some(tail) = &mut self.tail {
+                tail.at = None;
+            }
+            return self.leave_probe_to_rto(now);
+        }
         if let Some(tail) = &mut self.tail {
             tail.at = None;
             if !self.board.is_empty() {

@@ -15,7 +15,10 @@ impl Sender {
         let flight_size = self.flight_size();
         let order =
             if self.timeouts_in_row == 0 { TimeoutOrder::First } else { TimeoutOrder::Repeated };
-        self.timeouts_in_row += 1;
+        if self.snd_wnd > 0 {
+            // Into a closed window it is a probe: Linux counts none of those.
+            self.timeouts_in_row += 1;
+        }
         self.rtt.back_off();
         if let Some(oldest) = self.board.oldest() {
             let (seq, bytes) = (oldest.seq, Bytes(u64::from(oldest.seq_len())));
@@ -67,6 +70,9 @@ impl Sender {
         self.persist.at = None;
         self.persist.due = true;
         self.persist.probes += 1;
+        if !self.board.is_empty() {
+            self.probe_with_oldest();
+        }
     }
 
     /// RFC 9293 §3.8.6.1: the first probe after one RTO, then doubling.

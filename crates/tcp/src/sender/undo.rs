@@ -18,6 +18,15 @@ use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{SackBlock, SackBlocks};
 use std::collections::VecDeque;
 
+/// Whether the acknowledgment that shows a repair to be spurious also lets cwnd grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UndoGrowth {
+    /// It does, by what it covers.
+    On,
+    /// It only gives back what was taken.
+    Off,
+}
+
 /// What the last repair took, and what is known about whether it was needed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Taken {
@@ -99,7 +108,11 @@ impl Repairs {
     fn account(&mut self, block: SackBlock) -> bool {
         let covers =
             |resent: &Resent| resent.seq.at_or_after(block.start) && resent.seq.before(block.end);
-        let Some(index) = self.resent.iter().position(covers) else { return false };
+        // What was sent again by several repairs in a row is put down to the present one.
+        let ours = |resent: &Resent| covers(resent) && resent.repair == Some(self.number);
+        let index = self.resent.iter().position(ours);
+        let index = index.or_else(|| self.resent.iter().position(covers));
+        let Some(index) = index else { return false };
         let of = self.resent.remove(index).and_then(|resent| resent.repair);
         if let Some(taken) = &mut self.taken
             && of == Some(self.number)

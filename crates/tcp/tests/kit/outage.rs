@@ -29,6 +29,9 @@ use std::collections::BTreeMap;
 const RUN: Span = Span::from_secs(10);
 const OUTAGE_AT: Span = Span::from_secs(3);
 
+/// The runs of a set-up begin their outage at another place between two packets.
+const PHASE: Span = Span::from_micros(800);
+
 /// A set-up: what `linux-outage.py` calls by the same names.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
@@ -121,7 +124,7 @@ fn linux(setup: &Setup) -> Vec<(&'static str, &'static str)> {
     let profile = registry::profile("linux").expect("listed");
     let own = |key: &str| {
         let knob_of_cubic = key.starts_with("congestion.") && setup.congestion != "cubic";
-        knob_of_cubic && key != "congestion.growth" && key != "congestion.abc_limit"
+        knob_of_cubic && key != "congestion.growth"
     };
     let kept = profile.settings.iter().filter(|setting| !own(setting.key));
     let mut settings: Vec<_> = kept.map(|setting| (setting.key, setting.value)).collect();
@@ -137,14 +140,14 @@ fn linux(setup: &Setup) -> Vec<(&'static str, &'static str)> {
 /// Runs a flow of ten seconds.
 pub fn run(setup: Setup) -> Outcome {
     let settings = linux(&setup);
-    let start = Time::ZERO + Span::from_millis(u64::from(setup.run) * 3);
-    let ends = |side: Side| stack(&settings_of(&settings, side));
-    let (config, mechanisms) = ends(Side::Client);
+    let start = Time::ZERO + Span::from_millis(1);
+    let (config, mechanisms) = stack(&settings);
     let client =
         Connection::connect(config, mechanisms, endpoint(Side::Client), Seq(4_000_000_000), start);
-    let (config, mechanisms) = ends(Side::Server);
+    let (config, mechanisms) = stack(&settings);
     let server = Connection::listen(config, mechanisms, endpoint(Side::Server), Seq(77));
-    let outage = (start + OUTAGE_AT, start + OUTAGE_AT + setup.outage);
+    let begins = start + OUTAGE_AT + PHASE * u64::from(setup.run);
+    let outage = (begins, begins + setup.outage);
     let slow = Hop::new(Medium { bits_per_sec: 10_000_000, queue: 100, ..Medium::default() });
     let quick = Medium { bits_per_sec: 100_000_000, queue: 1000, outage, ..Medium::default() };
     let lossy = Medium { loss_per_mille: setup.loss_per_mille, seed: setup.run, ..quick };
@@ -177,13 +180,6 @@ pub fn run(setup: Setup) -> Outcome {
     flow.at(start, Act::Watch);
     flow.at(start, Act::Sample);
     flow.run(start + RUN)
-}
-
-fn settings_of(
-    settings: &[(&'static str, &'static str)],
-    _side: Side,
-) -> Vec<(&'static str, &'static str)> {
-    settings.to_vec()
 }
 
 impl Flow {

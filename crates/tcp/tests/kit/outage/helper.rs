@@ -102,12 +102,12 @@ impl Helper {
 
     pub(super) fn on_segment(&mut self, now: Time, from: Side, segment: Segment, out: &mut Sends) {
         match from {
-            Side::Client => self.from_sender(now, segment, out),
-            Side::Server => self.from_receiver(now, segment, out),
+            Side::Client => self.on_data(now, segment, out),
+            Side::Server => self.on_ack(now, segment, out),
         }
     }
 
-    fn from_sender(&mut self, now: Time, segment: Segment, out: &mut Sends) {
+    fn on_data(&mut self, now: Time, segment: Segment, out: &mut Sends) {
         if segment.payload_len > 0 {
             let fresh = Cached { segment, seen_at: now, resent_at: None };
             let at = self.cache.partition_point(|old| old.segment.seq.before(segment.seq));
@@ -121,7 +121,7 @@ impl Helper {
         out.push((Side::Server, segment));
     }
 
-    fn from_receiver(&mut self, now: Time, segment: Segment, out: &mut Sends) {
+    fn on_ack(&mut self, now: Time, segment: Segment, out: &mut Sends) {
         if segment.flags.contains(Flags::SYN) {
             self.scale = segment.options.window_scale.unwrap_or(0);
             return out.push((Side::Client, segment));
@@ -193,11 +193,10 @@ impl Helper {
     pub(super) fn watch(&mut self, now: Time, out: &mut Sends) {
         let wait = (self.local_rtt * 2).max(Span::from_millis(60));
         let repairs = self.help.repairs();
-        if let Some(oldest) = self.cache.front_mut().filter(|_| repairs) {
-            if now - oldest.resent_at.unwrap_or(oldest.seen_at) > wait {
-                oldest.resent_at = Some(now);
-                out.push((Side::Server, oldest.segment));
-            }
+        let overdue = |old: &&mut Cached| now - old.resent_at.unwrap_or(old.seen_at) > wait;
+        if let Some(oldest) = self.cache.front_mut().filter(|_| repairs).filter(overdue) {
+            oldest.resent_at = Some(now);
+            out.push((Side::Server, oldest.segment));
         }
     }
 
