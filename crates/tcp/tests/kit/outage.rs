@@ -17,9 +17,9 @@ mod hop;
 use super::endpoint;
 use super::stack::stack;
 use ackord_events::NoSink;
-use ackord_tcp::{Connection, registry};
+use ackord_tcp::{Connection, Outbound, registry};
 use ackord_units::{Bytes, Seq, Span, Time};
-use ackord_wire::{Segment, Side};
+use ackord_wire::{Ecn, Segment, Side};
 pub use helper::Help;
 use helper::Helper;
 use hop::{Hop, Medium};
@@ -214,7 +214,7 @@ impl Flow {
 
     fn poll(&mut self) {
         let now = self.now;
-        while let Some(segment) = self.client.poll_segment(now, &mut NoSink) {
+        while let Some(Outbound { segment, .. }) = self.client.poll_segment(now, &mut NoSink) {
             self.outcome.log.push((now, Where::Sent, segment));
             if segment.payload_len > 0 && now < self.outage.1 {
                 let end = segment.end_seq();
@@ -225,7 +225,7 @@ impl Flow {
                 self.at(at, Act::AtBox(Side::Client, segment));
             }
         }
-        while let Some(segment) = self.server.poll_segment(now, &mut NoSink) {
+        while let Some(Outbound { segment, .. }) = self.server.poll_segment(now, &mut NoSink) {
             if let Some(at) = self.back.carry(now, &segment) {
                 self.at(at, Act::AtBox(Side::Server, segment));
             }
@@ -239,7 +239,7 @@ impl Flow {
             Act::AtBox(from, segment) => self.helper.on_segment(now, from, segment, &mut sends),
             Act::At(Side::Client, segment) => {
                 self.outcome.log.push((now, Where::Ack, segment));
-                self.client.handle_segment(now, &segment, &mut NoSink);
+                self.client.handle_segment(now, &segment, Ecn::NotEct, &mut NoSink);
             }
             Act::At(Side::Server, segment) => self.arrive(segment),
             Act::OutageBegins => {
@@ -276,7 +276,7 @@ impl Flow {
             let after = self.now - self.outage.1;
             self.outcome.new_data_after.get_or_insert(after);
         }
-        self.server.handle_segment(self.now, &segment, &mut NoSink);
+        self.server.handle_segment(self.now, &segment, Ecn::NotEct, &mut NoSink);
         let readable = self.server.readable();
         self.server.read(readable);
     }
