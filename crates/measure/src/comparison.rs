@@ -4,7 +4,7 @@
 //! over those runs that completed, and its `runs` says how many these were.
 
 use crate::stats::{Estimate, estimate};
-use crate::{FlowSummary, QueueSummary, RunIdentity, RunSummary, TransferSummary};
+use crate::{FlowSummary, ProxySummary, QueueSummary, RunIdentity, RunSummary, TransferSummary};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -37,6 +37,9 @@ pub struct VariantSummary {
     pub flows: Vec<FlowEstimates>,
     /// One per direction of a link.
     pub links: Vec<LinkEstimates>,
+    /// One per middle box; left out where there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub proxies: Vec<ProxyEstimates>,
 }
 
 /// One connection over the runs.
@@ -62,8 +65,58 @@ pub struct FlowEstimates {
     pub cwnd_mean_bytes: Option<Estimate>,
     /// Its transfers; null where the workload has none.
     pub transfers: Option<TransferEstimates>,
+    /// How it came back after outages; left out where the path met none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outages: Option<OutageEstimates>,
+    /// What was acknowledged before the receiver had it; left out where no run had any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub early_acks: Option<EarlyEstimates>,
     /// Where the flow is no connection.
     pub datagrams: Option<DatagramEstimates>,
+}
+
+/// How a connection came back after outages, over the runs; a run counts with the means of its
+/// outages.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct OutageEstimates {
+    /// Outages that the path met.
+    pub outages: Option<Estimate>,
+    /// From an outage's end to the first data.
+    pub first_data_s: Option<Estimate>,
+    /// From an outage's end to the return of the rate.
+    pub rate_back_s: Option<Estimate>,
+}
+
+/// Octets acknowledged before the receiver had them, over the runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct EarlyEstimates {
+    /// As in a run's summary.
+    pub peak_bytes: Option<Estimate>,
+    /// As in a run's summary.
+    pub undelivered_bytes: Option<Estimate>,
+}
+
+/// A middle box over the runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ProxyEstimates {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Which box it is, with what sets it apart.
+    pub kind: String,
+    /// As in a run's summary.
+    pub data_sent: Option<Estimate>,
+    /// As in a run's summary.
+    pub acks_sent: Option<Estimate>,
+    /// As in a run's summary.
+    pub absorbed: Option<Estimate>,
+    /// As in a run's summary.
+    pub peak_cached_bytes: Option<Estimate>,
+    /// As in a run's summary.
+    pub holds: Option<Estimate>,
+    /// As in a run's summary.
+    pub false_holds: Option<Estimate>,
+    /// Mean time from an outage's beginning to the hold.
+    pub mean_detection_ms: Option<Estimate>,
 }
 
 /// One flow of datagrams over the runs.
@@ -119,6 +172,7 @@ impl VariantSummary {
         let first = runs.first();
         let flows = first.map_or(0, |run| run.flows.len());
         let links = first.map_or(0, |run| run.links.len());
+        let proxies = first.map_or(0, |run| run.proxies.len());
         VariantSummary {
             label: label.to_owned(),
             runs: u32::try_from(runs.len()).unwrap_or(u32::MAX),
@@ -127,6 +181,7 @@ impl VariantSummary {
             min_max_percent: over(&|run| run.fairness.min_max_percent),
             flows: (0..flows).map(|flow| FlowEstimates::of(runs, flow)).collect(),
             links: (0..links).map(|link| LinkEstimates::of(runs, link)).collect(),
+            proxies: (0..proxies).map(|proxy| ProxyEstimates::of(runs, proxy)).collect(),
         }
     }
 }
@@ -135,6 +190,9 @@ impl FlowEstimates {
     fn of(runs: &[RunSummary], number: usize) -> FlowEstimates {
         let over = |pick: fn(&FlowSummary) -> Option<f64>| {
             over(runs, &|run| run.flows.get(number).and_then(pick))
+        };
+        let any = |has: fn(&FlowSummary) -> bool| {
+            runs.iter().any(|run| run.flows.get(number).is_some_and(has))
         };
         let first = runs.first().and_then(|run| run.flows.get(number));
         FlowEstimates {
@@ -148,6 +206,19 @@ impl FlowEstimates {
             mean_rtt_ms: over(|flow| flow.rtt.map(|rtt| rtt.mean_ms)),
             cwnd_mean_bytes: over(|flow| flow.cwnd_mean_bytes),
             transfers: TransferEstimates::of(runs, number),
+            outages: any(|flow| !flow.outages.is_empty()).then(|| OutageEstimates {
+                outages: over(|flow| Some(flow.outages.len() as f64)),
+                first_data_s: over(|flow| Some(flow.recovery_times()?.first_data_s?.0)),
+                rate_back_s: over(|flow| Some(flow.recovery_times()?.rate_back_s?.0)),
+            }),
+            early_acks: any(|flow| flow.acknowledged_early_peak_bytes > 0).then(|| {
+                EarlyEstimates {
+                    peak_bytes: over(|flow| Some(flow.acknowledged_early_peak_bytes as f64)),
+                    undelivered_bytes: over(|flow| {
+                        Some(flow.acknowledged_undelivered_bytes as f64)
+                    }),
+                }
+            }),
             datagrams: first.and_then(|flow| flow.datagrams).map(|_| DatagramEstimates {
                 lost_percent: over(|flow| flow.datagrams?.lost_percent),
                 mean_delay_ms: over(|flow| Some(flow.datagrams?.one_way_delay?.mean_ms)),
@@ -181,6 +252,26 @@ impl TransferEstimates {
             max_ms: over(|run| Some(run.time_ms?.max)),
             mean_rate_bit_s: over(|run| Some(run.rate_bit_s?.mean)),
         })
+    }
+}
+
+impl ProxyEstimates {
+    fn of(runs: &[RunSummary], number: usize) -> ProxyEstimates {
+        let over = |pick: fn(&ProxySummary) -> Option<f64>| {
+            over(runs, &|run| run.proxies.get(number).and_then(pick))
+        };
+        let first = runs.first().and_then(|run| run.proxies.get(number));
+        ProxyEstimates {
+            name: first.map(|proxy| proxy.name.clone()).unwrap_or_default(),
+            kind: first.map(|proxy| proxy.kind.clone()).unwrap_or_default(),
+            data_sent: over(|proxy| Some(proxy.counters.data_sent as f64)),
+            acks_sent: over(|proxy| Some(proxy.counters.acks_sent as f64)),
+            absorbed: over(|proxy| Some(proxy.counters.absorbed as f64)),
+            peak_cached_bytes: over(|proxy| Some(proxy.counters.peak_cached_bytes as f64)),
+            holds: over(|proxy| Some(proxy.counters.holds as f64)),
+            false_holds: over(|proxy| Some(proxy.counters.false_holds as f64)),
+            mean_detection_ms: over(|proxy| Some(proxy.detection?.mean_ms)),
+        }
     }
 }
 

@@ -11,6 +11,8 @@ pub struct RunLabels {
     pub flows: Vec<FlowLabel>,
     /// One per direction of a link; the index is its `LinkId`.
     pub links: Vec<LinkLabel>,
+    /// One per middle box that is there; the index is its `ProxyId`.
+    pub proxies: Vec<ProxyLabel>,
     /// Length of the run as planned.
     pub duration: Span,
     /// Whether links may be out: only then is it worth watching how flows come back.
@@ -52,6 +54,15 @@ pub struct FlowLabel {
     pub size: Option<Bytes>,
     /// When it starts (the opening SYN, not the first data).
     pub started_at: Time,
+}
+
+/// A middle box.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProxyLabel {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Which box it is, with what sets it apart, e.g. "snoop, cache 64 KiB".
+    pub kind: String,
 }
 
 /// One direction of a link.

@@ -26,13 +26,14 @@ mod summary;
 
 pub use claim::{Claim, Verdict};
 pub use comparison::{
-    Comparison, DatagramEstimates, FlowEstimates, LinkEstimates, TransferEstimates, VariantSummary,
+    Comparison, DatagramEstimates, EarlyEstimates, FlowEstimates, LinkEstimates, OutageEstimates,
+    ProxyEstimates, TransferEstimates, VariantSummary,
 };
-pub use labels::{FlowKind, FlowLabel, LinkLabel, Outages, RunLabels};
+pub use labels::{FlowKind, FlowLabel, LinkLabel, Outages, ProxyLabel, RunLabels};
 pub use series::{FlowSeries, LinkSeries, Point, Series, SeriesOptions, SeriesSet, Trace};
 pub use spread::{Spread, SpreadSummary};
 pub use summary::{
-    CompletedTransfer, DatagramSummary, Drops, FairnessSummary, FlowSummary, LinkSummary,
-    MediumUse, OutageRecovery, QueueSummary, Ranking, RunIdentity, RunSummary, Summary,
-    TransferSummary,
+    CompletedTransfer, DatagramSummary, Drops, FairnessSummary, FlowDelay, FlowSummary,
+    LinkSummary, MediumUse, OutageRecovery, ProxyCounters, ProxySummary, QueueSummary, Ranking,
+    RecoveryTimes, RunIdentity, RunSummary, Summary, TransferSummary,
 };

@@ -5,6 +5,7 @@
 //! | `reports.rs` | whole reports of runs, comparisons and papers, and their files: start here |
 //! | `document.rs` | [`document::Document`], a report as data |
 //! | `tables.rs` | the tables of runs, comparisons and papers |
+//! | `recovery_tables.rs` | those of middle boxes, outages and early acknowledgments |
 //! | `plots.rs` | the plots of runs |
 //! | `plot/` | drawing any [`plot::Plot`] as SVG and PNG |
 //! | `terminal.rs`, `html.rs`, `markdown.rs` | a document on a terminal, as one HTML file, as Markdown |
@@ -22,6 +23,7 @@ mod html;
 mod markdown;
 pub mod plot;
 pub mod plots;
+pub mod recovery_tables;
 mod reports;
 pub mod tables;
 mod terminal;

@@ -5,6 +5,7 @@ use crate::document::{Block, Document, Section, Shown, Table};
 use crate::files::OutputFile;
 use crate::html::to_html;
 use crate::plots::{FlowPlots, WindowUnit, link_plot, queue_plot};
+use crate::recovery_tables;
 use crate::tables;
 use ackord_measure::{Claim, Comparison, RunSummary, SeriesSet, Verdict};
 use serde::Serialize;
@@ -43,6 +44,8 @@ pub fn run_document(run: &RunSummary, series: Option<&SeriesSet>, context: &Cont
     flows.blocks.extend(table_with_rows(tables::sender_table(run)));
     flows.blocks.extend(table_with_rows(tables::transfer_table(run)));
     flows.blocks.extend(table_with_rows(tables::datagram_table(run)));
+    flows.blocks.extend(table_with_rows(recovery_tables::outage_table(run)));
+    flows.blocks.extend(table_with_rows(recovery_tables::early_table(run)));
     flows.blocks.extend(shared);
     let mut links = Section::new("Links and queues").with(Block::Table(tables::link_table(run)));
     links.blocks.extend(table_with_rows(tables::medium_table(run)));
@@ -52,7 +55,11 @@ pub fn run_document(run: &RunSummary, series: Option<&SeriesSet>, context: &Cont
         links.blocks.push(Block::Text(format!("{lost} packets found no way to go.")));
     }
     let mechanisms = Section::new("Mechanisms").with(Block::Table(tables::mechanism_table(run)));
-    let mut sections = vec![flows, links, mechanisms];
+    let mut sections = vec![flows, links];
+    if let Some(boxes) = table_with_rows(recovery_tables::proxy_table(run)) {
+        sections.push(Section::new("Middle boxes").with(boxes));
+    }
+    sections.push(mechanisms);
     if let Some(series) = series {
         let flow_plots = FlowPlots::of_run(series);
         let mut plots = flow_plots.all(context.window_unit);
@@ -83,6 +90,10 @@ pub fn compare_document(
     side_by_side.blocks.extend(table_with_rows(tables::comparison_flow_table(comparison)));
     side_by_side.blocks.extend(table_with_rows(tables::comparison_transfer_table(comparison)));
     side_by_side.blocks.extend(table_with_rows(tables::comparison_datagram_table(comparison)));
+    let outages = recovery_tables::comparison_outage_table(comparison);
+    side_by_side.blocks.extend(table_with_rows(outages));
+    let boxes = recovery_tables::comparison_proxy_table(comparison);
+    side_by_side.blocks.extend(table_with_rows(boxes));
     let mut sections = vec![
         side_by_side
             .with(Block::Table(tables::comparison_link_table(comparison)))

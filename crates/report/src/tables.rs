@@ -443,7 +443,7 @@ pub fn comparison_link_table(comparison: &Comparison) -> Table {
 }
 
 /// An estimate in a unit of `size` base units.
-fn interval(estimate: Option<Estimate>, size: f64) -> Cell {
+pub(crate) fn interval(estimate: Option<Estimate>, size: f64) -> Cell {
     match estimate {
         None => Cell::Missing,
         Some(Estimate { mean, ci95, .. }) => Cell::Interval {

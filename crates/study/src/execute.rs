@@ -2,8 +2,10 @@
 
 use crate::capture::{CaptureError, CaptureFiles, CaptureSink, with_captures};
 use crate::labels::run_labels;
-use ackord_events::Sink;
-use ackord_measure::{RunIdentity, RunSummary, Series, SeriesOptions, SeriesSet, Summary};
+use ackord_events::{ProxyId, Sink};
+use ackord_measure::{
+    ProxyCounters, RunIdentity, RunSummary, Series, SeriesOptions, SeriesSet, Summary,
+};
 use ackord_path::Conservation;
 use ackord_scenario::{Record, Scenario};
 use ackord_sim::{BuildError, RunError, Simulation};
@@ -156,12 +158,41 @@ pub fn execute(
         capture.finish()?;
     }
     let ended_at = simulation.now();
+    count_proxies(&simulation, &mut summary);
     Ok(RunOutcome {
         summary: summary.finish(identity, ended_at),
         series: series.map(|series| series.finish(ended_at)),
         conservation,
         ending,
     })
+}
+
+/// Middle boxes count for themselves what no event tells.
+fn count_proxies(simulation: &Simulation, summary: &mut Summary) {
+    let graph = simulation.graph();
+    for number in 0..graph.proxies() {
+        let proxy = ProxyId(number as u32);
+        let stats = graph.proxy_stats(proxy);
+        summary.count_proxy(
+            proxy,
+            ProxyCounters {
+                seen: stats.seen,
+                data_sent: stats.data_sent,
+                acks_sent: stats.acks_sent,
+                probes: stats.probes,
+                absorbed: stats.absorbed,
+                rewritten: stats.rewritten,
+                peak_flows: u64::from(stats.peak_flows),
+                flows_refused: stats.flows_refused,
+                peak_cached_bytes: stats.peak_cached.get(),
+                evicted_bytes: stats.evicted.get(),
+                uncached_bytes: stats.uncached.get(),
+                holds: stats.holds,
+                false_holds: stats.false_holds,
+                held_s: stats.held_for.as_secs_f64(),
+            },
+        );
+    }
 }
 
 /// The scenario's interval between samples. Where it leaves that open and the run is long, rates

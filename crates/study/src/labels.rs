@@ -1,6 +1,6 @@
 //! The names behind the numbers that events carry, from the scenario.
 
-use ackord_measure::{FlowKind, FlowLabel, LinkLabel, Outages, RunLabels};
+use ackord_measure::{FlowKind, FlowLabel, LinkLabel, Outages, ProxyLabel, RunLabels};
 use ackord_scenario::{Flow, Link, Scenario, Transport, Way};
 use ackord_sim::{start_time, workloads_for};
 use ackord_units::{Choice, KnobKind, KnobValue};
@@ -23,7 +23,13 @@ pub fn run_labels(scenario: &Scenario, seed: u64) -> RunLabels {
     let out = |link: &Link| link.forward.outage.is_some() || link.reverse.outage.is_some();
     let outages = if scenario.links.iter().any(out) { Outages::Possible } else { Outages::None };
     let (flows, links) = (flows.collect(), links.collect());
-    RunLabels { flows, links, duration: scenario.duration, outages }
+    // Those that are there, as the graph numbers them.
+    let proxies = scenario.proxies.iter().filter_map(|proxy| {
+        let choice = proxy.choice.as_ref()?;
+        Some(ProxyLabel { name: proxy.name.clone(), kind: describe(choice) })
+    });
+    let proxies = proxies.collect();
+    RunLabels { flows, links, proxies, duration: scenario.duration, outages }
 }
 
 fn flow_label(flow: &Flow, seed: u64) -> FlowLabel {

@@ -30,6 +30,9 @@ pub(super) struct FlowFold {
     spurious_retransmissions: u64,
     acks_sent: u64,
     completed_at: Option<Time>,
+    /// When new data last arrived, and the longest time without.
+    last_new: Option<Time>,
+    longest_stall: Span,
     cwnd: StepMean,
     rtt: Spread,
     /// Boxed, for most flows have none.
@@ -62,6 +65,8 @@ impl FlowFold {
             spurious_retransmissions: 0,
             acks_sent: 0,
             completed_at: None,
+            last_new: None,
+            longest_stall: Span::ZERO,
             cwnd: StepMean::default(),
             rtt: Spread::coarse(),
             ack_timeout: None,
@@ -98,6 +103,9 @@ impl FlowFold {
             return;
         }
         self.bytes_delivered = stream_offset.get();
+        if let Some(last) = self.last_new.replace(at) {
+            self.longest_stall = self.longest_stall.max(at.saturating_since(last));
+        }
         if let Some(outages) = &mut self.outages {
             outages.delivered(at, stream_offset);
         }
@@ -183,6 +191,8 @@ impl FlowFold {
         let datagrams = self.datagrams.as_ref();
         let bytes_delivered =
             datagrams.map_or(self.bytes_delivered, |datagrams| datagrams.delivered_bytes());
+        let stall =
+            self.last_new.map(|last| self.longest_stall.max(stopped_at.saturating_since(last)));
         FlowSummary {
             name: label.name.clone(),
             mechanisms: label.mechanisms.clone(),
@@ -207,6 +217,7 @@ impl FlowFold {
             rtt: self.rtt.summary(),
             ack_timeout: self.ack_timeout.as_ref().and_then(|spread| spread.summary()),
             transfers: self.transfers.as_ref().map(|transfers| transfers.summary()),
+            longest_stall_s: stall.map(|stall| stall.as_secs_f64()),
             datagrams: datagrams.map(|datagrams| datagrams.summary(self.packets_dropped)),
             acknowledged_early_peak_bytes: self.acknowledged_early_peak,
             acknowledged_undelivered_bytes: self

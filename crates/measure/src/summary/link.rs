@@ -1,10 +1,11 @@
 //! The counters of one direction of a link and its queue.
 
 use super::mean::StepMean;
-use super::run::{Drops, LinkSummary, MediumUse, QueueSummary};
+use super::run::{Drops, FlowDelay, LinkSummary, MediumUse, QueueSummary};
 use crate::{LinkLabel, Spread};
 use ackord_events::{AccessOutcome, DropReason};
 use ackord_units::{Bytes, Rate, Span, Time};
+use ackord_wire::FlowId;
 
 #[derive(Clone, Debug)]
 pub(super) struct LinkFold {
@@ -16,6 +17,8 @@ pub(super) struct LinkFold {
     drops: Drops,
     dropped_bytes: u64,
     delay: Spread,
+    /// The same by flow, where flows are told apart; boxed, for most flows take few links.
+    by_flow: Vec<Option<Box<Spread>>>,
     length_packets: StepMean,
     length_bytes: StepMean,
     medium: Option<MediumFold>,
@@ -31,7 +34,8 @@ struct MediumFold {
 }
 
 impl LinkFold {
-    pub(super) fn new() -> LinkFold {
+    /// For a run that tells so many flows apart.
+    pub(super) fn new(flows: usize) -> LinkFold {
         LinkFold {
             enqueued_packets: 0,
             enqueued_bytes: 0,
@@ -41,6 +45,7 @@ impl LinkFold {
             drops: Drops::default(),
             dropped_bytes: 0,
             delay: Spread::fine(),
+            by_flow: vec![None; flows],
             // A queue is empty from the start of the run, not from its first packet.
             length_packets: StepMean::starting(Time::ZERO, 0),
             length_bytes: StepMean::starting(Time::ZERO, 0),
@@ -68,8 +73,11 @@ impl LinkFold {
     }
 
     #[inline]
-    pub(super) fn waited(&mut self, waited: Span) {
+    pub(super) fn waited(&mut self, flow: FlowId, waited: Span) {
         self.delay.add(waited);
+        if let Some(of_flow) = self.by_flow.get_mut(flow.0 as usize) {
+            of_flow.get_or_insert_with(|| Box::new(Spread::coarse())).add(waited);
+        }
     }
 
     #[inline]
@@ -86,7 +94,11 @@ impl LinkFold {
         self.dropped_bytes += bytes.get();
     }
 
-    pub(super) fn queue(&self, label: &LinkLabel, ended_at: Time) -> QueueSummary {
+    pub(super) fn queue(&self, label: &LinkLabel, flows: &[&str], ended_at: Time) -> QueueSummary {
+        let by_flow = flows.iter().zip(&self.by_flow).filter_map(|(flow, delay)| {
+            let delay = delay.as_ref()?.summary()?;
+            Some(FlowDelay { flow: (*flow).to_owned(), delay })
+        });
         let delay = self.delay.summary();
         QueueSummary {
             link: label.name.clone(),
@@ -106,6 +118,7 @@ impl LinkFold {
             max_length_packets: self.length_packets.most(),
             mean_length_bytes: self.length_bytes.until(ended_at).unwrap_or(0.0),
             max_length_bytes: self.length_bytes.most(),
+            flows: by_flow.collect(),
         }
     }
 

@@ -6,6 +6,7 @@
 //! | `datagrams.rs` | the counters of a flow that is no connection |
 //! | `link.rs` | the counters of one direction of a link and its queue |
 //! | `outages.rs` | how a connection came back after outages of the path |
+//! | `proxy.rs` | what a middle box did |
 //! | `mean.rs` | mean over time of a value that changes in steps |
 //! | `transfers.rs` | the transfers of one connection: how long each took |
 //! | `run.rs` | [`RunSummary`]: what they add up to, in the form of the JSON output |
@@ -15,31 +16,35 @@ mod flow;
 mod link;
 mod mean;
 mod outages;
+mod proxy;
 mod run;
 #[cfg(test)]
 mod tests;
 mod transfers;
 
 pub use datagrams::DatagramSummary;
-pub use outages::OutageRecovery;
+pub use outages::{OutageRecovery, RecoveryTimes};
+pub use proxy::{ProxyCounters, ProxySummary};
 pub use run::{
-    Drops, FairnessSummary, FlowSummary, LinkSummary, MediumUse, QueueSummary, RunIdentity,
-    RunSummary,
+    Drops, FairnessSummary, FlowDelay, FlowSummary, LinkSummary, MediumUse, QueueSummary,
+    RunIdentity, RunSummary,
 };
 pub use transfers::{CompletedTransfer, Ranking, TransferSummary};
 
-use crate::{FlowLabel, LinkLabel, RunLabels};
-use ackord_events::{Event, Sink};
+use crate::{FlowLabel, LinkLabel, ProxyLabel, RunLabels};
+use ackord_events::{Event, ProxyId, Sink};
 use ackord_units::{Span, Time};
 use ackord_wire::FlowId;
 use flow::FlowFold;
 use link::LinkFold;
+use proxy::ProxyFold;
 
 /// Folds events into a [`RunSummary`].
 #[derive(Clone, Debug)]
 pub struct Summary {
     flows: Vec<(FlowLabel, FlowFold)>,
     links: Vec<(LinkLabel, LinkFold)>,
+    proxies: Vec<(ProxyLabel, ProxyFold)>,
     unroutable_packets: u64,
 }
 
@@ -50,9 +55,14 @@ impl Summary {
             let fold = FlowFold::new(&label, labels.outages);
             (label, fold)
         });
+        // With one flow its delays are the link's.
+        let told_apart = if labels.flows.len() > 1 { labels.flows.len() } else { 0 };
+        let links = labels.links.iter().cloned().map(|label| (label, LinkFold::new(told_apart)));
+        let proxies = labels.proxies.iter().cloned().map(|label| (label, ProxyFold::new()));
         Summary {
             flows: flows.collect(),
-            links: labels.links.iter().cloned().map(|label| (label, LinkFold::new())).collect(),
+            links: links.collect(),
+            proxies: proxies.collect(),
             unroutable_packets: 0,
         }
     }
@@ -62,6 +72,10 @@ impl Summary {
     pub fn finish(&self, identity: RunIdentity, ended_at: Time) -> RunSummary {
         let flows: Vec<_> =
             self.flows.iter().map(|(label, fold)| fold.summary(label, ended_at)).collect();
+        let names: Vec<&str> = self.flows.iter().map(|(label, _)| label.name.as_str()).collect();
+        let queues = self.links.iter().map(|(label, fold)| fold.queue(label, &names, ended_at));
+        let proxies =
+            self.proxies.iter().map(|(label, fold)| fold.summary(&label.name, &label.kind));
         RunSummary {
             scenario_hash: identity.scenario_hash,
             seed: identity.seed,
@@ -70,9 +84,23 @@ impl Summary {
             fairness: FairnessSummary::of(&flows),
             flows,
             unroutable_packets: self.unroutable_packets,
-            queues: self.links.iter().map(|(label, fold)| fold.queue(label, ended_at)).collect(),
+            queues: queues.collect(),
             links: self.links.iter().map(|(label, fold)| fold.link(label, ended_at)).collect(),
+            proxies: proxies.collect(),
         }
+    }
+
+    /// Takes a middle box's own counters, which no event carries; told at the end of the run.
+    ///
+    /// # Panics
+    /// If there is no label for it.
+    pub fn count_proxy(&mut self, proxy: ProxyId, counters: ProxyCounters) {
+        self.proxy(proxy).count(counters);
+    }
+
+    #[inline]
+    fn proxy(&mut self, proxy: ProxyId) -> &mut ProxyFold {
+        &mut self.proxies.get_mut(proxy.0 as usize).expect("the labels name every box").1
     }
 
     #[inline]
@@ -110,7 +138,10 @@ impl Sink for Summary {
                 for (_, flow) in &mut self.flows {
                     flow.outage_met(began, ends);
                 }
+                self.proxies.iter_mut().for_each(|(_, fold)| fold.met(began, ends));
             }
+            Event::ProxyActed { proxy, act, .. } => self.proxy(proxy).acted(at, act),
+            Event::ProxyTurned { proxy, life } => self.proxy(proxy).turned(life),
             Event::TransferBegan { endpoint, index, .. } => {
                 self.flow(endpoint.flow).transfers().began(at, index);
             }
@@ -141,9 +172,9 @@ impl Sink for Summary {
             Event::PacketEnqueued { link, bytes, queue_packets, queue_bytes, .. } => {
                 self.link(link).enqueued(at, bytes, queue_packets, queue_bytes);
             }
-            Event::PacketDequeued { link, bytes, waited, queue_packets, queue_bytes, .. } => {
+            Event::PacketDequeued { link, flow, bytes, waited, queue_packets, queue_bytes } => {
                 let fold = self.link(link);
-                fold.waited(waited);
+                fold.waited(flow, waited);
                 fold.dequeued(at, bytes, queue_packets, queue_bytes);
             }
             Event::MediumTaken { link, airtime, frames, outcome } => {

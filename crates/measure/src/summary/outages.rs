@@ -23,6 +23,37 @@ pub struct OutageRecovery {
     pub rate_back_s: Option<f64>,
 }
 
+/// The recoveries of one connection, together; seconds from the end of an outage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RecoveryTimes {
+    /// How many outages the path met.
+    pub outages: u64,
+    /// Mean and longest time to the first data, over those after which some came.
+    pub first_data_s: Option<(f64, f64)>,
+    /// Mean and longest time to the return of the rate, over those after which it came back.
+    pub rate_back_s: Option<(f64, f64)>,
+    /// After how many it never came back.
+    pub not_back: u64,
+}
+
+impl RecoveryTimes {
+    /// What these recoveries come to; nothing without an outage.
+    pub fn of(recoveries: &[OutageRecovery]) -> Option<RecoveryTimes> {
+        let times = |pick: fn(&OutageRecovery) -> Option<f64>| {
+            let known: Vec<f64> = recoveries.iter().filter_map(pick).collect();
+            let most = known.iter().copied().reduce(f64::max)?;
+            Some((known.iter().sum::<f64>() / known.len() as f64, most))
+        };
+        let back = recoveries.iter().filter(|recovery| recovery.rate_back_s.is_some()).count();
+        (!recoveries.is_empty()).then(|| RecoveryTimes {
+            outages: recoveries.len() as u64,
+            first_data_s: times(|recovery| recovery.first_data_s),
+            rate_back_s: times(|recovery| recovery.rate_back_s),
+            not_back: (recoveries.len() - back) as u64,
+        })
+    }
+}
+
 /// Deliveries are counted in steps of this.
 const STEP: Span = Span::from_millis(50);
 /// The rate before an outage is taken over so many steps: a second.
@@ -157,6 +188,8 @@ mod tests {
         // From 5.4 s on the rate is what it was: seen over a fifth of a second at 5.6 s.
         let back = told[0].rate_back_s.expect("it came back");
         assert!((1.05..=1.11).contains(&back), "{back}");
+        let times = RecoveryTimes::of(&told).expect("one outage");
+        assert_eq!((times.rate_back_s, times.not_back), (Some((back, back)), 0));
     }
 
     #[test]
@@ -167,6 +200,9 @@ mod tests {
         fold.met(ms(100_000), ms(101_000));
         let told = fold.summary();
         assert_eq!((told[0].first_data_s, told[0].rate_back_s), (None, None));
+        let times = RecoveryTimes::of(&told).expect("two outages");
+        assert_eq!((times.outages, times.not_back, times.first_data_s), (2, 2, None));
+        assert_eq!(RecoveryTimes::of(&[]), None);
         assert_eq!(told.len(), 2);
     }
 }

@@ -3,7 +3,7 @@
 //! Times ending in `_s` are seconds, delays are milliseconds, `_bit_s` is bit/s. A quantity nobody
 //! could measure (a delay without a packet) is null, not zero.
 
-use super::{DatagramSummary, OutageRecovery, TransferSummary};
+use super::{DatagramSummary, OutageRecovery, ProxySummary, RecoveryTimes, TransferSummary};
 use crate::{SpreadSummary, stats};
 use ackord_events::DropReason;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -41,6 +41,9 @@ pub struct RunSummary {
     pub queues: Vec<QueueSummary>,
     /// One per direction of a link.
     pub links: Vec<LinkSummary>,
+    /// One per middle box; left out where there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub proxies: Vec<ProxySummary>,
 }
 
 /// How the connections that delivered any data shared, judged by goodput. (Datagrams take what
@@ -108,6 +111,9 @@ pub struct FlowSummary {
     pub ack_timeout: Option<SpreadSummary>,
     /// Its transfers or exchanges; null where the workload has none.
     pub transfers: Option<TransferSummary>,
+    /// The longest time without new data at the receiver, from the first data to the flow's
+    /// completion or the end of the run.
+    pub longest_stall_s: Option<f64>,
     /// Where the flow is no connection; what is said of segments, acknowledgments, windows and
     /// round trips is then zero or null.
     pub datagrams: Option<DatagramSummary>,
@@ -158,6 +164,19 @@ pub struct QueueSummary {
     pub mean_length_bytes: f64,
     /// Greatest length.
     pub max_length_bytes: u64,
+    /// The same wait flow by flow, of those that queued here; left out where the run has but one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowDelay>,
+}
+
+/// How long one flow's packets waited in a queue.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct FlowDelay {
+    /// The flow's name.
+    pub flow: String,
+    /// Their wait; quantiles within 1 %.
+    #[serde(flatten)]
+    pub delay: SpreadSummary,
 }
 
 /// One direction of a link.
@@ -230,6 +249,11 @@ impl Serialize for Drops {
 }
 
 impl FlowSummary {
+    /// How it came back after outages, together; nothing if the path met none.
+    pub fn recovery_times(&self) -> Option<RecoveryTimes> {
+        RecoveryTimes::of(&self.outages)
+    }
+
     /// Retransmissions as a share of the segments sent, in percent; nothing if none were sent.
     pub fn retransmitted_percent(&self) -> Option<f64> {
         let share = self.retransmitted_segments as f64 / self.segments_sent as f64;

@@ -373,3 +373,68 @@ fn datagrams_are_counted_by_packets_and_take_no_part_in_fairness() {
     assert_eq!(run.flows[0].goodput_bit_s, 2.0 * 972.0 * 8.0);
     assert_eq!((run.fairness.flows, run.fairness.jain_index), (0, None));
 }
+
+#[test]
+fn waits_are_told_apart_by_flow_where_there_are_several() {
+    let dequeued = |flow: u32, waited: u64| Event::PacketDequeued {
+        link: LINK,
+        flow: FlowId(flow),
+        bytes: Bytes(1_000),
+        waited: Span::from_millis(waited),
+        queue_packets: 0,
+        queue_bytes: Bytes::ZERO,
+    };
+    let labels = RunLabels {
+        flows: vec![flow_label("a"), flow_label("b"), flow_label("c")],
+        ..one_flow_one_link()
+    };
+    let mut several = Summary::new(&labels);
+    let mut one = Summary::new(&one_flow_one_link());
+    for (at, wait) in [(1, 10), (2, 20), (3, 30)] {
+        several.emit(ms(at), dequeued(0, wait));
+        several.emit(ms(at), dequeued(1, wait * 10));
+        one.emit(ms(at), dequeued(0, wait));
+    }
+    let queue = &finish(&several, ms(10)).queues[0];
+    let told: Vec<_> = queue
+        .flows
+        .iter()
+        .map(|of| (of.flow.as_str(), of.delay.samples, of.delay.mean_ms))
+        .collect();
+    assert_eq!(told, [("a", 3, 20.0), ("b", 3, 200.0)], "nothing of the third has queued");
+    assert!(finish(&one, ms(10)).queues[0].flows.is_empty());
+}
+
+#[test]
+fn a_box_notices_an_outage_by_its_first_hold_in_it() {
+    let label = crate::ProxyLabel { name: "box".into(), kind: "proxy-tcp".into() };
+    let mut summary = Summary::new(&RunLabels { proxies: vec![label], ..one_flow_one_link() });
+    let proxy = ProxyId(0);
+    let hold =
+        || Event::ProxyActed { proxy, flow: FlowId(0), act: ackord_events::ProxyAct::HoldBegan };
+    let met = |began, ends| Event::OutageMet { link: LINK, began: ms(began), ends: ms(ends) };
+    // A mistake before; then two directions of one outage, and two connections that stop.
+    summary.emit(ms(50), hold());
+    for (at, event) in
+        [(1_001, met(1_000, 2_000)), (1_010, met(1_000, 2_000)), (1_250, hold()), (1_300, hold())]
+    {
+        summary.emit(ms(at), event);
+    }
+    // One that nobody notices.
+    summary.emit(ms(3_000), met(3_000, 3_100));
+    // And one after its death.
+    let life = ackord_events::ProxyLife::Died;
+    summary.emit(ms(4_000), Event::ProxyTurned { proxy, life });
+    summary.emit(ms(5_000), met(5_000, 6_000));
+    summary.count_proxy(proxy, ProxyCounters { seen: 9, holds: 3, ..ProxyCounters::default() });
+    let run = finish(&summary, ms(7_000));
+    let [of_box] = run.proxies.as_slice() else { panic!("{:?}", run.proxies) };
+    assert_eq!((of_box.outages, of_box.outages_noticed, of_box.deaths), (2, 1, 1));
+    assert_eq!(of_box.detection.map(|detection| detection.mean_ms), Some(250.0));
+    assert_eq!((of_box.counters.seen, of_box.counters.holds), (9, 3));
+    let json = serde_json::to_string(&run).expect("plain data");
+    assert!(json.contains(r#""proxies":[{"name":"box","#), "{json}");
+    let without = finish(&Summary::new(&one_flow_one_link()), ms(1));
+    let json = serde_json::to_string(&without).expect("plain data");
+    assert!(!json.contains("proxies"), "{json}");
+}
