@@ -7,7 +7,7 @@
 //! | `routes.rs` | which link leads where: the fewest links |
 //! | `link/` | a transmitter with its queue, propagation delay (constant or drawn) and loss |
 //! | `medium/` | what several links transmit on: Wi-Fi |
-//! | `queue/` | what waits for a transmitter: drop-tail, DRR, selective drop |
+//! | `queue/` | what waits for a transmitter: drop-tail to FQ-CoDel and selective drop |
 //! | `proxy/` | middle boxes beside a wireless link |
 //! | `packets.rs` | [`Packets`]: where the packets under way are kept |
 //! | `schedule.rs` | [`Schedule`]: who is due next, over links here and endpoints in the simulator |
@@ -42,9 +42,11 @@ pub use medium::{Aggregation, Background, MediumConfig, MediumId, MediumStats, O
 pub use packets::{Packets, Slot};
 pub use proxy::{Lifetime, Proxy, ProxyConfig, ProxyStats};
 pub use queue::{
-    Around, ArrivalCounts, BestWindow, Dequeued, DropTail, Drr, DrrConfig, FlowState, Limit,
-    Outlet, PaperConfig, PaperDrop, PracticalConfig, PracticalDrop, PushOut, Queue,
-    QueueDiscipline, QueueLength, Threshold, TripSource, Weights,
+    Above, Adaptive, Around, ArrivalCounts, BestWindow, BucketBy, Codel, CodelConfig, CountIn,
+    DelayEstimate, Dequeued, Derandomise, DropTail, Drr, DrrConfig, EcnUse, FlowState, FqCodel,
+    FqCodelConfig, Limit, Outlet, PaperConfig, PaperDrop, Pie, PieConfig, PracticalConfig,
+    PracticalDrop, PushOut, Queue, QueueDiscipline, QueueLength, Red, RedConfig, Sfq, SfqConfig,
+    SfqTurn, Spacing, Threshold, TripSource, Weights,
 };
 pub use random::Stream;
 pub use registry::{BuildError, QueueContext, build_jitter, build_loss, build_outage, build_queue};

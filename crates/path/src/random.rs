@@ -91,7 +91,7 @@ impl Stream {
     }
 
     /// A number from 0 up to, but not including, 1, in steps of 2^-53.
-    fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
@@ -124,6 +124,11 @@ fn exponential(x: f64) -> f64 {
     let power = |n: i32| f64::from_bits(((1_023 + n) as u64) << 52);
     // In two steps, because 2^n alone may be beyond the largest number.
     series * power(n / 2) * power(n - n / 2)
+}
+
+/// A number's 64 bits well mixed: what SplitMix64 gives first when started at it.
+pub(crate) fn mix64(number: u64) -> u64 {
+    SplitMix64(number).next()
 }
 
 struct SplitMix64(u64);

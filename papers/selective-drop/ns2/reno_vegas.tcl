@@ -1,4 +1,5 @@
-# One TCP Reno and one TCP Vegas sender over a shared drop-tail bottleneck, in ns-2.
+# One TCP Reno and one TCP Vegas sender over a shared bottleneck, in ns-2; drop-tail unless
+# "-discipline" names another of its queues (RED, DRR, SFQ).
 #
 #   sender 0 --\                            link, queue
 #               node 1 ---- bottleneck ---- node 2 ---- receiver
@@ -13,6 +14,7 @@ array set setting {
     -rate       2Mb
     -delay      2ms
     -queue      50
+    -discipline DropTail
     -access     10Mb
     -accessdelay 1ms
     -window     1000
@@ -38,10 +40,26 @@ Agent/TCP/Vegas set v_beta_ $setting(-beta)
 
 set sim [new Simulator]
 
+# A quantum of one packet and lines by flow, as our DRR has; RED as in its papers: thresholds of 5
+# and 15 packets, counted in packets.
+Queue/DRR set buckets_ 10
+Queue/DRR set quantum_ [expr {$setting(-size) + 40}]
+Queue/DRR set blimit_ [expr {$setting(-queue) * ($setting(-size) + 40)}]
+Queue/DRR set flows_ 0
+Queue/DRR set mask_ 0
+Queue/SFQ set maxqueue_ $setting(-queue)
+Queue/SFQ set buckets_ 16
+Queue/RED set bytes_ false
+Queue/RED set queue_in_bytes_ false
+Queue/RED set thresh_ 5
+Queue/RED set maxthresh_ 15
+Queue/RED set q_weight_ 0.002
+Queue/RED set mean_pktsize_ $setting(-size)
+
 # A two-way link that loses nothing of its own accord.
-proc ample_link {from to rate delay} {
+proc ample_link {from to rate delay {discipline DropTail}} {
     global sim
-    $sim duplex-link $from $to $rate $delay DropTail
+    $sim duplex-link $from $to $rate $delay $discipline
     $sim queue-limit $from $to 1000
     $sim queue-limit $to $from 1000
 }
@@ -49,7 +67,7 @@ proc ample_link {from to rate delay} {
 set node1 [$sim node]
 set node2 [$sim node]
 set receiver [$sim node]
-ample_link $node1 $node2 $setting(-rate) $setting(-delay)
+ample_link $node1 $node2 $setting(-rate) $setting(-delay) $setting(-discipline)
 $sim queue-limit $node1 $node2 $setting(-queue)
 ample_link $node2 $receiver $setting(-access) $setting(-accessdelay)
 set bottleneck [$sim monitor-queue $node1 $node2 ""]

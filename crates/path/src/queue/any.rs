@@ -1,8 +1,8 @@
 //! Every queue a link may have, behind one type.
 
 use super::{
-    Around, Dequeued, DropTail, Drr, FlowState, PaperDrop, PracticalDrop, QueueDiscipline,
-    QueueLength,
+    Around, Codel, Dequeued, DropTail, Drr, FlowState, FqCodel, PaperDrop, Pie, PracticalDrop,
+    QueueDiscipline, QueueLength, Red, Sfq,
 };
 use crate::packets::Slot;
 use ackord_events::DropReason;
@@ -15,8 +15,18 @@ use ackord_wire::Packet;
 pub enum Queue {
     /// First in, first out; what does not fit is dropped.
     DropTail(DropTail),
+    /// Drops at random, by the average length.
+    Red(Box<Red>),
+    /// Drops at the head, by how long packets wait.
+    Codel(Box<Codel>),
+    /// Drops at random, by how long packets wait.
+    Pie(Box<Pie>),
     /// A line per connection, served in turn by bytes.
     Drr(Box<Drr>),
+    /// A line per bucket of connections, served in turn.
+    Sfq(Box<Sfq>),
+    /// A line per bucket of connections, each under CoDel, served in turn by bytes.
+    FqCodel(Box<FqCodel>),
     /// A threshold per connection, as the paper has it.
     PaperDrop(Box<PaperDrop>),
     /// A threshold per connection, for use.
@@ -27,7 +37,12 @@ macro_rules! each {
     ($queue:expr, $inner:ident => $call:expr) => {
         match $queue {
             Queue::DropTail($inner) => $call,
+            Queue::Red($inner) => $call,
+            Queue::Codel($inner) => $call,
+            Queue::Pie($inner) => $call,
             Queue::Drr($inner) => $call,
+            Queue::Sfq($inner) => $call,
+            Queue::FqCodel($inner) => $call,
             Queue::PaperDrop($inner) => $call,
             Queue::PracticalDrop($inner) => $call,
         }

@@ -34,6 +34,11 @@ impl From<Limit> for Capacity {
 }
 
 impl Capacity {
+    /// Whether so much may wait.
+    pub(crate) fn holds(self, packets: usize, bytes: u64) -> bool {
+        packets <= self.packets && bytes <= self.bytes
+    }
+
     /// Whether a packet of `ip_len` bytes fits beside so much.
     #[inline]
     pub(crate) fn fits(self, packets: usize, bytes: u64, ip_len: u32) -> bool {

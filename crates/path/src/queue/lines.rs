@@ -45,6 +45,10 @@ impl Line {
         self.packets == 0
     }
 
+    pub(crate) fn packets(&self) -> u32 {
+        self.packets
+    }
+
     /// Bytes of IP packets in line.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
@@ -68,6 +72,11 @@ impl Room {
     /// Whether a packet of this length would still fit.
     pub(crate) fn has_room_for(&self, ip_len: u32) -> bool {
         self.capacity.fits(self.length.packets as usize, self.length.bytes.get(), ip_len)
+    }
+
+    /// Whether more waits than may.
+    pub(crate) fn is_overfull(&self) -> bool {
+        !self.capacity.holds(self.length.packets as usize, self.length.bytes.get())
     }
 
     /// Who is first in line.
@@ -143,24 +152,10 @@ impl Room {
 mod tests {
     use super::*;
     use crate::packets::Packets;
+    use crate::queue::testing::packet;
     use ackord_units::Time;
-    use ackord_wire::{Ecn, FlowId, IpVersion, NodeId, Packet, Side};
     use proptest::prelude::*;
     use std::collections::VecDeque;
-
-    fn packet(ip_len: u32) -> Packet {
-        Packet {
-            flow: FlowId(0),
-            from: Side::Client,
-            src: NodeId(0),
-            dst: NodeId(1),
-            ip: IpVersion::V4,
-            ecn: Ecn::NotEct,
-            ip_len,
-            tag: 0,
-            tcp: None,
-        }
-    }
 
     proptest! {
         /// Three lines in one room behave like three deques, and the sums are theirs.

@@ -3,12 +3,18 @@
 //! | file | what |
 //! | --- | --- |
 //! | `drop_tail.rs` | [`DropTail`]: first in, first out, up to a capacity |
+//! | `red.rs`, `red/` | [`Red`]: drops at random, by the average length |
+//! | `codel.rs` | [`Codel`]: drops at the head, by how long packets wait |
+//! | `pie.rs`, `pie/` | [`Pie`]: drops at random, by how long packets wait |
 //! | `drr.rs` | [`Drr`]: a line per connection, served in turn by bytes |
+//! | `sfq.rs` | [`Sfq`]: a line per bucket of connections, served in turn |
+//! | `fq_codel.rs` | [`FqCodel`]: a line per bucket, each under CoDel |
 //! | `selective_drop.rs`, `selective_drop/` | [`PaperDrop`], [`PracticalDrop`]: a threshold per connection |
 //! | `any.rs` | [`Queue`]: every queue a link may have |
 //! | `around.rs` | what a queue is given and tells; marking in place of dropping |
 //! | `fifo.rs`, `lines.rs` | one waiting line; many in one room |
 //! | `flow_table.rs` | what is kept of each flow, found by its number |
+//! | `buckets.rs` | which bucket a flow's packets go into |
 //!
 //! A queue never holds the packet being transmitted. It is asked to take a packet when the packet
 //! arrives and to give one at the exact instant at which the transmitter becomes free. It has no
@@ -17,12 +23,20 @@
 
 mod any;
 mod around;
+mod buckets;
+mod codel;
 mod drop_tail;
 mod drr;
 mod fifo;
 mod flow_table;
+mod fq_codel;
 mod lines;
+mod pie;
+mod red;
 mod selective_drop;
+mod sfq;
+#[cfg(test)]
+mod testing;
 
 use crate::packets::Slot;
 use ackord_events::DropReason;
@@ -30,14 +44,21 @@ use ackord_units::Time;
 use ackord_wire::Packet;
 
 pub use any::Queue;
-pub use around::{Around, Dequeued, FlowState, Outlet, QueueLength};
+pub use around::{Around, Dequeued, EcnUse, FlowState, Outlet, QueueLength};
+pub use buckets::BucketBy;
+pub use codel::{Codel, CodelConfig};
 pub use drop_tail::DropTail;
 pub use drr::{Drr, DrrConfig, PushOut};
 pub use fifo::Limit;
+pub use fq_codel::{FqCodel, FqCodelConfig};
+pub use pie::{DelayEstimate, Derandomise, Pie, PieConfig};
+pub(crate) use red::AutomaticRed;
+pub use red::{Above, Adaptive, CountIn, Red, RedConfig, Spacing};
 pub use selective_drop::{
     ArrivalCounts, BestWindow, PaperConfig, PaperDrop, PracticalConfig, PracticalDrop, Threshold,
     TripSource, Weights,
 };
+pub use sfq::{Sfq, SfqConfig, SfqTurn};
 
 /// Decides what waits, in which order it leaves, and what dies instead.
 ///

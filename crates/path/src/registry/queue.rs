@@ -4,9 +4,11 @@
 //! | --- | --- |
 //! | `queue.rs` | [`QUEUE`], and the knobs that several queues share |
 //! | `queue/selective_drop.rs` | selective drop |
+//! | `queue/managed.rs` | queues that signal before they are full |
 //! | `queue/fair.rs` | queues with a line per connection or per bucket of connections |
 
 mod fair;
+mod managed;
 mod selective_drop;
 
 use super::{BuildError, optional};
@@ -41,7 +43,12 @@ pub static QUEUE: &[Mechanism] = &[
         knobs: &[LIMIT],
     },
     selective_drop::SELECTIVE_DROP,
+    managed::RED,
+    managed::CODEL,
+    managed::PIE,
     fair::DRR,
+    fair::SFQ,
+    fair::FQ_CODEL,
 ];
 
 /// What a queue is told about where it stands.
@@ -61,7 +68,12 @@ pub fn build_queue(choice: &Choice, context: &QueueContext<'_>) -> Result<Queue,
     match choice.mechanism.name {
         "drop-tail" => Ok(Queue::DropTail(DropTail::new(limit(choice)?))),
         "selective-drop" => selective_drop::build(choice, context),
+        "red" => managed::red(choice, context),
+        "codel" => managed::codel(choice),
+        "pie" => managed::pie(choice, context),
         "drr" => fair::drr(choice, context),
+        "sfq" => fair::sfq(choice, context),
+        "fq-codel" => fair::fq_codel(choice, context),
         name => Err(BuildError::UnknownMechanism { family: "queue", name: name.to_owned() }),
     }
 }

@@ -3,9 +3,11 @@
 //! | file | what |
 //! | --- | --- |
 //! | `queue.rs` | one line of packets for all: drop-tail, selective drop; what the cases share |
+//! | `queue/managed.rs` | one line with signals before it is full |
 //! | `queue/fair.rs` | a line per connection, or per bucket of connections |
 
 mod fair;
+mod managed;
 
 use super::Effect::{Helps, Hurts, Nothing};
 use super::{Drawn, Entry, Metric, Picture, Setup, case};
@@ -13,6 +15,11 @@ use ackord_units::Span;
 
 const DROP_TAIL: &str = "{ kind = \"drop-tail\" }";
 const SELECTIVE: &str = "{ kind = \"selective-drop\" }";
+
+/// Ten times as much as the path of [`alone`] holds.
+const DEEP_DROP_TAIL: &str = "{ kind = \"drop-tail\", limit = \"340 packets\" }";
+/// A round trip of 300 ms.
+const FAR: &[&str] = &["links.path.delay=150 ms"];
 
 /// Two unlike senders share a queue.
 const fn shared(values: [&'static str; 2]) -> Setup {
@@ -83,5 +90,10 @@ connection.",
             ),
         ],
     },
+    managed::RED,
+    managed::CODEL,
+    managed::PIE,
     fair::DRR,
+    fair::SFQ,
+    fair::FQ_CODEL,
 ];

@@ -1,10 +1,12 @@
 //! Queues with a line per connection, or per bucket of connections.
 
-use super::super::Effect::{Helps, Nothing};
+use super::super::Effect::{Helps, Hurts, Nothing};
 use super::super::{Entry, Metric, case};
-use super::{DROP_TAIL, alone, picture, shared};
+use super::{DEEP_DROP_TAIL, DROP_TAIL, FAR, alone, picture, shared};
 
 const DRR_QUEUE: &str = "{ kind = \"drr\" }";
+const SFQ_QUEUE: &str = "{ kind = \"sfq\", limit = \"50 packets\" }";
+const FQ_CODEL_QUEUE: &str = "{ kind = \"fq-codel\" }";
 
 pub(super) const DRR: Entry = Entry {
     name: "drr",
@@ -25,7 +27,73 @@ costs a line for every connection that has packets waiting.",
         case(
             Nothing,
             "a flow is alone: one line is a drop-tail queue.",
-            alone([DROP_TAIL, DRR_QUEUE]),
+            alone([DROP_TAIL, "{ kind = \"drr\", limit = \"50 packets\" }"]),
+            Metric::Goodput,
+            1,
+        ),
+        case(
+            Hurts,
+            "the sender that pushes looks at its own delay: its line holds all that the others
+             leave free, and it has half of the link to drain it.",
+            shared([DROP_TAIL, DRR_QUEUE]),
+            Metric::RoundTrip,
+            10,
+        ),
+    ],
+};
+
+pub(super) const SFQ: Entry = Entry {
+    name: "sfq",
+    family: "queue",
+    idea: "Connections are put into lines by a hash, and each line sends a packet in turn. Shares
+are equal as long as no two connections meet in a line; those that do share its turn until
+the hash is salted anew, some seconds later. The number of lines is fixed, however many
+connections there are.",
+    picture: picture([DROP_TAIL, SFQ_QUEUE]),
+    cases: &[
+        case(
+            Helps,
+            "senders that fill the queue meet senders that do not.",
+            shared([DROP_TAIL, SFQ_QUEUE]),
+            Metric::Fairness,
+            10,
+        ),
+        case(
+            Nothing,
+            "connections meet in the same line, as all do where there is only one.",
+            shared([DROP_TAIL, "{ kind = \"sfq\", limit = \"50 packets\", buckets = 1 }"]),
+            Metric::Fairness,
+            10,
+        ),
+    ],
+};
+
+pub(super) const FQ_CODEL: Entry = Entry {
+    name: "fq-codel",
+    family: "queue",
+    idea: "Lines by a hash of the connection, served in turn by bytes, each under its own CoDel;
+a line that has just become active goes first. So shares are equal, a sender that keeps a
+queue waits in it alone and not for long, and one that sends now and then does not wait.",
+    picture: picture([DROP_TAIL, FQ_CODEL_QUEUE]),
+    cases: &[
+        case(
+            Helps,
+            "senders that fill the queue meet senders that do not.",
+            shared([DROP_TAIL, FQ_CODEL_QUEUE]),
+            Metric::Fairness,
+            10,
+        ),
+        case(
+            Helps,
+            "the queue is deep and a sender fills what it gets.",
+            alone([DEEP_DROP_TAIL, FQ_CODEL_QUEUE]),
+            Metric::RoundTrip,
+            1,
+        ),
+        case(
+            Hurts,
+            "the path is longer than CoDel's interval: each drop costs more than the queue holds.",
+            alone([DEEP_DROP_TAIL, FQ_CODEL_QUEUE]).with(FAR),
             Metric::Goodput,
             1,
         ),
