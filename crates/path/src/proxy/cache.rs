@@ -30,6 +30,20 @@ pub struct Cached {
     pub passed: u32,
     /// The mobile has it, says a SACK block.
     pub sacked: bool,
+    /// What the box means to do about it.
+    pub mark: Mark,
+}
+
+/// What a box means to do about a cached segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mark {
+    /// Nothing: it may be on its way.
+    #[default]
+    None,
+    /// It was lost, and is to be sent again.
+    Wanted,
+    /// It was lost, and that is left to the sender.
+    Left,
 }
 
 impl Cached {
@@ -58,8 +72,14 @@ impl SegmentCache {
         }
         let seq = segment.seq;
         let place = self.segments.partition_point(|cached| cached.segment().seq.before(seq));
-        let mut fresh =
-            Cached { packet: *packet, sent_at: now, resent: 0, passed: 1, sacked: false };
+        let mut fresh = Cached {
+            packet: *packet,
+            sent_at: now,
+            resent: 0,
+            passed: 1,
+            sacked: false,
+            mark: Mark::None,
+        };
         if let Some(same) = self.segments.get_mut(place).filter(|same| same.segment().seq == seq) {
             let had = u64::from(same.segment().payload_len);
             let has = u64::from(segment.payload_len);

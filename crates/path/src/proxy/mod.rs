@@ -46,7 +46,7 @@ use ackord_units::Time;
 use ackord_wire::Packet;
 use std::fmt::Debug;
 
-pub use cache::{Cached, SegmentCache};
+pub use cache::{Cached, Mark, SegmentCache};
 pub use flows::{Flows, Kept};
 pub use observed::{MobileAck, Observed};
 pub use outbox::{Made, Note, Outbox};

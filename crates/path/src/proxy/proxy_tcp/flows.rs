@@ -65,10 +65,6 @@ impl<F: Tracked> Flows<F> {
         }
     }
 
-    pub(super) fn limits(&self) -> &Limits {
-        &self.limits
-    }
-
     /// Whether so much more data fits beside that of all connections.
     pub(super) fn has_room_for(&self, more: u32) -> bool {
         self.cached + u64::from(more) <= self.limits.cache.get()

@@ -2,7 +2,10 @@
 
 use super::super::{BuildError, needed, optional, word};
 use crate::proxy::Proxy;
-use crate::proxy::proxy_tcp::{Limits, PaperConfig, PaperProxy, ProxyAckUse};
+use crate::proxy::proxy_tcp::{
+    Freeze, Limits, PaperConfig, PaperProxy, PracticalConfig, PracticalProxy, ProxyAckUse,
+    ReserveConfig, Standing,
+};
 use ackord_units::{Bytes, Choice, Knob, KnobKind, KnobValue, Mechanism, Span};
 
 const PAPER: &str = "Kang and Jang, §3.2";
@@ -15,9 +18,18 @@ pub(super) const PROXY_TCP: Mechanism = Mechanism {
     knobs: &[
         Knob {
             name: "mode",
-            kind: KnobKind::Choice(&["paper"]),
-            default: "paper",
-            doc: "`paper` does what the authors describe",
+            kind: KnobKind::Choice(&["practical", "paper"]),
+            default: "practical",
+            doc: "`paper` does what the authors describe; `practical` fills the gaps",
+            source: "this project",
+        },
+        Knob {
+            name: "place",
+            kind: KnobKind::Choice(&["beside", "in-path"]),
+            default: "beside",
+            doc: "Where it stands: beside the path it sees copies and can only add packets; in the \
+                  path (in practical mode) it hides duplicate acknowledgments from senders without \
+                  timestamps and can hold acknowledgments in reserve",
             source: PAPER,
         },
         Knob {
@@ -43,6 +55,30 @@ pub(super) const PROXY_TCP: Mechanism = Mechanism {
             doc: "In paper mode, when acknowledgments with a window of zero are sent: when the link \
                   has faded, or also after every duplicate acknowledgment, whose run they break",
             source: "Kang and Jang, §3.2; RFC 5681 §2",
+        },
+        Knob {
+            name: "freeze",
+            kind: KnobKind::Choice(&["without-sack", "always", "never"]),
+            default: "without-sack",
+            doc: "In practical mode, when a hold closes the sender's window: where the connection \
+                  does not speak SACK, always as in the paper, or never",
+            source: "this project: with SACK, repeated data undoes the sender's timeout; without, \
+                     fewer timeouts are better",
+        },
+        Knob {
+            name: "reserve",
+            kind: KnobKind::Count { unit: "acknowledgments", min: 0, max: 1_000 },
+            default: "15",
+            doc: "In the path, the most acknowledgments of a connection that are held back to be \
+                  let go one by one while the link is away; fewer where that would slow the sender",
+            source: "this project: 15 bridge 2.5 s",
+        },
+        Knob {
+            name: "release_interval",
+            kind: KnobKind::Span { min: Span::from_millis(10), max: Span::from_secs(60) },
+            default: "170 ms",
+            doc: "In the path, from one held-back acknowledgment to the next while the link is away",
+            source: "less than the least retransmission timeout in common use, 200 ms",
         },
         Knob {
             name: "flows",
@@ -74,15 +110,59 @@ pub(super) fn build(choice: &Choice) -> Result<Proxy, BuildError> {
         cache_per_flow: needed(choice, "cache_per_flow", KnobValue::as_bytes)?,
         cache: needed(choice, "cache", KnobValue::as_bytes)?,
     };
+    let shared = Shared {
+        local_timeout: optional(choice, "local_timeout", KnobValue::as_span)?,
+        probe_interval: needed(choice, "probe_interval", KnobValue::as_span)?,
+        limits,
+    };
+    match word(choice, "mode")?.as_str() {
+        "paper" => paper(choice, shared),
+        "practical" => practical(choice, shared),
+        _ => Err(BuildError::WrongValue { knob: "mode" }),
+    }
+}
+
+/// What both modes have.
+struct Shared {
+    local_timeout: Option<Span>,
+    probe_interval: Span,
+    limits: Limits,
+}
+
+fn paper(choice: &Choice, shared: Shared) -> Result<Proxy, BuildError> {
+    let Shared { local_timeout, probe_interval, limits } = shared;
     let proxy_ack = match word(choice, "proxy_ack")?.as_str() {
         "fading" => ProxyAckUse::AtFading,
         "duplicates" => ProxyAckUse::AtDuplicatesToo,
         _ => return Err(BuildError::WrongValue { knob: "proxy_ack" }),
     };
-    Ok(Proxy::Beside(Box::new(PaperProxy::new(PaperConfig {
-        local_timeout: optional(choice, "local_timeout", KnobValue::as_span)?,
-        probe_interval: needed(choice, "probe_interval", KnobValue::as_span)?,
-        proxy_ack,
-        limits,
-    }))))
+    if word(choice, "place")? != "beside" {
+        return Err(BuildError::WrongValue { knob: "place" });
+    }
+    let config = PaperConfig { local_timeout, probe_interval, proxy_ack, limits };
+    Ok(Proxy::Beside(Box::new(PaperProxy::new(config))))
+}
+
+fn practical(choice: &Choice, shared: Shared) -> Result<Proxy, BuildError> {
+    let Shared { local_timeout, probe_interval, limits } = shared;
+    let freeze = match word(choice, "freeze")?.as_str() {
+        "without-sack" => Freeze::WithoutSack,
+        "always" => Freeze::Always,
+        "never" => Freeze::Never,
+        _ => return Err(BuildError::WrongValue { knob: "freeze" }),
+    };
+    let config =
+        |standing| PracticalConfig { local_timeout, probe_interval, freeze, standing, limits };
+    match word(choice, "place")?.as_str() {
+        "beside" => Ok(Proxy::Beside(Box::new(PracticalProxy::new(config(Standing::Beside))))),
+        "in-path" => {
+            let reserve = ReserveConfig {
+                most: needed(choice, "reserve", KnobValue::as_count)? as usize,
+                release_every: needed(choice, "release_interval", KnobValue::as_span)?,
+            };
+            let proxy = PracticalProxy::new(config(Standing::InPath(reserve)));
+            Ok(Proxy::InPath(Box::new(proxy)))
+        }
+        _ => Err(BuildError::WrongValue { knob: "place" }),
+    }
 }

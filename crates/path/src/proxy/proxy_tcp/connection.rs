@@ -1,0 +1,458 @@
+//! One connection in practical mode: what it knows, and what it does when a packet passes or its
+//! time has come.
+
+use super::super::{Cached, Mark, MobileAck, Observed, Outbox, ProxyStats, SegmentCache, Verdict};
+use super::copies::{again, question};
+use super::detect::{DELAYED_ACK, WirelessTrip};
+use super::flows::{Limits, Tracked};
+use super::hold::{Ending, Hold, Probe};
+use super::practical::{Freeze, PracticalConfig, Standing};
+use super::rate::DeliveryRate;
+use super::repair::{Answered, Circumstances, Repair, Sack};
+use super::reserve::{Closed, Reserve};
+use ackord_events::{ProxyAct, ProxySending};
+use ackord_units::{Bytes, Span, Time};
+use ackord_wire::{Flags, FlowId, NodeId, Packet, Segment};
+
+/// One connection.
+#[derive(Clone, Debug)]
+pub(super) struct Connection {
+    config: PracticalConfig,
+    seen: Observed,
+    cache: SegmentCache,
+    trip: WirelessTrip,
+    rate: DeliveryRate,
+    repair: Repair,
+    sack: Sack,
+    /// Who offered SACK in the handshake.
+    offers: Offers,
+    wired: Wired,
+    hold: Option<Hold>,
+    reserve: Reserve,
+    /// The largest segment seen.
+    largest: u32,
+    /// Octets that one acknowledgment acknowledges, smoothed.
+    per_ack: u32,
+    /// The link is thought to be busy with repetitions until then.
+    paced_until: Time,
+    /// The mobile host.
+    mobile: Option<NodeId>,
+}
+
+/// The round trip between box and sender, from the handshake.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wired {
+    asked_at: Option<Time>,
+    span: Option<Span>,
+}
+
+/// Who said in the handshake that it understands SACK.
+#[derive(Clone, Copy, Debug, Default)]
+struct Offers {
+    fixed: Option<Sack>,
+    mobile: Option<Sack>,
+}
+
+/// What a call works with besides the connection.
+pub(super) struct Desk<'a> {
+    pub(super) now: Time,
+    pub(super) id: FlowId,
+    pub(super) out: &'a mut Outbox,
+    pub(super) stats: &'a mut ProxyStats,
+}
+
+/// What became of a packet from the mobile.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Heard {
+    pub(super) verdict: Verdict,
+    /// The link is back: other connections to the same host may ask at once.
+    pub(super) link_is_back: bool,
+}
+
+/// Repetitions that may go out together.
+const BURST: u64 = 4;
+
+/// A reserve may take this share of what is outstanding.
+const RESERVE_SHARE: u64 = 8;
+
+impl Connection {
+    pub(super) fn new(config: &PracticalConfig, limits: &Limits) -> Connection {
+        Connection {
+            config: *config,
+            seen: Observed::default(),
+            cache: SegmentCache::new(limits.cache_per_flow),
+            trip: WirelessTrip::default(),
+            rate: DeliveryRate::default(),
+            repair: Repair::default(),
+            sack: Sack::default(),
+            offers: Offers::default(),
+            wired: Wired::default(),
+            hold: None,
+            reserve: Reserve::default(),
+            largest: 0,
+            per_ack: 0,
+            paced_until: Time::ZERO,
+            mobile: None,
+        }
+    }
+
+    pub(super) fn is_reset(&self) -> bool {
+        self.seen.is_reset()
+    }
+
+    /// The mobile host, while the link to it is taken for faded.
+    pub(super) fn held_host(&self) -> Option<NodeId> {
+        self.hold.and(self.mobile)
+    }
+
+    /// The next probe goes at `at`.
+    pub(super) fn probe_at(&mut self, at: Time) {
+        if let Some(hold) = &mut self.hold {
+            hold.probe_at = at;
+        }
+    }
+
+    /// Whether a probe is due.
+    pub(super) fn probe_is_due(&self, now: Time) -> bool {
+        self.hold.is_some_and(|hold| hold.probe_at <= now)
+    }
+
+    /// From one probe to the next: a round trip at least, or the link would be asked twice.
+    pub(super) fn probe_interval(&self) -> Span {
+        self.config.probe_interval.max(self.trip.least().unwrap_or(Span::ZERO))
+    }
+
+    /// A segment goes to the mobile; there is room for it or not.
+    pub(super) fn to_mobile(&mut self, desk: &mut Desk<'_>, packet: &Packet, fits: bool) {
+        let Some(segment) = &packet.tcp else { return };
+        self.seen.on_to_mobile(segment);
+        self.mobile = Some(packet.dst);
+        if segment.flags.contains(Flags::SYN) {
+            self.offers.fixed = Some(offer(segment));
+            self.agree();
+        }
+        if let Some(asked_at) = self.wired.asked_at.take() {
+            self.wired.span = Some(desk.now - asked_at);
+        }
+        if segment.payload_len == 0 {
+            return;
+        }
+        self.largest = self.largest.max(segment.payload_len);
+        if !(fits && self.cache.insert(desk.now, packet)) {
+            desk.stats.uncached += Bytes(u64::from(segment.payload_len));
+        }
+    }
+
+    fn agree(&mut self) {
+        if let (Some(fixed), Some(mobile)) = (self.offers.fixed, self.offers.mobile) {
+            let both = fixed == Sack::Agreed && mobile == Sack::Agreed;
+            self.sack = if both { Sack::Agreed } else { Sack::Absent };
+        }
+    }
+
+    /// A packet comes from the mobile.
+    pub(super) fn from_mobile(&mut self, desk: &mut Desk<'_>, packet: &Packet) -> Heard {
+        let Some(segment) = &packet.tcp else {
+            return Heard { verdict: Verdict::Forward, link_is_back: false };
+        };
+        if segment.flags.contains(Flags::SYN) {
+            self.offers.mobile = Some(offer(segment));
+            self.wired.asked_at = Some(desk.now);
+            self.agree();
+        }
+        if !segment.options.sack.is_empty() {
+            self.sack = Sack::Agreed;
+        }
+        let said = self.seen.on_from_mobile(desk.now, packet);
+        let survivors = self.take_in(desk.now, segment, said);
+        let link_is_back = self.hold.is_some();
+        self.end_hold(desk, said, survivors);
+        self.look_for_losses(desk.now, said);
+        self.send_wanted(desk);
+        let verdict = self.decide(desk, packet, said);
+        Heard { verdict, link_is_back }
+    }
+
+    /// What an acknowledgment says of the data; whether some had been sent before a hold and has
+    /// arrived.
+    fn take_in(&mut self, now: Time, segment: &Segment, said: MobileAck) -> Survivors {
+        let mut survivors = Survivors::None;
+        let (hold, trip, repair) = (self.hold, &self.trip, &mut self.repair);
+        let echo = segment.options.timestamps.map(|stamps| stamps.echo);
+        let mut delivered = |cached: &Cached| {
+            if hold.is_some_and(|hold| hold.is_older(cached.sent_at)) {
+                survivors = Survivors::Some;
+            }
+            let answered = match hold {
+                None => Answered::Newest,
+                Some(_) => tell_sendings_apart(cached, echo),
+            };
+            repair.on_delivered(now, cached, trip, answered);
+        };
+        Repair::mark_sacked(&mut self.cache, segment, &mut delivered);
+        let (MobileAck::New(octets), Some(una)) = (said, self.seen.una()) else { return survivors };
+        let covered = self.cache.iter().take_while(|it| it.segment().end_seq().at_or_before(una));
+        covered.filter(|cached| !cached.sacked).for_each(delivered);
+        if let Some(sample) = self.cache.sample(now, una).filter(|_| self.hold.is_none()) {
+            self.trip.on_sample(now, sample);
+        }
+        self.cache.acknowledge(una);
+        self.rate.on_acknowledged(now, octets, self.trip.smoothed().unwrap_or(Span::ZERO));
+        self.per_ack = match self.per_ack {
+            0 => octets,
+            known => known - known / 8 + octets / 8,
+        };
+        survivors
+    }
+
+    fn end_hold(&mut self, desk: &mut Desk<'_>, said: MobileAck, survivors: Survivors) {
+        if said == MobileAck::None {
+            return;
+        }
+        let Some(hold) = self.hold.take() else { return };
+        desk.stats.held_for += desk.now - hold.began_at;
+        desk.out.note(desk.id, ProxyAct::HoldEnded);
+        let answerable = |ago| self.trip.can_be_answered_after(ago);
+        let ending = match (survivors, said) {
+            (Survivors::Some, _) => Ending::Survived,
+            (_, MobileAck::New(_)) => Ending::Unclear,
+            _ => hold.answered(desk.now, answerable).map_or(Ending::Unclear, Ending::Lost),
+        };
+        match ending {
+            Ending::Survived => {
+                desk.stats.false_holds += 1;
+                desk.out.note(desk.id, ProxyAct::HoldWasFalse);
+            }
+            Ending::Lost(asked_at) => {
+                let lost = self.cache.iter_mut().filter(|it| !it.sacked && it.sent_at < asked_at);
+                lost.for_each(|cached| cached.mark = Mark::Wanted);
+            }
+            Ending::Unclear => {}
+        }
+    }
+
+    fn look_for_losses(&mut self, now: Time, said: MobileAck) {
+        let facts = self.circumstances(now);
+        self.repair.find_lost(&mut self.cache, &self.trip, &facts);
+        if let (MobileAck::Duplicate(count), false) = (said, self.sack == Sack::Agreed) {
+            self.repair.on_duplicate(&mut self.cache, &self.trip, &facts, count);
+        }
+    }
+
+    fn circumstances(&self, now: Time) -> Circumstances {
+        let congested = match (self.wired.span, self.trip.least()) {
+            (Some(wired), Some(wireless)) => self.trip.queueing() > wired + wireless,
+            _ => false,
+        };
+        Circumstances { now, sack: self.sack, congested }
+    }
+
+    /// Sends what is wanted, a few at once and the rest at the pace at which the link delivers.
+    fn send_wanted(&mut self, desk: &mut Desk<'_>) {
+        let gap = self.gap();
+        let (seen, cache) = (&self.seen, &mut self.cache);
+        for cached in cache.iter_mut().filter(|it| it.mark == Mark::Wanted && !it.sacked) {
+            if self.paced_until > desk.now + gap.saturating_mul(BURST - 1) {
+                return;
+            }
+            self.paced_until = self.paced_until.max(desk.now) + gap;
+            repeat(cached, seen, desk);
+        }
+    }
+
+    /// How long the link takes for a segment: as far as known, or else a tenth of a round trip,
+    /// which ten segments (RFC 6928) fill.
+    fn gap(&self) -> Span {
+        let known = self.rate.time_for(Bytes(u64::from(self.largest)));
+        known.unwrap_or_else(|| self.trip.smoothed().unwrap_or(Span::from_millis(10)) / 10)
+    }
+
+    /// What becomes of a packet from the mobile.
+    fn decide(&mut self, desk: &mut Desk<'_>, packet: &Packet, said: MobileAck) -> Verdict {
+        let Standing::InPath(reserve) = self.config.standing else { return Verdict::Forward };
+        if matches!(said, MobileAck::Duplicate(_)) && self.hides_duplicates() {
+            desk.stats.absorbed += 1;
+            return Verdict::Absorb;
+        }
+        let plain = packet.tcp.is_some_and(|segment| {
+            segment.flags == Flags::ACK
+                && segment.payload_len == 0
+                && segment.options.sack.is_empty()
+        });
+        let most = match said {
+            MobileAck::New(_) if plain => self.reserve_size().min(reserve.most),
+            _ => 0,
+        };
+        if most > 0 {
+            self.reserve.keep(desk.now, packet, most, desk.out);
+            return Verdict::Absorb;
+        }
+        if self.reserve.is_empty() {
+            self.reserve.passed(desk.now);
+            return Verdict::Forward;
+        }
+        self.reserve.empty_before(desk.now, packet, desk.out);
+        Verdict::Absorb
+    }
+
+    /// A sender that cannot tell from timestamps that its fast retransmit was not needed must not
+    /// be led to one by a loss that is being repaired here.
+    fn hides_duplicates(&self) -> bool {
+        let oldest = self.cache.iter().next();
+        !self.seen.has_timestamps() && oldest.is_some_and(|cached| cached.mark != Mark::Left)
+    }
+
+    /// How many acknowledgments can be held back at no cost.
+    fn reserve_size(&self) -> usize {
+        let (outstanding, per_ack) = (u64::from(self.seen.outstanding()), u64::from(self.per_ack));
+        if self.cache.is_empty() || per_ack == 0 || outstanding < BURST * u64::from(self.largest) {
+            return 0;
+        }
+        let standing = self.rate.in_span(self.trip.queueing() / 2).get();
+        let bytes = standing.min(outstanding / 2) + outstanding / RESERVE_SHARE;
+        usize::try_from(bytes / per_ack).unwrap_or(usize::MAX)
+    }
+
+    /// When the mobile has been silent for too long: the oldest data is overdue, and nothing else
+    /// came either.
+    fn overdue_at(&self) -> Option<Time> {
+        let oldest = self.cache.iter().find(|cached| !cached.sacked)?;
+        if oldest.mark == Mark::Wanted {
+            return None;
+        }
+        let few = self.cache.bytes().get() < 2 * u64::from(self.largest);
+        let delayed = if few { DELAYED_ACK } else { Span::ZERO };
+        let (timeout, margin) = match self.config.local_timeout {
+            Some(given) => (given, given),
+            None => (self.trip.timeout() + delayed, self.trip.margin()),
+        };
+        let overdue_at = oldest.sent_at + timeout;
+        Some(self.seen.heard_at().map_or(overdue_at, |heard| overdue_at.max(heard + margin)))
+    }
+
+    /// Something is due.
+    pub(super) fn on_due(&mut self, desk: &mut Desk<'_>) {
+        if self.hold.is_some() {
+            if self.probe_is_due(desk.now) {
+                self.probe(desk);
+            }
+        } else if self.overdue_at().is_some_and(|at| at <= desk.now) {
+            self.on_silence(desk);
+        } else {
+            self.look_for_losses(desk.now, MobileAck::Same);
+            self.send_wanted(desk);
+        }
+        if let Standing::InPath(reserve) = self.config.standing
+            && self.reserve.due_at(reserve.release_every).is_some_and(|at| at <= desk.now)
+        {
+            let closed = if self.hold.is_some() { Closed::Yes } else { Closed::No };
+            desk.stats.rewritten += u64::from(closed == Closed::Yes);
+            self.reserve.release_one(desk.now, closed, desk.out);
+        }
+    }
+
+    /// The mobile has been silent for too long. A lone segment was lost more likely than the link;
+    /// several at once, with nothing after them arriving, speak for a fade.
+    fn on_silence(&mut self, desk: &mut Desk<'_>) {
+        let mut missing = self.cache.iter_mut().filter(|cached| !cached.sacked);
+        if let (Some(only), None) = (missing.next(), missing.next())
+            && only.resent == 0
+        {
+            return repeat(only, &self.seen, desk);
+        }
+        self.hold = Some(Hold::begin(desk.now));
+        self.rate.interrupt();
+        desk.stats.holds += 1;
+        desk.out.note(desk.id, ProxyAct::HoldBegan);
+        let freezes = match self.config.freeze {
+            Freeze::Never => false,
+            Freeze::WithoutSack => self.sack != Sack::Agreed,
+            Freeze::Always => true,
+        };
+        if let Some(ack) =
+            self.seen.acknowledgment(0).filter(|_| freezes && self.reserve.is_empty())
+        {
+            desk.stats.acks_sent += 1;
+            desk.out.send(ack, ProxySending::Acknowledgment);
+        }
+        // The first probe is due now; who else asks the same host is for the box to know.
+    }
+
+    fn probe(&mut self, desk: &mut Desk<'_>) {
+        let interval = self.probe_interval();
+        let oldest = self.cache.iter_mut().find(|cached| !cached.sacked);
+        let (Some(oldest), Some(una), Some(hold)) = (oldest, self.seen.una(), &mut self.hold)
+        else {
+            self.hold = None;
+            return;
+        };
+        let packet = match hold.next_probe(desk.now, interval) {
+            Probe::Question => question(&oldest.packet, una, &self.seen),
+            Probe::TestPacket => {
+                oldest.sent_at = desk.now;
+                oldest.resent += 1;
+                again(&oldest.packet, &self.seen)
+            }
+        };
+        desk.stats.probes += 1;
+        desk.out.send(packet, ProxySending::Probe);
+    }
+
+    /// When the next repetition may go.
+    fn next_wanted_at(&self) -> Option<Time> {
+        let wanted = self.cache.iter().any(|it| it.mark == Mark::Wanted && !it.sacked);
+        wanted.then(|| {
+            let ahead = self.gap().saturating_mul(BURST - 1);
+            Time::from_nanos(self.paced_until.as_nanos().saturating_sub(ahead.as_nanos()))
+        })
+    }
+}
+
+/// Whether data that had been sent before a hold has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Survivors {
+    None,
+    Some,
+}
+
+/// In a hold the queue may have kept an original for long, so that the time does not tell it from
+/// its repetition; a timestamp of the sender's own repetition does.
+fn tell_sendings_apart(cached: &Cached, echo: Option<u32>) -> Answered {
+    let stamp = cached.segment().options.timestamps.map(|stamps| stamps.value);
+    let once = cached.resent == 0 && cached.passed == 1;
+    let senders_own = cached.resent == 0 && stamp.is_some() && stamp == echo;
+    if once || senders_own { Answered::Newest } else { Answered::Unclear }
+}
+
+fn offer(segment: &Segment) -> Sack {
+    if segment.options.sack_permitted { Sack::Agreed } else { Sack::Absent }
+}
+
+fn repeat(cached: &mut Cached, seen: &Observed, desk: &mut Desk<'_>) {
+    cached.mark = Mark::None;
+    cached.sent_at = desk.now;
+    cached.resent += 1;
+    desk.stats.data_sent += 1;
+    desk.out.send(again(&cached.packet, seen), ProxySending::Retransmission);
+}
+
+impl Tracked for Connection {
+    fn due_at(&self) -> Time {
+        let reserve = match self.config.standing {
+            Standing::Beside => None,
+            Standing::InPath(config) => self.reserve.due_at(config.release_every),
+        };
+        let own = match &self.hold {
+            Some(hold) => Some(hold.probe_at),
+            None => [self.overdue_at(), self.next_wanted_at(), self.repair.look_again_at()]
+                .into_iter()
+                .flatten()
+                .min(),
+        };
+        reserve.into_iter().chain(own).min().unwrap_or(Time::NEVER)
+    }
+
+    fn cached(&self) -> Bytes {
+        self.cache.bytes()
+    }
+}

@@ -1,0 +1,203 @@
+//! What was lost on the wireless link while it works, segment by segment.
+//!
+//! Everything rests on one observation: the hop is a queue, so what was sent before something that
+//! has arrived, and has not arrived itself, is lost (RFC 8985 calls the same RACK). It holds for
+//! every hole at once and for repetitions as well as originals, since a repetition counts as sent
+//! when it was repeated. A hop that does reorder gives itself away by acknowledgments of
+//! repetitions that are too early to be theirs; the box then waits, longer each time.
+//!
+//! Without SACK only the oldest segment is known to be missing: by a duplicate, or because an
+//! acknowledgment that a repetition brought about stops in front of it.
+//!
+//! Two losses are not repaired but left to the sender, for whom a loss is a signal:
+//! - while the wireless queue holds more than the round trip of the whole path. A sender that
+//!   halves its window then still keeps the link busy, so hiding the loss would win nothing, and the
+//!   queue would never be asked to shrink;
+//! - a segment that was repeated [`MOST_RESENT`] times. Independent losses hardly ever come so often
+//!   in a row; a queue that overflows does it all the time.
+//!
+//! Not told apart: a queue shallower than the path's round trip that overflows now and then. Such
+//! losses are repaired like others.
+
+use super::super::{Cached, Mark, SegmentCache};
+use super::detect::WirelessTrip;
+use ackord_units::{Seq, Span, Time};
+use ackord_wire::Segment;
+
+/// How often one segment is repeated.
+pub(super) const MOST_RESENT: u32 = 3;
+
+/// Repetitions in a row that were needed, after which one step of patience is given up.
+const FORGIVEN_AFTER: u32 = 16;
+
+/// One sending of a segment: those of one instant are in order of sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sending {
+    at: Time,
+    seq: Seq,
+}
+
+impl Sending {
+    fn of(cached: &Cached) -> Sending {
+        Sending { at: cached.sent_at, seq: cached.segment().seq }
+    }
+
+    fn before(&self, other: &Sending) -> bool {
+        self.at < other.at || (self.at == other.at && self.seq.before(other.seq))
+    }
+}
+
+/// Whether a connection reports what arrived above a hole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Sack {
+    /// The handshake was not seen, nor any report.
+    #[default]
+    Unknown,
+    /// It does.
+    Agreed,
+    /// It does not.
+    Absent,
+}
+
+/// What a segment's delivery says besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answered {
+    /// The newest sending was answered, or there was only one.
+    Newest,
+    /// It cannot be said which sending was answered.
+    Unclear,
+}
+
+/// The state of repair of one connection.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Repair {
+    /// The last sent of what has arrived.
+    newest: Option<Sending>,
+    /// How much later than what was sent after it a segment may arrive: none, until reordering
+    /// was seen.
+    patience: Span,
+    needed_in_row: u32,
+    /// When something becomes lost by time alone.
+    look_again_at: Option<Time>,
+}
+
+/// The facts that tell what to do about a loss.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Circumstances {
+    pub(super) now: Time,
+    pub(super) sack: Sack,
+    /// The wireless queue holds more than the path's round trip.
+    pub(super) congested: bool,
+}
+
+impl Repair {
+    /// A segment has arrived.
+    pub(super) fn on_delivered(
+        &mut self,
+        now: Time,
+        cached: &Cached,
+        trip: &WirelessTrip,
+        answered: Answered,
+    ) {
+        let ago = now.saturating_since(cached.sent_at);
+        if cached.resent > 0 && answered == Answered::Newest {
+            if !trip.can_be_answered_after(ago) {
+                let step = trip.least().unwrap_or(Span::ZERO) / 4;
+                let most = trip.smoothed().unwrap_or(Span::ZERO);
+                self.patience = (self.patience + step).min(most);
+                self.needed_in_row = 0;
+                return;
+            }
+            self.needed_in_row += 1;
+            if self.needed_in_row >= FORGIVEN_AFTER {
+                self.patience = self.patience / 2;
+                self.needed_in_row = 0;
+            }
+        }
+        let sure = cached.passed == 1 && cached.resent == 0;
+        let arrived = sure || (answered == Answered::Newest && trip.can_be_answered_after(ago));
+        let sending = Sending::of(cached);
+        if arrived && self.newest.is_none_or(|newest| newest.before(&sending)) {
+            self.newest = Some(sending);
+        }
+    }
+
+    /// Takes in the blocks of an acknowledgment; tells `delivered` what they report that was not
+    /// reported before.
+    pub(super) fn mark_sacked(
+        cache: &mut SegmentCache,
+        acknowledgment: &Segment,
+        mut delivered: impl FnMut(&Cached),
+    ) {
+        for block in acknowledgment.options.sack.as_slice() {
+            for cached in cache.iter_mut().filter(|cached| !cached.sacked) {
+                let (start, end) = (cached.segment().seq, cached.segment().end_seq());
+                if start.at_or_after(block.start) && end.at_or_before(block.end) {
+                    delivered(cached);
+                    cached.sacked = true;
+                }
+            }
+        }
+    }
+
+    /// Marks what is lost by now, oldest first.
+    pub(super) fn find_lost(
+        &mut self,
+        cache: &mut SegmentCache,
+        trip: &WirelessTrip,
+        facts: &Circumstances,
+    ) {
+        self.look_again_at = None;
+        let Some(newest) = self.newest else { return };
+        let reported = if facts.sack == Sack::Agreed { usize::MAX } else { 1 };
+        let waiting = cache.iter_mut().take(reported);
+        for cached in waiting.filter(|cached| !cached.sacked && cached.mark == Mark::None) {
+            if !Sending::of(cached).before(&newest) {
+                continue;
+            }
+            let lost_at = match self.patience {
+                Span::ZERO => facts.now,
+                patience => cached.sent_at + trip.smoothed().unwrap_or(Span::ZERO) + patience,
+            };
+            if lost_at > facts.now {
+                let soonest = self.look_again_at.map_or(lost_at, |at| at.min(lost_at));
+                self.look_again_at = Some(soonest);
+                continue;
+            }
+            lose(cached, facts);
+        }
+    }
+
+    /// A duplicate acknowledgment, the `count`-th in a row, of a connection without SACK.
+    pub(super) fn on_duplicate(
+        &self,
+        cache: &mut SegmentCache,
+        trip: &WirelessTrip,
+        facts: &Circumstances,
+        count: u32,
+    ) {
+        let Some(oldest) = cache.first_mut().filter(|cached| cached.mark == Mark::None) else {
+            return;
+        };
+        // As long as a repetition can be on its way, duplicates are due to what was sent with the
+        // original. A hop that reorders makes one or two by itself.
+        let lost = match oldest.resent {
+            0 => self.patience == Span::ZERO || count >= 3,
+            _ => facts.now >= oldest.sent_at + trip.timeout(),
+        };
+        if lost {
+            lose(oldest, facts);
+        }
+    }
+
+    /// When something may be lost by time alone.
+    pub(super) fn look_again_at(&self) -> Option<Time> {
+        self.look_again_at
+    }
+}
+
+/// Decides about a lost segment.
+fn lose(cached: &mut Cached, facts: &Circumstances) {
+    let left = facts.congested || cached.resent >= MOST_RESENT;
+    cached.mark = if left { Mark::Left } else { Mark::Wanted };
+}
