@@ -24,7 +24,9 @@ pub struct Cached {
     pub packet: Packet,
     /// When it last went towards the mobile host.
     pub sent_at: Time,
-    /// How often the box itself has sent it.
+    /// When it went there the second time, whoever sent it.
+    pub repeated_at: Option<Time>,
+    /// How often the box itself has sent it, since it last came from the sender.
     pub resent: u32,
     /// How often it came from the sender.
     pub passed: u32,
@@ -54,6 +56,14 @@ impl Cached {
     pub fn segment(&self) -> &Segment {
         self.packet.tcp.as_ref().expect("only TCP is cached")
     }
+
+    /// The box sends it again.
+    pub fn resend(&mut self, now: Time) {
+        self.sent_at = now;
+        self.repeated_at.get_or_insert(now);
+        self.resent += 1;
+        self.mark = Mark::None;
+    }
 }
 
 impl SegmentCache {
@@ -75,6 +85,7 @@ impl SegmentCache {
         let mut fresh = Cached {
             packet: *packet,
             sent_at: now,
+            repeated_at: None,
             resent: 0,
             passed: 1,
             sacked: false,
@@ -89,6 +100,7 @@ impl SegmentCache {
             self.bytes = self.bytes - had + has;
             fresh.passed = same.passed.saturating_add(1);
             fresh.sacked = same.sacked && had == has;
+            fresh.repeated_at = same.repeated_at.or(Some(now));
             *same = fresh;
             return true;
         }

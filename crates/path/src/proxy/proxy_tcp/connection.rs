@@ -183,10 +183,7 @@ impl Connection {
             if hold.is_some_and(|hold| hold.is_older(cached.sent_at)) {
                 survivors = Survivors::Some;
             }
-            let answered = match hold {
-                None => Answered::Newest,
-                Some(_) => tell_sendings_apart(cached, echo),
-            };
+            let answered = which_sending(cached, echo, hold.is_some());
             repair.on_delivered(now, cached, trip, answered);
         };
         Repair::mark_sacked(&mut self.cache, segment, &mut delivered);
@@ -389,8 +386,7 @@ impl Connection {
         let packet = match hold.next_probe(desk.now, interval) {
             Probe::Question => question(&oldest.packet, una, &self.seen),
             Probe::TestPacket => {
-                oldest.sent_at = desk.now;
-                oldest.resent += 1;
+                oldest.resend(desk.now);
                 again(&oldest.packet, &self.seen)
             }
         };
@@ -415,13 +411,18 @@ enum Survivors {
     Some,
 }
 
-/// In a hold the queue may have kept an original for long, so that the time does not tell it from
-/// its repetition; a timestamp of the sender's own repetition does.
-fn tell_sendings_apart(cached: &Cached, echo: Option<u32>) -> Answered {
+/// Which sending of a segment an acknowledgment answers. The sender's own repetition is known by its
+/// timestamp. In a hold the queue may have kept an original for long, so that the time does not tell
+/// it from a repetition.
+fn which_sending(cached: &Cached, echo: Option<u32>, held: bool) -> Answered {
     let stamp = cached.segment().options.timestamps.map(|stamps| stamps.value);
-    let once = cached.resent == 0 && cached.passed == 1;
     let senders_own = cached.resent == 0 && stamp.is_some() && stamp == echo;
-    if once || senders_own { Answered::Newest } else { Answered::Unclear }
+    match (cached.repeated_at, held) {
+        (None, _) => Answered::At(cached.sent_at),
+        (Some(_), _) if senders_own => Answered::At(cached.sent_at),
+        (Some(repeated_at), false) => Answered::NotBefore(repeated_at),
+        (Some(_), true) => Answered::Unclear,
+    }
 }
 
 fn offer(segment: &Segment) -> Sack {
@@ -429,9 +430,7 @@ fn offer(segment: &Segment) -> Sack {
 }
 
 fn repeat(cached: &mut Cached, seen: &Observed, desk: &mut Desk<'_>) {
-    cached.mark = Mark::None;
-    cached.sent_at = desk.now;
-    cached.resent += 1;
+    cached.resend(desk.now);
     desk.stats.data_sent += 1;
     desk.out.send(again(&cached.packet, seen), ProxySending::Retransmission);
 }

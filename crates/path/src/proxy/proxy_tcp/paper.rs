@@ -150,8 +150,7 @@ impl PaperFlow {
         let seen = &self.seen;
         let Some(lost) = seen.una().and_then(|una| self.cache.at_mut(una)) else { return };
         if count == 1 {
-            lost.sent_at = now;
-            lost.resent += 1;
+            lost.resend(now);
             stats.data_sent += 1;
             out.send(again(&lost.packet, seen), ProxySending::Retransmission);
         }
@@ -214,8 +213,7 @@ impl PaperFlow {
         hold.probed_at = now;
         hold.probe_at = now + interval;
         if let Some(cached) = self.cache.first_mut() {
-            cached.sent_at = now;
-            cached.resent += 1;
+            cached.resend(now);
         }
         stats.probes += 1;
         out.send(again(&oldest.packet, &self.seen), ProxySending::Probe);

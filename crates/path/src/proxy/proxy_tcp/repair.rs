@@ -59,12 +59,14 @@ pub(super) enum Sack {
     Absent,
 }
 
-/// What a segment's delivery says besides.
+/// Which sending of a segment has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answered {
-    /// The newest sending was answered, or there was only one.
-    Newest,
-    /// It cannot be said which sending was answered.
+    /// The one at this time.
+    At(Time),
+    /// A repetition, unless it comes too early for one: the first, at this time, or a later one.
+    NotBefore(Time),
+    /// It cannot be said.
     Unclear,
 }
 
@@ -99,27 +101,37 @@ impl Repair {
         trip: &WirelessTrip,
         answered: Answered,
     ) {
-        let ago = now.saturating_since(cached.sent_at);
-        if cached.resent > 0 && answered == Answered::Newest {
-            if !trip.can_be_answered_after(ago) {
-                let step = trip.least().unwrap_or(Span::ZERO) / 4;
-                let most = trip.smoothed().unwrap_or(Span::ZERO);
-                self.patience = (self.patience + step).min(most);
-                self.needed_in_row = 0;
-                return;
+        let seq = cached.segment().seq;
+        let at = match answered {
+            Answered::At(at) => at,
+            Answered::NotBefore(at) if trip.can_be_answered_after(now - at) => {
+                self.on_needed();
+                at
             }
-            self.needed_in_row += 1;
-            if self.needed_in_row >= FORGIVEN_AFTER {
-                self.patience = self.patience / 2;
-                self.needed_in_row = 0;
-            }
-        }
-        let sure = cached.passed == 1 && cached.resent == 0;
-        let arrived = sure || (answered == Answered::Newest && trip.can_be_answered_after(ago));
-        let sending = Sending::of(cached);
-        if arrived && self.newest.is_none_or(|newest| newest.before(&sending)) {
+            Answered::NotBefore(_) => return self.on_reordered(trip),
+            Answered::Unclear => return,
+        };
+        let sending = Sending { at, seq };
+        if self.newest.is_none_or(|newest| newest.before(&sending)) {
             self.newest = Some(sending);
         }
+    }
+
+    /// A repetition was needed.
+    fn on_needed(&mut self) {
+        self.needed_in_row += 1;
+        if self.needed_in_row >= FORGIVEN_AFTER {
+            self.patience = self.patience / 2;
+            self.needed_in_row = 0;
+        }
+    }
+
+    /// What was repeated had been on its way.
+    fn on_reordered(&mut self, trip: &WirelessTrip) {
+        let step = trip.least().unwrap_or(Span::ZERO) / 4;
+        let most = trip.smoothed().unwrap_or(Span::ZERO);
+        self.patience = (self.patience + step).min(most);
+        self.needed_in_row = 0;
     }
 
     /// Takes in the blocks of an acknowledgment; tells `delivered` what they report that was not
