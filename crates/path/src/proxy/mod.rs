@@ -54,7 +54,7 @@ pub use place::{Lifetime, ProxyConfig};
 pub(crate) use place::{Place, Turn};
 pub use repair::{Answer, Inference, Repair, RepairConfig, Stored, WirelessRoundTrip};
 pub use snoop::{Snoop, SnoopConfig, Suppress};
-pub use split::{Split, SplitConfig};
+pub use split::{Hop, SelectiveRepeat, Split, SplitConfig};
 pub use stats::ProxyStats;
 
 /// The tag of packets that boxes make and that carry no data: the driver has no bytes for them.

@@ -2,7 +2,9 @@
 //! wireless one with whatever fate a test has for each packet.
 
 use ackord_events::{EndpointId, NoSink, ProxySending, TcpState};
-use ackord_path::proxy::{Heading, InPath, Made, MiddleBox, Outbox, Split, SplitConfig, Verdict};
+use ackord_path::proxy::{
+    Heading, Hop, InPath, Made, MiddleBox, Outbox, Split, SplitConfig, Verdict,
+};
 use ackord_tcp::registry::{Stack, profile};
 use ackord_tcp::{Connection, Mechanisms, Outbound};
 use ackord_units::{Bytes, KnobValue, Seq, Span, Time};
@@ -65,7 +67,13 @@ pub(crate) fn stack(name: &str) -> Stack {
 }
 
 pub(crate) fn config() -> SplitConfig {
-    SplitConfig { wired: stack("rfc"), wireless: stack("rfc"), buffer: None, flows: 10 }
+    SplitConfig {
+        wired: stack("rfc"),
+        wireless: stack("rfc"),
+        hop: Hop::Tcp,
+        buffer: None,
+        flows: 10,
+    }
 }
 
 pub(crate) fn ms(millis: u64) -> Time {

@@ -36,6 +36,7 @@
 
 mod half;
 mod relay;
+mod selective_repeat;
 
 use super::{Heading, InPath, MiddleBox, Outbox, ProxyStats, Verdict};
 use crate::Schedule;
@@ -47,6 +48,8 @@ use half::Peer;
 use relay::{Life, Relay, opens};
 use std::collections::BTreeMap;
 
+pub use selective_repeat::{Hop, SelectiveRepeat};
+
 /// What a splitting box is made of.
 #[derive(Clone, Debug)]
 pub struct SplitConfig {
@@ -54,6 +57,8 @@ pub struct SplitConfig {
     pub wired: Stack,
     /// The endpoint that mobile hosts speak to.
     pub wireless: Stack,
+    /// What its sender does on the wireless hop.
+    pub hop: Hop,
     /// What a connection may hold each way; nothing for no limit.
     pub buffer: Option<Bytes>,
     /// Connections it splits at a time; further ones pass untouched.
@@ -84,7 +89,11 @@ impl SplitConfig {
         if let Some(limit) = self.buffer {
             config.receive_buffer = limit;
         }
-        Endpoints { config, mechanisms: stack.mechanisms() }
+        let mut mechanisms = stack.mechanisms();
+        if let (Peer::Mobile, Hop::SelectiveRepeat(sender)) = (peer, self.hop) {
+            sender.equip(&mut config, &mut mechanisms);
+        }
+        Endpoints { config, mechanisms }
     }
 
     /// How long what is over is remembered.

@@ -17,12 +17,14 @@ use crate::proxy::Proxy;
 use ackord_units::{Choice, Mechanism};
 
 /// Middle boxes.
-pub static PROXY: &[Mechanism] = &[split::I_TCP, proxy_tcp::PROXY_TCP, snoop::SNOOP];
+pub static PROXY: &[Mechanism] =
+    &[split::I_TCP, split::MTCP, proxy_tcp::PROXY_TCP, snoop::SNOOP];
 
 /// The middle box somebody chose.
 pub fn build_proxy(choice: &Choice) -> Result<Proxy, BuildError> {
     match choice.mechanism.name {
         "i-tcp" => split::build_i_tcp(choice),
+        "mtcp" => split::build_mtcp(choice),
         "proxy-tcp" => proxy_tcp::build(choice),
         "snoop" => snoop::build(choice),
         name => Err(BuildError::UnknownMechanism { family: "proxy", name: name.to_owned() }),

@@ -1,7 +1,7 @@
 //! `i-tcp` and `mtcp`: boxes that split connections.
 
 use super::super::{BuildError, needed, optional, word};
-use crate::proxy::{Proxy, Split, SplitConfig};
+use crate::proxy::{Hop, Proxy, SelectiveRepeat, Split, SplitConfig};
 use ackord_tcp::registry::{CONGESTION, LOSS, RECOVERY, Stack, find, profile};
 use ackord_units::{Bytes, Choice, Knob, KnobKind, KnobValue, Mechanism, Span};
 
@@ -80,6 +80,42 @@ pub(super) const I_TCP: Mechanism = Mechanism {
     ],
 };
 
+/// TCP to the fixed host, a selective-repeat protocol to the mobile one.
+pub(super) const MTCP: Mechanism = Mechanism {
+    name: "mtcp",
+    family: "proxy",
+    summary: "Splits each connection: TCP to the fixed host, selective repeat over the wireless link",
+    source: "Yavatkar and Bhagawat 1994",
+    knobs: &[
+        Knob {
+            name: "window",
+            kind: KnobKind::Count { unit: "segments", min: 1, max: 10_000 },
+            default: "16",
+            doc: "What may be out on the wireless side, from the oldest segment not acknowledged on",
+            source: "twice what 2 Mbit/s and 40 ms hold",
+        },
+        Knob {
+            name: "timer_min",
+            kind: KnobKind::Span { min: Span::from_millis(1), max: Span::from_secs(10) },
+            default: "100 ms",
+            doc: "Shortest timer of a segment on the wireless side; SRTT + 4 RTTVAR where that is more",
+            source: "this project",
+        },
+        WIRED,
+        BUFFER,
+        FLOWS,
+    ],
+};
+
+/// The `mtcp` somebody chose.
+pub(super) fn build_mtcp(choice: &Choice) -> Result<Proxy, BuildError> {
+    let sender = SelectiveRepeat {
+        window_segments: needed(choice, "window", KnobValue::as_count)?,
+        timer_min: needed(choice, "timer_min", KnobValue::as_span)?,
+    };
+    Ok(split(SplitConfig { hop: Hop::SelectiveRepeat(sender), ..common(choice)? }))
+}
+
 /// The `i-tcp` somebody chose.
 pub(super) fn build_i_tcp(choice: &Choice) -> Result<Proxy, BuildError> {
     let mut wireless = stack(choice, "wireless")?;
@@ -113,6 +149,7 @@ fn common(choice: &Choice) -> Result<SplitConfig, BuildError> {
     Ok(SplitConfig {
         wireless: wired.clone(),
         wired,
+        hop: Hop::Tcp,
         buffer: optional(choice, "buffer", KnobValue::as_bytes)?,
         flows: needed(choice, "flows", KnobValue::as_count)? as u32,
     })

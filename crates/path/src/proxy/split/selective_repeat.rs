@@ -1,0 +1,120 @@
+//! A selective-repeat sender for the wireless hop: a fixed window, a timer for each segment, and no
+//! idea of congestion (the SRP of MTCP, Yavatkar and Bhagawat 1994).
+//!
+//! The paper's mobile host speaks the protocol too; ours is an ordinary TCP, and these are the only
+//! parts of its cooperation that are needed:
+//!
+//! | the paper's mobile | what stands in for it |
+//! | --- | --- |
+//! | tells which segments have arrived | SACK (RFC 2018), at most three or four blocks a time; without it only the lowest hole can be told, and the others are repeated when their timers expire |
+//! | keeps what arrives out of order, up to the window | reassembly, within the window it advertises |
+//! | acknowledges each segment | the ACK policy it has: a delayed acknowledgment may outlast a lone segment's timer, which then is repeated in vain |
+//!
+//! So the sender is an [endpoint](ackord_tcp::Connection) with two plug-ins from here, and its
+//! segments are TCP's. A segment is lost when its timer, SRTT + 4 RTTVAR and at least `timer_min`,
+//! has expired: nothing is counted, so order does not matter, and the timer does not double, so the
+//! hop is asked again at that pace however long it is silent. Once one timer has expired, the other
+//! holes below what was reported are repeated with that segment and not each at its own time: the
+//! endpoint's repair (RFC 6675 §4, rule 3) cannot be told otherwise. The window is one of sequence
+//! numbers: nothing beyond `window` segments above the oldest hole is sent.
+//!
+//! Not registered among the choices of an endpoint: a sender that never yields has no business on a
+//! path it shares.
+
+use ackord_tcp::congestion::{
+    AckSample, CongestionControl, CongestionEvent, Established, LossAnswer,
+};
+use ackord_tcp::loss::{ByTime, Doubt, Horizon, LossDetector, LossVerdict};
+use ackord_tcp::recovery::{Prr, SackRecovery};
+use ackord_tcp::{Config, Mechanisms};
+use ackord_units::{Bytes, Span, Time};
+
+/// The knobs of the wireless hop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SelectiveRepeat {
+    /// Segments that may be out, from the oldest one not acknowledged on.
+    pub window_segments: u64,
+    /// The shortest a segment's timer can be.
+    pub timer_min: Span,
+}
+
+impl SelectiveRepeat {
+    /// Makes an endpoint's sender one of these.
+    pub(super) fn equip(&self, config: &mut Config, mechanisms: &mut Mechanisms) {
+        config.max_window_segments = Some(self.window_segments);
+        mechanisms.congestion =
+            Box::new(FixedWindow { segments: self.window_segments, cwnd: Bytes(1) });
+        mechanisms.loss = Box::new(SegmentTimers { shortest: self.timer_min });
+        mechanisms.recovery = Box::new(SackRecovery::new(Prr::Off));
+    }
+}
+
+/// A window that nothing changes.
+#[derive(Clone, Copy, Debug)]
+struct FixedWindow {
+    segments: u64,
+    cwnd: Bytes,
+}
+
+impl CongestionControl for FixedWindow {
+    fn on_established(&mut self, _now: Time, sizes: Established) {
+        self.cwnd = sizes.smss * self.segments;
+    }
+
+    fn on_ack(&mut self, _now: Time, _ack: &AckSample) {}
+
+    fn on_congestion(&mut self, _now: Time, _event: CongestionEvent) {}
+
+    fn cwnd(&self) -> Bytes {
+        self.cwnd
+    }
+
+    fn ssthresh(&self) -> Bytes {
+        Bytes::MAX
+    }
+
+    fn loss_answer(&self) -> LossAnswer {
+        LossAnswer::OwnWindow
+    }
+}
+
+/// A timer for each segment sent.
+#[derive(Clone, Copy, Debug)]
+struct SegmentTimers {
+    shortest: Span,
+}
+
+impl LossDetector for SegmentTimers {
+    fn on_duplicate_ack(&mut self, _now: Time, _doubt: &Doubt) -> LossVerdict {
+        LossVerdict::WAIT
+    }
+
+    /// Never asked: the timers decide.
+    fn duplicate_threshold(&self) -> u32 {
+        u32::MAX
+    }
+
+    fn by_time(&mut self) -> Option<&mut dyn ByTime> {
+        Some(self)
+    }
+}
+
+impl ByTime for SegmentTimers {
+    fn horizon(&mut self, doubt: &Doubt) -> Horizon {
+        match doubt.fine_timeout() {
+            None => Horizon::Unknown,
+            Some(timeout) => {
+                Horizon::Overdue { sent_before: None, age: timeout.max(self.shortest) }
+            }
+        }
+    }
+}
+
+/// What the wireless hop speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hop {
+    /// TCP, as [`SplitConfig::wireless`](super::SplitConfig::wireless) has it.
+    Tcp,
+    /// A selective-repeat protocol, with the rest of [`SplitConfig::wireless`](super::SplitConfig::wireless).
+    SelectiveRepeat(SelectiveRepeat),
+}
