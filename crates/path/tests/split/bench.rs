@@ -48,6 +48,9 @@ pub(crate) struct Bench {
     /// What the box sent, and how often it said why.
     pub(crate) sent_by_box: BTreeMap<ProxySending, u64>,
     pub(crate) most_held: Bytes,
+    /// The last packet that left for the mobile, and the last that the fixed host sent.
+    pub(crate) last_to_mobile: Option<Packet>,
+    pub(crate) last_to_box: Option<Packet>,
 }
 
 /// Where a packet arrives.
@@ -122,8 +125,8 @@ impl Host {
     }
 
     fn act(&mut self) {
-        if self.reads {
-            let readable = self.connection.readable();
+        let readable = self.connection.readable();
+        if self.reads && readable > Bytes::ZERO {
             self.connection.read(readable);
             self.received += readable.get();
         }
@@ -142,8 +145,10 @@ impl Bench {
     pub(crate) fn new(config: SplitConfig, opener: Who, writes: (u64, u64)) -> Bench {
         let plain: Fate = Box::new(|_, _| vec![Span::ZERO]);
         let mut hosts = BTreeMap::new();
-        hosts.insert(Who::Fixed, host(Who::Fixed, opener, &stack("rfc"), writes.0));
-        hosts.insert(Who::Mobile, host(Who::Mobile, opener, &stack("rfc"), writes.1));
+        // A host that has gone could not say so to a FIN whose acknowledgment was lost.
+        let patient = stack("rfc").with("time_wait", KnobValue::Span(Span::from_secs(240)));
+        hosts.insert(Who::Fixed, host(Who::Fixed, opener, &patient, writes.0));
+        hosts.insert(Who::Mobile, host(Who::Mobile, opener, &patient, writes.1));
         let mut bench = Bench {
             now: Time::ZERO,
             split: Some(Split::new(config)),
@@ -153,6 +158,8 @@ impl Bench {
             packets: 0,
             sent_by_box: BTreeMap::new(),
             most_held: Bytes::ZERO,
+            last_to_mobile: None,
+            last_to_box: None,
         };
         bench.host(opener).connection.open(Time::ZERO, &mut NoSink);
         bench
@@ -254,6 +261,7 @@ impl Bench {
         if packet.dst == NodeId(0) {
             return self.put(WIRED, Stop::Host(Who::Fixed), *packet);
         }
+        self.last_to_mobile = Some(*packet);
         for later in (self.fate)(self.now, packet) {
             self.put(WIRELESS + later, Stop::Host(Who::Mobile), *packet);
         }
@@ -271,7 +279,10 @@ impl Bench {
             let tag = self.packets;
             let packet = self.host(who).packet(segment, tag);
             match who {
-                Who::Fixed => self.put(WIRED, Stop::Box(Heading::Mobile), packet),
+                Who::Fixed => {
+                    self.last_to_box = Some(packet);
+                    self.put(WIRED, Stop::Box(Heading::Mobile), packet);
+                }
                 Who::Mobile => {
                     for later in (self.fate)(now, &packet) {
                         self.put(WIRELESS + later, Stop::Box(Heading::Fixed), packet);

@@ -21,7 +21,7 @@ mod segment_out;
 
 use crate::config::{Config, Mechanisms};
 use crate::ecn::EcnState;
-use crate::receiver::{Finished, Receiver};
+use crate::receiver::{Finished, Owed, Receiver};
 use crate::sender::{FinProgress, Sender, SenderChoices};
 use crate::trace::Trace;
 use ackord_events::{EndpointId, Event, NoSink, Sink, TcpState};
@@ -179,6 +179,7 @@ impl Connection {
         match self.state {
             TcpState::Listen | TcpState::SynSent => {
                 self.state = TcpState::Closed;
+                self.stop_timers();
                 self.close_reason.get_or_insert(CloseReason::Orderly);
             }
             _ => self.sender.close(),
@@ -196,6 +197,7 @@ impl Connection {
         }
         if self.state != TcpState::Closed {
             self.state = TcpState::Closed;
+            self.stop_timers();
             self.close_reason.get_or_insert(CloseReason::Aborted);
         }
     }
@@ -308,12 +310,16 @@ impl Connection {
                 self.sender.stop_timers();
                 self.close_reason.get_or_insert(CloseReason::Orderly);
             }
-            TcpState::Closed => {
-                self.sender.stop_timers();
-                self.time_wait_until = None;
-            }
+            TcpState::Closed => self.stop_timers(),
             _ => {}
         }
+    }
+
+    /// Nothing is left to wait for: a deadline that nobody acts on would stand for ever.
+    fn stop_timers(&mut self) {
+        self.sender.stop_timers();
+        self.receiver.owed = Owed::Nothing;
+        self.time_wait_until = None;
     }
 
     fn fail<S: Sink>(&mut self, trace: &mut Trace<'_, S>, reason: CloseReason) {

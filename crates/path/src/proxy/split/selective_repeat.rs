@@ -6,7 +6,7 @@
 //!
 //! | the paper's mobile | what stands in for it |
 //! | --- | --- |
-//! | tells which segments have arrived | SACK (RFC 2018), at most three or four blocks a time; without it only the lowest hole can be told, and the others are repeated when their timers expire |
+//! | tells which segments have arrived | SACK (RFC 2018), at most three or four blocks a time; from a mobile without SACK nothing can be learnt but the lowest hole, so that three duplicate acknowledgments and one repair a round trip (RFC 6582) take the timers' place, still within the fixed window |
 //! | keeps what arrives out of order, up to the window | reassembly, within the window it advertises |
 //! | acknowledges each segment | the ACK policy it has: a delayed acknowledgment may outlast a lone segment's timer, which then is repeated in vain |
 //!
@@ -24,7 +24,7 @@
 use ackord_tcp::congestion::{
     AckSample, CongestionControl, CongestionEvent, Established, LossAnswer,
 };
-use ackord_tcp::loss::{ByTime, Doubt, Horizon, LossDetector, LossVerdict};
+use ackord_tcp::loss::{ByTime, Doubt, Fixed, Horizon, LimitedTransmit, LossDetector, LossVerdict};
 use ackord_tcp::recovery::{Prr, SackRecovery};
 use ackord_tcp::{Config, Mechanisms};
 use ackord_units::{Bytes, Span, Time};
@@ -92,6 +92,12 @@ impl LossDetector for SegmentTimers {
     /// Never asked: the timers decide.
     fn duplicate_threshold(&self) -> u32 {
         u32::MAX
+    }
+
+    /// A timer that knows not which segments arrived would repeat them all: three duplicates mean
+    /// a loss then, and one hole is found a round trip.
+    fn without_sack(&self) -> Option<Box<dyn LossDetector>> {
+        Some(Box::new(Fixed::new(3, LimitedTransmit::On)))
     }
 
     fn by_time(&mut self) -> Option<&mut dyn ByTime> {

@@ -17,8 +17,7 @@ use crate::proxy::Proxy;
 use ackord_units::{Choice, Mechanism};
 
 /// Middle boxes.
-pub static PROXY: &[Mechanism] =
-    &[split::I_TCP, split::MTCP, proxy_tcp::PROXY_TCP, snoop::SNOOP];
+pub static PROXY: &[Mechanism] = &[split::I_TCP, split::MTCP, proxy_tcp::PROXY_TCP, snoop::SNOOP];
 
 /// The middle box somebody chose.
 pub fn build_proxy(choice: &Choice) -> Result<Proxy, BuildError> {
