@@ -219,6 +219,13 @@ pub enum Event<'a> {
         /// Why.
         reason: DropReason,
     },
+    /// A link made a second packet of one: both are on their way.
+    PacketDuplicated {
+        /// The link.
+        link: LinkId,
+        /// The packet.
+        packet: &'a Packet,
+    },
     /// The first packet met an outage of a link: it is lost, or waits. Told when that packet's
     /// transmission begins, or would have begun; at most once for each outage and direction, never
     /// for one that no packet meets. Where both directions fade together each tells of it.
@@ -447,6 +454,8 @@ pub enum DropReason {
     Outage,
     /// Damaged on the way.
     Corrupted,
+    /// Damaged on the way, and discarded by the host it was for.
+    BadChecksum,
     /// The link layer tried as often as it may, in vain.
     RetryLimit,
     /// No way leads to its destination.
@@ -455,13 +464,14 @@ pub enum DropReason {
 
 impl DropReason {
     /// Every reason, in the order in which reports list them.
-    pub const ALL: [DropReason; 8] = [
+    pub const ALL: [DropReason; 9] = [
         DropReason::QueueFull,
         DropReason::OverShare,
         DropReason::EarlyDrop,
         DropReason::RandomLoss,
         DropReason::Outage,
         DropReason::Corrupted,
+        DropReason::BadChecksum,
         DropReason::RetryLimit,
         DropReason::NoRoute,
     ];
@@ -475,6 +485,7 @@ impl DropReason {
             DropReason::RandomLoss => "random-loss",
             DropReason::Outage => "outage",
             DropReason::Corrupted => "corrupted",
+            DropReason::BadChecksum => "bad-checksum",
             DropReason::RetryLimit => "retry-limit",
             DropReason::NoRoute => "no-route",
         }

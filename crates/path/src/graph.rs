@@ -15,7 +15,7 @@ mod proxies;
 use crate::Schedule;
 use crate::link::{DropCounts, Link, LinkStats};
 use crate::medium::{Around, Medium, MediumId, MediumStats};
-use crate::packets::{Packets, Slot};
+use crate::packets::{Damage, Packets, Slot};
 use crate::proxy::{Outbox, Place};
 use crate::queue::{Queue, QueueDiscipline};
 use crate::routes::Routes;
@@ -66,7 +66,8 @@ pub struct Delivery {
 pub struct Conservation {
     /// Packets that hosts sent.
     pub injected: u64,
-    /// Packets that middle boxes sent, those included that they had absorbed before.
+    /// Packets that middle boxes sent, those included that they had absorbed before, and second
+    /// copies that links made.
     pub made: u64,
     /// Packets handed to the driver at their destination.
     pub delivered: u64,
@@ -173,10 +174,11 @@ impl Graph {
     /// Where every packet is.
     pub fn conservation(&self) -> Conservation {
         let mut dropped = DropCounts::default();
-        let mut on_links = 0;
+        let (mut on_links, mut duplicated) = (0, 0);
         for link in &self.links {
             dropped.add(&link.stats().drops);
             on_links += link.in_flight();
+            duplicated += link.stats().duplicated;
         }
         on_links += self.media.iter().map(Medium::held).sum::<u64>();
         debug_assert_eq!(on_links, self.packets.len() as u64, "every packet has one slot");
@@ -186,7 +188,7 @@ impl Graph {
         }
         Conservation {
             injected: self.injected,
-            made: self.made,
+            made: self.made + duplicated,
             delivered: self.delivered,
             dropped,
             absorbed: self.absorbed,
@@ -274,6 +276,9 @@ impl Graph {
         }
         let dst = slot.dst;
         if dst == node {
+            if slot.damage == Damage::Done {
+                return self.discard(at, due, slot, sink);
+            }
             self.packets.release(slot);
             return Some(Delivery { at, node, packet: self.packets[slot] });
         }
@@ -330,6 +335,20 @@ impl Graph {
     fn schedule_medium(&mut self, medium: usize) {
         let id = self.links.len() + medium;
         self.schedule.set(id as u32, self.media[medium].due_at());
+    }
+
+    /// A host finds that a checksum does not hold.
+    #[cold]
+    fn discard<S: Sink>(
+        &mut self,
+        now: Time,
+        came_by: u32,
+        slot: Slot,
+        sink: &mut S,
+    ) -> Option<Delivery> {
+        let reason = DropReason::BadChecksum;
+        self.links[came_by as usize].drop(now, slot, reason, &mut self.packets, sink);
+        None
     }
 
     /// The first link of a packet from `src`. Only here may the nodes be unknown.

@@ -11,6 +11,7 @@
 //! | `proxy/` | middle boxes beside a wireless link |
 //! | `packets.rs` | [`Packets`]: where the packets under way are kept |
 //! | `schedule.rs` | [`Schedule`]: who is due next, over links here and endpoints in the simulator |
+//! | `trace.rs` | [`Trace`]: delivery opportunities, read and written |
 //! | `random.rs` | [`Stream`]: one stream of random numbers per element |
 //! | `registry/` | every queue, loss model and jitter with its knobs, and how a choice becomes one |
 //!
@@ -31,12 +32,14 @@ mod random;
 pub mod registry;
 mod routes;
 mod schedule;
+mod trace;
 
 pub use graph::{Conservation, Delivery, Graph, GraphBuilder, GraphError, Role, Unbalanced};
 pub use link::{
-    DelayDistribution, DelayShape, DropCounts, ErrorRate, Jitter, JitterConfig, LinkConfig,
-    LinkStats, LossModel, Outage, OutageEffect, PacketOrder, Redraw, Sojourn, SojournShape, Tap,
-    Window, Windows,
+    CaughtBy, Cellular, CellularConfig, Changes, Corruption, DelayDistribution, DelayShape,
+    DropCounts, Duplication, ErrorRate, GilbertConfig, GilbertElliott, Jitter, JitterConfig,
+    LinkConfig, LinkStats, LossModel, Opportunities, Outage, OutageEffect, Pace, PacketOrder,
+    RateSteps, RateStepsConfig, Redraw, Request, Sojourn, SojournShape, Tap, Window, Windows,
 };
 pub use medium::{Aggregation, Background, MediumConfig, MediumId, MediumStats, OnOff, WifiConfig};
 pub use packets::{Packets, Slot};
@@ -51,3 +54,4 @@ pub use queue::{
 pub use random::Stream;
 pub use registry::{BuildError, QueueContext, build_jitter, build_loss, build_outage, build_queue};
 pub use schedule::Schedule;
+pub use trace::{Instant, OPPORTUNITY, Trace, TraceError};

@@ -24,6 +24,22 @@ pub struct Slot {
     pub(crate) ip_len: u32,
     /// Where it leaves the path.
     pub(crate) dst: NodeId,
+    /// Whether it was damaged on the way.
+    pub(crate) damage: Damage,
+}
+
+/// Whether a packet was damaged on the way, so that its checksum does not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Damage {
+    None,
+    Done,
+}
+
+impl Slot {
+    /// The same packet, damaged.
+    pub(crate) fn damaged(self) -> Slot {
+        Slot { damage: Damage::Done, ..self }
+    }
 }
 
 impl Packets {
@@ -40,7 +56,13 @@ impl Packets {
                 (self.slots.len() - 1) as u32
             }
         };
-        Slot { index, ip_len: packet.ip_len, dst: packet.dst }
+        Slot { index, ip_len: packet.ip_len, dst: packet.dst, damage: Damage::None }
+    }
+
+    /// Takes in a second packet like this one.
+    pub(crate) fn duplicate(&mut self, slot: Slot) -> Slot {
+        let packet = self[slot];
+        Slot { damage: slot.damage, ..self.insert(&packet) }
     }
 
     /// Gives a packet's slot up.

@@ -27,6 +27,15 @@ impl Stream {
         Stream(Xoshiro256PlusPlus::from_seed(bytes))
     }
 
+    /// Another stream, from four draws of this one.
+    pub(crate) fn split(&mut self) -> Stream {
+        let mut bytes = [0; 32];
+        for word in bytes.chunks_exact_mut(8) {
+            word.copy_from_slice(&self.next_u64().to_le_bytes());
+        }
+        Stream(Xoshiro256PlusPlus::from_seed(bytes))
+    }
+
     /// 64 uniform bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {

@@ -4,16 +4,18 @@ mod common;
 
 use ackord_events::{DropReason, Event, LinkId, NoSink, Sink};
 use ackord_path::{
-    Aggregation, ArrivalCounts, DelayDistribution, DelayShape, Delivery, DropTail, ErrorRate,
+    Aggregation, ArrivalCounts, CaughtBy, Cellular, CellularConfig, Changes, Corruption,
+    DelayDistribution, DelayShape, Delivery, DropTail, Duplication, ErrorRate, GilbertConfig,
     Graph, GraphError, Jitter, JitterConfig, Limit, LinkConfig, LossModel, MediumConfig, MediumId,
-    Outage, OutageEffect, PacketOrder, PaperConfig, PaperDrop, PracticalConfig, PracticalDrop,
-    Queue, Redraw, Role, Sojourn, SojournShape, Stream, Threshold, TripSource, Weights, WifiConfig,
-    Windows,
+    Opportunities, Outage, OutageEffect, Pace, PacketOrder, PaperConfig, PaperDrop,
+    PracticalConfig, PracticalDrop, Queue, RateSteps, RateStepsConfig, Redraw, Request, Role,
+    Sojourn, SojournShape, Stream, Threshold, Trace, TripSource, Weights, WifiConfig, Windows,
 };
 use ackord_units::{Bytes, Rate, Ratio, Span, Time};
 use ackord_wire::{NodeId, Packet};
 use common::{at_us, builder_with, deliver_all, deliver_until, link, packet};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 fn chain(links: u16) -> Graph {
     let mut builder = Graph::builder();
@@ -123,7 +125,7 @@ fn a_graph_that_cannot_work_is_refused() {
 #[derive(Clone, Debug)]
 struct World {
     nodes: u16,
-    links: Vec<(u16, u16, u64, u64, u64)>,
+    links: Vec<(u16, u16, u64, u64, u64, u64)>,
     /// (gap before it in ns, source, destination, length)
     packets: Vec<(u64, u16, u16, u32)>,
 }
@@ -132,7 +134,7 @@ fn worlds() -> impl Strategy<Value = World> {
     (2_u16..6).prop_flat_map(|nodes| {
         // Few distinct rates, delays and gaps, so that many things fall on one instant.
         let rate = prop::sample::select(vec![8_000_000, 3_000_000, 80_000_000]);
-        let link = (0..nodes, 0..nodes, rate, 0_u64..3, 0_u64..7);
+        let link = (0..nodes, 0..nodes, rate, 0_u64..3, 0_u64..7, 0_u64..128);
         let packet = (0_u64..3, 0..nodes, 0..nodes, prop::sample::select(vec![1, 100, 1_500]));
         (prop::collection::vec(link, 1..12), prop::collection::vec(packet, 1..120))
             .prop_map(move |(links, packets)| World { nodes, links, packets })
@@ -183,20 +185,72 @@ fn jitter(link: usize, kind: u64, mean: Span) -> Option<Jitter> {
     Some(Jitter::new(JitterConfig { distribution, when, order }, stream))
 }
 
-/// Outages of a tenth of a millisecond, of either effect; media cannot be held.
-fn outage(link: usize, kind: u64) -> Option<Outage> {
-    let effect = match kind {
-        0 | 2 => OutageEffect::Holds,
-        3 | 4 | 5 => OutageEffect::Loses,
-        _ => return None,
+/// Troubles on top of a link, each bit of `troubles` one of them. Media cannot be held and have a
+/// pace of their own.
+fn with_troubles(link: usize, troubles: u64, config: LinkConfig) -> LinkConfig {
+    let stream = |of: &str| Stream::for_element(5, &format!("links/{link}/{of}"));
+    let share = |share| Ratio::new(share).unwrap();
+    let has = |bit: u64| troubles >> bit & 1 == 1;
+    let gilbert = GilbertConfig {
+        changes: match has(6) {
+            true => Changes::PerPacket { good_to_bad: share(0.2), bad_to_good: share(0.4) },
+            false => Changes::InTime {
+                good_for: Span::from_micros(300),
+                bad_for: Span::from_micros(100),
+            },
+        },
+        loss_in_good: share(0.05),
+        loss_in_bad: share(0.7),
     };
+    let caught_by = if has(6) { CaughtBy::Link } else { CaughtBy::Host };
+    let per_byte = ErrorRate::PerByte(share(1e-4));
+    let on_medium = config.medium.is_some();
+    let effect = if on_medium || has(6) { OutageEffect::Loses } else { OutageEffect::Holds };
+    LinkConfig {
+        outage: has(0).then(|| outage(effect, stream("outage"))),
+        loss: if has(1) { Some(LossModel::gilbert(gilbert, stream("loss"))) } else { config.loss },
+        corruption: has(2).then(|| Corruption::new(per_byte, caught_by, stream("corrupt"))),
+        duplication: has(3).then(|| Duplication::new(share(0.2), stream("duplicate"))),
+        pace: if on_medium { None } else { pace(troubles >> 4 & 3, config.rate, stream("pace")) },
+        ..config
+    }
+}
+
+/// Outages of a tenth of a millisecond.
+fn outage(effect: OutageEffect, stream: Stream) -> Outage {
     let sojourn = |micros| Sojourn {
         mean: Span::from_micros(micros),
         shape: SojournShape::Lognormal { variation: 1.0 },
     };
-    let stream = Stream::for_element(5, &format!("links/{link}/outage"));
     let windows = Windows::Drawn { between: sojourn(400), length: sojourn(100), stream };
-    Some(Outage::new(windows, effect))
+    Outage::new(windows, effect)
+}
+
+/// One of each, or none.
+fn pace(kind: u64, rate: Rate, stream: Stream) -> Option<Pace> {
+    let us = Span::from_micros;
+    match kind {
+        1 => Some(Pace::Steps(Box::new(RateSteps::new(RateStepsConfig {
+            at_first: rate,
+            changes: vec![(us(100), Rate::from_mbits_per_sec(1)), (us(350), rate)],
+            every: Some(us(400)),
+        })))),
+        2 => {
+            let trace = Trace::parse("0\n1\n1\n1\n1\n3\n4\n").expect("a valid trace");
+            Some(Pace::Opportunities(Box::new(Opportunities::new(Arc::new(trace)))))
+        }
+        3 => Some(Pace::Cellular(Box::new(Cellular::new(CellularConfig {
+            rate,
+            slot: us(50),
+            block_error: Ratio::new(0.3).unwrap(),
+            retry_after_slots: 3,
+            retries: 2,
+            request: (rate.as_bits_per_sec() > 5_000_000)
+                .then_some(Request { every: us(100), grant_after: us(70) }),
+            stream,
+        })))),
+        _ => None,
+    }
 }
 
 impl World {
@@ -210,24 +264,24 @@ impl World {
             stream: Stream::for_element(5, "links/air/medium"),
             ..WifiConfig::default()
         })));
-        for (n, &(from, to, rate, delay, kind)) in self.links.iter().enumerate() {
+        for (n, &(from, to, rate, delay, kind, troubles)) in self.links.iter().enumerate() {
             if from == to {
                 continue;
             }
             let rate = Rate::from_bits_per_sec(rate);
             let stream = Stream::for_element(5, &format!("links/{n}/loss"));
-            builder.add_link(LinkConfig {
+            let config = LinkConfig {
                 rate,
                 delay: Span::from_micros(50 * delay),
                 queue: queue(kind, rate),
                 jitter: jitter(n, kind, Span::from_micros(50 * delay)),
                 medium: (kind >= 5).then_some(air),
-                outage: outage(n, kind),
                 loss: (kind == 1).then(|| {
                     LossModel::random(ErrorRate::PerPacket(Ratio::new(0.1).unwrap()), stream)
                 }),
                 ..link(from, to)
-            });
+            };
+            builder.add_link(with_troubles(n, troubles, config));
         }
         builder.build().expect("a valid graph")
     }
@@ -285,6 +339,13 @@ proptest! {
         prop_assert!(conservation.check().is_ok(), "{conservation:?}");
         prop_assert_eq!(conservation.in_flight, 0);
         prop_assert_eq!(conservation.injected, world.packets.len() as u64);
+        let copies: u64 =
+            (0..graph.links()).map(|n| graph.link_stats(LinkId(n as u32)).duplicated).sum();
+        prop_assert_eq!(conservation.made, copies);
+        for link in (0..graph.links() as u32).map(LinkId) {
+            let end = deliveries.last().map_or(Time::ZERO, |last| last.at) + Span::from_secs(1);
+            prop_assert!(graph.busy_for(link, end) <= end - Time::ZERO);
+        }
         prop_assert_eq!(conservation.delivered, deliveries.len() as u64);
         for (delivery, sent) in deliveries.iter().map(|d| (d, &world.packets[d.packet.tag as usize])) {
             prop_assert_eq!((delivery.node.0, delivery.packet.ip_len), (sent.2, sent.3));

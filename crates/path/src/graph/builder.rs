@@ -73,7 +73,7 @@ pub enum GraphError {
         node: NodeId,
     },
     /// A link on a medium is to wait for something beside the medium.
-    #[error("link {} shares a medium, whose turns no outage can hold back", .link.0)]
+    #[error("link {} shares a medium, whose turns nothing can hold back", .link.0)]
     WaitsOnMedium {
         /// The link.
         link: LinkId,

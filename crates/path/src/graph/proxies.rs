@@ -2,7 +2,7 @@
 
 use super::Graph;
 use crate::link::LinkStats;
-use crate::packets::Slot;
+use crate::packets::{Damage, Slot};
 use crate::proxy::{Made, Outbox, ProxyStats, Turn, Verdict};
 use ackord_events::{DropReason, Event, ProxyId, ProxyLife, Sink};
 use ackord_units::Time;
@@ -37,7 +37,8 @@ impl Graph {
             let heading = place.heading(came_by, leaves_by).filter(|_| place.at == node);
             heading.map(|heading| (index, heading))
         });
-        let Some((index, heading)) = met else {
+        // A damaged packet says nothing that a box could rely on.
+        let Some((index, heading)) = met.filter(|_| slot.damage == Damage::None) else {
             return self.take_link(now, leaves_by, slot, sink);
         };
         let mut outbox = std::mem::take(&mut self.outbox);

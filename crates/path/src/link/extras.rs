@@ -1,24 +1,38 @@
 //! What a link may have beside its queue, its rate and its delay, all of it optional and all of it
 //! at once. A link without any of it keeps nothing of this and asks once per transmission.
 //!
-//! In the order in which a packet meets them: an outage that holds lets it wait; it is transmitted;
-//! an outage that loses, then the loss model, decide whether it dies. Each model is asked for every
-//! packet that is transmitted, whatever the others say, and draws from a stream of its own: adding
-//! one changes nothing about what the others do. The first that strikes is the reason.
+//! In the order in which a packet meets them:
+//! 1. an outage that holds, then the [`Pace`], let it wait in the queue;
+//! 2. it is transmitted, at the link's rate or as the pace (or the medium) has it, which may give
+//!    it up;
+//! 3. an outage that loses, then the loss model, may lose it;
+//! 4. it may be damaged, and dropped for it at the far end or by its host;
+//! 5. if it is to arrive, it may arrive twice, each copy with a propagation delay of its own.
+//!
+//! Each is asked for every packet that is transmitted, whatever the others say, and draws from a
+//! stream of its own: adding one changes nothing about what the others draw. The first that strikes
+//! is the reason.
 
+use super::LinkConfig;
+use super::corruption::{CaughtBy, Copies, Corruption, Duplication};
 use super::loss::LossModel;
 use super::outage::{Outage, OutageEffect};
+use super::pace::{Asks, Pace};
 use super::windows::Window;
+use crate::packets::Damage;
 use ackord_events::DropReason;
 use ackord_units::Time;
 
 /// The optional parts of a link.
 #[derive(Clone, Debug)]
 pub(super) struct Extras {
-    pub(super) outage: Option<Outage>,
-    pub(super) loss: Option<LossModel>,
-    /// When the last transmission is over, which may be before the transmitter is free.
-    pub(super) sending_until: Time,
+    pub(super) pace: Option<Pace>,
+    outage: Option<Outage>,
+    loss: Option<LossModel>,
+    corruption: Option<Corruption>,
+    duplication: Option<Duplication>,
+    /// Up to when the transmitter's time is counted, which may be before it is free.
+    pub(super) busy_until: Time,
 }
 
 /// A transmission: when its first and its last bit go out.
@@ -29,32 +43,77 @@ pub(super) struct Transmission {
     pub(super) ip_len: u32,
 }
 
+/// What becomes of a packet after its transmission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fate {
+    /// Why it dies on this link, if it does.
+    pub(super) dies_of: Option<DropReason>,
+    pub(super) damage: Damage,
+    /// How often it arrives, if it does.
+    pub(super) copies: Copies,
+}
+
+impl Fate {
+    /// Of a packet to which nothing happens.
+    pub(super) const ARRIVES: Fate =
+        Fate { dies_of: None, damage: Damage::None, copies: Copies::One };
+}
+
 impl Extras {
-    /// Nothing where nothing is wanted.
-    pub(super) fn new(outage: Option<Outage>, loss: Option<LossModel>) -> Option<Box<Extras>> {
-        let wanted = outage.is_some() || loss.is_some();
-        wanted.then(|| Box::new(Extras { outage, loss, sending_until: Time::ZERO }))
+    /// What `config` wants, taken out of it; nothing where that is nothing.
+    pub(super) fn of(config: &mut LinkConfig) -> Option<Box<Extras>> {
+        let extras = Extras {
+            pace: config.pace.take(),
+            outage: config.outage.take(),
+            loss: config.loss.take(),
+            corruption: config.corruption.take(),
+            duplication: config.duplication.take(),
+            busy_until: Time::ZERO,
+        };
+        let Extras { pace, outage, loss, corruption, duplication, busy_until: _ } = &extras;
+        let wanted = pace.is_some()
+            || outage.is_some()
+            || loss.is_some()
+            || corruption.is_some()
+            || duplication.is_some();
+        wanted.then(|| Box::new(extras))
     }
 
     /// Whether the transmitter may have to wait although it is free.
     pub(super) fn may_wait(&self) -> bool {
-        self.outage.as_ref().is_some_and(|outage| outage.effect() == OutageEffect::Holds)
+        may_wait(self.outage.as_ref(), self.pace.as_ref())
     }
 
     /// When a packet that could be transmitted at `at` may be looked at again, if not now.
-    pub(super) fn wait_until(&mut self, at: Time, meet: impl FnMut(Window)) -> Option<Time> {
-        self.outage.as_mut()?.held_until(at, meet)
+    pub(super) fn wait_until(
+        &mut self,
+        at: Time,
+        asks: Asks,
+        meet: impl FnMut(Window),
+    ) -> Option<Time> {
+        let held = self.outage.as_mut().and_then(|outage| outage.held_until(at, meet));
+        held.or_else(|| self.pace.as_mut()?.wait_until(at, asks))
     }
 
-    /// Why the packet is lost, or nothing.
-    pub(super) fn fate(
-        &mut self,
-        of: Transmission,
-        meet: impl FnMut(Window),
-    ) -> Option<DropReason> {
+    /// What happens to the packet on its way.
+    pub(super) fn fate(&mut self, of: Transmission, meet: impl FnMut(Window)) -> Fate {
         let outage = self.outage.as_mut();
         let struck = outage.is_some_and(|outage| outage.strikes(of.from, of.out_at, meet));
-        let lost = self.loss.as_mut().and_then(|loss| loss.draw(of.ip_len));
-        if struck { Some(DropReason::Outage) } else { lost }
+        let lost = self.loss.as_mut().and_then(|loss| loss.draw(of.from, of.ip_len));
+        let caught = self.corruption.as_mut().and_then(|damage| damage.draw(of.ip_len));
+        let copies = self.duplication.as_mut().map_or(Copies::One, Duplication::draw);
+        let outage = struck.then_some(DropReason::Outage);
+        let dropped = (caught == Some(CaughtBy::Link)).then_some(DropReason::Corrupted);
+        Fate {
+            dies_of: outage.or(lost).or(dropped),
+            damage: if caught.is_some() { Damage::Done } else { Damage::None },
+            copies,
+        }
     }
+}
+
+/// Whether with these a transmitter may have to wait although it is free.
+pub(super) fn may_wait(outage: Option<&Outage>, pace: Option<&Pace>) -> bool {
+    outage.is_some_and(|outage| outage.effect() == OutageEffect::Holds)
+        || pace.is_some_and(Pace::may_wait)
 }

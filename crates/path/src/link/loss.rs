@@ -4,15 +4,18 @@
 //! packets die however often the link is looked at. A lost packet keeps the transmitter busy like
 //! any other and dies where the far end would have received it.
 
+use super::gilbert::{GilbertConfig, GilbertElliott};
 use crate::Stream;
 use ackord_events::DropReason;
-use ackord_units::Ratio;
+use ackord_units::{Ratio, Time};
 
 /// What the medium does to packets.
 #[derive(Clone, Debug)]
 pub enum LossModel {
     /// Independent losses (Bernoulli).
     Random(RandomLoss),
+    /// Losses in two states.
+    Gilbert(Box<GilbertElliott>),
 }
 
 /// How often something goes wrong, and with what.
@@ -29,11 +32,15 @@ pub enum ErrorRate {
 
 /// Independent losses.
 #[derive(Clone, Debug)]
-pub struct RandomLoss {
+pub struct RandomLoss(Odds);
+
+/// Whether something happens to a packet, drawn for each by itself.
+#[derive(Clone, Debug)]
+pub(super) struct Odds {
     rate: ErrorRate,
     /// The length the threshold is for, where it depends on the length: traffic has few lengths.
     for_ip_len: u32,
-    /// A packet is lost when its draw is below this.
+    /// It happens when the draw is below this.
     threshold: u64,
     always: bool,
     stream: Stream,
@@ -42,34 +49,44 @@ pub struct RandomLoss {
 impl LossModel {
     /// Independent losses at `rate`, drawn from `stream`.
     pub fn random(rate: ErrorRate, stream: Stream) -> LossModel {
-        let mut model = RandomLoss { rate, for_ip_len: 0, threshold: 0, always: false, stream };
-        model.set_for(0);
-        LossModel::Random(model)
+        LossModel::Random(RandomLoss(Odds::new(rate, stream)))
     }
 
-    /// The fate of the packet whose transmission begins: why it is lost, or nothing.
+    /// Losses in two states, drawn from `stream`.
+    pub fn gilbert(config: GilbertConfig, stream: Stream) -> LossModel {
+        LossModel::Gilbert(Box::new(GilbertElliott::new(config, stream)))
+    }
+
+    /// The fate of the packet whose transmission begins at `at`: why it is lost, or nothing.
     #[inline]
-    pub(crate) fn draw(&mut self, ip_len: u32) -> Option<DropReason> {
+    pub(super) fn draw(&mut self, at: Time, ip_len: u32) -> Option<DropReason> {
         match self {
-            LossModel::Random(model) => model.draw(ip_len),
+            LossModel::Random(RandomLoss(odds)) => {
+                let reason = match odds.rate {
+                    ErrorRate::PerPacket(_) => DropReason::RandomLoss,
+                    ErrorRate::PerByte(_) | ErrorRate::PerBit(_) => DropReason::Corrupted,
+                };
+                odds.draw(ip_len).then_some(reason)
+            }
+            LossModel::Gilbert(model) => model.loses(at).then_some(DropReason::RandomLoss),
         }
     }
 }
 
-impl RandomLoss {
+impl Odds {
+    pub(super) fn new(rate: ErrorRate, stream: Stream) -> Odds {
+        let mut odds = Odds { rate, for_ip_len: 0, threshold: 0, always: false, stream };
+        odds.set_for(0);
+        odds
+    }
+
+    /// Whether it happens to a packet of this length.
     #[inline]
-    fn draw(&mut self, ip_len: u32) -> Option<DropReason> {
-        let reason = match self.rate {
-            ErrorRate::PerPacket(_) => DropReason::RandomLoss,
-            ErrorRate::PerByte(_) | ErrorRate::PerBit(_) => {
-                if ip_len != self.for_ip_len {
-                    self.set_for(ip_len);
-                }
-                DropReason::Corrupted
-            }
-        };
-        let lost = self.stream.below_threshold(self.threshold) || self.always;
-        lost.then_some(reason)
+    pub(super) fn draw(&mut self, ip_len: u32) -> bool {
+        if ip_len != self.for_ip_len && !matches!(self.rate, ErrorRate::PerPacket(_)) {
+            self.set_for(ip_len);
+        }
+        self.stream.below_threshold(self.threshold) || self.always
     }
 
     fn set_for(&mut self, ip_len: u32) {

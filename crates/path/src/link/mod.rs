@@ -11,7 +11,9 @@
 //! | `extras.rs` | what a link may have beside all this, and in which order it acts |
 //! | `outage.rs` | [`Outage`]: times in which a link is out |
 //! | `windows.rs`, `sojourn.rs` | [`Windows`], [`Sojourn`]: which times those are |
-//! | `loss.rs` | [`LossModel`]: what the medium loses |
+//! | `pace/` | [`Pace`]: transmitters that are not of one rate |
+//! | `loss.rs`, `gilbert.rs` | [`LossModel`]: what the medium loses |
+//! | `corruption.rs` | [`Corruption`], [`Duplication`]: what it damages, and what arrives twice |
 //! | `jitter.rs` | [`Jitter`]: a propagation delay that is drawn at random |
 //! | `stats.rs` | [`LinkStats`]: plain counters, always on |
 //!
@@ -32,10 +34,13 @@
 //! queue becomes free finds it free.
 
 mod arrival;
+mod corruption;
 mod extras;
+mod gilbert;
 mod jitter;
 mod loss;
 mod outage;
+mod pace;
 mod serializer;
 mod sojourn;
 mod stats;
@@ -55,9 +60,16 @@ use extras::Extras;
 use serializer::Serializer;
 use wire::Wire;
 
+pub use corruption::{CaughtBy, Corruption, Duplication};
+pub use gilbert::{Changes, GilbertConfig, GilbertElliott};
 pub use jitter::{DelayDistribution, DelayShape, Jitter, JitterConfig, PacketOrder, Redraw};
 pub use loss::{ErrorRate, LossModel};
 pub use outage::{Outage, OutageEffect};
+pub use pace::Pace;
+pub use pace::cellular::{Cellular, CellularConfig, Request};
+pub(crate) use pace::opportunities::OPPORTUNITY_BYTES;
+pub use pace::opportunities::Opportunities;
+pub use pace::steps::{RateSteps, RateStepsConfig};
 pub use sojourn::{Sojourn, SojournShape};
 pub use stats::{DropCounts, LinkStats};
 pub use windows::{Window, Windows};
@@ -71,6 +83,8 @@ pub struct LinkConfig {
     pub to: NodeId,
     /// How fast the transmitter is; not zero.
     pub rate: Rate,
+    /// When the transmitter sends, where that is not `rate`.
+    pub pace: Option<Pace>,
     /// Propagation delay, from the end of a packet's transmission to its arrival.
     pub delay: Span,
     /// How the delay is drawn, in place of `delay`; nothing for a delay that never changes.
@@ -81,6 +95,10 @@ pub struct LinkConfig {
     pub outage: Option<Outage>,
     /// What the medium loses; nothing for a perfect medium.
     pub loss: Option<LossModel>,
+    /// What it damages; nothing for a link that delivers packets as they were.
+    pub corruption: Option<Corruption>,
+    /// What arrives twice; nothing where every packet arrives once.
+    pub duplication: Option<Duplication>,
     /// The medium it shares, which then does the transmitting at `rate`; nothing for a link with a
     /// transmitter of its own.
     pub medium: Option<MediumId>,
@@ -144,9 +162,9 @@ pub(crate) struct Place {
 }
 
 impl Link {
-    pub(crate) fn new(id: LinkId, config: LinkConfig, place: Place) -> Link {
-        let propagation = Propagation::new(config.delay, config.jitter);
-        let extras = Extras::new(config.outage, config.loss);
+    pub(crate) fn new(id: LinkId, mut config: LinkConfig, place: Place) -> Link {
+        let propagation = Propagation::new(config.delay, config.jitter.take());
+        let extras = Extras::of(&mut config);
         let may_wait = extras.as_ref().is_some_and(|extras| extras.may_wait());
         let attends = match propagation {
             Propagation::Free(_) => Attends::TransmitterToo,
@@ -212,13 +230,13 @@ impl Link {
 
     /// Whether its transmitter may have to wait although it is free.
     pub(crate) fn may_wait(config: &LinkConfig) -> bool {
-        config.outage.as_ref().is_some_and(|outage| outage.effect() == OutageEffect::Holds)
+        extras::may_wait(config.outage.as_ref(), config.pace.as_ref())
     }
 
     /// How long the transmitter has been sending, up to `now`, if it has caught up with `now`. Not
     /// for links on a medium.
     pub(crate) fn busy_for(&self, now: Time) -> Span {
-        let until = self.extras.as_ref().map_or(self.free_at, |extras| extras.sending_until);
+        let until = self.extras.as_ref().map_or(self.free_at, |extras| extras.busy_until);
         self.stats.busy_for.saturating_sub(until.saturating_since(now))
     }
 

@@ -21,6 +21,8 @@ pub struct LinkStats {
     pub delays_clipped: u64,
     /// Packets on the wire that one sent later overtook, each counted once.
     pub overtaken: u64,
+    /// Packets of which this link made a second one.
+    pub duplicated: u64,
     /// Outages that packets have met; one that nobody meets is not counted.
     pub outages_met: u64,
     /// Packets that died here.

@@ -3,10 +3,12 @@
 //! The transmitter is lazy: it does what it would have done whenever the link is looked at, each
 //! thing at its own instant. See the module above for why nobody can tell.
 
-use super::extras::Transmission;
+use super::corruption::Copies;
+use super::extras::{Fate, Transmission};
+use super::pace::{Asks, Sent};
 use super::telling::tell_met;
 use super::{Attends, Link, Tap};
-use crate::packets::{Packets, Slot};
+use crate::packets::{Damage, Packets, Slot};
 use crate::queue::{Around, Queue, QueueDiscipline, QueueLength};
 use ackord_events::{DropReason, Event, Sink, TapPoint};
 use ackord_units::{Span, Time};
@@ -67,12 +69,12 @@ impl Link {
     #[inline(never)]
     fn transmit_next_with_extras<S: Sink>(&mut self, packets: &mut Packets, sink: &mut S) -> Turn {
         let at = self.free_at;
-        if let Some(later) = self.wait_until(at, sink) {
+        if let Some(later) = self.wait_until(at, Asks::FromQueue, sink) {
             self.free_at = later;
             return Turn::Taken;
         }
         let Some(slot) = self.dequeue(at, packets, sink) else { return Turn::Passed };
-        self.transmit_with_extras(at, slot, sink);
+        self.transmit_with_extras(at, slot, packets, sink);
         Turn::Taken
     }
 
@@ -109,13 +111,13 @@ impl Link {
         at: Time,
         slot: Slot,
         fate: Option<DropReason>,
+        packets: &mut Packets,
         sink: &mut S,
     ) {
-        let lost = match self.extras.is_some() {
-            true => self.fate(Transmission { from: at, out_at: at, ip_len: slot.ip_len }, sink),
-            false => None,
-        };
-        self.put_on_wire(at, slot, fate.or(lost));
+        let of = Transmission { from: at, out_at: at, ip_len: slot.ip_len };
+        let drawn = self.fate(of, sink);
+        let fate = Fate { dies_of: fate.or(drawn.dies_of), ..drawn };
+        self.meet_fate(at, slot, (at, fate), packets, sink);
     }
 
     /// The medium was taken for this link's packets.
@@ -147,7 +149,7 @@ impl Link {
         packets: &mut Packets,
         sink: &mut S,
     ) {
-        if let Some(later) = self.wait_until(now, sink) {
+        if let Some(later) = self.wait_until(now, Asks::Fresh, sink) {
             self.free_at = later;
             return self.enqueue(now, slot, packets, sink);
         }
@@ -161,7 +163,7 @@ impl Link {
         if let Some(slot) = passed {
             self.tell_dequeued(now, &packets[slot], Span::ZERO, sink);
             match self.extras.is_some() {
-                true => self.transmit_with_extras(now, slot, sink),
+                true => self.transmit_with_extras(now, slot, packets, sink),
                 false => self.transmit(now, slot),
             }
         }
@@ -197,30 +199,58 @@ impl Link {
         self.put_on_wire(self.free_at, slot, None);
     }
 
-    fn transmit_with_extras<S: Sink>(&mut self, from: Time, slot: Slot, sink: &mut S) {
+    fn transmit_with_extras<S: Sink>(
+        &mut self,
+        from: Time,
+        slot: Slot,
+        packets: &mut Packets,
+        sink: &mut S,
+    ) {
         let ip_len = slot.ip_len;
-        let takes = self.serializer.time_for(ip_len);
-        let out_at = from + takes;
-        self.free_at = out_at;
+        let Some(extras) = &mut self.extras else { return self.transmit(from, slot) };
+        let sent = match &mut extras.pace {
+            Some(pace) => pace.send(from, ip_len),
+            None => Sent::evenly(from, self.serializer.time_for(ip_len)),
+        };
+        extras.busy_until = sent.busy_until;
+        self.free_at = sent.free_at;
         self.stats.packets += 1;
         self.stats.bytes += u64::from(ip_len);
-        self.stats.busy_for += takes;
-        if let Some(extras) = &mut self.extras {
-            extras.sending_until = out_at;
+        self.stats.busy_for += sent.takes;
+        let drawn = self.fate(Transmission { from, out_at: sent.out_at, ip_len }, sink);
+        let fate = Fate { dies_of: sent.fate.or(drawn.dies_of), ..drawn };
+        self.meet_fate(from, slot, (sent.released_at, fate), packets, sink);
+    }
+
+    /// A packet transmitted from `from` on is on its way from `out_at` on, perhaps twice.
+    fn meet_fate<S: Sink>(
+        &mut self,
+        from: Time,
+        slot: Slot,
+        (out_at, fate): (Time, Fate),
+        packets: &mut Packets,
+        sink: &mut S,
+    ) {
+        let slot = if fate.damage == Damage::Done { slot.damaged() } else { slot };
+        self.put_on_wire(out_at, slot, fate.dies_of);
+        if fate.copies == Copies::Two && fate.dies_of.is_none() {
+            self.stats.duplicated += 1;
+            sink.emit(from, Event::PacketDuplicated { link: self.id, packet: &packets[slot] });
+            let copy = packets.duplicate(slot);
+            self.put_on_wire(out_at, copy, None);
         }
-        let fate = self.fate(Transmission { from, out_at, ip_len }, sink);
-        self.put_on_wire(out_at, slot, fate);
     }
 
     /// When a packet that could be transmitted at `at` may be, if not at once.
-    fn wait_until<S: Sink>(&mut self, at: Time, sink: &mut S) -> Option<Time> {
+    fn wait_until<S: Sink>(&mut self, at: Time, asks: Asks, sink: &mut S) -> Option<Time> {
         let Link { extras, id, stats, .. } = self;
-        extras.as_mut()?.wait_until(at, |met| tell_met(met, *id, at, stats, sink))
+        extras.as_mut()?.wait_until(at, asks, |met| tell_met(met, *id, at, stats, sink))
     }
 
-    /// Why a packet dies on the way, or nothing.
-    fn fate<S: Sink>(&mut self, of: Transmission, sink: &mut S) -> Option<DropReason> {
+    /// What becomes of a packet on the way.
+    fn fate<S: Sink>(&mut self, of: Transmission, sink: &mut S) -> Fate {
         let Link { extras, id, stats, .. } = self;
-        extras.as_mut()?.fate(of, |met| tell_met(met, *id, of.from, stats, sink))
+        let Some(extras) = extras else { return Fate::ARRIVES };
+        extras.fate(of, |met| tell_met(met, *id, of.from, stats, sink))
     }
 }

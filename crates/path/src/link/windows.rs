@@ -60,6 +60,15 @@ impl Sequence {
         Sequence { windows, next: 0, from: Time::ZERO }
     }
 
+    /// Drawn windows begin with one that is there at the start of the run; of exponential lengths
+    /// what is left of it is as long as all of it.
+    pub(super) fn begin_inside(&mut self) -> Window {
+        if let Windows::Drawn { length, stream, .. } = &mut self.windows {
+            self.from = Time::ZERO + length.draw(stream);
+        }
+        Window { began: Time::ZERO, ends: self.from }
+    }
+
     /// The next window, which lasts longer than nothing.
     pub(super) fn next(&mut self) -> Window {
         loop {

@@ -124,7 +124,13 @@ impl Frames {
     }
 
     /// Hands on what no earlier frame holds back: it is at the far end of the air at `at`.
-    pub(super) fn release<S: Sink>(&mut self, at: Time, link: &mut Link, sink: &mut S) {
+    pub(super) fn release<S: Sink>(
+        &mut self,
+        at: Time,
+        link: &mut Link,
+        packets: &mut Packets,
+        sink: &mut S,
+    ) {
         while let Some(frame) = self.0.front().copied() {
             let fate = match frame.state {
                 FrameState::Pending => return,
@@ -132,7 +138,7 @@ impl Frames {
                 FrameState::Lost => Some(DropReason::RetryLimit),
             };
             self.0.pop_front();
-            link.launch(at, frame.slot, fate, sink);
+            link.launch(at, frame.slot, fate, packets, sink);
         }
     }
 }

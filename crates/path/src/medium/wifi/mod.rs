@@ -312,7 +312,7 @@ impl Wifi {
                 let takes = load.data_time + airtime.response();
                 let outcome = frames.settle(load, air, &mut Errors::of(config, airtime));
                 let arrived = outcome.received > 0;
-                frames.release(now + load.data_time, link, sink);
+                frames.release(now + load.data_time, link, packets, sink);
                 let settled = arrived || outcome.given_up > 0;
                 *on_air = Some(if settled { Attempt::Settled } else { Attempt::Failed });
                 link.count_airtime(takes);

@@ -1,0 +1,66 @@
+//! Packets that are damaged on the way, and packets that arrive twice.
+//!
+//! Where damage is noticed makes a difference: a link layer with a check of its own drops the
+//! packet at the far end of the link; without one it is carried on, takes its time on every link
+//! behind, and the host discards it because a checksum does not hold.
+//!
+//! Not modelled: which bits are damaged, and so routers that discard a packet with a damaged IP
+//! header, checksums that hold by chance (1 in 65 536), and captures of damaged packets, which show
+//! them as they were. Who could notice: nobody but a reader of captures.
+
+use super::loss::{ErrorRate, Odds};
+use crate::Stream;
+use ackord_units::Ratio;
+
+/// Who notices that a packet is damaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaughtBy {
+    /// The link's far end, which drops it there.
+    Link,
+    /// The host it is for, which discards it.
+    Host,
+}
+
+/// Damage to packets.
+#[derive(Clone, Debug)]
+pub struct Corruption {
+    odds: Odds,
+    caught_by: CaughtBy,
+}
+
+impl Corruption {
+    /// Damage at `rate`, drawn from `stream`.
+    pub fn new(rate: ErrorRate, caught_by: CaughtBy, stream: Stream) -> Corruption {
+        Corruption { odds: Odds::new(rate, stream), caught_by }
+    }
+
+    /// Who will notice that this packet is damaged, if it is.
+    pub(super) fn draw(&mut self, ip_len: u32) -> Option<CaughtBy> {
+        self.odds.draw(ip_len).then_some(self.caught_by)
+    }
+}
+
+/// Packets that arrive twice.
+#[derive(Clone, Debug)]
+pub struct Duplication {
+    share: Ratio,
+    stream: Stream,
+}
+
+impl Duplication {
+    /// Each packet arrives twice with this probability, drawn from `stream`.
+    pub fn new(share: Ratio, stream: Stream) -> Duplication {
+        Duplication { share, stream }
+    }
+
+    pub(super) fn draw(&mut self) -> Copies {
+        if self.stream.chance(self.share) { Copies::Two } else { Copies::One }
+    }
+}
+
+/// How often a packet arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Copies {
+    One,
+    Two,
+}

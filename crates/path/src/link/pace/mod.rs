@@ -1,0 +1,91 @@
+//! Transmitters that are not of one rate.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `steps.rs` | [`RateSteps`]: a rate that changes at given times |
+//! | `opportunities.rs` | [`Opportunities`]: instants at which so many bytes may go, from a trace |
+//! | `cellular.rs` | [`Cellular`]: slots, grants and retransmissions of a cellular hop |
+//!
+//! Each is asked two things, always at instants that do not go back: until when a packet that could
+//! go has to wait, and, once it goes, when it is out and when the next may follow. What a packet is
+//! told depends on the packets before it alone, so a transmitter may be asked late.
+
+pub(super) mod cellular;
+pub(super) mod opportunities;
+pub(super) mod steps;
+
+use ackord_events::DropReason;
+use ackord_units::{Span, Time};
+use cellular::Cellular;
+use opportunities::Opportunities;
+use steps::RateSteps;
+
+/// When a transmitter sends, where that is not one rate.
+#[derive(Clone, Debug)]
+pub enum Pace {
+    /// A rate that changes at given times.
+    Steps(Box<RateSteps>),
+    /// Delivery opportunities.
+    Opportunities(Box<Opportunities>),
+    /// A cellular hop.
+    Cellular(Box<Cellular>),
+}
+
+/// Whether a packet has been waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asks {
+    /// It has just come and found the transmitter free.
+    Fresh,
+    /// It comes out of the queue.
+    FromQueue,
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sent {
+    /// When it is out.
+    pub(super) out_at: Time,
+    /// When it is on its way: later, where what went before holds it back.
+    pub(super) released_at: Time,
+    /// When the next one may be sent.
+    pub(super) free_at: Time,
+    /// How much of the transmitter's time it took, all of it before `busy_until`.
+    pub(super) takes: Span,
+    pub(super) busy_until: Time,
+    /// Why it is lost, if it is.
+    pub(super) fate: Option<DropReason>,
+}
+
+impl Sent {
+    /// At one rate, from the first bit to the last.
+    pub(super) fn evenly(from: Time, takes: Span) -> Sent {
+        let out_at = from + takes;
+        let (released_at, free_at, busy_until) = (out_at, out_at, out_at);
+        Sent { out_at, released_at, free_at, takes, busy_until, fate: None }
+    }
+}
+
+impl Pace {
+    /// Whether the transmitter may have to wait although it is free.
+    pub(super) fn may_wait(&self) -> bool {
+        !matches!(self, Pace::Steps(_))
+    }
+
+    /// When a packet that could be sent at `at` may be, if not at once.
+    pub(super) fn wait_until(&mut self, at: Time, asks: Asks) -> Option<Time> {
+        match self {
+            Pace::Steps(_) => None,
+            Pace::Opportunities(pace) => pace.wait_until(at, asks),
+            Pace::Cellular(pace) => pace.wait_until(at, asks),
+        }
+    }
+
+    /// Sends a packet at `at`, which is now.
+    pub(super) fn send(&mut self, at: Time, ip_len: u32) -> Sent {
+        match self {
+            Pace::Steps(pace) => pace.send(at, ip_len),
+            Pace::Opportunities(pace) => pace.send(at, ip_len),
+            Pace::Cellular(pace) => pace.send(at, ip_len),
+        }
+    }
+}
