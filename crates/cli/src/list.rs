@@ -80,6 +80,9 @@ fn mechanisms() -> Vec<&'static Mechanism> {
         .chain(ackord_path::registry::JITTER)
         .chain(ackord_path::registry::OUTAGE)
         .chain(ackord_path::registry::LOSS)
+        .chain(ackord_path::registry::CORRUPTION)
+        .chain(ackord_path::registry::DUPLICATION)
+        .chain(ackord_path::registry::RATE_CHANGES)
         .chain(ackord_path::registry::MEDIUM)
         .chain(ackord_path::registry::PROXY)
         .chain(ackord_traffic::registry::WORKLOAD)
@@ -142,6 +145,7 @@ fn kind_name(kind: &KnobKind) -> &'static str {
         KnobKind::Bytes { .. } => "bytes",
         KnobKind::BytesList { .. } => "bytes-list",
         KnobKind::SpanList { .. } => "span-list",
+        KnobKind::RateList { .. } => "rate-list",
         KnobKind::Rate { .. } => "rate",
         KnobKind::Ratio => "ratio",
         KnobKind::Choice(_) => "choice",

@@ -9,7 +9,7 @@ use ackord_traffic::registry::Transport;
 use ackord_units::{Choice, KnobValue, Ratio};
 use ackord_wire::Side;
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 impl Scenario {
     /// The scenario as a TOML file that says everything. Reading it gives an equal scenario.
@@ -21,14 +21,14 @@ impl Scenario {
             quoted(&self.purpose),
             quoted(&self.source),
             self.seed,
-            self.physics()
+            self.physics(Label::Said)
         )
     }
 
     /// 16 hexadecimal digits that stand for what is simulated: the canonical form without name,
     /// purpose, source and seed (the first 64 bits of its SHA-256).
     pub fn hash(&self) -> String {
-        let text = format!("version = {}\n{}", self.version, self.physics());
+        let text = format!("version = {}\n{}", self.version, self.physics(Label::LeftOut));
         let digest = Sha256::digest(text.as_bytes());
         digest.iter().take(8).fold(String::new(), |mut hex, byte| {
             let _ = write!(hex, "{byte:02x}");
@@ -37,7 +37,7 @@ impl Scenario {
     }
 
     /// Everything but what only labels the scenario.
-    fn physics(&self) -> String {
+    fn physics(&self, label: Label) -> String {
         let mut text = format!("duration = \"{}\"\n\n", self.duration);
         for node in &self.nodes {
             let table = match node.kind {
@@ -47,7 +47,7 @@ impl Scenario {
             line(&mut text, &format!("[{table}.{}]", node.name));
         }
         for link in &self.links {
-            text.push_str(&self.link(link));
+            text.push_str(&self.link(link, label));
         }
         for proxy in &self.proxies {
             text.push_str(&self.proxy(proxy));
@@ -65,23 +65,16 @@ impl Scenario {
         text
     }
 
-    fn link(&self, link: &Link) -> String {
+    fn link(&self, link: &Link, label: Label) -> String {
         let (from, to) = (&self.node(link.from).name, &self.node(link.to).name);
         let mut text = format!("\n[[links]]\nname = \"{}\"\n", link.name);
         line(&mut text, &format!("from = \"{from}\"\nto = \"{to}\""));
-        text.push_str(&direction(&link.forward));
+        text.push_str(&direction(&link.forward, None, label));
         if let Some(medium) = &link.medium {
             line(&mut text, &format!("medium = {}", choice(medium)));
         }
         line(&mut text, "[links.reverse]");
-        text.push_str(&direction(&link.reverse));
-        if link.forward.jitter.is_some() && link.reverse.jitter.is_none() {
-            line(&mut text, "jitter = \"none\"");
-        }
-        if link.forward.outage.is_some() && link.reverse.outage.is_none() {
-            line(&mut text, "outage = \"none\"");
-        }
-        text
+        text + &direction(&link.reverse, Some(&link.forward), label)
     }
 
     fn proxy(&self, proxy: &Proxy) -> String {
@@ -140,19 +133,54 @@ fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
-fn direction(direction: &Direction) -> String {
+/// One direction of a link. What it does not have is not said, so that scenarios older than a key
+/// keep their hash, unless it is said of the direction it would be taken over from.
+fn direction(direction: &Direction, inherited: Option<&Direction>, label: Label) -> String {
+    let mut text = format!("rate = \"{}\"\ndelay = \"{}\"\n", direction.rate, direction.delay);
+    // Last, where the first of these keys has always had it.
+    let mut none = String::new();
+    let mut perhaps =
+        |text: &mut String, key, of: fn(&Direction) -> Option<&Choice>| match of(direction) {
+            Some(chosen) => line(text, &format!("{key} = {}", choice(chosen))),
+            None if inherited.is_some_and(|inherited| of(inherited).is_some()) => {
+                line(&mut none, &format!("{key} = \"none\""));
+            }
+            None => {}
+        };
+    perhaps(&mut text, "jitter", |direction| direction.jitter.as_ref());
+    perhaps(&mut text, "rate_changes", |direction| direction.rate_changes.as_ref());
+    text.push_str(&trace(direction, inherited, label));
+    line(&mut text, &format!("queue = {}", choice(&direction.queue)));
+    perhaps(&mut text, "outage", |direction| direction.outage.as_ref());
     let loss = direction.loss.as_ref().map_or("\"none\"".to_owned(), choice);
-    // What a direction does not have is not said: scenarios older than the key keep their hash.
-    let outage = direction.outage.as_ref().map(|outage| format!("outage = {}\n", choice(outage)));
-    let jitter = direction.jitter.as_ref().map(|jitter| format!("jitter = {}\n", choice(jitter)));
-    format!(
-        "rate = \"{}\"\ndelay = \"{}\"\n{}queue = {}\n{}loss = {loss}\n",
-        direction.rate,
-        direction.delay,
-        jitter.unwrap_or_default(),
-        choice(&direction.queue),
-        outage.unwrap_or_default()
-    )
+    line(&mut text, &format!("loss = {loss}"));
+    perhaps(&mut text, "corrupt", |direction| direction.corrupt.as_ref());
+    perhaps(&mut text, "duplicate", |direction| direction.duplicate.as_ref());
+    text + &none
+}
+
+/// What is in the file is said by its hash; where it lies is only a label.
+fn trace(direction: &Direction, inherited: Option<&Direction>, label: Label) -> String {
+    match &direction.trace {
+        Some(trace) => {
+            let file = match label {
+                Label::Said => format!("file = {}, ", quoted(trace.file())),
+                Label::LeftOut => String::new(),
+            };
+            format!("trace = {{ {file}sha256 = \"{}\" }}\n", trace.sha256())
+        }
+        None if inherited.is_some_and(|inherited| inherited.trace.is_some()) => {
+            "trace = \"none\"\n".to_owned()
+        }
+        None => String::new(),
+    }
+}
+
+/// Whether what only labels something is written.
+#[derive(Clone, Copy)]
+enum Label {
+    Said,
+    LeftOut,
 }
 
 fn tcp(tcp: &TcpChoices) -> String {
@@ -186,17 +214,17 @@ fn value_text(value: &KnobValue) -> String {
                 values.iter().map(|(flow, number)| format!("{flow} = {number:?}")).collect();
             format!("{{ {} }}", parts.join(", "))
         }
-        KnobValue::BytesList(values) => {
-            let parts: Vec<_> = values.iter().map(|value| format!("\"{value}\"")).collect();
-            format!("[{}]", parts.join(", "))
-        }
-        KnobValue::SpanList(values) => {
-            let parts: Vec<_> = values.iter().map(|value| format!("\"{value}\"")).collect();
-            format!("[{}]", parts.join(", "))
-        }
+        KnobValue::BytesList(values) => list_text(values),
+        KnobValue::SpanList(values) => list_text(values),
+        KnobValue::RateList(values) => list_text(values),
         KnobValue::Ratio(ratio) => format!("\"{}\"", ratio_text(*ratio)),
         value => format!("\"{value}\""),
     }
+}
+
+fn list_text<Q: Display>(values: &[Q]) -> String {
+    let parts: Vec<_> = values.iter().map(|value| format!("\"{value}\"")).collect();
+    format!("[{}]", parts.join(", "))
 }
 
 /// The ratio as people write it, if that says all of it.

@@ -7,7 +7,7 @@ use crate::model::Scenario;
 use crate::overrides::{self, Override};
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use toml::de::DeTable;
 
 /// Larger than any file a person writes; keeps an endless file from filling memory.
@@ -18,13 +18,24 @@ const MAX_FILE: u64 = 16 * 1024 * 1024;
 pub struct ScenarioFile {
     name: String,
     text: String,
+    /// Where other files are to which it refers; the working directory when absent.
+    folder: Option<PathBuf>,
     overrides: Vec<Override>,
 }
 
 impl ScenarioFile {
-    /// A scenario's text; `name` stands in errors.
+    /// A scenario's text; `name` stands in errors. Files to which it refers are looked for from the
+    /// working directory.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> ScenarioFile {
-        ScenarioFile { name: name.into(), text: text.into(), overrides: Vec::new() }
+        let (name, text) = (name.into(), text.into());
+        ScenarioFile { name, text, folder: None, overrides: Vec::new() }
+    }
+
+    /// The same text, whose files are in `folder`.
+    #[must_use]
+    pub fn in_folder(mut self, folder: impl Into<PathBuf>) -> ScenarioFile {
+        self.folder = Some(folder.into());
+        self
     }
 
     /// Reads the file at `path`. Where there is none, a path like a bare name, or one that ends in
@@ -33,7 +44,10 @@ impl ScenarioFile {
         let path = path.as_ref();
         let name = path.display().to_string();
         match read(path) {
-            Ok(text) => Ok(ScenarioFile::new(name, text)),
+            Ok(text) => {
+                let folder = path.parent().unwrap_or(Path::new(""));
+                Ok(ScenarioFile::new(name, text).in_folder(folder))
+            }
             Err(wrong) => {
                 let missing = matches!(wrong, Wrong::Unreadable(Unreadable::NotFound { .. }));
                 match library_name(path).and_then(library::text).filter(|_| missing) {
@@ -84,7 +98,8 @@ impl ScenarioFile {
         if !problems.is_empty() {
             return Err(self.errors(problems));
         }
-        crate::check::check(document).map_err(|problems| self.errors(problems))
+        crate::check::check(document, self.folder.as_deref())
+            .map_err(|problems| self.errors(problems))
     }
 
     fn errors(&self, mut problems: Vec<Problem>) -> Errors {

@@ -49,6 +49,8 @@ pub(crate) enum Shape {
     },
     /// The five choices of an endpoint and its own knobs.
     Tcp,
+    /// The name of a trace file, or a table with `file` and `sha256`, or `none`.
+    Trace,
     /// A span, or a table with `from` and `to`.
     Start,
     Table(&'static [Key]),
@@ -155,6 +157,19 @@ pub(crate) static LINK: &[Key] = &[
         "How the propagation delay is drawn at random, each direction for itself",
     ),
     optional(
+        "rate_changes",
+        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::RATE_CHANGES, kind: Kind::Named },
+        "none",
+        "How the rate changes in the course of the run",
+    ),
+    optional(
+        "trace",
+        Shape::Trace,
+        "none",
+        "A file of delivery opportunities in mahimahi's format, from this file's folder: it then \
+         says when packets leave, and `rate` only what queues take the rate to be",
+    ),
+    optional(
         "queue",
         Shape::Choice { mechanisms: ackord_path::registry::QUEUE, kind: Kind::Inherited },
         "drop-tail",
@@ -173,11 +188,24 @@ pub(crate) static LINK: &[Key] = &[
         "What the wire loses",
     ),
     optional(
+        "corrupt",
+        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::CORRUPTION, kind: Kind::Named },
+        "none",
+        "What it damages",
+    ),
+    optional(
+        "duplicate",
+        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::DUPLICATION, kind: Kind::Named },
+        "none",
+        "What arrives twice",
+    ),
+    optional(
         "medium",
         Shape::ChoiceOrNone { mechanisms: ackord_path::registry::MEDIUM, kind: Kind::Named },
         "none",
-        "What both directions share: they then take turns, and `rate` is the rate of a \
-         transmission without the medium's overheads",
+        "What both directions are on: `wifi`, where they take turns and `rate` is the rate of a \
+         transmission without the medium's overheads, or `cellular`, where `rate` is what the \
+         scheduler gives",
     ),
     optional(
         "reverse",
@@ -198,6 +226,21 @@ pub(crate) static REVERSE: &[Key] = &[
         "How the propagation delay is drawn; `none` where forward has jitter and reverse has not",
     ),
     optional(
+        "rate_changes",
+        Shape::ChoiceOrNone {
+            mechanisms: ackord_path::registry::RATE_CHANGES,
+            kind: Kind::Inherited,
+        },
+        "as forward",
+        "How the rate changes; `none` where forward changes and reverse does not",
+    ),
+    optional(
+        "trace",
+        Shape::Trace,
+        "as forward",
+        "A file of delivery opportunities; `none` where only forward has one",
+    ),
+    optional(
         "queue",
         Shape::Choice { mechanisms: ackord_path::registry::QUEUE, kind: Kind::Inherited },
         "as forward",
@@ -214,6 +257,24 @@ pub(crate) static REVERSE: &[Key] = &[
         Shape::ChoiceOrNone { mechanisms: ackord_path::registry::LOSS, kind: Kind::Inherited },
         "as forward",
         "What the wire loses; `none` where forward loses and reverse does not",
+    ),
+    optional(
+        "corrupt",
+        Shape::ChoiceOrNone {
+            mechanisms: ackord_path::registry::CORRUPTION,
+            kind: Kind::Inherited,
+        },
+        "as forward",
+        "What it damages; `none` where forward damages and reverse does not",
+    ),
+    optional(
+        "duplicate",
+        Shape::ChoiceOrNone {
+            mechanisms: ackord_path::registry::DUPLICATION,
+            kind: Kind::Inherited,
+        },
+        "as forward",
+        "What arrives twice; `none` where forward duplicates and reverse does not",
     ),
 ];
 
@@ -245,6 +306,12 @@ pub(crate) static PROXY: &[Key] = &[
         "never",
         "When it begins anew, knowing nothing; after `dies`",
     ),
+];
+
+/// A trace, where the file is to be the one meant.
+pub(crate) static TRACE: &[Key] = &[
+    required("file", Shape::Text, "The file, from the scenario's folder", "file = \"up.trace\""),
+    optional("sha256", Shape::Text, "whatever is in the file", "What stands for its content"),
 ];
 
 /// A flow.
@@ -322,8 +389,11 @@ pub(crate) static TCP: &[(&str, &[Mechanism], &str, &str)] = &[
 pub(crate) const CHOICES: &[&str] = &[
     "queue",
     "jitter",
+    "rate_changes",
     "outage",
     "loss",
+    "corrupt",
+    "duplicate",
     "medium",
     "proxy",
     "traffic",

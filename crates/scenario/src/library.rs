@@ -37,6 +37,14 @@ pub fn library() -> impl Iterator<Item = (&'static str, &'static str)> {
     LIBRARY.iter().copied()
 }
 
+/// Trace files to which library scenarios refer, by the name they use.
+static TRACES: &[(&str, &str)] = &[];
+
+/// The text of the trace file of this name.
+pub(crate) fn trace(name: &str) -> Option<&'static str> {
+    TRACES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
 /// The text of the library scenario of this name.
 pub(crate) fn text(name: &str) -> Option<&'static str> {
     library().find(|(known, _)| *known == name).map(|(_, text)| text)

@@ -1,9 +1,12 @@
 //! What a checked scenario file says, as values: every name resolved, every group expanded, every
 //! knob filled in.
 
+use ackord_path::Trace;
 use ackord_traffic::registry::{Transport, transport_of};
 use ackord_units::{Choice, Rate, Span};
 use ackord_wire::{NodeId, Side};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
 
 /// A checked scenario. Whoever holds one can build it: names resolve, every flow has a path, every
 /// value is in range.
@@ -78,7 +81,8 @@ pub enum Way {
     Reverse,
 }
 
-/// One direction of a link: queue, transmitter, wire, in that order.
+/// One direction of a link: queue, transmitter, wire, in that order. What happens to a packet on
+/// the wire: outage, loss, damage, duplication, in that order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Direction {
     /// Transmission rate; more than zero.
@@ -87,12 +91,52 @@ pub struct Direction {
     pub delay: Span,
     /// How the delay is drawn ([`ackord_path::registry::JITTER`]); constant when absent.
     pub jitter: Option<Choice>,
+    /// How the rate changes ([`ackord_path::registry::RATE_CHANGES`]); never when absent.
+    pub rate_changes: Option<Choice>,
+    /// When packets are delivered, in place of `rate`, which then only says what queues take it to
+    /// be; nothing for a transmitter of that rate.
+    pub trace: Option<TraceFile>,
     /// The queue before the transmitter ([`ackord_path::registry::QUEUE`]).
     pub queue: Choice,
     /// When it is out ([`ackord_path::registry::OUTAGE`]); never when absent.
     pub outage: Option<Choice>,
     /// What the wire loses ([`ackord_path::registry::LOSS`]); nothing when absent.
     pub loss: Option<Choice>,
+    /// What it damages ([`ackord_path::registry::CORRUPTION`]); nothing when absent.
+    pub corrupt: Option<Choice>,
+    /// What arrives twice ([`ackord_path::registry::DUPLICATION`]); nothing when absent.
+    pub duplicate: Option<Choice>,
+}
+
+/// A file of delivery opportunities, as it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceFile {
+    file: String,
+    sha256: String,
+    trace: Arc<Trace>,
+}
+
+impl TraceFile {
+    pub(crate) fn new(file: String, trace: Trace) -> TraceFile {
+        let digest = Sha256::digest(trace.to_text().as_bytes());
+        let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        TraceFile { file, sha256, trace: Arc::new(trace) }
+    }
+
+    /// Its name as the scenario has it.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// What stands for its content: the SHA-256 of its numbers, one per line, in hexadecimal.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    /// What is in it.
+    pub fn trace(&self) -> &Arc<Trace> {
+        &self.trace
+    }
 }
 
 /// A place for a middle box at a wireless link.

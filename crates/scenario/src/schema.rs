@@ -78,6 +78,9 @@ fn shape(shape: &Shape) -> Value {
             json!({ "anyOf": [{ "const": "none" }, choice(mechanisms, kind)] })
         }
         Shape::Tcp => json!({ "$ref": "#/$defs/tcp" }),
+        Shape::Trace => json!({
+            "anyOf": [{ "type": "string", "minLength": 1 }, Value::Object(table(keys::TRACE))],
+        }),
         Shape::Start => json!({
             "anyOf": [{ "$ref": "#/$defs/span" }, Value::Object(table(keys::START))],
         }),
@@ -201,6 +204,11 @@ fn knob_kind(kind: &KnobKind) -> Value {
             "type": "array",
             "minItems": 1,
             "items": quantity::<Span>(),
+        }),
+        KnobKind::RateList { .. } => json!({
+            "type": "array",
+            "minItems": 1,
+            "items": quantity::<Rate>(),
         }),
         KnobKind::Rate { .. } => quantity::<Rate>(),
         KnobKind::Ratio => quantity::<Ratio>(),

@@ -33,7 +33,7 @@ fn check(path: &Path) -> Result<(), Errors> {
         .filter_map(|line| line.strip_prefix("#! --set "))
         .map(|text| text.parse().expect("the overrides have the right form"))
         .collect();
-    ScenarioFile::new(name, text).with_overrides(overrides).check().map(|_| ())
+    ScenarioFile::new(name, text).in_folder("tests").with_overrides(overrides).check().map(|_| ())
 }
 
 #[test]

@@ -40,6 +40,12 @@ fn knob_value(kind: KnobKind) -> BoxedStrategy<String> {
         KnobKind::PerFlow { min, max } => (min..=max, min..=max)
             .prop_map(|(all, one)| format!("{{ \"up-*\" = {all:?}, up-2 = {one:?} }}"))
             .boxed(),
+        KnobKind::RateList { min, max } => {
+            let rate = min.as_bits_per_sec()..=max.as_bits_per_sec();
+            prop::collection::vec(rate.prop_map(|bits| format!("\"{bits} bit/s\"")), 1..4)
+                .prop_map(|list| format!("[{}]", list.join(", ")))
+                .boxed()
+        }
         KnobKind::SpanList { min, max } => {
             prop::collection::vec(min.as_nanos()..=max.as_nanos(), 1..4)
                 .prop_map(|spans| {
@@ -108,6 +114,22 @@ fn outage() -> BoxedStrategy<String> {
     prop_oneof![Just("\"none\"".to_owned()), listed, choice(random)].boxed()
 }
 
+/// Damage and duplication as people write them.
+fn impairments() -> BoxedStrategy<String> {
+    (0.0..=1.0f64, 0.0..=1.0f64, 0..4_u8)
+        .prop_map(|(damage, twice, both)| {
+            let none = "\"none\"".to_owned();
+            let corrupt = format!("{{ kind = \"random\", per_bit = \"{damage} of 1\" }}");
+            let duplicate = format!("{{ kind = \"random\", per_packet = \"{twice} of 1\" }}");
+            format!(
+                "corrupt = {}, duplicate = {}",
+                if both & 1 == 1 { corrupt } else { none.clone() },
+                if both & 2 == 2 { duplicate } else { none },
+            )
+        })
+        .boxed()
+}
+
 fn tcp() -> BoxedStrategy<String> {
     use ackord_tcp::registry::{ACK, CONGESTION, ENDPOINT, LOSS, NAGLE, RECOVERY};
     let families = [
@@ -139,7 +161,7 @@ fn file() -> impl Strategy<Value = String> {
     let traffic = choice(ackord_traffic::registry::WORKLOAD);
     let jitter = || prop::option::of(choice(ackord_path::registry::JITTER));
     let queues = (queue(), queue(), jitter(), jitter());
-    let outages = (outage(), outage());
+    let outages = (outage(), (outage(), impairments()));
     let link = (queues, (link_loss(), outages), medium, 1u64..100_000_000_000, 0u64..1_000_000_000);
     let ends = (tcp(), tcp(), tcp(), select(&["client", "server"][..]));
     let start = (0u64..1_000, 0u64..1_000);
@@ -155,7 +177,7 @@ fn file() -> impl Strategy<Value = String> {
             let duration = 2_000 + more;
             let last = first + last;
             let or_none = |jitter: Option<String>| jitter.unwrap_or("\"none\"".to_owned());
-            let (outage, outage_back) = outages;
+            let (outage, (outage_back, impairments)) = outages;
             let (jitter, jitter_back) = (or_none(jitter), or_none(jitter_back));
             // Datagrams have no endpoints.
             let endpoints = match traffic.contains("\"cbr\"") {
@@ -194,7 +216,9 @@ to = "b"
 rate = "1 Gbit/s"
 delay = "0 s"
 outage = {outage}
-reverse = {{ outage = {outage_back} }}
+corrupt = {{ kind = "random", per_bit = "1 %", caught_by = "link" }}
+rate_changes = {{ kind = "schedule", at = ["{delay} ns"], to = ["{rate} bit/s"] }}
+reverse = {{ outage = {outage_back}, {impairments}, rate_changes = "none" }}
 [[proxies]]
 name = "box"
 at = "r"

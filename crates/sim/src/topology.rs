@@ -3,15 +3,18 @@
 use ackord_events::LinkId;
 use ackord_events::ProxyId;
 use ackord_path::registry::{
-    self, QueueContext, build_jitter, build_loss, build_medium, build_outage, build_proxy,
-    build_queue, outage_is_shared,
+    self, LinkWay, QueueContext, build_cellular, build_corruption, build_duplication, build_jitter,
+    build_loss, build_medium, build_outage, build_proxy, build_queue, build_rate_changes,
+    medium_is_shared, outage_is_shared,
 };
 use ackord_path::{
-    Graph, GraphError, Lifetime, LinkConfig, MediumId, ProxyConfig, Role, Stream, Tap,
+    Graph, GraphError, Lifetime, LinkConfig, MediumId, Opportunities, Pace, ProxyConfig, Role,
+    Stream, Tap,
 };
 use ackord_scenario::{Link, NodeKind, Proxy, Scenario, Way};
 use ackord_units::{Span, Time};
 use ackord_wire::FlowId;
+use std::sync::Arc;
 
 /// A graph, and which of its links is which in the scenario.
 #[derive(Debug)]
@@ -74,6 +77,7 @@ pub fn build_topology(scenario: &Scenario, seed: u64) -> Result<Topology, BuildE
         let element = |error| BuildError::Element { link: link.name.clone(), error };
         let medium = match &link.medium {
             None => None,
+            Some(choice) if !medium_is_shared(choice) => None,
             Some(choice) => {
                 let stream = Stream::for_element(seed, &format!("links/{}/medium", link.name));
                 let config = build_medium(choice, link.forward.rate, stream).map_err(element)?;
@@ -145,6 +149,7 @@ fn link_config(
     };
     let jitter = direction.jitter.as_ref();
     let loss = direction.loss.as_ref();
+    let (corrupt, duplicate) = (direction.corrupt.as_ref(), direction.duplicate.as_ref());
     let tapped = scenario.record.captures.iter().any(|tap| (tap.link, tap.way) == (index, way));
     Ok(LinkConfig {
         from,
@@ -155,9 +160,37 @@ fn link_config(
             .map(|choice| build_jitter(choice, direction.delay, stream("jitter")))
             .transpose()?,
         queue: build_queue(&direction.queue, &context)?,
+        pace: pace(link, way, stream("cellular"))?,
         outage: direction.outage.as_ref().map(outage).transpose()?,
         loss: loss.map(|choice| build_loss(choice, stream("loss"))).transpose()?,
+        corruption: corrupt
+            .map(|choice| build_corruption(choice, stream("corrupt")))
+            .transpose()?,
+        duplication: duplicate
+            .map(|choice| build_duplication(choice, stream("duplicate")))
+            .transpose()?,
         medium,
         tap: if tapped { Tap::On } else { Tap::Off },
     })
+}
+
+/// When a direction's transmitter sends, where that is not its rate; a scenario that was checked
+/// says so at most once.
+fn pace(link: &Link, way: Way, stream: Stream) -> Result<Option<Pace>, registry::BuildError> {
+    let direction = link.direction(way);
+    if let Some(trace) = &direction.trace {
+        let replayed = Opportunities::new(Arc::clone(trace.trace()));
+        return Ok(Some(Pace::Opportunities(Box::new(replayed))));
+    }
+    if let Some(changes) = &direction.rate_changes {
+        let steps = build_rate_changes(changes, direction.rate)?;
+        return Ok(Some(Pace::Steps(Box::new(steps))));
+    }
+    let way = match way {
+        Way::Forward => LinkWay::Forward,
+        Way::Reverse => LinkWay::Reverse,
+    };
+    let hop =
+        link.medium.as_ref().map(|medium| build_cellular(medium, way, direction.rate, stream));
+    Ok(hop.transpose()?.flatten().map(|hop| Pace::Cellular(Box::new(hop))))
 }

@@ -83,6 +83,13 @@ pub enum KnobKind {
         /// Longest.
         max: Span,
     },
+    /// Rates, one or more.
+    RateList {
+        /// Slowest.
+        min: Rate,
+        /// Fastest.
+        max: Rate,
+    },
     /// A rate.
     Rate {
         /// Slowest.
@@ -120,6 +127,8 @@ pub enum KnobValue {
     BytesList(Vec<Bytes>),
     /// Time spans.
     SpanList(Vec<Span>),
+    /// Rates.
+    RateList(Vec<Rate>),
     /// A rate.
     Rate(Rate),
     /// A share.
@@ -220,6 +229,13 @@ impl KnobKind {
             }
             Ok(value)
         }
+        fn list<Q: Quantity + PartialOrd + fmt::Display + Copy>(
+            text: &str,
+            min: Q,
+            max: Q,
+        ) -> Result<Vec<Q>, String> {
+            text.split(',').map(|part| quantity(part.trim(), min, max)).collect()
+        }
         let not = |what: &str| format!("`{text}` is not {what}");
         match *self {
             KnobKind::Count { unit, min, max } => {
@@ -240,14 +256,9 @@ impl KnobKind {
             }
             KnobKind::Span { min, max } => quantity(text, min, max).map(KnobValue::Span),
             KnobKind::Bytes { min, max } => quantity(text, min, max).map(KnobValue::Bytes),
-            KnobKind::BytesList { min, max } => {
-                let values = text.split(',').map(|part| quantity(part.trim(), min, max));
-                values.collect::<Result<_, _>>().map(KnobValue::BytesList)
-            }
-            KnobKind::SpanList { min, max } => {
-                let values = text.split(',').map(|part| quantity(part.trim(), min, max));
-                values.collect::<Result<_, _>>().map(KnobValue::SpanList)
-            }
+            KnobKind::BytesList { min, max } => list(text, min, max).map(KnobValue::BytesList),
+            KnobKind::SpanList { min, max } => list(text, min, max).map(KnobValue::SpanList),
+            KnobKind::RateList { min, max } => list(text, min, max).map(KnobValue::RateList),
             KnobKind::Rate { min, max } => quantity(text, min, max).map(KnobValue::Rate),
             KnobKind::Ratio => quantity(text, Ratio::ZERO, Ratio::ONE).map(KnobValue::Ratio),
             KnobKind::Choice(words) => match words.iter().find(|word| **word == text) {
@@ -286,9 +297,8 @@ impl KnobKind {
             KnobKind::BytesList { min, max } => {
                 format!("a list of amounts of data, each {min} to {max}")
             }
-            KnobKind::SpanList { min, max } => {
-                format!("a list of time spans, each {min} to {max}")
-            }
+            KnobKind::SpanList { min, max } => format!("a list of time spans, each {min} to {max}"),
+            KnobKind::RateList { min, max } => format!("a list of rates, each {min} to {max}"),
             KnobKind::Rate { min, max } => format!("{min} to {max}"),
             KnobKind::Ratio => "0 % to 100 %".to_owned(),
             KnobKind::Choice(words) => words.join(", "),
@@ -321,6 +331,7 @@ accessors! {
     as_bytes: Bytes -> Bytes, "The amount of data, if it is one.";
     as_bytes_list: BytesList -> Vec<Bytes>, "The amounts of data, if it is a list of them.";
     as_span_list: SpanList -> Vec<Span>, "The time spans, if it is a list of them.";
+    as_rate_list: RateList -> Vec<Rate>, "The rates, if it is a list of them.";
     as_rate: Rate -> Rate, "The rate, if it is one.";
     as_ratio: Ratio -> Ratio, "The share, if it is one.";
     as_choice: Choice -> String, "The word, if it is one.";
@@ -335,14 +346,9 @@ impl fmt::Display for KnobValue {
             KnobValue::Number(value) => write!(f, "{value}"),
             KnobValue::Span(value) => write!(f, "{value}"),
             KnobValue::Bytes(value) => write!(f, "{value}"),
-            KnobValue::BytesList(values) => {
-                let parts: Vec<_> = values.iter().map(Bytes::to_string).collect();
-                f.write_str(&parts.join(", "))
-            }
-            KnobValue::SpanList(values) => {
-                let parts: Vec<_> = values.iter().map(Span::to_string).collect();
-                f.write_str(&parts.join(", "))
-            }
+            KnobValue::BytesList(values) => listed(f, values),
+            KnobValue::SpanList(values) => listed(f, values),
+            KnobValue::RateList(values) => listed(f, values),
             KnobValue::Rate(value) => write!(f, "{value}"),
             KnobValue::Ratio(value) => write!(f, "{value}"),
             KnobValue::Choice(value) => f.write_str(value),
@@ -354,6 +360,11 @@ impl fmt::Display for KnobValue {
             KnobValue::Packets(count) => write!(f, "{count} packets"),
         }
     }
+}
+
+fn listed<Q: fmt::Display>(f: &mut fmt::Formatter<'_>, values: &[Q]) -> fmt::Result {
+    let parts: Vec<_> = values.iter().map(Q::to_string).collect();
+    f.write_str(&parts.join(", "))
 }
 
 /// The name among `names` nearest to `given`, if one is near enough to have been meant.

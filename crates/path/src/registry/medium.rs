@@ -24,7 +24,9 @@ const fn span(min: Span) -> KnobKind {
 }
 
 /// Media that both directions of a link share.
-pub static MEDIUM: &[Mechanism] = &[Mechanism {
+pub static MEDIUM: &[Mechanism] = &[WIFI, super::cellular::CELLULAR];
+
+const WIFI: Mechanism = Mechanism {
     name: "wifi",
     family: "medium",
     summary: "IEEE 802.11: both directions contend for one half-duplex medium, every frame is \
@@ -160,7 +162,7 @@ pub static MEDIUM: &[Mechanism] = &[Mechanism {
             "this project",
         ),
     ],
-}];
+};
 
 /// What is wrong with a medium as a whole, each knob being valid by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -182,9 +184,17 @@ impl MediumProblem {
 
 /// Whether a choice with valid knobs makes sense as a whole.
 pub fn check_medium(choice: &Choice) -> Result<(), MediumProblem> {
+    if !medium_is_shared(choice) {
+        return Ok(());
+    }
     let slots = |knob| choice.value(knob).and_then(|value| value.as_count()).unwrap_or(0);
     let (min, max) = (slots("cw_min"), slots("cw_max"));
     if min > max { Err(MediumProblem::WindowsReversed { min, max }) } else { Ok(()) }
+}
+
+/// Whether both directions take turns on it; if not, each has a transmitter of its own.
+pub fn medium_is_shared(choice: &Choice) -> bool {
+    choice.mechanism.name == WIFI.name
 }
 
 /// The medium somebody chose for a link of this rate, drawing from a stream of its own.

@@ -7,26 +7,37 @@
 //! | `outage.rs` | [`OUTAGE`]: when the link is out |
 //! | `loss.rs` | [`LOSS`]: what the wire loses |
 //! | `jitter.rs` | [`JITTER`]: propagation delays that are drawn |
-//! | `medium.rs` | [`MEDIUM`]: what both directions of a link share |
+//! | `impairment.rs` | [`CORRUPTION`], [`DUPLICATION`]: what it damages, what arrives twice |
+//! | `rate_changes.rs` | [`RATE_CHANGES`]: rates that change |
+//! | `medium.rs`, `cellular.rs` | [`MEDIUM`]: what both directions of a link are on |
 //! | `proxy/` | [`PROXY`]: middle boxes at a wireless link |
 
+mod cellular;
+mod impairment;
 mod jitter;
 mod loss;
 mod medium;
 mod outage;
 mod proxy;
 mod queue;
+mod rate_changes;
 
 use ackord_units::{Choice, KnobValue};
 
+pub use cellular::{LinkWay, build_cellular};
+pub use impairment::{
+    CORRUPTION, DUPLICATION, build_corruption, build_duplication, check_corruption,
+    check_duplication,
+};
 pub use jitter::{JITTER, build_jitter};
 pub use loss::{LOSS, LossProblem, build_loss, check_loss};
-pub use medium::{MEDIUM, MediumProblem, build_medium, check_medium};
+pub use medium::{MEDIUM, MediumProblem, build_medium, check_medium, medium_is_shared};
 pub use outage::{
     OUTAGE, OutageProblem, build_outage, check_outage, outage_holds, outage_is_shared,
 };
 pub use proxy::{PROXY, build_proxy};
 pub use queue::{QUEUE, QueueContext, build_queue};
+pub use rate_changes::{RATE_CHANGES, RateChangesProblem, build_rate_changes, check_rate_changes};
 
 /// Why a choice cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -137,6 +137,9 @@ pub(super) fn setting(
         (Value::Array(items), KnobKind::BytesList { min, max }) => {
             return amounts(report, field, items, min..=max).map(KnobValue::BytesList);
         }
+        (Value::Array(items), KnobKind::RateList { min, max }) => {
+            return amounts(report, field, items, min..=max).map(KnobValue::RateList);
+        }
         (Value::Array(items), KnobKind::SpanList { min, max }) => {
             return amounts(report, field, items, min..=max).map(KnobValue::SpanList);
         }

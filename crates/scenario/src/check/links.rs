@@ -1,16 +1,16 @@
 //! `[[links]]`: two directions each, groups expanded.
 
 use super::Report;
-use super::choice::registered;
-use super::link_choices::{jitter, loss, medium, outage, queue};
+use super::choice::{Family, choice};
+use super::direction::Draft;
 use super::names::{self, NameSet, Nodes, Pair};
 use super::reader::{Field, Reader, join};
 use crate::document::Place;
 use crate::error::{NameOf, Wrong};
 use crate::keys;
-use crate::model::{Capture, Direction, Link, Way};
+use crate::model::{Capture, Link, Way};
 use ackord_path::registry;
-use ackord_units::{Choice, Rate, Span};
+use ackord_units::Choice;
 use std::collections::BTreeMap;
 
 /// The links that could be made out.
@@ -22,17 +22,6 @@ pub(super) struct Links {
     complete: bool,
     /// The names of all of them are known.
     named: bool,
-}
-
-/// One direction while it is being read. `None` stands for a value that is wrong or missing.
-#[derive(Clone)]
-struct Draft {
-    rate: Option<Rate>,
-    delay: Option<Span>,
-    jitter: Option<Option<Choice>>,
-    queue: Option<Choice>,
-    outage: Option<Option<Choice>>,
-    loss: Option<Option<Choice>>,
 }
 
 /// Reads `[[links]]`.
@@ -105,13 +94,10 @@ fn add(
             text("from").zip(text("to")).map(|(from, to)| format!("{from}-{to}"))
         }
     };
-    let forward = forward(report, reader, flows);
-    let reverse = reverse(report, reader, flows, &forward);
     let medium = medium(report, reader, flows);
-    if medium.is_some() {
-        forward.refuse_waiting(report, reader);
-        reverse.refuse_waiting(report, reader);
-    }
+    let forward = Draft::forward(report, reader, flows);
+    forward.check_pace(report, reader, medium.as_ref());
+    let reverse = reverse(report, reader, flows, (&forward, medium.as_ref()));
     let (from, to, name) = (from?, to?, name?);
     let pair = Pair { reader, what: "link", name: &name, from: &from, to: &to };
     for member in names::expand(report, &pair)? {
@@ -139,63 +125,36 @@ fn add(
     Some(())
 }
 
-fn forward(report: &mut Report, reader: &Reader<'_>, flows: &NameSet) -> Draft {
-    let default = registered(registry::QUEUE, "drop-tail");
-    Draft {
-        rate: reader.rate(report, "rate"),
-        delay: reader.span(report, "delay"),
-        queue: queue(report, reader, flows, Some(&default)),
-        jitter: jitter(report, reader, flows, None),
-        outage: outage(report, reader, flows, None),
-        loss: loss(report, reader, flows, None),
-    }
-}
-
-fn reverse(report: &mut Report, link: &Reader<'_>, flows: &NameSet, forward: &Draft) -> Draft {
+/// The reverse direction, and where its keys stand: with forward's if it has none of its own.
+fn reverse(
+    report: &mut Report,
+    link: &Reader<'_>,
+    flows: &NameSet,
+    (forward, medium): (&Draft, Option<&Choice>),
+) -> Draft {
     let Some(field) = link.get("reverse") else { return forward.clone() };
     let of = "a link's reverse";
     let Some(reader) = Reader::new(report, field.item, field.path, keys::REVERSE, of) else {
         return forward.clone();
     };
-    let mut draft = forward.clone();
-    if reader.get("rate").is_some() {
-        draft.rate = reader.rate(report, "rate");
-    }
-    if reader.get("delay").is_some() {
-        draft.delay = reader.span(report, "delay");
-    }
-    draft.queue = queue(report, &reader, flows, forward.queue.as_ref());
-    let inherited = forward.jitter.as_ref().and_then(Option::as_ref);
-    draft.jitter = jitter(report, &reader, flows, inherited);
-    let inherited = forward.outage.as_ref().and_then(Option::as_ref);
-    draft.outage = outage(report, &reader, flows, inherited);
-    let inherited = forward.loss.as_ref().and_then(Option::as_ref);
-    draft.loss = loss(report, &reader, flows, inherited);
+    let draft = Draft::reverse(report, &reader, flows, forward);
+    draft.check_pace(report, &reader, medium);
     draft
 }
 
-impl Draft {
-    /// A medium takes its turns when it may; nothing on a link can make it wait.
-    fn refuse_waiting(&self, report: &mut Report, reader: &Reader<'_>) {
-        let outage = self.outage.as_ref().and_then(Option::as_ref);
-        if outage.is_some_and(registry::outage_holds) {
-            let why = "an outage cannot hold back the turns of a medium".to_owned();
-            let allowed = "`does = \"loses\"` on a link with a `medium`".to_owned();
-            let path = join(&reader.path, "outage");
-            report.add(reader.place_of("outage"), &path, Wrong::BadValue { why, allowed });
-        }
+/// What both directions share; nothing also where it is wrong, which has then been reported.
+fn medium(report: &mut Report, reader: &Reader<'_>, flows: &NameSet) -> Option<Choice> {
+    let field = reader.get("medium")?;
+    if field.item.as_text() == Some("none") {
+        return None;
     }
-
-    fn complete(&self) -> Option<Direction> {
-        Some(Direction {
-            rate: self.rate?,
-            delay: self.delay?,
-            jitter: self.jitter.clone()?,
-            queue: self.queue.clone()?,
-            outage: self.outage.clone()?,
-            loss: self.loss.clone()?,
-        })
+    let family = Family { key: "medium", mechanisms: registry::MEDIUM, inherited: None, flows };
+    let chosen = choice(report, &field, family)?;
+    if let Err(problem) = registry::check_medium(&chosen) {
+        let allowed = registry::MediumProblem::ALLOWED.to_owned();
+        field.report(report, Wrong::BadValue { why: problem.to_string(), allowed });
     }
+    Some(chosen)
 }
 
 impl Links {

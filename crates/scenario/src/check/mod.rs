@@ -7,26 +7,28 @@
 //! | `tcp.rs` | `tcp` tables: the five choices and the endpoint, layer over layer |
 //! | `names.rs` | hosts, routers, groups; expanding `*` |
 //! | `links.rs`, `proxies.rs`, `flows.rs` | what their names say |
-//! | `link_choices.rs` | what may be chosen for a link |
+//! | `direction.rs`, `trace.rs` | what a direction of a link is made of |
 //!
 //! A part that cannot be made out is reported once and then passed over, so that one mistake does
 //! not bring forth errors that go away with it.
 
 mod choice;
+mod direction;
 mod flows;
-mod link_choices;
 mod links;
 mod names;
 mod profile;
 mod proxies;
 mod reader;
 mod tcp;
+mod trace;
 
 use crate::document::{Item, Place, Table, Value};
 use crate::error::{Problem, Wrong};
 use crate::keys;
 use crate::model::{Capture, Record, Scenario};
 use reader::{Field, Reader};
+use std::path::{Path, PathBuf};
 
 pub(crate) use flows::flow_name;
 pub(crate) use links::link_name;
@@ -36,6 +38,8 @@ pub(crate) use proxies::proxy_name;
 #[derive(Default)]
 pub(crate) struct Report {
     problems: Vec<Problem>,
+    /// Where the files are to which the scenario refers; the working directory when absent.
+    folder: Option<PathBuf>,
 }
 
 impl Report {
@@ -44,9 +48,9 @@ impl Report {
     }
 }
 
-/// Checks a whole document.
-pub(crate) fn check(document: Table) -> Result<Scenario, Vec<Problem>> {
-    let mut report = Report::default();
+/// Checks a whole document, whose files are in `folder`.
+pub(crate) fn check(document: Table, folder: Option<&Path>) -> Result<Scenario, Vec<Problem>> {
+    let mut report = Report { folder: folder.map(Path::to_owned), ..Report::default() };
     let item = Item { place: Place::File, value: Value::Table(document) };
     let scenario = file(&mut report, &item);
     match scenario {
