@@ -10,7 +10,7 @@ use ackord_wire::{
 use proptest::prelude::*;
 
 /// Boxes that keep end-to-end semantics.
-const END_TO_END: &[&str] = &["snoop"];
+const END_TO_END: &[&str] = &["snoop", "m-tcp"];
 const FLOWS: u32 = 2;
 const CACHE: Bytes = Bytes(5_000);
 

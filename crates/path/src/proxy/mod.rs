@@ -13,6 +13,7 @@
 //! | `flows.rs` | [`Flows`]: the connections a box knows, at most so many |
 //! | `repair/` | [`Repair`]: what the wireless link has lost, and sending it again |
 //! | `snoop/` | [`Snoop`] |
+//! | `m_tcp/` | [`MTcp`] |
 //! | `script.rs` | for tests: packets in, packets out |
 //! | `split/` | [`Split`]: two connections in place of one |
 //!
@@ -31,6 +32,7 @@
 
 mod cache;
 mod flows;
+mod m_tcp;
 mod observed;
 mod outbox;
 mod place;
@@ -48,6 +50,7 @@ use std::fmt::Debug;
 
 pub use cache::{Cached, Mark, SegmentCache};
 pub use flows::{Flows, Kept};
+pub use m_tcp::{MTcp, MTcpConfig};
 pub use observed::{MobileAck, Observed};
 pub use outbox::{Made, Note, Outbox};
 pub use place::{Lifetime, ProxyConfig};

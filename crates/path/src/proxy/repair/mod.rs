@@ -187,6 +187,11 @@ impl Repair {
         self.round_trip.timeout().map_or(max, |timeout| timeout.max(min).min(max))
     }
 
+    /// Local retransmissions known to have been needless, whose duplicates have not come yet.
+    pub fn needless(&self) -> u32 {
+        self.echoes
+    }
+
     /// Whether the sender has ended its stream and the mobile host has acknowledged all of it.
     pub fn is_over(&self) -> bool {
         let una = self.seen.una();

@@ -1,5 +1,6 @@
 //! Knobs of boxes that cache data and send it again over the wireless link.
 
+use crate::proxy::{Inference, RepairConfig};
 use crate::registry::{BuildError, needed};
 use ackord_units::{Bytes, Choice, Knob, KnobKind, KnobValue, Span};
 
@@ -9,6 +10,15 @@ pub(super) const CACHE: Knob = Knob {
     default: "256 kB",
     doc: "Data kept of one connection; what does not fit passes uncached",
     source: "this project: twice a full queue of 50 packets and 40 ms at 10 Mbit/s",
+};
+
+pub(super) const DUPACKS: Knob = Knob {
+    name: "dupacks",
+    kind: KnobKind::Count { unit: "duplicate ACKs", min: 1, max: 100 },
+    default: "1",
+    doc: "Duplicate acknowledgments that mean a loss on the wireless link, where no SACK block \
+          tells",
+    source: "Balakrishnan et al. 1995 §3: the first",
 };
 
 pub(super) const FLOWS: Knob = Knob {
@@ -67,12 +77,23 @@ pub(super) fn count(choice: &Choice, knob: &'static str) -> Result<usize, BuildE
     usize::try_from(count).map_err(|_| BuildError::WrongValue { knob })
 }
 
-/// The value of a knob that counts a few.
-pub(super) fn few(choice: &Choice, knob: &'static str) -> Result<u32, BuildError> {
-    let count = needed(choice, knob, KnobValue::as_count)?;
-    u32::try_from(count).map_err(|_| BuildError::WrongValue { knob })
-}
-
 pub(super) fn span(choice: &Choice, knob: &'static str) -> Result<Span, BuildError> {
     needed(choice, knob, KnobValue::as_span)
+}
+
+/// How a box repairs, from the knobs above.
+pub(super) fn repair(choice: &Choice, inference: Inference) -> Result<RepairConfig, BuildError> {
+    let few = |knob| -> Result<u32, BuildError> {
+        let count = needed(choice, knob, KnobValue::as_count)?;
+        u32::try_from(count).map_err(|_| BuildError::WrongValue { knob })
+    };
+    Ok(RepairConfig {
+        cache: needed(choice, "cache", KnobValue::as_bytes)?,
+        dupacks: few("dupacks")?,
+        timer_min: span(choice, "timer_min")?,
+        timer_max: span(choice, "timer_max")?,
+        persist: span(choice, "persist")?,
+        tries: few("tries")?,
+        inference,
+    })
 }

@@ -3,11 +3,13 @@
 //! | file | what |
 //! | --- | --- |
 //! | `local.rs` | knobs of boxes that cache data and send it again |
+//! | `m_tcp.rs` | M-TCP |
 //! | `proxy_tcp.rs` | Proxy TCP |
 //! | `snoop.rs` | Snoop |
 //! | `split.rs` | boxes that split connections |
 
 mod local;
+mod m_tcp;
 mod proxy_tcp;
 mod snoop;
 mod split;
@@ -17,7 +19,8 @@ use crate::proxy::Proxy;
 use ackord_units::{Choice, Mechanism};
 
 /// Middle boxes.
-pub static PROXY: &[Mechanism] = &[split::I_TCP, split::MTCP, proxy_tcp::PROXY_TCP, snoop::SNOOP];
+pub static PROXY: &[Mechanism] =
+    &[split::I_TCP, split::MTCP, snoop::SNOOP, m_tcp::M_TCP, proxy_tcp::PROXY_TCP];
 
 /// The middle box somebody chose.
 pub fn build_proxy(choice: &Choice) -> Result<Proxy, BuildError> {
@@ -25,6 +28,7 @@ pub fn build_proxy(choice: &Choice) -> Result<Proxy, BuildError> {
         "i-tcp" => split::build_i_tcp(choice),
         "mtcp" => split::build_mtcp(choice),
         "proxy-tcp" => proxy_tcp::build(choice),
+        "m-tcp" => m_tcp::build(choice),
         "snoop" => snoop::build(choice),
         name => Err(BuildError::UnknownMechanism { family: "proxy", name: name.to_owned() }),
     }

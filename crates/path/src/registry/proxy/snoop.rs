@@ -1,11 +1,11 @@
 //! Snoop, with its knobs.
 
 use super::local::{
-    CACHE, FLOWS, IDLE_FOR, PERSIST, TIMER_MAX, TIMER_MIN, TRIES, count, few, span,
+    CACHE, DUPACKS, FLOWS, IDLE_FOR, PERSIST, TIMER_MAX, TIMER_MIN, TRIES, count, repair, span,
 };
-use crate::proxy::{Inference, Proxy, RepairConfig, Snoop, SnoopConfig, Suppress};
-use crate::registry::{BuildError, needed, word};
-use ackord_units::{Choice, Knob, KnobKind, KnobValue, Mechanism};
+use crate::proxy::{Inference, Proxy, Snoop, SnoopConfig, Suppress};
+use crate::registry::{BuildError, word};
+use ackord_units::{Choice, Knob, KnobKind, Mechanism};
 
 pub(super) const SNOOP: Mechanism = Mechanism {
     name: "snoop",
@@ -29,14 +29,7 @@ pub(super) const SNOOP: Mechanism = Mechanism {
                   connections without timestamps, whose sender cannot undo its reaction",
             source: "Balakrishnan et al. 1995 §3; `auto` by measurement of a Linux sender",
         },
-        Knob {
-            name: "dupacks",
-            kind: KnobKind::Count { unit: "duplicate ACKs", min: 1, max: 100 },
-            default: "1",
-            doc: "Duplicate acknowledgments that mean a loss on the wireless link, where no SACK \
-                  block tells",
-            source: "Balakrishnan et al. 1995 §3: the first",
-        },
+        DUPACKS,
         CACHE,
         FLOWS,
         TIMER_MIN,
@@ -57,15 +50,7 @@ pub(super) fn build(choice: &Choice) -> Result<Proxy, BuildError> {
         "auto" => Suppress::WithoutTimestamps,
         _ => Suppress::On,
     };
-    let repair = RepairConfig {
-        cache: needed(choice, "cache", KnobValue::as_bytes)?,
-        dupacks: few(choice, "dupacks")?,
-        timer_min: span(choice, "timer_min")?,
-        timer_max: span(choice, "timer_max")?,
-        persist: span(choice, "persist")?,
-        tries: few(choice, "tries")?,
-        inference,
-    };
+    let repair = repair(choice, inference)?;
     let (flows, idle_for) = (count(choice, "flows")?, span(choice, "idle_for")?);
     Ok(Proxy::InPath(Box::new(Snoop::new(SnoopConfig { repair, flows, idle_for, suppress }))))
 }

@@ -1,0 +1,267 @@
+//! One connection of an M-TCP supervisor host.
+
+use super::MTcpConfig;
+use crate::proxy::flows::Kept;
+use crate::proxy::repair::{Answer, Repair, Stored};
+use crate::proxy::{Outbox, ProxyStats, Verdict};
+use ackord_events::{ProxyAct, ProxySending};
+use ackord_units::{Bytes, Seq, Span, Time};
+use ackord_wire::{Flags, FlowId, Packet, SackBlocks, Segment};
+
+/// What is known of a connection, and what its sender has been told.
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
+    repair: Repair,
+    silent_for: Option<Span>,
+    release_after: Span,
+    /// The first octet of data seen: nothing before it is held back.
+    base: Option<Seq>,
+    /// What the sender has been told last.
+    told: Option<Told>,
+    /// When the held-back octet is acknowledged for want of anything else to say.
+    release_at: Option<Time>,
+    /// Since when the mobile host owes an answer.
+    owes_since: Option<Time>,
+    reach: Reach,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Told {
+    ack: Seq,
+    window: u16,
+}
+
+/// Whether the mobile host can be reached, as far as one can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    Here,
+    /// It has been taken for gone since then.
+    Gone(Time),
+}
+
+/// A receiver may keep the acknowledgment of a single segment to itself for so long (RFC 1122
+/// §4.2.3.2), and not of a second one.
+const LONGEST_DELAYED_ACK: Span = Span::from_millis(500);
+
+impl Kept for Flow {
+    fn deadline(&self) -> Option<Time> {
+        [self.repair.deadline(), self.release_at, self.gone_at()].into_iter().flatten().min()
+    }
+}
+
+impl Flow {
+    pub(super) fn new(config: MTcpConfig) -> Flow {
+        Flow {
+            repair: Repair::new(config.repair),
+            silent_for: config.silent_for,
+            release_after: config.release_after,
+            base: None,
+            told: None,
+            release_at: None,
+            owes_since: None,
+            reach: Reach::Here,
+        }
+    }
+
+    pub(super) fn cached(&self) -> Bytes {
+        self.repair.cache().bytes()
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.repair.is_over()
+    }
+
+    pub(super) fn on_refused(&mut self, packet: &Packet) -> Bytes {
+        self.repair.on_refused(packet)
+    }
+
+    /// Something goes to the mobile host.
+    pub(super) fn on_data(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        segment: &Segment,
+        stats: &mut ProxyStats,
+        out: &mut Outbox,
+    ) -> Verdict {
+        let sent_up_to = self.repair.seen().sent_up_to();
+        let stored = self.repair.on_data(now, packet);
+        if segment.payload_len > 0 {
+            self.base.get_or_insert(segment.seq);
+        }
+        if self.repair.seen().outstanding() > 0 {
+            self.owes_since.get_or_insert(now);
+            self.release_at = None;
+        }
+        let again = sent_up_to.is_some_and(|known| segment.end_seq().at_or_before(known));
+        match stored {
+            // The sender sends the octet again that was held back; or the acknowledgment of the
+            // rest was lost. Other probes are for the mobile host to answer.
+            Stored::HadAlready if segment.payload_len > 1 || self.holds_back(segment.seq) => {
+                self.tell(None, stats, out);
+                Verdict::Absorb
+            }
+            Stored::NoRoom => {
+                stats.uncached += Bytes(u64::from(segment.payload_len));
+                Verdict::Forward
+            }
+            // RFC 9293 §3.8.6.1: a receiver answers probes of its window. Data that is new is not
+            // answered, since the sender would take the answers for duplicates.
+            Stored::Kept | Stored::HadAlready
+                if self.reach != Reach::Here && (again || segment.payload_len == 1) =>
+            {
+                self.tell(Some(0), stats, out);
+                Verdict::Forward
+            }
+            _ => Verdict::Forward,
+        }
+    }
+
+    /// Something comes from the mobile host.
+    pub(super) fn on_ack(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        stats: &mut ProxyStats,
+        out: &mut Outbox,
+    ) -> Verdict {
+        let Some(segment) = packet.tcp else { return Verdict::Forward };
+        let once_only = self.repair.cache().first().is_none_or(|first| first.resent == 0);
+        let (queued, needless) = (out.packets().count(), self.repair.needless());
+        let answer = self.repair.on_ack(now, packet, out);
+        stats.data_sent += (out.packets().count() - queued) as u64;
+        let answered_first = once_only || self.repair.needless() > needless;
+        self.heard(now, packet.flow, (answer, answered_first), stats, out);
+        let plain = segment.flags.contains(Flags::ACK) && !segment.flags.contains(Flags::SYN);
+        // Of what never passed here the box has nothing to say.
+        let known = answer == Answer::Old || self.repair.seen().una() == Some(segment.ack);
+        if plain && known { self.pass_on(now, packet, &segment, answer) } else { Verdict::Forward }
+    }
+
+    /// What the sender gets to see of an acknowledgment.
+    fn pass_on(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        segment: &Segment,
+        answer: Answer,
+    ) -> Verdict {
+        let pure = segment.seq_len() == 0 && !segment.flags.contains(Flags::URG);
+        // The sender's connection is with the box: of what is lost behind that it need not know.
+        match answer {
+            Answer::Old | Answer::Repaired if pure => return Verdict::Absorb,
+            Answer::Old => return Verdict::Forward,
+            _ => {}
+        }
+        let ack = match answer {
+            // It has to send what is missing, and its acknowledgments have to be in order.
+            Answer::Unrepaired => segment.ack,
+            _ => self.all_but_the_last(segment.ack),
+        };
+        // What has been said stays said.
+        let ack = self.told.map_or(ack, |told| told.ack.max(ack)).min(segment.ack);
+        let told = Told { ack, window: segment.window };
+        let holds = ack.before(segment.ack);
+        self.release_at =
+            (holds && self.repair.seen().outstanding() == 0).then(|| now + self.release_after);
+        let says_nothing = self.told == Some(told) && pure && answer != Answer::Unrepaired;
+        if says_nothing && holds {
+            return Verdict::Absorb;
+        }
+        self.told = Some(told);
+        let hides = self.repair.repairs_first_missing() && !segment.options.sack.is_empty();
+        if ack == segment.ack && !hides {
+            return Verdict::Forward;
+        }
+        Verdict::Rewrite(rewritten(packet, ack, hides))
+    }
+
+    /// Everything but the last octet of data. The end of the stream is acknowledged whole.
+    fn all_but_the_last(&self, ack: Seq) -> Seq {
+        let data = self.base.is_some_and(|base| ack.after(base));
+        if data && !self.repair.is_over() { ack - 1 } else { ack }
+    }
+
+    /// Whether the octet at `seq` is the one held back.
+    fn holds_back(&self, seq: Seq) -> bool {
+        let una = self.repair.seen().una();
+        self.told.is_some_and(|told| told.ack == seq && una.is_some_and(|una| una.after(seq)))
+    }
+
+    /// Acknowledges all that the mobile host has, with this window or its own.
+    fn tell(&mut self, window: Option<u16>, stats: &mut ProxyStats, out: &mut Outbox) {
+        let seen = self.repair.seen();
+        let window = window.unwrap_or(if self.reach == Reach::Here { seen.window() } else { 0 });
+        let Some(packet) = seen.acknowledgment(window) else { return };
+        let ack = packet.tcp.map_or(Seq(0), |segment| segment.ack);
+        self.told = Some(Told { ack, window });
+        self.release_at = None;
+        stats.acks_sent += 1;
+        out.send(packet, ProxySending::Acknowledgment);
+    }
+
+    /// The mobile host is there.
+    fn heard(
+        &mut self,
+        now: Time,
+        flow: FlowId,
+        (answer, answered_first): (Answer, bool),
+        stats: &mut ProxyStats,
+        out: &mut Outbox,
+    ) {
+        self.owes_since = (self.repair.seen().outstanding() > 0).then_some(now);
+        let Reach::Gone(since) = self.reach else { return };
+        self.reach = Reach::Here;
+        stats.held_for = stats.held_for + now.saturating_since(since);
+        out.note(flow, ProxyAct::HoldEnded);
+        // What was sent before the hold is answered: nothing was lost.
+        if answer == Answer::News && answered_first {
+            stats.false_holds += 1;
+            out.note(flow, ProxyAct::HoldWasFalse);
+        }
+    }
+
+    /// When the mobile host is taken for gone, if it is not heard before.
+    fn gone_at(&self) -> Option<Time> {
+        let since = self.owes_since.filter(|_| self.reach == Reach::Here)?;
+        let patience = self.silent_for.unwrap_or(self.repair.timeout());
+        let alone = self.repair.cache().len() < 2;
+        Some(since + patience + if alone { LONGEST_DELAYED_ACK } else { Span::ZERO })
+    }
+
+    /// Does what is due.
+    pub(super) fn handle_deadline(
+        &mut self,
+        now: Time,
+        flow: FlowId,
+        stats: &mut ProxyStats,
+        out: &mut Outbox,
+    ) {
+        if self.release_at.is_some_and(|at| at <= now) {
+            self.tell(None, stats, out);
+            self.release_at = None;
+        }
+        if self.gone_at().is_some_and(|at| at <= now) {
+            self.reach = Reach::Gone(now);
+            stats.holds += 1;
+            out.note(flow, ProxyAct::HoldBegan);
+            self.tell(Some(0), stats, out);
+        }
+        if let Some(what) = self.repair.handle_deadline(now, out) {
+            stats.data_sent += 1;
+            stats.probes += u64::from(what == ProxySending::Probe);
+        }
+    }
+}
+
+/// The packet with another acknowledgment, and without SACK blocks where they are to be hidden.
+fn rewritten(packet: &Packet, ack: Seq, hides: bool) -> Packet {
+    let Some(mut segment) = packet.tcp else { return *packet };
+    let before = segment.header_len();
+    segment.ack = ack;
+    if hides {
+        segment.options.sack = SackBlocks::default();
+    }
+    let ip_len = packet.ip_len.saturating_sub(before - segment.header_len());
+    Packet { ip_len, tcp: Some(segment), ..*packet }
+}
