@@ -304,6 +304,17 @@ impl Graph {
         }
     }
 
+    /// A packet takes a link ahead of those that wait for it.
+    fn take_link_first<S: Sink>(&mut self, now: Time, link: u32, slot: Slot, sink: &mut S) {
+        let due_at = self.links[link as usize].accept_first(now, slot, &mut self.packets, sink);
+        if let Some(due_at) = due_at {
+            self.schedule.set(link, due_at);
+        }
+        if !self.media.is_empty() {
+            self.wake_medium(now, link);
+        }
+    }
+
     /// A packet may have joined the queue of a link that waits for a medium.
     fn wake_medium(&mut self, now: Time, link: u32) {
         let of = &self.links[link as usize];

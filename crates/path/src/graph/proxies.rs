@@ -124,7 +124,7 @@ impl Graph {
             sink.emit(
                 now,
                 match made {
-                    Made::New(what) => Event::ProxySent { proxy, packet, what },
+                    Made::New(what) | Made::First(what) => Event::ProxySent { proxy, packet, what },
                     Made::Released => Event::ProxyReleased { proxy, packet },
                 },
             );
@@ -132,7 +132,11 @@ impl Graph {
             match self.route(self.proxies[index].at, packet.dst) {
                 Some(link) => {
                     let slot = self.packets.insert(packet);
-                    self.leave_box(now, index, (link, slot), sink);
+                    if matches!(made, Made::First(_)) && self.proxies[index].leads_to_mobile(link) {
+                        self.take_link_first(now, link, slot, sink);
+                    } else {
+                        self.leave_box(now, index, (link, slot), sink);
+                    }
                 }
                 None => {
                     self.unroutable += 1;

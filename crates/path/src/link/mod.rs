@@ -50,6 +50,7 @@ mod windows;
 mod wire;
 
 use crate::medium::MediumId;
+use crate::packets::Slot;
 use crate::queue::{Outlet, Queue, QueueDiscipline};
 use crate::routes::Row;
 use ackord_events::LinkId;
@@ -58,6 +59,7 @@ use ackord_wire::NodeId;
 use arrival::Propagation;
 use extras::Extras;
 use serializer::Serializer;
+use std::collections::VecDeque;
 use wire::Wire;
 
 pub use corruption::{CaughtBy, Corruption, Duplication};
@@ -134,6 +136,8 @@ pub(crate) struct Link {
     free_at: Time,
     /// Packets in the queue, kept here because it is asked for at every turn.
     waiting: u32,
+    /// Those of them that go before the others, with when they came.
+    first: VecDeque<(Slot, Time)>,
     queue: Queue,
     extras: Option<Box<Extras>>,
     tap: Tap,
@@ -182,6 +186,7 @@ impl Link {
             medium: config.medium,
             free_at: if config.medium.is_some() { Time::NEVER } else { Time::ZERO },
             waiting: config.queue.length().packets,
+            first: VecDeque::new(),
             queue: config.queue,
             extras,
             tap: config.tap,

@@ -21,6 +21,9 @@ enum Turn {
     Passed,
 }
 
+/// Packets that may go before others at once.
+const MOST_FIRST: usize = 64;
+
 impl Link {
     /// A packet enters at `now`. Returns when the link is next due if that has changed.
     #[inline(always)]
@@ -45,6 +48,44 @@ impl Link {
         // Where what is sent later arrives later, only the first on the wire changes it.
         let may_be_sooner = was_empty || self.attends == Attends::TransmitterToo;
         if may_be_sooner { self.due_at() } else { None }
+    }
+
+    /// The same for a packet that goes before those that wait in the queue, as far as there are not
+    /// too many such: its queue neither drops nor marks it.
+    pub(crate) fn accept_first<S: Sink>(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        packets: &mut Packets,
+        sink: &mut S,
+    ) -> Option<Time> {
+        self.run_until(now, packets, sink);
+        if self.free_at <= now || self.first.len() >= MOST_FIRST {
+            return self.accept(now, slot, packets, sink);
+        }
+        if S::ACTIVE && self.tap == Tap::On {
+            let packet = &packets[slot];
+            sink.emit(now, Event::PacketTapped { tap: TapPoint::LinkIn(self.id), packet });
+        }
+        self.first.push_back((slot, now));
+        self.waiting += 1;
+        let queue = QueueLength { packets: self.waiting, bytes: self.queue.length().bytes };
+        self.tell_enqueued(now, &packets[slot], queue, sink);
+        (self.attends == Attends::TransmitterToo).then(|| self.due_at()).flatten()
+    }
+
+    /// Takes the packet that goes before the others.
+    #[inline(never)]
+    fn dequeue_first<S: Sink>(
+        &mut self,
+        at: Time,
+        packets: &Packets,
+        sink: &mut S,
+    ) -> Option<Slot> {
+        let (slot, came_at) = self.first.pop_front()?;
+        self.waiting -= 1;
+        self.tell_dequeued(at, &packets[slot], at.saturating_since(came_at), sink);
+        Some(slot)
     }
 
     /// Lets the transmitter do everything it does up to and including `now`.
@@ -80,6 +121,9 @@ impl Link {
 
     #[inline]
     fn dequeue<S: Sink>(&mut self, at: Time, packets: &mut Packets, sink: &mut S) -> Option<Slot> {
+        if !self.first.is_empty() {
+            return self.dequeue_first(at, packets, sink);
+        }
         let around = &mut Around { packets, outlet: &mut self.outlet };
         let dequeued = self.queue.dequeue(at, around);
         self.waiting = self.queue.length().packets;
@@ -173,7 +217,7 @@ impl Link {
     fn enqueue<S: Sink>(&mut self, now: Time, slot: Slot, packets: &mut Packets, sink: &mut S) {
         let around = &mut Around { packets, outlet: &mut self.outlet };
         let taken = self.queue.enqueue(now, slot, around);
-        self.waiting = self.queue.length().packets;
+        self.waiting = self.queue.length().packets + self.first.len() as u32;
         self.drain_outlet(now, packets, sink);
         match taken {
             Err(reason) => self.drop(now, slot, reason, packets, sink),

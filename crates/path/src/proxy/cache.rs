@@ -34,6 +34,8 @@ pub struct Cached {
     pub sacked: bool,
     /// What the box means to do about it.
     pub mark: Mark,
+    /// How it last went.
+    pub lane: Lane,
 }
 
 /// What a box means to do about a cached segment.
@@ -46,6 +48,15 @@ pub enum Mark {
     Wanted,
     /// It was lost, and that is left to the sender.
     Left,
+}
+
+/// How a packet goes over the wireless link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// Behind what waits in the link's queue.
+    Queue,
+    /// Ahead of it.
+    First,
 }
 
 impl Cached {
@@ -90,6 +101,7 @@ impl SegmentCache {
             passed: 1,
             sacked: false,
             mark: Mark::None,
+            lane: Lane::Queue,
         };
         if let Some(same) = self.segments.get_mut(place).filter(|same| same.segment().seq == seq) {
             let had = u64::from(same.segment().payload_len);

@@ -16,6 +16,8 @@ pub struct Outbox {
 pub enum Made {
     /// The box made it, or made a copy: one packet more than its hosts sent.
     New(ProxySending),
+    /// The same, ahead of what waits in the queue of the link towards the mobile hosts.
+    First(ProxySending),
     /// The box had absorbed it earlier.
     Released,
 }
@@ -34,6 +36,11 @@ impl Outbox {
     /// towards `packet.dst`.
     pub fn send(&mut self, packet: Packet, what: ProxySending) {
         self.sent.push((packet, Made::New(what)));
+    }
+
+    /// The same, ahead of what waits in the queue of the link towards the mobile hosts.
+    pub fn send_first(&mut self, packet: Packet, what: ProxySending) {
+        self.sent.push((packet, Made::First(what)));
     }
 
     /// Sends a packet that the box absorbed earlier.

@@ -158,7 +158,8 @@ impl<B: InPath> Script<B> {
         for (packet, made) in self.out.packets() {
             let segment = packet.tcp.expect("boxes send TCP");
             seen.push(match made {
-                super::Made::New(ProxySending::Retransmission) => Seen::Again(segment.seq.0),
+                super::Made::New(ProxySending::Retransmission)
+                | super::Made::First(ProxySending::Retransmission) => Seen::Again(segment.seq.0),
                 super::Made::New(ProxySending::Probe) => Seen::Probed(segment.seq.0),
                 super::Made::New(ProxySending::Acknowledgment) => {
                     assert_eq!((segment.payload_len, packet.tag), (0, super::NO_PAYLOAD));

@@ -1,4 +1,5 @@
 use super::*;
+use crate::proxy::Lane;
 use crate::proxy::repair::Inference;
 use crate::proxy::script::Seen::{Acked, Again, Changed, Kept, Passed, Probed};
 use crate::proxy::script::{Script, ack, at, data, from_mobile, nth, to_mobile};
@@ -13,6 +14,7 @@ fn config() -> MTcpConfig {
         persist: Span::from_millis(200),
         tries: 3,
         inference: Inference::Deliveries,
+        lane: Lane::First,
     };
     MTcpConfig {
         repair,

@@ -1,7 +1,7 @@
 //! What is lost on the wireless hop, and sending it again.
 
 use super::{Answer, Asks, Backlog, Inference, MOST_AT_ONCE, Repair, again};
-use crate::proxy::{Cached, Outbox};
+use crate::proxy::{Cached, Lane, Outbox};
 use ackord_events::ProxySending;
 use ackord_units::{Seq, Time};
 use ackord_wire::Segment;
@@ -49,7 +49,7 @@ impl Repair {
             if ambiguous && least.is_some_and(|least| took < least) {
                 self.echoes = self.echoes.saturating_add(cached.resent);
             } else {
-                self.delivered = later(self.delivered, (cached.sent_at, seq));
+                self.delivered.note(cached.lane, (cached.sent_at, seq));
             }
         }
         // What duplicates were about had arrived before.
@@ -58,7 +58,7 @@ impl Repair {
         }
         self.cache.acknowledge(segment.ack);
         (self.duplicates, self.expected) = (0, 0);
-        (self.since, self.progress_at) = (self.delivered.0, now);
+        (self.since, self.progress_at) = (self.delivered.in_turn.0, now);
         self.echoes_until = now + self.timeout();
         let still_below = |up_to: &Seq| segment.ack.before(*up_to);
         self.by_sender_up_to = self.by_sender_up_to.filter(still_below);
@@ -83,7 +83,7 @@ impl Repair {
                 cached.sacked = true;
                 let took = now.saturating_since(cached.sent_at);
                 if cached.resent == 0 || least.is_some_and(|least| took >= least) {
-                    self.delivered = later(self.delivered, (cached.sent_at, start));
+                    self.delivered.note(cached.lane, (cached.sent_at, start));
                 }
             }
         }
@@ -111,9 +111,12 @@ impl Repair {
             _ => self.duplicates = self.duplicates.saturating_add(1),
         }
         self.reported_up_to = self.seen.sent_up_to();
-        if blocks == Blocks::Above {
-            self.mark_sacked(now, segment);
-            self.repair(now, segment, out);
+        match blocks {
+            Blocks::Above => {
+                self.mark_sacked(now, segment);
+                self.repair(now, segment, out);
+            }
+            Blocks::Below | Blocks::None => self.learn_from_count(),
         }
         let Some(first) = self.first_missing(segment.ack) else { return Answer::Unrepaired };
         match blocks {
@@ -121,6 +124,16 @@ impl Repair {
             Blocks::Above if first.resent > 0 && !self.is_given_up(first) => Answer::Repaired,
             Blocks::Above => Answer::Unrepaired,
             Blocks::Below | Blocks::None => self.count_duplicate(now, segment.ack, out),
+        }
+    }
+
+    /// So many duplicates, so many segments behind the missing one have arrived: at least the
+    /// so-many-th has been delivered.
+    fn learn_from_count(&mut self) {
+        let behind = usize::try_from(self.duplicates).unwrap_or(usize::MAX);
+        let at_least = self.cache.iter().nth(behind).filter(|cached| cached.resent == 0);
+        if let Some(sent) = at_least.map(|cached| (cached.sent_at, cached.segment().seq)) {
+            self.delivered.note(Lane::Queue, sent);
         }
     }
 
@@ -144,8 +157,9 @@ impl Repair {
         let since = self.since;
         let above = self.cache.iter().skip(1).filter(|cached| cached.sent_at > since).count();
         self.expected = u32::try_from(above).unwrap_or(u32::MAX).saturating_sub(self.duplicates);
+        let lane = self.config.lane;
         if let Some(first) = self.cache.first_mut() {
-            resend(now, first, out);
+            resend(now, lane, first, out);
         }
         Answer::Repaired
     }
@@ -161,17 +175,17 @@ impl Repair {
         let any_sacked = self.cache.iter().any(|cached| cached.sacked);
         // Without SACK it is known of the first only, unless nothing behind it had arrived.
         let reach = if any_sacked || self.backlog == Backlog::Some { usize::MAX } else { 1 };
-        let (delivered, tries) = (self.delivered, self.config.tries);
+        let (delivered, tries, lane) = (self.delivered, self.config.tries, self.config.lane);
         let (mut sent, mut left) = (0, Backlog::None);
         for cached in self.cache.iter_mut().take(reach) {
-            if cached.sacked || cached.resent >= tries || !overtaken(cached, delivered) {
+            if cached.sacked || cached.resent >= tries || !delivered.overtook(cached) {
                 continue;
             }
             if sent == MOST_AT_ONCE {
                 left = Backlog::Some;
                 break;
             }
-            resend(now, cached, out);
+            resend(now, lane, cached, out);
             sent += 1;
         }
         self.backlog = left;
@@ -179,7 +193,7 @@ impl Repair {
 
     /// Whether something sent after it has arrived.
     fn is_overtaken(&self, cached: &Cached) -> bool {
-        overtaken(cached, self.delivered)
+        self.delivered.overtook(cached)
     }
 
     /// The segment the mobile asks for, if it is cached.
@@ -193,19 +207,45 @@ impl Repair {
     }
 }
 
-/// The later of two sendings; of those at one instant the one further ahead, as a box sends lost
-/// segments in order.
-fn later(one: (Time, Seq), other: (Time, Seq)) -> (Time, Seq) {
-    let after = other.0 > one.0 || (other.0 == one.0 && other.1.after(one.1));
-    if after { other } else { one }
+/// The latest sendings that have arrived.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Delivered {
+    /// Of what waited in the link's queue.
+    pub(super) in_turn: (Time, Seq),
+    /// Of what went ahead of it.
+    first: (Time, Seq),
 }
 
-fn overtaken(cached: &Cached, by: (Time, Seq)) -> bool {
-    cached.sent_at < by.0 || (cached.sent_at == by.0 && cached.segment().seq.before(by.1))
+impl Delivered {
+    /// Something that was sent then has arrived. Of things sent at one instant the one further
+    /// ahead counts, as a box sends lost segments in order.
+    fn note(&mut self, lane: Lane, sent: (Time, Seq)) {
+        let latest = match lane {
+            Lane::Queue => &mut self.in_turn,
+            Lane::First => &mut self.first,
+        };
+        if before(*latest, sent) {
+            *latest = sent;
+        }
+    }
+
+    /// Whether something has arrived that was behind this one.
+    fn overtook(&self, cached: &Cached) -> bool {
+        let sent = (cached.sent_at, cached.segment().seq);
+        before(sent, self.in_turn) || (cached.lane == Lane::First && before(sent, self.first))
+    }
 }
 
-fn resend(now: Time, cached: &mut Cached, out: &mut Outbox) {
+fn before(one: (Time, Seq), other: (Time, Seq)) -> bool {
+    one.0 < other.0 || (one.0 == other.0 && one.1.before(other.1))
+}
+
+fn resend(now: Time, lane: Lane, cached: &mut Cached, out: &mut Outbox) {
     cached.resent += 1;
-    cached.sent_at = now;
-    out.send(again(&cached.packet), ProxySending::Retransmission);
+    (cached.sent_at, cached.lane) = (now, lane);
+    let (packet, what) = (again(&cached.packet), ProxySending::Retransmission);
+    match lane {
+        Lane::Queue => out.send(packet, what),
+        Lane::First => out.send_first(packet, what),
+    }
 }

@@ -15,13 +15,13 @@
 //! | `round_trip.rs` | [`WirelessRoundTrip`]: how long an acknowledgment takes from here |
 //! | `tests.rs` | scripts |
 //!
-//! A box sends in the order in which the wireless link delivers, so what was sent before something
+//! The wireless link delivers in the order in which it is given packets, so what went before something
 //! that has arrived, and has not arrived itself, is lost: there is no need to wait for three
-//! duplicates. [`Inference::Deliveries`] applies that to every cached segment (RFC 8985's idea with
+//! duplicates. (A local retransmission may go ahead of the link's queue. Its arrival says nothing of
+//! what waits there.) [`Inference::Deliveries`] applies that to every cached segment (RFC 8985's idea with
 //! no reordering window); [`Inference::Duplicates`] is what Balakrishnan et al. 1995 describe.
 //!
-//! Not modelled: repair of what the mobile host sends; local retransmissions that overtake data
-//! waiting in the link's queue; a FIN without data is not cached.
+//! Not modelled: repair of what the mobile host sends; a FIN without data is not cached.
 
 mod lost;
 mod round_trip;
@@ -29,10 +29,11 @@ mod round_trip;
 mod tests;
 
 use super::flows::Kept;
-use super::{MobileAck, Observed, Outbox, SegmentCache};
+use super::{Lane, MobileAck, Observed, Outbox, SegmentCache};
 use ackord_events::ProxySending;
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Ecn, Flags, Packet, Segment};
+use lost::Delivered;
 
 pub use round_trip::WirelessRoundTrip;
 
@@ -53,6 +54,8 @@ pub struct RepairConfig {
     pub tries: u32,
     /// What counts as lost.
     pub inference: Inference,
+    /// How what acknowledgments ask for is sent again.
+    pub lane: Lane,
 }
 
 /// From what a box concludes that a segment is lost.
@@ -109,8 +112,9 @@ pub struct Repair {
     echoes_until: Time,
     /// What passed after this may cause duplicates for the first missing segment.
     since: Time,
-    /// The latest sending of anything known to have arrived, and what that was.
-    delivered: (Time, Seq),
+    /// The latest sending of anything known to have arrived, and what that was: of what waited in
+    /// the link's queue, and of what went ahead of it.
+    delivered: Delivered,
     /// The mobile host has reported something above the first missing segment; nothing is known of
     /// what lies behind this.
     reported_up_to: Option<Seq>,
@@ -162,7 +166,7 @@ impl Repair {
             echoes: 0,
             echoes_until: Time::ZERO,
             since: Time::ZERO,
-            delivered: (Time::ZERO, Seq(0)),
+            delivered: Delivered::default(),
             reported_up_to: None,
             backlog: Backlog::None,
             by_sender_up_to: None,
@@ -277,7 +281,8 @@ impl Repair {
             _ => ProxySending::Probe,
         };
         first.resent += 1;
-        first.sent_at = now;
+        // In its turn: when it arrives, everything that went before it should have.
+        (first.sent_at, first.lane) = (now, Lane::Queue);
         out.send(again(&first.packet), what);
         Some(what)
     }

@@ -15,7 +15,7 @@
 //!
 //! Not modelled: data from a mobile sender (Balakrishnan et al. ask for negative acknowledgments
 //! there, which a mobile host would have to understand); handing the cache over to another base
-//! station; local retransmissions ahead of the link's queue. A link's queue that refuses a packet
+//! station. A link's queue that refuses a packet
 //! tells the box, which then leaves the repair to the sender; of a queue that drops packets later
 //! (CoDel) it learns nothing and takes them for lost in the air.
 

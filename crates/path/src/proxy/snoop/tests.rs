@@ -1,4 +1,5 @@
 use super::*;
+use crate::proxy::Lane;
 use crate::proxy::script::Seen::{Acked, Again, Changed, Kept, Passed, Probed};
 use crate::proxy::script::{
     MSS, Script, Seen, ack, at, data, from_mobile, nth, stamped, to_mobile,
@@ -15,6 +16,7 @@ fn config() -> SnoopConfig {
         persist: Span::from_millis(200),
         tries: 3,
         inference: Inference::Deliveries,
+        lane: Lane::First,
     };
     SnoopConfig { repair, flows: 4, idle_for: Span::from_secs(60), suppress: Suppress::On }
 }

@@ -1,7 +1,7 @@
 //! Knobs of boxes that cache data and send it again over the wireless link.
 
-use crate::proxy::{Inference, RepairConfig};
-use crate::registry::{BuildError, needed};
+use crate::proxy::{Inference, Lane, RepairConfig};
+use crate::registry::{BuildError, needed, word};
 use ackord_units::{Bytes, Choice, Knob, KnobKind, KnobValue, Span};
 
 pub(super) const CACHE: Knob = Knob {
@@ -71,6 +71,14 @@ pub(super) const TRIES: Knob = Knob {
     source: "ns-2's Snoop: SNOOP_MAX_RXMIT",
 };
 
+pub(super) const PRIORITY: Knob = Knob {
+    name: "priority",
+    kind: KnobKind::Choice(&["high", "none"]),
+    default: "high",
+    doc: "Whether what acknowledgments ask for goes ahead of what waits in the link's queue",
+    source: "Balakrishnan et al. 1995 §3: at a higher priority",
+};
+
 /// The value of a knob with a range that fits into memory.
 pub(super) fn count(choice: &Choice, knob: &'static str) -> Result<usize, BuildError> {
     let count = needed(choice, knob, KnobValue::as_count)?;
@@ -95,5 +103,9 @@ pub(super) fn repair(choice: &Choice, inference: Inference) -> Result<RepairConf
         persist: span(choice, "persist")?,
         tries: few("tries")?,
         inference,
+        lane: match word(choice, "priority")?.as_str() {
+            "none" => Lane::Queue,
+            _ => Lane::First,
+        },
     })
 }

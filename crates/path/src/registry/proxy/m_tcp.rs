@@ -1,7 +1,8 @@
 //! M-TCP, with its knobs.
 
 use super::local::{
-    CACHE, DUPACKS, FLOWS, IDLE_FOR, PERSIST, TIMER_MAX, TIMER_MIN, TRIES, count, repair, span,
+    CACHE, DUPACKS, FLOWS, IDLE_FOR, PERSIST, PRIORITY, TIMER_MAX, TIMER_MIN, TRIES, count, repair,
+    span,
 };
 use crate::proxy::{Inference, MTcp, MTcpConfig, Proxy};
 use crate::registry::{BuildError, optional};
@@ -30,6 +31,7 @@ pub(super) const M_TCP: Mechanism = Mechanism {
             source: "this project: half of Linux's shortest retransmission timeout",
         },
         DUPACKS,
+        PRIORITY,
         CACHE,
         FLOWS,
         TIMER_MIN,

@@ -1,7 +1,8 @@
 //! Snoop, with its knobs.
 
 use super::local::{
-    CACHE, DUPACKS, FLOWS, IDLE_FOR, PERSIST, TIMER_MAX, TIMER_MIN, TRIES, count, repair, span,
+    CACHE, DUPACKS, FLOWS, IDLE_FOR, PERSIST, PRIORITY, TIMER_MAX, TIMER_MIN, TRIES, count, repair,
+    span,
 };
 use crate::proxy::{Inference, Proxy, Snoop, SnoopConfig, Suppress};
 use crate::registry::{BuildError, word};
@@ -30,6 +31,7 @@ pub(super) const SNOOP: Mechanism = Mechanism {
             source: "Balakrishnan et al. 1995 §3; `auto` by measurement of a Linux sender",
         },
         DUPACKS,
+        PRIORITY,
         CACHE,
         FLOWS,
         TIMER_MIN,
