@@ -150,6 +150,69 @@ fn a_box_in_the_path_absorbs_rewrites_and_releases() {
     all.check().expect("every packet is somewhere");
 }
 
+/// Sends a packet ahead of the queue when it sees one with tag 9.
+#[derive(Clone, Debug, Default)]
+struct Urgent(ProxyStats);
+
+impl MiddleBox for Urgent {
+    fn deadline(&self) -> Option<Time> {
+        None
+    }
+
+    fn handle_deadline(&mut self, _: Time, _: &mut Outbox) {}
+
+    fn stats(&self) -> &ProxyStats {
+        &self.0
+    }
+
+    fn handle_refused(&mut self, _: Time, packet: &Packet) {
+        self.0.seen += packet.tag;
+    }
+}
+
+impl InPath for Urgent {
+    fn handle(&mut self, _: Time, packet: &Packet, _: Heading, out: &mut Outbox) -> Verdict {
+        if packet.tag == 9 {
+            out.send_first(Packet { tag: 100, ..*packet }, ProxySending::Retransmission);
+        }
+        Verdict::Forward
+    }
+
+    fn boxed_clone(&self) -> Box<dyn InPath> {
+        Box::new(self.clone())
+    }
+}
+
+#[test]
+fn a_retransmission_may_go_ahead_of_the_queue_and_what_the_queue_refuses_is_told() {
+    let mut slow = link(1, 2);
+    slow.queue = common::drop_tail(5);
+    slow.rate = ackord_units::Rate::from_bits_per_sec(100_000);
+    let mut builder = Graph::builder();
+    for role in [Role::Host, Role::Router, Role::Host] {
+        builder.add_node(role);
+    }
+    for config in [link(0, 1), link(1, 0), slow, link(2, 1)] {
+        builder.add_link(config);
+    }
+    builder.add_proxy(ProxyConfig {
+        at: NodeId(1),
+        to_mobile: LinkId(2),
+        from_mobile: LinkId(3),
+        proxy: Proxy::InPath(Box::new(Urgent::default())),
+        lifetime: Lifetime::default(),
+    });
+    let mut graph = builder.build().expect("a valid graph");
+    for tag in [1, 2, 3, 9, 4, 5, 6, 7] {
+        graph.handle_packet(Time::ZERO, to_mobile(tag), &mut NoSink);
+    }
+    // One is being transmitted, five wait, and so does the one that goes before them.
+    let there = tags(&mut graph, at_us(5_000_000));
+    assert_eq!(there, [1, 100, 2, 3, 9, 4, 5]);
+    assert_eq!(graph.proxy_stats(ProxyId(0)).seen, 6 + 7, "the tags of those refused");
+    graph.conservation().check().expect("every packet is somewhere");
+}
+
 #[test]
 fn what_a_box_held_dies_with_it_and_the_packets_after_it_pass() {
     let dies = Lifetime { dies: Some(at_us(50_000)), restarts: Some(at_us(500_000)) };

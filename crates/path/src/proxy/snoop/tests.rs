@@ -107,6 +107,22 @@ fn a_block_about_something_sent_later_shows_that_a_retransmission_is_lost() {
 }
 
 #[test]
+fn what_went_ahead_of_the_queue_says_nothing_of_what_waits_there() {
+    // Segment 2 is lost; 11 to 14 wait in the queue while it overtakes them.
+    let arrives = |lane| {
+        let repair = RepairConfig { lane, ..config().repair };
+        let mut script = begun(SnoopConfig { repair, ..config() });
+        script.flight(21, 11..=14);
+        assert_eq!(script.up(25, ack(2, &[(3, 4)])), [Kept, Again(nth(2))]);
+        assert_eq!(script.up(26, ack(2, &[(3, 11)])), [Kept]);
+        script.up(46, ack(11, &[]))
+    };
+    assert_eq!(arrives(Lane::First), [Passed]);
+    let in_turn = arrives(Lane::Queue);
+    assert_eq!(in_turn, [Passed, Again(nth(11))], "in its turn, it would have come after it");
+}
+
+#[test]
 fn without_sack_a_partial_acknowledgment_shows_the_next_hole() {
     let mut script = begun(config());
     // Segments 2 and 6 are lost.
