@@ -212,7 +212,7 @@ impl Flow {
         self.owes_since = (self.repair.seen().outstanding() > 0).then_some(now);
         let Reach::Gone(since) = self.reach else { return };
         self.reach = Reach::Here;
-        stats.held_for = stats.held_for + now.saturating_since(since);
+        stats.held_for += now.saturating_since(since);
         out.note(flow, ProxyAct::HoldEnded);
         // What was sent before the hold is answered: nothing was lost.
         if answer == Answer::News && answered_first {
