@@ -123,7 +123,7 @@ pub(crate) fn sent(out: &mut Outbox) -> Vec<Sent> {
                 Made::New(ProxySending::Retransmission) => Sent::Again(segment.seq.0 / MSS),
                 Made::New(ProxySending::Probe) if segment.payload_len == 0 => Sent::Question,
                 Made::New(ProxySending::Probe) => Sent::Test(segment.seq.0 / MSS),
-                Made::New(_) => Sent::Ack(segment.ack.0 / MSS, segment.window),
+                Made::New(_) | Made::First(_) => Sent::Ack(segment.ack.0 / MSS, segment.window),
                 Made::Released => Sent::Released(segment.ack.0 / MSS, segment.window),
             }
         })

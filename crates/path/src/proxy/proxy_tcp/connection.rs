@@ -5,7 +5,7 @@ use super::super::{Cached, Mark, MobileAck, Observed, Outbox, ProxyStats, Segmen
 use super::copies::{again, question};
 use super::detect::{DELAYED_ACK, WirelessTrip};
 use super::flows::{Limits, Tracked};
-use super::hold::{Ending, Hold, Probe};
+use super::hold::{Aftermath, Hold, Probe, Reach};
 use super::practical::{Freeze, PracticalConfig, Standing};
 use super::rate::DeliveryRate;
 use super::repair::{Answered, Circumstances, Repair, Sack};
@@ -28,6 +28,8 @@ pub(super) struct Connection {
     offers: Offers,
     wired: Wired,
     hold: Option<Hold>,
+    /// A hold is over, and it is not yet known what it cost.
+    aftermath: Option<Aftermath>,
     reserve: Reserve,
     /// The largest segment seen.
     largest: u32,
@@ -88,6 +90,7 @@ impl Connection {
             offers: Offers::default(),
             wired: Wired::default(),
             hold: None,
+            aftermath: None,
             reserve: Reserve::default(),
             largest: 0,
             per_ack: 0,
@@ -164,33 +167,32 @@ impl Connection {
             self.sack = Sack::Agreed;
         }
         let said = self.seen.on_from_mobile(desk.now, packet);
-        let survivors = self.take_in(desk.now, segment, said);
-        let link_is_back = self.hold.is_some();
-        self.end_hold(desk, said, survivors);
+        let news = self.take_in(desk.now, segment, said);
+        let link_is_back = self.hold.is_some() && said != MobileAck::None;
+        if link_is_back {
+            self.end_hold(desk);
+        }
+        self.look_back(desk, said, news);
         self.look_for_losses(desk.now, said);
         self.send_wanted(desk);
         let verdict = self.decide(desk, packet, said);
         Heard { verdict, link_is_back }
     }
 
-    /// What an acknowledgment says of the data; whether some had been sent before a hold and has
-    /// arrived.
-    fn take_in(&mut self, now: Time, segment: &Segment, said: MobileAck) -> Survivors {
-        let mut survivors = Survivors::None;
-        let (hold, trip, repair) = (self.hold, &self.trip, &mut self.repair);
+    /// What an acknowledgment says of the data.
+    fn take_in(&mut self, now: Time, segment: &Segment, said: MobileAck) -> News {
+        let mut news = News::Nothing;
+        let (held, trip, repair) = (self.hold.is_some(), &self.trip, &mut self.repair);
         let echo = segment.options.timestamps.map(|stamps| stamps.echo);
         let mut delivered = |cached: &Cached| {
-            if hold.is_some_and(|hold| hold.is_older(cached.sent_at)) {
-                survivors = Survivors::Some;
-            }
-            let answered = which_sending(cached, echo, hold.is_some());
-            repair.on_delivered(now, cached, trip, answered);
+            news = News::Delivered;
+            repair.on_delivered(now, cached, trip, which_sending(cached, echo, held));
         };
         Repair::mark_sacked(&mut self.cache, segment, &mut delivered);
-        let (MobileAck::New(octets), Some(una)) = (said, self.seen.una()) else { return survivors };
+        let (MobileAck::New(octets), Some(una)) = (said, self.seen.una()) else { return news };
         let covered = self.cache.iter().take_while(|it| it.segment().end_seq().at_or_before(una));
         covered.filter(|cached| !cached.sacked).for_each(delivered);
-        if let Some(sample) = self.cache.sample(now, una).filter(|_| self.hold.is_none()) {
+        if let Some(sample) = self.cache.sample(now, una).filter(|_| !held) {
             self.trip.on_sample(now, sample);
         }
         self.cache.acknowledge(una);
@@ -199,32 +201,49 @@ impl Connection {
             0 => octets,
             known => known - known / 8 + octets / 8,
         };
-        survivors
+        news
     }
 
-    fn end_hold(&mut self, desk: &mut Desk<'_>, said: MobileAck, survivors: Survivors) {
-        if said == MobileAck::None {
-            return;
-        }
+    /// The mobile was heard.
+    fn end_hold(&mut self, desk: &mut Desk<'_>) {
         let Some(hold) = self.hold.take() else { return };
         desk.stats.held_for += desk.now - hold.began_at;
         desk.out.note(desk.id, ProxyAct::HoldEnded);
-        let answerable = |ago| self.trip.can_be_answered_after(ago);
-        let ending = match (survivors, said) {
-            (Survivors::Some, _) => Ending::Survived,
-            (_, MobileAck::New(_)) => Ending::Unclear,
-            _ => hold.answered(desk.now, answerable).map_or(Ending::Unclear, Ending::Lost),
-        };
-        match ending {
-            Ending::Survived => {
+        self.aftermath = self.seen.sent_up_to().map(|up_to| hold.over(up_to));
+    }
+
+    /// After a hold: whether what was outstanding has survived it or is lost, as soon as that can
+    /// be told.
+    fn look_back(&mut self, desk: &mut Desk<'_>, said: MobileAck, news: News) {
+        let Some(aftermath) = &mut self.aftermath else { return };
+        if self.seen.una().is_some_and(|una| una.at_or_after(aftermath.up_to)) {
+            if aftermath.repeats == 0 {
                 desk.stats.false_holds += 1;
                 desk.out.note(desk.id, ProxyAct::HoldWasFalse);
             }
-            Ending::Lost(asked_at) => {
-                let lost = self.cache.iter_mut().filter(|it| !it.sacked && it.sent_at < asked_at);
-                lost.for_each(|cached| cached.mark = Mark::Wanted);
-            }
-            Ending::Unclear => {}
+            self.aftermath = None;
+            return;
+        }
+        let answers = news == News::Nothing && !matches!(said, MobileAck::None | MobileAck::Old);
+        let answerable = |ago| self.trip.can_be_answered_after(ago);
+        if answers && let Some(asked_at) = aftermath.answered(desk.now, answerable) {
+            let most = match aftermath.reach {
+                Reach::All => usize::MAX,
+                Reach::Oldest => 1,
+            };
+            let lost = self.cache.iter_mut().filter(|it| !it.sacked && it.sent_at < asked_at);
+            lost.take(most).for_each(|cached| cached.mark = Mark::Wanted);
+            self.aftermath = None;
+            return;
+        }
+        // Something new has arrived: out of a queue that held it, or before the link was gone, with
+        // its acknowledgment lost. One more question tells which.
+        if aftermath.asks_once_more(desk.now)
+            && let Some(una) = self.seen.una()
+            && let Some(oldest) = self.cache.iter().find(|cached| !cached.sacked)
+        {
+            desk.stats.probes += 1;
+            desk.out.send(question(&oldest.packet, una, &self.seen), ProxySending::Probe);
         }
     }
 
@@ -238,7 +257,7 @@ impl Connection {
 
     fn circumstances(&self, now: Time) -> Circumstances {
         let congested = match (self.wired.span, self.trip.least()) {
-            (Some(wired), Some(wireless)) => self.trip.queueing() > wired + wireless,
+            (Some(wired), Some(wireless)) => self.trip.queueing() > (wired + wireless) * 2,
             _ => false,
         };
         Circumstances { now, sack: self.sack, congested }
@@ -253,6 +272,9 @@ impl Connection {
                 return;
             }
             self.paced_until = self.paced_until.max(desk.now) + gap;
+            if let Some(aftermath) = &mut self.aftermath {
+                aftermath.repeats += 1;
+            }
             repeat(cached, seen, desk);
         }
     }
@@ -266,8 +288,14 @@ impl Connection {
 
     /// What becomes of a packet from the mobile.
     fn decide(&mut self, desk: &mut Desk<'_>, packet: &Packet, said: MobileAck) -> Verdict {
-        let Standing::InPath(reserve) = self.config.standing else { return Verdict::Forward };
-        if matches!(said, MobileAck::Duplicate(_)) && self.hides_duplicates() {
+        let hides = matches!(said, MobileAck::Duplicate(_)) && self.hides_duplicates();
+        let Standing::InPath(reserve) = self.config.standing else {
+            if hides && self.sack != Sack::Agreed {
+                self.break_run(desk);
+            }
+            return Verdict::Forward;
+        };
+        if hides {
             desk.stats.absorbed += 1;
             return Verdict::Absorb;
         }
@@ -290,6 +318,16 @@ impl Connection {
         }
         self.reserve.empty_before(desk.now, packet, desk.out);
         Verdict::Absorb
+    }
+
+    /// The duplicate is on its way. An acknowledgment with another window after each makes none of
+    /// them a duplicate in the sense of RFC 5681 §2; zero is the one smaller window that every
+    /// common stack believes.
+    fn break_run(&self, desk: &mut Desk<'_>) {
+        if let Some(ack) = self.seen.acknowledgment(0) {
+            desk.stats.acks_sent += 1;
+            desk.out.send(ack, ProxySending::Acknowledgment);
+        }
     }
 
     /// A sender that cannot tell from timestamps that its fast retransmit was not needed must not
@@ -351,13 +389,18 @@ impl Connection {
     /// The mobile has been silent for too long. A lone segment was lost more likely than the link;
     /// several at once, with nothing after them arriving, speak for a fade.
     fn on_silence(&mut self, desk: &mut Desk<'_>) {
+        let reach = self.what_was_lost();
         let mut missing = self.cache.iter_mut().filter(|cached| !cached.sacked);
-        if let (Some(only), None) = (missing.next(), missing.next())
-            && only.resent == 0
-        {
-            return repeat(only, &self.seen, desk);
+        let (oldest, next) = (missing.next(), missing.next());
+        let lone = match reach {
+            // Its first repetition was due to duplicates.
+            Reach::Oldest => oldest.filter(|oldest| oldest.resent <= 1),
+            Reach::All => oldest.filter(|oldest| oldest.resent == 0 && next.is_none()),
+        };
+        if let Some(lone) = lone {
+            return repeat(lone, &self.seen, desk);
         }
-        self.hold = Some(Hold::begin(desk.now));
+        self.hold = Some(Hold::begin(desk.now, reach));
         self.rate.interrupt();
         desk.stats.holds += 1;
         desk.out.note(desk.id, ProxyAct::HoldBegan);
@@ -373,6 +416,15 @@ impl Connection {
             desk.out.send(ack, ProxySending::Acknowledgment);
         }
         // The first probe is due now; who else asks the same host is for the box to know.
+    }
+
+    /// Without SACK, duplicates say that something after the oldest segment has arrived, and not
+    /// what: only the oldest is known to be missing.
+    fn what_was_lost(&self) -> Reach {
+        match self.sack != Sack::Agreed && self.seen.duplicates() > 0 {
+            true => Reach::Oldest,
+            false => Reach::All,
+        }
     }
 
     fn probe(&mut self, desk: &mut Desk<'_>) {
@@ -404,11 +456,11 @@ impl Connection {
     }
 }
 
-/// Whether data that had been sent before a hold has arrived.
+/// Whether a packet from the mobile tells of data that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Survivors {
-    None,
-    Some,
+enum News {
+    Nothing,
+    Delivered,
 }
 
 /// Which sending of a segment an acknowledgment answers. The sender's own repetition is known by its

@@ -8,17 +8,27 @@
 //! And where an outage holds packets instead of losing them, forty octets each are cheap to carry
 //! afterwards. Every fourth probe is data all the same, should the mobile host not answer questions.
 
-use ackord_units::{Span, Time};
+use ackord_units::{Seq, Span, Time};
 
 /// A hold.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hold {
     pub(super) began_at: Time,
+    reach: Reach,
     /// When the next probe goes.
     pub(super) probe_at: Time,
     /// When the last two questions went, the newer first.
     asked_at: [Option<Time>; 2],
     probes: u32,
+}
+
+/// How much is known to be lost when an answer shows that nothing new has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Everything not reported.
+    All,
+    /// The oldest segment; what arrived after it is not known.
+    Oldest,
 }
 
 /// What a probe is.
@@ -30,23 +40,44 @@ pub(super) enum Probe {
     TestPacket,
 }
 
-/// How a hold ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
-    /// What had been sent before it arrived.
-    Survived,
-    /// A question was answered: what had been sent before it, at this time, did not arrive.
-    Lost(Time),
-    /// The mobile was heard, and no more is known.
-    Unclear,
+/// What is to be found out after a hold.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Aftermath {
+    /// The end of what had been sent when the mobile was heard.
+    pub(super) up_to: Seq,
+    pub(super) reach: Reach,
+    /// Segments repeated since.
+    pub(super) repeats: u32,
+    /// When questions went, the newer first.
+    asked_at: [Option<Time>; 2],
+    asks: u32,
+}
+
+impl Aftermath {
+    /// The mobile was heard at `now` and has acknowledged nothing new: when the question went that
+    /// this answers, if any. `answerable` tells whether something sent so long ago can have been
+    /// answered.
+    pub(super) fn answered(&self, now: Time, answerable: impl Fn(Span) -> bool) -> Option<Time> {
+        self.asked_at.into_iter().flatten().find(|asked_at| answerable(now - *asked_at))
+    }
+
+    /// Whether a question is to go now: one after each hold.
+    pub(super) fn asks_once_more(&mut self, now: Time) -> bool {
+        let first = self.asks == 0;
+        if first {
+            self.asks = 1;
+            self.asked_at = [Some(now), None];
+        }
+        first
+    }
 }
 
 /// One in so many probes carries data.
 const DATA_EVERY: u32 = 4;
 
 impl Hold {
-    pub(super) fn begin(now: Time) -> Hold {
-        Hold { began_at: now, probe_at: now, asked_at: [None; 2], probes: 0 }
+    pub(super) fn begin(now: Time, reach: Reach) -> Hold {
+        Hold { began_at: now, reach, probe_at: now, asked_at: [None; 2], probes: 0 }
     }
 
     /// It is time for a probe.
@@ -60,15 +91,9 @@ impl Hold {
         Probe::Question
     }
 
-    /// The mobile was heard and has acknowledged nothing new: which question that answers, if any.
-    /// `answerable` tells whether something sent so long ago can have been answered.
-    pub(super) fn answered(&self, now: Time, answerable: impl Fn(Span) -> bool) -> Option<Time> {
-        self.asked_at.into_iter().flatten().find(|asked_at| answerable(now - *asked_at))
-    }
-
-    /// Whether a segment that has arrived had been sent before the hold.
-    pub(super) fn is_older(&self, sent_at: Time) -> bool {
-        sent_at < self.began_at
+    /// It is over; data up to `up_to` had been sent.
+    pub(super) fn over(self, up_to: Seq) -> Aftermath {
+        Aftermath { up_to, reach: self.reach, repeats: 0, asked_at: self.asked_at, asks: 0 }
     }
 }
 
@@ -82,7 +107,7 @@ mod tests {
 
     #[test]
     fn three_questions_are_followed_by_data() {
-        let mut hold = Hold::begin(at(0));
+        let mut hold = Hold::begin(at(0), Reach::All);
         let probes: Vec<_> =
             (0..8).map(|step| hold.next_probe(at(step * 100), Span::from_millis(100))).collect();
         let data = [false, false, false, true, false, false, false, true];
@@ -92,12 +117,17 @@ mod tests {
 
     #[test]
     fn an_answer_belongs_to_the_newest_question_that_is_old_enough() {
-        let mut hold = Hold::begin(at(0));
+        let mut hold = Hold::begin(at(0), Reach::All);
         hold.next_probe(at(0), Span::from_millis(100));
         hold.next_probe(at(100), Span::from_millis(100));
         let at_least = |millis| move |ago: Span| ago >= Span::from_millis(millis);
-        assert_eq!(hold.answered(at(150), at_least(40)), Some(at(100)));
-        assert_eq!(hold.answered(at(120), at_least(40)), Some(at(0)));
-        assert_eq!(hold.answered(at(120), at_least(200)), None);
+        let mut after = hold.over(Seq(5));
+        assert_eq!(after.answered(at(150), at_least(40)), Some(at(100)));
+        assert_eq!(after.answered(at(120), at_least(40)), Some(at(0)));
+        assert_eq!(after.answered(at(120), at_least(200)), None);
+        // A later question takes the place of those that were answered by what did arrive.
+        assert!(after.asks_once_more(at(160)) && !after.asks_once_more(at(170)));
+        assert_eq!(after.answered(at(180), at_least(40)), None);
+        assert_eq!(after.answered(at(200), at_least(40)), Some(at(160)));
     }
 }

@@ -10,13 +10,13 @@
 //! acknowledgment that a repetition brought about stops in front of it.
 //!
 //! Two losses are not repaired but left to the sender, for whom a loss is a signal:
-//! - while the wireless queue holds more than the round trip of the whole path. A sender that
-//!   halves its window then still keeps the link busy, so hiding the loss would win nothing, and the
-//!   queue would never be asked to shrink;
+//! - while the wireless queue holds more than twice the round trip of the whole path. A sender that
+//!   halves its window then still keeps the link busy, with a queue to spare for a second loss; so
+//!   hiding the loss would win nothing, and the queue would never be asked to shrink;
 //! - a segment that was repeated [`MOST_RESENT`] times. Independent losses hardly ever come so often
 //!   in a row; a queue that overflows does it all the time.
 //!
-//! Not told apart: a queue shallower than the path's round trip that overflows now and then. Such
+//! Not told apart: a queue shallower than twice the path's round trip that overflows now and then. Such
 //! losses are repaired like others.
 
 use super::super::{Cached, Mark, SegmentCache};
@@ -88,7 +88,7 @@ pub(super) struct Repair {
 pub(super) struct Circumstances {
     pub(super) now: Time,
     pub(super) sack: Sack,
-    /// The wireless queue holds more than the path's round trip.
+    /// The wireless queue holds more than twice the path's round trip.
     pub(super) congested: bool,
 }
 
