@@ -247,7 +247,9 @@ impl Bench {
     fn send_from_box(&mut self, out: &Outbox) {
         for (packet, made) in out.packets() {
             match made {
-                Made::New(what) => *self.sent_by_box.entry(what).or_default() += 1,
+                Made::New(what) | Made::First(what) => {
+                    *self.sent_by_box.entry(what).or_default() += 1
+                }
                 Made::Released => panic!("it releases nothing"),
             }
             self.leave_box(packet);
