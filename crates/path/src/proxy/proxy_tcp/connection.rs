@@ -141,6 +141,10 @@ impl Connection {
             return;
         }
         self.largest = self.largest.max(segment.payload_len);
+        // A repetition of what the mobile has acknowledged meanwhile says nothing of the link.
+        if self.seen.una().is_some_and(|una| segment.end_seq().at_or_before(una)) {
+            return;
+        }
         if !(fits && self.cache.insert(desk.now, packet)) {
             desk.stats.uncached += Bytes(u64::from(segment.payload_len));
         }

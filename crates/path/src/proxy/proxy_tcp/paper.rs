@@ -94,6 +94,9 @@ impl PaperProxy {
             *flow = PaperFlow::new(&self.config.limits, local_timeout);
         }
         flow.seen.on_to_mobile(segment);
+        if flow.seen.una().is_some_and(|una| segment.end_seq().at_or_before(una)) {
+            return;
+        }
         if segment.payload_len > 0 && !(fits && flow.cache.insert(now, packet)) {
             self.stats.uncached += Bytes(u64::from(segment.payload_len));
         }
