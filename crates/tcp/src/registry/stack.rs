@@ -87,14 +87,14 @@ impl Stack {
 mod tests {
     use super::super::{PROFILES, profile};
     use super::*;
-    use ackord_units::Span;
+    use ackord_units::{Bytes, Span};
 
     #[test]
     fn every_profile_becomes_a_stack_with_its_own_values() {
         for profile in PROFILES {
             let stack = Stack::of_profile(profile);
             drop(stack.mechanisms());
-            drop(stack.config());
+            assert!(stack.config().mss > Bytes::ZERO, "{}", profile.name);
         }
         let rto_min = |name| Stack::of_profile(profile(name).expect("registered")).config().rto.min;
         assert_eq!(

@@ -21,7 +21,8 @@
 //! connection holds at most twice the limit (once each way) and its sender waits.
 //!
 //! If the box dies, what it held is gone and the hosts' sequence numbers do not agree: neither
-//! takes the other's segments, and the connection ends when somebody's patience does.
+//! takes the other's segments, each answers them with acknowledgments that the other cannot take
+//! either, and the connection ends when somebody's patience does.
 //!
 //! Not modelled: handing a connection over to another base station, and the calls by which the
 //! papers' mobile host asks for one to be split (here the box sees every SYN pass). Payload: the

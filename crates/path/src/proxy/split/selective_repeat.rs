@@ -12,8 +12,9 @@
 //!
 //! So the sender is an [endpoint](ackord_tcp::Connection) with two plug-ins from here, and its
 //! segments are TCP's. A segment is lost when its timer, SRTT + 4 RTTVAR and at least `timer_min`,
-//! has expired: nothing is counted, so order does not matter, and the timer does not double, so the
-//! hop is asked again at that pace however long it is silent. Once one timer has expired, the other
+//! has expired: nothing is counted, so order does not matter, and silence does not double the timer,
+//! so the hop is asked again at that pace however long it is silent (only repeats that prove to have
+//! been needless lengthen it). Once one timer has expired, the other
 //! holes below what was reported are repeated with that segment and not each at its own time: the
 //! endpoint's repair (RFC 6675 §4, rule 3) cannot be told otherwise. The window is one of sequence
 //! numbers: nothing beyond `window` segments above the oldest hole is sent.
@@ -24,10 +25,12 @@
 use ackord_tcp::congestion::{
     AckSample, CongestionControl, CongestionEvent, Established, LossAnswer,
 };
-use ackord_tcp::loss::{ByTime, Doubt, Fixed, Horizon, LimitedTransmit, LossDetector, LossVerdict};
+use ackord_tcp::loss::{
+    ByTime, Delivered, Doubt, Fixed, Hole, Horizon, LimitedTransmit, LossDetector, LossVerdict,
+};
 use ackord_tcp::recovery::{Prr, SackRecovery};
 use ackord_tcp::{Config, Mechanisms};
-use ackord_units::{Bytes, Span, Time};
+use ackord_units::{Bytes, Seq, Span, Time};
 
 /// The knobs of the wireless hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +47,8 @@ impl SelectiveRepeat {
         config.max_window_segments = Some(self.window_segments);
         mechanisms.congestion =
             Box::new(FixedWindow { segments: self.window_segments, cwnd: Bytes(1) });
-        mechanisms.loss = Box::new(SegmentTimers { shortest: self.timer_min });
+        mechanisms.loss =
+            Box::new(SegmentTimers { shortest: self.timer_min, trip: None, stretch: 1 });
         mechanisms.recovery = Box::new(SackRecovery::new(Prr::Off));
     }
 }
@@ -82,6 +86,33 @@ impl CongestionControl for FixedWindow {
 #[derive(Clone, Copy, Debug)]
 struct SegmentTimers {
     shortest: Span,
+    /// SRTT and RTTVAR (RFC 6298 §2) of segments sent once. Not the endpoint's: after an outage
+    /// that takes the echo of a stamp from before it for a round trip.
+    trip: Option<(Span, Span)>,
+    /// How many times longer they are: doubled by repeats that were not needed, until a segment
+    /// sent once gives a sample again. Where every segment is repeated too early there is none
+    /// (Karn's rule), and the timer would stay as short as it is.
+    stretch: u64,
+}
+
+/// The longest a timer can become, as a multiple.
+const MOST_STRETCH: u64 = 16;
+
+impl SegmentTimers {
+    fn on_sample(&mut self, rtt: Span) {
+        self.stretch = 1;
+        self.trip = Some(match self.trip {
+            None => (rtt, rtt / 2),
+            Some((srtt, rttvar)) => {
+                let off = rtt.max(srtt) - rtt.min(srtt);
+                ((srtt * 7 + rtt) / 8, (rttvar * 3 + off) / 4)
+            }
+        });
+    }
+
+    fn stretch(&mut self) {
+        self.stretch = (self.stretch * 2).min(MOST_STRETCH);
+    }
 }
 
 impl LossDetector for SegmentTimers {
@@ -106,11 +137,28 @@ impl LossDetector for SegmentTimers {
 }
 
 impl ByTime for SegmentTimers {
+    fn on_delivered(&mut self, _now: Time, delivered: &Delivered) {
+        match delivered.hole {
+            Hole::SentOnce => self.on_sample(delivered.rtt),
+            // No repeat comes back sooner than the fastest round trip: the original did.
+            Hole::Resent(_) if delivered.min_rtt.is_some_and(|least| delivered.rtt < least) => {
+                self.stretch();
+            }
+            Hole::Resent(_) => {}
+        }
+    }
+
+    fn on_dsack(&mut self, _snd_nxt: Seq) {
+        self.stretch();
+    }
+
     fn horizon(&mut self, doubt: &Doubt) -> Horizon {
-        match doubt.fine_timeout() {
+        let own = self.trip.map(|(srtt, rttvar)| srtt + rttvar * 4);
+        match own.or_else(|| doubt.fine_timeout()) {
             None => Horizon::Unknown,
             Some(timeout) => {
-                Horizon::Overdue { sent_before: None, age: timeout.max(self.shortest) }
+                let age = timeout.max(self.shortest) * self.stretch;
+                Horizon::Overdue { sent_before: None, age }
             }
         }
     }
