@@ -20,7 +20,8 @@ pub(super) struct Flow {
     told: Option<Told>,
     /// When the held-back octet is acknowledged for want of anything else to say.
     release_at: Option<Time>,
-    /// Since when the mobile host owes an answer.
+    /// Since when the mobile host owes an answer, if it does: since it was heard, or since the
+    /// first missing segment went.
     owes_since: Option<Time>,
     reach: Reach,
 }
@@ -45,7 +46,7 @@ const LONGEST_DELAYED_ACK: Span = Span::from_millis(500);
 
 impl Kept for Flow {
     fn deadline(&self) -> Option<Time> {
-        [self.repair.deadline(), self.release_at, self.gone_at()].into_iter().flatten().min()
+        [self.repair.deadline(), self.released_at(), self.gone_at()].into_iter().flatten().min()
     }
 }
 
@@ -85,13 +86,14 @@ impl Flow {
         out: &mut Outbox,
     ) -> Verdict {
         let sent_up_to = self.repair.seen().sent_up_to();
+        let owed_nothing = self.repair.missing().is_none();
         let stored = self.repair.on_data(now, packet);
         if segment.payload_len > 0 {
             self.base.get_or_insert(segment.seq);
         }
-        if self.repair.seen().outstanding() > 0 {
-            self.owes_since.get_or_insert(now);
-            self.release_at = None;
+        // What the link's queue refused, or what passed uncached, is between it and the sender.
+        if self.repair.missing().is_some() && owed_nothing {
+            self.owes_since = Some(now);
         }
         let again = sent_up_to.is_some_and(|known| segment.end_seq().at_or_before(known));
         match stored {
@@ -162,8 +164,7 @@ impl Flow {
         let ack = self.told.map_or(ack, |told| told.ack.max(ack)).min(segment.ack);
         let told = Told { ack, window: segment.window };
         let holds = ack.before(segment.ack);
-        self.release_at =
-            (holds && self.repair.seen().outstanding() == 0).then(|| now + self.release_after);
+        self.release_at = holds.then(|| now + self.release_after);
         let says_nothing = self.told == Some(told) && pure && answer != Answer::Unrepaired;
         if says_nothing && holds {
             return Verdict::Absorb;
@@ -209,7 +210,7 @@ impl Flow {
         stats: &mut ProxyStats,
         out: &mut Outbox,
     ) {
-        self.owes_since = (self.repair.seen().outstanding() > 0).then_some(now);
+        self.owes_since = Some(now);
         let Reach::Gone(since) = self.reach else { return };
         self.reach = Reach::Here;
         stats.held_for += now.saturating_since(since);
@@ -221,9 +222,16 @@ impl Flow {
         }
     }
 
+    /// When the octet held back is acknowledged all the same. As long as the mobile host owes an
+    /// answer there is more to come: that, or the end of the wait for it.
+    fn released_at(&self) -> Option<Time> {
+        self.release_at.filter(|_| self.repair.missing().is_none())
+    }
+
     /// When the mobile host is taken for gone, if it is not heard before.
     fn gone_at(&self) -> Option<Time> {
-        let since = self.owes_since.filter(|_| self.reach == Reach::Here)?;
+        let asked = self.reach == Reach::Here && self.repair.missing().is_some();
+        let since = self.owes_since.filter(|_| asked)?;
         let patience = self.silent_for.unwrap_or(self.repair.timeout());
         let alone = self.repair.cache().len() < 2;
         Some(since + patience + if alone { LONGEST_DELAYED_ACK } else { Span::ZERO })
@@ -237,7 +245,7 @@ impl Flow {
         stats: &mut ProxyStats,
         out: &mut Outbox,
     ) {
-        if self.release_at.is_some_and(|at| at <= now) {
+        if self.released_at().is_some_and(|at| at <= now) {
             self.tell(None, stats, out);
             self.release_at = None;
         }

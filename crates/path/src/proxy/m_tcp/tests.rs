@@ -140,6 +140,20 @@ fn what_it_cannot_repair_the_sender_hears_of_in_full() {
 }
 
 #[test]
+fn silence_about_what_a_full_queue_refused_is_no_absence() {
+    let mut script = begun();
+    for n in 2..=10 {
+        script.the_box.handle_refused(at(20), &data(n));
+    }
+    assert_eq!(script.until(2_000), [Acked(nth(2), 100)], "the octet, and the window stays open");
+    assert_eq!(script.the_box.stats().holds, 0);
+    // The sender sends the first again; that one the mobile owes an answer to.
+    assert_eq!(script.down(2_001, data(2)), [Passed]);
+    assert_eq!(script.up(2_020, ack(3, &[])), [Changed(nth(3) - 1, 100, 0)]);
+    assert_eq!(script.the_box.stats().holds, 0);
+}
+
+#[test]
 fn the_end_of_the_stream_is_acknowledged_whole() {
     let mut script = begun();
     let fin = Segment { seq: Seq(nth(11)), flags: Flags::ACK | Flags::FIN, ..Segment::default() };

@@ -29,7 +29,7 @@ mod round_trip;
 mod tests;
 
 use super::flows::Kept;
-use super::{Lane, MobileAck, Observed, Outbox, SegmentCache};
+use super::{Cached, Lane, MobileAck, Observed, Outbox, SegmentCache};
 use ackord_events::ProxySending;
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Ecn, Flags, Packet, Segment};
@@ -285,6 +285,11 @@ impl Repair {
         (first.sent_at, first.lane) = (now, Lane::Queue);
         out.send(again(&first.packet), what);
         Some(what)
+    }
+
+    /// The first missing segment, if it is cached.
+    pub fn missing(&self) -> Option<&Cached> {
+        self.first_missing(self.seen.una()?)
     }
 
     /// Whether the first missing segment is the box's to repair, so that the sender need not know
