@@ -161,45 +161,98 @@ fn paper_the_physical_limit_has_its_own_reason() {
     assert_eq!(bench.send(1), Some(DropReason::OverShare), "the share is looked at first");
 }
 
-#[test]
-fn practical_four_packets_are_never_too_many() {
-    let mut bench = Bench::practical(practical(Threshold::Fixed(1)));
-    assert_eq!(bench.burst(1, 5), [4]);
+/// As [`practical`] with nothing on the path, so that halving a window never leaves it idle.
+fn short_path(threshold: Threshold) -> PracticalConfig {
+    PracticalConfig { round_trip: TripSource::Given(Span::ZERO), ..practical(threshold) }
 }
 
 #[test]
-fn practical_one_loss_per_round_trip_then_a_hard_bound() {
+fn practical_three_queued_are_room_for_fast_retransmit_and_fewer_are_not() {
+    assert_eq!(Bench::practical(short_path(Threshold::Fixed(1))).burst(1, 5), [3]);
+}
+
+#[test]
+fn practical_no_signal_that_would_leave_the_link_idle() {
+    // 40 ms of 1 Mbit/s are 5 packets: a lone window of 5 + 5 packets leaves none waiting when
+    // halved, one of 4 + 5 would leave the link idle for half a packet.
+    assert_eq!(Bench::practical(practical(Threshold::Fixed(1))).burst(1, 7), [5]);
+    // Beside it another keeps the link busy, until it has been asked too.
+    let mut bench = Bench::practical(practical(Threshold::Fixed(1)));
+    assert_eq!(bench.burst(2, 3), [] as [usize; 0]);
+    assert_eq!(bench.burst(1, 4), [3], "3 of 6: 2 * 36 >= 3 * 11");
+    assert_eq!(bench.burst(2, 2), [0], "6 of 6, halved by both: 2 * 36 >= 6 * 11");
+}
+
+#[test]
+fn practical_one_signal_and_patience_for_two_round_trips() {
     let mut bench = Bench::practical(practical(Threshold::Fixed(5)));
-    // Five fit; the sixth is the signal; five more are spared; above ten, twice the threshold,
-    // nothing is.
-    assert_eq!(bench.burst(1, 13), [5, 11, 12]);
-    // The signal was given at 0 with 5 packets waiting: 40 ms for them and 40 ms of round trip.
-    // At 72 ms nine have left and one remains; five more make six: still spared.
-    bench.after_departures(9);
-    assert_eq!(bench.burst(1, 5), [] as [usize; 0]);
-    // At 80 ms one more has left, and the first above five is the next signal.
+    // Five fit; the sixth is the signal; what follows is spared.
+    assert_eq!(bench.burst(1, 13), [5]);
+    // The signal was given with 5 packets waiting: 40 ms for them and 40 ms on the way, twice. By
+    // 152 ms all have left; the seventh of a burst finds five waiting, and is spared.
+    bench.after_departures(19);
+    assert_eq!(bench.burst(1, 7), [] as [usize; 0]);
+    // At 160 ms one more has left, and the first above five is the next signal.
     bench.after_departures(1);
     assert_eq!(bench.burst(1, 2), [0]);
 }
 
 #[test]
-fn practical_an_ecn_capable_packet_is_marked_in_place_of_dropping() {
+fn practical_who_does_not_come_down_is_refused_until_within_its_share() {
+    let mut bench = Bench::practical(short_path(Threshold::Fixed(5)));
+    let mut deaths = Vec::new();
+    // Twice the rate of the link, whatever happens.
+    for slot in 0..2_000u32 {
+        let died = bench.burst(1, 2).len();
+        deaths.push(died);
+        bench.after_departures(1);
+        let length = bench.graph.queue(bench.link).length().packets;
+        assert!(length <= 50);
+        if slot >= 1_500 {
+            assert!(length <= 5, "slot {slot}: {length}");
+        }
+    }
+    // One at a time, a burst of deaths nowhere: 0.7^8 of 50 packets are fewer than three.
+    let singles: usize = deaths[..1_000].iter().sum();
+    assert!((5..=1_000).contains(&singles), "{singles}");
+    let last: usize = deaths[1_500..].iter().sum();
+    assert_eq!(last, 500, "then every second");
+}
+
+#[test]
+fn practical_an_ecn_capable_packet_is_marked_where_another_would_be_dropped() {
     let mut bench = Bench::practical(practical(Threshold::Fixed(5)));
     let ect = Packet { ecn: Ecn::Ect0, ..packet(1, 1_000, 0) };
-    let deaths: Vec<_> = (0..12).filter(|_| bench.send_packet(ect).is_some()).collect();
-    assert_eq!(deaths, [10, 11], "only above the hard bound");
-    assert_eq!(bench.marked(), 5, "the sixth to the tenth");
+    assert!((0..12).all(|_| bench.send_packet(ect).is_none()));
+    assert_eq!(bench.marked(), 1);
     let marks: Vec<_> = deliver_all(&mut bench.graph, &mut NoSink)
         .iter()
         .filter(|delivery| delivery.packet.flow == FlowId(1))
         .map(|delivery| delivery.packet.ecn == Ecn::Ce)
         .collect();
-    assert_eq!(marks, [vec![false; 5], vec![true; 5]].concat());
+    let sixth: Vec<_> = (1..=12).map(|n| n == 6).collect();
+    assert_eq!(marks, sixth);
+}
+
+#[test]
+fn practical_what_one_was_served_beyond_its_share_counts_against_it() {
+    let mut bench = Bench::practical(short_path(Threshold::Fixed(8)));
+    bench.burst(2, 2);
+    // Flow 1 alone is served for twelve packets, while flow 2 has had two queued lately.
+    for _ in 0..14 {
+        assert_eq!(bench.burst(1, 1), [] as [usize; 0]);
+        bench.after_departures(1);
+    }
+    // Its debt is half of what it was served, flow 2's half as much credit, each as far as half
+    // the link goes in 500 ms: places count from there.
+    let over = bench.burst(1, 8);
+    assert!(over.first().is_some_and(|first| *first < 7), "{over:?}");
+    assert_eq!(bench.burst(2, 9), [] as [usize; 0], "more than its eight");
 }
 
 #[test]
 fn practical_acknowledgments_are_not_dropped_by_share() {
-    let mut bench = Bench::practical(practical(Threshold::Fixed(4)));
+    let mut bench = Bench::practical(short_path(Threshold::Fixed(4)));
     let ack =
         Packet { tcp: Some(Segment { payload_len: 0, ..data_segment() }), ..packet(1, 40, 0) };
     assert!((0..30).all(|_| bench.send_packet(ack).is_none()));
@@ -213,7 +266,7 @@ fn practical_a_retransmission_is_spared_once_more_data_would_not_be() {
         ..packet(1, 1_000, 0)
     };
     let filled = || {
-        let mut bench = Bench::practical(practical(Threshold::Fixed(4)));
+        let mut bench = Bench::practical(short_path(Threshold::Fixed(4)));
         (1..=4).for_each(|n| assert_eq!(bench.send_packet(data(n * 960)), None));
         bench
     };
@@ -258,29 +311,29 @@ fn practical_a_full_queue_in_bytes_makes_as_much_room_as_is_needed() {
 
 #[test]
 fn practical_weights_divide_the_link_not_only_multiply() {
-    // 40 ms of 1 Mbit/s are 5 packets. Weights 3, 1 and 1 (the packet being sent): flow 1 gets
-    // 5 * 3/5 + 2 * 3 = 9 packets, flow 2 gets 5/5 + 2 = 3, raised to the floor of 4.
+    // 40 ms of 1 Mbit/s are 5 packets. Weights 3 and 1: flow 1 gets 5 * 3/4 + 2 * 3 = 9 packets,
+    // flow 2 gets 5/4 + 2 = 3.
     let config = practical(Threshold::Best { factor: 1.0 });
     let config = PracticalConfig { weights: weigh(1, 3.0), ..config };
     let mut bench = Bench::practical(config);
-    assert_eq!(bench.burst(2, 1), [] as [usize; 0]);
+    assert_eq!(bench.burst(2, 2), [] as [usize; 0]);
     assert_eq!(bench.burst(1, 10), [9]);
-    assert_eq!(bench.burst(2, 4), [3]);
+    assert_eq!(bench.burst(2, 2), [1]);
 }
 
 #[test]
-fn practical_a_connection_stops_counting_after_its_last_data() {
-    // Three connections and 5 packets of bandwidth-delay product: 5/3 + 2 = 3.7, floor 4. Alone: 7.
-    let config = PracticalConfig {
-        active_for: Span::from_millis(500),
-        ..practical(Threshold::Best { factor: 1.0 })
-    };
-    let mut bench = Bench::practical(config);
-    bench.send(2);
+fn practical_a_connection_counts_while_it_is_held_back_and_a_while_longer() {
+    // Two connections and 5 packets on the path: 5/2 + 2 = 4.5. Alone: 7.
+    let mut bench = Bench::practical(practical(Threshold::Best { factor: 1.0 }));
+    assert_eq!(bench.burst(2, 2), [] as [usize; 0]);
     assert_eq!(bench.burst(1, 5), [4]);
     bench.after_departures(80);
     bench.send(1);
-    assert_eq!(bench.burst(1, 8), [7], "640 ms later the others are forgotten");
+    assert_eq!(bench.burst(1, 8), [7], "640 ms later the other does not count");
+    // One packet at a time is served as fast as it comes: flow 2 takes no share.
+    let mut bench = Bench::practical(practical(Threshold::Best { factor: 1.0 }));
+    bench.send(2);
+    assert_eq!(bench.burst(1, 8), [7]);
 }
 
 /// Sender 0 - router 1 = receiver 2, with 20 ms on the near side and 30 ms on the far side.

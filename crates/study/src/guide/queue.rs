@@ -70,8 +70,8 @@ behind it.",
         family: "queue",
         idea: "One first-in-first-out queue and a counter per connection: a packet whose connection has
 more than its share waiting is dropped, the others are not. The share follows from the
-round trip, the rate and how many connections are active. It is fair without a queue per
-connection.",
+round trip, the rate and how many connections the link holds back; what one was served
+beyond it counts as if it were waiting still. It is fair without a queue per connection.",
         picture: picture([DROP_TAIL, SELECTIVE]),
         cases: &[
             case(

@@ -1,18 +1,27 @@
 //! Selective drop for use: the paper's one FIFO and one counter per connection, with what the paper
 //! leaves open worked out.
 //!
+//! - **The counter has a memory.** In one FIFO a connection is served in proportion to its places, and
+//!   no threshold on places suits every mixture of senders: one that keeps a few packets queued at
+//!   all times and one that fills and halves need different ones. So the counter is the packets
+//!   queued, plus what the connection was served beyond its share while it shared the link
+//!   (`flows.rs`): what one gets too much now it loses later, and the other way round.
 //! - **Threshold**: Eq. 9 with the round trip learnt from the traffic (`round_trip.rs`; the link's
 //!   own `2 tau` until something is learnt), L_D the running mean of packets with data, N_C the sum
-//!   of the weights of connections that have sent data lately. Never below four packets: the one
-//!   that is lost and three more whose duplicate acknowledgments bring it back (RFC 5681 §3.2). So
-//!   a connection that keeps a few packets in the queue, such as Telnet, is never dropped by share.
-//! - **One signal per round trip.** The paper drops every packet above the threshold, which tears
+//!   of the weights of connections that this link holds back: that have had two packets queued at
+//!   once lately. Telnet and other senders below their share are not among them.
+//! - **One signal, then patience.** The paper drops every packet above the threshold, which tears
 //!   several holes into one window and ends in a timeout. Here a connection over its threshold loses
-//!   one packet, then is spared until that loss can have had an effect: a round trip and the time
-//!   the queue needs to drain. Retransmissions are spared too.
-//! - **A hard bound**: above twice the threshold every packet is dropped, so a connection that does
-//!   not listen holds at most that much.
-//! - **ECN**: an ECN-capable packet is marked where another would be dropped, up to the hard bound.
+//!   one packet, then is spared for two round trips: in the first its sender learns of the loss, in
+//!   the second it repairs it, and before that it would not come down again (RFC 5681 §3.2).
+//! - **Room for fast retransmit**: no signal with fewer than three more of its packets queued, whose
+//!   acknowledgments let three follow and so bring three duplicates. Retransmissions are spared.
+//! - **The link comes first**: no signal if it would leave the link idle once all who have just been
+//!   asked have halved their windows ([`PracticalDrop::may_halve`]).
+//! - **Who does not listen**: when a connection over its threshold has had as many signals as lead
+//!   CUBIC, the slowest to come down, from a full queue to three packets, and not come down, every
+//!   packet of its is dropped until it is within its threshold.
+//! - **ECN**: an ECN-capable packet is marked where another would be the signal.
 //! - **Acknowledgments** without data are not counted and not dropped by share: dropping them does
 //!   not slow the connection that fills this queue.
 //! - **A full queue** costs whoever has most queued for its weight: the newcomer if that is its own
@@ -43,7 +52,7 @@ pub struct PracticalConfig {
     pub rate: Rate,
     /// L_D of Eq. 8; the running mean of packets with data where absent.
     pub packet_length: Option<Bytes>,
-    /// How long a connection counts in N_C after its last data.
+    /// How long a connection counts in N_C after it last had two packets queued at once.
     pub active_for: Span,
     /// Each connection's share as a multiple of the others'.
     pub weights: Weights,
@@ -70,12 +79,14 @@ pub struct PracticalDrop {
     rate: Rate,
     packet_length: PacketLength,
     flows: Flows,
+    limit: Limit,
+    active_for: Span,
 }
 
-/// Room for a lost packet and the three that tell of it.
-const FLOOR_PACKETS: f64 = 4.0;
-/// The hard bound as a multiple of the threshold.
-const HARD_BOUND: f64 = 2.0;
+/// Queued packets of a connection that bring a lost one back: as many as three duplicates.
+const ROOM_PACKETS: u32 = 3;
+/// What CUBIC leaves of its window (RFC 9438 §4.6); nobody standardised leaves more.
+const SLOWEST_DECREASE: f64 = 0.7;
 
 /// What is to happen to an arriving packet, as far as its share goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +112,9 @@ impl PracticalDrop {
             round_trip: config.round_trip,
             rate: config.rate,
             packet_length,
-            flows: Flows::new(config.weights, config.active_for),
+            flows: Flows::new(config.weights, config.active_for, config.rate),
+            limit: config.limit,
+            active_for: config.active_for,
         }
     }
 
@@ -117,18 +130,47 @@ impl PracticalDrop {
         let packets = match self.threshold {
             Threshold::Fixed(packets) => f64::from(packets) * weight,
             Threshold::Best { factor } => {
-                // A connection's part of the link is weight / active weight, which is what
-                // 1 / N_C is in Eq. 8 when all weigh the same.
+                // A connection's part of the link is weight / all weights, which is what 1 / N_C
+                // is in Eq. 8 when all weigh the same.
                 let window = BestWindow {
                     round_trip: self.trip(),
                     rate: self.rate,
                     packet_bytes: self.packet_length.bytes(),
-                    connections: self.flows.active_weight(),
+                    connections: self.flows.sharing_weight().max(weight),
                 };
                 factor * window.packets() * weight
             }
         };
-        packets.max(FLOOR_PACKETS)
+        packets.max(1.0)
+    }
+
+    /// The packets that the link carries in a round trip.
+    fn path_packets(&self) -> f64 {
+        let bits = self.trip().as_secs_f64() * self.rate.as_bits_per_sec() as f64;
+        bits / (8.0 * self.packet_length.bytes())
+    }
+
+    /// Whether the link stays busy when a connection with so many packets queued halves its window,
+    /// and with it all who have just been asked to.
+    ///
+    /// Of `Q` packets waiting `q` belong to them. What is on the path divides as the queue does, so
+    /// their windows are `q + B q / Q`, with `B` packets on the path. Halved they leave packets
+    /// waiting if `Q >= (q + B q / Q) / 2`. For one connection alone that is `Q >= B`, the rule
+    /// that a buffer should hold a bandwidth-delay product (Villamizar and Song 1994).
+    fn may_halve(&self, now: Time, queued: u32) -> bool {
+        let waiting = f64::from(self.fifo.length().packets);
+        let theirs = f64::from(queued + self.flows.queued_of_spared(now));
+        2.0 * waiting * waiting >= theirs * (waiting + self.path_packets())
+    }
+
+    /// As many signals as bring a window that fills the queue down to three packets.
+    fn most_unheeded(&self) -> u32 {
+        let capacity = match self.limit {
+            Limit::Packets(packets) => f64::from(packets),
+            Limit::Bytes(bytes) => bytes.get() as f64 / self.packet_length.bytes(),
+        };
+        let shrinks = (f64::from(ROOM_PACKETS) / capacity).min(1.0).ln() / SLOWEST_DECREASE.ln();
+        shrinks.ceil() as u32 + 1
     }
 
     /// Learns from a packet that has arrived, whatever becomes of it. Says whether it repeats
@@ -152,34 +194,41 @@ impl PracticalDrop {
         }
         if has_data(packet) {
             self.packet_length.learn(packet.ip_len);
-            self.flows.data_arrived(now, packet.flow);
         }
         repeats
     }
 
     /// Whether a packet with data is within its connection's share.
     fn judge(&mut self, now: Time, packet: &Packet, repeats: Repeats) -> Verdict {
+        let debt_packets = self.flows.debt(packet.flow) / self.packet_length.bytes();
+        let most_unheeded = self.most_unheeded();
         let Some(flow) = self.flows.get_mut(packet.flow) else { return Verdict::Take };
-        let (counted, weight, spared_until) = (flow.queued + 1, flow.weight, flow.spared_until);
-        let threshold = self.threshold(weight);
-        let counted = f64::from(counted);
-        if counted <= threshold {
+        let (queued, weight, spared_until) = (flow.queued, flow.weight, flow.spared_until);
+        let has_room = queued >= ROOM_PACKETS;
+        let listens = flow.unheeded < most_unheeded;
+        // It has come down; or it was refused and has kept away.
+        let last = flow.signalled_at.max(spared_until);
+        let left_alone = now.saturating_since(last) >= self.active_for;
+        if left_alone || (listens && !has_room) {
+            flow.unheeded = 0;
+        }
+        if f64::from(queued + 1) + debt_packets <= self.threshold(weight) {
             return Verdict::Take;
         }
-        if counted > HARD_BOUND * threshold {
-            return Verdict::Drop;
-        }
-        if packet.ecn != Ecn::NotEct {
-            return Verdict::Mark;
-        }
-        if now < spared_until || repeats == Repeats::Yes {
+        let due = now >= spared_until && repeats == Repeats::No && has_room;
+        let refused = !listens && !left_alone;
+        if !refused && !(due && self.may_halve(now, queued)) {
             return Verdict::Take;
         }
-        let effect_at = now + self.trip() + self.rate.time_for(self.fifo.length().bytes);
+        let round_trip = self.trip() + self.rate.time_for(self.fifo.length().bytes);
         if let Some(flow) = self.flows.get_mut(packet.flow) {
-            flow.spared_until = effect_at;
+            flow.signalled_at = now;
+            if !refused {
+                flow.unheeded += 1;
+                flow.spared_until = now + round_trip * 2;
+            }
         }
-        Verdict::Drop
+        if packet.ecn != Ecn::NotEct && !refused { Verdict::Mark } else { Verdict::Drop }
     }
 
     /// Makes room for a newcomer at the cost of whoever has most queued for its weight.
@@ -203,15 +252,8 @@ impl PracticalDrop {
         let packets = &*around.packets;
         let is_victim = |slot| packets[slot].flow == victim && has_data(&packets[slot]);
         let slot = self.fifo.remove_last(is_victim).expect("the counter says it is there");
-        self.uncount(victim);
+        self.flows.left(victim);
         around.drop(slot, DropReason::QueueFull);
-    }
-
-    fn uncount(&mut self, flow: FlowId) {
-        // A connection beyond those told apart was never counted.
-        if let Some(flow) = self.flows.get_mut(flow) {
-            flow.queued = flow.queued.saturating_sub(1);
-        }
     }
 
     fn left(&mut self, now: Time, packet: &Packet) {
@@ -253,10 +295,8 @@ impl QueueDiscipline for PracticalDrop {
         if verdict == Verdict::Mark {
             around.mark(slot);
         }
-        if has_data(&packet)
-            && let Some(flow) = self.flows.get_mut(packet.flow)
-        {
-            flow.queued += 1;
+        if has_data(&packet) {
+            self.flows.joined(now, packet.flow);
         }
         Ok(())
     }
@@ -265,7 +305,8 @@ impl QueueDiscipline for PracticalDrop {
         let dequeued = self.fifo.pop(now)?;
         let packet = &around.packets[dequeued.slot];
         if has_data(packet) {
-            self.uncount(packet.flow);
+            self.flows.served(packet.flow, f64::from(packet.ip_len));
+            self.flows.left(packet.flow);
         }
         self.left(now, packet);
         Some(dequeued)

@@ -46,7 +46,7 @@ impl Queue {
             }
             Queue::Practical => {
                 let bytes = PracticalDrop::STATE_BYTES_PER_CONNECTION;
-                format!("{bytes} B per active connection: counter, weight, times, round trips")
+                format!("{bytes} B per known connection: counter, account, times, round trips")
             }
         }
     }
