@@ -149,3 +149,21 @@ fn after_an_outage_the_wireless_side_alone_has_to_find_its_pace_again() {
         }
     }
 }
+
+#[test]
+fn questions_and_answers_and_short_connections_go_through() {
+    for kind in ["none", "i-tcp", "mtcp"] {
+        let ended = run(&[
+            ("duration", "60 s"),
+            ("tcp.profile", "linux"),
+            ("proxies.base.proxy", kind),
+            (
+                "flows.0.traffic",
+                "{ kind = \"request\", request = \"200 B\", response = \"20 kB\", count = 40 }",
+            ),
+        ]);
+        // The phone asks and the server answers; the flow then closes, so the run is over early.
+        assert_eq!(ended.received, 40 * 20_000, "{kind}");
+        assert_eq!(ended.lost, 0, "{kind}");
+    }
+}
