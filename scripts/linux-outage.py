@@ -34,6 +34,8 @@ SENDER, RECEIVER, PORT = "10.99.0.1", "10.99.0.2", 5001
 SECONDS, RATE, DELAY, QUEUE, OUTAGE_AT = 10.0, 10e6, 0.010, 100, 3.0
 OUTAGE_HELPS = "none freeze freeze-test replay replay+freeze shrink reserve reserve+replay".split()
 LOSS_HELPS = "none local+suppress local".split()
+# Buffers that tune themselves would keep a sender without SACK at a few hundred segments.
+SO_SNDBUFFORCE, SO_RCVBUFFORCE, BUFFER = 32, 33, 4 << 20
 PHASE = 0.0008  # The runs of a set-up begin their outage at another place between two packets.
 RESERVE, RESERVE_FROM, RELEASE_EVERY = 15, 1.0, 0.17
 
@@ -200,6 +202,7 @@ def connect(path, hosts_taken, setup):
     """Both sockets of the connection, made while in their namespaces: see `run`."""
     client = socket.socket()
     client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, setup["congestion"].encode())
+    client.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, BUFFER)
     client.setblocking(False)
     return client
 
@@ -224,6 +227,7 @@ def run(setup):
     client = connect(None, None, setup)
     right = Host(RECEIVER, SENDER, sysctls)
     listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER)
     listener.bind((RECEIVER, PORT))
     listener.listen()
     time.sleep(0.05 + 0.3 * ((setup["run"] * 0.618) % 1))

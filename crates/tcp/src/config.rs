@@ -9,7 +9,8 @@ use crate::recovery::Recovery;
 use crate::registry;
 use crate::rtt::{RtoBounds, Sampling, Variance};
 use crate::sender::{
-    ClosedWindow, CwndUse, FrtoUse, IdleRestart, Pacing, ShrunkWindow, UndoGrowth,
+    ClosedWindow, CwndUse, FrtoUse, IdleRestart, Pacing, ShrunkWindow, TimeoutInRecovery,
+    UndoGrowth,
 };
 use ackord_units::{Bytes, Choice, Span};
 use ackord_wire::IpVersion;
@@ -39,6 +40,8 @@ pub struct Config {
     pub idle_restart: IdleRestart,
     /// When cwnd counts as used, so that it may grow.
     pub cwnd_use: CwndUse,
+    /// Whether a timeout in fast recovery lowers ssthresh once more.
+    pub timeout_in_recovery: TimeoutInRecovery,
     /// Whether the acknowledgment that shows a repair to be spurious also lets cwnd grow.
     pub undo_growth: UndoGrowth,
     /// Which acknowledgments may take back what was offered.
@@ -166,6 +169,10 @@ impl Config {
                 "half-in-slow-start" => CwndUse::HalfInSlowStart,
                 "any" => CwndUse::Any,
                 _ => CwndUse::Full,
+            },
+            timeout_in_recovery: match registry::word(choice, "timeout_in_recovery").as_str() {
+                "keeps" => TimeoutInRecovery::Keeps,
+                _ => TimeoutInRecovery::Reduces,
             },
             undo_growth: match registry::word(choice, "undo_growth").as_str() {
                 "on" => UndoGrowth::On,

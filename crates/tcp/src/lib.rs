@@ -38,5 +38,8 @@ pub use config::{Config, Mechanisms, Offer, Offers};
 pub use connection::{CloseReason, Connection, Stats, reset_for};
 pub use ecn::{EcnUse, MarkSeen, Outbound};
 pub use rtt::{RtoBounds, RttEstimator, Variance, Window};
-pub use sender::{ClosedWindow, CwndUse, FrtoUse, IdleRestart, Pacing, ShrunkWindow, UndoGrowth};
+pub use sender::{
+    ClosedWindow, CwndUse, FrtoUse, IdleRestart, Pacing, ShrunkWindow, TimeoutInRecovery,
+    UndoGrowth,
+};
 pub use ts_clock::TimestampEcho;

@@ -64,7 +64,8 @@ pub struct Cubic {
     w_max: Option<f64>,
     /// The congestion avoidance stage under way; nothing before its first acknowledgment.
     epoch: Option<Epoch>,
-    /// Growth that does not yet make a whole octet.
+    /// Growth that does not yet make a whole octet; by Linux's rules, segments acknowledged that
+    /// do not yet make one more.
     carried: f64,
     /// What the last reduction replaced (§4.9.2).
     prior: Option<Prior>,
@@ -91,8 +92,10 @@ struct Epoch {
     origin: f64,
     /// The window Reno would have, in segments (§4.3).
     w_est: f64,
-    /// cwnd at the start, in segments.
+    /// W_max, or cwnd at the start if there is none, in segments.
     cwnd_prior: f64,
+    /// cwnd at the start, in segments.
+    from: f64,
 }
 
 impl Cubic {
@@ -110,8 +113,10 @@ impl Cubic {
         }
     }
 
+    /// cwnd in segments, by Linux's rules in whole ones.
     fn cwnd_segments(&self) -> f64 {
-        self.window.cwnd.get() as f64 / self.window.smss.get() as f64
+        let cwnd = self.window.cwnd.get() as f64 / self.window.smss.get() as f64;
+        if self.knobs.rules == CubicRules::Linux { cwnd.floor() } else { cwnd }
     }
 
     fn begin_epoch(&self, now: Time) -> Epoch {
@@ -124,6 +129,7 @@ impl Cubic {
             origin,
             w_est: cwnd,
             cwnd_prior: self.w_max.unwrap_or(cwnd),
+            from: cwnd,
         }
     }
 
@@ -155,11 +161,12 @@ impl Cubic {
                 let target = w_cubic(elapsed + rtt).clamp(cwnd, 1.5 * cwnd);
                 (target - cwnd) / cwnd * acked
             }
-            // Towards the larger of the two, by half of what is acknowledged at most.
             CubicRules::Linux => {
-                let least = if self.w_max.is_none() { 1.0 / LINUX_UNKNOWN } else { 0.0 };
-                let target = w_cubic(elapsed + rtt).max(epoch.w_est);
-                ((target - cwnd) / cwnd).max(least).min(0.5) * acked
+                self.epoch = Some(epoch);
+                // The distance to the plateau is cut off to whole segments, so that the target is
+                // the segment above on the way to it, and the one below beyond it.
+                let to_plateau = (w_cubic(elapsed + rtt) - epoch.origin).trunc();
+                return self.grow_by_count(acked, epoch.origin.floor() + to_plateau, &epoch);
             }
         };
         self.epoch = Some(epoch);
@@ -167,6 +174,27 @@ impl Cubic {
         let octets = growth.min(acked + 1.0) * self.window.smss.get() as f64 + self.carried;
         self.window.cwnd += Bytes(octets as u64);
         self.carried = octets.fract();
+    }
+
+    /// Linux counts: cwnd grows by a segment for so many acknowledged, which number follows from
+    /// the distance to the target, in whole segments; what is counted stays when it changes.
+    fn grow_by_count(&mut self, acked: f64, target: f64, epoch: &Epoch) {
+        let cwnd = self.cwnd_segments();
+        let friendly = epoch.from + (epoch.w_est - epoch.from).floor();
+        let ahead = (target - cwnd).max(friendly - cwnd);
+        let most = if self.w_max.is_none() { LINUX_UNKNOWN } else { 100.0 * cwnd };
+        let per_segment = if ahead > 0.0 { (cwnd / ahead).min(most) } else { most };
+        let per_segment = per_segment.max(2.0);
+        let mut grown = 0.0;
+        if self.carried >= per_segment {
+            // Counted for a slower target: it makes one segment, no more.
+            (self.carried, grown) = (0.0, 1.0);
+        }
+        self.carried += acked;
+        let whole = (self.carried / per_segment).floor();
+        self.carried -= whole * per_segment;
+        grown += whole;
+        self.window.cwnd += Bytes((grown * self.window.smss.get() as f64) as u64);
     }
 
     fn slow_start(&mut self, now: Time, ack: &AckSample) {

@@ -1,6 +1,6 @@
 //! A fixed number of duplicate acknowledgments (RFC 5681 §3.2).
 
-use super::{Doubt, Heeds, LossDetector, LossVerdict};
+use super::{Doubt, Heeds, LossDetector, LossVerdict, Spurious, Undo, UndoReductions};
 use ackord_units::{Bytes, Time};
 
 /// Takes the oldest segment for lost after `threshold` duplicate acknowledgments.
@@ -8,6 +8,7 @@ use ackord_units::{Bytes, Time};
 pub struct Fixed {
     threshold: u32,
     limited_transmit: LimitedTransmit,
+    undo: UndoReductions,
 }
 
 /// Whether duplicate acknowledgments below the threshold release new data (RFC 3042).
@@ -24,7 +25,12 @@ pub enum LimitedTransmit {
 impl Fixed {
     /// A detector with this DupThresh.
     pub fn new(threshold: u32, limited_transmit: LimitedTransmit) -> Fixed {
-        Fixed { threshold, limited_transmit }
+        Fixed { threshold, limited_transmit, undo: UndoReductions::Off }
+    }
+
+    /// The same, and it gives back what a spurious repair took or not.
+    pub fn with_undo(self, undo: UndoReductions) -> Fixed {
+        Fixed { undo, ..self }
     }
 }
 
@@ -40,6 +46,13 @@ impl LossDetector for Fixed {
             LimitedTransmit::Off => Bytes::ZERO,
         };
         LossVerdict::NotYet { beyond_cwnd }
+    }
+
+    fn on_spurious(&mut self, _now: Time, _spurious: &Spurious) -> Option<Undo> {
+        match self.undo {
+            UndoReductions::On => Some(Undo::Restore),
+            UndoReductions::Off => None,
+        }
     }
 
     fn heeds(&self) -> Heeds {

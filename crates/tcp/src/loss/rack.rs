@@ -99,7 +99,8 @@ impl LossDetector for Rack {
     }
 
     fn without_sack(&self) -> Option<Box<dyn LossDetector>> {
-        Some(Box::new(Fixed::new(DUP_THRESH, LimitedTransmit::On)))
+        let fixed = Fixed::new(DUP_THRESH, LimitedTransmit::On);
+        Some(Box::new(fixed.with_undo(self.knobs.undo)))
     }
 
     fn by_time(&mut self) -> Option<&mut dyn ByTime> {

@@ -97,6 +97,16 @@ pub enum ReductionPace {
     Spread,
 }
 
+/// Which partial acknowledgments restart the retransmission timer, where no scoreboard shows that
+/// repairs get through (RFC 6582 §4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartialAckTimer {
+    /// The first of a repair: many losses in a window end in a timeout.
+    First,
+    /// Each: they are repaired one a round trip, however many they are.
+    Each,
+}
+
 /// How long outside repairs the sender believes what was selectively acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SackMemory {
@@ -130,6 +140,11 @@ pub trait Recovery: CopiedRecovery + Send + fmt::Debug {
     /// Whether a repair may start before the last one's data is acknowledged.
     fn reentry(&self) -> Reentry {
         Reentry::AfterRecover
+    }
+
+    /// Which partial acknowledgments restart the retransmission timer.
+    fn partial_ack_timer(&self) -> PartialAckTimer {
+        PartialAckTimer::First
     }
 
     /// Who repairs instead where the peer does not speak SACK; nothing for a sender that does not

@@ -1,16 +1,28 @@
 //! NewReno's fast recovery (RFC 6582): a partial acknowledgment shows the next loss, which is
 //! repaired without waiting for duplicates, one per round trip.
 
-use super::{Flight, OnPartialAck, Recovery, RecoveryAck};
+use super::{Flight, OnPartialAck, PartialAckTimer, Recovery, RecoveryAck};
 use ackord_units::Bytes;
 
 /// Fast recovery that goes on until everything outstanding at the loss is acknowledged.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct NewReno {
     inflation: Bytes,
+    timer: PartialAckTimer,
+}
+
+impl NewReno {
+    /// A recovery sender whose partial acknowledgments restart the timer or not.
+    pub fn new(timer: PartialAckTimer) -> NewReno {
+        NewReno { inflation: Bytes::ZERO, timer }
+    }
 }
 
 impl Recovery for NewReno {
+    fn partial_ack_timer(&self) -> PartialAckTimer {
+        self.timer
+    }
+
     fn enter(&mut self, flight: &Flight, duplicate_acks: u32) {
         self.inflation = flight.smss * u64::from(duplicate_acks);
     }

@@ -2,13 +2,17 @@
 //! RFC 6937): what is sent follows what is delivered, so that the window comes down to ssthresh
 //! over the round trip instead of at once.
 
-use super::{Flight, NewLosses, NewReno, OnPartialAck, Recovery, RecoveryAck, ReductionPace};
+use super::{
+    Flight, NewLosses, NewReno, OnPartialAck, PartialAckTimer, Recovery, RecoveryAck, ReductionPace,
+};
 use ackord_units::Bytes;
 
 /// Recovery by the scoreboard's pipe.
 #[derive(Clone, Copy, Debug)]
 pub struct SackRecovery {
     prr: Prr,
+    /// What the sender does that takes its place without SACK.
+    timer: PartialAckTimer,
     /// RecoverFS: octets in flight when recovery began.
     recover_flight: Bytes,
     /// prr_delivered.
@@ -33,11 +37,17 @@ impl SackRecovery {
     pub fn new(prr: Prr) -> SackRecovery {
         SackRecovery {
             prr,
+            timer: PartialAckTimer::First,
             recover_flight: Bytes::ZERO,
             delivered: Bytes::ZERO,
             sent: Bytes::ZERO,
             send_count: Bytes::ZERO,
         }
+    }
+
+    /// The same, with this behaviour of NewReno in its place where the peer does not speak SACK.
+    pub fn with_timer(self, timer: PartialAckTimer) -> SackRecovery {
+        SackRecovery { timer, ..self }
     }
 
     /// RFC 9937 §6.2, once per acknowledgment.
@@ -63,7 +73,7 @@ impl SackRecovery {
 impl Recovery for SackRecovery {
     fn without_sack(&self) -> Option<Box<dyn Recovery>> {
         // RFC 6675 §5 has nothing to go by then; RFC 6582 is what is left.
-        Some(Box::new(NewReno::default()))
+        Some(Box::new(NewReno::new(self.timer)))
     }
 
     fn reduction(&self) -> ReductionPace {

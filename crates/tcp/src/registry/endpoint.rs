@@ -162,6 +162,15 @@ pub static ENDPOINT: Mechanism = Mechanism {
             source: "RFC 5682, which leaves it to the sender",
         },
         Knob {
+            name: "timeout_in_recovery",
+            kind: KnobKind::Choice(&["reduces", "keeps"]),
+            default: "reduces",
+            doc: "Whether a timeout in fast recovery lowers ssthresh once more; keeps: it does not, \
+                  F-RTO does not look into it, but into the next if that follows without any \
+                  acknowledgment of new data",
+            source: "RFC 5681 §3.1; keeps is Linux's",
+        },
+        Knob {
             name: "undo_growth",
             kind: ON_OFF,
             default: "off",

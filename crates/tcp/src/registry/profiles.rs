@@ -74,6 +74,7 @@ const LINUX: Profile = Profile {
         set("loss.undo", "on", "Documentation/networking/ip-sysctl.rst: tcp_dsack, tcp_frto"),
         set("recovery", "sack", "net.ipv4.tcp_sack = 1"),
         set("recovery.prr", "on", "RFC 6937; Linux since 3.2"),
+        set("recovery.partial_ack_timer", "each", "measured, see docs/linux-outage.md"),
         set("ack", "linux", "measured on Linux 6.18, see docs/linux-receiver.md"),
         set("nagle", "minshall", "Minshall's variant, Linux since 2.2"),
         set("initial_window", "10", "RFC 6928; Linux since 2.6.39"),
@@ -100,6 +101,7 @@ const LINUX: Profile = Profile {
             "half-in-slow-start",
             "Linux since 3.16; measured on Linux 6.18, see docs/linux-sender.md",
         ),
+        set("timeout_in_recovery", "keeps", "measured, see docs/linux-outage.md"),
         set("undo_growth", "on", "measured on Linux 6.18, see docs/linux-outage.md"),
         set(
             "shrunk_window",

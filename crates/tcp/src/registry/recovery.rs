@@ -1,12 +1,21 @@
 //! Recovery senders: listed with their knobs, and built.
 
 use super::ON_OFF;
-use super::build::{is_on, unregistered};
+use super::build::{is_on, unregistered, word};
 use crate::recovery::{
-    NewReno, Ns2NewReno, Ns2Reno, Ns2Sack1, OncePerWindow, Prr, Recovery, RenoRecovery,
-    SackRecovery, Tahoe,
+    NewReno, Ns2NewReno, Ns2Reno, Ns2Sack1, OncePerWindow, PartialAckTimer, Prr, Recovery,
+    RenoRecovery, SackRecovery, Tahoe,
 };
-use ackord_units::{Choice, Knob, Mechanism};
+use ackord_units::{Choice, Knob, KnobKind, Mechanism};
+
+const PARTIAL_ACK_TIMER: Knob = Knob {
+    name: "partial_ack_timer",
+    kind: KnobKind::Choice(&["first", "each"]),
+    default: "first",
+    doc: "Which partial acknowledgments restart the retransmission timer where the peer does not \
+          speak SACK: the first of a repair, or each",
+    source: "RFC 6582 §4; each is Linux's",
+};
 
 /// Recovery senders: how much may be sent while repairing.
 pub static RECOVERY: &[Mechanism] = &[
@@ -36,20 +45,23 @@ pub static RECOVERY: &[Mechanism] = &[
         family: "recovery",
         summary: "Fast recovery that retransmits on partial acknowledgments",
         source: "RFC 6582",
-        knobs: &[],
+        knobs: &[PARTIAL_ACK_TIMER],
     },
     Mechanism {
         name: "sack",
         family: "recovery",
         summary: "Scoreboard recovery, paced by proportional rate reduction",
         source: "RFC 6675, RFC 9937",
-        knobs: &[Knob {
-            name: "prr",
-            kind: ON_OFF,
-            default: "on",
-            doc: "Proportional rate reduction; off: pipe below cwnd as RFC 6675 §5 has it",
-            source: "RFC 9937 §6",
-        }],
+        knobs: &[
+            Knob {
+                name: "prr",
+                kind: ON_OFF,
+                default: "on",
+                doc: "Proportional rate reduction; off: pipe below cwnd as RFC 6675 §5 has it",
+                source: "RFC 9937 §6",
+            },
+            PARTIAL_ACK_TIMER,
+        ],
     },
     Mechanism {
         name: "ns2-reno",
@@ -85,9 +97,18 @@ pub fn build_recovery(choice: &Choice) -> Box<dyn Recovery> {
         "ns2-reno" => Box::new(Ns2Reno::default()),
         "ns2-newreno" => Box::new(Ns2NewReno::default()),
         "ns2-sack1" => Box::new(Ns2Sack1::default()),
-        "newreno" => Box::new(NewReno::default()),
-        "sack" if is_on(choice, "prr") => Box::new(SackRecovery::new(Prr::On)),
-        "sack" => Box::new(SackRecovery::new(Prr::Off)),
+        "newreno" => Box::new(NewReno::new(partial_ack_timer(choice))),
+        "sack" => {
+            let prr = if is_on(choice, "prr") { Prr::On } else { Prr::Off };
+            Box::new(SackRecovery::new(prr).with_timer(partial_ack_timer(choice)))
+        }
         other => unregistered("recovery sender", other),
+    }
+}
+
+fn partial_ack_timer(choice: &Choice) -> PartialAckTimer {
+    match word(choice, "partial_ack_timer").as_str() {
+        "each" => PartialAckTimer::Each,
+        _ => PartialAckTimer::First,
     }
 }

@@ -9,7 +9,9 @@ use super::undo::{UndoGrowth, dsack_block};
 use super::{Fin, FinProgress, Forced, Marks, PartialAcks, Phase, Sender};
 use crate::congestion::{AckSample, CongestionEvent, LossAnswer, Repair, SendLimit};
 use crate::loss::{Advance, Hole, LossVerdict};
-use crate::recovery::{ExitGrowth, NewLosses, OnPartialAck, RecoveryAck, Reentry, SackMemory};
+use crate::recovery::{
+    ExitGrowth, NewLosses, OnPartialAck, PartialAckTimer, RecoveryAck, Reentry, SackMemory,
+};
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Event, LossReason, RecoveryKind, Sink};
 use ackord_units::{Bytes, Seq, Span, Time};
@@ -167,7 +169,9 @@ impl Sender {
                 // RFC 6582 §3.2 step 3: only the first partial acknowledgment resets the timer,
                 // unless a scoreboard shows that repairs get through.
                 let all = ack.ack.at_or_after(recover);
-                if all || self.uses_sack || partial_acks == PartialAcks::None {
+                let each =
+                    self.uses_sack || self.recovery.partial_ack_timer() == PartialAckTimer::Each;
+                if all || each || partial_acks == PartialAcks::None {
                     self.restart_rto(t.now);
                 }
                 let delivered = Bytes(acked.newly_delivered + newly_sacked);

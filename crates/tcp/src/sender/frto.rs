@@ -8,7 +8,7 @@
 //! the oldest segment has been sent again. RFC 5682 §2.1 step 1 gives up there, and a pause longer
 //! than three timeouts would go undetected.
 
-use super::{Forced, Phase, Sender};
+use super::{Forced, Phase, Sender, TimeoutInRecovery};
 use crate::loss::Undo;
 use crate::trace::Trace;
 use ackord_events::{Sink, SpuriousEvidence};
@@ -141,12 +141,17 @@ impl Sender {
     /// A timeout; `phase` is what went on before it, `repeated` whether no acknowledgment has come
     /// since the last one.
     pub(super) fn begin_frto(&mut self, phase: Phase, repeated: bool, recover: Seq) {
-        let repairing = match phase {
-            Phase::SlowStartRecovery { recover } => self.snd_una.before(recover),
-            Phase::Open | Phase::FastRecovery { .. } => false,
+        let doubtful = match self.timeout_in_recovery {
+            TimeoutInRecovery::Keeps => phase == Phase::Open || repeated,
+            TimeoutInRecovery::Reduces => {
+                let repairing = match phase {
+                    Phase::SlowStartRecovery { recover } => self.snd_una.before(recover),
+                    Phase::Open | Phase::FastRecovery { .. } => false,
+                };
+                !repairing || repeated && matches!(self.frto, Frto::FirstAck { .. })
+            }
         };
-        let untouched = repeated && matches!(self.frto, Frto::FirstAck { .. });
-        let looks = self.frto_use == FrtoUse::On && (!repairing || untouched);
+        let looks = self.frto_use == FrtoUse::On && doubtful;
         self.frto = if looks { Frto::FirstAck { recover } } else { Frto::Off };
         self.frto_allowance = Bytes::ZERO;
     }

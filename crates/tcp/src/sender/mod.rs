@@ -47,6 +47,7 @@ pub(crate) use next::Outgoing;
 pub use pacing::Pacing;
 pub use peers_window::{ClosedWindow, ShrunkWindow};
 pub(crate) use scoreboard::Fin;
+pub use timeout::TimeoutInRecovery;
 pub use undo::UndoGrowth;
 
 use crate::config::Config;
@@ -189,6 +190,7 @@ pub(crate) struct Sender {
     frto_allowance: Bytes,
     idle_restart: IdleRestart,
     cwnd_use: CwndUse,
+    timeout_in_recovery: TimeoutInRecovery,
     undo_growth: UndoGrowth,
     shrunk_window: ShrunkWindow,
     closed_window: ClosedWindow,
@@ -261,6 +263,7 @@ impl Sender {
             frto_allowance: Bytes::ZERO,
             idle_restart: config.idle_restart,
             cwnd_use: config.cwnd_use,
+            timeout_in_recovery: config.timeout_in_recovery,
             undo_growth: config.undo_growth,
             shrunk_window: config.shrunk_window,
             closed_window: config.closed_window,

@@ -8,13 +8,26 @@ use crate::trace::Trace;
 use ackord_events::{CwndReason, Event, LossReason, RecoveryKind, Sink};
 use ackord_units::{Bytes, Span};
 
+/// Whether a timeout in fast recovery lowers ssthresh, which the loss has lowered already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeoutInRecovery {
+    /// It does (RFC 5681 §3.1 makes no difference).
+    Reduces,
+    /// It does not, and what the loss took may still be given back. F-RTO does not look into it,
+    /// but into the next one, if no new data is acknowledged in between.
+    Keeps,
+}
+
 impl Sender {
     /// The retransmission timer expired with data outstanding.
     pub(crate) fn on_rto<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         self.note_if_app_limited();
         let flight_size = self.flight_size();
-        let order =
-            if self.timeouts_in_row == 0 { TimeoutOrder::First } else { TimeoutOrder::Repeated };
+        let repeated = self.timeouts_in_row > 0;
+        let reduced = repeated
+            || self.timeout_in_recovery == TimeoutInRecovery::Keeps
+                && matches!(self.phase, Phase::FastRecovery { .. });
+        let order = if reduced { TimeoutOrder::Repeated } else { TimeoutOrder::First };
         if self.snd_wnd > 0 {
             // Into a closed window it is a probe: Linux counts none of those.
             self.timeouts_in_row += 1;
@@ -47,7 +60,7 @@ impl Sender {
         self.marks.on_reduced(Cause::Loss, self.snd_nxt);
         self.loss.on_repair(trace.now, RecoveryKind::Timeout);
         let recover = self.snd_nxt;
-        self.begin_frto(self.phase, order == TimeoutOrder::Repeated, recover);
+        self.begin_frto(self.phase, repeated, recover);
         self.phase = Phase::SlowStartRecovery { recover };
         self.recover = Some(recover);
         if let Some(tail) = &mut self.tail {
