@@ -120,7 +120,8 @@ pub(crate) fn sent(out: &mut Outbox) -> Vec<Sent> {
         .map(|(packet, made)| {
             let segment = packet.tcp.as_ref().expect("TCP");
             match made {
-                Made::New(ProxySending::Retransmission) => Sent::Again(segment.seq.0 / MSS),
+                Made::New(ProxySending::Retransmission)
+                | Made::First(ProxySending::Retransmission) => Sent::Again(segment.seq.0 / MSS),
                 Made::New(ProxySending::Probe) if segment.payload_len == 0 => Sent::Question,
                 Made::New(ProxySending::Probe) => Sent::Test(segment.seq.0 / MSS),
                 Made::New(_) | Made::First(_) => Sent::Ack(segment.ack.0 / MSS, segment.window),
