@@ -44,6 +44,7 @@ fn every_queue() -> Vec<(&'static str, Vec<(&'static str, KnobValue)>)> {
             ("mode", "paper"),
             ("ecn", "on"),
             ("push_out", "head"),
+            ("push_out", "tail"),
             ("adaptive", "on"),
             ("delay_from", "departure-rate"),
             ("turn", "quantum"),

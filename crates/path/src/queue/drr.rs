@@ -8,7 +8,8 @@
 //!
 //! *Full*: the paper steals a buffer from the longest queue (McKenney 1990). The longest is the one
 //! with most bytes for its weight, the arriving packet counted; which of its packets goes, the
-//! paper leaves open: [`PushOut`]. Among equals the connection that arrives gives way, and among
+//! paper leaves open: [`PushOut`]. By default it is the first, as in ns-2: its sender learns of the
+//! loss a queueing delay sooner and overshoots by so much less. Among equals the connection that arrives gives way, and among
 //! others the one longest in the list.
 //!
 //! Not modelled: lines per bucket of a hash (see SFQ for what collisions do).

@@ -13,7 +13,7 @@ const PUSH_OUT: Knob = Knob {
     kind: KnobKind::Choice(&["tail", "head"]),
     default: "tail",
     doc: "Which packet of the longest line makes room when the queue is full",
-    source: "McKenney 1990 (buffer stealing); ns-2's DRR takes the head",
+    source: "McKenney 1990 (buffer stealing); Linux's sfq, whose headdrop is the other",
 };
 
 const QUANTUM: Knob = Knob {
@@ -108,7 +108,16 @@ pub(super) const DRR: Mechanism = Mechanism {
     family: "queue",
     summary: "A line per connection, served in turn by bytes",
     source: "Shreedhar and Varghese 1995",
-    knobs: &[LIMIT, QUANTUM, PUSH_OUT, WEIGHTS],
+    knobs: &[
+        LIMIT,
+        QUANTUM,
+        Knob {
+            default: "head",
+            source: "ns-2's DRR; Shreedhar and Varghese 1995 leave it open",
+            ..PUSH_OUT
+        },
+        WEIGHTS,
+    ],
 };
 
 pub(super) fn drr(choice: &Choice, context: &QueueContext<'_>) -> Result<Queue, BuildError> {
