@@ -55,6 +55,14 @@ pub(crate) enum Failure {
         /// Why not.
         source: ReadError,
     },
+    /// A trace cannot be read or made.
+    #[error("`{path}`: {why}")]
+    Trace {
+        /// The file, or the option.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A size is none.
     #[error("`{given}` is not a size: {why}")]
     Size {
@@ -115,7 +123,7 @@ impl Failure {
                 BuildError::Graph(_) | BuildError::Element { .. },
             )) => BAD_INPUT,
             Failure::Live(error) => error.exit_code(),
-            Failure::NoStateFolder | Failure::Size { .. } => BAD_INPUT,
+            Failure::NoStateFolder | Failure::Size { .. } | Failure::Trace { .. } => BAD_INPUT,
             Failure::History(error) => match **error {
                 StoreError::Damaged { .. }
                 | StoreError::Io { .. }

@@ -12,6 +12,7 @@
 //! | `guide.rs` | `ackord guide` |
 //! | `live.rs`, `live_report.rs` | `ackord live`: our TCP against this machine's |
 //! | `history.rs`, `with_history.rs` | `ackord history`, and `--history` of runs |
+//! | `trace.rs` | `ackord trace`: delivery traces |
 //! | `bench.rs` | `ackord bench`, hidden: what a packet costs |
 //! | `captures.rs` | capture files that appear when they are complete |
 //! | `progress.rs` | the progress bar |
@@ -37,6 +38,7 @@ mod live_report;
 mod paper;
 mod progress;
 mod run;
+mod trace;
 mod with_history;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -75,6 +77,7 @@ enum Command {
     Guide(guide::GuideArguments),
     Live(live::LiveArguments),
     History(history::HistoryArguments),
+    Trace(trace::TraceArguments),
     Completions(CompletionsArguments),
     /// Print the JSON Schema of scenario files, for editors
     ///
@@ -106,6 +109,7 @@ fn main() -> ExitCode {
         Command::List(arguments) => list::list(arguments, &console),
         Command::Live(arguments) => live::live(arguments, &console),
         Command::History(arguments) => history::history(arguments, &console),
+        Command::Trace(arguments) => trace::trace(arguments, &console),
         Command::Completions(arguments) => completions(arguments, &console),
         Command::Schema => schema(&console),
         Command::Bench(arguments) => bench::bench(arguments, &console),

@@ -86,14 +86,24 @@ pub(crate) struct Remains {
     pub(crate) ended_at: Time,
 }
 
-/// Collects the tags of packets that died on the path, so that their bytes are forgotten.
+/// Collects the tags of packets that died or were doubled on the path, in order, so that their
+/// bytes are forgotten or kept for another.
 #[derive(Debug, Default)]
-struct Deaths(Vec<u64>);
+struct Deaths(Vec<(u64, Turn)>);
+
+/// What the path has done to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    Died,
+    Doubled,
+}
 
 impl Sink for Deaths {
     fn emit(&mut self, _at: Time, event: Event<'_>) {
-        if let Event::PacketDropped { packet, .. } = event {
-            self.0.push(packet.tag);
+        match event {
+            Event::PacketDropped { packet, .. } => self.0.push((packet.tag, Turn::Died)),
+            Event::PacketDuplicated { packet, .. } => self.0.push((packet.tag, Turn::Doubled)),
+            _ => {}
         }
     }
 }
@@ -197,6 +207,8 @@ impl Driver {
     }
 
     fn deliver(&mut self, delivery: &Delivery) {
+        // A packet doubled on its way has to be known as such before its first copy is taken.
+        self.bury();
         let Some(stored) = self.uplink.store.take(delivery.packet.tag) else { return };
         self.lateness.record(delivery.at, self.clock.now());
         let bytes = if delivery.node == self.ends.kernel {
@@ -247,10 +259,13 @@ impl Driver {
         self.bury();
     }
 
-    /// Forgets the bytes of packets that have died.
+    /// Forgets the bytes of packets that have died, and keeps those of packets doubled.
     fn bury(&mut self) {
-        for tag in self.deaths.0.drain(..) {
-            self.uplink.store.forget(tag);
+        for (tag, turn) in self.deaths.0.drain(..) {
+            match turn {
+                Turn::Died => self.uplink.store.forget(tag),
+                Turn::Doubled => self.uplink.store.double(tag),
+            }
         }
     }
 

@@ -21,6 +21,8 @@ pub(crate) struct Stored {
 #[derive(Debug, Default)]
 pub(crate) struct PacketStore {
     packets: Slab<Stored>,
+    /// Tags of packets that the path has doubled, once for each copy that is still to come.
+    doubled: Vec<u64>,
     spare: Vec<Vec<u8>>,
 }
 
@@ -46,9 +48,22 @@ impl PacketStore {
         self.packets.insert(packet) as u64
     }
 
-    /// Takes a packet out again; nothing for a tag that is not in use.
+    /// Takes a packet out again; nothing for a tag that is not in use. Of one that the path has
+    /// doubled a copy stays.
     pub(crate) fn take(&mut self, tag: u64) -> Option<Stored> {
-        self.packets.try_remove(usize::try_from(tag).ok()?)
+        let key = usize::try_from(tag).ok()?;
+        match self.doubled.iter().position(|doubled| *doubled == tag) {
+            None => self.packets.try_remove(key),
+            Some(place) => {
+                self.doubled.swap_remove(place);
+                self.packets.get(key).cloned()
+            }
+        }
+    }
+
+    /// The path has made a second packet of one: its bytes are wanted once more.
+    pub(crate) fn double(&mut self, tag: u64) {
+        self.doubled.push(tag);
     }
 
     /// A packet's bytes; nothing for a tag that is not in use.
@@ -74,6 +89,19 @@ impl PacketStore {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_doubled_packet_can_be_taken_twice_and_its_tag_is_free_after_that() {
+        let mut store = PacketStore::default();
+        let stored =
+            Stored { bytes: vec![1, 2, 3], ecn: Ecn::NotEct, endpoints: None, payload: 0..0 };
+        let tag = store.insert(stored);
+        store.double(tag);
+        assert_eq!(store.take(tag).map(|stored| stored.bytes), Some(vec![1, 2, 3]));
+        assert_eq!(store.bytes(tag), Some(&[1_u8, 2, 3][..]), "the copy is still under way");
+        store.forget(tag);
+        assert_eq!((store.take(tag).is_none(), store.len()), (true, 0));
+    }
 
     #[test]
     fn a_packet_is_there_until_it_is_taken() {

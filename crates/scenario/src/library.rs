@@ -15,9 +15,13 @@ macro_rules! embedded {
 static LIBRARY: &[(&str, &str)] = embedded![
     "ack-path-loss",
     "bufferbloat",
+    "burst-loss",
+    "cellular-hop",
+    "cellular-trace",
     "delayed-ack-stall",
     "dumbbell",
     "dumbbell-100",
+    "fades",
     "fading-access-point",
     "lossy-wifi",
     "one-flow",
@@ -38,7 +42,10 @@ pub fn library() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// Trace files to which library scenarios refer, by the name they use.
-static TRACES: &[(&str, &str)] = &[];
+static TRACES: &[(&str, &str)] = &[(
+    "traces/cellular.trace",
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/traces/cellular.trace")),
+)];
 
 /// The text of the trace file of this name.
 pub(crate) fn trace(name: &str) -> Option<&'static str> {

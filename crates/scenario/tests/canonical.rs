@@ -354,3 +354,51 @@ fn tables_have_no_order() {
     let scenario = |text| Scenario::from_toml(text, "turned").expect("sound");
     assert_eq!(scenario(text), scenario(&turned));
 }
+
+#[test]
+fn the_hash_follows_what_is_in_a_trace_and_not_what_it_is_called() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("traces-and-hashes");
+    std::fs::create_dir_all(&folder).expect("a folder for the test");
+    let scenario = |file: &str, content: &str| {
+        std::fs::write(folder.join(file), content).expect("a file for the test");
+        let text = format!(
+            r#"version = 1
+name = "traced"
+purpose = "x"
+source = "this project"
+seed = 1
+duration = "1 s"
+[hosts]
+a = {{}}
+b = {{}}
+[[links]]
+from = "a"
+to = "b"
+rate = "1 Mbit/s"
+delay = "1 ms"
+trace = "{file}"
+reverse = {{ trace = "none" }}
+[[flows]]
+name = "up"
+from = "a"
+to = "b"
+traffic = "bulk"
+"#
+        );
+        let file = ackord_scenario::ScenarioFile::new("traced.toml", text).in_folder(&folder);
+        let scenario = file.check().unwrap_or_else(|errors| panic!("{errors}"));
+        let canonical = ackord_scenario::ScenarioFile::new("canonical", scenario.canonical());
+        let again =
+            canonical.in_folder(&folder).check().unwrap_or_else(|errors| panic!("{errors}"));
+        assert_eq!(again, scenario);
+        scenario
+    };
+    let first = scenario("first.trace", "1\n2\n4\n");
+    assert_eq!(first.hash(), scenario("second.trace", "1\r\n2\n4").hash());
+    assert_ne!(first.hash(), scenario("third.trace", "1\n2\n5\n").hash());
+    // A canonical form refuses a trace that has changed since.
+    std::fs::write(folder.join("first.trace"), "1\n").expect("a file for the test");
+    let changed = ackord_scenario::ScenarioFile::new("canonical", first.canonical());
+    let refused = changed.in_folder(&folder).check().map_err(|errors| errors.to_string());
+    assert!(refused.is_err_and(|text| text.contains("is not the one meant")));
+}

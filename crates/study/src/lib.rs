@@ -13,6 +13,7 @@
 //! | `compare.rs` | [`compare`]: one key varied, several seeds each, in parallel |
 //! | `history/` | the history of applications: before a run, after it, from captures, shown |
 //! | `reports.rs` | runs and comparisons as reports |
+//! | `trace.rs` | delivery traces: made of rates or a capture, and told |
 //! | `transfer.rs` | [`simulate_transfer`]: what a real transfer is compared with |
 //! | `guide/` | [`guide`]: what each mechanism does, with runs that show it |
 //! | `paper/` | [`paper`]: papers reproduced, claim by claim |
@@ -30,6 +31,7 @@ mod history;
 mod labels;
 pub mod paper;
 mod reports;
+mod trace;
 mod transfer;
 
 pub use capture::{CaptureError, CaptureFiles, CapturePoint, capture_points, with_captures};
@@ -45,5 +47,9 @@ pub use history::{
 pub use labels::{describe, run_labels};
 pub use reports::{
     Origin, Report, compare_report, compare_report_files, run_report, run_report_files,
+};
+pub use trace::{
+    CaptureTraceError, TraceFacts, TraceRates, trace_document, trace_facts, trace_of_capture,
+    trace_of_rates,
 };
 pub use transfer::{Transfer, simulate_transfer};
