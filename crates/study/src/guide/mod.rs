@@ -10,7 +10,7 @@
 //! | `mod.rs` | what an entry is, and all of them |
 //! | `measure.rs` | a case run, and what it came to |
 //! | `page.rs` | entries as documents |
-//! | `ack.rs`, `loss.rs`, `recovery.rs`, `congestion.rs`, `nagle.rs`, `queue.rs`, `queue/` | the entries |
+//! | `ack.rs`, `loss.rs`, `recovery.rs`, `congestion.rs`, `nagle.rs`, `queue.rs`, `queue/`, `proxy.rs` | the entries |
 //!
 //! The words say what should come out; the runs say what does. A case whose runs do not bear out its
 //! words is an error, so the guide cannot go stale unnoticed.
@@ -21,6 +21,7 @@ mod loss;
 mod measure;
 mod nagle;
 mod page;
+mod proxy;
 mod queue;
 mod recovery;
 
@@ -36,7 +37,7 @@ use ackord_units::Span;
 pub struct Entry {
     /// Its name in a scenario.
     pub name: &'static str,
-    /// Its family: `ack`, `loss`, `recovery`, `congestion`, `nagle` or `queue`.
+    /// Its family: `ack`, `loss`, `recovery`, `congestion`, `nagle`, `queue` or `proxy`.
     pub family: &'static str,
     /// The idea, in five lines at most.
     pub idea: &'static str,
@@ -201,6 +202,7 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
         recovery::ENTRIES,
         congestion::ENTRIES,
         queue::ENTRIES,
+        proxy::ENTRIES,
     ]
     .into_iter()
     .flatten()
@@ -214,6 +216,7 @@ pub const FAMILIES: &[(&str, &str)] = &[
     ("recovery", "What is sent while a loss is repaired"),
     ("congestion", "How much may be outstanding"),
     ("queue", "Who waits and who is dropped at a link"),
+    ("proxy", "What a middle box does at a wireless link"),
 ];
 
 #[cfg(test)]
@@ -227,7 +230,13 @@ mod tests {
         let families = tcp::families();
         let endpoints = families.iter().flat_map(|family| family.iter());
         let queues = ackord_path::registry::QUEUE.iter();
-        endpoints.chain(queues).map(|mechanism| (mechanism.family, mechanism.name)).collect()
+        let told = |name| proxy::ENTRIES.iter().any(|entry| entry.name == name);
+        let boxes = ackord_path::registry::PROXY.iter().filter(|one| told(one.name));
+        endpoints
+            .chain(queues)
+            .chain(boxes)
+            .map(|mechanism| (mechanism.family, mechanism.name))
+            .collect()
     }
 
     #[test]
