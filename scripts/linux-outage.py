@@ -198,8 +198,8 @@ class Flow:
         self.samples.append([round(self.path.now(), 3), *(info[key] for key in keys)])
 
 
-def connect(path, hosts_taken, setup):
-    """Both sockets of the connection, made while in their namespaces: see `run`."""
+def connect(setup):
+    """The sender's socket, made while in its namespace."""
     client = socket.socket()
     client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, setup["congestion"].encode())
     client.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, BUFFER)
@@ -224,7 +224,7 @@ def run(setup):
         pass  # Lateness will tell.
     sysctls = dict(tcp_timestamps=int(setup["timestamps"]), tcp_sack=int(setup["sack"]))
     left = Host(SENDER, RECEIVER, sysctls)
-    client = connect(None, None, setup)
+    client = connect(setup)
     right = Host(RECEIVER, SENDER, sysctls)
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER)
