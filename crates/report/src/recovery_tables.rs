@@ -154,3 +154,108 @@ pub fn comparison_outage_table(comparison: &Comparison) -> Table {
     });
     Table { caption: String::new(), columns, rows: rows.collect() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackord_events::{EndpointId, Event, LinkId, ProxyAct, ProxyId, Sink};
+    use ackord_measure::{
+        FlowKind, FlowLabel, Outages, ProxyCounters, ProxyLabel, RunIdentity, RunLabels, Summary,
+        VariantSummary,
+    };
+    use ackord_units::{Bytes, Span, Time};
+    use ackord_wire::{FlowId, Side};
+
+    fn ms(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    /// A flow that meets an outage of a second, with a box that notices after 300 ms and has
+    /// acknowledged two thousand octets by itself; or a flow without any of it.
+    fn run(eventful: bool) -> RunSummary {
+        let flow = FlowLabel {
+            name: "download".to_owned(),
+            kind: FlowKind::Connection,
+            mechanisms: [("congestion".to_owned(), "reno".to_owned())].into(),
+            sends: Side::Server,
+            size: None,
+            started_at: Time::ZERO,
+        };
+        let proxy = ProxyLabel { name: "air".to_owned(), kind: "proxy-tcp".to_owned() };
+        let labels = RunLabels {
+            flows: vec![flow],
+            proxies: if eventful { vec![proxy] } else { Vec::new() },
+            outages: if eventful { Outages::Possible } else { Outages::None },
+            ..RunLabels::default()
+        };
+        let mut summary = Summary::new(&labels);
+        let (flow, link) = (FlowId(0), LinkId(0));
+        let (sender, receiver) =
+            (EndpointId { flow, side: Side::Server }, EndpointId { flow, side: Side::Client });
+        let mut offset = Bytes::ZERO;
+        let mut deliver = |summary: &mut Summary, from: u64, to: u64| {
+            for at in (from..to).step_by(10) {
+                offset += Bytes(1_000);
+                let (endpoint, bytes) = (receiver, Bytes(1_000));
+                let delivered = Event::DataDelivered { endpoint, bytes, stream_offset: offset };
+                summary.emit(ms(at), delivered);
+                let acked = offset + if eventful { Bytes(2_000) } else { Bytes::ZERO };
+                let endpoint = sender;
+                summary.emit(ms(at), Event::AckAdvanced { endpoint, bytes, stream_offset: acked });
+            }
+        };
+        deliver(&mut summary, 10, 3_000);
+        if eventful {
+            let (began, ends) = (ms(3_000), ms(4_000));
+            summary.emit(ms(3_000), Event::OutageMet { link, began, ends });
+            let (proxy, act) = (ProxyId(0), ProxyAct::HoldBegan);
+            summary.emit(ms(3_300), Event::ProxyActed { proxy, flow, act });
+            let seen = ProxyCounters { seen: 77, holds: 1, ..ProxyCounters::default() };
+            summary.count_proxy(proxy, seen);
+        }
+        deliver(&mut summary, 4_200, 6_000);
+        summary.finish(RunIdentity::default(), ms(6_000))
+    }
+
+    fn row(table: &Table) -> Vec<String> {
+        let [row] = table.rows.as_slice() else { panic!("{table:?}") };
+        row.iter().map(Cell::show).collect()
+    }
+
+    #[test]
+    fn what_did_not_happen_has_no_rows() {
+        let quiet = run(false);
+        for table in [proxy_table(&quiet), outage_table(&quiet), early_table(&quiet)] {
+            assert!(table.rows.is_empty(), "{table:?}");
+        }
+        let comparison = Comparison {
+            identity: RunIdentity::default(),
+            varied: "box".to_owned(),
+            variants: vec![VariantSummary::of("none", &[quiet])],
+        };
+        assert!(comparison_proxy_table(&comparison).rows.is_empty());
+        assert!(comparison_outage_table(&comparison).rows.is_empty());
+    }
+
+    #[test]
+    fn boxes_outages_and_early_acknowledgments_are_told() {
+        let run = run(true);
+        let table = proxy_table(&run);
+        let cells = row(&table);
+        assert_eq!((cells[0].as_str(), cells[1].as_str()), ("air", "77"));
+        assert!(cells[9].starts_with("300"), "noticed after 300 ms: {cells:?}");
+        assert_eq!(table.caption, "air noticed 1 of 1 outages.");
+        let cells = row(&outage_table(&run));
+        assert_eq!((cells[0].as_str(), cells[1].as_str()), ("download", "1"));
+        assert!(cells[2].starts_with("0.2"), "first data after 200 ms: {cells:?}");
+        let cells = row(&early_table(&run));
+        assert!(cells[1].starts_with("2.0") && cells[2].starts_with("2.0"), "{cells:?}");
+        let comparison = Comparison {
+            identity: RunIdentity::default(),
+            varied: "box".to_owned(),
+            variants: vec![VariantSummary::of("proxy-tcp", &[run.clone(), run])],
+        };
+        assert_eq!(row(&comparison_proxy_table(&comparison))[1], "air");
+        assert!(row(&comparison_outage_table(&comparison))[3].starts_with("0.2"));
+    }
+}

@@ -7,6 +7,7 @@ mod kit;
 use ackord_tcp::{Config, EcnUse, registry};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{Ecn, Flags, Side};
+use kit::stack::{Ack, Sender};
 use kit::{Logged, Pair, mechanisms, simple};
 
 const SETUP: Flags = Flags::from_bits(Flags::ECE.bits() | Flags::CWR.bits());
@@ -200,4 +201,33 @@ fn marks_go_both_ways() {
     assert!(!says(&pair, Side::Client, Flags::ECE).is_empty());
     assert_eq!(says(&pair, Side::Server, Flags::CWR).len(), 1);
     assert!(pair.server.ssthresh() < Bytes(40_000));
+}
+
+/// A repair that reordering caused; what comes back says so, with a mark of the same window or
+/// without. Windows in segments after the repair and at the end.
+fn undone_repair(ece: bool) -> [f64; 2] {
+    let settings = [
+        ("congestion", "reno"),
+        ("loss", "rack"),
+        ("recovery", "sack"),
+        ("ecn", "on"),
+        ("sack", "on"),
+    ];
+    let mut sender = Sender::of(&settings, 60);
+    assert_eq!(sender.sent().len(), 10);
+    sender.until(80);
+    // Three above the first: it is sent again, and the window halved.
+    let out = sender.ack(0, &[(1, 4)]);
+    assert_eq!(out[0], 0, "{out:?}");
+    let reduced = sender.cwnd_segments();
+    sender.on(Ack { next: 4, ece, ..Ack::default() });
+    // The receiver had the first already.
+    sender.on(Ack { next: 4, sack: &[(0, 1)], ..Ack::default() });
+    [reduced, sender.cwnd_segments()]
+}
+
+#[test]
+fn a_mark_keeps_what_a_needless_repair_took() {
+    assert_eq!(undone_repair(false), [5.0, 10.0], "undone");
+    assert_eq!(undone_repair(true), [5.0, 5.0], "the mark asked for it too");
 }
