@@ -118,14 +118,17 @@ impl Bbr {
         }
     }
 
-    /// A mark came back: the round trip counts as one with loss. Nothing was lost, so that there is
-    /// nothing to be given back, and no probe went too far by the share of what it lost.
-    pub(super) fn note_mark(&mut self) {
+    /// A mark came back with so much in flight: the round trip counts as one with loss, and a probe
+    /// has gone too far. Nothing was lost, so that there is nothing to be given back.
+    pub(super) fn note_mark(&mut self, now: Time, flight_size: Bytes) {
         if !self.latest.loss_in_round {
             self.latest.loss_round_delivered = self.rounds.delivered;
             self.save_cwnd();
         }
         self.latest.loss_in_round = true;
+        if self.cycle.probe_sample {
+            self.handle_inflight_too_high(now, flight_size, AppLimited::No);
+        }
     }
 
     /// InflightAtLoss: what was in flight when losses crossed the threshold.

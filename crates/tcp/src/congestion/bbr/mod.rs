@@ -19,8 +19,9 @@
 //! at the first sample. Where a repair by slow start is asked for (recovery `tahoe`) the window
 //! falls as after a timeout.
 //!
-//! Marks (RFC 3168), to which the draft has no response, count as one lost segment each: RFC 3168 asks
-//! for the answer to a loss.
+//! Marks (RFC 3168), to which the draft has no response, count as loss in their round trip and, while
+//! bandwidth is probed for, as too much of it: RFC 3168 asks for the answer to a loss, and no echo
+//! says how many packets were marked.
 //!
 //! Not here: pacing of the initial window by anything but
 //! the handshake's round-trip time.
@@ -359,12 +360,12 @@ impl CongestionControl for Bbr {
         // Everything comes with the delivery-rate samples.
     }
 
-    fn on_congestion(&mut self, _now: Time, event: CongestionEvent) {
+    fn on_congestion(&mut self, now: Time, event: CongestionEvent) {
         match event {
             CongestionEvent::Loss { repair: Repair::FastRecovery, .. } => {
                 self.enter_repair(Repairing::FastRecovery);
             }
-            CongestionEvent::Mark { .. } => self.note_mark(),
+            CongestionEvent::Mark { flight_size } => self.note_mark(now, flight_size),
             CongestionEvent::Loss { repair: Repair::SlowStart, .. }
             | CongestionEvent::Timeout { .. } => self.enter_repair(Repairing::Timeout),
             CongestionEvent::Undone { cwnd, .. } => {

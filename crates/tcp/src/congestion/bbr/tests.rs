@@ -237,3 +237,23 @@ fn after_an_idle_time_the_flow_restarts_at_the_bandwidth() {
     assert_ne!(path.bbr.state, State::ProbeRtt, "the idle time drained the queue");
     assert!(path.bbr.cwnd() >= cwnd);
 }
+
+#[test]
+fn a_mark_ends_a_probe_and_counts_as_loss_in_its_round() {
+    let mark = |flight_size| CongestionEvent::Mark { flight_size };
+    let mut probing = Path::probing();
+    // Samples of the probe come back a round trip after it has begun.
+    probing.round(10, BDP);
+    let (now, flight_size) = (probing.now, BDP * 5 / 4);
+    probing.bbr.on_congestion(now, mark(flight_size));
+    assert_eq!(probing.bbr.state, State::ProbeBw(Phase::Down));
+    assert_eq!(probing.bbr.inflight_longterm, flight_size);
+    // The path delivers half of what the model says.
+    let mut cruising = Path::cruising();
+    cruising.bbr.on_congestion(cruising.now, mark(BDP * 2));
+    for _ in 0..2 {
+        cruising.round(5, BDP);
+    }
+    let bound = cruising.bbr.bw_shortterm.expect("bounded").as_bits_per_sec();
+    assert!((6_900_000..=10_000_000).contains(&bound), "{bound}");
+}
