@@ -259,7 +259,8 @@ struct PaperEntry {
     name: &'static str,
     title: &'static str,
     authors: &'static str,
-    year: u16,
+    /// Null where its text does not say.
+    year: Option<u16>,
     venue: &'static str,
     summary: &'static str,
 }
@@ -284,7 +285,8 @@ fn paper_document(papers: &[PaperEntry]) -> Document {
     let columns = ["name", "paper", "what is reproduced"].into_iter().map(Column::words);
     let rows = papers.iter().map(|entry| {
         let PaperEntry { title, authors, year, venue, .. } = entry;
-        let reference = format!("{authors} {year}: {title}. {venue}");
+        let year = year.map(|year| format!(" {year}")).unwrap_or_default();
+        let reference = format!("{authors}{year}: {title}. {venue}");
         vec![Cell::text(entry.name), Cell::text(reference), Cell::text(entry.summary)]
     });
     let columns = columns.collect();

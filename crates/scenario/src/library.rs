@@ -25,6 +25,7 @@ static LIBRARY: &[(&str, &str)] = embedded![
     "fading-access-point",
     "lossy-wifi",
     "one-flow",
+    "phone",
     "recovery-compared",
     "reno-against-cubic",
     "reno-against-vegas",

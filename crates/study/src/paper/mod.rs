@@ -9,7 +9,9 @@
 //! | `adaptive_delack/` | Lee, Lee and Kim 2015, the adaptive delayed ACK |
 //! | `ari/` | Lee et al. 2016, ARI |
 //! | `dad_sd/` | Park et al. 2008, a smoothed duplicate-ACK threshold |
+//! | `proxy_tcp/` | Kang and Jang, Proxy TCP |
 //! | `selective_drop/` | Chae and Choi 2004, selective drop |
+//! | `together/` | all five remedies at one phone |
 //!
 //! A paper is a folder below `papers/` with its scenario files, which are embedded here, and an
 //! entry in [`papers`].
@@ -19,8 +21,10 @@ mod ari;
 mod assemble;
 mod dad_sd;
 mod journal;
+mod proxy_tcp;
 mod runs;
 mod selective_drop;
+mod together;
 mod verdict;
 
 use crate::execute::ExecuteError;
@@ -41,8 +45,8 @@ pub struct Paper {
     pub title: &'static str,
     /// Its authors.
     pub authors: &'static str,
-    /// When it appeared.
-    pub year: u16,
+    /// When it appeared; nothing where its text does not say.
+    pub year: Option<u16>,
     /// Where it appeared.
     pub venue: &'static str,
     /// What is reproduced of it, in a line.
@@ -106,7 +110,7 @@ static PAPERS: &[Paper] = &[
         name: "adaptive-delack",
         title: "Regulating Delayed ACK Timeout to Construct High Speed Transmission",
         authors: "Lee, Lee, Kim",
-        year: 2015,
+        year: Some(2015),
         venue: "J. KICS",
         summary: "Fig. 5 and 6, Tables 1 and 2, the gain a: small delayed-ACK timeouts, and what \
                   they gain over a stock Linux receiver",
@@ -116,7 +120,7 @@ static PAPERS: &[Paper] = &[
         name: "ari",
         title: "TCP Algorithm Improvement for Smartphone Data Transmissions",
         authors: "Lee, Kim, Lee, Kim",
-        year: 2016,
+        year: Some(2016),
         venue: "J. KICS",
         summary: "Tables 1 to 4, Fig. 3 and 4: a phone's short transfers with quick ACKs, no Nagle",
         reproduce: ari::reproduce,
@@ -125,19 +129,37 @@ static PAPERS: &[Paper] = &[
         name: "dad-sd",
         title: "Smooth Dupthresh Mechanism for Advanced TCP-DAD",
         authors: "Park, Kim, Han, Kwon, Lee, Chung",
-        year: 2008,
+        year: Some(2008),
         venue: "KIPS",
         summary: "Fig. 2 and 3: goodput under reordering, every duplicate-ACK threshold policy",
         reproduce: dad_sd::reproduce,
     },
     Paper {
+        name: "proxy-tcp",
+        title: "Improvement of TCP Throughput using Proxy TCP ACK over Wireless Connection",
+        authors: "Kang, Jang",
+        year: None,
+        venue: "Sogang University",
+        summary: "Tables 1 to 3, Fig. 6 to 8: bit errors and fading, six middle boxes, stock senders",
+        reproduce: proxy_tcp::reproduce,
+    },
+    Paper {
         name: "selective-drop",
         title: "A New Queueing Algorithm for Improving Fairness between TCP Flows",
         authors: "Chae, Choi",
-        year: 2004,
+        year: Some(2004),
         venue: "KIPS Transactions",
         summary: "Tables 1 and 2, Fig. 2, 3, 6 and 9: Reno against Vegas, drop-tail and selective drop",
         reproduce: selective_drop::reproduce,
+    },
+    Paper {
+        name: "together",
+        title: "All five remedies at one phone",
+        authors: "this project",
+        year: None,
+        venue: "this project",
+        summary: "A phone behind a fading access point: each remedy alone, all 32 combinations",
+        reproduce: together::reproduce,
     },
 ];
 
