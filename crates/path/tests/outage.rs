@@ -5,7 +5,7 @@ mod common;
 use ackord_events::{DropReason, Event, LinkId, NoSink, Sink};
 use ackord_path::{
     GraphError, LinkConfig, MediumConfig, Outage, OutageEffect, Sojourn, SojournShape, Stream,
-    WifiConfig, Windows,
+    Windows,
 };
 use ackord_units::{Rate, Span, Time};
 use ackord_wire::{NodeId, Packet};
@@ -160,7 +160,7 @@ fn a_random_fade_takes_its_share_of_the_time() {
     }
     let lost = graph.link_stats(id).drops.of(DropReason::Outage) as f64 / packets as f64;
     // The share of a cycle has a variance of 2 (p q)^2 per cycle for exponential times (delta
-    // method on the ratio of means), here (0.265)^2: over 10 000 cycles, four deviations are 1.06 %.
+    // method on the ratio of means), here 0.265^2: over 10 000 cycles, four deviations are 1.06 %.
     assert!((lost - 0.25).abs() < 0.0106, "{lost}");
     // An outage is met if a packet is sent in it: all but those that fall between two packets,
     // that is 1 - (1 - e^-x) / x of them with x = 10 ms / 100 ms.
@@ -205,7 +205,7 @@ fn a_medium_cannot_be_held() {
         (OutageEffect::Holds, Err(GraphError::WaitsOnMedium { link: LinkId(0) })),
     ] {
         let mut builder = builder_with(2);
-        let air = builder.add_medium(MediumConfig::Wifi(Box::new(WifiConfig::default())));
+        let air = builder.add_medium(MediumConfig::Wifi(Box::default()));
         builder.add_link(LinkConfig { medium: Some(air), ..out_in(&[(0, 10)], effect) });
         assert_eq!(builder.build().map(drop), expected);
     }
@@ -214,7 +214,7 @@ fn a_medium_cannot_be_held() {
 #[test]
 fn on_wifi_a_fade_takes_what_is_through_in_it() {
     let mut builder = builder_with(2);
-    let air = builder.add_medium(MediumConfig::Wifi(Box::new(WifiConfig::default())));
+    let air = builder.add_medium(MediumConfig::Wifi(Box::default()));
     let rate = Rate::from_mbits_per_sec(54);
     let fade = out_in(&[(50_000, 150_000)], OutageEffect::Loses);
     let id = builder.add_link(LinkConfig { medium: Some(air), rate, ..fade });

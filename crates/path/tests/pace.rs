@@ -46,8 +46,8 @@ const MS: u64 = 1_000_000;
 #[test]
 fn a_full_packet_takes_an_opportunity_and_short_ones_share_it() {
     let opportunities = trace("5\n10\n10\n20\n");
-    // 1500 and its 4 bytes are one; then three of 400 are 1212 bytes of the next, the fourth goes on
-    // in the one after.
+    // 1500 and its 4 bytes are one; then three of 400 are 1212 bytes of the next, the fourth goes
+    // on in the one after.
     let sent = [(0, 1_500), (0, 400), (0, 400), (0, 400), (0, 400)];
     let expected = [5, 10, 10, 10, 10].map(|ms| ms * MS);
     assert_eq!(arrivals(replaying(&opportunities), &sent), expected);

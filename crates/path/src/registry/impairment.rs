@@ -19,7 +19,7 @@ pub static CORRUPTION: &[Mechanism] = &[Mechanism {
     source: "tc-netem(8), corrupt; RFC 9293 §3.1: a segment whose checksum does not hold is \
              discarded",
     knobs: &[
-        probability("per_packet", "Probability that a packet is damaged; exactly one of the three"),
+        probability("per_packet", "Probability that a packet is damaged; one of the three"),
         probability("per_byte", "Probability p for each byte: n bytes are damaged with 1-(1-p)^n"),
         probability("per_bit", "Probability p for each bit: n bits are damaged with 1-(1-p)^n"),
         Knob {

@@ -11,8 +11,8 @@
 //! A packet counts as taking the transmitter's time from the opportunity before to its own, by its
 //! share of the bytes: a link that uses every opportunity is busy all the time.
 //!
-//! Not modelled: mahimahi's clock of whole milliseconds, which delays each packet to the next one on
-//! arrival. Who could notice: nobody above a millisecond.
+//! Not modelled: mahimahi's clock of whole milliseconds, which delays each packet to the next one
+//! on arrival. Who could notice: nobody above a millisecond.
 
 use super::{Asks, Sent};
 use crate::Trace;

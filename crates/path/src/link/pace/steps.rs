@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_transmission_goes_on_at_the_new_rate() {
-        // 8 Mbit/s is 1 byte per us. From 9.5 ms: 500 bytes until 10 ms, the other 500 at 8 us each.
+        // 8 Mbit/s is 1 byte per us. From 9.5 ms: 500 bytes until 10 ms, 500 more at 8 us each.
         let mut steps = steps(None);
         let sent = steps.send(Time::from_nanos(9_500_000), 1_000);
         assert_eq!(sent.out_at, Time::from_nanos(14_000_000));
