@@ -24,8 +24,8 @@ pub struct Cached {
     pub packet: Packet,
     /// When it last went towards the mobile host.
     pub sent_at: Time,
-    /// When it went there the second time, whoever sent it.
-    pub repeated_at: Option<Time>,
+    /// When it went there the second time, and who sent it.
+    pub repeated: Option<(Time, Repeater)>,
     /// How often the box itself has sent it, since it last came from the sender.
     pub resent: u32,
     /// How often it came from the sender.
@@ -36,6 +36,15 @@ pub struct Cached {
     pub mark: Mark,
     /// How it last went.
     pub lane: Lane,
+}
+
+/// Who sent a segment the second time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeater {
+    /// The box.
+    Box,
+    /// The fixed host.
+    Sender,
 }
 
 /// What a box means to do about a cached segment.
@@ -71,7 +80,7 @@ impl Cached {
     /// The box sends it again.
     pub fn resend(&mut self, now: Time) {
         self.sent_at = now;
-        self.repeated_at.get_or_insert(now);
+        self.repeated.get_or_insert((now, Repeater::Box));
         self.resent += 1;
         self.mark = Mark::None;
     }
@@ -84,8 +93,8 @@ impl SegmentCache {
     }
 
     /// Keeps a data segment that passed at `now`. A segment cached before is replaced and counts
-    /// as sent now; what a SACK block said of it stays. Answers whether it is in the cache: what does not fit is not kept, and what is
-    /// cached stays, because the oldest is needed first.
+    /// as sent now; what a SACK block said of it stays. Answers whether it is in the cache: what does
+    /// not fit is not kept, and what is cached stays, because the oldest is needed first.
     pub fn insert(&mut self, now: Time, packet: &Packet) -> bool {
         let Some(segment) = &packet.tcp else { return false };
         if segment.payload_len == 0 {
@@ -96,7 +105,7 @@ impl SegmentCache {
         let mut fresh = Cached {
             packet: *packet,
             sent_at: now,
-            repeated_at: None,
+            repeated: None,
             resent: 0,
             passed: 1,
             sacked: false,
@@ -112,7 +121,7 @@ impl SegmentCache {
             self.bytes = self.bytes - had + has;
             fresh.passed = same.passed.saturating_add(1);
             fresh.sacked = same.sacked && had == has;
-            fresh.repeated_at = same.repeated_at.or(Some(now));
+            fresh.repeated = same.repeated.or(Some((now, Repeater::Sender)));
             *same = fresh;
             return true;
         }

@@ -48,7 +48,7 @@ use ackord_units::Time;
 use ackord_wire::Packet;
 use std::fmt::Debug;
 
-pub use cache::{Cached, Lane, Mark, SegmentCache};
+pub use cache::{Cached, Lane, Mark, Repeater, SegmentCache};
 pub use flows::{Flows, Kept};
 pub use m_tcp::{MTcp, MTcpConfig};
 pub use observed::{MobileAck, Observed};

@@ -283,11 +283,13 @@ impl Connection {
         }
     }
 
-    /// How long the link takes for a segment: as far as known, or else a tenth of a round trip,
-    /// which ten segments (RFC 6928) fill.
+    /// How long the link takes for a segment. The rate that was seen may have been the sender's, who
+    /// had little to send, so a round trip takes four at least (what RFC 5681 let a connection
+    /// begin with), and ten (RFC 6928) where nothing was seen.
     fn gap(&self) -> Span {
+        let trip = self.trip.smoothed().unwrap_or(Span::from_millis(10));
         let known = self.rate.time_for(Bytes(u64::from(self.largest)));
-        known.unwrap_or_else(|| self.trip.smoothed().unwrap_or(Span::from_millis(10)) / 10)
+        known.map_or(trip / 10, |known| known.min(trip / 4))
     }
 
     /// What becomes of a packet from the mobile.
@@ -473,10 +475,10 @@ enum News {
 fn which_sending(cached: &Cached, echo: Option<u32>, held: bool) -> Answered {
     let stamp = cached.segment().options.timestamps.map(|stamps| stamps.value);
     let senders_own = cached.resent == 0 && stamp.is_some() && stamp == echo;
-    match (cached.repeated_at, held) {
+    match (cached.repeated, held) {
         (None, _) => Answered::At(cached.sent_at),
         (Some(_), _) if senders_own => Answered::At(cached.sent_at),
-        (Some(repeated_at), false) => Answered::NotBefore(repeated_at),
+        (Some((at, by)), false) => Answered::NotBefore(at, by),
         (Some(_), true) => Answered::Unclear,
     }
 }

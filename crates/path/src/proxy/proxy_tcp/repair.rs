@@ -19,7 +19,7 @@
 //! Not told apart: a queue shallower than twice the path's round trip that overflows now and then. Such
 //! losses are repaired like others.
 
-use super::super::{Cached, Mark, SegmentCache};
+use super::super::{Cached, Mark, Repeater, SegmentCache};
 use super::detect::WirelessTrip;
 use ackord_units::{Seq, Span, Time};
 use ackord_wire::Segment;
@@ -64,8 +64,9 @@ pub(super) enum Sack {
 pub(super) enum Answered {
     /// The one at this time.
     At(Time),
-    /// A repetition, unless it comes too early for one: the first, at this time, or a later one.
-    NotBefore(Time),
+    /// A repetition, unless it comes too early for one: the first, at this time and by whom, or a
+    /// later one.
+    NotBefore(Time, Repeater),
     /// It cannot be said.
     Unclear,
 }
@@ -104,12 +105,12 @@ impl Repair {
         let seq = cached.segment().seq;
         let at = match answered {
             Answered::At(at) => at,
-            Answered::NotBefore(at) if trip.can_be_answered_after(now - at) => {
+            Answered::NotBefore(at, _) if trip.can_be_answered_after(now - at) => {
                 self.on_needed();
                 at
             }
-            Answered::NotBefore(_) => return self.on_reordered(trip),
-            Answered::Unclear => return,
+            Answered::NotBefore(_, Repeater::Box) => return self.on_reordered(trip),
+            Answered::NotBefore(_, Repeater::Sender) | Answered::Unclear => return,
         };
         let sending = Sending { at, seq };
         if self.newest.is_none_or(|newest| newest.before(&sending)) {
