@@ -1,5 +1,5 @@
 //! Proxy TCP for use: the paper's watching, repeating and testing, with what the paper leaves open
-//! worked out (decision 0056 says why each is as it is).
+//! worked out (decision 0080 says why each is as it is).
 //!
 //! - **Losses**: every hole at once, by the order in which segments were sent (`repair.rs`).
 //! - **Fading**: the oldest data is overdue by what the wireless round trip and its deviation
