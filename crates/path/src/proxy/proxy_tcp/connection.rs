@@ -296,7 +296,7 @@ impl Connection {
     fn decide(&mut self, desk: &mut Desk<'_>, packet: &Packet, said: MobileAck) -> Verdict {
         let hides = matches!(said, MobileAck::Duplicate(_)) && self.hides_duplicates();
         let Standing::InPath(reserve) = self.config.standing else {
-            if hides && self.sack != Sack::Agreed {
+            if hides {
                 self.break_run(desk);
             }
             return Verdict::Forward;
@@ -340,7 +340,8 @@ impl Connection {
     /// be led to one by a loss that is being repaired here.
     fn hides_duplicates(&self) -> bool {
         let oldest = self.cache.iter().next();
-        !self.seen.has_timestamps() && oldest.is_some_and(|cached| cached.mark != Mark::Left)
+        let counted = self.sack != Sack::Agreed && !self.seen.has_timestamps();
+        counted && oldest.is_some_and(|cached| cached.mark != Mark::Left)
     }
 
     /// How many acknowledgments can be held back at no cost.

@@ -9,9 +9,8 @@
 //!   host (`hold.rs`).
 //! - **When it is over**: what was lost goes out again at the pace at which the link delivered before
 //!   (`rate.rs`); where an answer shows that the data survived in a queue, nothing does.
-//! - **The sender** is not frozen where it has SACK: a window of zero does not stop its
-//!   retransmission timer while data is outstanding, and repeated data lets it see by itself that the
-//!   timeout was spurious. Without SACK it is.
+//! - **The sender** is not frozen: a window of zero does not stop its retransmission timer while
+//!   data is outstanding, and repeated data lets it see by itself that the timeout was spurious.
 //! - **In the path** it may do more: hide duplicates from senders without timestamps, and hold
 //!   acknowledgments in reserve (`reserve.rs`).
 

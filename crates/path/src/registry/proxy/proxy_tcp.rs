@@ -59,11 +59,10 @@ pub(super) const PROXY_TCP: Mechanism = Mechanism {
         Knob {
             name: "freeze",
             kind: KnobKind::Choice(&["without-sack", "always", "never"]),
-            default: "without-sack",
+            default: "never",
             doc: "In practical mode, when a hold closes the sender's window: where the connection \
                   does not speak SACK, always as in the paper, or never",
-            source: "this project: with SACK, repeated data undoes the sender's timeout; without, \
-                     fewer timeouts are better",
+            source: "this project: frozen senders did worse in every case measured (decision 0080)",
         },
         Knob {
             name: "reserve",
