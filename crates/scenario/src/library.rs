@@ -14,6 +14,11 @@ macro_rules! embedded {
 
 static LIBRARY: &[(&str, &str)] = embedded![
     "ack-path-loss",
+    "aqm-aggressive",
+    "aqm-capacity",
+    "aqm-rtt-fairness",
+    "aqm-short-flows",
+    "aqm-unresponsive",
     "bufferbloat",
     "burst-loss",
     "cellular-hop",
@@ -24,6 +29,7 @@ static LIBRARY: &[(&str, &str)] = embedded![
     "fades",
     "fading-access-point",
     "lossy-wifi",
+    "many-senders",
     "one-flow",
     "phone",
     "recovery-compared",
@@ -33,6 +39,7 @@ static LIBRARY: &[(&str, &str)] = embedded![
     "rtt-unequal",
     "selective-drop-weights",
     "short-transfers",
+    "telnet-and-web",
     "wifi-acks",
     "write-write-read",
 ];

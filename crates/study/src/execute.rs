@@ -2,11 +2,11 @@
 
 use crate::capture::{CaptureError, CaptureFiles, CaptureSink, with_captures};
 use crate::labels::run_labels;
-use ackord_events::{ProxyId, Sink};
+use ackord_events::{LinkId, ProxyId, Sink};
 use ackord_measure::{
     ProxyCounters, RunIdentity, RunSummary, Series, SeriesOptions, SeriesSet, Summary,
 };
-use ackord_path::Conservation;
+use ackord_path::{Conservation, FlowState, QueueDiscipline};
 use ackord_scenario::{Record, Scenario};
 use ackord_sim::{BuildError, RunError, Simulation};
 use ackord_units::{Span, Time};
@@ -61,8 +61,20 @@ pub struct RunOutcome {
     pub series: Option<SeriesSet>,
     /// Where every packet is; checked to be complete.
     pub conservation: Conservation,
+    /// What the queue of each direction of a link marked and had to remember, in the order of the
+    /// summary's links.
+    pub queues: Vec<QueueAtEnd>,
     /// How it ended.
     pub ending: Ending,
+}
+
+/// What events do not tell of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueAtEnd {
+    /// Packets it marked "congestion experienced".
+    pub marked: u64,
+    /// What it kept to tell flows apart, at most.
+    pub state: FlowState,
 }
 
 /// How a run ended.
@@ -163,8 +175,18 @@ pub fn execute(
         summary: summary.finish(identity, ended_at),
         series: series.map(|series| series.finish(ended_at)),
         conservation,
+        queues: queues_at_end(&simulation),
         ending,
     })
+}
+
+fn queues_at_end(simulation: &Simulation) -> Vec<QueueAtEnd> {
+    let graph = simulation.graph();
+    let queue = |link| QueueAtEnd {
+        marked: graph.link_stats(link).marked,
+        state: graph.queue(link).flow_state(),
+    };
+    (0..graph.links() as u32).map(LinkId).map(queue).collect()
 }
 
 /// Middle boxes count for themselves what no event tells.

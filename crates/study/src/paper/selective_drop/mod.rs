@@ -11,6 +11,7 @@
 //! | `endpoints.rs` | what Table 2 hangs on that the paper does not say |
 //! | `fig3.rs`, `fig6.rs` | base windows |
 //! | `cwnd_figures.rs` | Fig. 2 and 9 |
+//! | `wider.rs` | beyond the paper: its future work and RFC 7928, behind every queue |
 //! | `figures.rs` | fairness and delay of every queue as plots |
 //! | `claims/` | the claims, with measured reasons |
 //!
@@ -28,6 +29,7 @@ mod sample;
 mod setup;
 mod tables;
 mod threshold;
+mod wider;
 
 use super::assemble::Parts;
 use super::verdict::RULE;
@@ -51,17 +53,22 @@ struct Extent {
     tables: u32,
     /// The same of the other experiments.
     others: u32,
-    /// Length of every run.
+    /// Runs of every scenario beyond the paper, behind every queue.
+    wider: u32,
+    /// Length of every run of the paper's.
     duration: Span,
+    /// Length of those beyond it.
+    wider_duration: Span,
 }
 
 impl Extent {
     fn of(effort: Effort) -> Extent {
-        let (tables, others) = match effort {
-            Effort::Quick => (20, 5),
-            Effort::Full => (60, 20),
+        let (tables, others, wider) = match effort {
+            Effort::Quick => (20, 5, 1),
+            Effort::Full => (60, 20, 8),
         };
-        Extent { effort, tables, others, duration: Span::from_secs(100) }
+        let (duration, wider_duration) = (Span::from_secs(100), Span::from_secs(60));
+        Extent { effort, tables, others, wider, duration, wider_duration }
     }
 }
 
@@ -79,6 +86,8 @@ struct Data {
     figure_3: Vec<fig3::WindowData>,
     figure_6: Vec<fig6::FillingData>,
     figure_9: Vec<WindowsData>,
+    random_runs_beyond_the_paper: u32,
+    beyond_the_paper: Vec<wider::Asked>,
 }
 
 #[derive(Serialize)]
@@ -101,6 +110,7 @@ struct Measured {
     fillings: Vec<fig6::Filling>,
     fig_2: Vec<cwnd_figures::Windows>,
     fig_9: Vec<cwnd_figures::Windows>,
+    asked: Vec<wider::Asked>,
 }
 
 /// Reproduces the paper.
@@ -118,11 +128,13 @@ fn measure(extent: Extent, watch: &Watch<'_>) -> Result<Measured, PaperError> {
     let changed = endpoints::plan(&mut plan)?;
     let windows = fig3::plan(&mut plan)?;
     let fillings = fig6::plan(&mut plan)?;
-    let outcomes = Outcomes::of(&plan, watch)?;
+    let outcomes = Outcomes::of(&plan, &|share| watch(share / 2.0))?;
+    let asked = wider::ask(extent.wider, extent.wider_duration, &|share| watch(0.5 + share / 2.0))?;
     let rows = tables::read(&tables, &outcomes);
     Ok(Measured {
         extent,
         total_runs: plan.jobs.len(),
+        asked,
         beside: ns2::read(&beside, &outcomes, &band),
         tried: threshold::read(&tried, &outcomes),
         changed: endpoints::read(&changed, &outcomes),
@@ -162,6 +174,7 @@ impl Measured {
             fig_2: &self.fig_2,
             fig_9: &self.fig_9,
             band: &self.band,
+            asked: &self.asked,
         })
     }
 
@@ -169,7 +182,7 @@ impl Measured {
         let filed = self.rows.iter().filter(|row| row.queue == Queue::PaperThreshold);
         let filed: Vec<_> = filed.map(|row| &row.shared).collect();
         let selective = [Queue::PaperThreshold, Queue::ByEquation, Queue::Practical];
-        vec![
+        let mut tables = vec![
             ("table-1", tables::table("Table 1: drop-tail", &self.rows, &[Queue::DropTail])),
             ("table-2", tables::table("Table 2: selective drop", &self.rows, &selective)),
             ("cost", tables::cost_table(&self.rows)),
@@ -178,7 +191,9 @@ impl Measured {
             ("figure-6", fig6::table(&self.fillings, &self.band)),
             ("thresholds", threshold::table(&self.tried)),
             ("details", endpoints::table(&filed, &self.changed)),
-        ]
+        ];
+        tables.extend(self.asked.iter().map(|asked| (asked.question.id, asked.table())));
+        tables
     }
 
     fn data(&self) -> Data {
@@ -201,6 +216,8 @@ impl Measured {
             figure_3: self.windows.iter().map(fig3::Window::data).collect(),
             figure_6: self.fillings.iter().map(|filling| filling.data(&self.band)).collect(),
             figure_9: windows(&self.fig_9),
+            random_runs_beyond_the_paper: self.extent.wider,
+            beyond_the_paper: self.asked.clone(),
         }
     }
 
@@ -236,12 +253,15 @@ impl Measured {
             .with(table("thresholds"))
             .with(Block::Plot(threshold::plot(&self.tried)))
             .with(table("details"));
+        let mut beyond = Section::new("Beyond the paper: every queue, its future work, RFC 7928");
+        beyond.blocks.push(Block::Plot(wider::plot(&self.asked)));
+        beyond.blocks.extend(self.asked.iter().map(|asked| table(asked.question.id)));
         let mut files = Section::new("Scenario files");
         files.blocks.extend(File::ALL.map(|file| {
             let (path, text) = file.embedded();
             Block::Code { caption: path.to_owned(), text: text.to_owned(), shown: Shown::Folded }
         }));
-        vec![without, fig_3, with, open, files]
+        vec![without, fig_3, with, open, beyond, files]
     }
 
     fn context(&self) -> Context {
@@ -280,6 +300,13 @@ impl Measured {
             "Rates are delivered payload with the 40 header bytes of each packet: the paper's rates \
              add up to the rate of the link, which payload alone cannot."
                 .to_owned(),
+            format!(
+                "Beyond the paper: {} runs of {} of each scenario behind each queue, all queues of the \
+                 same capacity and otherwise as registered. Fairness there is among bulk flows; a wait \
+                 is in the bottleneck's queue; state is what the queue kept to tell flows apart, at \
+                 most.",
+                self.extent.wider, self.extent.wider_duration
+            ),
             "Delay is the wait in the bottleneck's queue. Fairness is the smaller over the larger \
              rate (paper §2.3.1)."
                 .to_owned(),

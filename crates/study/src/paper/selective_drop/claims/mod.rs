@@ -7,9 +7,11 @@
 //! | file | claims about |
 //! | --- | --- |
 //! | `sharing.rs` | Tables 1 and 2, Q_thresh, ns-2 |
+//! | `wider.rs` | every queue beyond the paper's tables |
 //! | `windows.rs` | Fig. 2, 3, 6 and 9 |
 
 mod sharing;
+mod wider;
 mod windows;
 
 use super::cwnd_figures::Windows;
@@ -19,6 +21,7 @@ use super::fig6::Filling;
 use super::ns2::{Band, Beside};
 use super::tables::Row;
 use super::threshold::Tried;
+use super::wider::Asked;
 use crate::paper::verdict::{Direction, Expected, judge};
 use ackord_measure::Claim;
 
@@ -33,6 +36,7 @@ pub(super) struct Findings<'a> {
     pub(super) fig_2: &'a [Windows],
     pub(super) fig_9: &'a [Windows],
     pub(super) band: &'a Band,
+    pub(super) asked: &'a [Asked],
 }
 
 /// A claim before it is judged.
@@ -76,5 +80,7 @@ pub(super) fn claims(findings: &Findings<'_>) -> Vec<Claim> {
     stated.extend(sharing::table_2(findings));
     stated.extend(sharing::thresholds(findings));
     stated.extend(windows::fig_9(findings));
+    stated.extend(wider::practical(findings.asked));
+    stated.extend(wider::future_work(findings.asked));
     stated.into_iter().map(Stated::judged).collect()
 }
