@@ -301,7 +301,7 @@ impl Measured {
              add up to the rate of the link, which payload alone cannot."
                 .to_owned(),
             format!(
-                "Beyond the paper: {} runs of {} of each scenario behind each queue, all queues of the \
+                "Beyond the paper: {} run(s) of {} of each scenario behind each queue, all queues of the \
                  same capacity and otherwise as registered. Fairness there is among bulk flows; a wait \
                  is in the bottleneck's queue; state is what the queue kept to tell flows apart, at \
                  most.",

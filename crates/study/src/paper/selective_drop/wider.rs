@@ -198,10 +198,13 @@ impl Asked {
             Column::numbers("p99", "ms"),
             Column::numbers("min/max", "%"),
             Column::numbers("Jain", ""),
-            Column::numbers("dropped", ""),
-            Column::numbers("marked", ""),
+            Column::numbers("drops", ""),
             Column::numbers("state", "B"),
         ];
+        let marks = self.answers.iter().any(|answer| answer.marked_packets.max > 0.0);
+        if marks {
+            columns.push(Column::numbers("marks", ""));
+        }
         for (name, group) in &self.answers[0].groups {
             let unit = if group.transfer_p99_ms.is_some() { "p99, ms" } else { "Mbit/s" };
             columns.push(Column::numbers(name, unit));
@@ -215,9 +218,9 @@ impl Asked {
                 Cell::number(answer.min_max_percent.mean, 1),
                 Cell::number(answer.jain_index.mean, 3),
                 Cell::number(answer.dropped_packets.mean, 0),
-                Cell::number(answer.marked_packets.mean, 0),
                 Cell::number(answer.state_bytes.mean, 0),
             ];
+            cells.extend(marks.then(|| Cell::number(answer.marked_packets.mean, 0)));
             cells.extend(answer.groups.values().map(|group| {
                 let shown = group.transfer_p99_ms.unwrap_or(group.goodput_mbit_s);
                 Cell::about(shown.mean)
