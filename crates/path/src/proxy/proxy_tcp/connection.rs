@@ -126,7 +126,7 @@ impl Connection {
     }
 
     /// A segment goes to the mobile; there is room for it or not.
-    pub(super) fn to_mobile(&mut self, desk: &mut Desk<'_>, packet: &Packet, fits: bool) {
+    pub(super) fn on_to_mobile(&mut self, desk: &mut Desk<'_>, packet: &Packet, fits: bool) {
         let Some(segment) = &packet.tcp else { return };
         self.seen.on_to_mobile(segment);
         self.mobile = Some(packet.dst);
@@ -158,7 +158,7 @@ impl Connection {
     }
 
     /// A packet comes from the mobile.
-    pub(super) fn from_mobile(&mut self, desk: &mut Desk<'_>, packet: &Packet) -> Heard {
+    pub(super) fn on_from_mobile(&mut self, desk: &mut Desk<'_>, packet: &Packet) -> Heard {
         let Some(segment) = &packet.tcp else {
             return Heard { verdict: Verdict::Forward, link_is_back: false };
         };

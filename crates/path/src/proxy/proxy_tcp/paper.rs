@@ -84,7 +84,7 @@ impl PaperProxy {
         PaperProxy { config, flows: Flows::new(config.limits), stats: ProxyStats::default() }
     }
 
-    fn to_mobile(&mut self, now: Time, packet: &Packet) {
+    fn on_to_mobile(&mut self, now: Time, packet: &Packet) {
         let Some(segment) = &packet.tcp else { return };
         let fits = self.flows.has_room_for(segment.payload_len);
         let local_timeout = self.config.local_timeout;
@@ -102,7 +102,7 @@ impl PaperProxy {
         }
     }
 
-    fn from_mobile(&mut self, now: Time, packet: &Packet, out: &mut Outbox) {
+    fn on_from_mobile(&mut self, now: Time, packet: &Packet, out: &mut Outbox) {
         let Some(flow) = self.flows.get_mut(packet.flow) else { return };
         let said = flow.seen.on_from_mobile(now, packet);
         match said {
@@ -262,8 +262,8 @@ impl Beside for PaperProxy {
             return;
         }
         match heading {
-            Heading::Mobile => self.to_mobile(now, packet),
-            Heading::Fixed => self.from_mobile(now, packet, out),
+            Heading::Mobile => self.on_to_mobile(now, packet),
+            Heading::Fixed => self.on_from_mobile(now, packet, out),
         }
         let reset = self.flows.get_mut(packet.flow).is_some_and(|flow| flow.seen.is_reset());
         match reset {

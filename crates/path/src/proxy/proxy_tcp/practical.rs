@@ -87,10 +87,10 @@ impl PracticalProxy {
         let id = packet.flow;
         let verdict = match heading {
             Heading::Mobile => {
-                self.to_mobile(now, packet, out);
+                self.on_to_mobile(now, packet, out);
                 Verdict::Forward
             }
-            Heading::Fixed => self.from_mobile(now, packet, out),
+            Heading::Fixed => self.on_from_mobile(now, packet, out),
         };
         match self.flows.get_mut(id).is_some_and(|flow| flow.is_reset()) {
             true => self.flows.forget(id, &mut self.stats),
@@ -99,7 +99,7 @@ impl PracticalProxy {
         verdict
     }
 
-    fn to_mobile(&mut self, now: Time, packet: &Packet, out: &mut Outbox) {
+    fn on_to_mobile(&mut self, now: Time, packet: &Packet, out: &mut Outbox) {
         let length = packet.payload_len();
         if !self.flows.has_room_for(length) {
             self.flows.make_room(now, &mut self.stats);
@@ -116,10 +116,10 @@ impl PracticalProxy {
             *flow = Connection::new(config, &config.limits);
         }
         let mut desk = Desk { now, id: packet.flow, out, stats: &mut self.stats };
-        flow.to_mobile(&mut desk, packet, fits);
+        flow.on_to_mobile(&mut desk, packet, fits);
     }
 
-    fn from_mobile(&mut self, now: Time, packet: &Packet, out: &mut Outbox) -> Verdict {
+    fn on_from_mobile(&mut self, now: Time, packet: &Packet, out: &mut Outbox) -> Verdict {
         let config = &self.config;
         let begin = |limits: &Limits| Connection::new(config, limits);
         let flow = self.flows.seen(now, packet.flow, &mut self.stats, begin);
@@ -131,7 +131,7 @@ impl PracticalProxy {
             *flow = Connection::new(config, &config.limits);
         }
         let mut desk = Desk { now, id: packet.flow, out, stats: &mut self.stats };
-        let Heard { verdict, link_is_back } = flow.from_mobile(&mut desk, packet);
+        let Heard { verdict, link_is_back } = flow.on_from_mobile(&mut desk, packet);
         if link_is_back {
             self.ask_all_of(now, packet.src, packet.flow);
         }
