@@ -10,7 +10,8 @@
 //! | `mod.rs` | what an entry is, and all of them |
 //! | `measure.rs` | a case run, and what it came to |
 //! | `page.rs` | entries as documents |
-//! | `ack.rs`, `loss.rs`, `recovery.rs`, `congestion.rs`, `nagle.rs`, `queue.rs`, `queue/`, `proxy.rs` | the entries |
+//! | `ack.rs`, `nagle.rs`, `loss.rs`, `recovery.rs`, `congestion.rs` | entries: endpoints |
+//! | `queue.rs`, `queue/`, `proxy.rs` | entries: the path |
 //!
 //! The words say what should come out; the runs say what does. A case whose runs do not bear out its
 //! words is an error, so the guide cannot go stale unnoticed.

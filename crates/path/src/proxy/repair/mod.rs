@@ -13,7 +13,6 @@
 //! | `mod.rs` | [`Repair`]: one connection |
 //! | `lost.rs` | what is lost, by duplicates alone or by what was delivered |
 //! | `round_trip.rs` | [`WirelessRoundTrip`]: how long an acknowledgment takes from here |
-//! | `tests.rs` | scripts |
 //!
 //! The wireless link delivers in the order in which it is given packets, so what went before something
 //! that has arrived, and has not arrived itself, is lost: there is no need to wait for three
@@ -21,12 +20,12 @@
 //! what waits there.) [`Inference::Deliveries`] applies that to every cached segment (RFC 8985's idea with
 //! no reordering window); [`Inference::Duplicates`] is what Balakrishnan et al. 1995 describe.
 //!
+//! The scripts of its tests are those of the boxes.
+//!
 //! Not modelled: repair of what the mobile host sends; a FIN without data is not cached.
 
 mod lost;
 mod round_trip;
-#[cfg(test)]
-mod tests;
 
 use super::flows::Kept;
 use super::{Cached, Lane, MobileAck, Observed, Outbox, SegmentCache};
