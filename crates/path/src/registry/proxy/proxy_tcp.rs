@@ -62,7 +62,7 @@ pub(super) const PROXY_TCP: Mechanism = Mechanism {
             default: "never",
             doc: "In practical mode, when a hold closes the sender's window: where the connection \
                   does not speak SACK, always as in the paper, or never",
-            source: "this project: frozen senders did worse in every case measured (decision 0080)",
+            source: "this project: no frozen sender did better (decision 0080)",
         },
         Knob {
             name: "reserve",
