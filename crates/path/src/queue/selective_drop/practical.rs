@@ -215,9 +215,9 @@ impl PracticalDrop {
         if f64::from(queued + 1) + debt_packets <= self.threshold(weight) {
             return Verdict::Take;
         }
-        let due = now >= spared_until && repeats == Repeats::No && has_room;
         let refused = !listens && !left_alone;
-        if !refused && !(due && self.may_halve(now, queued)) {
+        let due = now >= spared_until && repeats == Repeats::No && has_room;
+        if !(refused || due && self.may_halve(now, queued)) {
             return Verdict::Take;
         }
         let round_trip = self.trip() + self.rate.time_for(self.fifo.length().bytes);
