@@ -30,6 +30,16 @@ pub enum LiveError {
         /// Its workload.
         traffic: &'static str,
     },
+    /// The scenario has a middle box: it keeps packets without their bytes, and by the time it sends
+    /// one again these may be gone.
+    #[error(
+        "`{proxy}` is a middle box, which keeps no bytes: it works in simulated time only; leave it \
+         out with --set proxies.{proxy}.proxy=none, or use `ackord run`"
+    )]
+    MiddleBox {
+        /// Its name.
+        proxy: String,
+    },
     /// A folder cannot be served.
     #[error("cannot serve {path}: {source}")]
     Folder {

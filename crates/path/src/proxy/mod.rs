@@ -19,7 +19,7 @@
 //!
 //! A box never reads a clock: it is told the time and names the instant at which it wants to be
 //! called again. It holds no payload: a packet that repeats another's data carries that packet's
-//! [`tag`](ackord_wire::Packet::tag), under which the driver finds the bytes.
+//! [`tag`](ackord_wire::Packet::tag), by which a driver could find the bytes.
 //!
 //! There are two kinds, and the difference is in the types. What stands [beside](Beside) the path
 //! gets a copy of every packet and gives back nothing, so it cannot hold up, change or remove one;
