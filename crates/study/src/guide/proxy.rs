@@ -14,6 +14,21 @@ const fn sound(values: [&'static str; 2]) -> Setup {
     damaged(values).with(&["links.air.loss=none"])
 }
 
+/// The same over one that is out twice.
+const fn fading(values: [&'static str; 2]) -> Setup {
+    damaged(values).with(&[
+        "links.air.loss=none",
+        "duration=20 s",
+        "links.air.outage={ kind = \"schedule\", from = [\"3 s\", \"11 s\"], \
+         for = [\"1500 ms\", \"2500 ms\"] }",
+    ])
+}
+
+/// The same over one that loses nothing, with a box that dies.
+const fn dying(values: [&'static str; 2]) -> Setup {
+    damaged(values).with(&["links.air.loss=none", "proxies.base.dies=30 s"])
+}
+
 const fn picture(values: [&'static str; 2]) -> Picture {
     Picture {
         setup: damaged(values),
@@ -90,6 +105,81 @@ wireless link's queue.",
                 damaged(["none", "m-tcp"]),
                 Metric::RoundTrip,
                 5,
+            ),
+        ],
+    },
+    Entry {
+        name: "i-tcp",
+        family: "proxy",
+        idea:
+            "A base station ends the fixed host's connection in the mobile host's name and opens one of
+its own to the mobile host. Each half has its own window and its own timers, so a loss on the
+wireless link is repaired over that link alone, and the fixed host never hears of it. But what
+the base station has acknowledged the mobile host may never get.",
+        picture: picture(["none", "i-tcp"]),
+        cases: &[
+            case(
+                Helps,
+                "the wireless link damages packets: each is repaired over half of the path.",
+                damaged(["none", "i-tcp"]),
+                Metric::Goodput,
+                5,
+            ),
+            case(
+                Nothing,
+                "the wireless link loses nothing: it is the bottleneck with or without a split.",
+                sound(["none", "i-tcp"]),
+                Metric::Goodput,
+                1,
+            ),
+            case(
+                Hurts,
+                "the base station dies: the hosts know nothing of each other's sequence numbers, and what
+it had acknowledged is lost.",
+                dying(["none", "i-tcp"]),
+                Metric::Goodput,
+                1,
+            ),
+        ],
+    },
+    Entry {
+        name: "mtcp",
+        family: "proxy",
+        idea:
+            "A split connection whose wireless half is not TCP: a fixed window and a timer for each
+segment, as nobody else uses that link and silence on it is no congestion. The mobile host,
+an ordinary TCP, tells by SACK what has arrived. The timers do not double, so the link is
+asked again and again while it is out.",
+        picture: picture(["none", "mtcp"]),
+        cases: &[
+            case(
+                Helps,
+                "the wireless link damages packets: no window shrinks for them.",
+                damaged(["none", "mtcp"]),
+                Metric::Goodput,
+                5,
+            ),
+            case(
+                Helps,
+                "the wireless link is out for a while: a split with TCP on both sides waits for timers
+that have doubled.",
+                fading(["i-tcp", "mtcp"]),
+                Metric::Goodput,
+                1,
+            ),
+            case(
+                Nothing,
+                "the wireless link loses nothing and is never out.",
+                sound(["none", "mtcp"]),
+                Metric::Goodput,
+                1,
+            ),
+            case(
+                Hurts,
+                "the base station dies: what it had acknowledged is lost, and the connection with it.",
+                dying(["none", "mtcp"]),
+                Metric::Goodput,
+                1,
             ),
         ],
     },
