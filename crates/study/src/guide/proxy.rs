@@ -183,4 +183,45 @@ that have doubled.",
             ),
         ],
     },
+    Entry {
+        name: "proxy-tcp",
+        family: "proxy",
+        idea:
+            "A host beside the base station sees copies of what passes and cannot hold any of it up. It
+keeps the data, and repeats what the mobile host's acknowledgments show to be lost. While the
+link is out it asks the mobile host whether it is back, and then repeats what the outage took.
+If it dies, nothing dies with it.",
+        picture: picture(["none", "proxy-tcp"]),
+        cases: &[
+            case(
+                Helps,
+                "the wireless link damages packets, although the sender sees the duplicates too.",
+                damaged(["none", "proxy-tcp"]),
+                Metric::Goodput,
+                5,
+            ),
+            case(
+                Helps,
+                "the wireless link is out for a while: what was lost is repeated as soon as it is back.",
+                fading(["none", "proxy-tcp"]),
+                Metric::Goodput,
+                1,
+            ),
+            case(
+                Nothing,
+                "it dies while the wireless link loses nothing: the connection goes on as it was.",
+                dying(["none", "proxy-tcp"]),
+                Metric::Goodput,
+                1,
+            ),
+            case(
+                Hurts,
+                "somebody waits behind a download that losses no longer hold down: here of a Linux sender
+without SACK.",
+                damaged(["none", "proxy-tcp"]).with(&["tcp.profile=linux", "tcp.sack=off"]),
+                Metric::RoundTrip,
+                5,
+            ),
+        ],
+    },
 ];
