@@ -22,6 +22,7 @@
 //! Not registered among the choices of an endpoint: a sender that never yields has no business on a
 //! path it shares.
 
+use super::super::WirelessRoundTrip;
 use ackord_tcp::congestion::{
     AckSample, CongestionControl, CongestionEvent, Established, LossAnswer,
 };
@@ -47,8 +48,11 @@ impl SelectiveRepeat {
         config.max_window_segments = Some(self.window_segments);
         mechanisms.congestion =
             Box::new(FixedWindow { segments: self.window_segments, cwnd: Bytes(1) });
-        mechanisms.loss =
-            Box::new(SegmentTimers { shortest: self.timer_min, trip: None, stretch: 1 });
+        mechanisms.loss = Box::new(SegmentTimers {
+            shortest: self.timer_min,
+            trip: WirelessRoundTrip::default(),
+            stretch: 1,
+        });
         mechanisms.recovery = Box::new(SackRecovery::new(Prr::Off));
     }
 }
@@ -86,9 +90,9 @@ impl CongestionControl for FixedWindow {
 #[derive(Clone, Copy, Debug)]
 struct SegmentTimers {
     shortest: Span,
-    /// SRTT and RTTVAR (RFC 6298 §2) of segments sent once. Not the endpoint's: after an outage
-    /// that takes the echo of a stamp from before it for a round trip.
-    trip: Option<(Span, Span)>,
+    /// Of segments sent once. Not the endpoint's: after an outage that takes the echo of a stamp
+    /// from before it for a round trip.
+    trip: WirelessRoundTrip,
     /// How many times longer they are: doubled by repeats that were not needed, until a segment
     /// sent once gives a sample again. Where every segment is repeated too early there is none
     /// (Karn's rule), and the timer would stay as short as it is.
@@ -101,13 +105,7 @@ const MOST_STRETCH: u64 = 16;
 impl SegmentTimers {
     fn on_sample(&mut self, rtt: Span) {
         self.stretch = 1;
-        self.trip = Some(match self.trip {
-            None => (rtt, rtt / 2),
-            Some((srtt, rttvar)) => {
-                let off = rtt.max(srtt) - rtt.min(srtt);
-                ((srtt * 7 + rtt) / 8, (rttvar * 3 + off) / 4)
-            }
-        });
+        self.trip.sample(rtt);
     }
 
     fn stretch(&mut self) {
@@ -153,8 +151,7 @@ impl ByTime for SegmentTimers {
     }
 
     fn horizon(&mut self, doubt: &Doubt) -> Horizon {
-        let own = self.trip.map(|(srtt, rttvar)| srtt + rttvar * 4);
-        match own.or_else(|| doubt.fine_timeout()) {
+        match self.trip.timeout().or_else(|| doubt.fine_timeout()) {
             None => Horizon::Unknown,
             Some(timeout) => {
                 let age = timeout.max(self.shortest) * self.stretch;
