@@ -1,10 +1,12 @@
-//! The documents tell the truth: a row per crate, links that lead somewhere, commands that exist.
+//! The documents tell the truth: a row per crate, links that lead somewhere, commands that exist,
+//! decisions with numbers of their own, and nothing left of a merge.
 //!
 //! Not checked: links to other sites (a build must not depend on them).
 
 use crate::workspace::Workspace;
 use crate::{CannotCheck, Findings};
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
@@ -20,8 +22,13 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Findings, CannotCheck> {
     let makefile = workspace.read("Makefile")?;
     let targets = make_targets(&makefile);
     let mut program = None;
-    for name in workspace.files_ending(".md")? {
+    let names = workspace.files_ending(".md")?;
+    findings.errors.extend(doubled_decisions(&names));
+    for name in names {
         let text = workspace.read(&name)?;
+        if text.lines().any(|line| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ")) {
+            findings.errors.push(format!("{name}: a merge was left half done"));
+        }
         for link in relative_links(&text) {
             let folder = workspace.root.join(&name);
             let folder = folder.parent().unwrap_or(Path::new("."));
@@ -56,6 +63,20 @@ fn missing_rows(architecture: &str, rooms: &[&str]) -> Vec<String> {
     };
     let missing = rooms.iter().filter(|room| !has_row(room));
     missing.map(|room| format!("ARCHITECTURE.md has no row for `{room}`")).collect()
+}
+
+/// Decisions that have the number of another.
+fn doubled_decisions(names: &[String]) -> Vec<String> {
+    let mut known: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut doubled = Vec::new();
+    for name in names {
+        let Some(page) = name.strip_prefix("docs/decisions/") else { continue };
+        let Some((number, _)) = page.split_once('-') else { continue };
+        if let Some(other) = known.insert(number, page) {
+            doubled.push(format!("docs/decisions: {other} and {page} have one number"));
+        }
+    }
+    doubled
 }
 
 /// Links and images to other files of the checkout, without their `#anchor`.
@@ -156,6 +177,14 @@ fn refused(program: &Path, command: &[String]) -> Result<Option<String>, CannotC
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_decisions_with_one_number_are_told() {
+        let names = ["README.md", "0001-a.md", "0002-b.md", "0002-c.md"];
+        let names = names.map(|name| format!("docs/decisions/{name}"));
+        let told = doubled_decisions(&names);
+        assert_eq!(told, ["docs/decisions: 0002-b.md and 0002-c.md have one number"]);
+    }
 
     #[test]
     fn a_crate_without_a_row_is_reported() {
