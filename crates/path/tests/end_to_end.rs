@@ -161,7 +161,7 @@ fn run_deadlines(proxy: &mut Proxy, until: Time, witness: &Witness, out: &mut Ou
 fn holds(mut proxy: Proxy, script: &[Any]) {
     let (mut now, mut out, mut witness) = (Time::ZERO, Outbox::default(), Witness::default());
     for (tag, any) in script.iter().enumerate() {
-        now = now + Span::from_millis(any.after_millis);
+        now += Span::from_millis(any.after_millis);
         run_deadlines(&mut proxy, now, &witness, &mut out);
         let packet = packet(any, tag as u64);
         witness.saw(&packet, any.heading);

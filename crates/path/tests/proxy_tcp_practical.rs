@@ -250,8 +250,8 @@ fn step() -> impl Strategy<Value = Step> {
 fn packet_of(step: &Step, base: u32) -> Option<(Packet, Heading)> {
     let moved = |mut packet: Packet| {
         if let Some(segment) = &mut packet.tcp {
-            segment.seq = segment.seq + base;
-            segment.ack = segment.ack + base;
+            segment.seq += base;
+            segment.ack += base;
         }
         packet
     };
@@ -304,12 +304,12 @@ proptest! {
                     if heading == Heading::Fixed {
                         acks.insert((packet.flow.0, segment.ack.0));
                     }
-                    now = now + Span::from_micros(300);
+                    now += Span::from_micros(300);
                     script.pass(now, &packet, heading);
                 }
                 None => {
                     let Step::Wait { millis } = step else { unreachable!("only waits are none") };
-                    now = now + Span::from_millis(*millis);
+                    now += Span::from_millis(*millis);
                     let mut calls = 0;
                     while let Some(due) = script.proxy.deadline().filter(|due| *due <= now) {
                         script.proxy.handle_deadline(due, &mut script.out);
