@@ -24,6 +24,8 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Findings, CannotCheck> {
     let mut program = None;
     let names = workspace.files_ending(".md")?;
     findings.errors.extend(doubled_decisions(&names));
+    let index = workspace.read("docs/decisions/README.md")?;
+    findings.errors.extend(unlisted_decisions(&names, &index));
     for name in names {
         let text = workspace.read(&name)?;
         if text.lines().any(|line| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ")) {
@@ -77,6 +79,16 @@ fn doubled_decisions(names: &[String]) -> Vec<String> {
         }
     }
     doubled
+}
+
+/// Decisions that the index does not link to.
+fn unlisted_decisions(names: &[String], index: &str) -> Vec<String> {
+    let listed = relative_links(index);
+    let pages = names.iter().filter_map(|name| name.strip_prefix("docs/decisions/"));
+    pages
+        .filter(|page| *page != "README.md" && !listed.iter().any(|link| link == page))
+        .map(|page| format!("docs/decisions/README.md does not list {page}"))
+        .collect()
 }
 
 /// Links and images to other files of the checkout, without their `#anchor`.
@@ -179,11 +191,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_decisions_with_one_number_are_told() {
+    fn decisions_with_one_number_or_without_a_place_in_the_index_are_told() {
         let names = ["README.md", "0001-a.md", "0002-b.md", "0002-c.md"];
         let names = names.map(|name| format!("docs/decisions/{name}"));
         let told = doubled_decisions(&names);
         assert_eq!(told, ["docs/decisions: 0002-b.md and 0002-c.md have one number"]);
+        let told = unlisted_decisions(&names, "[a](0001-a.md) and [c](0002-c.md)");
+        assert_eq!(told, ["docs/decisions/README.md does not list 0002-b.md"]);
     }
 
     #[test]
