@@ -194,7 +194,8 @@ class Flow:
 
     def sample(self, _):
         info = tcp_info(self.sender)
-        keys = ("snd_cwnd", "snd_ssthresh", "unacked", "rto", "rtt", "backoff", "ca_state")
+        keys = ("snd_cwnd", "snd_ssthresh", "unacked", "rto", "rtt", "backoff", "ca_state",
+                "reordering")
         self.samples.append([round(self.path.now(), 3), *(info[key] for key in keys)])
 
 
@@ -288,7 +289,10 @@ def report(setup, flow, counters, path, box, first):
         new_data = round(flow.new_data_at - flow.outage_end, 3)
     wanted = ("TCPTimeouts", "TCPLossProbes", "TCPSpuriousRTOs", "TCPTSReorder", "TCPSACKReorder",
               "TCPFullUndo", "TCPPartialUndo", "TCPDSACKUndo", "TCPLossUndo", "TCPFastRetrans",
-              "TCPSlowStartRetrans", "TCPFromZeroWindowAdv", "TCPToZeroWindowAdv", "PAWSEstab")
+              "TCPSlowStartRetrans", "TCPFromZeroWindowAdv", "TCPToZeroWindowAdv", "PAWSEstab",
+              "TCPSackRecovery", "TCPLostRetransmit", "TCPDSACKRecv", "TCPDSACKOfoRecv",
+              "TCPDSACKRecvSegs", "TCPDSACKIgnoredDubious", "TCPDSACKIgnoredOld",
+              "TCPDSACKIgnoredNoUndo")
     return dict(
         setup, mbytes=flow.delivered / 1e6, new_data_after_s=new_data,
         retransmissions=counters["RetransSegs"], timeouts=counters["TCPTimeouts"],

@@ -9,8 +9,8 @@ use crate::recovery::Recovery;
 use crate::registry;
 use crate::rtt::{RtoBounds, Sampling, Variance};
 use crate::sender::{
-    ClosedWindow, CwndUse, FrtoUse, IdleRestart, Pacing, ShrunkWindow, TimeoutInRecovery,
-    UndoGrowth,
+    ClosedWindow, CwndUse, DuplicateReports, FrtoUse, IdleRestart, Pacing, ShrunkWindow,
+    TimeoutInRecovery, UndoGrowth,
 };
 use ackord_units::{Bytes, Choice, Span};
 use ackord_wire::IpVersion;
@@ -44,6 +44,8 @@ pub struct Config {
     pub timeout_in_recovery: TimeoutInRecovery,
     /// Whether the acknowledgment that shows a repair to be spurious also lets cwnd grow.
     pub undo_growth: UndoGrowth,
+    /// Which reports of duplicates are taken in.
+    pub duplicate_reports: DuplicateReports,
     /// Which acknowledgments may take back what was offered.
     pub shrunk_window: ShrunkWindow,
     /// What watches over what is outstanding while the peer's window is closed.
@@ -173,6 +175,10 @@ impl Config {
             timeout_in_recovery: match registry::word(choice, "timeout_in_recovery").as_str() {
                 "keeps" => TimeoutInRecovery::Keeps,
                 _ => TimeoutInRecovery::Reduces,
+            },
+            duplicate_reports: match registry::word(choice, "duplicate_reports").as_str() {
+                "plausible" => DuplicateReports::Plausible,
+                _ => DuplicateReports::Own,
             },
             undo_growth: match registry::word(choice, "undo_growth").as_str() {
                 "on" => UndoGrowth::On,

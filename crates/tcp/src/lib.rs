@@ -39,7 +39,7 @@ pub use connection::{CloseReason, Connection, Stats, reset_for};
 pub use ecn::{EcnUse, MarkSeen, Outbound};
 pub use rtt::{RtoBounds, RttEstimator, Variance, Window};
 pub use sender::{
-    ClosedWindow, CwndUse, FrtoUse, IdleRestart, Pacing, ShrunkWindow, TimeoutInRecovery,
-    UndoGrowth,
+    ClosedWindow, CwndUse, DuplicateReports, FrtoUse, IdleRestart, Pacing, ShrunkWindow,
+    TimeoutInRecovery, UndoGrowth,
 };
 pub use ts_clock::TimestampEcho;

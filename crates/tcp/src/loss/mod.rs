@@ -41,7 +41,7 @@ pub use fixed::{Fixed, LimitedTransmit};
 pub use ncr::{ExtendedLimitedTransmit, Ncr};
 pub use pr::Pr;
 pub(crate) use rack::{Outstanding, ProbeAck, ProbeFacts, ProbeKind, ProbeOutcome, Report, Tlp};
-pub use rack::{Rack, RackKnobs, UndoReductions};
+pub use rack::{Rack, RackKnobs, RackRules, UndoReductions};
 pub use vegas::VegasLoss;
 
 use crate::plug_in::copied_in_boxes;

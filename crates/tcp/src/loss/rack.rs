@@ -19,6 +19,7 @@ use super::{
     ByTime, Delivered, Doubt, Echo, Fixed, Hole, Horizon, LimitedTransmit, LossDetector,
     LossVerdict, Spurious, Stage, Undo,
 };
+use ackord_events::{RecoveryKind, SpuriousEvidence};
 use ackord_units::{Seq, Span, Time};
 use state::{Circumstances, Delivery, RackState, Repairing, SentMark, Transmission};
 
@@ -30,6 +31,17 @@ pub struct RackKnobs {
     pub tail_probe: Option<Span>,
     /// What becomes of a reduction for which there was no loss.
     pub undo: UndoReductions,
+    /// What widens the reordering window, and what narrows it again.
+    pub rules: RackRules,
+}
+
+/// What makes of the reordering window more than it is (§6.2 step 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RackRules {
+    /// Any DSACK widens it; sixteen repairs later that is forgotten.
+    Rfc,
+    /// DSACKs widen it once reordering has been seen, and only the repairs count that were needed.
+    Linux,
 }
 
 /// Whether a spurious repair's reduction is taken back.
@@ -48,6 +60,15 @@ pub struct Rack {
     knobs: RackKnobs,
     /// Whether something was being repaired when it was last asked.
     repairing: Repairing,
+    /// Whether the present repair has been undone.
+    repair: RepairWas,
+}
+
+/// What has become known of a repair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RepairWas {
+    Needed,
+    Undone,
 }
 
 /// §6.2 step 4: what counts until reordering has been seen, and what takes over without SACK.
@@ -56,7 +77,12 @@ const DUP_THRESH: u32 = 3;
 impl Rack {
     /// A detector that has seen nothing yet.
     pub fn new(knobs: RackKnobs) -> Rack {
-        Rack { state: RackState::new(DUP_THRESH), knobs, repairing: Repairing::No }
+        Rack {
+            state: RackState::new(DUP_THRESH),
+            knobs,
+            repairing: Repairing::No,
+            repair: RepairWas::Needed,
+        }
     }
 
     /// In disorder what has been SACKed is no longer in the network: as much new data may leave
@@ -71,7 +97,10 @@ impl Rack {
             Stage::Repairing(_) => Repairing::Yes,
         };
         if self.repairing == Repairing::Yes && repairing == Repairing::No {
-            self.state.on_recovered();
+            let counts = self.repair == RepairWas::Needed || self.knobs.rules == RackRules::Rfc;
+            if counts {
+                self.state.on_recovered();
+            }
         }
         self.repairing = repairing;
     }
@@ -91,9 +120,27 @@ impl LossDetector for Rack {
         Rack::meanwhile(doubt)
     }
 
-    fn on_spurious(&mut self, _now: Time, _spurious: &Spurious) -> Option<Undo> {
+    fn on_repair(&mut self, _now: Time, _kind: RecoveryKind) {
+        self.repair = RepairWas::Needed;
+    }
+
+    fn on_spurious(&mut self, _now: Time, spurious: &Spurious) -> Option<Undo> {
+        // The original came after what had been sent behind it.
+        let overtaken = spurious.evidence == SpuriousEvidence::Timestamps
+            && spurious.repair == RecoveryKind::Fast
+            && spurious.extent_segments > 0;
+        if overtaken && self.knobs.rules == RackRules::Linux {
+            self.state.see_reordering();
+        }
         match self.knobs.undo {
-            UndoReductions::On => Some(Undo::Restore),
+            UndoReductions::On => {
+                self.repair = RepairWas::Undone;
+                if self.repairing == Repairing::No && self.knobs.rules == RackRules::Linux {
+                    // It had been counted as needed.
+                    self.state.on_recovered_in_vain();
+                }
+                Some(Undo::Restore)
+            }
             UndoReductions::Off => None,
         }
     }
@@ -123,7 +170,9 @@ impl ByTime for Rack {
     }
 
     fn on_dsack(&mut self, snd_nxt: Seq) {
-        self.state.on_dsack(snd_nxt);
+        if self.knobs.rules == RackRules::Rfc || self.state.has_seen_reordering() {
+            self.state.on_dsack(snd_nxt);
+        }
     }
 
     fn horizon(&mut self, doubt: &Doubt) -> Horizon {

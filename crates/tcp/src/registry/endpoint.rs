@@ -187,6 +187,15 @@ pub static ENDPOINT: Mechanism = Mechanism {
             source: "RFC 9293 §3.10.7.4; advancing-or-closed is Linux's since 6.6",
         },
         Knob {
+            name: "duplicate_reports",
+            kind: KnobKind::Choice(&["own", "plausible"]),
+            default: "own",
+            doc: "Which reports of duplicates (D-SACK) are taken in: those of octets sent again \
+                  lately; or of those none from when on more duplicates have been reported than \
+                  segments were ever sent again, as behind a box that repairs losses itself",
+            source: "RFC 2883 §5, RFC 3708 §4; plausible is Linux's",
+        },
+        Knob {
             name: "closed_window",
             kind: KnobKind::Choice(&["probe", "timeout"]),
             default: "probe",

@@ -4,8 +4,8 @@ use super::ON_OFF;
 use super::build::{count, is_on, number, span, unregistered, word};
 use crate::loss::{
     BlantonAllman, Dad, DadSd, DadSdPaper, Dcr, Eifel, ExtendedLimitedTransmit, Fixed,
-    LimitedTransmit, LossDetector, Ncr, PaperUndo, Pr, Rack, RackKnobs, ReorderingVariant,
-    UndoReductions, VegasLoss,
+    LimitedTransmit, LossDetector, Ncr, PaperUndo, Pr, Rack, RackKnobs, RackRules,
+    ReorderingVariant, UndoReductions, VegasLoss,
 };
 use ackord_units::{Choice, Knob, KnobKind, Mechanism, Span};
 
@@ -61,6 +61,15 @@ pub static LOSS: &[Mechanism] = &[
                 doc: "Tail loss probes: after two round trips without an acknowledgment one segment \
                       asks for it",
                 source: "RFC 8985 §7",
+            },
+            Knob {
+                name: "rules",
+                kind: KnobKind::Choice(&["rfc", "linux"]),
+                default: "rfc",
+                doc: "Whether a report of a duplicate widens the reordering window at any time and \
+                      every repair counts towards narrowing it, or only once reordering has been \
+                      seen, and only repairs that were needed",
+                source: "RFC 8985 §6.2 step 4; linux is Linux's",
             },
             Knob {
                 name: "max_ack_delay",
@@ -215,6 +224,10 @@ pub fn build_loss(choice: &Choice) -> Box<dyn LossDetector> {
         }
         "vegas" => Box::new(VegasLoss::new(threshold())),
         "rack" => Box::new(Rack::new(RackKnobs {
+            rules: match word(choice, "rules").as_str() {
+                "linux" => RackRules::Linux,
+                _ => RackRules::Rfc,
+            },
             tail_probe: is_on(choice, "tlp").then(|| span(choice, "max_ack_delay")),
             undo: if is_on(choice, "undo") { UndoReductions::On } else { UndoReductions::Off },
         })),

@@ -103,6 +103,8 @@ const LINUX: Profile = Profile {
         ),
         set("timeout_in_recovery", "keeps", "measured, see docs/linux-outage.md"),
         set("undo_growth", "on", "measured on Linux 6.18, see docs/linux-outage.md"),
+        set("loss.rules", "linux", "measured on Linux 6.18, see docs/linux-outage.md"),
+        set("duplicate_reports", "plausible", "measured on Linux 6.18, see docs/linux-outage.md"),
         set(
             "shrunk_window",
             "advancing-or-closed",

@@ -48,7 +48,7 @@ pub use pacing::Pacing;
 pub use peers_window::{ClosedWindow, ShrunkWindow};
 pub(crate) use scoreboard::Fin;
 pub use timeout::TimeoutInRecovery;
-pub use undo::UndoGrowth;
+pub use undo::{DuplicateReports, UndoGrowth};
 
 use crate::config::Config;
 use crate::congestion::{CongestionControl, Established, SelectiveAcks};
@@ -192,6 +192,7 @@ pub(crate) struct Sender {
     cwnd_use: CwndUse,
     timeout_in_recovery: TimeoutInRecovery,
     undo_growth: UndoGrowth,
+    duplicate_reports: DuplicateReports,
     shrunk_window: ShrunkWindow,
     closed_window: ClosedWindow,
     used: Used,
@@ -265,6 +266,7 @@ impl Sender {
             cwnd_use: config.cwnd_use,
             timeout_in_recovery: config.timeout_in_recovery,
             undo_growth: config.undo_growth,
+            duplicate_reports: config.duplicate_reports,
             shrunk_window: config.shrunk_window,
             closed_window: config.closed_window,
             used: Used { most: Bytes::ZERO, extent: Extent::Part, until: iss },

@@ -27,6 +27,16 @@ pub enum UndoGrowth {
     Off,
 }
 
+/// Which reports of duplicates are taken in (RFC 2883).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DuplicateReports {
+    /// Those of octets that were sent again lately.
+    Own,
+    /// The same, but none from the moment on when more duplicates have been reported than
+    /// segments were ever sent again: something else on the path makes them.
+    Plausible,
+}
+
 /// What the last repair took, and what is known about whether it was needed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Taken {
@@ -68,6 +78,9 @@ pub(super) struct Repairs {
     /// ssthresh before the last reduction.
     previous_ssthresh: Option<Bytes>,
     resent: VecDeque<Resent>,
+    /// Segments ever sent again, probes among them, and duplicates ever reported.
+    total_resent: u64,
+    total_duplicates: u64,
 }
 
 /// A retransmission that may yet be reported as a duplicate.
@@ -98,10 +111,18 @@ impl Repairs {
 
     fn keep(&mut self, resent: Resent, forget: Span) {
         let at = resent.at;
+        self.total_resent += 1;
         while self.resent.front().is_some_and(|old| at.saturating_since(old.at) > forget) {
             self.resent.pop_front();
         }
         self.resent.push_back(resent);
+    }
+
+    /// Counts the duplicates of a report. True if our retransmissions can have made them all.
+    fn is_plausible(&mut self, block: SackBlock, smss: Bytes) -> bool {
+        self.total_duplicates +=
+            u64::from(block.end.since(block.start)).div_ceil(smss.get().max(1));
+        self.total_duplicates <= self.total_resent
     }
 
     /// The receiver had `block` twice. True if that was one of our retransmissions.
@@ -191,6 +212,10 @@ impl Sender {
 
     /// Takes in the report of a duplicate.
     pub(super) fn on_dsack<S: Sink>(&mut self, trace: &mut Trace<'_, S>, block: SackBlock) {
+        let plausible = self.repairs.is_plausible(block, self.smss);
+        if !plausible && self.duplicate_reports == DuplicateReports::Plausible {
+            return;
+        }
         if !self.repairs.account(block) {
             return;
         }

@@ -10,9 +10,11 @@
 //! | `outage.rs` | the flow and its path |
 //! | `outage/helper.rs` | the box, and what it does for the flow |
 //! | `outage/hop.rs` | one direction of a hop |
+//! | `outage/tally.rs` | what the sender makes of losses, counted |
 
 mod helper;
 mod hop;
+mod tally;
 
 use super::endpoint;
 use super::stack::stack;
@@ -24,6 +26,7 @@ pub use helper::Help;
 use helper::Helper;
 use hop::{Hop, Medium};
 use std::collections::BTreeMap;
+use tally::Tally;
 
 /// How long a flow runs, and when its outage begins.
 const RUN: Span = Span::from_secs(10);
@@ -66,6 +69,7 @@ pub struct Outcome {
     pub new_data_after: Option<Span>,
     pub retransmissions: u64,
     pub timeouts: u64,
+    pub tally: Tally,
     /// cwnd, ssthresh and flight in segments, every 20 ms.
     pub samples: Vec<Sample>,
     /// Every segment the sender put on the path, and every one that reached it.
@@ -169,6 +173,7 @@ pub fn run(setup: Setup) -> Outcome {
             new_data_after: None,
             retransmissions: 0,
             timeouts: 0,
+            tally: Tally::default(),
             samples: Vec::new(),
             log: Vec::new(),
         },
@@ -201,7 +206,7 @@ impl Flow {
                 let (_, act) = self.due.pop_first().expect("just seen");
                 self.act(act);
             } else {
-                self.client.handle_deadline(self.now, &mut NoSink);
+                self.client.handle_deadline(self.now, &mut self.outcome.tally);
                 self.server.handle_deadline(self.now, &mut NoSink);
             }
         }
@@ -214,7 +219,9 @@ impl Flow {
 
     fn poll(&mut self) {
         let now = self.now;
-        while let Some(Outbound { segment, .. }) = self.client.poll_segment(now, &mut NoSink) {
+        while let Some(Outbound { segment, .. }) =
+            self.client.poll_segment(now, &mut self.outcome.tally)
+        {
             self.outcome.log.push((now, Where::Sent, segment));
             if segment.payload_len > 0 && now < self.outage.1 {
                 let end = segment.end_seq();
@@ -239,7 +246,7 @@ impl Flow {
             Act::AtBox(from, segment) => self.helper.on_segment(now, from, segment, &mut sends),
             Act::At(Side::Client, segment) => {
                 self.outcome.log.push((now, Where::Ack, segment));
-                self.client.handle_segment(now, &segment, Ecn::NotEct, &mut NoSink);
+                self.client.handle_segment(now, &segment, Ecn::NotEct, &mut self.outcome.tally);
             }
             Act::At(Side::Server, segment) => self.arrive(segment),
             Act::OutageBegins => {

@@ -186,6 +186,21 @@ impl RackState {
         }
     }
 
+    /// A repair that had ended turns out not to have been needed.
+    pub(crate) fn on_recovered_in_vain(&mut self) {
+        self.widening.persist = (self.widening.persist + 1).min(PERSIST_RECOVERIES);
+    }
+
+    /// Reordering has been seen by other means than step 3's.
+    pub(crate) fn see_reordering(&mut self) {
+        self.reordering = Reordering::Seen;
+    }
+
+    /// RACK.reordering_seen.
+    pub(crate) fn has_seen_reordering(&self) -> bool {
+        self.reordering == Reordering::Seen
+    }
+
     /// RACK.reo_wnd as step 4 has it.
     pub(crate) fn reordering_window(&self, circumstances: &Circumstances) -> Span {
         let urgent = circumstances.repairing == Repairing::Yes
@@ -352,5 +367,26 @@ mod tests {
         assert_eq!(rack.reordering_window(&calm(0)), MS(20));
         rack.on_recovered();
         assert_eq!(rack.reordering_window(&calm(0)), MS(10));
+    }
+
+    #[test]
+    fn a_recovery_that_proves_needless_afterwards_was_counted_too_soon() {
+        let mut rack = of_40_ms();
+        rack.on_dsack(Seq(1000));
+        for _ in 0..15 {
+            rack.on_recovered();
+            rack.on_recovered_in_vain();
+        }
+        for _ in 0..15 {
+            rack.on_recovered();
+        }
+        assert_eq!(rack.reordering_window(&calm(0)), MS(20));
+        for _ in 0..30 {
+            rack.on_recovered_in_vain();
+        }
+        for _ in 0..16 {
+            rack.on_recovered();
+        }
+        assert_eq!(rack.reordering_window(&calm(0)), MS(10), "sixteen at most");
     }
 }
