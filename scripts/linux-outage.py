@@ -8,7 +8,8 @@ The hop behind the box is dead for a while in both directions, or loses packets 
 the receiver; the box knows of the outage without delay.
 
     sudo python3 scripts/linux-outage.py outage
-    sudo python3 scripts/linux-outage.py loss --json figures.json
+    sudo python3 scripts/linux-outage.py loss --json loss.json
+    python3 scripts/linux-outage.py figures --from outage.json loss.json --figures figures.json
 
 `--help` lists the rest. docs/linux-outage.md sets the figures beside `profile = "linux"`. Nothing
 is left behind, also on Ctrl-C: namespaces and devices end with the processes.
@@ -21,13 +22,13 @@ import json
 import os
 import signal
 import socket
-import statistics
 import struct
 import sys
 import time
 from collections import OrderedDict
 from multiprocessing import get_context
 
+from linux_figures import keep, load, table
 from linux_path import Host, Link, Path, Segment, before, tcp_info
 
 SENDER, RECEIVER, PORT = "10.99.0.1", "10.99.0.2", 5001
@@ -346,35 +347,10 @@ def line(result):
           f"{result['timeouts']} timeouts, late {result['late_ms_p99']} ms", file=sys.stderr)
 
 
-def table(results):
-    """A row for each set-up: the median of its runs and their spread."""
-    print("| sender | timestamps | SACK | help | outage s | loss | MB delivered | new data after s "
-          "| retransmissions | timeouts | late p99 ms |")
-    print("| --- " * 11 + "|")
-    key = lambda r: (r["congestion"], r["timestamps"], r["sack"], r["help"], r["outage"], r["loss"])
-    groups = {}
-    for result in results:
-        groups.setdefault(key(result), []).append(result)
-    for (congestion, stamps, sack, help_, outage, loss), runs in groups.items():
-        def spread(name, digits):
-            values = [run[name] for run in runs if run[name] is not None]
-            if not values:
-                return "never"
-            low, high = min(values), max(values)
-            middle = statistics.median(values)
-            never = "" if len(values) == len(runs) else f", never in {len(runs) - len(values)}"
-            return f"{middle:.{digits}f} ({low:.{digits}f}-{high:.{digits}f}{never})"
-        on = lambda yes: "on" if yes else "off"
-        late = max(run["late_ms_p99"] for run in runs)
-        new = spread("new_data_after_s", 2) if outage else ""
-        print(f"| {congestion} | {on(stamps)} | {on(sack)} | {help_} | {outage:g} | {loss:g} "
-              f"| {spread('mbytes', 2)} | {new} | {spread('retransmissions', 0)} "
-              f"| {spread('timeouts', 0)} | {late:.1f} |")
-
-
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    arguments.add_argument("what", choices=("outage", "loss"))
+    arguments.add_argument("what", choices=("outage", "loss", "figures"),
+                           help="what the hop suffers, or figures of earlier runs")
     arguments.add_argument("--help-by", nargs="+", help="which helps; all by default")
     arguments.add_argument("--congestion", nargs="+", default=["reno", "cubic"])
     arguments.add_argument("--timestamps", nargs="+", choices=("on", "off"), default=["on"])
@@ -386,7 +362,14 @@ def main():
     arguments.add_argument("--parallel", type=int, default=2)
     arguments.add_argument("--trace", help="writes every packet of the last run to this file")
     arguments.add_argument("--json", help="writes all figures, with samples of TCP_INFO")
+    arguments.add_argument("--from", nargs="+", default=[], dest="earlier",
+                           help="files that --json wrote, for `figures`")
+    arguments.add_argument("--figures", help="writes what each set-up came to")
     given = arguments.parse_args()
+    if given.what == "figures":
+        kernel, results = load(given.earlier)
+        table(results)
+        return keep(given.figures, kernel, results) if given.figures else None
     helps = given.help_by or (OUTAGE_HELPS if given.what == "outage" else LOSS_HELPS)
     pains = [(outage, 0.0) for outage in given.outage]
     if given.what == "loss":
@@ -399,6 +382,8 @@ def main():
             given.congestion, given.timestamps, given.sack, helps, pains, range(given.runs))]
     results = run_all(setups, given.parallel)
     table(results)
+    if given.figures:
+        keep(given.figures, os.uname().release, results)
     if given.json:
         with open(given.json, "w") as file:
             json.dump(dict(kernel=os.uname().release, runs=results), file, indent=1)
