@@ -191,8 +191,9 @@ pub static ENDPOINT: Mechanism = Mechanism {
             kind: KnobKind::Choice(&["own", "plausible"]),
             default: "own",
             doc: "Which reports of duplicates (D-SACK) are taken in: those of octets sent again \
-                  lately; or of those none from when on more duplicates have been reported than \
-                  segments were ever sent again, as behind a box that repairs losses itself",
+                  lately; or none while more duplicates have been reported than segments were ever \
+                  sent again, as behind a box that repairs losses itself (below that any report \
+                  widens RACK's window)",
             source: "RFC 2883 §5, RFC 3708 §4; plausible is Linux's",
         },
         Knob {

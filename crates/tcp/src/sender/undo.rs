@@ -32,8 +32,9 @@ pub enum UndoGrowth {
 pub enum DuplicateReports {
     /// Those of octets that were sent again lately.
     Own,
-    /// The same, but none from the moment on when more duplicates have been reported than
-    /// segments were ever sent again: something else on the path makes them.
+    /// None while more duplicates have been reported than segments were ever sent again: something
+    /// else on the path makes them. Below that any counts for RACK's reordering window; for the
+    /// repair they are about, as above.
     Plausible,
 }
 
@@ -216,13 +217,18 @@ impl Sender {
         if !plausible && self.duplicate_reports == DuplicateReports::Plausible {
             return;
         }
-        if !self.repairs.account(block) {
-            return;
-        }
-        let of_probe = self.is_of_probe(block);
-        let snd_nxt = self.snd_nxt;
-        if !of_probe && let Some(by_time) = self.loss.by_time() {
+        // Whose duplicate it is, is not asked where there are few enough.
+        let ours = self.repairs.account(block);
+        let counts = ours || self.duplicate_reports == DuplicateReports::Plausible;
+        let (of_probe, snd_nxt) = (self.is_of_probe(block), self.snd_nxt);
+        if counts
+            && !of_probe
+            && let Some(by_time) = self.loss.by_time()
+        {
             by_time.on_dsack(snd_nxt);
+        }
+        if !ours {
+            return;
         }
         let (seq, bytes) = (block.start, Bytes(u64::from(block.end.since(block.start))));
         trace.emit(|endpoint| Event::RetransmissionSpurious { endpoint, seq, bytes });
