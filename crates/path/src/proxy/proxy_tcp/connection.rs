@@ -8,7 +8,7 @@ use super::flows::{Limits, Tracked};
 use super::hold::{Aftermath, Hold, Probe, Reach};
 use super::practical::{Freeze, PracticalConfig, Standing};
 use super::rate::DeliveryRate;
-use super::repair::{Answered, Circumstances, Repair, Sack};
+use super::repair::{Answered, Circumstances, Repair, Sack, Undoes};
 use super::reserve::{Closed, Reserve};
 use ackord_events::{ProxyAct, ProxySending};
 use ackord_units::{Bytes, Span, Time};
@@ -264,7 +264,14 @@ impl Connection {
             (Some(wired), Some(wireless)) => self.trip.queueing() > (wired + wireless) * 2,
             _ => false,
         };
-        Circumstances { now, sack: self.sack, congested }
+        Circumstances {
+            now,
+            sack: self.sack,
+            congested,
+            undoes: if self.counts_duplicates() { Undoes::No } else { Undoes::Yes },
+            largest: self.largest,
+            sent_up_to: self.seen.sent_up_to(),
+        }
     }
 
     /// Sends what is wanted, a few at once and the rest at the pace at which the link delivers.
@@ -340,8 +347,14 @@ impl Connection {
     /// be led to one by a loss that is being repaired here.
     fn hides_duplicates(&self) -> bool {
         let oldest = self.cache.iter().next();
-        let counted = self.sack != Sack::Agreed && !self.seen.has_timestamps();
-        counted && oldest.is_some_and(|cached| cached.mark != Mark::Left)
+        let repaired = oldest.is_some_and(|cached| cached.mark != Mark::Left);
+        let signals = self.seen.una().is_some_and(|una| self.repair.signals(una));
+        self.counts_duplicates() && repaired && !signals
+    }
+
+    /// Whether the sender goes by duplicate acknowledgments alone.
+    fn counts_duplicates(&self) -> bool {
+        self.sack != Sack::Agreed && !self.seen.has_timestamps()
     }
 
     /// How many acknowledgments can be held back at no cost.

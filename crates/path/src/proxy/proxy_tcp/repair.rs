@@ -9,26 +9,42 @@
 //! Without SACK only the oldest segment is known to be missing: by a duplicate, or because an
 //! acknowledgment that a repetition brought about stops in front of it.
 //!
-//! Two losses are not repaired but left to the sender, for whom a loss is a signal:
+//! Losses are a signal to the sender where a queue overflows. Then they come crowded: of a sender that
+//! offers more than the link carries, a share is lost that grows with the excess, and in slow start
+//! every second segment. [`CROWD`] losses among [`CROWD_SEGMENTS`] segments are therefore taken for
+//! an overflow. A sender that goes by duplicates is then let see them once, until all that was sent by
+//! then is acknowledged, while the box goes on repairing; one that would undo its answer to a
+//! repaired loss (by SACK or timestamps) is left to repair for itself. The first loss of a connection
+//! is shown likewise: a sender that has seen none is in slow start, and would never leave it.
+//!
+//! Two more losses are left to the sender:
 //! - while the wireless queue holds more than twice the round trip of the whole path. A sender that
 //!   halves its window then still keeps the link busy, with a queue to spare for a second loss; so
 //!   hiding the loss would win nothing, and the queue would never be asked to shrink;
 //! - a segment that was repeated [`MOST_RESENT`] times. Independent losses hardly ever come so often
 //!   in a row; a queue that overflows does it all the time.
 //!
-//! Not told apart: a queue shallower than twice the path's round trip that overflows now and then. Such
-//! losses are repaired like others.
+//! Not told apart: a queue that overflows by a segment now and then, and a lossy link. Such losses
+//! are repaired like others, until they crowd.
 
 use super::super::{Cached, Mark, Repeater, SegmentCache};
 use super::detect::WirelessTrip;
 use ackord_units::{Seq, Span, Time};
 use ackord_wire::Segment;
+use std::collections::VecDeque;
 
 /// How often one segment is repeated.
 pub(super) const MOST_RESENT: u32 = 3;
 
 /// Repetitions in a row that were needed, after which one step of patience is given up.
 const FORGIVEN_AFTER: u32 = 16;
+
+/// So many losses close together are an overflow: independent losses of one in twenty come so close
+/// once in 240 times.
+const CROWD: usize = 5;
+
+/// How close: a third of them is lost.
+const CROWD_SEGMENTS: u32 = 15;
 
 /// One sending of a segment: those of one instant are in order of sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +98,13 @@ pub(super) struct Repair {
     needed_in_row: u32,
     /// When something becomes lost by time alone.
     look_again_at: Option<Time>,
+    /// Where the latest losses of first sendings were, the oldest first.
+    lost_at: VecDeque<Seq>,
+    /// A queue has overflowed, or nothing had been lost before: the sender is to see it until this
+    /// is acknowledged.
+    signal_up_to: Option<Seq>,
+    /// Nothing was lost before.
+    unscathed: Unscathed,
 }
 
 /// The facts that tell what to do about a loss.
@@ -91,6 +114,21 @@ pub(super) struct Circumstances {
     pub(super) sack: Sack,
     /// The wireless queue holds more than twice the path's round trip.
     pub(super) congested: bool,
+    /// Whether the sender can tell that its answer to a repaired loss was not needed.
+    pub(super) undoes: Undoes,
+    /// The largest segment so far.
+    pub(super) largest: u32,
+    /// The end of what was sent.
+    pub(super) sent_up_to: Option<Seq>,
+}
+
+/// Whether a sender takes back its answer to a loss that proves to be none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Undoes {
+    /// By SACK or timestamps.
+    Yes,
+    /// It goes by duplicate acknowledgments alone.
+    No,
 }
 
 impl Repair {
@@ -162,13 +200,14 @@ impl Repair {
     ) {
         self.look_again_at = None;
         let Some(newest) = self.newest else { return };
+        let patience = self.patience;
         let reported = if facts.sack == Sack::Agreed { usize::MAX } else { 1 };
         let waiting = cache.iter_mut().take(reported);
         for cached in waiting.filter(|cached| !cached.sacked && cached.mark == Mark::None) {
             if !Sending::of(cached).before(&newest) {
                 continue;
             }
-            let lost_at = match self.patience {
+            let lost_at = match patience {
                 Span::ZERO => facts.now,
                 patience => cached.sent_at + trip.smoothed().unwrap_or(Span::ZERO) + patience,
             };
@@ -177,13 +216,42 @@ impl Repair {
                 self.look_again_at = Some(soonest);
                 continue;
             }
-            lose(cached, facts);
+            lose(cached, facts, self.crowds(cached, facts));
         }
+    }
+
+    /// Whether this loss and those before it are an overflow.
+    fn crowds(&mut self, cached: &Cached, facts: &Circumstances) -> Crowd {
+        let seq = cached.segment().seq;
+        if cached.resent > 0 || self.lost_at.back().is_some_and(|last| seq.at_or_before(*last)) {
+            return Crowd::No;
+        }
+        if std::mem::replace(&mut self.unscathed, Unscathed::No) == Unscathed::Yes {
+            self.signal_up_to = facts.sent_up_to;
+        }
+        if self.lost_at.len() == CROWD {
+            self.lost_at.pop_front();
+        }
+        self.lost_at.push_back(seq);
+        let first = self.lost_at[0];
+        let close = seq.since(first) <= CROWD_SEGMENTS.saturating_mul(facts.largest);
+        if self.lost_at.len() < CROWD || !close {
+            return Crowd::No;
+        }
+        // The next crowd is another one.
+        self.lost_at.clear();
+        self.signal_up_to = facts.sent_up_to;
+        Crowd::Yes
+    }
+
+    /// Whether the sender is to see the duplicates: a queue has overflowed in front of `una`.
+    pub(super) fn signals(&self, una: Seq) -> bool {
+        self.signal_up_to.is_some_and(|up_to| una.before(up_to))
     }
 
     /// A duplicate acknowledgment, the `count`-th in a row, of a connection without SACK.
     pub(super) fn on_duplicate(
-        &self,
+        &mut self,
         cache: &mut SegmentCache,
         trip: &WirelessTrip,
         facts: &Circumstances,
@@ -199,7 +267,7 @@ impl Repair {
             _ => facts.now >= oldest.sent_at + trip.timeout(),
         };
         if lost {
-            lose(oldest, facts);
+            lose(oldest, facts, self.crowds(oldest, facts));
         }
     }
 
@@ -209,8 +277,24 @@ impl Repair {
     }
 }
 
+/// Whether a connection has had no loss yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Unscathed {
+    #[default]
+    Yes,
+    No,
+}
+
+/// Whether losses come too close together to be independent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Crowd {
+    Yes,
+    No,
+}
+
 /// Decides about a lost segment.
-fn lose(cached: &mut Cached, facts: &Circumstances) {
-    let left = facts.congested || cached.resent >= MOST_RESENT;
+fn lose(cached: &mut Cached, facts: &Circumstances, crowd: Crowd) {
+    let overflowed = crowd == Crowd::Yes && facts.undoes == Undoes::Yes;
+    let left = facts.congested || overflowed || cached.resent >= MOST_RESENT;
     cached.mark = if left { Mark::Left } else { Mark::Wanted };
 }
