@@ -271,6 +271,7 @@ impl Connection {
             undoes: if self.counts_duplicates() { Undoes::No } else { Undoes::Yes },
             largest: self.largest,
             sent_up_to: self.seen.sent_up_to(),
+            full: self.trip.queue_is_full(),
         }
     }
 

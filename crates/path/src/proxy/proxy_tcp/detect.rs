@@ -19,6 +19,8 @@ pub(super) struct WirelessTrip {
     /// RFC 6298's RTTVAR.
     deviation: Span,
     least: Option<Span>,
+    /// The longest lately: what a full queue makes of it.
+    most: Span,
     last: Span,
     /// The deviation does not shrink before this.
     steady_until: Time,
@@ -40,6 +42,7 @@ impl WirelessTrip {
     /// A segment that passed `sample` ago is acknowledged.
     pub(super) fn on_sample(&mut self, now: Time, sample: Span) {
         self.last = sample;
+        self.most = self.most.max(sample);
         self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
         let Some(smoothed) = self.smoothed else {
             self.smoothed = Some(sample);
@@ -51,6 +54,8 @@ impl WirelessTrip {
             self.deviation += (off - self.deviation) / 4;
         } else if now >= self.steady_until {
             self.deviation -= (self.deviation - off) / 4;
+            // A queue that has become shorter is believed within some tens of round trips.
+            self.most -= self.most.saturating_sub(sample) / 32;
             self.steady_until = now + smoothed;
         }
         self.smoothed =
@@ -70,6 +75,12 @@ impl WirelessTrip {
     /// How long the newest sample's segment waited in queues.
     pub(super) fn queueing(&self) -> Span {
         self.last.saturating_sub(self.least.unwrap_or(self.last))
+    }
+
+    /// Whether the newest sample's segment found the wireless queue as long as it gets.
+    pub(super) fn queue_is_full(&self) -> bool {
+        let longest = self.most.saturating_sub(self.least.unwrap_or(self.most));
+        longest > Span::ZERO && self.queueing().saturating_mul(4) >= longest.saturating_mul(3)
     }
 
     /// How much later than expected is still in order: four deviations.

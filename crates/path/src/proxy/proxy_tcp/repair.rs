@@ -12,7 +12,8 @@
 //! Losses are a signal to the sender where a queue overflows. Then they come crowded: of a sender that
 //! offers more than the link carries, a share is lost that grows with the excess, and in slow start
 //! every second segment. [`CROWD`] losses among [`CROWD_SEGMENTS`] segments are therefore taken for
-//! an overflow. A sender that goes by duplicates is then let see them once, until all that was sent by
+//! an overflow; of a sender whose holes can only be filled one by one, [`FULL`] in one window while
+//! the queue is as long as it gets. A sender that goes by duplicates is then let see them once, until all that was sent by
 //! then is acknowledged, while the box goes on repairing; one that would undo its answer to a
 //! repaired loss (by SACK or timestamps) is left to repair for itself. The first loss of a connection
 //! is shown likewise: a sender that has seen none is in slow start, and would never leave it.
@@ -45,6 +46,10 @@ const CROWD: usize = 5;
 
 /// How close: a third of them is lost.
 const CROWD_SEGMENTS: u32 = 15;
+
+/// So many losses in one window while the queue is full are an overflow too: each takes a round trip
+/// to fill where nothing reports the next, so that hiding more of them wins nothing.
+const FULL: usize = 3;
 
 /// One sending of a segment: those of one instant are in order of sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,6 +105,8 @@ pub(super) struct Repair {
     look_again_at: Option<Time>,
     /// Where the latest losses of first sendings were, the oldest first.
     lost_at: VecDeque<Seq>,
+    /// The same for those that were lost while the queue was full.
+    lost_full: VecDeque<Seq>,
     /// A queue has overflowed, or nothing had been lost before: the sender is to see it until this
     /// is acknowledged.
     signal_up_to: Option<Seq>,
@@ -120,6 +127,8 @@ pub(super) struct Circumstances {
     pub(super) largest: u32,
     /// The end of what was sent.
     pub(super) sent_up_to: Option<Seq>,
+    /// The wireless queue is as long as it gets.
+    pub(super) full: bool,
 }
 
 /// Whether a sender takes back its answer to a loss that proves to be none.
@@ -229,17 +238,17 @@ impl Repair {
         if std::mem::replace(&mut self.unscathed, Unscathed::No) == Unscathed::Yes {
             self.signal_up_to = facts.sent_up_to;
         }
-        if self.lost_at.len() == CROWD {
-            self.lost_at.pop_front();
-        }
-        self.lost_at.push_back(seq);
-        let first = self.lost_at[0];
-        let close = seq.since(first) <= CROWD_SEGMENTS.saturating_mul(facts.largest);
-        if self.lost_at.len() < CROWD || !close {
+        let within = CROWD_SEGMENTS.saturating_mul(facts.largest);
+        let dense = are_close(&mut self.lost_at, seq, CROWD, within);
+        let flight = facts.sent_up_to.map_or(0, |end| end.since(seq));
+        let counts = facts.full && facts.undoes == Undoes::No;
+        let overflows = counts && are_close(&mut self.lost_full, seq, FULL, flight);
+        if !dense && !overflows {
             return Crowd::No;
         }
         // The next crowd is another one.
         self.lost_at.clear();
+        self.lost_full.clear();
         self.signal_up_to = facts.sent_up_to;
         Crowd::Yes
     }
@@ -290,6 +299,15 @@ enum Unscathed {
 enum Crowd {
     Yes,
     No,
+}
+
+/// Adds a loss; answers whether the latest `many` lie within so many octets.
+fn are_close(losses: &mut VecDeque<Seq>, newest: Seq, many: usize, within: u32) -> bool {
+    if losses.len() == many {
+        losses.pop_front();
+    }
+    losses.push_back(newest);
+    losses.len() == many && newest.since(losses[0]) <= within
 }
 
 /// Decides about a lost segment.
