@@ -9,6 +9,7 @@
 //! | `boxes.rs` | Tables 1 and 2 as measured columns |
 //! | `detection.rs` | how soon a fade is noticed, and what is mistaken for one |
 //! | `stock.rs` | stock Linux senders through an outage |
+//! | `kernel.rs` | the same on a real kernel |
 //! | `claims/` | the claims, with measured reasons |
 //!
 //! Nothing is tuned to the paper's numbers. It leaves open the packet length, the window, the
@@ -19,6 +20,7 @@ mod boxes;
 mod claims;
 mod detection;
 mod fading;
+mod kernel;
 mod readings;
 mod sample;
 mod setup;
@@ -81,6 +83,7 @@ struct Data {
     fades: Vec<fading::SweepData>,
     without_fades: Vec<detection::MistakenData>,
     stock_linux: Vec<stock::StockData>,
+    kernel: Vec<kernel::Beside>,
 }
 
 /// Everything that was measured, read from the runs.
@@ -92,6 +95,7 @@ struct Measured {
     fades: fading::Fades,
     mistaken: Vec<detection::Mistaken>,
     stock: Vec<stock::Stock>,
+    kernel: Vec<kernel::Beside>,
 }
 
 /// Reproduces the paper.
@@ -110,6 +114,7 @@ fn measure(extent: Extent, watch: &Watch<'_>) -> Result<Measured, PaperError> {
     let mistaken = detection::plan(&mut plan, extent.boxes.seeds)?;
     let stock = stock::plan(&mut plan, extent.outages)?;
     let outcomes = Outcomes::of(&plan, watch)?;
+    let stock = stock::read(&stock, &outcomes);
     Ok(Measured {
         extent,
         total_runs: plan.jobs.len(),
@@ -117,7 +122,8 @@ fn measure(extent: Extent, watch: &Watch<'_>) -> Result<Measured, PaperError> {
         boxes: boxes::read(&boxes, &outcomes),
         fades: fading::read(&fades, &outcomes),
         mistaken: detection::read(&mistaken, &outcomes),
-        stock: stock::read(&stock, &outcomes),
+        kernel: kernel::compare(&stock),
+        stock,
     })
 }
 
@@ -129,6 +135,7 @@ impl Measured {
             fades: &self.fades,
             mistaken: &self.mistaken,
             stock: &self.stock,
+            kernel: &self.kernel,
         });
         let tables = vec![
             ("table-3", readings::table(&self.reads)),
@@ -137,6 +144,7 @@ impl Measured {
             ("detection", detection::table(&self.fades)),
             ("without-fades", detection::mistaken_table(&self.mistaken)),
             ("stock-linux", stock::table(&self.stock)),
+            ("kernel", kernel::table(&self.kernel)),
         ];
         Parts {
             paper: "proxy-tcp",
@@ -161,6 +169,7 @@ impl Measured {
             fades: self.fades.sweeps.iter().map(fading::Sweep::data).collect(),
             without_fades: self.mistaken.iter().map(detection::Mistaken::data).collect(),
             stock_linux: self.stock.iter().map(stock::Stock::data).collect(),
+            kernel: self.kernel.clone(),
         }
     }
 
@@ -183,6 +192,7 @@ impl Measured {
             Section::new("Detection").with(table("detection")).with(table("without-fades")),
             Section::new("Stock Linux senders")
                 .with(table("stock-linux"))
+                .with(table("kernel"))
                 .with(Block::Plot(stock::plot(&self.stock))),
             files,
         ]

@@ -19,7 +19,12 @@ const PHASE_S: f64 = 0.0012;
 /// The senders: a stock kernel's, one thing changed at a time.
 pub(super) static SENDERS: [Sender; 4] = [
     Sender { id: "cubic", label: "CUBIC", changes: &[] },
-    Sender { id: "reno", label: "Reno", changes: &[("tcp.congestion", "reno")] },
+    Sender {
+        id: "reno",
+        label: "Reno",
+        // Growth as the kernel's Reno has it.
+        changes: &[("tcp.congestion", "{ kind = \"reno\", growth = \"per-segment\" }")],
+    },
     Sender {
         id: "no-timestamps",
         label: "CUBIC, no timestamps",

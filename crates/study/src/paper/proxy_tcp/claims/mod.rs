@@ -8,6 +8,7 @@ mod ours;
 use super::boxes::{Measured, of};
 use super::detection::Mistaken;
 use super::fading::Fades;
+use super::kernel::Beside;
 use super::readings::{PROXY, RENO, Read, capacity_mbit_s, in_kbyte, mathis_mbit_s};
 use super::stock::Stock;
 use crate::paper::verdict::{Direction, Expected, Stated};
@@ -34,6 +35,7 @@ pub(super) struct Findings<'a> {
     pub(super) fades: &'a Fades,
     pub(super) mistaken: &'a [Mistaken],
     pub(super) stock: &'a [Stock],
+    pub(super) kernel: &'a [Beside],
 }
 
 /// What a box is said to have, by column.
