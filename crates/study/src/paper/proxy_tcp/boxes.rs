@@ -167,34 +167,29 @@ pub(super) fn table(all: &[Measured], fades: &Fades) -> Table {
     let mut columns = vec![
         Column::words("middle box"),
         Column::words("sender"),
-        Column::numbers("1/128 KByte", "Mbit/s"),
-        Column::numbers("1/64 KByte", "Mbit/s"),
+        Column::numbers("1/128", "Mbit/s"),
+        Column::numbers("1/64", "Mbit/s"),
     ];
     for (lasts_s, _) in FADES {
         columns.push(Column::numbers(&format!("after {lasts_s} s"), "s"));
     }
     columns.extend([
-        Column::numbers("kept, most", "kB"),
-        Column::numbers("early, most", "kB"),
-        Column::numbers("after its death", "% of none"),
-        Column::numbers("lost for ever", "kB"),
+        Column::numbers("kept", "kB"),
+        Column::numbers("early", "kB"),
+        Column::numbers("dead", "%"),
+        Column::numbers("lost", "kB"),
     ]);
     let row = |one: &Measured| {
-        let interval = |estimate: Estimate, decimals| Cell::Interval {
-            mean: estimate.mean,
-            half_width: estimate.ci95,
-            decimals,
-        };
         let mut row = vec![Cell::text(one.middle.label), Cell::text(one.sender.label)];
-        row.extend(one.errors.iter().map(|samples| interval(samples.goodput(), 3)));
+        row.extend(one.errors.iter().map(|samples| Cell::number(samples.goodput().mean, 3)));
         for (lasts_s, _) in FADES {
             let sweep = fades.sweep(one.middle.id, one.sender.id, lasts_s);
-            row.push(interval(sweep.first_data(), 2));
+            row.push(Cell::number(sweep.first_data().mean, 2));
         }
-        row.push(Cell::number(one.peak_kept_bytes() as f64 / 1e3, 1));
-        row.push(Cell::number(one.early_bytes() as f64 / 1e3, 1));
-        row.push(interval(one.after_death_percent(all), 0));
-        row.push(Cell::number(one.lost_bytes().mean / 1e3, 1));
+        row.push(Cell::number(one.peak_kept_bytes() as f64 / 1e3, 0));
+        row.push(Cell::number(one.early_bytes() as f64 / 1e3, 0));
+        row.push(Cell::number(one.after_death_percent(all).mean, 0));
+        row.push(Cell::number(one.lost_bytes().mean / 1e3, 0));
         row
     };
     Table {
