@@ -114,7 +114,8 @@ pub enum Tap {
     /// No.
     #[default]
     Off,
-    /// [`TapPoint::LinkIn`] and [`TapPoint::LinkOut`] events for every packet.
+    /// [`LinkIn`](ackord_events::TapPoint::LinkIn) and
+    /// [`LinkOut`](ackord_events::TapPoint::LinkOut) events for every packet.
     On,
 }
 

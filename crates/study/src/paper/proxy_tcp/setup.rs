@@ -78,17 +78,22 @@ pub(super) struct Sender {
 /// Every sender that is compared.
 pub(super) static SENDERS: [Sender; 4] = [
     Sender { id: "ns2", label: "ns-2 Reno", changes: &[] },
-    Sender { id: "linux", label: "linux CUBIC", changes: &[("tcp.profile", "linux")] },
+    Sender {
+        id: "linux",
+        label: "linux CUBIC",
+        changes: &[("tcp.profile", "linux"), ("tcp.max_window", "1000")],
+    },
     Sender {
         id: "linux-no-timestamps",
         label: "linux, no timestamps",
-        changes: &[("tcp.profile", "linux"), ("tcp.timestamps", "off")],
+        changes: &[("tcp.profile", "linux"), ("tcp.max_window", "1000"), ("tcp.timestamps", "off")],
     },
     Sender {
         id: "linux-no-sack",
         label: "linux, no SACK",
         changes: &[
             ("tcp.profile", "linux"),
+            ("tcp.max_window", "1000"),
             ("tcp.sack", "off"),
             // What a stock kernel falls back to.
             ("tcp.recovery", "newreno"),
