@@ -25,9 +25,9 @@ pub(super) struct Path {
 /// Paths on which every hold is a mistake.
 pub(super) static PATHS: [Path; 4] = [
     Path { id: "clean", label: "clean", changes: Vec::new },
-    Path { id: "errors", label: "one error in 64 KByte", changes: || errors(65_536.0) },
-    Path { id: "jumps", label: "air delay jumps, 20 to 120 ms", changes: jumps },
-    Path { id: "short-queue", label: "queue of 10 packets", changes: short_queue },
+    Path { id: "errors", label: "errors, 1/64 KByte", changes: || errors(65_536.0) },
+    Path { id: "jumps", label: "delay 20 to 120 ms", changes: jumps },
+    Path { id: "short-queue", label: "queue of 10", changes: short_queue },
 ];
 
 fn jumps() -> Vec<Override> {

@@ -168,14 +168,13 @@ impl Fades {
         ackord_measure::stats::estimate(&ahead).expect("runs")
     }
 
-    /// Recovery of every box and sender: mean, least and most over the phases.
+    /// Recovery of every box and sender: mean and most over the phases.
     pub(super) fn table(&self) -> Table {
         let mut columns = vec![Column::words("middle box"), Column::words("sender")];
         for (lasts_s, _) in FADES {
-            columns.push(Column::numbers(&format!("new data after {lasts_s} s"), "s"));
-            columns.push(Column::numbers("least", "s"));
+            columns.push(Column::numbers(&format!("{lasts_s} s out"), "s"));
             columns.push(Column::numbers("most", "s"));
-            columns.push(Column::numbers("90 % of the rate", "s"));
+            columns.push(Column::numbers("rate", "s"));
         }
         let mut rows = Vec::new();
         for middle in &BOXES {
@@ -184,8 +183,7 @@ impl Fades {
                 for (lasts_s, _) in FADES {
                     let sweep = self.sweep(middle.id, sender.id, lasts_s);
                     let first = sweep.first_data();
-                    row.push(interval(&first));
-                    row.push(Cell::number(first.min, 2));
+                    row.push(Cell::number(first.mean, 2));
                     row.push(Cell::number(first.max, 2));
                     row.push(Cell::number(sweep.rate_back().mean, 2));
                 }
@@ -193,10 +191,9 @@ impl Fades {
             }
         }
         Table {
-            caption:
-                "The return after a fade: from its end to the first new data, over all phases, \
-                      and until the rate is back (the queue before the fade counts as data too)"
-                    .to_owned(),
+            caption: "The return after a fade: from its end to the first new data, mean and most \
+                      over the phases, and until 90 % of the rate before it is back"
+                .to_owned(),
             columns,
             rows,
         }
@@ -284,8 +281,4 @@ impl Fades {
         }
         Table { caption: "Recovery by phase".to_owned(), columns, rows }
     }
-}
-
-fn interval(estimate: &Estimate) -> Cell {
-    Cell::Interval { mean: estimate.mean, half_width: estimate.ci95, decimals: 2 }
 }

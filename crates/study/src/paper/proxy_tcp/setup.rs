@@ -62,9 +62,9 @@ pub(super) static BOXES: [Middle; 8] = [
     middle("i-tcp", "I-TCP", "i-tcp"),
     middle("mtcp", "MTCP", "mtcp"),
     middle("m-tcp", "M-TCP", "m-tcp"),
-    middle("paper", "Proxy TCP, paper", "{ kind = \"proxy-tcp\", mode = \"paper\" }"),
-    middle("practical", "Proxy TCP, practical", "proxy-tcp"),
-    middle("in-path", "Proxy TCP, in path", "{ kind = \"proxy-tcp\", place = \"in-path\" }"),
+    middle("paper", "Proxy, paper", "{ kind = \"proxy-tcp\", mode = \"paper\" }"),
+    middle("practical", "Proxy, practical", "proxy-tcp"),
+    middle("in-path", "Proxy, in path", "{ kind = \"proxy-tcp\", place = \"in-path\" }"),
 ];
 
 /// Who sends.
@@ -80,17 +80,17 @@ pub(super) static SENDERS: [Sender; 4] = [
     Sender { id: "ns2", label: "ns-2 Reno", changes: &[] },
     Sender {
         id: "linux",
-        label: "linux CUBIC",
+        label: "linux",
         changes: &[("tcp.profile", "linux"), ("tcp.max_window", "1000")],
     },
     Sender {
         id: "linux-no-timestamps",
-        label: "linux, no timestamps",
+        label: "no timestamps",
         changes: &[("tcp.profile", "linux"), ("tcp.max_window", "1000"), ("tcp.timestamps", "off")],
     },
     Sender {
         id: "linux-no-sack",
-        label: "linux, no SACK",
+        label: "no SACK",
         changes: &[
             ("tcp.profile", "linux"),
             ("tcp.max_window", "1000"),

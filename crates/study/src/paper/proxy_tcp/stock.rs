@@ -25,14 +25,10 @@ pub(super) static SENDERS: [Sender; 4] = [
         // Growth as the kernel's Reno has it.
         changes: &[("tcp.congestion", "{ kind = \"reno\", growth = \"per-segment\" }")],
     },
-    Sender {
-        id: "no-timestamps",
-        label: "CUBIC, no timestamps",
-        changes: &[("tcp.timestamps", "off")],
-    },
+    Sender { id: "no-timestamps", label: "no timestamps", changes: &[("tcp.timestamps", "off")] },
     Sender {
         id: "no-sack",
-        label: "CUBIC, no SACK",
+        label: "no SACK",
         changes: &[("tcp.sack", "off"), ("tcp.recovery", "newreno")],
     },
 ];
@@ -149,7 +145,7 @@ pub(super) fn table(all: &[Stock]) -> Table {
             for outage_s in OUTAGES {
                 let stock = of(all, middle.id, sender.id, outage_s);
                 let mb = stock.delivered();
-                row.push(Cell::Interval { mean: mb.mean, half_width: mb.ci95, decimals: 2 });
+                row.push(Cell::number(mb.mean, 2));
                 row.push(Cell::number(100.0 * mb.mean / stock.ideal_mb, 0));
                 row.push(Cell::number(stock.samples.mean(Sample::recovery_s).mean, 2));
             }
