@@ -45,7 +45,7 @@ impl Observed {
         if segment.seq_len() > 0 {
             let end = segment.end_seq();
             self.sent_up_to = Some(self.sent_up_to.map_or(end, |known| known.max(end)));
-            // The first segment tells where the stream begins.
+            // The first segment tells where the stream begins, until the mobile says otherwise.
             self.una.get_or_insert(segment.seq);
         }
     }
@@ -62,6 +62,11 @@ impl Observed {
             return MobileAck::None;
         }
         let ack = segment.ack;
+        // Where data was seen first, that is only a guess of where the mobile is: a box that begins
+        // anew in the middle of a connection sees new data while older data is missing.
+        if self.newest.is_none() && self.una.is_some_and(|una| ack.before(una)) {
+            self.una = Some(ack);
+        }
         let una = *self.una.get_or_insert(ack);
         if ack.before(una) {
             return MobileAck::Old;

@@ -347,9 +347,13 @@ impl Connection {
     /// A sender that cannot tell from timestamps that its fast retransmit was not needed must not
     /// be led to one by a loss that is being repaired here.
     fn hides_duplicates(&self) -> bool {
-        let oldest = self.cache.iter().next();
-        let repaired = oldest.is_some_and(|cached| cached.mark != Mark::Left);
-        let signals = self.seen.una().is_some_and(|una| self.repair.signals(una));
+        let (Some(oldest), Some(una)) = (self.cache.iter().next(), self.seen.una()) else {
+            return false;
+        };
+        // A box that began in the middle of a connection may lack what the mobile waits for: then
+        // only the sender can repair it, and has to hear of it.
+        let repaired = oldest.mark != Mark::Left && oldest.segment().seq.at_or_before(una);
+        let signals = self.repair.signals(una);
         self.counts_duplicates() && repaired && !signals
     }
 

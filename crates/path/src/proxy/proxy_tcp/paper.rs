@@ -180,7 +180,10 @@ impl PaperFlow {
 
     /// When the mobile has been silent for too long.
     fn overdue_at(&self) -> Option<Time> {
+        // A box that began in the middle of a connection may lack what the mobile waits for. It has
+        // no Test Packet then, and a hold without one would freeze the sender for nothing.
         let oldest = self.cache.iter().next()?;
+        self.seen.una().filter(|una| oldest.segment().seq.at_or_before(*una))?;
         let since = self.seen.heard_at().map_or(oldest.sent_at, |at| at.max(oldest.sent_at));
         Some(since + self.local_timeout.unwrap_or_else(|| self.trip.timeout()))
     }
