@@ -200,11 +200,11 @@ impl Scoreboard {
                         SentState::Sacked => self.sacked -= octets,
                         SentState::Lost => {}
                     }
-                    acked.newly_delivered += octets;
-                    if let (Some(delivery), true) =
-                        (&mut self.delivery, front.state != SentState::Sacked)
-                    {
-                        delivery.on_delivered(0, front, octets);
+                    if front.state != SentState::Sacked {
+                        acked.newly_delivered += octets;
+                        if let Some(delivery) = &mut self.delivery {
+                            delivery.on_delivered(0, front, octets);
+                        }
                     }
                     front.seq = ack;
                     front.payload -= part;
@@ -571,6 +571,14 @@ mod tests {
         assert_eq!(board.acknowledge(Seq(150), |_| {}).newly_delivered, 150);
         assert_eq!(board.pipe(), Bytes(850));
         assert_eq!(board.oldest().map(|sent| (sent.seq, sent.payload)), Some((Seq(150), 50)));
+    }
+
+    #[test]
+    fn half_a_segment_that_was_sacked_is_delivered_only_once() {
+        let mut board = ten();
+        assert_eq!(sack(&mut board, &[(100, 200)]), 100);
+        assert_eq!(board.acknowledge(Seq(150), |_| {}).newly_delivered, 100);
+        assert_eq!((board.pipe(), board.sacked()), (Bytes(800), Bytes(50)));
     }
 
     #[test]
