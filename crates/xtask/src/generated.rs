@@ -8,19 +8,23 @@
 //! <!-- end of generated -->
 //! ```
 //!
-//! The pages of `docs/guide` are wholly the program's: `ackord guide --pages docs/guide`.
+//! The pages of `docs/guide` are wholly the program's: `ackord guide --pages docs/guide`. The page of
+//! the ledger is written by this crate.
 //!
 //! `generated --write` fills the blocks in and writes the pages; the check compares. The scenario schema is generated
 //! too; the test beside the types compares it with the file.
 
 use crate::workspace::Workspace;
-use crate::{CannotCheck, Findings};
+use crate::{CannotCheck, Findings, ledger};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
 /// The pages of the mechanism guide.
 const GUIDE: &str = "docs/guide";
+
+/// The page of what the RFCs ask.
+const LEDGER: &str = "docs/ledger.md";
 
 const OPEN: &str = "<!-- generated: ";
 const OPEN_END: &str = " -->";
@@ -32,6 +36,11 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Findings, CannotCheck> {
     for (name, text, fresh) in documents(workspace)? {
         if text != fresh {
             findings.errors.push(format!("{name}: quoted output is out of date: `make generated`"));
+        }
+    }
+    for (name, fresh) in pages(workspace)? {
+        if workspace.read(name).ok() != Some(fresh) {
+            findings.errors.push(format!("{name} is out of date: `make generated`"));
         }
     }
     let fresh = Path::new(&workspace.metadata.target_directory).join("guide");
@@ -52,6 +61,7 @@ pub(crate) fn write(workspace: &Workspace) -> Result<Findings, CannotCheck> {
             println!("generated: wrote {name}");
         }
     }
+    write_pages(workspace)?;
     let folder = workspace.root.join(GUIDE);
     if folder.exists() {
         // Pages of mechanisms that are no more would stay otherwise.
@@ -60,6 +70,23 @@ pub(crate) fn write(workspace: &Workspace) -> Result<Findings, CannotCheck> {
     guide(workspace, &folder)?;
     println!("generated: wrote {GUIDE}");
     Ok(Findings::default())
+}
+
+/// Writes the pages that are this crate's own work, which need no program built.
+pub(crate) fn write_pages(workspace: &Workspace) -> Result<Findings, CannotCheck> {
+    for (name, fresh) in pages(workspace)? {
+        if workspace.read(name).ok().as_ref() != Some(&fresh) {
+            std::fs::write(workspace.root.join(name), fresh)?;
+            println!("generated: wrote {name}");
+        }
+    }
+    Ok(Findings::default())
+}
+
+/// Those pages, and what they should hold.
+fn pages(workspace: &Workspace) -> Result<Vec<(&'static str, String)>, CannotCheck> {
+    let (ledgers, _) = ledger::read(workspace)?;
+    Ok(vec![(LEDGER, ledger::page(&ledgers))])
 }
 
 /// Lets the program write the guide's pages into `folder`.

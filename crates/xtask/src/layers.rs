@@ -31,7 +31,8 @@ const ROOMS: &[(&str, MayUse)] = &[
     ("report", MayUse::Only(&["units", "wire", "events", "measure"])),
     ("study", MayUse::Above),
     ("cli", MayUse::Above),
-    ("xtask", MayUse::Only(&[])),
+    // The ledger of the RFCs and the table of the profiles name knobs.
+    ("xtask", MayUse::Only(&["units", "tcp"])),
 ];
 
 const PREFIX: &str = "ackord-";

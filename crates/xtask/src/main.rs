@@ -6,12 +6,14 @@
 //! | `sizes.rs` | files and functions stay small enough to hold in one's head |
 //! | `names.rs` | no tracked file names a path of somebody's machine |
 //! | `docs.rs` | every crate has a row in ARCHITECTURE.md, links lead somewhere, commands exist |
+//! | `ledger/` | what the RFCs ask of an endpoint, where it is done and what shows it |
 //! | `generated.rs` | output quoted in the documents is what the program prints today |
 //! | `workspace.rs` | the checkout: its root, its tracked files, its built program |
 
 mod docs;
 mod generated;
 mod layers;
+mod ledger;
 mod names;
 mod sizes;
 mod workspace;
@@ -39,6 +41,7 @@ const CHECKS: &[Check] = &[
     ("sizes", sizes::check),
     ("names", names::check),
     ("docs", docs::check),
+    ("ledger", ledger::check),
     ("generated", generated::check),
 ];
 
@@ -54,10 +57,16 @@ fn main() -> ExitCode {
     if wanted == ["generated", "--write"] {
         return finish("generated --write", generated::write(&workspace));
     }
+    if wanted == ["ledger", "--write"] {
+        return finish("ledger --write", generated::write_pages(&workspace));
+    }
     let known = |name: &String| CHECKS.iter().any(|(check, _)| check == name);
     if wanted.is_empty() || !wanted.iter().all(known) {
         let names: Vec<_> = CHECKS.iter().map(|(name, _)| *name).collect();
-        eprintln!("usage: xtask CHECK...   with {}; or: generated --write", names.join(", "));
+        eprintln!(
+            "usage: xtask CHECK...   with {}; or: generated --write, ledger --write",
+            names.join(", ")
+        );
         return ExitCode::from(2);
     }
     let mut worst = ExitCode::SUCCESS;
