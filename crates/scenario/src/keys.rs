@@ -376,15 +376,6 @@ pub(crate) static RECORD: &[Key] = &[
 /// The key of a `tcp` table that names a profile ([`ackord_tcp::registry::PROFILES`]).
 pub(crate) const PROFILE: &str = "profile";
 
-/// The five choices of an endpoint: key, mechanisms, and the one taken when nothing is said.
-pub(crate) static TCP: &[(&str, &[Mechanism], &str, &str)] = &[
-    ("congestion", ackord_tcp::registry::CONGESTION, "cubic", "How much may be outstanding"),
-    ("loss", ackord_tcp::registry::LOSS, "fixed", "When a segment counts as lost"),
-    ("recovery", ackord_tcp::registry::RECOVERY, "sack", "What is sent while repairing"),
-    ("ack", ackord_tcp::registry::ACK, "delayed", "When to acknowledge"),
-    ("nagle", ackord_tcp::registry::NAGLE, "on", "When a small segment waits"),
-];
-
 /// Keys under which a mechanism is chosen, anywhere in the file.
 pub(crate) const CHOICES: &[&str] = &[
     "queue",

@@ -101,9 +101,10 @@ fn shape(shape: &Shape) -> Value {
 
 /// The five choices and the endpoint's knobs.
 fn tcp() -> Value {
-    let choices = keys::TCP.iter().map(|(name, mechanisms, default, doc)| {
-        let description = format!("{doc}. Default: {default}.");
-        ((*name).to_owned(), described(choice(mechanisms, keys::Kind::Inherited), description))
+    let choices = ackord_tcp::registry::CHOICES.iter().map(|chosen| {
+        let description = format!("{}. Default: {}.", chosen.doc, chosen.default);
+        let form = choice(chosen.mechanisms, keys::Kind::Inherited);
+        (chosen.key.to_owned(), described(form, description))
     });
     let knobs = ackord_tcp::registry::ENDPOINT.knobs.iter();
     let knobs = knobs.map(|each| (each.name.to_owned(), knob(each)));

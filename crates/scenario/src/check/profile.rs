@@ -5,9 +5,8 @@ use super::choice::with_defaults;
 use super::reader::Field;
 use super::tcp::{defaults, slot};
 use crate::error::{NameOf, Wrong};
-use crate::keys;
 use crate::model::TcpChoices;
-use ackord_tcp::registry::{ENDPOINT, PROFILES, Profile, find, profile};
+use ackord_tcp::registry::{ENDPOINT, PROFILES, Profile, chosen_from, find, profile};
 use ackord_units::Knob;
 
 /// The endpoint that the profile named in `field` stands for.
@@ -34,9 +33,9 @@ fn of(profile: &Profile) -> TcpChoices {
                 tcp.endpoint.settings.0.insert(knob.name.to_owned(), value(knob, setting.value));
             }
             Some((choice, None)) => {
-                let listed = keys::TCP.iter().find(|(key, ..)| *key == choice);
-                let (_, mechanisms, ..) = listed.expect("one of the five choices");
-                let mechanism = find(mechanisms, setting.value).expect("a registered mechanism");
+                let chosen = chosen_from(choice).expect("one of the five choices");
+                let mechanism =
+                    find(chosen.mechanisms, setting.value).expect("a registered mechanism");
                 *slot(&mut tcp, choice) = with_defaults(mechanism);
             }
             Some((choice, Some(name))) => {

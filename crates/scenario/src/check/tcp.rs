@@ -10,15 +10,14 @@ use crate::document::Value;
 use crate::error::Wrong;
 use crate::keys;
 use crate::model::TcpChoices;
-use ackord_tcp::registry::ENDPOINT;
+use ackord_tcp::registry::{CHOICES, Chosen, ENDPOINT, OutOfOrder, chosen_from, out_of_order};
 use ackord_units::Choice;
 
 /// What an endpoint is when nobody says anything.
 pub(super) fn defaults() -> TcpChoices {
     let default = |key: &str| {
-        let listed = keys::TCP.iter().find(|(name, ..)| *name == key);
-        let (_, mechanisms, name, _) = listed.expect("each choice is listed");
-        registered(mechanisms, name)
+        let chosen = chosen_from(key).expect("each choice is listed");
+        registered(chosen.mechanisms, chosen.default)
     };
     TcpChoices {
         congestion: default("congestion"),
@@ -62,7 +61,7 @@ pub(super) fn layer(
             }
             continue;
         }
-        let Some(&(key, mechanisms, ..)) = keys::TCP.iter().find(|(key, ..)| key == name) else {
+        let Some(&Chosen { key, mechanisms, .. }) = chosen_from(name) else {
             let wrong = Wrong::unknown_key(name, "a `tcp` table", known_keys());
             report.add(&entry.key, &inner.path, wrong);
             continue;
@@ -79,7 +78,7 @@ pub(super) fn layer(
 
 /// The keys of a `tcp` table.
 pub(super) fn known_keys() -> impl Iterator<Item = &'static str> {
-    let choices = keys::TCP.iter().map(|(key, ..)| *key);
+    let choices = CHOICES.iter().map(|chosen| chosen.key);
     let knobs = ENDPOINT.knobs.iter().map(|knob| knob.name);
     [keys::PROFILE].into_iter().chain(choices).chain(knobs)
 }
@@ -97,27 +96,19 @@ pub(super) fn slot<'a>(tcp: &'a mut TcpChoices, key: &str) -> &'a mut Choice {
 
 /// Values that are each in range but not together. Said only of the layer that brings them in.
 fn contradictions(report: &mut Report, field: &Field<'_>, base: &TcpChoices, tcp: &TcpChoices) {
-    for (of, smaller, larger) in [
-        ("congestion", "alpha", "beta"),
-        ("endpoint", "rto_min", "rto_max"),
-        ("endpoint", "rto_initial", "rto_max"),
-    ] {
-        let pick = |tcp: &TcpChoices| {
-            let found = tcp.by_name().into_iter().find(|(name, _)| *name == of);
-            let (_, choice) = found?;
-            // Only mechanisms with both knobs: `beta` of CUBIC is something else.
-            choice.mechanism.knob(smaller).and(choice.mechanism.knob(larger))?;
-            let (low, high) = (choice.value(smaller)?, choice.value(larger)?);
-            let above = match (low.as_number(), high.as_number()) {
-                (Some(low), Some(high)) => low > high,
-                _ => low.as_span()? > high.as_span()?,
-            };
-            above.then(|| (low.to_string(), high.to_string()))
-        };
-        if let (Some((low, high)), None) = (pick(tcp), pick(base)) {
-            let why = format!("`{smaller}` ({low}) is above `{larger}` ({high})");
-            let allowed = format!("`{smaller}` up to the value of `{larger}`");
-            field.report(report, Wrong::BadValue { why, allowed });
+    let found = |tcp: &TcpChoices| -> Vec<(&'static str, OutOfOrder)> {
+        let of = |(name, choice)| out_of_order(name, choice).map(move |pair| (name, pair));
+        tcp.by_name().into_iter().flat_map(of).collect()
+    };
+    let inherited = found(base);
+    for (of, pair) in found(tcp) {
+        let knobs = (of, pair.smaller.0, pair.larger.0);
+        if inherited.iter().any(|(of, pair)| (*of, pair.smaller.0, pair.larger.0) == knobs) {
+            continue;
         }
+        let OutOfOrder { smaller, larger } = pair;
+        let why = format!("`{}` ({}) is above `{}` ({})", smaller.0, smaller.1, larger.0, larger.1);
+        let allowed = format!("`{}` up to the value of `{}`", smaller.0, larger.0);
+        field.report(report, Wrong::BadValue { why, allowed });
     }
 }

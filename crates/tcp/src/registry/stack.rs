@@ -1,12 +1,13 @@
 //! A whole stack by the name of its profile, for those who build endpoints without a scenario: a
-//! middle box that splits a connection has two.
+//! middle box that splits a connection has two. What is to differ from the profile is set by text,
+//! `rto_min` to `200 ms`, in `settings.rs`.
 
 use super::{
-    ACK, CONGESTION, ENDPOINT, LOSS, NAGLE, Profile, RECOVERY, build_ack, build_congestion,
-    build_loss, build_nagle, build_recovery, find,
+    ENDPOINT, Profile, build_ack, build_congestion, build_loss, build_nagle, build_recovery,
+    chosen_from, find,
 };
 use crate::config::{Config, Mechanisms};
-use ackord_units::{Choice, KnobValue, Mechanism};
+use ackord_units::{Choice, KnobValue};
 
 /// Everything an endpoint is made of, as choices.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,19 +43,33 @@ impl Stack {
                 }
             })
         };
-        let choice = |table: &'static [Mechanism], family: &str, otherwise: &str| {
-            let name = value(family).unwrap_or(otherwise);
-            let mechanism = find(table, name).expect("a profile names what is registered");
+        let choice = |family: &str| {
+            let chosen = chosen_from(family).expect("one of the five choices");
+            let name = value(family).unwrap_or(chosen.default);
+            let mechanism =
+                find(chosen.mechanisms, name).expect("a profile names what is registered");
             parsed(Choice::of(mechanism), &format!("{family}."))
         };
         Stack {
             endpoint: parsed(Choice::of(&ENDPOINT), ""),
-            congestion: choice(CONGESTION, "congestion", "cubic"),
-            loss: choice(LOSS, "loss", "fixed"),
-            recovery: choice(RECOVERY, "recovery", "sack"),
-            ack: choice(ACK, "ack", "delayed"),
-            nagle: choice(NAGLE, "nagle", "on"),
+            congestion: choice("congestion"),
+            loss: choice("loss"),
+            recovery: choice("recovery"),
+            ack: choice("ack"),
+            nagle: choice("nagle"),
         }
+    }
+
+    /// The choice of this family ([`super::CHOICES`]), to be changed.
+    pub(super) fn choice_mut(&mut self, family: &str) -> Option<&mut Choice> {
+        Some(match family {
+            "congestion" => &mut self.congestion,
+            "loss" => &mut self.loss,
+            "recovery" => &mut self.recovery,
+            "ack" => &mut self.ack,
+            "nagle" => &mut self.nagle,
+            _ => return None,
+        })
     }
 
     /// The same stack with a knob of the endpoint set.

@@ -1,0 +1,286 @@
+//! A stack changed by text: `congestion` to `reno`, `loss.threshold` to `4`, `rto_min` to `200 ms`,
+//! with the keys, values and words of scenario files. For faces that have no scenario.
+
+use super::{CHOICES, ENDPOINT, PROFILES, Stack, chosen_from, find, profile};
+use ackord_units::{Choice, Knob, nearest_name};
+use std::fmt::Write;
+
+/// The key that names a profile.
+const PROFILE: &str = "profile";
+
+/// A setting that cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SettingError {
+    /// It has no `=`.
+    #[error("`{given}` is not of the form key=value")]
+    NoValue {
+        /// What was given.
+        given: String,
+    },
+    /// No such key.
+    #[error("`{key}` is not a key of {of}{}", or_these(nearest.as_deref(), allowed))]
+    UnknownKey {
+        /// The key.
+        key: String,
+        /// What it was looked for in: "an endpoint", "loss `rack`".
+        of: String,
+        /// The keys there are.
+        allowed: Vec<&'static str>,
+        /// The one nearest to it.
+        nearest: Option<&'static str>,
+    },
+    /// A name that nothing has.
+    #[error("there is no {what} called `{given}`{}", or_these(nearest.as_deref(), known))]
+    UnknownName {
+        /// What it would be the name of: "profile", "congestion".
+        what: &'static str,
+        /// The name.
+        given: String,
+        /// The names there are.
+        known: Vec<&'static str>,
+        /// The one nearest to it.
+        nearest: Option<&'static str>,
+    },
+    /// A value that its key does not take.
+    #[error("{key}: {why}; allowed: {allowed}")]
+    BadValue {
+        /// The key.
+        key: String,
+        /// Why not, with what was given.
+        why: String,
+        /// What is allowed.
+        allowed: String,
+    },
+}
+
+/// "; did you mean `x`? There are: x, y".
+fn or_these(nearest: Option<&str>, names: &[&str]) -> String {
+    let mut text = String::new();
+    if let Some(nearest) = nearest {
+        write!(text, "; did you mean `{nearest}`?").expect("a string takes everything");
+    }
+    if names.is_empty() {
+        text.push_str("; it has none");
+    } else {
+        write!(text, "; there are: {}", names.join(", ")).expect("a string takes everything");
+    }
+    text
+}
+
+/// Two knobs whose values are each in range but not together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutOfOrder {
+    /// The knob that has to be the smaller one, and its value.
+    pub smaller: (&'static str, String),
+    /// The knob that has to be the larger one, and its value.
+    pub larger: (&'static str, String),
+}
+
+/// Pairs of knobs of an endpoint or of a mechanism, the smaller first.
+const ORDERED: &[(&str, &str, &str)] = &[
+    ("congestion", "alpha", "beta"),
+    ("endpoint", "rto_min", "rto_max"),
+    ("endpoint", "rto_initial", "rto_max"),
+];
+
+/// The pairs of knobs of `choice`, made in `family` (`endpoint` for what is none of the five), that
+/// contradict each other. Only mechanisms with both knobs are looked at: `beta` of CUBIC is
+/// something else.
+pub fn out_of_order<'a>(
+    family: &'a str,
+    choice: &'a Choice,
+) -> impl Iterator<Item = OutOfOrder> + use<'a> {
+    ORDERED.iter().filter(move |(of, ..)| *of == family).filter_map(|&(_, smaller, larger)| {
+        choice.mechanism.knob(smaller).and(choice.mechanism.knob(larger))?;
+        let (low, high) = (choice.value(smaller)?, choice.value(larger)?);
+        let above = match (low.as_number(), high.as_number()) {
+            (Some(low), Some(high)) => low > high,
+            _ => low.as_span()? > high.as_span()?,
+        };
+        above.then(|| OutOfOrder {
+            smaller: (smaller, low.to_string()),
+            larger: (larger, high.to_string()),
+        })
+    })
+}
+
+impl Stack {
+    /// The stack of the profile with this name.
+    ///
+    /// # Errors
+    /// [`SettingError::UnknownName`].
+    pub fn named(name: &str) -> Result<Stack, SettingError> {
+        let found = profile(name).ok_or_else(|| {
+            unknown_name("profile", name, PROFILES.iter().map(|profile| profile.name))
+        })?;
+        Ok(Stack::of_profile(found))
+    }
+
+    /// Makes the setting `key=value`, as [`Stack::set`] does.
+    ///
+    /// # Errors
+    /// [`SettingError`]; the stack is then as before.
+    pub fn set_text(&mut self, setting: &str) -> Result<(), SettingError> {
+        let (key, value) = setting
+            .split_once('=')
+            .ok_or_else(|| SettingError::NoValue { given: setting.trim().to_owned() })?;
+        self.set(key, value)
+    }
+
+    /// Sets `key` to `value`, both as a user writes them: `profile` replaces the whole stack, the
+    /// name of a choice (`congestion`; `cc` for short) takes another mechanism with its defaults,
+    /// `loss.threshold` sets a knob of the mechanism chosen so far, anything else a knob of the
+    /// endpoint. Quotes around the value may be there or not.
+    ///
+    /// # Errors
+    /// [`SettingError`]; the stack is then as before.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), SettingError> {
+        let (key, value) = (key.trim(), value.trim());
+        let value =
+            value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value);
+        if key == PROFILE {
+            *self = Stack::named(value)?;
+            return Ok(());
+        }
+        let (family, of_mechanism) = match key.split_once('.') {
+            Some((family, knob)) => (family, Some(knob)),
+            None => (key, None),
+        };
+        let family = if family == "cc" { "congestion" } else { family };
+        match (chosen_from(family), of_mechanism) {
+            (None, None) if ENDPOINT.knob(key).is_some() => {
+                set_knob(&mut self.endpoint, key, key, value)
+            }
+            (None, _) => {
+                let choices = CHOICES.iter().map(|chosen| chosen.key);
+                let knobs = ENDPOINT.knobs.iter().map(|knob| knob.name);
+                Err(unknown_key(
+                    key,
+                    "an endpoint",
+                    [PROFILE].into_iter().chain(choices).chain(knobs),
+                ))
+            }
+            (Some(chosen), None) => {
+                let mechanism = find(chosen.mechanisms, value).ok_or_else(|| {
+                    let known = chosen.mechanisms.iter().map(|mechanism| mechanism.name);
+                    unknown_name(chosen.key, value, known)
+                })?;
+                *self.choice_mut(family).expect("one of the five choices") = Choice::of(mechanism);
+                Ok(())
+            }
+            (Some(_), Some(knob)) => {
+                let choice = self.choice_mut(family).expect("one of the five choices");
+                set_knob(choice, knob, key, value)
+            }
+        }
+    }
+
+    /// Whether the values make sense together.
+    ///
+    /// # Errors
+    /// [`SettingError::BadValue`] for the first pair that does not.
+    pub fn check(&self) -> Result<(), SettingError> {
+        let contradiction = [("endpoint", &self.endpoint), ("congestion", &self.congestion)]
+            .into_iter()
+            .find_map(|(family, choice)| out_of_order(family, choice).next());
+        match contradiction {
+            None => Ok(()),
+            Some(OutOfOrder { smaller, larger }) => Err(SettingError::BadValue {
+                key: smaller.0.to_owned(),
+                why: format!(
+                    "`{}` ({}) is above `{}` ({})",
+                    smaller.0, smaller.1, larger.0, larger.1
+                ),
+                allowed: format!("up to the value of `{}`", larger.0),
+            }),
+        }
+    }
+}
+
+fn set_knob(choice: &mut Choice, name: &str, key: &str, value: &str) -> Result<(), SettingError> {
+    let Some(knob): Option<&'static Knob> = choice.mechanism.knob(name) else {
+        let of = format!("{} `{}`", choice.mechanism.family, choice.mechanism.name);
+        return Err(unknown_key(name, &of, choice.mechanism.knobs.iter().map(|knob| knob.name)));
+    };
+    let parsed = knob.kind.parse(value).map_err(|why| SettingError::BadValue {
+        key: key.to_owned(),
+        why,
+        allowed: knob.kind.range(),
+    })?;
+    choice.settings.0.insert(knob.name.to_owned(), parsed);
+    Ok(())
+}
+
+fn unknown_key(key: &str, of: &str, allowed: impl Iterator<Item = &'static str>) -> SettingError {
+    let allowed: Vec<_> = allowed.collect();
+    let nearest = nearest(key, &allowed);
+    SettingError::UnknownKey { key: key.to_owned(), of: of.to_owned(), allowed, nearest }
+}
+
+fn unknown_name(
+    what: &'static str,
+    given: &str,
+    known: impl Iterator<Item = &'static str>,
+) -> SettingError {
+    let known: Vec<_> = known.collect();
+    let nearest = nearest(given, &known);
+    SettingError::UnknownName { what, given: given.to_owned(), known, nearest }
+}
+
+fn nearest(given: &str, names: &[&'static str]) -> Option<&'static str> {
+    // A name of this length cannot be a slip of the pen, and comparing it would take long.
+    let names = if given.len() > 200 { &[] } else { names };
+    nearest_name(given, names.iter().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackord_units::Span;
+
+    fn rfc() -> Stack {
+        Stack::named("rfc").expect("registered")
+    }
+
+    #[test]
+    fn text_sets_profiles_choices_and_knobs() {
+        let mut stack = rfc();
+        for setting in ["profile=linux", "cc=reno", "loss = fixed", "loss.threshold = 5"] {
+            stack.set_text(setting).expect(setting);
+        }
+        stack.set("rto_min", "\"300 ms\"").expect("a span");
+        assert_eq!(stack.congestion.mechanism.name, "reno");
+        assert_eq!(stack.loss.value("threshold").and_then(|value| value.as_count()), Some(5));
+        assert_eq!(stack.config().rto.min, Span::from_millis(300));
+        assert_eq!(stack.ack.mechanism.name, "linux", "what the profile said stays");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_what_is_allowed_and_nothing_is_changed() {
+        let mut stack = rfc();
+        for (setting, said) in [
+            ("profile=linus", "did you mean `linux`?"),
+            ("congestion=rino", "there is no congestion called `rino`; did you mean `reno`?"),
+            ("rto_mim=1 s", "did you mean `rto_min`?"),
+            ("rto_min=1", "has no unit"),
+            ("loss.treshold=3", "did you mean `threshold`?"),
+            ("loss.threshold=0", "allowed: "),
+            ("rto_min", "is not of the form key=value"),
+            ("disk.size=3", "is not a key of an endpoint"),
+        ] {
+            let error = stack.set_text(setting).expect_err(setting).to_string();
+            assert!(error.contains(said), "{setting}: {error}");
+        }
+        assert_eq!(stack, rfc());
+    }
+
+    #[test]
+    fn values_that_contradict_each_other_are_found() {
+        let mut stack = rfc();
+        stack.check().expect("a profile is sound");
+        stack.set_text("rto_max=1 s").expect("in range by itself");
+        stack.set_text("rto_min=2 s").expect("in range by itself");
+        let error = stack.check().expect_err("above the largest").to_string();
+        assert!(error.contains("`rto_min` (2 s) is above `rto_max`"), "{error}");
+    }
+}
