@@ -8,7 +8,7 @@ use crate::interrupt::Interrupt;
 use crate::live_report::{Compared, document, results};
 use crate::with_history::WithHistory;
 use ackord_live::{
-    CommandOutcome, Direction, FetchOptions, LiveError, LiveOptions, LiveReport, Notice,
+    Addresses, CommandOutcome, Direction, FetchOptions, LiveError, LiveOptions, LiveReport, Notice,
     ServeOptions, Transfer, fetch, serve,
 };
 use ackord_report::{data, to_terminal};
@@ -60,13 +60,13 @@ struct ServeArguments {
 
 /// Fetch a file by HTTP with our TCP from a stock server
 ///
-/// The command after `--` is the server; it runs inside, at 10.77.0.1.
+/// The command after `--` is the server; it runs inside, at 10.77.0.1 and fd77::1.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   ackord live fetch http://10.77.0.1:8000/file -o copy -- python3 -m http.server 8000")]
 struct FetchArguments {
-    /// `http://10.77.0.1:PORT/PATH`; port 80 may be left out
+    /// `http://10.77.0.1:PORT/PATH` or `http://[fd77::1]:PORT/PATH`; port 80 may be left out
     url: String,
     /// Where the file goes; thrown away when absent
     #[arg(short, long, value_name = "FILE")]
@@ -168,8 +168,10 @@ impl Run {
 /// What a user wants to know while the run goes on.
 fn announce(notice: &Notice, waits: bool, console: &Console) {
     match notice {
-        Notice::Ready { address, enter } if waits => {
-            console.remark(&format!("ready at http://{address}/ from inside: {enter}"));
+        Notice::Ready { addresses, enter } if waits => {
+            let Addresses { v4, v6 } = addresses;
+            console
+                .remark(&format!("ready at http://{v4}/ and http://[{v6}]/ from inside: {enter}"));
             console.remark("Ctrl-C ends it");
         }
         Notice::ConnectionClosed(connection) if waits => {

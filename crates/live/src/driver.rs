@@ -13,16 +13,16 @@ use crate::clock::Clock;
 use crate::host::{Arrival, Host, Service, Uplink};
 use crate::lateness::LatenessMeter;
 use crate::packets::Stored;
+use crate::session::Addresses;
 use crate::sys::{Ready, Sources, StopHandle, wait_until};
 use ackord_events::{Event, Sink};
 use ackord_path::{Delivery, Graph};
 use ackord_units::Time;
 use ackord_wire::{
-    DecodeError, Ecn, Endpoints, FlowId, IpVersion, NodeId, Packet, decode, decode_ip, set_ecn,
+    DecodeError, Ecn, Endpoints, FlowId, NodeId, Packet, decode, decode_ip, set_ecn,
 };
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// What happened to packets at the TUN device.
@@ -32,7 +32,7 @@ pub struct DeviceCounts {
     pub from_kernel: u64,
     /// Handed to the kernel at the end of the path.
     pub to_kernel: u64,
-    /// Read, but not for our host, or not IPv4.
+    /// Read, but not for our host.
     pub ignored: u64,
     /// Read, but malformed or with a wrong checksum.
     pub malformed: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Ends {
 pub(crate) struct Parts {
     pub(crate) graph: Graph,
     pub(crate) ends: Ends,
-    pub(crate) address: Ipv4Addr,
+    pub(crate) addresses: Addresses,
     pub(crate) host: Host,
     pub(crate) tun: File,
     pub(crate) clock: Clock,
@@ -62,7 +62,7 @@ pub(crate) struct Parts {
 pub(crate) struct Driver {
     graph: Graph,
     ends: Ends,
-    address: Ipv4Addr,
+    addresses: Addresses,
     pub(crate) host: Host,
     uplink: Uplink,
     tun: File,
@@ -119,7 +119,7 @@ impl Driver {
             graph: parts.graph,
             uplink: Uplink::new(parts.ends.ours, parts.ends.kernel),
             ends: parts.ends,
-            address: parts.address,
+            addresses: parts.addresses,
             host: parts.host,
             tun: parts.tun,
             clock: parts.clock,
@@ -313,7 +313,7 @@ impl Driver {
                 Err(_) => return self.turn_away(bytes, Fault::Malformed),
             },
         };
-        if ip.dst != IpAddr::V4(self.address) {
+        if !self.addresses.has(ip.dst) {
             return self.turn_away(bytes, Fault::NotForUs);
         }
         let endpoints = tcp.as_ref().map(|decoded| decoded.endpoints);
@@ -322,7 +322,7 @@ impl Driver {
             from: self.host.side().other(),
             src: self.ends.kernel,
             dst: self.ends.ours,
-            ip: IpVersion::V4,
+            ip: ip.version,
             ecn: ip.ecn,
             ip_len: ip.ip_len,
             tag: 0,

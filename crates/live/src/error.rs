@@ -1,5 +1,6 @@
 //! Why a live run could not be done.
 
+use crate::session::Addresses;
 use crate::sys::NamespaceError;
 use ackord_sim::BuildError;
 use nix::errno::Errno;
@@ -57,14 +58,17 @@ pub enum LiveError {
         source: io::Error,
     },
     /// The URL is not one that can be fetched.
-    #[error("cannot fetch `{given}`: {why}; give http://{server}[:PORT]/PATH")]
+    #[error(
+        "cannot fetch `{given}`: {why}; give http://{}[:PORT]/PATH or http://[{}][:PORT]/PATH",
+        server.v4, server.v6
+    )]
     Url {
         /// What was given.
         given: String,
         /// What is wrong with it.
         why: &'static str,
-        /// The only address there is.
-        server: std::net::Ipv4Addr,
+        /// The only addresses there are.
+        server: Addresses,
     },
     /// The command inside could not be started.
     #[error("cannot start `{command}`: {}", .errno.desc())]

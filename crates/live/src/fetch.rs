@@ -1,13 +1,14 @@
 //! `fetch`: our TCP as an HTTP client behind an emulated path, a stock server beyond it.
 
 use crate::error::LiveError;
+use crate::host::version_of;
 use crate::http::{ClientConnection, Fetched};
-use crate::session::{KERNEL_ADDRESS, LiveOptions, LiveReport, OUR_ADDRESS, Session};
+use crate::session::{KERNEL, LiveOptions, LiveReport, OURS, Session};
 use ackord_units::{Span, Time};
 use ackord_wire::{Endpoints, Side};
 use std::cell::RefCell;
 use std::io::{BufWriter, Write};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use tempfile::NamedTempFile;
@@ -17,7 +18,8 @@ use tempfile::NamedTempFile;
 pub struct FetchOptions {
     /// The path and everything else that every live run needs.
     pub live: LiveOptions,
-    /// `http://10.77.0.1[:PORT]/PATH`; `localhost` stands for the same address.
+    /// `http://10.77.0.1[:PORT]/PATH` or `http://[fd77::1][:PORT]/PATH`; `localhost` stands for the
+    /// first.
     pub url: String,
     /// Where the body goes; nothing to throw it away.
     pub output: Option<PathBuf>,
@@ -67,7 +69,8 @@ pub fn fetch(options: FetchOptions) -> Result<LiveReport, LiveError> {
         };
         let host = server.to_string();
         let service = ClientConnection::new(&host, &path, writer, Rc::clone(&outcome));
-        let src = SocketAddr::new(OUR_ADDRESS.into(), FIRST_PORT + attempts % 16_384);
+        let from = OURS.of(version_of(server.ip()));
+        let src = SocketAddr::new(from, FIRST_PORT + attempts % 16_384);
         attempts += 1;
         session.driver.connect(Endpoints { src, dst: server }, Box::new(service))?;
         match exchange(&mut session, &outcome, end)? {
@@ -204,23 +207,32 @@ struct Target {
 }
 
 fn parse_url(given: &str) -> Result<Target, LiveError> {
-    let server = KERNEL_ADDRESS;
-    let wrong = |why| LiveError::Url { given: given.to_owned(), why, server };
+    let wrong = |why| LiveError::Url { given: given.to_owned(), why, server: KERNEL };
     let rest = given.strip_prefix("http://").ok_or_else(|| wrong("it is not an http URL"))?;
     let rest = rest.split('#').next().unwrap_or_default();
     let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
-    let (host, port) = match authority.split_once(':') {
-        Some((host, port)) => (host, port.parse().map_err(|_| wrong("its port is no number"))?),
+    // RFC 3986 §3.2.2: an IPv6 address stands in brackets, for it holds colons itself.
+    let end_of_host = authority.find(']').map_or(0, |bracket| bracket + 1);
+    let colon = authority[end_of_host..].find(':').map(|at| at + end_of_host);
+    let (host, port) = match colon {
+        Some(at) => {
+            let port = authority[at + 1..].parse().map_err(|_| wrong("its port is no number"))?;
+            (&authority[..at], port)
+        }
         None => (authority, 80),
     };
-    if host != "localhost" && host != server.to_string() {
-        return Err(wrong("the server inside has one address"));
-    }
+    let address = match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+        Some(host) => host.parse().ok().map(IpAddr::V6),
+        None if host == "localhost" => Some(IpAddr::V4(KERNEL.v4)),
+        None => host.parse().ok().map(IpAddr::V4),
+    };
+    let server = address.filter(|address| KERNEL.has(*address));
+    let server = server.ok_or_else(|| wrong("the server inside has one address of each family"))?;
     if path.bytes().any(|octet| octet.is_ascii_whitespace() || octet.is_ascii_control()) {
         return Err(wrong("a space has to be written %20"));
     }
     let slash = if path.starts_with('/') { "" } else { "/" };
-    Ok(Target { server: SocketAddr::new(server.into(), port), path: format!("{slash}{path}") })
+    Ok(Target { server: SocketAddr::new(server, port), path: format!("{slash}{path}") })
 }
 
 #[cfg(test)]
@@ -233,6 +245,8 @@ mod tests {
             ("http://10.77.0.1/a/b?c#d", "10.77.0.1:80", "/a/b?c"),
             ("http://localhost:8000", "10.77.0.1:8000", "/"),
             ("http://localhost:8000?q", "10.77.0.1:8000", "/?q"),
+            ("http://[fd77::1]/a", "[fd77::1]:80", "/a"),
+            ("http://[fd77:0::1]:8000/a:b", "[fd77::1]:8000", "/a:b"),
         ] {
             let server = server.parse().expect("an address");
             let expected = Target { server, path: path.to_owned() };
@@ -245,6 +259,13 @@ mod tests {
         for url in [
             "https://10.77.0.1/",
             "http://example.org/",
+            "http://10.77.0.2/",
+            "http://fd77::1/",
+            "http://[fd77::1/",
+            "http://[fd77::2]/",
+            "http://[10.77.0.1]/",
+            "http://[fd77::1]8000/",
+            "http://]:[/",
             "10.77.0.1/",
             "http://localhost:http/",
             "http://localhost:99999/",
@@ -253,6 +274,7 @@ mod tests {
         ] {
             let error = parse_url(url).expect_err(url).to_string();
             assert!(error.contains("http://10.77.0.1[:PORT]/PATH"), "{error}");
+            assert!(error.contains("http://[fd77::1][:PORT]/PATH"), "{error}");
         }
     }
 }

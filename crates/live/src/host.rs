@@ -11,7 +11,7 @@
 //!
 //! Like the endpoint it wraps it reads no clock; but it draws initial sequence numbers from the
 //! operating system.
-//! Not modelled: UDP (ignored), ICMP errors, more than one address.
+//! Not modelled: UDP (ignored), ICMP errors, more than one address of each family.
 
 mod buffers;
 mod echo;
@@ -27,7 +27,7 @@ use ackord_scenario::TcpChoices;
 use ackord_sim::{config_for, mechanisms_for};
 use ackord_tcp::{CloseReason, Config, Connection, Outbound, Stats, reset_for};
 use ackord_units::{Bytes, Seq, Span, Time};
-use ackord_wire::{Ecn, Endpoints, Flags, FlowId, Packet, Segment, Side};
+use ackord_wire::{Ecn, Endpoints, Flags, FlowId, IpVersion, Packet, Segment, Side};
 use entry::Entry;
 use slab::Slab;
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::net::SocketAddr;
 
-pub(crate) use uplink::Uplink;
+pub(crate) use uplink::{Uplink, version_of};
 
 /// What an application sees of a connection.
 pub(crate) trait Stream {
@@ -97,6 +97,7 @@ pub(crate) struct Recipe {
     choices: TcpChoices,
     config: Config,
     side: Side,
+    mtu: u16,
 }
 
 /// Our host.
@@ -117,10 +118,18 @@ const MOST_CONNECTIONS: usize = 4096;
 impl Recipe {
     /// Endpoints as `choices` say, with segments that fit into packets of `mtu` octets.
     pub(crate) fn new(choices: &TcpChoices, side: Side, mtu: u16) -> Recipe {
-        let mut config = config_for(choices);
+        Recipe { choices: choices.clone(), config: config_for(choices), side, mtu }
+    }
+
+    /// The configuration of a connection over this version of IP.
+    fn config(&self, ip: IpVersion) -> Config {
         // RFC 6691 §2: the MTU less the headers without options.
-        config.mss = config.mss.min(Bytes(u64::from(mtu) - 40));
-        Recipe { choices: choices.clone(), config, side }
+        let headers = match ip {
+            IpVersion::V4 => 40,
+            IpVersion::V6 => 60,
+        };
+        let most = Bytes(u64::from(self.mtu) - headers);
+        Config { mss: self.config.mss.min(most), ip, ..self.config.clone() }
     }
 }
 
@@ -193,7 +202,7 @@ impl Host {
     pub(crate) fn handle_other(&mut self, bytes: &[u8], packet: &Packet, uplink: &mut Uplink) {
         let mut answer = uplink.store.buffer();
         match echo::reply(bytes, &mut answer) {
-            Some(()) => uplink.send_other(packet.flow, self.recipe.side, answer),
+            Some(()) => uplink.send_other(packet.flow, self.recipe.side, packet.ip, answer),
             None => uplink.store.recycle(answer),
         }
     }
@@ -260,7 +269,7 @@ impl Host {
         let key = self.connections.vacant_key();
         let id = EndpointId { flow: FlowId(key as u32), side: self.recipe.side };
         let mechanisms = mechanisms_for(&self.recipe.choices);
-        let config = self.recipe.config.clone();
+        let config = self.recipe.config(version_of(endpoints.src.ip()));
         let window = config.receive_buffer.get() as usize;
         let iss = Seq(u32::from_ne_bytes(iss));
         let connection = Connection::listen(config, mechanisms, id, iss);

@@ -4,6 +4,7 @@
 //! ```text
 //! COMMAND ── stock kernel ── TUN device ═══ path graph ═══ our host (ackord-tcp) ── HTTP
 //!            10.77.0.1                     from a scenario  10.77.0.2
+//!            fd77::1                                        fd77::2
 //!            └ a network namespace of its own ┘            └ this process ┘
 //! ```
 //!
@@ -19,8 +20,11 @@
 //! | `lateness.rs` | how late the driver was, and whether the run may be trusted |
 //! | `capture.rs`, `packets.rs`, `clock.rs` | captures, the bytes under way, time |
 //!
-//! Not modelled: IPv6 inside the namespace, several hosts of our own, offloads (every packet is
-//! MTU-sized, so that each can be lost or delayed by itself).
+//! Both families of IP are there at once; whoever connects chooses by the address. Where the kernel
+//! has no IPv6, IPv4 still works.
+//!
+//! Not modelled: neighbour discovery (a TUN device has no neighbours), several hosts of our own,
+//! offloads (every packet is MTU-sized, so that each can be lost or delayed by itself).
 
 mod capture;
 mod clock;
@@ -43,6 +47,6 @@ pub use http::{Direction, Transfer};
 pub use lateness::{Lateness, Trust};
 pub use serve::{ServeOptions, serve};
 pub use session::{
-    CommandOutcome, KERNEL_ADDRESS, KernelCongestion, LiveOptions, LiveReport, Notice, OUR_ADDRESS,
+    Addresses, CommandOutcome, KERNEL, KernelCongestion, LiveOptions, LiveReport, Notice, OURS,
 };
 pub use sys::{Attempt, NamespaceError, Scheduling, SetupStep, StopHandle};

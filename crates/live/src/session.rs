@@ -13,19 +13,48 @@ use ackord_path::DropCounts;
 use ackord_scenario::{Flow, Scenario, Transport};
 use ackord_sim::build_topology;
 use ackord_units::{Span, Time};
-use ackord_wire::Side;
+use ackord_wire::{IpVersion, Side};
 use std::fmt;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 
-/// The stock kernel's address inside the namespace.
-pub const KERNEL_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
-/// Our host's address, at the other end of the emulated path.
-pub const OUR_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
+/// The stock kernel's addresses inside the namespace.
+pub const KERNEL: Addresses = Addresses::of_host(1);
+/// Our host's addresses, at the other end of the emulated path.
+pub const OURS: Addresses = Addresses::of_host(2);
 /// Octets of IP packet that fit through the device.
 const MTU: u16 = 1500;
 const NETMASK: Ipv4Addr = Ipv4Addr::new(255, 255, 255, 0);
+
+/// Where one of the two hosts is found: it has an address of each family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addresses {
+    /// Its IPv4 address.
+    pub v4: Ipv4Addr,
+    /// Its IPv6 address, a unique local one (RFC 4193).
+    pub v6: Ipv6Addr,
+}
+
+impl Addresses {
+    const fn of_host(number: u8) -> Addresses {
+        let v6 = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, number as u16);
+        Addresses { v4: Ipv4Addr::new(10, 77, 0, number), v6 }
+    }
+
+    /// The address of this family.
+    pub fn of(self, family: IpVersion) -> IpAddr {
+        match family {
+            IpVersion::V4 => IpAddr::V4(self.v4),
+            IpVersion::V6 => IpAddr::V6(self.v6),
+        }
+    }
+
+    /// Whether this is one of them.
+    pub fn has(self, address: IpAddr) -> bool {
+        address == IpAddr::V4(self.v4) || address == IpAddr::V6(self.v6)
+    }
+}
 
 /// What every live run needs to know.
 pub struct LiveOptions {
@@ -50,8 +79,8 @@ pub struct LiveOptions {
 pub enum Notice {
     /// The namespace is there and our host answers.
     Ready {
-        /// Our host's address.
-        address: Ipv4Addr,
+        /// Our host's addresses.
+        addresses: Addresses,
         /// The command line that enters the namespace.
         enter: String,
     },
@@ -167,8 +196,9 @@ impl Session {
         let capture = options.capture.as_ref().map(|folder| Capture::create(folder, clock));
         let capture = capture.transpose().map_err(unwritable)?;
         let inside = Inside {
-            address: KERNEL_ADDRESS,
+            address: KERNEL.v4,
             netmask: NETMASK,
+            address_v6: KERNEL.v6,
             mtu: MTU,
             congestion: flow.tcp(side.other()).congestion.mechanism.name.to_owned(),
             command: command.clone(),
@@ -182,8 +212,7 @@ impl Session {
             }
         };
         sharpen_timers();
-        let address = OUR_ADDRESS;
-        let parts = Parts { graph, ends, address, host, tun, clock, capture };
+        let parts = Parts { graph, ends, addresses: OURS, host, tun, clock, capture };
         let driver = Driver::new(parts);
         let mut session = Session {
             namespace,
@@ -201,7 +230,7 @@ impl Session {
 
     fn notify_ready(&mut self) {
         let enter = self.namespace.enter_command();
-        (self.options.notify)(&Notice::Ready { address: OUR_ADDRESS, enter });
+        (self.options.notify)(&Notice::Ready { addresses: OURS, enter });
     }
 
     /// Lets the command start, if there is one.

@@ -9,7 +9,7 @@
 //!
 //! The only `unsafe` of the workspace is in this folder.
 //!
-//! Not modelled: more than one TUN device, IPv6 addresses inside.
+//! Not modelled: more than one TUN device, more than one address of each family inside.
 
 mod keeper;
 mod namespace;

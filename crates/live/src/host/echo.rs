@@ -1,25 +1,49 @@
-//! ICMP echo (RFC 792), so that `ping` works.
+//! ICMP echo (RFC 792, RFC 4443 §4), so that `ping` works over both versions of IP.
 
-use ackord_wire::decode_ip;
+use ackord_wire::{IpDecoded, decode_ip};
 use etherparse::checksum::Sum16BitWords;
-use etherparse::{Icmpv4Slice, Icmpv4Type, PacketBuilder};
-use std::net::IpAddr;
+use etherparse::{Icmpv4Slice, Icmpv4Type, Icmpv6Slice, Icmpv6Type, PacketBuilder};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Number of ICMP as an IP protocol.
 const PROTOCOL_ICMP: u8 = 1;
+/// Number of ICMPv6.
+const PROTOCOL_ICMPV6: u8 = 58;
+/// Time to live, or hop limit, of an answer.
+const TTL: u8 = 64;
 
 /// Appends the reply to an echo request; nothing if the packet is not a sound one.
 pub(crate) fn reply(request: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    let ip = decode_ip(request).ok().filter(|ip| ip.protocol == PROTOCOL_ICMP)?;
-    let (IpAddr::V4(src), IpAddr::V4(dst)) = (ip.src, ip.dst) else { return None };
-    let message = &request[ip.payload];
+    let IpDecoded { src, dst, protocol, payload, .. } = decode_ip(request).ok()?;
+    let message = &request[payload];
+    match (src, dst, protocol) {
+        (IpAddr::V4(src), IpAddr::V4(dst), PROTOCOL_ICMP) => reply_v4((dst, src), message, out),
+        (IpAddr::V6(src), IpAddr::V6(dst), PROTOCOL_ICMPV6) => reply_v6((dst, src), message, out),
+        _ => None,
+    }
+}
+
+fn reply_v4((from, to): (Ipv4Addr, Ipv4Addr), message: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let icmp = Icmpv4Slice::from_slice(message).ok()?;
     let Icmpv4Type::EchoRequest(echo) = icmp.icmp_type() else { return None };
     if Sum16BitWords::new().add_slice(message).ones_complement() != 0 {
         return None;
     }
-    PacketBuilder::ipv4(dst.octets(), src.octets(), 64)
+    PacketBuilder::ipv4(from.octets(), to.octets(), TTL)
         .icmpv4_echo_reply(echo.id, echo.seq)
+        .write(out, icmp.payload())
+        .ok()
+}
+
+fn reply_v6((from, to): (Ipv6Addr, Ipv6Addr), message: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    let icmp = Icmpv6Slice::from_slice(message).ok()?;
+    let Icmpv6Type::EchoRequest(echo) = icmp.icmp_type() else { return None };
+    // The request went the other way; the sum over both addresses is the same.
+    if !icmp.is_checksum_valid(from.octets(), to.octets()) {
+        return None;
+    }
+    PacketBuilder::ipv6(from.octets(), to.octets(), TTL)
+        .icmpv6_echo_reply(echo.id, echo.seq)
         .write(out, icmp.payload())
         .ok()
 }
@@ -28,7 +52,11 @@ pub(crate) fn reply(request: &[u8], out: &mut Vec<u8>) -> Option<()> {
 mod tests {
     use super::*;
 
-    fn request() -> Vec<u8> {
+    fn addresses(ip: &IpDecoded) -> (String, String) {
+        (ip.src.to_string(), ip.dst.to_string())
+    }
+
+    fn request_v4() -> Vec<u8> {
         let mut bytes = Vec::new();
         PacketBuilder::ipv4([10, 77, 0, 1], [10, 77, 0, 2], 64)
             .icmpv4_echo_request(7, 9)
@@ -37,22 +65,43 @@ mod tests {
         bytes
     }
 
+    fn request_v6() -> Vec<u8> {
+        let address = |last| Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, last).octets();
+        let mut bytes = Vec::new();
+        PacketBuilder::ipv6(address(1), address(2), 64)
+            .icmpv6_echo_request(7, 9)
+            .write(&mut bytes, b"are you there?")
+            .expect("fits");
+        bytes
+    }
+
     #[test]
     fn a_request_is_answered_with_the_same_payload_and_anything_else_is_not() {
+        for (request, from, to) in
+            [(request_v4(), "10.77.0.2", "10.77.0.1"), (request_v6(), "fd77::2", "fd77::1")]
+        {
+            let mut answer = Vec::new();
+            reply(&request, &mut answer).expect("a sound request");
+            let ip = decode_ip(&answer).expect("sound");
+            assert_eq!(addresses(&ip), (from.into(), to.into()));
+            assert!(answer.ends_with(b"are you there?"));
+            let mut nothing = Vec::new();
+            assert_eq!(reply(&answer, &mut nothing), None, "a reply");
+            let mut damaged = request.clone();
+            *damaged.last_mut().expect("not empty") ^= 1;
+            assert_eq!(reply(&damaged, &mut nothing), None);
+            assert_eq!(reply(&request[..20], &mut nothing), None);
+            assert!(nothing.is_empty());
+        }
+    }
+
+    #[test]
+    fn the_answer_over_ipv6_has_a_sound_checksum() {
         let mut answer = Vec::new();
-        reply(&request(), &mut answer).expect("a sound request");
+        reply(&request_v6(), &mut answer).expect("a sound request");
         let ip = decode_ip(&answer).expect("sound");
-        assert_eq!(
-            (ip.src.to_string(), ip.dst.to_string()),
-            ("10.77.0.2".into(), "10.77.0.1".into())
-        );
-        assert!(answer.ends_with(b"are you there?"));
-        let mut nothing = Vec::new();
-        assert_eq!(reply(&answer, &mut nothing), None, "a reply");
-        let mut damaged = request();
-        *damaged.last_mut().expect("not empty") ^= 1;
-        assert_eq!(reply(&damaged, &mut nothing), None);
-        assert_eq!(reply(&request()[..20], &mut nothing), None);
-        assert!(nothing.is_empty());
+        let (IpAddr::V6(src), IpAddr::V6(dst)) = (ip.src, ip.dst) else { panic!("IPv6") };
+        let icmp = Icmpv6Slice::from_slice(&answer[ip.payload]).expect("ICMPv6");
+        assert!(icmp.is_checksum_valid(src.octets(), dst.octets()));
     }
 }

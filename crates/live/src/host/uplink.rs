@@ -7,6 +7,7 @@ use ackord_wire::{
     Ecn, Endpoints, FlowId, IpFields, IpVersion, NodeId, Packet, Payload, Segment, Side, encode,
 };
 use std::collections::VecDeque;
+use std::net::IpAddr;
 
 /// Makes packets, keeps their bytes, and queues them for the driver.
 #[derive(Debug)]
@@ -54,18 +55,20 @@ impl Uplink {
         let mut bytes = self.store.buffer();
         let payload = Payload::Bytes(&self.payload);
         encode(endpoints, ip, segment, payload, &mut bytes).ok()?;
-        self.queue((from.flow, from.side), bytes, *ecn, Some(*segment));
+        let ip = version_of(endpoints.src.ip());
+        self.queue((from.flow, from.side), ip, bytes, *ecn, Some(*segment));
         Some(())
     }
 
-    /// Queues a whole IPv4 packet that is not TCP.
-    pub(crate) fn send_other(&mut self, flow: FlowId, from: Side, bytes: Vec<u8>) {
-        self.queue((flow, from), bytes, Ecn::NotEct, None);
+    /// Queues a whole IP packet that is not TCP.
+    pub(crate) fn send_other(&mut self, flow: FlowId, from: Side, ip: IpVersion, bytes: Vec<u8>) {
+        self.queue((flow, from), ip, bytes, Ecn::NotEct, None);
     }
 
     fn queue(
         &mut self,
         (flow, from): (FlowId, Side),
+        ip: IpVersion,
         bytes: Vec<u8>,
         ecn: Ecn,
         tcp: Option<Segment>,
@@ -77,11 +80,19 @@ impl Uplink {
             from,
             src: self.ours,
             dst: self.kernel,
-            ip: IpVersion::V4,
+            ip,
             ecn,
             ip_len,
             tag,
             tcp,
         });
+    }
+}
+
+/// The version of IP whose address this is.
+pub(crate) fn version_of(address: IpAddr) -> IpVersion {
+    match address {
+        IpAddr::V4(_) => IpVersion::V4,
+        IpAddr::V6(_) => IpVersion::V6,
     }
 }

@@ -9,6 +9,8 @@
 //! so it must not allocate, lock or panic: only system calls on values made before the clone.
 //!
 //! Messages over the socket are eight octets: kind, step, two zeros, and a 32-bit number.
+//!
+//! A kernel without IPv6 gets no IPv6 address; a run that needs one finds out when it connects.
 
 #![allow(
     unsafe_code,
@@ -20,7 +22,7 @@ use super::namespace::SetupStep;
 use libc::{c_int, c_short};
 use std::ffi::{CStr, CString};
 use std::mem::{size_of, zeroed};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::ptr::{null, null_mut};
 
@@ -47,6 +49,8 @@ pub(super) struct Plan {
     pub(super) address: Ipv4Addr,
     /// The network mask of that address.
     pub(super) netmask: Ipv4Addr,
+    /// The kernel's IPv6 address on it, where the kernel has IPv6.
+    pub(super) address_v6: Ipv6Addr,
     /// Octets of IP packet that go through it.
     pub(super) mtu: c_int,
     /// The congestion control that new connections of the kernel should get.
@@ -127,8 +131,10 @@ impl Keeper<'_> {
                 put(c"/proc/self/uid_map", &maps.users).ok_or(SetupStep::IdMaps)?;
                 put(c"/proc/self/gid_map", &maps.groups).ok_or(SetupStep::IdMaps)?;
             }
-            // No router solicitations of our own device; without IPv6 there is nothing to forbid.
-            let _ = put(c"/proc/sys/net/ipv6/conf/all/disable_ipv6", c"1");
+            // Nobody on our device but us: no link-local address, no router to ask for. Without
+            // IPv6 there is nothing to forbid.
+            let _ = put(c"/proc/sys/net/ipv6/conf/default/addr_gen_mode", c"1");
+            let _ = put(c"/proc/sys/net/ipv6/conf/default/accept_ra", c"0");
             let control = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
             check(control).ok_or(SetupStep::Loopback)?;
             bring_up(control, c"lo").ok_or(SetupStep::Loopback)?;
@@ -165,7 +171,10 @@ impl Keeper<'_> {
             request.ifr_ifru.ifru_mtu = self.plan.mtu;
             check(libc::ioctl(control, libc::SIOCSIFMTU, &mut request))
                 .ok_or(SetupStep::Configure)?;
-            bring_up(control, device).ok_or(SetupStep::Configure)
+            bring_up(control, device).ok_or(SetupStep::Configure)?;
+            // Best effort: a kernel may have been built without it.
+            let _ = add_ipv6_address(device, self.plan.address_v6);
+            Ok(())
         }
     }
 
@@ -336,6 +345,38 @@ fn request_for(device: &CStr) -> libc::ifreq {
         *to = *from as libc::c_char;
     }
     request
+}
+
+/// What `SIOCSIFADDR` takes for IPv6 (ipv6(7)); `libc` has no name for it.
+#[repr(C)]
+struct Ipv6Request {
+    address: libc::in6_addr,
+    prefix_len: u32,
+    interface: c_int,
+}
+
+/// Bits of the prefix that one link has (RFC 4291 §2.5.1).
+const PREFIX_LEN: u32 = 64;
+
+/// Gives `device`, which has to be up, an IPv6 address. A TUN device has no neighbours to discover,
+/// so the address may be used at once.
+unsafe fn add_ipv6_address(device: &CStr, address: Ipv6Addr) -> Option<()> {
+    // SAFETY: each ioctl gets the request structure its number asks for.
+    unsafe {
+        let control = libc::socket(libc::AF_INET6, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
+        check(control)?;
+        let mut named = request_for(device);
+        let found = check(libc::ioctl(control, libc::SIOCGIFINDEX, &mut named));
+        let mut request = Ipv6Request {
+            address: libc::in6_addr { s6_addr: address.octets() },
+            prefix_len: PREFIX_LEN,
+            interface: named.ifr_ifru.ifru_ifindex,
+        };
+        let added =
+            found.and_then(|()| check(libc::ioctl(control, libc::SIOCSIFADDR, &mut request)));
+        libc::close(control);
+        added
+    }
 }
 
 fn socket_address(address: Ipv4Addr) -> libc::sockaddr {

@@ -14,7 +14,7 @@ use std::ffi::CString;
 use std::fmt;
 use std::fs::File;
 use std::io::IoSliceMut;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
 use std::path::Path;
 
@@ -25,6 +25,8 @@ pub(crate) struct Inside {
     pub(crate) address: Ipv4Addr,
     /// The network mask of that address.
     pub(crate) netmask: Ipv4Addr,
+    /// The kernel's IPv6 address on the TUN device, with a prefix of 64 bits.
+    pub(crate) address_v6: Ipv6Addr,
     /// Octets of IP packet that go through the device.
     pub(crate) mtu: u16,
     /// The congestion control that new connections of the kernel should get.
@@ -233,6 +235,7 @@ fn plan(inside: &Inside) -> Result<Plan, NamespaceError> {
         device: c"ackord0".to_owned(),
         address: inside.address,
         netmask: inside.netmask,
+        address_v6: inside.address_v6,
         mtu: i32::from(inside.mtu),
         congestion: CString::new(inside.congestion.as_str()).expect("a registered name"),
         command: command.map_err(|_| NamespaceError::BadCommand(inside.command.join(" ")))?,
