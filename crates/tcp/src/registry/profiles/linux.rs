@@ -1,0 +1,75 @@
+//! Profile `linux`.
+
+use super::{Profile, set};
+
+/// A stock Linux kernel of 2025, with its default settings.
+pub(super) const LINUX: Profile = Profile {
+    name: "linux",
+    summary: "A stock Linux kernel with its default settings",
+    settings: &[
+        set("congestion", "cubic", "net.ipv4.tcp_congestion_control as built by default"),
+        set("congestion.c", "0.4", "tcp_cubic's bic_scale = 41: 410/1024"),
+        set("congestion.beta", "0.7", "tcp_cubic's beta = 717: 717/1024"),
+        set("congestion.fast_convergence", "on", "tcp_cubic's fast_convergence = 1"),
+        set(
+            "congestion.growth",
+            "per-segment",
+            "Linux since 3.18 counts all segments acknowledged; measured, see docs/linux-outage.md",
+        ),
+        set("congestion.hystart", "delay-and-train", "tcp_cubic's hystart = 1, hystart_detect = 3"),
+        set("congestion.rules", "linux", "measured on Linux 6.18, see docs/linux-outage.md"),
+        set("loss", "rack", "net.ipv4.tcp_recovery = 1; measured, see docs/linux-sender.md"),
+        set("loss.tlp", "on", "net.ipv4.tcp_early_retrans = 3"),
+        set("loss.max_ack_delay", "200 ms", "TCP_RTO_MIN is added for a lone segment"),
+        set("loss.undo", "on", "Documentation/networking/ip-sysctl.rst: tcp_dsack, tcp_frto"),
+        set("recovery", "sack", "net.ipv4.tcp_sack = 1"),
+        set("recovery.prr", "on", "RFC 6937; Linux since 3.2"),
+        set("recovery.partial_ack_timer", "each", "measured, see docs/linux-outage.md"),
+        set("ack", "linux", "measured on Linux 6.18, see docs/linux-receiver.md"),
+        set("nagle", "minshall", "Minshall's variant, Linux since 2.2"),
+        set("initial_window", "10", "RFC 6928; Linux since 2.6.39"),
+        set("sack", "on", "net.ipv4.tcp_sack = 1"),
+        set("timestamps", "on", "net.ipv4.tcp_timestamps = 1"),
+        set("window_scaling", "on", "net.ipv4.tcp_window_scaling = 1"),
+        set("ecn", "accept", "net.ipv4.tcp_ecn = 2"),
+        set("rto_initial", "1 s", "TCP_TIMEOUT_INIT"),
+        set("rto_min", "200 ms", "net.ipv4.tcp_rto_min_us = 200000"),
+        set("rto_max", "120 s", "net.ipv4.tcp_rto_max_ms = 120000"),
+        set(
+            "rto_variance",
+            "peak-of-round",
+            "Sarolahti and Kuznetsov 2002 §4; measured on Linux 6.18, see docs/linux-sender.md",
+        ),
+        set("frto", "on", "net.ipv4.tcp_frto = 2; measured, see docs/linux-sender.md"),
+        set(
+            "idle_restart",
+            "decay",
+            "net.ipv4.tcp_slow_start_after_idle = 1; measured, see docs/linux-sender.md",
+        ),
+        set(
+            "cwnd_use",
+            "half-in-slow-start",
+            "Linux since 3.16; measured on Linux 6.18, see docs/linux-sender.md",
+        ),
+        set("timeout_in_recovery", "keeps", "measured, see docs/linux-outage.md"),
+        set("undo_growth", "on", "measured on Linux 6.18, see docs/linux-outage.md"),
+        set("loss.rules", "linux", "measured on Linux 6.18, see docs/linux-outage.md"),
+        set("duplicate_reports", "plausible", "measured on Linux 6.18, see docs/linux-outage.md"),
+        set(
+            "shrunk_window",
+            "advancing-or-closed",
+            "measured on Linux 6.18, see docs/linux-outage.md",
+        ),
+        set("closed_window", "timeout", "measured on Linux 6.18, see docs/linux-outage.md"),
+        set("clock_granularity", "1 ms", "timestamps tick in milliseconds"),
+        set("max_retransmissions", "15", "net.ipv4.tcp_retries2 = 15"),
+        set(
+            "syn_retransmissions",
+            "10",
+            "net.ipv4.tcp_syn_retries = 6, beside the four linear ones (ip-sysctl.rst)",
+        ),
+        set("syn_ack_retransmissions", "5", "net.ipv4.tcp_synack_retries = 5"),
+        set("syn_linear_timeouts", "4", "net.ipv4.tcp_syn_linear_timeouts = 4"),
+        set("time_wait", "60 s", "TCP_TIMEWAIT_LEN"),
+    ],
+};
