@@ -7,11 +7,12 @@ use crate::loss::LossDetector;
 use crate::nagle::Nagle;
 use crate::recovery::Recovery;
 use crate::registry;
-use crate::rtt::{RtoBounds, Sampling, Variance};
+use crate::rtt::RtoBounds;
 use crate::sender::{
     ClosedWindow, CwndUse, DuplicateReports, FrtoUse, IdleRestart, Pacing, ShrunkWindow,
     TimeoutInRecovery, UndoGrowth,
 };
+use crate::words::{Worded, worded};
 use ackord_units::{Bytes, Choice, Span};
 use ackord_wire::IpVersion;
 
@@ -89,6 +90,8 @@ pub enum Offer {
     No,
 }
 
+worded!(Offer { "on" => Yes, "off" => No });
+
 /// The five separate choices of an endpoint, by value.
 #[derive(Clone, Debug)]
 pub struct Mechanisms {
@@ -130,88 +133,95 @@ impl Default for Mechanisms {
 impl Config {
     /// The configuration a checked choice of [`registry::ENDPOINT`] describes.
     pub fn from_choice(choice: &Choice) -> Config {
-        let span = |name| registry::span(choice, name);
-        let optional_count = |name| choice.value(name).and_then(|value| value.as_count());
-        let offer = |name| match registry::word(choice, name).as_str() {
-            "on" => Offer::Yes,
-            _ => Offer::No,
-        };
+        let knobs = Knobs(choice);
         Config {
-            mss: registry::bytes(choice, "mss"),
+            mss: knobs.bytes("mss"),
             initial_window_segments: registry::count(choice, "initial_window"),
-            max_window_segments: optional_count("max_window"),
-            receive_buffer: registry::bytes(choice, "receive_buffer"),
-            send_buffer: registry::bytes(choice, "send_buffer"),
+            max_window_segments: knobs.optional_count("max_window"),
+            receive_buffer: knobs.bytes("receive_buffer"),
+            send_buffer: knobs.bytes("send_buffer"),
             offers: Offers {
-                sack: offer("sack"),
-                dsack: offer("dsack"),
-                timestamps: offer("timestamps"),
-                window_scaling: offer("window_scaling"),
+                sack: knobs.word("sack"),
+                dsack: knobs.word("dsack"),
+                timestamps: knobs.word("timestamps"),
+                window_scaling: knobs.word("window_scaling"),
             },
-            ecn: match registry::word(choice, "ecn").as_str() {
-                "on" => EcnUse::On,
-                "accept" => EcnUse::Accept,
-                _ => EcnUse::Off,
-            },
-            pacing: match registry::word(choice, "pacing").as_str() {
-                "on" => Pacing::On,
-                "off" => Pacing::Off,
-                _ => Pacing::Auto,
-            },
-            frto: match registry::word(choice, "frto").as_str() {
-                "on" => FrtoUse::On,
-                _ => FrtoUse::Off,
-            },
-            idle_restart: match registry::word(choice, "idle_restart").as_str() {
-                "initial-window" => IdleRestart::InitialWindow,
-                "decay" => IdleRestart::Decay,
-                _ => IdleRestart::Off,
-            },
-            cwnd_use: match registry::word(choice, "cwnd_use").as_str() {
-                "half-in-slow-start" => CwndUse::HalfInSlowStart,
-                "any" => CwndUse::Any,
-                _ => CwndUse::Full,
-            },
-            timeout_in_recovery: match registry::word(choice, "timeout_in_recovery").as_str() {
-                "keeps" => TimeoutInRecovery::Keeps,
-                _ => TimeoutInRecovery::Reduces,
-            },
-            duplicate_reports: match registry::word(choice, "duplicate_reports").as_str() {
-                "plausible" => DuplicateReports::Plausible,
-                _ => DuplicateReports::Own,
-            },
-            undo_growth: match registry::word(choice, "undo_growth").as_str() {
-                "on" => UndoGrowth::On,
-                _ => UndoGrowth::Off,
-            },
-            shrunk_window: match registry::word(choice, "shrunk_window").as_str() {
-                "advancing-or-closed" => ShrunkWindow::AdvancingOrClosed,
-                _ => ShrunkWindow::Recent,
-            },
-            closed_window: match registry::word(choice, "closed_window").as_str() {
-                "timeout" => ClosedWindow::Timeout,
-                _ => ClosedWindow::Probe,
-            },
-            rto: RtoBounds {
-                initial: span("rto_initial"),
-                min: span("rto_min"),
-                max: span("rto_max"),
-                granularity: span("clock_granularity"),
-                variance: match registry::word(choice, "rto_variance").as_str() {
-                    "peak-of-round" => Variance::PeakOfRound,
-                    _ => Variance::EverySample,
-                },
-                sampling: match registry::word(choice, "rtt_sampling").as_str() {
-                    "one-at-a-time" => Sampling::OneAtATime,
-                    _ => Sampling::EveryAck,
-                },
-            },
-            max_retransmissions: registry::count(choice, "max_retransmissions") as u32,
-            syn_retransmissions: optional_count("syn_retransmissions").map(|n| n as u32),
-            syn_ack_retransmissions: optional_count("syn_ack_retransmissions").map(|n| n as u32),
-            syn_linear_timeouts: registry::count(choice, "syn_linear_timeouts") as u32,
-            time_wait: span("time_wait"),
+            ecn: knobs.word("ecn"),
+            pacing: knobs.word("pacing"),
+            frto: knobs.word("frto"),
+            idle_restart: knobs.word("idle_restart"),
+            cwnd_use: knobs.word("cwnd_use"),
+            timeout_in_recovery: knobs.word("timeout_in_recovery"),
+            duplicate_reports: knobs.word("duplicate_reports"),
+            undo_growth: knobs.word("undo_growth"),
+            shrunk_window: knobs.word("shrunk_window"),
+            closed_window: knobs.word("closed_window"),
+            rto: knobs.rto(),
+            max_retransmissions: knobs.times("max_retransmissions"),
+            syn_retransmissions: knobs.optional_times("syn_retransmissions"),
+            syn_ack_retransmissions: knobs.optional_times("syn_ack_retransmissions"),
+            syn_linear_timeouts: knobs.times("syn_linear_timeouts"),
+            time_wait: knobs.span("time_wait"),
             ip: IpVersion::V4,
+        }
+    }
+}
+
+/// The values of a choice, in the types of [`Config`].
+struct Knobs<'a>(&'a Choice);
+
+impl Knobs<'_> {
+    fn rto(&self) -> RtoBounds {
+        RtoBounds {
+            initial: self.span("rto_initial"),
+            min: self.span("rto_min"),
+            max: self.span("rto_max"),
+            granularity: self.span("clock_granularity"),
+            variance: self.word("rto_variance"),
+            sampling: self.word("rtt_sampling"),
+        }
+    }
+
+    fn span(&self, knob: &str) -> Span {
+        registry::span(self.0, knob)
+    }
+
+    fn bytes(&self, knob: &str) -> Bytes {
+        registry::bytes(self.0, knob)
+    }
+
+    fn word<T: Worded>(&self, knob: &str) -> T {
+        T::of_word(&registry::word(self.0, knob))
+    }
+
+    /// The registry's ranges keep counts of times far below what fits.
+    fn times(&self, knob: &str) -> u32 {
+        registry::count(self.0, knob) as u32
+    }
+
+    fn optional_count(&self, knob: &str) -> Option<u64> {
+        self.0.value(knob).and_then(|value| value.as_count())
+    }
+
+    fn optional_times(&self, knob: &str) -> Option<u32> {
+        self.optional_count(knob).map(|times| times as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackord_units::{KnobKind, KnobValue};
+
+    #[test]
+    fn every_word_that_the_registry_lists_is_understood() {
+        for knob in registry::ENDPOINT.knobs {
+            let KnobKind::Choice(words) = knob.kind else { continue };
+            for word in words {
+                let value = knob.kind.parse(word).expect("its own word");
+                assert!(matches!(value, KnobValue::Choice(_)), "{}", knob.name);
+                Config::from_choice(&Choice::of(&registry::ENDPOINT).with(knob.name, value));
+            }
         }
     }
 }

@@ -4,6 +4,7 @@
 //! Not modelled: ECN++ (RFC 8311 allows marks on control packets), AccECN (RFC 9768), and
 //! the nonce (RFC 3540, historic).
 
+use crate::words::worded;
 use ackord_wire::{Ecn, Flags, Segment};
 
 /// Whether an endpoint speaks ECN.
@@ -16,6 +17,8 @@ pub enum EcnUse {
     /// It agrees when asked, and does not ask.
     Accept,
 }
+
+worded!(EcnUse { "off" => Off, "on" => On, "accept" => Accept });
 
 /// A segment about to leave, and what the IP header that carries it has to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -33,6 +33,7 @@ mod rtt;
 mod sender;
 mod trace;
 mod ts_clock;
+mod words;
 
 pub use config::{Config, Mechanisms, Offer, Offers};
 pub use connection::{CloseReason, Connection, Stats, reset_for};

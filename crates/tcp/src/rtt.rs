@@ -1,6 +1,7 @@
 //! Round-trip time estimation and the retransmission timeout (RFC 6298), with the variant that
 //! Linux computes (Sarolahti and Kuznetsov 2002 §4) as a choice.
 
+use crate::words::worded;
 use ackord_units::{Seq, Span};
 
 /// The bounds that turn an estimate into a timeout.
@@ -30,6 +31,8 @@ pub enum Sampling {
     OneAtATime,
 }
 
+worded!(Sampling { "every-ack" => EveryAck, "one-at-a-time" => OneAtATime });
+
 /// How the variance of the round-trip time enters the timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variance {
@@ -40,6 +43,8 @@ pub enum Variance {
     /// least. A sample below SRTT moves the deviation an eighth as much as one above.
     PeakOfRound,
 }
+
+worded!(Variance { "every-sample" => EverySample, "peak-of-round" => PeakOfRound });
 
 /// What was outstanding when a sample was taken: a round trip is over once `snd_una` reaches the
 /// `snd_nxt` of its beginning.

@@ -11,6 +11,7 @@
 use super::{Forced, Phase, Sender, TimeoutInRecovery};
 use crate::loss::Undo;
 use crate::trace::Trace;
+use crate::words::worded;
 use ackord_events::{Sink, SpuriousEvidence};
 use ackord_units::{Bytes, Seq};
 
@@ -22,6 +23,8 @@ pub enum FrtoUse {
     /// Each is taken to mean loss.
     Off,
 }
+
+worded!(FrtoUse { "on" => On, "off" => Off });
 
 /// Where the algorithm stands, from a timeout on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@
 use super::{Phase, Sender};
 use crate::congestion::{CongestionEvent, SendLimit};
 use crate::trace::Trace;
+use crate::words::worded;
 use ackord_events::{CwndReason, Sink};
 use ackord_units::{Bytes, Seq, Span};
 
@@ -22,6 +23,8 @@ pub enum IdleRestart {
     Decay,
 }
 
+worded!(IdleRestart { "off" => Off, "initial-window" => InitialWindow, "decay" => Decay });
+
 /// When cwnd may grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CwndUse {
@@ -33,6 +36,8 @@ pub enum CwndUse {
     /// Always: nobody asks how much of it is in use (RFC 5681 §3.1 by itself).
     Any,
 }
+
+worded!(CwndUse { "full" => Full, "half-in-slow-start" => HalfInSlowStart, "any" => Any });
 
 /// How much of cwnd was in use, as far as [`CwndUse::HalfInSlowStart`] asks.
 #[derive(Clone, Copy, Debug)]

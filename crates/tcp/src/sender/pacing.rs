@@ -8,6 +8,7 @@
 //! Acknowledgments without data and probes of a closed window are not paced.
 
 use super::Sender;
+use crate::words::worded;
 use ackord_units::{Bytes, Rate, Span, Time};
 
 /// Whether new and retransmitted data is paced.
@@ -21,6 +22,8 @@ pub enum Pacing {
     /// beyond.
     On,
 }
+
+worded!(Pacing { "auto" => Auto, "off" => Off, "on" => On });
 
 /// How much of a late wake-up may be made up for; the aggregate of draft-ietf-ccwg-bbr-06 §5.6.3.
 const CATCH_UP: Span = Span::from_millis(1);

@@ -6,6 +6,7 @@
 
 use super::scoreboard::Sent;
 use super::{Forced, IncomingAck, Sender};
+use crate::words::worded;
 use ackord_units::{Span, Time};
 
 /// Which acknowledgments may take back window that was offered.
@@ -17,6 +18,8 @@ pub enum ShrunkWindow {
     AdvancingOrClosed,
 }
 
+worded!(ShrunkWindow { "recent" => Recent, "advancing-or-closed" => AdvancingOrClosed });
+
 /// What watches over what is outstanding while the peer's window is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClosedWindow {
@@ -27,6 +30,8 @@ pub enum ClosedWindow {
     /// the place of what could have been given back; the connection is never given up.
     Timeout,
 }
+
+worded!(ClosedWindow { "probe" => Probe, "timeout" => Timeout });
 
 impl Sender {
     /// Takes in the window of an acknowledgment; true if it is another than before.

@@ -5,6 +5,7 @@ use super::{Forced, Phase, Sender};
 use crate::congestion::{CongestionEvent, TimeoutOrder};
 use crate::recovery::SackMemory;
 use crate::trace::Trace;
+use crate::words::worded;
 use ackord_events::{CwndReason, Event, LossReason, RecoveryKind, Sink};
 use ackord_units::{Bytes, Span};
 
@@ -17,6 +18,8 @@ pub enum TimeoutInRecovery {
     /// but into the next one, if no new data is acknowledged in between.
     Keeps,
 }
+
+worded!(TimeoutInRecovery { "reduces" => Reduces, "keeps" => Keeps });
 
 impl Sender {
     /// The retransmission timer expired with data outstanding.

@@ -13,6 +13,7 @@ use super::{Forced, Phase, Sender};
 use crate::congestion::CongestionEvent;
 use crate::loss::{Spurious, Undo};
 use crate::trace::Trace;
+use crate::words::worded;
 use ackord_events::{CwndReason, Event, RecoveryKind, Sink, SpuriousEvidence};
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{SackBlock, SackBlocks};
@@ -27,6 +28,8 @@ pub enum UndoGrowth {
     Off,
 }
 
+worded!(UndoGrowth { "on" => On, "off" => Off });
+
 /// Which reports of duplicates are taken in (RFC 2883).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DuplicateReports {
@@ -37,6 +40,8 @@ pub enum DuplicateReports {
     /// repair they are about, as above.
     Plausible,
 }
+
+worded!(DuplicateReports { "own" => Own, "plausible" => Plausible });
 
 /// What the last repair took, and what is known about whether it was needed.
 #[derive(Clone, Copy, Debug)]
