@@ -4,7 +4,6 @@
 //! | --- | --- |
 //! | `host.rs` | [`Host`]: which segment belongs to which connection, listening, timers, resets |
 //! | `host/entry.rs` | one connection with its buffers and its application |
-//! | `host/buffers.rs` | octets by stream offset |
 //! | `host/echo.rs` | ICMP echo, so that `ping` works |
 //! | `host/tests.rs` | the host without a device |
 //! | `host/uplink.rs` | [`Uplink`]: packets on their way into the path |
@@ -13,7 +12,6 @@
 //! operating system.
 //! Not modelled: UDP (ignored), ICMP errors, more than one address of each family.
 
-mod buffers;
 mod echo;
 mod entry;
 #[cfg(test)]

@@ -14,7 +14,7 @@
 //! | `fetch.rs` | [`fetch`]: one file from a stock server |
 //! | `session.rs` | what both have in common: options, namespace, report |
 //! | `driver.rs` | the real-time loop |
-//! | `host.rs`, `host/` | our host: connections, buffers, echo |
+//! | `host.rs`, `host/` | our host: connections, echo |
 //! | `http.rs`, `http/` | HTTP/1.1 as far as moving files needs it |
 //! | `sys.rs`, `sys/` | namespace, TUN device, waiting: the only `unsafe` of the workspace |
 //! | `lateness.rs` | how late the driver was, and whether the run may be trusted |

@@ -36,7 +36,7 @@ mod ts_clock;
 mod words;
 
 pub use config::{Config, Mechanisms, Offer, Offers};
-pub use connection::{CloseReason, Connection, Stats, reset_for};
+pub use connection::{AgreedOptions, CloseReason, Connection, Repair, Snapshot, Stats, reset_for};
 pub use ecn::{EcnUse, MarkSeen, Outbound};
 pub use rtt::{RtoBounds, RttEstimator, Variance, Window};
 pub use sender::{

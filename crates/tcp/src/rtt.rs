@@ -160,6 +160,11 @@ impl RttEstimator {
         self.backoff = (self.backoff + 1).min(63);
     }
 
+    /// How often it has been doubled since the last sample.
+    pub(crate) fn doublings(&self) -> u32 {
+        self.backoff
+    }
+
     /// The smoothed round-trip time, once there is a sample.
     #[inline]
     pub fn srtt(&self) -> Option<Span> {

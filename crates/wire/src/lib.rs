@@ -8,6 +8,7 @@
 //! | `codec.rs` | [`encode`] and [`decode`]: IPv4, IPv6 and TCP with checksums |
 //! | `pcapng.rs` | [`PcapngWriter`] and [`PcapngReader`]: capture files |
 //! | `pcap.rs`, `capture.rs` | [`PcapReader`], the older format; [`CaptureReader`], either |
+//! | `stream.rs` | [`SendBuffer`] and [`ReceiveBuffer`]: real octets by stream offset |
 //! | `frame.rs` | [`glimpse`]: what a captured frame says of a connection |
 //!
 //! In the simulator nobody ever makes the bytes; captures and the live driver do.
@@ -21,6 +22,7 @@ mod packet;
 mod pcap;
 mod pcapng;
 mod segment;
+mod stream;
 
 pub use addresses::{Endpoints, FlowAddresses, FlowNodes, host_address};
 pub use capture::CaptureReader;
@@ -36,3 +38,4 @@ pub use pcapng::{
     PcapngReader, PcapngWriter, ReadError,
 };
 pub use segment::{Flags, MAX_SACK_BLOCKS, Options, SackBlock, SackBlocks, Segment, Timestamps};
+pub use stream::{ReceiveBuffer, SendBuffer};

@@ -1,11 +1,10 @@
 //! One connection with its buffers and its application.
 
-use super::buffers::{ReceiveBuffer, SendBuffer};
 use super::{Arrival, ConnectionReport, Service, Stream, Uplink};
 use ackord_events::{Sink, TcpState};
 use ackord_tcp::Connection;
 use ackord_units::{Bytes, Time};
-use ackord_wire::Endpoints;
+use ackord_wire::{Endpoints, ReceiveBuffer, SendBuffer};
 
 /// A connection at work.
 #[derive(Debug)]

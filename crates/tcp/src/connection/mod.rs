@@ -10,6 +10,8 @@
 //! | `segment_out.rs` | the next segment leaves |
 //! | `options.rs` | what the SYNs agree on; timestamps and PAWS (RFC 7323) |
 //! | `deadline.rs` | timers |
+//! | `snapshot.rs` | where it stands, for whoever reports on it |
+//! | `tuning.rs` | what may be changed while it lives |
 //!
 //! It holds no payload: whoever drives it keeps the octets by stream offset, see
 //! [`Connection::send_offset`] and [`Connection::recv_offset`].
@@ -18,6 +20,8 @@ mod deadline;
 mod options;
 mod segment_in;
 mod segment_out;
+mod snapshot;
+mod tuning;
 
 use crate::config::{Config, Mechanisms};
 use crate::ecn::EcnState;
@@ -30,6 +34,7 @@ use ackord_wire::Segment;
 use options::Agreed;
 
 pub use segment_in::reset_for;
+pub use snapshot::{AgreedOptions, Repair, Snapshot};
 
 /// A TCP connection, one end of it.
 #[derive(Clone, Debug)]

@@ -304,6 +304,11 @@ impl Receiver {
         self.policy.on_ack_sent(now, carrier);
     }
 
+    /// How long the acknowledgment of a lone segment would wait, where the policy learns it.
+    pub(crate) fn ato(&self) -> Option<Span> {
+        self.policy.ato()
+    }
+
     /// The policy's acknowledgment timeout, if it is another than when last asked.
     pub(crate) fn changed_ato(&mut self) -> Option<Span> {
         let ato = self.policy.ato();

@@ -18,6 +18,7 @@
 //! | `peers_window.rs` | the window the peer offers, and what it does when that closes |
 //! | `pacing.rs` | how fast segments may leave |
 //! | `delivery.rs` | delivery-rate samples, for a control that models the path |
+//! | `shown.rs` | what it shows of itself, and what may be changed while it runs |
 //! | `model_feed.rs` | what such a control is told, and when |
 //!
 //! It deals in sequence ranges and stream offsets; whoever drives the connection owns the octets.
@@ -34,6 +35,7 @@ mod next;
 mod pacing;
 mod peers_window;
 mod scoreboard;
+mod shown;
 mod tail_probe;
 mod timeout;
 mod timing;
@@ -46,7 +48,7 @@ pub(crate) use marks::SaysCwr;
 pub(crate) use next::Outgoing;
 pub use pacing::Pacing;
 pub use peers_window::{ClosedWindow, ShrunkWindow};
-pub(crate) use scoreboard::Fin;
+pub(crate) use scoreboard::{Attempts, Fin, SentState};
 pub use timeout::TimeoutInRecovery;
 pub use undo::{DuplicateReports, UndoGrowth};
 

@@ -1,11 +1,11 @@
-//! The bytes of a connection by their offset in the stream. The TCP endpoint holds none itself: it
-//! deals in offsets, and asks for or hands over the bytes at them.
+//! The bytes of a connection by their offset in the stream, for drivers that move real ones. The TCP
+//! endpoint holds none itself: it deals in offsets, and asks for or hands over the bytes at them.
 
 use std::collections::VecDeque;
 
 /// Bytes written by the application and not yet acknowledged by the peer.
 #[derive(Debug, Default)]
-pub(crate) struct SendBuffer {
+pub struct SendBuffer {
     bytes: VecDeque<u8>,
     /// Stream offset of the first byte kept.
     start: u64,
@@ -13,18 +13,18 @@ pub(crate) struct SendBuffer {
 
 impl SendBuffer {
     /// Appends bytes at the end of the stream.
-    pub(crate) fn push(&mut self, bytes: &[u8]) {
+    pub fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend(bytes);
     }
 
     /// Stream offset after the last byte.
-    pub(crate) fn end(&self) -> u64 {
+    pub fn end(&self) -> u64 {
         self.start + self.bytes.len() as u64
     }
 
     /// Copies the `len` bytes at stream offset `at` to the end of `out`; nothing, and `out` as it
     /// was, if they are not all here.
-    pub(crate) fn copy(&self, at: u64, len: usize, out: &mut Vec<u8>) -> Option<()> {
+    pub fn copy(&self, at: u64, len: usize, out: &mut Vec<u8>) -> Option<()> {
         let from = usize::try_from(at.checked_sub(self.start)?).ok()?;
         let to = from.checked_add(len).filter(|to| *to <= self.bytes.len())?;
         let (front, back) = self.bytes.as_slices();
@@ -35,7 +35,7 @@ impl SendBuffer {
     }
 
     /// Forgets everything below stream offset `acked`.
-    pub(crate) fn forget_below(&mut self, acked: u64) {
+    pub fn forget_below(&mut self, acked: u64) {
         let count = acked.saturating_sub(self.start).min(self.bytes.len() as u64);
         self.bytes.drain(..count as usize);
         self.start += count;
@@ -47,7 +47,7 @@ impl SendBuffer {
 /// A ring as long as the receive window: the endpoint accepts nothing beyond it, so every byte it
 /// accepts has its place.
 #[derive(Debug)]
-pub(crate) struct ReceiveBuffer {
+pub struct ReceiveBuffer {
     ring: Vec<u8>,
     /// Stream offset of the next byte to be read.
     start: u64,
@@ -55,12 +55,12 @@ pub(crate) struct ReceiveBuffer {
 
 impl ReceiveBuffer {
     /// A buffer for a receive window of `window` bytes.
-    pub(crate) fn new(window: usize) -> ReceiveBuffer {
+    pub fn new(window: usize) -> ReceiveBuffer {
         ReceiveBuffer { ring: vec![0; window], start: 0 }
     }
 
     /// Puts bytes at stream offset `at`; what is already read or beyond the window is left out.
-    pub(crate) fn put(&mut self, at: u64, bytes: &[u8]) {
+    pub fn put(&mut self, at: u64, bytes: &[u8]) {
         let old = self.start.saturating_sub(at).min(bytes.len() as u64);
         let bytes = &bytes[old as usize..];
         let at = at + old;
@@ -76,12 +76,20 @@ impl ReceiveBuffer {
     ///
     /// # Panics
     /// If the window is shorter than that.
-    pub(crate) fn read(&mut self, len: usize, out: &mut Vec<u8>) {
+    pub fn read(&mut self, len: usize, out: &mut Vec<u8>) {
+        self.peek(len, out);
+        self.start += len as u64;
+    }
+
+    /// Copies the next `len` bytes of the stream to the end of `out`; they stay to be read.
+    ///
+    /// # Panics
+    /// If the window is shorter than that.
+    pub fn peek(&self, len: usize, out: &mut Vec<u8>) {
         let from = self.place(self.start);
         let to_end = len.min(self.ring.len() - from);
         out.extend_from_slice(&self.ring[from..from + to_end]);
         out.extend_from_slice(&self.ring[..len - to_end]);
-        self.start += len as u64;
     }
 
     fn place(&self, offset: u64) -> usize {
@@ -144,5 +152,17 @@ mod tests {
         let mut read = Vec::new();
         buffer.read(4, &mut read);
         assert_eq!(read, b"abcd");
+    }
+
+    #[test]
+    fn what_is_peeked_at_is_still_there_to_be_read() {
+        let mut buffer = ReceiveBuffer::new(8);
+        buffer.put(0, b"abcdef");
+        let mut out = Vec::new();
+        buffer.read(4, &mut out);
+        buffer.put(6, b"ghij");
+        buffer.peek(6, &mut out);
+        buffer.read(6, &mut out);
+        assert_eq!(out, b"abcdefghijefghij");
     }
 }

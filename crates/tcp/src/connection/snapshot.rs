@@ -1,0 +1,139 @@
+//! Where a connection stands, for whoever reports on it: `getsockopt(TCP_INFO)`, a script.
+//!
+//! A copy of what is known, made when asked; nothing here decides anything.
+
+use super::Connection;
+use crate::sender::{Attempts, Phase, SentState};
+use ackord_units::{Bytes, Rate, Span};
+
+/// What a connection knows at one moment. Segments are counted as they were sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Snapshot {
+    /// What is being repaired.
+    pub repair: Repair,
+    /// Retransmission timeouts in a row without new data acknowledged.
+    pub timeouts_in_row: u32,
+    /// Probes of a closed window in a row.
+    pub probes: u32,
+    /// How often the retransmission timeout has been doubled.
+    pub backoff: u32,
+    /// The retransmission timeout as it stands, backed off.
+    pub rto: Span,
+    /// Smoothed round-trip time (RFC 6298), once known.
+    pub srtt: Option<Span>,
+    /// Its variation (RFC 6298), once known.
+    pub rttvar: Option<Span>,
+    /// The shortest round trip seen.
+    pub min_rtt: Option<Span>,
+    /// How long the acknowledgment of a lone segment would wait, where the policy learns it.
+    pub ato: Option<Span>,
+    /// Options and notification in use.
+    pub agreed: AgreedOptions,
+    /// Payload of a full-sized segment sent, options taken off.
+    pub smss: Bytes,
+    /// Payload of the largest segment received, or what one carries at least.
+    pub rmss: Bytes,
+    /// The congestion window.
+    pub cwnd: Bytes,
+    /// The slow-start threshold; [`Bytes::MAX`] while there is none.
+    pub ssthresh: Bytes,
+    /// The window the peer offers, scaled.
+    pub snd_wnd: Bytes,
+    /// The window announced last, from the next octet expected.
+    pub rcv_wnd: Bytes,
+    /// Octets written and never sent.
+    pub unsent: Bytes,
+    /// Segments sent and not cumulatively acknowledged.
+    pub outstanding_segments: u32,
+    /// Of those, selectively acknowledged.
+    pub sacked_segments: u32,
+    /// Of those, lost and not yet sent again.
+    pub lost_segments: u32,
+    /// Of those, in the network for the second time or more.
+    pub resent_segments: u32,
+    /// DupThresh as it stands.
+    pub duplicate_threshold: u32,
+    /// The rate at which segments leave, where they are paced by the control.
+    pub pacing_rate: Option<Rate>,
+}
+
+/// What a sender is repairing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// Nothing, and nothing looks lost.
+    None,
+    /// Nothing, but later segments have arrived than one that is missing.
+    Doubtful,
+    /// In fast recovery.
+    Fast,
+    /// After a retransmission timeout.
+    Timeout,
+}
+
+/// What the two ends agreed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct AgreedOptions {
+    /// RFC 7323 §3.
+    pub timestamps: bool,
+    /// RFC 2018.
+    pub sack: bool,
+    /// RFC 7323 §2.
+    pub window_scaling: bool,
+    /// RFC 3168: our data may be marked.
+    pub ecn: bool,
+    /// The shift of the windows the peer sends.
+    pub peers_shift: u8,
+    /// The shift of the windows this end sends.
+    pub own_shift: u8,
+}
+
+impl Connection {
+    /// Where it stands now.
+    pub fn snapshot(&self) -> Snapshot {
+        let sender = &self.sender;
+        let count = |wanted: SentState| {
+            sender.outstanding().filter(|&(state, _)| state == wanted).count() as u32
+        };
+        let resent = (SentState::InFlight, Attempts::Again);
+        let sacked_segments = count(SentState::Sacked);
+        let repair = match sender.phase() {
+            Phase::FastRecovery { .. } => Repair::Fast,
+            Phase::SlowStartRecovery { .. } => Repair::Timeout,
+            Phase::Open if sacked_segments > 0 || sender.duplicate_acks() > 0 => Repair::Doubtful,
+            Phase::Open => Repair::None,
+        };
+        let edge = self.receiver.edge().max(self.receiver.rcv_nxt);
+        Snapshot {
+            repair,
+            timeouts_in_row: sender.timeouts_in_row,
+            probes: sender.persist.probes,
+            backoff: sender.rtt.doublings(),
+            rto: sender.rtt.rto(),
+            srtt: sender.rtt.srtt(),
+            rttvar: sender.rtt.rttvar(),
+            min_rtt: sender.rtt.min_rtt(),
+            ato: self.receiver.ato(),
+            agreed: AgreedOptions {
+                timestamps: self.agreed.timestamps.is_some(),
+                sack: self.agreed.sack,
+                window_scaling: self.agreed.window_scaling,
+                ecn: self.ecn.may_be_marked(),
+                peers_shift: sender.scale,
+                own_shift: self.receiver.scale,
+            },
+            smss: sender.smss,
+            rmss: self.receiver.full_size,
+            cwnd: sender.cwnd(),
+            ssthresh: sender.ssthresh(),
+            snd_wnd: Bytes(u64::from(sender.snd_wnd)),
+            rcv_wnd: Bytes(u64::from(edge.since(self.receiver.rcv_nxt))),
+            unsent: Bytes(sender.written - sender.nxt_offset),
+            outstanding_segments: sender.board.segments() as u32,
+            sacked_segments,
+            lost_segments: count(SentState::Lost),
+            resent_segments: sender.outstanding().filter(|&sent| sent == resent).count() as u32,
+            duplicate_threshold: sender.duplicate_threshold(),
+            pacing_rate: sender.control_rate(),
+        }
+    }
+}
