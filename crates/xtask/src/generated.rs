@@ -8,14 +8,14 @@
 //! <!-- end of generated -->
 //! ```
 //!
-//! The pages of `docs/guide` are wholly the program's: `ackord guide --pages docs/guide`. The page of
-//! the ledger is written by this crate.
+//! The pages of `docs/guide` are wholly the program's: `ackord guide --pages docs/guide`. The pages of
+//! the ledger and of the profiles are written by this crate.
 //!
 //! `generated --write` fills the blocks in and writes the pages; the check compares. The scenario schema is generated
 //! too; the test beside the types compares it with the file.
 
 use crate::workspace::Workspace;
-use crate::{CannotCheck, Findings, ledger};
+use crate::{CannotCheck, Findings, ledger, profiles};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
@@ -25,6 +25,9 @@ const GUIDE: &str = "docs/guide";
 
 /// The page of what the RFCs ask.
 const LEDGER: &str = "docs/ledger.md";
+
+/// The page of the profiles.
+const PROFILES: &str = "docs/profiles.md";
 
 const OPEN: &str = "<!-- generated: ";
 const OPEN_END: &str = " -->";
@@ -86,7 +89,8 @@ pub(crate) fn write_pages(workspace: &Workspace) -> Result<Findings, CannotCheck
 /// Those pages, and what they should hold.
 fn pages(workspace: &Workspace) -> Result<Vec<(&'static str, String)>, CannotCheck> {
     let (ledgers, _) = ledger::read(workspace)?;
-    Ok(vec![(LEDGER, ledger::page(&ledgers))])
+    let profiles = profiles::page(&workspace.read(profiles::FILE)?, &ledgers)?;
+    Ok(vec![(LEDGER, ledger::page(&ledgers)), (PROFILES, profiles)])
 }
 
 /// Lets the program write the guide's pages into `folder`.

@@ -7,6 +7,7 @@
 //! | `names.rs` | no tracked file names a path of somebody's machine |
 //! | `docs.rs` | every crate has a row in ARCHITECTURE.md, links lead somewhere, commands exist |
 //! | `ledger/` | what the RFCs ask of an endpoint, where it is done and what shows it |
+//! | `profiles/` | every knob of every profile has a source, and a test that holds its value |
 //! | `generated.rs` | output quoted in the documents is what the program prints today |
 //! | `workspace.rs` | the checkout: its root, its tracked files, its built program |
 
@@ -15,6 +16,7 @@ mod generated;
 mod layers;
 mod ledger;
 mod names;
+mod profiles;
 mod sizes;
 mod workspace;
 
@@ -42,6 +44,7 @@ const CHECKS: &[Check] = &[
     ("names", names::check),
     ("docs", docs::check),
     ("ledger", ledger::check),
+    ("profiles", profiles::check),
     ("generated", generated::check),
 ];
 

@@ -20,9 +20,10 @@ mod page;
 use crate::workspace::Workspace;
 use crate::{CannotCheck, Findings};
 use code::Code;
-pub(crate) use entry::{Ledger, Status};
-use evidence::Evidence;
-pub(crate) use page::page;
+use entry::Status;
+pub(crate) use entry::{Ledger, meant};
+pub(crate) use evidence::Evidence;
+pub(crate) use page::{cell, page, short};
 
 /// Where the ledger is.
 pub(crate) const SPECS: &str = "crates/tcp/specs";

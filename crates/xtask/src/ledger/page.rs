@@ -89,7 +89,7 @@ fn listed(names: &[String]) -> String {
 }
 
 /// A path without the folders that all have.
-fn short(name: &str) -> &str {
+pub(crate) fn short(name: &str) -> &str {
     let folders = ["crates/tcp/src/", "scripts/tcp/", "crates/"];
     folders.iter().find_map(|folder| name.strip_prefix(folder)).unwrap_or(name)
 }

@@ -1,0 +1,102 @@
+//! The profiles (`rfc`, `linux`, `ns2`) knob by knob: each value has a source, and a test that holds
+//! it.
+//!
+//! | file | job |
+//! | --- | --- |
+//! | `rows.rs` | every knob of the endpoint and of the mechanisms a profile chooses, with its value |
+//! | `held.rs` | `crates/tcp/specs/profiles.toml`: which tests hold which value |
+//! | `page.rs` | docs/profiles.md |
+//!
+//! Not checked: whether a test fails when the value changes; scripts are run with other values by
+//! their own tests.
+
+mod held;
+mod page;
+mod rows;
+
+use crate::ledger::Evidence;
+use crate::workspace::Workspace;
+use crate::{CannotCheck, Findings};
+use ackord_tcp::registry::PROFILES;
+pub(crate) use held::FILE;
+use held::{DEFAULT, Held};
+pub(crate) use page::page;
+use rows::{Row, Said, rows};
+use std::collections::BTreeSet;
+
+/// Checks that every knob of every profile says where its value comes from, and that tests that
+/// exist hold it.
+pub(crate) fn check(workspace: &Workspace) -> Result<Findings, CannotCheck> {
+    let mut findings = Findings::default();
+    let held = match Held::read(&workspace.read(FILE)?) {
+        Ok(held) => held,
+        Err(error) => {
+            findings.errors.push(format!("{FILE}: {error}"));
+            return Ok(findings);
+        }
+    };
+    let mut known = BTreeSet::new();
+    let mut missing = Vec::new();
+    for profile in PROFILES {
+        let rows = rows(profile);
+        known.extend(rows.iter().map(|row| (profile.name, row.key.clone())));
+        known.extend(rows.iter().map(|row| (DEFAULT, row.key.clone())));
+        for row in &rows {
+            missing.extend(unsaid(profile.name, row));
+            if held.tests(profile.name, row).next().is_none() {
+                missing.push(unheld(profile.name, row));
+            }
+        }
+    }
+    // Until every row is there, the first of them stands for all.
+    findings
+        .warnings
+        .extend(missing.first().map(|first| format!("{} to do; {first}", missing.len())));
+    let mut evidence = Evidence::new(workspace)?;
+    for (profile, key, tests) in held.entries() {
+        if !known.contains(&(profile, key.to_owned())) {
+            let names = known.iter().filter(|(of, _)| *of == profile).map(|(_, key)| key.as_str());
+            let names: Vec<&str> = names.collect();
+            let hint = crate::ledger::meant(key, names);
+            findings.errors.push(format!("{FILE}: [{profile}] has no knob `{key}`{hint}"));
+        }
+        let complaints = tests.iter().filter_map(|test| evidence.complaint(test));
+        findings
+            .errors
+            .extend(complaints.map(|complaint| format!("{FILE}: [{profile}] {key}: {complaint}")));
+    }
+    Ok(findings)
+}
+
+/// What is to be written where a profile leaves a knob to the registry's default.
+fn unsaid(profile: &str, row: &Row) -> Option<String> {
+    let Row { key, value, .. } = row;
+    (row.said == Said::ByDefault && !value.is_empty()).then(|| {
+        format!(
+            "profile {profile} says nothing of `{key}`: write `set(\"{key}\", \"{value}\", \
+             \"WHERE IT COMES FROM\")` into crates/tcp/src/registry/profiles/{profile}.rs, with the \
+             value that {} has",
+            match profile {
+                "linux" => "a stock kernel",
+                "ns2" => "ns-2",
+                _ => "the RFC",
+            }
+        )
+    })
+}
+
+/// What is to be written where no test holds a value.
+fn unheld(profile: &str, row: &Row) -> String {
+    let Row { key, .. } = row;
+    let value = row.shown();
+    format!(
+        "profile {profile}: no test holds `{key} = {value}`: write into {FILE}, under [{profile}]{}, \
+         `\"{key}\" = [\"path.rs::test\"]` or `[\"scripts/tcp/FOLDER/NAME.tcp\"]`, with a test that \
+         fails if the value changes",
+        if row.is_default() {
+            " (or under [default], for every profile with this value)"
+        } else {
+            ""
+        }
+    )
+}
