@@ -121,7 +121,7 @@ impl Connection {
     pub fn listen(config: Config, choices: Mechanisms, id: EndpointId, iss: Seq) -> Connection {
         let Mechanisms { congestion, loss, recovery, ack, nagle } = choices;
         let sender_choices = SenderChoices { congestion, loss, recovery, nagle };
-        let mut receiver = Receiver::new(config.receive_buffer, ack);
+        let mut receiver = Receiver::new(&config, ack);
         receiver.scale = options::scale_for(&config);
         Connection {
             id,

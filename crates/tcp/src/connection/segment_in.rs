@@ -97,7 +97,9 @@ impl Connection {
         if !rst && self.is_old_duplicate(trace.now, segment) {
             return self.refuse(segment);
         }
-        if !self.receiver.acceptable(segment.seq, segment.seq_len()) {
+        if !self.receiver.acceptable(segment.seq, segment.seq_len())
+            && !self.is_bare_ack_at_edge(segment)
+        {
             return self.on_unacceptable(trace, segment);
         }
         if rst {
@@ -122,6 +124,16 @@ impl Connection {
             return;
         }
         self.process_data(trace, segment, ecn);
+    }
+
+    /// Whether an acknowledgment without anything else comes from right beyond the window: from a
+    /// peer that has filled it, while an octet of that is missing here. RFC 9293 §3.4 would refuse
+    /// it, and the answer would look like a duplicate acknowledgment to the peer.
+    fn is_bare_ack_at_edge(&self, segment: &Segment) -> bool {
+        segment.seq == self.receiver.edge()
+            && segment.seq_len() == 0
+            && !segment.flags.contains(Flags::RST)
+            && segment.flags.contains(Flags::ACK)
     }
 
     /// An unacceptable segment is answered with an acknowledgment, unless it is a reset.
@@ -152,7 +164,8 @@ impl Connection {
 
     fn refuse(&mut self, segment: &Segment) {
         self.stats.segments_refused += 1;
-        self.receiver.note_refused(segment.seq, segment.payload_len);
+        let fin = segment.flags.contains(Flags::FIN);
+        self.receiver.note_refused(segment.seq, segment.payload_len + u32::from(fin));
         self.receiver.owed = Owed::Now;
     }
 

@@ -139,15 +139,28 @@ impl Connection {
         if self.agreed.timestamps.is_some() { MAX_SACK_BLOCKS - 1 } else { MAX_SACK_BLOCKS }
     }
 
+    /// How many blocks fit beside so much payload without the segment exceeding the peer's MSS: a
+    /// retransmission is as long as it was, whatever there is to report by now.
+    fn blocks_beside(&self, payload_len: u32) -> usize {
+        if payload_len == 0 {
+            return self.most_blocks();
+        }
+        let left = self.sender.smss.saturating_sub(Bytes(u64::from(payload_len)));
+        (left.get().saturating_sub(4) / 8).min(self.most_blocks() as u64) as usize
+    }
+
     /// Options of any segment but a SYN.
     #[inline]
-    fn options(&self, now: Time) -> Options {
+    fn options(&self, now: Time, payload_len: u32) -> Options {
         let mut options = Options::default();
         if self.agreed.timestamps.is_some() {
             options.timestamps = Some(self.timestamps(now));
         }
         if self.agreed.sack && self.receiver.has_blocks() {
-            options.sack = self.receiver.sack_blocks(self.most_blocks());
+            let room = self.blocks_beside(payload_len);
+            if room > 0 {
+                options.sack = self.receiver.sack_blocks(room);
+            }
         }
         options
     }
@@ -155,11 +168,16 @@ impl Connection {
     /// A segment with acknowledgment and window on it: it pays what the receiver owes.
     #[inline]
     fn segment(&mut self, now: Time, seq: Seq, flags: Flags, payload_len: u32) -> Segment {
-        let options = self.options(now);
+        let options = self.options(now, payload_len);
         let flags = flags | self.ecn.echo();
         let window = self.receiver.announce(true);
         let carrier = if payload_len > 0 { Carrier::Data } else { Carrier::PureAck };
-        self.receiver.on_ack_sent(now, carrier);
+        let leaves_blocks_out = options.sack.is_empty() && self.agreed.sack;
+        if leaves_blocks_out && self.receiver.has_blocks() {
+            self.receiver.on_ack_sent_without_blocks();
+        } else {
+            self.receiver.on_ack_sent(now, carrier);
+        }
         Segment { seq, ack: self.receiver.rcv_nxt, flags, window, payload_len, options }
     }
 

@@ -7,6 +7,7 @@ use crate::ack::{
     AckDecision, AckOnRead, AckPolicy, Arrival, Carrier, Opening, Order, Push, Reading,
     ReceiveWindow,
 };
+use crate::config::Config;
 use crate::ecn::MarkSeen;
 use crate::rtt::RttEstimator;
 use crate::ts_clock::TimestampEcho;
@@ -32,6 +33,8 @@ pub(crate) struct Receiver {
     pub(crate) offset: u64,
     /// Octets of those that the application has read.
     read: u64,
+    /// The same when a window was last announced.
+    read_at_announcement: u64,
     buffer: Bytes,
     /// Our window scale shift.
     pub(crate) scale: u8,
@@ -48,6 +51,8 @@ pub(crate) struct Receiver {
     /// The largest payload seen, to tell full-sized segments; what they carry at least before any
     /// was seen.
     pub(crate) full_size: Bytes,
+    /// The largest that this end has said it takes (its MSS): no more counts as full-sized.
+    largest: Bytes,
     /// Whether octets received twice are reported (RFC 2883).
     pub(crate) reports_duplicates: bool,
     /// Such octets, until an acknowledgment has told of them once.
@@ -71,13 +76,14 @@ pub(crate) struct Accepted {
 }
 
 impl Receiver {
-    pub(crate) fn new(buffer: Bytes, policy: Box<dyn AckPolicy>) -> Receiver {
+    pub(crate) fn new(config: &Config, policy: Box<dyn AckPolicy>) -> Receiver {
         Receiver {
             irs: Seq(0),
             rcv_nxt: Seq(0),
             offset: 0,
             read: 0,
-            buffer,
+            read_at_announcement: 0,
+            buffer: config.receive_buffer,
             scale: 0,
             advertised_edge: Seq(0),
             ahead: Reassembly::default(),
@@ -88,6 +94,7 @@ impl Receiver {
             last_ack_sent: Seq(0),
             // RFC 9293 §3.7.1: the default before anything is known.
             full_size: Bytes(536),
+            largest: config.mss,
             reports_duplicates: false,
             duplicate: None,
             told_ato: None,
@@ -119,16 +126,19 @@ impl Receiver {
                 self.owed = Owed::Now;
             }
         }
-        let worth_telling = (self.full_size * 2).min(self.buffer / 2);
+        let half = self.buffer / 2;
+        let worth_telling = (self.full_size * 2).min(half);
         let opened = (self.rcv_nxt + self.free()).since(self.advertised_edge);
         let announced = self.advertised_edge.since(self.rcv_nxt);
-        // Only a window that had become small is worth a packet of its own; a wide one is told
-        // with the next acknowledgment anyway.
-        if Bytes(u64::from(announced)) < worth_telling * 2
-            && (opened as i32) > 0
-            && Bytes(u64::from(opened)) >= worth_telling
-            && self.finished == Finished::No
-        {
+        if (opened as i32) <= 0 || self.finished == Finished::Yes {
+            return;
+        }
+        let opened = Bytes(u64::from(opened));
+        // A window that had become small is worth a packet of its own, and so is half of the buffer
+        // read at once; otherwise a wide one is told with the next acknowledgment.
+        let was_small = Bytes(u64::from(announced)) < worth_telling * 2;
+        let much = Bytes(self.read - self.read_at_announcement) >= half;
+        if opened >= worth_telling && (was_small || much) {
             self.owed = Owed::Now;
         }
     }
@@ -168,8 +178,13 @@ impl Receiver {
     pub(crate) fn announce(&mut self, scaled: bool) -> u16 {
         let window = self.window();
         let shift = if scaled { self.scale } else { 0 };
-        // Rounded up, so that the right edge never moves left for want of low bits.
-        let field = window.div_ceil(1 << shift).min(u32::from(u16::MAX));
+        // Rounded up, so that the right edge does not move left for want of low bits, as long as the
+        // buffer has room for what that adds. Otherwise the field falls short by less than its unit,
+        // and what was offered before is still taken in (RFC 7323 §2.4).
+        let up = window.div_ceil(1 << shift);
+        let field = if up << shift <= self.free() { up } else { window >> shift };
+        let field = field.min(u32::from(u16::MAX));
+        self.read_at_announcement = self.read;
         self.advertised_edge = self.advertised_edge.max(self.rcv_nxt + (field << shift));
         field as u16
     }
@@ -198,13 +213,21 @@ impl Receiver {
     /// Takes in a data segment (or a bare FIN) that the sequence check let through.
     pub(crate) fn accept(&mut self, now: Time, data: Data, rtt: &RttEstimator) -> Accepted {
         let Data { seq, payload, fin, .. } = data;
-        let end = seq + payload;
-        if fin {
+        let edge = self.edge().max(self.rcv_nxt);
+        // Only what lies in the window is kept. A FIN right at its edge is taken, as it needs no room.
+        let start = seq.max(self.rcv_nxt);
+        let mut end = (seq + payload).min(edge);
+        if fin && self.fin_at.is_none() && end == seq + payload && end.at_or_after(self.rcv_nxt) {
             self.fin_at = Some(end);
         }
-        // Only what lies in the window is kept.
-        let start = seq.max(self.rcv_nxt);
-        let end = end.min(self.edge().max(self.rcv_nxt));
+        if let Some(fin_at) = self.fin_at {
+            // Nothing lies beyond the end of the stream, and the FIN takes a place in sequence space
+            // of its own: blocks tell of it too.
+            end = end.min(fin_at);
+            if fin && end == fin_at {
+                end += 1;
+            }
+        }
         let before = self.rcv_nxt;
         let had_gap = !self.ahead.is_empty();
         self.note_duplicate(seq, end);
@@ -219,15 +242,14 @@ impl Receiver {
                 self.ahead.insert(start, end);
             }
         }
-        let delivered = self.rcv_nxt.since(before);
-        self.offset += u64::from(delivered);
-        let ends = self.fin_at == Some(self.rcv_nxt) && self.finished == Finished::No;
+        let ends = self.fin_at.is_some_and(|fin_at| self.rcv_nxt.after(fin_at));
         if ends {
-            self.rcv_nxt += 1;
             self.finished = Finished::Yes;
         }
-        self.full_size = self.full_size.max(Bytes(u64::from(payload)));
-        let order = match (ends, is_new, delivered > 0) {
+        let delivered = self.rcv_nxt.since(before) - u32::from(ends);
+        self.offset += u64::from(delivered);
+        self.full_size = self.full_size.max(Bytes(u64::from(payload)).min(self.largest));
+        let order = match (ends, is_new, self.rcv_nxt != before) {
             (true, ..) => Order::Final,
             (_, false, _) => Order::Duplicate,
             (_, true, false) => Order::OutOfOrder,
@@ -235,6 +257,10 @@ impl Receiver {
             (_, true, true) => Order::InOrder,
         };
         self.owe(now, &self.arrival(&data, order, rtt));
+        if (seq + payload).after(edge) {
+            // The peer is to know at once that not all of it was taken.
+            self.owed = Owed::Now;
+        }
         Accepted { delivered: Bytes(u64::from(delivered)) }
     }
 
@@ -266,9 +292,9 @@ impl Receiver {
     }
 
     /// A segment outside the window was refused: what it carries may all have come before.
-    pub(crate) fn note_refused(&mut self, seq: Seq, payload: u32) {
-        if (seq + payload).at_or_before(self.rcv_nxt) {
-            self.note_duplicate(seq, seq + payload);
+    pub(crate) fn note_refused(&mut self, seq: Seq, octets: u32) {
+        if (seq + octets).at_or_before(self.rcv_nxt) {
+            self.note_duplicate(seq, seq + octets);
         }
     }
 
@@ -307,6 +333,12 @@ impl Receiver {
     /// How long the acknowledgment of a lone segment would wait, where the policy learns it.
     pub(crate) fn ato(&self) -> Option<Span> {
         self.policy.ato()
+    }
+
+    /// The next octet expected has been told, but no block: there was no room for any. The
+    /// acknowledgment is still owed.
+    pub(crate) fn on_ack_sent_without_blocks(&mut self) {
+        self.last_ack_sent = self.rcv_nxt;
     }
 
     /// The policy's acknowledgment timeout, if it is another than when last asked.

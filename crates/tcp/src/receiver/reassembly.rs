@@ -74,7 +74,7 @@ impl Reassembly {
             around = self.ranges.iter().find(|range| {
                 range.start.at_or_before(duplicate.start) && duplicate.end.at_or_before(range.end)
             });
-            if let Some(around) = around {
+            if let Some(around) = around.filter(|_| room > 1) {
                 blocks.push(*around);
             }
         }
@@ -87,7 +87,18 @@ impl Reassembly {
                 blocks.push(*range);
             }
         }
+        // RFC 2018 §4: as many as fit. Those reported longest ago are the highest, mostly.
+        if blocks.len() < room && self.recent.len() < self.ranges.len() {
+            let others = self.ranges.iter().rev().filter(|range| !self.is_recent(range));
+            for range in others.filter(|range| Some(*range) != around).take(room - blocks.len()) {
+                blocks.push(*range);
+            }
+        }
         blocks
+    }
+
+    fn is_recent(&self, range: &SackBlock) -> bool {
+        self.recent.contains(&range.start)
     }
 }
 
@@ -148,6 +159,34 @@ mod tests {
         assert_eq!(reassembly.overlap(Seq(200), Seq(300)), None);
         let part = SackBlock { start: Seq(300), end: Seq(350) };
         assert_eq!(reassembly.overlap(Seq(250), Seq(350)), Some(part));
+    }
+
+    /// RFC 2018 §4: as many distinct blocks as fit, also those reported longest ago, once the recent
+    /// ones have merged.
+    #[test]
+    fn room_that_is_left_is_filled_with_older_blocks() {
+        let mut reassembly = Reassembly::default();
+        for start in [100, 300, 500, 700, 900, 1100] {
+            reassembly.insert(Seq(start), Seq(start + 100));
+        }
+        // The last four become one.
+        reassembly.insert(Seq(600), Seq(1100));
+        let blocks = |room| -> Vec<(u32, u32)> {
+            let blocks = reassembly.sack_blocks(room, None);
+            blocks.as_slice().iter().map(|block| (block.start.0, block.end.0)).collect()
+        };
+        assert_eq!(blocks(3), vec![(500, 1200), (300, 400), (100, 200)]);
+        assert_eq!(blocks(1), vec![(500, 1200)]);
+    }
+
+    /// One block's room is the duplicate's alone.
+    #[test]
+    fn no_more_blocks_than_there_is_room_for() {
+        let mut reassembly = Reassembly::default();
+        reassembly.insert(Seq(100), Seq(200));
+        let duplicate = Some(SackBlock { start: Seq(110), end: Seq(120) });
+        assert_eq!(reassembly.sack_blocks(1, duplicate).len(), 1);
+        assert_eq!(reassembly.sack_blocks(2, duplicate).len(), 2);
     }
 
     #[test]

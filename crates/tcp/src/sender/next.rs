@@ -1,7 +1,7 @@
 //! Which segment leaves next.
 
 use super::scoreboard::{Attempts, Sent, SentState};
-use super::{CwndUse, Fin, FinProgress, Forced, Phase, Sender};
+use super::{CwndUse, Fin, FinProgress, Forced, Persist, Phase, Sender};
 use crate::congestion::LossAnswer;
 use crate::loss::ProbeKind;
 use crate::nagle::SmallSegment;
@@ -251,30 +251,34 @@ impl Sender {
         if self.tail.is_some() {
             self.arm_probe(now);
         }
-        self.persist.at = None;
-        self.persist.due = false;
+        // Also: the octet of an earlier probe is part of this, and no longer beyond what was sent.
+        self.persist = Persist { at: None, due: false, octet_out: false, ..self.persist };
         outgoing
     }
 
     /// The window is closed (or too small to be worth a segment) and nothing is outstanding:
     /// arm the persist timer, or send its probe (RFC 9293 §3.8.6.1).
     fn probe(&mut self, now: Time) -> Option<Outgoing> {
+        let edge = self.snd_una + self.snd_wnd;
+        let fits = edge.after(self.snd_nxt);
         if !self.persist.due {
             if self.persist.at.is_none() {
-                self.persist.at = Some(now + self.persist_interval());
+                let wait = if fits { self.override_timeout() } else { self.persist_interval() };
+                self.persist.at = Some(now + wait);
             }
             return None;
         }
         self.persist.due = false;
-        self.persist.at = Some(now + self.persist_interval());
-        let edge = self.snd_una + self.snd_wnd;
-        if edge.after(self.snd_nxt) {
-            // The override of RFC 9293 §3.8.6.2.1: what fits leaves after all.
+        if fits {
+            // The override of RFC 9293 §3.8.6.2.1: what fits leaves after all. It is no probe, and
+            // the next one does not wait longer.
+            self.persist.probes = 0;
             let payload = edge.since(self.snd_nxt).min((self.written - self.nxt_offset) as u32);
             let (seq, kind) = (self.snd_nxt, SegmentKind::New);
             let small = Outgoing { seq, payload, fin: Fin::No, push: true, kind };
             return Some(self.send_new(now, small));
         }
+        self.persist.at = Some(now + self.persist_interval());
         self.persist.octet_out = true;
         Some(Outgoing {
             seq: self.snd_nxt,

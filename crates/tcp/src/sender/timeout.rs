@@ -96,4 +96,10 @@ impl Sender {
         let doubled = self.rtt.rto().saturating_mul(1 << self.persist.probes.min(16));
         doubled.min(Span::from_secs(60))
     }
+
+    /// RFC 9293 §3.8.6.2.1 (4): how long a window too small to be worth a segment is waited for, a
+    /// tenth of a second to a second.
+    pub(super) fn override_timeout(&self) -> Span {
+        self.rtt.rto().clamp(Span::from_millis(100), Span::from_secs(1))
+    }
 }

@@ -2,6 +2,7 @@
 //! and the octets' positions checked on the way: every octet delivered must have been sent.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses the part it needs")]
 
+pub mod hand;
 pub mod outage;
 pub mod peer;
 pub mod script;
