@@ -1,0 +1,238 @@
+//! `profile = "linux"` beside the kernel of this machine: what that can be asked or seen to do, knob
+//! by knob, and what our endpoint of that profile does with the same silence.
+//!
+//! `scripts/linux-profile.py` asks the kernel, in a network namespace of its own. It prints a table;
+//! docs/linux-profile.md keeps one.
+
+use ackord_events::{EndpointId, NoSink};
+use ackord_tcp::Connection;
+use ackord_tcp::registry::{self, ENDPOINT, Stack};
+use ackord_units::{Choice, KnobValue, Mechanism, Seq, Time};
+use ackord_wire::{Ecn, Endpoints, Flags, FlowId, IpFields, Payload, Segment, Side, encode};
+use serde::Deserialize;
+use std::path::Path;
+use std::process::Command;
+
+/// What the script prints.
+#[derive(Deserialize)]
+struct Kernel {
+    kernel: String,
+    knobs: Vec<Answer>,
+    schedules: Schedules,
+    syn: Syn,
+}
+
+/// A knob, what the kernel has for it in our words, and how that was asked.
+#[derive(Deserialize)]
+struct Answer {
+    knob: String,
+    value: String,
+    how: String,
+}
+
+/// Seconds since the first, to a peer that never answers.
+#[derive(Deserialize)]
+struct Schedules {
+    syn: Vec<f64>,
+    syn_ack: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+struct Syn {
+    options: Vec<String>,
+    ttl: u8,
+    do_not_fragment: bool,
+}
+
+/// The kernel's answers, asked once; nothing with a loud word where this machine does not allow it.
+fn ask() -> Option<Kernel> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/linux-profile.py");
+    let allowed = nix::unistd::geteuid().is_root() && Path::new("/dev/net/tun").exists();
+    if !allowed {
+        eprintln!("SKIPPED the kernel's profile: it takes root and /dev/net/tun");
+        return None;
+    }
+    let Ok(done) = Command::new("python3").arg(script).arg("--json").output() else {
+        eprintln!("SKIPPED the kernel's profile: python3 is not installed");
+        return None;
+    };
+    let complaint = String::from_utf8_lossy(&done.stderr);
+    if complaint.contains("no network namespace of my own") {
+        eprintln!("SKIPPED the kernel's profile: no network namespace may be made here");
+        return None;
+    }
+    if complaint.contains("an older kernel than the profile's") {
+        eprintln!("SKIPPED the kernel's profile: {complaint}");
+        return None;
+    }
+    assert!(done.status.success(), "{complaint}");
+    Some(serde_json::from_slice(&done.stdout).expect("what the script prints"))
+}
+
+fn linux() -> Stack {
+    Stack::named("linux").expect("it is listed")
+}
+
+/// What the profile has for a knob, and the kernel's answer as a value of the same kind.
+fn both(stack: &Stack, answer: &Answer) -> (KnobValue, KnobValue) {
+    let choices = [
+        ("congestion", &stack.congestion),
+        ("loss", &stack.loss),
+        ("recovery", &stack.recovery),
+        ("ack", &stack.ack),
+        ("nagle", &stack.nagle),
+    ];
+    let word = |name: &str| KnobValue::Choice(name.to_owned());
+    let of = |choice: &Choice, name: &str| {
+        let knob = choice.mechanism.knob(name).unwrap_or_else(|| panic!("no knob {name}"));
+        let ours = choice.value(name).unwrap_or_else(|| word("none"));
+        (ours, knob.kind.parse(&answer.value).unwrap_or_else(|_| word(&answer.value)))
+    };
+    match answer.knob.split_once('.') {
+        Some((family, name)) => {
+            let (_, choice) = choices.iter().find(|(of, _)| *of == family).expect("a family");
+            of(choice, name)
+        }
+        None => match choices.iter().find(|(family, _)| *family == answer.knob) {
+            Some((_, choice)) => (word(choice.mechanism.name), word(&answer.value)),
+            None => of(&stack.endpoint, &answer.knob),
+        },
+    }
+}
+
+/// Numbers that the kernel keeps as a fraction of 1024 agree to a thousandth.
+fn agree(ours: &KnobValue, kernel: &KnobValue) -> bool {
+    match (ours, kernel) {
+        (KnobValue::Number(ours), KnobValue::Number(kernel)) => (ours - kernel).abs() < 1e-3,
+        _ => ours == kernel,
+    }
+}
+
+#[test]
+fn the_kernel_has_what_the_profile_has() {
+    let Some(kernel) = ask() else { return };
+    let stack = linux();
+    println!("Linux {}", kernel.kernel);
+    println!("| knob | profile | kernel | how asked |\n| --- | --- | --- | --- |");
+    let mut differ = Vec::new();
+    for answer in &kernel.knobs {
+        let (ours, theirs) = both(&stack, answer);
+        println!("| `{}` | {ours} | {} | {} |", answer.knob, answer.value, answer.how);
+        if !agree(&ours, &theirs) {
+            differ.push(format!("{}: {ours}, the kernel {theirs}", answer.knob));
+        }
+    }
+    assert!(kernel.knobs.len() >= 25, "only {} knobs were asked for", kernel.knobs.len());
+    assert_eq!(differ, [""; 0]);
+    silence_is_met_alike(&stack, &kernel.schedules);
+    the_syn_is_alike(&stack, &kernel.syn);
+}
+
+fn silence_is_met_alike(stack: &Stack, kernel: &Schedules) {
+    for (what, ours, theirs) in [
+        ("SYN", syn_times(stack, Side::Client), &kernel.syn),
+        ("SYN-ACK", syn_times(stack, Side::Server), &kernel.syn_ack),
+    ] {
+        println!("{what} at {theirs:?} s, ours at {ours:?}");
+        assert!(theirs.len() >= 4, "{what}: the kernel sent {theirs:?}");
+        for (pair, at) in theirs.windows(2).zip(ours.windows(2)) {
+            let (theirs, ours) = (pair[1] - pair[0], at[1] - at[0]);
+            // The wheel of the kernel's timers rounds up by an eighth at most; a busy machine adds.
+            assert!(
+                theirs > ours - 0.005 && theirs < ours * 1.125 + 0.15,
+                "{what}: {theirs} {ours}"
+            );
+        }
+        let seen_for = theirs.last().expect("at least four") + 0.3;
+        let ours = ours.iter().filter(|at| **at <= seen_for * 0.9).count();
+        assert!(theirs.len() >= ours, "{what}: the kernel sent {}, we {ours}", theirs.len());
+    }
+}
+
+/// When our SYN, or our SYN-ACK, leaves while nobody answers: the first ten, in seconds.
+fn syn_times(stack: &Stack, side: Side) -> Vec<f64> {
+    let id = EndpointId { flow: FlowId(0), side };
+    let (config, mechanisms) = (stack.config(), stack.mechanisms());
+    let start = Time::ZERO;
+    let mut connection = match side {
+        Side::Client => Connection::connect(config, mechanisms, id, Seq(1), start),
+        Side::Server => {
+            let mut listener = Connection::listen(config, mechanisms, id, Seq(1));
+            let syn = Segment { flags: Flags::SYN, window: 60_000, ..Segment::default() };
+            listener.handle_segment(start, &syn, Ecn::NotEct, &mut NoSink);
+            listener
+        }
+    };
+    let (mut now, mut times) = (start, Vec::new());
+    while times.len() < 10 {
+        while connection.poll_segment(now, &mut NoSink).is_some() {
+            times.push(now.saturating_since(start).as_secs_f64());
+        }
+        let Some(next) = connection.deadline() else { break };
+        now = next;
+        connection.handle_deadline(now, &mut NoSink);
+    }
+    times
+}
+
+fn the_syn_is_alike(stack: &Stack, kernel: &Syn) {
+    let id = EndpointId { flow: FlowId(0), side: Side::Client };
+    let (config, mechanisms) = (stack.config(), stack.mechanisms());
+    let mut client = Connection::connect(config, mechanisms, id, Seq(1), Time::ZERO);
+    let syn = client.poll_segment(Time::ZERO, &mut NoSink).expect("a SYN").segment;
+    let address = |text: &str| text.parse().expect("an address");
+    let endpoints = Endpoints { src: address("10.0.0.1:1"), dst: address("10.0.0.2:2") };
+    let mut bytes = Vec::new();
+    encode(endpoints, IpFields::default(), &syn, Payload::Zeros(0), &mut bytes).expect("it fits");
+    let ours = option_names(&bytes[40..]);
+    println!("SYN: {ours:?}, TTL {}, flags of IPv4 {:#x}", bytes[8], bytes[6]);
+    assert_eq!(ours, kernel.options, "the options and their order");
+    assert_eq!((bytes[8], bytes[6] & 0x40 != 0), (kernel.ttl, kernel.do_not_fragment));
+}
+
+/// The names the script has for the options of a SYN, as they stand.
+fn option_names(mut options: &[u8]) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    while let [kind, rest @ ..] = options {
+        let (name, len) = match kind {
+            0 => break,
+            1 => ("nop", 1),
+            2 => ("mss", usize::from(rest[0])),
+            3 => ("window scale", usize::from(rest[0])),
+            4 => ("sack permitted", usize::from(rest[0])),
+            8 => ("timestamps", usize::from(rest[0])),
+            _ => ("another", usize::from(rest[0])),
+        };
+        names.push(name);
+        options = &options[len..];
+    }
+    names
+}
+
+/// Every sysctl that the profile names as a source is one that the script asks about.
+#[test]
+fn every_sysctl_that_the_profile_names_is_asked() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/linux-profile.py");
+    let script = std::fs::read_to_string(script).expect("the script is there");
+    let profile = registry::profile("linux").expect("it is listed");
+    let stack = linux();
+    let mechanisms: [&Mechanism; 5] = [
+        stack.congestion.mechanism,
+        stack.loss.mechanism,
+        stack.recovery.mechanism,
+        stack.ack.mechanism,
+        stack.nagle.mechanism,
+    ];
+    let knobs = mechanisms.iter().flat_map(|mechanism| mechanism.knobs).chain(ENDPOINT.knobs);
+    let sources = knobs.map(|knob| knob.source);
+    let mut named = 0;
+    for source in profile.settings.iter().map(|setting| setting.source).chain(sources) {
+        for part in source.split("net.ipv4.").skip(1) {
+            let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            let name = &part[..end.unwrap_or(part.len())];
+            assert!(script.contains(name.trim_start_matches("tcp_")), "{name} is not asked");
+            named += 1;
+        }
+    }
+    assert!(named > 15, "{named}");
+}

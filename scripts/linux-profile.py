@@ -1,0 +1,394 @@
+#!/usr/bin/env python3
+"""What this machine's kernel says and does, knob by knob of `profile = "linux"`.
+
+    sudo python3 scripts/linux-profile.py [--json]
+
+In a network namespace of its own it reads the kernel's settings, asks fresh sockets, and plays a peer
+over a TUN device to see what leaves: the SYN, what becomes of it when nobody answers, the first
+flight, acknowledgments, TIME-WAIT. Ten seconds; nothing is left behind. The test
+crates/live/tests/linux_profile.rs compares the answers with the profile, docs/linux-profile.md shows
+them side by side.
+"""
+
+import json
+import os
+import re
+import select
+import socket
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path as File
+
+from linux_path import Host, Segment, checksum, tcp_info
+
+PEER, HOST = "10.79.0.2", "10.79.0.1"
+FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
+# Newer than Python's own names.
+TCP_RTO_MAX_MS, TCP_RTO_MIN_US, TCP_DELACK_MAX_US = 44, 45, 46
+ON = {0: "off", 1: "on"}
+
+
+def sysctl(name):
+    return File(f"/proc/sys/net/ipv4/{name}").read_text().split()
+
+
+class Answers:
+    """What the kernel said: knobs of the profile, and what has no knob."""
+
+    def __init__(self):
+        self.knobs, self.others = [], []
+
+    def knob(self, knob, value, how):
+        self.knobs.append({"knob": knob, "value": value, "how": how})
+
+    def other(self, what, value, how):
+        self.others.append({"what": what, "value": value, "how": how})
+
+    def setting(self, knob, name, meaning):
+        """A knob that is a sysctl: what its value is called here, or its digits and a unit."""
+        raw = int(sysctl(name)[0])
+        value = meaning(raw) if callable(meaning) else meaning.get(raw, f"({raw})")
+        self.knob(knob, value, f"net.ipv4.{name} = {raw}")
+
+
+def settings(answers):
+    """What the kernel keeps in files."""
+    for knob, name, meaning in [
+        ("sack", "tcp_sack", ON),
+        ("dsack", "tcp_dsack", ON),
+        ("timestamps", "tcp_timestamps", {0: "off", 1: "on", 2: "on"}),
+        ("window_scaling", "tcp_window_scaling", ON),
+        ("ecn", "tcp_ecn", {0: "off", 1: "on", 2: "accept"}),
+        ("frto", "tcp_frto", {0: "off", 1: "on", 2: "on"}),
+        ("idle_restart", "tcp_slow_start_after_idle", {0: "off", 1: "decay"}),
+        ("loss", "tcp_recovery", lambda bits: "rack" if bits & 1 else "fixed"),
+        ("loss.tlp", "tcp_early_retrans", {0: "off", 3: "on"}),
+        ("rto_min", "tcp_rto_min_us", lambda micros: f"{micros / 1000:g} ms"),
+        ("rto_max", "tcp_rto_max_ms", lambda millis: f"{millis / 1000:g} s"),
+        ("max_retransmissions", "tcp_retries2", str),
+        ("syn_ack_retransmissions", "tcp_synack_retries", str),
+        ("syn_linear_timeouts", "tcp_syn_linear_timeouts", str),
+        ("ack.sack_compression_delay", "tcp_comp_sack_delay_ns", lambda ns: f"{ns / 1e6:g} ms"),
+        ("ack.sack_compression_limit", "tcp_comp_sack_nr", str),
+        ("ack.pingpong_threshold", "tcp_pingpong_thresh", str),
+    ]:
+        answers.setting(knob, name, meaning)
+    tries, linear = (int(sysctl(f"tcp_{name}")[0]) for name in ("syn_retries", "syn_linear_timeouts"))
+    answers.knob("syn_retransmissions", str(tries + linear),
+                 f"net.ipv4.tcp_syn_retries = {tries}, and tcp_syn_linear_timeouts = {linear}")
+    for name in ("tcp_rmem", "tcp_wmem", "tcp_retries1", "tcp_orphan_retries", "tcp_fin_timeout",
+                 "tcp_keepalive_time", "tcp_keepalive_intvl", "tcp_keepalive_probes",
+                 "tcp_notsent_lowat", "tcp_invalid_ratelimit", "tcp_challenge_ack_limit",
+                 "tcp_moderate_rcvbuf", "tcp_reordering", "tcp_max_reordering", "tcp_min_rtt_wlen",
+                 "tcp_pacing_ss_ratio", "tcp_pacing_ca_ratio", "tcp_rfc1337", "tcp_mtu_probing",
+                 "tcp_fastopen", "tcp_no_metrics_save", "tcp_shrink_window", "tcp_adv_win_scale",
+                 "tcp_abort_on_overflow", "tcp_autocorking"):
+        answers.other(f"net.ipv4.{name}", " ".join(sysctl(name)), "sysctl")
+
+
+def cubic(answers):
+    """The module's constants, and what new connections get."""
+    module = File("/sys/module/tcp_cubic/parameters")
+    value = lambda name: int((module / name).read_text())
+    scale, beta, detect = value("bic_scale"), value("beta"), value("hystart_detect")
+    how = lambda name: f"/sys/module/tcp_cubic/parameters/{name} = {value(name)}"
+    answers.knob("congestion.c", f"{scale * 10 / 1024:.4f}", how("bic_scale"))
+    answers.knob("congestion.beta", f"{beta / 1024:.4f}", how("beta"))
+    answers.knob("congestion.fast_convergence", ON[value("fast_convergence")],
+                 how("fast_convergence"))
+    word = {1: "train", 2: "delay", 3: "delay-and-train"}[detect] if value("hystart") else "off"
+    answers.knob("congestion.hystart", word, f"{how('hystart')}, hystart_detect = {detect}")
+    chosen = sysctl("tcp_congestion_control")[0]
+    available = sysctl("tcp_available_congestion_control")
+    # What a machine's owner has chosen is no property of the kernel; a new namespace inherits it.
+    answers.knob("congestion", "cubic" if "cubic" in available else chosen,
+                 f"net.ipv4.tcp_congestion_control = {chosen}, available: {', '.join(available)}")
+
+
+def fresh_socket(answers):
+    """What a socket has before it does anything."""
+    sock = socket.socket()
+    tcp = lambda option: sock.getsockopt(socket.IPPROTO_TCP, option)
+    info = tcp_info(sock)
+    answers.knob("rto_initial", f"{info['rto'] / 1e6:g} s", f"TCP_INFO of a new socket: rto "
+                 f"{info['rto']} us")
+    answers.other("cwnd of a new socket", info["snd_cwnd"], "TCP_INFO")
+    answers.other("reordering of a new socket", info["reordering"], "TCP_INFO")
+    for name, option in [("TCP_KEEPIDLE", socket.TCP_KEEPIDLE), ("TCP_KEEPINTVL", socket.TCP_KEEPINTVL),
+                         ("TCP_KEEPCNT", socket.TCP_KEEPCNT), ("TCP_LINGER2", socket.TCP_LINGER2),
+                         ("TCP_USER_TIMEOUT", socket.TCP_USER_TIMEOUT), ("TCP_MAXSEG", socket.TCP_MAXSEG),
+                         ("TCP_SYNCNT", socket.TCP_SYNCNT), ("TCP_NODELAY", socket.TCP_NODELAY),
+                         ("TCP_QUICKACK", socket.TCP_QUICKACK), ("TCP_RTO_MAX_MS", TCP_RTO_MAX_MS),
+                         ("TCP_RTO_MIN_US", TCP_RTO_MIN_US), ("TCP_DELACK_MAX_US", TCP_DELACK_MAX_US)]:
+        try:
+            answers.other(name, tcp(option), "getsockopt")
+        except OSError:
+            answers.other(name, "unknown here", "getsockopt")
+    for name in ("SO_KEEPALIVE", "SO_RCVBUF", "SO_SNDBUF"):
+        answers.other(name, sock.getsockopt(socket.SOL_SOCKET, getattr(socket, name)), "getsockopt")
+    # Times are kept in whole ticks: what is set comes back rounded up.
+    kept = set()
+    for micros in range(50_000, 75_000, 500):
+        sock.setsockopt(socket.IPPROTO_TCP, TCP_RTO_MIN_US, micros)
+        kept.add(tcp(TCP_RTO_MIN_US))
+    kept = sorted(kept)
+    tick = min(later - earlier for earlier, later in zip(kept, kept[1:]))
+    answers.knob("ack.tick", f"{tick / 1000:g} ms", f"TCP_RTO_MIN_US reads in steps of {tick} us")
+    sock.close()
+
+
+class Peer:
+    """The other end of the TUN device; what the kernel sends is kept with the time it came."""
+
+    def __init__(self, host):
+        self.tun, self.came = host.tun, []
+
+    def take(self, until):
+        """Takes in what comes until then."""
+        while (left := until - time.monotonic()) > 0:
+            if not select.select([self.tun], [], [], left)[0]:
+                return
+            packet, now = os.read(self.tun, 70000), time.monotonic()
+            if packet[0] >> 4 == 4 and packet[9] == 6:
+                self.came.append((now, packet))
+
+    def of(self, port):
+        """What came to or from this port of ours: (time, Segment)."""
+        ports = lambda packet: struct.unpack("!HH", packet[20:24])
+        return [(at, Segment(packet)) for at, packet in self.came if port in ports(packet)[1:]]
+
+    def wait(self, port, wanted, seconds=2.0):
+        """The next segment to this port of ours that is wanted."""
+        seen, end = len(self.of(port)), time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.take(min(end, time.monotonic() + 0.002))
+            for at, segment in self.of(port)[seen:]:
+                if wanted(segment):
+                    return at, segment
+        sys.exit(f"the kernel does not answer at port {port}")
+
+    def send(self, ports, seq, ack, flags, payload=b"", options=b"", window=65535):
+        ours, theirs = ports
+        head = struct.pack("!HHIIBBHHH", ours, theirs, seq & 0xFFFFFFFF, ack & 0xFFFFFFFF,
+                           (20 + len(options)) << 2, flags, window, 0, 0) + options
+        ends = socket.inet_aton(PEER) + socket.inet_aton(HOST)
+        pseudo = ends + struct.pack("!BBH", 0, 6, len(head) + len(payload))
+        head = head[:16] + struct.pack("!H", checksum(pseudo + head + payload)) + head[18:]
+        ip = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(head) + len(payload), 0, 0, 64, 6, 0) + ends
+        os.write(self.tun, ip[:10] + struct.pack("!H", checksum(ip)) + ip[12:] + head + payload)
+
+
+def option_names(options):
+    """The options' names in order, as they stand."""
+    names, at = [], 0
+    known = {2: "mss", 3: "window scale", 4: "sack permitted", 8: "timestamps"}
+    while at < len(options) and options[at] != 0:
+        if options[at] == 1:
+            at, _ = at + 1, names.append("nop")
+            continue
+        names.append(known.get(options[at], str(options[at])))
+        at += max(2, options[at + 1])
+    return names
+
+
+def dial(port):
+    """A socket of the kernel's on its way to our port."""
+    sock = socket.socket()
+    # In a namespace the default may be set to unrestricted controls only; for a socket all will do.
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic")
+    sock.setblocking(False)
+    sock.connect_ex((PEER, port))
+    return sock
+
+
+# MSS, SACK permitted, window scale 7: what the peer says in its SYN.
+OPTIONS = bytes([2, 4, 5, 180, 1, 1, 4, 2, 1, 3, 3, 7])
+
+
+class Connection:
+    """A connection that the kernel opens to a port of ours; no timestamps, so that segments are
+    of a round size, and a handshake long enough that no probe is sent meanwhile."""
+
+    def __init__(self, peer, port):
+        self.peer, self.port, self.sock = peer, port, dial(port)
+        _, syn = peer.wait(port, lambda segment: segment.flags & SYN)
+        peer.take(time.monotonic() + 0.06)
+        self.theirs = struct.unpack("!H", syn.packet[20:22])[0]
+        self.irs, self.iss = syn.seq, 5000
+        self.ports = (port, self.theirs)
+        self.acked = self.irs + 1
+        peer.send(self.ports, self.iss, self.irs + 1, SYN | ACK, options=OPTIONS)
+        peer.wait(port, lambda segment: segment.flags & ACK)
+        self.sent = 0
+
+    def data(self):
+        return [(at, segment) for at, segment in self.peer.of(self.port) if segment.payload]
+
+    def acknowledge(self, upto, **more):
+        self.peer.send(self.ports, self.iss + 1 + self.sent, upto, ACK, **more)
+
+    def give(self, octets, flags=ACK):
+        self.peer.send(self.ports, self.iss + 1 + self.sent, self.acked, flags, b"x" * octets)
+        self.sent += octets
+
+
+def first_flight(answers, peer):
+    connection = Connection(peer, 9001)
+    start = time.monotonic()
+    connection.sock.send(b"y" * 100_000)
+    peer.take(start + 0.05)
+    data = connection.data()
+    payloads = {segment.payload for _, segment in data}
+    # Without offload to the device each packet is a segment; a batch would show as a larger one.
+    segments = sum(-(-segment.payload // 1460) for _, segment in data)
+    answers.knob("initial_window", str(segments), f"{segments} segments leave at once to a peer "
+                 "that says nothing more")
+    spread = (data[-1][0] - data[0][0]) * 1000
+    answers.other("how long the first flight takes to leave", f"{spread:.1f} ms",
+                  f"TUN; packets of {sorted(payloads)} octets")
+    info = tcp_info(connection.sock)
+    answers.other("timeout after a handshake of 60 ms", f"{info['rto'] / 1000:g} ms",
+                  f"TCP_INFO; rtt {info['rtt'] / 1000:.1f} ms")
+    connection.sock.close()
+
+
+def minshall(answers, peer):
+    """A full segment and a small one are out at once under Minshall's rule; the second small one
+    waits for the first, and for nothing under no rule."""
+    connection = Connection(peer, 9002)
+    connection.sock.send(b"y" * 1560)
+    peer.take(time.monotonic() + 0.02)
+    first = len(connection.data())
+    connection.sock.send(b"y" * 100)
+    peer.take(time.monotonic() + 0.02)
+    second = len(connection.data()) - first
+    word = {(2, 0): "minshall", (1, 0): "on", (2, 1): "off"}.get((first, second), "?")
+    answers.knob("nagle", word, f"of 1460 and 100 octets {first} segments leave at once, of 100 "
+                 f"more {second}")
+    connection.sock.close()
+
+
+def delayed(answers, peer):
+    """Small segments that nobody reads: how many are acknowledged at once, and how long the next
+    waits."""
+    connection = Connection(peer, 9003)
+    waits = []
+    for _ in range(19):
+        at = time.monotonic()
+        connection.give(100, ACK | PSH)
+        came, _ = peer.wait(9003, lambda segment: segment.flags & ACK)
+        waits.append((came - at) * 1000)
+        peer.take(time.monotonic() + 0.004)
+    at_once = next((n for n, wait in enumerate(waits) if wait > 8), len(waits))
+    answers.knob("ack.quick_ack_limit", str(at_once), f"small segments {at_once} and fewer are "
+                 f"acknowledged at once, the next after {waits[min(at_once, 18)]:.0f} ms")
+    connection.sock.close()
+
+
+def time_wait(answers, peer):
+    """The kernel closes first; what its table says of the time that is left."""
+    connection = Connection(peer, 9004)
+    connection.sock.close()
+    _, fin = peer.wait(9004, lambda segment: segment.flags & FIN)
+    half = timer_of("fin-wait-2", connection, fin.seq + 1, ACK)
+    answers.other("FIN-WAIT-2 without an owner lasts", f"{half} s", "ss --options")
+    whole = timer_of("time-wait", connection, fin.seq + 1, FIN | ACK)
+    answers.knob("time_wait", f"{whole} s", f"ss --options: timewait, rounded up from what is left")
+
+
+def timer_of(state, connection, ack, flags):
+    """Sends this, and reads how many seconds the state it leads to will last."""
+    connection.peer.send(connection.ports, connection.iss + 1, ack, flags)
+    listed = ""
+    end = time.monotonic() + 1
+    while time.monotonic() < end and "timewait," not in listed:
+        connection.peer.take(time.monotonic() + 0.01)
+        listed = subprocess.run(["ss", "-Htno", "state", state], capture_output=True, text=True,
+                                check=True).stdout
+        listed = "\n".join(line for line in listed.splitlines() if f":{connection.port} " in line)
+    left = re.search(r"timewait,(?:(\d+)min)?(?:(\d+)(?:\.\d+)?sec)?", listed)
+    minutes, seconds = (int(part or 0) for part in left.groups())
+    return minutes * 60 + seconds + 1 if seconds else minutes * 60
+
+
+def challenges(answers, peer):
+    """Resets inside the window but not at its edge, and SYNs: how many challenges, how far apart."""
+    connection = Connection(peer, 9006)
+    before = len(peer.of(9006))
+    start = time.monotonic()
+    while time.monotonic() < start + 1.2:
+        peer.send(connection.ports, connection.iss + 1000, 0, RST)
+        peer.take(time.monotonic() + 0.02)
+    times = [f"{(at - start) * 1000:.0f}" for at, _ in peer.of(9006)[before:]]
+    answers.other("challenges to a reset every 20 ms, after", " ".join(times) + " ms", "TUN")
+    connection.sock.close()
+
+
+def silence(answers, peer, syn, listener_port, started, seconds):
+    """SYNs and SYN-ACKs that nobody answers, each since its first."""
+    peer.take(started + seconds)
+    schedules = {}
+    for name, port, flags in [("syn", syn, SYN), ("syn_ack", listener_port, SYN | ACK)]:
+        times = [at for at, segment in peer.of(port) if segment.flags & (SYN | ACK) == flags]
+        schedules[name] = [round(at - times[0], 3) for at in times]
+        shown = ", ".join(f"{at:.2f}" for at in schedules[name])
+        answers.other(f"{name.upper().replace('_', '-')} to a silent peer leaves at", f"{shown} s",
+                      f"TUN, {seconds} s long")
+    return schedules
+
+
+def the_syn(answers, peer, port):
+    segments = [segment for _, segment in peer.of(port) if segment.flags & SYN]
+    syn, again = segments[0], segments[1]
+    mss, = struct.unpack("!H", syn.option(2))
+    answers.knob("mss", f"{mss} B", f"the SYN over an MTU of 1500: {mss}")
+    stamp = lambda segment: struct.unpack("!I", segment.option(8)[:4])[0]
+    times = [at for at, segment in peer.of(port) if segment.flags & SYN]
+    tick = (times[1] - times[0]) * 1000 / (stamp(again) - stamp(syn))
+    answers.knob("clock_granularity", f"{tick:.1f} ms".replace(".0 ", " "), "stamps of two SYNs: "
+                 f"{stamp(again) - stamp(syn)} ticks in {(times[1] - times[0]) * 1000:.0f} ms")
+    return {"options": option_names(syn.options), "window": syn.window, "mss": mss,
+            "window_scale": syn.option(3)[0], "ttl": syn.packet[8],
+            "flags": syn.flags, "do_not_fragment": bool(syn.packet[6] & 0x40)}
+
+
+def main():
+    # The options and settings of these years are asked about; the profile is of a kernel of 2025.
+    release = os.uname().release
+    if tuple(map(int, re.match(r"(\d+)\.(\d+)", release).groups())) < (6, 15):
+        sys.exit(f"an older kernel than the profile's: {release}")
+    host = Host(HOST, PEER, {})
+    answers = Answers()
+    settings(answers)
+    cubic(answers)
+    fresh_socket(answers)
+    peer = Peer(host)
+    started = time.monotonic()
+    silent = dial(9000)
+    listener = socket.socket()
+    listener.bind((HOST, 7000))
+    listener.listen()
+    peer.send((9005, 7000), 100, 0, SYN, options=OPTIONS)
+    for part in (first_flight, minshall, delayed, time_wait, challenges):
+        part(answers, peer)
+    schedules = silence(answers, peer, 9000, 9005, started, 9)
+    syn = the_syn(answers, peer, 9000)
+    for name, value in syn.items():
+        answers.other(f"SYN: {name.replace('_', ' ')}",
+                      ", ".join(value) if isinstance(value, list) else value, "TUN")
+    silent.close()
+    found = {"kernel": release, "knobs": answers.knobs, "others": answers.others,
+             "schedules": schedules, "syn": syn}
+    if "--json" in sys.argv:
+        print(json.dumps(found))
+        return
+    print(f"Linux {found['kernel']}")
+    for answer in answers.knobs + answers.others:
+        name = answer.get("knob") or answer["what"]
+        print(f"  {name:34} {answer['value']!s:28} {answer['how']}")
+
+
+if __name__ == "__main__":
+    main()
