@@ -9,8 +9,8 @@ use crate::recovery::Recovery;
 use crate::registry;
 use crate::rtt::RtoBounds;
 use crate::sender::{
-    ClosedWindow, CwndUse, DuplicateReports, FrtoUse, IdleRestart, Pacing, ShrunkWindow,
-    TimeoutInRecovery, UndoGrowth,
+    ClosedWindow, CwndUse, DuplicateReports, FrtoUse, IdleRestart, InitialWindowBound, Pacing,
+    ShrunkWindow, TimeoutInRecovery, UndoGrowth,
 };
 use crate::words::{Worded, worded};
 use ackord_units::{Bytes, Choice, Span};
@@ -23,6 +23,10 @@ pub struct Config {
     pub mss: Bytes,
     /// Initial congestion window in segments.
     pub initial_window_segments: u64,
+    /// What bounds it in octets.
+    pub initial_window_bound: InitialWindowBound,
+    /// How often a SYN may be sent again before the initial window is one segment.
+    pub syn_losses_tolerated: u32,
     /// Bound on what is in flight, in segments.
     pub max_window_segments: Option<u64>,
     /// What the receiver can hold.
@@ -63,7 +67,7 @@ pub struct Config {
     pub syn_linear_timeouts: u32,
     /// Length of TIME-WAIT.
     pub time_wait: Span,
-    /// Which IP the connection runs over; bounds nothing, but is kept with the connection.
+    /// Which IP the connection runs over: says which MSS a peer has that does not say.
     pub ip: IpVersion,
 }
 
@@ -137,6 +141,8 @@ impl Config {
         Config {
             mss: knobs.bytes("mss"),
             initial_window_segments: registry::count(choice, "initial_window"),
+            initial_window_bound: knobs.word("initial_window_bound"),
+            syn_losses_tolerated: knobs.times("syn_losses_tolerated"),
             max_window_segments: knobs.optional_count("max_window"),
             receive_buffer: knobs.bytes("receive_buffer"),
             send_buffer: knobs.bytes("send_buffer"),

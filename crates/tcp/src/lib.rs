@@ -40,7 +40,7 @@ pub use connection::{AgreedOptions, CloseReason, Connection, Repair, Snapshot, S
 pub use ecn::{EcnUse, MarkSeen, Outbound};
 pub use rtt::{RtoBounds, RttEstimator, Variance, Window};
 pub use sender::{
-    ClosedWindow, CwndUse, DuplicateReports, FrtoUse, IdleRestart, Pacing, ShrunkWindow,
-    TimeoutInRecovery, UndoGrowth,
+    ClosedWindow, CwndUse, DuplicateReports, FrtoUse, IdleRestart, InitialWindowBound, Pacing,
+    ShrunkWindow, TimeoutInRecovery, UndoGrowth,
 };
 pub use ts_clock::TimestampEcho;

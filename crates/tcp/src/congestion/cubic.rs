@@ -4,7 +4,7 @@
 //! The cube root is our own (Newton's method), so that every platform gives the same bits.
 //! Slow start may be left early by `hystart.rs`.
 
-use super::hystart::{HyStart, SlowStartPace, SlowStartWatch};
+use super::hystart::{HyStart, SlowStart, SlowStartPace, SlowStartWatch};
 use super::{
     AckSample, CongestionControl, CongestionEvent, Established, Growth, Repair, SendLimit,
     TimeoutOrder, Window,
@@ -38,7 +38,7 @@ pub enum CubicRules {
     /// RFC 9438.
     Rfc,
     /// Linux's: alpha_cubic never becomes one (§4.3); while no window of a loss is known cwnd grows
-    /// by a twentieth a round trip at least; a timeout forgets that window for good, also if it is
+    /// by a twentieth a round trip at least; the window a timeout forgets stays forgotten if it is
     /// undone; and the curve is looked up the least round trip ahead, not SRTT (§4.2).
     Linux,
 }
@@ -60,8 +60,10 @@ pub enum FastConvergence {
 pub struct Cubic {
     knobs: CubicKnobs,
     window: Window,
-    /// W_max in segments, once there was a loss.
+    /// W_max in segments, once there was a loss; unknown again after a timeout (§4.8).
     w_max: Option<f64>,
+    /// cwnd_prior: cwnd in segments when ssthresh was last set, once it was.
+    cwnd_prior: Option<f64>,
     /// The congestion avoidance stage under way; nothing before its first acknowledgment.
     epoch: Option<Epoch>,
     /// Growth that does not yet make a whole octet; by Linux's rules, segments acknowledged that
@@ -78,6 +80,7 @@ pub struct Cubic {
 #[derive(Clone, Copy, Debug)]
 struct Prior {
     w_max: Option<f64>,
+    cwnd_prior: Option<f64>,
     epoch: Option<Epoch>,
     carried: f64,
 }
@@ -92,7 +95,7 @@ struct Epoch {
     origin: f64,
     /// The window Reno would have, in segments (§4.3).
     w_est: f64,
-    /// W_max, or cwnd at the start if there is none, in segments.
+    /// cwnd when ssthresh was last set, or at the start if it never was, in segments.
     cwnd_prior: f64,
     /// cwnd at the start, in segments.
     from: f64,
@@ -106,6 +109,7 @@ impl Cubic {
             knobs,
             window: Window::new(),
             w_max: None,
+            cwnd_prior: None,
             epoch: None,
             carried: 0.0,
             prior: None,
@@ -121,14 +125,15 @@ impl Cubic {
 
     fn begin_epoch(&self, now: Time) -> Epoch {
         let cwnd = self.cwnd_segments();
-        // Without an earlier loss (slow start left by other means) the plateau is here (§4.8).
+        // Without an earlier loss (slow start left by other means, §4.10), and after a timeout
+        // (§4.8), the plateau is here.
         let origin = self.w_max.unwrap_or(cwnd).max(cwnd);
         Epoch {
             started_at: now,
             k: cube_root((origin - cwnd) / self.knobs.c),
             origin,
             w_est: cwnd,
-            cwnd_prior: self.w_max.unwrap_or(cwnd),
+            cwnd_prior: self.cwnd_prior.unwrap_or(cwnd),
             from: cwnd,
         }
     }
@@ -198,9 +203,13 @@ impl Cubic {
     }
 
     fn slow_start(&mut self, now: Time, ack: &AckSample) {
-        let Window { smss, cwnd, ssthresh } = self.window;
-        let step = self.knobs.growth.slow_start_step(ack.acked, smss);
-        match self.watch.on_ack(now, ack, cwnd, smss) {
+        let Window { smss, cwnd, ssthresh, after } = self.window;
+        let initial = ssthresh == Bytes::MAX;
+        let step = match self.watch.limit(smss, initial) {
+            Some(limit) => ack.acked.min(limit),
+            None => self.knobs.growth.slow_start_step(ack.acked, smss, after),
+        };
+        match self.watch.on_ack(now, ack, SlowStart { cwnd, smss, initial }) {
             SlowStartPace::Full => {
                 self.window.slow_start_by(step);
                 let left = self.knobs.growth.left_over(ack.acked, self.window.cwnd - cwnd);
@@ -210,15 +219,19 @@ impl Cubic {
             }
             SlowStartPace::Divided(divisor) => self.window.slow_start_by(step / divisor),
             // RFC 9406 §4.2: ssthresh = cwnd; congestion avoidance begins with the next.
-            SlowStartPace::Leave => self.window.ssthresh = cwnd.max(smss * 2),
+            SlowStartPace::Leave => {
+                self.window.ssthresh = cwnd.max(smss * 2);
+                self.cwnd_prior = Some(self.cwnd_segments());
+            }
         }
     }
 
     fn reduce(&mut self, flight_size: Bytes, beta: f64) {
         self.watch.restart();
-        let Cubic { w_max, epoch, carried, .. } = *self;
-        self.prior = Some(Prior { w_max, epoch, carried });
+        let Cubic { w_max, cwnd_prior, epoch, carried, .. } = *self;
+        self.prior = Some(Prior { w_max, cwnd_prior, epoch, carried });
         let cwnd = self.cwnd_segments();
+        self.cwnd_prior = Some(cwnd);
         let gives_way = self.knobs.fast_convergence == FastConvergence::On
             && self.w_max.is_some_and(|w_max| cwnd < w_max);
         // §4.7: W_max = cwnd * (1 + beta) / 2 while the window is falling.
@@ -232,6 +245,7 @@ impl Cubic {
 impl CongestionControl for Cubic {
     fn on_established(&mut self, _now: Time, sizes: Established) {
         self.window.establish(sizes);
+        self.watch.establish(sizes.bursts);
     }
 
     fn on_ack(&mut self, now: Time, ack: &AckSample) {
@@ -270,16 +284,19 @@ impl CongestionControl for Cubic {
                     self.reduce(flight_size, self.knobs.beta);
                 }
                 self.epoch = None;
-                self.window.cwnd = self.window.smss;
+                self.window.time_out();
+                // §4.8: the curve begins at its plateau, wherever slow start ends.
+                self.w_max = None;
                 if self.knobs.rules == CubicRules::Linux {
-                    (self.w_max, self.prior, self.least_rtt) = (None, None, None);
+                    (self.prior, self.least_rtt) = (None, None);
                 }
             }
             CongestionEvent::Undone { cwnd, ssthresh } => {
                 self.window.set(cwnd, ssthresh);
                 // §4.9.2: W_max and the epoch are those of before, as if nothing had happened.
-                if let Some(Prior { w_max, epoch, carried }) = self.prior.take() {
-                    (self.w_max, self.epoch, self.carried) = (w_max, epoch, carried);
+                if let Some(Prior { w_max, cwnd_prior, epoch, carried }) = self.prior.take() {
+                    (self.w_max, self.cwnd_prior) = (w_max, cwnd_prior);
+                    (self.epoch, self.carried) = (epoch, carried);
                 }
             }
             CongestionEvent::Restart { cwnd, ssthresh } => {
@@ -324,7 +341,7 @@ mod tests {
     use super::super::{Repair, testing::*};
     use super::*;
 
-    const PER_BYTE: Growth = Growth::PerByte { limit_segments: 2 };
+    const PER_BYTE: Growth = Growth::per_byte(2);
 
     fn cubic() -> Cubic {
         let fast_convergence = FastConvergence::On;
@@ -395,6 +412,49 @@ mod tests {
             disturbed.on_ack(at(acks), &ack_of(1000));
             assert_eq!(disturbed.cwnd(), undisturbed.cwnd());
         }
+    }
+
+    /// §4.8: after a timeout the curve starts at its plateau (K = 0), where slow start ended; what
+    /// the window was before has no part in it. Undone (§4.9.1), it has again.
+    #[test]
+    fn after_a_timeout_the_curve_starts_where_slow_start_ended() {
+        let mut cubic = cubic();
+        for _ in 0..90 {
+            cubic.on_ack(Time::ZERO, &ack_of(1000));
+        }
+        let before = (cubic.cwnd(), cubic.ssthresh());
+        cubic.on_congestion(Time::ZERO, timeout(100_000, TimeoutOrder::First));
+        assert_eq!((cubic.cwnd(), cubic.ssthresh()), (Bytes(1000), Bytes(70_000)));
+        let mut undone = cubic.clone();
+        undone.on_congestion(
+            Time::ZERO,
+            CongestionEvent::Undone { cwnd: before.0, ssthresh: before.1 },
+        );
+        assert_eq!(undone.w_max, None, "there was no loss before");
+        let rtt = Some(Span::from_millis(400));
+        let at = |acks: u64| Time::ZERO + Span::from_millis(4 * acks);
+        for acks in 1..=1_500 {
+            cubic.on_ack(at(acks), &AckSample { rtt, srtt: rtt, ..ack_of(1000) });
+        }
+        let epoch = cubic.epoch.expect("congestion avoidance");
+        assert_eq!((epoch.k, epoch.origin), (0.0, 70.0));
+        // Eq. 1 with K = 0: 70 + 0.4 t^3, far below the concave way back to a hundred.
+        let t = (at(1_500) - epoch.started_at).as_secs_f64();
+        let cwnd = cubic.cwnd().get() as f64 / 1000.0;
+        let curve = 70.0 + 0.4 * t * t * t;
+        assert!((cwnd - curve.max(epoch.w_est)).abs() < 12.0, "{cwnd}, not {curve}");
+    }
+
+    /// §4.3: alpha becomes one at the window of before the reduction, also where fast convergence
+    /// takes the plateau for lower.
+    #[test]
+    fn reno_friendly_growth_quickens_at_the_window_of_before_the_reduction() {
+        let mut cubic = cubic();
+        cubic.on_congestion(Time::ZERO, loss(10_000, Repair::FastRecovery));
+        cubic.on_congestion(Time::ZERO, loss(7_000, Repair::FastRecovery));
+        assert!((cubic.w_max.expect("set") - 7.0 * 0.85).abs() < 1e-9);
+        cubic.on_ack(Time::ZERO, &ack_of(1000));
+        assert_eq!(cubic.epoch.expect("begun").cwnd_prior, 7.0);
     }
 
     #[test]

@@ -11,22 +11,42 @@ pub enum Growth {
     PerAck,
     /// The octets it acknowledges count (RFC 3465).
     PerByte {
-        /// L: in slow start at most so many segments' worth for one acknowledgment (§2.2). It is
-        /// not lowered to one after a timeout, as §2.3 asks.
+        /// L: in slow start at most so many segments' worth for one acknowledgment (§2.2).
         limit_segments: u64,
+        /// The same in the slow start that follows a timeout, where §2.3 asks for one.
+        limit_after_timeout_segments: u64,
     },
     /// The same without a limit, and nothing of an acknowledgment is lost: what slow start leaves
     /// over counts beyond ssthresh, where one that covers several windows counts for each.
     PerSegment,
 }
 
+/// What a slow start follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SlowStartAfter {
+    /// A retransmission timeout: an acknowledgment may cover much that has left the network long ago.
+    Timeout,
+    /// The handshake, an idle time, or a loss detected otherwise.
+    Other,
+}
+
 impl Growth {
+    /// Growth per octet with the same limit always.
+    pub const fn per_byte(limit_segments: u64) -> Growth {
+        Growth::PerByte { limit_segments, limit_after_timeout_segments: limit_segments }
+    }
+
     /// What an acknowledgment of `acked` octets counts for in slow start.
-    pub(crate) fn slow_start_step(self, acked: Bytes, smss: Bytes) -> Bytes {
-        match self {
-            Growth::PerAck => smss,
-            Growth::PerByte { limit_segments } => acked.min(smss * limit_segments),
-            Growth::PerSegment => acked,
+    pub(crate) fn slow_start_step(self, acked: Bytes, smss: Bytes, after: SlowStartAfter) -> Bytes {
+        match (self, after) {
+            (Growth::PerAck, _) => smss,
+            (Growth::PerByte { limit_segments, .. }, SlowStartAfter::Other) => {
+                acked.min(smss * limit_segments)
+            }
+            (Growth::PerByte { limit_after_timeout_segments, .. }, SlowStartAfter::Timeout) => {
+                acked.min(smss * limit_after_timeout_segments)
+            }
+            (Growth::PerSegment, _) => acked,
         }
     }
 
@@ -116,8 +136,9 @@ mod tests {
     #[test]
     fn per_byte_avoidance_is_exact_for_any_size_of_acknowledgment() {
         for size in [1, 536, 1000, 1460, 2920, 7300] {
-            let mut window = Window { smss: Bytes(1460), cwnd: Bytes(14_600), ssthresh: Bytes(2) };
-            let mut increase = Increase::new(Growth::PerByte { limit_segments: 2 });
+            let (smss, cwnd) = (Bytes(1460), Bytes(14_600));
+            let mut window = Window { smss, cwnd, ssthresh: Bytes(2), ..Window::new() };
+            let mut increase = Increase::new(Growth::per_byte(2));
             let (mut acked, mut due) = (0u64, 0u64);
             for windows in 0..30 {
                 due += 14_600 + 1460 * windows;
@@ -136,30 +157,49 @@ mod tests {
     /// four windows of two.
     #[test]
     fn per_segment_nothing_of_an_acknowledgment_is_lost() {
-        let window = Window { smss: Bytes(1000), cwnd: Bytes(1000), ssthresh: Bytes(2000) };
+        let (smss, cwnd) = (Bytes(1000), Bytes(1000));
+        let window = Window { smss, cwnd, ssthresh: Bytes(2000), ..Window::new() };
         let grown = |growth| {
             let mut window = window;
             Increase::new(growth).grow(&mut window, Bytes(10_000));
             window.cwnd
         };
         assert_eq!(grown(Growth::PerSegment), Bytes(6000));
-        assert_eq!(grown(Growth::PerByte { limit_segments: 1000 }), Bytes(2000));
+        assert_eq!(grown(Growth::per_byte(1000)), Bytes(2000));
         // Segment by segment it makes no difference.
         let one_by_one = |growth| {
             let (mut window, mut increase) = (window, Increase::new(growth));
             (0..100).for_each(|_| increase.grow(&mut window, Bytes(1000)));
             window.cwnd
         };
-        let per_byte = Growth::PerByte { limit_segments: 2 };
+        let per_byte = Growth::per_byte(2);
         assert_eq!(one_by_one(Growth::PerSegment), one_by_one(per_byte));
     }
 
     #[test]
     fn slow_start_counts_at_most_l_segments_of_an_acknowledgment() {
         for (limit_segments, step) in [(1, 1000), (2, 2000), (3, 3000), (8, 3000)] {
-            let growth = Growth::PerByte { limit_segments };
-            assert_eq!(growth.slow_start_step(Bytes(3000), Bytes(1000)), Bytes(step));
+            let growth = Growth::per_byte(limit_segments);
+            let counted = growth.slow_start_step(Bytes(3000), Bytes(1000), SlowStartAfter::Other);
+            assert_eq!(counted, Bytes(step));
         }
-        assert_eq!(Growth::PerAck.slow_start_step(Bytes(3000), Bytes(1000)), Bytes(1000));
+        let per_ack = Growth::PerAck;
+        let counted = per_ack.slow_start_step(Bytes(3000), Bytes(1000), SlowStartAfter::Other);
+        assert_eq!(counted, Bytes(1000));
+    }
+
+    /// RFC 3465 §2.3: one segment in the slow start after a timeout, the ordinary limit in others.
+    #[test]
+    fn after_a_timeout_another_limit_holds_until_another_slow_start() {
+        let growth = Growth::PerByte { limit_segments: 2, limit_after_timeout_segments: 1 };
+        let mut window = Window { smss: Bytes(1000), cwnd: Bytes(10_000), ..Window::new() };
+        window.slow_start(Bytes(3000), growth);
+        assert_eq!(window.cwnd, Bytes(12_000));
+        window.time_out();
+        window.slow_start(Bytes(3000), growth);
+        assert_eq!(window.cwnd, Bytes(2000));
+        window.set(Bytes(10_000), Bytes::MAX);
+        window.slow_start(Bytes(3000), growth);
+        assert_eq!(window.cwnd, Bytes(12_000));
     }
 }

@@ -5,10 +5,10 @@
 //! time, or when a round's smallest round-trip time exceeds it by an eighth. `plus-plus` is
 //! RFC 9406: a rise of the delay leads to Conservative Slow Start, from which a fall leads back.
 //!
-//! Departure: RFC 9406 counts samples of the round trip for each acknowledgment, as here, but
-//! advises L = 8 without pacing; L is the control's `abc_limit`.
+//! HyStart++ watches the first slow start only, that before any ssthresh is known, and counts octets
+//! with a limit of its own for each acknowledgment, whatever the control's growth (§4.2, §4.3).
 
-use super::AckSample;
+use super::{AckSample, Bursts};
 use ackord_units::{Bytes, Seq, Span, Time};
 
 /// Which exit slow start has beside loss.
@@ -33,10 +33,20 @@ pub(crate) enum SlowStartPace {
     Leave,
 }
 
+/// The slow start under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SlowStart {
+    pub(crate) cwnd: Bytes,
+    pub(crate) smss: Bytes,
+    /// Whether it is the first: no ssthresh is known.
+    pub(crate) initial: bool,
+}
+
 /// The watch over one slow start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlowStartWatch {
     variant: HyStart,
+    bursts: Bursts,
     /// The smallest round-trip time seen.
     delay_min: Option<Span>,
     round: Option<Round>,
@@ -69,6 +79,8 @@ const RTT_DIVISOR: u64 = 8;
 /// CSS_GROWTH_DIVISOR and CSS_ROUNDS (RFC 9406 §4.3).
 const CSS_GROWTH_DIVISOR: u64 = 4;
 const CSS_ROUNDS: u32 = 5;
+/// L, in segments, where the sender is not paced; there is none where it is (RFC 9406 §4.3).
+const LIMIT_SEGMENTS: u64 = 8;
 
 fn tolerated_rise(base: Span) -> Span {
     (base / RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)
@@ -78,6 +90,7 @@ impl SlowStartWatch {
     pub(crate) fn new(variant: HyStart) -> SlowStartWatch {
         SlowStartWatch {
             variant,
+            bursts: Bursts::AtOnce,
             delay_min: None,
             round: None,
             last_round_min: None,
@@ -85,21 +98,36 @@ impl SlowStartWatch {
         }
     }
 
-    /// A loss has ended this slow start, or a timeout begins another.
-    pub(crate) fn restart(&mut self) {
-        let delay_min = self.delay_min;
-        *self = SlowStartWatch { delay_min, ..SlowStartWatch::new(self.variant) };
+    /// The handshake is complete.
+    pub(crate) fn establish(&mut self, bursts: Bursts) {
+        self.bursts = bursts;
     }
 
-    /// An acknowledgment in slow start, at a window of `cwnd`.
+    /// A loss has ended this slow start, or a timeout begins another.
+    pub(crate) fn restart(&mut self) {
+        let SlowStartWatch { delay_min, bursts, .. } = *self;
+        *self = SlowStartWatch { delay_min, bursts, ..SlowStartWatch::new(self.variant) };
+    }
+
+    /// What an acknowledgment counts for at most, where that is this variant's to say.
+    pub(crate) fn limit(&self, smss: Bytes, initial: bool) -> Option<Bytes> {
+        let own = self.variant == HyStart::PlusPlus && initial;
+        own.then_some(match self.bursts {
+            Bursts::AtOnce => smss * LIMIT_SEGMENTS,
+            Bursts::Paced => Bytes::MAX,
+        })
+    }
+
+    /// An acknowledgment in slow start.
     pub(crate) fn on_ack(
         &mut self,
         now: Time,
         ack: &AckSample,
-        cwnd: Bytes,
-        smss: Bytes,
+        slow_start: SlowStart,
     ) -> SlowStartPace {
-        if self.variant == HyStart::Off {
+        let SlowStart { cwnd, smss, initial } = slow_start;
+        // RFC 9406 §4.3: later ones end at the ssthresh that was found.
+        if self.variant == HyStart::Off || (self.variant == HyStart::PlusPlus && !initial) {
             return SlowStartPace::Full;
         }
         if let Some(rtt) = ack.rtt {
@@ -206,7 +234,8 @@ mod tests {
             let snd_nxt = end + 1000;
             let ack = AckSample { rtt, snd_una: at.1, snd_nxt, ..ack_of(1000) };
             let cwnd = Bytes(u64::from(segments) * 1000);
-            pace = watch.on_ack(at.0, &ack, cwnd, Bytes(1000));
+            let slow_start = SlowStart { cwnd, smss: Bytes(1000), initial: true };
+            pace = watch.on_ack(at.0, &ack, slow_start);
             if pace == SlowStartPace::Leave {
                 break;
             }
@@ -258,5 +287,17 @@ mod tests {
         round(&mut watch, &mut at, 20, 3_000, 80);
         round(&mut watch, &mut at, 20, 3_000, 90);
         assert_eq!(round(&mut watch, &mut at, 20, 3_000, 82), SlowStartPace::Full);
+    }
+
+    /// RFC 9406 §4.3: L = 8 without pacing, none with it; and only before any ssthresh is known.
+    #[test]
+    fn plus_plus_has_a_limit_of_its_own_in_the_first_slow_start() {
+        let mut watch = SlowStartWatch::new(HyStart::PlusPlus);
+        assert_eq!(watch.limit(Bytes(1000), true), Some(Bytes(8000)));
+        assert_eq!(watch.limit(Bytes(1000), false), None);
+        watch.establish(Bursts::Paced);
+        watch.restart();
+        assert_eq!(watch.limit(Bytes(1000), true), Some(Bytes::MAX));
+        assert_eq!(SlowStartWatch::new(HyStart::DelayAndTrain).limit(Bytes(1000), true), None);
     }
 }

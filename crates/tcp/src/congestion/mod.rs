@@ -30,6 +30,7 @@ mod westwood;
 pub use bbr::{Bbr, BbrKnobs};
 pub use cubic::{Cubic, CubicKnobs, CubicRules, FastConvergence};
 pub use growth::Growth;
+pub(crate) use growth::SlowStartAfter;
 pub use hystart::HyStart;
 pub use model::{
     Adjoins, AppLimited, CwndLimited, LostSegment, PathModel, RateSample, Repairing, SampleAdvice,
@@ -150,6 +151,17 @@ pub struct Established {
     pub iss: Seq,
     /// Whether the peer reports what arrives out of order.
     pub selective_acks: SelectiveAcks,
+    /// Whether what cwnd allows leaves all at once.
+    pub bursts: Bursts,
+}
+
+/// Whether what cwnd allows leaves all at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bursts {
+    /// It does.
+    AtOnce,
+    /// It is paced, whatever the control says of a rate.
+    Paced,
 }
 
 /// Whether both ends speak SACK (RFC 2018).
@@ -214,16 +226,19 @@ pub(crate) struct Window {
     pub(crate) smss: Bytes,
     pub(crate) cwnd: Bytes,
     pub(crate) ssthresh: Bytes,
+    /// What the slow start under way follows, or the last one.
+    pub(crate) after: SlowStartAfter,
 }
 
 impl Window {
     pub(crate) fn new() -> Window {
-        Window { smss: Bytes(1), cwnd: Bytes(1), ssthresh: Bytes::MAX }
+        let after = SlowStartAfter::Other;
+        Window { smss: Bytes(1), cwnd: Bytes(1), ssthresh: Bytes::MAX, after }
     }
 
     pub(crate) fn establish(&mut self, sizes: Established) {
         // RFC 5681 §3.1: the initial ssthresh should be arbitrarily high.
-        *self = Window { smss: sizes.smss, cwnd: sizes.initial_window, ssthresh: Bytes::MAX };
+        *self = Window { smss: sizes.smss, cwnd: sizes.initial_window, ..Window::new() };
     }
 
     pub(crate) fn in_slow_start(&self) -> bool {
@@ -232,7 +247,7 @@ impl Window {
 
     /// Slow-start growth, which never passes ssthresh.
     pub(crate) fn slow_start(&mut self, acked: Bytes, growth: Growth) {
-        let step = growth.slow_start_step(acked, self.smss);
+        let step = growth.slow_start_step(acked, self.smss, self.after);
         self.slow_start_by(step);
     }
 
@@ -259,8 +274,15 @@ impl Window {
         };
     }
 
+    /// The window after a timeout: LW is one full-sized segment (RFC 5681 §3.1).
+    pub(crate) fn time_out(&mut self) {
+        self.cwnd = self.smss;
+        self.after = SlowStartAfter::Timeout;
+    }
+
     /// The windows as the sender gives them: after an undone reduction, or an idle time.
     pub(crate) fn set(&mut self, cwnd: Bytes, ssthresh: Bytes) {
+        self.after = SlowStartAfter::Other;
         self.cwnd = cwnd.max(self.smss);
         self.ssthresh = ssthresh.max(self.smss * 2);
     }
@@ -293,6 +315,7 @@ pub(crate) mod testing {
             srtt: Some(Span::from_millis(100)),
             iss: Seq(4711),
             selective_acks: SelectiveAcks::Agreed,
+            bursts: Bursts::AtOnce,
         }
     }
 

@@ -56,8 +56,7 @@ impl CongestionControl for Reno {
                 if order == TimeoutOrder::First {
                     self.window.reduce_ssthresh(flight_size, 0.5);
                 }
-                // RFC 5681 §3.1: LW is one full-sized segment.
-                self.window.cwnd = self.window.smss;
+                self.window.time_out();
             }
             CongestionEvent::Undone { cwnd, ssthresh }
             | CongestionEvent::Restart { cwnd, ssthresh } => self.window.set(cwnd, ssthresh),
@@ -97,8 +96,8 @@ mod tests {
 
     #[test]
     fn per_byte_growth_does_not_depend_on_how_many_acknowledgments_carry_it() {
-        let mut every = established(Reno::new(Growth::PerByte { limit_segments: 2 }));
-        let mut second = established(Reno::new(Growth::PerByte { limit_segments: 2 }));
+        let mut every = established(Reno::new(Growth::per_byte(2)));
+        let mut second = established(Reno::new(Growth::per_byte(2)));
         for reno in [&mut every, &mut second] {
             reno.on_congestion(Time::ZERO, loss(20_000, Repair::FastRecovery));
         }

@@ -175,7 +175,7 @@ impl CongestionControl for Vegas {
                 if order == TimeoutOrder::First {
                     self.window.reduce_ssthresh(flight_size, 0.5);
                 }
-                self.window.cwnd = self.window.smss;
+                self.window.time_out();
                 self.slow_start_round = SlowStartRound::Growing;
             }
             CongestionEvent::Undone { cwnd, ssthresh }

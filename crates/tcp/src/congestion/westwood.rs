@@ -97,7 +97,7 @@ impl CongestionControl for Westwood {
                 if order == TimeoutOrder::First {
                     self.set_ssthresh(flight_size);
                 }
-                self.window.cwnd = self.window.smss;
+                self.window.time_out();
             }
             CongestionEvent::Undone { cwnd, ssthresh }
             | CongestionEvent::Restart { cwnd, ssthresh } => self.window.set(cwnd, ssthresh),

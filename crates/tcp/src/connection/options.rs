@@ -4,7 +4,7 @@ use super::Connection;
 use crate::config::{Config, Offer};
 use crate::ts_clock::{TimestampEcho, TsClock};
 use ackord_units::{Bytes, Span, Time};
-use ackord_wire::{Options, Segment, Timestamps};
+use ackord_wire::{IpVersion, Options, Segment, Timestamps};
 
 /// Options in use, known once both SYNs have been seen.
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,9 +75,13 @@ impl Connection {
             Some(shift) => self.sender.scale = shift.min(14),
             None => self.receiver.scale = 0,
         }
-        // RFC 9293 §3.7.1: 536 octets if the peer said nothing (IPv4); RFC 6691: options that
-        // every segment carries come out of it.
-        let peer_mss = Bytes(u64::from(peer.mss.unwrap_or(536)));
+        // RFC 9293 §3.7.1: 536 octets over IPv4 and 1220 over IPv6 if the peer said nothing;
+        // RFC 6691: options that every segment carries come out of it.
+        let unsaid = match self.config.ip {
+            IpVersion::V4 => 536,
+            IpVersion::V6 => 1220,
+        };
+        let peer_mss = Bytes(u64::from(peer.mss.unwrap_or(unsaid)));
         let stamps = if self.agreed.timestamps.is_some() { Bytes(12) } else { Bytes::ZERO };
         self.sender.smss = self.config.mss.min(peer_mss).saturating_sub(stamps).max(Bytes(1));
         // What full-sized segments of the peer carry at least: otherwise every second one of 524

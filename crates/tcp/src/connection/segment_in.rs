@@ -5,7 +5,7 @@ use crate::ack::{Opening, Push, SackUse};
 use crate::config::Offer;
 use crate::ecn::MarkSeen;
 use crate::receiver::{Data, Finished, Owed};
-use crate::sender::{FinProgress, IncomingAck, Marked};
+use crate::sender::{FinProgress, HandshakePath, IncomingAck, Marked};
 use crate::trace::Trace;
 use ackord_events::{Event, Sink, TcpState};
 use ackord_units::{Bytes, Seq, Time};
@@ -216,7 +216,12 @@ impl Connection {
         if self.ecn.may_be_marked() {
             self.sender.use_marks();
         }
-        self.sender.establish(trace, lost);
+        let path = if self.syn.attempts > 1 + self.config.syn_losses_tolerated {
+            HandshakePath::Lossy
+        } else {
+            HandshakePath::Clean
+        };
+        self.sender.establish(trace, path);
     }
 
     #[inline]

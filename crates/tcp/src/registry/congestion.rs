@@ -27,7 +27,15 @@ const ABC_LIMIT: Knob = Knob {
     kind: KnobKind::Count { unit: "segments", min: 1, max: 1_000 },
     default: "2",
     doc: "L of growth per byte: what an acknowledgment may count for in slow start at most",
-    source: "RFC 3465 §2.2 (1 or 2); RFC 9406 §4.3 has 8 with HyStart++",
+    source: "RFC 3465 §2.2 (1 or 2); hystart = plus-plus has its own, RFC 9406 §4.3",
+};
+
+const ABC_LIMIT_AFTER_TIMEOUT: Knob = Knob {
+    name: "abc_limit_after_timeout",
+    kind: KnobKind::Count { unit: "segments", min: 1, max: 1_000 },
+    default: "",
+    doc: "L of growth per byte in the slow start that follows a timeout; abc_limit when absent",
+    source: "RFC 3465 §2.3 asks for 1",
 };
 
 const BETA_ECN: Knob = Knob {
@@ -45,14 +53,14 @@ pub static CONGESTION: &[Mechanism] = &[
         family: "congestion",
         summary: "Slow start and additive increase, halving on loss",
         source: "RFC 5681 §3.1",
-        knobs: &[GROWTH, ABC_LIMIT, BETA_ECN],
+        knobs: &[GROWTH, ABC_LIMIT, ABC_LIMIT_AFTER_TIMEOUT, BETA_ECN],
     },
     Mechanism {
         name: "tahoe",
         family: "congestion",
         summary: "Reno's growth; every detected loss restarts slow start, whatever the recovery",
         source: "Jacobson 1988",
-        knobs: &[GROWTH, ABC_LIMIT],
+        knobs: &[GROWTH, ABC_LIMIT, ABC_LIMIT_AFTER_TIMEOUT],
     },
     Mechanism {
         name: "westwood",
@@ -62,6 +70,7 @@ pub static CONGESTION: &[Mechanism] = &[
         knobs: &[
             GROWTH,
             ABC_LIMIT,
+            ABC_LIMIT_AFTER_TIMEOUT,
             Knob {
                 name: "filter",
                 kind: KnobKind::Number { min: 0.0, max: 0.999 },
@@ -114,6 +123,7 @@ pub static CONGESTION: &[Mechanism] = &[
             },
             GROWTH,
             ABC_LIMIT,
+            ABC_LIMIT_AFTER_TIMEOUT,
         ],
     },
     Mechanism {
@@ -151,6 +161,7 @@ pub static CONGESTION: &[Mechanism] = &[
             },
             GROWTH_PER_BYTE,
             ABC_LIMIT,
+            ABC_LIMIT_AFTER_TIMEOUT,
             Knob {
                 name: "hystart",
                 kind: KnobKind::Choice(&["off", "delay-and-train", "plus-plus"]),
@@ -303,7 +314,16 @@ pub fn build_congestion(choice: &Choice) -> Box<dyn CongestionControl> {
 fn growth(choice: &Choice) -> Growth {
     match word(choice, "growth").as_str() {
         "per-segment" => Growth::PerSegment,
-        "per-byte" => Growth::PerByte { limit_segments: count(choice, "abc_limit") },
+        "per-byte" => {
+            let limit_segments = count(choice, "abc_limit");
+            let after_timeout = choice.value("abc_limit_after_timeout");
+            Growth::PerByte {
+                limit_segments,
+                limit_after_timeout_segments: after_timeout
+                    .and_then(|value| value.as_count())
+                    .unwrap_or(limit_segments),
+            }
+        }
         _ => Growth::PerAck,
     }
 }

@@ -25,6 +25,23 @@ pub static ENDPOINT: Mechanism = Mechanism {
             source: "RFC 6928 §2",
         },
         Knob {
+            name: "initial_window_bound",
+            kind: KnobKind::Choice(&["none", "rfc-6928", "rfc-3390", "rfc-5681"]),
+            default: "none",
+            doc: "What bounds initial_window in octets: nothing, 14600, 4380 (two segments if that is \
+                  more), or two to four segments by their size. Segments of up to 1460 octets leave \
+                  ten within RFC 6928's",
+            source: "RFC 6928 §2, RFC 3390 §1, RFC 5681 §3.1",
+        },
+        Knob {
+            name: "syn_losses_tolerated",
+            kind: KnobKind::Count { unit: "times", min: 0, max: 255 },
+            default: "0",
+            doc: "How often a SYN or SYN-ACK may have been sent again without the initial window \
+                  falling to one segment",
+            source: "RFC 5681 §3.1 tolerates none, Linux one",
+        },
+        Knob {
             name: "max_window",
             kind: KnobKind::Count { unit: "segments", min: 1, max: 1_000_000 },
             default: "",

@@ -74,7 +74,7 @@ impl Sender {
             return;
         }
         let (cwnd, ssthresh) = (self.congestion.cwnd(), self.congestion.ssthresh());
-        let restart_window = cwnd.min(self.smss * self.initial_window_segments);
+        let restart_window = cwnd.min(self.initial_window());
         let (cwnd, ssthresh) = match self.idle_restart {
             IdleRestart::Off => return,
             IdleRestart::InitialWindow => (restart_window, ssthresh),

@@ -12,6 +12,7 @@
 //! | `tail_probe.rs` | tail loss probes (RFC 8985 §7) |
 //! | `marks.rs` | marks that come back (RFC 3168) |
 //! | `frto.rs` | whether a timeout was needed (RFC 5682) |
+//! | `initial_window.rs` | what a connection begins with |
 //! | `idle.rs` | windows that are not used |
 //! | `next.rs` | which segment leaves next |
 //! | `timeout.rs` | the retransmission and the persist timer |
@@ -29,6 +30,7 @@ mod delivery;
 mod doubt;
 mod frto;
 mod idle;
+mod initial_window;
 mod marks;
 mod model_feed;
 mod next;
@@ -44,6 +46,7 @@ mod undo;
 pub(crate) use ack_in::{IncomingAck, Marked};
 pub use frto::FrtoUse;
 pub use idle::{CwndUse, IdleRestart};
+pub use initial_window::InitialWindowBound;
 pub(crate) use marks::SaysCwr;
 pub(crate) use next::Outgoing;
 pub use pacing::Pacing;
@@ -153,6 +156,7 @@ pub(crate) struct Sender {
     /// Payload of a full-sized segment, options already taken off.
     pub(crate) smss: Bytes,
     initial_window_segments: u64,
+    initial_window_bound: InitialWindowBound,
     max_window_segments: Option<u64>,
     uses_sack: bool,
     /// Duplicates that the peer reports (RFC 2883) mean something to any sender.
@@ -208,6 +212,14 @@ pub(crate) struct Sender {
     told_window: (Bytes, Bytes),
 }
 
+/// What the handshake says of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HandshakePath {
+    /// The SYN had to be sent again too often for an initial window of its size.
+    Lossy,
+    Clean,
+}
+
 /// The four choices of the sending half.
 #[derive(Clone, Debug)]
 pub(crate) struct SenderChoices {
@@ -237,6 +249,7 @@ impl Sender {
             scale: 0,
             smss: config.mss,
             initial_window_segments: config.initial_window_segments,
+            initial_window_bound: config.initial_window_bound,
             max_window_segments: config.max_window_segments,
             uses_sack: false,
             reads_dsack: false,
@@ -283,11 +296,14 @@ impl Sender {
 
     /// The handshake is complete: sizes are final. RFC 5681 §3.1: after a lost SYN the initial
     /// window is one segment.
-    pub(crate) fn establish<S: Sink>(&mut self, trace: &mut Trace<'_, S>, syn_was_lost: bool) {
-        let segments = if syn_was_lost { 1 } else { self.initial_window_segments };
+    pub(crate) fn establish<S: Sink>(&mut self, trace: &mut Trace<'_, S>, path: HandshakePath) {
         let established = Established {
             smss: self.smss,
-            initial_window: self.smss * segments,
+            initial_window: match path {
+                HandshakePath::Lossy => self.smss,
+                HandshakePath::Clean => self.initial_window(),
+            },
+            bursts: self.pacer.bursts(),
             srtt: self.rtt.srtt(),
             iss: self.iss,
             selective_acks: self.selective_acks(),

@@ -8,6 +8,7 @@
 //! Acknowledgments without data and probes of a closed window are not paced.
 
 use super::Sender;
+use crate::congestion::Bursts;
 use crate::words::worded;
 use ackord_units::{Bytes, Rate, Span, Time};
 
@@ -58,6 +59,11 @@ impl Pacer {
             Pacing::Off => false,
             Pacing::On => true,
         };
+    }
+
+    /// Whether all data of this connection is paced, whatever the control says.
+    pub(crate) fn bursts(&self) -> Bursts {
+        if self.choice == Pacing::On { Bursts::Paced } else { Bursts::AtOnce }
     }
 
     /// Whether data has to wait at `now`; it is then waited for.

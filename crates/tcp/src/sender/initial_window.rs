@@ -1,0 +1,78 @@
+//! The initial window: RFC 6928 §2, RFC 3390, RFC 5681 §3.1.
+
+use super::Sender;
+use crate::words::worded;
+use ackord_units::Bytes;
+
+/// What bounds the initial window in octets, beside its number of segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitialWindowBound {
+    /// Nothing does.
+    None,
+    /// 14600 octets, or two segments if that is more (RFC 6928 §2).
+    Rfc6928,
+    /// 4380 octets, or two segments if that is more, and four segments (RFC 3390 §1).
+    Rfc3390,
+    /// Two, three or four segments, by their size (RFC 5681 §3.1).
+    Rfc5681,
+}
+
+worded!(InitialWindowBound {
+    "none" => None,
+    "rfc-6928" => Rfc6928,
+    "rfc-3390" => Rfc3390,
+    "rfc-5681" => Rfc5681,
+});
+
+impl InitialWindowBound {
+    /// The largest initial window with full-sized segments of `smss`.
+    pub fn largest(self, smss: Bytes) -> Bytes {
+        match self {
+            InitialWindowBound::None => Bytes::MAX,
+            InitialWindowBound::Rfc6928 => (smss * 10).min((smss * 2).max(Bytes(14_600))),
+            InitialWindowBound::Rfc3390 => (smss * 4).min((smss * 2).max(Bytes(4_380))),
+            InitialWindowBound::Rfc5681 => match smss.get() {
+                2_191.. => smss * 2,
+                1_096..=2_190 => smss * 3,
+                _ => smss * 4,
+            },
+        }
+    }
+}
+
+impl Sender {
+    /// IW. After an idle time RFC 5681 §4.1 takes it as RW.
+    pub(super) fn initial_window(&self) -> Bytes {
+        let whole = self.smss * self.initial_window_segments;
+        whole.min(self.initial_window_bound.largest(self.smss))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Either side of each corner of the three rules.
+    #[test]
+    fn the_bounds_are_those_of_the_rfcs() {
+        use InitialWindowBound::{Rfc3390, Rfc5681, Rfc6928};
+        for (bound, smss, largest) in [
+            (Rfc6928, 536, 5_360),
+            (Rfc6928, 1_460, 14_600),
+            (Rfc6928, 1_461, 14_600),
+            (Rfc6928, 7_300, 14_600),
+            (Rfc6928, 8_960, 17_920),
+            (Rfc3390, 1_095, 4_380),
+            (Rfc3390, 1_460, 4_380),
+            (Rfc3390, 2_190, 4_380),
+            (Rfc3390, 2_191, 4_382),
+            (Rfc3390, 536, 2_144),
+            (Rfc5681, 1_095, 4_380),
+            (Rfc5681, 1_096, 3_288),
+            (Rfc5681, 2_190, 6_570),
+            (Rfc5681, 2_191, 4_382),
+        ] {
+            assert_eq!(bound.largest(Bytes(smss)), Bytes(largest), "{bound:?} of {smss}");
+        }
+    }
+}
