@@ -18,6 +18,8 @@ const ROOMS: &[(&str, MayUse)] = &[
     ("wire", MayUse::Above),
     ("events", MayUse::Above),
     ("tcp", MayUse::Only(&["units", "wire", "events"])),
+    // One endpoint against a peer that a script injects: no path, no clock.
+    ("script", MayUse::Only(&["units", "wire", "events", "tcp"])),
     // A middle box that splits a connection is made of two endpoints.
     ("path", MayUse::Only(&["units", "wire", "events", "tcp"])),
     ("traffic", MayUse::Above),

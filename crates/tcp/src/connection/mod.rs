@@ -12,11 +12,13 @@
 //! | `deadline.rs` | timers |
 //! | `snapshot.rs` | where it stands, for whoever reports on it |
 //! | `tuning.rs` | what may be changed while it lives |
+//! | `facts.rs` | what one may ask of its inside |
 //!
 //! It holds no payload: whoever drives it keeps the octets by stream offset, see
 //! [`Connection::send_offset`] and [`Connection::recv_offset`].
 
 mod deadline;
+mod facts;
 mod options;
 mod segment_in;
 mod segment_out;

@@ -1,0 +1,421 @@
+//! What a script may assert of an endpoint: the quantities there are, and their values.
+
+use ackord_events::TcpState;
+use ackord_tcp::{CloseReason, Connection, Repair};
+use ackord_units::{Bytes, Seq, Span, Time};
+use std::fmt;
+
+/// Something an endpoint can be asked.
+pub struct Quantity {
+    /// Its name in scripts.
+    pub name: &'static str,
+    /// What its values look like.
+    pub kind: Kind,
+    /// What it is.
+    pub doc: &'static str,
+    value: fn(&Asked<'_>) -> Fact,
+}
+
+impl fmt::Debug for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// What a quantity's values look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An amount of data: `1000 B`, or `10 segments` of SMSS octets.
+    Octets,
+    /// A time span.
+    Span,
+    /// A plain number.
+    Count,
+    /// A sequence number, counted from the initial one.
+    Relative,
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
+/// A value that an endpoint has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// An amount of data.
+    Octets(u64),
+    /// A time span.
+    Span(Span),
+    /// A plain number.
+    Count(u64),
+    /// A word.
+    Word(&'static str),
+    /// There is none (yet).
+    None,
+}
+
+/// A value that a script wants.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Wanted {
+    /// An amount of data.
+    Octets(u64),
+    /// So many segments of SMSS octets.
+    Segments(f64),
+    /// A time span.
+    Span(Span),
+    /// A plain number.
+    Count(u64),
+    /// A word.
+    Word(&'static str),
+    /// There is to be none.
+    None,
+}
+
+/// How two values compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// `=`
+    Equal,
+    /// `!=`
+    Unequal,
+    /// `<`
+    Less,
+    /// `<=`
+    AtMost,
+    /// `>`
+    More,
+    /// `>=`
+    AtLeast,
+}
+
+/// One comparison.
+#[derive(Clone, Copy, Debug)]
+pub struct Assertion {
+    /// Of what.
+    pub quantity: &'static Quantity,
+    /// How.
+    pub comparison: Comparison,
+    /// With what.
+    pub wanted: Wanted,
+    /// How far off an equal value may be.
+    pub tolerance: Wanted,
+}
+
+/// Who is asked, and when.
+pub(crate) struct Asked<'a> {
+    pub(crate) connection: &'a Connection,
+    pub(crate) now: Time,
+    pub(crate) iss: Seq,
+    pub(crate) irs: Seq,
+}
+
+impl Asked<'_> {
+    fn left(&self, until: Option<Time>) -> Fact {
+        until.map_or(Fact::None, |at| Fact::Span(at.saturating_since(self.now)))
+    }
+}
+
+fn octets(bytes: Bytes) -> Fact {
+    if bytes == Bytes::MAX { Fact::None } else { Fact::Octets(bytes.get()) }
+}
+
+fn span(span: Option<Span>) -> Fact {
+    span.map_or(Fact::None, Fact::Span)
+}
+
+fn yes_no(yes: bool) -> Fact {
+    Fact::Word(if yes { "yes" } else { "no" })
+}
+
+const YES_NO: Kind = Kind::Word(&["yes", "no"]);
+const STATES: &[&str] = &[
+    "LISTEN",
+    "SYN-SENT",
+    "SYN-RECEIVED",
+    "ESTABLISHED",
+    "FIN-WAIT-1",
+    "FIN-WAIT-2",
+    "CLOSE-WAIT",
+    "CLOSING",
+    "LAST-ACK",
+    "TIME-WAIT",
+    "CLOSED",
+];
+const REASONS: &[&str] = &["orderly", "reset", "aborted", "timed-out", "refused"];
+const REPAIRS: &[&str] = &["none", "doubtful", "fast", "timeout"];
+
+const fn quantity(
+    name: &'static str,
+    kind: Kind,
+    doc: &'static str,
+    value: fn(&Asked<'_>) -> Fact,
+) -> Quantity {
+    Quantity { name, kind, doc, value }
+}
+
+/// Everything that can be asserted.
+pub static QUANTITIES: &[Quantity] = &[
+    quantity("state", Kind::Word(STATES), "State of RFC 9293", |a| {
+        Fact::Word(state_name(a.connection.state()))
+    }),
+    quantity("close_reason", Kind::Word(REASONS), "Why it is closed, once it is", |a| {
+        a.connection.close_reason().map_or(Fact::None, |reason| Fact::Word(reason_name(reason)))
+    }),
+    quantity("cwnd", Kind::Octets, "Congestion window", |a| octets(a.connection.cwnd())),
+    quantity("ssthresh", Kind::Octets, "Slow-start threshold; `none` while there is none", |a| {
+        octets(a.connection.ssthresh())
+    }),
+    quantity("in_flight", Kind::Octets, "Octets sent and not acknowledged (FlightSize)", |a| {
+        octets(a.connection.flight_size())
+    }),
+    quantity("pipe", Kind::Octets, "Octets believed to be under way (RFC 6675)", |a| {
+        octets(a.connection.pipe())
+    }),
+    quantity("sacked", Kind::Octets, "Octets reported by SACK", |a| octets(a.connection.sacked())),
+    quantity("unsent", Kind::Octets, "Octets written and never sent", |a| {
+        octets(a.connection.snapshot().unsent)
+    }),
+    quantity("outstanding", Kind::Count, "Segments sent and not acknowledged", |a| {
+        Fact::Count(u64::from(a.connection.snapshot().outstanding_segments))
+    }),
+    quantity("lost", Kind::Count, "Of those, lost and not yet sent again", |a| {
+        Fact::Count(u64::from(a.connection.snapshot().lost_segments))
+    }),
+    quantity("probes", Kind::Count, "Probes of a closed window in a row", |a| {
+        Fact::Count(u64::from(a.connection.snapshot().probes))
+    }),
+    quantity("rmss", Kind::Octets, "Payload of the peer's full-sized segments", |a| {
+        octets(a.connection.snapshot().rmss)
+    }),
+    quantity("smss", Kind::Octets, "Payload of a full-sized segment", |a| {
+        octets(a.connection.smss())
+    }),
+    quantity("snd_wnd", Kind::Octets, "The window the peer offers", |a| {
+        octets(a.connection.snapshot().snd_wnd)
+    }),
+    quantity("rcv_wnd", Kind::Octets, "The window announced to the peer", |a| {
+        octets(a.connection.snapshot().rcv_wnd)
+    }),
+    quantity("snd_una", Kind::Relative, "Oldest octet not acknowledged", |a| {
+        Fact::Count(u64::from(a.connection.snd_una().since(a.iss)))
+    }),
+    quantity("snd_nxt", Kind::Relative, "Next octet to send", |a| {
+        Fact::Count(u64::from(a.connection.snd_nxt().since(a.iss)))
+    }),
+    quantity("rcv_nxt", Kind::Relative, "Next octet expected", |a| {
+        Fact::Count(u64::from(a.connection.rcv_nxt().since(a.irs)))
+    }),
+    quantity("recovery", Kind::Word(REPAIRS), "What is being repaired", |a| {
+        Fact::Word(match a.connection.snapshot().repair {
+            Repair::None => "none",
+            Repair::Doubtful => "doubtful",
+            Repair::Fast => "fast",
+            Repair::Timeout => "timeout",
+        })
+    }),
+    quantity("dupacks", Kind::Count, "Duplicate acknowledgments in a row", |a| {
+        Fact::Count(u64::from(a.connection.duplicate_acks()))
+    }),
+    quantity("dupthresh", Kind::Count, "DupThresh as loss detection has it now", |a| {
+        Fact::Count(u64::from(a.connection.snapshot().duplicate_threshold))
+    }),
+    quantity("srtt", Kind::Span, "Smoothed round-trip time", |a| span(a.connection.srtt())),
+    quantity("rttvar", Kind::Span, "Its mean deviation", |a| span(a.connection.snapshot().rttvar)),
+    quantity("min_rtt", Kind::Span, "Smallest round-trip time measured", |a| {
+        span(a.connection.snapshot().min_rtt)
+    }),
+    quantity("rto", Kind::Span, "Retransmission timeout, backed off", |a| {
+        Fact::Span(a.connection.rto())
+    }),
+    quantity("rto_timer", Kind::Span, "Time left on the retransmission timer", |a| {
+        a.left(a.connection.rto_at())
+    }),
+    quantity("persist_timer", Kind::Span, "Time left to the next window probe", |a| {
+        a.left(a.connection.persist_at())
+    }),
+    quantity("ack_timer", Kind::Span, "Time left until a waiting acknowledgment leaves", |a| {
+        a.left(a.connection.ack_due_at())
+    }),
+    quantity("ato", Kind::Span, "Acknowledgment timeout of a policy that adapts it", |a| {
+        span(a.connection.snapshot().ato)
+    }),
+    quantity("timeouts", Kind::Count, "Retransmission timeouts", |a| {
+        Fact::Count(a.connection.stats().timeouts)
+    }),
+    quantity("timeouts_in_row", Kind::Count, "Of those, since the last new acknowledgment", |a| {
+        Fact::Count(u64::from(a.connection.snapshot().timeouts_in_row))
+    }),
+    quantity("retransmissions", Kind::Count, "Segments sent again", |a| {
+        Fact::Count(a.connection.stats().retransmitted_segments)
+    }),
+    quantity("data_segments", Kind::Count, "Segments sent with data, SYN or FIN", |a| {
+        Fact::Count(a.connection.stats().data_segments_sent)
+    }),
+    quantity("pure_acks", Kind::Count, "Segments sent that only acknowledge", |a| {
+        Fact::Count(a.connection.stats().pure_acks_sent)
+    }),
+    quantity("segments_received", Kind::Count, "Segments that arrived", |a| {
+        Fact::Count(a.connection.stats().segments_received)
+    }),
+    quantity("refused", Kind::Count, "Segments discarded as unacceptable or by PAWS", |a| {
+        Fact::Count(a.connection.stats().segments_refused)
+    }),
+    quantity("readable", Kind::Octets, "Octets in order that wait to be read", |a| {
+        octets(a.connection.readable())
+    }),
+    quantity("writable", Kind::Octets, "Octets that a write would take", |a| {
+        octets(a.connection.writable())
+    }),
+    quantity("bytes_acked", Kind::Octets, "Octets of the stream acknowledged", |a| {
+        Fact::Octets(a.connection.bytes_acked())
+    }),
+    quantity("bytes_received", Kind::Octets, "Octets received in order", |a| {
+        Fact::Octets(a.connection.bytes_received())
+    }),
+    quantity("peer_finished", YES_NO, "All of the peer's data and its FIN are here", |a| {
+        yes_no(a.connection.peer_finished())
+    }),
+    quantity("all_acknowledged", YES_NO, "Everything written, and the FIN, is acknowledged", |a| {
+        yes_no(a.connection.all_acknowledged())
+    }),
+    quantity("sack", YES_NO, "Both ends speak SACK", |a| {
+        yes_no(a.connection.snapshot().agreed.sack)
+    }),
+    quantity("timestamps", YES_NO, "Both ends use timestamps", |a| {
+        yes_no(a.connection.snapshot().agreed.timestamps)
+    }),
+    quantity("window_scaling", YES_NO, "Both ends scale their windows", |a| {
+        yes_no(a.connection.snapshot().agreed.window_scaling)
+    }),
+    quantity("ecn", YES_NO, "Data leaves in packets that may be marked", |a| {
+        yes_no(a.connection.snapshot().agreed.ecn)
+    }),
+];
+
+/// The quantity of this name.
+pub fn quantity_of(name: &str) -> Option<&'static Quantity> {
+    QUANTITIES.iter().find(|quantity| quantity.name == name)
+}
+
+/// A state as RFC 9293 writes it.
+pub(crate) fn state_name(state: TcpState) -> &'static str {
+    match state {
+        TcpState::Listen => "LISTEN",
+        TcpState::SynSent => "SYN-SENT",
+        TcpState::SynReceived => "SYN-RECEIVED",
+        TcpState::Established => "ESTABLISHED",
+        TcpState::FinWait1 => "FIN-WAIT-1",
+        TcpState::FinWait2 => "FIN-WAIT-2",
+        TcpState::CloseWait => "CLOSE-WAIT",
+        TcpState::Closing => "CLOSING",
+        TcpState::LastAck => "LAST-ACK",
+        TcpState::TimeWait => "TIME-WAIT",
+        TcpState::Closed => "CLOSED",
+    }
+}
+
+fn reason_name(reason: CloseReason) -> &'static str {
+    match reason {
+        CloseReason::Orderly => "orderly",
+        CloseReason::ResetByPeer => "reset",
+        CloseReason::Aborted => "aborted",
+        CloseReason::TimedOut => "timed-out",
+        CloseReason::Refused => "refused",
+    }
+}
+
+impl Assertion {
+    /// The value as it is, if that is not what is wanted.
+    pub(crate) fn refuted_by(&self, asked: &Asked<'_>) -> Option<Fact> {
+        let fact = (self.quantity.value)(asked);
+        let smss = asked.connection.smss().get();
+        (!self.holds(fact, smss)).then_some(fact)
+    }
+
+    fn holds(&self, fact: Fact, smss: u64) -> bool {
+        let same = match (fact, self.wanted) {
+            (Fact::None, Wanted::None) => Some(true),
+            (Fact::None, _) | (_, Wanted::None) => Some(false),
+            (Fact::Word(is), Wanted::Word(wanted)) => Some(is == wanted),
+            _ => None,
+        };
+        if let Some(same) = same {
+            return match self.comparison {
+                Comparison::Equal => same,
+                Comparison::Unequal => !same,
+                _ => false,
+            };
+        }
+        let is = match fact {
+            Fact::Octets(value) | Fact::Count(value) => value,
+            Fact::Span(span) => span.as_nanos(),
+            Fact::Word(_) | Fact::None => return false,
+        };
+        let (wanted, tolerance) = (self.wanted.number(smss), self.tolerance.number(smss));
+        match self.comparison {
+            Comparison::Equal => is.abs_diff(wanted) <= tolerance,
+            Comparison::Unequal => is.abs_diff(wanted) > tolerance,
+            Comparison::Less => is < wanted,
+            Comparison::AtMost => is <= wanted,
+            Comparison::More => is > wanted,
+            Comparison::AtLeast => is >= wanted,
+        }
+    }
+}
+
+impl Wanted {
+    fn number(self, smss: u64) -> u64 {
+        match self {
+            Wanted::Octets(value) | Wanted::Count(value) => value,
+            Wanted::Segments(segments) => (segments * smss as f64).round() as u64,
+            Wanted::Span(span) => span.as_nanos(),
+            Wanted::Word(_) | Wanted::None => 0,
+        }
+    }
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fact::Octets(value) => write!(f, "{value} B"),
+            Fact::Span(span) => write!(f, "{span}"),
+            Fact::Count(value) => write!(f, "{value}"),
+            Fact::Word(word) => f.write_str(word),
+            Fact::None => f.write_str("none"),
+        }
+    }
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Wanted::Octets(value) => write!(f, "{value} B"),
+            Wanted::Segments(segments) => write!(f, "{segments} segments"),
+            Wanted::Span(span) => write!(f, "{span}"),
+            Wanted::Count(value) => write!(f, "{value}"),
+            Wanted::Word(word) => f.write_str(word),
+            Wanted::None => f.write_str("none"),
+        }
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Comparison::Equal => "=",
+            Comparison::Unequal => "!=",
+            Comparison::Less => "<",
+            Comparison::AtMost => "<=",
+            Comparison::More => ">",
+            Comparison::AtLeast => ">=",
+        })
+    }
+}
+
+impl fmt::Display for Assertion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.quantity.name, self.comparison, self.wanted)?;
+        match self.tolerance {
+            Wanted::Count(0) => Ok(()),
+            tolerance => write!(f, " +- {tolerance}"),
+        }
+    }
+}
