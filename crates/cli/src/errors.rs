@@ -63,6 +63,24 @@ pub(crate) enum Failure {
         /// What is wrong with it.
         why: String,
     },
+    /// A script cannot be read.
+    #[error("`{path}`: {why}")]
+    Script {
+        /// The file, or the option.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Scripts did not come out as they say; each has been told.
+    #[error("of {all} scripts {failed} did not come out as they say, {bad} could not be played")]
+    Scripts {
+        /// So many failed.
+        failed: usize,
+        /// So many have to be changed.
+        bad: usize,
+        /// So many there were.
+        all: usize,
+    },
     /// A size is none.
     #[error("`{given}` is not a size: {why}")]
     Size {
@@ -124,6 +142,8 @@ impl Failure {
             )) => BAD_INPUT,
             Failure::Live(error) => error.exit_code(),
             Failure::NoStateFolder | Failure::Size { .. } | Failure::Trace { .. } => BAD_INPUT,
+            Failure::Script { .. } => BAD_INPUT,
+            Failure::Scripts { bad, .. } if *bad > 0 => BAD_INPUT,
             Failure::History(error) => match **error {
                 StoreError::Damaged { .. }
                 | StoreError::Io { .. }

@@ -13,6 +13,7 @@
 //! | `live.rs`, `live_report.rs` | `ackord live`: our TCP against this machine's |
 //! | `history.rs`, `with_history.rs` | `ackord history`, and `--history` of runs |
 //! | `trace.rs` | `ackord trace`: delivery traces |
+//! | `script.rs` | `ackord script`: an endpoint against an injected peer |
 //! | `bench.rs` | `ackord bench`, hidden: what a packet costs |
 //! | `captures.rs` | capture files that appear when they are complete |
 //! | `progress.rs` | the progress bar |
@@ -38,6 +39,7 @@ mod live_report;
 mod paper;
 mod progress;
 mod run;
+mod script;
 mod trace;
 mod with_history;
 
@@ -78,6 +80,7 @@ enum Command {
     Live(live::LiveArguments),
     History(history::HistoryArguments),
     Trace(trace::TraceArguments),
+    Script(script::ScriptArguments),
     Completions(CompletionsArguments),
     /// Print the JSON Schema of scenario files, for editors
     ///
@@ -110,6 +113,7 @@ fn main() -> ExitCode {
         Command::Live(arguments) => live::live(arguments, &console),
         Command::History(arguments) => history::history(arguments, &console),
         Command::Trace(arguments) => trace::trace(arguments, &console),
+        Command::Script(arguments) => script::script(arguments, &console),
         Command::Completions(arguments) => completions(arguments, &console),
         Command::Schema => schema(&console),
         Command::Bench(arguments) => bench::bench(arguments, &console),
