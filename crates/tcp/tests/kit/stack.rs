@@ -65,13 +65,14 @@ pub struct Ack<'a> {
 impl Sender {
     /// Established after a handshake of 40 ms, with `written` segments to send.
     pub fn of(settings: &[(&str, &str)], written: u32) -> Sender {
-        let mut all = vec![("mss", "1000 B"), ("initial_window", "10"), ("rto_min", "200 ms")];
+        let mut all = vec![("initial_window", "10"), ("rto_min", "200 ms")];
         all.extend_from_slice(settings);
         let stamps = settings.contains(&("timestamps", "on"));
+        // Segments are counted in thousands of octets, whatever a profile has.
         if stamps {
             all.push(("mss", "1012 B"));
         } else {
-            all.push(("timestamps", "off"));
+            all.extend([("mss", "1000 B"), ("timestamps", "off")]);
         }
         let sack = !settings.contains(&("sack", "off"));
         let (config, mechanisms) = stack(&all);

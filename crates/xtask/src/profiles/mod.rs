@@ -68,19 +68,20 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Findings, CannotCheck> {
     Ok(findings)
 }
 
-/// What is to be written where a profile leaves a knob to the registry's default.
+/// What is to be written where a profile leaves a knob to the registry's default. `rfc` is what the
+/// defaults are, with their sources; of another stack each value has to be known.
 fn unsaid(profile: &str, row: &Row) -> Option<String> {
     let Row { key, value, .. } = row;
+    let of = match profile {
+        "linux" => "a stock kernel has",
+        "ns2" => "ns-2 has",
+        _ => return None,
+    };
     (row.said == Said::ByDefault && !value.is_empty()).then(|| {
         format!(
             "profile {profile} says nothing of `{key}`: write `set(\"{key}\", \"{value}\", \
              \"WHERE IT COMES FROM\")` into crates/tcp/src/registry/profiles/{profile}.rs, with the \
-             value that {} has",
-            match profile {
-                "linux" => "a stock kernel",
-                "ns2" => "ns-2",
-                _ => "the RFC",
-            }
+             value that {of}"
         )
     })
 }
