@@ -66,6 +66,9 @@ pub struct RttEstimator {
     backoff: u32,
 }
 
+/// What the timeout begins with after a SYN that timed out (§5.7).
+const AFTER_LOST_SYN: Span = Span::from_secs(3);
+
 #[derive(Clone, Copy, Debug)]
 struct Estimate {
     srtt: Span,
@@ -121,7 +124,7 @@ impl RttEstimator {
         RttEstimator { bounds, estimate: None, min_rtt: None, backoff: 0 }
     }
 
-    /// Takes a sample that Karn's rule allows; it also ends the back-off (§5.7).
+    /// Takes a sample that Karn's rule allows; it also ends the back-off (§5).
     #[inline]
     pub fn on_sample(&mut self, rtt: Span, window: Window) {
         self.backoff = 0;
@@ -144,6 +147,16 @@ impl RttEstimator {
         }
     }
 
+    /// The first sample of data sent after a spurious timeout: the estimate begins anew with it, and
+    /// with no less than what was known before that timeout (RFC 4015 §3.2 step 11).
+    pub(crate) fn on_late_sample(&mut self, rtt: Span, srtt: Span, rttvar: Span, window: Window) {
+        self.backoff = 0;
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        let rttvar = rttvar.max(rtt / 2);
+        let peak = Peak::first(rttvar * 4, self.bounds.min, window);
+        self.estimate = Some(Estimate { srtt: srtt.max(rtt), rttvar, peak });
+    }
+
     /// What samples are to be taken of.
     #[inline]
     pub(crate) fn sampling(&self) -> Sampling {
@@ -153,6 +166,15 @@ impl RttEstimator {
     /// The tick of the clock.
     pub(crate) fn granularity(&self) -> Span {
         self.bounds.granularity
+    }
+
+    /// A SYN was sent more than once, and the handshake is over. Without a sample the timeout begins
+    /// anew at three seconds at least (§5.7): the timer that sent it again may have been too short.
+    pub(crate) fn begin_after_lost_syn(&mut self) {
+        if self.estimate.is_none() {
+            self.backoff = 0;
+            self.bounds.initial = self.bounds.initial.max(AFTER_LOST_SYN);
+        }
     }
 
     /// Doubles the timeout after it has expired (§5.5).

@@ -210,6 +210,9 @@ impl Connection {
         if let Some(rtt) = own.or_else(|| self.timestamp_rtt(trace.now, segment)) {
             self.sender.rtt.on_sample(rtt, self.sender.window());
         }
+        if lost {
+            self.sender.rtt.begin_after_lost_syn();
+        }
         self.sender.snd_una = segment.ack;
         self.sender.timeouts_in_row = 0;
         self.sender.rto_at = None;

@@ -3,12 +3,14 @@
 //!
 //! Without timestamps it is a fixed threshold. A spurious timeout is answered by RFC 4015, which
 //! does not speak of fast retransmits; those get back what was taken at once, as in Ludwig and Katz
-//! 2000. The adaptation of the retransmission timer (RFC 4015 §3.2 step 8) is left out: the
-//! timestamps already give a sample of the delay that caused the timeout.
+//! 2000.
 
-use super::{Doubt, Fixed, Heeds, LimitedTransmit, LossDetector, LossVerdict, Spurious, Undo};
+use super::{
+    Aside, Doubt, Duplicates, Fixed, Heeds, LimitedTransmit, LossDetector, LossVerdict, MarkEchoed,
+    Spurious, Undo,
+};
 use ackord_events::{RecoveryKind, SpuriousEvidence};
-use ackord_units::Time;
+use ackord_units::{Bytes, Time};
 
 /// Three duplicate acknowledgments, with undo by timestamps.
 #[derive(Clone, Copy, Debug)]
@@ -37,11 +39,25 @@ impl LossDetector for Eifel {
     }
 
     fn on_spurious(&mut self, _now: Time, spurious: &Spurious) -> Option<Undo> {
-        match (spurious.evidence, spurious.repair) {
-            (SpuriousEvidence::Timestamps, RecoveryKind::Fast) => Some(Undo::Restore),
-            (SpuriousEvidence::Timestamps, RecoveryKind::Timeout) => Some(Undo::SlowStartBack),
-            _ => None,
-        }
+        let believed = spurious.evidence == SpuriousEvidence::Timestamps
+            && is_an_originals(&spurious.aside)
+            // RFC 4015 §3.2 step 9: what the loss took, the mark asks for.
+            && spurious.aside.mark == MarkEchoed::No;
+        believed.then_some(match spurious.repair {
+            RecoveryKind::Fast => Undo::Restore,
+            RecoveryKind::Timeout => Undo::EifelResponse,
+        })
+    }
+}
+
+/// RFC 3522 §3.2 step 5: an old timestamp is no proof where the acknowledgments of the originals may
+/// have been lost and a duplicate has drawn this one. It reports that duplicate then, if the receiver
+/// reports any; if none was ever reported, only what is still outstanding shows that it was not so.
+fn is_an_originals(aside: &Aside) -> bool {
+    match aside.duplicates {
+        Duplicates::Now => false,
+        Duplicates::Earlier => true,
+        Duplicates::Never => aside.outstanding > Bytes::ZERO,
     }
 }
 
@@ -59,7 +75,25 @@ mod tests {
         assert_eq!(told(SpuriousEvidence::Dsack, RecoveryKind::Fast), None);
         let timestamps = SpuriousEvidence::Timestamps;
         assert_eq!(told(timestamps, RecoveryKind::Fast), Some(Undo::Restore));
-        assert_eq!(told(timestamps, RecoveryKind::Timeout), Some(Undo::SlowStartBack));
+        assert_eq!(told(timestamps, RecoveryKind::Timeout), Some(Undo::EifelResponse));
         assert_eq!(eifel.on_duplicate_ack(ms(0), &doubt(3, 0)), LossVerdict::Lost, "still three");
+    }
+
+    /// RFC 3522 §3.2 step 5, and RFC 4015 §3.2 step 9.
+    #[test]
+    fn an_acknowledgment_that_a_duplicate_may_have_drawn_is_no_proof() {
+        let undoes = |change: fn(&mut Aside)| {
+            let mut told = spurious(SpuriousEvidence::Timestamps, 5);
+            change(&mut told.aside);
+            Eifel::new(3).on_spurious(ms(0), &told).is_some()
+        };
+        assert!(undoes(|_| {}));
+        assert!(!undoes(|aside| aside.duplicates = Duplicates::Now));
+        assert!(!undoes(|aside| aside.outstanding = Bytes::ZERO), "all is acknowledged");
+        let known_to_report = |aside: &mut Aside| {
+            (aside.outstanding, aside.duplicates) = (Bytes::ZERO, Duplicates::Earlier);
+        };
+        assert!(undoes(known_to_report), "all is acknowledged, and no duplicate reported");
+        assert!(!undoes(|aside| aside.mark = MarkEchoed::Yes));
     }
 }

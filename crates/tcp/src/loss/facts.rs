@@ -8,8 +8,13 @@ use ackord_units::{Bytes, Seq, Span, Time};
 pub struct Doubt {
     /// Duplicate acknowledgments in a row.
     pub duplicate_acks: u32,
+    /// DupAcks of RFC 6675 §5: the same, and with SACK the acknowledgment that began the run, if it
+    /// advanced and reported something new at once.
+    pub reports: u32,
     /// Octets known to have arrived above the oldest segment (zero without SACK).
     pub sacked: Bytes,
+    /// The discontiguous sequences they form.
+    pub sacked_sequences: u32,
     /// The octet after the highest of them.
     pub highest_sacked: Option<Seq>,
     /// The sender's segment size.
@@ -45,11 +50,14 @@ impl Doubt {
         Some(self.srtt? + self.rttvar? * 4)
     }
 
-    /// RFC 6675 §5 (2): whether DupThresh duplicate acknowledgments came, or what was SACKed makes
-    /// the segment lost (IsLost: more than (DupThresh - 1) * SMSS octets above it).
+    /// RFC 6675 §5 (1) and (2): whether DupThresh duplicate acknowledgments came, or what was SACKed
+    /// makes the segment lost (IsLost: more than (DupThresh - 1) * SMSS octets above it, or DupThresh
+    /// discontiguous sequences).
     pub fn reaches(&self, threshold: u32) -> bool {
         let octets = u64::from(threshold.saturating_sub(1)) * self.smss.get();
-        self.duplicate_acks >= threshold || self.sacked.get() > octets
+        self.reports >= threshold
+            || self.sacked.get() > octets
+            || self.sacked_sequences >= threshold.max(1)
     }
 
     /// Segments known, or believed, to have arrived above the oldest one: each duplicate
@@ -125,6 +133,40 @@ pub struct Spurious {
     pub flight_size: Bytes,
     /// The sender's segment size.
     pub smss: Bytes,
+    /// What the acknowledgment that shows it says beside.
+    pub aside: Aside,
+}
+
+/// What else the acknowledgment says that shows a repair to be spurious: where timestamps are the
+/// evidence, RFC 3522 and RFC 4015 ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aside {
+    /// Octets outstanding after it.
+    pub outstanding: Bytes,
+    /// Whether the receiver has reported duplicates.
+    pub duplicates: Duplicates,
+    /// Whether it echoes a mark (RFC 3168).
+    pub mark: MarkEchoed,
+}
+
+/// Whether the receiver has reported duplicates (RFC 2883).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Duplicates {
+    /// Never on this connection.
+    Never,
+    /// Earlier on this connection, not now.
+    Earlier,
+    /// By the acknowledgment at hand.
+    Now,
+}
+
+/// Whether an acknowledgment carries ECE, where ECN is in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkEchoed {
+    /// It does.
+    Yes,
+    /// It does not.
+    No,
 }
 
 /// A segment that has newly been reported to have arrived.

@@ -83,4 +83,16 @@ mod tests {
         assert_eq!(fixed.on_duplicate_ack(Time::ZERO, &doubt(1, 2001)), LossVerdict::Lost);
         assert_ne!(fixed.on_duplicate_ack(Time::ZERO, &doubt(1, 2000)), LossVerdict::Lost);
     }
+
+    /// RFC 6675 §5: segments of less than SMSS are lost by their number, too.
+    #[test]
+    fn three_reports_or_three_sequences_mean_loss_however_few_octets() {
+        let mut fixed = Fixed::new(3, LimitedTransmit::On);
+        let reports = |reports| Doubt { reports, ..doubt(2, 200) };
+        assert_ne!(fixed.on_duplicate_ack(Time::ZERO, &reports(2)), LossVerdict::Lost);
+        assert_eq!(fixed.on_duplicate_ack(Time::ZERO, &reports(3)), LossVerdict::Lost);
+        let sequences = |sacked_sequences| Doubt { sacked_sequences, ..doubt(1, 300) };
+        assert_ne!(fixed.on_duplicate_ack(Time::ZERO, &sequences(2)), LossVerdict::Lost);
+        assert_eq!(fixed.on_duplicate_ack(Time::ZERO, &sequences(3)), LossVerdict::Lost);
+    }
 }

@@ -36,7 +36,10 @@ pub use dad::Dad;
 pub use dad_sd::{DadSd, DadSdPaper, PaperUndo};
 pub use dcr::Dcr;
 pub use eifel::Eifel;
-pub use facts::{Advance, Available, Delivered, Doubt, Echo, Hole, Spurious, Stage, Verification};
+pub use facts::{
+    Advance, Aside, Available, Delivered, Doubt, Duplicates, Echo, Hole, MarkEchoed, Spurious,
+    Stage, Verification,
+};
 pub use fixed::{Fixed, LimitedTransmit};
 pub use ncr::{ExtendedLimitedTransmit, Ncr};
 pub use pr::Pr;
@@ -74,9 +77,13 @@ pub enum Undo {
     /// cwnd and ssthresh are again what they were when the repair began, or more where they have
     /// grown beyond it since: what was taken and no more.
     Restore,
-    /// As [`Undo::Restore`], but cwnd grows back to where it was by slow start instead of at once
-    /// (RFC 4015 §3.2: from FlightSize and a segment, with ssthresh = pipe_prev).
+    /// As [`Undo::Restore`], but cwnd grows back to where it was by slow start instead of at once,
+    /// from FlightSize and a segment.
     SlowStartBack,
+    /// As RFC 4015 §3.2 answers a spurious timeout: cwnd grows back to where it was from FlightSize
+    /// and what was acknowledged, the initial window at most, with ssthresh = pipe_prev, and the
+    /// retransmission timer becomes more conservative.
+    EifelResponse,
     /// ssthresh is again what it was before the last repair, and cwnd doubles (Park et al. 2008
     /// Eq. 2 and 3). Where nothing had been reduced, cwnd doubles all the same.
     DoubleCwnd,
@@ -217,7 +224,9 @@ pub(crate) mod testing {
     pub(crate) fn doubt(duplicate_acks: u32, sacked: u64) -> Doubt {
         Doubt {
             duplicate_acks,
+            reports: duplicate_acks,
             sacked: Bytes(sacked),
+            sacked_sequences: u32::from(sacked > 0),
             highest_sacked: (sacked > 0).then_some(Seq(20_000)),
             smss: Bytes(1000),
             snd_una: Seq(0),
@@ -253,6 +262,11 @@ pub(crate) mod testing {
             lateness: Span::from_millis(30),
             flight_size: Bytes(20_000),
             smss: Bytes(1000),
+            aside: Aside {
+                outstanding: Bytes(20_000),
+                duplicates: Duplicates::Never,
+                mark: MarkEchoed::No,
+            },
         }
     }
 

@@ -44,6 +44,18 @@ pub struct Flight {
     pub smss: Bytes,
 }
 
+/// What fast recovery begins with.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The books once the losses known by now are taken off pipe.
+    pub flight: Flight,
+    /// Duplicate acknowledgments so far.
+    pub duplicate_acks: u32,
+    /// Octets newly known to have arrived by the acknowledgment that shows the loss; none if a timer
+    /// did.
+    pub delivered: Bytes,
+}
+
 /// What an acknowledgment during fast recovery brought.
 #[derive(Clone, Copy, Debug)]
 pub struct RecoveryAck {
@@ -107,6 +119,16 @@ pub enum PartialAckTimer {
     Each,
 }
 
+/// Whether the tail of a window, above which nothing can be SACKed, may be sent again during a
+/// repair when there is nothing else to send (RFC 6675 §4 NextSeg rule 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rescue {
+    /// Once in a recovery.
+    Once,
+    /// It waits for the timer.
+    Never,
+}
+
 /// How long outside repairs the sender believes what was selectively acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SackMemory {
@@ -168,6 +190,11 @@ pub trait Recovery: CopiedRecovery + Send + fmt::Debug {
         ReductionPace::AtOnce
     }
 
+    /// Whether a tail may be rescued. Asked where the peer speaks SACK.
+    fn rescue(&self) -> Rescue {
+        Rescue::Never
+    }
+
     /// An acknowledgment arrived during fast recovery, whatever it says.
     fn on_arrival(&mut self) {}
 
@@ -177,7 +204,7 @@ pub trait Recovery: CopiedRecovery + Send + fmt::Debug {
     }
 
     /// Fast recovery begins, ssthresh and cwnd already reduced; `duplicate_acks` came so far.
-    fn enter(&mut self, flight: &Flight, duplicate_acks: u32);
+    fn enter(&mut self, entry: &Entry);
 
     /// An acknowledgment that is not partial came.
     fn on_ack(&mut self, ack: &RecoveryAck);

@@ -1,20 +1,25 @@
 //! NewReno's fast recovery (RFC 6582): a partial acknowledgment shows the next loss, which is
 //! repaired without waiting for duplicates, one per round trip.
 
-use super::{Flight, OnPartialAck, PartialAckTimer, Recovery, RecoveryAck};
+use super::{Entry, Flight, OnPartialAck, PartialAckTimer, Recovery, RecoveryAck};
 use ackord_units::Bytes;
 
 /// Fast recovery that goes on until everything outstanding at the loss is acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub struct NewReno {
-    inflation: Bytes,
+    /// What cwnd counts for beyond, or short of, ssthresh.
+    inflation: i64,
     timer: PartialAckTimer,
 }
 
 impl NewReno {
     /// A recovery sender whose partial acknowledgments restart the timer or not.
     pub fn new(timer: PartialAckTimer) -> NewReno {
-        NewReno { inflation: Bytes::ZERO, timer }
+        NewReno { inflation: 0, timer }
+    }
+
+    fn inflated(&self, cwnd: Bytes) -> Bytes {
+        Bytes(cwnd.get().saturating_add_signed(self.inflation))
     }
 }
 
@@ -23,30 +28,76 @@ impl Recovery for NewReno {
         self.timer
     }
 
-    fn enter(&mut self, flight: &Flight, duplicate_acks: u32) {
-        self.inflation = flight.smss * u64::from(duplicate_acks);
+    fn enter(&mut self, entry: &Entry) {
+        self.inflation = (entry.flight.smss * u64::from(entry.duplicate_acks)).get() as i64;
     }
 
     fn on_ack(&mut self, ack: &RecoveryAck) {
-        self.inflation += ack.flight.smss;
+        self.inflation += ack.flight.smss.get() as i64;
     }
 
     fn on_partial_ack(&mut self, ack: &RecoveryAck) -> OnPartialAck {
         // RFC 6582 §3.2 step 3: deflate by the data acknowledged, then add back one segment if
-        // it was at least that much.
-        self.inflation = self.inflation.saturating_sub(ack.acked);
-        if ack.acked >= ack.flight.smss {
-            self.inflation += ack.flight.smss;
-        }
+        // it was at least that much. Where duplicates were lost on their way, that leaves less than
+        // ssthresh: the new data that they would have let out has not left.
+        let Flight { cwnd, smss, .. } = ack.flight;
+        let deflated = self.inflated(cwnd).saturating_sub(ack.acked);
+        let added = if ack.acked >= smss { smss } else { Bytes::ZERO };
+        self.inflation = (deflated + added).get() as i64 - cwnd.get() as i64;
         OnPartialAck::RetransmitOldest
     }
 
     fn allowance(&self, flight: &Flight) -> Bytes {
-        (flight.cwnd + self.inflation).saturating_sub(flight.flight_size)
+        self.inflated(flight.cwnd).saturating_sub(flight.flight_size)
     }
 
     fn exit_bound(&self, flight: &Flight) -> Option<Bytes> {
         // RFC 6582 §3.2 step 3 (1): min (ssthresh, max (FlightSize, SMSS) + SMSS).
         Some(flight.flight_size.max(flight.smss) + flight.smss)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recovery::NewLosses;
+
+    const SMSS: Bytes = Bytes(1_000);
+
+    fn flight(segments: u64) -> Flight {
+        Flight {
+            flight_size: SMSS * segments,
+            sacked: Bytes::ZERO,
+            pipe: SMSS * segments,
+            cwnd: SMSS * 5,
+            ssthresh: SMSS * 5,
+            smss: SMSS,
+        }
+    }
+
+    fn after(duplicates: u64, acked: u64, flight_size: u64) -> Bytes {
+        let mut newreno = NewReno::new(PartialAckTimer::First);
+        newreno.enter(&Entry { flight: flight(10), duplicate_acks: 3, delivered: Bytes::ZERO });
+        let (delivered, new_losses) = (SMSS, NewLosses::No);
+        for _ in 3..duplicates {
+            let (acked, flight) = (Bytes::ZERO, flight(10));
+            newreno.on_ack(&RecoveryAck { acked, delivered, new_losses, flight });
+        }
+        let (acked, flight) = (SMSS * acked, flight(flight_size));
+        newreno.on_partial_ack(&RecoveryAck { acked, delivered, new_losses, flight });
+        newreno.allowance(&flight)
+    }
+
+    /// RFC 6582 §3.2 step 3: cwnd 5 + 8, less 8, plus 1, of which 2 are outstanding.
+    #[test]
+    fn a_partial_acknowledgment_deflates_by_what_it_covers_less_a_segment() {
+        assert_eq!(after(8, 8, 2), SMSS * 4);
+    }
+
+    /// The same with five of the eight duplicates lost on their way: 5 + 3 - 8 + 1.
+    #[test]
+    fn a_partial_acknowledgment_takes_off_what_lost_duplicates_did_not_add() {
+        assert_eq!(after(3, 8, 1), Bytes::ZERO);
+        assert_eq!(after(3, 9, 0), SMSS, "never below nothing");
     }
 }

@@ -1,7 +1,7 @@
 //! Reno's fast recovery (RFC 5681 §3.2): the window is inflated by a segment for every duplicate
 //! acknowledgment, and the first new acknowledgment ends the repair.
 
-use super::{Flight, OnPartialAck, Recovery, RecoveryAck, Reentry};
+use super::{Entry, Flight, OnPartialAck, Recovery, RecoveryAck, Reentry};
 use ackord_units::Bytes;
 
 /// Fast recovery of one loss per window.
@@ -35,9 +35,9 @@ impl Recovery for RenoRecovery {
         }
     }
 
-    fn enter(&mut self, flight: &Flight, duplicate_acks: u32) {
+    fn enter(&mut self, entry: &Entry) {
         // RFC 5681 §3.2 step 3: inflate by the segments that have left the network.
-        self.inflation = flight.smss * u64::from(duplicate_acks);
+        self.inflation = entry.flight.smss * u64::from(entry.duplicate_acks);
     }
 
     fn on_ack(&mut self, ack: &RecoveryAck) {

@@ -3,7 +3,8 @@
 //! over the round trip instead of at once.
 
 use super::{
-    Flight, NewLosses, NewReno, OnPartialAck, PartialAckTimer, Recovery, RecoveryAck, ReductionPace,
+    Entry, Flight, NewLosses, NewReno, OnPartialAck, PartialAckTimer, Recovery, RecoveryAck,
+    ReductionPace, Rescue,
 };
 use ackord_units::Bytes;
 
@@ -67,6 +68,10 @@ impl SackRecovery {
             }
             limit.min(ssthresh.saturating_sub(pipe))
         };
+        if self.sent == Bytes::ZERO && self.send_count == Bytes::ZERO {
+            // The fast retransmit leaves in any case.
+            self.send_count = smss;
+        }
     }
 }
 
@@ -83,12 +88,23 @@ impl Recovery for SackRecovery {
         }
     }
 
-    fn enter(&mut self, flight: &Flight, _duplicate_acks: u32) {
-        // RFC 9937 §6.1: what was SACKed before is not delivered during recovery.
-        self.recover_flight = flight.flight_size.saturating_sub(flight.sacked).max(flight.smss);
+    fn rescue(&self) -> Rescue {
+        Rescue::Once
+    }
+
+    fn enter(&mut self, entry: &Entry) {
+        let Entry { flight, delivered, .. } = *entry;
+        // RFC 9937 §6.1: RecoverFS is what had not been delivered before this acknowledgment.
+        let outstanding = flight.flight_size.saturating_sub(flight.sacked) + delivered;
+        self.recover_flight = outstanding.max(flight.smss);
         self.delivered = Bytes::ZERO;
         self.sent = Bytes::ZERO;
         self.send_count = Bytes::ZERO;
+        if delivered > Bytes::ZERO {
+            // §6.2 counts this acknowledgment too; it shows a loss, and so is not safe.
+            let (acked, new_losses) = (Bytes::ZERO, NewLosses::Yes);
+            self.reduce_proportionally(&RecoveryAck { acked, delivered, new_losses, flight });
+        }
     }
 
     fn on_ack(&mut self, ack: &RecoveryAck) {
@@ -130,6 +146,11 @@ mod tests {
         }
     }
 
+    fn entry(pipe_segments: u64, delivered: u64) -> Entry {
+        let delivered = Bytes(delivered * SMSS);
+        Entry { flight: flight(pipe_segments), duplicate_acks: 3, delivered }
+    }
+
     fn sacked_one(pipe_segments: u64) -> RecoveryAck {
         RecoveryAck {
             acked: Bytes::ZERO,
@@ -143,7 +164,7 @@ mod tests {
     #[test]
     fn one_segment_leaves_for_every_two_delivered() {
         let mut sack = SackRecovery::new(Prr::On);
-        sack.enter(&flight(20), 3);
+        sack.enter(&entry(20, 0));
         let mut sent = 0;
         for delivered in 1..=10 {
             let pipe = 20 - delivered + sent;
@@ -159,9 +180,31 @@ mod tests {
     #[test]
     fn without_prr_nothing_leaves_until_pipe_is_below_cwnd() {
         let mut sack = SackRecovery::new(Prr::Off);
-        sack.enter(&flight(20), 3);
+        sack.enter(&entry(20, 0));
         sack.on_ack(&sacked_one(19));
         assert_eq!(sack.allowance(&flight(19)), Bytes::ZERO);
         assert_eq!(sack.allowance(&flight(9)), Bytes(SMSS));
+    }
+
+    /// RFC 9937 §6.1, §6.2: twenty outstanding, of which the third report shows the loss; this one
+    /// counts, the two before do not.
+    #[test]
+    fn the_acknowledgment_that_begins_recovery_is_counted() {
+        let mut sack = SackRecovery::new(Prr::On);
+        let flight = Flight { sacked: Bytes(3 * SMSS), ..flight(16) };
+        sack.enter(&Entry { flight, duplicate_acks: 3, delivered: Bytes(SMSS) });
+        assert_eq!((sack.recover_flight, sack.delivered), (Bytes(18 * SMSS), Bytes(SMSS)));
+        // CEIL (1000 * 10 / 18), the fast retransmit, which leaves in any case.
+        assert_eq!(sack.allowance(&flight), Bytes(556));
+    }
+
+    /// A burst of losses that leaves less than ssthresh in the network is made up for at once, by
+    /// what the acknowledgment delivered.
+    #[test]
+    fn a_recovery_that_begins_below_ssthresh_sends_what_was_delivered() {
+        let mut sack = SackRecovery::new(Prr::On);
+        let flight = Flight { sacked: Bytes(3 * SMSS), ..flight(4) };
+        sack.enter(&Entry { flight, duplicate_acks: 1, delivered: Bytes(3 * SMSS) });
+        assert_eq!(sack.allowance(&flight), Bytes(3 * SMSS));
     }
 }

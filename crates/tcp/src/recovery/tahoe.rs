@@ -1,6 +1,6 @@
 //! Tahoe: a detected loss is repaired by slow start from one segment (Jacobson 1988).
 
-use super::{Flight, OnPartialAck, Recovery, RecoveryAck};
+use super::{Entry, Flight, OnPartialAck, Recovery, RecoveryAck};
 use crate::congestion::Repair;
 use ackord_units::Bytes;
 
@@ -13,7 +13,7 @@ impl Recovery for Tahoe {
         Repair::SlowStart
     }
 
-    fn enter(&mut self, _flight: &Flight, _duplicate_acks: u32) {}
+    fn enter(&mut self, _entry: &Entry) {}
 
     fn on_ack(&mut self, _ack: &RecoveryAck) {}
 

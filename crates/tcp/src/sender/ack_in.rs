@@ -3,14 +3,14 @@
 use super::doubt::{Arrivals, hole, tell_lost};
 use super::frto::{AckKind, Frto, OldDelivered};
 use super::marks::{Cause, Echo, Growing};
-use super::scoreboard::{Acked, Attempts, Scoreboard, Sent, SentState};
+use super::scoreboard::{Acked, Attempts, Scoreboard, Sent};
 use super::tail_probe::Seen;
 use super::undo::{UndoGrowth, dsack_block};
-use super::{Fin, FinProgress, Forced, Marks, PartialAcks, Phase, Sender};
+use super::{Fin, FinProgress, Forced, Marks, PartialAcks, Phase, Run, Sender};
 use crate::congestion::{AckSample, CongestionEvent, LossAnswer, Repair, SendLimit};
 use crate::loss::{Advance, Hole, LossVerdict};
 use crate::recovery::{
-    ExitGrowth, NewLosses, OnPartialAck, PartialAckTimer, RecoveryAck, Reentry, SackMemory,
+    Entry, ExitGrowth, NewLosses, OnPartialAck, PartialAckTimer, RecoveryAck, Reentry, SackMemory,
 };
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Event, LossReason, RecoveryKind, Sink};
@@ -50,6 +50,7 @@ impl Sender {
         let snd_una_before = self.snd_una;
         let flight_before = self.flight_size();
         let newly_sacked = self.take_in_blocks(trace.now, ack);
+        self.delivered_now = Bytes(newly_sacked);
         if matches!(self.phase, Phase::FastRecovery { .. }) {
             self.recovery.on_arrival();
         }
@@ -126,6 +127,7 @@ impl Sender {
         let advance = self.advance(Bytes(u64::from(acked_octets)));
         let lateness = self.lateness(t.now);
         let acked = self.take_off(t.now, ack);
+        self.delivered_now = Bytes(acked.newly_delivered + newly_sacked);
         self.snd_una = ack.ack;
         self.forget_blocks_after_new_ack();
         let fin_acked = self.fin == FinProgress::Sent && self.board.is_empty();
@@ -139,10 +141,11 @@ impl Sender {
         self.sample_rtt(t, &acked, ack.timestamp_rtt);
         self.timeouts_in_row = 0;
         self.duplicate_acks = 0;
+        self.run = if newly_sacked > 0 { Run::BegunByReport } else { Run::BegunSilently };
         self.missed_since = None;
         self.note_missing(t.now);
         let repairing = self.phase != Phase::Open;
-        self.look_at_first_new_ack(t, ack.echo, advance.extent_segments, lateness);
+        self.look_at_first_new_ack(t, ack, &advance, lateness);
         let verdict = self.ask_after_new_ack(t, &advance);
         if self.frto.is_undecided() {
             let old = acked.earliest_sent_at.is_some() || newly_sacked > 0;
@@ -174,8 +177,7 @@ impl Sender {
                 if all || each || partial_acks == PartialAcks::None {
                     self.restart_rto(t.now);
                 }
-                let delivered = Bytes(acked.newly_delivered + newly_sacked);
-                self.on_ack_in_fast_recovery(t, &sample, delivered, recover);
+                self.on_ack_in_fast_recovery(t, &sample, self.delivered_now, recover);
             }
             Phase::SlowStartRecovery { recover } => {
                 self.restart_rto(t.now);
@@ -366,6 +368,7 @@ impl Sender {
     pub(super) fn begin_repair<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         let recover = self.snd_nxt;
         self.recover = Some(recover);
+        self.rescue_rxt = self.board.oldest().map_or(self.snd_una, Sent::end);
         self.timed = None;
         // RFC 5681 §3.2 step 2: without what limited transmit let out.
         let flight_size = self.flight_size().saturating_sub(self.limited_sent);
@@ -389,7 +392,8 @@ impl Sender {
                 self.phase = Phase::FastRecovery { recover, partial_acks: PartialAcks::None };
                 self.find_losses(trace);
                 let flight = self.flight();
-                self.recovery.enter(&flight, self.duplicate_acks);
+                let (duplicate_acks, delivered) = (self.duplicate_acks, self.delivered_now);
+                self.recovery.enter(&Entry { flight, duplicate_acks, delivered });
                 RecoveryKind::Fast
             }
             Repair::SlowStart => {
@@ -407,13 +411,9 @@ impl Sender {
     /// A probe of a closed window was accepted: its octet counts as sent from now on.
     pub(crate) fn adopt_probe(&mut self, now: Time) {
         self.board.push(Sent {
-            seq: self.snd_nxt,
-            payload: 1,
-            fin: Fin::No,
-            sent_at: now,
-            state: SentState::InFlight,
             // Which of the probes was accepted is unknown: no sample.
             attempts: Attempts::Again,
+            ..Sent::first(self.snd_nxt, 1, Fin::No, now)
         });
         self.snd_nxt += 1;
         self.nxt_offset += 1;

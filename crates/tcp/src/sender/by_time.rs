@@ -136,14 +136,7 @@ mod tests {
         let mut board = Scoreboard::default();
         board.keep_time_order(judged);
         for i in 0..5 {
-            board.push(Sent {
-                seq: Seq(i * 100),
-                payload: 100,
-                fin: Fin::No,
-                sent_at: at(u64::from(i) * 10),
-                state: SentState::InFlight,
-                attempts: Attempts::Once,
-            });
+            board.push(Sent::first(Seq(i * 100), 100, Fin::No, at(u64::from(i) * 10)));
         }
         board
     }

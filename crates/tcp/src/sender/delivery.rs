@@ -251,7 +251,7 @@ impl Delivery {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scoreboard::{Fin, Scoreboard, SentState};
+    use super::super::scoreboard::{Fin, Scoreboard};
     use super::*;
     use ackord_wire::{SackBlock, SackBlocks};
 
@@ -265,14 +265,7 @@ mod tests {
     }
 
     fn push(board: &mut Scoreboard, number: u32, at: Time) {
-        board.push(Sent {
-            seq: Seq(number * 1000),
-            payload: 1000,
-            fin: Fin::No,
-            sent_at: at,
-            state: SentState::InFlight,
-            attempts: Attempts::Once,
-        });
+        board.push(Sent::first(Seq(number * 1000), 1000, Fin::No, at));
     }
 
     fn ms(millis: u64) -> Time {

@@ -1,7 +1,7 @@
 //! What the loss detector is asked, and what follows from its verdicts.
 
 use super::by_time::Overdue;
-use super::{Forced, Phase, Sender};
+use super::{Forced, Phase, Run, Sender};
 use crate::loss::{
     Advance, Available, Delivered, Doubt, Echo, Heeds, Hole, Horizon, LossDetector, LossVerdict,
     Stage, Verification,
@@ -58,12 +58,15 @@ pub(super) fn hole(sent: &Sent) -> Hole {
 impl Sender {
     pub(super) fn doubt(&self) -> Doubt {
         let available = |yes: bool| if yes { Available::Yes } else { Available::No };
+        let (sacked, sacked_sequences) = match self.recovery.sack_memory() {
+            SackMemory::Kept => (self.board.sacked(), self.board.sacked_sequences()),
+            SackMemory::UntilNewAck => (Bytes::ZERO, 0),
+        };
         Doubt {
             duplicate_acks: self.duplicate_acks,
-            sacked: match self.recovery.sack_memory() {
-                SackMemory::Kept => self.board.sacked(),
-                SackMemory::UntilNewAck => Bytes::ZERO,
-            },
+            reports: self.duplicate_acks + u32::from(self.run == Run::BegunByReport),
+            sacked,
+            sacked_sequences,
             highest_sacked: self.board.highest_sacked(),
             smss: self.smss,
             snd_una: self.snd_una,
@@ -149,6 +152,7 @@ impl Sender {
     /// A timer of the loss detector expired.
     pub(crate) fn on_detector_timer<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         let now = trace.now;
+        self.delivered_now = Bytes::ZERO;
         if self.loss.deadline().is_some_and(|at| at <= now) {
             let verdict = self.loss.on_deadline(now, &self.doubt());
             let outstanding = !self.board.is_empty();

@@ -8,7 +8,9 @@
 //! the oldest segment has been sent again. RFC 5682 §2.1 step 1 gives up there, and a pause longer
 //! than three timeouts would go undetected.
 
+use super::scoreboard::Sent;
 use super::{Forced, Phase, Sender, TimeoutInRecovery};
+use crate::congestion::SelectiveAcks;
 use crate::loss::Undo;
 use crate::trace::Trace;
 use crate::words::worded;
@@ -31,8 +33,8 @@ worded!(FrtoUse { "on" => On, "off" => Off });
 pub(crate) enum Frto {
     /// Nothing to find out.
     Off,
-    /// Step 2: the first segment was sent again.
-    FirstAck { recover: Seq },
+    /// Step 2: the first segment was sent again, up to `resent`.
+    FirstAck { recover: Seq, resent: Seq },
     /// Step 3: up to two new segments were sent after an acknowledgment that advanced.
     SecondAck { recover: Seq },
 }
@@ -47,6 +49,7 @@ pub(crate) struct FrtoAck {
     /// Highest octet SACKed, plus one.
     pub(crate) highest_sacked: Option<Seq>,
     pub(crate) fresh: FreshData,
+    pub(crate) selective_acks: SelectiveAcks,
 }
 
 /// Whether an acknowledgment moved SND.UNA.
@@ -98,7 +101,7 @@ impl Frto {
     pub(crate) fn on_ack(&mut self, ack: &FrtoAck) -> FrtoVerdict {
         let (next, verdict) = match *self {
             Frto::Off => return FrtoVerdict::Wait,
-            Frto::FirstAck { recover } => first(recover, ack),
+            Frto::FirstAck { recover, resent } => first(recover, resent, ack),
             Frto::SecondAck { recover } => (Frto::Off, second(recover, ack)),
         };
         if verdict != FrtoVerdict::Wait {
@@ -109,8 +112,10 @@ impl Frto {
 }
 
 /// Step 2.
-fn first(recover: Seq, ack: &FrtoAck) -> (Frto, FrtoVerdict) {
+fn first(recover: Seq, resent: Seq, ack: &FrtoAck) -> (Frto, FrtoVerdict) {
     match ack.kind {
+        // Of what was sent again a part is still missing.
+        AckKind::Advances if ack.snd_una.before(resent) => (Frto::Off, FrtoVerdict::Conventional),
         AckKind::Sacking => (Frto::Off, FrtoVerdict::Wait),
         AckKind::Duplicate => (Frto::Off, FrtoVerdict::Conventional),
         // Everything outstanding was covered: there is nothing left to send again.
@@ -125,10 +130,12 @@ fn first(recover: Seq, ack: &FrtoAck) -> (Frto, FrtoVerdict) {
     }
 }
 
-/// Step 3.
+/// Step 3. Without SACK an acknowledgment that advances is one of data that was not sent again,
+/// however far it goes; with SACK (§3.1) one beyond `recover` tells nothing any more.
 fn second(recover: Seq, ack: &FrtoAck) -> FrtoVerdict {
-    let beyond =
-        ack.snd_una.after(recover) || ack.highest_sacked.is_some_and(|seq| seq.after(recover));
+    let selective = ack.selective_acks == SelectiveAcks::Agreed;
+    let beyond = selective
+        && (ack.snd_una.after(recover) || ack.highest_sacked.is_some_and(|seq| seq.after(recover)));
     match (ack.kind, ack.delivered) {
         (AckKind::Duplicate, _) => FrtoVerdict::Conventional,
         // The new data has overtaken what was outstanding: that is gone.
@@ -155,7 +162,8 @@ impl Sender {
             }
         };
         let looks = self.frto_use == FrtoUse::On && doubtful;
-        self.frto = if looks { Frto::FirstAck { recover } } else { Frto::Off };
+        let resent = self.board.oldest().map_or(self.snd_una, Sent::end);
+        self.frto = if looks { Frto::FirstAck { recover, resent } } else { Frto::Off };
         self.frto_allowance = Bytes::ZERO;
     }
 
@@ -175,6 +183,7 @@ impl Sender {
             delivered,
             highest_sacked: self.board.highest_sacked(),
             fresh: self.fresh_data(),
+            selective_acks: self.selective_acks(),
         });
         match verdict {
             FrtoVerdict::Wait => {}
@@ -216,11 +225,13 @@ mod tests {
 
     fn ack(snd_una: u32, kind: AckKind, delivered: OldDelivered) -> FrtoAck {
         let fresh = FreshData::Available;
-        FrtoAck { snd_una: Seq(snd_una), kind, delivered, highest_sacked: None, fresh }
+        let selective_acks = SelectiveAcks::Agreed;
+        let (snd_una, highest_sacked) = (Seq(snd_una), None);
+        FrtoAck { snd_una, kind, delivered, highest_sacked, fresh, selective_acks }
     }
 
     fn waiting() -> Frto {
-        Frto::FirstAck { recover: RECOVER }
+        Frto::FirstAck { recover: RECOVER, resent: Seq(1_000) }
     }
 
     fn after_new_data() -> Frto {
@@ -268,6 +279,26 @@ mod tests {
         let mut nothing = after_new_data();
         let verdict = nothing.on_ack(&sacks(5_000, OldDelivered::No));
         assert_eq!((verdict, nothing.is_undecided()), (FrtoVerdict::Wait, true));
+    }
+
+    /// §2.1 step 2 a: an acknowledgment of half of what was sent again says nothing.
+    #[test]
+    fn an_acknowledgment_of_a_part_of_the_retransmission_ends_it_undecided() {
+        let part = ack(500, AckKind::Advances, OldDelivered::No);
+        assert_eq!(waiting().on_ack(&part), FrtoVerdict::Conventional);
+    }
+
+    /// §2.1 step 3 b: it acknowledges data that was not sent again, and the new data as well.
+    #[test]
+    fn without_sack_an_acknowledgment_beyond_all_of_the_old_data_is_proof_too() {
+        let all = |selective_acks| FrtoAck {
+            selective_acks,
+            ..ack(12_000, AckKind::Advances, OldDelivered::Yes)
+        };
+        let mut basic = after_new_data();
+        assert_eq!(basic.on_ack(&all(SelectiveAcks::Absent)), FrtoVerdict::Spurious);
+        let mut enhanced = after_new_data();
+        assert_eq!(enhanced.on_ack(&all(SelectiveAcks::Agreed)), FrtoVerdict::Conventional);
     }
 
     #[test]

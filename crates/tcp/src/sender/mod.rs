@@ -71,7 +71,7 @@ use marks::Marks;
 use pacing::Pacer;
 use scoreboard::Scoreboard;
 use tail_probe::TailProbe;
-use timing::Timed;
+use timing::{Conservative, Timed};
 use undo::Repairs;
 
 /// Where the sender stands with respect to loss.
@@ -100,6 +100,14 @@ impl Phase {
 pub(crate) enum PartialAcks {
     None,
     Some,
+}
+
+/// Whether the acknowledgment that advanced last also reported something new by SACK: with SACK it
+/// is a duplicate acknowledgment too (RFC 6675 §2, §5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Run {
+    BegunByReport,
+    BegunSilently,
 }
 
 /// How far the FIN has come.
@@ -171,16 +179,23 @@ pub(crate) struct Sender {
     nagle: Box<dyn Nagle>,
     phase: Phase,
     duplicate_acks: u32,
+    run: Run,
+    /// What the acknowledgment at hand delivered; nothing while a timer acts.
+    delivered_now: Bytes,
     /// When the first sign came that the oldest segment is missing.
     missed_since: Option<Time>,
     /// What limited transmit allows beyond cwnd, and what it has let out.
     beyond_cwnd: Bytes,
     limited_sent: Bytes,
+    /// RescueRxt (RFC 6675 §4): the tail may be sent again once more than this is acknowledged.
+    rescue_rxt: Seq,
     /// A new repair may not start before this is acknowledged (RFC 6582 §3.2 step 2).
     recover: Option<Seq>,
     forced: Forced,
     /// The segment whose round trip is being timed, where one is at a time.
     timed: Option<Timed>,
+    /// A spurious timeout that the timer has yet to learn from.
+    conservative: Option<Conservative>,
     pub(crate) rto_at: Option<Time>,
     /// When the loss detector wants to look again.
     pub(crate) detector_at: Option<Time>,
@@ -262,12 +277,16 @@ impl Sender {
             nagle,
             phase: Phase::Open,
             duplicate_acks: 0,
+            run: Run::BegunSilently,
+            delivered_now: Bytes::ZERO,
             missed_since: None,
             beyond_cwnd: Bytes::ZERO,
             limited_sent: Bytes::ZERO,
+            rescue_rxt: iss,
             recover: None,
             forced: Forced::No,
             timed: None,
+            conservative: None,
             rto_at: None,
             detector_at: None,
             overdue_at: None,

@@ -1,11 +1,11 @@
 //! Which segment leaves next.
 
-use super::scoreboard::{Attempts, Sent, SentState};
+use super::scoreboard::Sent;
 use super::{CwndUse, Fin, FinProgress, Forced, Persist, Phase, Sender};
 use crate::congestion::LossAnswer;
 use crate::loss::ProbeKind;
 use crate::nagle::SmallSegment;
-use crate::recovery::Flight;
+use crate::recovery::{Flight, Rescue};
 use ackord_events::SegmentKind;
 use ackord_units::{Bytes, Seq, Time};
 
@@ -62,18 +62,7 @@ impl Sender {
         match self.new_data(room, Gate::Windows) {
             NewData::Ready(outgoing) => Some(self.send_new(now, outgoing)),
             NewData::WindowClosed => self.probe(now),
-            NewData::Wait => {
-                // RFC 6675 §4 NextSeg (3), when nothing new can leave.
-                let hole_may_leave = self.uses_sack
-                    && matches!(self.phase, Phase::FastRecovery { .. })
-                    && self.allowance() >= self.smss
-                    && self.board.mark_next_hole_lost();
-                if !hole_may_leave {
-                    return None;
-                }
-                let lost = self.board.next_lost()?;
-                Some(self.retransmit(now, lost))
-            }
+            NewData::Wait => self.last_resort(now),
         }
     }
 
@@ -105,10 +94,36 @@ impl Sender {
         }
     }
 
+    /// RFC 6675 §4 NextSeg rules (3) and (4), when nothing that is lost and nothing new can leave:
+    /// a hole that too little was SACKed above, or else, once in a recovery, the tail, above which
+    /// nothing can be SACKed.
+    fn last_resort(&mut self, now: Time) -> Option<Outgoing> {
+        let Phase::FastRecovery { recover, .. } = self.phase else { return None };
+        if !self.uses_sack || self.snd_wnd == 0 || self.allowance() < self.smss {
+            return None;
+        }
+        if let Some(hole) = self.board.resend_next_hole(now) {
+            return Some(self.sent_again(now, hole));
+        }
+        // Where the detector has tail loss probes, those look after the tail.
+        let rescues = self.recovery.rescue() == Rescue::Once && self.tail.is_none();
+        if !rescues || self.snd_una.at_or_before(self.rescue_rxt) {
+            return None;
+        }
+        let tail = self.board.resend_highest(now)?;
+        self.rescue_rxt = recover;
+        Some(self.sent_again(now, tail))
+    }
+
     fn retransmit(&mut self, now: Time, lost: Sent) -> Outgoing {
+        self.board.resend_next_lost(now);
+        self.sent_again(now, lost)
+    }
+
+    /// A segment has been put on its way once more.
+    fn sent_again(&mut self, now: Time, lost: Sent) -> Outgoing {
         self.forced = Forced::No;
         self.last_sent_at = Some(now);
-        self.board.resend_next_lost(now);
         self.repairs.on_resent(now, lost.seq, self.rtt.rto() * 2);
         if self.board.keeps_time_order() {
             self.watch_sent(now);
@@ -216,14 +231,7 @@ impl Sender {
         }
         self.note_restart_from_idle(now);
         self.last_sent_at = Some(now);
-        self.board.push(Sent {
-            seq,
-            payload,
-            fin,
-            sent_at: now,
-            state: SentState::InFlight,
-            attempts: Attempts::Once,
-        });
+        self.board.push(Sent::first(seq, payload, fin, now));
         if self.board.goes_by_time_alone() {
             self.watch_sent(now);
         }

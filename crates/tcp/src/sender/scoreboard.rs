@@ -23,6 +23,8 @@ pub(crate) struct Sent {
     pub(crate) state: SentState,
     /// Whether it was ever sent again (Karn's rule).
     pub(crate) attempts: Attempts,
+    /// How often it counts while in flight.
+    pub(super) copies: Copies,
 }
 
 /// Whether a segment carries the FIN.
@@ -50,7 +52,37 @@ pub(crate) enum Attempts {
     Again,
 }
 
+/// How many copies of a segment in flight are thought to be in the network (RFC 6675 §4 SetPipe):
+/// two if it was sent again as a last resort, though nothing says that the first is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Copies {
+    One,
+    Two,
+}
+
 impl Sent {
+    /// A segment that leaves for the first time.
+    pub(crate) fn first(seq: Seq, payload: u32, fin: Fin, now: Time) -> Sent {
+        Sent {
+            seq,
+            payload,
+            fin,
+            sent_at: now,
+            state: SentState::InFlight,
+            attempts: Attempts::Once,
+            copies: Copies::One,
+        }
+    }
+
+    /// What `octets` of it count for in pipe while it is in flight.
+    #[inline]
+    fn in_pipe(&self, octets: u64) -> u64 {
+        match self.copies {
+            Copies::One => octets,
+            Copies::Two => octets * 2,
+        }
+    }
+
     pub(crate) fn seq_len(&self) -> u32 {
         self.payload + u32::from(self.fin == Fin::Yes)
     }
@@ -82,6 +114,8 @@ pub(crate) struct Scoreboard {
     pipe: u64,
     /// Octets selectively acknowledged above the cumulative acknowledgment.
     sacked: u64,
+    /// The discontiguous sequences they form.
+    sacked_sequences: u32,
     /// Segments in state Lost.
     lost_segments: u32,
     /// No segment before this one is Lost.
@@ -125,6 +159,12 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn sacked(&self) -> Bytes {
         Bytes(self.sacked)
+    }
+
+    /// Discontiguous sequences selectively acknowledged (RFC 6675 §4 IsLost).
+    #[inline]
+    pub(crate) fn sacked_sequences(&self) -> u32 {
+        self.sacked_sequences
     }
 
     #[inline]
@@ -196,7 +236,7 @@ impl Scoreboard {
                 if part > 0 && part < front.seq_len() {
                     let octets = u64::from(part);
                     match front.state {
-                        SentState::InFlight => self.pipe -= octets,
+                        SentState::InFlight => self.pipe -= front.in_pipe(octets),
                         SentState::Sacked => self.sacked -= octets,
                         SentState::Lost => {}
                     }
@@ -217,8 +257,11 @@ impl Scoreboard {
             let front = self.sent.pop_front().expect("there is a front");
             let octets = u64::from(front.seq_len());
             match front.state {
-                SentState::InFlight => self.pipe -= octets,
-                SentState::Sacked => self.sacked -= octets,
+                SentState::InFlight => self.pipe -= front.in_pipe(octets),
+                SentState::Sacked => {
+                    self.sacked -= octets;
+                    self.sacked_sequences -= u32::from(!self.is_sacked(0));
+                }
                 SentState::Lost => self.lost_segments -= 1,
             }
             if front.state != SentState::Sacked {
@@ -261,7 +304,7 @@ impl Scoreboard {
                 && block.end.at_or_before(snd_nxt);
             if sound {
                 let from = self.first_unseen(block);
-                self.sack_range(from, block.end, &mut delivered);
+                self.sack_range(from, block, &mut delivered);
             }
         }
         self.last_blocks = *blocks;
@@ -275,15 +318,20 @@ impl Scoreboard {
         same_start.map(|last| last.end.min(block.end)).next().unwrap_or(block.start)
     }
 
-    fn sack_range(&mut self, start: Seq, end: Seq, delivered: &mut impl FnMut(&Sent)) {
-        let mut index = self.index_at_or_after(start);
+    fn sack_range(&mut self, from: Seq, block: &SackBlock, delivered: &mut impl FnMut(&Sent)) {
+        let mut index = self.index_at_or_after(from);
+        // What the last acknowledgment reported may have ended within a segment.
+        let within = |sent: &Sent| sent.end().after(from) && sent.seq.at_or_after(block.start);
+        if index > 0 && within(&self.sent[index - 1]) {
+            index -= 1;
+        }
         while let Some(sent) = self.sent.get_mut(index) {
-            if !sent.end().at_or_before(end) {
+            if !sent.end().at_or_before(block.end) {
                 break;
             }
             let octets = u64::from(sent.seq_len());
             match sent.state {
-                SentState::InFlight => self.pipe -= octets,
+                SentState::InFlight => self.pipe -= sent.in_pipe(octets),
                 SentState::Lost => self.lost_segments -= 1,
                 SentState::Sacked => {
                     index += 1;
@@ -291,6 +339,7 @@ impl Scoreboard {
                 }
             }
             sent.state = SentState::Sacked;
+            sent.copies = Copies::One;
             if let Some(delivery) = &mut self.delivery {
                 delivery.on_delivered(index, sent, octets);
             }
@@ -299,8 +348,17 @@ impl Scoreboard {
             let sent_end = sent.end();
             self.highest_sacked =
                 Some(self.highest_sacked.map_or(sent_end, |highest| highest.max(sent_end)));
+            // It is a sequence of its own, or grows one, or joins two.
+            let below = index.checked_sub(1).is_some_and(|below| self.is_sacked(below));
+            let neighbours = u32::from(below) + u32::from(self.is_sacked(index + 1));
+            self.sacked_sequences = self.sacked_sequences + 1 - neighbours;
             index += 1;
         }
+    }
+
+    #[inline]
+    fn is_sacked(&self, index: usize) -> bool {
+        self.sent.get(index).is_some_and(|sent| sent.state == SentState::Sacked)
     }
 
     /// Index of the first record that begins at or after `seq`.
@@ -313,29 +371,16 @@ impl Scoreboard {
         self.sent.partition_point(|sent| sent.seq.since(front.seq) < distance)
     }
 
-    /// RFC 6675 §4 IsLost: declares every segment lost above which more than
-    /// (DupThresh - 1) * SMSS octets have been selectively acknowledged. Calls `lost` for each.
+    /// RFC 6675 §4 IsLost: declares every segment lost above which DupThresh discontiguous
+    /// sequences, or more than (DupThresh - 1) * SMSS octets, have been selectively acknowledged.
+    /// Calls `lost` for each.
     pub(crate) fn mark_lost_by_sack(
         &mut self,
         duplicate_threshold: u32,
         smss: Bytes,
         mut lost: impl FnMut(&Sent),
     ) {
-        let Some(highest) = self.highest_sacked else { return };
-        let enough = u64::from(duplicate_threshold.saturating_sub(1)) * smss.get();
-        // Walk down from the highest SACKed segment until enough octets lie above.
-        let mut above = 0;
-        let mut index = self.index_at_or_after(highest);
-        while index > 0 && above <= enough {
-            index -= 1;
-            let sent = &self.sent[index];
-            if sent.state == SentState::Sacked {
-                above += u64::from(sent.seq_len());
-            }
-        }
-        if above <= enough {
-            return;
-        }
+        let Some(index) = self.lost_before(duplicate_threshold, smss) else { return };
         let boundary = self.sent[index].seq;
         let start = match self.lost_below {
             Some(below) if boundary.at_or_before(below) => return,
@@ -343,13 +388,37 @@ impl Scoreboard {
             None => 0,
         };
         for at in start..index {
-            let sent = &self.sent[at];
+            let sent = &mut self.sent[at];
             if sent.state == SentState::InFlight && sent.attempts == Attempts::Once {
                 lost(sent);
                 self.lose(at);
+            } else if sent.state == SentState::InFlight && sent.copies == Copies::Two {
+                // The first copy is lost after all; the other one is on its way.
+                sent.copies = Copies::One;
+                self.pipe -= u64::from(sent.seq_len());
             }
         }
         self.lost_below = Some(boundary);
+    }
+
+    /// Index of the highest segment below which enough has been selectively acknowledged above.
+    fn lost_before(&self, duplicate_threshold: u32, smss: Bytes) -> Option<usize> {
+        let highest = self.highest_sacked?;
+        let enough = u64::from(duplicate_threshold.saturating_sub(1)) * smss.get();
+        // Walk down from the highest SACKed segment until enough lies above.
+        let (mut octets, mut sequences, mut inside) = (0, 0, false);
+        let mut index = self.index_at_or_after(highest);
+        while index > 0 && octets <= enough && sequences < duplicate_threshold {
+            index -= 1;
+            let sent = &self.sent[index];
+            let sacked = sent.state == SentState::Sacked;
+            if sacked {
+                octets += u64::from(sent.seq_len());
+                sequences += u32::from(!inside);
+            }
+            inside = sacked;
+        }
+        (octets > enough || sequences >= duplicate_threshold).then_some(index)
     }
 
     /// Declares the oldest outstanding segment lost, if it is in flight.
@@ -361,6 +430,12 @@ impl Scoreboard {
         Some(oldest)
     }
 
+    /// The receiver has discarded what it had reported (RFC 2018 §8), or so it must be taken: the
+    /// oldest segment would not be outstanding otherwise.
+    pub(crate) fn has_been_reneged_on(&self) -> bool {
+        self.is_sacked(0)
+    }
+
     /// Takes back what was selectively acknowledged: it counts as in flight again.
     pub(crate) fn forget_sacked(&mut self) {
         for sent in &mut self.sent {
@@ -370,9 +445,11 @@ impl Scoreboard {
             }
         }
         self.sacked = 0;
+        self.sacked_sequences = 0;
         self.highest_sacked = None;
         self.lost_below = None;
         self.last_blocks = SackBlocks::default();
+        self.restore_time_order();
     }
 
     /// Declares everything lost that is not selectively acknowledged.
@@ -388,7 +465,8 @@ impl Scoreboard {
     pub(super) fn lose(&mut self, index: usize) {
         let sent = &mut self.sent[index];
         sent.state = SentState::Lost;
-        self.pipe -= u64::from(sent.seq_len());
+        self.pipe -= sent.in_pipe(u64::from(sent.seq_len()));
+        sent.copies = Copies::One;
         self.lost_segments += 1;
         if let Some(delivery) = &mut self.delivery {
             delivery.on_lost(index, sent);
@@ -466,132 +544,41 @@ impl Scoreboard {
         index
     }
 
-    /// RFC 6675 §4 NextSeg rule (3): the lowest segment that is neither lost nor sent again and
-    /// lies below the highest SACKed octet. It is declared lost so that it may be sent.
-    pub(crate) fn mark_next_hole_lost(&mut self) -> bool {
-        let Some(highest) = self.highest_sacked else { return false };
-        let end = self.index_at_or_after(highest);
-        let hole = (0..end).find(|&index| {
-            let sent = &self.sent[index];
-            sent.state == SentState::InFlight && sent.attempts == Attempts::Once
-        });
-        if let Some(index) = hole {
-            self.lose(index);
+    /// RFC 6675 §4 NextSeg rule (3): sends the lowest segment again that was sent once and lies
+    /// below the highest SACKed octet, though too little was SACKed above it to call it lost.
+    pub(crate) fn resend_next_hole(&mut self, now: Time) -> Option<Sent> {
+        let end = self.index_at_or_after(self.highest_sacked?);
+        let hole = (0..end).find(|&index| self.may_be_missing(index))?;
+        Some(self.resend_in_flight(hole, now))
+    }
+
+    /// RFC 6675 §4 NextSeg rule (4): sends the highest segment again that is outstanding and not
+    /// SACKed, unless its repair is on its way.
+    pub(crate) fn resend_highest(&mut self, now: Time) -> Option<Sent> {
+        let highest = self.sent.iter().rposition(|sent| sent.state != SentState::Sacked)?;
+        self.may_be_missing(highest).then(|| self.resend_in_flight(highest, now))
+    }
+
+    fn may_be_missing(&self, index: usize) -> bool {
+        let sent = &self.sent[index];
+        sent.state == SentState::InFlight && sent.attempts == Attempts::Once
+    }
+
+    fn resend_in_flight(&mut self, index: usize, now: Time) -> Sent {
+        let sent = &mut self.sent[index];
+        sent.attempts = Attempts::Again;
+        sent.copies = Copies::Two;
+        sent.sent_at = now;
+        if let Some(by_time) = &mut self.by_time {
+            by_time.push(sent);
         }
-        hole.is_some()
+        if let Some(delivery) = &mut self.delivery {
+            delivery.on_resent(index, sent, self.pipe);
+        }
+        self.pipe += u64::from(sent.seq_len());
+        *sent
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Ten segments of 100 octets from sequence number 0, sent a nanosecond apart.
-    fn ten() -> Scoreboard {
-        let mut board = Scoreboard::default();
-        for i in 0..10 {
-            board.push(Sent {
-                seq: Seq(i * 100),
-                payload: 100,
-                fin: Fin::No,
-                sent_at: Time::from_nanos(u64::from(i)),
-                state: SentState::InFlight,
-                attempts: Attempts::Once,
-            });
-        }
-        board
-    }
-
-    fn blocks(ranges: &[(u32, u32)]) -> SackBlocks {
-        let mut blocks = SackBlocks::default();
-        for &(start, end) in ranges {
-            assert!(blocks.push(SackBlock { start: Seq(start), end: Seq(end) }));
-        }
-        blocks
-    }
-
-    fn sack(board: &mut Scoreboard, ranges: &[(u32, u32)]) -> u64 {
-        board.mark_sacked(&blocks(ranges), Seq(0), Seq(1000), |_| {})
-    }
-
-    fn lost(board: &mut Scoreboard) -> Vec<u32> {
-        let mut seqs = Vec::new();
-        board.mark_lost_by_sack(3, Bytes(100), |sent| seqs.push(sent.seq.0));
-        seqs
-    }
-
-    #[test]
-    fn two_sacked_segments_above_a_hole_do_not_make_it_lost_and_three_do() {
-        let mut board = ten();
-        assert_eq!(sack(&mut board, &[(100, 300)]), 200);
-        assert_eq!(lost(&mut board), Vec::<u32>::new());
-        assert_eq!(sack(&mut board, &[(100, 400)]), 100);
-        assert_eq!(lost(&mut board), vec![0]);
-        assert_eq!(board.pipe(), Bytes(600));
-    }
-
-    #[test]
-    fn holes_between_blocks_are_lost_once_each_and_sent_in_order() {
-        let mut board = ten();
-        sack(&mut board, &[(600, 1000), (200, 300)]);
-        assert_eq!(lost(&mut board), vec![0, 100, 300, 400, 500]);
-        assert_eq!(lost(&mut board), Vec::<u32>::new());
-        let mut order = Vec::new();
-        while let Some(sent) = board.next_lost() {
-            order.push(sent.seq.0);
-            board.resend_next_lost(Time::from_nanos(50));
-        }
-        assert_eq!(order, vec![0, 100, 300, 400, 500]);
-        assert_eq!(board.pipe(), Bytes(500));
-    }
-
-    #[test]
-    fn blocks_outside_what_is_outstanding_are_ignored() {
-        let mut board = ten();
-        assert_eq!(sack(&mut board, &[(900, 1100)]), 0);
-        assert_eq!(sack(&mut board, &[(300, 200)]), 0);
-        board.acknowledge(Seq(200), |_| {});
-        assert_eq!(board.mark_sacked(&blocks(&[(0, 100)]), Seq(200), Seq(1000), |_| {}), 0);
-        assert_eq!(board.pipe(), Bytes(800));
-    }
-
-    #[test]
-    fn a_cumulative_acknowledgment_counts_each_octet_once() {
-        let mut board = ten();
-        sack(&mut board, &[(100, 500)]);
-        let acked = board.acknowledge(Seq(600), |_| {});
-        assert_eq!(acked.newly_delivered, 200);
-        assert_eq!((board.pipe(), board.sacked()), (Bytes(400), Bytes::ZERO));
-        assert_eq!(acked.latest_sent_at, Some(Time::from_nanos(5)));
-    }
-
-    #[test]
-    fn half_a_segment_can_be_acknowledged() {
-        let mut board = ten();
-        assert_eq!(board.acknowledge(Seq(150), |_| {}).newly_delivered, 150);
-        assert_eq!(board.pipe(), Bytes(850));
-        assert_eq!(board.oldest().map(|sent| (sent.seq, sent.payload)), Some((Seq(150), 50)));
-    }
-
-    #[test]
-    fn half_a_segment_that_was_sacked_is_delivered_only_once() {
-        let mut board = ten();
-        assert_eq!(sack(&mut board, &[(100, 200)]), 100);
-        assert_eq!(board.acknowledge(Seq(150), |_| {}).newly_delivered, 100);
-        assert_eq!((board.pipe(), board.sacked()), (Bytes(800), Bytes(50)));
-    }
-
-    #[test]
-    fn after_a_timeout_all_but_sacked_segments_are_sent_again() {
-        let mut board = ten();
-        sack(&mut board, &[(300, 400)]);
-        board.mark_all_lost();
-        assert_eq!(board.pipe(), Bytes::ZERO);
-        let mut count = 0;
-        while board.next_lost().is_some() {
-            board.resend_next_lost(Time::ZERO);
-            count += 1;
-        }
-        assert_eq!((count, board.pipe()), (9, Bytes(900)));
-    }
-}
+mod tests;

@@ -42,7 +42,10 @@ impl Sender {
             trace.emit(|endpoint| Event::SegmentLost { endpoint, seq, bytes, reason });
         }
         self.timed = None;
-        if self.recovery.sack_memory() == SackMemory::UntilNewAck {
+        // RFC 2018 §8: the oldest segment is sent again whatever was reported of it. One that was
+        // reported and is outstanding all the same has been discarded, and so may others have been.
+        let reneged = self.board.has_been_reneged_on();
+        if reneged || self.recovery.sack_memory() == SackMemory::UntilNewAck {
             self.board.forget_sacked();
         }
         if self.board.goes_by_time_alone() {

@@ -15,6 +15,16 @@ pub(super) struct Timed {
     sent_at: Time,
 }
 
+/// What a spurious timeout leaves to be done (RFC 4015 §3.2 step 11).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Conservative {
+    /// Samples of data beyond this count.
+    pub(super) after: Seq,
+    /// SRTT_prev and RTTVAR_prev.
+    pub(super) srtt: Span,
+    pub(super) rttvar: Span,
+}
+
 impl Sender {
     /// A new segment, the one that ends at snd_nxt, has left.
     #[inline]
@@ -39,7 +49,11 @@ impl Sender {
             Sampling::OneAtATime => self.end_timing(trace.now),
         };
         let Some(rtt) = sample else { return };
-        self.rtt.on_sample(rtt, self.window());
+        let window = self.window();
+        match self.conservative.take_if(|pending| window.snd_una.after(pending.after)) {
+            None => self.rtt.on_sample(rtt, window),
+            Some(previous) => self.rtt.on_late_sample(rtt, previous.srtt, previous.rttvar, window),
+        }
         if let Some(tail) = &mut self.tail {
             tail.tlp.on_rtt_sample();
         }

@@ -9,9 +9,11 @@
 //! Not modelled: what ACK loss does to DSACK (a lost report leaves a repair standing), and packets
 //! duplicated by the network beyond asking that the octets were indeed sent again.
 
+use super::ack_in::{IncomingAck, Marked};
+use super::timing::Conservative;
 use super::{Forced, Phase, Sender};
 use crate::congestion::CongestionEvent;
-use crate::loss::{Spurious, Undo};
+use crate::loss::{Advance, Aside, Duplicates, MarkEchoed, Spurious, Undo};
 use crate::trace::Trace;
 use crate::words::worded;
 use ackord_events::{CwndReason, Event, RecoveryKind, Sink, SpuriousEvidence};
@@ -58,6 +60,9 @@ pub(super) struct Taken {
     /// The first new acknowledgment since: what it says about the hole.
     filled: Option<Filled>,
     reduction: Reduction,
+    /// SND.MAX, SRTT and RTTVAR when the repair began.
+    snd_nxt: Seq,
+    estimate: Option<(Span, Span)>,
 }
 
 /// Whether the windows come back with a repair that is undone.
@@ -70,9 +75,12 @@ enum Reduction {
 
 /// How a hole was filled.
 #[derive(Clone, Copy, Debug)]
-struct Filled {
-    extent_segments: u32,
-    lateness: Span,
+pub(super) struct Filled {
+    pub(super) extent_segments: u32,
+    pub(super) lateness: Span,
+    /// Octets acknowledged.
+    pub(super) acked: Bytes,
+    pub(super) aside: Aside,
 }
 
 /// The repairs of a connection, as far as they may yet prove spurious.
@@ -177,6 +185,8 @@ impl Sender {
             unaccounted: 0,
             filled: None,
             reduction: Reduction::ForLoss,
+            snd_nxt: self.snd_nxt,
+            estimate: self.rtt.srtt().zip(self.rtt.rttvar()),
         });
     }
 
@@ -192,27 +202,57 @@ impl Sender {
         }
     }
 
-    /// RFC 3522 §3.2, and what the acknowledgment says about the hole it filled. `echo` is its
-    /// TSecr, if timestamps are in use.
+    /// RFC 3522 §3.2, and what the acknowledgment says about the hole it filled.
+    #[inline]
     pub(super) fn look_at_first_new_ack<S: Sink>(
         &mut self,
         trace: &mut Trace<'_, S>,
-        echo: Option<u32>,
-        extent_segments: u32,
+        ack: &IncomingAck<'_>,
+        advance: &Advance,
         lateness: Span,
     ) {
-        let Some(taken) = &mut self.repairs.taken else { return };
+        let Some(taken) = &self.repairs.taken else { return };
         let Some((seq, resent_at)) = taken.first_resent else { return };
-        if taken.filled.is_some() || self.snd_una.at_or_before(seq) {
-            return;
+        if taken.filled.is_none() && self.snd_una.after(seq) {
+            self.look_at_filled_hole(trace, ack, advance, (resent_at, lateness));
         }
-        taken.filled = Some(Filled { extent_segments, lateness });
-        // Step 5: only the first acceptable acknowledgment counts.
-        let older = echo
+    }
+
+    #[inline(never)]
+    fn look_at_filled_hole<S: Sink>(
+        &mut self,
+        trace: &mut Trace<'_, S>,
+        ack: &IncomingAck<'_>,
+        advance: &Advance,
+        (resent_at, lateness): (Time, Span),
+    ) {
+        let aside = self.aside(ack);
+        let Some(taken) = &mut self.repairs.taken else { return };
+        let Advance { acked, extent_segments, .. } = *advance;
+        taken.filled = Some(Filled { extent_segments, lateness, acked, aside });
+        // Step 4: only the first acceptable acknowledgment counts.
+        let older = ack
+            .echo
             .zip(self.ts_clock)
             .is_some_and(|(echo, clock)| echo != 0 && clock.is_before(echo, resent_at));
         if older {
             self.report_spurious(trace, SpuriousEvidence::Timestamps);
+        }
+    }
+
+    fn aside(&self, ack: &IncomingAck<'_>) -> Aside {
+        let now = self.reads_dsack && dsack_block(ack.sack, ack.ack).is_some();
+        Aside {
+            outstanding: self.flight_size(),
+            duplicates: match (now, self.repairs.total_duplicates) {
+                (true, _) => Duplicates::Now,
+                (false, 0) => Duplicates::Never,
+                (false, _) => Duplicates::Earlier,
+            },
+            mark: match ack.marked {
+                Marked::Yes => MarkEchoed::Yes,
+                Marked::No => MarkEchoed::No,
+            },
         }
     }
 
@@ -260,7 +300,17 @@ impl Sender {
         evidence: SpuriousEvidence,
     ) -> Option<Undo> {
         let taken = self.repairs.taken?;
-        let filled = taken.filled.unwrap_or(Filled { extent_segments: 0, lateness: Span::ZERO });
+        let unfilled = Filled {
+            extent_segments: 0,
+            lateness: Span::ZERO,
+            acked: Bytes::ZERO,
+            aside: Aside {
+                outstanding: self.flight_size(),
+                duplicates: Duplicates::Never,
+                mark: MarkEchoed::No,
+            },
+        };
+        let filled = taken.filled.unwrap_or(unfilled);
         let spurious = Spurious {
             evidence,
             repair: taken.kind,
@@ -268,8 +318,27 @@ impl Sender {
             lateness: filled.lateness,
             flight_size: taken.flight_size,
             smss: self.smss,
+            aside: filled.aside,
         };
         self.loss.on_spurious(now, &spurious)
+    }
+
+    /// cwnd and ssthresh from which the window of before comes back by slow start: FlightSize and
+    /// `more`, with pipe_prev of RFC 4015 §3.2 step 1 for ssthresh.
+    fn slow_start_back(&self, taken: &Taken, more: Bytes) -> (Bytes, Bytes) {
+        let restart = (self.flight_size() + more).min(taken.cwnd);
+        (self.congestion.cwnd().max(restart), taken.flight_size.max(taken.ssthresh))
+    }
+
+    /// RFC 4015 §3.2 step 11: the timer waits for a sample of data that was not sent when it struck
+    /// too soon.
+    fn be_more_conservative(&mut self, taken: &Taken) {
+        let granularity = self.rtt.granularity();
+        self.conservative = taken.estimate.map(|(srtt, rttvar)| Conservative {
+            after: taken.snd_nxt,
+            srtt: srtt + granularity * 2,
+            rttvar,
+        });
     }
 
     /// The largest window that could ever be used: beyond it doubling has no end.
@@ -289,17 +358,19 @@ impl Sender {
         let (cwnd_now, ssthresh_now) = (self.congestion.cwnd(), self.congestion.ssthresh());
         let (cwnd, ssthresh) = match (undo, taken) {
             (Undo::Restore, Some(taken)) => (cwnd_now.max(taken.cwnd), taken.ssthresh),
-            // RFC 4015 §3.2 steps 0, 6 and 7, with one segment for min (octets acknowledged, IW).
-            (Undo::SlowStartBack, Some(taken)) => {
-                let restart = self.flight_size() + self.smss;
-                let pipe_prev = taken.flight_size.max(taken.ssthresh);
-                (cwnd_now.max(restart.min(taken.cwnd)), pipe_prev)
+            (Undo::SlowStartBack, Some(taken)) => self.slow_start_back(&taken, self.smss),
+            // RFC 4015 §3.2 step 9.
+            (Undo::EifelResponse, Some(taken)) => {
+                let initial_window = self.smss * self.initial_window_segments;
+                let acked = taken.filled.map_or(Bytes::ZERO, |filled| filled.acked);
+                self.be_more_conservative(&taken);
+                self.slow_start_back(&taken, acked.min(initial_window))
             }
             (Undo::DoubleCwnd, _) => {
                 let doubled = (cwnd_now * 2).min(self.largest_window()).max(cwnd_now);
                 (doubled, self.repairs.previous_ssthresh.unwrap_or(ssthresh_now))
             }
-            (Undo::Restore | Undo::SlowStartBack, None) => return,
+            (Undo::Restore | Undo::SlowStartBack | Undo::EifelResponse, None) => return,
         };
         if let Phase::FastRecovery { .. } | Phase::SlowStartRecovery { .. } = self.phase {
             let kind = self.phase.kind();

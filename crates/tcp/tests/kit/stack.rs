@@ -174,6 +174,23 @@ impl Sender {
         self.on(Ack { next, sack, ..Ack::default() })
     }
 
+    /// Everything before segment `next` is acknowledged, and these octets of the stream reported.
+    pub fn report_octets(&mut self, next: u32, (start, end): (u32, u32)) -> Vec<u32> {
+        let first = self.iss + 1;
+        let mut options = Options::default();
+        assert!(options.sack.push(SackBlock { start: first + start, end: first + end }));
+        let segment = Segment {
+            seq: self.irs,
+            ack: first + next * SMSS,
+            flags: Flags::ACK,
+            window: 60_000,
+            options,
+            ..Segment::default()
+        };
+        self.connection.handle_segment(self.now, &segment, Ecn::NotEct, &mut NoSink);
+        self.sent()
+    }
+
     pub fn cwnd_segments(&self) -> f64 {
         self.connection.cwnd().get() as f64 / f64::from(SMSS)
     }

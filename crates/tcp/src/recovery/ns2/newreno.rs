@@ -2,7 +2,7 @@
 //! (`partial_window_deflation_`), which is not given back at the end (`exit_recovery_fix_` off);
 //! an acknowledgment lets out two segments at most while the repair goes on.
 
-use crate::recovery::{ExitGrowth, Flight, OnPartialAck, Recovery, RecoveryAck, Reentry};
+use crate::recovery::{Entry, ExitGrowth, Flight, OnPartialAck, Recovery, RecoveryAck, Reentry};
 use ackord_units::Bytes;
 
 /// What an acknowledgment may let out during the repair.
@@ -35,8 +35,8 @@ impl Recovery for Ns2NewReno {
         ExitGrowth::Yes
     }
 
-    fn enter(&mut self, _flight: &Flight, duplicate_acks: u32) {
-        self.inflation = u64::from(duplicate_acks);
+    fn enter(&mut self, entry: &Entry) {
+        self.inflation = u64::from(entry.duplicate_acks);
         self.taken = 0;
         // The fast retransmit itself comes on top.
         self.burst_left = MOST_PER_ACK + 1;
@@ -95,10 +95,14 @@ mod tests {
         }
     }
 
+    fn entry(duplicate_acks: u32) -> Entry {
+        Entry { flight: partial(0).flight, duplicate_acks, delivered: Bytes::ZERO }
+    }
+
     #[test]
     fn a_partial_acknowledgment_of_more_than_the_inflation_takes_the_rest_from_cwnd() {
         let mut newreno = Ns2NewReno::default();
-        newreno.enter(&partial(0).flight, 3);
+        newreno.enter(&entry(3));
         assert_eq!(newreno.on_partial_ack(&partial(2)), OnPartialAck::RetransmitOldest);
         assert_eq!((newreno.inflation, newreno.taken), (2, 0), "one is put back");
         newreno.on_partial_ack(&partial(6));
@@ -111,7 +115,7 @@ mod tests {
     #[test]
     fn two_segments_leave_for_an_acknowledgment_however_open_the_window() {
         let mut newreno = Ns2NewReno::default();
-        newreno.enter(&partial(0).flight, 30);
+        newreno.enter(&entry(30));
         newreno.on_ack(&partial(0));
         assert_eq!(newreno.allowance(&partial(0).flight), Bytes(2000));
         newreno.on_sent(Bytes(1000));

@@ -1,6 +1,6 @@
 //! Agent/TCP/Reno: the acknowledgment that ends the repair lets cwnd grow like any other.
 
-use crate::recovery::{ExitGrowth, Flight, OnPartialAck, Recovery, RecoveryAck, Reentry};
+use crate::recovery::{Entry, ExitGrowth, Flight, OnPartialAck, Recovery, RecoveryAck, Reentry};
 use ackord_units::Bytes;
 
 /// Reno's fast recovery, with ns-2's growth at its end.
@@ -18,8 +18,8 @@ impl Recovery for Ns2Reno {
         ExitGrowth::Yes
     }
 
-    fn enter(&mut self, flight: &Flight, duplicate_acks: u32) {
-        self.inflation = flight.smss * u64::from(duplicate_acks);
+    fn enter(&mut self, entry: &Entry) {
+        self.inflation = entry.flight.smss * u64::from(entry.duplicate_acks);
     }
 
     fn on_ack(&mut self, ack: &RecoveryAck) {

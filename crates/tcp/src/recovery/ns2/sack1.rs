@@ -7,7 +7,7 @@
 //! Outside the repair the scoreboard is emptied by every acknowledgment of new data and by the timer.
 
 use crate::recovery::{
-    Flight, Ns2NewReno, OnPartialAck, Recovery, RecoveryAck, Reentry, SackMemory,
+    Entry, Flight, Ns2NewReno, OnPartialAck, Recovery, RecoveryAck, Reentry, SackMemory,
 };
 use ackord_units::Bytes;
 
@@ -44,7 +44,8 @@ impl Recovery for Ns2Sack1 {
         Some(1)
     }
 
-    fn enter(&mut self, flight: &Flight, duplicate_acks: u32) {
+    fn enter(&mut self, entry: &Entry) {
+        let Entry { flight, duplicate_acks, .. } = *entry;
         let outstanding = flight.flight_size.get() / flight.smss.get();
         self.pipe = outstanding as i64 - i64::from(duplicate_acks);
         self.first = FirstRetransmission::Pending;
@@ -90,7 +91,7 @@ mod tests {
     #[test]
     fn the_fast_retransmit_is_not_counted_and_every_acknowledgment_is() {
         let mut sack = Ns2Sack1::default();
-        sack.enter(&FLIGHT, 3);
+        sack.enter(&Entry { flight: FLIGHT, duplicate_acks: 3, delivered: Bytes::ZERO });
         sack.on_sent(Bytes(1000));
         sack.on_arrival();
         sack.on_arrival();
