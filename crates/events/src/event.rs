@@ -1,5 +1,9 @@
 //! Every event.
 
+use crate::{
+    AccessOutcome, CwndReason, DropReason, LossReason, ProxyAct, ProxyLife, ProxySending,
+    RecoveryKind, RefusalAnswer, RefusalReason, SegmentKind, SpuriousEvidence, TapPoint, TcpState,
+};
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{FlowId, Packet, Side};
 
@@ -182,6 +186,25 @@ pub enum Event<'a> {
         /// How many times in a row.
         consecutive: u32,
     },
+    /// The same segment has been sent again so often that the application is to know of it: R1 of
+    /// RFC 9293 §3.8.3.
+    DeliveryTroubled {
+        /// The sending end.
+        endpoint: EndpointId,
+        /// Timeouts in a row so far.
+        consecutive: u32,
+    },
+    /// A segment was refused: nothing it carries was taken in.
+    SegmentRefused {
+        /// The end it arrived at.
+        endpoint: EndpointId,
+        /// Its first octet.
+        seq: Seq,
+        /// Why.
+        reason: RefusalReason,
+        /// What was said to its sender.
+        answer: RefusalAnswer,
+    },
     /// A packet joined a link's queue.
     PacketEnqueued {
         /// The link.
@@ -294,200 +317,4 @@ pub enum Event<'a> {
         /// Which.
         packet: &'a Packet,
     },
-}
-
-/// What a packet that a middle box made is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ProxySending {
-    /// Cached data, again.
-    Retransmission,
-    /// Cached data, to find out whether the mobile host is back.
-    Probe,
-    /// An acknowledgment in the name of the mobile host.
-    Acknowledgment,
-    /// A segment of the box's own connection, where it splits one in two.
-    Relay,
-}
-
-/// What a middle box did about a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ProxyAct {
-    /// It took the mobile host for unreachable.
-    HoldBegan,
-    /// The mobile host was heard again.
-    HoldEnded,
-    /// The hold had been a mistake: nothing was lost meanwhile.
-    HoldWasFalse,
-    /// It gave cached data up.
-    Evicted,
-}
-
-/// A turn in the life of a middle box.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ProxyLife {
-    /// It died, with all it knew.
-    Died,
-    /// It began anew, knowing nothing.
-    Restarted,
-}
-
-/// How a transmission on a shared medium went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AccessOutcome {
-    /// At least one frame arrived and was acknowledged.
-    Acknowledged,
-    /// Every frame was damaged.
-    Damaged,
-    /// Somebody else transmitted at the same instant.
-    Collided,
-}
-
-/// A place where captures are taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TapPoint {
-    /// A packet enters a link, before its queue decides about it.
-    LinkIn(LinkId),
-    /// A packet leaves a link at its far end.
-    LinkOut(LinkId),
-}
-
-/// The states of RFC 9293 §3.3.2.
-#[allow(missing_docs, reason = "the names are the RFC's")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TcpState {
-    Listen,
-    SynSent,
-    SynReceived,
-    Established,
-    FinWait1,
-    FinWait2,
-    CloseWait,
-    Closing,
-    LastAck,
-    TimeWait,
-    Closed,
-}
-
-/// Why a segment was sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum SegmentKind {
-    /// Octets never sent before (SYN and FIN included).
-    New,
-    /// Octets sent before.
-    Retransmission,
-    /// Only an acknowledgment.
-    PureAck,
-    /// A probe of a closed window (RFC 9293 §3.8.6.1).
-    WindowProbe,
-    /// A reset.
-    Reset,
-}
-
-/// What made the congestion window change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CwndReason {
-    /// The connection began.
-    Initial,
-    /// New data was acknowledged.
-    Ack,
-    /// A fast retransmit, or the recovery that follows it.
-    Recovery,
-    /// The retransmission timer expired.
-    Timeout,
-    /// An ECN mark came back.
-    Ecn,
-    /// The sender was idle.
-    Idle,
-    /// An earlier reduction proved wrong.
-    Undo,
-}
-
-/// How a sender came to think that a segment is lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LossReason {
-    /// Duplicate acknowledgments reached the threshold.
-    DuplicateAcks,
-    /// The scoreboard says so (RFC 6675 IsLost).
-    Scoreboard,
-    /// A partial acknowledgment showed the next hole (RFC 6582).
-    PartialAck,
-    /// A fine-grained timer of the loss detector (Vegas, RACK).
-    DetectorTimer,
-    /// The retransmission timer.
-    RetransmissionTimeout,
-}
-
-/// What showed that a retransmission was unnecessary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum SpuriousEvidence {
-    /// The receiver reported everything sent again as duplicate (RFC 2883, RFC 3708).
-    Dsack,
-    /// The acknowledgment echoes a timestamp older than the retransmission (RFC 3522).
-    Timestamps,
-    /// The acknowledgment came before a timer of the loss detector had run out.
-    DetectionTimer,
-    /// The acknowledgments after a timeout were not those of retransmissions (RFC 5682).
-    FRto,
-}
-
-/// Kinds of repair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum RecoveryKind {
-    /// After a fast retransmit.
-    Fast,
-    /// After a retransmission timeout.
-    Timeout,
-}
-
-/// Why a packet died.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DropReason {
-    /// The queue had no room.
-    QueueFull,
-    /// The connection had more than its share queued (selective drop).
-    OverShare,
-    /// The queue's management chose to drop (RED, CoDel, PIE ...).
-    EarlyDrop,
-    /// Random loss on the medium.
-    RandomLoss,
-    /// The medium was out.
-    Outage,
-    /// Damaged on the way.
-    Corrupted,
-    /// Damaged on the way, and discarded by the host it was for.
-    BadChecksum,
-    /// The link layer tried as often as it may, in vain.
-    RetryLimit,
-    /// No way leads to its destination.
-    NoRoute,
-}
-
-impl DropReason {
-    /// Every reason, in the order in which reports list them.
-    pub const ALL: [DropReason; 9] = [
-        DropReason::QueueFull,
-        DropReason::OverShare,
-        DropReason::EarlyDrop,
-        DropReason::RandomLoss,
-        DropReason::Outage,
-        DropReason::Corrupted,
-        DropReason::BadChecksum,
-        DropReason::RetryLimit,
-        DropReason::NoRoute,
-    ];
-
-    /// The stable name used in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            DropReason::QueueFull => "queue-full",
-            DropReason::OverShare => "over-share",
-            DropReason::EarlyDrop => "early-drop",
-            DropReason::RandomLoss => "random-loss",
-            DropReason::Outage => "outage",
-            DropReason::Corrupted => "corrupted",
-            DropReason::BadChecksum => "bad-checksum",
-            DropReason::RetryLimit => "retry-limit",
-            DropReason::NoRoute => "no-route",
-        }
-    }
 }

@@ -6,18 +6,20 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `event.rs` | every event, one struct-like variant each, with its reasons |
+//! | `event.rs` | every event, one struct-like variant each |
+//! | `kinds.rs` | what their fields choose from: states, kinds, reasons |
 //! | `sink.rs` | [`Sink`], [`NoSink`], fan-out to two sinks, a recorder for tests |
 //!
 //! Order: the events of one endpoint or one link come in order of time. Across links a dequeue may
 //! be told late (a FIFO link works out its departures when it is next looked at), never early.
 
 mod event;
+mod kinds;
 mod sink;
 
-pub use event::{
-    AccessOutcome, CwndReason, DropReason, EndpointId, Event, LinkId, LossReason, ProxyAct,
-    ProxyId, ProxyLife, ProxySending, RecoveryKind, SegmentKind, SpuriousEvidence, TapPoint,
-    TcpState,
+pub use event::{EndpointId, Event, LinkId, ProxyId};
+pub use kinds::{
+    AccessOutcome, CwndReason, DropReason, LossReason, ProxyAct, ProxyLife, ProxySending,
+    RecoveryKind, RefusalAnswer, RefusalReason, SegmentKind, SpuriousEvidence, TapPoint, TcpState,
 };
 pub use sink::{NoSink, Recorder, Sink, Stamped};

@@ -2,6 +2,7 @@
 
 use crate::ack::AckPolicy;
 use crate::congestion::CongestionControl;
+use crate::connection::{AnswerLimit, Keepalive, MissingTimestamps, RepeatedSyn, TimeWaitResets};
 use crate::ecn::EcnUse;
 use crate::loss::LossDetector;
 use crate::nagle::Nagle;
@@ -65,8 +66,24 @@ pub struct Config {
     pub syn_ack_retransmissions: Option<u32>,
     /// Timeouts of a SYN that do not double the next one.
     pub syn_linear_timeouts: u32,
+    /// Timeouts in a row that are reported (R1).
+    pub r1_retransmissions: u32,
+    /// How long what was sent may stay unacknowledged; as long as R2 allows, if absent.
+    pub user_timeout: Option<Span>,
+    /// How silent peers are watched.
+    pub keepalive: Keepalive,
+    /// How often segments without data that are refused may be answered.
+    pub answers: AnswerLimit,
+    /// What becomes of segments without a timestamp where timestamps are in use.
+    pub missing_timestamps: MissingTimestamps,
+    /// What answers a SYN that comes again before the handshake is complete.
+    pub repeated_syn: RepeatedSyn,
+    /// How long FIN-WAIT-2 lasts once nobody reads any more; for ever, if absent.
+    pub fin_wait_2_timeout: Option<Span>,
     /// Length of TIME-WAIT.
     pub time_wait: Span,
+    /// Whether a reset may cut TIME-WAIT short.
+    pub time_wait_resets: TimeWaitResets,
     /// Which IP the connection runs over: says which MSS a peer has that does not say.
     pub ip: IpVersion,
 }
@@ -167,7 +184,23 @@ impl Config {
             syn_retransmissions: knobs.optional_times("syn_retransmissions"),
             syn_ack_retransmissions: knobs.optional_times("syn_ack_retransmissions"),
             syn_linear_timeouts: knobs.times("syn_linear_timeouts"),
+            r1_retransmissions: knobs.times("r1_retransmissions"),
+            user_timeout: knobs.optional_span("user_timeout"),
+            keepalive: Keepalive {
+                wanted: knobs.word("keepalive"),
+                idle: knobs.span("keepalive_idle"),
+                interval: knobs.span("keepalive_interval"),
+                probes: knobs.times("keepalive_probes"),
+            },
+            answers: AnswerLimit {
+                most: knobs.times("challenge_ack_limit"),
+                per: knobs.span("challenge_ack_interval"),
+            },
+            missing_timestamps: knobs.word("missing_timestamps"),
+            repeated_syn: knobs.word("repeated_syn"),
+            fin_wait_2_timeout: knobs.optional_span("fin_wait_2_timeout"),
             time_wait: knobs.span("time_wait"),
+            time_wait_resets: knobs.word("time_wait_resets"),
             ip: IpVersion::V4,
         }
     }
@@ -190,6 +223,10 @@ impl Knobs<'_> {
 
     fn span(&self, knob: &str) -> Span {
         registry::span(self.0, knob)
+    }
+
+    fn optional_span(&self, knob: &str) -> Option<Span> {
+        self.0.value(knob).and_then(|value| value.as_span())
     }
 
     fn bytes(&self, knob: &str) -> Bytes {

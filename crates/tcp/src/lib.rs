@@ -16,7 +16,8 @@
 //! The five choices are separate traits, picked by value; each gets facts and returns a decision,
 //! and only the connection changes its state.
 //!
-//! Not modelled: urgent data (tolerated, ignored), keepalive, path MTU discovery.
+//! Not modelled: telling the application of urgent data (it is delivered in its place), path MTU
+//! discovery.
 
 pub mod ack;
 mod config;
@@ -36,7 +37,10 @@ mod ts_clock;
 mod words;
 
 pub use config::{Config, Mechanisms, Offer, Offers};
-pub use connection::{AgreedOptions, CloseReason, Connection, Repair, Snapshot, Stats, reset_for};
+pub use connection::{
+    AgreedOptions, AnswerLimit, CloseReason, Connection, Keepalive, KeepaliveUse,
+    MissingTimestamps, Repair, RepeatedSyn, Snapshot, Stats, TimeWaitResets, reset_for,
+};
 pub use ecn::{EcnUse, MarkSeen, Outbound};
 pub use rtt::{RtoBounds, RttEstimator, Variance, Window};
 pub use sender::{

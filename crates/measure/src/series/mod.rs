@@ -285,7 +285,7 @@ impl FlowFold {
                 self.sent.push(at, start + payload.get() as f64);
             }
             SegmentKind::Retransmission => self.retransmitted.push(at, start),
-            SegmentKind::PureAck | SegmentKind::Reset => {}
+            SegmentKind::PureAck | SegmentKind::KeepaliveProbe | SegmentKind::Reset => {}
         }
     }
 }

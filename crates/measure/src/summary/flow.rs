@@ -86,7 +86,7 @@ impl FlowFold {
             return;
         }
         match kind {
-            SegmentKind::PureAck | SegmentKind::Reset => return,
+            SegmentKind::PureAck | SegmentKind::KeepaliveProbe | SegmentKind::Reset => return,
             SegmentKind::New | SegmentKind::WindowProbe => {}
             SegmentKind::Retransmission => {
                 self.retransmitted_segments += 1;

@@ -1,11 +1,20 @@
-//! Timers of a connection.
+//! Timers of a connection, and when it is given up: R1, R2 and the user timeout (RFC 9293 §3.8.3).
 
-use super::{CloseReason, Connection};
+use super::{CloseReason, Connection, First, reset};
 use crate::receiver::Owed;
-use crate::sender::earlier;
+use crate::sender::{ClosedWindow, earlier};
 use crate::trace::Trace;
 use ackord_events::{Event, Sink, TcpState};
-use ackord_units::Time;
+use ackord_units::{Seq, Time};
+
+/// What has been waiting for an acknowledgment since the timer first expired for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stuck {
+    /// The oldest octet.
+    una: Seq,
+    /// When it was sent.
+    since: Time,
+}
 
 impl Connection {
     /// When [`Connection::handle_deadline`] has something to do. It may lie in the past; it may
@@ -16,14 +25,14 @@ impl Connection {
             Owed::By(at) => Some(at),
             Owed::Nothing | Owed::Now => None,
         };
-        earlier(earlier(self.sender.deadline(), owed), self.time_wait_until)
+        earlier(earlier(self.sender.deadline(), owed), self.slow.next())
     }
 
     /// Lets the timers that are due at `now` act. Then poll for segments.
     pub fn handle_deadline<S: Sink>(&mut self, now: Time, sink: &mut S) {
         let trace = &mut Trace::new(now, self.id, sink);
-        if self.time_wait_until.is_some_and(|at| at <= now) {
-            self.enter(trace, TcpState::Closed);
+        if self.slow.next().is_some_and(|at| at <= now) {
+            self.on_slow_timer(trace);
         }
         if self.sender.detector_at.is_some_and(|at| at <= now) {
             self.sender.on_detector_timer(trace);
@@ -36,10 +45,23 @@ impl Connection {
             self.on_retransmission_timer(trace);
         }
         if self.sender.persist.at.is_some_and(|at| at <= now) {
-            self.sender.on_persist();
+            self.on_persist_timer(trace);
         }
         self.sender.pacer.on_deadline(now);
         // An acknowledgment that is due leaves with the next poll.
+    }
+
+    fn on_slow_timer<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        if self.slow.state_has_ended(trace.now) {
+            match self.state {
+                TcpState::TimeWait => self.enter(trace, TcpState::Closed),
+                _ => self.fail(trace, CloseReason::TimedOut),
+            }
+            return;
+        }
+        if self.slow.keepalive_is_due(trace.now) {
+            self.on_keepalive_timer(trace);
+        }
     }
 
     fn on_retransmission_timer<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
@@ -48,26 +70,89 @@ impl Connection {
             return;
         }
         self.stats.timeouts += 1;
-        if self.sender.timeouts_in_row >= self.retransmissions_allowed() {
-            self.urgent_reply = Some(self.reset_segment());
-            self.fail(trace, CloseReason::TimedOut);
-            return;
+        let since = self.stuck_since(trace.now);
+        let user_limit = self.config.user_timeout.map(|timeout| since + timeout);
+        if self.sender.timeouts_in_row >= self.retransmissions_allowed()
+            || user_limit.is_some_and(|at| at <= trace.now)
+            || self.closed_window_is_silent(trace.now, since)
+        {
+            return self.give_up(trace);
         }
-        if matches!(self.state, TcpState::SynSent | TcpState::SynReceived) {
-            self.syn.pending = true;
-            self.sender.timeouts_in_row += 1;
-            let linear = self.state == TcpState::SynSent
-                && self.sender.timeouts_in_row <= self.config.syn_linear_timeouts;
-            if !linear {
-                self.sender.rtt.back_off();
-            }
-            let next_rto = self.sender.rtt.rto();
-            self.sender.rto_at = Some(trace.now + next_rto);
-            let consecutive = self.sender.timeouts_in_row;
-            trace.emit(|endpoint| Event::RetransmissionTimeout { endpoint, next_rto, consecutive });
-            return;
+        match self.state {
+            TcpState::SynSent | TcpState::SynReceived => self.on_syn_timeout(trace),
+            _ => self.sender.on_rto(trace),
         }
-        self.sender.on_rto(trace);
+        // The user's limit is not missed for want of a timer.
+        if self.sender.rto_at.is_some() {
+            self.sender.rto_at = earlier(self.sender.rto_at, user_limit);
+        }
+        let consecutive = self.sender.timeouts_in_row;
+        if consecutive == self.config.r1_retransmissions {
+            self.stats.delivery_troubles += 1;
+            trace.emit(|endpoint| Event::DeliveryTroubled { endpoint, consecutive });
+        }
+    }
+
+    fn on_syn_timeout<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        self.syn.pending = true;
+        self.syn.repeats += 1;
+        self.sender.timeouts_in_row += 1;
+        let linear = self.state == TcpState::SynSent
+            && self.sender.timeouts_in_row <= self.config.syn_linear_timeouts;
+        if !linear {
+            self.sender.rtt.back_off();
+        }
+        let next_rto = self.sender.rtt.rto();
+        self.sender.rto_at = Some(trace.now + next_rto);
+        let consecutive = self.sender.timeouts_in_row;
+        trace.emit(|endpoint| Event::RetransmissionTimeout { endpoint, next_rto, consecutive });
+    }
+
+    /// RFC 9293 §3.8.6.1: a closed window is probed for as long as the probes are answered. Those
+    /// that nobody answers count as retransmissions do.
+    fn on_persist_timer<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        let unanswered = self.sender.persist.unanswered;
+        let silent_for = trace.now.saturating_since(self.silence.since);
+        let user_limit = self.config.user_timeout.is_some_and(|timeout| silent_for >= timeout);
+        if unanswered >= self.config.max_retransmissions || (unanswered > 0 && user_limit) {
+            return self.give_up(trace);
+        }
+        self.sender.on_persist();
+    }
+
+    /// When the oldest octet was first sent, as far as the first timeout can tell.
+    fn stuck_since(&mut self, now: Time) -> Time {
+        let una = self.sender.snd_una;
+        if let Some(stuck) = self.stuck.filter(|stuck| stuck.una == una) {
+            return stuck.since;
+        }
+        let sent_at = match self.state {
+            TcpState::SynSent | TcpState::SynReceived => self.syn.sent_at,
+            _ => self.sender.board.oldest().map(|oldest| oldest.sent_at),
+        };
+        let since = sent_at.unwrap_or(now);
+        self.stuck = Some(Stuck { una, since });
+        since
+    }
+
+    /// With a closed window that the retransmission timer watches over, as in Linux, expiries do
+    /// not count: what does is that nothing at all has come for twice the longest timeout.
+    fn closed_window_is_silent(&self, now: Time, since: Time) -> bool {
+        let patience = self.config.rto.max * 2;
+        self.config.closed_window == ClosedWindow::Timeout
+            && self.sender.snd_wnd == 0
+            && self.state != TcpState::SynSent
+            && self.state != TcpState::SynReceived
+            && now.saturating_since(self.silence.since) > patience
+            && now.saturating_since(since) > patience
+    }
+
+    fn give_up<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        // A peer that has not answered the SYN knows of no connection.
+        if reset::peer_is_to_be_told(self.state) && self.state != TcpState::SynReceived {
+            self.goes_first = Some(First::Reset);
+        }
+        self.fail(trace, CloseReason::TimedOut);
     }
 
     /// R2 of what is being sent (RFC 9293 §3.8.3).

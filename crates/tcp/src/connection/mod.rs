@@ -7,9 +7,16 @@
 //! | file | what |
 //! | --- | --- |
 //! | `segment_in.rs` | a segment arrives (RFC 9293 §3.10.7) |
+//! | `handshake.rs` | LISTEN, SYN-SENT, SYN-RECEIVED |
+//! | `reset.rs` | resets that arrive and leave |
+//! | `refusal.rs` | refused segments: challenges and their throttling (RFC 5961) |
 //! | `segment_out.rs` | the next segment leaves |
 //! | `options.rs` | what the SYNs agree on; timestamps and PAWS (RFC 7323) |
-//! | `deadline.rs` | timers |
+//! | `deadline.rs`, `slow.rs` | timers, and when they give up |
+//! | `keepalive.rs` | silent peers (RFC 9293 §3.8.4) |
+//! | `time_wait.rs` | TIME-WAIT, and what may follow it (RFC 6191) |
+//! | `states.rs` | the change of state itself |
+//! | `queries.rs` | what a connection says about itself |
 //! | `snapshot.rs` | where it stands, for whoever reports on it |
 //! | `tuning.rs` | what may be changed while it lives |
 //! | `facts.rs` | what one may ask of its inside |
@@ -19,23 +26,39 @@
 
 mod deadline;
 mod facts;
+mod handshake;
+mod keepalive;
 mod options;
+mod queries;
+mod refusal;
+mod reset;
 mod segment_in;
 mod segment_out;
+mod slow;
 mod snapshot;
+mod states;
+mod time_wait;
 mod tuning;
 
 use crate::config::{Config, Mechanisms};
 use crate::ecn::EcnState;
-use crate::receiver::{Finished, Owed, Receiver};
-use crate::sender::{FinProgress, Sender, SenderChoices};
+use crate::receiver::Receiver;
+use crate::sender::{Sender, SenderChoices};
 use crate::trace::Trace;
-use ackord_events::{EndpointId, Event, NoSink, Sink, TcpState};
-use ackord_units::{Bytes, Seq, Span, Time};
+use ackord_events::{EndpointId, NoSink, Sink, TcpState};
+use ackord_units::{Bytes, Seq, Time};
 use ackord_wire::Segment;
+use deadline::Stuck;
+use keepalive::Silence;
 use options::Agreed;
+use refusal::Answers;
+use slow::SlowTimers;
 
-pub use segment_in::reset_for;
+pub use handshake::RepeatedSyn;
+pub use keepalive::{Keepalive, KeepaliveUse};
+pub use options::MissingTimestamps;
+pub use refusal::AnswerLimit;
+pub use reset::{TimeWaitResets, reset_for};
 pub use snapshot::{AgreedOptions, Repair, Snapshot};
 
 /// A TCP connection, one end of it.
@@ -50,9 +73,15 @@ pub struct Connection {
     sender: Sender,
     receiver: Receiver,
     syn: Syn,
-    /// A reset or challenge acknowledgment that has to leave first.
-    urgent_reply: Option<Segment>,
-    time_wait_until: Option<Time>,
+    reader: Reader,
+    /// What leaves before anything else.
+    goes_first: Option<First>,
+    /// The state that was left without an event, if one was.
+    untold: Option<TcpState>,
+    slow: SlowTimers,
+    silence: Silence,
+    stuck: Option<Stuck>,
+    answers: Answers,
     close_reason: Option<CloseReason>,
     stats: Stats,
 }
@@ -64,13 +93,33 @@ enum Opened {
     Passively,
 }
 
-/// The SYN, or SYN-ACK, of this end.
+/// Whether anybody will ever read what arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reader {
+    There,
+    Gone,
+}
+
+/// What leaves before anything else.
 #[derive(Clone, Copy, Debug)]
+enum First {
+    /// A reset of our own accord.
+    Reset,
+    /// A reset that answers a segment.
+    Answer(Segment),
+    KeepaliveProbe,
+}
+
+/// The SYN, or SYN-ACK, of this end.
+#[derive(Clone, Copy, Debug, Default)]
 struct Syn {
     /// It has to be sent, or sent again.
     pending: bool,
     sent_at: Option<Time>,
+    /// How often it was sent, as SYN or as SYN-ACK.
     attempts: u32,
+    /// How often because it seemed lost.
+    repeats: u32,
 }
 
 /// Why a connection is closed.
@@ -101,8 +150,18 @@ pub struct Stats {
     pub segments_received: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Segments discarded: unacceptable, or refused by PAWS.
+    /// Segments discarded, whatever the reason.
     pub segments_refused: u64,
+    /// Of those, refused by PAWS (RFC 7323 §5).
+    pub old_timestamps: u64,
+    /// Challenge acknowledgments (RFC 5961 §3 to §5).
+    pub challenge_acks: u64,
+    /// Segments refused without an answer because too many had been answered (RFC 5961 §7).
+    pub answers_throttled: u64,
+    /// Probes of a silent peer (RFC 9293 §3.8.4).
+    pub keepalive_probes: u64,
+    /// How often R1 was reached (RFC 9293 §3.8.3).
+    pub delivery_troubles: u64,
 }
 
 impl Connection {
@@ -133,9 +192,14 @@ impl Connection {
             ecn: EcnState::new(config.ecn),
             sender: Sender::new(&config, iss, sender_choices),
             receiver,
-            syn: Syn { pending: false, sent_at: None, attempts: 0 },
-            urgent_reply: None,
-            time_wait_until: None,
+            syn: Syn::default(),
+            reader: Reader::There,
+            goes_first: None,
+            untold: None,
+            slow: SlowTimers::default(),
+            silence: Silence::new(),
+            stuck: None,
+            answers: Answers::default(),
             close_reason: None,
             stats: Stats::default(),
             config,
@@ -181,173 +245,32 @@ impl Connection {
         self.receiver.read(bytes);
     }
 
-    /// The application has nothing more to send: the FIN follows the last octet.
+    /// The application has nothing more to send: the FIN follows the last octet. It may still
+    /// read; one that does not any more calls [`Connection::release`].
     pub fn close(&mut self) {
         match self.state {
-            TcpState::Listen | TcpState::SynSent => {
-                self.state = TcpState::Closed;
-                self.stop_timers();
-                self.close_reason.get_or_insert(CloseReason::Orderly);
-            }
+            TcpState::Listen | TcpState::SynSent => self.close_untold(CloseReason::Orderly),
             _ => self.sender.close(),
         }
     }
 
-    /// Ends the connection with a reset (RFC 9293 §3.10.5).
+    /// The application is gone: it writes nothing more and reads nothing more. Octets that have
+    /// arrived and were not read make of this an abort, and so do octets that arrive later: their
+    /// sender learns that they were lost (RFC 9293 §3.6.1 SHLD-3, RFC 2525 §2.17).
+    pub fn release(&mut self, now: Time) {
+        if self.readable() > Bytes::ZERO {
+            return self.abort();
+        }
+        self.reader = Reader::Gone;
+        self.close();
+        self.limit_fin_wait_2(now);
+    }
+
+    /// Ends the connection with a reset, if the peer has to be told (RFC 9293 §3.10.5).
     pub fn abort(&mut self) {
-        let synchronized = !matches!(
-            self.state,
-            TcpState::Closed | TcpState::Listen | TcpState::SynSent | TcpState::TimeWait
-        );
-        if synchronized {
-            self.urgent_reply = Some(self.reset_segment());
+        if reset::peer_is_to_be_told(self.state) {
+            self.goes_first = Some(First::Reset);
         }
-        if self.state != TcpState::Closed {
-            self.state = TcpState::Closed;
-            self.stop_timers();
-            self.close_reason.get_or_insert(CloseReason::Aborted);
-        }
+        self.close_untold(CloseReason::Aborted);
     }
-
-    /// Which end of which connection this is.
-    pub fn id(&self) -> EndpointId {
-        self.id
-    }
-
-    /// The state of RFC 9293 §3.3.2.
-    pub fn state(&self) -> TcpState {
-        self.state
-    }
-
-    /// Why it is closed, once it is.
-    pub fn close_reason(&self) -> Option<CloseReason> {
-        self.close_reason
-    }
-
-    /// Whether all of the peer's data and its FIN have been received.
-    pub fn peer_finished(&self) -> bool {
-        self.receiver.finished == Finished::Yes
-    }
-
-    /// Whether the peer has acknowledged everything written, and the FIN if there was one.
-    pub fn all_acknowledged(&self) -> bool {
-        self.sender.una_offset == self.sender.written
-            && matches!(self.sender.fin, FinProgress::Open | FinProgress::Acked)
-    }
-
-    /// Octets acknowledged: sent octets below this stream offset may be forgotten.
-    pub fn bytes_acked(&self) -> u64 {
-        self.sender.una_offset
-    }
-
-    /// Octets received in order so far.
-    pub fn bytes_received(&self) -> u64 {
-        self.receiver.offset
-    }
-
-    /// The congestion window.
-    pub fn cwnd(&self) -> Bytes {
-        self.sender.cwnd()
-    }
-
-    /// The slow-start threshold; [`Bytes::MAX`] while there is none.
-    pub fn ssthresh(&self) -> Bytes {
-        self.sender.ssthresh()
-    }
-
-    /// Octets sent and not acknowledged.
-    pub fn flight_size(&self) -> Bytes {
-        self.sender.flight_size()
-    }
-
-    /// The smoothed round-trip time, once known.
-    pub fn srtt(&self) -> Option<Span> {
-        self.sender.rtt.srtt()
-    }
-
-    /// The retransmission timeout as it stands.
-    pub fn rto(&self) -> Span {
-        self.sender.rtt.rto()
-    }
-
-    /// Payload of a full-sized segment sent by this end, options taken off.
-    pub fn smss(&self) -> Bytes {
-        self.sender.smss
-    }
-
-    /// Counters.
-    pub fn stats(&self) -> &Stats {
-        &self.stats
-    }
-
-    /// Stream offset of the first payload octet of a segment this end sends: `seq` must lie
-    /// between what is acknowledged and what was sent.
-    pub fn send_offset(&self, seq: Seq) -> Option<u64> {
-        let ahead = seq.since(self.sender.snd_una);
-        let sent = self.sender.snd_nxt.since(self.sender.snd_una);
-        (ahead <= sent).then(|| self.sender.una_offset + u64::from(ahead))
-    }
-
-    /// Stream offset of the first payload octet of an arriving segment; nothing if it lies a
-    /// window or more away from what is expected. Ask before handing the segment in: octets below
-    /// [`Connection::bytes_received`] are already there.
-    pub fn recv_offset(&self, seq: Seq) -> Option<u64> {
-        if matches!(self.state, TcpState::Listen | TcpState::SynSent | TcpState::Closed) {
-            return None;
-        }
-        let expected = self.receiver.rcv_nxt - u32::from(self.peer_finished());
-        if seq.at_or_after(expected) {
-            let ahead = seq.since(expected);
-            let window = self.receiver.edge().since(expected);
-            (ahead <= window).then(|| self.receiver.offset + u64::from(ahead))
-        } else {
-            self.receiver.offset.checked_sub(u64::from(expected.since(seq)))
-        }
-    }
-
-    /// The one place where the state changes.
-    fn enter<S: Sink>(&mut self, trace: &mut Trace<'_, S>, to: TcpState) {
-        let from = self.state;
-        debug_assert!(legal(from, to), "no way leads from {from:?} to {to:?}");
-        self.state = to;
-        trace.emit(|endpoint| Event::StateChanged { endpoint, from, to });
-        match to {
-            TcpState::TimeWait => {
-                self.time_wait_until = Some(trace.now + self.config.time_wait);
-                self.sender.stop_timers();
-                self.close_reason.get_or_insert(CloseReason::Orderly);
-            }
-            TcpState::Closed => self.stop_timers(),
-            _ => {}
-        }
-    }
-
-    /// Nothing is left to wait for: a deadline that nobody acts on would stand for ever.
-    fn stop_timers(&mut self) {
-        self.sender.stop_timers();
-        self.receiver.owed = Owed::Nothing;
-        self.time_wait_until = None;
-    }
-
-    fn fail<S: Sink>(&mut self, trace: &mut Trace<'_, S>, reason: CloseReason) {
-        self.close_reason = Some(reason);
-        self.enter(trace, TcpState::Closed);
-    }
-}
-
-/// The arrows of RFC 9293 Figure 5, with the abortive ones that lead to CLOSED from anywhere.
-fn legal(from: TcpState, to: TcpState) -> bool {
-    use TcpState::*;
-    matches!(
-        (from, to),
-        (Listen, SynReceived | SynSent)
-            | (SynSent, SynReceived | Established)
-            | (SynReceived, Listen | Established | FinWait1 | CloseWait)
-            | (Established, FinWait1 | CloseWait)
-            | (FinWait1, FinWait2 | Closing | TimeWait)
-            | (FinWait2, TimeWait)
-            | (Closing, TimeWait)
-            | (CloseWait, LastAck)
-            | (_, Closed)
-    )
 }

@@ -3,8 +3,21 @@
 use super::Connection;
 use crate::config::{Config, Offer};
 use crate::ts_clock::{TimestampEcho, TsClock};
+use crate::words::worded;
+use ackord_events::RefusalReason;
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{IpVersion, Options, Segment, Timestamps};
+
+/// What becomes of a segment without a timestamp where both ends have agreed on timestamps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MissingTimestamps {
+    /// It is dropped, and its sender is told nothing (RFC 7323 §3.2).
+    Drop,
+    /// It is taken in; PAWS and round-trip samples do without it.
+    Accept,
+}
+
+worded!(MissingTimestamps { "drop" => Drop, "accept" => Accept });
 
 /// Options in use, known once both SYNs have been seen.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,8 +34,19 @@ pub(super) struct TsRecent {
     taken_at: Time,
 }
 
+impl TsRecent {
+    /// RFC 7323 §5.5: after so long a silence its value says nothing any more.
+    #[inline]
+    fn is_stale(&self, now: Time) -> bool {
+        now.saturating_since(self.taken_at) >= TS_RECENT_LIFETIME
+    }
+}
+
 /// RFC 7323 §5.5: TS.Recent older than this no longer refuses anything.
 const TS_RECENT_LIFETIME: Span = Span::from_secs(24 * 24 * 3600);
+
+/// No MSS of a peer's is taken for less.
+const SMALLEST_MSS: u16 = 48;
 
 /// The shift that lets the whole receive buffer be announced (RFC 7323 §2.3: at most 14).
 pub(super) fn scale_for(config: &Config) -> u8 {
@@ -75,13 +99,14 @@ impl Connection {
             Some(shift) => self.sender.scale = shift.min(14),
             None => self.receiver.scale = 0,
         }
-        // RFC 9293 §3.7.1: 536 octets over IPv4 and 1220 over IPv6 if the peer said nothing;
-        // RFC 6691: options that every segment carries come out of it.
+        // RFC 9293 §3.7.1: 536 octets if the peer said nothing, over IPv6 1220; RFC 6691: options
+        // that every segment carries come out of it. Less than 48 is nobody's MSS, but would make
+        // segments of next to nothing (Linux's tcp_min_snd_mss).
         let unsaid = match self.config.ip {
             IpVersion::V4 => 536,
             IpVersion::V6 => 1220,
         };
-        let peer_mss = Bytes(u64::from(peer.mss.unwrap_or(unsaid)));
+        let peer_mss = Bytes(u64::from(peer.mss.map_or(unsaid, |mss| mss.max(SMALLEST_MSS))));
         let stamps = if self.agreed.timestamps.is_some() { Bytes(12) } else { Bytes::ZERO };
         self.sender.smss = self.config.mss.min(peer_mss).saturating_sub(stamps).max(Bytes(1));
         // What full-sized segments of the peer carry at least: otherwise every second one of 524
@@ -92,15 +117,31 @@ impl Connection {
         self.sender.agree(self.agreed.sack, clock);
     }
 
-    /// RFC 7323 §5.3 R1: whether PAWS refuses the segment.
+    /// Why a segment that is no reset is refused for its timestamp, or for want of one: RFC 7323
+    /// §5.3 R1 (PAWS), §3.2.
     #[inline]
-    pub(super) fn is_old_duplicate(&self, now: Time, segment: &Segment) -> bool {
-        let (Some(recent), Some(stamps)) = (self.agreed.timestamps, segment.options.timestamps)
-        else {
-            return false;
+    pub(super) fn refused_for_timestamp(
+        &self,
+        now: Time,
+        segment: &Segment,
+    ) -> Option<RefusalReason> {
+        let recent = self.agreed.timestamps?;
+        let Some(stamps) = segment.options.timestamps else {
+            let drop = self.config.missing_timestamps == MissingTimestamps::Drop;
+            return drop.then_some(RefusalReason::NoTimestamp);
         };
         let older = (stamps.value.wrapping_sub(recent.value) as i32) < 0;
-        older && now.saturating_since(recent.taken_at) < TS_RECENT_LIFETIME
+        (older && !recent.is_stale(now)).then_some(RefusalReason::OldTimestamp)
+    }
+
+    /// TS.Recent, where timestamps are in use.
+    pub(super) fn ts_recent(&self) -> Option<u32> {
+        self.agreed.timestamps.map(|recent| recent.value)
+    }
+
+    /// Whether this end would agree on timestamps.
+    pub(super) fn offers_timestamps(&self) -> bool {
+        self.config.offers.timestamps == Offer::Yes
     }
 
     /// RFC 7323 §4.3: TS.Recent follows the segment that the last acknowledgment asked for.
@@ -110,7 +151,9 @@ impl Connection {
             (&mut self.agreed.timestamps, segment.options.timestamps)
         {
             let newer = (stamps.value.wrapping_sub(recent.value) as i32) >= 0;
-            if newer && segment.seq.at_or_before(self.receiver.last_ack_sent) {
+            if (newer || recent.is_stale(now))
+                && segment.seq.at_or_before(self.receiver.last_ack_sent)
+            {
                 *recent = TsRecent { value: stamps.value, taken_at: now };
             }
         }

@@ -1,15 +1,17 @@
 //! A segment arrives (RFC 9293 §3.10.7), state by state in the RFC's order of checks.
+//!
+//! What precedes the established states is in `handshake.rs`, resets in `reset.rs`, what becomes of
+//! refused segments in `refusal.rs`.
 
-use super::{CloseReason, Connection, Opened};
-use crate::ack::{Opening, Push, SackUse};
-use crate::config::Offer;
+use super::{CloseReason, Connection, First, Reader, reset_for};
+use crate::ack::Push;
 use crate::ecn::MarkSeen;
-use crate::receiver::{Data, Finished, Owed};
-use crate::sender::{FinProgress, HandshakePath, IncomingAck, Marked};
+use crate::receiver::{Data, Finished};
+use crate::sender::{FinProgress, IncomingAck, Marked};
 use crate::trace::Trace;
-use ackord_events::{Event, Sink, TcpState};
-use ackord_units::{Bytes, Seq, Time};
-use ackord_wire::{Ecn, Flags, Options, Segment};
+use ackord_events::{Event, RefusalReason, Sink, TcpState};
+use ackord_units::{Bytes, Time};
+use ackord_wire::{Ecn, Flags, Segment};
 
 impl Connection {
     /// Takes in a segment that arrived at `now`, in a packet with this ECN field. Nonsense from the
@@ -31,71 +33,13 @@ impl Connection {
         }
     }
 
-    fn in_listen<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
-        if segment.flags.contains(Flags::RST) {
-            return;
-        }
-        if segment.flags.contains(Flags::ACK) {
-            self.urgent_reply = Some(reset_for(segment));
-            return;
-        }
-        if segment.flags.contains(Flags::SYN) {
-            self.agree(trace.now, segment);
-            self.ecn.on_syn(segment);
-            self.synchronize_receiver(trace.now, segment.seq);
-            // The window of a SYN is never scaled (RFC 7323 §2.2).
-            self.sender.first_window(u32::from(segment.window), segment.seq, self.sender.iss);
-            self.syn.pending = true;
-            self.sender.rto_at = Some(trace.now + self.sender.rtt.rto());
-            self.enter(trace, TcpState::SynReceived);
-        }
-    }
-
-    fn in_syn_sent<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
-        let acks = segment.flags.contains(Flags::ACK);
-        let acceptable = segment.ack == self.sender.iss + 1 && self.syn.sent_at.is_some();
-        if acks && !acceptable {
-            if !segment.flags.contains(Flags::RST) {
-                self.urgent_reply = Some(reset_for(segment));
-            }
-            return;
-        }
-        if segment.flags.contains(Flags::RST) {
-            if acks {
-                self.fail(trace, CloseReason::Refused);
-            }
-            return;
-        }
-        if !segment.flags.contains(Flags::SYN) {
-            return;
-        }
-        self.agree(trace.now, segment);
-        self.synchronize_receiver(trace.now, segment.seq);
-        self.sender.first_window(u32::from(segment.window), segment.seq, segment.ack);
-        if acks {
-            self.ecn.on_syn_ack(segment);
-            self.our_syn_is_acknowledged(trace, segment);
-            self.enter(trace, TcpState::Established);
-            self.receiver.owed = Owed::Now;
-        } else {
-            // Simultaneous open: answer with a SYN-ACK.
-            self.ecn.on_syn(segment);
-            self.syn.pending = true;
-            self.enter(trace, TcpState::SynReceived);
-        }
-    }
-
-    fn synchronize_receiver(&mut self, now: Time, irs: Seq) {
-        let sack = if self.agreed.sack { SackUse::Agreed } else { SackUse::Absent };
-        self.receiver.reports_duplicates =
-            self.agreed.sack && self.config.offers.dsack == Offer::Yes;
-        self.receiver.synchronize(now, irs, &Opening { sack });
-    }
-
     fn in_synchronized<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment, ecn: Ecn) {
         let rst = segment.flags.contains(Flags::RST);
-        if !rst && self.is_old_duplicate(trace.now, segment) {
-            return self.refuse(segment);
+        if !rst && let Some(reason) = self.refused_for_timestamp(trace.now, segment) {
+            return match reason {
+                RefusalReason::NoTimestamp => self.refuse_silently(trace, segment, reason),
+                _ => self.refuse(trace, segment, reason),
+            };
         }
         if !self.receiver.acceptable(segment.seq, segment.seq_len())
             && !self.is_bare_ack_at_edge(segment)
@@ -106,12 +50,7 @@ impl Connection {
             return self.on_reset(trace, segment);
         }
         if segment.flags.contains(Flags::SYN) {
-            // RFC 9293 §3.10.7.4 (RFC 5961 §4): challenge it. A passive open that is not yet
-            // complete is challenged too, see docs/tcp.md.
-            if self.state == TcpState::SynReceived {
-                self.ecn.on_syn_again(segment);
-            }
-            return self.challenge();
+            return self.on_syn_in_window(trace, segment);
         }
         if !segment.flags.contains(Flags::ACK) {
             return;
@@ -136,115 +75,29 @@ impl Connection {
             && segment.flags.contains(Flags::ACK)
     }
 
-    /// An unacceptable segment is answered with an acknowledgment, unless it is a reset.
-    fn on_unacceptable<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
-        if segment.flags.contains(Flags::RST) {
-            self.stats.segments_refused += 1;
-            return;
-        }
-        // RFC 9293 §3.10.7.4: with a closed window the acknowledgment still counts.
-        let at_closed_window = segment.seq == self.receiver.rcv_nxt;
-        if at_closed_window
-            && segment.flags.contains(Flags::ACK)
-            && self.state != TcpState::SynReceived
-        {
-            self.process_ack(trace, segment);
-        }
-        if self.state == TcpState::TimeWait && segment.flags.contains(Flags::FIN) {
-            // A retransmitted FIN restarts the 2 MSL timeout.
-            self.time_wait_until = Some(trace.now + self.config.time_wait);
-        }
-        if segment.payload_len > 0 && segment.seq.before(self.receiver.rcv_nxt) {
-            // Nothing new in it: the peer may have lost our acknowledgments.
-            let data = self.data_of(segment);
-            self.receiver.on_old_data(trace.now, &data, &self.sender.rtt);
-        }
-        self.refuse(segment);
-    }
-
-    fn refuse(&mut self, segment: &Segment) {
-        self.stats.segments_refused += 1;
-        let fin = segment.flags.contains(Flags::FIN);
-        self.receiver.note_refused(segment.seq, segment.payload_len + u32::from(fin));
-        self.receiver.owed = Owed::Now;
-    }
-
-    /// RFC 9293 §3.10.7.4 second check, with RFC 5961 §3.
-    fn on_reset<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
-        if segment.seq != self.receiver.rcv_nxt {
-            return self.challenge();
-        }
-        let refused = self.state == TcpState::SynReceived && self.opened == Opened::Actively;
-        let orderly =
-            matches!(self.state, TcpState::TimeWait | TcpState::LastAck | TcpState::Closing);
-        let reason = match (refused, orderly) {
-            (true, _) => CloseReason::Refused,
-            (_, true) => CloseReason::Orderly,
-            _ => CloseReason::ResetByPeer,
-        };
-        self.fail(trace, reason);
-    }
-
-    /// A challenge acknowledgment (RFC 5961).
-    fn challenge(&mut self) {
-        self.receiver.owed = Owed::Now;
-    }
-
-    /// The fifth check in SYN-RECEIVED; false if the segment is done with.
-    fn complete_handshake<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) -> bool {
-        if segment.ack != self.sender.iss + 1 || self.syn.sent_at.is_none() {
-            self.urgent_reply = Some(reset_for(segment));
-            return false;
-        }
-        self.our_syn_is_acknowledged(trace, segment);
-        self.sender.first_window(self.scaled_window(segment), segment.seq, segment.ack);
-        self.enter(trace, TcpState::Established);
-        true
-    }
-
-    fn our_syn_is_acknowledged<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
-        self.syn.pending = false;
-        let lost = self.syn.attempts > 1;
-        // Karn's rule: a SYN sent twice is no sample, unless a timestamp tells them apart.
-        let own = self.syn.sent_at.filter(|_| !lost).map(|sent_at| trace.now - sent_at);
-        if let Some(rtt) = own.or_else(|| self.timestamp_rtt(trace.now, segment)) {
-            self.sender.rtt.on_sample(rtt, self.sender.window());
-        }
-        if lost {
-            self.sender.rtt.begin_after_lost_syn();
-        }
-        self.sender.snd_una = segment.ack;
-        self.sender.timeouts_in_row = 0;
-        self.sender.rto_at = None;
-        if self.ecn.may_be_marked() {
-            self.sender.use_marks();
-        }
-        let path = if self.syn.attempts > 1 + self.config.syn_losses_tolerated {
-            HandshakePath::Lossy
-        } else {
-            HandshakePath::Clean
-        };
-        self.sender.establish(trace, path);
-    }
-
     #[inline]
-    fn scaled_window(&self, segment: &Segment) -> u32 {
+    pub(super) fn scaled_window(&self, segment: &Segment) -> u32 {
         let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.sender.scale };
         u32::from(segment.window) << shift
     }
 
     /// The fifth check; false if the segment is done with.
     #[inline]
-    fn process_ack<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) -> bool {
+    pub(super) fn process_ack<S: Sink>(
+        &mut self,
+        trace: &mut Trace<'_, S>,
+        segment: &Segment,
+    ) -> bool {
         let accepts_probe = self.sender.persist.octet_out && segment.ack == self.sender.snd_nxt + 1;
         if accepts_probe {
             self.sender.adopt_probe(trace.now);
         }
-        if segment.ack.after(self.sender.snd_nxt) {
-            // It acknowledges something not yet sent.
-            self.refuse(segment);
+        if let Some(reason) = self.ack_out_of_range(segment) {
+            self.challenge(trace, segment, reason);
             return false;
         }
+        self.silence.since = trace.now;
+        self.sender.persist.unanswered = 0;
         let echoed = self.ecn.echoes() && segment.flags.contains(Flags::ECE);
         self.sender.on_ack(
             trace,
@@ -265,6 +118,17 @@ impl Connection {
         self.state != TcpState::Closed
     }
 
+    /// RFC 5961 §5: SND.UNA - MAX.SND.WND <= SEG.ACK <= SND.NXT, or else the segment is discarded.
+    #[inline]
+    fn ack_out_of_range(&self, segment: &Segment) -> Option<RefusalReason> {
+        if segment.ack.after(self.sender.snd_nxt) {
+            return Some(RefusalReason::AcksUnsent);
+        }
+        let behind = self.sender.snd_una.since(segment.ack);
+        let old = segment.ack.before(self.sender.snd_una) && behind > self.sender.max_snd_wnd;
+        old.then_some(RefusalReason::AcksTooOld)
+    }
+
     fn on_fin_acknowledged<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         match self.state {
             TcpState::FinWait1 => self.enter(trace, TcpState::FinWait2),
@@ -274,13 +138,17 @@ impl Connection {
         }
     }
 
-    /// The seventh and eighth checks: text and FIN. URG is tolerated and ignored.
+    /// The seventh and eighth checks: text and FIN. Urgent data is delivered with the rest, where it
+    /// stands in the stream (RFC 6093 §4): URG and its pointer change nothing.
     fn process_data<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment, ecn: Ecn) {
         let receives =
             matches!(self.state, TcpState::Established | TcpState::FinWait1 | TcpState::FinWait2);
         let fin = segment.flags.contains(Flags::FIN);
         if !receives || (segment.payload_len == 0 && !fin) {
             return;
+        }
+        if self.reader == Reader::Gone && segment.payload_len > 0 && self.is_new(segment) {
+            return self.on_data_for_nobody(trace, segment);
         }
         let had_finished = self.receiver.finished;
         let mut data = self.data_of(segment);
@@ -293,20 +161,35 @@ impl Connection {
             trace.emit(|endpoint| Event::DataDelivered { endpoint, bytes, stream_offset });
         }
         if self.receiver.finished == Finished::Yes && had_finished == Finished::No {
-            match self.state {
-                TcpState::Established => self.enter(trace, TcpState::CloseWait),
-                TcpState::FinWait1 if self.sender.fin == FinProgress::Acked => {
-                    self.enter(trace, TcpState::TimeWait);
-                }
-                TcpState::FinWait1 => self.enter(trace, TcpState::Closing),
-                TcpState::FinWait2 => self.enter(trace, TcpState::TimeWait),
-                _ => {}
-            }
+            self.on_fin_received(trace);
         }
     }
 
+    fn on_fin_received<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        match self.state {
+            TcpState::Established => self.enter(trace, TcpState::CloseWait),
+            TcpState::FinWait1 if self.sender.fin == FinProgress::Acked => {
+                self.enter(trace, TcpState::TimeWait);
+            }
+            TcpState::FinWait1 => self.enter(trace, TcpState::Closing),
+            TcpState::FinWait2 => self.enter(trace, TcpState::TimeWait),
+            _ => {}
+        }
+    }
+
+    fn is_new(&self, segment: &Segment) -> bool {
+        (segment.seq + segment.payload_len).after(self.receiver.rcv_nxt)
+    }
+
+    /// RFC 9293 §3.6.1 (SHLD-3): data that nobody will ever read is answered with a reset, so that
+    /// its sender learns that it was lost.
+    fn on_data_for_nobody<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
+        self.goes_first = Some(First::Answer(reset_for(segment)));
+        self.fail(trace, CloseReason::Aborted);
+    }
+
     #[inline]
-    fn data_of(&self, segment: &Segment) -> Data {
+    pub(super) fn data_of(&self, segment: &Segment) -> Data {
         let push = if segment.flags.contains(Flags::PSH) { Push::Set } else { Push::Clear };
         Data {
             seq: segment.seq,
@@ -325,30 +208,5 @@ impl Connection {
         {
             trace.emit(|endpoint| Event::AckTimeoutChanged { endpoint, ato });
         }
-    }
-
-    /// The reset this end sends when the application aborts.
-    pub(super) fn reset_segment(&self) -> Segment {
-        Segment {
-            seq: self.sender.snd_nxt,
-            ack: self.receiver.rcv_nxt,
-            flags: Flags::RST | Flags::ACK,
-            ..Segment::default()
-        }
-    }
-}
-
-/// The reset that answers a segment for which there is no connection (RFC 9293 §3.10.7.1). The
-/// driver sends it for segments that match no connection of its own.
-pub fn reset_for(segment: &Segment) -> Segment {
-    if segment.flags.contains(Flags::ACK) {
-        return Segment { seq: segment.ack, flags: Flags::RST, ..Segment::default() };
-    }
-    Segment {
-        seq: Seq(0),
-        ack: segment.end_seq(),
-        flags: Flags::RST | Flags::ACK,
-        options: Options::default(),
-        ..Segment::default()
     }
 }

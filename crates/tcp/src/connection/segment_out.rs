@@ -1,6 +1,6 @@
 //! The next segment leaves.
 
-use super::Connection;
+use super::{Connection, First};
 use crate::ack::Carrier;
 use crate::ecn::Outbound;
 use crate::receiver::Owed;
@@ -16,13 +16,14 @@ impl Connection {
     pub fn poll_segment<S: Sink>(&mut self, now: Time, sink: &mut S) -> Option<Outbound> {
         let trace = &mut Trace::new(now, self.id, sink);
         // Asked before it is taken: taking moves a whole segment, poll after poll.
-        if self.urgent_reply.is_some() {
-            let reply = self.urgent_reply.take()?;
-            self.tell_sent(trace, reply.seq, reply.payload_len, SegmentKind::Reset);
-            return Some(Outbound::unmarkable(reply));
+        if self.goes_first.is_some() {
+            return self.first_segment(trace);
         }
         match self.state {
-            TcpState::Closed | TcpState::Listen => None,
+            TcpState::Closed | TcpState::Listen => {
+                self.tell_untold(trace);
+                None
+            }
             TcpState::SynSent | TcpState::SynReceived => {
                 if self.syn.pending {
                     return Some(Outbound::unmarkable(self.syn_segment(trace)));
@@ -38,6 +39,21 @@ impl Connection {
                 self.pure_ack_if_owed(trace)
             }
         }
+    }
+
+    #[inline(never)]
+    fn first_segment<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> Option<Outbound> {
+        let (segment, kind) = match self.goes_first.take()? {
+            First::Reset => (self.reset_segment(trace.now), SegmentKind::Reset),
+            First::Answer(reset) => (reset, SegmentKind::Reset),
+            First::KeepaliveProbe => {
+                let seq = self.sender.snd_nxt - 1;
+                let probe = self.segment(trace.now, seq, Flags::ACK, 0);
+                (probe, SegmentKind::KeepaliveProbe)
+            }
+        };
+        self.tell_sent(trace, segment.seq, segment.payload_len, kind);
+        Some(Outbound::unmarkable(segment))
     }
 
     fn syn_segment<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> Segment {
@@ -60,7 +76,7 @@ impl Connection {
             self.receiver.on_ack_sent(trace.now, Carrier::PureAck);
         }
         let kind =
-            if self.syn.attempts > 1 { SegmentKind::Retransmission } else { SegmentKind::New };
+            if self.syn.repeats > 0 { SegmentKind::Retransmission } else { SegmentKind::New };
         self.tell_sent(trace, segment.seq, 0, kind);
         segment
     }
@@ -190,7 +206,7 @@ impl Connection {
     ) {
         match kind {
             SegmentKind::PureAck => self.stats.pure_acks_sent += 1,
-            SegmentKind::Reset => {}
+            SegmentKind::Reset | SegmentKind::KeepaliveProbe => {}
             SegmentKind::Retransmission => {
                 self.stats.data_segments_sent += 1;
                 self.stats.retransmitted_segments += 1;

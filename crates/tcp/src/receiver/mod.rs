@@ -75,6 +75,9 @@ pub(crate) struct Accepted {
     pub(crate) delivered: Bytes,
 }
 
+/// RFC 9293 §3.7.1: the MSS before anything is known.
+const SMALLEST_FULL_SIZE: Bytes = Bytes(536);
+
 impl Receiver {
     pub(crate) fn new(config: &Config, policy: Box<dyn AckPolicy>) -> Receiver {
         Receiver {
@@ -92,8 +95,7 @@ impl Receiver {
             policy,
             owed: Owed::Nothing,
             last_ack_sent: Seq(0),
-            // RFC 9293 §3.7.1: the default before anything is known.
-            full_size: Bytes(536),
+            full_size: SMALLEST_FULL_SIZE,
             largest: config.mss,
             reports_duplicates: false,
             duplicate: None,
@@ -108,6 +110,14 @@ impl Receiver {
         self.rcv_nxt = irs + 1;
         self.advertised_edge = self.rcv_nxt;
         self.last_ack_sent = self.rcv_nxt;
+    }
+
+    /// The handshake is taken back: as before the SYN came.
+    pub(crate) fn start_over(&mut self, scale: u8) {
+        self.scale = scale;
+        self.full_size = SMALLEST_FULL_SIZE;
+        self.reports_duplicates = false;
+        self.owed = Owed::Nothing;
     }
 
     /// Octets received in order and not yet read.

@@ -252,6 +252,95 @@ pub static ENDPOINT: Mechanism = Mechanism {
             source: "RFC 6298 §5.5 doubles each; Linux's net.ipv4.tcp_syn_linear_timeouts",
         },
         Knob {
+            name: "r1_retransmissions",
+            kind: KnobKind::Count { unit: "times", min: 1, max: 255 },
+            default: "3",
+            doc: "Timeouts in a row after which the application is told that delivery is in trouble",
+            source: "RFC 9293 §3.8.3 (R1)",
+        },
+        Knob {
+            name: "user_timeout",
+            kind: KnobKind::Span { min: Span::from_millis(1), max: Span::from_secs(86_400) },
+            default: "",
+            doc: "How long data may stay unacknowledged before the connection is given up; as long \
+                  as max_retransmissions allows when absent. Looked at when a timer expires; a \
+                  closed window whose probes are answered does not count",
+            source: "RFC 9293 §3.9.1.2, RFC 5482 §2",
+        },
+        Knob {
+            name: "keepalive",
+            kind: ON_OFF,
+            default: "off",
+            doc: "Whether a peer that is silent for long is probed",
+            source: "RFC 9293 §3.8.4 (off by default: MUST-25)",
+        },
+        Knob {
+            name: "keepalive_idle",
+            kind: KnobKind::Span { min: Span::from_millis(1), max: Span::from_secs(604_800) },
+            default: "7200 s",
+            doc: "Silence after which the first keepalive probe leaves",
+            source: "RFC 9293 §3.8.4 (two hours at least by default: MUST-28)",
+        },
+        Knob {
+            name: "keepalive_interval",
+            kind: KnobKind::Span { min: Span::from_millis(1), max: Span::from_secs(86_400) },
+            default: "75 s",
+            doc: "From one keepalive probe to the next",
+            source: "4.4BSD's and Linux's, RFC 9293 names none",
+        },
+        Knob {
+            name: "keepalive_probes",
+            kind: KnobKind::Count { unit: "probes", min: 1, max: 255 },
+            default: "9",
+            doc: "Keepalive probes without an answer after which the connection is given up",
+            source: "Linux's; RFC 9293 §3.8.4 asks for more than one (MUST-29)",
+        },
+        Knob {
+            name: "challenge_ack_limit",
+            kind: KnobKind::Count { unit: "answers", min: 1, max: 1_000_000 },
+            default: "10",
+            doc: "How many segments without data that are refused may be answered within \
+                  challenge_ack_interval: challenges, and what lies outside the window",
+            source: "RFC 5961 §7's example",
+        },
+        Knob {
+            name: "challenge_ack_interval",
+            kind: KnobKind::Span { min: Span::ZERO, max: Span::from_secs(3600) },
+            default: "5 s",
+            doc: "The interval that challenge_ack_limit speaks of; zero lifts the limit",
+            source: "RFC 5961 §7's example",
+        },
+        Knob {
+            name: "missing_timestamps",
+            kind: KnobKind::Choice(&["drop", "accept"]),
+            default: "drop",
+            doc: "What becomes of a segment without a timestamp where both ends agreed on timestamps",
+            source: "RFC 7323 §3.2 (SHOULD drop); Linux accepts",
+        },
+        Knob {
+            name: "repeated_syn",
+            kind: KnobKind::Choice(&["acknowledged", "syn-ack"]),
+            default: "acknowledged",
+            doc: "What answers a SYN that comes again before the handshake is complete: an \
+                  acknowledgment, or the SYN-ACK again",
+            source: "RFC 9293 §3.10.7.4; syn-ack is Linux's",
+        },
+        Knob {
+            name: "fin_wait_2_timeout",
+            kind: KnobKind::Span { min: Span::from_millis(1), max: Span::from_secs(3600) },
+            default: "",
+            doc: "How long a connection that nobody reads any more waits for the peer's FIN; for \
+                  ever when absent",
+            source: "RFC 9293 has none; Linux's net.ipv4.tcp_fin_timeout",
+        },
+        Knob {
+            name: "time_wait_resets",
+            kind: KnobKind::Choice(&["accept", "ignore"]),
+            default: "accept",
+            doc: "Whether a reset may cut TIME-WAIT short",
+            source: "RFC 9293 §3.10.7.4; ignore is the remedy of RFC 1337 §4",
+        },
+        Knob {
             name: "time_wait",
             kind: KnobKind::Span { min: Span::ZERO, max: Span::from_secs(240) },
             default: "60 s",

@@ -130,7 +130,7 @@ pub(crate) enum Forced {
 }
 
 /// The probing of a closed window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Persist {
     /// When the next probe is due.
     pub(crate) at: Option<Time>,
@@ -139,6 +139,8 @@ pub(crate) struct Persist {
     /// An octet beyond snd_nxt is on its way as a probe.
     pub(crate) octet_out: bool,
     pub(crate) probes: u32,
+    /// Expiries of the timer since anything came from the peer.
+    pub(crate) unanswered: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -156,7 +158,7 @@ pub(crate) struct Sender {
     pub(crate) fin: FinProgress,
     /// The peer's window and the segments it came from (RFC 9293 §3.3.1).
     pub(crate) snd_wnd: u32,
-    max_snd_wnd: u32,
+    pub(crate) max_snd_wnd: u32,
     snd_wl1: Seq,
     snd_wl2: Seq,
     /// The peer's window scale shift.
@@ -307,7 +309,7 @@ impl Sender {
             last_sent_at: None,
             ts_clock: None,
             timeouts_in_row: 0,
-            persist: Persist { at: None, due: false, octet_out: false, probes: 0 },
+            persist: Persist::default(),
             pacer: Pacer::new(config.pacing),
             told_window: (Bytes::ZERO, Bytes::ZERO),
         }
@@ -316,6 +318,7 @@ impl Sender {
     /// The handshake is complete: sizes are final. RFC 5681 §3.1: after a lost SYN the initial
     /// window is one segment.
     pub(crate) fn establish<S: Sink>(&mut self, trace: &mut Trace<'_, S>, path: HandshakePath) {
+        self.do_without_sack();
         let established = Established {
             smss: self.smss,
             initial_window: match path {
@@ -344,7 +347,13 @@ impl Sender {
         self.uses_sack = sack && reads_sack;
         self.reads_dsack = sack;
         self.ts_clock = ts_clock;
-        if !sack && let Some(instead) = self.recovery.without_sack() {
+    }
+
+    /// What presumes a peer that speaks SACK is replaced where there is none.
+    fn do_without_sack(&mut self) {
+        if !self.reads_dsack
+            && let Some(instead) = self.recovery.without_sack()
+        {
             self.recovery = instead;
         }
         if !self.uses_sack
@@ -352,6 +361,25 @@ impl Sender {
         {
             self.loss = instead;
         }
+    }
+
+    /// The handshake is taken back: as before it began. What was written stays.
+    pub(crate) fn start_over(&mut self, config: &Config) {
+        self.snd_una = self.iss;
+        self.snd_nxt = self.iss;
+        self.scale = 0;
+        self.smss = config.mss;
+        self.rtt = RttEstimator::new(config.rto);
+        self.rto_at = None;
+        self.timeouts_in_row = 0;
+    }
+
+    /// Whether anything waits for the peer: sent and not acknowledged, or not sent yet.
+    pub(crate) fn has_anything_unacknowledged(&self) -> bool {
+        !self.board.is_empty()
+            || self.written > self.nxt_offset
+            || self.fin == FinProgress::Queued
+            || self.persist.octet_out
     }
 
     fn selective_acks(&self) -> SelectiveAcks {

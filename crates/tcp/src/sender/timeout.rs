@@ -89,6 +89,7 @@ impl Sender {
         self.persist.at = None;
         self.persist.due = true;
         self.persist.probes += 1;
+        self.persist.unanswered += 1;
         if !self.board.is_empty() {
             self.probe_with_oldest();
         }

@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses the part it needs")]
 
 pub mod hand;
+pub mod lone;
 pub mod outage;
 pub mod peer;
 pub mod script;

@@ -79,6 +79,10 @@ impl Half {
     /// A segment of the peer's, and what routers marked it with.
     pub(super) fn handle_segment(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
         self.connection.handle_segment(now, segment, ecn, &mut NoSink);
+        if self.connection.state() == TcpState::Listen {
+            // The handshake was taken back: a half listens to one host, once.
+            self.connection.abort();
+        }
     }
 
     /// Its timers, if they are due.

@@ -1,0 +1,107 @@
+//! Keepalive (RFC 9293 §3.8.4): a peer that is silent for long is asked whether it is still there.
+//!
+//! Off by default, as the RFC asks. A probe is a segment without data whose sequence number is one
+//! below SND.NXT: every peer finds it unacceptable and answers with an acknowledgment.
+//! Not modelled: the probe with an octet of garbage that some old stacks need (MAY in the RFC).
+
+use super::{CloseReason, Connection, First};
+use crate::trace::Trace;
+use crate::words::worded;
+use ackord_events::{Sink, TcpState};
+use ackord_units::{Span, Time};
+
+/// How a silent peer is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keepalive {
+    /// Whether it is at all.
+    pub wanted: KeepaliveUse,
+    /// Silence after which the first probe leaves.
+    pub idle: Span,
+    /// From one probe to the next.
+    pub interval: Span,
+    /// Probes without an answer after which the connection is given up; a user timeout, where
+    /// there is one, decides in its place.
+    pub probes: u32,
+}
+
+/// Whether silent peers are probed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeepaliveUse {
+    /// They are.
+    On,
+    /// They may be silent for ever.
+    Off,
+}
+
+worded!(KeepaliveUse { "on" => On, "off" => Off });
+
+/// What is known of the peer's silence.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Silence {
+    /// When the last acknowledgment or data came.
+    pub(super) since: Time,
+    /// Probes that have left, and when the last of them did.
+    probes_out: u32,
+    last_probe_at: Time,
+}
+
+impl Silence {
+    pub(super) fn new() -> Silence {
+        Silence { since: Time::ZERO, probes_out: 0, last_probe_at: Time::ZERO }
+    }
+
+    /// Probes that nothing has answered.
+    fn unanswered(&self) -> u32 {
+        if self.since >= self.last_probe_at { 0 } else { self.probes_out }
+    }
+}
+
+impl Connection {
+    /// The connection is established: from here on silence counts.
+    pub(super) fn begin_watch(&mut self, now: Time) {
+        self.silence.since = now;
+        if self.config.keepalive.wanted == KeepaliveUse::On {
+            self.slow.look_at_peer(Some(now + self.config.keepalive.idle));
+        }
+    }
+
+    pub(super) fn on_keepalive_timer<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        let Keepalive { idle, interval, probes, .. } = self.config.keepalive;
+        let now = trace.now;
+        let silent_for = now.saturating_since(self.silence.since);
+        if self.sender.has_anything_unacknowledged() {
+            // The retransmission timer, or the persist timer, asks already (MUST-26).
+            return self.slow.look_at_peer(Some(now + idle));
+        }
+        if silent_for < idle {
+            return self.slow.look_at_peer(Some(self.silence.since + idle));
+        }
+        let unanswered = self.silence.unanswered();
+        let dead = match self.config.user_timeout {
+            Some(limit) => unanswered > 0 && silent_for >= limit,
+            None => unanswered >= probes,
+        };
+        if dead {
+            self.goes_first = Some(First::Reset);
+            return self.fail(trace, CloseReason::TimedOut);
+        }
+        self.silence.probes_out = unanswered + 1;
+        self.silence.last_probe_at = now;
+        self.stats.keepalive_probes += 1;
+        self.goes_first = Some(First::KeepaliveProbe);
+        let next = match self.config.user_timeout {
+            Some(limit) => (now + interval).min((self.silence.since + limit).max(now + SHORTEST)),
+            None => now + interval,
+        };
+        self.slow.look_at_peer(Some(next));
+    }
+
+    /// Whether the state is one in which a peer may be silent.
+    pub(super) fn watches_peer(state: TcpState) -> bool {
+        use TcpState::*;
+        matches!(state, Established | CloseWait | FinWait1 | FinWait2)
+    }
+}
+
+/// Two looks at a peer are at least so far apart, however short the user timeout is.
+const SHORTEST: Span = Span::from_millis(1);

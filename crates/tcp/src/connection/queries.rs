@@ -1,0 +1,105 @@
+//! What a connection says about itself.
+
+use super::{CloseReason, Connection, Stats};
+use crate::receiver::Finished;
+use crate::sender::FinProgress;
+use ackord_events::{EndpointId, TcpState};
+use ackord_units::{Bytes, Seq, Span};
+
+impl Connection {
+    /// Which end of which connection this is.
+    pub fn id(&self) -> EndpointId {
+        self.id
+    }
+
+    /// The state of RFC 9293 §3.3.2.
+    pub fn state(&self) -> TcpState {
+        self.state
+    }
+
+    /// Why it is closed, once it is.
+    pub fn close_reason(&self) -> Option<CloseReason> {
+        self.close_reason
+    }
+
+    /// Whether all of the peer's data and its FIN have been received.
+    pub fn peer_finished(&self) -> bool {
+        self.receiver.finished == Finished::Yes
+    }
+
+    /// Whether the peer has acknowledged everything written, and the FIN if there was one.
+    pub fn all_acknowledged(&self) -> bool {
+        self.sender.una_offset == self.sender.written
+            && matches!(self.sender.fin, FinProgress::Open | FinProgress::Acked)
+    }
+
+    /// Octets acknowledged: sent octets below this stream offset may be forgotten.
+    pub fn bytes_acked(&self) -> u64 {
+        self.sender.una_offset
+    }
+
+    /// Octets received in order so far.
+    pub fn bytes_received(&self) -> u64 {
+        self.receiver.offset
+    }
+
+    /// The congestion window.
+    pub fn cwnd(&self) -> Bytes {
+        self.sender.cwnd()
+    }
+
+    /// The slow-start threshold; [`Bytes::MAX`] while there is none.
+    pub fn ssthresh(&self) -> Bytes {
+        self.sender.ssthresh()
+    }
+
+    /// Octets sent and not acknowledged.
+    pub fn flight_size(&self) -> Bytes {
+        self.sender.flight_size()
+    }
+
+    /// The smoothed round-trip time, once known.
+    pub fn srtt(&self) -> Option<Span> {
+        self.sender.rtt.srtt()
+    }
+
+    /// The retransmission timeout as it stands.
+    pub fn rto(&self) -> Span {
+        self.sender.rtt.rto()
+    }
+
+    /// Payload of a full-sized segment sent by this end, options taken off.
+    pub fn smss(&self) -> Bytes {
+        self.sender.smss
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// Stream offset of the first payload octet of a segment this end sends: `seq` must lie
+    /// between what is acknowledged and what was sent.
+    pub fn send_offset(&self, seq: Seq) -> Option<u64> {
+        let ahead = seq.since(self.sender.snd_una);
+        let sent = self.sender.snd_nxt.since(self.sender.snd_una);
+        (ahead <= sent).then(|| self.sender.una_offset + u64::from(ahead))
+    }
+
+    /// Stream offset of the first payload octet of an arriving segment; nothing if it lies a
+    /// window or more away from what is expected. Ask before handing the segment in: octets below
+    /// [`Connection::bytes_received`] are already there.
+    pub fn recv_offset(&self, seq: Seq) -> Option<u64> {
+        if matches!(self.state, TcpState::Listen | TcpState::SynSent | TcpState::Closed) {
+            return None;
+        }
+        let expected = self.receiver.rcv_nxt - u32::from(self.peer_finished());
+        if seq.at_or_after(expected) {
+            let ahead = seq.since(expected);
+            let window = self.receiver.edge().since(expected);
+            (ahead <= window).then(|| self.receiver.offset + u64::from(ahead))
+        } else {
+            self.receiver.offset.checked_sub(u64::from(expected.since(seq)))
+        }
+    }
+}
