@@ -9,10 +9,14 @@
 //!
 //! Different from the paper: a segment reported by SACK has left the list of what is to be
 //! acknowledged; its rule for more than half a window lost (mxrtt to one second, cwnd to one) is the
-//! retransmission timer's here.
+//! retransmission timer's here. mxrtt is never shorter than a millisecond: after a round trip that took
+//! no time at all, whatever is sent would be overdue at once, again and again.
 
 use super::{ByTime, Delivered, Doubt, Hole, Horizon, LossDetector, LossVerdict};
 use ackord_units::{Span, Time};
+
+/// No segment is overdue earlier.
+const MIN_AGE: Span = Span::from_millis(1);
 
 /// Per-segment timers from the largest recent round-trip time.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +86,7 @@ impl ByTime for Pr {
         match self.estimate {
             None => Horizon::Unknown,
             Some((estimate, _)) => {
-                let age = Span::from_secs_f64(estimate * self.beta);
+                let age = Span::from_secs_f64(estimate * self.beta).max(MIN_AGE);
                 Horizon::Overdue { sent_before: None, age }
             }
         }

@@ -315,7 +315,12 @@ impl Receiver {
             return;
         }
         let seen = if start.before(self.rcv_nxt) {
-            Some(SackBlock { start, end: end.min(self.rcv_nxt) })
+            // An old segment may reach back before the stream: nothing there has been received.
+            let stream = self.offset + u64::from(self.finished == Finished::Yes);
+            let back = u64::from(self.rcv_nxt.since(start)).min(stream) as u32;
+            let start = self.rcv_nxt - back;
+            let end = end.min(self.rcv_nxt);
+            start.before(end).then_some(SackBlock { start, end })
         } else {
             self.ahead.overlap(start, end)
         };

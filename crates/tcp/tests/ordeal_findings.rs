@@ -1,0 +1,43 @@
+//! What ordeals have found in endpoints, each by its name: the shortest list of operations that
+//! shows it, by the names of mechanisms, so that it keeps its meaning when others are registered.
+
+mod ordeal;
+
+use ordeal::case::Make;
+use ordeal::op::kind::{FORGE, WAIT, WRITE};
+use ordeal::{Case, run, run_told};
+
+/// Of the second octet of an operation.
+const TO_CLIENT: u8 = 0;
+
+/// A connection between two such ends, over ten microseconds each way, endures this.
+fn endures(make: Make, ops: &[[u8; 4]]) {
+    let case = Case::of(&Case::bytes_of(0, [0; 6], &[make, make], ops));
+    if let Err(broken) = run(&case) {
+        panic!("{broken}\n{}\n{}", case.describe(), run_told(&case).1);
+    }
+}
+
+/// A segment that reaches back before the SYN was reported as received twice, octets before the
+/// stream included (RFC 2883 §4 reports what has been received).
+#[test]
+fn a_duplicate_from_before_the_stream_is_reported_from_its_first_octet() {
+    let old_data = 7 << 1;
+    endures(Make::plain(0), &[[WAIT, 0, 20, 0], [FORGE, old_data | TO_CLIENT, 2, 0]]);
+    let by_300 = [FORGE, old_data | TO_CLIENT, 44, 1];
+    let write = [WRITE, 1, 100, 0];
+    endures(Make::plain(0), &[[WAIT, 0, 20, 0], write, [WAIT, 3, 50, 0], by_300]);
+}
+
+/// After a round trip of no time at all TCP-PR took every segment for lost as it left, and sent it
+/// again at the same instant, without end.
+#[test]
+fn a_round_trip_of_no_time_does_not_make_tcp_pr_send_without_end() {
+    let acknowledges_all = 11 << 1;
+    for recovery in ["tahoe", "reno", "newreno", "sack"] {
+        let make = Make::named("rfc", &[("loss", "pr"), ("recovery", recovery)]);
+        let write = [WRITE, 0, 1, 0];
+        let forged = [FORGE, acknowledges_all | TO_CLIENT, 0xff, 0xff];
+        endures(make, &[[WAIT, 0, 20, 0], write, forged, [WAIT, 0, 0, 0], write, [WAIT, 3, 9, 0]]);
+    }
+}

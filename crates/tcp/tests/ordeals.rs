@@ -1,0 +1,221 @@
+//! Ordeals drawn by proptest: for every congestion control, loss detector and acknowledgment policy
+//! that is registered, lists of operations against an independent ledger. See `ordeal/mod.rs`.
+//!
+//! The same cases run every time. `PROPTEST_CASES=2560` runs ten times as many.
+
+mod ordeal;
+
+use ackord_tcp::registry::{self, PROFILES};
+use ordeal::case::{Make, NO_KNOB};
+use ordeal::op::{HONEST, KINDS};
+use ordeal::{Case, Outcome, run, run_told};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+
+/// As many cases as `PROPTEST_CASES` asks for, if proptest's own number stands for `usual`.
+fn cases(usual: u32) -> u32 {
+    let asked = u64::from(Config::default().cases) * u64::from(usual) / 256;
+    u32::try_from(asked).unwrap_or(u32::MAX).max(1)
+}
+
+/// A runner whose cases follow from `seed`.
+fn runner(cases: u32, seed: u64) -> TestRunner {
+    let config =
+        Config { cases, failure_persistence: None, max_shrink_iters: 4_096, ..Config::default() };
+    let mut long = [0; 32];
+    long[..8].copy_from_slice(&seed.to_le_bytes());
+    TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &long))
+}
+
+/// Operations of these kinds.
+fn ops(kinds: Vec<u8>, most: usize) -> impl Strategy<Value = Vec<[u8; 4]>> {
+    let op = (prop::sample::select(kinds), any::<u8>(), any::<u16>())
+        .prop_map(|(kind, a, b)| [kind, a, b as u8, (b >> 8) as u8]);
+    prop::collection::vec(op, 1..most)
+}
+
+fn knobs() -> impl Strategy<Value = [(u8, u8); 3]> {
+    let knob = || prop_oneof![2 => Just(NO_KNOB), 1 => (0u8..=254, 0u8..=254)];
+    (knob(), knob(), knob()).prop_map(|(one, two, three)| [one, two, three])
+}
+
+/// Flags, delays and initial sequence numbers: mostly small delays, and all kinds of wraps.
+fn path() -> impl Strategy<Value = (u8, [u8; 6])> {
+    (0u8..4, (0u8..60, 0u8..60), any::<[u8; 4]>())
+        .prop_map(|(flags, (up, down), iss)| (flags, [up, down, iss[0], iss[1], iss[2], iss[3]]))
+}
+
+/// An end with these three choices and any other.
+fn make(choices: [u8; 3]) -> impl Strategy<Value = Make> {
+    let [congestion, loss, ack] = choices;
+    let count = |len: usize| 0..len as u8;
+    let recovery = count(registry::RECOVERY.len());
+    (count(PROFILES.len()), recovery, count(registry::NAGLE.len()), knobs()).prop_map(
+        move |(profile, recovery, nagle, knobs)| Make {
+            profile,
+            choices: [congestion, loss, recovery, ack, nagle],
+            knobs,
+        },
+    )
+}
+
+fn any_make() -> impl Strategy<Value = Make> {
+    let count = |len: usize| 0..len as u8;
+    (count(registry::CONGESTION.len()), count(registry::LOSS.len()), count(registry::ACK.len()))
+        .prop_flat_map(|(congestion, loss, ack)| make([congestion, loss, ack]))
+}
+
+fn judged(bytes: &[u8]) -> Result<Outcome, TestCaseError> {
+    let case = Case::of(bytes);
+    run(&case).map_err(|broken| {
+        TestCaseError::fail(format!(
+            "{broken}\nCase::of_hex({:?})\n{}",
+            case.hex(),
+            case.describe()
+        ))
+    })
+}
+
+/// What many cases came to.
+#[derive(Default)]
+struct Total {
+    cases: u64,
+    finished: u64,
+    packets: u64,
+    damaged: u64,
+    stormed: u64,
+    octets: u64,
+    busiest: u64,
+    /// Longest share of the time given for the calm that was needed, per mille.
+    slowest: u64,
+    states: u16,
+}
+
+impl Total {
+    fn add(&mut self, outcome: &Outcome) {
+        self.cases += 1;
+        self.finished += u64::from(outcome.finished);
+        self.packets += outcome.packets;
+        self.damaged += outcome.damaged;
+        self.stormed += u64::from(outcome.stormed);
+        self.octets += outcome.delivered;
+        self.busiest = self.busiest.max(outcome.busiest);
+        self.states |= outcome.states;
+        let (took, limit) = outcome.calm;
+        let share = took.as_nanos().saturating_mul(1_000) / limit.as_nanos().max(1);
+        self.slowest = self.slowest.max(share);
+    }
+
+    fn tell(&self, what: &str) {
+        println!(
+            "{what}: {} cases ({} to the orderly end), {} packets, {} found damaged, {} octets \
+             delivered; at most {} timer events in a second, {} per mille of the calm's bound, \
+             {} storms, {} states",
+            self.cases,
+            self.finished,
+            self.packets,
+            self.damaged,
+            self.octets,
+            self.busiest,
+            self.slowest,
+            self.stormed,
+            self.states.count_ones(),
+        );
+    }
+}
+
+/// Runs cases of a strategy and adds them up.
+fn endure<S>(total: &mut Total, cases: u32, seed: u64, strategy: S)
+where
+    S: Strategy<Value = Vec<u8>>,
+{
+    let sum = std::cell::RefCell::new(total);
+    let result = runner(cases, seed).run(&strategy, |bytes| {
+        let outcome = judged(&bytes)?;
+        sum.borrow_mut().add(&outcome);
+        Ok(())
+    });
+    match result {
+        Ok(()) => {}
+        Err(TestError::Abort(reason)) => panic!("{reason}"),
+        Err(TestError::Fail(reason, bytes)) => {
+            let (_, told) = run_told(&Case::of(&bytes));
+            let lines: Vec<&str> = told.lines().collect();
+            let last = lines[lines.len().saturating_sub(60)..].join("\n");
+            panic!("{reason}\n{last}");
+        }
+    }
+}
+
+/// The honest path loses, reorders, doubles, cuts, splits and marks, and applications do what they
+/// like: in the end every octet has arrived and both ends have finished.
+#[test]
+fn every_control_detector_and_policy_endures_the_path() {
+    let mut total = Total::default();
+    let mut combinations = 0;
+    for congestion in 0..registry::CONGESTION.len() {
+        for loss in 0..registry::LOSS.len() {
+            for ack in 0..registry::ACK.len() {
+                let choices = [congestion as u8, loss as u8, ack as u8];
+                // The other end is anything at all.
+                let case =
+                    (path(), make(choices), any_make(), any::<bool>(), ops(HONEST.into(), 40))
+                        .prop_map(|((flags, path), this, other, first, ops)| {
+                            let ends = if first { [this, other] } else { [other, this] };
+                            Case::bytes_of(flags, path, &ends, &ops)
+                        });
+                combinations += 1;
+                endure(&mut total, cases(1), combinations, case);
+            }
+        }
+    }
+    total.tell(&format!("{combinations} combinations"));
+    assert!(total.finished * 10 > total.cases * 5, "half of the cases test the end, or more");
+}
+
+/// Every profile as it stands, without knobs turned.
+#[test]
+fn every_profile_endures_the_path() {
+    let mut total = Total::default();
+    for (number, _) in PROFILES.iter().enumerate() {
+        for (other, _) in PROFILES.iter().enumerate() {
+            let ends = [Make::plain(number as u8), Make::plain(other as u8)];
+            let case = (path(), ops(HONEST.into(), 60))
+                .prop_map(move |((flags, path), ops)| Case::bytes_of(flags, path, &ends, &ops));
+            endure(&mut total, cases(24), 10_000 + (number * 16 + other) as u64, case);
+        }
+    }
+    total.tell("profiles");
+}
+
+/// Aborts, boxes that promise windows nobody has offered, and forged segments: nobody promises an
+/// orderly end, but everything else holds.
+#[test]
+fn nothing_that_is_forged_breaks_what_an_end_promises() {
+    let mut total = Total::default();
+    let kinds: Vec<u8> = (0..KINDS).chain([4, 4, 4, 0, 0]).chain([KINDS - 1; 12]).collect();
+    let case = (path(), any_make(), any_make(), ops(kinds, 60)).prop_map(
+        |((flags, path), client, server, ops)| Case::bytes_of(flags, path, &[client, server], &ops),
+    );
+    endure(&mut total, cases(600), 20_000, case);
+    total.tell("forged");
+}
+
+/// Any bytes are a case: what the fuzzer's targets rest on.
+#[test]
+fn any_bytes_are_a_case() {
+    let mut total = Total::default();
+    let bytes = prop::collection::vec(any::<u8>(), 0..400);
+    endure(&mut total, cases(300), 30_000, bytes);
+    total.tell("any bytes");
+}
+
+/// What happens in a case, packet by packet: `cargo test -p ackord-tcp --test ordeals tell -- \
+/// --ignored --nocapture` after its hexadecimal text has been put here.
+#[test]
+#[ignore = "for people who look into a finding"]
+fn tell() {
+    let (result, told) = run_told(&Case::of_hex("00"));
+    println!("{told}");
+    result.expect("kept");
+}
