@@ -75,6 +75,7 @@ test)
     need ip iproute2
     need ping iputils-ping
     need python3 python3
+    need ns ns2
     install_missing || echo "install: tests that need these tools will say SKIPPED" >&2
     ;;
 check)

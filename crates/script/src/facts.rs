@@ -258,6 +258,24 @@ pub static QUANTITIES: &[Quantity] = &[
     quantity("refused", Kind::Count, "Segments discarded as unacceptable or by PAWS", |a| {
         Fact::Count(a.connection.stats().segments_refused)
     }),
+    quantity("challenge_acks", Kind::Count, "Challenge acknowledgments (RFC 5961)", |a| {
+        Fact::Count(a.connection.stats().challenge_acks)
+    }),
+    quantity("throttled", Kind::Count, "Refused segments left without an answer", |a| {
+        Fact::Count(a.connection.stats().answers_throttled)
+    }),
+    quantity("old_timestamps", Kind::Count, "Segments refused by PAWS", |a| {
+        Fact::Count(a.connection.stats().old_timestamps)
+    }),
+    quantity("keepalive_probes", Kind::Count, "Probes of a silent peer", |a| {
+        Fact::Count(a.connection.stats().keepalive_probes)
+    }),
+    quantity("delivery_troubles", Kind::Count, "How often R1 was reached", |a| {
+        Fact::Count(a.connection.stats().delivery_troubles)
+    }),
+    quantity("state_timer", Kind::Span, "Time left in TIME-WAIT, or an orphan's FIN-WAIT-2", |a| {
+        a.left(a.connection.state_ends_at())
+    }),
     quantity("readable", Kind::Octets, "Octets in order that wait to be read", |a| {
         octets(a.connection.readable())
     }),

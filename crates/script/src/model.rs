@@ -100,6 +100,8 @@ pub enum Call {
     ReadAll,
     /// It has nothing more to send.
     Close,
+    /// It neither writes nor reads any more.
+    Release,
     /// It gives the connection up.
     Abort,
 }

@@ -360,12 +360,13 @@ fn tolerance(cursor: &mut Cursor<'_>, variables: &Variables) -> Result<Span, Wro
 }
 
 fn call(cursor: &mut Cursor<'_>) -> Result<Call, Wrong> {
-    const CALLS: &[&str] = &["connect", "listen", "write", "read", "close", "abort"];
+    const CALLS: &[&str] = &["connect", "listen", "write", "read", "close", "release", "abort"];
     let name = cursor.word("what the application does")?;
     let call = match name.text {
         "connect" => Call::Connect,
         "listen" => Call::Listen,
         "close" => Call::Close,
+        "release" => Call::Release,
         "abort" => Call::Abort,
         "read" if cursor.take_if("all") => Call::ReadAll,
         "read" => Call::Read(cursor.bytes("how much it reads (or `all`)")?),

@@ -353,7 +353,7 @@ impl Stage<'_> {
             Call::Connect | Call::Listen => self.open(call)?,
             _ => {
                 let connection = self.connection.as_mut().ok_or_else(no_connection)?;
-                apply(connection, call).map_err(Went::Call)?;
+                apply(connection, self.now, call).map_err(Went::Call)?;
             }
         }
         self.poll()
@@ -384,7 +384,7 @@ impl Stage<'_> {
 }
 
 /// What a call other than an opening does.
-fn apply(connection: &mut Connection, call: Call) -> Result<(), String> {
+fn apply(connection: &mut Connection, now: Time, call: Call) -> Result<(), String> {
     match call {
         Call::Write { bytes, takes } => {
             let taken = connection.write(bytes);
@@ -403,6 +403,7 @@ fn apply(connection: &mut Connection, call: Call) -> Result<(), String> {
         }
         Call::ReadAll => connection.read(connection.readable()),
         Call::Close => connection.close(),
+        Call::Release => connection.release(now),
         Call::Abort => connection.abort(),
         Call::Connect | Call::Listen => {}
     }

@@ -47,6 +47,11 @@ impl Connection {
         self.sender.persist.at
     }
 
+    /// When TIME-WAIT ends, or a FIN-WAIT-2 that nobody waits for any more.
+    pub fn state_ends_at(&self) -> Option<Time> {
+        self.slow.state_ends_at()
+    }
+
     /// By when an acknowledgment that waits leaves, if one does.
     pub fn ack_due_at(&self) -> Option<Time> {
         match self.receiver.owed {

@@ -23,6 +23,10 @@ impl SlowTimers {
         self.next
     }
 
+    pub(super) fn state_ends_at(&self) -> Option<Time> {
+        self.state_ends_at
+    }
+
     pub(super) fn state_has_ended(&self, now: Time) -> bool {
         self.state_ends_at.is_some_and(|at| at <= now)
     }
