@@ -41,7 +41,7 @@ def open_tun():
 class Receiver:
     """One connection that the kernel opens; segments are numbered from 0."""
 
-    def __init__(self, tun):
+    def __init__(self, tun, unanswered=0):
         self.tun, self.port, self.seq = tun, None, 1000
         self.sock = socket.socket()
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -53,6 +53,9 @@ class Receiver:
         while not syn["flags"] & SYN:
             syn = self.take(1)
         self.port, self.iss = syn["port"], syn["seq"]
+        for _ in range(unanswered):
+            while not self.take(5)["flags"] & SYN:
+                pass
         time.sleep(RTT)
         # MSS 1000, SACK permitted, window scale 10.
         options = b"\x02\x04\x03\xe8\x04\x02\x01\x01\x01\x03\x03\x0a"
@@ -109,8 +112,8 @@ class Receiver:
         self.left(0.05)
 
 
-def script(tun, title, play):
-    receiver = Receiver(tun)
+def script(tun, title, play, unanswered=0):
+    receiver = Receiver(tun, unanswered)
     print(f"{title}: {play(receiver)}")
     receiver.close()
 
@@ -153,6 +156,38 @@ def pause(seconds):
     return play
 
 
+def cwnd(r):
+    info = r.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+    return struct.unpack("=I", info[80:84])[0]
+
+
+def trickle(segments, rounds):
+    """Forty delivered, then so few a round trip: cwnd after each round."""
+
+    def play(r):
+        r.write(40)
+        last = 0
+        while last < 40:
+            for _, number in r.left(RTT):
+                last = number + 1
+                r.ack(last)
+        windows = []
+        for _ in range(rounds):
+            r.write(segments)
+            for _, number in r.left(RTT):
+                r.ack(number + 1)
+            time.sleep(0.005)
+            windows.append(cwnd(r))
+        return windows
+
+    return play
+
+
+def first_window(r):
+    r.write(100)
+    return len(r.left(0.03))
+
+
 def used(segments):
     def play(r):
         r.write(segments)
@@ -173,8 +208,7 @@ def late(r):
     answer = [number for _, number in r.left(0.02)]
     r.ack(2)
     rest = [number for _, number in r.left(0.02)]
-    cwnd = r.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)[80:84]
-    return first, answer, rest, f"cwnd {struct.unpack('=I', cwnd)[0]}"
+    return first, answer, rest, f"cwnd {cwnd(r)}"
 
 
 def main():
@@ -187,6 +221,11 @@ def main():
         script(tun, f"forty delivered, pause of {seconds} s; left at once", pause(seconds))
     for segments in (4, 5, 6, 8):
         script(tun, f"{segments} of ten used; left at once", used(segments))
+    for segments in (1, 4, 20):
+        title = f"forty delivered, then {segments} a round trip; cwnd"
+        script(tun, title, trickle(segments, 30))
+    for lost in (0, 1, 2):
+        script(tun, f"SYN lost {lost} times; left at once", first_window, lost)
     script(tun, "nothing for 0.9 s, then two acknowledgments; left", late)
 
 

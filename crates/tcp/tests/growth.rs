@@ -69,3 +69,15 @@ fn lost_syns_shrink_the_initial_window() {
     assert_eq!((cwnd("0", 1), cwnd("0", 2)), (10, 1));
     assert_eq!((cwnd("1", 1), cwnd("1", 2), cwnd("1", 3)), (10, 10, 1));
 }
+
+/// `scripts/linux-sender.py` on Linux 6.18: a SYN lost never, once and twice.
+#[test]
+fn the_linux_profile_tolerates_a_lost_syn_as_a_kernel_does() {
+    let profile = ackord_tcp::registry::profile("linux").expect("listed");
+    let settings = profile.settings.iter().map(|setting| (setting.key, setting.value));
+    let settings: Vec<_> = settings.collect();
+    for (syns, kernel) in [(1, 10), (2, 10), (3, 1)] {
+        let client = client(&settings, IpVersion::V4, Some(1000), syns);
+        assert_eq!(client.cwnd().get() / client.smss().get(), kernel, "{syns} SYNs");
+    }
+}

@@ -117,3 +117,28 @@ fn a_pause_of_the_path_is_probed_timed_out_and_undone() {
     assert!(sender.ack(2, &[]).is_empty());
     assert_eq!(sender.cwnd_segments(), 11.0);
 }
+
+/// Forty delivered, then few a round trip for thirty round trips: a kernel lowers its window in idle
+/// times only, as every acknowledgment that may let it grow counts as use.
+#[test]
+fn a_window_used_in_part_stays() {
+    for (each, kernel) in [(4, 50.0), (20, 50.0)] {
+        let mut sender = linux(40);
+        let mut out = sender.sent().len() as u32;
+        let mut next = 0;
+        for round in 0..35 {
+            if out == 0 {
+                sender.write(each);
+                out = sender.sent().len() as u32;
+                assert_eq!(out, each, "round {round}");
+            }
+            let now = sender.millis();
+            sender.until(now + 40);
+            for _ in 0..std::mem::take(&mut out) {
+                next += 1;
+                out += sender.ack(next, &[]).len() as u32;
+            }
+        }
+        assert_eq!(sender.cwnd_segments(), kernel, "{each} a round trip");
+    }
+}

@@ -29,7 +29,7 @@ fn settings() -> impl Strategy<Value = Vec<(&'static str, &'static str)>> {
         one_of(registry::ACK),
         one_of(registry::NAGLE),
     );
-    let idle = prop::sample::select(vec!["off", "initial-window", "decay"]);
+    let idle = prop::sample::select(vec!["off", "initial-window", "decay", "rfc-2861", "rfc-7661"]);
     (choices, on_off(), on_off(), on_off(), idle).prop_map(
         |((congestion, loss, recovery, ack, nagle), sack, timestamps, frto, idle)| {
             vec![

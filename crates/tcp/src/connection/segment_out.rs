@@ -85,6 +85,9 @@ impl Connection {
         self.sender.restart_if_idle(trace);
         let outgoing = self.sender.next_segment(trace.now, self.room())?;
         let Outgoing { seq, payload, fin, push, kind } = outgoing;
+        if kind == SegmentKind::New {
+            self.sender.validate_by_sending(trace);
+        }
         let mut flags = Flags::ACK;
         if push {
             flags = flags | Flags::PSH;

@@ -155,11 +155,14 @@ pub static ENDPOINT: Mechanism = Mechanism {
         },
         Knob {
             name: "idle_restart",
-            kind: KnobKind::Choice(&["off", "initial-window", "decay"]),
+            kind: KnobKind::Choice(&["off", "initial-window", "decay", "rfc-2861", "rfc-7661"]),
             default: "off",
             doc: "What becomes of cwnd when nothing was sent for longer than a retransmission \
-                  timeout: nothing, the initial window at once, or half of it for each timeout",
-            source: "RFC 5681 §4.1; decay is RFC 2861 §3",
+                  timeout: nothing, the initial window at once, or half of it for each timeout \
+                  (decay); rfc-2861 also lowers a window that is used in part for a timeout, \
+                  rfc-7661 keeps it for five minutes but answers a loss by what the path has \
+                  carried lately",
+            source: "RFC 5681 §4.1; decay is Linux's; RFC 2861 §3; RFC 7661",
         },
         Knob {
             name: "cwnd_use",

@@ -163,7 +163,7 @@ impl Sender {
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
             limit: match growing {
-                Growing::Allowed => self.send_limit(flight_before),
+                Growing::Allowed => self.send_limit(t.now, flight_before),
                 Growing::Held => SendLimit::Other,
             },
         };
@@ -190,6 +190,7 @@ impl Sender {
             Phase::Open => {
                 self.restart_rto(t.now);
                 self.forget_duplicates();
+                self.validate_by_ack(t.now);
                 if !undone || self.undo_growth == UndoGrowth::On {
                     self.congestion.on_ack(t.now, &sample);
                     self.tell_window(t, CwndReason::Ack);
@@ -321,7 +322,9 @@ impl Sender {
     }
 
     fn leave_fast_recovery<S: Sink>(&mut self, trace: &mut Trace<'_, S>, sample: &AckSample) {
-        let cwnd_at_most = self.recovery.exit_bound(&self.flight());
+        let exit_bound = self.recovery.exit_bound(&self.flight());
+        let validated = self.bound_after_unvalidated_repair();
+        let cwnd_at_most = [exit_bound, validated].into_iter().flatten().min();
         self.congestion.on_congestion(trace.now, CongestionEvent::Recovered { cwnd_at_most });
         self.leave_repair(trace, RecoveryKind::Fast);
         self.forget_blocks_after_new_ack();
@@ -372,6 +375,7 @@ impl Sender {
         self.timed = None;
         // RFC 5681 §3.2 step 2: without what limited transmit let out.
         let flight_size = self.flight_size().saturating_sub(self.limited_sent);
+        let flight_size = self.flight_size_at_loss(trace.now, flight_size);
         let repair = match self.congestion.loss_answer() {
             LossAnswer::SlowStart => Repair::SlowStart,
             LossAnswer::AsRecovery | LossAnswer::OwnWindow => self.recovery.repair(),

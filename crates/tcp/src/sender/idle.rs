@@ -1,15 +1,13 @@
 //! What a sender does with a window it has not used: restart after an idle time (RFC 5681 §4.1,
-//! RFC 2861), and when a window counts as used at all.
-//!
-//! Not modelled: RFC 2861 §3 also shrinks the window of a sender that sends less than it may for a
-//! whole timeout without ever being idle; applications that trickle data keep theirs.
+//! RFC 2861, RFC 7661), and when a window counts as used at all. What RFC 2861 and RFC 7661 do about a
+//! window that is used in part is in `validation.rs`.
 
 use super::{Phase, Sender};
 use crate::congestion::{CongestionEvent, SendLimit};
 use crate::trace::Trace;
 use crate::words::worded;
 use ackord_events::{CwndReason, Sink};
-use ackord_units::{Bytes, Seq, Span};
+use ackord_units::{Bytes, Seq, Span, Time};
 
 /// What becomes of cwnd when nothing was sent for longer than a retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,11 +17,23 @@ pub enum IdleRestart {
     /// It becomes the initial window, or stays if that is less (RFC 5681 §4.1).
     InitialWindow,
     /// It is halved for each timeout that passed, down to the initial window, and ssthresh
-    /// remembers three quarters of it (RFC 2861 §3).
+    /// remembers three quarters of it: what Linux has kept of RFC 2861 §3.
     Decay,
+    /// The same down to one segment, and a window that is used in part for a whole timeout falls
+    /// half of the way to what was used (RFC 2861 §3).
+    Rfc2861,
+    /// It stays for five minutes, but does not count for more than the path has carried lately
+    /// (RFC 7661).
+    Rfc7661,
 }
 
-worded!(IdleRestart { "off" => Off, "initial-window" => InitialWindow, "decay" => Decay });
+worded!(IdleRestart {
+    "off" => Off,
+    "initial-window" => InitialWindow,
+    "decay" => Decay,
+    "rfc-2861" => Rfc2861,
+    "rfc-7661" => Rfc7661,
+});
 
 /// When cwnd may grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,34 +80,55 @@ impl Sender {
 
     fn restart_after<S: Sink>(&mut self, trace: &mut Trace<'_, S>, idle_for: Span) {
         let rto = self.rtt.rto();
+        if self.idle_restart == IdleRestart::Rfc7661 {
+            return self.end_unvalidated_period(trace);
+        }
         if idle_for <= rto {
             return;
         }
         let (cwnd, ssthresh) = (self.congestion.cwnd(), self.congestion.ssthresh());
         let restart_window = cwnd.min(self.initial_window());
         let (cwnd, ssthresh) = match self.idle_restart {
-            IdleRestart::Off => return,
+            IdleRestart::Off | IdleRestart::Rfc7661 => return,
             IdleRestart::InitialWindow => (restart_window, ssthresh),
-            IdleRestart::Decay => {
+            IdleRestart::Decay | IdleRestart::Rfc2861 => {
+                let part_use = self.idle_restart == IdleRestart::Rfc2861;
+                let (win, least) = if part_use {
+                    (cwnd.min(Bytes(u64::from(self.max_snd_wnd))), self.smss)
+                } else {
+                    (cwnd, restart_window)
+                };
                 let timeouts = (idle_for.as_nanos() - 1) / rto.as_nanos().max(1);
-                let halved = Bytes(cwnd.get().checked_shr(timeouts.min(63) as u32).unwrap_or(0));
-                (halved.max(restart_window), ssthresh.max(Bytes(cwnd.get() / 4 * 3)))
+                let halved = Bytes(win.get().checked_shr(timeouts.min(63) as u32).unwrap_or(0));
+                (halved.max(least), ssthresh.max(Bytes(cwnd.get() / 4 * 3)))
             }
         };
-        self.congestion.on_congestion(trace.now, CongestionEvent::Restart { cwnd, ssthresh });
+        self.restart(trace, cwnd, ssthresh);
         // It restarts once: the next idle time begins now.
         self.last_sent_at = Some(trace.now);
+        self.restart_part_use(trace.now);
+    }
+
+    pub(super) fn restart<S: Sink>(
+        &mut self,
+        trace: &mut Trace<'_, S>,
+        cwnd: Bytes,
+        ssthresh: Bytes,
+    ) {
+        self.congestion.on_congestion(trace.now, CongestionEvent::Restart { cwnd, ssthresh });
         self.tell_window(trace, CwndReason::Idle);
     }
 
     /// Whether cwnd held the sender back when `flight_before` was outstanding.
     #[inline]
-    pub(super) fn send_limit(&self, flight_before: Bytes) -> SendLimit {
+    pub(super) fn send_limit(&self, now: Time, flight_before: Bytes) -> SendLimit {
         // What only waits for its pace is held by cwnd too, from which the pace comes.
         let paced = self.pacer.wake_at.is_some();
         let cwnd = self.congestion.cwnd();
         let limited = match self.cwnd_use {
             CwndUse::Full => flight_before + self.smss > cwnd,
+            // RFC 7661 §4.4: only what is full grows while it is not validated.
+            _ if self.is_not_validated(now) => flight_before + self.smss > cwnd,
             CwndUse::HalfInSlowStart => {
                 let slow_start = cwnd < self.congestion.ssthresh();
                 self.used.extent == Extent::Full || (slow_start && cwnd < self.used.most * 2)

@@ -187,7 +187,9 @@ impl Sender {
             self.keep_reduction();
             return;
         }
-        self.congestion.on_congestion(trace.now, CongestionEvent::Mark { flight_size });
+        let answered = self.flight_size_at_loss(trace.now, flight_size);
+        let mark = CongestionEvent::Mark { flight_size: answered };
+        self.congestion.on_congestion(trace.now, mark);
         self.marks.on_reduced(Cause::Mark, self.snd_nxt);
         if self.recovery.reduction() == ReductionPace::Spread
             && self.congestion.loss_answer() == LossAnswer::AsRecovery

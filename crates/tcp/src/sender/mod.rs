@@ -14,6 +14,7 @@
 //! | `frto.rs` | whether a timeout was needed (RFC 5682) |
 //! | `initial_window.rs` | what a connection begins with |
 //! | `idle.rs` | windows that are not used |
+//! | `validation.rs` | windows that are used in part (RFC 2861, RFC 7661) |
 //! | `next.rs` | which segment leaves next |
 //! | `timeout.rs` | the retransmission and the persist timer |
 //! | `peers_window.rs` | the window the peer offers, and what it does when that closes |
@@ -42,6 +43,7 @@ mod tail_probe;
 mod timeout;
 mod timing;
 mod undo;
+mod validation;
 
 pub(crate) use ack_in::{IncomingAck, Marked};
 pub use frto::FrtoUse;
@@ -73,6 +75,7 @@ use scoreboard::Scoreboard;
 use tail_probe::TailProbe;
 use timing::{Conservative, Timed};
 use undo::Repairs;
+use validation::Validation;
 
 /// Where the sender stands with respect to loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,6 +215,7 @@ pub(crate) struct Sender {
     frto_use: FrtoUse,
     frto_allowance: Bytes,
     idle_restart: IdleRestart,
+    validation: Validation,
     cwnd_use: CwndUse,
     timeout_in_recovery: TimeoutInRecovery,
     undo_growth: UndoGrowth,
@@ -299,6 +303,7 @@ impl Sender {
             frto_use: config.frto,
             frto_allowance: Bytes::ZERO,
             idle_restart: config.idle_restart,
+            validation: Validation::new(config.idle_restart),
             cwnd_use: config.cwnd_use,
             timeout_in_recovery: config.timeout_in_recovery,
             undo_growth: config.undo_growth,
@@ -332,6 +337,7 @@ impl Sender {
         };
         self.congestion.on_established(trace.now, established);
         self.pacer.establish(self.congestion.pacing_rate());
+        self.validation.establish(trace.now);
         self.heeds = self.loss.heeds();
         if let Some(by_time) = self.loss.by_time() {
             self.tail = by_time.tail_probe().map(TailProbe::new);

@@ -128,6 +128,7 @@ impl Sender {
         if self.board.keeps_time_order() {
             self.watch_sent(now);
         }
+        self.validation.on_resent(lost.payload);
         self.recovery.on_sent(Bytes(u64::from(lost.seq_len())));
         self.marks.on_sent(Bytes(u64::from(lost.payload)));
         self.after_data_left(now, Bytes(u64::from(lost.payload)));

@@ -26,6 +26,7 @@ impl Sender {
     pub(crate) fn on_rto<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         self.note_if_app_limited();
         let flight_size = self.flight_size();
+        self.validation.on_timeout();
         let repeated = self.timeouts_in_row > 0;
         let reduced = repeated
             || self.timeout_in_recovery == TimeoutInRecovery::Keeps

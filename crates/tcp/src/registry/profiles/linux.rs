@@ -46,6 +46,7 @@ pub(super) const LINUX: Profile = Profile {
             "not the kernel's: net.ipv4.tcp_rmem = 4096 131072 33554432, tuned as a connection runs",
         ),
         set("send_buffer", "4 MiB", "the largest of net.ipv4.tcp_wmem = 4096 16384 4194304"),
+        set("syn_losses_tolerated", "1", "measured on Linux 6.18, see docs/linux-sender.md"),
         set("sack", "on", "net.ipv4.tcp_sack = 1"),
         set("dsack", "on", "net.ipv4.tcp_dsack = 1"),
         set("timestamps", "on", "net.ipv4.tcp_timestamps = 1"),
