@@ -16,7 +16,7 @@
 //! | `driver.rs` | the real-time loop |
 //! | `host.rs`, `host/` | our host: connections, echo |
 //! | `http.rs`, `http/` | HTTP/1.1 as far as moving files needs it |
-//! | `sys.rs`, `sys/` | namespace, TUN device, waiting: the only `unsafe` of the workspace |
+//! | `sys.rs`, `sys/` | namespace, TUN device, waiting: the only `unsafe` of this crate |
 //! | `lateness.rs` | how late the driver was, and whether the run may be trusted |
 //! | `capture.rs`, `packets.rs`, `clock.rs` | captures, the bytes under way, time |
 //!

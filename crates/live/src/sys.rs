@@ -7,7 +7,7 @@
 //! | `sys/priority.rs` | [`Scheduling`]: first on the processor, where that is allowed |
 //! | `sys/wait.rs` | waiting for packets or a deadline to the nanosecond; [`StopHandle`] |
 //!
-//! The only `unsafe` of the workspace is in this folder.
+//! The only `unsafe` of this crate is in this folder.
 //!
 //! Not modelled: more than one TUN device, more than one address of each family inside.
 

@@ -26,6 +26,7 @@ const ROOMS: &[(&str, MayUse)] = &[
     ("scenario", MayUse::Above),
     ("sim", MayUse::Above),
     ("live", MayUse::Above),
+    ("packetdrill", MayUse::Only(&["units", "wire", "events", "tcp"])),
     // A measure that looked into an endpoint could not be fed from a capture.
     ("measure", MayUse::Only(&["units", "wire", "events"])),
     // What it knows of an application comes from captures as well as from runs.

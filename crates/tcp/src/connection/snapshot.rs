@@ -31,6 +31,8 @@ pub struct Snapshot {
     pub agreed: AgreedOptions,
     /// Payload of a full-sized segment sent, options taken off.
     pub smss: Bytes,
+    /// The maximum segment size announced to the peer, options not taken off.
+    pub announced_mss: Bytes,
     /// Payload of the largest segment received, or what one carries at least.
     pub rmss: Bytes,
     /// The congestion window.
@@ -122,6 +124,7 @@ impl Connection {
                 own_shift: self.receiver.scale,
             },
             smss: sender.smss,
+            announced_mss: self.config.mss,
             rmss: self.receiver.full_size,
             cwnd: sender.cwnd(),
             ssthresh: sender.ssthresh(),

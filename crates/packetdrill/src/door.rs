@@ -1,0 +1,383 @@
+//! Threads and virtual time.
+//!
+//! One lock holds the whole world. A call that has to wait leaves itself behind as a value
+//! ([`Call`]) and sleeps; whoever changes something tries every call that waits, there and then, so
+//! what each returns and at which virtual time follows from the packets and timers alone.
+//!
+//! Who moves time:
+//!
+//! - `usleep` and `netdev_receive`, whoever calls them. They step from event to event: the next timer
+//!   of a connection or the next limit of a waiting call.
+//! - Any other call that waits, while no thread that drives is at work: a thread drives that has
+//!   opened the door, injected or taken a packet, or slept. So `poll` of the only thread passes
+//!   time, and `accept` of a second thread does not while the first is about to inject something.
+//! - If a driving thread sleeps in its own code for [`PATIENCE`] of real time (it waits for the thread
+//!   whose call waits here, say), that call moves time by one event, and so on. Nothing hangs
+//!   that would end on a real machine.
+//! - Reading the clock moves nothing; but whoever does nothing else [`SPIN`] times in a row is waiting
+//!   for it, and from then on each reading moves it by a microsecond. packetdrill waits so for the
+//!   last 20 us before each event.
+//!
+//! Before time moves, every other thread that knows the door has to rest: to wait here, or to sleep in
+//! its own code. So a thread whose `accept` has returned reads, writes and looks at the clock at the
+//! time at which it returned. One that runs on for [`RESTLESS`] of real time is not waited for.
+
+use crate::calls::{Answer, Call};
+use crate::setup::Setup;
+use crate::threads::{Place, Role, ThreadName, Threads};
+use crate::world::{Attempt, World};
+use ackord_units::{Span, Time};
+use nix::errno::Errno;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Real time for which a driving thread may sleep in its own code before a waiting call moves time.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// Real time for which a thread may run on before nobody waits for it.
+const RESTLESS: Duration = Duration::from_millis(250);
+/// Real time between two looks at whether the others rest.
+const GLANCE: Duration = Duration::from_micros(50);
+/// Readings of the clock in a row that are a wait.
+const SPIN: u32 = 1_000;
+/// Steps in a row that may pass without virtual time passing: no timer needs as many.
+const STALLED: u32 = 100_000;
+/// Nothing leaves later than this without anybody doing anything: the longest keepalive is shorter.
+const SILENCE: Span = Span::from_secs(24 * 3600);
+
+/// How long a call may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
+    /// Not at all.
+    Now,
+    /// Until then.
+    Until(Time),
+    /// For ever.
+    None,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    thread: ThreadName,
+    call: Call,
+    deadline: Option<Time>,
+    outcome: Option<Result<Answer, Errno>>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    world: World,
+    waiters: BTreeMap<u64, Waiter>,
+    tickets: u64,
+    threads: Threads,
+    /// A thread moves time.
+    moving: bool,
+    /// Nobody has called or been answered since the others were last seen to rest.
+    calm: bool,
+    /// Calls so far.
+    calls: u64,
+    /// Readings of the clock since the last other call.
+    clock_readings: u32,
+    stalled_steps: u32,
+    /// The last call asked for a packet, and none will ever come.
+    silent: bool,
+    closing: bool,
+}
+
+/// What a script talks to.
+#[derive(Debug)]
+pub(crate) struct Door {
+    inner: Mutex<Inner>,
+    changed: Condvar,
+    /// Threads on their way in.
+    arriving: AtomicU32,
+}
+
+type Guard<'a> = MutexGuard<'a, Inner>;
+
+impl Door {
+    /// Opened by the calling thread, at the beginning of virtual time.
+    pub(crate) fn new(setup: Setup) -> Door {
+        let mut threads = Threads::default();
+        threads.enter(ThreadName::own(), Role::Driver);
+        threads.put(ThreadName::own(), Place::Outside);
+        let inner = Inner {
+            world: World::new(setup),
+            waiters: BTreeMap::new(),
+            tickets: 0,
+            threads,
+            moving: false,
+            calm: false,
+            calls: 0,
+            clock_readings: 0,
+            stalled_steps: 0,
+            silent: false,
+            closing: false,
+        };
+        Door { inner: Mutex::new(inner), changed: Condvar::new(), arriving: AtomicU32::new(0) }
+    }
+
+    /// A call that does not wait.
+    pub(crate) fn now<T>(&self, role: Role, act: impl FnOnce(&mut World) -> T) -> T {
+        let mut inner = self.enter(role);
+        let answer = act(&mut inner.world);
+        inner.settle();
+        self.leave(inner);
+        answer
+    }
+
+    /// A call that may wait for as long as `limit` says.
+    pub(crate) fn wait(
+        &self,
+        mut call: Call,
+        limit: impl FnOnce(&World) -> Result<Limit, Errno>,
+    ) -> Result<Answer, Errno> {
+        let drives = matches!(call, Call::Sleep | Call::Packet { .. });
+        let mut inner = self.enter(if drives { Role::Driver } else { Role::Application });
+        let answer = match limit(&inner.world) {
+            Err(error) => Err(error),
+            Ok(limit) => match (call.attempt(&mut inner.world), limit) {
+                (Attempt::Done(answer), _) => answer,
+                (Attempt::Wait, Limit::Now) => call.give_up(),
+                (Attempt::Wait, limit) => {
+                    let deadline = match limit {
+                        Limit::Until(at) => Some(at),
+                        Limit::Now | Limit::None => None,
+                    };
+                    let outcome;
+                    (inner, outcome) = self.block(inner, call, deadline);
+                    outcome
+                }
+            },
+        };
+        inner.settle();
+        self.leave(inner);
+        answer
+    }
+
+    /// The next packet that leaves; an empty one if none ever will and this is asked for the second
+    /// time with nothing in between. packetdrill asks again after an error, for ever, but ends the
+    /// script at a packet it cannot read.
+    pub(crate) fn packet(&self, room: usize) -> Result<Answer, Errno> {
+        let was_silent = self.lock().silent;
+        let answer =
+            self.wait(Call::Packet { room }, |world| Ok(Limit::Until(world.now() + SILENCE)));
+        let silent = answer == Err(Errno::ETIMEDOUT);
+        self.lock().silent = silent && !was_silent;
+        if silent && was_silent { Ok(Answer::Nothing) } else { answer }
+    }
+
+    /// What time it is.
+    pub(crate) fn clock(&self) -> Time {
+        let (readings, silent) = {
+            let inner = self.lock();
+            (inner.clock_readings, inner.silent)
+        };
+        let mut inner = self.enter(Role::Application);
+        inner.silent = silent;
+        inner.clock_readings = readings.saturating_add(1);
+        if inner.clock_readings > SPIN && !inner.moving {
+            let next = inner.world.now() + Span::from_micros(1);
+            inner.move_to(next);
+        }
+        let now = inner.world.now();
+        self.leave(inner);
+        now
+    }
+
+    /// Every call that waits returns, and nobody is inside any longer.
+    pub(crate) fn close(&self) {
+        let mut inner = self.lock();
+        inner.closing = true;
+        self.changed.notify_all();
+        while !inner.waiters.is_empty() {
+            inner = self.changed.wait(inner).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn lock(&self) -> Guard<'_> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enter(&self, role: Role) -> Guard<'_> {
+        self.arriving.fetch_add(1, Ordering::SeqCst);
+        let mut inner = self.lock();
+        self.arriving.fetch_sub(1, Ordering::SeqCst);
+        inner.threads.enter(ThreadName::own(), role);
+        inner.calls += 1;
+        inner.calm = false;
+        inner.clock_readings = 0;
+        inner.silent = false;
+        inner
+    }
+
+    fn leave(&self, mut inner: Guard<'_>) {
+        inner.threads.put(ThreadName::own(), Place::Outside);
+        let somebody_waits = !inner.waiters.is_empty();
+        drop(inner);
+        if somebody_waits {
+            self.changed.notify_all();
+        }
+    }
+
+    /// Sleeps until the call has its outcome, moving time where it is this thread's to move.
+    fn block<'a>(
+        &'a self,
+        mut inner: Guard<'a>,
+        call: Call,
+        deadline: Option<Time>,
+    ) -> (Guard<'a>, Result<Answer, Errno>) {
+        let me = ThreadName::own();
+        let drives = matches!(call, Call::Sleep | Call::Packet { .. });
+        // What waits for a packet waits for as long as anything happens, not for the time to pass.
+        let (deadline, silence) = match call {
+            Call::Packet { .. } => (None, deadline),
+            _ => (deadline, None),
+        };
+        let ticket = inner.register(me, call, deadline);
+        inner.threads.put(me, Place::Waiting);
+        // Others may be the only ones left to move time.
+        self.changed.notify_all();
+        loop {
+            if let Some(outcome) = inner.outcome_of(ticket) {
+                inner.threads.put(me, Place::Inside);
+                self.changed.notify_all();
+                return (inner, outcome);
+            }
+            let may_move = drives || inner.threads.other_drivers_wait(me);
+            if inner.moving || !may_move {
+                inner = self.sleep_patiently(inner, me);
+                continue;
+            }
+            inner.moving = true;
+            inner = self.await_rest(inner, me);
+            let moved = inner.is_unanswered(ticket) && inner.step(silence);
+            inner.moving = false;
+            self.changed.notify_all();
+            if !moved && inner.is_unanswered(ticket) {
+                if drives {
+                    inner.answer(ticket, Err(Errno::ETIMEDOUT));
+                    continue;
+                }
+                // Nothing will ever happen by itself.
+                inner = self.changed.wait(inner).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+
+    /// Waits for others to do something; if the others have slept for long, moves time by one event.
+    fn sleep_patiently<'a>(&'a self, inner: Guard<'a>, me: ThreadName) -> Guard<'a> {
+        let calls = inner.calls;
+        let waited = self.changed.wait_timeout(inner, PATIENCE);
+        let (mut inner, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        if timeout.timed_out() && inner.calls == calls && !inner.moving && inner.others_rest(me) {
+            inner.step(None);
+            self.changed.notify_all();
+        }
+        inner
+    }
+
+    /// Waits, in real time, until every other thread rests.
+    fn await_rest<'a>(&'a self, mut inner: Guard<'a>, me: ThreadName) -> Guard<'a> {
+        let mut waited_for = Duration::ZERO;
+        while !inner.calm {
+            let arriving = self.arriving.load(Ordering::SeqCst) > 0;
+            if !arriving && inner.others_rest(me) {
+                inner.calm = true;
+            } else if waited_for >= RESTLESS {
+                inner.threads.give_up_on_others(me);
+                inner.calm = true;
+            } else {
+                let waited = self.changed.wait_timeout(inner, GLANCE);
+                inner = waited.unwrap_or_else(PoisonError::into_inner).0;
+                waited_for += GLANCE;
+            }
+        }
+        inner
+    }
+}
+
+impl Inner {
+    fn register(&mut self, thread: ThreadName, call: Call, deadline: Option<Time>) -> u64 {
+        self.tickets += 1;
+        self.waiters.insert(self.tickets, Waiter { thread, call, deadline, outcome: None });
+        self.tickets
+    }
+
+    /// The outcome of a call that waits, once it has one.
+    fn outcome_of(&mut self, ticket: u64) -> Option<Result<Answer, Errno>> {
+        if self.closing {
+            self.waiters.remove(&ticket);
+            return Some(Err(Errno::ECANCELED));
+        }
+        self.waiters.get(&ticket)?.outcome.as_ref()?;
+        self.waiters.remove(&ticket)?.outcome
+    }
+
+    fn is_unanswered(&self, ticket: u64) -> bool {
+        !self.closing && self.waiters.get(&ticket).is_some_and(|waiter| waiter.outcome.is_none())
+    }
+
+    fn answer(&mut self, ticket: u64, outcome: Result<Answer, Errno>) {
+        if let Some(waiter) = self.waiters.get_mut(&ticket) {
+            waiter.outcome = Some(outcome);
+        }
+    }
+
+    fn others_rest(&mut self, me: ThreadName) -> bool {
+        let Inner { threads, waiters, closing, .. } = self;
+        threads.others_rest(me, |name| {
+            *closing
+                || waiters.values().any(|waiter| waiter.thread == name && waiter.outcome.is_some())
+        })
+    }
+
+    /// Tries every call that waits, until no more of them can go on.
+    fn settle(&mut self) {
+        let mut passes_without = 0;
+        // One call may make room for another that was tried before it.
+        while passes_without < 2 {
+            passes_without += 1;
+            for waiter in self.waiters.values_mut().filter(|waiter| waiter.outcome.is_none()) {
+                if let Attempt::Done(outcome) = waiter.call.attempt(&mut self.world) {
+                    waiter.outcome = Some(outcome);
+                    self.calm = false;
+                    passes_without = 0;
+                }
+            }
+        }
+    }
+
+    /// Moves time to the next event; false if there is none, or none before `horizon`.
+    fn step(&mut self, horizon: Option<Time>) -> bool {
+        let waiting = self.waiters.values().filter(|waiter| waiter.outcome.is_none());
+        let limit = waiting.filter_map(|waiter| waiter.deadline).min();
+        let Some(next) = [limit, self.world.deadline()].into_iter().flatten().min() else {
+            return false;
+        };
+        if horizon.is_some_and(|horizon| next > horizon) {
+            return false;
+        }
+        if next > self.world.now() {
+            self.stalled_steps = 0;
+        } else if self.stalled_steps >= STALLED {
+            return false;
+        }
+        self.stalled_steps += 1;
+        self.move_to(next);
+        true
+    }
+
+    fn move_to(&mut self, to: Time) {
+        self.world.advance(to);
+        self.settle();
+        let now = self.world.now();
+        for waiter in self.waiters.values_mut().filter(|waiter| waiter.outcome.is_none()) {
+            if waiter.deadline.is_some_and(|at| at <= now) {
+                waiter.outcome = Some(waiter.call.give_up());
+                self.calm = false;
+            }
+        }
+    }
+}

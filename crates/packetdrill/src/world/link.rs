@@ -1,0 +1,329 @@
+//! One connection with its octets: the endpoint decides, this holds what it decides about.
+
+use super::Departed;
+use ackord_events::{NoSink, TcpState};
+use ackord_tcp::{CloseReason, Connection, Outbound};
+use ackord_units::{Bytes, Span, Time};
+use ackord_wire::{
+    Decoded, Endpoints, IpFields, Payload, ReceiveBuffer, Segment, SendBuffer, encode,
+};
+use nix::errno::Errno;
+use std::collections::VecDeque;
+
+/// Number of a connection within the door.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct LinkKey(pub(crate) u32);
+
+/// Who has a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// The socket with this descriptor.
+    Socket(i32),
+    /// The listening socket with this descriptor: nobody has accepted it yet.
+    Listener(i32),
+    /// Nobody: the application has closed it, and it ends by itself.
+    Nobody,
+}
+
+/// Whether small writes are held together (TCP_CORK, MSG_MORE).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cork {
+    Out,
+    In,
+}
+
+/// Plain counters that the endpoint does not keep.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) segments_in: u32,
+    pub(crate) segments_out: u32,
+    pub(crate) data_segments_in: u32,
+    pub(crate) data_segments_out: u32,
+    pub(crate) data_octets_out: u64,
+    pub(crate) data_sent_at: Option<Time>,
+    pub(crate) data_came_at: Option<Time>,
+    pub(crate) ack_came_at: Option<Time>,
+    /// How long there was data on its way or waiting, before now.
+    busy: Span,
+    busy_since: Option<Time>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Link {
+    /// Of the packets it sends.
+    pub(crate) endpoints: Endpoints,
+    pub(crate) connection: Connection,
+    send: SendBuffer,
+    receive: ReceiveBuffer,
+    pub(crate) owner: Owner,
+    /// What the next call that asks is told (Linux's sk_err).
+    pub(crate) error: Option<Errno>,
+    /// Rises whenever something happens that somebody may be waiting for.
+    pub(crate) activity: u64,
+    pub(crate) tally: Tally,
+    pub(crate) ttl: u8,
+    /// Whether the end of the connection has been told.
+    ended: bool,
+    cork: Cork,
+    /// Stream offset up to which the endpoint knows what was written.
+    handed: u64,
+    held_since: Option<Time>,
+    /// When the rest of a connection that nobody has is forgotten.
+    forget_at: Option<Time>,
+    identification: u16,
+}
+
+/// As long as a corked rest waits for more (tcp(7)).
+const CORK_CEILING: Span = Span::from_millis(200);
+/// As long as a connection that nobody has waits for the peer's FIN (net.ipv4.tcp_fin_timeout).
+const FIN_TIMEOUT: Span = Span::from_secs(60);
+
+impl Link {
+    pub(crate) fn new(endpoints: Endpoints, connection: Connection, window: Bytes) -> Link {
+        Link {
+            endpoints,
+            connection,
+            send: SendBuffer::default(),
+            receive: ReceiveBuffer::new(window.get() as usize),
+            owner: Owner::Nobody,
+            error: None,
+            activity: 0,
+            tally: Tally::default(),
+            ttl: 64,
+            ended: false,
+            cork: Cork::Out,
+            handed: 0,
+            held_since: None,
+            forget_at: None,
+            identification: 0,
+        }
+    }
+
+    /// A packet for it has arrived.
+    pub(crate) fn arrive(&mut self, now: Time, packet: &Decoded, payload: &[u8]) {
+        let segment = &packet.segment;
+        self.tally.segments_in += 1;
+        if !payload.is_empty() {
+            self.tally.data_segments_in += 1;
+            self.tally.data_came_at = Some(now);
+        }
+        self.tally.ack_came_at = Some(now);
+        let offset = self.connection.recv_offset(segment.seq);
+        if self.is_unwanted(offset, payload.len()) {
+            self.connection.abort();
+            return;
+        }
+        if let Some(offset) = offset
+            && !payload.is_empty()
+        {
+            self.receive.put(offset, payload);
+        }
+        let before = self.connection.state();
+        self.connection.handle_segment(now, segment, packet.ip.ecn, &mut NoSink);
+        self.note_end(before);
+        self.activity += 1;
+    }
+
+    /// New data for a connection that nobody will ever read from: Linux resets it (RFC 2525 §2.17).
+    fn is_unwanted(&self, offset: Option<u64>, len: usize) -> bool {
+        let waits_for_fin =
+            matches!(self.connection.state(), TcpState::FinWait1 | TcpState::FinWait2);
+        let is_new = offset.is_some_and(|at| at + len as u64 > self.connection.bytes_received());
+        self.owner == Owner::Nobody && waits_for_fin && len > 0 && is_new
+    }
+
+    /// When something is due.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        let uncork = self.held_since.map(|since| since + CORK_CEILING);
+        [self.connection.deadline(), uncork, self.forget_at].into_iter().flatten().min()
+    }
+
+    /// Timers that are due at `now` act.
+    pub(crate) fn handle_deadline(&mut self, now: Time) {
+        if self.held_since.is_some_and(|since| since + CORK_CEILING <= now) {
+            self.hand_over_all();
+        }
+        if self.forget_at.is_some_and(|at| at <= now) {
+            self.forget_at = None;
+            self.connection.abort();
+            // Nobody is told.
+            while self.connection.poll_segment(now, &mut NoSink).is_some() {}
+        }
+        if self.connection.deadline().is_some_and(|at| at <= now) {
+            let before = self.connection.state();
+            self.connection.handle_deadline(now, &mut NoSink);
+            self.note_end(before);
+            self.activity += 1;
+        }
+    }
+
+    /// Everything that may leave now leaves.
+    pub(crate) fn pump(&mut self, now: Time, outbox: &mut VecDeque<Departed>) {
+        self.send.forget_below(self.connection.bytes_acked());
+        self.hand_over(now);
+        while let Some(outbound) = self.connection.poll_segment(now, &mut NoSink) {
+            self.depart(now, &outbound, outbox);
+        }
+        let waits = self.owner == Owner::Nobody && self.connection.state() == TcpState::FinWait2;
+        self.forget_at = if waits { self.forget_at.or(Some(now + FIN_TIMEOUT)) } else { None };
+        self.note_busy(now);
+    }
+
+    fn depart(&mut self, now: Time, outbound: &Outbound, outbox: &mut VecDeque<Departed>) {
+        let Outbound { segment, ecn } = outbound;
+        let len = segment.payload_len as usize;
+        let mut payload = Vec::with_capacity(len);
+        if len > 0 {
+            let offset = self.connection.send_offset(segment.seq);
+            let found = offset.and_then(|at| self.send.copy(at, len, &mut payload));
+            if found.is_none() {
+                debug_assert!(false, "{segment:?} has octets that were never written");
+                self.connection.abort();
+                return;
+            }
+        }
+        self.identification = self.identification.wrapping_add(1);
+        let ip = IpFields { ecn: *ecn, ttl: self.ttl, identification: self.identification };
+        let mut bytes = Vec::new();
+        let made = encode(self.endpoints, ip, segment, Payload::Bytes(&payload), &mut bytes);
+        debug_assert!(made.is_ok(), "{made:?}");
+        if made.is_ok() {
+            self.tally.note_sent(now, segment);
+            outbox.push_back(Departed { at: now, bytes });
+        }
+    }
+
+    /// Takes octets to be sent, as many as there is room for.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> usize {
+        let taken = bytes.len().min(self.room());
+        self.send.push(&bytes[..taken]);
+        taken
+    }
+
+    /// Octets that [`Link::write`] would take.
+    pub(crate) fn room(&self) -> usize {
+        (self.connection.writable().get() as usize).saturating_sub(self.held() as usize)
+    }
+
+    /// Octets written and not yet acknowledged.
+    pub(crate) fn unacknowledged(&self) -> u64 {
+        self.send.end() - self.connection.bytes_acked()
+    }
+
+    /// Octets written and not yet sent for the first time.
+    pub(crate) fn unsent(&self) -> u64 {
+        self.connection.snapshot().unsent.get() + self.held()
+    }
+
+    /// One while a FIN of ours is not acknowledged.
+    pub(crate) fn fin_outstanding(&self) -> u64 {
+        u64::from(matches!(
+            self.connection.state(),
+            TcpState::FinWait1 | TcpState::Closing | TcpState::LastAck
+        ))
+    }
+
+    /// Stream offset up to which octets have been sent at least once.
+    pub(crate) fn highest_sent(&self) -> u64 {
+        self.send.end() - self.unsent()
+    }
+
+    /// Octets written that the endpoint does not know of yet.
+    fn held(&self) -> u64 {
+        self.send.end() - self.handed
+    }
+
+    /// Moves up to `limit` octets that have arrived to the end of `out`.
+    pub(crate) fn read(&mut self, limit: usize, out: &mut Vec<u8>) -> usize {
+        let count = self.peek(limit, out);
+        let mut passed = Vec::new();
+        self.receive.read(count, &mut passed);
+        self.connection.read(Bytes(count as u64));
+        count
+    }
+
+    /// Copies up to `limit` octets that have arrived.
+    pub(crate) fn peek(&mut self, limit: usize, out: &mut Vec<u8>) -> usize {
+        let count = self.connection.readable().min(Bytes(limit as u64)).get() as usize;
+        self.receive.peek(count, out);
+        count
+    }
+
+    /// Small writes are held together from now on, or no longer.
+    pub(crate) fn set_cork(&mut self, cork: Cork) {
+        self.cork = cork;
+    }
+
+    /// The application has nothing more to send.
+    pub(crate) fn finish(&mut self) {
+        self.cork = Cork::Out;
+        self.hand_over_all();
+        self.connection.close();
+    }
+
+    /// Lets the endpoint know what has been written: all of it, or in whole segments.
+    fn hand_over(&mut self, now: Time) {
+        let held = self.held();
+        if self.cork == Cork::Out || held == 0 {
+            return self.hand_over_all();
+        }
+        let snapshot = self.connection.snapshot();
+        let waiting = snapshot.unsent.get() + held;
+        let whole = waiting - waiting % snapshot.smss.get().max(1);
+        let now_known = whole.saturating_sub(snapshot.unsent.get()).min(held);
+        self.handed += self.connection.write(Bytes(now_known)).get();
+        self.held_since = if now_known == held { None } else { self.held_since.or(Some(now)) };
+    }
+
+    fn hand_over_all(&mut self) {
+        let held = self.held();
+        if held > 0 {
+            self.handed += self.connection.write(Bytes(held)).get();
+        }
+        self.held_since = None;
+    }
+
+    /// Notes what a connection that has just ended leaves for the application (tcp_reset and
+    /// tcp_write_err of Linux).
+    fn note_end(&mut self, before: TcpState) {
+        if self.ended || self.connection.state() != TcpState::Closed {
+            return;
+        }
+        self.ended = true;
+        self.error = match self.connection.close_reason() {
+            Some(CloseReason::ResetByPeer) if before == TcpState::CloseWait => Some(Errno::EPIPE),
+            Some(CloseReason::ResetByPeer) => Some(Errno::ECONNRESET),
+            Some(CloseReason::Refused) => Some(Errno::ECONNREFUSED),
+            Some(CloseReason::TimedOut) => Some(Errno::ETIMEDOUT),
+            _ => None,
+        };
+    }
+
+    fn note_busy(&mut self, now: Time) {
+        let is_busy = self.unacknowledged() > 0;
+        match (is_busy, self.tally.busy_since) {
+            (true, None) => self.tally.busy_since = Some(now),
+            (false, Some(since)) => {
+                self.tally.busy += now - since;
+                self.tally.busy_since = None;
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Tally {
+    fn note_sent(&mut self, now: Time, segment: &Segment) {
+        self.segments_out += 1;
+        if segment.payload_len > 0 {
+            self.data_segments_out += 1;
+            self.data_octets_out += u64::from(segment.payload_len);
+            self.data_sent_at = Some(now);
+        }
+    }
+
+    /// How long there was data on its way or waiting to be.
+    pub(crate) fn busy_for(&self, now: Time) -> Span {
+        self.busy + self.busy_since.map_or(Span::ZERO, |since| now - since)
+    }
+}

@@ -1,0 +1,322 @@
+//! setsockopt and getsockopt, and what they make of an endpoint; ioctl.
+//!
+//! Most take effect when the connection begins: a connected socket keeps what it began with. At once
+//! act TCP_NODELAY, TCP_CORK, TCP_QUICKACK (1: an acknowledgment that waits leaves; 0 changes
+//! nothing), SO_SNDBUF, SO_LINGER, SO_RCVLOWAT and the timeouts of calls.
+//! SO_SNDBUF and SO_RCVBUF hold as many octets of payload as were asked for; getsockopt says twice
+//! that, as the kernel does, which counts its own overhead.
+
+use super::link::Cork;
+use super::option_table::{INTEGERS, Name, Values, integer};
+use super::socket::{Family, State};
+use super::{Open, World};
+use crate::setup::Setup;
+use ackord_events::TcpState;
+use ackord_tcp::registry::{self, CONGESTION, NAGLE};
+use ackord_tcp::{Config, Mechanisms};
+use ackord_units::{Bytes, Choice, Mechanism, Span, Time};
+use ackord_wire::IpVersion;
+use libc::{
+    IP_TTL, IPPROTO_IP, IPPROTO_IPV6, IPPROTO_TCP, IPV6_V6ONLY, SO_ACCEPTCONN, SO_DOMAIN, SO_ERROR,
+    SO_LINGER, SO_PROTOCOL, SO_RCVBUF, SO_RCVLOWAT, SO_RCVTIMEO, SO_REUSEADDR, SO_SNDBUF,
+    SO_SNDTIMEO, SO_TYPE, SOL_SOCKET, TCP_CONGESTION, TCP_CORK, TCP_INFO, TCP_MAXSEG, TCP_NODELAY,
+    TCP_QUICKACK, TCP_SYNCNT,
+};
+use nix::errno::Errno;
+use std::collections::BTreeMap;
+
+/// What a program has set.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Options {
+    integers: BTreeMap<Name, i32>,
+    congestion: Option<&'static Mechanism>,
+    receive_buffer: Option<i32>,
+    send_buffer: Option<i32>,
+    /// How long close waits; no time at all means a reset.
+    pub(super) linger: Option<Span>,
+    pub(super) receive_timeout: Option<Span>,
+    pub(super) send_timeout: Option<Span>,
+}
+
+/// Longest name of a congestion control (TCP_CA_NAME_MAX).
+const CONGESTION_NAME_LEN: usize = 16;
+/// Limits of buffers: SOCK_MIN_SNDBUF and net.core.wmem_max, by payload.
+const BUFFER: (i32, i32) = (2_304, 536_870_912);
+
+impl Options {
+    fn integer(&self, name: Name) -> i32 {
+        let initial = integer(name).map_or(0, |option| option.initial);
+        self.integers.get(&name).copied().unwrap_or(initial)
+    }
+
+    fn is_on(&self, name: Name) -> bool {
+        self.integer(name) != 0
+    }
+
+    pub(super) fn reuses_address(&self) -> bool {
+        self.is_on((SOL_SOCKET, SO_REUSEADDR))
+    }
+
+    pub(super) fn only_ipv6(&self) -> bool {
+        self.is_on((IPPROTO_IPV6, IPV6_V6ONLY))
+    }
+
+    pub(super) fn receive_low_water(&self) -> usize {
+        self.integer((SOL_SOCKET, SO_RCVLOWAT)).max(1) as usize
+    }
+
+    pub(super) fn ttl(&self) -> u8 {
+        self.integer((IPPROTO_IP, IP_TTL)) as u8
+    }
+
+    pub(super) fn cork(&self) -> Cork {
+        if self.is_on((IPPROTO_TCP, TCP_CORK)) { Cork::In } else { Cork::Out }
+    }
+
+    /// What an endpoint is made of that begins with these options.
+    pub(super) fn endpoint(&self, setup: &Setup, ip: IpVersion) -> (Config, Mechanisms) {
+        let mut config = setup.config(ip);
+        let set = |name| self.integers.get(&(IPPROTO_TCP, name)).copied();
+        if let Some(mss) = set(TCP_MAXSEG) {
+            config.mss = config.mss.min(Bytes(mss as u64));
+        }
+        if let Some(times) = set(TCP_SYNCNT) {
+            config.syn_retransmissions = Some(times as u32);
+        }
+        if let Some(bytes) = self.receive_buffer {
+            config.receive_buffer = Bytes(bytes as u64);
+        }
+        if let Some(bytes) = self.send_buffer {
+            config.send_buffer = Bytes(bytes as u64);
+        }
+        let mut mechanisms = setup.mechanisms();
+        if let Some(congestion) = self.congestion {
+            mechanisms.congestion = registry::build_congestion(&Choice::of(congestion));
+        }
+        if self.is_on((IPPROTO_TCP, TCP_NODELAY)) {
+            mechanisms.nagle = without_nagle();
+        }
+        (config, mechanisms)
+    }
+}
+
+fn without_nagle() -> Box<dyn ackord_tcp::nagle::Nagle> {
+    let off = registry::find(NAGLE, "off").expect("registered");
+    registry::build_nagle(&Choice::of(off))
+}
+
+impl World {
+    /// Sets an option; `value` is what the program handed over, however long.
+    pub(crate) fn set_option(&mut self, fd: i32, name: Name, value: &[u8]) -> Result<(), Errno> {
+        self.socket(fd)?;
+        match name {
+            (SOL_SOCKET, SO_LINGER) => {
+                let (on, secs) = (int(value)?, int(value.get(4..).unwrap_or(&[]))?);
+                let span = Span::from_secs(secs.max(0) as u64);
+                self.socket_mut(fd)?.options.linger = (on != 0).then_some(span);
+            }
+            (SOL_SOCKET, SO_RCVTIMEO) => {
+                self.socket_mut(fd)?.options.receive_timeout = timeval(value)?;
+            }
+            (SOL_SOCKET, SO_SNDTIMEO) => {
+                self.socket_mut(fd)?.options.send_timeout = timeval(value)?;
+            }
+            (SOL_SOCKET, SO_RCVBUF) => {
+                let bytes = int(value)?.clamp(BUFFER.0, BUFFER.1);
+                self.socket_mut(fd)?.options.receive_buffer = Some(bytes);
+            }
+            (SOL_SOCKET, SO_SNDBUF) => {
+                let bytes = int(value)?.clamp(BUFFER.0, BUFFER.1);
+                self.socket_mut(fd)?.options.send_buffer = Some(bytes);
+                if let Some(key) = self.link_of(fd)
+                    && let Some(link) = self.links.get_mut(&key)
+                {
+                    link.connection.set_send_buffer(Bytes(bytes as u64));
+                }
+            }
+            (IPPROTO_TCP, TCP_CONGESTION) => self.set_congestion(fd, value)?,
+            _ => self.set_integer(fd, name, value)?,
+        }
+        Ok(())
+    }
+
+    fn set_integer(&mut self, fd: i32, name: Name, value: &[u8]) -> Result<(), Errno> {
+        let option = integer(name).ok_or(Errno::ENOPROTOOPT)?;
+        let value = match (option.values, int(value)?) {
+            (Values::Switch, given) => i32::from(given != 0),
+            (Values::Range(least, most), given) if (least..=most).contains(&given) => given,
+            _ => return Err(Errno::EINVAL),
+        };
+        self.socket_mut(fd)?.options.integers.insert(name, value);
+        let Some(key) = self.link_of(fd) else { return Ok(()) };
+        let nagle = self.setup.mechanisms().nagle;
+        let Some(link) = self.links.get_mut(&key) else { return Ok(()) };
+        match name {
+            (IPPROTO_TCP, TCP_NODELAY) => {
+                link.connection.set_nagle(if value != 0 { without_nagle() } else { nagle });
+            }
+            (IPPROTO_TCP, TCP_CORK) => {
+                link.set_cork(if value != 0 { Cork::In } else { Cork::Out });
+            }
+            (IPPROTO_TCP, TCP_QUICKACK) if value != 0 => link.connection.acknowledge_now(),
+            (IPPROTO_IP, IP_TTL) => link.ttl = value as u8,
+            _ => {}
+        }
+        self.work(key);
+        Ok(())
+    }
+
+    /// The control of a connection is settled when it begins.
+    fn set_congestion(&mut self, fd: i32, value: &[u8]) -> Result<(), Errno> {
+        let text = value.split(|&byte| byte == 0).next().unwrap_or(&[]);
+        let name = std::str::from_utf8(text).map_err(|_| Errno::ENOENT)?;
+        let found = registry::find(CONGESTION, name).ok_or(Errno::ENOENT)?;
+        let socket = self.socket(fd)?;
+        let now = socket.options.congestion.unwrap_or(self.setup.stack.congestion.mechanism);
+        let connected = matches!(socket.state, State::Linked { .. });
+        if connected && now.name != found.name {
+            return Err(Errno::EBUSY);
+        }
+        if now.name != found.name {
+            self.socket_mut(fd)?.options.congestion = Some(found);
+        }
+        Ok(())
+    }
+
+    /// What an option is, as long as the kernel would answer it.
+    pub(crate) fn option(&mut self, fd: i32, name: Name) -> Result<Vec<u8>, Errno> {
+        let socket = self.socket(fd)?;
+        let config = self.setup.config(IpVersion::V4);
+        let twice = |bytes: Bytes| (bytes.get() * 2).min(i32::MAX as u64) as i32;
+        let number = match name {
+            (IPPROTO_TCP, TCP_INFO) => return Ok(self.tcp_info(socket)),
+            (IPPROTO_TCP, TCP_CONGESTION) => {
+                let set = socket.options.congestion;
+                let mut text = set.unwrap_or(self.setup.stack.congestion.mechanism).name.to_owned();
+                text.truncate(CONGESTION_NAME_LEN - 1);
+                let mut bytes = text.into_bytes();
+                bytes.resize(CONGESTION_NAME_LEN, 0);
+                return Ok(bytes);
+            }
+            (SOL_SOCKET, SO_LINGER) => {
+                let linger = socket.options.linger;
+                let secs = linger.map_or(0, |span| (span.as_millis() / 1_000) as i32);
+                return Ok([i32::from(linger.is_some()), secs]
+                    .iter()
+                    .flat_map(|word| word.to_ne_bytes())
+                    .collect());
+            }
+            (SOL_SOCKET, SO_RCVTIMEO) => return Ok(as_timeval(socket.options.receive_timeout)),
+            (SOL_SOCKET, SO_SNDTIMEO) => return Ok(as_timeval(socket.options.send_timeout)),
+            (SOL_SOCKET, SO_RCVBUF) => {
+                let set = socket.options.receive_buffer;
+                set.map_or(twice(config.receive_buffer), |bytes| bytes * 2)
+            }
+            (SOL_SOCKET, SO_SNDBUF) => {
+                let set = socket.options.send_buffer;
+                set.map_or(twice(config.send_buffer), |bytes| bytes * 2)
+            }
+            (SOL_SOCKET, SO_TYPE) => libc::SOCK_STREAM,
+            (SOL_SOCKET, SO_PROTOCOL) => IPPROTO_TCP,
+            (SOL_SOCKET, SO_DOMAIN) => match socket.family {
+                Family::V4 => libc::AF_INET,
+                Family::V6 => libc::AF_INET6,
+            },
+            (SOL_SOCKET, SO_ACCEPTCONN) => i32::from(matches!(socket.state, State::Listening(_))),
+            (SOL_SOCKET, SO_ERROR) => self.take_error(fd).map_or(0, |error| error as i32),
+            (IPPROTO_TCP, TCP_MAXSEG) => self.segment_size(fd)?,
+            _ if INTEGERS.iter().any(|option| option.name == name) => socket.options.integer(name),
+            _ => return Err(Errno::ENOPROTOOPT),
+        };
+        Ok(number.to_ne_bytes().to_vec())
+    }
+
+    /// TCP_MAXSEG: of the connection, or what was set, or 536 before anything is known.
+    fn segment_size(&self, fd: i32) -> Result<i32, Errno> {
+        let set = self.socket(fd)?.options.integer((IPPROTO_TCP, TCP_MAXSEG));
+        let link = self.link_of(fd).and_then(|key| self.links.get(&key));
+        Ok(match link {
+            Some(link) if link.connection.state() != TcpState::SynSent => {
+                link.connection.smss().get() as i32
+            }
+            _ if set != 0 => set,
+            _ => 536,
+        })
+    }
+
+    /// The number that an ioctl asks for.
+    pub(crate) fn waiting_octets(&self, fd: i32, request: Waiting) -> Result<i32, Errno> {
+        let file = self.file(fd)?;
+        let socket = match (&file.open, request) {
+            (Open::PipeOut(pipe) | Open::PipeIn(pipe), Waiting::In) => {
+                return Ok(self.pipe_len(*pipe) as i32);
+            }
+            (Open::Socket(socket), _) => socket,
+            _ => return Err(Errno::ENOTTY),
+        };
+        let key = match socket.state {
+            State::Listening(_) => return Err(Errno::EINVAL),
+            State::Fresh => return Ok(0),
+            State::Linked { link, .. } => link,
+        };
+        let Some(link) = self.links.get(&key) else { return Ok(0) };
+        Ok(match request {
+            Waiting::In => link.connection.readable().get(),
+            Waiting::Out => link.unacknowledged() + link.fin_outstanding(),
+            Waiting::Unsent => link.unsent(),
+        } as i32)
+    }
+}
+
+impl World {
+    /// How a descriptor may be used, as F_GETFL says it.
+    pub(crate) fn access_mode(&self, fd: i32) -> Result<i32, Errno> {
+        Ok(match self.file(fd)?.open {
+            Open::PipeOut(_) => libc::O_RDONLY,
+            Open::PipeIn(_) => libc::O_WRONLY,
+            Open::Socket(_) | Open::Epoll(_) => libc::O_RDWR,
+        })
+    }
+
+    /// Until when a close that begins now lingers, if it does.
+    pub(crate) fn linger_until(&self, fd: i32) -> Option<Time> {
+        self.socket(fd).ok()?.options.linger.map(|span| self.now() + span)
+    }
+}
+
+/// What an ioctl asks about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    /// FIONREAD, SIOCINQ: to be read.
+    In,
+    /// SIOCOUTQ: written and not acknowledged; a FIN counts.
+    Out,
+    /// SIOCOUTQNSD: written and not sent.
+    Unsent,
+}
+
+fn int(value: &[u8]) -> Result<i32, Errno> {
+    let bytes = value.get(..4).ok_or(Errno::EINVAL)?;
+    Ok(i32::from_ne_bytes(bytes.try_into().map_err(|_| Errno::EINVAL)?))
+}
+
+/// A struct timeval; zero means for ever.
+fn timeval(value: &[u8]) -> Result<Option<Span>, Errno> {
+    let word = |at: usize| -> Result<i64, Errno> {
+        let bytes = value.get(at..at + 8).ok_or(Errno::EINVAL)?;
+        Ok(i64::from_ne_bytes(bytes.try_into().map_err(|_| Errno::EINVAL)?))
+    };
+    let (secs, micros) = (word(0)?, word(8)?);
+    if !(0..1_000_000).contains(&micros) {
+        return Err(Errno::EDOM);
+    }
+    let secs = secs.clamp(0, 1 << 32) as u64;
+    let span = Span::from_secs(secs) + Span::from_micros(micros as u64);
+    Ok((span > Span::ZERO).then_some(span))
+}
+
+fn as_timeval(span: Option<Span>) -> Vec<u8> {
+    let micros = span.unwrap_or(Span::ZERO).as_nanos() / 1_000;
+    let words = [(micros / 1_000_000) as i64, (micros % 1_000_000) as i64];
+    words.iter().flat_map(|word| word.to_ne_bytes()).collect()
+}

@@ -1,0 +1,5 @@
+#include "kit.h"
+
+void blocking_tests(void)
+{
+}

@@ -1,0 +1,5 @@
+#include "kit.h"
+
+void error_tests(void)
+{
+}

@@ -1,0 +1,5 @@
+#include "kit.h"
+
+void event_tests(void)
+{
+}

@@ -1,0 +1,5 @@
+#include "kit.h"
+
+void flag_tests(void)
+{
+}

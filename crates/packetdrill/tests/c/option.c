@@ -1,0 +1,5 @@
+#include "kit.h"
+
+void option_tests(void)
+{
+}
