@@ -3,17 +3,19 @@
 //! | file | what |
 //! | --- | --- |
 //! | `host.rs` | [`Host`]: which segment belongs to which connection, listening, timers, resets |
+//! | `host/numbers.rs` | initial sequence numbers (RFC 6528) |
 //! | `host/entry.rs` | one connection with its buffers and its application |
 //! | `host/echo.rs` | ICMP echo, so that `ping` works |
 //! | `host/tests.rs` | the host without a device |
 //! | `host/uplink.rs` | [`Uplink`]: packets on their way into the path |
 //!
-//! Like the endpoint it wraps it reads no clock; but it draws initial sequence numbers from the
-//! operating system.
+//! Like the endpoint it wraps it reads no clock; but the key of its initial sequence numbers comes
+//! from the operating system.
 //! Not modelled: UDP (ignored), ICMP errors, more than one address of each family.
 
 mod echo;
 mod entry;
+mod numbers;
 #[cfg(test)]
 mod tests;
 mod uplink;
@@ -27,10 +29,9 @@ use ackord_tcp::{CloseReason, Config, Connection, Outbound, Stats, reset_for};
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Ecn, Endpoints, Flags, FlowId, IpVersion, Packet, Segment, Side};
 use entry::Entry;
+use numbers::InitialNumbers;
 use slab::Slab;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
 use std::net::SocketAddr;
 
 pub(crate) use uplink::{Uplink, version_of};
@@ -106,7 +107,7 @@ pub(crate) struct Host {
     /// By the endpoints of the packets it sends.
     by_endpoints: BTreeMap<Endpoints, usize>,
     timers: Schedule,
-    randomness: File,
+    numbers: InitialNumbers,
     closed: Vec<ConnectionReport>,
 }
 
@@ -133,16 +134,16 @@ impl Recipe {
 
 impl Host {
     /// A host without connections.
-    pub(crate) fn new(recipe: Recipe, listener: Option<Listener>) -> io::Result<Host> {
-        Ok(Host {
+    pub(crate) fn new(recipe: Recipe, listener: Option<Listener>) -> Host {
+        Host {
             recipe,
             listener,
             connections: Slab::new(),
             by_endpoints: BTreeMap::new(),
             timers: Schedule::new(16),
-            randomness: File::open("/dev/urandom")?,
+            numbers: InitialNumbers::new(),
             closed: Vec::new(),
-        })
+        }
     }
 
     /// The flow that a packet with these endpoints, as the peer sent it, belongs to. A connection
@@ -164,11 +165,10 @@ impl Host {
         endpoints: Endpoints,
         service: Box<dyn Service>,
         (uplink, sink): (&mut Uplink, &mut S),
-    ) -> io::Result<()> {
-        let key = self.begin(now, endpoints, service)?;
+    ) {
+        let key = self.begin(now, endpoints, service, None);
         self.connections[key].connection.open(now, sink);
         self.work(now, key, uplink, sink);
-        Ok(())
     }
 
     /// A segment has arrived.
@@ -180,8 +180,9 @@ impl Host {
         sink: &mut S,
     ) {
         let outgoing = arrival.endpoints.reversed();
+        let least_iss = self.make_way(now, outgoing, arrival.segment);
         let known = self.by_endpoints.get(&outgoing).copied();
-        let key = known.or_else(|| self.accept(now, &arrival));
+        let key = known.or_else(|| self.accept(now, &arrival, least_iss));
         let Some(key) = key else {
             // RFC 9293 §3.10.7.1: a reset is never answered with one.
             if !arrival.segment.flags.contains(Flags::RST) {
@@ -242,8 +243,23 @@ impl Host {
         self.connections.iter().map(|(_, entry)| entry.report(None))
     }
 
+    /// A connection in TIME-WAIT gives way to a SYN that cannot be an old one (RFC 6191): from where
+    /// on the numbers of the new one may begin.
+    fn make_way(&mut self, now: Time, outgoing: Endpoints, segment: &Segment) -> Option<Seq> {
+        let key = self.by_endpoints.get(&outgoing).copied()?;
+        self.listener.as_ref().filter(|listener| listener.port == outgoing.src.port())?;
+        let least_iss = self.connections[key].connection.may_be_succeeded_by(segment)?;
+        self.bury(now, key);
+        Some(least_iss)
+    }
+
     /// A connection that the peer wants to open, if anybody listens there.
-    fn accept(&mut self, now: Time, arrival: &Arrival<'_>) -> Option<usize> {
+    fn accept(
+        &mut self,
+        now: Time,
+        arrival: &Arrival<'_>,
+        least_iss: Option<Seq>,
+    ) -> Option<usize> {
         let flags = arrival.segment.flags;
         let opens = flags.contains(Flags::SYN) && !flags.intersects(Flags::ACK | Flags::RST);
         let listener = self.listener.as_mut()?;
@@ -252,8 +268,7 @@ impl Host {
             return None;
         }
         let service = (listener.accept)();
-        // Without randomness a connection is better refused than predictable.
-        self.begin(now, arrival.endpoints.reversed(), service).ok()
+        Some(self.begin(now, arrival.endpoints.reversed(), service, least_iss))
     }
 
     fn begin(
@@ -261,21 +276,21 @@ impl Host {
         now: Time,
         endpoints: Endpoints,
         service: Box<dyn Service>,
-    ) -> io::Result<usize> {
-        let mut iss = [0; 4];
-        self.randomness.read_exact(&mut iss)?;
+        least_iss: Option<Seq>,
+    ) -> usize {
         let key = self.connections.vacant_key();
         let id = EndpointId { flow: FlowId(key as u32), side: self.recipe.side };
         let mechanisms = mechanisms_for(&self.recipe.choices);
         let config = self.recipe.config(version_of(endpoints.src.ip()));
         let window = config.receive_buffer.get() as usize;
-        let iss = Seq(u32::from_ne_bytes(iss));
+        let chosen = self.numbers.initial(now, endpoints);
+        let iss = least_iss.filter(|least| chosen.before(*least)).unwrap_or(chosen);
         let connection = Connection::listen(config, mechanisms, id, iss);
         let entry = Entry::new(now, endpoints, connection, (window, service));
         self.connections.insert(entry);
         self.by_endpoints.insert(endpoints, key);
         self.timers.grow(key + 1);
-        Ok(key)
+        key
     }
 
     /// Lets a connection do what it can, and buries it when it is dead.
@@ -287,10 +302,15 @@ impl Host {
         let due = entry.connection.deadline().filter(|_| !dead);
         self.timers.set(key as u32, due.unwrap_or(Time::NEVER));
         if dead {
-            let entry = self.connections.remove(key);
-            self.by_endpoints.remove(&entry.endpoints);
-            self.closed.push(entry.report(Some(now)));
+            self.bury(now, key);
         }
+    }
+
+    fn bury(&mut self, now: Time, key: usize) {
+        self.timers.set(key as u32, Time::NEVER);
+        let entry = self.connections.remove(key);
+        self.by_endpoints.remove(&entry.endpoints);
+        self.closed.push(entry.report(Some(now)));
     }
 }
 

@@ -191,7 +191,7 @@ impl Session {
         };
         let recipe = Recipe::new(flow.tcp(side), side, MTU);
         let graph = build_topology(&options.scenario, options.seed)?.graph;
-        let host = Host::new(recipe, listener)?;
+        let host = Host::new(recipe, listener);
         let clock = Clock::start();
         let capture = options.capture.as_ref().map(|folder| Capture::create(folder, clock));
         let capture = capture.transpose().map_err(unwritable)?;

@@ -2,9 +2,11 @@
 
 mod kit;
 
-use ackord_events::TcpState;
+use ackord_events::{NoSink, TcpState};
 use ackord_tcp::CloseReason;
-use kit::lone::{ACK, FIN, Lone, RST, SYN, seg};
+use ackord_units::Bytes;
+use ackord_wire::{Ecn, Flags, Side};
+use kit::lone::{ACK, FIN, ISS, Lone, RST, SYN, seg};
 
 /// RFC 5961 §3.2: outside the window nothing happens, inside it is challenged, at RCV.NXT it
 /// counts.
@@ -141,4 +143,85 @@ fn a_reset_ends_every_state_with_the_reason_that_fits() {
         let reason = if orderly { CloseReason::Orderly } else { CloseReason::ResetByPeer };
         assert_eq!(lone.host.close_reason(), Some(reason), "{state:?}");
     }
+}
+
+/// RFC 3168 §6.1.1: the client gives ECN up by sending a SYN without it.
+#[test]
+fn a_plain_syn_again_gives_ecn_up() {
+    let setup = Flags::ECE | Flags::CWR;
+    for (again, marked) in [(SYN, false), (SYN | setup, true)] {
+        let mut lone = Lone::listening(&[("ecn", "accept")]);
+        lone.arrives(SYN | setup, 0, 0, 0);
+        lone.wait(500);
+        assert_eq!(lone.arrives(again, 0, 0, 0), vec![seg(ACK, 1, 1, 0)]);
+        lone.arrives(ACK, 1, 1, 0);
+        lone.host.write(Bytes(1_000));
+        let data = lone.host.poll_segment(lone.now, &mut NoSink).expect("data");
+        assert_eq!(data.ecn == Ecn::Ect0, marked);
+    }
+}
+
+/// RFC 9293 §3.10.4, §3.10.5: neither call has a moment to tell of.
+#[test]
+fn a_close_without_a_moment_is_told_with_the_next_poll() {
+    for abort in [true, false] {
+        let mut lone = Lone::of(&[], Side::Client);
+        lone.out();
+        if abort {
+            lone.host.abort();
+        } else {
+            lone.host.close();
+        }
+        assert_eq!(lone.out(), vec![]);
+        assert_eq!(lone.told_of("from: SynSent, to: Closed"), 1);
+        assert_eq!(lone.out(), vec![]);
+        assert_eq!(lone.told_of("StateChanged"), 1, "once");
+    }
+}
+
+/// RFC 9293 §3.6.1 MAY-2, RFC 6191 §2: which SYN may follow a connection in TIME-WAIT.
+#[test]
+fn time_wait_gives_way_to_what_cannot_be_old() {
+    let waiting = |stamps: Option<u32>| {
+        let on = if stamps.is_some() { "on" } else { "off" };
+        let mut lone = Lone::listening(&[("timestamps", on)]);
+        lone.stamp = stamps;
+        lone.arrives(SYN, 0, 0, 0);
+        lone.arrives(ACK, 1, 1, 0);
+        lone.close();
+        lone.arrives(FIN | ACK, 1, 2, 0);
+        assert_eq!(lone.host.state(), TcpState::TimeWait);
+        lone
+    };
+    let asks = |lone: &mut Lone, seq: i32, stamp: Option<u32>| {
+        lone.stamp = stamp;
+        let syn = lone.segment(SYN, seq, 0, 0);
+        lone.host.may_be_succeeded_by(&syn).map(|iss| iss.since(ISS))
+    };
+    // With timestamps: a later one whatever the number, the same one by the number.
+    let mut lone = waiting(Some(1_000));
+    for (seq, stamp, follows) in [
+        (-9_000, Some(1_001), true),
+        (9_000, Some(1_000), true),
+        (-9_000, Some(1_000), false),
+        (9_000, Some(999), false),
+        (9_000, None, true),
+        (2, None, false),
+    ] {
+        let least_iss = asks(&mut lone, seq, stamp);
+        assert_eq!(least_iss, follows.then_some(2 + 65_537), "{seq} {stamp:?}");
+    }
+    // Without: by the number alone, as this end does not offer timestamps.
+    let mut lone = waiting(None);
+    for (seq, follows) in [(3, true), (2, false), (-9_000, false)] {
+        assert_eq!(asks(&mut lone, seq, Some(7)).is_some(), follows, "{seq}");
+    }
+    // Nothing but a SYN, and in no other state.
+    lone.stamp = None;
+    for flags in [SYN | ACK, SYN | RST, SYN | FIN, ACK] {
+        let segment = lone.segment(flags, 9_000, 1, 0);
+        assert_eq!(lone.host.may_be_succeeded_by(&segment), None);
+    }
+    let mut open = Lone::established(&[]);
+    assert_eq!(asks(&mut open, 9_000, None), None);
 }

@@ -43,9 +43,13 @@ impl Entry {
         sink: &mut S,
     ) {
         if !arrival.payload.is_empty()
+            && self.connection.takes_payload(now, arrival.segment)
             && let Some(offset) = self.connection.recv_offset(arrival.segment.seq)
         {
-            self.buffers.receive.put(offset, arrival.payload);
+            let old = self.connection.bytes_received().saturating_sub(offset);
+            if let Some(new) = arrival.payload.get(old as usize..) {
+                self.buffers.receive.put(offset + old, new);
+            }
         }
         self.connection.handle_segment(now, arrival.segment, arrival.ecn, sink);
     }

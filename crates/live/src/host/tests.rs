@@ -28,7 +28,7 @@ impl Bench {
         let accept = move || Box::new(ServerConnection::new(Rc::clone(&files))) as Box<dyn Service>;
         let listener = Listener { port: PORT, accept: Box::new(accept) };
         Bench {
-            host: Host::new(recipe, Some(listener)).expect("randomness"),
+            host: Host::new(recipe, Some(listener)),
             uplink: Uplink::new(NodeId(0), NodeId(1)),
             now: Time::ZERO,
             _folder: folder,
@@ -119,6 +119,73 @@ fn a_handshake_and_a_request_bring_the_file() {
     }
     assert!(finished, "the server has not closed");
     assert!(octets > 5_000, "{octets} octets with head and file");
+}
+
+/// A request in two halves: what is refused, or has come before, must not touch what waits for the
+/// rest. The server answers with an error if it does.
+#[test]
+fn refused_octets_do_not_touch_what_has_arrived() {
+    let answered = |disturb: &mut dyn FnMut(&mut Bench, Segment)| {
+        let mut bench = Bench::new();
+        let answers = bench.arrive(PORT, &syn(), &[]);
+        let base = Segment {
+            seq: Seq(1),
+            ack: answers[0].seq + 1,
+            flags: Flags::ACK,
+            window: 65_535,
+            ..Segment::default()
+        };
+        let (first, last) = (b"GET /f", b"ile HTTP/1.1\r\nConnection: close\r\n\r\n");
+        let later = Segment { seq: Seq(1) + first.len() as u32, ..base };
+        bench.arrive(PORT, &later, last);
+        disturb(&mut bench, later);
+        let mut answers = bench.arrive(PORT, &base, first);
+        answers.extend(bench.pass(Span::from_millis(50)));
+        answers.iter().map(|answer| answer.payload_len).max().unwrap_or(0)
+    };
+    let undisturbed = answered(&mut |_, _| {});
+    assert!(undisturbed >= 1_000, "the file comes in full segments, not {undisturbed} octets");
+    for forged in [
+        // RFC 5961 §5: an acknowledgment of what was never sent.
+        &|segment: Segment| Segment { ack: segment.ack + 1_000_000, ..segment },
+        &|segment: Segment| Segment { flags: Flags::ACK | Flags::RST, ..segment },
+        &|segment: Segment| Segment { flags: Flags::ACK | Flags::SYN, ..segment },
+        &|segment: Segment| Segment { flags: Flags::NONE, ..segment },
+    ] as [&dyn Fn(Segment) -> Segment; 4]
+    {
+        let octets = answered(&mut |bench, segment| {
+            bench.arrive(PORT, &forged(segment), b"XXXXXXXX");
+        });
+        assert_eq!(octets, undisturbed);
+    }
+}
+
+/// RFC 6191: the same ports again while the old connection is in TIME-WAIT.
+#[test]
+fn a_later_syn_takes_the_place_of_a_connection_in_time_wait() {
+    let mut bench = Bench::new();
+    let answers = bench.arrive(PORT, &syn(), &[]);
+    let ack = Segment {
+        seq: Seq(1),
+        ack: answers[0].seq + 1,
+        flags: Flags::ACK,
+        window: 65_535,
+        ..Segment::default()
+    };
+    // The server answers a request that it cannot read, and closes first.
+    let answers = bench.arrive(PORT, &ack, b"nonsense\r\n\r\n");
+    let fin = answers.iter().find(|answer| answer.flags.contains(Flags::FIN)).expect("it closes");
+    let (seq, flags) = (Seq(1 + 12), Flags::ACK | Flags::FIN);
+    bench.arrive(PORT, &Segment { seq, ack: fin.end_seq(), flags, ..ack }, &[]);
+    assert!(bench.host.is_quiet() && bench.host.take_closed().is_empty(), "TIME-WAIT");
+
+    let old = bench.arrive(PORT, &Segment { seq: Seq(5), ..syn() }, &[]);
+    assert_eq!(old[0].flags, Flags::ACK, "an old SYN is told where the connection stands");
+    let answers = bench.arrive(PORT, &Segment { seq: Seq(5_000), ..syn() }, &[]);
+    let [syn_ack] = answers.as_slice() else { panic!("{answers:?}") };
+    assert_eq!((syn_ack.flags, syn_ack.ack), (Flags::SYN | Flags::ACK, Seq(5_001)));
+    assert!(syn_ack.seq.after(fin.end_seq()), "beyond the old connection's numbers");
+    assert_eq!(bench.host.take_closed().len(), 1);
 }
 
 #[test]

@@ -65,6 +65,26 @@ impl Connection {
         self.process_data(trace, segment, ecn);
     }
 
+    /// Whether [`Connection::handle_segment`] would take in the payload of this segment now. Whoever
+    /// keeps the octets asks before, and keeps those above [`Connection::bytes_received`] only: a
+    /// refused segment, forged or a probe with garbage in it, must not touch what has arrived.
+    pub fn takes_payload(&self, now: Time, segment: &Segment) -> bool {
+        let receives = match self.state {
+            TcpState::Established | TcpState::FinWait1 | TcpState::FinWait2 => true,
+            TcpState::SynReceived => segment.ack == self.sender.iss + 1,
+            _ => false,
+        };
+        let plain = segment.flags.contains(Flags::ACK)
+            && !segment.flags.intersects(Flags::SYN | Flags::RST);
+        // The octet of a window probe may be acknowledged though it does not count as sent yet.
+        let probe = self.sender.persist.octet_out && segment.ack == self.sender.snd_nxt + 1;
+        receives
+            && plain
+            && self.refused_for_timestamp(now, segment).is_none()
+            && self.receiver.acceptable(segment.seq, segment.seq_len())
+            && (probe || self.ack_out_of_range(segment).is_none())
+    }
+
     /// Whether an acknowledgment without anything else comes from right beyond the window: from a
     /// peer that has filled it, while an octet of that is missing here. RFC 9293 §3.4 would refuse
     /// it, and the answer would look like a duplicate acknowledgment to the peer.
