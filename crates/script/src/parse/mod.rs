@@ -98,8 +98,7 @@ impl Parser<'_> {
         while at < range.end && self.problems.len() < MOST_PROBLEMS {
             self.lines_read += 1;
             if self.lines_read > MOST_LINES {
-                let wrong = format!("`repeat` makes more than {MOST_LINES} lines");
-                return self.problem(at, Wrong { column: 0, what: wrong });
+                return self.problem(at, too_many_lines());
             }
             let line = without_comment(self.lines[at]);
             match line.split_whitespace().next() {
@@ -140,6 +139,12 @@ impl Parser<'_> {
             Ok((rounds, name)) => {
                 let before = self.problems.len();
                 for round in 0..rounds {
+                    // A round costs something even if nothing is in it.
+                    self.lines_read += 1;
+                    if self.lines_read > MOST_LINES {
+                        self.problem(at, too_many_lines());
+                        break;
+                    }
                     variables.insert(name.clone(), round as i64);
                     self.block(at + 1..end, variables, depth + 1);
                     // The same again in every round would be no news.
@@ -264,6 +269,10 @@ impl Parser<'_> {
         cursor.finish("`nothing`, `until TIME` or `for SPAN`")?;
         Ok(Action::ExpectNothing(quiet))
     }
+}
+
+fn too_many_lines() -> Wrong {
+    Wrong { column: 0, what: format!("`repeat` makes more than {MOST_LINES} lines") }
 }
 
 /// Number of rounds and name of the variable.
