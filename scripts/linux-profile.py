@@ -73,16 +73,19 @@ def settings(answers):
         ("ack.sack_compression_delay", "tcp_comp_sack_delay_ns", lambda ns: f"{ns / 1e6:g} ms"),
         ("ack.sack_compression_limit", "tcp_comp_sack_nr", str),
         ("ack.pingpong_threshold", "tcp_pingpong_thresh", str),
+        ("r1_retransmissions", "tcp_retries1", str),
+        ("time_wait_resets", "tcp_rfc1337", {0: "accept", 1: "ignore"}),
     ]:
         answers.setting(knob, name, meaning)
     tries, linear = (int(sysctl(f"tcp_{name}")[0]) for name in ("syn_retries", "syn_linear_timeouts"))
     answers.knob("syn_retransmissions", str(tries + linear),
                  f"net.ipv4.tcp_syn_retries = {tries}, and tcp_syn_linear_timeouts = {linear}")
-    for name in ("tcp_rmem", "tcp_wmem", "tcp_retries1", "tcp_orphan_retries", "tcp_fin_timeout",
-                 "tcp_keepalive_time", "tcp_keepalive_intvl", "tcp_keepalive_probes",
-                 "tcp_notsent_lowat", "tcp_invalid_ratelimit", "tcp_challenge_ack_limit",
+    largest = sysctl("tcp_wmem")[2]
+    answers.knob("send_buffer", f"{largest} B", f"net.ipv4.tcp_wmem = {' '.join(sysctl('tcp_wmem'))}")
+    for name in ("tcp_rmem", "tcp_orphan_retries", "tcp_fin_timeout", "tcp_keepalive_time",
+                 "tcp_keepalive_intvl", "tcp_keepalive_probes", "tcp_notsent_lowat", "tcp_invalid_ratelimit", "tcp_challenge_ack_limit",
                  "tcp_moderate_rcvbuf", "tcp_reordering", "tcp_max_reordering", "tcp_min_rtt_wlen",
-                 "tcp_pacing_ss_ratio", "tcp_pacing_ca_ratio", "tcp_rfc1337", "tcp_mtu_probing",
+                 "tcp_pacing_ss_ratio", "tcp_pacing_ca_ratio", "tcp_mtu_probing",
                  "tcp_fastopen", "tcp_no_metrics_save", "tcp_shrink_window", "tcp_adv_win_scale",
                  "tcp_abort_on_overflow", "tcp_autocorking"):
         answers.other(f"net.ipv4.{name}", " ".join(sysctl(name)), "sysctl")
@@ -116,9 +119,17 @@ def fresh_socket(answers):
                  f"{info['rto']} us")
     answers.other("cwnd of a new socket", info["snd_cwnd"], "TCP_INFO")
     answers.other("reordering of a new socket", info["reordering"], "TCP_INFO")
-    for name, option in [("TCP_KEEPIDLE", socket.TCP_KEEPIDLE), ("TCP_KEEPINTVL", socket.TCP_KEEPINTVL),
-                         ("TCP_KEEPCNT", socket.TCP_KEEPCNT), ("TCP_LINGER2", socket.TCP_LINGER2),
-                         ("TCP_USER_TIMEOUT", socket.TCP_USER_TIMEOUT), ("TCP_MAXSEG", socket.TCP_MAXSEG),
+    for knob, name, unit in [("keepalive_idle", "TCP_KEEPIDLE", " s"),
+                             ("keepalive_interval", "TCP_KEEPINTVL", " s"),
+                             ("keepalive_probes", "TCP_KEEPCNT", "")]:
+        value = tcp(getattr(socket, name))
+        answers.knob(knob, f"{value}{unit}", f"{name} of a new socket: {value}")
+    on = sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+    answers.knob("keepalive", ON[on], f"SO_KEEPALIVE of a new socket: {on}")
+    limit = tcp(socket.TCP_USER_TIMEOUT)
+    answers.knob("user_timeout", f"{limit} ms" if limit else "none",
+                 f"TCP_USER_TIMEOUT of a new socket: {limit}")
+    for name, option in [("TCP_LINGER2", socket.TCP_LINGER2), ("TCP_MAXSEG", socket.TCP_MAXSEG),
                          ("TCP_SYNCNT", socket.TCP_SYNCNT), ("TCP_NODELAY", socket.TCP_NODELAY),
                          ("TCP_QUICKACK", socket.TCP_QUICKACK), ("TCP_RTO_MAX_MS", TCP_RTO_MAX_MS),
                          ("TCP_RTO_MIN_US", TCP_RTO_MIN_US), ("TCP_DELACK_MAX_US", TCP_DELACK_MAX_US)]:
@@ -126,7 +137,7 @@ def fresh_socket(answers):
             answers.other(name, tcp(option), "getsockopt")
         except OSError:
             answers.other(name, "unknown here", "getsockopt")
-    for name in ("SO_KEEPALIVE", "SO_RCVBUF", "SO_SNDBUF"):
+    for name in ("SO_RCVBUF", "SO_SNDBUF"):
         answers.other(name, sock.getsockopt(socket.SOL_SOCKET, getattr(socket, name)), "getsockopt")
     # Times are kept in whole ticks: what is set comes back rounded up.
     kept = set()
@@ -281,7 +292,7 @@ def delayed(answers, peer):
         came, _ = peer.wait(9003, lambda segment: segment.flags & ACK)
         waits.append((came - at) * 1000)
         peer.take(time.monotonic() + 0.004)
-    at_once = next((n for n, wait in enumerate(waits) if wait > 8), len(waits))
+    at_once = next((n for n, wait in enumerate(waits) if wait > 25), len(waits))
     answers.knob("ack.quick_ack_limit", str(at_once), f"small segments {at_once} and fewer are "
                  f"acknowledged at once, the next after {waits[min(at_once, 18)]:.0f} ms")
     connection.sock.close()
@@ -293,7 +304,8 @@ def time_wait(answers, peer):
     connection.sock.close()
     _, fin = peer.wait(9004, lambda segment: segment.flags & FIN)
     half = timer_of("fin-wait-2", connection, fin.seq + 1, ACK)
-    answers.other("FIN-WAIT-2 without an owner lasts", f"{half} s", "ss --options")
+    answers.knob("fin_wait_2_timeout", f"{half} s", "ss --options: what is left of FIN-WAIT-2 "
+                 "without an owner, rounded up")
     whole = timer_of("time-wait", connection, fin.seq + 1, FIN | ACK)
     answers.knob("time_wait", f"{whole} s", f"ss --options: timewait, rounded up from what is left")
 
@@ -321,9 +333,87 @@ def challenges(answers, peer):
     while time.monotonic() < start + 1.2:
         peer.send(connection.ports, connection.iss + 1000, 0, RST)
         peer.take(time.monotonic() + 0.02)
-    times = [f"{(at - start) * 1000:.0f}" for at, _ in peer.of(9006)[before:]]
-    answers.other("challenges to a reset every 20 ms, after", " ".join(times) + " ms", "TUN")
+    times = [(at - start) * 1000 for at, _ in peer.of(9006)[before:]]
+    gaps = [later - earlier for earlier, later in zip(times, times[1:])]
+    shown = ", ".join(f"{at:.0f}" for at in times)
+    interval = int(sysctl("tcp_invalid_ratelimit")[0])
+    # The resets come every 20 ms, and this process is not always at hand.
+    if not gaps or not all(interval <= gap < interval + 150 for gap in gaps):
+        interval = 0
+    answers.knob("challenge_ack_limit", "1" if interval else "?", f"a reset every 20 ms is challenged "
+                 f"after {shown} ms")
+    answers.knob("challenge_ack_interval", f"{interval} ms", f"the same; "
+                 f"net.ipv4.tcp_invalid_ratelimit = {sysctl('tcp_invalid_ratelimit')[0]}")
     connection.sock.close()
+
+
+STAMPS = bytes([1, 1, 8, 10])
+
+
+def passive(answers, peer):
+    """The kernel listens: what answers a SYN that comes again, and data without a timestamp."""
+    listener = socket.socket()
+    listener.bind((HOST, 7001))
+    listener.listen()
+    peer.send((9007, 7001), 100, 0, SYN, options=OPTIONS)
+    peer.wait(9007, lambda segment: segment.flags & SYN)
+    peer.take(time.monotonic() + 0.1)
+    before = len(peer.of(9007))
+    peer.send((9007, 7001), 100, 0, SYN, options=OPTIONS)
+    peer.take(time.monotonic() + 0.1)
+    again = [segment.flags for _, segment in peer.of(9007)[before:]]
+    word = {(SYN | ACK,): "syn-ack", (ACK,): "acknowledged"}.get(tuple(again), str(again))
+    answers.knob("repeated_syn", word, "a SYN sent twice to a listener")
+
+    stamps = lambda value, echo: STAMPS + struct.pack("!II", value, echo)
+    ports = (9008, 7001)
+    peer.send(ports, 100, 0, SYN, options=OPTIONS + stamps(1, 0))
+    _, reply = peer.wait(9008, lambda segment: segment.flags & SYN)
+    clock, = struct.unpack("!I", reply.option(8)[:4])
+    peer.send(ports, 101, reply.seq + 1, ACK, options=stamps(2, clock))
+    peer.send(ports, 101, reply.seq + 1, ACK | PSH, b"x" * 100)
+    peer.take(time.monotonic() + 0.3)
+    taken = any(segment.ack == 201 for _, segment in peer.of(9008))
+    answers.knob("missing_timestamps", "accept" if taken else "drop",
+                 "100 octets without a timestamp where both ends agreed on them")
+    listener.close()
+
+
+def lost_syns(answers, peer):
+    """How often a SYN may be lost without the first flight being one segment; and ten of larger
+    segments."""
+    flights = {}
+    for port, losses in [(9010, 0), (9011, 1), (9012, 2)]:
+        sock = dial(port)
+        for _ in range(losses + 1):
+            _, syn = peer.wait(port, lambda segment: segment.flags & SYN)
+        flights[losses] = flight(peer, sock, port, syn)
+    tolerated = max(losses for losses, segments in flights.items() if segments > 1)
+    answers.knob("syn_losses_tolerated", str(tolerated), "first flights after 0, 1, 2 lost SYNs: "
+                 + ", ".join(str(flights[losses]) for losses in (0, 1, 2)))
+    subprocess.run(["ip", "link", "set", "outage", "mtu", "9000"], check=True)
+    sock = dial(9013)
+    _, syn = peer.wait(9013, lambda segment: segment.flags & SYN)
+    large = flight(peer, sock, 9013, syn, bytes([2, 4, 35, 0, 1, 3, 3, 7]))
+    word = {10: "none", 2: "rfc-3390"}.get(large, f"({large})")
+    answers.knob("initial_window_bound", word, f"{large} segments of 8960 octets leave at once")
+    subprocess.run(["ip", "link", "set", "outage", "mtu", "1500"], check=True)
+
+
+def flight(peer, sock, port, syn, options=OPTIONS):
+    """How many segments leave at once after the handshake."""
+    theirs, = struct.unpack("!H", syn.packet[20:22])
+    peer.take(time.monotonic() + 0.06)
+    peer.send((port, theirs), 5000, syn.seq + 1, SYN | ACK, options=options)
+    peer.wait(port, lambda segment: segment.flags & ACK)
+    peer.send((port, theirs), 5001, syn.seq + 1, ACK, window=60000)
+    peer.take(time.monotonic() + 0.01)
+    sock.send(b"y" * 200_000)
+    peer.take(time.monotonic() + 0.05)
+    sock.close()
+    mss, = struct.unpack("!H", options[2:4])
+    data = [segment for _, segment in peer.of(port) if segment.payload]
+    return sum(-(-segment.payload // mss) for segment in data)
 
 
 def silence(answers, peer, syn, listener_port, started, seconds):
@@ -371,7 +461,7 @@ def main():
     listener.bind((HOST, 7000))
     listener.listen()
     peer.send((9005, 7000), 100, 0, SYN, options=OPTIONS)
-    for part in (first_flight, minshall, delayed, time_wait, challenges):
+    for part in (first_flight, minshall, delayed, time_wait, challenges, passive, lost_syns):
         part(answers, peer)
     schedules = silence(answers, peer, 9000, 9005, started, 9)
     syn = the_syn(answers, peer, 9000)
