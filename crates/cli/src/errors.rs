@@ -41,6 +41,14 @@ pub(crate) enum Failure {
     /// The command of a live run failed.
     #[error("the command inside {0}")]
     Inside(String),
+    /// Rows of the interoperation matrix did not go as expected.
+    #[error("{failed} of {rows} rows did not go as expected")]
+    Interop {
+        /// How many did not.
+        failed: usize,
+        /// Of how many.
+        rows: usize,
+    },
     /// The history of applications cannot be used.
     #[error("{0}{hint}", hint = history_hint(.0))]
     History(#[source] Box<StoreError>),

@@ -4,6 +4,7 @@ use crate::console::Console;
 use crate::errors::Failure;
 use crate::history::wall_time;
 use crate::input::{JsonTarget, check_folder};
+use crate::interop::{self, InteropArguments};
 use crate::interrupt::Interrupt;
 use crate::live_report::{Compared, document, results};
 use crate::with_history::WithHistory;
@@ -36,6 +37,7 @@ pub(crate) struct LiveArguments {
 enum What {
     Serve(ServeArguments),
     Fetch(FetchArguments),
+    Interop(InteropArguments),
 }
 
 /// Serve a folder by HTTP with our TCP, and take uploads into it
@@ -130,6 +132,7 @@ pub(crate) fn live(arguments: &LiveArguments, console: &Console) -> Result<(), F
             }
             conclude(&arguments.common, (&run, &report?), console)
         }
+        What::Interop(arguments) => interop::run(arguments, console),
     }
 }
 

@@ -32,6 +32,8 @@ mod errors;
 mod guide;
 mod history;
 mod input;
+mod interop;
+mod interop_report;
 mod interrupt;
 mod list;
 mod live;

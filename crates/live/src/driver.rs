@@ -15,11 +15,11 @@ use crate::lateness::LatenessMeter;
 use crate::packets::Stored;
 use crate::session::Addresses;
 use crate::sys::{Ready, Sources, StopHandle, wait_until};
-use ackord_events::{Event, Sink};
+use crate::watch::{EventCounts, Observer, Turn, Watch};
 use ackord_path::{Delivery, Graph};
 use ackord_units::Time;
 use ackord_wire::{
-    DecodeError, Ecn, Endpoints, FlowId, NodeId, Packet, decode, decode_ip, set_ecn,
+    DecodeError, Ecn, Endpoints, FlowId, NodeId, Packet, Side, decode, decode_ip, set_ecn,
 };
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -38,6 +38,9 @@ pub struct DeviceCounts {
     pub malformed: u64,
     /// The kernel did not take them.
     pub refused: u64,
+    /// Came to their end of the path after a packet that had entered it later: reordered, as
+    /// RFC 4737 §4.1 has it.
+    pub overtaken: u64,
 }
 
 /// The two ends of the path.
@@ -56,6 +59,7 @@ pub(crate) struct Parts {
     pub(crate) tun: File,
     pub(crate) clock: Clock,
     pub(crate) capture: Option<Capture>,
+    pub(crate) observer: Option<Observer>,
 }
 
 /// The real-time driver.
@@ -70,7 +74,8 @@ pub(crate) struct Driver {
     capture: Option<Capture>,
     lateness: LatenessMeter,
     counts: DeviceCounts,
-    deaths: Deaths,
+    watch: Watch,
+    overtaken: Overtaken,
     /// The latest instant worked on; never goes back.
     at: Time,
     buffer: Vec<u8>,
@@ -82,30 +87,9 @@ pub(crate) struct Remains {
     pub(crate) host: Host,
     pub(crate) lateness: LatenessMeter,
     pub(crate) counts: DeviceCounts,
+    pub(crate) events: EventCounts,
     pub(crate) capture: Option<Capture>,
     pub(crate) ended_at: Time,
-}
-
-/// Collects the tags of packets that died or were doubled on the path, in order, so that their
-/// bytes are forgotten or kept for another.
-#[derive(Debug, Default)]
-struct Deaths(Vec<(u64, Turn)>);
-
-/// What the path has done to a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
-    Died,
-    Doubled,
-}
-
-impl Sink for Deaths {
-    fn emit(&mut self, _at: Time, event: Event<'_>) {
-        match event {
-            Event::PacketDropped { packet, .. } => self.0.push((packet.tag, Turn::Died)),
-            Event::PacketDuplicated { packet, .. } => self.0.push((packet.tag, Turn::Doubled)),
-            _ => {}
-        }
-    }
 }
 
 /// Packets read from the device before the path and the timers get their turn again.
@@ -126,7 +110,8 @@ impl Driver {
             capture: parts.capture,
             lateness: LatenessMeter::new(),
             counts: DeviceCounts::default(),
-            deaths: Deaths::default(),
+            watch: Watch::new(parts.observer),
+            overtaken: Overtaken::default(),
             at: Time::ZERO,
             buffer: vec![0; BUFFER],
         }
@@ -145,8 +130,8 @@ impl Driver {
     ) -> io::Result<()> {
         self.catch_up();
         self.at = self.at.max(self.now());
-        let towards = (&mut self.uplink, &mut self.deaths);
-        self.host.connect(self.at, endpoints, service, towards);
+        let towards = (&mut self.uplink, &mut self.watch);
+        self.host.connect(self.at, endpoints, service, towards)?;
         self.send_queued();
         Ok(())
     }
@@ -178,6 +163,7 @@ impl Driver {
             host: self.host,
             lateness: self.lateness,
             counts: self.counts,
+            events: self.watch.counts,
             capture: self.capture,
             ended_at: self.at,
         }
@@ -195,12 +181,12 @@ impl Driver {
         while let Some(due) = self.next_due().filter(|due| *due <= self.now()) {
             self.at = self.at.max(due);
             if self.graph.deadline().is_some_and(|path| path <= due) {
-                while let Some(delivery) = self.graph.poll_delivery(self.at, &mut self.deaths) {
+                while let Some(delivery) = self.graph.poll_delivery(self.at, &mut self.watch) {
                     self.deliver(&delivery);
                 }
                 self.bury();
             } else {
-                self.host.handle_deadline(self.at, &mut self.uplink, &mut self.deaths);
+                self.host.handle_deadline(self.at, &mut self.uplink, &mut self.watch);
                 self.send_queued();
             }
         }
@@ -211,6 +197,7 @@ impl Driver {
         self.bury();
         let Some(stored) = self.uplink.store.take(delivery.packet.tag) else { return };
         self.lateness.record(delivery.at, self.clock.now());
+        self.counts.overtaken += self.overtaken.at_end(delivery.packet.from, stored.entered);
         let bytes = if delivery.node == self.ends.kernel {
             self.hand_to_kernel(delivery, stored)
         } else {
@@ -237,7 +224,7 @@ impl Driver {
                 let payload = &stored.bytes[stored.payload.clone()];
                 let ecn = delivery.packet.ecn;
                 let arrival = Arrival { endpoints, segment, ecn, payload };
-                let (uplink, sink) = (&mut self.uplink, &mut self.deaths);
+                let (uplink, sink) = (&mut self.uplink, &mut self.watch);
                 self.host.handle_segment(self.at, arrival, uplink, sink);
             }
             _ => self.host.handle_other(&stored.bytes, &delivery.packet, &mut self.uplink),
@@ -254,14 +241,14 @@ impl Driver {
             {
                 capture.record(SeenAt::Ours, self.at, bytes);
             }
-            self.graph.handle_packet(self.at, packet, &mut self.deaths);
+            self.graph.handle_packet(self.at, packet, &mut self.watch);
         }
         self.bury();
     }
 
     /// Forgets the bytes of packets that have died, and keeps those of packets doubled.
     fn bury(&mut self) {
-        for (tag, turn) in self.deaths.0.drain(..) {
+        for (tag, turn) in self.watch.turns.drain(..) {
             match turn {
                 Turn::Died => self.uplink.store.forget(tag),
                 Turn::Doubled => self.uplink.store.double(tag),
@@ -294,7 +281,7 @@ impl Driver {
         self.counts.from_kernel += 1;
         self.see(SeenAt::Kernel, self.at, &stored.bytes);
         let tag = self.uplink.store.insert(stored);
-        self.graph.handle_packet(self.at, Packet { tag, ..packet }, &mut self.deaths);
+        self.graph.handle_packet(self.at, Packet { tag, ..packet }, &mut self.watch);
         self.bury();
     }
 
@@ -329,7 +316,7 @@ impl Driver {
             tcp: tcp.as_ref().map(|decoded| decoded.segment),
         };
         let payload = tcp.map_or(0..0, |decoded| decoded.payload);
-        Some((packet, Stored { bytes, ecn: ip.ecn, endpoints, payload }))
+        Some((packet, Stored { bytes, ecn: ip.ecn, endpoints, payload, entered: 0 }))
     }
 
     fn turn_away<T>(&mut self, bytes: Vec<u8>, fault: Fault) -> Option<T> {
@@ -359,5 +346,21 @@ enum Fault {
 fn mark(stored: &mut Stored, ecn: Ecn) {
     if stored.ecn != ecn {
         set_ecn(&mut stored.bytes, ecn);
+    }
+}
+
+/// Counts packets that were overtaken, each direction by itself.
+#[derive(Debug, Default)]
+struct Overtaken {
+    latest: [u64; 2],
+}
+
+impl Overtaken {
+    /// A packet that was the `entered`th to enter has come to its end: 1 if a later one came before.
+    fn at_end(&mut self, from: Side, entered: u64) -> u64 {
+        let latest = &mut self.latest[usize::from(from == Side::Server)];
+        let overtaken = entered < *latest;
+        *latest = entered.max(*latest);
+        u64::from(overtaken)
     }
 }

@@ -31,7 +31,8 @@ use ackord_wire::{Ecn, Endpoints, Flags, FlowId, IpVersion, Packet, Segment, Sid
 use entry::Entry;
 use numbers::InitialNumbers;
 use slab::Slab;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::net::SocketAddr;
 
 pub(crate) use uplink::{Uplink, version_of};
@@ -60,6 +61,10 @@ pub(crate) trait Service: std::fmt::Debug {
     fn advance(&mut self, now: Time, stream: &mut dyn Stream);
     /// The bodies moved so far.
     fn transfers(&self) -> &[Transfer];
+    /// When it wants to be called although nothing may have happened.
+    fn deadline(&self) -> Option<Time> {
+        None
+    }
 }
 
 /// A connection of our host, from its first segment on.
@@ -109,10 +114,15 @@ pub(crate) struct Host {
     timers: Schedule,
     numbers: InitialNumbers,
     closed: Vec<ConnectionReport>,
+    /// Those of the connections that are in TIME-WAIT: nothing is left of them but their end.
+    waiting: BTreeSet<usize>,
 }
 
-/// As many connections as are held at once; more are refused with a reset.
+/// As many connections as are held at once, without those in TIME-WAIT; more are refused with a
+/// reset.
 const MOST_CONNECTIONS: usize = 4096;
+/// As many as are held in TIME-WAIT; one more is forgotten at once, as busy servers do.
+const MOST_WAITING: usize = 65_536;
 
 impl Recipe {
     /// Endpoints as `choices` say, with segments that fit into packets of `mtu` octets.
@@ -143,6 +153,7 @@ impl Host {
             timers: Schedule::new(16),
             numbers: InitialNumbers::new(),
             closed: Vec::new(),
+            waiting: BTreeSet::new(),
         }
     }
 
@@ -158,17 +169,32 @@ impl Host {
         self.recipe.side
     }
 
-    /// Opens a connection.
+    /// Whether no connection of ours has these endpoints, as we would send from them.
+    pub(crate) fn is_free(&self, endpoints: Endpoints) -> bool {
+        !self.by_endpoints.contains_key(&endpoints)
+    }
+
+    /// Whether a connection of ours is closed, but perhaps for TIME-WAIT.
+    pub(crate) fn is_over(&self, endpoints: Endpoints) -> bool {
+        let key = self.by_endpoints.get(&endpoints);
+        key.is_none_or(|key| self.waiting.contains(key))
+    }
+
+    /// Opens a connection; fails if one with these endpoints is still there.
     pub(crate) fn connect<S: Sink>(
         &mut self,
         now: Time,
         endpoints: Endpoints,
         service: Box<dyn Service>,
         (uplink, sink): (&mut Uplink, &mut S),
-    ) {
+    ) -> io::Result<()> {
+        if !self.is_free(endpoints) {
+            return Err(io::ErrorKind::AddrInUse.into());
+        }
         let key = self.begin(now, endpoints, service, None);
         self.connections[key].connection.open(now, sink);
         self.work(now, key, uplink, sink);
+        Ok(())
     }
 
     /// A segment has arrived.
@@ -229,8 +255,7 @@ impl Host {
 
     /// Whether no connection is under way; one in TIME-WAIT is not.
     pub(crate) fn is_quiet(&self) -> bool {
-        let quiet = |entry: &Entry| entry.connection.state() == TcpState::TimeWait;
-        self.connections.iter().all(|(_, entry)| quiet(entry))
+        self.connections.len() == self.waiting.len()
     }
 
     /// The connections closed since this was last asked.
@@ -264,7 +289,8 @@ impl Host {
         let opens = flags.contains(Flags::SYN) && !flags.intersects(Flags::ACK | Flags::RST);
         let listener = self.listener.as_mut()?;
         let wanted = arrival.endpoints.dst.port() == listener.port;
-        if !opens || !wanted || self.connections.len() >= MOST_CONNECTIONS {
+        let busy = self.connections.len() - self.waiting.len();
+        if !opens || !wanted || busy >= MOST_CONNECTIONS {
             return None;
         }
         let service = (listener.accept)();
@@ -281,7 +307,8 @@ impl Host {
         let key = self.connections.vacant_key();
         let id = EndpointId { flow: FlowId(key as u32), side: self.recipe.side };
         let mechanisms = mechanisms_for(&self.recipe.choices);
-        let config = self.recipe.config(version_of(endpoints.src.ip()));
+        let mut config = self.recipe.config(version_of(endpoints.src.ip()));
+        config.timestamp_offset = Some(self.numbers.timestamp_offset(endpoints));
         let window = config.receive_buffer.get() as usize;
         let chosen = self.numbers.initial(now, endpoints);
         let iss = least_iss.filter(|least| chosen.before(*least)).unwrap_or(chosen);
@@ -298,8 +325,12 @@ impl Host {
         let entry = &mut self.connections[key];
         entry.work(now, uplink, sink);
         // A SYN taken back leaves a listening connection that nobody will ever find again.
-        let dead = matches!(entry.connection.state(), TcpState::Closed | TcpState::Listen);
-        let due = entry.connection.deadline().filter(|_| !dead);
+        let state = entry.connection.state();
+        let mut dead = matches!(state, TcpState::Closed | TcpState::Listen);
+        if state == TcpState::TimeWait && self.waiting.insert(key) {
+            dead |= self.waiting.len() > MOST_WAITING;
+        }
+        let due = entry.deadline().filter(|_| !dead);
         self.timers.set(key as u32, due.unwrap_or(Time::NEVER));
         if dead {
             self.bury(now, key);
@@ -310,6 +341,7 @@ impl Host {
         self.timers.set(key as u32, Time::NEVER);
         let entry = self.connections.remove(key);
         self.by_endpoints.remove(&entry.endpoints);
+        self.waiting.remove(&key);
         self.closed.push(entry.report(Some(now)));
     }
 }

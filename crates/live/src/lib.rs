@@ -12,11 +12,13 @@
 //! | --- | --- |
 //! | `serve.rs` | [`serve`]: files out and in by HTTP, a stock client such as curl before us |
 //! | `fetch.rs` | [`fetch`]: one file from a stock server |
-//! | `session.rs` | what both have in common: options, namespace, report |
+//! | `interop.rs`, `interop/` | [`interop`]: the same cases between our TCP and the kernel's |
+//! | `session.rs` | what they have in common: options, namespace, report |
 //! | `driver.rs` | the real-time loop |
 //! | `host.rs`, `host/` | our host: connections, echo |
 //! | `http.rs`, `http/` | HTTP/1.1 as far as moving files needs it |
 //! | `sys.rs`, `sys/` | namespace, TUN device, waiting: the only `unsafe` of this crate |
+//! | `watch.rs` | what the driver learns from events, and who may listen |
 //! | `lateness.rs` | how late the driver was, and whether the run may be trusted |
 //! | `capture.rs`, `packets.rs`, `clock.rs` | captures, the bytes under way, time |
 //!
@@ -33,20 +35,24 @@ mod error;
 mod fetch;
 mod host;
 mod http;
+mod interop;
 mod lateness;
 mod packets;
 mod serve;
 mod session;
 mod sys;
+mod watch;
 
 pub use driver::DeviceCounts;
 pub use error::LiveError;
 pub use fetch::{FetchOptions, fetch};
 pub use host::ConnectionReport;
 pub use http::{Direction, Transfer};
+pub use interop::{CASES, Case, InteropOptions, KernelCounters, Row, Sizes, interop};
 pub use lateness::{Lateness, Trust};
 pub use serve::{ServeOptions, serve};
 pub use session::{
     Addresses, CommandOutcome, KERNEL, KernelCongestion, LiveOptions, LiveReport, Notice, OURS,
 };
 pub use sys::{Attempt, NamespaceError, Scheduling, SetupStep, StopHandle};
+pub use watch::{EventCounts, Observer};

@@ -15,6 +15,8 @@ pub(crate) struct Stored {
     pub(crate) endpoints: Option<Endpoints>,
     /// Where the TCP payload lies in the bytes.
     pub(crate) payload: Range<usize>,
+    /// The how manieth this is; the store says so.
+    pub(crate) entered: u64,
 }
 
 /// Keeps packets while they are under way, and their buffers for the next ones.
@@ -24,6 +26,8 @@ pub(crate) struct PacketStore {
     /// Tags of packets that the path has doubled, once for each copy that is still to come.
     doubled: Vec<u64>,
     spare: Vec<Vec<u8>>,
+    /// Packets kept so far.
+    entered: u64,
 }
 
 /// Buffers kept for later; more are given back to the allocator.
@@ -45,7 +49,8 @@ impl PacketStore {
 
     /// Keeps a packet; the answer is its tag.
     pub(crate) fn insert(&mut self, packet: Stored) -> u64 {
-        self.packets.insert(packet) as u64
+        self.entered += 1;
+        self.packets.insert(Stored { entered: self.entered, ..packet }) as u64
     }
 
     /// Takes a packet out again; nothing for a tag that is not in use. Of one that the path has
@@ -90,11 +95,14 @@ impl PacketStore {
 mod tests {
     use super::*;
 
+    fn stored(bytes: Vec<u8>) -> Stored {
+        Stored { bytes, ecn: Ecn::NotEct, endpoints: None, payload: 0..0, entered: 0 }
+    }
+
     #[test]
     fn a_doubled_packet_can_be_taken_twice_and_its_tag_is_free_after_that() {
         let mut store = PacketStore::default();
-        let stored =
-            Stored { bytes: vec![1, 2, 3], ecn: Ecn::NotEct, endpoints: None, payload: 0..0 };
+        let stored = stored(vec![1, 2, 3]);
         let tag = store.insert(stored);
         store.double(tag);
         assert_eq!(store.take(tag).map(|stored| stored.bytes), Some(vec![1, 2, 3]));
@@ -107,7 +115,7 @@ mod tests {
     fn a_packet_is_there_until_it_is_taken() {
         let mut store = PacketStore::default();
         let bytes = vec![1, 2, 3];
-        let stored = Stored { bytes, ecn: Ecn::NotEct, endpoints: None, payload: 0..0 };
+        let stored = stored(bytes);
         let tag = store.insert(stored.clone());
         assert_eq!(store.take(tag).map(|s| s.bytes), Some(vec![1, 2, 3]));
         assert!(store.take(tag).is_none() && store.len() == 0);

@@ -9,6 +9,7 @@ use crate::lateness::Lateness;
 use crate::sys::{
     CommandEnd, Inside, Namespace, Ready, Scheduling, StopHandle, Urgency, sharpen_timers,
 };
+use crate::watch::{EventCounts, Observer};
 use ackord_path::DropCounts;
 use ackord_scenario::{Flow, Scenario, Transport};
 use ackord_sim::build_topology;
@@ -72,6 +73,8 @@ pub struct LiveOptions {
     pub stop: StopHandle,
     /// Told what happens while the run goes on.
     pub notify: Box<dyn FnMut(&Notice)>,
+    /// Told every event of our endpoints and of the path.
+    pub observe: Option<Observer>,
 }
 
 /// Something a user may want to read while a run goes on.
@@ -128,6 +131,8 @@ pub struct LiveReport {
     pub connections: Vec<ConnectionReport>,
     /// What happened at the device.
     pub device: DeviceCounts,
+    /// What happened at our endpoints.
+    pub events: EventCounts,
     /// Packets that died on the path, by reason.
     pub drops: DropCounts,
     /// The command inside, if there was one.
@@ -159,6 +164,7 @@ impl LiveOptions {
             lateness_budget: Span::from_millis(1),
             stop: StopHandle::new()?,
             notify: Box::new(|_| {}),
+            observe: None,
         })
     }
 
@@ -179,7 +185,7 @@ impl Session {
     /// Makes the namespace and puts our host, as `side` of the scenario's first flow, behind the
     /// path. The command does not run yet.
     pub(crate) fn open(
-        options: LiveOptions,
+        mut options: LiveOptions,
         side: Side,
         listener: Option<Listener>,
         command: Vec<String>,
@@ -212,7 +218,8 @@ impl Session {
             }
         };
         sharpen_timers();
-        let parts = Parts { graph, ends, addresses: OURS, host, tun, clock, capture };
+        let observer = options.observe.take();
+        let parts = Parts { graph, ends, addresses: OURS, host, tun, clock, capture, observer };
         let driver = Driver::new(parts);
         let mut session = Session {
             namespace,
@@ -277,6 +284,11 @@ impl Session {
         Ok(ready)
     }
 
+    /// A table of the kernel's network counters, see [`Namespace::table`].
+    pub(crate) fn table(&self, name: &str) -> Option<String> {
+        self.namespace.table(name)
+    }
+
     /// The connections closed so far.
     pub(crate) fn connections(&self) -> &[ConnectionReport] {
         &self.connections
@@ -284,7 +296,8 @@ impl Session {
 
     /// Ends the run and everything in the namespace.
     pub(crate) fn finish(self) -> Result<LiveReport, LiveError> {
-        let Remains { graph, mut host, lateness, counts, capture, ended_at } = self.driver.finish();
+        let Remains { graph, mut host, lateness, counts, events, capture, ended_at } =
+            self.driver.finish();
         drop(self.namespace);
         let mut connections = self.connections;
         connections.extend(host.take_closed());
@@ -299,6 +312,7 @@ impl Session {
             kernel_congestion: self.kernel_congestion,
             connections,
             device: counts,
+            events,
             drops: graph.conservation().dropped,
             command: self.outcome,
         })

@@ -84,6 +84,10 @@ pub struct Config {
     pub time_wait: Span,
     /// Whether a reset may cut TIME-WAIT short.
     pub time_wait_resets: TimeWaitResets,
+    /// What the clock of the timestamps option shows at time zero; follows from the initial sequence
+    /// number where absent. A host gives all connections between the same two ports the same, so
+    /// that one which follows another does not look older than it to PAWS (RFC 7323 §5.3, RFC 6191).
+    pub timestamp_offset: Option<u32>,
     /// Which IP the connection runs over: says which MSS a peer has that does not say.
     pub ip: IpVersion,
 }
@@ -201,6 +205,7 @@ impl Config {
             fin_wait_2_timeout: knobs.optional_span("fin_wait_2_timeout"),
             time_wait: knobs.span("time_wait"),
             time_wait_resets: knobs.word("time_wait_resets"),
+            timestamp_offset: None,
             ip: IpVersion::V4,
         }
     }

@@ -15,6 +15,11 @@ impl TsClock {
         TsClock { tick: tick.max(Span::from_nanos(1)), offset: u64::from(iss.0 >> 8) + 1 }
     }
 
+    /// A clock that shows `offset` at time zero.
+    pub(crate) fn from_offset(tick: Span, offset: u32) -> TsClock {
+        TsClock { tick: tick.max(Span::from_nanos(1)), offset: u64::from(offset) }
+    }
+
     /// What TSval says at `now`.
     pub(crate) fn at(&self, now: Time) -> u32 {
         (now.as_nanos() / self.tick.as_nanos()).wrapping_add(self.offset) as u32

@@ -23,6 +23,17 @@ struct Buffers {
     receive: ReceiveBuffer,
 }
 
+impl Buffers {
+    /// In TIME-WAIT everything sent is acknowledged and nothing more is taken in; a minute of
+    /// thousands of short connections would otherwise hold gigabytes.
+    fn give_up(&mut self, connection: &Connection) {
+        self.send = SendBuffer::default();
+        if connection.readable() == Bytes::ZERO {
+            self.receive = ReceiveBuffer::new(0);
+        }
+    }
+}
+
 impl Entry {
     /// A connection that has not done anything yet, with a receive window of so many octets.
     pub(crate) fn new(
@@ -57,9 +68,18 @@ impl Entry {
     /// The application does what it can, then everything that may be sent is sent.
     pub(crate) fn work<S: Sink>(&mut self, now: Time, uplink: &mut Uplink, sink: &mut S) {
         self.buffers.send.forget_below(self.connection.bytes_acked());
-        if self.connection.state() != TcpState::Listen {
+        // RFC 9293 §3.10.4: whoever closes before the peer has answered takes the connection back,
+        // so the application is not asked before.
+        let begun = !matches!(
+            self.connection.state(),
+            TcpState::Listen | TcpState::SynSent | TcpState::SynReceived
+        );
+        if begun {
             let Entry { connection, buffers, service, .. } = self;
             service.advance(now, &mut Io { connection, buffers });
+        }
+        if self.connection.state() == TcpState::TimeWait {
+            self.buffers.give_up(&self.connection);
         }
         while let Some(outbound) = self.connection.poll_segment(now, sink) {
             let segment = &outbound.segment;
@@ -74,6 +94,11 @@ impl Entry {
                 self.connection.abort();
             }
         }
+    }
+
+    /// When the connection or its application has something to do.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        [self.connection.deadline(), self.service.deadline()].into_iter().flatten().min()
     }
 
     pub(crate) fn report(&self, ended_at: Option<Time>) -> ConnectionReport {

@@ -4,6 +4,8 @@
 //! They go up from one connection to the next between the same ports, so that a peer in TIME-WAIT can
 //! tell a new SYN from an old one, and tell nobody else anything. F is SipHash as the standard
 //! library has it, under a key that it takes from the operating system once for each host.
+//! The clock of the timestamps option gets an offset of the same kind, the same for all connections
+//! between the same ports, for the same reason (RFC 7323 §5.4, RFC 6191 §2).
 //! Not modelled: changing the key from time to time.
 
 use ackord_units::{Seq, Time};
@@ -30,6 +32,11 @@ impl InitialNumbers {
         let of_the_connection = self.key.hash_one((endpoints.src, endpoints.dst)) as u32;
         Seq(of_the_connection.wrapping_add((now.as_nanos() / TICK_NANOS) as u32))
     }
+
+    /// What the timestamps of every connection between these ends count from.
+    pub(super) fn timestamp_offset(&self, endpoints: Endpoints) -> u32 {
+        (self.key.hash_one((endpoints.src, endpoints.dst)) >> 32) as u32
+    }
 }
 
 #[cfg(test)]
@@ -49,6 +56,9 @@ mod tests {
         let at = |micros| numbers.initial(Time::ZERO + Span::from_micros(micros), ends(50_000));
         assert_eq!(at(4_000_000).since(at(0)), 1_000_000);
         assert_eq!(at(3), at(0));
+        let offset = numbers.timestamp_offset(ends(50_000));
+        assert_eq!(numbers.timestamp_offset(ends(50_000)), offset);
+        assert_ne!(numbers.timestamp_offset(ends(50_001)), offset);
     }
 
     #[test]

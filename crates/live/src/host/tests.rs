@@ -198,6 +198,44 @@ fn a_peer_that_vanishes_is_given_up_in_the_end() {
     assert_eq!(bench.host.take_closed().len(), 1);
 }
 
+/// A request and its answer, until our host has closed and waits in TIME-WAIT; says where its next
+/// octet would stand.
+fn until_time_wait(bench: &mut Bench, seq: Seq, ack: Seq) -> Seq {
+    let request = b"GET /none HTTP/1.1\r\nConnection: close\r\n\r\n";
+    let flags = Flags::ACK;
+    let ask = Segment { seq, ack, flags, window: 65_535, ..Segment::default() };
+    let mut answers = bench.arrive(PORT, &ask, request);
+    answers.extend(bench.pass(Span::from_millis(50)));
+    let end = answers.last().expect("an answer").end_seq();
+    assert!(answers.iter().any(|answer| answer.flags.contains(Flags::FIN)), "{answers:?}");
+    let seq = seq + request.len() as u32;
+    let bye = Segment { seq, ack: end, flags: Flags::ACK | Flags::FIN, ..ask };
+    let answers = bench.arrive(PORT, &bye, &[]);
+    let [last] = answers.as_slice() else { panic!("{answers:?}") };
+    assert_eq!((last.flags, last.ack), (Flags::ACK, seq + 1), "at once, not delayed");
+    assert!(bench.host.is_quiet());
+    end
+}
+
+#[test]
+fn a_connection_in_time_wait_is_followed_by_the_next_one_between_the_same_ports() {
+    let mut bench = Bench::new();
+    let answers = bench.arrive(PORT, &syn(), &[]);
+    let ack = answers[0].seq + 1;
+    let end = until_time_wait(&mut bench, Seq(1), ack);
+    // An old duplicate of the SYN is not one (RFC 6191 §2): it is only acknowledged.
+    let answers = bench.arrive(PORT, &syn(), &[]);
+    assert!(answers.iter().all(|answer| !answer.flags.contains(Flags::SYN)), "{answers:?}");
+    // RFC 6191 §2: without timestamps a higher sequence number is the sign.
+    let next = Segment { seq: Seq(1_000_000), ..syn() };
+    let answers = bench.arrive(PORT, &next, &[]);
+    let [syn_ack] = answers.as_slice() else { panic!("{answers:?}") };
+    assert_eq!((syn_ack.flags, syn_ack.ack), (Flags::SYN | Flags::ACK, Seq(1_000_001)));
+    assert!(syn_ack.seq.after(end), "{:?} is not above {end:?}", syn_ack.seq);
+    assert_eq!(bench.host.take_closed().len(), 1, "the old one has ended");
+    until_time_wait(&mut bench, Seq(1_000_001), syn_ack.seq + 1);
+}
+
 fn any_segment() -> impl Strategy<Value = Segment> {
     let numbers = prop_oneof![0_u32..10_000, any::<u32>()];
     let block = (0_u32..10_000, 0_u32..10_000);

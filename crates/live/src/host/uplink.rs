@@ -74,7 +74,8 @@ impl Uplink {
         tcp: Option<Segment>,
     ) {
         let ip_len = bytes.len() as u32;
-        let tag = self.store.insert(Stored { bytes, ecn, endpoints: None, payload: 0..0 });
+        let tag =
+            self.store.insert(Stored { bytes, ecn, endpoints: None, payload: 0..0, entered: 0 });
         self.packets.push_back(Packet {
             flow,
             from,

@@ -156,6 +156,12 @@ impl Namespace {
         }
     }
 
+    /// A table of the network's counters, such as `netstat` or `snmp6` (proc_pid_net(5)), as this
+    /// namespace has it; nothing where the kernel has no such table.
+    pub(crate) fn table(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(format!("/proc/{}/net/{name}", self.keeper)).ok()
+    }
+
     /// The command line that enters the namespace from outside.
     pub(crate) fn enter_command(&self) -> String {
         let user = if self.rootless { " --user --preserve-credentials" } else { "" };

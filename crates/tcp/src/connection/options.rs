@@ -81,7 +81,11 @@ impl Connection {
     }
 
     fn ts_clock(&self) -> TsClock {
-        TsClock::new(self.config.rto.granularity, self.sender.iss)
+        let tick = self.config.rto.granularity;
+        match self.config.timestamp_offset {
+            Some(offset) => TsClock::from_offset(tick, offset),
+            None => TsClock::new(tick, self.sender.iss),
+        }
     }
 
     /// Takes in the peer's SYN: sizes and options.

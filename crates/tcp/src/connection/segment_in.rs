@@ -6,7 +6,7 @@
 use super::{CloseReason, Connection, First, Reader, reset_for};
 use crate::ack::Push;
 use crate::ecn::MarkSeen;
-use crate::receiver::{Data, Finished};
+use crate::receiver::{Data, Finished, Owed};
 use crate::sender::{FinProgress, IncomingAck, Marked};
 use crate::trace::Trace;
 use ackord_events::{Event, RefusalReason, Sink, TcpState};
@@ -186,6 +186,11 @@ impl Connection {
     }
 
     fn on_fin_received<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        if self.state != TcpState::Established {
+            // RFC 9293 §3.10.7.4, eighth check: nothing of ours will come along for this
+            // acknowledgment to ride on, and a peer that waits for it may send its FIN again.
+            self.receiver.owed = Owed::Now;
+        }
         match self.state {
             TcpState::Established => self.enter(trace, TcpState::CloseWait),
             TcpState::FinWait1 if self.sender.fin == FinProgress::Acked => {

@@ -1,0 +1,272 @@
+//! An interoperation matrix as tables and as JSON.
+
+use ackord_live::{KernelCounters, Row};
+use ackord_report::document::{Block, Cell, Column, Document, Section, Shown, Table};
+use ackord_study::VERSION;
+use ackord_wire::{IpVersion, Side};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The matrix for programs.
+#[derive(Serialize)]
+pub(crate) struct Results {
+    version: &'static str,
+    kernel: String,
+    seed: u64,
+    rows: Vec<RowEntry>,
+}
+
+#[derive(Serialize)]
+struct RowEntry {
+    case: &'static str,
+    about: &'static str,
+    path: &'static str,
+    we_are: &'static str,
+    ip: u8,
+    connections: u32,
+    bytes: u64,
+    took_s: f64,
+    received_sha256: String,
+    checksums_equal: bool,
+    our_retransmissions: u64,
+    our_timeouts: u64,
+    our_fast_recoveries: u64,
+    our_window_probes: u64,
+    our_ecn_reductions: u64,
+    our_resets: u64,
+    packets: u64,
+    packets_lost: u64,
+    packets_overtaken: u64,
+    packets_doubled: u64,
+    malformed_for_tshark: Option<u64>,
+    kernel_congestion: String,
+    ss: String,
+    /// All that are not zero.
+    kernel: BTreeMap<String, i64>,
+    failures: Vec<String>,
+}
+
+pub(crate) fn results(rows: &[Row], seed: u64) -> Results {
+    Results {
+        version: VERSION,
+        kernel: kernel_version(),
+        seed,
+        rows: rows.iter().map(entry).collect(),
+    }
+}
+
+fn kernel_version() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/osrelease")
+        .map_or_else(|_| "unknown".to_owned(), |release| release.trim().to_owned())
+}
+
+fn entry(row: &Row) -> RowEntry {
+    let counted = |counters: &KernelCounters| {
+        counters.counted().map(|(name, value)| (name.to_owned(), value)).collect()
+    };
+    RowEntry {
+        case: row.case.name,
+        about: row.case.about,
+        path: row.case.path_about(),
+        we_are: if row.side == Side::Client { "client" } else { "server" },
+        ip: if row.ip == IpVersion::V4 { 4 } else { 6 },
+        connections: row.connections,
+        bytes: row.bytes,
+        took_s: row.took.as_secs_f64(),
+        received_sha256: row.received_sha256.clone(),
+        checksums_equal: row.checksums_equal,
+        our_retransmissions: row.our_retransmissions,
+        our_timeouts: row.events.timeouts,
+        our_fast_recoveries: row.events.fast_recoveries,
+        our_window_probes: row.events.window_probes,
+        our_ecn_reductions: row.events.ecn_reductions,
+        our_resets: row.events.resets,
+        packets: row.device.from_kernel + row.device.to_kernel,
+        packets_lost: row.drops.total(),
+        packets_overtaken: row.device.overtaken,
+        packets_doubled: row.events.packets_doubled,
+        malformed_for_tshark: row.malformed,
+        kernel_congestion: row.kernel_congestion.clone(),
+        ss: row.ss.clone(),
+        kernel: counted(&row.kernel),
+        failures: row.failures.clone(),
+    }
+}
+
+impl RowEntry {
+    fn counter(&self, name: &str) -> i64 {
+        self.kernel.get(name).copied().unwrap_or(0)
+    }
+
+    /// Which end we were, over which IP.
+    fn end(&self) -> String {
+        format!("{}, IPv{}", self.we_are, self.ip)
+    }
+
+    /// The sum of several counters.
+    fn sum(&self, names: &[&str]) -> u64 {
+        names.iter().map(|name| self.counter(name)).sum::<i64>().unsigned_abs()
+    }
+}
+
+const BAD_SEGMENTS: &[&str] =
+    &["TcpInErrs", "TcpInCsumErrors", "IpInHdrErrors", "Ip6InHdrErrors", "TcpExtTSEcrRejected"];
+const PAWS: &[&str] =
+    &["TcpExtPAWSActive", "TcpExtPAWSEstab", "TcpExtPAWSOldAck", "TcpExtPAWSTimewait"];
+const CHALLENGES: &[&str] = &["TcpExtTCPChallengeACK", "TcpExtTCPSYNChallenge"];
+
+/// The same for people.
+pub(crate) fn document(results: &Results, command: String) -> Document {
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    let mut controls: Vec<_> = results.rows.iter().map(|row| &*row.kernel_congestion).collect();
+    controls.sort_unstable();
+    controls.dedup();
+    let congestion = controls.join(", ");
+    let failed = results.rows.iter().filter(|row| !row.failures.is_empty()).count();
+    let verdict = match failed {
+        0 => format!("All {} rows went as expected.", results.rows.len()),
+        _ => format!("{failed} of {} rows did not go as expected.", results.rows.len()),
+    };
+    let mut sections = vec![
+        Section::new("The matrix")
+            .with(Block::Text(verdict))
+            .with(Block::Table(matrix(results)))
+            .with(Block::Notes(NOTES.iter().map(|note| (*note).to_owned()).collect()))
+            .with(Block::Command { caption: "To repeat it".to_owned(), line: command }),
+        Section::new("What each case is").with(Block::Table(cases(results))),
+        Section::new("What the path did").with(Block::Table(paths(results))),
+    ];
+    let failures = failures(results);
+    if !failures.is_empty() {
+        sections
+            .insert(1, Section::new("What did not go as expected").with(Block::Notes(failures)));
+    }
+    sections.push(counted(results));
+    Document {
+        title: "Our TCP against the kernel's".to_owned(),
+        purpose: "The same cases between our endpoint and a stock Linux kernel, with our end as \
+                  client and as server, over IPv4 and IPv6, each row in a network namespace of its \
+                  own."
+            .to_owned(),
+        facts: vec![
+            fact("kernel", results.kernel.clone()),
+            fact("congestion control of the kernel's end", congestion),
+            fact("seed", results.seed.to_string()),
+            fact("version", results.version.to_owned()),
+        ],
+        sections,
+    }
+}
+
+const NOTES: &[&str] = &[
+    "equal: the SHA-256 of what one end sent and of what the other received, worked out at both \
+     ends, in both directions; after a reset, of what arrived against the beginning of what was sent",
+    "again: segments our endpoint sent again, and the kernel's TcpRetransSegs",
+    "RST: the kernel's TcpOutRsts",
+    "bad: its TcpInErrs, TcpInCsumErrors, IpInHdrErrors and TSEcrRejected together; PAWS: its four \
+     PAWS counters; chall.: TCPChallengeACK and TCPSYNChallenge",
+    "tshark: packets it calls malformed, or of a wrong checksum, of all at the kernel's end",
+];
+
+fn matrix(results: &Results) -> Table {
+    let columns = vec![
+        Column::words("case"),
+        Column::words("we are"),
+        Column::numbers("arrived", "MB"),
+        Column::numbers("took", "s"),
+        Column::words("equal"),
+        Column::words("again: us, kernel"),
+        Column::numbers("RST", ""),
+        Column::words("bad, PAWS, chall., tshark"),
+        Column::words("verdict"),
+    ];
+    let rows = results.rows.iter().map(|row| {
+        let kernel_again = row.sum(&["TcpRetransSegs"]);
+        let [bad, paws, challenges] = [BAD_SEGMENTS, PAWS, CHALLENGES].map(|names| row.sum(names));
+        let tshark = row.malformed_for_tshark.map_or("-".to_owned(), |count| count.to_string());
+        vec![
+            Cell::text(row.case),
+            Cell::text(row.end()),
+            Cell::number(Some(row.bytes as f64 / 1e6), 1),
+            Cell::number(Some(row.took_s), 2),
+            Cell::text(if row.checksums_equal { "yes" } else { "NO" }),
+            Cell::text(format!("{}, {kernel_again}", row.our_retransmissions)),
+            Cell::Count(row.sum(&["TcpOutRsts"])),
+            Cell::text(format!("{bad}, {paws}, {challenges}, {tshark}")),
+            Cell::text(if row.failures.is_empty() { "ok" } else { "FAILED" }),
+        ]
+    });
+    Table { caption: String::new(), columns, rows: rows.collect() }
+}
+
+fn failures(results: &Results) -> Vec<String> {
+    let of_row = |row: &RowEntry| {
+        let name = format!("{}, {}", row.case, row.end());
+        let failures = row.failures.iter().map(move |failure| format!("{name}: {failure}"));
+        failures.collect::<Vec<_>>()
+    };
+    results.rows.iter().flat_map(of_row).collect()
+}
+
+fn cases(results: &Results) -> Table {
+    let columns = vec![Column::words("case"), Column::words("what"), Column::words("path")];
+    let mut seen = Vec::new();
+    let mut rows = Vec::new();
+    for row in &results.rows {
+        if !seen.contains(&row.case) {
+            seen.push(row.case);
+            rows.push(vec![Cell::text(row.case), Cell::text(row.about), Cell::text(row.path)]);
+        }
+    }
+    Table { caption: String::new(), columns, rows }
+}
+
+fn paths(results: &Results) -> Table {
+    let columns = vec![
+        Column::words("case"),
+        Column::words("we are"),
+        Column::numbers("packets", ""),
+        Column::numbers("lost", "%"),
+        Column::numbers("overtaken", "%"),
+        Column::numbers("doubled", "%"),
+        Column::words("our timeouts, recoveries"),
+        Column::numbers("our probes", ""),
+        Column::words("our ECN cuts, marks to the kernel"),
+    ];
+    let rows = results.rows.iter().map(|row| {
+        let sent = row.packets + row.packets_lost - row.packets_doubled;
+        let share = |count: u64| Cell::number(Some(100.0 * count as f64 / sent.max(1) as f64), 1);
+        let marked = row.sum(&["IpExtInCEPkts", "Ip6InCEPkts"]);
+        vec![
+            Cell::text(row.case),
+            Cell::text(row.end()),
+            Cell::Count(row.packets),
+            share(row.packets_lost),
+            share(row.packets_overtaken),
+            share(row.packets_doubled),
+            Cell::text(format!("{}, {}", row.our_timeouts, row.our_fast_recoveries)),
+            Cell::Count(row.our_window_probes),
+            Cell::text(format!("{}, {marked}", row.our_ecn_reductions)),
+        ]
+    });
+    Table { caption: String::new(), columns, rows: rows.collect() }
+}
+
+/// The kernel's TCP counters and what ss said, one block for each row; left out on a terminal.
+fn counted(results: &Results) -> Section {
+    let mut section = Section::new("What the kernel counted");
+    for row in &results.rows {
+        let tcp = row.kernel.iter().filter(|(name, _)| name.starts_with("Tcp"));
+        let counters: Vec<_> = tcp.map(|(name, value)| format!("{name} {value}")).collect();
+        let mut text = counters.join("\n");
+        if !row.ss.is_empty() {
+            text.push_str(&format!("\n\nss -tin, before the kernel's end closed:\n{}", row.ss));
+        }
+        section.blocks.push(Block::Code {
+            caption: format!("{}, {}", row.case, row.end()),
+            text,
+            shown: Shown::Folded,
+        });
+    }
+    section
+}

@@ -1,0 +1,73 @@
+//! What the driver learns from events: which packets died or were doubled on the path, and how often
+//! our endpoints did what; whoever wants every event may listen.
+
+use ackord_events::{CwndReason, Event, RecoveryKind, SegmentKind, Sink};
+use ackord_units::Time;
+
+/// Told every event of a run, with its instant since the start.
+pub type Observer = Box<dyn FnMut(Time, &Event<'_>)>;
+
+/// How often things happened at our endpoints and on the path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventCounts {
+    /// Fast recoveries entered.
+    pub fast_recoveries: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Probes of a closed window.
+    pub window_probes: u64,
+    /// Reductions of cwnd because marks came back.
+    pub ecn_reductions: u64,
+    /// Resets our connections sent; those that answer segments for nobody are not among them.
+    pub resets: u64,
+    /// Packets the path doubled.
+    pub packets_doubled: u64,
+}
+
+/// What the path has done to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    Died,
+    Doubled,
+}
+
+/// The driver's sink.
+#[derive(Default)]
+pub(crate) struct Watch {
+    /// Tags of packets that died or were doubled, in order, so that their bytes are forgotten or
+    /// kept for another.
+    pub(crate) turns: Vec<(u64, Turn)>,
+    pub(crate) counts: EventCounts,
+    observer: Option<Observer>,
+}
+
+impl Watch {
+    /// Tells `observer` too.
+    pub(crate) fn new(observer: Option<Observer>) -> Watch {
+        Watch { observer, ..Watch::default() }
+    }
+}
+
+impl Sink for Watch {
+    fn emit(&mut self, at: Time, event: Event<'_>) {
+        let counts = &mut self.counts;
+        match event {
+            Event::PacketDropped { packet, .. } => self.turns.push((packet.tag, Turn::Died)),
+            Event::PacketDuplicated { packet, .. } => {
+                self.turns.push((packet.tag, Turn::Doubled));
+                counts.packets_doubled += 1;
+            }
+            Event::RecoveryEntered { kind: RecoveryKind::Fast, .. } => {
+                counts.fast_recoveries += 1;
+            }
+            Event::RetransmissionTimeout { .. } => counts.timeouts += 1,
+            Event::SegmentSent { kind: SegmentKind::WindowProbe, .. } => counts.window_probes += 1,
+            Event::SegmentSent { kind: SegmentKind::Reset, .. } => counts.resets += 1,
+            Event::CwndChanged { reason: CwndReason::Ecn, .. } => counts.ecn_reductions += 1,
+            _ => {}
+        }
+        if let Some(observer) = &mut self.observer {
+            observer(at, &event);
+        }
+    }
+}
