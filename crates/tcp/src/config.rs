@@ -6,6 +6,7 @@ use crate::connection::{AnswerLimit, Keepalive, MissingTimestamps, RepeatedSyn, 
 use crate::ecn::EcnUse;
 use crate::loss::LossDetector;
 use crate::nagle::Nagle;
+use crate::receiver::BufferTuning;
 use crate::recovery::Recovery;
 use crate::registry;
 use crate::rtt::RtoBounds;
@@ -32,8 +33,16 @@ pub struct Config {
     pub max_window_segments: Option<u64>,
     /// What the receiver can hold.
     pub receive_buffer: Bytes,
+    /// Whether it begins with less and grows with what the application reads.
+    pub receive_buffer_tuning: BufferTuning,
+    /// What it can hold at first then.
+    pub receive_buffer_initial: Bytes,
     /// What may be written and not yet acknowledged.
     pub send_buffer: Bytes,
+    /// Whether that begins with less and grows with cwnd.
+    pub send_buffer_tuning: BufferTuning,
+    /// What it is at first then.
+    pub send_buffer_initial: Bytes,
     /// Options to offer.
     pub offers: Offers,
     /// Whether congestion is notified explicitly (RFC 3168).
@@ -166,7 +175,11 @@ impl Config {
             syn_losses_tolerated: knobs.times("syn_losses_tolerated"),
             max_window_segments: knobs.optional_count("max_window"),
             receive_buffer: knobs.bytes("receive_buffer"),
+            receive_buffer_tuning: knobs.word("receive_buffer_tuning"),
+            receive_buffer_initial: knobs.bytes("receive_buffer_initial"),
             send_buffer: knobs.bytes("send_buffer"),
+            send_buffer_tuning: knobs.word("send_buffer_tuning"),
+            send_buffer_initial: knobs.bytes("send_buffer_initial"),
             offers: Offers {
                 sack: knobs.word("sack"),
                 dsack: knobs.word("dsack"),

@@ -42,6 +42,7 @@ pub use connection::{
     MissingTimestamps, Repair, RepeatedSyn, Snapshot, Stats, TimeWaitResets, reset_for,
 };
 pub use ecn::{EcnUse, MarkSeen, Outbound};
+pub use receiver::BufferTuning;
 pub use rtt::{RtoBounds, RttEstimator, Variance, Window};
 pub use sender::{
     ClosedWindow, CwndUse, DuplicateReports, FrtoUse, IdleRestart, InitialWindowBound, Pacing,

@@ -21,7 +21,12 @@ fn linux(more: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static s
     let profile = registry::profile("linux").expect("listed");
     let settings = profile.settings.iter().map(|setting| (setting.key, setting.value));
     let mut settings: Vec<_> = settings.filter(|(key, _)| *key != "timestamps").collect();
-    settings.extend_from_slice(&[("timestamps", "off"), ("nagle", "off")]);
+    settings.extend_from_slice(&[
+        ("timestamps", "off"),
+        ("nagle", "off"),
+        // The script sets SO_SNDBUF, which then stays as it is.
+        ("send_buffer_tuning", "off"),
+    ]);
     settings.extend_from_slice(more);
     settings
 }

@@ -14,7 +14,8 @@ fn linux(written: u32) -> Sender {
     let profile = registry::profile("linux").expect("listed");
     let settings = profile.settings.iter().map(|setting| (setting.key, setting.value));
     let mut settings: Vec<_> = settings.filter(|(key, _)| *key != "timestamps").collect();
-    settings.push(("nagle", "off"));
+    // The script sets SO_SNDBUF, which then stays as it is.
+    settings.extend([("nagle", "off"), ("send_buffer_tuning", "off")]);
     Sender::of(&settings, written)
 }
 

@@ -2,6 +2,11 @@
 //! acknowledgment that is owed.
 
 mod reassembly;
+mod right_sizing;
+mod round_trip;
+
+pub use right_sizing::BufferTuning;
+pub(crate) use round_trip::ReceiverRtt;
 
 use crate::ack::{
     AckDecision, AckOnRead, AckPolicy, Arrival, Carrier, Opening, Order, Push, Reading,
@@ -14,6 +19,7 @@ use crate::ts_clock::TimestampEcho;
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{SackBlock, SackBlocks};
 use reassembly::Reassembly;
+use right_sizing::{Flow, RightSizing};
 
 /// The acknowledgment the receiver owes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +41,10 @@ pub(crate) struct Receiver {
     read: u64,
     /// The same when a window was last announced.
     read_at_announcement: u64,
+    /// What the buffer holds at present.
     buffer: Bytes,
+    /// How it grows, where it does.
+    sizing: Option<Box<RightSizing>>,
     /// Our window scale shift.
     pub(crate) scale: u8,
     /// Right edge announced last; it never moves left (RFC 9293 §3.8.6).
@@ -86,7 +95,12 @@ impl Receiver {
             offset: 0,
             read: 0,
             read_at_announcement: 0,
-            buffer: config.receive_buffer,
+            buffer: match config.receive_buffer_tuning {
+                BufferTuning::Off => config.receive_buffer,
+                BufferTuning::On => config.receive_buffer_initial.min(config.receive_buffer),
+            },
+            sizing: (config.receive_buffer_tuning == BufferTuning::On)
+                .then(|| Box::new(RightSizing::new(config.receive_buffer, config.mss))),
             scale: 0,
             advertised_edge: Seq(0),
             ahead: Reassembly::default(),
@@ -106,6 +120,9 @@ impl Receiver {
     /// The peer's SYN came.
     pub(crate) fn synchronize(&mut self, now: Time, irs: Seq, opening: &Opening) {
         self.policy.on_open(now, opening);
+        if let Some(sizing) = &mut self.sizing {
+            sizing.open(now);
+        }
         self.irs = irs;
         self.rcv_nxt = irs + 1;
         self.advertised_edge = self.rcv_nxt;
@@ -266,12 +283,25 @@ impl Receiver {
             (_, true, true) if had_gap => Order::FillsGap,
             (_, true, true) => Order::InOrder,
         };
+        if delivered > 0 && self.sizing.is_some() {
+            self.size(now, &data, order, rtt);
+        }
         self.owe(now, &self.arrival(&data, order, rtt));
         if (seq + payload).after(edge) {
             // The peer is to know at once that not all of it was taken.
             self.owed = Owed::Now;
         }
         Accepted { delivered: Bytes(u64::from(delivered)) }
+    }
+
+    /// Lets the buffer grow with what is read.
+    #[inline(never)]
+    fn size(&mut self, now: Time, data: &Data, order: Order, rtt: &RttEstimator) {
+        let arrival = self.arrival(data, order, rtt);
+        let flow = Flow { received: self.offset, read: self.read, buffer: self.buffer };
+        if let Some(sizing) = &mut self.sizing {
+            self.buffer = sizing.on_data(now, &arrival, flow);
+        }
     }
 
     /// Data that the sequence check refused for its age: the policy hears of it, and the

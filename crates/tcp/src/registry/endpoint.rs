@@ -63,6 +63,36 @@ pub static ENDPOINT: Mechanism = Mechanism {
             source: "RFC 9293 §3.9.1.2",
         },
         Knob {
+            name: "receive_buffer_tuning",
+            kind: ON_OFF,
+            default: "off",
+            doc: "Whether the receive buffer begins at receive_buffer_initial and grows to \
+                  receive_buffer, by twice what the application reads in a round trip",
+            source: "Weigle and Feng 2001; Linux's tcp_moderate_rcvbuf",
+        },
+        Knob {
+            name: "receive_buffer_initial",
+            kind: KnobKind::Bytes { min: Bytes(1_000), max: Bytes(1_073_725_440) },
+            default: "64 KiB",
+            doc: "What a receive buffer that tunes itself holds at first, in octets of data",
+            source: "Linux's tcp_rmem[1] of 131072 octets announces 65535 at first",
+        },
+        Knob {
+            name: "send_buffer_tuning",
+            kind: ON_OFF,
+            default: "off",
+            doc: "Whether the send buffer begins at send_buffer_initial and grows to send_buffer, \
+                  to twice cwnd",
+            source: "Linux's tcp_sndbuf_expand; tcp_wmem in its ip-sysctl documentation",
+        },
+        Knob {
+            name: "send_buffer_initial",
+            kind: KnobKind::Bytes { min: Bytes(1_000), max: Bytes(1_073_725_440) },
+            default: "16 KiB",
+            doc: "What a send buffer that tunes itself holds at first",
+            source: "Linux's tcp_wmem[1]",
+        },
+        Knob {
             name: "sack",
             kind: ON_OFF,
             default: "on",

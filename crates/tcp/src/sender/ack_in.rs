@@ -68,6 +68,7 @@ impl Sender {
         if let Some(duplicate) = dsack {
             self.on_dsack(trace, duplicate);
         }
+        self.grow_send_buffer();
         self.look_for_overdue(trace);
         if self.tail.is_some() {
             self.look_at_probe(trace, ack, Seen { snd_una_before, dsack });

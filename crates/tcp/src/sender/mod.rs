@@ -61,6 +61,7 @@ use crate::config::Config;
 use crate::congestion::{CongestionControl, Established, SelectiveAcks};
 use crate::loss::{Heeds, LossDetector};
 use crate::nagle::Nagle;
+use crate::receiver::BufferTuning;
 use crate::recovery::{Flight, Recovery};
 use crate::rtt::{RttEstimator, Window};
 use crate::trace::Trace;
@@ -158,6 +159,8 @@ pub(crate) struct Sender {
     /// Stream offset up to which the application has written.
     pub(crate) written: u64,
     send_buffer: Bytes,
+    /// What it may grow to.
+    most_send_buffer: Bytes,
     pub(crate) fin: FinProgress,
     /// The peer's window and the segments it came from (RFC 9293 §3.3.1).
     pub(crate) snd_wnd: u32,
@@ -261,7 +264,11 @@ impl Sender {
             una_offset: 0,
             nxt_offset: 0,
             written: 0,
-            send_buffer: config.send_buffer,
+            send_buffer: match config.send_buffer_tuning {
+                BufferTuning::Off => config.send_buffer,
+                BufferTuning::On => config.send_buffer_initial.min(config.send_buffer),
+            },
+            most_send_buffer: config.send_buffer,
             fin: FinProgress::Open,
             snd_wnd: 0,
             max_snd_wnd: 0,
@@ -344,6 +351,17 @@ impl Sender {
             self.board.keep_time_order(by_time.judged());
         }
         self.tell_window(trace, CwndReason::Initial);
+        self.grow_send_buffer();
+    }
+
+    /// Room for what is in flight and for as much that replaces it (Linux's tcp_sndbuf_expand). It
+    /// does not shrink.
+    #[inline]
+    pub(super) fn grow_send_buffer(&mut self) {
+        if self.send_buffer < self.most_send_buffer {
+            let wanted = (self.congestion.cwnd() * 2).min(self.most_send_buffer);
+            self.send_buffer = self.send_buffer.max(wanted);
+        }
     }
 
     /// Whether both ends speak SACK, and the clock of the timestamps if they use them.

@@ -38,6 +38,6 @@ impl Sender {
 
     /// As much may be written and not yet acknowledged.
     pub(crate) fn set_send_buffer(&mut self, bytes: Bytes) {
-        self.send_buffer = bytes;
+        (self.send_buffer, self.most_send_buffer) = (bytes, bytes);
     }
 }

@@ -2,11 +2,13 @@
 //! acknowledgments leave at once.
 //!
 //! The connection's own window does not follow this model: only the timing of acknowledgments does.
+//! Its buffer grows by the same rule where that is asked for (`receiver/right_sizing.rs`).
 //!
 //! Not modelled: memory pressure, and the share of the buffer that packet headers take, which
 //! depends on the network card; it is held at that of 1460 octets in a buffer of 2304.
 
 use super::super::{Arrival, Order};
+use crate::receiver::ReceiverRtt;
 use ackord_units::{Bytes, Span, Time};
 
 /// What a buffer of tcp_rmem[1] = 131072 octets holds of full-sized segments.
@@ -100,7 +102,7 @@ impl WindowModel {
 
     /// The receiver's own estimate of the round-trip time.
     pub(super) fn rtt(&self) -> Option<Span> {
-        self.rtt.estimate
+        self.rtt.estimate()
     }
 
     /// Whether an acknowledgment sent now would offer no less than the last one.
@@ -138,7 +140,7 @@ impl WindowModel {
     /// tcp_rcv_space_adjust: twice what was read in a round trip, and room for it to grow on as
     /// it has grown.
     fn tune(&mut self, now: Time, arrival: &Arrival<'_>) {
-        let Some(rtt) = self.rtt.estimate else { return };
+        let Some(rtt) = self.rtt.estimate() else { return };
         if now.saturating_since(self.tuning.since) < rtt {
             return;
         }
@@ -154,42 +156,5 @@ impl WindowModel {
         }
         self.tuning.since = now;
         self.tuning.read = read;
-    }
-}
-
-/// The receiver's own estimate of the round-trip time (rcv_rtt_est).
-#[derive(Clone, Copy, Debug, Default)]
-struct ReceiverRtt {
-    estimate: Option<Span>,
-    last_echo: u32,
-    /// When the window under way began, and the octet that ends it.
-    window: Option<(Time, u64)>,
-}
-
-impl ReceiverRtt {
-    fn on_data(&mut self, now: Time, arrival: &Arrival<'_>, received: u64, offered: Bytes) {
-        match arrival.echo {
-            Some(echo) if echo.value != self.last_echo => {
-                self.last_echo = echo.value;
-                if let Some(sample) = echo.rtt(now) {
-                    self.estimate =
-                        Some(self.estimate.map_or(sample, |old| (old * 7 + sample) / 8));
-                }
-            }
-            Some(_) => {}
-            // Without timestamps, the time in which a whole window arrives; the least of them.
-            None => self.on_window(now, received, offered),
-        }
-    }
-
-    fn on_window(&mut self, now: Time, received: u64, offered: Bytes) {
-        if let Some((began, end)) = self.window {
-            if received < end {
-                return;
-            }
-            let sample = now.saturating_since(began);
-            self.estimate = Some(self.estimate.map_or(sample, |least| least.min(sample)));
-        }
-        self.window = Some((now, received + offered.get()));
     }
 }

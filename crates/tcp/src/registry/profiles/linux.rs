@@ -49,8 +49,17 @@ pub(super) const LINUX: Profile = Profile {
         set(
             "receive_buffer",
             "4 MiB",
-            "not the kernel's: net.ipv4.tcp_rmem = 4096 131072 33554432, tuned as a connection runs",
+            "not the kernel's: net.ipv4.tcp_rmem = 4096 131072 33554432 counts packets, not data",
         ),
+        set("receive_buffer_tuning", "on", "net.ipv4.tcp_moderate_rcvbuf = 1"),
+        set(
+            "receive_buffer_initial",
+            "83000 B",
+            "what 131072 octets (tcp_rmem[1]) hold of full segments; measured, see \
+             docs/linux-receiver.md",
+        ),
+        set("send_buffer_tuning", "on", "tcp_sndbuf_expand, as SO_SNDBUF was not set"),
+        set("send_buffer_initial", "16 KiB", "net.ipv4.tcp_wmem = 4096 16384 4194304"),
         set("send_buffer", "4 MiB", "the largest of net.ipv4.tcp_wmem = 4096 16384 4194304"),
         set("syn_losses_tolerated", "1", "measured on Linux 6.18, see docs/linux-sender.md"),
         set("sack", "on", "net.ipv4.tcp_sack = 1"),
