@@ -148,7 +148,7 @@ impl RttEstimator {
     }
 
     /// The first sample of data sent after a spurious timeout: the estimate begins anew with it, and
-    /// with no less than what was known before that timeout (RFC 4015 §3.2 step 11).
+    /// with no less than what was known before that timeout (RFC 4015 §3 step 11).
     pub(crate) fn on_late_sample(&mut self, rtt: Span, srtt: Span, rttvar: Span, window: Window) {
         self.backoff = 0;
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));

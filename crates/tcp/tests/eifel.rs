@@ -13,7 +13,7 @@ fn after_a_timeout() -> Sender {
     sender
 }
 
-/// RFC 4015 §3.2: new data goes on from what is outstanding and was acknowledged, and the timer
+/// RFC 4015 §3: new data goes on from what is outstanding and was acknowledged, and the timer
 /// learns from the first sample of data sent after the timeout.
 #[test]
 fn a_late_original_continues_with_new_data_and_a_longer_timer() {

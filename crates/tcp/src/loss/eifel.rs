@@ -41,7 +41,7 @@ impl LossDetector for Eifel {
     fn on_spurious(&mut self, _now: Time, spurious: &Spurious) -> Option<Undo> {
         let believed = spurious.evidence == SpuriousEvidence::Timestamps
             && is_an_originals(&spurious.aside)
-            // RFC 4015 §3.2 step 9: what the loss took, the mark asks for.
+            // RFC 4015 §3 step 9: what the loss took, the mark asks for.
             && spurious.aside.mark == MarkEchoed::No;
         believed.then_some(match spurious.repair {
             RecoveryKind::Fast => Undo::Restore,
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(eifel.on_duplicate_ack(ms(0), &doubt(3, 0)), LossVerdict::Lost, "still three");
     }
 
-    /// RFC 3522 §3.2 step 5, and RFC 4015 §3.2 step 9.
+    /// RFC 3522 §3.2 step 5, and RFC 4015 §3 step 9.
     #[test]
     fn an_acknowledgment_that_a_duplicate_may_have_drawn_is_no_proof() {
         let undoes = |change: fn(&mut Aside)| {

@@ -80,7 +80,7 @@ pub enum Undo {
     /// As [`Undo::Restore`], but cwnd grows back to where it was by slow start instead of at once,
     /// from FlightSize and a segment.
     SlowStartBack,
-    /// As RFC 4015 §3.2 answers a spurious timeout: cwnd grows back to where it was from FlightSize
+    /// As RFC 4015 §3 answers a spurious timeout: cwnd grows back to where it was from FlightSize
     /// and what was acknowledged, the initial window at most, with ssthresh = pipe_prev, and the
     /// retransmission timer becomes more conservative.
     EifelResponse,

@@ -226,7 +226,7 @@ pub static ENDPOINT: Mechanism = Mechanism {
             default: "off",
             doc: "Whether the acknowledgment that shows a repair to be spurious lets cwnd grow too, \
                   by what it covers, once cwnd is given back",
-            source: "RFC 4015 §3.2 says nothing of it; on is Linux's",
+            source: "RFC 4015 §3 says nothing of it; on is Linux's",
         },
         Knob {
             name: "shrunk_window",

@@ -15,7 +15,7 @@ pub(super) struct Timed {
     sent_at: Time,
 }
 
-/// What a spurious timeout leaves to be done (RFC 4015 §3.2 step 11).
+/// What a spurious timeout leaves to be done (RFC 4015 §3 step 11).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Conservative {
     /// Samples of data beyond this count.

@@ -324,13 +324,13 @@ impl Sender {
     }
 
     /// cwnd and ssthresh from which the window of before comes back by slow start: FlightSize and
-    /// `more`, with pipe_prev of RFC 4015 §3.2 step 1 for ssthresh.
+    /// `more`, with pipe_prev of RFC 4015 §3 step 0 for ssthresh.
     fn slow_start_back(&self, taken: &Taken, more: Bytes) -> (Bytes, Bytes) {
         let restart = (self.flight_size() + more).min(taken.cwnd);
         (self.congestion.cwnd().max(restart), taken.flight_size.max(taken.ssthresh))
     }
 
-    /// RFC 4015 §3.2 step 11: the timer waits for a sample of data that was not sent when it struck
+    /// RFC 4015 §3 step 11: the timer waits for a sample of data that was not sent when it struck
     /// too soon.
     fn be_more_conservative(&mut self, taken: &Taken) {
         let granularity = self.rtt.granularity();
@@ -359,7 +359,7 @@ impl Sender {
         let (cwnd, ssthresh) = match (undo, taken) {
             (Undo::Restore, Some(taken)) => (cwnd_now.max(taken.cwnd), taken.ssthresh),
             (Undo::SlowStartBack, Some(taken)) => self.slow_start_back(&taken, self.smss),
-            // RFC 4015 §3.2 step 9.
+            // RFC 4015 §3 step 9.
             (Undo::EifelResponse, Some(taken)) => {
                 let initial_window = self.smss * self.initial_window_segments;
                 let acked = taken.filled.map_or(Bytes::ZERO, |filled| filled.acked);
