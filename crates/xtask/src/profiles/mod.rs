@@ -17,7 +17,7 @@ mod rows;
 use crate::ledger::Evidence;
 use crate::workspace::Workspace;
 use crate::{CannotCheck, Findings};
-use ackord_tcp::registry::PROFILES;
+use ackord_tcp::registry::{PROFILES, Profile};
 pub(crate) use held::FILE;
 use held::{DEFAULT, Held};
 pub(crate) use page::page;
@@ -38,6 +38,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Findings, CannotCheck> {
     let mut known = BTreeSet::new();
     let mut missing = Vec::new();
     for profile in PROFILES {
+        findings.errors.extend(doubled(profile));
         let rows = rows(profile);
         known.extend(rows.iter().map(|row| (profile.name, row.key.clone())));
         known.extend(rows.iter().map(|row| (DEFAULT, row.key.clone())));
@@ -66,6 +67,18 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Findings, CannotCheck> {
             .extend(complaints.map(|complaint| format!("{FILE}: [{profile}] {key}: {complaint}")));
     }
     Ok(findings)
+}
+
+/// Keys that a profile says twice.
+fn doubled(profile: &Profile) -> impl Iterator<Item = String> {
+    let Profile { name, settings, .. } = *profile;
+    let mut keys: Vec<&str> = settings.iter().map(|setting| setting.key).collect();
+    keys.sort_unstable();
+    let twice: Vec<&str> =
+        keys.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+    twice.into_iter().map(move |key| {
+        format!("profile {name} says `{key}` twice: crates/tcp/src/registry/profiles/{name}.rs")
+    })
 }
 
 /// What is to be written where a profile leaves a knob to the registry's default. `rfc` is what the

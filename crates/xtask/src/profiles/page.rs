@@ -16,7 +16,8 @@ pub(crate) fn page(file: &str, ledgers: &[Ledger]) -> Result<String, String> {
          [crates/tcp/specs/profiles.toml](../crates/tcp/specs/profiles.toml), which names the tests. \
          `make check`\nrefuses a knob without a source or without a test that exists. A value that \
          is not said is none:\nthe mechanism works it out.\n\n\
-         `ackord list profiles` prints values and sources.\n\n",
+         Answers of a stock kernel: [linux-profile.md](linux-profile.md). `ackord list profiles` prints \
+         values\nand sources.\n\n",
     );
     let profiles: Vec<(&Profile, Vec<Row>)> =
         PROFILES.iter().map(|profile| (profile, rows(profile))).collect();

@@ -40,11 +40,6 @@ pub(super) const LINUX: Profile = Profile {
         set("nagle", "minshall", "Minshall's variant, Linux since 2.2"),
         set("initial_window", "10", "RFC 6928; Linux since 2.6.39"),
         set("initial_window_bound", "none", "TCP_INIT_CWND = 10 segments of any size; measured"),
-        set(
-            "syn_losses_tolerated",
-            "1",
-            "tcp_init_transfer: one repeated SYN is forgiven; measured",
-        ),
         set("mss", "1460 B", "the SYN over an MTU of 1500 octets"),
         set(
             "receive_buffer",
