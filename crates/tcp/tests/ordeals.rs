@@ -8,7 +8,7 @@ mod ordeal;
 use ackord_tcp::registry::{self, PROFILES};
 use ordeal::case::{Make, NO_KNOB};
 use ordeal::op::{HONEST, KINDS};
-use ordeal::{Case, Outcome, run, run_told};
+use ordeal::{Case, Outcome, run, run_told, siege};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
@@ -208,6 +208,39 @@ fn any_bytes_are_a_case() {
     let bytes = prop::collection::vec(any::<u8>(), 0..400);
     endure(&mut total, cases(300), 30_000, bytes);
     total.tell("any bytes");
+}
+
+/// One endpoint of every registered kind, in every state, against an attacker who knows its numbers.
+#[test]
+fn no_attacker_leads_an_end_astray() {
+    let op = (0u8..16, any::<u8>(), any::<u16>())
+        .prop_map(|(kind, a, b)| [kind, a, b as u8, (b >> 8) as u8]);
+    let bytes = (any::<[u8; 4]>(), any_make(), prop::collection::vec(op, 1..80)).prop_map(
+        |(head, make, ops)| {
+            let mut bytes = head.to_vec();
+            make.push_to(&mut bytes);
+            bytes.extend(ops.iter().flatten());
+            bytes
+        },
+    );
+    let sum = std::cell::RefCell::new((0, 0, 0, 0u16));
+    let result = runner(cases(1_500), 40_000).run(&bytes, |bytes| {
+        let outcome = siege::run(&bytes).map_err(|broken| {
+            TestCaseError::fail(format!("{broken}: {}", Case::of(&bytes).hex()))
+        })?;
+        let mut sum = sum.borrow_mut();
+        sum.0 += 1;
+        sum.1 += outcome.injected;
+        sum.2 += outcome.answered;
+        sum.3 |= outcome.states;
+        Ok(())
+    });
+    if let Err(TestError::Fail(reason, _)) = result {
+        panic!("{reason}");
+    }
+    let (cases, injected, answered, states) = sum.into_inner();
+    println!("sieges: {cases} cases, {injected} segments injected, {answered} sent, {states:#b}");
+    assert_eq!(states.count_ones(), 11, "segments arrived in every state: {states:#b}");
 }
 
 /// What happens in a case, packet by packet: `cargo test -p ackord-tcp --test ordeals tell -- \

@@ -73,7 +73,8 @@ impl Make {
         make
     }
 
-    fn of(bytes: &[u8]) -> Make {
+    /// The endpoint that up to twelve octets stand for.
+    pub fn of(bytes: &[u8]) -> Make {
         let at = |place: usize| bytes.get(place).copied().unwrap_or(0);
         Make {
             profile: at(0),
@@ -82,7 +83,8 @@ impl Make {
         }
     }
 
-    fn push_to(&self, bytes: &mut Vec<u8>) {
+    /// Appends those octets.
+    pub fn push_to(&self, bytes: &mut Vec<u8>) {
         bytes.push(self.profile);
         bytes.extend(self.choices);
         bytes.extend(self.knobs.iter().flat_map(|&(which, value)| [which, value]));

@@ -17,6 +17,7 @@
 //! | `states.rs` | which state may follow which |
 //! | `drive.rs` | the run |
 //! | `forge.rs` | segments of an attacker who knows the sequence numbers |
+//! | `siege.rs` | one endpoint that hears nobody but that attacker |
 //!
 //! `crates/tcp/tests/ordeals.rs` draws cases with proptest; the targets in `fuzz/` take theirs from
 //! libFuzzer. Both share these files.
@@ -36,6 +37,7 @@ mod ledger;
 pub mod op;
 mod promises;
 mod ranges;
+pub mod siege;
 mod states;
 
 pub use case::Case;

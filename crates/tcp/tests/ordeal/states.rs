@@ -26,6 +26,12 @@ pub fn reachable(from: TcpState, to: TcpState) -> bool {
     next.iter().any(|&state| state == to || state != Listen && reachable(state, to))
 }
 
+/// Whether both sequence numbers are agreed on, as RFC 9293 §3.4 has it: SYN-RECEIVED counts,
+/// since it knows both.
+pub fn synchronized(state: TcpState) -> bool {
+    !matches!(state, Listen | SynSent | Closed)
+}
+
 /// Its place in a list of all.
 pub fn number(state: TcpState) -> usize {
     ARROWS.iter().position(|(listed, _)| *listed == state).expect("all are listed")
