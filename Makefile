@@ -4,11 +4,12 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 RELEASE := $(TARGET)/release/ackord
 DIST := $(TARGET)/dist/ackord
 DEMO_OUT := out/demo
+SECONDS_EACH ?= 60
 # Where rustup puts cargo, in case the shell does not know yet.
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check audit bench bench-peers ns2-band ns3-band generated fmt
+.PHONY: help demo test check fuzz audit bench bench-peers ns2-band ns3-band generated fmt
 
 help: ## list these commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -33,6 +34,11 @@ check: ## what a change must pass besides the tests: format, lints, layers, size
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
 	cargo run --quiet --package ackord-xtask -- layers sizes names docs ledger profiles generated
 	cargo deny --log-level error check licenses bans sources
+
+fuzz: ## look for inputs that break something (SECONDS_EACH=60; TARGETS="pair packet")
+	@scripts/install.sh build
+	@scripts/install.sh fuzz
+	@scripts/fuzz.sh $(SECONDS_EACH) $(TARGETS)
 
 audit: ## known vulnerabilities in dependencies (fetches a database from the network)
 	@scripts/install.sh check

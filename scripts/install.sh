@@ -1,11 +1,12 @@
 #!/bin/sh
 # Installs what is missing for a purpose, and nothing else. Quick when all is there.
 #
-# Usage: scripts/install.sh build|test|check|bench-peers
+# Usage: scripts/install.sh build|test|check|fuzz|bench-peers
 #
 # build        a Rust toolchain and a linker: without them it fails
 # test         tools that some tests use; without them those tests say SKIPPED
 # check        cargo-deny
+# fuzz         cargo-fuzz and a C++ compiler
 # bench-peers  ns-2, ns-3 and a C++ compiler: without them it fails
 #
 # Works as root or with sudo. Where neither is at hand it says what to install.
@@ -62,6 +63,16 @@ need_rust() {
     }
 }
 
+need_fuzz() {
+    need c++ g++
+    install_missing || return 1
+    missing=""
+    if ! cargo fuzz --version >/dev/null 2>&1; then
+        echo "install: cargo-fuzz (compiles for a minute or two, once)" >&2
+        cargo install --quiet cargo-fuzz --version =0.13.2 --locked
+    fi
+}
+
 case $purpose in
 build)
     need_rust
@@ -77,6 +88,8 @@ test)
     need python3 python3
     need ns ns2
     install_missing || echo "install: tests that need these tools will say SKIPPED" >&2
+    missing=""
+    need_fuzz || echo "install: fuzzing will say SKIPPED" >&2
     ;;
 check)
     need_rust
@@ -87,6 +100,10 @@ check)
         cargo install --quiet cargo-deny --version =0.20.2 --locked
     fi
     ;;
+fuzz)
+    need_rust
+    need_fuzz
+    ;;
 bench-peers)
     need python3 python3
     need g++ g++
@@ -96,7 +113,7 @@ bench-peers)
     install_missing
     ;;
 *)
-    echo "usage: $0 build|test|check|bench-peers" >&2
+    echo "usage: $0 build|test|check|fuzz|bench-peers" >&2
     exit 2
     ;;
 esac

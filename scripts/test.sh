@@ -16,6 +16,10 @@ mkdir -p "$(dirname "$log")"
     '^(error|warning)|^ +--> |Running |Doc-tests |^test result|\.\.\. FAILED'
 status=$(cat "$log.status")
 
+# Every corpus, and a few seconds of what libFuzzer makes of it.
+scripts/fuzz.sh 10 >"$log.fuzz" 2>&1 || status=1
+cat "$log.fuzz" && cat "$log.fuzz" >>"$log"
+
 skipped=$(grep -E '^SKIPPED ' "$log" | sort -u)
 if [ -n "$skipped" ]; then
     printf '\nNot run on this machine:\n%s\n' "$skipped"
@@ -29,6 +33,7 @@ if [ "$status" -eq 0 ]; then
     echo "all $passed tests passed; what they printed: $log"
 else
     sed -n '/^failures:/,/^test result/p' "$log"
+    grep '^fuzz: .*FAILED' "$log"
     echo "FAILED; what the tests printed: $log"
 fi
 exit "$status"

@@ -17,24 +17,28 @@ pub enum Style {
 
 /// What goes before an override in its error.
 const SET: &str = "--set ";
+/// More errors than these are counted, not shown: a file of another kind has one on every line.
+const MOST_SHOWN: usize = 100;
 /// More names than this help nobody.
 const MOST_NAMES: usize = 16;
 
 impl Errors {
-    /// Every error, each with its place, and how many there are.
+    /// The first hundred errors, each with its place, and how many there are.
     pub fn render(&self, style: Style) -> String {
         let renderer = match style {
             Style::Plain => Renderer::plain(),
             Style::Coloured => Renderer::styled(),
         };
         let mut text = String::new();
-        for problem in &self.problems {
+        for problem in self.problems.iter().take(MOST_SHOWN) {
             text.push_str(&renderer.render(&[self.group(problem)]));
             text.push_str("\n\n");
         }
         let count = self.problems.len();
         let noun = if count == 1 { "error" } else { "errors" };
-        text.push_str(&format!("{}: {count} {noun}\n", visible(&self.file)));
+        let hidden = count.saturating_sub(MOST_SHOWN);
+        let more = if hidden > 0 { format!(", {hidden} of them not shown") } else { String::new() };
+        text.push_str(&format!("{}: {count} {noun}{more}\n", visible(&self.file)));
         text
     }
 

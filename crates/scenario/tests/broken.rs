@@ -99,3 +99,14 @@ fn without_colours(text: &str) -> String {
     }
     plain + rest
 }
+
+/// A file of another kind, a trace say, has an error on every line: found by fuzzing, as seconds
+/// spent on thousands of them.
+#[test]
+fn of_thousands_of_errors_the_first_hundred_are_shown() {
+    let text = "17\n".repeat(7_000);
+    let errors = ackord_scenario::Scenario::from_toml(&text, "trace.toml").expect_err("no TOML");
+    let shown = errors.render(ackord_scenario::Style::Plain);
+    assert!(shown.ends_with("trace.toml: 7000 errors, 6900 of them not shown\n"), "{shown}");
+    assert_eq!(shown.matches("--> trace.toml").count(), 100);
+}
