@@ -41,9 +41,9 @@ impl Connection {
                 _ => self.refuse(trace, segment, reason),
             };
         }
-        if !self.receiver.acceptable(segment.seq, segment.seq_len())
-            && !self.is_bare_ack_at_edge(segment)
-        {
+        // What a reset carries says why it was sent, and takes no place (RFC 9293 §3.5.3).
+        let seq_len = if rst { 0 } else { segment.seq_len() };
+        if !self.receiver.acceptable(segment.seq, seq_len) && !self.is_bare_ack_at_edge(segment) {
             return self.on_unacceptable(trace, segment);
         }
         if rst {

@@ -82,6 +82,10 @@ impl Connection {
     }
 
     fn data_segment<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> Option<Outbound> {
+        if self.sender.fin == FinProgress::Queued && self.state == TcpState::Established {
+            // RFC 9293 §3.10.4: in any case, however long the FIN has to wait for its turn.
+            self.enter(trace, TcpState::FinWait1);
+        }
         self.sender.restart_if_idle(trace);
         let outgoing = self.sender.next_segment(trace.now, self.room())?;
         let Outgoing { seq, payload, fin, push, kind } = outgoing;
@@ -131,11 +135,8 @@ impl Connection {
 
     fn on_fin_sent<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         debug_assert_ne!(self.sender.fin, FinProgress::Open);
-        match self.state {
-            TcpState::Established => self.enter(trace, TcpState::FinWait1),
-            TcpState::CloseWait => self.enter(trace, TcpState::LastAck),
-            // Sent again.
-            _ => {}
+        if self.state == TcpState::CloseWait {
+            self.enter(trace, TcpState::LastAck);
         }
     }
 

@@ -345,10 +345,10 @@ pub static ENDPOINT: Mechanism = Mechanism {
         },
         Knob {
             name: "missing_timestamps",
-            kind: KnobKind::Choice(&["drop", "accept"]),
-            default: "drop",
+            kind: KnobKind::Choice(&["accept", "drop"]),
+            default: "accept",
             doc: "What becomes of a segment without a timestamp where both ends agreed on timestamps",
-            source: "RFC 7323 §3.2 (SHOULD drop); Linux accepts",
+            source: "RFC 7323 §3.2 (SHOULD drop); accept is Linux's",
         },
         Knob {
             name: "repeated_syn",

@@ -363,6 +363,10 @@ impl<'a> Drive<'a> {
         let before = self.end(to).connection.state();
         self.end(to).connection.handle_segment(now, &segment, ip.ecn, &mut NoSink);
         self.judge_state(to, before)?;
+        if self.end(to).connection.state() == TcpState::Listen {
+            // The handshake was taken back, and with it what was acknowledged.
+            self.ledgers[index(from)].acknowledged = 0;
+        }
         let received = self.end(to).connection.bytes_received();
         self.ledgers[index(from)].deliver(received, self.honest)?;
         let acked = self.end(to).connection.bytes_acked();
