@@ -15,8 +15,8 @@
 //!   whose call waits here, say), that call moves time by one event, and so on. Nothing hangs
 //!   that would end on a real machine.
 //! - Reading the clock moves nothing; but whoever does nothing else [`SPIN`] times in a row is waiting
-//!   for it, and from then on each reading moves it by a microsecond. packetdrill waits so for the
-//!   last 20 us before each event.
+//!   for it, and from then on the clock moves by a microsecond with every tenth reading. packetdrill
+//!   waits so for the last 20 us before each event.
 //!
 //! Before time moves, every other thread that knows the door has to rest: to wait here, or to sleep in
 //! its own code. So a thread whose `accept` has returned reads, writes and looks at the clock at the
@@ -24,7 +24,7 @@
 
 use crate::calls::{Answer, Call};
 use crate::setup::Setup;
-use crate::threads::{Place, Role, ThreadName, Threads};
+use crate::threads::{Place, Rest, Role, ThreadName, Threads};
 use crate::world::{Attempt, World};
 use ackord_units::{Span, Time};
 use nix::errno::Errno;
@@ -41,6 +41,9 @@ const RESTLESS: Duration = Duration::from_millis(250);
 const GLANCE: Duration = Duration::from_micros(50);
 /// Readings of the clock in a row that are a wait.
 const SPIN: u32 = 1_000;
+/// From then on as many readings move the clock by a microsecond: who has seen it come to where it
+/// was waited for reads the same time once more.
+const READINGS_IN_MICROSECOND: u32 = 10;
 /// Steps in a row that may pass without virtual time passing: no timer needs as many.
 const STALLED: u32 = 100_000;
 /// Nothing leaves later than this without anybody doing anything: the longest keepalive is shorter.
@@ -120,7 +123,7 @@ impl Door {
 
     /// A call that does not wait.
     pub(crate) fn now<T>(&self, role: Role, act: impl FnOnce(&mut World) -> T) -> T {
-        let mut inner = self.enter(role);
+        let mut inner = self.enter(role, Kind::Other);
         let answer = act(&mut inner.world);
         inner.settle();
         self.leave(inner);
@@ -133,8 +136,12 @@ impl Door {
         mut call: Call,
         limit: impl FnOnce(&World) -> Result<Limit, Errno>,
     ) -> Result<Answer, Errno> {
-        let drives = matches!(call, Call::Sleep | Call::Packet { .. });
-        let mut inner = self.enter(if drives { Role::Driver } else { Role::Application });
+        let (role, kind) = match call {
+            Call::Packet { .. } => (Role::Driver, Kind::Packet),
+            Call::Sleep => (Role::Driver, Kind::Other),
+            _ => (Role::Application, Kind::Other),
+        };
+        let mut inner = self.enter(role, kind);
         let answer = match limit(&inner.world) {
             Err(error) => Err(error),
             Ok(limit) => match (call.attempt(&mut inner.world), limit) {
@@ -152,6 +159,7 @@ impl Door {
             },
         };
         inner.settle();
+        let answer = if kind == Kind::Packet { inner.or_empty(answer) } else { answer };
         self.leave(inner);
         answer
     }
@@ -160,24 +168,16 @@ impl Door {
     /// time with nothing in between. packetdrill asks again after an error, for ever, but ends the
     /// script at a packet it cannot read.
     pub(crate) fn packet(&self, room: usize) -> Result<Answer, Errno> {
-        let was_silent = self.lock().silent;
-        let answer =
-            self.wait(Call::Packet { room }, |world| Ok(Limit::Until(world.now() + SILENCE)));
-        let silent = answer == Err(Errno::ETIMEDOUT);
-        self.lock().silent = silent && !was_silent;
-        if silent && was_silent { Ok(Answer::Nothing) } else { answer }
+        let limit = |world: &World| Ok(Limit::Until(world.now() + SILENCE));
+        self.wait(Call::Packet { room }, limit)
     }
 
     /// What time it is.
     pub(crate) fn clock(&self) -> Time {
-        let (readings, silent) = {
-            let inner = self.lock();
-            (inner.clock_readings, inner.silent)
-        };
-        let mut inner = self.enter(Role::Application);
-        inner.silent = silent;
-        inner.clock_readings = readings.saturating_add(1);
-        if inner.clock_readings > SPIN && !inner.moving {
+        let mut inner = self.enter(Role::Application, Kind::Clock);
+        inner.clock_readings = inner.clock_readings.saturating_add(1);
+        let readings = inner.clock_readings;
+        if readings > SPIN && readings.is_multiple_of(READINGS_IN_MICROSECOND) && !inner.moving {
             let next = inner.world.now() + Span::from_micros(1);
             inner.move_to(next);
         }
@@ -200,15 +200,19 @@ impl Door {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn enter(&self, role: Role) -> Guard<'_> {
+    fn enter(&self, role: Role, kind: Kind) -> Guard<'_> {
         self.arriving.fetch_add(1, Ordering::SeqCst);
         let mut inner = self.lock();
         self.arriving.fetch_sub(1, Ordering::SeqCst);
         inner.threads.enter(ThreadName::own(), role);
         inner.calls += 1;
         inner.calm = false;
-        inner.clock_readings = 0;
-        inner.silent = false;
+        if kind != Kind::Clock {
+            inner.clock_readings = 0;
+        }
+        if kind == Kind::Other {
+            inner.silent = false;
+        }
         inner
     }
 
@@ -271,7 +275,8 @@ impl Door {
         let calls = inner.calls;
         let waited = self.changed.wait_timeout(inner, PATIENCE);
         let (mut inner, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
-        if timeout.timed_out() && inner.calls == calls && !inner.moving && inner.others_rest(me) {
+        let unchanged = timeout.timed_out() && inner.calls == calls && !inner.moving;
+        if unchanged && inner.others_rest(me) != Rest::No {
             inner.step(None);
             self.changed.notify_all();
         }
@@ -281,14 +286,18 @@ impl Door {
     /// Waits, in real time, until every other thread rests.
     fn await_rest<'a>(&'a self, mut inner: Guard<'a>, me: ThreadName) -> Guard<'a> {
         let mut waited_for = Duration::ZERO;
+        let mut seen_asleep = false;
         while !inner.calm {
             let arriving = self.arriving.load(Ordering::SeqCst) > 0;
-            if !arriving && inner.others_rest(me) {
-                inner.calm = true;
-            } else if waited_for >= RESTLESS {
+            let rest = if arriving { Rest::No } else { inner.others_rest(me) };
+            // Who sleeps in its own code may only have stumbled: it is looked at twice.
+            inner.calm = rest == Rest::Here || rest == Rest::Elsewhere && seen_asleep;
+            seen_asleep = rest == Rest::Elsewhere;
+            if waited_for >= RESTLESS && !inner.calm {
                 inner.threads.give_up_on_others(me);
                 inner.calm = true;
-            } else {
+            }
+            if !inner.calm {
                 let waited = self.changed.wait_timeout(inner, GLANCE);
                 inner = waited.unwrap_or_else(PoisonError::into_inner).0;
                 waited_for += GLANCE;
@@ -296,6 +305,14 @@ impl Door {
         }
         inner
     }
+}
+
+/// Which calls have something to do with one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Clock,
+    Packet,
+    Other,
 }
 
 impl Inner {
@@ -325,7 +342,15 @@ impl Inner {
         }
     }
 
-    fn others_rest(&mut self, me: ThreadName) -> bool {
+    /// Where no packet will ever come: an error first, then an empty one.
+    fn or_empty(&mut self, answer: Result<Answer, Errno>) -> Result<Answer, Errno> {
+        let none = answer == Err(Errno::ETIMEDOUT);
+        let again = none && self.silent;
+        self.silent = none && !again;
+        if again { Ok(Answer::Nothing) } else { answer }
+    }
+
+    fn others_rest(&mut self, me: ThreadName) -> Rest {
         let Inner { threads, waiters, closing, .. } = self;
         threads.others_rest(me, |name| {
             *closing

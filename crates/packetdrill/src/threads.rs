@@ -31,6 +31,17 @@ pub(crate) enum Role {
     Application,
 }
 
+/// Whether threads rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// Somebody is at work.
+    No,
+    /// All wait in calls.
+    Here,
+    /// All wait in calls or sleep in their own code, or looked like it.
+    Elsewhere,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Known {
     place: Place,
@@ -66,7 +77,8 @@ impl ThreadName {
         };
         let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
         match state {
-            Some('R') => Runs::Yes,
+            // D: it waits for a page or a disk, and goes on by itself.
+            Some('R' | 'D') => Runs::Yes,
             _ => Runs::No,
         }
     }
@@ -98,23 +110,28 @@ impl Threads {
         }
     }
 
-    /// Whether every thread but this one waits, sleeps in its own code, or is gone; `is_answered`
-    /// says of a waiting one that it may go on at any moment.
+    /// How far every thread but this one rests; `is_answered` says of a waiting one that it may go on
+    /// at any moment.
     pub(crate) fn others_rest(
         &mut self,
         me: ThreadName,
         is_answered: impl Fn(ThreadName) -> bool,
-    ) -> bool {
+    ) -> Rest {
         self.0.retain(|&name, known| {
             name == me || known.place != Place::Outside || name.runs() != Runs::Gone
         });
-        self.0.iter().filter(|(name, known)| **name != me && !known.unruly).all(|(&name, known)| {
+        let others = self.0.iter().filter(|(name, known)| **name != me && !known.unruly);
+        let mut rest = Rest::Here;
+        for (&name, known) in others {
             match known.place {
-                Place::Waiting => !is_answered(name),
-                Place::Inside => false,
-                Place::Outside => name.runs() != Runs::Yes,
+                Place::Waiting if is_answered(name) => return Rest::No,
+                Place::Inside => return Rest::No,
+                Place::Outside if name.runs() == Runs::Yes => return Rest::No,
+                Place::Outside => rest = Rest::Elsewhere,
+                Place::Waiting => {}
             }
-        })
+        }
+        rest
     }
 
     /// Nobody waits any longer for those that do not come to rest.

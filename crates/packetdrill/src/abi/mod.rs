@@ -27,7 +27,7 @@ use nix::errno::Errno;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_long, c_longlong, c_uint, c_ulong, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use libc::{
     epoll_event, iovec, loff_t, msghdr, nfds_t, pollfd, size_t, sockaddr, socklen_t, ssize_t,
@@ -78,7 +78,7 @@ pub struct Interface {
 }
 
 /// Every door that is open, by the number that is its `userdata`.
-static DOORS: Mutex<BTreeMap<usize, Arc<Door>>> = Mutex::new(BTreeMap::new());
+static DOORS: RwLock<BTreeMap<usize, Arc<Door>>> = RwLock::new(BTreeMap::new());
 
 /// Opens a door as `flags` say and fills `ifc`. Returns 0; or -1 with a message on stderr, and
 /// then every function in `ifc` fails with EINVAL.
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn packetdrill_interface_init(
 
 fn open(flags: &str) -> Result<usize, String> {
     let door = Arc::new(Door::new(Setup::parse(flags)?));
-    let mut doors = DOORS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut doors = DOORS.write().unwrap_or_else(PoisonError::into_inner);
     // Numbers are not given twice while the library is loaded.
     static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(1);
     let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -168,7 +168,7 @@ fn interface(userdata: usize) -> Interface {
 
 /// Takes a door away; later calls on it fail.
 fn take(userdata: Data) -> Option<Arc<Door>> {
-    DOORS.lock().unwrap_or_else(PoisonError::into_inner).remove(&userdata.addr())
+    DOORS.write().unwrap_or_else(PoisonError::into_inner).remove(&userdata.addr())
 }
 
 /// What a C function returns.
@@ -186,7 +186,7 @@ impl Returned for ssize_t {
 
 /// Runs a call on the door behind `userdata`; an error becomes -1 and errno.
 fn on_door<T: Returned>(userdata: Data, call: impl FnOnce(&Door) -> Result<T, Errno>) -> T {
-    let found = DOORS.lock().unwrap_or_else(PoisonError::into_inner).get(&userdata.addr()).cloned();
+    let found = DOORS.read().unwrap_or_else(PoisonError::into_inner).get(&userdata.addr()).cloned();
     let answer = match found {
         None => Err(Errno::EINVAL),
         Some(door) => {

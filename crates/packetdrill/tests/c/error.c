@@ -1,5 +1,241 @@
+/* What goes wrong, and the errno that Linux gives it. */
 #include "kit.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+
+static int socket_error(int fd)
+{
+    int error = -1;
+    socklen_t len = sizeof error;
+    EQUAL(pd.getsockopt(pd.userdata, fd, SOL_SOCKET, SO_ERROR, &error, &len), 0);
+    return error;
+}
+
+static int fresh(int flags)
+{
+    return pd.socket(pd.userdata, AF_INET, SOCK_STREAM | flags, IPPROTO_TCP);
+}
+
+static void refused(void)
+{
+    open_stack("profile=rfc");
+    struct sockaddr_storage to;
+    socklen_t len = peer_address(&to, false, 8080);
+    int fd = fresh(SOCK_NONBLOCK);
+    FAILS(pd.connect(pd.userdata, fd, (struct sockaddr *)&to, len), EINPROGRESS);
+    struct segment syn = sniff();
+    struct flow flow = {.ours = syn.sport, .peers = 8080, .rcv = syn.seq + 1};
+    from_peer(&flow, RST | ACK, 0, 0);
+    struct pollfd entry = {.fd = fd, .events = POLLIN | POLLOUT};
+    EQUAL(pd.poll(pd.userdata, &entry, 1, 0), 1);
+    EQUAL(entry.revents, POLLIN | POLLOUT | POLLERR | POLLHUP);
+    EQUAL(socket_error(fd), ECONNREFUSED);
+    EQUAL(socket_error(fd), 0);
+
+    /* Asked by connect itself, the socket is new again and may try elsewhere. */
+    fd = fresh(SOCK_NONBLOCK);
+    FAILS(pd.connect(pd.userdata, fd, (struct sockaddr *)&to, len), EINPROGRESS);
+    syn = sniff();
+    flow = (struct flow){.ours = syn.sport, .peers = 8080, .rcv = syn.seq + 1};
+    from_peer(&flow, RST | ACK, 0, 0);
+    FAILS(pd.connect(pd.userdata, fd, (struct sockaddr *)&to, len), ECONNREFUSED);
+    FAILS(pd.connect(pd.userdata, fd, (struct sockaddr *)&to, len), EINPROGRESS);
+    EQUAL(sniff().flags, SYN);
+    close_stack();
+}
+
+static void reset_by_peer(bool ipv6)
+{
+    open_stack("profile=rfc");
+    struct flow flow = {.ipv6 = ipv6};
+    int fd = accepted(&flow, listening_socket(ipv6, 5), 40000);
+    from_peer(&flow, ACK, 10, 30000);
+    struct segment reset = peers(&flow, RST, 0, 0);
+    inject(&reset);
+    char octets[100];
+    /* What had arrived is still there. */
+    EQUAL(pd.read(pd.userdata, fd, octets, sizeof octets), 10);
+    FAILS(pd.read(pd.userdata, fd, octets, sizeof octets), ECONNRESET);
+    EQUAL(pd.read(pd.userdata, fd, octets, sizeof octets), 0);
+    FAILS(pd.write(pd.userdata, fd, octets, 1), EPIPE);
+    struct pollfd entry = {.fd = fd, .events = POLLIN | POLLOUT | POLLRDHUP};
+    EQUAL(pd.poll(pd.userdata, &entry, 1, 0), 1);
+    EQUAL(entry.revents, POLLIN | POLLOUT | POLLRDHUP | POLLHUP);
+    EQUAL(pd.close(pd.userdata, fd), 0);
+    close_stack();
+}
+
+/* A reset after the peer's FIN is EPIPE, and a writer is told it first. */
+static void reset_after_fin(void)
+{
+    open_stack("profile=rfc");
+    struct flow flow = {0};
+    int fd = accepted(&flow, listening_socket(false, 5), 40000);
+    from_peer(&flow, FIN | ACK, 0, 30000);
+    sniff();
+    struct segment reset = peers(&flow, RST, 0, 0);
+    inject(&reset);
+    EQUAL(socket_error(fd), EPIPE);
+    FAILS(pd.write(pd.userdata, fd, "x", 1), EPIPE);
+    close_stack();
+}
+
+/* RFC 5961 §3: only a reset at the very next octet is believed at once. */
+static void doubtful_resets(void)
+{
+    open_stack("profile=rfc");
+    struct flow flow = {0};
+    int fd = accepted(&flow, listening_socket(false, 5), 40000);
+    struct segment reset = peers(&flow, RST, 0, 0);
+    reset.seq += 100;
+    inject(&reset);
+    struct segment challenge = sniff();
+    EQUAL(challenge.flags, ACK);
+    EQUAL(challenge.ack, flow.snd);
+    reset.seq = flow.snd - 1;
+    inject(&reset);
+    CHECK(silence());
+    EQUAL(socket_error(fd), 0);
+    EQUAL(pd.write(pd.userdata, fd, "x", 1), 1);
+    EQUAL(sniff().len, 1);
+    close_stack();
+}
+
+/* Nobody answers: the SYN, and later the data, are given up. */
+static void timed_out(void)
+{
+    open_stack("profile=rfc,syn_retransmissions=2,max_retransmissions=3");
+    struct sockaddr_storage to;
+    socklen_t len = peer_address(&to, false, 8080);
+    int fd = fresh(SOCK_NONBLOCK);
+    FAILS(pd.connect(pd.userdata, fd, (struct sockaddr *)&to, len), EINPROGRESS);
+    EQUAL(sniff().at, 0);
+    EQUAL(sniff().at, 1000000);
+    EQUAL(sniff().at, 3000000);
+    struct pollfd entry = {.fd = fd, .events = POLLOUT};
+    /* poll of the only thread passes the time itself. */
+    EQUAL(pd.poll(pd.userdata, &entry, 1, 10000), 1);
+    EQUAL(now_usecs(), 7000000);
+    EQUAL(entry.revents & POLLERR, POLLERR);
+    EQUAL(socket_error(fd), ETIMEDOUT);
+    close_stack();
+
+    open_stack("profile=rfc,max_retransmissions=3");
+    struct flow flow = {0};
+    fd = accepted(&flow, listening_socket(false, 5), 40000);
+    EQUAL(pd.write(pd.userdata, fd, "x", 1), 1);
+    char octet;
+    FAILS(pd.read(pd.userdata, fd, &octet, 1), ETIMEDOUT);
+    EQUAL(now_usecs(), 15000000);
+    EQUAL(pd.read(pd.userdata, fd, &octet, 1), 0);
+    close_stack();
+}
+
+/* RFC 2525 §2.17 and SO_LINGER: close that resets. */
+static void closing_by_reset(void)
+{
+    open_stack("profile=rfc");
+    int listener = listening_socket(false, 5);
+    struct flow flow = {0};
+    int fd = accepted(&flow, listener, 40000);
+    from_peer(&flow, ACK, 10, 30000);
+    EQUAL(pd.close(pd.userdata, fd), 0);
+    struct segment reset = sniff();
+    EQUAL(reset.flags, RST | ACK);
+    EQUAL(reset.seq, flow.rcv);
+
+    fd = accepted(&flow, listener, 40001);
+    struct linger linger = {.l_onoff = 1, .l_linger = 0};
+    EQUAL(pd.setsockopt(pd.userdata, fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger), 0);
+    EQUAL(pd.close(pd.userdata, fd), 0);
+    EQUAL(sniff().flags, RST | ACK);
+
+    /* Data for a connection that was closed and is no longer read is refused. */
+    fd = accepted(&flow, listener, 40002);
+    EQUAL(pd.close(pd.userdata, fd), 0);
+    EQUAL(sniff().flags, FIN | ACK);
+    flow.rcv++;
+    from_peer(&flow, ACK, 10, 30000);
+    EQUAL(sniff().flags & RST, RST);
+
+    /* connect to no family at all ends a connection too. */
+    fd = accepted(&flow, listener, 40003);
+    struct sockaddr none = {.sa_family = AF_UNSPEC};
+    EQUAL(pd.connect(pd.userdata, fd, &none, sizeof none), 0);
+    EQUAL(sniff().flags & RST, RST);
+    char octet;
+    FAILS(pd.read(pd.userdata, fd, &octet, 1), ENOTCONN);
+    close_stack();
+}
+
+static void wrong_calls(void)
+{
+    open_stack(NULL);
+    char octet = 0;
+    struct sockaddr_storage here, there;
+    socklen_t len = local_address(&here, false, 8080);
+    peer_address(&there, false, 8080);
+    FAILS(pd.read(pd.userdata, 9999, &octet, 1), EBADF);
+    FAILS(pd.write(pd.userdata, -1, &octet, 1), EBADF);
+    FAILS(pd.close(pd.userdata, 9999), EBADF);
+    FAILS(pd.listen(pd.userdata, 9999, 1), EBADF);
+    FAILS(pd.fcntl(pd.userdata, 9999, F_GETFL), EBADF);
+    FAILS(pd.socket(pd.userdata, AF_UNIX, SOCK_STREAM, 0), EAFNOSUPPORT);
+    FAILS(pd.socket(pd.userdata, AF_INET, SOCK_DGRAM, 0), ESOCKTNOSUPPORT);
+    FAILS(pd.socket(pd.userdata, AF_INET, SOCK_STREAM, IPPROTO_UDP), EPROTONOSUPPORT);
+
+    int fd = fresh(0);
+    FAILS(pd.read(pd.userdata, fd, &octet, 1), ENOTCONN);
+    FAILS(pd.write(pd.userdata, fd, &octet, 1), EPIPE);
+    FAILS(pd.accept(pd.userdata, fd, NULL, NULL), EINVAL);
+    FAILS(pd.shutdown(pd.userdata, fd, SHUT_RDWR), ENOTCONN);
+    FAILS(pd.shutdown(pd.userdata, fd, 7), EINVAL);
+    FAILS(pd.send(pd.userdata, fd, &octet, 1, MSG_OOB), EOPNOTSUPP);
+    FAILS(pd.recv(pd.userdata, fd, &octet, 1, MSG_OOB), EINVAL);
+    struct pollfd entry = {.fd = fd, .events = POLLIN | POLLOUT};
+    EQUAL(pd.poll(pd.userdata, &entry, 1, 0), 1);
+    EQUAL(entry.revents, POLLOUT | POLLHUP);
+    entry.fd = 9999;
+    EQUAL(pd.poll(pd.userdata, &entry, 1, 0), 1);
+    EQUAL(entry.revents, POLLNVAL);
+
+    FAILS(pd.bind(pd.userdata, fd, (struct sockaddr *)&here, 3), EINVAL);
+    EQUAL(pd.bind(pd.userdata, fd, (struct sockaddr *)&here, len), 0);
+    FAILS(pd.bind(pd.userdata, fd, (struct sockaddr *)&here, len), EINVAL);
+    int other = fresh(0);
+    FAILS(pd.bind(pd.userdata, other, (struct sockaddr *)&here, len), EADDRINUSE);
+    socklen_t len6 = local_address(&here, true, 8081);
+    FAILS(pd.bind(pd.userdata, other, (struct sockaddr *)&here, len6), EAFNOSUPPORT);
+    FAILS(pd.connect(pd.userdata, other, (struct sockaddr *)&here, len6), EAFNOSUPPORT);
+    EQUAL(pd.listen(pd.userdata, fd, 5), 0);
+    FAILS(pd.read(pd.userdata, fd, &octet, 1), ENOTCONN);
+    FAILS(pd.connect(pd.userdata, fd, (struct sockaddr *)&there, len), EISCONN);
+    entry.fd = fd;
+    EQUAL(pd.poll(pd.userdata, &entry, 1, 0), 0);
+    int ends[2];
+    EQUAL(pd.pipe(pd.userdata, ends), 0);
+    FAILS(pd.listen(pd.userdata, ends[0], 5), ENOTSOCK);
+    FAILS(pd.setsockopt(pd.userdata, ends[0], SOL_SOCKET, SO_REUSEADDR, &octet, 4), ENOTSOCK);
+    FAILS(pd.ioctl(pd.userdata, fd, 0xabcdUL, &octet), ENOTTY);
+    FAILS(pd.netdev_send(pd.userdata, &octet, 0), EINVAL);
+    /* Nonsense from the network is dropped. */
+    EQUAL(pd.netdev_send(pd.userdata, &octet, 1), 0);
+    close_stack();
+}
 
 void error_tests(void)
 {
+    refused();
+    reset_by_peer(false);
+    reset_by_peer(true);
+    reset_after_fin();
+    doubtful_resets();
+    timed_out();
+    closing_by_reset();
+    wrong_calls();
 }

@@ -53,6 +53,11 @@ void fails_(long long got, int error, const char *what, const char *file, int li
     }
 }
 
+int initialise(const char *flags, struct packetdrill_interface *interface)
+{
+    return init(flags, interface);
+}
+
 static void give_up(const char *why)
 {
     fprintf(stderr, "%s: %s; giving up after %ld checks\n", current, why, checks);
@@ -374,7 +379,10 @@ static void *run(void *argument)
     errno = 0;
     self->result = self->call(self->argument);
     self->error = errno;
-    self->returned_at = now_usecs();
+    /* The stack may be gone by now. */
+    struct timeval time;
+    bool known = pd.gettimeofday(pd.userdata, &time, NULL) == 0;
+    self->returned_at = known ? time.tv_sec * 1000000LL + time.tv_usec - start_usecs : -1;
     __atomic_store_n(&self->done, true, __ATOMIC_SEQ_CST);
     return NULL;
 }

@@ -42,6 +42,8 @@ struct flow {
 extern struct packetdrill_interface pd;
 extern long long start_usecs;
 
+/* packetdrill_interface_init of the library. */
+int initialise(const char *flags, struct packetdrill_interface *interface);
 /* Opens and closes a stack. */
 void open_stack(const char *flags);
 void close_stack(void);
