@@ -199,6 +199,10 @@ fn nothing_that_is_forged_breaks_what_an_end_promises() {
     );
     endure(&mut total, cases(600), 20_000, case);
     total.tell("forged");
+    assert_eq!(
+        total.stormed, 0,
+        "challenges are throttled: no two ends answer each other for ever"
+    );
 }
 
 /// Any bytes are a case: what the fuzzer's targets rest on.

@@ -66,7 +66,7 @@ struct Drive<'a> {
     ledgers: [Ledger; 2],
     /// Nobody forges or promises for others.
     honest: bool,
-    /// An end was aborted, or closed before it had a connection.
+    /// An end was aborted, closed before it had a connection, or cannot have one.
     broken_off: bool,
     options_agree: bool,
     /// The virtual second, and timer events in it.
@@ -203,8 +203,10 @@ impl<'a> Drive<'a> {
             Op::Split { from, at } => self.lane(from).split = Some(at),
             Op::Shorten { from, at } => self.lane(from).shorten = Some(at),
             Op::Strip { from, what, packets } => {
-                // Only the SYN's: what both ends have agreed on stays where it is.
                 self.options_agree = false;
+                // Where one end believes that timestamps are agreed on and the other does not, all
+                // is discarded that comes without them (RFC 7323 §3.2).
+                self.broken_off |= what >> 3 & 1 == 1;
                 self.lane(from).strip = (what, packets);
             }
             Op::Mark { from, mask } => self.lane(from).mark = mask,
@@ -246,9 +248,10 @@ impl<'a> Drive<'a> {
     }
 
     fn forge(&mut self, to: Side, kind: u8, by: u16) {
-        use TcpState::{Closed, Listen, SynSent};
+        use TcpState::{Closed, Listen, SynReceived, SynSent};
         let end = &self.ends[index(to)];
-        if matches!(end.connection.state(), Closed | Listen | SynSent) {
+        // A forged SYN may lead back to LISTEN, where another would begin another connection.
+        if matches!(end.connection.state(), Closed | Listen | SynSent | SynReceived) {
             return;
         }
         self.honest = false;
@@ -392,6 +395,10 @@ impl<'a> Drive<'a> {
         let after = self.end(side).connection.state();
         self.outcome.states |= 1 << states::number(after);
         hold!(states::reachable(before, after), "{side:?} goes from {before:?} to {after:?}");
+        if after == TcpState::Listen && before != after {
+            self.ledgers[index(side)].begin_sending_anew();
+            self.ledgers[index(side.other())].begin_receiving_anew();
+        }
         Ok(())
     }
 

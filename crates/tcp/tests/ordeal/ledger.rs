@@ -77,6 +77,16 @@ impl Ledger {
         }
     }
 
+    /// The sending end is back in LISTEN (RFC 9293 §3.10.7.4): nothing has been sent.
+    pub fn begin_sending_anew(&mut self) {
+        (self.sent, self.own_scale, self.stamp) = (0, None, None);
+    }
+
+    /// The receiving end is: nothing has been acknowledged.
+    pub fn begin_receiving_anew(&mut self) {
+        (self.acknowledged, self.offered) = (0, 0);
+    }
+
     /// A sequence number of this direction, counted from the SYN.
     pub fn number(&self, seq: Seq) -> Option<u64> {
         let ahead = i64::from(seq.since(self.iss) as i32);

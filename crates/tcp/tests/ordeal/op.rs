@@ -149,7 +149,11 @@ impl Op {
             11 => Op::Cut { from, at: b },
             12 => Op::Split { from, at: b },
             13 => Op::Shorten { from, at: b },
-            14 => Op::Strip { from, what: rest, packets: b % 16 + 1 },
+            14 => {
+                // Timestamps seldom: without them nothing that is promised can be asked for.
+                let what = if rest >> 5 == 3 { rest } else { rest & !(1 << 3) };
+                Op::Strip { from, what, packets: b % 16 + 1 }
+            }
             15 => Op::Mark { from, mask: b },
             16 => {
                 let length = Span::from_millis(u64::from(b % 20_000));
