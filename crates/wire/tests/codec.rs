@@ -120,6 +120,24 @@ proptest! {
         prop_assert_eq!(decode(&marked).expect("sound"), decode(&expected).expect("sound"));
     }
 
+    /// RFC 9293 §3.1: reserved bits are ignored, the one of RFC 9768 among them.
+    #[test]
+    fn reserved_bits_change_nothing(
+        endpoints in endpoints(),
+        mut segment in segment(),
+        reserved in 1_u8..16,
+    ) {
+        segment.options.sack = SackBlocks::default();
+        let mut bytes = Vec::new();
+        let payload = Payload::Zeros(segment.payload_len);
+        encode(endpoints, IpFields::default(), &segment, payload, &mut bytes).expect("fits");
+        let before = decode(&bytes).expect("sound");
+        let ip_header_len = ip_header_len(&endpoints);
+        bytes[ip_header_len + 12] |= reserved;
+        repair_tcp_checksum(&mut bytes, ip_header_len);
+        prop_assert_eq!(decode(&bytes).expect("sound"), before);
+    }
+
     #[test]
     fn no_bytes_make_the_decoder_panic(
         first in prop_oneof![Just(0x45_u8), Just(0x60), any::<u8>()],

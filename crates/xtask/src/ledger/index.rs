@@ -10,9 +10,19 @@ use crate::{CannotCheck, Findings};
 use ackord_tcp::registry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// RFCs of the roadmap on the standards track, as they are numbered today, and those of the years
-/// since that change what an endpoint does.
-const ROADMAP: &[u32] = &[];
+/// RFCs of the roadmap (RFC 7414) that stand on the standards track or are an experiment which stacks
+/// have taken up, as they are numbered today, and those of the years since.
+const ROADMAP: &[u32] = &[
+    // Core, and enhancements on the standards track.
+    896, 1122, 1144, 1191, 2018, 2675, 2873, 2883, 3042, 3168, 3390, 4015, 4022, 4821, 4898, 5482,
+    5681, 5682, 5925, 5926, 5961, 6093, 6191, 6298, 6528, 6582, 6633, 6675, 6691, 6846, 7323,
+    // Experiments and documents that guide implementers.
+    1337, 2140, 2525, 2861, 3124, 3465, 3522, 3540, 3649, 3708, 3742, 4653, 4782, 4953, 4987, 5461,
+    5562, 5690, 5827, 5927, 6069, 6356, 6928, 6937, 6994, 7413, 7414,
+    // Since the roadmap.
+    7661, 7805, 8200, 8201, 8257, 8311, 8511, 8547, 8548, 8684, 8803, 8899, 8961, 8985, 9040, 9293,
+    9330, 9331, 9332, 9406, 9438, 9648, 9743, 9768, 9937,
+];
 
 /// Reports RFCs without a place, and places that are taken twice.
 pub(crate) fn check(
