@@ -143,7 +143,12 @@ impl SlowStartWatch {
 
     /// Begins a round where one is due; true if that ended one.
     fn enter_round(&mut self, now: Time, ack: &AckSample) -> bool {
-        let due = self.round.is_none_or(|round| ack.snd_una.at_or_after(round.ends_at));
+        let due = self.round.is_none_or(|round| match self.variant {
+            // RFC 9406 §4.2: with the first acknowledgment of what was sent in the next round
+            // (windowEnd is acknowledged), whose sample is that round's.
+            HyStart::PlusPlus => ack.snd_una.after(round.ends_at),
+            HyStart::Off | HyStart::DelayAndTrain => ack.snd_una.at_or_after(round.ends_at),
+        });
         if !due {
             return false;
         }
