@@ -75,6 +75,7 @@ def settings(answers):
         ("ack.pingpong_threshold", "tcp_pingpong_thresh", str),
         ("r1_retransmissions", "tcp_retries1", str),
         ("time_wait_resets", "tcp_rfc1337", {0: "accept", 1: "ignore"}),
+        ("receive_buffer_tuning", "tcp_moderate_rcvbuf", ON),
     ]:
         answers.setting(knob, name, meaning)
     tries, linear = (int(sysctl(f"tcp_{name}")[0]) for name in ("syn_retries", "syn_linear_timeouts"))
@@ -84,7 +85,7 @@ def settings(answers):
     answers.knob("send_buffer", f"{largest} B", f"net.ipv4.tcp_wmem = {' '.join(sysctl('tcp_wmem'))}")
     for name in ("tcp_rmem", "tcp_orphan_retries", "tcp_fin_timeout", "tcp_keepalive_time",
                  "tcp_keepalive_intvl", "tcp_keepalive_probes", "tcp_notsent_lowat", "tcp_invalid_ratelimit", "tcp_challenge_ack_limit",
-                 "tcp_moderate_rcvbuf", "tcp_reordering", "tcp_max_reordering", "tcp_min_rtt_wlen",
+                 "tcp_reordering", "tcp_max_reordering", "tcp_min_rtt_wlen",
                  "tcp_pacing_ss_ratio", "tcp_pacing_ca_ratio", "tcp_mtu_probing",
                  "tcp_fastopen", "tcp_no_metrics_save", "tcp_shrink_window", "tcp_adv_win_scale",
                  "tcp_abort_on_overflow", "tcp_autocorking"):
@@ -137,8 +138,10 @@ def fresh_socket(answers):
             answers.other(name, tcp(option), "getsockopt")
         except OSError:
             answers.other(name, "unknown here", "getsockopt")
-    for name in ("SO_RCVBUF", "SO_SNDBUF"):
-        answers.other(name, sock.getsockopt(socket.SOL_SOCKET, getattr(socket, name)), "getsockopt")
+    buffer = lambda name: sock.getsockopt(socket.SOL_SOCKET, getattr(socket, name))
+    answers.other("SO_RCVBUF", buffer("SO_RCVBUF"), "getsockopt, with what a packet takes in the kernel")
+    answers.knob("send_buffer_initial", f"{buffer('SO_SNDBUF')} B",
+                 f"SO_SNDBUF of a new socket: {buffer('SO_SNDBUF')}")
     # Times are kept in whole ticks: what is set comes back rounded up.
     kept = set()
     for micros in range(50_000, 75_000, 500):
@@ -259,6 +262,9 @@ def first_flight(answers, peer):
     spread = (data[-1][0] - data[0][0]) * 1000
     answers.other("how long the first flight takes to leave", f"{spread:.1f} ms",
                   f"TUN; packets of {sorted(payloads)} octets")
+    buffer = connection.sock.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+    answers.knob("send_buffer_tuning", "on" if buffer > int(sysctl("tcp_wmem")[1]) else "off",
+                 f"SO_SNDBUF once it is connected: {buffer}")
     info = tcp_info(connection.sock)
     answers.other("timeout after a handshake of 60 ms", f"{info['rto'] / 1000:g} ms",
                   f"TCP_INFO; rtt {info['rtt'] / 1000:.1f} ms")
