@@ -28,7 +28,11 @@ pub fn ladder(exchanged: &[Exchange]) -> String {
             Direction::Out => format!("{text} {}>", dashes(width - text.len() - 2)),
             Direction::In => format!("<{} {text}", dashes(width - text.len() - 2)),
         };
-        let rest = format!("{}  {}", each.cwnd.get(), each.state);
+        // Before the connection is established nobody has set a window.
+        let rest = match each.state {
+            "LISTEN" | "SYN-SENT" | "SYN-RECEIVED" | "CLOSED" => format!("-  {}", each.state),
+            state => format!("{}  {state}", each.cwnd.get()),
+        };
         line(&seconds(each.at), &between, &rest);
     }
     out
