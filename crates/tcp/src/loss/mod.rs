@@ -124,6 +124,15 @@ pub enum Judged {
     Retransmissions,
 }
 
+/// What becomes of the window when a segment that a fast recovery sent again is lost once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LostRetransmission {
+    /// Nothing: it is only sent again, as Linux does.
+    Repeats,
+    /// It is reduced a second time (RFC 5681 §4.3).
+    Reduces,
+}
+
 copied_in_boxes!(LossDetector, CopiedDetector);
 
 /// Decides when a segment is lost. Never sends, never changes cwnd.
@@ -200,6 +209,11 @@ pub trait ByTime {
     /// Which transmissions that is about. Asked when the connection is established.
     fn judged(&self) -> Judged {
         Judged::Everything
+    }
+
+    /// What a lost retransmission means. Asked when the connection is established.
+    fn lost_retransmission(&self) -> LostRetransmission {
+        LostRetransmission::Repeats
     }
 
     /// Which segments are lost by the passing of time. Asked after every acknowledgment and when

@@ -17,7 +17,7 @@ pub(crate) use tlp::{Outstanding, ProbeAck, ProbeFacts, ProbeKind, ProbeOutcome,
 
 use super::{
     ByTime, Delivered, Doubt, Echo, Fixed, Hole, Horizon, LimitedTransmit, LossDetector,
-    LossVerdict, Spurious, Stage, Undo,
+    LossVerdict, LostRetransmission, Spurious, Stage, Undo,
 };
 use ackord_events::{RecoveryKind, SpuriousEvidence};
 use ackord_units::{Seq, Span, Time};
@@ -33,6 +33,8 @@ pub struct RackKnobs {
     pub undo: UndoReductions,
     /// What widens the reordering window, and what narrows it again.
     pub rules: RackRules,
+    /// What a lost retransmission means for the window.
+    pub lost_retransmission: LostRetransmission,
 }
 
 /// What makes of the reordering window more than it is (§6.2 step 4).
@@ -193,5 +195,9 @@ impl ByTime for Rack {
 
     fn tail_probe(&self) -> Option<Span> {
         self.knobs.tail_probe
+    }
+
+    fn lost_retransmission(&self) -> LostRetransmission {
+        self.knobs.lost_retransmission
     }
 }

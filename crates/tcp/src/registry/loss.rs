@@ -4,8 +4,8 @@ use super::ON_OFF;
 use super::build::{count, is_on, number, span, unregistered, word};
 use crate::loss::{
     BlantonAllman, Dad, DadSd, DadSdPaper, Dcr, Eifel, ExtendedLimitedTransmit, Fixed,
-    LimitedTransmit, LossDetector, Ncr, PaperUndo, Pr, Rack, RackKnobs, RackRules,
-    ReorderingVariant, UndoReductions, VegasLoss,
+    LimitedTransmit, LossDetector, LostRetransmission, Ncr, PaperUndo, Pr, Rack, RackKnobs,
+    RackRules, ReorderingVariant, UndoReductions, VegasLoss,
 };
 use ackord_units::{Choice, Knob, KnobKind, Mechanism, Span};
 
@@ -61,6 +61,14 @@ pub static LOSS: &[Mechanism] = &[
                 doc: "Tail loss probes: after two round trips without an acknowledgment one segment \
                       asks for it",
                 source: "RFC 8985 §7",
+            },
+            Knob {
+                name: "lost_retransmission",
+                kind: KnobKind::Choice(&["repeats", "reduces"]),
+                default: "repeats",
+                doc: "Whether a retransmission that is lost within a fast recovery is only sent again, \
+                      or lowers the window a second time",
+                source: "RFC 5681 §4.3, RFC 8985 §9.3 for reduces; repeats is Linux's",
             },
             Knob {
                 name: "rules",
@@ -230,6 +238,10 @@ pub fn build_loss(choice: &Choice) -> Box<dyn LossDetector> {
             },
             tail_probe: is_on(choice, "tlp").then(|| span(choice, "max_ack_delay")),
             undo: if is_on(choice, "undo") { UndoReductions::On } else { UndoReductions::Off },
+            lost_retransmission: match word(choice, "lost_retransmission").as_str() {
+                "reduces" => LostRetransmission::Reduces,
+                _ => LostRetransmission::Repeats,
+            },
         })),
         "eifel" => Box::new(Eifel::new(threshold())),
         "dad" => Box::new(Dad::default()),

@@ -372,6 +372,7 @@ impl Sender {
     pub(super) fn begin_repair<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         let recover = self.snd_nxt;
         self.recover = Some(recover);
+        self.reduced_at = trace.now;
         self.rescue_rxt = self.board.oldest().map_or(self.snd_una, Sent::end);
         self.timed = None;
         // RFC 5681 §3.2 step 2: without what limited transmit let out.

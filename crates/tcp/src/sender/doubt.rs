@@ -1,17 +1,19 @@
 //! What the loss detector is asked, and what follows from its verdicts.
 
 use super::by_time::Overdue;
+use super::marks::Cause;
 use super::{Forced, Phase, Run, Sender};
+use crate::congestion::{CongestionEvent, Repair};
 use crate::loss::{
     Advance, Available, Delivered, Doubt, Echo, Heeds, Hole, Horizon, LossDetector, LossVerdict,
-    Stage, Verification,
+    LostRetransmission, Stage, Verification,
 };
-use crate::recovery::{NewLosses, SackMemory};
+use crate::recovery::{Entry, NewLosses, SackMemory};
 use crate::rtt::RttEstimator;
 use crate::sender::scoreboard::{Attempts, Sent};
 use crate::trace::Trace;
 use crate::ts_clock::TsClock;
-use ackord_events::{Event, LossReason, Sink, SpuriousEvidence};
+use ackord_events::{CwndReason, Event, LossReason, Sink, SpuriousEvidence};
 use ackord_units::{Bytes, Span, Time};
 
 /// What a detector that judges by time is told about each segment that arrives.
@@ -44,6 +46,13 @@ impl Arrivals<'_> {
             },
         );
     }
+}
+
+/// Whether something that was sent again since the last reduction is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LostAgain {
+    Yes,
+    No,
 }
 
 /// What has become of a segment so far.
@@ -223,7 +232,30 @@ impl Sender {
             self.overdue_at = None;
             return NewLosses::No;
         };
-        self.mark_older(trace, Overdue { sent_before, age }, LossReason::DetectorTimer)
+        let (found, again) =
+            self.mark_older(trace, Overdue { sent_before, age }, LossReason::DetectorTimer);
+        if again == LostAgain::Yes && self.lost_retransmission == LostRetransmission::Reduces {
+            self.reduce_again(trace);
+        }
+        found
+    }
+
+    /// RFC 5681 §4.3: a retransmission that this recovery sent is lost, which is a second sign of
+    /// congestion. The recovery begins anew with a window reduced once more, and lasts until all is
+    /// acknowledged that is out now.
+    fn reduce_again<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        let Phase::FastRecovery { partial_acks, .. } = self.phase else { return };
+        let (recover, flight_size) = (self.snd_nxt, self.flight_size());
+        let repair = Repair::FastRecovery;
+        self.congestion.on_congestion(trace.now, CongestionEvent::Loss { flight_size, repair });
+        self.marks.on_reduced(Cause::Loss, recover);
+        self.phase = Phase::FastRecovery { recover, partial_acks };
+        self.recover = Some(recover);
+        self.reduced_at = trace.now;
+        let (flight, delivered) = (self.flight(), Bytes::ZERO);
+        self.recovery.enter(&Entry { flight, duplicate_acks: self.duplicate_acks, delivered });
+        self.forced = Forced::Retransmission;
+        self.tell_window(trace, CwndReason::Recovery);
     }
 
     /// What a timeout means to a detector that judges by time (RFC 8985 §6.3): the oldest segment
@@ -233,7 +265,7 @@ impl Sender {
         match self.horizon() {
             Horizon::Overdue { age, .. } => {
                 let overdue = Overdue { sent_before: None, age };
-                self.mark_older(trace, overdue, LossReason::RetransmissionTimeout);
+                let _ = self.mark_older(trace, overdue, LossReason::RetransmissionTimeout);
             }
             // Nothing has arrived yet: RACK.rtt is zero, and everything has been out for longer.
             Horizon::Unknown => self.board.mark_all_lost(),
@@ -245,13 +277,17 @@ impl Sender {
         trace: &mut Trace<'_, S>,
         overdue: Overdue,
         reason: LossReason,
-    ) -> NewLosses {
-        let mut found = NewLosses::No;
+    ) -> (NewLosses, LostAgain) {
+        let (mut found, mut again) = (NewLosses::No, LostAgain::No);
+        let since = self.reduced_at;
         self.overdue_at = self.board.mark_overdue(trace.now, overdue, |sent| {
             found = NewLosses::Yes;
+            if sent.attempts == Attempts::Again && sent.sent_at >= since {
+                again = LostAgain::Yes;
+            }
             tell_lost(trace, sent, reason);
         });
-        found
+        (found, again)
     }
 
     /// A detector that gives every segment a timer of its own speaks before the retransmission

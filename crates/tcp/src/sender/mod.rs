@@ -59,7 +59,7 @@ pub use undo::{DuplicateReports, UndoGrowth};
 
 use crate::config::Config;
 use crate::congestion::{CongestionControl, Established, SelectiveAcks};
-use crate::loss::{Heeds, LossDetector};
+use crate::loss::{Heeds, LossDetector, LostRetransmission};
 use crate::nagle::Nagle;
 use crate::receiver::BufferTuning;
 use crate::recovery::{Flight, Recovery};
@@ -192,6 +192,10 @@ pub(crate) struct Sender {
     delivered_now: Bytes,
     /// When the first sign came that the oldest segment is missing.
     missed_since: Option<Time>,
+    /// When a fast recovery last reduced the window, and what a retransmission sent since means that
+    /// is lost.
+    reduced_at: Time,
+    lost_retransmission: LostRetransmission,
     /// What limited transmit allows beyond cwnd, and what it has let out.
     beyond_cwnd: Bytes,
     limited_sent: Bytes,
@@ -293,6 +297,8 @@ impl Sender {
             run: Run::BegunSilently,
             delivered_now: Bytes::ZERO,
             missed_since: None,
+            reduced_at: Time::ZERO,
+            lost_retransmission: LostRetransmission::Repeats,
             beyond_cwnd: Bytes::ZERO,
             limited_sent: Bytes::ZERO,
             rescue_rxt: iss,
@@ -348,6 +354,7 @@ impl Sender {
         self.heeds = self.loss.heeds();
         if let Some(by_time) = self.loss.by_time() {
             self.tail = by_time.tail_probe().map(TailProbe::new);
+            self.lost_retransmission = by_time.lost_retransmission();
             self.board.keep_time_order(by_time.judged());
         }
         self.tell_window(trace, CwndReason::Initial);

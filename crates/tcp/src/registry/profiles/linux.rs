@@ -27,6 +27,7 @@ pub(super) const LINUX: Profile = Profile {
         set("loss.tlp", "on", "net.ipv4.tcp_early_retrans = 3"),
         set("loss.max_ack_delay", "200 ms", "TCP_RTO_MIN is added for a lone segment"),
         set("loss.undo", "on", "Documentation/networking/ip-sysctl.rst: tcp_dsack, tcp_frto"),
+        set("loss.lost_retransmission", "repeats", "within a recovery; see docs/tcp.md"),
         set("recovery", "sack", "net.ipv4.tcp_sack = 1"),
         set("recovery.prr", "on", "RFC 6937; Linux since 3.2"),
         set("recovery.partial_ack_timer", "each", "measured, see docs/linux-outage.md"),
