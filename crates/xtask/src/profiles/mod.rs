@@ -81,14 +81,14 @@ fn doubled(profile: &Profile) -> impl Iterator<Item = String> {
     })
 }
 
-/// What is to be written where a profile leaves a knob to the registry's default. `rfc` is what the
-/// defaults are, with their sources; of another stack each value has to be known.
+/// What is to be written where a profile leaves a knob to the registry's default: whoever changes
+/// that would change the profile.
 fn unsaid(profile: &str, row: &Row) -> Option<String> {
     let Row { key, value, .. } = row;
     let of = match profile {
         "linux" => "a stock kernel has",
         "ns2" => "ns-2 has",
-        _ => return None,
+        _ => "the RFC names",
     };
     (row.said == Said::ByDefault && !value.is_empty()).then(|| {
         format!(
@@ -113,4 +113,36 @@ fn unheld(profile: &str, row: &Row) -> String {
             ""
         }
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackord_tcp::registry::{Setting, profile};
+
+    fn row(key: &str) -> Row {
+        let rows = rows(profile("linux").expect("listed"));
+        rows.into_iter().find(|row| row.key == key).expect("a knob")
+    }
+
+    #[test]
+    fn what_is_missing_is_told_with_what_to_write() {
+        let left = Row { said: Said::ByDefault, ..row("rto_min") };
+        let told = unsaid("linux", &left).expect("it is left to the default");
+        assert!(told.contains("`set(\"rto_min\", \"200 ms\", "), "{told}");
+        assert_eq!(unsaid("linux", &row("rto_min")), None);
+        let without = Row { value: "", said: Said::ByDefault, ..row("max_window") };
+        assert_eq!(unsaid("linux", &without), None, "there is no value to be said");
+        let told = unheld("linux", &row("rto_min"));
+        assert!(told.contains("under [linux], `\"rto_min\" = ["), "{told}");
+    }
+
+    #[test]
+    fn what_is_said_twice_is_told() {
+        const ONE: Setting = Setting { key: "mss", value: "1 kB", source: "x" };
+        static TWICE: &[Setting] = &[ONE, Setting { key: "sack", ..ONE }, ONE];
+        let twice = Profile { name: "linux", summary: "", settings: TWICE };
+        let told: Vec<String> = doubled(&twice).collect();
+        assert!(told.len() == 1 && told[0].contains("says `mss` twice"), "{told:?}");
+    }
 }
