@@ -2,7 +2,9 @@
 
 use crate::ack::AckPolicy;
 use crate::congestion::CongestionControl;
-use crate::connection::{AnswerLimit, Keepalive, MissingTimestamps, RepeatedSyn, TimeWaitResets};
+use crate::connection::{
+    AnswerLimit, GiveUp, Keepalive, MissingTimestamps, RepeatedSyn, TimeWaitResets,
+};
 use crate::ecn::EcnUse;
 use crate::loss::LossDetector;
 use crate::nagle::Nagle;
@@ -79,6 +81,8 @@ pub struct Config {
     pub r1_retransmissions: u32,
     /// How long what was sent may stay unacknowledged; as long as R2 allows, if absent.
     pub user_timeout: Option<Span>,
+    /// What a peer hears that does not answer.
+    pub give_up: GiveUp,
     /// How silent peers are watched.
     pub keepalive: Keepalive,
     /// How often segments without data that are refused may be answered.
@@ -203,6 +207,7 @@ impl Config {
             syn_linear_timeouts: knobs.times("syn_linear_timeouts"),
             r1_retransmissions: knobs.times("r1_retransmissions"),
             user_timeout: knobs.optional_span("user_timeout"),
+            give_up: knobs.word("give_up"),
             keepalive: Keepalive {
                 wanted: knobs.word("keepalive"),
                 idle: knobs.span("keepalive_idle"),

@@ -38,7 +38,7 @@ mod words;
 
 pub use config::{Config, Mechanisms, Offer, Offers};
 pub use connection::{
-    AgreedOptions, AnswerLimit, CloseReason, Connection, Keepalive, KeepaliveUse,
+    AgreedOptions, AnswerLimit, CloseReason, Connection, GiveUp, Keepalive, KeepaliveUse,
     MissingTimestamps, Repair, RepeatedSyn, Snapshot, Stats, TimeWaitResets, reset_for,
 };
 pub use ecn::{EcnUse, MarkSeen, Outbound};

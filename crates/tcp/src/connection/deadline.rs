@@ -4,8 +4,20 @@ use super::{CloseReason, Connection, First, reset};
 use crate::receiver::Owed;
 use crate::sender::{ClosedWindow, earlier};
 use crate::trace::Trace;
+use crate::words::worded;
 use ackord_events::{Event, Sink, TcpState};
 use ackord_units::{Seq, Time};
+
+/// What a peer hears of a connection that is given up because it does not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GiveUp {
+    /// A reset, in case it hears again.
+    Reset,
+    /// Nothing: it finds out when it sends something.
+    Silence,
+}
+
+worded!(GiveUp { "reset" => Reset, "silence" => Silence });
 
 /// What has been waiting for an acknowledgment since the timer first expired for it.
 #[derive(Clone, Copy, Debug)]
@@ -149,7 +161,8 @@ impl Connection {
 
     fn give_up<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         // A peer that has not answered the SYN knows of no connection.
-        if reset::peer_is_to_be_told(self.state) && self.state != TcpState::SynReceived {
+        let known = reset::peer_is_to_be_told(self.state) && self.state != TcpState::SynReceived;
+        if known && self.config.give_up == GiveUp::Reset {
             self.goes_first = Some(First::Reset);
         }
         self.fail(trace, CloseReason::TimedOut);

@@ -54,6 +54,7 @@ use options::Agreed;
 use refusal::Answers;
 use slow::SlowTimers;
 
+pub use deadline::GiveUp;
 pub use handshake::RepeatedSyn;
 pub use keepalive::{Keepalive, KeepaliveUse};
 pub use options::MissingTimestamps;

@@ -301,6 +301,14 @@ pub static ENDPOINT: Mechanism = Mechanism {
             source: "RFC 9293 §3.9.1.2, RFC 5482 §2",
         },
         Knob {
+            name: "give_up",
+            kind: KnobKind::Choice(&["reset", "silence"]),
+            default: "reset",
+            doc: "What a peer hears when an open connection is given up because it does not answer: \
+                  a reset, or nothing. Keepalive ends with a reset in any case",
+            source: "RFC 9293 §3.8.3 says \"close\"; reset is BSD's, silence is Linux's",
+        },
+        Knob {
             name: "keepalive",
             kind: ON_OFF,
             default: "off",

@@ -104,6 +104,11 @@ pub(super) const LINUX: Profile = Profile {
         set("syn_ack_retransmissions", "5", "net.ipv4.tcp_synack_retries = 5"),
         set("syn_linear_timeouts", "4", "net.ipv4.tcp_syn_linear_timeouts = 4"),
         set("r1_retransmissions", "3", "net.ipv4.tcp_retries1 = 3"),
+        set(
+            "give_up",
+            "silence",
+            "measured on Linux 6.18: a socket with TCP_USER_TIMEOUT ends without a word",
+        ),
         set("keepalive", "off", "SO_KEEPALIVE is off until asked for"),
         set("keepalive_idle", "7200 s", "net.ipv4.tcp_keepalive_time = 7200"),
         set("keepalive_interval", "75 s", "net.ipv4.tcp_keepalive_intvl = 75"),

@@ -43,6 +43,7 @@ pub(super) const NS2: Profile = Profile {
         set("keepalive_probes", "9", "no probes: no effect"),
         set("challenge_ack_limit", "10", "no segment is refused: no effect"),
         set("challenge_ack_interval", "5 s", "no segment is refused: no effect"),
+        set("give_up", "reset", "an agent never gives up"),
         set("missing_timestamps", "accept", "timestamps_ is on at both ends or at none"),
         set("repeated_syn", "acknowledged", "a TCPSink acknowledges whatever comes"),
         set("time_wait_resets", "accept", "an agent never closes"),
