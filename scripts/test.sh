@@ -3,6 +3,7 @@
 #
 # A test that lacks a tool or a right prints a line that starts with SKIPPED and passes, so that a
 # machine without root still tests the rest. SKIPS=forbidden makes such a line a failure.
+# Lines that start with SCRIPTS, the number of scripts per folder, are repeated at the end.
 set -u
 
 log=${CARGO_TARGET_DIR:-target}/test.log
@@ -20,6 +21,10 @@ status=$(cat "$log.status")
 scripts/fuzz.sh 10 >"$log.fuzz" 2>&1 || status=1
 cat "$log.fuzz" && cat "$log.fuzz" >>"$log"
 
+scripts=$(sed -n 's/^SCRIPTS //p' "$log")
+if [ -n "$scripts" ]; then
+    printf '\nScripts played:\n%s\n' "$scripts"
+fi
 skipped=$(grep -E '^SKIPPED ' "$log" | sort -u)
 if [ -n "$skipped" ]; then
     printf '\nNot run on this machine:\n%s\n' "$skipped"

@@ -232,7 +232,10 @@ fn in_every_order_the_receiver_acknowledges_what_it_has_and_delivers_in_order() 
             play(&at_the_receiver(order, ip));
         }
     }
-    println!("{} orders of five segments at the receiver, over IPv4 and IPv6", orders.len());
+    println!(
+        "SCRIPTS {:>5} generated: orders of five segments at the receiver, over IPv4 and IPv6",
+        orders.len()
+    );
 }
 
 #[test]
@@ -244,7 +247,10 @@ fn in_every_order_the_sender_repairs_exactly_what_three_segments_have_overtaken(
         play(&text);
         repaired += usize::from(repairs > 0);
     }
-    println!("{} orders of five segments at the sender, {repaired} with a repair", orders.len());
+    println!(
+        "SCRIPTS {:>5} generated: orders of five segments at the sender, {repaired} with a repair",
+        orders.len()
+    );
     // By hand: of the orders, the first or the second segment is overtaken by three later ones.
     let overtaken = |order: &[usize; SEGMENTS]| {
         (0..2).any(|which| {

@@ -1,4 +1,5 @@
-//! Every script under `scripts/tcp` is played; their number per folder is printed.
+//! Every script under `scripts/tcp` is played; their number per folder is printed, in lines that
+//! `make test` repeats at its end.
 
 use ackord_script::{feature_of, find_scripts, parse, render_failure, render_problems, run};
 use std::collections::BTreeMap;
@@ -28,9 +29,9 @@ fn every_script_of_the_project_is_as_it_says() {
         }
     }
     for (feature, count) in &counts {
-        println!("{count:>5} {feature}");
+        println!("SCRIPTS {count:>5} {feature}");
     }
-    println!("{:>5} scripts in {} folders", scripts.len(), counts.len());
+    println!("SCRIPTS {:>5} scripts in {} folders", scripts.len(), counts.len());
     let (failed, all) = (complaints.len(), scripts.len());
     assert!(complaints.is_empty(), "{failed} of {all} scripts:\n\n{}", complaints.join("\n"));
     assert!(!scripts.is_empty(), "no script was found in {}", root.display());
