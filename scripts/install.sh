@@ -80,6 +80,7 @@ build)
     install_missing
     ;;
 test)
+    need cc gcc
     need tshark tshark
     need capinfos wireshark-common
     need curl curl

@@ -68,16 +68,11 @@ pub(crate) struct Link {
     /// Stream offset up to which the endpoint knows what was written.
     handed: u64,
     held_since: Option<Time>,
-    /// When the rest of a connection that nobody has is forgotten.
-    forget_at: Option<Time>,
     identification: u16,
 }
 
 /// As long as a corked rest waits for more (tcp(7)).
 const CORK_CEILING: Span = Span::from_millis(200);
-/// As long as a connection that nobody has waits for the peer's FIN (net.ipv4.tcp_fin_timeout).
-const FIN_TIMEOUT: Span = Span::from_secs(60);
-
 impl Link {
     pub(crate) fn new(endpoints: Endpoints, connection: Connection, window: Bytes) -> Link {
         Link {
@@ -94,7 +89,6 @@ impl Link {
             cork: Cork::Out,
             handed: 0,
             held_since: None,
-            forget_at: None,
             identification: 0,
         }
     }
@@ -108,15 +102,15 @@ impl Link {
             self.tally.data_came_at = Some(now);
         }
         self.tally.ack_came_at = Some(now);
-        let offset = self.connection.recv_offset(segment.seq);
-        if self.is_unwanted(offset, payload.len()) {
-            self.connection.abort();
-            return;
-        }
-        if let Some(offset) = offset
-            && !payload.is_empty()
+        if !payload.is_empty()
+            && self.connection.takes_payload(now, segment)
+            && let Some(offset) = self.connection.recv_offset(segment.seq)
         {
-            self.receive.put(offset, payload);
+            // What has arrived already stays as it was, whatever is said of it now.
+            let old = self.connection.bytes_received().saturating_sub(offset);
+            if let Some(new) = payload.get(old as usize..) {
+                self.receive.put(offset + old, new);
+            }
         }
         let before = self.connection.state();
         self.connection.handle_segment(now, segment, packet.ip.ecn, &mut NoSink);
@@ -124,30 +118,16 @@ impl Link {
         self.activity += 1;
     }
 
-    /// New data for a connection that nobody will ever read from: Linux resets it (RFC 2525 §2.17).
-    fn is_unwanted(&self, offset: Option<u64>, len: usize) -> bool {
-        let waits_for_fin =
-            matches!(self.connection.state(), TcpState::FinWait1 | TcpState::FinWait2);
-        let is_new = offset.is_some_and(|at| at + len as u64 > self.connection.bytes_received());
-        self.owner == Owner::Nobody && waits_for_fin && len > 0 && is_new
-    }
-
     /// When something is due.
     pub(crate) fn deadline(&self) -> Option<Time> {
         let uncork = self.held_since.map(|since| since + CORK_CEILING);
-        [self.connection.deadline(), uncork, self.forget_at].into_iter().flatten().min()
+        [self.connection.deadline(), uncork].into_iter().flatten().min()
     }
 
     /// Timers that are due at `now` act.
     pub(crate) fn handle_deadline(&mut self, now: Time) {
         if self.held_since.is_some_and(|since| since + CORK_CEILING <= now) {
             self.hand_over_all();
-        }
-        if self.forget_at.is_some_and(|at| at <= now) {
-            self.forget_at = None;
-            self.connection.abort();
-            // Nobody is told.
-            while self.connection.poll_segment(now, &mut NoSink).is_some() {}
         }
         if self.connection.deadline().is_some_and(|at| at <= now) {
             let before = self.connection.state();
@@ -164,8 +144,6 @@ impl Link {
         while let Some(outbound) = self.connection.poll_segment(now, &mut NoSink) {
             self.depart(now, &outbound, outbox);
         }
-        let waits = self.owner == Owner::Nobody && self.connection.state() == TcpState::FinWait2;
-        self.forget_at = if waits { self.forget_at.or(Some(now + FIN_TIMEOUT)) } else { None };
         self.note_busy(now);
     }
 
@@ -259,6 +237,13 @@ impl Link {
         self.cork = Cork::Out;
         self.hand_over_all();
         self.connection.close();
+    }
+
+    /// The application is gone: what arrives from now on is lost, and the peer learns it.
+    pub(crate) fn release(&mut self, now: Time) {
+        self.cork = Cork::Out;
+        self.hand_over_all();
+        self.connection.release(now);
     }
 
     /// Lets the endpoint know what has been written: all of it, or in whole segments.

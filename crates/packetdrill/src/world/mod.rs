@@ -160,8 +160,9 @@ impl World {
         let Ok(packet) = decode(bytes) else { return };
         let payload = &bytes[packet.payload.clone()];
         let outgoing = packet.endpoints.reversed();
+        let least_iss = self.make_way(&packet);
         let known = self.by_endpoints.get(&outgoing).copied();
-        match known.or_else(|| self.passive_open(&packet)) {
+        match known.or_else(|| self.passive_open(&packet, least_iss)) {
             Some(key) => {
                 if self.is_held_by_full_queue(key) {
                     return;

@@ -2,7 +2,7 @@
 //!
 //! Most take effect when the connection begins: a connected socket keeps what it began with. At once
 //! act TCP_NODELAY, TCP_CORK, TCP_QUICKACK (1: an acknowledgment that waits leaves; 0 changes
-//! nothing), SO_SNDBUF, SO_LINGER, SO_RCVLOWAT and the timeouts of calls.
+//! nothing), SO_KEEPALIVE with its times, TCP_USER_TIMEOUT, SO_SNDBUF, SO_LINGER, SO_RCVLOWAT and the timeouts of calls.
 //! SO_SNDBUF and SO_RCVBUF hold as many octets of payload as were asked for; getsockopt says twice
 //! that, as the kernel does, which counts its own overhead.
 
@@ -13,14 +13,15 @@ use super::{Open, World};
 use crate::setup::Setup;
 use ackord_events::TcpState;
 use ackord_tcp::registry::{self, CONGESTION, NAGLE};
-use ackord_tcp::{Config, Mechanisms};
+use ackord_tcp::{BufferTuning, Config, Keepalive, KeepaliveUse, Mechanisms};
 use ackord_units::{Bytes, Choice, Mechanism, Span, Time};
 use ackord_wire::IpVersion;
 use libc::{
     IP_TTL, IPPROTO_IP, IPPROTO_IPV6, IPPROTO_TCP, IPV6_V6ONLY, SO_ACCEPTCONN, SO_DOMAIN, SO_ERROR,
-    SO_LINGER, SO_PROTOCOL, SO_RCVBUF, SO_RCVLOWAT, SO_RCVTIMEO, SO_REUSEADDR, SO_SNDBUF,
-    SO_SNDTIMEO, SO_TYPE, SOL_SOCKET, TCP_CONGESTION, TCP_CORK, TCP_INFO, TCP_MAXSEG, TCP_NODELAY,
-    TCP_QUICKACK, TCP_SYNCNT,
+    SO_KEEPALIVE, SO_LINGER, SO_PROTOCOL, SO_RCVBUF, SO_RCVLOWAT, SO_RCVTIMEO, SO_REUSEADDR,
+    SO_SNDBUF, SO_SNDTIMEO, SO_TYPE, SOL_SOCKET, TCP_CONGESTION, TCP_CORK, TCP_INFO, TCP_KEEPCNT,
+    TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_LINGER2, TCP_MAXSEG, TCP_NODELAY, TCP_QUICKACK, TCP_SYNCNT,
+    TCP_USER_TIMEOUT,
 };
 use nix::errno::Errno;
 use std::collections::BTreeMap;
@@ -83,12 +84,22 @@ impl Options {
         if let Some(times) = set(TCP_SYNCNT) {
             config.syn_retransmissions = Some(times as u32);
         }
+        // A buffer that was set is no longer the kernel's to tune.
         if let Some(bytes) = self.receive_buffer {
             config.receive_buffer = Bytes(bytes as u64);
+            config.receive_buffer_tuning = BufferTuning::Off;
         }
         if let Some(bytes) = self.send_buffer {
             config.send_buffer = Bytes(bytes as u64);
+            config.send_buffer_tuning = BufferTuning::Off;
         }
+        if let Some(millis) = set(TCP_USER_TIMEOUT).filter(|&millis| millis > 0) {
+            config.user_timeout = Some(Span::from_millis(millis as u64));
+        }
+        if let Some(secs) = set(TCP_LINGER2).filter(|&secs| secs > 0) {
+            config.fin_wait_2_timeout = Some(Span::from_secs(secs as u64));
+        }
+        config.keepalive = self.keepalive(config.keepalive);
         let mut mechanisms = setup.mechanisms();
         if let Some(congestion) = self.congestion {
             mechanisms.congestion = registry::build_congestion(&Choice::of(congestion));
@@ -97,6 +108,26 @@ impl Options {
             mechanisms.nagle = without_nagle();
         }
         (config, mechanisms)
+    }
+}
+
+impl Options {
+    /// How a silent peer is watched, where a program has said so.
+    fn keepalive(&self, otherwise: Keepalive) -> Keepalive {
+        let set = |name| self.integers.get(&(IPPROTO_TCP, name)).copied();
+        let span =
+            |name, otherwise| set(name).map_or(otherwise, |secs: i32| Span::from_secs(secs as u64));
+        let wanted = match self.integers.get(&(SOL_SOCKET, SO_KEEPALIVE)) {
+            None => otherwise.wanted,
+            Some(0) => KeepaliveUse::Off,
+            Some(_) => KeepaliveUse::On,
+        };
+        Keepalive {
+            wanted,
+            idle: span(TCP_KEEPIDLE, otherwise.idle),
+            interval: span(TCP_KEEPINTVL, otherwise.interval),
+            probes: set(TCP_KEEPCNT).map_or(otherwise.probes, |count| count as u32),
+        }
     }
 }
 
@@ -149,7 +180,9 @@ impl World {
         };
         self.socket_mut(fd)?.options.integers.insert(name, value);
         let Some(key) = self.link_of(fd) else { return Ok(()) };
-        let nagle = self.setup.mechanisms().nagle;
+        let (nagle, now) = (self.setup.mechanisms().nagle, self.now());
+        let keepalive =
+            self.socket(fd)?.options.keepalive(self.setup.config(IpVersion::V4).keepalive);
         let Some(link) = self.links.get_mut(&key) else { return Ok(()) };
         match name {
             (IPPROTO_TCP, TCP_NODELAY) => {
@@ -157,6 +190,14 @@ impl World {
             }
             (IPPROTO_TCP, TCP_CORK) => {
                 link.set_cork(if value != 0 { Cork::In } else { Cork::Out });
+            }
+            (SOL_SOCKET, SO_KEEPALIVE)
+            | (IPPROTO_TCP, TCP_KEEPIDLE | TCP_KEEPINTVL | TCP_KEEPCNT) => {
+                link.connection.set_keepalive(now, keepalive);
+            }
+            (IPPROTO_TCP, TCP_USER_TIMEOUT) => {
+                let timeout = (value > 0).then(|| Span::from_millis(value as u64));
+                link.connection.set_user_timeout(timeout);
             }
             (IPPROTO_TCP, TCP_QUICKACK) if value != 0 => link.connection.acknowledge_now(),
             (IPPROTO_IP, IP_TTL) => link.ttl = value as u8,

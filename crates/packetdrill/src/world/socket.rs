@@ -196,7 +196,7 @@ impl World {
         if self.by_endpoints.contains_key(&endpoints) {
             return Err(Errno::EADDRNOTAVAIL);
         }
-        let key = self.begin(endpoints, fd, Side::Client)?;
+        let key = self.begin((endpoints, None), fd, Side::Client)?;
         let socket = self.socket_mut(fd)?;
         socket.bound = Some(own);
         socket.state = State::Linked { link: key, progress: Progress::Connecting };
@@ -302,13 +302,11 @@ impl World {
             State::Linked { link: key, .. } => {
                 let Some(link) = self.links.get_mut(&key) else { return Ok(None) };
                 link.owner = Owner::Nobody;
-                // RFC 2525 §2.17: what was received and never read is told by a reset.
-                let unread = link.connection.readable() > ackord_units::Bytes::ZERO;
-                if unread || linger == Some(ackord_units::Span::ZERO) {
+                if linger == Some(ackord_units::Span::ZERO) {
                     self.abandon(key);
                     return Ok(None);
                 }
-                link.finish();
+                link.release(self.now);
                 self.work(key);
                 Ok(linger.map(|_| key))
             }
@@ -352,8 +350,30 @@ impl World {
         }
     }
 
+    /// A connection in TIME-WAIT gives way to a SYN that cannot be an old one, if somebody listens
+    /// (RFC 6191): from where on the numbers of the new one may begin.
+    pub(super) fn make_way(&mut self, packet: &Decoded) -> Option<Seq> {
+        let key = *self.by_endpoints.get(&packet.endpoints.reversed())?;
+        self.listener_for(packet.endpoints.dst)?;
+        let link = self.links.get_mut(&key)?;
+        let least_iss = link.connection.may_be_succeeded_by(&packet.segment)?;
+        let is_kept = matches!(link.owner, Owner::Socket(_));
+        self.by_endpoints.remove(&packet.endpoints.reversed());
+        if is_kept {
+            // Its socket may still be asked about it.
+            link.connection.abort();
+        } else {
+            self.links.remove(&key);
+        }
+        Some(least_iss)
+    }
+
     /// A SYN for a socket that listens begins a connection.
-    pub(super) fn passive_open(&mut self, packet: &Decoded) -> Option<LinkKey> {
+    pub(super) fn passive_open(
+        &mut self,
+        packet: &Decoded,
+        least_iss: Option<Seq>,
+    ) -> Option<LinkKey> {
         let flags = packet.segment.flags;
         if !flags.contains(Flags::SYN) || flags.intersects(Flags::ACK | Flags::RST) {
             return None;
@@ -366,7 +386,7 @@ impl World {
         if full || self.links.len() >= MOST_LINKS {
             return None;
         }
-        let key = self.begin(packet.endpoints.reversed(), fd, Side::Server).ok()?;
+        let key = self.begin((packet.endpoints.reversed(), least_iss), fd, Side::Server).ok()?;
         self.links.get_mut(&key)?.owner = Owner::Listener(fd);
         Some(key)
     }
@@ -435,14 +455,21 @@ impl World {
     }
 
     /// A connection that has not done anything yet, made as the socket `fd` asks.
-    fn begin(&mut self, endpoints: Endpoints, fd: i32, side: Side) -> Result<LinkKey, Errno> {
+    fn begin(
+        &mut self,
+        (endpoints, least_iss): (Endpoints, Option<Seq>),
+        fd: i32,
+        side: Side,
+    ) -> Result<LinkKey, Errno> {
         let number = self.number();
         let ip = if endpoints.dst.is_ipv6() { IpVersion::V6 } else { IpVersion::V4 };
         let options = &self.socket(fd)?.options;
         let (config, mechanisms) = options.endpoint(&self.setup, ip);
         let window = config.receive_buffer;
         let id = EndpointId { flow: FlowId(number), side };
-        let connection = Connection::listen(config, mechanisms, id, initial_sequence(number));
+        let chosen = initial_sequence(number);
+        let iss = least_iss.filter(|least| chosen.before(*least)).unwrap_or(chosen);
+        let connection = Connection::listen(config, mechanisms, id, iss);
         let mut link = Link::new(endpoints, connection, window);
         link.ttl = options.ttl();
         link.set_cork(options.cork());

@@ -13,8 +13,8 @@ static int initial_window(const char *flags)
     open_stack(flags);
     struct flow flow = {0};
     int fd = accepted(&flow, listening_socket(false, 5), 40000), count = 0;
-    static char octets[30000];
-    EQUAL(pd.write(pd.userdata, fd, octets, sizeof octets), 30000);
+    static char octets[15000];
+    EQUAL(pd.write(pd.userdata, fd, octets, sizeof octets), 15000);
     while (sniff().at == 0)
         count++;
     close_stack();

@@ -180,6 +180,52 @@ static void orderly_close(bool ipv6)
     close_stack();
 }
 
+/* A SYN that cannot be an old one takes the place of a connection in TIME-WAIT (RFC 6191). */
+static void time_wait_gives_way(void)
+{
+    open_stack("profile=rfc");
+    struct flow flow = {0};
+    int listener = listening_socket(false, 5), fd = accepted(&flow, listener, 40000);
+    EQUAL(pd.close(pd.userdata, fd), 0);
+    EQUAL(sniff().flags, FIN | ACK);
+    flow.rcv++;
+    from_peer(&flow, FIN | ACK, 0, 30000);
+    EQUAL(sniff().ack, flow.snd);
+    struct segment old = peers(&flow, SYN, 0, 30000);
+    old.seq -= 100;
+    inject(&old);
+    EQUAL(sniff().flags, ACK);
+    struct segment syn = peers(&flow, SYN, 0, 30000);
+    syn.seq += 5000;
+    inject(&syn);
+    struct segment answer = sniff();
+    EQUAL(answer.flags, SYN | ACK);
+    EQUAL(answer.ack, syn.seq + 1);
+    CHECK((int32_t)(answer.seq - flow.rcv) > 0);
+    close_stack();
+}
+
+/* A descriptor of ours is one of the process: closing it with close(2), as packetdrill does with
+ * what a script leaves open, harms nobody. */
+static void closed_behind_our_back(void)
+{
+    open_stack("profile=rfc");
+    int fd = listening_socket(false, 5), strangers[2];
+    EQUAL(close(fd), 0);
+    EQUAL(pipe(strangers), 0);
+    CHECK(strangers[0] == fd || strangers[1] == fd);
+    EQUAL(pd.close(pd.userdata, fd), 0);
+    EQUAL(write(strangers[1], "x", 1), 1);
+    int other = listening_socket(false, 5);
+    CHECK(other != strangers[0] && other != strangers[1]);
+    close_stack();
+    char octet;
+    EQUAL(read(strangers[0], &octet, 1), 1);
+    EQUAL(close(strangers[0]), 0);
+    EQUAL(close(strangers[1]), 0);
+    FAILS(close(other), EBADF);
+}
+
 /* The peer closes first. */
 static void peer_closes(void)
 {
@@ -271,6 +317,8 @@ void handshake_tests(void)
     nobody_listens();
     orderly_close(false);
     orderly_close(true);
+    time_wait_gives_way();
+    closed_behind_our_back();
     peer_closes();
     backlog_is_kept();
     closing_a_listener_resets();

@@ -457,7 +457,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s LIBRARY [GROUP]\n", argv[0]);
         return 2;
     }
-    void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | RTLD_DEEPBIND);
     if (!library) {
         fprintf(stderr, "%s\n", dlerror());
         return 2;

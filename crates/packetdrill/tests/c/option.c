@@ -293,6 +293,75 @@ static void effects(void)
     close_stack();
 }
 
+/* A silent peer is asked, and given up when it stays silent. */
+static void keepalive(void)
+{
+    open_stack("profile=rfc");
+    struct flow flow = {0};
+    int fd = accepted(&flow, listening_socket(false, 5), 40000);
+    pd.usleep(pd.userdata, 5000000);
+    EQUAL(set(fd, IPPROTO_TCP, TCP_KEEPIDLE, 20), 0);
+    EQUAL(set(fd, IPPROTO_TCP, TCP_KEEPINTVL, 3), 0);
+    EQUAL(set(fd, IPPROTO_TCP, TCP_KEEPCNT, 2), 0);
+    EQUAL(set(fd, SOL_SOCKET, SO_KEEPALIVE, 1), 0);
+    struct segment probe = sniff();
+    EQUAL(probe.at, 20000000);
+    EQUAL(probe.seq, flow.rcv - 1);
+    EQUAL(probe.len, 0);
+    EQUAL(sniff().at, 23000000);
+    EQUAL(sniff().flags & RST, RST);
+    EQUAL(now_usecs(), 26000000);
+    char octet;
+    FAILS(pd.read(pd.userdata, fd, &octet, 1), ETIMEDOUT);
+    close_stack();
+}
+
+/* What is not acknowledged for so long ends the connection. */
+static void user_timeout(void)
+{
+    open_stack("profile=rfc");
+    struct flow flow = {0};
+    int fd = accepted(&flow, listening_socket(false, 5), 40000);
+    EQUAL(set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 4000), 0);
+    EQUAL(pd.write(pd.userdata, fd, "x", 1), 1);
+    char octet;
+    FAILS(pd.read(pd.userdata, fd, &octet, 1), ETIMEDOUT);
+    EQUAL(now_usecs(), 4000000);
+    close_stack();
+}
+
+/* Buffers that tune themselves take in everything that they offer room for. */
+static void tuned_buffers(void)
+{
+    open_stack("profile=linux");
+    struct flow flow = {.ours = 8080, .peers = 40000, .snd = 1};
+    int listener = listening_socket(false, 5);
+    struct segment syn = peers(&flow, SYN, 0, 65535);
+    syn.mss = 1460;
+    syn.wscale = 7;
+    inject(&syn);
+    struct segment answer = sniff();
+    flow.snd++;
+    flow.rcv = answer.seq + 1;
+    from_peer(&flow, ACK, 0, 65535);
+    int fd = pd.accept(pd.userdata, listener, NULL, NULL);
+    uint32_t first = flow.snd, got = 0;
+    static uint8_t octets[1 << 20];
+    for (int round = 0; round < 40; round++) {
+        for (int i = 0; i < 20; i++)
+            from_peer(&flow, ACK, 1460, 65535);
+        pd.usleep(pd.userdata, 20000);
+        ssize_t count = pd.read(pd.userdata, fd, octets, sizeof octets);
+        EQUAL(count, 20 * 1460);
+        long wrong = 0;
+        for (ssize_t i = 0; i < count; i++)
+            wrong += octets[i] != (first + got + (uint32_t)i) % 251;
+        EQUAL(wrong, 0);
+        got += (uint32_t)count;
+    }
+    close_stack();
+}
+
 void option_tests(void)
 {
     tcp_info();
@@ -300,4 +369,7 @@ void option_tests(void)
     integers();
     structures();
     effects();
+    keepalive();
+    user_timeout();
+    tuned_buffers();
 }

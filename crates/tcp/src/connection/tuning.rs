@@ -1,9 +1,9 @@
 //! What an application may change while a connection lives, as `setsockopt` lets it.
 
-use super::Connection;
+use super::{Connection, Keepalive, KeepaliveUse};
 use crate::nagle::Nagle;
 use crate::receiver::Owed;
-use ackord_units::Bytes;
+use ackord_units::{Bytes, Span, Time};
 
 impl Connection {
     /// Another rule for small segments (TCP_NODELAY). Poll for segments afterwards: one that waited
@@ -22,5 +22,21 @@ impl Connection {
     /// As much may be written and not yet acknowledged from now on (SO_SNDBUF).
     pub fn set_send_buffer(&mut self, bytes: Bytes) {
         self.sender.set_send_buffer(bytes);
+    }
+
+    /// How a silent peer is watched from `now` on (SO_KEEPALIVE, TCP_KEEPIDLE and its kind). The
+    /// silence there has been counts.
+    pub fn set_keepalive(&mut self, now: Time, keepalive: Keepalive) {
+        self.config.keepalive = keepalive;
+        if Connection::watches_peer(self.state) {
+            let due = (self.silence.since + keepalive.idle).max(now);
+            let wanted = keepalive.wanted == KeepaliveUse::On;
+            self.slow.look_at_peer(wanted.then_some(due));
+        }
+    }
+
+    /// How long data may stay unacknowledged from now on (TCP_USER_TIMEOUT, RFC 9293 §3.9.1).
+    pub fn set_user_timeout(&mut self, timeout: Option<Span>) {
+        self.config.user_timeout = timeout;
     }
 }
