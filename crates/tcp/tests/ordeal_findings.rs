@@ -4,18 +4,17 @@
 mod ordeal;
 
 use ordeal::case::Make;
-use ordeal::op::kind::{FORGE, WAIT, WRITE};
-use ordeal::{Case, run, run_told};
+use ordeal::op::kind::{BLACKOUT, FORGE, WAIT, WRITE};
+use ordeal::{Case, Outcome, run, run_told};
 
 /// Of the second octet of an operation.
 const TO_CLIENT: u8 = 0;
 
 /// A connection between two such ends, over ten microseconds each way, endures this.
-fn endures(make: Make, ops: &[[u8; 4]]) {
+fn endures(make: Make, ops: &[[u8; 4]]) -> Outcome {
     let case = Case::of(&Case::bytes_of(0, [0; 6], &[make, make], ops));
-    if let Err(broken) = run(&case) {
-        panic!("{broken}\n{}\n{}", case.describe(), run_told(&case).1);
-    }
+    run(&case)
+        .unwrap_or_else(|broken| panic!("{broken}\n{}\n{}", case.describe(), run_told(&case).1))
 }
 
 /// A segment that reaches back before the SYN was reported as received twice, octets before the
@@ -39,5 +38,24 @@ fn a_round_trip_of_no_time_does_not_make_tcp_pr_send_without_end() {
         let write = [WRITE, 0, 1, 0];
         let forged = [FORGE, acknowledges_all | TO_CLIENT, 0xff, 0xff];
         endures(make, &[[WAIT, 0, 20, 0], write, forged, [WAIT, 0, 0, 0], write, [WAIT, 3, 9, 0]]);
+    }
+}
+
+/// On a path that had gone dark after short round trips TCP-PR sent the oldest segment again every
+/// millisecond for as long as that lasted: it waits twice as long each time now.
+#[test]
+fn tcp_pr_does_not_flood_a_path_that_is_dark() {
+    for recovery in ["tahoe", "reno", "newreno", "sack"] {
+        let make =
+            Make::named("rfc", &[("loss", "pr"), ("recovery", recovery), ("ack", "immediate")]);
+        let write = [WRITE, 0, 100, 0];
+        let dark = [BLACKOUT, 2, 0x10, 0x27];
+        let outcome = endures(
+            make,
+            &[[WAIT, 0, 100, 0], write, [WAIT, 2, 9, 0], dark, write, [WAIT, 3, 0xe8, 3]],
+        );
+        // Ten seconds of darkness; a timer that doubles expires fourteen times, beside what a
+        // connection takes without it and the retransmission timer.
+        assert!(outcome.packets < 50, "{recovery}: {} packets", outcome.packets);
     }
 }

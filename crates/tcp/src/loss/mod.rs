@@ -203,6 +203,9 @@ pub trait ByTime {
     /// acknowledged cumulatively, each in order of sequence.
     fn on_delivered(&mut self, _now: Time, _delivered: &Delivered) {}
 
+    /// Segments were overdue that had been sent again before.
+    fn on_overdue_again(&mut self) {}
+
     /// The receiver had one of our retransmissions twice (RFC 2883), and it was no probe.
     fn on_dsack(&mut self, _snd_nxt: Seq) {}
 

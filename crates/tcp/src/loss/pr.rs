@@ -10,13 +10,18 @@
 //! Different from the paper: a segment reported by SACK has left the list of what is to be
 //! acknowledged; its rule for more than half a window lost (mxrtt to one second, cwnd to one) is the
 //! retransmission timer's here. mxrtt is never shorter than a millisecond: after a round trip that took
-//! no time at all, whatever is sent would be overdue at once, again and again.
+//! no time at all, whatever is sent would be overdue at once, again and again. It doubles each time
+//! that retransmissions are overdue too, until anything arrives: a path that has gone dark for long is
+//! not asked every mxrtt.
 
 use super::{ByTime, Delivered, Doubt, Hole, Horizon, LossDetector, LossVerdict};
 use ackord_units::{Span, Time};
 
 /// No segment is overdue earlier.
 const MIN_AGE: Span = Span::from_millis(1);
+
+/// mxrtt is doubled so often at most.
+const MOST_DOUBLINGS: u32 = 16;
 
 /// Per-segment timers from the largest recent round-trip time.
 #[derive(Clone, Copy, Debug)]
@@ -28,12 +33,14 @@ pub struct Pr {
     /// When a segment last arrived that had been sent again: what the same acknowledgment covers
     /// behind it waited for it.
     refilled_at: Option<Time>,
+    /// How often in a row retransmissions were overdue.
+    silences: u32,
 }
 
 impl Pr {
     /// A detector with these constants: alpha from 0 to 1 per round trip, beta above 1.
     pub fn new(alpha: f64, beta: f64) -> Pr {
-        Pr { alpha, beta, estimate: None, refilled_at: None }
+        Pr { alpha, beta, estimate: None, refilled_at: None, silences: 0 }
     }
 
     /// alpha^(rounds), for the fraction of a round trip that has passed: the decay of cwnd
@@ -62,7 +69,12 @@ impl LossDetector for Pr {
 }
 
 impl ByTime for Pr {
+    fn on_overdue_again(&mut self) {
+        self.silences = (self.silences + 1).min(MOST_DOUBLINGS);
+    }
+
     fn on_delivered(&mut self, now: Time, delivered: &Delivered) {
+        self.silences = 0;
         // Karn's rule, for everything that one acknowledgment covers: without it, each hole without
         // SACK would multiply the estimate by beta.
         if let Hole::Resent(_) = delivered.hole {
@@ -86,7 +98,8 @@ impl ByTime for Pr {
         match self.estimate {
             None => Horizon::Unknown,
             Some((estimate, _)) => {
-                let age = Span::from_secs_f64(estimate * self.beta).max(MIN_AGE);
+                let age =
+                    Span::from_secs_f64(estimate * self.beta).max(MIN_AGE) * (1 << self.silences);
                 Horizon::Overdue { sent_before: None, age }
             }
         }
@@ -137,6 +150,21 @@ mod tests {
         pr.on_delivered(ms(600), &resent);
         sample(&mut pr, ms(600), 590);
         assert!(age_ms(&mut pr) <= 300.0);
+    }
+
+    #[test]
+    fn silence_doubles_the_wait_until_something_arrives() {
+        let mut pr = Pr::new(0.995, 3.0);
+        sample(&mut pr, ms(0), 100);
+        let ages: Vec<f64> = (0..3)
+            .map(|_| {
+                pr.on_overdue_again();
+                age_ms(&mut pr)
+            })
+            .collect();
+        assert_eq!(ages, [600.0, 1200.0, 2400.0]);
+        sample(&mut pr, ms(9_000), 100);
+        assert_eq!(age_ms(&mut pr), 300.0);
     }
 
     #[test]

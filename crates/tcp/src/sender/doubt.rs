@@ -279,14 +279,21 @@ impl Sender {
         reason: LossReason,
     ) -> (NewLosses, LostAgain) {
         let (mut found, mut again) = (NewLosses::No, LostAgain::No);
+        let mut resent = false;
         let since = self.reduced_at;
         self.overdue_at = self.board.mark_overdue(trace.now, overdue, |sent| {
             found = NewLosses::Yes;
-            if sent.attempts == Attempts::Again && sent.sent_at >= since {
-                again = LostAgain::Yes;
+            if sent.attempts == Attempts::Again {
+                resent = true;
+                if sent.sent_at >= since {
+                    again = LostAgain::Yes;
+                }
             }
             tell_lost(trace, sent, reason);
         });
+        if resent && let Some(by_time) = self.loss.by_time() {
+            by_time.on_overdue_again();
+        }
         (found, again)
     }
 
