@@ -90,6 +90,7 @@ impl Connection {
         {
             return self.give_up(trace);
         }
+        let before = self.sender.timeouts_in_row;
         match self.state {
             TcpState::SynSent | TcpState::SynReceived => self.on_syn_timeout(trace),
             _ => self.sender.on_rto(trace),
@@ -99,7 +100,8 @@ impl Connection {
             self.sender.rto_at = earlier(self.sender.rto_at, user_limit);
         }
         let consecutive = self.sender.timeouts_in_row;
-        if consecutive == self.config.r1_retransmissions {
+        // Into a closed window an expiry may not count: then R1 is not reached anew.
+        if consecutive > before && consecutive == self.config.r1_retransmissions {
             self.stats.delivery_troubles += 1;
             trace.emit(|endpoint| Event::DeliveryTroubled { endpoint, consecutive });
         }
