@@ -10,6 +10,7 @@
 //! | `ready.rs` | what poll and epoll say |
 //! | `pipe.rs` | pipes, and splice |
 //! | `options.rs`, `option_table.rs` | setsockopt and getsockopt, ioctl and fcntl |
+//! | `tests.rs` | any calls in any order |
 //! | `info.rs` | the kernel's `struct tcp_info` |
 //!
 //! A call that cannot be answered yet says so ([`Attempt::Wait`]) and is tried again whenever
@@ -23,6 +24,8 @@ mod options;
 mod pipe;
 mod ready;
 mod socket;
+#[cfg(test)]
+mod tests;
 mod transfer;
 
 pub(crate) use link::LinkKey;
@@ -90,6 +93,8 @@ enum Open {
 struct File {
     open: Open,
     blocking: Blocking,
+    /// Rises from one descriptor to the next, unlike the kernel's numbers.
+    order: u32,
     _number: Descriptor,
 }
 
@@ -215,7 +220,8 @@ impl World {
         if self.files.contains_key(&fd) {
             self.close(fd)?;
         }
-        self.files.insert(fd, File { open, blocking, _number: number });
+        let order = self.number();
+        self.files.insert(fd, File { open, blocking, order, _number: number });
         Ok(fd)
     }
 

@@ -2,7 +2,7 @@
 
 use super::link::{Link, LinkKey, Owner};
 use super::options::Options;
-use super::{Attempt, Blocking, Open, World};
+use super::{Attempt, Blocking, File, Open, World};
 use ackord_events::{EndpointId, TcpState};
 use ackord_tcp::Connection;
 use ackord_units::{Seq, Time};
@@ -393,15 +393,16 @@ impl World {
 
     /// The socket that listens at an address.
     pub(super) fn listener_for(&self, at: SocketAddr) -> Option<i32> {
-        let listens = |fd: &i32| {
-            let socket = self.socket(*fd).ok()?;
+        let listens = |(fd, file): (&i32, &File)| {
+            let Open::Socket(socket) = &file.open else { return None };
             let bound = socket.bound.filter(|bound| bound.port() == at.port())?;
             let same = bound.ip() == at.ip();
             let any = bound.ip().is_unspecified() && socket.takes(at.ip());
-            (matches!(socket.state, State::Listening(_)) && (same || any)).then_some((same, *fd))
+            (matches!(socket.state, State::Listening(_)) && (same || any))
+                .then_some((same, file.order, *fd))
         };
-        // The more precise one first.
-        self.files.keys().filter_map(listens).max().map(|(_, fd)| fd)
+        // The more precise one first, then the later one.
+        self.files.iter().filter_map(listens).max().map(|(.., fd)| fd)
     }
 
     /// The last acknowledgment of a handshake means nothing while the queue is full.
