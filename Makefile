@@ -9,7 +9,7 @@ SECONDS_EACH ?= 60
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fuzz audit bench bench-peers ns2-band ns3-band generated fmt
+.PHONY: help demo test check interop fuzz audit bench bench-peers ns2-band ns3-band generated fmt
 
 help: ## list these commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -39,6 +39,12 @@ fuzz: ## look for inputs that break something (SECONDS_EACH=60; TARGETS="pair pa
 	@scripts/install.sh build
 	@scripts/install.sh fuzz
 	@scripts/fuzz.sh $(SECONDS_EACH) $(TARGETS)
+
+interop: ## try our TCP against this machine's kernel, all cases (a quarter of an hour); writes docs/interop.md
+	@scripts/install.sh build
+	@scripts/install.sh test
+	cargo build --release --package ackord-cli
+	$(RELEASE) live interop --page docs/interop.md --json out/interop.json
 
 audit: ## known vulnerabilities in dependencies (fetches a database from the network)
 	@scripts/install.sh check

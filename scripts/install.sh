@@ -85,6 +85,7 @@ test)
     need capinfos wireshark-common
     need curl curl
     need ip iproute2
+    need tcpdump tcpdump
     need ping iputils-ping
     need python3 python3
     need ns ns2

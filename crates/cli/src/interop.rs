@@ -84,18 +84,10 @@ pub(crate) fn run(arguments: &InteropArguments, console: &Console) -> Result<(),
         // Every case, end and IP, but not every combination of them.
         plan.retain(|(_, side, ip)| (*side == Side::Client) == (*ip == IpVersion::V4));
     }
-    let meter = Meter::begin("interoperation");
-    let mut rows: Vec<Row> = Vec::new();
-    for (done, row) in plan.iter().enumerate() {
-        meter.at(done as f64 / plan.len() as f64);
-        let row = interop(*row, &options)?;
-        if interrupt.check().is_break() {
-            return Err(Failure::Interrupted);
-        }
-        console.remark(&line(&row, (done + 1, plan.len())));
-        rows.push(row);
+    let rows = all_rows(&plan, (&options, &interrupt), console)?;
+    if interrupt.check().is_break() {
+        return Err(Failure::Interrupted);
     }
-    meter.end();
     let results = results(&rows, arguments.seed);
     let document = document(&results, command_line(arguments));
     if let Some(path) = &arguments.page {
@@ -111,6 +103,53 @@ pub(crate) fn run(arguments: &InteropArguments, console: &Console) -> Result<(),
         0 => Ok(()),
         failed => Err(Failure::Interop { failed, rows: rows.len() }),
     }
+}
+
+/// A row to be run: which of the table it is, and what it is.
+type Planned = (usize, (&'static Case, Side, IpVersion));
+
+/// Runs the rows, those that mostly wait all at once and then the others one by one.
+fn all_rows(
+    plan: &[(&'static Case, Side, IpVersion)],
+    (options, interrupt): (&InteropOptions, &Interrupt),
+    console: &Console,
+) -> Result<Vec<Row>, Failure> {
+    let meter = Meter::begin("interoperation");
+    let mut rows: Vec<Option<Row>> = plan.iter().map(|_| None).collect();
+    let mut done = 0;
+    let mut finished = |(number, row): (usize, Result<Row, LiveError>)| {
+        let row = row?;
+        done += 1;
+        meter.at(done as f64 / plan.len() as f64);
+        console.remark(&line(&row, (done, plan.len())));
+        rows[number] = Some(row);
+        Ok::<(), Failure>(())
+    };
+    let planned = plan.iter().copied().enumerate();
+    let (waiting, busy): (Vec<Planned>, Vec<Planned>) =
+        planned.partition(|(_, (case, _, _))| case.mostly_waits());
+    std::thread::scope(|scope| {
+        let (say, hear) = std::sync::mpsc::channel();
+        for (number, row) in waiting {
+            let say = say.clone();
+            // Nobody listens any more once a row could not be run.
+            scope.spawn(move || say.send((number, interop(row, options))).unwrap_or_default());
+        }
+        drop(say);
+        let result = hear.iter().try_for_each(&mut finished);
+        if result.is_err() {
+            options.stop.stop();
+        }
+        result
+    })?;
+    for (number, row) in busy {
+        if interrupt.check().is_break() {
+            break;
+        }
+        finished((number, interop(row, options)))?;
+    }
+    meter.end();
+    Ok(rows.into_iter().flatten().collect())
 }
 
 fn options(arguments: &InteropArguments) -> Result<InteropOptions, Failure> {

@@ -134,7 +134,9 @@ pub(crate) fn document(results: &Results, command: String) -> Document {
             .with(Block::Notes(NOTES.iter().map(|note| (*note).to_owned()).collect()))
             .with(Block::Command { caption: "To repeat it".to_owned(), line: command }),
         Section::new("What each case is").with(Block::Table(cases(results))),
-        Section::new("What the path did").with(Block::Table(paths(results))),
+        Section::new("What the path did")
+            .with(Block::Table(paths(results)))
+            .with(Block::Notes(PATH_NOTES.iter().map(|note| (*note).to_owned()).collect())),
     ];
     let failures = failures(results);
     if !failures.is_empty() {
@@ -153,6 +155,7 @@ pub(crate) fn document(results: &Results, command: String) -> Document {
             fact("congestion control of the kernel's end", congestion),
             fact("seed", results.seed.to_string()),
             fact("version", results.version.to_owned()),
+            fact("build", BUILD.to_owned()),
         ],
         sections,
     }
@@ -163,9 +166,17 @@ const NOTES: &[&str] = &[
      ends, in both directions; after a reset, of what arrived against the beginning of what was sent",
     "again: segments our endpoint sent again, and the kernel's TcpRetransSegs",
     "RST: the kernel's TcpOutRsts",
-    "bad: its TcpInErrs, TcpInCsumErrors, IpInHdrErrors and TSEcrRejected together; PAWS: its four \
-     PAWS counters; chall.: TCPChallengeACK and TCPSYNChallenge",
-    "tshark: packets it calls malformed, or of a wrong checksum, of all at the kernel's end",
+    "trouble, four numbers: the kernel's TcpInErrs, TcpInCsumErrors, IpInHdrErrors and TSEcrRejected \
+     together; its four PAWS counters; its TCPChallengeACK and TCPSYNChallenge; packets that tshark \
+     calls malformed, or of a wrong checksum, of all at the kernel's end",
+    "verdict: everything the case expects, which is zero for some thirty counters where nothing is \
+     said below",
+];
+
+const PATH_NOTES: &[&str] = &[
+    "overtaken: packets that came to their end after one that entered the path later (RFC 4737)",
+    "repairs: timeouts and fast recoveries of our endpoint; probes: of a closed window, by our \
+     endpoint; marks: reductions of our cwnd by ECN, and marked packets that came to the kernel",
 ];
 
 fn matrix(results: &Results) -> Table {
@@ -175,9 +186,9 @@ fn matrix(results: &Results) -> Table {
         Column::numbers("arrived", "MB"),
         Column::numbers("took", "s"),
         Column::words("equal"),
-        Column::words("again: us, kernel"),
+        Column::words("again"),
         Column::numbers("RST", ""),
-        Column::words("bad, PAWS, chall., tshark"),
+        Column::words("trouble"),
         Column::words("verdict"),
     ];
     let rows = results.rows.iter().map(|row| {
@@ -229,9 +240,9 @@ fn paths(results: &Results) -> Table {
         Column::numbers("lost", "%"),
         Column::numbers("overtaken", "%"),
         Column::numbers("doubled", "%"),
-        Column::words("our timeouts, recoveries"),
-        Column::numbers("our probes", ""),
-        Column::words("our ECN cuts, marks to the kernel"),
+        Column::words("repairs"),
+        Column::numbers("probes", ""),
+        Column::words("marks"),
     ];
     let rows = results.rows.iter().map(|row| {
         let sent = row.packets + row.packets_lost - row.packets_doubled;
@@ -252,21 +263,74 @@ fn paths(results: &Results) -> Table {
     Table { caption: String::new(), columns, rows: rows.collect() }
 }
 
-/// The kernel's TCP counters and what ss said, one block for each row; left out on a terminal.
+/// How fast a clean path goes depends on it.
+const BUILD: &str =
+    if cfg!(debug_assertions) { "for development, not optimised" } else { "optimised" };
+
+/// Counters that say how much ordinary work there was, and how it was done.
+const ORDINARY: &[&str] = &[
+    "TcpRtoAlgorithm",
+    "TcpRtoMin",
+    "TcpRtoMax",
+    "TcpMaxConn",
+    "TcpCurrEstab",
+    "TcpExtTCPHPHits",
+    "TcpExtTCPHPAcks",
+    "TcpExtTCPPureAcks",
+    "TcpExtTCPOrigDataSent",
+    "TcpExtTCPDelivered",
+    "TcpExtTCPAutoCorking",
+    "TcpExtTCPRcvCoalesce",
+    "TcpExtTCPBacklogCoalesce",
+    "TcpExtTCPHystartTrainDetect",
+    "TcpExtTCPHystartTrainCwnd",
+    "TcpExtTCPHystartDelayDetect",
+    "TcpExtTCPHystartDelayCwnd",
+    "TcpExtTCPSpuriousRtxHostQueues",
+];
+
+/// The kernel's TCP counters and what ss said; left out on a terminal.
 fn counted(results: &Results) -> Section {
-    let mut section = Section::new("What the kernel counted");
+    let mut counters = String::new();
+    let mut said = String::new();
     for row in &results.rows {
-        let tcp = row.kernel.iter().filter(|(name, _)| name.starts_with("Tcp"));
-        let counters: Vec<_> = tcp.map(|(name, value)| format!("{name} {value}")).collect();
-        let mut text = counters.join("\n");
+        let name = format!("{}, {}", row.case, row.end());
+        let tcp = row
+            .kernel
+            .iter()
+            .filter(|(name, _)| name.starts_with("Tcp") && !ORDINARY.contains(&name.as_str()));
+        let tcp: Vec<_> = tcp.map(|(name, value)| format!("{name} {value}")).collect();
+        counters.push_str(&format!("{name}:\n{}\n", indented(&tcp.join(", "))));
         if !row.ss.is_empty() {
-            text.push_str(&format!("\n\nss -tin, before the kernel's end closed:\n{}", row.ss));
+            let words = row.ss.split_whitespace().collect::<Vec<_>>().join(" ");
+            said.push_str(&format!("{name}:\n{}\n", indented(&words)));
         }
-        section.blocks.push(Block::Code {
-            caption: format!("{}, {}", row.case, row.end()),
-            text,
-            shown: Shown::Folded,
-        });
     }
-    section
+    let code = |caption: &str, text| Block::Code {
+        caption: caption.to_owned(),
+        text,
+        shown: Shown::Folded,
+    };
+    Section::new("What the kernel counted")
+        .with(code(
+            "Its TCP counters that are not zero, without those of ordinary work (nstat -az has \
+             them all)",
+            counters,
+        ))
+        .with(code("ss -tin, before the kernel's end began to close", said))
+}
+
+/// Words in lines of 96 characters, four spaces before each.
+fn indented(words: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in words.split(' ') {
+        let last = lines.last_mut().expect("it is never empty");
+        if last.len() + word.len() > 95 {
+            lines.push(word.to_owned());
+        } else {
+            last.push_str(if last.is_empty() { "" } else { " " });
+            last.push_str(word);
+        }
+    }
+    lines.iter().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
 }

@@ -2,6 +2,7 @@
 
 use crate::console::Console;
 use crate::errors::Failure;
+use crate::event_log::EventLog;
 use crate::history::wall_time;
 use crate::input::{JsonTarget, check_folder};
 use crate::interop::{self, InteropArguments};
@@ -94,6 +95,10 @@ struct CommonArguments {
     /// Write the results as JSON to this file, or with `-` to standard output instead of the tables
     #[arg(long, value_name = "FILE|-")]
     json: Option<JsonTarget>,
+    /// Write what happens at our endpoints, and to packets on the path, to this file as it happens:
+    /// a line of JSON for each event, times in nanoseconds since the run began
+    #[arg(long, value_name = "FILE")]
+    events: Option<PathBuf>,
     /// End the run after this long, such as `30 s`
     #[arg(long, value_name = "SPAN", value_parser = Span::parse)]
     run_for: Option<Span>,
@@ -142,6 +147,7 @@ struct Run {
     interrupt: Interrupt,
     /// What our endpoint took from the history.
     history: Option<Vec<HistoryUse>>,
+    events: Option<EventLog>,
     began_at: Time,
 }
 
@@ -161,17 +167,25 @@ impl Run {
         options.capture.clone_from(&arguments.pcap);
         let waits = arguments.command.is_empty();
         let console = console.clone();
-        options.notify = Box::new(move |notice| announce(notice, waits, &console));
+        let events = arguments.events.as_deref().map(EventLog::create).transpose()?;
+        options.observe = events.as_ref().map(EventLog::observer);
+        let log = events.clone();
+        options.notify = Box::new(move |notice| {
+            if let (Notice::Ready { began_at, .. }, Some(log)) = (notice, &log) {
+                log.began(began_at.saturating_since(Time::ZERO));
+            }
+            announce(notice, waits, &console);
+        });
         let stop = Arc::new(options.stop.clone());
         let interrupt = Interrupt::listen_and(move || stop.stop())?;
-        Ok((Run { scenario, interrupt, history, began_at: wall_time() }, options))
+        Ok((Run { scenario, interrupt, history, events, began_at: wall_time() }, options))
     }
 }
 
 /// What a user wants to know while the run goes on.
 fn announce(notice: &Notice, waits: bool, console: &Console) {
     match notice {
-        Notice::Ready { addresses, enter } if waits => {
+        Notice::Ready { addresses, enter, .. } if waits => {
             let Addresses { v4, v6 } = addresses;
             console
                 .remark(&format!("ready at http://{v4}/ and http://[{v6}]/ from inside: {enter}"));
@@ -192,7 +206,8 @@ fn conclude(
     (run, report): (&Run, &LiveReport),
     console: &Console,
 ) -> Result<(), Failure> {
-    let Run { scenario, interrupt, history, began_at } = run;
+    let Run { scenario, interrupt, history, events, began_at } = run;
+    events.as_ref().map_or(Ok(()), EventLog::finish)?;
     let seed = arguments.seed.unwrap_or(scenario.seed);
     let compared = match interrupt.check().is_continue() {
         true => compare(scenario, report, (seed, arguments.compare_runs), interrupt)?,

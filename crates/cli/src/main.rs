@@ -29,6 +29,7 @@ mod check;
 mod compare;
 mod console;
 mod errors;
+mod event_log;
 mod guide;
 mod history;
 mod input;

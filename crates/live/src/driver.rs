@@ -117,6 +117,11 @@ impl Driver {
         }
     }
 
+    /// When the run began, since 1970.
+    pub(crate) fn began_at(&self) -> Time {
+        self.clock.wall(Time::ZERO)
+    }
+
     /// Since the start of the run.
     pub(crate) fn now(&self) -> Time {
         self.clock.now()

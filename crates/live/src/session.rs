@@ -86,6 +86,8 @@ pub enum Notice {
         addresses: Addresses,
         /// The command line that enters the namespace.
         enter: String,
+        /// When the run began, since 1970 by the system's clock: captures count from there.
+        began_at: Time,
     },
     /// A connection was closed.
     ConnectionClosed(ConnectionReport),
@@ -237,7 +239,8 @@ impl Session {
 
     fn notify_ready(&mut self) {
         let enter = self.namespace.enter_command();
-        (self.options.notify)(&Notice::Ready { addresses: OURS, enter });
+        let began_at = self.driver.began_at();
+        (self.options.notify)(&Notice::Ready { addresses: OURS, enter, began_at });
     }
 
     /// Lets the command start, if there is one.

@@ -157,6 +157,7 @@ class Connection:
         elif what == "echo":
             self.echo(None if arguments[0] == "end" else int(arguments[0]))
         elif what == "shut":
+            self.look()
             self.sock.shutdown(socket.SHUT_WR)
         elif what == "pause":
             time.sleep(int(arguments[0]) / 1000)
@@ -173,8 +174,8 @@ class Connection:
             raise ValueError(f"no such step: {what}")
 
     def look(self):
-        """What ss says of the connection, while it is still there."""
-        if not self.plan["ss"] or not shutil.which("ss"):
+        """What ss says of the connection, before its end begins."""
+        if self.info or not self.plan["ss"] or not shutil.which("ss"):
             return
         said = subprocess.run(["ss", "-Htin"], capture_output=True, text=True, check=False)
         self.info = said.stdout.strip()

@@ -36,6 +36,9 @@ pub(super) const ENDED: u8 = 3;
 /// The driver lets the command start.
 pub(super) const START: u8 = 4;
 
+/// Packets that wait for the driver at most: more than any window the kernel uses by default.
+const DEVICE_QUEUE: c_int = 20_000;
+
 /// Length of a message.
 pub(super) const MESSAGE_LEN: usize = 8;
 
@@ -171,6 +174,10 @@ impl Keeper<'_> {
             request.ifr_ifru.ifru_mtu = self.plan.mtu;
             check(libc::ioctl(control, libc::SIOCSIFMTU, &mut request))
                 .ok_or(SetupStep::Configure)?;
+            // Losses are the path's affair: the device's own queue holds whatever is in flight. Where
+            // this is refused it is 500 packets long.
+            request.ifr_ifru.ifru_mtu = DEVICE_QUEUE;
+            let _ = libc::ioctl(control, libc::SIOCSIFTXQLEN, &mut request);
             bring_up(control, device).ok_or(SetupStep::Configure)?;
             // Best effort: a kernel may have been built without it.
             let _ = add_ipv6_address(device, self.plan.address_v6);

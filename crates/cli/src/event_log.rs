@@ -1,0 +1,166 @@
+//! The events of a live run as lines of JSON, while it goes on.
+//!
+//! The first line says when the run began since 1970: an event's time and that make the time in a
+//! capture. Events of endpoints, and the packets that died or were doubled on the path, are written;
+//! what a link's queue does is not.
+
+use crate::errors::Failure;
+use ackord_events::{EndpointId, Event};
+use ackord_live::Observer;
+use ackord_report::WriteError;
+use ackord_units::{Bytes, Seq, Span, Time};
+use ackord_wire::Packet;
+use serde_json::{Map, Value, json};
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// An event log that is being written.
+#[derive(Clone)]
+pub(crate) struct EventLog {
+    path: PathBuf,
+    state: Rc<RefCell<State>>,
+}
+
+struct State {
+    out: BufWriter<File>,
+    failure: Option<io::Error>,
+}
+
+impl EventLog {
+    /// Begins the file.
+    pub(crate) fn create(path: &Path) -> Result<EventLog, Failure> {
+        let file = File::create(path).map_err(|source| unwritable(path, source))?;
+        let state = State { out: BufWriter::new(file), failure: None };
+        Ok(EventLog { path: path.to_owned(), state: Rc::new(RefCell::new(state)) })
+    }
+
+    /// Says when the run began.
+    pub(crate) fn began(&self, since_1970: Span) {
+        self.line(&json!({ "began_unix_ns": since_1970.as_nanos() }));
+    }
+
+    /// Takes the run's events.
+    pub(crate) fn observer(&self) -> Observer {
+        let log = self.clone();
+        Box::new(move |at, event| {
+            if let Some(mut fields) = fields(event) {
+                fields
+                    .insert("at_ns".to_owned(), json!(at.saturating_since(Time::ZERO).as_nanos()));
+                log.line(&Value::Object(fields));
+            }
+        })
+    }
+
+    /// Ends the file; the first failure of the disk comes out here.
+    pub(crate) fn finish(&self) -> Result<(), Failure> {
+        let mut state = self.state.borrow_mut();
+        let result = match state.failure.take() {
+            Some(failure) => Err(failure),
+            None => state.out.flush(),
+        };
+        result.map_err(|source| unwritable(&self.path, source))
+    }
+
+    fn line(&self, value: &Value) {
+        let mut state = self.state.borrow_mut();
+        if state.failure.is_none() {
+            state.failure = writeln!(state.out, "{value}").err();
+        }
+    }
+}
+
+fn unwritable(path: &Path, source: io::Error) -> Failure {
+    Failure::Write(WriteError::Io { what: "write", path: path.to_owned(), source })
+}
+
+/// What an event says; nothing for those that are not written.
+fn fields(event: &Event<'_>) -> Option<Map<String, Value>> {
+    let (name, mut value) = match *event {
+        Event::StateChanged { endpoint, from, to } => {
+            ("StateChanged", of(endpoint, json!({ "from": word(from), "to": word(to) })))
+        }
+        Event::SegmentSent { endpoint, seq, payload, kind } => {
+            ("SegmentSent", of(endpoint, octets(seq, payload, "kind", word(kind))))
+        }
+        Event::DataDelivered { endpoint, bytes, stream_offset } => (
+            "DataDelivered",
+            of(endpoint, json!({ "bytes": bytes.get(), "stream_offset": stream_offset.get() })),
+        ),
+        Event::AckAdvanced { endpoint, bytes, stream_offset } => (
+            "AckAdvanced",
+            of(endpoint, json!({ "bytes": bytes.get(), "stream_offset": stream_offset.get() })),
+        ),
+        Event::CwndChanged { endpoint, cwnd, ssthresh, reason } => {
+            let ssthresh = (ssthresh != Bytes::MAX).then_some(ssthresh.get());
+            let values =
+                json!({ "cwnd": cwnd.get(), "ssthresh": ssthresh, "reason": word(reason) });
+            ("CwndChanged", of(endpoint, values))
+        }
+        Event::RttSampled { endpoint, rtt, srtt, rto } => {
+            let [rtt, srtt, rto] = [rtt, srtt, rto].map(Span::as_nanos);
+            let values = json!({ "rtt_ns": rtt, "srtt_ns": srtt, "rto_ns": rto });
+            ("RttSampled", of(endpoint, values))
+        }
+        Event::SegmentLost { endpoint, seq, bytes, reason } => {
+            ("SegmentLost", of(endpoint, octets(seq, bytes, "reason", word(reason))))
+        }
+        Event::RecoveryEntered { endpoint, kind } => {
+            ("RecoveryEntered", of(endpoint, json!({ "kind": word(kind) })))
+        }
+        Event::RecoveryExited { endpoint, kind } => {
+            ("RecoveryExited", of(endpoint, json!({ "kind": word(kind) })))
+        }
+        Event::RepairUndone { endpoint, kind, evidence } => {
+            let values = json!({ "kind": word(kind), "evidence": word(evidence) });
+            ("RepairUndone", of(endpoint, values))
+        }
+        Event::RetransmissionSpurious { endpoint, seq, bytes } => {
+            let values = json!({ "seq": seq.0, "bytes": bytes.get() });
+            ("RetransmissionSpurious", of(endpoint, values))
+        }
+        Event::RetransmissionTimeout { endpoint, next_rto, consecutive } => {
+            let values = json!({ "next_rto_ns": next_rto.as_nanos(), "consecutive": consecutive });
+            ("RetransmissionTimeout", of(endpoint, values))
+        }
+        Event::PacketDropped { packet, reason, .. } => {
+            let mut value = segment(packet);
+            value["reason"] = word(reason);
+            ("PacketDropped", value)
+        }
+        Event::PacketDuplicated { packet, .. } => ("PacketDuplicated", segment(packet)),
+        _ => return None,
+    };
+    value["event"] = json!(name);
+    match value {
+        Value::Object(fields) => Some(fields),
+        _ => None,
+    }
+}
+
+/// The name of a variant.
+fn word(value: impl std::fmt::Debug) -> Value {
+    json!(format!("{value:?}"))
+}
+
+fn of(endpoint: EndpointId, mut fields: Value) -> Value {
+    fields["connection"] = json!(endpoint.flow.0);
+    fields
+}
+
+fn octets(seq: Seq, bytes: Bytes, why: &str, word: Value) -> Value {
+    json!({ "seq": seq.0, "bytes": bytes.get(), why: word })
+}
+
+fn segment(packet: &Packet) -> Value {
+    let from = if packet.from == ackord_wire::Side::Client { "client" } else { "server" };
+    let tcp = packet.tcp.as_ref();
+    json!({
+        "connection": packet.flow.0,
+        "from": from,
+        "seq": tcp.map(|segment| segment.seq.0),
+        "bytes": tcp.map(|segment| segment.payload_len),
+    })
+}
