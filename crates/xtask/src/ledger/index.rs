@@ -47,7 +47,7 @@ pub(crate) fn check(
     for (rfc, by) in wanted {
         let there = outside.contains_key(&rfc) || ledgers.iter().any(|ledger| ledger.rfc == rfc);
         if !there {
-            findings.warnings.push(format!(
+            findings.errors.push(format!(
                 "RFC {rfc} is cited by {by}: write {SPECS}/rfc{rfc}.toml, or a row in its README.md \
                  that says why not"
             ));

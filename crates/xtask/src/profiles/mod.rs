@@ -49,10 +49,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Findings, CannotCheck> {
             }
         }
     }
-    // Until every row is there, the first of them stands for all.
-    findings
-        .warnings
-        .extend(missing.first().map(|first| format!("{} to do; {first}", missing.len())));
+    findings.errors.append(&mut missing);
     let mut evidence = Evidence::new(workspace)?;
     for (profile, key, tests) in held.entries() {
         if !known.contains(&(profile, key.to_owned())) {
