@@ -193,6 +193,10 @@ impl Parser<'_> {
             false => Span::ZERO,
         };
         let command = cursor.word("a command")?;
+        if matches!(command.text, "repeat" | "end") {
+            let what = format!("`{}` has no time: the lines between have", command.text);
+            return Err(cursor.wrong_before(what));
+        }
         if tolerance > Span::ZERO && command.text != "expect" {
             return Err(cursor.wrong_before("only `expect` of a segment has a tolerance"));
         }

@@ -63,6 +63,7 @@ pub(super) const RFC: Profile = Profile {
         set("closed_window", "probe", "RFC 9293 §3.8.6.1"),
         set("r1_retransmissions", "3", "RFC 9293 §3.8.3 (R1)"),
         set("max_retransmissions", "15", "RFC 9293 §3.8.3 (R2: at least 100 s)"),
+        set("give_up", "reset", "RFC 9293 §3.8.3 says that the connection is closed, not how"),
         set("syn_linear_timeouts", "0", "RFC 6298 §5.5"),
         set("keepalive", "off", "RFC 9293 §3.8.4 (MUST-25)"),
         set("keepalive_idle", "7200 s", "RFC 9293 §3.8.4 (MUST-28)"),
