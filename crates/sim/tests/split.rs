@@ -110,7 +110,10 @@ fn what_was_acknowledged_and_not_delivered_dies_with_the_box() {
         // At most what 8 Mbit/s more bring in than go out, in five seconds.
         assert!((1_000_000..=ended.lost).contains(&gone) && ended.lost < 5_000_000);
         assert!(ended.mbit_per_s(5) < 2.0, "nothing came after that");
-        assert!(ended.refused > 100, "the hosts go on talking past each other");
+        // What was under way: 10 Mbit/s for a round trip of 80 ms, 67 segments. After that the other
+        // host sends its data again ever less often, and answers twice a second at most (RFC 5961 §7
+        // as Linux has it). Without that limit thousands came.
+        assert!((1..=100).contains(&ended.refused), "{} refused in ten seconds", ended.refused);
     }
 }
 
