@@ -154,20 +154,7 @@ impl Sender {
             self.look_into_timeout(t, AckKind::Advances, delivered);
         }
         let undone = repairing && self.phase == Phase::Open;
-        let growing = self.marks.on_advance(self.snd_una);
-
-        let sample = AckSample {
-            acked: Bytes(u64::from(acked_octets)),
-            rtt: acked.latest_sent_at.filter(|_| !acked.ambiguous).map(|sent_at| t.now - sent_at),
-            srtt: self.rtt.srtt(),
-            flight_size: flight_before,
-            snd_una: self.snd_una,
-            snd_nxt: self.snd_nxt,
-            limit: match growing {
-                Growing::Allowed => self.send_limit(t.now, flight_before),
-                Growing::Held => SendLimit::Other,
-            },
-        };
+        let sample = self.sample_of(t.now, &acked, Bytes(u64::from(acked_octets)), flight_before);
         match self.phase {
             Phase::FastRecovery { recover, partial_acks } => {
                 // RFC 6582 §3.2 step 3: only the first partial acknowledgment resets the timer,
@@ -198,6 +185,31 @@ impl Sender {
                 }
                 self.follow_after_new_ack(t, verdict);
             }
+        }
+    }
+
+    /// What congestion control is told of an acknowledgment that has been taken off the scoreboard.
+    #[inline]
+    fn sample_of(
+        &mut self,
+        now: Time,
+        taken_off: &Acked,
+        acked: Bytes,
+        flight_before: Bytes,
+    ) -> AckSample {
+        let limit = match self.marks.on_advance(self.snd_una) {
+            Growing::Allowed => self.send_limit(now, flight_before),
+            Growing::Held => SendLimit::Other,
+        };
+        let timed = taken_off.latest_sent_at.filter(|_| !taken_off.ambiguous);
+        AckSample {
+            acked,
+            rtt: timed.map(|sent_at| now - sent_at),
+            srtt: self.rtt.srtt(),
+            flight_size: flight_before,
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            limit,
         }
     }
 
