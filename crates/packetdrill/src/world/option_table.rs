@@ -36,8 +36,8 @@ const fn range(name: Name, initial: i32, (least, most): (i32, i32)) -> IntegerOp
     IntegerOption { name, initial, values: Values::Range(least, most) }
 }
 
-/// Defaults are Linux's. IP_RECVERR, IP_MTU_DISCOVER, SO_PRIORITY and SO_REUSEPORT are kept and
-/// have no effect; SO_OOBINLINE neither, for urgent data is always in line.
+/// Defaults are Linux's. IP_TOS, IPV6_TCLASS, IP_RECVERR, IP_MTU_DISCOVER, SO_PRIORITY and
+/// SO_REUSEPORT are kept and have no effect; SO_OOBINLINE neither, for urgent data is always in line.
 pub(super) const INTEGERS: &[IntegerOption] = &[
     switch((SOL_SOCKET, SO_REUSEADDR), 0),
     switch((SOL_SOCKET, SO_REUSEPORT), 0),

@@ -17,11 +17,11 @@ use ackord_tcp::{BufferTuning, Config, Keepalive, KeepaliveUse, Mechanisms};
 use ackord_units::{Bytes, Choice, Mechanism, Span, Time};
 use ackord_wire::IpVersion;
 use libc::{
-    IP_TTL, IPPROTO_IP, IPPROTO_IPV6, IPPROTO_TCP, IPV6_V6ONLY, SO_ACCEPTCONN, SO_DOMAIN, SO_ERROR,
-    SO_KEEPALIVE, SO_LINGER, SO_PROTOCOL, SO_RCVBUF, SO_RCVLOWAT, SO_RCVTIMEO, SO_REUSEADDR,
-    SO_SNDBUF, SO_SNDTIMEO, SO_TYPE, SOL_SOCKET, TCP_CONGESTION, TCP_CORK, TCP_INFO, TCP_KEEPCNT,
-    TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_LINGER2, TCP_MAXSEG, TCP_NODELAY, TCP_QUICKACK, TCP_SYNCNT,
-    TCP_USER_TIMEOUT,
+    IP_TTL, IPPROTO_IP, IPPROTO_IPV6, IPPROTO_TCP, IPV6_UNICAST_HOPS, IPV6_V6ONLY, SO_ACCEPTCONN,
+    SO_DOMAIN, SO_ERROR, SO_KEEPALIVE, SO_LINGER, SO_PROTOCOL, SO_RCVBUF, SO_RCVLOWAT, SO_RCVTIMEO,
+    SO_REUSEADDR, SO_SNDBUF, SO_SNDTIMEO, SO_TYPE, SOL_SOCKET, TCP_CONGESTION, TCP_CORK, TCP_INFO,
+    TCP_KEEPCNT, TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_LINGER2, TCP_MAXSEG, TCP_NODELAY, TCP_QUICKACK,
+    TCP_SYNCNT, TCP_USER_TIMEOUT,
 };
 use nix::errno::Errno;
 use std::collections::BTreeMap;
@@ -66,8 +66,12 @@ impl Options {
         self.integer((SOL_SOCKET, SO_RCVLOWAT)).max(1) as usize
     }
 
-    pub(super) fn ttl(&self) -> u8 {
-        self.integer((IPPROTO_IP, IP_TTL)) as u8
+    /// The time to live, or hop limit, of a connection's packets.
+    pub(super) fn ttl(&self, ip: IpVersion) -> u8 {
+        self.integer(match ip {
+            IpVersion::V4 => (IPPROTO_IP, IP_TTL),
+            IpVersion::V6 => (IPPROTO_IPV6, IPV6_UNICAST_HOPS),
+        }) as u8
     }
 
     pub(super) fn cork(&self) -> Cork {
@@ -200,7 +204,10 @@ impl World {
                 link.connection.set_user_timeout(timeout);
             }
             (IPPROTO_TCP, TCP_QUICKACK) if value != 0 => link.connection.acknowledge_now(),
-            (IPPROTO_IP, IP_TTL) => link.ttl = value as u8,
+            (IPPROTO_IP, IP_TTL) if link.endpoints.dst.is_ipv4() => link.ttl = value as u8,
+            (IPPROTO_IPV6, IPV6_UNICAST_HOPS) if link.endpoints.dst.is_ipv6() => {
+                link.ttl = value as u8;
+            }
             _ => {}
         }
         self.work(key);

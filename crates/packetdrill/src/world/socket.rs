@@ -472,7 +472,7 @@ impl World {
         let iss = least_iss.filter(|least| chosen.before(*least)).unwrap_or(chosen);
         let connection = Connection::listen(config, mechanisms, id, iss);
         let mut link = Link::new(endpoints, connection, window);
-        link.ttl = options.ttl();
+        link.ttl = options.ttl(ip);
         link.set_cork(options.cork());
         let key = LinkKey(number);
         self.links.insert(key, link);

@@ -235,6 +235,7 @@ struct segment sniff(void)
         give_up("no packet leaves");
     struct segment segment = {.wscale = -1, .at = at - start_usecs};
     segment.ipv6 = packet[0] >> 4 == 6;
+    segment.ttl = packet[segment.ipv6 ? 7 : 8];
     size_t ip_len = segment.ipv6 ? 40 : 20;
     const uint8_t *tcp = packet + ip_len;
     size_t tcp_len = len - ip_len;

@@ -27,6 +27,7 @@ struct segment {
     int sacks;
     uint32_t sack[4][2];
     bool ipv6;
+    uint8_t ttl;
     /* When it left, in microseconds since the stack was opened. */
     long long at;
 };

@@ -362,6 +362,23 @@ static void tuned_buffers(void)
     close_stack();
 }
 
+static void time_to_live(bool ipv6)
+{
+    open_stack("profile=rfc,nagle=off");
+    struct flow flow = {.ipv6 = ipv6};
+    int listener = listening_socket(ipv6, 5);
+    int level = ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, name = ipv6 ? IPV6_UNICAST_HOPS : IP_TTL;
+    EQUAL(set(listener, level, name, 33), 0);
+    int fd = accepted(&flow, listener, 40000);
+    EQUAL(pd.write(pd.userdata, fd, "x", 1), 1);
+    EQUAL(sniff().ttl, 33);
+    EQUAL(set(fd, level, name, 7), 0);
+    EQUAL(pd.write(pd.userdata, fd, "x", 1), 1);
+    EQUAL(sniff().ttl, 7);
+    FAILS(set(fd, level, name, 0), EINVAL);
+    close_stack();
+}
+
 void option_tests(void)
 {
     tcp_info();
@@ -372,4 +389,6 @@ void option_tests(void)
     keepalive();
     user_timeout();
     tuned_buffers();
+    time_to_live(false);
+    time_to_live(true);
 }
