@@ -77,6 +77,9 @@ enum Sampled {
 /// §7.2: the timer before the first round-trip sample.
 const UNSAMPLED_PTO: Span = Span::from_secs(1);
 
+/// After round trips of no time a probe would be due as its segment leaves: a timer has a length.
+const MIN_PTO: Span = Span::from_micros(1);
+
 impl Tlp {
     /// `max_ack_delay` is how long the peer may hold back the acknowledgment of one segment.
     pub(crate) fn new(max_ack_delay: Span) -> Tlp {
@@ -91,7 +94,7 @@ impl Tlp {
             (Some(srtt), Outstanding::One) => srtt * 2 + self.max_ack_delay,
             (Some(srtt), Outstanding::More) => srtt * 2,
         };
-        (facts.now + pto).min(facts.rto_at)
+        (facts.now + pto.max(MIN_PTO)).min(facts.rto_at)
     }
 
     /// Whether a probe may leave (§7.3).
@@ -168,6 +171,12 @@ mod tests {
         assert_eq!(due_in(&facts(Some(40), Outstanding::More)), MS(80));
         assert_eq!(due_in(&facts(Some(40), Outstanding::One)), MS(280));
         assert_eq!(due_in(&facts(None, Outstanding::One)), MS(1_000));
+    }
+
+    /// Found by fuzzing: an acknowledgment at the instant at which its segment had left.
+    #[test]
+    fn a_probe_is_never_due_as_its_segment_leaves() {
+        assert_eq!(due_in(&facts(Some(0), Outstanding::More)), MIN_PTO);
     }
 
     #[test]
