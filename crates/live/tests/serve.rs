@@ -209,9 +209,16 @@ fn a_client_that_is_killed_harms_nobody_and_the_run_ends() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     random_file(&folder.path().join("file"), 5_000_000);
-    let script = "curl -s -m 60 -o /dev/null http://10.77.0.2/file & sleep 1; kill -9 $!; \
-                  curl -sSf -m 60 -o /dev/null http://10.77.0.2/ ";
-    let Some(report) = serve_script(options(&[]), folder.path(), script) else { return };
+    let to = tempfile::tempdir().expect("a folder");
+    let part = to.path().join("part");
+    // Killed amid the download, however long a busy machine takes to begin it.
+    let script = format!(
+        "curl -s -m 60 -o {0} http://10.77.0.2/file & p=$!; \
+         until test -s {0}; do sleep 0.05; done; kill -9 $p; \
+         curl -sSf -m 60 -o /dev/null http://10.77.0.2/ ",
+        part.display()
+    );
+    let Some(report) = serve_script(options(&[]), folder.path(), &script) else { return };
     assert_success(&report);
     assert_eq!(report.connections.len(), 2, "{report:#?}");
     assert_eq!(report.connections[0].transfers[0].ended_at, None);

@@ -191,6 +191,8 @@ const DOUBLED: &[Expect] = &[
     SYN_AGAIN[1],
     SYN_AGAIN[2],
     Expect::Kernel("TcpExtTCPSACKDiscard", Bound::Counter("TcpExtTCPDSACKIgnoredDubious")),
+    // The second copy of the acknowledgment that closes finds nobody any more.
+    Expect::Kernel("TcpOutRsts", Bound::AtMost(1)),
 ];
 /// An acknowledgment that was overtaken by one of a later millisecond is older than it by its
 /// timestamp, and PAWS discards it (RFC 7323 §5.3); nothing is lost by that. One that was overtaken by

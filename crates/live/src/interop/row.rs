@@ -91,7 +91,7 @@ const CLIENT_PORTS: (u16, u16) = (49_152, 16_384);
 /// First of the ports the kernel's clients use where they have few.
 const KERNEL_FIRST_PORT: u16 = 40_000;
 /// After this long without an end a row is given up.
-const LIMIT: Span = Span::from_secs(900);
+const LIMIT: Span = Span::from_secs(1_800);
 /// How long our connections may go on after the kernel's application has ended.
 const LINGER: Span = Span::from_secs(30);
 /// How long what is under way at the end has to arrive.
