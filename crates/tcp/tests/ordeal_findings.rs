@@ -3,8 +3,9 @@
 
 mod ordeal;
 
+use ackord_tcp::registry;
 use ordeal::case::Make;
-use ordeal::op::kind::{BLACKOUT, FORGE, WAIT, WRITE};
+use ordeal::op::kind::{BLACKOUT, FORGE, LATE, READS, WAIT, WRITE};
 use ordeal::{Case, Outcome, run, run_told};
 
 /// Of the second octet of an operation.
@@ -12,7 +13,12 @@ const TO_CLIENT: u8 = 0;
 
 /// A connection between two such ends, over ten microseconds each way, endures this.
 fn endures(make: Make, ops: &[[u8; 4]]) -> Outcome {
-    let case = Case::of(&Case::bytes_of(0, [0; 6], &[make, make], ops));
+    endure([0; 6], &[make, make], ops)
+}
+
+/// The same with such delays, initial sequence numbers and ends.
+fn endure(path: [u8; 6], ends: &[Make; 2], ops: &[[u8; 4]]) -> Outcome {
+    let case = Case::of(&Case::bytes_of(0, path, ends, ops));
     run(&case)
         .unwrap_or_else(|broken| panic!("{broken}\n{}\n{}", case.describe(), run_told(&case).1))
 }
@@ -58,4 +64,23 @@ fn tcp_pr_does_not_flood_a_path_that_is_dark() {
         // connection takes without it and the retransmission timer.
         assert!(outcome.packets < 50, "{recovery}: {} packets", outcome.packets);
     }
+}
+
+/// A retransmission that acknowledges new data has an older sequence number than the latest window
+/// came with; with that window left out, what was acknowledged moved the right edge beyond what had
+/// been offered.
+#[test]
+fn new_acknowledgments_on_retransmissions_bring_their_window() {
+    let place = registry::ENDPOINT.knobs.iter().position(|knob| knob.name == "receive_buffer");
+    let settings =
+        [("congestion", "reno"), ("recovery", "tahoe"), ("ack", "immediate"), ("nagle", "off")];
+    let mut client = Make::named("rfc", &settings);
+    // 5674 octets.
+    client.knobs[0] = (place.expect("listed") as u8, 1);
+    let server = Make::named("rfc", &[]);
+    let reads = [[READS, 1, 0, 0], [READS, 0, 0, 0]];
+    let writes = [[WRITE, 1, 0x74, 0x72], [WRITE, 0, 0x84, 0x6e]];
+    let late = [LATE, 57 << 1, 0x65, 0x74];
+    let ops = [reads[0], reads[1], writes[0], writes[1], late, [WAIT, 2, 0x19, 0x0c]];
+    endure([97, 120, 95, 142, 102, 26], &[client, server], &ops);
 }

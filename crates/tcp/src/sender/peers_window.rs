@@ -53,7 +53,10 @@ impl Sender {
 
     #[inline]
     fn may_update_window(&self, ack: &IncomingAck<'_>) -> bool {
-        if self.snd_wl1.before(ack.seq) {
+        // What acknowledges more than all before it was sent after them, also as a retransmission
+        // with an older sequence number: its window left out, SND.UNA alone would carry the edge
+        // beyond what was offered. RFC 9293 §3.10.7.4 does not ask this; Linux does.
+        if self.snd_wl1.before(ack.seq) || ack.ack.after(self.snd_una) {
             return true;
         }
         let recent = self.snd_wl1 == ack.seq && self.snd_wl2.at_or_before(ack.ack);

@@ -114,6 +114,8 @@ pub enum Op {
 pub mod kind {
     pub const WRITE: u8 = 0;
     pub const WAIT: u8 = 4;
+    pub const READS: u8 = 5;
+    pub const LATE: u8 = 7;
     pub const BLACKOUT: u8 = 16;
     pub const FORGE: u8 = 21;
 }
