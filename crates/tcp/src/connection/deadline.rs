@@ -125,8 +125,13 @@ impl Connection {
     /// RFC 9293 §3.8.6.1: a closed window is probed for as long as the probes are answered. Those
     /// that nobody answers count as retransmissions do.
     fn on_persist_timer<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
-        let unanswered = self.sender.persist.unanswered;
-        let silent_for = trace.now.saturating_since(self.silence.since);
+        let persist = &mut self.sender.persist;
+        let unanswered = persist.unanswered;
+        if unanswered == 0 {
+            // The silence before the first probe is nobody's fault: there was nothing to answer.
+            persist.asking_since = trace.now;
+        }
+        let silent_for = trace.now.saturating_since(persist.asking_since);
         let user_limit = self.config.user_timeout.is_some_and(|timeout| silent_for >= timeout);
         if unanswered >= self.config.max_retransmissions || (unanswered > 0 && user_limit) {
             return self.give_up(trace);

@@ -136,6 +136,7 @@ impl Connection {
         self.agreed = options::Agreed::default();
         self.ecn = EcnState::new(self.config.ecn);
         self.syn = Syn::default();
+        self.stuck = None;
         self.sender.start_over(&self.config);
         self.receiver.start_over(options::scale_for(&self.config));
         self.enter(trace, TcpState::Listen);

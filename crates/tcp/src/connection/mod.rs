@@ -257,9 +257,11 @@ impl Connection {
 
     /// The application is gone: it writes nothing more and reads nothing more. Octets that have
     /// arrived and were not read make of this an abort, and so do octets that arrive later: their
-    /// sender learns that they were lost (RFC 9293 §3.6.1 SHLD-3, RFC 2525 §2.17).
+    /// sender learns that they were lost (RFC 9293 §3.6.1 SHLD-3, RFC 2525 §2.17). Once both ends
+    /// have sent their FIN the close takes its course, whatever was left unread: an abort would
+    /// tell nobody (§3.10.5), and take back a FIN that may have to be sent again, or TIME-WAIT.
     pub fn release(&mut self, now: Time) {
-        if self.readable() > Bytes::ZERO {
+        if self.readable() > Bytes::ZERO && reset::peer_is_to_be_told(self.state) {
             return self.abort();
         }
         self.reader = Reader::Gone;

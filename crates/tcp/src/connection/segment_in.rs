@@ -58,10 +58,12 @@ impl Connection {
         if self.state == TcpState::SynReceived && !self.complete_handshake(trace, segment) {
             return;
         }
-        self.note_timestamp(trace.now, segment);
         if !self.process_ack(trace, segment) {
             return;
         }
+        // After the acknowledgment: a segment discarded for that (RFC 5961 §5) may be forged, and
+        // its stamp would have PAWS refuse all that the peer really sends.
+        self.note_timestamp(trace.now, segment);
         self.process_data(trace, segment, ecn);
     }
 

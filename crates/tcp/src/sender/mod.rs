@@ -145,6 +145,8 @@ pub(crate) struct Persist {
     pub(crate) probes: u32,
     /// Expiries of the timer since anything came from the peer.
     pub(crate) unanswered: u32,
+    /// When the first of those was.
+    pub(crate) asking_since: Time,
 }
 
 #[derive(Clone, Debug)]
@@ -498,6 +500,9 @@ impl Sender {
         self.rto_at = if self.board.is_empty() { None } else { Some(now + self.rtt.rto()) };
         if self.snd_wnd == 0 {
             self.hand_over_to_persist(now);
+            if !self.has_anything_unacknowledged() {
+                self.persist = Persist::default();
+            }
         }
     }
 

@@ -361,10 +361,9 @@ impl Sender {
             (Undo::SlowStartBack, Some(taken)) => self.slow_start_back(&taken, self.smss),
             // RFC 4015 §3 step 9.
             (Undo::EifelResponse, Some(taken)) => {
-                let initial_window = self.smss * self.initial_window_segments;
                 let acked = taken.filled.map_or(Bytes::ZERO, |filled| filled.acked);
                 self.be_more_conservative(&taken);
-                self.slow_start_back(&taken, acked.min(initial_window))
+                self.slow_start_back(&taken, acked.min(self.initial_window()))
             }
             (Undo::DoubleCwnd, _) => {
                 let doubled = (cwnd_now * 2).min(self.largest_window()).max(cwnd_now);
