@@ -90,14 +90,15 @@ pub(crate) fn run(arguments: &InteropArguments, console: &Console) -> Result<(),
     }
     let results = results(&rows, arguments.seed);
     let document = document(&results, command_line(arguments));
-    if let Some(path) = &arguments.page {
-        write_one(path, to_markdown(&document, ".").as_bytes())?;
+    // Before any file that may turn out not to be writable: it may have taken an hour.
+    if arguments.json != Some(JsonTarget::Stdout) {
+        console.print(&to_terminal(&document, console.colour()))?;
     }
     if let Some(target) = &arguments.json {
         target.write(&data::to_json(&results), console)?;
     }
-    if arguments.json != Some(JsonTarget::Stdout) {
-        console.print(&to_terminal(&document, console.colour()))?;
+    if let Some(path) = &arguments.page {
+        write_one(path, to_markdown(&document, ".").as_bytes())?;
     }
     match rows.iter().filter(|row| !row.failures.is_empty()).count() {
         0 => Ok(()),

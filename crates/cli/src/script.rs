@@ -55,13 +55,15 @@ A script, line by line:
 Sequence numbers count from each side's initial one. A segment that nothing expects is a failure;
 fields that are not written are not compared. docs/scripts.md has it all.
 
-Exit codes: 0 all as they say, 1 some are not, 2 a script cannot be read or played.";
+Exit codes: 0 all as they say, 1 some are not or a file cannot be written, 2 a script cannot be read
+or played.";
 
 pub(crate) fn script(arguments: &ScriptArguments, console: &Console) -> Result<(), Failure> {
     if arguments.quantities {
         return Ok(console.print(&quantities())?);
     }
     let files = files(&arguments.paths)?;
+    keep_scripts(arguments)?;
     if arguments.pcapng.is_some() && files.len() != 1 {
         let why = format!("a capture is of one script, and these are {}", files.len());
         return Err(Failure::Script { path: "--pcapng".to_owned(), why });
@@ -74,6 +76,22 @@ pub(crate) fn script(arguments: &ScriptArguments, console: &Console) -> Result<(
         target.write(&data::to_json(&played.records), console)?;
     }
     played.tell(arguments, console)
+}
+
+/// `--json x.tcp` is a script in the place of a file to write: it would be lost.
+fn keep_scripts(arguments: &ScriptArguments) -> Result<(), Failure> {
+    let json = arguments.json.as_ref().and_then(|target| match target {
+        JsonTarget::File(path) => Some(("--json", path)),
+        JsonTarget::Stdout => None,
+    });
+    let capture = arguments.pcapng.as_ref().map(|path| ("--pcapng", path));
+    for (option, path) in [json, capture].into_iter().flatten() {
+        if path.extension().is_some_and(|extension| extension == "tcp") {
+            let why = format!("would be written over the script `{}`", path.display());
+            return Err(Failure::Script { path: option.to_owned(), why });
+        }
+    }
+    Ok(())
 }
 
 fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {

@@ -69,6 +69,19 @@ fn the_exchange_comes_as_a_diagram_as_json_and_as_a_capture() {
 }
 
 #[test]
+fn a_script_is_not_taken_for_the_file_to_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let passes = script(&folder, "passes.tcp", PASSES);
+    for option in ["--json", "--pcapng"] {
+        let refused = output(&["script", text(folder.path()), option, &passes]);
+        assert_eq!(refused.status.code(), Some(2));
+        let error = String::from_utf8(refused.stderr).unwrap();
+        assert!(error.contains("would be written over the script"), "{error}");
+        assert_eq!(std::fs::read_to_string(&passes).unwrap(), PASSES);
+    }
+}
+
+#[test]
 fn what_can_be_asserted_is_listed() {
     let listed = printed(&["script", "--quantities"]);
     for name in ["cwnd", "ssthresh", "dupthresh", "ato", "state", "close_reason"] {

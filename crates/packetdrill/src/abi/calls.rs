@@ -85,7 +85,12 @@ pub(super) unsafe extern "C" fn accept(
         if !peer.is_null() {
             let told = address::written(accepted.peer, accepted.family);
             // SAFETY: accept(2) asks the caller for an address and its length.
-            unsafe { memory::put_within(peer.cast(), len, (&told, Said::Whole)) }?;
+            let put = unsafe { memory::put_within(peer.cast(), len, (&told, Said::Whole)) };
+            if let Err(error) = put {
+                // Nobody would know of the descriptor; Linux gives the connection up too.
+                door.now(APPLICATION, |world| world.close(accepted.fd))?;
+                return Err(error);
+            }
         }
         Ok(accepted.fd)
     })
@@ -141,9 +146,20 @@ unsafe fn receive_into(
     pieces: &[iovec],
     flags: c_int,
 ) -> Result<ssize_t, Errno> {
+    let thrown_away = flags & libc::MSG_TRUNC != 0;
+    let nowhere = |piece: &iovec| piece.iov_base.is_null() && piece.iov_len > 0;
+    let pieces = match pieces.iter().position(nowhere).filter(|_| !thrown_away) {
+        // Linux takes nothing that it cannot deliver: what there is stays for the next call.
+        Some(0) => {
+            let there = receive(door, fd, memory::room(pieces)?, flags | libc::MSG_PEEK)?;
+            return if there.is_empty() { Ok(0) } else { Err(Errno::EFAULT) };
+        }
+        Some(first) => &pieces[..first],
+        None => pieces,
+    };
     let octets = receive(door, fd, memory::room(pieces)?, flags)?;
     // tcp(7): with MSG_TRUNC what was received is thrown away.
-    if flags & libc::MSG_TRUNC == 0 {
+    if !thrown_away {
         // SAFETY: as the caller says.
         unsafe { memory::scatter(pieces, &octets) }?;
     }

@@ -259,6 +259,9 @@ pub(super) unsafe extern "C" fn epoll_wait(
 
 pub(super) unsafe extern "C" fn pipe(userdata: Data, ends: *mut c_int) -> c_int {
     on_door(userdata, |door| {
+        if ends.is_null() {
+            return Err(Errno::EFAULT);
+        }
         let [out, into] = door.now(APPLICATION, World::open_pipe)?;
         // SAFETY: pipe(2) asks the caller for room for two descriptors.
         unsafe {

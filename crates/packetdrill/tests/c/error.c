@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 static int socket_error(int fd)
 {
@@ -228,8 +229,52 @@ static void wrong_calls(void)
     close_stack();
 }
 
+/* Pointers to nothing where something has to be: EFAULT, and nothing is lost or left behind. */
+static void null_pointers(void)
+{
+    open_stack("profile=rfc");
+    struct flow flow = {0};
+    struct sockaddr_storage peer;
+    socklen_t len = sizeof peer;
+    int listener = listening_socket(false, 5);
+    FAILS(pd.bind(pd.userdata, fresh(0), NULL, sizeof(struct sockaddr_in)), EFAULT);
+    FAILS(pd.connect(pd.userdata, fresh(0), NULL, sizeof(struct sockaddr_in)), EFAULT);
+    int fd = accepted(&flow, listener, 40000);
+    struct flow second = {0};
+    passive_handshake(&second, 40001);
+    FAILS(pd.accept(pd.userdata, listener, (struct sockaddr *)&peer, NULL), EFAULT);
+    EQUAL(sniff().flags & (FIN | RST), FIN);
+
+    from_peer(&flow, ACK, 100, 30000);
+    uint8_t octets[200];
+    FAILS(pd.read(pd.userdata, fd, NULL, 50), EFAULT);
+    FAILS(pd.recvfrom(pd.userdata, fd, NULL, 50, 0, NULL, NULL), EFAULT);
+    FAILS(pd.recv(pd.userdata, fd, NULL, 50, MSG_PEEK), EFAULT);
+    FAILS(pd.readv(pd.userdata, fd, NULL, 1), EFAULT);
+    FAILS(pd.recvmsg(pd.userdata, fd, NULL, 0), EFAULT);
+    FAILS(pd.writev(pd.userdata, fd, NULL, 1), EFAULT);
+    FAILS(pd.sendmsg(pd.userdata, fd, NULL, 0), EFAULT);
+    FAILS(pd.ioctl(pd.userdata, fd, (unsigned long)FIONREAD, NULL), EFAULT);
+    FAILS(pd.setsockopt(pd.userdata, fd, SOL_SOCKET, SO_KEEPALIVE, NULL, 4), EFAULT);
+    FAILS(pd.getsockopt(pd.userdata, fd, SOL_SOCKET, SO_KEEPALIVE, NULL, &len), EFAULT);
+    /* What comes before the gap is filled, and the rest stays; thrown away it needs no room. */
+    struct iovec pieces[2] = {{octets, 20}, {NULL, 20}};
+    EQUAL(pd.readv(pd.userdata, fd, pieces, 2), 20);
+    EQUAL(pd.recv(pd.userdata, fd, NULL, 30, MSG_TRUNC), 30);
+    EQUAL(pd.read(pd.userdata, fd, octets, sizeof octets), 50);
+
+    FAILS(pd.poll(pd.userdata, NULL, 1, 0), EFAULT);
+    FAILS(pd.pipe(pd.userdata, NULL), EFAULT);
+    int epoll = pd.epoll_create(pd.userdata, 1);
+    FAILS(pd.epoll_ctl(pd.userdata, epoll, EPOLL_CTL_ADD, fd, NULL), EFAULT);
+    FAILS(pd.netdev_send(pd.userdata, NULL, 40), EFAULT);
+    EQUAL(pd.gettimeofday(pd.userdata, NULL, NULL), 0);
+    close_stack();
+}
+
 void error_tests(void)
 {
+    null_pointers();
     refused();
     reset_by_peer(false);
     reset_by_peer(true);
