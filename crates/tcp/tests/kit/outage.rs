@@ -137,6 +137,9 @@ fn linux(setup: &Setup) -> Vec<(&'static str, &'static str)> {
         ("timestamps", setup.timestamps),
         ("sack", setup.sack),
         ("nagle", "off"),
+        // The kernel was measured with buffers that were set by hand.
+        ("send_buffer_tuning", "off"),
+        ("receive_buffer_tuning", "off"),
     ]);
     settings
 }
