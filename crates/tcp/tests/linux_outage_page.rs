@@ -3,6 +3,11 @@
 //! The kernel's columns stay as they were measured; ours are worked out anew. `BLESS=1 cargo test -p
 //! ackord-tcp --test linux_outage_page` writes them into the page.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test reads the environment: whether to write the page anew"
+)]
+
 mod kit;
 
 use ackord_units::Span;
