@@ -1,5 +1,6 @@
 //! The flows that are no connections: a source at one end, and at the other somebody who counts.
 
+use crate::FOREIGN;
 use crate::endpoints::start_time;
 use ackord_path::Stream;
 use ackord_scenario::Flow;
@@ -66,14 +67,15 @@ pub(crate) fn payload(packet: &Packet) -> Bytes {
 
 /// How long the packet has been under way at `now`.
 pub(crate) fn one_way_delay(packet: &Packet, now: Time) -> Span {
-    let nanos = (now.as_nanos() << 16).wrapping_sub(packet.tag & !NUMBER) >> 16;
+    let nanos = ((now.as_nanos() << 16).wrapping_sub(packet.tag & !NUMBER) & !FOREIGN) >> 16;
     Span::from_nanos(nanos)
 }
 
-/// When a packet left and its number in the run, in one tag: no packet is under way for the 78 hours
-/// after which the time begins anew, and captures show the number modulo 2^16 as of any packet.
+/// When a packet left and its number in the run, in one tag: no packet is under way for the 39 hours
+/// after which the time begins anew, and captures show the number modulo 2^16 as of any packet. The
+/// highest bit is that of [`FOREIGN`](crate::FOREIGN) packets.
 fn stamp(now: Time, number: u64) -> u64 {
-    (now.as_nanos() << 16) | (number & NUMBER)
+    (now.as_nanos() << 16) & !FOREIGN | (number & NUMBER)
 }
 
 const NUMBER: u64 = 0xffff;
@@ -84,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_tag_gives_back_delay_and_number_even_where_time_begins_anew() {
-        for left in [0, 5_000_000_000, (1u64 << 48) - 7, (1 << 50) + 3] {
+        for left in [0, 5_000_000_000, (1u64 << 47) - 7, (1 << 50) + 3] {
             let packet = Packet {
                 flow: FlowId(0),
                 from: Side::Client,

@@ -6,7 +6,7 @@
 //! | `endpoints.rs` | the endpoints of a scenario's flows as connections, for every driver |
 //! | `apps.rs` | the applications at both ends of a scenario's flows |
 //! | `datagrams.rs` | flows that are no connections |
-//! | `simulation.rs` | [`Simulation`]: the event loop |
+//! | `simulation.rs`, `simulation/` | [`Simulation`]: the event loop |
 //!
 //! # Order of events
 //! What happens at the same nanosecond is ordered by (kind, node, sequence): packets that move on
@@ -18,6 +18,11 @@
 //! Nothing here or above reads a clock, the environment or an iteration order of hashes. Random
 //! numbers come from one stream per element, derived from the seed and the element's name.
 //!
+//! # Hosts that are not simulated
+//! A driver may stand for some of the hosts ([`Simulation::with_foreign`]): it brings the packets they
+//! send and takes what arrives there. Everything else is the same code and the same order; a packet
+//! that a foreign host sends at an instant comes after everything else that happens at that instant.
+//!
 //! Not modelled: processing time in hosts; applications that read slowly.
 
 mod apps;
@@ -28,5 +33,5 @@ mod topology;
 
 pub use apps::workloads_for;
 pub use endpoints::{config_for, initial_sequence, mechanisms_for, start_time};
-pub use simulation::{RunError, Simulation};
+pub use simulation::{FOREIGN, RunError, Simulation};
 pub use topology::{BuildError, Topology, build_topology};

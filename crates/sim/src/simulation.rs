@@ -1,16 +1,27 @@
 //! The event loop.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `simulation/foreign.rs` | hosts that are not simulated: their packets in, deliveries out |
+//! | `simulation/datagrams.rs` | the events of flows that are no connections |
+
+mod datagrams;
+mod foreign;
 
 use crate::apps::{Act, App, workloads_for};
-use crate::datagrams::{self, Sender};
+use crate::datagrams::Sender;
 use crate::endpoints::{config_for, initial_sequence, mechanisms_for, start_time};
 use crate::topology::{BuildError, Topology, build_topology};
-use ackord_events::{EndpointId, Event, Sink, TcpState};
+use ackord_events::{EndpointId, Sink, TcpState};
 use ackord_path::{Conservation, Delivery, Graph, Schedule, Unbalanced};
 use ackord_scenario::{Flow, Scenario, Transport};
 use ackord_tcp::{Connection, Outbound};
 use ackord_traffic::{Workload, Workloads};
 use ackord_units::{Bytes, Time};
 use ackord_wire::{FlowId, IpVersion, NodeId, Packet, Side};
+use foreign::{Foreign, HandedOver};
+
+pub use foreign::FOREIGN;
 
 /// A scenario at work in simulated time.
 #[derive(Debug)]
@@ -31,6 +42,8 @@ pub struct Simulation {
     /// Flows whose connections are not closed yet. Datagrams never end, so with them a run lasts
     /// as long as the scenario says.
     open_flows: usize,
+    /// The hosts that are not simulated; nothing where all are.
+    foreign: Option<Box<Foreign>>,
 }
 
 /// One end of a flow, on its host.
@@ -67,8 +80,26 @@ pub enum RunError {
 impl Simulation {
     /// Builds `scenario` with the random streams of `seed` (which may differ from the file's).
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Simulation, BuildError> {
+        Simulation::with_foreign(scenario, seed, &[])
+    }
+
+    /// The same where some hosts are not simulated: a driver brings what they send and takes what
+    /// they get. Their ends of flows are not driven (no connection, no workload), and a flow with
+    /// such an end is over when its other end is and [`Simulation::flow_over`] was called.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    ///
+    /// # Panics
+    /// If the scenario has no such node.
+    pub fn with_foreign(
+        scenario: &Scenario,
+        seed: u64,
+        foreign: &[NodeId],
+    ) -> Result<Simulation, BuildError> {
         let topology = build_topology(scenario, seed)?;
         let flows = scenario.flows.len();
+        let foreign = Foreign::new(scenario, foreign);
         let mut simulation = Simulation {
             topology,
             ends: Vec::with_capacity(flows * 2),
@@ -79,7 +110,9 @@ impl Simulation {
             limit: Time::ZERO + scenario.duration,
             packets_sent: 0,
             senders: Vec::new(),
-            open_flows: flows,
+            // Without a flow it is foreign traffic that makes a run, and nobody says when that ends.
+            open_flows: if foreign.is_some() { flows.max(1) } else { flows },
+            foreign,
         };
         for (index, flow) in scenario.flows.iter().enumerate() {
             simulation.add_flow(FlowId(index as u32), flow, seed);
@@ -109,6 +142,15 @@ impl Simulation {
             let workload = if side == flow.sends { &workloads.sends } else { &workloads.receives };
             let app = App::new(endpoint, workload.clone());
             self.ends.push(End { connection, node, peer, ip, app });
+        }
+        // A foreign host does what it does by itself.
+        let begins = match flow.transport() {
+            Transport::Tcp => flow.client,
+            Transport::Udp if flow.sends == Side::Client => flow.client,
+            Transport::Udp => flow.server,
+        };
+        if self.is_foreign(begins) {
+            return;
         }
         match flow.transport() {
             Transport::Tcp => {
@@ -192,6 +234,9 @@ impl Simulation {
     fn deliver<S: Sink>(&mut self, delivery: &Delivery, sink: &mut S) {
         let Delivery { at, packet, .. } = delivery;
         debug_assert_eq!(*at, self.now, "a delivery is told when it happens");
+        if self.foreign.is_some() && self.hand_over(delivery, sink) == HandedOver::Yes {
+            return;
+        }
         let Some(segment) = &packet.tcp else { return self.deliver_datagram(packet, sink) };
         let (flow, side) = (packet.flow, packet.from.other());
         let index = end_index(flow, side);
@@ -203,31 +248,6 @@ impl Simulation {
             end.app.handle_data(self.now, readable);
         }
         self.after(flow, side, sink);
-    }
-
-    #[cold]
-    fn deliver_datagram<S: Sink>(&self, packet: &Packet, sink: &mut S) {
-        let event = Event::DatagramDelivered {
-            endpoint: EndpointId { flow: packet.flow, side: packet.from.other() },
-            payload: datagrams::payload(packet),
-            one_way_delay: datagrams::one_way_delay(packet, self.now),
-        };
-        sink.emit(self.now, event);
-    }
-
-    /// The sender of a datagram flow is due.
-    #[cold]
-    fn send_datagram<S: Sink>(&mut self, index: u32, id: u32, sink: &mut S) {
-        let now = self.now;
-        let sender = &mut self.senders[index as usize];
-        if let Some(packet) = sender.next(now, self.packets_sent + 1) {
-            self.packets_sent += 1;
-            let endpoint = EndpointId { flow: packet.flow, side: packet.from };
-            let payload = datagrams::payload(&packet);
-            sink.emit(now, Event::DatagramSent { endpoint, payload });
-            self.topology.graph.handle_packet(now, packet, sink);
-        }
-        self.app_timers.set(id, sender.deadline());
     }
 
     fn on_timer<S: Sink>(&mut self, sink: &mut S) {
@@ -306,8 +326,10 @@ impl Simulation {
 
     fn check_over(&mut self, flow: FlowId) {
         let closed = |side| {
-            let state = self.ends[end_index(flow, side)].connection.state();
+            let end = &self.ends[end_index(flow, side)];
+            let state = end.connection.state();
             matches!(state, TcpState::Closed | TcpState::TimeWait)
+                || self.foreign_is_done(flow, end.node)
         };
         let over = closed(Side::Client) && closed(Side::Server);
         let phase = &mut self.flows[flow.0 as usize];
