@@ -20,6 +20,7 @@
 //! | `sys.rs`, `sys/` | namespace, TUN device, waiting: the only `unsafe` of this crate |
 //! | `watch.rs` | what the driver learns from events, and who may listen |
 //! | `lateness.rs` | how late the driver was, and whether the run may be trusted |
+//! | `meter.rs`, `meter/` | what a live meter shows of the links, ten times a second |
 //! | `capture.rs`, `packets.rs`, `clock.rs` | captures, the bytes under way, time |
 //!
 //! Both families of IP are there at once; whoever connects chooses by the address. Where the kernel
@@ -37,6 +38,7 @@ mod host;
 mod http;
 mod interop;
 mod lateness;
+mod meter;
 mod packets;
 mod serve;
 mod session;
@@ -50,6 +52,10 @@ pub use host::ConnectionReport;
 pub use http::{Direction, Transfer};
 pub use interop::{CASES, Case, InteropOptions, KernelCounters, Row, Sizes, interop};
 pub use lateness::{Lateness, Trust};
+pub use meter::{
+    Carried, DirectionSample, METER_INTERVAL, METER_KEPT, MeterFeed, MeterFill, MeterState,
+    MeterView, MeteredLink,
+};
 pub use serve::{ServeOptions, serve};
 pub use session::{
     Addresses, CommandOutcome, KERNEL, KernelCongestion, LiveOptions, LiveReport, Notice, OURS,

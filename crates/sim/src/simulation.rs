@@ -215,6 +215,12 @@ impl Simulation {
         Ok(conservation)
     }
 
+    /// Lets the path tell of everything up to the present: a link works out some departures only
+    /// when it is next looked at. Nothing that happens is changed by it, only when it is told.
+    pub fn settle<S: Sink>(&mut self, sink: &mut S) {
+        self.topology.graph.settle(self.now, sink);
+    }
+
     /// The present.
     pub fn now(&self) -> Time {
         self.now

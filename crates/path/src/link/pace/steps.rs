@@ -40,6 +40,15 @@ impl RateSteps {
         RateSteps { config, rate, next: 0, changes_at, period_at: Time::ZERO }
     }
 
+    /// The rate that holds at `at`. To be asked in order of time, of a transmitter that sends
+    /// nothing.
+    pub fn rate_at(&mut self, at: Time) -> Rate {
+        while self.changes_at <= at {
+            self.change();
+        }
+        self.rate
+    }
+
     pub(super) fn send(&mut self, from: Time, ip_len: u32) -> Sent {
         while self.changes_at <= from {
             self.change();
@@ -102,6 +111,14 @@ mod tests {
         // Nothing changes after that.
         let sent = steps.send(Time::from_nanos(1_000_000_000), 1_000);
         assert_eq!(sent.takes, Span::from_millis(1));
+    }
+
+    #[test]
+    fn the_rate_can_be_asked_without_sending() {
+        let (mut steps, mbit) = (steps(Some(30)), Rate::from_mbits_per_sec);
+        let asked = [0, 9, 10, 19, 20, 39, 40, 100].map(Span::from_millis);
+        let rates = asked.map(|at| steps.rate_at(Time::ZERO + at));
+        assert_eq!(rates, [8, 8, 1, 1, 8, 8, 1, 1].map(mbit));
     }
 
     #[test]
