@@ -17,6 +17,8 @@
 //! | `driver.rs` | the real-time loop |
 //! | `host.rs`, `host/` | our host: connections, echo |
 //! | `http.rs`, `http/` | HTTP/1.1 as far as moving files needs it |
+//! | `apps.rs`, `apps/` | the scenario's workloads on the kernel's sockets |
+//! | `tcp_info.rs` | what the kernel tells of a connection: [`TcpInfo`] |
 //! | `sys.rs`, `sys/` | namespace, TUN device, waiting: the only `unsafe` of this crate |
 //! | `watch.rs` | what the driver learns from events, and who may listen |
 //! | `lateness.rs` | how late the driver was, and whether the run may be trusted |
@@ -29,6 +31,8 @@
 //! Not modelled: neighbour discovery (a TUN device has no neighbours), several hosts of our own,
 //! offloads (every packet is MTU-sized, so that each can be lost or delayed by itself).
 
+#[allow(dead_code, reason = "the emulation that starts them is written beside them")]
+mod apps;
 mod capture;
 mod clock;
 mod driver;
@@ -43,6 +47,7 @@ mod packets;
 mod serve;
 mod session;
 mod sys;
+mod tcp_info;
 mod watch;
 
 pub use driver::DeviceCounts;
@@ -61,4 +66,5 @@ pub use session::{
     Addresses, CommandOutcome, KERNEL, KernelCongestion, LiveOptions, LiveReport, Notice, OURS,
 };
 pub use sys::{Attempt, NamespaceError, Scheduling, SetupStep, StopHandle};
+pub use tcp_info::{CaState, TcpInfo, Timeouts};
 pub use watch::{EventCounts, Observer};

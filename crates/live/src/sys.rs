@@ -5,6 +5,7 @@
 //! | `sys/namespace.rs` | [`Namespace`]: the safe face; tries what is allowed, says what is missing |
 //! | `sys/keeper.rs` | the first process of the namespace, between clone and exec |
 //! | `sys/priority.rs` | [`Scheduling`]: first on the processor, where that is allowed |
+//! | `sys/socket.rs` | what sockets tell and take beyond nix: TCP_INFO, any option |
 //! | `sys/wait.rs` | waiting for packets or a deadline to the nanosecond; [`StopHandle`] |
 //!
 //! The only `unsafe` of this crate is in this folder.
@@ -14,6 +15,7 @@
 mod keeper;
 mod namespace;
 mod priority;
+pub(crate) mod socket;
 mod wait;
 
 pub use namespace::{Attempt, NamespaceError, SetupStep};

@@ -1,0 +1,403 @@
+//! One end of a connection on a socket of the kernel: what its application writes and reads.
+//!
+//! Every write of the application is one send(2), so that the kernel's Nagle algorithm sees what
+//! the simulator's does. What the kernel takes of it only in part is finished before the
+//! application is asked again. What arrives is discarded in the kernel without being copied.
+//!
+//! A side that has read the end of its peer's data finishes too, as in the simulator; the end is
+//! over when the kernel's state is CLOSED, which is what a socket in TIME-WAIT says as well.
+
+use super::{AppNews, Call, EndReport, SocketOption};
+use crate::sys::socket::{
+    TCP_INFO_ROOM, connect, tcp_info_octets, tell_of_acknowledgments, unacknowledged,
+};
+use crate::tcp_info::TcpInfo;
+use ackord_events::EndpointId;
+use ackord_traffic::{Socket, Step, Workload};
+use ackord_units::{Bytes, Time};
+use nix::errno::Errno;
+use nix::sys::socket::{MsgFlags, Shutdown, getsockopt, recv, send, shutdown, sockopt};
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+/// The most that one call writes or reads.
+pub(super) const PIECE: usize = 256 * 1024;
+/// Reads in a row before the other ends get their turn.
+const READS_IN_A_ROW: usize = 16;
+
+/// One end of a connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) report: EndReport,
+    pub(super) remote: SocketAddr,
+    options: Vec<SocketOption>,
+    workload: Workload,
+    phase: Phase,
+    output: Output,
+    input: Input,
+    /// Of a write: not taken by the kernel yet.
+    pending: usize,
+    /// Whether the kernel takes more at present.
+    buffer: Buffer,
+    socket: Option<OwnedFd>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The client has not connected yet, or nobody has connected to the server.
+    Before,
+    /// The handshake is under way.
+    Connecting,
+    Running,
+    /// Closed, failed or cut off.
+    Over,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Output {
+    Open,
+    /// Finishes as soon as the kernel has taken what is pending.
+    Finishing,
+    /// The kernel has been told.
+    Finished,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Input {
+    Open,
+    /// Everything has been read.
+    Ended,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Buffer {
+    HasRoom,
+    /// It did not take all of the last write; its readiness says when that has changed.
+    Full,
+}
+
+/// Whether a turn of reading has left something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Left {
+    Nothing,
+    Something,
+}
+
+/// What there is for an end to do its work with.
+pub(super) struct Desk<'a> {
+    pub(super) now: Time,
+    pub(super) news: &'a mut Vec<AppNews>,
+    /// A piece of zeros: what is written. What is read is never put here.
+    pub(super) zeros: &'a mut [u8],
+}
+
+/// What the application sees of its socket.
+struct View<'a> {
+    socket: BorrowedFd<'a>,
+    writable: Bytes,
+}
+
+impl Socket for View<'_> {
+    /// As much as one call may write, as long as the kernel takes more: how much it really takes
+    /// (its buffer grows as it goes) it says itself, and the rest of a write waits here.
+    fn writable(&self) -> Bytes {
+        self.writable
+    }
+
+    fn is_drained(&self) -> bool {
+        unacknowledged(self.socket) == Ok(0)
+    }
+}
+
+impl Connection {
+    pub(super) fn new(
+        endpoint: EndpointId,
+        remote: SocketAddr,
+        options: Vec<SocketOption>,
+        workload: Workload,
+    ) -> Connection {
+        Connection {
+            report: EndReport::new(endpoint),
+            remote,
+            options,
+            workload,
+            phase: Phase::Before,
+            output: Output::Open,
+            input: Input::Open,
+            pending: 0,
+            buffer: Buffer::HasRoom,
+            socket: None,
+        }
+    }
+
+    /// Opens the connection on its bound `socket`.
+    pub(super) fn open(&mut self, socket: OwnedFd, desk: &mut Desk<'_>) {
+        let result = connect(socket.as_fd(), self.remote);
+        self.socket = Some(socket);
+        match result {
+            Ok(()) | Err(Errno::EINPROGRESS) => self.phase = Phase::Connecting,
+            Err(errno) => self.fail(Call::Connect, errno, desk),
+        }
+    }
+
+    /// Whether it waits for a peer to connect.
+    pub(super) fn is_before(&self) -> bool {
+        self.phase == Phase::Before
+    }
+
+    /// A peer has connected.
+    pub(super) fn accepted(&mut self, socket: OwnedFd, desk: &mut Desk<'_>) {
+        let options = std::mem::take(&mut self.options);
+        self.report.apply(socket.as_fd(), &options);
+        self.socket = Some(socket);
+        self.begin(desk);
+        self.act(desk);
+    }
+
+    /// Something has happened on the socket; `room` says whether the kernel takes more.
+    pub(super) fn ready(&mut self, room: bool, desk: &mut Desk<'_>) -> Left {
+        if self.phase == Phase::Connecting {
+            match self.handshake_result() {
+                Ok(None) => return Left::Nothing,
+                Ok(Some(())) => self.begin(desk),
+                Err(errno) => {
+                    self.fail(Call::Connect, errno, desk);
+                    return Left::Nothing;
+                }
+            }
+        }
+        if room {
+            self.buffer = Buffer::HasRoom;
+        }
+        self.forget_acknowledgments();
+        self.go_on(desk)
+    }
+
+    /// Reads a bounded amount, lets the application act, and looks whether the end is over.
+    pub(super) fn go_on(&mut self, desk: &mut Desk<'_>) -> Left {
+        if self.phase != Phase::Running {
+            return Left::Nothing;
+        }
+        let left = self.read(desk);
+        self.act(desk);
+        self.look_whether_over(desk);
+        left
+    }
+
+    /// When the application wants to act whatever happens.
+    pub(super) fn deadline(&self) -> Option<Time> {
+        let acts = self.phase == Phase::Running && self.output == Output::Open;
+        // What is pending comes first, and the kernel's readiness tells when.
+        if acts && self.pending == 0 { self.workload.deadline() } else { None }
+    }
+
+    /// Asks the kernel about the connection.
+    pub(super) fn sample(&mut self, desk: &mut Desk<'_>) {
+        if self.phase == Phase::Running && self.ask().is_some() {
+            self.tell_sample(desk);
+        }
+    }
+
+    /// The run is over: asks once more and lets the socket go.
+    pub(super) fn cut_off(&mut self, desk: &mut Desk<'_>) {
+        if self.phase == Phase::Running && self.ask().is_some() {
+            self.tell_sample(desk);
+        }
+        self.phase = Phase::Over;
+        self.socket = None;
+    }
+
+    pub(super) fn socket(&self) -> Option<BorrowedFd<'_>> {
+        self.socket.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Whether the handshake has ended, and how.
+    fn handshake_result(&self) -> Result<Option<()>, Errno> {
+        let Some(socket) = &self.socket else { return Ok(None) };
+        match getsockopt(socket, sockopt::SocketError)? {
+            0 => {}
+            error => return Err(Errno::from_raw(error)),
+        }
+        let state = self.info().map(|info| info.state);
+        // A handshake that is under way still: SYN-SENT, or SYN-RECEIVED when both connect.
+        Ok((!matches!(state, Some(2 | 3))).then_some(()))
+    }
+
+    /// The connection stands: the application starts.
+    fn begin(&mut self, desk: &mut Desk<'_>) {
+        self.phase = Phase::Running;
+        let endpoint = self.report.endpoint;
+        self.report.established_at = Some(desk.now);
+        if let (Workload::Transfers(_), Some(socket)) = (&self.workload, &self.socket)
+            && let Err(errno) = tell_of_acknowledgments(socket.as_fd())
+        {
+            self.report.options_refused.push(("word of acknowledgments", errno));
+        }
+        desk.news.push(AppNews::Established { at: desk.now, endpoint });
+        self.workload.start(desk.now);
+    }
+
+    /// Lets the application do what it wants to.
+    pub(super) fn act(&mut self, desk: &mut Desk<'_>) {
+        while self.phase == Phase::Running {
+            if self.pending > 0 && !self.write_pending(desk) {
+                return;
+            }
+            match self.output {
+                Output::Open => {
+                    if !self.step(desk) {
+                        return;
+                    }
+                }
+                Output::Finishing => {
+                    self.output = Output::Finished;
+                    // It fails where the peer has reset the connection: reading tells of that.
+                    let _ = self.socket.as_ref().map(|s| shutdown(s.as_raw_fd(), Shutdown::Write));
+                }
+                Output::Finished => return,
+            }
+        }
+    }
+
+    /// One step of the application; false when it waits.
+    fn step(&mut self, desk: &mut Desk<'_>) -> bool {
+        let Some(socket) = &self.socket else { return false };
+        let writable = match self.buffer {
+            Buffer::HasRoom => Bytes(PIECE as u64),
+            Buffer::Full => Bytes::ZERO,
+        };
+        let (at, endpoint) = (desk.now, self.report.endpoint);
+        match self.workload.next(at, &View { socket: socket.as_fd(), writable }) {
+            Step::Write(bytes) => self.pending = bytes.get() as usize,
+            Step::Began(transfer) => desk.news.push(AppNews::Began { at, endpoint, transfer }),
+            Step::Completed(transfer) => {
+                desk.news.push(AppNews::Completed { at, endpoint, transfer });
+            }
+            Step::Wait => return false,
+            Step::Close => self.output = Output::Finishing,
+        }
+        true
+    }
+
+    /// Gives the kernel what is pending; false if it does not take all of it now.
+    fn write_pending(&mut self, desk: &mut Desk<'_>) -> bool {
+        let Some(socket) = &self.socket else { return false };
+        if self.buffer == Buffer::Full {
+            return false;
+        }
+        let octets = &desk.zeros[..self.pending];
+        let flags = MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT;
+        match send(socket.as_raw_fd(), octets, flags) {
+            Ok(taken) => {
+                self.pending -= taken;
+                self.report.written += Bytes(taken as u64);
+                if self.pending > 0 {
+                    self.buffer = Buffer::Full;
+                }
+            }
+            Err(Errno::EAGAIN) => self.buffer = Buffer::Full,
+            Err(Errno::EINTR) => {}
+            Err(errno) => self.fail(Call::Send, errno, desk),
+        }
+        self.pending == 0 || self.buffer == Buffer::HasRoom
+    }
+
+    fn read(&mut self, desk: &mut Desk<'_>) -> Left {
+        for _ in 0..READS_IN_A_ROW {
+            let (Some(socket), Input::Open) = (&self.socket, self.input) else {
+                return Left::Nothing;
+            };
+            // TCP discards what MSG_TRUNC reads without copying it (tcp(7)).
+            let flags = MsgFlags::MSG_TRUNC | MsgFlags::MSG_DONTWAIT;
+            match recv(socket.as_raw_fd(), desk.zeros, flags) {
+                Ok(0) => {
+                    self.input = Input::Ended;
+                    self.tell_what_is_complete(desk);
+                    if self.output == Output::Open {
+                        self.output = Output::Finishing;
+                    }
+                }
+                Ok(octets) => {
+                    let bytes = Bytes(octets as u64);
+                    self.report.read += bytes;
+                    self.workload.handle_data(desk.now, bytes);
+                }
+                Err(Errno::EAGAIN) => return Left::Nothing,
+                Err(Errno::EINTR) => {}
+                Err(errno) => {
+                    self.fail(Call::Receive, errno, desk);
+                    return Left::Nothing;
+                }
+            }
+        }
+        Left::Something
+    }
+
+    /// The peer has finished: what its last data have completed is told; nothing more is written.
+    fn tell_what_is_complete(&mut self, desk: &mut Desk<'_>) {
+        let Some(socket) = &self.socket else { return };
+        let (at, endpoint) = (desk.now, self.report.endpoint);
+        let view = View { socket: socket.as_fd(), writable: Bytes::ZERO };
+        while self.output == Output::Open {
+            match self.workload.next(at, &view) {
+                Step::Completed(transfer) => {
+                    desk.news.push(AppNews::Completed { at, endpoint, transfer });
+                }
+                Step::Began(_) => {}
+                Step::Write(_) | Step::Wait | Step::Close => return,
+            }
+        }
+    }
+
+    fn look_whether_over(&mut self, desk: &mut Desk<'_>) {
+        let done = self.input == Input::Ended && self.output == Output::Finished;
+        if self.phase != Phase::Running || !done {
+            return;
+        }
+        if self.ask().is_none_or(|info| info.state == TcpInfo::CLOSED) {
+            self.tell_sample(desk);
+            self.phase = Phase::Over;
+            self.socket = None;
+            self.report.closed_at = Some(desk.now);
+            desk.news.push(AppNews::Closed { at: desk.now, endpoint: self.report.endpoint });
+        }
+    }
+
+    /// The error queue has only been there to wake us.
+    fn forget_acknowledgments(&self) {
+        let (Workload::Transfers(_), Some(socket)) = (&self.workload, &self.socket) else { return };
+        let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
+        while recv(socket.as_raw_fd(), &mut [0; 64], flags).is_ok() {}
+    }
+
+    fn fail(&mut self, call: Call, errno: Errno, desk: &mut Desk<'_>) {
+        if self.phase == Phase::Running && self.ask().is_some() {
+            self.tell_sample(desk);
+        }
+        self.report.failure = Some((call, errno));
+        self.phase = Phase::Over;
+        self.socket = None;
+        let endpoint = self.report.endpoint;
+        desk.news.push(AppNews::Failed { at: desk.now, endpoint, call, errno });
+    }
+
+    fn info(&self) -> Option<TcpInfo> {
+        let mut room = [0; TCP_INFO_ROOM];
+        let octets = tcp_info_octets(self.socket.as_ref()?.as_fd(), &mut room).ok()?;
+        Some(TcpInfo::from_octets(octets))
+    }
+
+    /// Asks the kernel and keeps the answer.
+    fn ask(&mut self) -> Option<TcpInfo> {
+        let info = self.info()?;
+        self.report.last = Some(info);
+        Some(info)
+    }
+
+    fn tell_sample(&self, desk: &mut Desk<'_>) {
+        if let Some(info) = self.report.last {
+            let (at, endpoint) = (desk.now, self.report.endpoint);
+            desk.news.push(AppNews::Sampled { at, endpoint, info: Box::new(info) });
+        }
+    }
+}

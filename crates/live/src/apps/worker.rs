@@ -1,0 +1,370 @@
+//! The thread of the applications: waits for all sockets at once, and for the earliest deadline.
+//!
+//! Readiness is told once per change (EPOLLET), so that an end with nothing to do costs nothing.
+//! Deadlines are the timer descriptor's, to the nanosecond; where nothing is due and nothing is
+//! ready the thread sleeps.
+
+use super::connection::{Connection, Desk, Left, PIECE};
+use super::datagrams::DatagramEnd;
+use super::{AppNews, Application, Call, EndReport, Exchange, KernelEnd};
+use crate::clock::Clock;
+use crate::sys::socket::{accept, bind, connect, peer};
+use ackord_path::Schedule;
+use ackord_units::{Span, Time};
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::socket::{Backlog, listen, setsockopt, sockopt};
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+/// Tokens of what is waited for beside the ends, which have their numbers.
+const TIMER: u64 = u64::MAX;
+const STOP: u64 = u64::MAX - 1;
+/// Listening sockets are numbered from here.
+const FIRST_LISTENER: u64 = 1 << 40;
+
+/// Everything the thread has.
+pub(super) struct Worker {
+    ends: Vec<End>,
+    listeners: Vec<Listener>,
+    /// When each end's application is due; the last id is the sampling.
+    due: Schedule,
+    /// That id.
+    sampling: u32,
+    epoll: Epoll,
+    timer: TimerFd,
+    /// What the timer is set to.
+    armed: Time,
+    /// Ends that have more to read than one turn allows.
+    unread: VecDeque<usize>,
+    clock: Clock,
+    sample_every: Span,
+    exchange: Arc<Exchange>,
+    news: Vec<AppNews>,
+    zeros: Vec<u8>,
+}
+
+enum End {
+    Tcp(Box<Connection>),
+    /// A connection that is to be opened, with its bound socket.
+    Client(Box<Connection>, OwnedFd),
+    Datagrams(Box<DatagramEnd>),
+    /// Only while one thing takes the other's place.
+    Nobody,
+}
+
+struct Listener {
+    socket: OwnedFd,
+    local: SocketAddr,
+    /// Those who may be meant.
+    ends: Vec<usize>,
+}
+
+/// What a wait has found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    GoOn,
+    Stop,
+}
+
+impl Worker {
+    pub(super) fn new(
+        ends: Vec<KernelEnd>,
+        clock: Clock,
+        sample_every: Span,
+        exchange: Arc<Exchange>,
+    ) -> io::Result<Worker> {
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        let timer_flags = TimerFlags::TFD_CLOEXEC | TimerFlags::TFD_NONBLOCK;
+        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, timer_flags)?;
+        let edge = EpollFlags::EPOLLIN | EpollFlags::EPOLLET;
+        epoll.add(&timer, EpollEvent::new(edge, TIMER))?;
+        epoll.add(&exchange.stop, EpollEvent::new(EpollFlags::EPOLLIN, STOP))?;
+        let mut worker = Worker {
+            due: Schedule::new(ends.len() + 1),
+            sampling: ends.len() as u32,
+            ends: Vec::with_capacity(ends.len()),
+            listeners: Vec::new(),
+            epoll,
+            timer,
+            armed: Time::NEVER,
+            unread: VecDeque::new(),
+            clock,
+            sample_every,
+            exchange,
+            news: Vec::new(),
+            zeros: vec![0; PIECE],
+        };
+        for end in ends {
+            worker.add(end)?;
+        }
+        if sample_every > Span::ZERO {
+            worker.due.set(worker.sampling, Time::ZERO + sample_every);
+        }
+        Ok(worker)
+    }
+
+    fn add(&mut self, end: KernelEnd) -> io::Result<()> {
+        let index = self.ends.len();
+        let (connects, local, start) = (end.connects(), end.local, end.start);
+        let KernelEnd { endpoint, remote, application, options, socket, .. } = end;
+        set_nonblocking(&socket)?;
+        let mut report = EndReport::new(endpoint);
+        report.apply(socket.as_fd(), &options);
+        let datagrams = |source, socket: OwnedFd| {
+            bind_to(&socket, local)?;
+            connect(socket.as_fd(), remote).map_err(|errno| words(Call::Connect, remote, errno))?;
+            let end = DatagramEnd::new(endpoint, source, socket);
+            Ok::<_, io::Error>(End::Datagrams(Box::new(end)))
+        };
+        let mut made = match application {
+            Application::Tcp(workload) => {
+                let connection = Connection::new(endpoint, remote, options, workload);
+                let connection = Box::new(connection);
+                if connects {
+                    bind_to(&socket, local)?;
+                    self.due.set(index as u32, start);
+                    End::Client(connection, socket)
+                } else {
+                    self.listen(index, local, socket)?;
+                    End::Tcp(connection)
+                }
+            }
+            Application::DatagramSource(source) => {
+                self.due.set(index as u32, source.deadline());
+                datagrams(Some(source), socket)?
+            }
+            Application::DatagramSink => datagrams(None, socket)?,
+        };
+        if let End::Datagrams(end) = &made {
+            let edge = EpollFlags::EPOLLIN | EpollFlags::EPOLLET;
+            self.epoll.add(end.socket(), EpollEvent::new(edge, index as u64))?;
+        }
+        if let Some(to) = made.report_mut() {
+            to.options_refused = report.options_refused;
+        }
+        self.ends.push(made);
+        Ok(())
+    }
+
+    /// Waits for connections to the end's address, together with others that have the same.
+    fn listen(&mut self, index: usize, local: SocketAddr, socket: OwnedFd) -> io::Result<()> {
+        if let Some(listener) = self.listeners.iter_mut().find(|there| there.local == local) {
+            listener.ends.push(index);
+            return Ok(());
+        }
+        bind_to(&socket, local)?;
+        listen(&socket, Backlog::MAXCONN).map_err(|errno| words(Call::Listen, local, errno))?;
+        let token = FIRST_LISTENER + self.listeners.len() as u64;
+        let edge = EpollFlags::EPOLLIN | EpollFlags::EPOLLET;
+        self.epoll.add(&socket, EpollEvent::new(edge, token))?;
+        self.listeners.push(Listener { socket, local, ends: vec![index] });
+        Ok(())
+    }
+
+    /// Works until it is told to stop.
+    pub(super) fn run(mut self) -> io::Result<Vec<EndReport>> {
+        crate::sys::sharpen_timers();
+        while self.turn()? == Turn::GoOn {}
+        let now = self.clock.now();
+        let (news, zeros) = (&mut self.news, &mut self.zeros);
+        for end in &mut self.ends {
+            if let End::Tcp(connection) = end {
+                connection.cut_off(&mut Desk { now, news, zeros });
+            }
+        }
+        self.exchange.tell(&mut self.news);
+        Ok(self.ends.into_iter().filter_map(End::into_report).collect())
+    }
+
+    /// Waits for something, and does all of it.
+    fn turn(&mut self) -> io::Result<Turn> {
+        self.arm()?;
+        let mut events = [EpollEvent::empty(); 64];
+        let timeout = if self.unread.is_empty() { EpollTimeout::NONE } else { EpollTimeout::ZERO };
+        let count = match self.epoll.wait(&mut events, timeout) {
+            Err(Errno::EINTR) => 0,
+            other => other?,
+        };
+        for event in &events[..count] {
+            match event.data() {
+                TIMER => self.armed = Time::NEVER,
+                STOP => return Ok(Turn::Stop),
+                token if token >= FIRST_LISTENER => {
+                    self.accept((token - FIRST_LISTENER) as usize)?;
+                }
+                token => self.ready(token as usize, event.events()),
+            }
+        }
+        for _ in 0..self.unread.len() {
+            if let Some(index) = self.unread.pop_front() {
+                self.attend(index, Connection::go_on);
+            }
+        }
+        while let Some((at, id)) = self.due.peek() {
+            if at > self.clock.now() {
+                break;
+            }
+            self.on_due(at, id)?;
+        }
+        self.exchange.tell(&mut self.news);
+        Ok(Turn::GoOn)
+    }
+
+    /// Sets the timer to the earliest deadline.
+    fn arm(&mut self) -> io::Result<()> {
+        let next = self.due.next_at();
+        if next == self.armed || next == Time::NEVER {
+            return Ok(());
+        }
+        self.armed = next;
+        // Nothing at all would disarm it.
+        let nanos = next.saturating_since(self.clock.now()).as_nanos().max(1);
+        let after = TimeSpec::new((nanos / NANOS) as i64, (nanos % NANOS) as i64);
+        self.timer.set(Expiration::OneShot(after), TimerSetTimeFlags::empty())?;
+        Ok(())
+    }
+
+    fn on_due(&mut self, at: Time, id: u32) -> io::Result<()> {
+        self.due.clear(id);
+        if id == self.sampling {
+            self.sample_all();
+            // A thread that was held up does not make up for what it has missed.
+            let next = (at + self.sample_every).max(self.clock.now());
+            self.due.set(id, next);
+            return Ok(());
+        }
+        let index = id as usize;
+        match &self.ends[index] {
+            End::Client(..) => self.open(index),
+            _ => {
+                self.attend(index, |connection, desk| {
+                    connection.act(desk);
+                    Left::Nothing
+                });
+                Ok(())
+            }
+        }
+    }
+
+    /// The client's time has come.
+    fn open(&mut self, index: usize) -> io::Result<()> {
+        let taken = std::mem::replace(&mut self.ends[index], End::Nobody);
+        let End::Client(connection, socket) = taken else { return Ok(()) };
+        watch(&self.epoll, socket.as_fd(), index)?;
+        self.ends[index] = End::Tcp(connection);
+        self.attend(index, |connection, desk| {
+            connection.open(socket, desk);
+            Left::Nothing
+        });
+        Ok(())
+    }
+
+    fn accept(&mut self, number: usize) -> io::Result<()> {
+        loop {
+            let socket = match accept(self.listeners[number].socket.as_fd()) {
+                Ok(socket) => socket,
+                Err(Errno::EAGAIN) => return Ok(()),
+                // The connection was gone before it was accepted.
+                Err(Errno::ECONNABORTED | Errno::EPROTO | Errno::EINTR) => continue,
+                Err(errno) => return Err(words(Call::Accept, self.listeners[number].local, errno)),
+            };
+            let Ok(peer) = peer(socket.as_fd()) else { continue };
+            let meant = self.listeners[number].ends.iter().copied().find(|index| {
+                let End::Tcp(connection) = &self.ends[*index] else { return false };
+                connection.is_before() && connection.remote == peer
+            });
+            // Nobody whom the scenario knows: the socket is closed again.
+            let Some(index) = meant else { continue };
+            watch(&self.epoll, socket.as_fd(), index)?;
+            self.attend(index, |connection, desk| {
+                connection.accepted(socket, desk);
+                Left::Nothing
+            });
+        }
+    }
+
+    fn ready(&mut self, index: usize, events: EpollFlags) {
+        let room = events.contains(EpollFlags::EPOLLOUT);
+        self.attend(index, |connection, desk| connection.ready(room, desk));
+    }
+
+    /// Lets one end do something, and notes what it leaves and when it is due next.
+    fn attend(
+        &mut self,
+        index: usize,
+        on_connection: impl FnOnce(&mut Connection, &mut Desk<'_>) -> Left,
+    ) {
+        let now = self.clock.now();
+        let mut desk = Desk { now, news: &mut self.news, zeros: &mut self.zeros };
+        let (left, deadline) = match &mut self.ends[index] {
+            End::Tcp(connection) => (on_connection(connection, &mut desk), connection.deadline()),
+            End::Datagrams(end) => {
+                end.send_due(&mut desk);
+                (end.ready(&mut desk), end.deadline())
+            }
+            End::Client(..) | End::Nobody => return,
+        };
+        self.due.set(index as u32, deadline.unwrap_or(Time::NEVER));
+        if left == Left::Something && !self.unread.contains(&index) {
+            self.unread.push_back(index);
+        }
+    }
+
+    fn sample_all(&mut self) {
+        let (news, zeros) = (&mut self.news, &mut self.zeros);
+        for end in &mut self.ends {
+            if let End::Tcp(connection) = end {
+                connection.sample(&mut Desk { now: self.clock.now(), news, zeros });
+            }
+        }
+    }
+}
+
+const NANOS: u64 = 1_000_000_000;
+
+impl End {
+    fn report_mut(&mut self) -> Option<&mut EndReport> {
+        match self {
+            End::Tcp(connection) | End::Client(connection, _) => Some(&mut connection.report),
+            End::Datagrams(end) => Some(&mut end.report),
+            End::Nobody => None,
+        }
+    }
+
+    fn into_report(self) -> Option<EndReport> {
+        match self {
+            End::Tcp(connection) | End::Client(connection, _) => Some(connection.report),
+            End::Datagrams(end) => Some(end.report),
+            End::Nobody => None,
+        }
+    }
+}
+
+/// Everything that may happen on a connection, once per change.
+fn watch(epoll: &Epoll, socket: BorrowedFd<'_>, index: usize) -> Result<(), Errno> {
+    let what = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLRDHUP;
+    epoll.add(socket, EpollEvent::new(what | EpollFlags::EPOLLET, index as u64))
+}
+
+fn bind_to(socket: &OwnedFd, local: SocketAddr) -> io::Result<()> {
+    // An earlier run's connection may still be in TIME-WAIT.
+    setsockopt(socket, sockopt::ReuseAddr, &true)?;
+    bind(socket.as_fd(), local).map_err(|errno| words(Call::Bind, local, errno))
+}
+
+fn set_nonblocking(socket: &OwnedFd) -> Result<(), Errno> {
+    let flags = OFlag::from_bits_retain(fcntl(socket, FcntlArg::F_GETFL)?);
+    fcntl(socket, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK)).map(drop)
+}
+
+fn words(call: Call, address: SocketAddr, errno: Errno) -> io::Error {
+    let kind = io::Error::from(errno).kind();
+    io::Error::new(kind, format!("{} {address}: {}", call.word(), errno.desc()))
+}

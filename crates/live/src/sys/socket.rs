@@ -1,0 +1,120 @@
+//! What a socket tells and takes beyond what nix has a wrapper for: TCP_INFO, the octets that are
+//! not acknowledged, any option, and word of an acknowledgment.
+
+#![allow(unsafe_code, reason = "ioctl and the raw socket options have no safe wrapper in nix")]
+
+use nix::errno::Errno;
+use nix::sys::socket::{self, SockFlag, SockaddrIn, SockaddrIn6, SockaddrStorage, accept4};
+use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+/// Longer than the `tcp_info` of any kernel of today.
+pub(crate) const TCP_INFO_ROOM: usize = 512;
+
+/// The kernel's `tcp_info` of this socket as octets, as many as the kernel has of it.
+///
+/// # Errors
+/// What getsockopt(2) says, such as ENOPROTOOPT where the socket is not TCP's.
+pub(crate) fn tcp_info_octets<'a>(
+    socket: BorrowedFd<'_>,
+    room: &'a mut [u8; TCP_INFO_ROOM],
+) -> Result<&'a [u8], Errno> {
+    let mut len = TCP_INFO_ROOM as libc::socklen_t;
+    // SAFETY: the kernel writes at most `len` octets, which is the room's length.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            room.as_mut_ptr().cast(),
+            &raw mut len,
+        )
+    };
+    Errno::result(result)?;
+    Ok(&room[..(len as usize).min(TCP_INFO_ROOM)])
+}
+
+/// Octets written that the peer has not acknowledged (SIOCOUTQ of tcp(7)).
+///
+/// # Errors
+/// What ioctl(2) says.
+pub(crate) fn unacknowledged(socket: BorrowedFd<'_>) -> Result<u64, Errno> {
+    let mut octets: libc::c_int = 0;
+    // SAFETY: SIOCOUTQ, which is TIOCOUTQ on a socket, writes one integer.
+    Errno::result(unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut octets) })?;
+    Ok(u64::try_from(octets).unwrap_or(0))
+}
+
+/// Sets a socket option to these octets.
+///
+/// # Errors
+/// What setsockopt(2) says.
+pub(crate) fn set_option(
+    socket: BorrowedFd<'_>,
+    level: i32,
+    name: i32,
+    value: &[u8],
+) -> Result<(), Errno> {
+    let len = value.len() as libc::socklen_t;
+    // SAFETY: the kernel reads `len` octets of a live slice.
+    let result =
+        unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, value.as_ptr().cast(), len) };
+    Errno::result(result).map(drop)
+}
+
+/// From now on the error queue becomes readable whenever the last octet of a write has been
+/// acknowledged (SOF_TIMESTAMPING_TX_ACK of the kernel's timestamping page).
+///
+/// # Errors
+/// What setsockopt(2) says.
+pub(crate) fn tell_of_acknowledgments(socket: BorrowedFd<'_>) -> Result<(), Errno> {
+    let flags = libc::SOF_TIMESTAMPING_TX_ACK
+        | libc::SOF_TIMESTAMPING_SOFTWARE
+        // The queue holds a time and none of the data.
+        | libc::SOF_TIMESTAMPING_OPT_TSONLY;
+    set_option(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &flags.to_ne_bytes())
+}
+
+/// The next connection that waits to be accepted, not blocking.
+///
+/// # Errors
+/// What accept4(2) says; EAGAIN where none waits.
+pub(crate) fn accept(listening: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+    let socket = accept4(listening.as_raw_fd(), flags)?;
+    // SAFETY: the kernel has just made this descriptor for us and nobody else has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(socket) })
+}
+
+/// Gives a socket its own address.
+///
+/// # Errors
+/// What bind(2) says.
+pub(crate) fn bind(socket: BorrowedFd<'_>, local: SocketAddr) -> Result<(), Errno> {
+    match local {
+        SocketAddr::V4(local) => socket::bind(socket.as_raw_fd(), &SockaddrIn::from(local)),
+        SocketAddr::V6(local) => socket::bind(socket.as_raw_fd(), &SockaddrIn6::from(local)),
+    }
+}
+
+/// Opens a connection, or says where datagrams go.
+///
+/// # Errors
+/// What connect(2) says; EINPROGRESS where it goes on by itself.
+pub(crate) fn connect(socket: BorrowedFd<'_>, remote: SocketAddr) -> Result<(), Errno> {
+    match remote {
+        SocketAddr::V4(remote) => socket::connect(socket.as_raw_fd(), &SockaddrIn::from(remote)),
+        SocketAddr::V6(remote) => socket::connect(socket.as_raw_fd(), &SockaddrIn6::from(remote)),
+    }
+}
+
+/// The other end of a connection.
+///
+/// # Errors
+/// What getpeername(2) says, or EAFNOSUPPORT if that is no address of IP.
+pub(crate) fn peer(socket: BorrowedFd<'_>) -> Result<SocketAddr, Errno> {
+    let peer = socket::getpeername::<SockaddrStorage>(socket.as_raw_fd())?;
+    let v4 = peer.as_sockaddr_in().map(|v4| SocketAddr::V4(SocketAddrV4::from(*v4)));
+    let v6 = || peer.as_sockaddr_in6().map(|v6| SocketAddr::V6(SocketAddrV6::from(*v6)));
+    v4.or_else(v6).ok_or(Errno::EAFNOSUPPORT)
+}
