@@ -7,7 +7,8 @@ use crate::error::LiveError;
 use crate::host::{ConnectionReport, Host, Listener, Recipe};
 use crate::lateness::Lateness;
 use crate::sys::{
-    CommandEnd, Inside, Namespace, Ready, Scheduling, StopHandle, Urgency, sharpen_timers,
+    CommandEnd, CommandInside, Inside, Namespace, Ready, Scheduling, StopHandle, Urgency,
+    sharpen_timers,
 };
 use crate::watch::{EventCounts, Observer};
 use ackord_path::DropCounts;
@@ -26,7 +27,8 @@ pub const KERNEL: Addresses = Addresses::of_host(1);
 pub const OURS: Addresses = Addresses::of_host(2);
 /// Octets of IP packet that fit through the device.
 const MTU: u16 = 1500;
-const NETMASK: Ipv4Addr = Ipv4Addr::new(255, 255, 255, 0);
+/// Where a namespace has its congestion control, under `/proc/sys`.
+const CONGESTION: &str = "net/ipv4/tcp_congestion_control";
 
 /// Where one of the two hosts is found: it has an address of each family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,21 +205,19 @@ impl Session {
         let clock = Clock::start();
         let capture = options.capture.as_ref().map(|folder| Capture::create(folder, clock));
         let capture = capture.transpose().map_err(unwritable)?;
-        let inside = Inside {
-            address: KERNEL.v4,
-            netmask: NETMASK,
-            address_v6: KERNEL.v6,
-            mtu: MTU,
-            congestion: flow.tcp(side.other()).congestion.mechanism.name.to_owned(),
-            command: command.clone(),
-        };
+        let congestion = flow.tcp(side.other()).congestion.mechanism.name.to_owned();
+        let mut inside = Inside::new(vec![(KERNEL.v4.into(), 24), (KERNEL.v6.into(), 64)]);
+        inside.mtu = MTU;
+        inside.sysctls = vec![(CONGESTION.to_owned(), congestion.clone())];
+        if !command.is_empty() {
+            inside.commands = vec![CommandInside::new(command.clone())];
+        }
         let mut namespace = Namespace::create(&inside)?;
         let tun = namespace.take_tun();
-        let kernel_congestion = match namespace.congestion_refused() {
-            None => KernelCongestion::AsAsked(inside.congestion),
-            Some(_) => {
-                KernelCongestion::Default { asked: inside.congestion, uses: inherited_congestion() }
-            }
+        let kernel_congestion = match namespace.refused().iter().any(|(what, _)| what == CONGESTION)
+        {
+            false => KernelCongestion::AsAsked(congestion),
+            true => KernelCongestion::Default { asked: congestion, uses: inherited_congestion() },
         };
         sharpen_timers();
         let observer = options.observe.take();
@@ -246,7 +246,7 @@ impl Session {
     /// Lets the command start, if there is one.
     pub(crate) fn start_command(&mut self) -> Result<(), LiveError> {
         if !self.command.is_empty() {
-            self.namespace.start_command()?;
+            self.namespace.start_command(0)?;
             self.outcome = Some(CommandOutcome::StillRunning);
         }
         Ok(())
@@ -267,7 +267,7 @@ impl Session {
         let namespace = self.namespace.as_fd();
         let ready = self.driver.turn(until, namespace, &self.options.stop)?;
         if ready.namespace
-            && let Some(end) = self.namespace.command_end()
+            && let Some((_, end)) = self.namespace.command_end()
         {
             self.outcome = Some(match end {
                 CommandEnd::Exited(code) => CommandOutcome::Exited(code),

@@ -1,27 +1,53 @@
-//! What the kernel has to do for us: namespaces, a TUN device, a command inside, exact waiting.
+//! What the kernel has to do for us: namespaces, TUN devices, commands inside, exact waiting.
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `sys/namespace.rs` | [`Namespace`]: the safe face; tries what is allowed, says what is missing |
+//! | `sys/namespace.rs` | [`Namespace`]: the safe face of a namespace |
+//! | `sys/inside.rs` | [`Inside`]: what it looks like inside, said before |
+//! | `sys/plan.rs` | the same, ready for the keeper |
 //! | `sys/keeper.rs` | the first process of the namespace, between clone and exec |
+//! | `sys/start.rs` | a command inside, between clone and exec |
+//! | `sys/message.rs` | what driver and keeper say to each other |
+//! | `sys/device.rs`, `sys/netlink.rs` | TUN device; addresses and routes |
+//! | `sys/tun.rs` | [`make_here`]: a TUN device in our own namespace |
+//! | `sys/terminal.rs` | the terminal, lent to a command and taken back |
+//! | `sys/allowed.rs` | [`NamespaceError`]: what was refused, and what would allow it |
 //! | `sys/priority.rs` | [`Scheduling`]: first on the processor, where that is allowed |
 //! | `sys/socket.rs` | what sockets tell and take beyond nix: TCP_INFO, any option |
 //! | `sys/wait.rs` | waiting for packets or a deadline to the nanosecond; [`StopHandle`] |
 //!
 //! The only `unsafe` of this crate is in this folder.
 //!
-//! Not modelled: more than one TUN device, more than one address of each family inside.
+//! Not modelled: more than one TUN device inside, a mount namespace.
 
+mod allowed;
+mod device;
+#[allow(dead_code, reason = "parts of it wait for the emulation")]
+mod inside;
 mod keeper;
+mod message;
+#[allow(dead_code, reason = "parts of it wait for the emulation")]
 mod namespace;
+mod netlink;
+mod plan;
 mod priority;
 pub(crate) mod socket;
+mod start;
+mod terminal;
+#[cfg(test)]
+mod tests;
+#[allow(dead_code, reason = "parts of it wait for the emulation")]
+mod tun;
 mod wait;
 
-pub use namespace::{Attempt, NamespaceError, SetupStep};
+pub use allowed::{Attempt, NamespaceError, SetupStep};
 pub use priority::Scheduling;
 pub use wait::StopHandle;
 
-pub(crate) use namespace::{CommandEnd, Inside, Namespace};
+#[allow(unused_imports, reason = "the emulation uses them")]
+pub(crate) use inside::{CommandInside, Inside, QuickAck, RouteSettings, TerminalUse};
+pub(crate) use namespace::{CommandEnd, Namespace};
 pub(crate) use priority::Urgency;
+#[allow(unused_imports, reason = "the shell's far end uses them")]
+pub(crate) use tun::{TunHere, TunMade, make_here};
 pub(crate) use wait::{Ready, Sources, sharpen_timers, wait_until};

@@ -1,14 +1,12 @@
 //! The first process of a new network namespace.
 //!
-//! It is cloned from the driver, sets up loopback and a TUN device inside, hands the device to the
-//! driver over a socket, runs at most one command, and dies with the driver. As process 1 of a PID
-//! namespace it takes everything inside with it, however the driver ended; nothing has a name that
-//! could stay behind.
+//! It is cloned from the driver, makes the inside of the namespace as the [`Plan`] has it, hands the
+//! TUN device to the driver over a socket, serves the driver's orders and questions, and dies with
+//! it. As process 1 of a PID namespace it takes everything inside with it, however the driver ended;
+//! nothing has a name that could stay behind.
 //!
 //! Everything between clone and exec happens in a copy of a program that may have other threads,
 //! so it must not allocate, lock or panic: only system calls on values made before the clone.
-//!
-//! Messages over the socket are eight octets: kind, step, two zeros, and a 32-bit number.
 //!
 //! A kernel without IPv6 gets no IPv6 address; a run that needs one finds out when it connects.
 
@@ -18,72 +16,42 @@
               allocates nor assumes a single thread"
 )]
 
-use super::namespace::SetupStep;
-use libc::{c_int, c_short};
-use std::ffi::{CStr, CString};
+use super::allowed::SetupStep;
+use super::device;
+use super::message::{
+    self, ENDED, FAILED, HERE, MESSAGE_LEN, Message, NOT_STARTED, QUESTION_LEN, READY, REFUSED,
+    STOPPED,
+};
+use super::netlink;
+use super::plan::{Command, Plan, What};
+use super::start;
+use libc::c_int;
+use std::ffi::CStr;
 use std::mem::{size_of, zeroed};
-use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
-use std::ptr::{null, null_mut};
+use std::ptr::null_mut;
 
-/// The keeper says that the device is ready; it comes along. The number is the errno with which
-/// the kernel refused the congestion control, or zero.
-pub(super) const READY: u8 = 1;
-/// The keeper could not do `step`; the number is the errno.
-pub(super) const FAILED: u8 = 2;
-/// The command has ended; the number is its wait status.
-pub(super) const ENDED: u8 = 3;
-/// The driver lets the command start.
-pub(super) const START: u8 = 4;
-
-/// Packets that wait for the driver at most: more than any window the kernel uses by default.
-const DEVICE_QUEUE: c_int = 20_000;
-
-/// Length of a message.
-pub(super) const MESSAGE_LEN: usize = 8;
-
-/// What the keeper needs to know, made before the clone.
-pub(super) struct Plan {
-    /// The maps of a user namespace; nothing where none is made.
-    pub(super) id_maps: Option<IdMaps>,
-    /// Name of the TUN device, at most 15 octets.
-    pub(super) device: CString,
-    /// The kernel's address on it.
-    pub(super) address: Ipv4Addr,
-    /// The network mask of that address.
-    pub(super) netmask: Ipv4Addr,
-    /// The kernel's IPv6 address on it, where the kernel has IPv6.
-    pub(super) address_v6: Ipv6Addr,
-    /// Octets of IP packet that go through it.
-    pub(super) mtu: c_int,
-    /// The congestion control that new connections of the kernel should get.
-    pub(super) congestion: CString,
-    /// A command to run once the driver says so: its name and arguments; may be empty.
-    pub(super) command: Vec<CString>,
+/// The keeper's ends of two sequenced-packet socket pairs, see [`super::message`].
+#[derive(Clone, Copy)]
+pub(super) struct Sockets<'a> {
+    pub(super) news: BorrowedFd<'a>,
+    pub(super) questions: BorrowedFd<'a>,
 }
 
-/// What goes into `/proc/self/uid_map` and `gid_map`.
-pub(super) struct IdMaps {
-    /// "0 OUTSIDE 1" for users.
-    pub(super) users: CString,
-    /// The same for groups.
-    pub(super) groups: CString,
-}
-
-/// Clones the keeper. `socket` is its end of a sequenced-packet socket pair.
+/// Clones the keeper.
 ///
 /// Returns its process number; in the keeper this never returns. It is killed when the calling
 /// thread ends.
-pub(super) fn spawn(plan: &Plan, socket: BorrowedFd<'_>) -> nix::Result<nix::unistd::Pid> {
-    let mut argv: Vec<*const libc::c_char> = plan.command.iter().map(|a| a.as_ptr()).collect();
-    argv.push(null());
+pub(super) fn spawn(plan: &Plan, sockets: Sockets<'_>) -> nix::Result<nix::unistd::Pid> {
+    let (news, questions) = (sockets.news.as_raw_fd(), sockets.questions.as_raw_fd());
+    let kept = plan.kept([news, questions]);
     let user = if plan.id_maps.is_some() { libc::CLONE_NEWUSER } else { 0 };
     let flags = libc::CLONE_NEWNET | libc::CLONE_NEWPID | user | libc::SIGCHLD;
     // SAFETY: without CLONE_VM and without a stack this is a fork into new namespaces; the child
     // only makes system calls on memory it has a copy of, and never returns from `keep`.
     match unsafe { clone(flags) } {
         0 => {
-            let keeper = Keeper { plan, argv: &argv, socket: socket.as_raw_fd() };
+            let keeper = Keeper { plan, kept: &kept, news, questions };
             // SAFETY: we are the only thread of the new process.
             unsafe { keeper.keep() }
         }
@@ -93,7 +61,10 @@ pub(super) fn spawn(plan: &Plan, socket: BorrowedFd<'_>) -> nix::Result<nix::uni
 
 /// The bare system call: glibc's `fork` would take its allocator's locks, which another thread may
 /// have held at the instant of the clone.
-unsafe fn clone(flags: c_int) -> c_int {
+///
+/// # Safety
+/// No memory may be shared, and the child must only make system calls.
+pub(super) unsafe fn clone(flags: c_int) -> c_int {
     // SAFETY: forwarded from the callers: a fork-like clone with no shared memory.
     let pid = unsafe { libc::syscall(libc::SYS_clone, libc::c_long::from(flags), 0, 0, 0, 0) };
     pid as c_int
@@ -101,9 +72,10 @@ unsafe fn clone(flags: c_int) -> c_int {
 
 struct Keeper<'a> {
     plan: &'a Plan,
-    /// The command's arguments, ended by a null pointer.
-    argv: &'a [*const libc::c_char],
-    socket: RawFd,
+    /// Descriptors that stay open, in order.
+    kept: &'a [RawFd],
+    news: RawFd,
+    questions: RawFd,
 }
 
 /// SAFETY of all of `impl Keeper`: the process has one thread, every pointer handed to a system
@@ -117,7 +89,8 @@ impl Keeper<'_> {
             libc::sigfillset(&mut all);
             libc::sigprocmask(libc::SIG_SETMASK, &all, null_mut());
             if let Err(step) = self.set_up() {
-                self.say(FAILED, step as u8, errno());
+                let failed = Message { kind: FAILED, step: step as u8, index: 0, number: errno() };
+                self.tell(failed);
                 libc::_exit(1);
             }
             self.serve()
@@ -134,97 +107,90 @@ impl Keeper<'_> {
                 put(c"/proc/self/uid_map", &maps.users).ok_or(SetupStep::IdMaps)?;
                 put(c"/proc/self/gid_map", &maps.groups).ok_or(SetupStep::IdMaps)?;
             }
-            // Nobody on our device but us: no link-local address, no router to ask for. Without
-            // IPv6 there is nothing to forbid.
-            let _ = put(c"/proc/sys/net/ipv6/conf/default/addr_gen_mode", c"1");
-            let _ = put(c"/proc/sys/net/ipv6/conf/default/accept_ra", c"0");
             let control = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
             check(control).ok_or(SetupStep::Loopback)?;
-            bring_up(control, c"lo").ok_or(SetupStep::Loopback)?;
-            let path = c"/dev/net/tun".as_ptr();
-            let tun = libc::open(path, libc::O_RDWR | libc::O_CLOEXEC | libc::O_NONBLOCK);
-            check(tun).ok_or(SetupStep::OpenTun)?;
-            self.make_device(control, tun)?;
-            // A namespace may only have what any user may choose, so this can be refused.
-            let control_file = c"/proc/sys/net/ipv4/tcp_congestion_control";
-            let refused = put(control_file, &self.plan.congestion).map_or_else(errno, |()| 0);
-            self.hand_over(tun, refused).ok_or(SetupStep::HandOver)?;
+            device::bring_up(control, c"lo").ok_or(SetupStep::Loopback)?;
+            self.write_wishes();
+            let tun = device::open().ok_or(SetupStep::OpenTun)?;
+            let mut name = device::name_of(&self.plan.device);
+            device::make(tun, &mut name).ok_or(SetupStep::CreateTun)?;
+            let index =
+                device::configure(control, &name, self.plan.mtu).ok_or(SetupStep::Configure)?;
+            self.ask_wishes(index);
+            self.hand_over(tun).ok_or(SetupStep::HandOver)?;
             libc::close(tun);
             libc::close(control);
-            self.close_all_but_socket();
+            self.close_what_is_not_kept();
             Ok(())
         }
     }
 
-    unsafe fn make_device(&self, control: RawFd, tun: RawFd) -> Result<(), SetupStep> {
-        // SAFETY: see above; each ioctl gets the request structure its number asks for.
-        unsafe {
-            let mut request = request_for(&self.plan.device);
-            request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as c_short;
-            check(libc::ioctl(tun, libc::TUNSETIFF, &mut request)).ok_or(SetupStep::CreateTun)?;
-            let device = &self.plan.device;
-            for (number, address) in
-                [(libc::SIOCSIFADDR, self.plan.address), (libc::SIOCSIFNETMASK, self.plan.netmask)]
-            {
-                let mut request = request_for(device);
-                request.ifr_ifru.ifru_addr = socket_address(address);
-                check(libc::ioctl(control, number, &mut request)).ok_or(SetupStep::Configure)?;
+    /// Writes the sysctls; what is refused is told.
+    unsafe fn write_wishes(&self) {
+        for (index, wish) in self.plan.wishes.iter().enumerate() {
+            let What::Write(path, value) = &wish.what else { continue };
+            // SAFETY: see above.
+            unsafe {
+                if put(path, value).is_none() {
+                    self.tell(Message::new(REFUSED, index as u16, errno()));
+                }
             }
-            let mut request = request_for(device);
-            request.ifr_ifru.ifru_mtu = self.plan.mtu;
-            check(libc::ioctl(control, libc::SIOCSIFMTU, &mut request))
-                .ok_or(SetupStep::Configure)?;
-            // Losses are the path's affair: the device's own queue holds whatever is in flight. Where
-            // this is refused it is 500 packets long.
-            request.ifr_ifru.ifru_mtu = DEVICE_QUEUE;
-            let _ = libc::ioctl(control, libc::SIOCSIFTXQLEN, &mut request);
-            bring_up(control, device).ok_or(SetupStep::Configure)?;
-            // Best effort: a kernel may have been built without it.
-            let _ = add_ipv6_address(device, self.plan.address_v6);
-            Ok(())
+        }
+    }
+
+    /// Asks for addresses and routes; what is refused is told.
+    unsafe fn ask_wishes(&self, device: c_int) {
+        // SAFETY: see above.
+        unsafe {
+            let routing = netlink::open();
+            for (index, wish) in self.plan.wishes.iter().enumerate() {
+                let done = match &wish.what {
+                    What::Write(..) => continue,
+                    What::Ask(request) => request.carry_out(routing, device),
+                    What::AskOr(first, second) => {
+                        let done = first.carry_out(routing, device);
+                        if done.is_err() {
+                            // What was refused is told all the same.
+                            let _ = second.carry_out(routing, device);
+                        }
+                        done
+                    }
+                };
+                if let Err(errno) = done {
+                    self.tell(Message::new(REFUSED, index as u16, errno));
+                }
+            }
+            libc::close(routing);
         }
     }
 
     /// Sends the device's file descriptor along with the message that all is ready.
-    unsafe fn hand_over(&self, tun: RawFd, congestion_refused: i32) -> Option<()> {
-        // SAFETY: see above; the control buffer is aligned and long enough for one descriptor.
+    unsafe fn hand_over(&self, tun: RawFd) -> Option<()> {
+        // SAFETY: see above.
         unsafe {
-            let message = message(READY, 0, congestion_refused);
-            let mut part = libc::iovec {
-                iov_base: message.as_ptr().cast_mut().cast(),
-                iov_len: message.len(),
-            };
-            let mut control = [0_u64; 4];
-            let mut header: libc::msghdr = zeroed();
-            header.msg_iov = &mut part;
-            header.msg_iovlen = 1;
-            header.msg_control = control.as_mut_ptr().cast();
-            header.msg_controllen = libc::CMSG_SPACE(size_of::<RawFd>() as u32) as _;
-            let rights = libc::CMSG_FIRSTHDR(&header);
-            (*rights).cmsg_level = libc::SOL_SOCKET;
-            (*rights).cmsg_type = libc::SCM_RIGHTS;
-            (*rights).cmsg_len = libc::CMSG_LEN(size_of::<RawFd>() as u32) as _;
-            libc::CMSG_DATA(rights).cast::<RawFd>().write_unaligned(tun);
-            let sent = libc::sendmsg(self.socket, &header, libc::MSG_NOSIGNAL);
-            (sent == MESSAGE_LEN as isize).then_some(())
+            let ready = Message::new(READY, 0, own_number());
+            send_with(self.news, ready, tun)
         }
     }
 
     /// The keeper has a copy of every descriptor of the driver, other connections' sockets
     /// included; they must not stay open here.
-    unsafe fn close_all_but_socket(&self) {
-        // SAFETY: see above.
-        unsafe {
-            let socket = self.socket as libc::c_uint;
-            // Kernels before 5.9 have no close_range; then the copies live as long as the keeper.
-            libc::syscall(libc::SYS_close_range, socket + 1, libc::c_uint::MAX, 0);
-            if socket > 3 {
-                libc::syscall(libc::SYS_close_range, 3, socket - 1, 0);
+    unsafe fn close_what_is_not_kept(&self) {
+        let mut from: libc::c_uint = 3;
+        for &kept in self.kept.iter().filter(|kept| **kept >= 3) {
+            let kept = kept as libc::c_uint;
+            if kept > from {
+                // SAFETY: see above. Kernels before 5.9 have no close_range; then the copies live
+                // as long as the keeper.
+                unsafe { libc::syscall(libc::SYS_close_range, from, kept - 1, 0) };
             }
+            from = kept + 1;
         }
+        // SAFETY: see above.
+        unsafe { libc::syscall(libc::SYS_close_range, from, libc::c_uint::MAX, 0) };
     }
 
-    /// Runs the command when told to, reaps what dies, ends when the driver is gone.
+    /// Does what the driver says, reaps what dies, ends when the driver is gone.
     unsafe fn serve(&self) -> ! {
         // SAFETY: see above.
         unsafe {
@@ -232,88 +198,162 @@ impl Keeper<'_> {
             libc::sigemptyset(&mut children);
             libc::sigaddset(&mut children, libc::SIGCHLD);
             let deaths = libc::signalfd(-1, &children, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
-            let mut command = 0;
             let watch = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
             loop {
-                let mut watched = [watch(self.socket), watch(deaths)];
+                let mut watched = [watch(self.questions), watch(deaths)];
                 libc::poll(watched.as_mut_ptr(), 2, -1);
                 if watched[0].revents != 0 {
-                    let mut order = [0; MESSAGE_LEN];
-                    let got = libc::recv(self.socket, order.as_mut_ptr().cast(), order.len(), 0);
+                    // One octet more than is read stays zero: it ends a path.
+                    let mut question = [0; QUESTION_LEN + 1];
+                    let room = question.as_mut_ptr().cast();
+                    let got = libc::recv(self.questions, room, QUESTION_LEN, 0);
                     if got <= 0 {
                         libc::_exit(0);
                     }
-                    if order[0] == START && command == 0 && self.argv.len() > 1 {
-                        command = self.start();
-                    }
+                    self.answer(&question);
                 }
                 if watched[1].revents != 0 {
                     let mut news = [0_u8; size_of::<libc::signalfd_siginfo>()];
                     libc::read(deaths, news.as_mut_ptr().cast(), news.len());
-                    self.reap(command);
+                    self.reap();
                 }
             }
         }
     }
 
-    unsafe fn reap(&self, command: libc::pid_t) {
+    unsafe fn answer(&self, question: &[u8; QUESTION_LEN + 1]) {
+        let Some(asked) = Message::from_octets(question) else { return };
+        let command = self.plan.commands.get(usize::from(asked.index));
+        // SAFETY: see above; the path ends in a zero octet.
+        unsafe {
+            match asked.kind {
+                message::START => {
+                    if let Some(command) = command {
+                        self.start(command, asked.index);
+                    }
+                }
+                message::SIGNAL => {
+                    if let Some(command) = command.filter(|command| command.process.get() > 0) {
+                        start::signal(command, asked.number);
+                    }
+                }
+                message::RESUME => {
+                    if let Some(command) = command.filter(|command| command.process.get() > 0) {
+                        start::resume(command, asked.number != 0);
+                    }
+                }
+                message::SOCKET => {
+                    let family = c_int::from(asked.index);
+                    let kind = asked.number | libc::SOCK_CLOEXEC;
+                    self.give(libc::socket(family, kind, 0));
+                }
+                message::OPEN => {
+                    let path = question[MESSAGE_LEN..].as_ptr().cast();
+                    self.give(libc::open(path, libc::O_RDONLY | libc::O_CLOEXEC));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    unsafe fn start(&self, command: &Command, index: u16) {
+        if command.process.get() > 0 {
+            return;
+        }
+        // SAFETY: see above.
+        match unsafe { start::start(command) } {
+            Ok(process) => command.process.set(process),
+            // SAFETY: see above.
+            Err(errno) => unsafe { self.tell(Message::new(NOT_STARTED, index, errno)) },
+        }
+    }
+
+    /// Answers a question with a descriptor, which is closed here, or with the errno.
+    unsafe fn give(&self, descriptor: RawFd) {
+        // SAFETY: see above.
+        unsafe {
+            if descriptor < 0 {
+                let failed = Message::new(FAILED, 0, errno()).to_octets();
+                let octets = failed.as_ptr().cast();
+                libc::send(self.questions, octets, failed.len(), libc::MSG_NOSIGNAL);
+                return;
+            }
+            // Nobody is left to tell if this fails.
+            let _ = send_with(self.questions, Message::new(HERE, 0, 0), descriptor);
+            libc::close(descriptor);
+        }
+    }
+
+    unsafe fn reap(&self) {
         // SAFETY: see above.
         unsafe {
             loop {
                 let mut status = 0;
-                let pid = libc::waitpid(-1, &mut status, libc::WNOHANG);
+                let pid = libc::waitpid(-1, &mut status, libc::WNOHANG | libc::WUNTRACED);
                 if pid <= 0 {
                     return;
                 }
-                if pid == command {
-                    self.say(ENDED, 0, status);
+                let of = |command: &Command| command.process.get() == pid;
+                let Some(index) = self.plan.commands.iter().position(of) else { continue };
+                if libc::WIFSTOPPED(status) {
+                    self.tell(Message::new(STOPPED, index as u16, 0));
+                } else {
+                    self.plan.commands[index].process.set(0);
+                    self.tell(Message::new(ENDED, index as u16, status));
                 }
             }
         }
     }
 
-    unsafe fn start(&self) -> libc::pid_t {
-        // SAFETY: see above; a second fork-like clone from a process of one thread.
-        unsafe {
-            let pid = clone(libc::SIGCHLD);
-            if pid < 0 {
-                self.say(FAILED, SetupStep::Command as u8, errno());
-            }
-            if pid == 0 {
-                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                // Rust programs ignore it, which the command would inherit.
-                libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-                let mut none: libc::sigset_t = zeroed();
-                libc::sigemptyset(&mut none);
-                libc::sigprocmask(libc::SIG_SETMASK, &none, null_mut());
-                libc::execvp(self.argv[0], self.argv.as_ptr());
-                self.say(FAILED, SetupStep::Command as u8, errno());
-                libc::_exit(127);
-            }
-            pid
-        }
-    }
-
-    unsafe fn say(&self, kind: u8, step: u8, number: i32) {
-        let message = message(kind, step, number);
+    unsafe fn tell(&self, news: Message) {
+        let octets = news.to_octets();
         // SAFETY: see above. Nobody is left to tell if this fails.
-        unsafe {
-            libc::send(self.socket, message.as_ptr().cast(), message.len(), libc::MSG_NOSIGNAL)
-        };
+        unsafe { libc::send(self.news, octets.as_ptr().cast(), octets.len(), libc::MSG_NOSIGNAL) };
     }
 }
 
-/// A message in the form both sides read.
-pub(super) fn message(kind: u8, step: u8, number: i32) -> [u8; MESSAGE_LEN] {
-    let [a, b, c, d] = number.to_ne_bytes();
-    [kind, step, 0, 0, a, b, c, d]
+/// Sends a message with a descriptor.
+unsafe fn send_with(socket: RawFd, message: Message, descriptor: RawFd) -> Option<()> {
+    let octets = message.to_octets();
+    // SAFETY: every pointer is into this frame; the control buffer is aligned and long enough for
+    // one descriptor.
+    unsafe {
+        let mut part =
+            libc::iovec { iov_base: octets.as_ptr().cast_mut().cast(), iov_len: octets.len() };
+        let mut control = [0_u64; 4];
+        let mut header: libc::msghdr = zeroed();
+        header.msg_iov = &mut part;
+        header.msg_iovlen = 1;
+        header.msg_control = control.as_mut_ptr().cast();
+        header.msg_controllen = libc::CMSG_SPACE(size_of::<RawFd>() as u32) as _;
+        let rights = libc::CMSG_FIRSTHDR(&header);
+        (*rights).cmsg_level = libc::SOL_SOCKET;
+        (*rights).cmsg_type = libc::SCM_RIGHTS;
+        (*rights).cmsg_len = libc::CMSG_LEN(size_of::<RawFd>() as u32) as _;
+        libc::CMSG_DATA(rights).cast::<RawFd>().write_unaligned(descriptor);
+        let sent = libc::sendmsg(socket, &header, libc::MSG_NOSIGNAL);
+        (sent == MESSAGE_LEN as isize).then_some(())
+    }
 }
 
-fn check(result: c_int) -> Option<()> {
+/// Our process number as the mounted `/proc` counts: where the program itself runs in a PID
+/// namespace, that is another than the one it knows. Zero where there is no `/proc`.
+unsafe fn own_number() -> i32 {
+    let mut text = [0_u8; 16];
+    // SAFETY: the buffer lives through the call, which writes no more than its length.
+    let len =
+        unsafe { libc::readlink(c"/proc/self".as_ptr(), text.as_mut_ptr().cast(), text.len()) };
+    let digits = text.iter().take(len.max(0) as usize);
+    digits.fold(0, |number: i32, digit| {
+        number.wrapping_mul(10).wrapping_add(i32::from(digit.wrapping_sub(b'0')))
+    })
+}
+
+pub(super) fn check(result: c_int) -> Option<()> {
     (result >= 0).then_some(())
 }
 
-fn errno() -> i32 {
+pub(super) fn errno() -> i32 {
     nix::errno::Errno::last_raw()
 }
 
@@ -330,68 +370,5 @@ unsafe fn put(path: &CStr, content: &CStr) -> Option<()> {
         // `close` may have changed it.
         nix::errno::Errno::set_raw(why);
         (written == len as isize).then_some(())
-    }
-}
-
-unsafe fn bring_up(control: RawFd, device: &CStr) -> Option<()> {
-    // SAFETY: the request is of the form that both ioctls ask for.
-    unsafe {
-        let mut request = request_for(device);
-        check(libc::ioctl(control, libc::SIOCGIFFLAGS, &mut request))?;
-        request.ifr_ifru.ifru_flags |= libc::IFF_UP as c_short;
-        check(libc::ioctl(control, libc::SIOCSIFFLAGS, &mut request))
-    }
-}
-
-/// An interface request for `device`, everything else zero; a long name is cut.
-fn request_for(device: &CStr) -> libc::ifreq {
-    // SAFETY: all-zero octets are a valid value of this plain C structure.
-    let mut request: libc::ifreq = unsafe { zeroed() };
-    let room = request.ifr_name.len() - 1;
-    for (to, from) in request.ifr_name[..room].iter_mut().zip(device.to_bytes()) {
-        *to = *from as libc::c_char;
-    }
-    request
-}
-
-/// What `SIOCSIFADDR` takes for IPv6 (ipv6(7)); `libc` has no name for it.
-#[repr(C)]
-struct Ipv6Request {
-    address: libc::in6_addr,
-    prefix_len: u32,
-    interface: c_int,
-}
-
-/// Bits of the prefix that one link has (RFC 4291 §2.5.1).
-const PREFIX_LEN: u32 = 64;
-
-/// Gives `device`, which has to be up, an IPv6 address. A TUN device has no neighbours to discover,
-/// so the address may be used at once.
-unsafe fn add_ipv6_address(device: &CStr, address: Ipv6Addr) -> Option<()> {
-    // SAFETY: each ioctl gets the request structure its number asks for.
-    unsafe {
-        let control = libc::socket(libc::AF_INET6, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
-        check(control)?;
-        let mut named = request_for(device);
-        let found = check(libc::ioctl(control, libc::SIOCGIFINDEX, &mut named));
-        let mut request = Ipv6Request {
-            address: libc::in6_addr { s6_addr: address.octets() },
-            prefix_len: PREFIX_LEN,
-            interface: named.ifr_ifru.ifru_ifindex,
-        };
-        let added =
-            found.and_then(|()| check(libc::ioctl(control, libc::SIOCSIFADDR, &mut request)));
-        libc::close(control);
-        added
-    }
-}
-
-fn socket_address(address: Ipv4Addr) -> libc::sockaddr {
-    // SAFETY: sockaddr_in is a form of sockaddr and no longer than it; both are plain data.
-    unsafe {
-        let mut inet: libc::sockaddr_in = zeroed();
-        inet.sin_family = libc::AF_INET as libc::sa_family_t;
-        inet.sin_addr.s_addr = u32::from_ne_bytes(address.octets());
-        std::mem::transmute::<libc::sockaddr_in, libc::sockaddr>(inet)
     }
 }

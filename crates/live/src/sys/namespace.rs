@@ -1,86 +1,26 @@
-//! A network namespace with a TUN device, and perhaps a command inside.
+//! A network namespace with a TUN device and perhaps commands inside: the safe face.
+//!
+//! Not modelled: a namespace with a name (`ip netns`), which could stay behind.
 
-use super::keeper::{self, IdMaps, MESSAGE_LEN, Plan};
+use super::allowed::{Attempt, NamespaceError, SetupStep};
+use super::inside::{Inside, TerminalUse};
+use super::keeper::{self, Sockets};
+use super::message::{self, MESSAGE_LEN, Message};
+use super::plan::{IdMaps, Plan, with_path};
+use super::terminal::Terminal;
 use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::socket::{
-    AddressFamily, ControlMessageOwned, MsgFlags, SockFlag, SockType, recv, recvmsg, send,
-    socketpair,
+    AddressFamily, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg, send, socketpair,
 };
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{Pid, getegid, geteuid};
+use std::collections::BTreeSet;
 use std::ffi::CString;
-use std::fmt;
 use std::fs::File;
-use std::io::IoSliceMut;
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::io::{self, IoSliceMut, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
-use std::path::Path;
-
-/// What the inside of a namespace looks like.
-#[derive(Clone, Debug)]
-pub(crate) struct Inside {
-    /// The kernel's address on the TUN device.
-    pub(crate) address: Ipv4Addr,
-    /// The network mask of that address.
-    pub(crate) netmask: Ipv4Addr,
-    /// The kernel's IPv6 address on the TUN device, with a prefix of 64 bits.
-    pub(crate) address_v6: Ipv6Addr,
-    /// Octets of IP packet that go through the device.
-    pub(crate) mtu: u16,
-    /// The congestion control that new connections of the kernel should get.
-    pub(crate) congestion: String,
-    /// A command to run inside; may be empty.
-    pub(crate) command: Vec<String>,
-}
-
-/// Steps on the way to a namespace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum SetupStep {
-    /// Making the namespaces.
-    Clone = 1,
-    /// Writing the user and group maps of a user namespace.
-    IdMaps,
-    /// Bringing the loopback interface up.
-    Loopback,
-    /// Opening `/dev/net/tun`.
-    OpenTun,
-    /// Making the TUN device.
-    CreateTun,
-    /// Giving it an address and bringing it up.
-    Configure,
-    /// Handing it to the driver.
-    HandOver,
-    /// Starting the command.
-    Command,
-}
-
-/// One way to a namespace that was tried in vain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Attempt {
-    /// Whether with a user namespace, which an ordinary user needs.
-    pub rootless: bool,
-    /// What failed.
-    pub step: SetupStep,
-    /// What the kernel said.
-    pub errno: Errno,
-}
-
-/// No namespace could be made.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum NamespaceError {
-    /// The kernel does not let us.
-    #[error("cannot make a network namespace with a TUN device: {}; {}", .0.iter().map(Attempt::to_string).collect::<Vec<_>>().join("; "), remedy(.0))]
-    NotAllowed(Vec<Attempt>),
-    /// The command's name or an argument holds a zero octet.
-    #[error("a zero octet in the command {0:?}")]
-    BadCommand(String),
-    /// Something else went wrong.
-    #[error("cannot talk to the namespace: {0}")]
-    System(#[from] Errno),
-}
 
 /// How a command inside ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,10 +37,17 @@ pub(crate) enum CommandEnd {
 #[derive(Debug)]
 pub(crate) struct Namespace {
     keeper: Pid,
-    socket: OwnedFd,
+    /// The keeper's process number as the mounted `/proc` counts.
+    keeper_outside: i32,
+    news: OwnedFd,
+    questions: OwnedFd,
     tun: Option<File>,
     rootless: bool,
-    congestion_refused: Option<Errno>,
+    refused: Vec<(String, Errno)>,
+    running: BTreeSet<usize>,
+    /// The commands that have the terminal as a job of their own.
+    foreground: BTreeSet<usize>,
+    terminal: Option<Terminal>,
 }
 
 impl Namespace {
@@ -108,7 +55,21 @@ impl Namespace {
     ///
     /// It ends when the calling thread does.
     pub(crate) fn create(inside: &Inside) -> Result<Namespace, NamespaceError> {
-        let mut plan = plan(inside)?;
+        let wants_terminal = |terminal| terminal == TerminalUse::Foreground;
+        let mut inside = inside.clone();
+        let terminal = inside.commands.iter().any(|command| wants_terminal(command.terminal));
+        let terminal = terminal.then(Terminal::in_foreground).flatten();
+        let mut foreground = BTreeSet::new();
+        for (index, command) in inside.commands.iter_mut().enumerate() {
+            if wants_terminal(command.terminal) {
+                match terminal {
+                    Some(_) => foreground.extend([index]),
+                    // There is none that we could give away.
+                    None => command.terminal = TerminalUse::Shared,
+                }
+            }
+        }
+        let mut plan = Plan::new(&inside)?;
         let mut attempts = Vec::new();
         for rootless in [false, true] {
             plan.id_maps = rootless.then(|| IdMaps {
@@ -116,7 +77,11 @@ impl Namespace {
                 groups: single_map(getegid().as_raw()),
             });
             match attempt(&plan)? {
-                Ok(namespace) => return Ok(namespace),
+                Ok(mut namespace) => {
+                    namespace.terminal = terminal;
+                    namespace.foreground = foreground;
+                    return Ok(namespace);
+                }
                 Err((step, errno)) => attempts.push(Attempt { rootless, step, errno }),
             }
         }
@@ -131,47 +96,124 @@ impl Namespace {
         self.tun.take().expect("the device is taken once")
     }
 
-    /// Why the kernel did not take the congestion control, if it did not.
-    pub(crate) fn congestion_refused(&self) -> Option<Errno> {
-        self.congestion_refused
+    /// What the kernel refused of sysctls (called by their path under `/proc/sys`), addresses
+    /// (`address A/L`) and routes (`default route of IPv4`), and why.
+    pub(crate) fn refused(&self) -> &[(String, Errno)] {
+        &self.refused
     }
 
-    /// Lets the command start.
-    pub(crate) fn start_command(&self) -> Result<(), Errno> {
-        let order = keeper::message(keeper::START, 0, 0);
-        send(self.socket.as_raw_fd(), &order, MsgFlags::MSG_NOSIGNAL).map(drop)
+    /// Lets the command of this place in [`Inside::commands`] start. Nothing happens if it runs.
+    pub(crate) fn start_command(&mut self, index: usize) -> Result<(), Errno> {
+        self.running.insert(index);
+        self.order(Message::new(message::START, index as u16, 0))
     }
 
-    /// How the command ended, if it has. Readable news make [`Namespace::as_fd`] readable.
-    pub(crate) fn command_end(&self) -> Option<CommandEnd> {
-        let mut news = [0; MESSAGE_LEN];
-        let len = recv(self.socket.as_raw_fd(), &mut news, MsgFlags::MSG_DONTWAIT).ok()?;
-        match (len, news[0]) {
-            (MESSAGE_LEN, keeper::ENDED) => Some(wait_status(number(news))),
-            (MESSAGE_LEN, keeper::FAILED) => {
-                Some(CommandEnd::NotStarted(Errno::from_raw(number(news))))
+    /// Sends a running command a signal: to its whole job, where it has one of its own.
+    pub(crate) fn signal_command(&self, index: usize, signal: Signal) -> Result<(), Errno> {
+        self.order(Message::new(message::SIGNAL, index as u16, signal as i32))
+    }
+
+    /// Which command ended and how, if one has. Readable news make [`Namespace::as_fd`] readable.
+    ///
+    /// Where the command of the terminal was stopped by Ctrl-Z, the program stops too, as the rest
+    /// of the job would in a shell, and both go on together.
+    pub(crate) fn command_end(&mut self) -> Option<(usize, CommandEnd)> {
+        loop {
+            let (index, end) = match receive(&self.news, MsgFlags::MSG_DONTWAIT) {
+                Ok(Some((news, _))) => {
+                    let index = usize::from(news.index);
+                    match news.kind {
+                        message::ENDED => (index, wait_status(news.number)),
+                        message::NOT_STARTED => {
+                            (index, CommandEnd::NotStarted(Errno::from_raw(news.number)))
+                        }
+                        message::STOPPED => {
+                            self.stop_with(index);
+                            continue;
+                        }
+                        _ => continue,
+                    }
+                }
+                // End of file: the keeper is gone, and with it everything inside.
+                Ok(None) => {
+                    let index = self.running.first().copied().unwrap_or(0);
+                    (index, CommandEnd::Killed(Signal::SIGKILL))
+                }
+                Err(_) => return None,
+            };
+            self.running.remove(&index);
+            if self.foreground.contains(&index)
+                && let Some(terminal) = &self.terminal
+            {
+                terminal.take_back();
             }
-            // End of file: the keeper is gone, and with it everything inside.
-            _ => Some(CommandEnd::Killed(Signal::SIGKILL)),
+            return Some((index, end));
         }
+    }
+
+    /// A socket made inside: it belongs to the namespace, wherever it is used. Closed on exec.
+    pub(crate) fn socket(&self, family: AddressFamily, kind: SockType) -> nix::Result<OwnedFd> {
+        let question = Message::new(message::SOCKET, family as i32 as u16, kind as i32);
+        self.ask(&question.to_octets())
     }
 
     /// A table of the network's counters, such as `netstat` or `snmp6` (proc_pid_net(5)), as this
     /// namespace has it; nothing where the kernel has no such table.
     pub(crate) fn table(&self, name: &str) -> Option<String> {
-        std::fs::read_to_string(format!("/proc/{}/net/{name}", self.keeper)).ok()
+        // Opened inside: by whichever number we know the keeper, a `/proc` of another PID
+        // namespace would have somebody else under it.
+        self.read(&format!("/proc/self/net/{name}")).ok()
+    }
+
+    /// What the namespace has for a file under `/proc/sys`, without the line's end.
+    pub(crate) fn sysctl(&self, path: &str) -> io::Result<String> {
+        Ok(self.read(&format!("/proc/sys/{path}"))?.trim_end().to_owned())
+    }
+
+    fn read(&self, path: &str) -> io::Result<String> {
+        let octets = Message::new(message::OPEN, 0, 0).to_octets();
+        let question = with_path(octets, path).ok_or(Errno::ENAMETOOLONG)?;
+        let mut text = String::new();
+        File::from(self.ask(&question)?).read_to_string(&mut text)?;
+        Ok(text)
     }
 
     /// The command line that enters the namespace from outside.
     pub(crate) fn enter_command(&self) -> String {
         let user = if self.rootless { " --user --preserve-credentials" } else { "" };
-        format!("nsenter --target {}{user} --net", self.keeper)
+        format!("nsenter --target {}{user} --net", self.keeper_outside)
+    }
+
+    fn order(&self, order: Message) -> Result<(), Errno> {
+        let octets = order.to_octets();
+        send(self.questions.as_raw_fd(), &octets, MsgFlags::MSG_NOSIGNAL).map(drop)
+    }
+
+    fn ask(&self, question: &[u8]) -> nix::Result<OwnedFd> {
+        send(self.questions.as_raw_fd(), question, MsgFlags::MSG_NOSIGNAL)?;
+        let answer = receive(&self.questions, MsgFlags::empty())?;
+        match answer.ok_or(Errno::EPIPE)? {
+            (Message { kind: message::HERE, .. }, Some(descriptor)) => Ok(descriptor),
+            (Message { kind: message::FAILED, number, .. }, _) => Err(Errno::from_raw(number)),
+            _ => Err(Errno::EPROTO),
+        }
+    }
+
+    /// Stops the program together with the command that was stopped at the terminal.
+    fn stop_with(&self, index: usize) {
+        let Some(terminal) = self.terminal.as_ref().filter(|_| self.foreground.contains(&index))
+        else {
+            return;
+        };
+        let in_foreground = terminal.stop_and_go_on();
+        // It fails only if the keeper is gone, which the news will say.
+        let _ = self.order(Message::new(message::RESUME, index as u16, in_foreground.into()));
     }
 }
 
 impl AsFd for Namespace {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+        self.news.as_fd()
     }
 }
 
@@ -180,72 +222,10 @@ impl Drop for Namespace {
         // Both fail only if the keeper is gone already.
         let _ = kill(self.keeper, Signal::SIGKILL);
         let _ = waitpid(self.keeper, None);
-    }
-}
-
-impl fmt::Display for Attempt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let who = if self.rootless { "with a user namespace" } else { "as root" };
-        write!(f, "{who}: {}: {}", self.step, self.errno.desc())
-    }
-}
-
-impl fmt::Display for SetupStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            SetupStep::Clone => "making the namespaces",
-            SetupStep::IdMaps => "mapping users and groups",
-            SetupStep::Loopback => "bringing up the loopback interface",
-            SetupStep::OpenTun => "opening /dev/net/tun",
-            SetupStep::CreateTun => "making a TUN device",
-            SetupStep::Configure => "configuring the TUN device",
-            SetupStep::HandOver => "handing the TUN device over",
-            SetupStep::Command => "starting the command",
-        })
-    }
-}
-
-/// One command that would help, told from what failed on the way that went furthest.
-fn remedy(attempts: &[Attempt]) -> String {
-    let furthest = attempts.iter().max_by_key(|attempt| attempt.step as u8);
-    let debian = "/proc/sys/kernel/unprivileged_userns_clone";
-    let ubuntu = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
-    let command = match furthest.map(|attempt| (attempt.step, attempt.errno)) {
-        Some((SetupStep::OpenTun, Errno::ENOENT | Errno::ENODEV | Errno::ENXIO)) => {
-            "sudo modprobe tun"
+        if let Some(terminal) = &self.terminal {
+            terminal.take_back();
         }
-        Some((SetupStep::OpenTun, _)) => "sudo chmod 0666 /dev/net/tun",
-        Some((SetupStep::Clone, _)) if holds(debian, "0") => {
-            "sudo sysctl -w kernel.unprivileged_userns_clone=1"
-        }
-        Some((SetupStep::Clone | SetupStep::IdMaps | SetupStep::Loopback, _))
-            if holds(ubuntu, "1") =>
-        {
-            "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
-        }
-        Some((SetupStep::Clone, Errno::ENOSPC)) => "sudo sysctl -w user.max_user_namespaces=1000",
-        _ => return "run the same command as root, for example with sudo in front".to_owned(),
-    };
-    format!("this would allow it: {command}")
-}
-
-fn holds(path: impl AsRef<Path>, value: &str) -> bool {
-    std::fs::read_to_string(path).is_ok_and(|content| content.trim() == value)
-}
-
-fn plan(inside: &Inside) -> Result<Plan, NamespaceError> {
-    let command: Result<Vec<_>, _> =
-        inside.command.iter().map(|word| CString::new(word.as_bytes())).collect();
-    Ok(Plan {
-        id_maps: None,
-        device: c"ackord0".to_owned(),
-        address: inside.address,
-        netmask: inside.netmask,
-        address_v6: inside.address_v6,
-        mtu: i32::from(inside.mtu),
-        congestion: CString::new(inside.congestion.as_str()).expect("a registered name"),
-        command: command.map_err(|_| NamespaceError::BadCommand(inside.command.join(" ")))?,
-    })
+    }
 }
 
 /// Root inside is the caller outside, and nobody else exists.
@@ -256,69 +236,79 @@ fn single_map(outside: u32) -> CString {
 type Failure = (SetupStep, Errno);
 
 fn attempt(plan: &Plan) -> Result<Result<Namespace, Failure>, NamespaceError> {
-    let (ours, theirs) =
-        socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
-    let keeper = match keeper::spawn(plan, theirs.as_fd()) {
+    let pair =
+        || socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC);
+    let ((news, their_news), (questions, their_questions)) = (pair()?, pair()?);
+    let theirs = Sockets { news: their_news.as_fd(), questions: their_questions.as_fd() };
+    let keeper = match keeper::spawn(plan, theirs) {
         Ok(keeper) => keeper,
         Err(errno) => return Ok(Err((SetupStep::Clone, errno))),
     };
-    drop(theirs);
-    let rootless = plan.id_maps.is_some();
-    let mut namespace =
-        Namespace { keeper, socket: ours, tun: None, rootless, congestion_refused: None };
-    let (news, tun) = receive(&namespace.socket)?;
-    match (news[0], tun) {
-        (keeper::READY, Some(tun)) => {
-            namespace.tun = Some(File::from(tun));
-            let refused = number(news);
-            namespace.congestion_refused = (refused != 0).then(|| Errno::from_raw(refused));
-            Ok(Ok(namespace))
+    drop((their_news, their_questions));
+    let mut namespace = Namespace {
+        keeper,
+        keeper_outside: keeper.as_raw(),
+        news,
+        questions,
+        tun: None,
+        rootless: plan.id_maps.is_some(),
+        refused: Vec::new(),
+        running: BTreeSet::new(),
+        foreground: BTreeSet::new(),
+        terminal: None,
+    };
+    loop {
+        let Some((news, descriptor)) = receive(&namespace.news, MsgFlags::empty())? else {
+            return Ok(Err((SetupStep::HandOver, Errno::EPIPE)));
+        };
+        let errno = Errno::from_raw(news.number);
+        match (news.kind, descriptor) {
+            (message::REFUSED, _) => {
+                if let Some(wish) = plan.wishes.get(usize::from(news.index)) {
+                    namespace.refused.push((wish.name.clone(), errno));
+                }
+            }
+            (message::READY, Some(tun)) => {
+                namespace.tun = Some(File::from(tun));
+                if news.number > 0 {
+                    namespace.keeper_outside = news.number;
+                }
+                return Ok(Ok(namespace));
+            }
+            (message::FAILED, _) => return Ok(Err((SetupStep::from_number(news.step), errno))),
+            _ => return Ok(Err((SetupStep::HandOver, Errno::EPROTO))),
         }
-        (keeper::FAILED, _) => Ok(Err((step(news[1]), Errno::from_raw(number(news))))),
-        _ => Ok(Err((SetupStep::HandOver, Errno::EPIPE))),
     }
 }
 
-/// Receives a message and the descriptor that may come with it.
-fn receive(socket: &OwnedFd) -> Result<([u8; MESSAGE_LEN], Option<OwnedFd>), Errno> {
-    let mut news = [0; MESSAGE_LEN];
-    let mut parts = [IoSliceMut::new(&mut news)];
+type News = (Message, Option<OwnedFd>);
+
+/// Receives a message and the descriptor that may come with it; nothing at the end of file.
+fn receive(socket: &OwnedFd, flags: MsgFlags) -> Result<Option<News>, Errno> {
+    let mut octets = [0; MESSAGE_LEN];
+    let mut parts = [IoSliceMut::new(&mut octets)];
     let mut control = cmsg_space!(RawFd);
-    let flags = MsgFlags::MSG_CMSG_CLOEXEC;
-    let received = recvmsg::<()>(socket.as_raw_fd(), &mut parts, Some(&mut control), flags)?;
+    let flags = flags | MsgFlags::MSG_CMSG_CLOEXEC;
+    let received = loop {
+        match recvmsg::<()>(socket.as_raw_fd(), &mut parts, Some(&mut control), flags) {
+            Err(Errno::EINTR) => {}
+            other => break other?,
+        }
+    };
+    let len = received.bytes;
     let mut descriptor = None;
     for message in received.cmsgs()? {
         if let ControlMessageOwned::ScmRights(descriptors) = message {
             descriptor = descriptors.first().copied().map(own);
         }
     }
-    Ok((news, descriptor))
+    Ok(Message::from_octets(&octets[..len]).map(|message| (message, descriptor)))
 }
 
 #[allow(unsafe_code, reason = "nix gives received descriptors as bare numbers")]
 fn own(descriptor: RawFd) -> OwnedFd {
     // SAFETY: the kernel has just made this descriptor for us and nobody else has it.
     unsafe { OwnedFd::from_raw_fd(descriptor) }
-}
-
-fn number(news: [u8; MESSAGE_LEN]) -> i32 {
-    let [_, _, _, _, a, b, c, d] = news;
-    i32::from_ne_bytes([a, b, c, d])
-}
-
-fn step(number: u8) -> SetupStep {
-    [
-        SetupStep::IdMaps,
-        SetupStep::Loopback,
-        SetupStep::OpenTun,
-        SetupStep::CreateTun,
-        SetupStep::Configure,
-        SetupStep::HandOver,
-        SetupStep::Command,
-    ]
-    .into_iter()
-    .find(|step| *step as u8 == number)
-    .unwrap_or(SetupStep::Clone)
 }
 
 fn wait_status(raw: i32) -> CommandEnd {

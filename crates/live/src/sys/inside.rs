@@ -1,0 +1,125 @@
+//! What the inside of a namespace looks like: said by the driver before there is one.
+//!
+//! | type | what |
+//! | --- | --- |
+//! | [`Inside`] | device, addresses, sysctls, routes, commands |
+//! | [`RouteSettings`] | the default route through the device, and what its connections start with |
+//! | [`CommandInside`] | a command that may be started later |
+//!
+//! Not modelled: more than one device inside, neighbours (a TUN device has none), a mount namespace
+//! (the command sees the files of the program, `/proc` included).
+
+use ackord_units::Span;
+use std::fs::File;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// The name of the device where nothing else is said.
+pub(crate) const DEVICE: &str = "ackord0";
+
+/// What the inside of a namespace looks like.
+#[derive(Clone, Debug)]
+pub(crate) struct Inside {
+    /// The TUN device's name, 1 to 15 octets without a slash or a space.
+    pub(crate) device: String,
+    /// The kernel's addresses on it, of either family, each with the length of its prefix in bits.
+    /// A kernel without IPv6 refuses those of IPv6, see [`super::Namespace::refused`].
+    pub(crate) addresses: Vec<(IpAddr, u8)>,
+    /// Octets of IP packet that go through the device.
+    pub(crate) mtu: u16,
+    /// Files under `/proc/sys` (such as `net/ipv4/tcp_sack`) and what to write there, in this
+    /// order, before the device is made. What is refused does not stop anything, see
+    /// [`super::Namespace::refused`].
+    pub(crate) sysctls: Vec<(String, String)>,
+    /// The default routes of both families through the device; nothing for none at all, so that
+    /// only what shares a prefix with an address is reached.
+    pub(crate) route: Option<RouteSettings>,
+    /// Commands that may be started, by their place here.
+    pub(crate) commands: Vec<CommandInside>,
+}
+
+impl Inside {
+    /// A device of 1500 octets with these addresses, and nothing else.
+    pub(crate) fn new(addresses: Vec<(IpAddr, u8)>) -> Inside {
+        Inside {
+            device: DEVICE.to_owned(),
+            addresses,
+            mtu: 1500,
+            sysctls: Vec::new(),
+            route: None,
+            commands: Vec::new(),
+        }
+    }
+}
+
+/// What connections over the default route start with; nothing leaves the kernel its own way.
+///
+/// The attributes are those of ip-route(8).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RouteSettings {
+    /// The initial congestion window, in segments.
+    pub(crate) initcwnd: Option<u32>,
+    /// The initial receive window, in segments.
+    pub(crate) initrwnd: Option<u32>,
+    /// Whether every segment is acknowledged at once.
+    pub(crate) quick_ack: QuickAck,
+    /// The least retransmission timeout; the kernel counts in milliseconds.
+    pub(crate) rto_min: Option<Span>,
+    /// The duplicate threshold that connections start with; works only where the kernel keeps
+    /// metrics of old connections.
+    pub(crate) reordering: Option<u32>,
+    /// The congestion control. Unlike the sysctl of a namespace, a route may name any that the
+    /// kernel has.
+    pub(crate) congestion: Option<String>,
+}
+
+/// How a route lets segments be acknowledged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum QuickAck {
+    /// As the kernel sees fit.
+    #[default]
+    Kernel,
+    /// Each at once.
+    Always,
+}
+
+/// A command inside.
+#[derive(Clone, Debug)]
+pub(crate) struct CommandInside {
+    /// Its name, looked for in `PATH`, and its arguments.
+    pub(crate) argv: Vec<String>,
+    /// Set besides the program's own environment, or in place of what is there.
+    pub(crate) environment: Vec<(String, String)>,
+    /// What it has of the terminal.
+    pub(crate) terminal: TerminalUse,
+    /// Where its standard output goes; the program's own where nothing is said.
+    pub(crate) stdout: Option<Arc<File>>,
+    /// Where its standard error goes; the program's own where nothing is said.
+    pub(crate) stderr: Option<Arc<File>>,
+}
+
+impl CommandInside {
+    /// A command that shares terminal and streams with the program, as a child in a shell's job
+    /// does.
+    pub(crate) fn new(argv: Vec<String>) -> CommandInside {
+        CommandInside {
+            argv,
+            environment: Vec::new(),
+            terminal: TerminalUse::Shared,
+            stdout: None,
+            stderr: None,
+        }
+    }
+}
+
+/// What a command has of the terminal, if the program runs at one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TerminalUse {
+    /// It is part of the program's job: Ctrl-C reaches both.
+    Shared,
+    /// It has the terminal as a job of its own: Ctrl-C and Ctrl-Z reach it and not the program, so
+    /// that a shell's job control works and the path stays up until the command has ended.
+    Foreground,
+    /// It reads nothing and no key reaches it.
+    Background,
+}

@@ -1,0 +1,252 @@
+//! Messages of rtnetlink(7) for addresses and default routes, made before they are needed.
+//!
+//! Only the number of the device is missing in them; it is filled in where the device is made. So
+//! they can be sent by a process that must not allocate. The layout is that of rtnetlink(7).
+
+#![allow(unsafe_code, reason = "a bare system call between clone and exec")]
+
+use super::inside::{QuickAck, RouteSettings};
+use libc::c_int;
+use std::mem::{size_of, zeroed};
+use std::net::IpAddr;
+use std::os::fd::RawFd;
+
+/// `RTAX_*` of `linux/rtnetlink.h`, which `libc` does not have.
+mod metric {
+    pub(super) const LOCK: u16 = 1;
+    pub(super) const REORDERING: u16 = 9;
+    pub(super) const INITCWND: u16 = 11;
+    pub(super) const RTO_MIN: u16 = 13;
+    pub(super) const INITRWND: u16 = 14;
+    pub(super) const QUICKACK: u16 = 15;
+    pub(super) const CC_ALGO: u16 = 16;
+}
+
+/// Octets of `nlmsghdr`.
+const HEADER: usize = 16;
+/// Octets that the kernel has for the name of a congestion control, the zero at its end included.
+const CONGESTION_NAME: usize = 16;
+/// Octets of the longest request: a route with every attribute has 116, names of congestion
+/// controls included, which have 16 at most.
+const LONGEST: usize = 256;
+
+/// A request that lacks only the number of the device.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    octets: Vec<u8>,
+    /// Where the device's number goes, four octets.
+    device_at: usize,
+}
+
+impl Request {
+    fn new(kind: u16, flags: c_int) -> Request {
+        let mut octets = vec![0; HEADER];
+        octets[4..6].copy_from_slice(&kind.to_ne_bytes());
+        let flags = (libc::NLM_F_REQUEST | libc::NLM_F_ACK | flags) as u16;
+        octets[6..8].copy_from_slice(&flags.to_ne_bytes());
+        Request { octets, device_at: 0 }
+    }
+
+    /// An address with a prefix of this many bits. It may be used at once: nobody else is on the
+    /// device who could have it too.
+    pub(super) fn address(address: IpAddr, prefix_len: u8) -> Request {
+        let mut request = Request::new(libc::RTM_NEWADDR, libc::NLM_F_CREATE | libc::NLM_F_EXCL);
+        let no_detection = libc::IFA_F_NODAD as u8;
+        request.octets.extend([family(address), prefix_len, no_detection, libc::RT_SCOPE_UNIVERSE]);
+        request.device_at = request.octets.len();
+        request.octets.extend([0; 4]);
+        request.attribute(libc::IFA_LOCAL, &octets_of(address));
+        request.attribute(libc::IFA_ADDRESS, &octets_of(address));
+        request.done()
+    }
+
+    /// A route to everything through the device, of the family of `example`.
+    pub(super) fn default_route(example: IpAddr, settings: &RouteSettings) -> Request {
+        let nowhere = match example {
+            IpAddr::V4(_) => IpAddr::from([0; 4]),
+            IpAddr::V6(_) => IpAddr::from([0; 16]),
+        };
+        Request::route((nowhere, 0), settings)
+    }
+
+    /// A route to what shares the first bits with an address, through the device.
+    pub(super) fn route((to, prefix_len): (IpAddr, u8), settings: &RouteSettings) -> Request {
+        // Nobody's route is taken away: in a namespace of somebody else there may be one.
+        let mut request = Request::new(libc::RTM_NEWROUTE, libc::NLM_F_CREATE | libc::NLM_F_EXCL);
+        request.octets.extend([
+            family(to),
+            prefix_len,
+            0,
+            0,
+            libc::RT_TABLE_MAIN,
+            libc::RTPROT_BOOT,
+            libc::RT_SCOPE_LINK,
+            libc::RTN_UNICAST,
+        ]);
+        request.octets.extend([0; 4]);
+        if prefix_len > 0 {
+            request.attribute(libc::RTA_DST, &octets_of(to));
+        }
+        request.device_at = request.octets.len() + 4;
+        request.attribute(libc::RTA_OIF, &[0; 4]);
+        let metrics = metrics(settings);
+        if !metrics.is_empty() {
+            request.attribute(libc::RTA_METRICS | libc::NLA_F_NESTED as u16, &metrics);
+        }
+        request.done()
+    }
+
+    fn attribute(&mut self, kind: u16, value: &[u8]) {
+        attribute(&mut self.octets, kind, value);
+    }
+
+    fn done(mut self) -> Request {
+        let len = self.octets.len() as u32;
+        self.octets[..4].copy_from_slice(&len.to_ne_bytes());
+        self
+    }
+
+    /// Sends the request about the device of this number, and waits for the kernel's word.
+    /// The errno where it is refused.
+    ///
+    /// # Safety
+    /// `socket` is a socket of [`open`]. Nothing is allocated, locked or freed.
+    pub(super) unsafe fn carry_out(&self, socket: RawFd, device: c_int) -> Result<(), i32> {
+        let mut question = [0_u8; LONGEST];
+        let len = self.octets.len().min(LONGEST);
+        question[..len].copy_from_slice(&self.octets[..len]);
+        question[self.device_at..self.device_at + 4].copy_from_slice(&device.to_ne_bytes());
+        let mut answer = [0_u8; 1024];
+        // SAFETY: both buffers live through the calls and their lengths are their own.
+        let got = unsafe {
+            let sent = libc::send(socket, question.as_ptr().cast(), len, 0);
+            if sent < 0 {
+                return Err(errno());
+            }
+            libc::recv(socket, answer.as_mut_ptr().cast(), answer.len(), 0)
+        };
+        if got < (HEADER + size_of::<c_int>()) as isize {
+            return Err(if got < 0 { errno() } else { libc::EPROTO });
+        }
+        if u16::from_ne_bytes([answer[4], answer[5]]) != libc::NLMSG_ERROR as u16 {
+            return Err(libc::EPROTO);
+        }
+        let [a, b, c, d] = [16, 17, 18, 19].map(|at: usize| answer[at]);
+        match i32::from_ne_bytes([a, b, c, d]) {
+            0 => Ok(()),
+            negative => Err(-negative),
+        }
+    }
+}
+
+/// A socket to the kernel's routing of the caller's network namespace; negative where there is none.
+///
+/// # Safety
+/// Always sound; `unsafe` only because it is a bare system call whose result must be closed.
+pub(super) unsafe fn open() -> RawFd {
+    // SAFETY: the address is a plain structure that lives through the call.
+    unsafe {
+        let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
+        let socket = libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE);
+        if socket < 0 {
+            return socket;
+        }
+        let mut to: libc::sockaddr_nl = zeroed();
+        to.nl_family = libc::AF_NETLINK as libc::sa_family_t;
+        let len = size_of::<libc::sockaddr_nl>() as libc::socklen_t;
+        if libc::connect(socket, (&raw const to).cast(), len) < 0 {
+            libc::close(socket);
+            return -1;
+        }
+        socket
+    }
+}
+
+fn metrics(settings: &RouteSettings) -> Vec<u8> {
+    let mut octets = Vec::new();
+    let numbers = [
+        (metric::INITCWND, settings.initcwnd),
+        (metric::INITRWND, settings.initrwnd),
+        (metric::REORDERING, settings.reordering),
+        (metric::QUICKACK, (settings.quick_ack == QuickAck::Always).then_some(1)),
+        // A zero would mean that nothing is said.
+        (metric::RTO_MIN, settings.rto_min.map(|least| (least.as_millis() as u32).max(1))),
+        // The kernel looks at the least timeout of a route only where it is locked.
+        (metric::LOCK, settings.rto_min.map(|_| 1 << metric::RTO_MIN)),
+    ];
+    for (kind, number) in numbers {
+        if let Some(number) = number {
+            attribute(&mut octets, kind, &number.to_ne_bytes());
+        }
+    }
+    if let Some(name) = &settings.congestion {
+        let mut text = name.clone().into_bytes();
+        text.truncate(CONGESTION_NAME - 1);
+        text.push(0);
+        attribute(&mut octets, metric::CC_ALGO, &text);
+    }
+    octets
+}
+
+/// Appends an attribute and fills up to a multiple of four octets.
+fn attribute(octets: &mut Vec<u8>, kind: u16, value: &[u8]) {
+    let len = (value.len() + 4) as u16;
+    octets.extend(len.to_ne_bytes());
+    octets.extend(kind.to_ne_bytes());
+    octets.extend(value);
+    octets.resize(octets.len().next_multiple_of(4), 0);
+}
+
+fn family(address: IpAddr) -> u8 {
+    match address {
+        IpAddr::V4(_) => libc::AF_INET as u8,
+        IpAddr::V6(_) => libc::AF_INET6 as u8,
+    }
+}
+
+fn octets_of(address: IpAddr) -> Vec<u8> {
+    match address {
+        IpAddr::V4(address) => address.octets().to_vec(),
+        IpAddr::V6(address) => address.octets().to_vec(),
+    }
+}
+
+fn errno() -> i32 {
+    nix::errno::Errno::last_raw()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackord_units::Span;
+
+    #[test]
+    fn a_request_says_its_length_and_leaves_room_for_the_device() {
+        let address = Request::address("10.0.3.1".parse().expect("an address"), 32);
+        let len = u32::from_ne_bytes(address.octets[..4].try_into().expect("four"));
+        assert_eq!(len as usize, address.octets.len());
+        assert_eq!(address.octets.len(), 16 + 8 + 2 * 8);
+        assert_eq!(address.device_at, 20);
+        let settings = RouteSettings {
+            initcwnd: Some(4),
+            rto_min: Some(Span::from_micros(300)),
+            congestion: Some("cubic".to_owned()),
+            ..RouteSettings::default()
+        };
+        let route = Request::default_route("fd00::1".parse().expect("an address"), &settings);
+        // Header, rtmsg, the device, and metrics: 4, then 8 + 8 + 8 + 12.
+        assert_eq!(route.octets.len(), 16 + 12 + 8 + 4 + 36);
+        let plain = RouteSettings::default();
+        let route = Request::default_route("10.0.0.1".parse().expect("an address"), &plain);
+        assert_eq!((route.octets.len(), route.device_at), (16 + 12 + 8, 32));
+    }
+
+    #[test]
+    fn a_timeout_of_a_route_is_locked_and_never_zero() {
+        let settings =
+            RouteSettings { rto_min: Some(Span::from_micros(300)), ..RouteSettings::default() };
+        let octets = metrics(&settings);
+        assert_eq!(octets[4..8], 1_u32.to_ne_bytes());
+        assert_eq!(octets[12..16], (1_u32 << 13).to_ne_bytes());
+    }
+}

@@ -1,0 +1,186 @@
+//! Everything that the keeper needs, made before the clone so that it need not allocate.
+
+use super::allowed::NamespaceError;
+use super::inside::{CommandInside, Inside, RouteSettings, TerminalUse};
+use super::message::QUESTION_LEN;
+use super::netlink::Request;
+use libc::{c_char, c_int, pid_t};
+use std::cell::Cell;
+use std::ffi::{CStr, CString};
+use std::net::IpAddr;
+use std::os::fd::{AsRawFd, RawFd};
+use std::ptr::null;
+
+/// What the keeper needs to know.
+pub(super) struct Plan {
+    /// The maps of a user namespace; nothing where none is made.
+    pub(super) id_maps: Option<IdMaps>,
+    /// Name of the TUN device, at most 15 octets.
+    pub(super) device: CString,
+    /// Octets of IP packet that go through it.
+    pub(super) mtu: c_int,
+    /// What should be there and may be refused.
+    pub(super) wishes: Vec<Wish>,
+    /// Commands to run once the driver says so.
+    pub(super) commands: Vec<Command>,
+}
+
+/// What goes into `/proc/self/uid_map` and `gid_map`.
+pub(super) struct IdMaps {
+    /// "0 OUTSIDE 1" for users.
+    pub(super) users: CString,
+    /// The same for groups.
+    pub(super) groups: CString,
+}
+
+/// Something that the kernel may refuse; told by its place, see [`Plan::wishes`].
+pub(super) struct Wish {
+    /// What it is called when it is refused.
+    pub(super) name: String,
+    /// What to do.
+    pub(super) what: What,
+}
+
+/// What to do for a wish.
+pub(super) enum What {
+    /// Write into a file, before the device is made.
+    Write(CString, CString),
+    /// Ask the kernel's routing, once the device is up.
+    Ask(Request),
+    /// Ask the kernel's routing; where it is refused, ask the second thing, which is the same
+    /// without what a kernel may not have.
+    AskOr(Request, Request),
+}
+
+/// A command as `execve` wants it.
+pub(super) struct Command {
+    /// Ended by a null pointer; into `words`.
+    argv: Vec<*const c_char>,
+    /// Ended by a null pointer; into `words`.
+    environment: Vec<*const c_char>,
+    /// What they point into: on the heap, so that they stay where they are.
+    _words: Vec<CString>,
+    pub(super) terminal: TerminalUse,
+    /// Where standard output and standard error go, if not where the program's go.
+    pub(super) streams: [Option<RawFd>; 2],
+    /// Its process number as the keeper knows it; zero while it does not run.
+    pub(super) process: Cell<pid_t>,
+}
+
+impl Command {
+    pub(super) fn argv(&self) -> *const *const c_char {
+        self.argv.as_ptr()
+    }
+
+    pub(super) fn environment(&self) -> *const *const c_char {
+        self.environment.as_ptr()
+    }
+}
+
+impl Plan {
+    /// Makes ready what `inside` asks for, without a user namespace.
+    pub(super) fn new(inside: &Inside) -> Result<Plan, NamespaceError> {
+        let text =
+            |text: &str| CString::new(text).map_err(|_| NamespaceError::BadText(text.to_owned()));
+        let mut wishes = Vec::new();
+        // Nobody on our device but us: no link-local address, no router to ask for. A kernel
+        // without IPv6 has nothing to forbid.
+        let own = [("addr_gen_mode", "1"), ("accept_ra", "0")];
+        let own =
+            own.map(|(name, value)| (format!("net/ipv6/conf/default/{name}"), value.to_owned()));
+        for (path, value) in own.iter().chain(&inside.sysctls) {
+            let file = text(&format!("/proc/sys/{path}"))?;
+            wishes.push(Wish { name: path.clone(), what: What::Write(file, text(value)?) });
+        }
+        for &(address, prefix_len) in &inside.addresses {
+            let name = format!("address {address}/{prefix_len}");
+            wishes.push(Wish { name, what: What::Ask(Request::address(address, prefix_len)) });
+        }
+        if let Some(settings) = &inside.route {
+            wishes.extend(routes(&inside.addresses, settings));
+        }
+        let commands: Result<Vec<_>, _> = inside.commands.iter().map(command).collect();
+        Ok(Plan {
+            id_maps: None,
+            device: text(&inside.device)?,
+            mtu: c_int::from(inside.mtu),
+            wishes,
+            commands: commands?,
+        })
+    }
+
+    /// The descriptors that stay open inside, in order: these, and where the commands write.
+    pub(super) fn kept(&self, sockets: [RawFd; 2]) -> Vec<RawFd> {
+        let streams = self.commands.iter().flat_map(|command| command.streams);
+        let mut kept: Vec<RawFd> = streams.flatten().chain(sockets).collect();
+        kept.sort_unstable();
+        kept.dedup();
+        kept
+    }
+}
+
+/// A default route for each family that there is an address of.
+fn routes(addresses: &[(IpAddr, u8)], settings: &RouteSettings) -> Vec<Wish> {
+    let mut wishes = Vec::new();
+    for (name, is_it) in
+        [("IPv4", IpAddr::is_ipv4 as fn(&IpAddr) -> bool), ("IPv6", IpAddr::is_ipv6)]
+    {
+        let Some((example, _)) = addresses.iter().find(|(address, _)| is_it(address)) else {
+            continue;
+        };
+        let whole = Request::default_route(*example, settings);
+        let plain = RouteSettings { congestion: None, ..settings.clone() };
+        let what = match &settings.congestion {
+            None => What::Ask(whole),
+            // A kernel may not have this congestion control.
+            Some(_) => What::AskOr(whole, Request::default_route(*example, &plain)),
+        };
+        wishes.push(Wish { name: format!("default route of {name}"), what });
+    }
+    wishes
+}
+
+fn command(command: &CommandInside) -> Result<Command, NamespaceError> {
+    let bad = || NamespaceError::BadText(command.argv.join(" "));
+    let c_string = |octets: Vec<u8>| CString::new(octets).map_err(|_| bad());
+    let mut words = Vec::new();
+    for word in &command.argv {
+        words.push(c_string(word.clone().into_bytes())?);
+    }
+    if words.is_empty() {
+        return Err(bad());
+    }
+    let arguments = words.len();
+    let set =
+        |name: &std::ffi::OsStr| command.environment.iter().any(|(own, _)| name == own.as_str());
+    for (name, value) in std::env::vars_os().filter(|(name, _)| !set(name)) {
+        let mut both = name.into_encoded_bytes();
+        both.push(b'=');
+        both.extend(value.into_encoded_bytes());
+        words.push(c_string(both)?);
+    }
+    for (name, value) in &command.environment {
+        words.push(c_string(format!("{name}={value}").into_bytes())?);
+    }
+    let pointers = |words: &[CString]| {
+        words.iter().map(|word| CStr::as_ptr(word)).chain([null()]).collect::<Vec<_>>()
+    };
+    Ok(Command {
+        argv: pointers(&words[..arguments]),
+        environment: pointers(&words[arguments..]),
+        terminal: command.terminal,
+        streams: [&command.stdout, &command.stderr]
+            .map(|file| file.as_ref().map(|f| f.as_raw_fd())),
+        process: Cell::new(0),
+        _words: words,
+    })
+}
+
+/// A question with a path after its message, see [`super::message::OPEN`]; nothing where the path
+/// is too long.
+pub(super) fn with_path(message: [u8; super::message::MESSAGE_LEN], path: &str) -> Option<Vec<u8>> {
+    let mut question = message.to_vec();
+    question.extend(path.as_bytes());
+    question.push(0);
+    (question.len() <= QUESTION_LEN && !path.contains('\0')).then_some(question)
+}
