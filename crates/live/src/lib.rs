@@ -13,6 +13,7 @@
 //! | `serve.rs` | [`serve`]: files out and in by HTTP, a stock client such as curl before us |
 //! | `fetch.rs` | [`fetch`]: one file from a stock server |
 //! | `interop.rs`, `interop/` | [`interop`]: the same cases between our TCP and the kernel's |
+//! | `shell.rs`, `shell/` | a command, or a shell, behind an emulated link |
 //! | `session.rs` | what they have in common: options, namespace, report |
 //! | `driver.rs` | the real-time loop |
 //! | `host.rs`, `host/` | our host: connections, echo |
@@ -46,6 +47,7 @@ mod meter;
 mod packets;
 mod serve;
 mod session;
+mod shell;
 mod sys;
 mod tcp_info;
 mod watch;
@@ -65,6 +67,7 @@ pub use serve::{ServeOptions, serve};
 pub use session::{
     Addresses, CommandOutcome, KERNEL, KernelCongestion, LiveOptions, LiveReport, Notice, OURS,
 };
+pub use shell::{Block, LinkError, LinkOptions, ShellLink};
 pub use sys::{Attempt, NamespaceError, Scheduling, SetupStep, StopHandle};
 pub use tcp_info::{CaState, TcpInfo, Timeouts};
 pub use watch::{EventCounts, Observer};

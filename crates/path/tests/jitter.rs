@@ -7,7 +7,7 @@ use ackord_path::{
     DelayDistribution, DelayShape, Graph, Jitter, JitterConfig, LinkConfig, PacketOrder, Redraw,
     Stream,
 };
-use ackord_units::{Bytes, Rate, Span, Time};
+use ackord_units::{Bytes, Rate, Ratio, Span, Time};
 use common::{at_us, deliver_all, deliver_until, drop_tail, link, one_link, packet};
 
 const INTERVAL: Span = Span::from_millis(50);
@@ -209,4 +209,22 @@ fn the_seed_decides_the_delays() {
     let run = |seed| cross(config(250, 67), seed, &sent).0;
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
+}
+
+#[test]
+fn a_share_of_packets_is_held_back_for_exactly_its_time_and_overtaken_by_what_follows_within_it() {
+    let (share, by) = (Ratio::new(0.1).expect("a share"), Span::from_millis(10));
+    let mut config = config(20, 0);
+    config.when = Redraw::PerPacket;
+    config.distribution.shape = DelayShape::HeldBack { share, by };
+    // 4 ms apart: two packets overtake one that is held back by 10 ms, unless they are too.
+    let (crossings, ..) = cross(config, 7, &every_ms(4, 10_000));
+    let (mean, longer) = (Span::from_millis(20), Span::from_millis(30));
+    let held = crossings.iter().filter(|crossing| crossing.delay() == longer).count();
+    assert!(crossings.iter().all(|crossing| [mean, longer].contains(&crossing.delay())));
+    // Five standard deviations of a binomial with n = 10000, p = 0.1 are 150.
+    assert!((850..=1_150).contains(&held), "{held}");
+    // One stays in front only if the two behind it are held back as well: one in a hundred.
+    let late = late(&crossings) as usize;
+    assert!(late <= held && late >= held * 95 / 100, "{late} of {held}");
 }

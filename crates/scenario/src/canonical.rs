@@ -123,6 +123,35 @@ impl Scenario {
     }
 }
 
+impl Direction {
+    /// Its keys with their values as they stand in a file: for one that takes a link over from
+    /// another. What it has not is not there.
+    pub fn keys(&self) -> Vec<(&'static str, String)> {
+        let perhaps = [
+            ("jitter", &self.jitter),
+            ("rate_changes", &self.rate_changes),
+            ("outage", &self.outage),
+            ("loss", &self.loss),
+            ("corrupt", &self.corrupt),
+            ("duplicate", &self.duplicate),
+        ];
+        let mut keys = vec![
+            ("rate", format!("\"{}\"", self.rate)),
+            ("delay", format!("\"{}\"", self.delay)),
+            ("queue", choice(&self.queue)),
+        ];
+        keys.extend(self.trace.as_ref().map(|trace| ("trace", quoted(trace.file()))));
+        let chosen = perhaps.into_iter().filter_map(|(key, of)| Some((key, of.as_ref()?)));
+        keys.extend(chosen.map(|(key, of)| (key, choice(of))));
+        keys
+    }
+}
+
+/// A choice with its knobs, as it stands in a file.
+pub fn choice_text(of: &Choice) -> String {
+    choice(of)
+}
+
 fn line(text: &mut String, line: &str) {
     text.push_str(line);
     text.push('\n');

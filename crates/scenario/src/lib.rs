@@ -51,6 +51,7 @@ mod route;
 mod schema;
 
 pub use ackord_traffic::registry::Transport;
+pub use canonical::choice_text;
 pub use document::Place;
 pub use error::{Errors, NameOf, Problem, Unreadable, Wrong};
 pub use file::ScenarioFile;

@@ -1,9 +1,10 @@
 //! A propagation delay that is drawn at random, about the link's own.
 //!
-//! Two kinds. *Redrawn*: one draw holds for every packet until the next, at fixed intervals from
+//! Three kinds. *Redrawn*: one draw holds for every packet until the next, at fixed intervals from
 //! the start of the run; this is a path whose route flutters. The draws happen at those instants
 //! whether or not there is traffic, so what is sent does not change what the link does. *Per
-//! packet*: every packet has its own.
+//! packet*: every packet has its own. *Held back*: most packets take the link's delay, and a share of
+//! them a given time longer.
 //!
 //! A packet gets the delay of the instant at which its transmission ends. Nothing then keeps
 //! packets in order: one sent after the delay fell overtakes those sent before. A link may be told
@@ -13,7 +14,7 @@
 //! the two here. Who could notice: anyone fitting a measured path.
 
 use crate::Stream;
-use ackord_units::{Span, Time};
+use ackord_units::{Ratio, Span, Time};
 
 /// How a link's propagation delay is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,12 +42,19 @@ pub struct DelayDistribution {
 }
 
 /// The shape of a distribution of delays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DelayShape {
     /// Normal.
     Normal,
     /// Uniform, from mean - sqrt(3) deviation to mean + sqrt(3) deviation.
     Uniform,
+    /// The mean, or with this probability so much more, whatever the deviation.
+    HeldBack {
+        /// Probability that a packet is held back.
+        share: Ratio,
+        /// For how long.
+        by: Span,
+    },
 }
 
 /// When a delay is drawn.
@@ -132,6 +140,8 @@ impl State {
         let standard = match shape {
             DelayShape::Normal => self.stream.standard_normal(),
             DelayShape::Uniform => self.stream.standard_uniform(),
+            DelayShape::HeldBack { share, by } if self.stream.chance(share) => return mean + by,
+            DelayShape::HeldBack { .. } => return mean,
         };
         let seconds = mean.as_secs_f64() + standard * deviation.as_secs_f64();
         if seconds < floor.as_secs_f64() {

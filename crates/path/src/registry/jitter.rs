@@ -61,10 +61,41 @@ pub static JITTER: &[Mechanism] = &[
         source: "tc-netem(8), delay with jitter",
         knobs: &[DISTRIBUTION, DEVIATION, FLOOR, ORDER],
     },
+    Mechanism {
+        name: "held-back",
+        family: "jitter",
+        summary: "Some packets are held back, and those behind overtake them",
+        source: "tc-netem(8), reorder, which instead sends a share at once and delays the others",
+        knobs: &[
+            Knob {
+                name: "share",
+                kind: KnobKind::Ratio,
+                default: "1 %",
+                doc: "Probability that a packet is held back",
+                source: "set by the scenario",
+            },
+            Knob {
+                name: "by",
+                kind: KnobKind::Span { min: Span::ZERO, max: Span::from_secs(10) },
+                default: "10 ms",
+                doc: "For how long: what is sent within this time overtakes it",
+                source: "set by the scenario",
+            },
+        ],
+    },
 ];
 
 /// The delays somebody chose about a mean of `delay`, drawn from the link's own stream.
 pub fn build_jitter(choice: &Choice, delay: Span, stream: Stream) -> Result<Jitter, BuildError> {
+    if choice.mechanism.name == "held-back" {
+        let share = needed(choice, "share", KnobValue::as_ratio)?;
+        let shape = DelayShape::HeldBack { share, by: needed(choice, "by", KnobValue::as_span)? };
+        let (deviation, floor) = (Span::ZERO, Span::ZERO);
+        let distribution = DelayDistribution { shape, mean: delay, deviation, floor };
+        let config =
+            JitterConfig { distribution, when: Redraw::PerPacket, order: PacketOrder::Free };
+        return Ok(Jitter::new(config, stream));
+    }
     let when = match choice.mechanism.name {
         "redraw" => Redraw::Every(needed(choice, "every", KnobValue::as_span)?),
         "per-packet" => Redraw::PerPacket,
