@@ -9,6 +9,7 @@
 //! | `spread.rs` | mean, quantiles and extremes of many time spans in bounded memory |
 //! | `stats.rs` | means, Student's t intervals, quantiles, fairness |
 //! | `comparison.rs` | [`Comparison`]: the same scenario with one choice varied, over several runs |
+//! | `fidelity/` | [`FidelityMetric`]: a simulated quantity beside the real one, and the verdict |
 //! | `claim.rs` | [`Claim`]: a paper's number beside ours, and the verdict |
 //!
 //! Only data from the end a flow's label calls the sender is measured; what the other end sends
@@ -18,6 +19,7 @@
 
 mod claim;
 mod comparison;
+mod fidelity;
 mod labels;
 mod series;
 mod spread;
@@ -28,6 +30,10 @@ pub use claim::{Claim, Verdict};
 pub use comparison::{
     Comparison, DatagramEstimates, EarlyEstimates, FlowEstimates, LinkEstimates, OutageEstimates,
     ProxyEstimates, TransferEstimates, VariantSummary,
+};
+pub use fidelity::{
+    Distribution, FidelityMetric, FidelityReport, FidelityScenario, FidelityVerdict,
+    KernelLateness, Paired, QuantilePair, ScenarioVerdict, UnsettableKnob,
 };
 pub use labels::{FlowKind, FlowLabel, LinkLabel, Outages, ProxyLabel, RunLabels};
 pub use series::{FlowSeries, LinkSeries, Point, Series, SeriesOptions, SeriesSet, Trace};

@@ -101,6 +101,25 @@ pub fn min_max_percent(shares: &[f64]) -> Option<f64> {
     (most > 0.0).then(|| least / most * 100.0)
 }
 
+/// Greatest distance of the empirical distribution functions of two sets of samples, 0 to 1
+/// (Kolmogorov and Smirnov). Nothing if a set is empty.
+pub fn ks_distance(a: &[f64], b: &[f64]) -> Option<f64> {
+    if a.is_empty() || b.is_empty() {
+        return None;
+    }
+    let sorted = |values: &[f64]| {
+        let mut values = values.to_vec();
+        values.sort_by(f64::total_cmp);
+        values
+    };
+    let (a, b) = (sorted(a), sorted(b));
+    let share = |values: &[f64], at: f64| {
+        values.partition_point(|value| *value <= at) as f64 / values.len() as f64
+    };
+    let apart = |at: &f64| (share(&a, *at) - share(&b, *at)).abs();
+    Some(a.iter().chain(&b).map(apart).fold(0.0, f64::max))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,6 +163,15 @@ mod tests {
         assert_eq!(jain_index(&[9.0, 0.0, 0.0]), Some(1.0 / 3.0));
         assert_eq!(jain_index(&[0.0, 0.0]), None);
         assert_eq!(min_max_percent(&[457.16, 54.84]).map(|p| p.round()), Some(12.0));
+    }
+
+    #[test]
+    fn distributions_are_as_far_apart_as_their_functions() {
+        assert_eq!(ks_distance(&[1.0, 2.0, 3.0], &[3.0, 2.0, 1.0]), Some(0.0));
+        assert_eq!(ks_distance(&[1.0, 2.0], &[3.0, 4.0]), Some(1.0));
+        // Ties: at 2 one has all, the other half.
+        assert_eq!(ks_distance(&[2.0, 2.0], &[2.0, 5.0]), Some(0.5));
+        assert_eq!(ks_distance(&[], &[1.0]), None);
     }
 
     proptest! {

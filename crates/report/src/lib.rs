@@ -6,6 +6,7 @@
 //! | `document.rs` | [`document::Document`], a report as data |
 //! | `tables.rs` | the tables of runs, comparisons and papers |
 //! | `recovery_tables.rs` | those of middle boxes, outages and early acknowledgments |
+//! | `fidelity.rs` | the report that sets the simulator beside the kernel |
 //! | `plots.rs` | the plots of runs |
 //! | `plot/` | drawing any [`plot::Plot`] as SVG and PNG |
 //! | `terminal.rs`, `html.rs`, `markdown.rs` | a document on a terminal, as one HTML file, as Markdown |
@@ -18,6 +19,7 @@
 pub mod data;
 pub mod document;
 mod escape;
+mod fidelity;
 mod files;
 mod html;
 mod markdown;
@@ -28,6 +30,7 @@ mod reports;
 pub mod tables;
 mod terminal;
 
+pub use fidelity::{FidelitySeries, fidelity_document, without_plots};
 pub use files::{OutputFile, WriteError, write_all, write_one};
 pub use html::to_html;
 pub use markdown::to_markdown;

@@ -16,6 +16,7 @@
 //! | `trace.rs` | delivery traces: made of rates or a capture, and told |
 //! | `transfer.rs` | [`simulate_transfer`]: what a real transfer is compared with |
 //! | `guide/` | [`guide`]: what each mechanism does, with runs that show it |
+//! | `validate/` | [`validate`]: the simulator beside the stock kernel, scenario by scenario |
 //! | `paper/` | [`paper`]: papers reproduced, claim by claim |
 //!
 //! No clock is read and nothing is printed: whoever wants to show progress is called back. The
@@ -33,6 +34,7 @@ pub mod paper;
 mod reports;
 mod trace;
 mod transfer;
+pub mod validate;
 
 pub use capture::{CaptureError, CaptureFiles, CapturePoint, capture_points, with_captures};
 pub use compare::{CompareOptions, ComparisonOutcome, Variant, Variants, VaryError, compare};

@@ -1,0 +1,90 @@
+//! What is compared of a run, from its summary: the same definitions for both sides.
+
+use ackord_measure::{FlowSummary, RunSummary};
+
+/// How far goodput may be off, percent.
+pub(super) const GOODPUT_GOAL: f64 = 5.0;
+/// How far counts of acknowledgments may be off, percent.
+pub(super) const ACKS_GOAL: f64 = 10.0;
+
+/// One quantity of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Quantity {
+    pub(super) metric: String,
+    pub(super) unit: &'static str,
+    pub(super) goal_percent: Option<f64>,
+    pub(super) value: f64,
+}
+
+/// What is compared of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Measured {
+    /// In the same order for every run of a scenario.
+    pub(super) quantities: Vec<Quantity>,
+    /// Times of transfers and exchanges, milliseconds.
+    pub(super) times_ms: Vec<f64>,
+}
+
+impl Measured {
+    /// Of a run's summary. What is not known of a run (the median of no transfer) is not a number.
+    pub(super) fn of(run: &RunSummary) -> Measured {
+        let sum = |pick: fn(&FlowSummary) -> f64| run.flows.iter().map(pick).sum::<f64>();
+        let plain = |metric: &str, unit, value| Quantity {
+            metric: metric.to_owned(),
+            unit,
+            goal_percent: None,
+            value,
+        };
+        let mut quantities = vec![
+            Quantity {
+                goal_percent: Some(GOODPUT_GOAL),
+                ..plain("goodput", "Mbit/s", sum(goodput_mbit_s))
+            },
+            Quantity {
+                goal_percent: Some(ACKS_GOAL),
+                ..plain("pure ACKs", "segments", sum(|flow| flow.acks_sent as f64))
+            },
+            plain("segments sent", "segments", sum(|flow| flow.segments_sent as f64)),
+            plain("retransmitted", "segments", sum(|flow| flow.retransmitted_segments as f64)),
+            plain("timeouts", "times", sum(|flow| flow.timeouts as f64)),
+            plain("lost on the path", "packets", sum(|flow| flow.packets_dropped as f64)),
+        ];
+        // The first link is the bottleneck of every scenario of the set, forward the data's way.
+        if let Some(delay) = run.queues.first().and_then(|queue| queue.mean_delay_ms) {
+            quantities.push(plain("queueing delay", "ms", delay));
+        }
+        if run.flows.len() > 1 {
+            for flow in &run.flows {
+                let metric = format!("goodput of {}", flow.name);
+                quantities.push(plain(&metric, "Mbit/s", goodput_mbit_s(flow)));
+            }
+            let jain = run.fairness.jain_index.unwrap_or(f64::NAN);
+            quantities.push(plain("Jain's index", "", jain));
+        }
+        let times_ms = times_ms(run);
+        if run.flows.iter().any(|flow| flow.transfers.is_some()) {
+            let at = |q| ackord_measure::stats::quantile(&times_ms, q).unwrap_or(f64::NAN);
+            quantities.push(plain("completed", "transfers", times_ms.len() as f64));
+            quantities.push(plain("completion median", "ms", at(0.5)));
+            quantities.push(plain("completion p90", "ms", at(0.9)));
+        }
+        Measured { quantities, times_ms }
+    }
+}
+
+fn times_ms(run: &RunSummary) -> Vec<f64> {
+    let transfers = run.flows.iter().filter_map(|flow| flow.transfers.as_ref());
+    transfers.flat_map(|transfers| &transfers.each).map(|each| each.took_s * 1e3).collect()
+}
+
+/// Of a flow with transfers, what they carried over the time they took: pauses are the
+/// application's. Of any other, what its summary says.
+fn goodput_mbit_s(flow: &FlowSummary) -> f64 {
+    match &flow.transfers {
+        Some(transfers) => {
+            let took: f64 = transfers.each.iter().map(|each| each.took_s).sum();
+            if took > 0.0 { transfers.bytes as f64 * 8.0 / took / 1e6 } else { 0.0 }
+        }
+        None => flow.goodput_bit_s / 1e6,
+    }
+}

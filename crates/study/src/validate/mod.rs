@@ -1,0 +1,228 @@
+//! The fidelity report: our `linux` profile in the simulator beside the stock kernel live, over the
+//! same scenarios with the same seeds.
+//!
+//! ```text
+//! CASES x seeds ─► execute ───────────► RunSummary ─┐
+//!               └► KernelSide::run ──► RunSummary ──┴► Measured ─► FidelityReport ─► document
+//! ```
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `set.rs` | [`CASES`]: the scenarios |
+//! | `runs.rs` | the runs of both sides, in parallel; those that were too late are done again |
+//! | `measured.rs` | what is compared of a run |
+//! | `explained.rs` | what is known of the gaps |
+//!
+//! Simulations come first: they would make live runs late. Live runs go side by side only as far as
+//! `jobs` says. Runs that are out of their budget of lateness are repeated; seeds for which that
+//! does not help are left out on both sides and told, unless too few would remain.
+//!
+//! Not modelled: differences between kernels. The report names the release that it was made on.
+
+mod explained;
+mod measured;
+mod runs;
+mod set;
+#[cfg(test)]
+mod tests;
+
+pub use runs::{FirstRuns, LiveEnded, ValidateProgress};
+pub use set::{CASES, ValidateCase, ValidateLength};
+
+use crate::execute::{ExecuteError, VERSION};
+use ackord_measure::{
+    Distribution, FidelityMetric, FidelityReport, FidelityScenario, KernelLateness, Paired,
+    RunSummary, ScenarioVerdict, SeriesSet, UnsettableKnob,
+};
+use ackord_scenario::{Errors, Scenario};
+use measured::{ACKS_GOAL, GOODPUT_GOAL, Measured};
+use runs::{KernelDone, Pair};
+use std::error::Error;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::ops::ControlFlow;
+
+/// Fewer trusted seeds than this, and those out of budget count too, with the scenario marked.
+const LEAST_TRUSTED: usize = 2;
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct ValidateOptions {
+    /// Which scenarios.
+    pub cases: Vec<&'static ValidateCase>,
+    /// How long their runs are.
+    pub length: ValidateLength,
+    /// Seed of the first run of each; the next run has the next seed.
+    pub first_seed: u64,
+    /// Runs of each, of each side.
+    pub seeds: NonZeroU32,
+    /// Runs under way at the same time.
+    pub jobs: NonZeroUsize,
+    /// How often a live run that was too late is done again.
+    pub repeats: u32,
+}
+
+/// The real side: a scenario between endpoints of the stock kernel.
+pub trait KernelSide: Sync {
+    /// One live run, to its end or until `stop` says so; called from several threads.
+    ///
+    /// # Errors
+    /// Whatever makes a run impossible.
+    fn run(&self, scenario: &Scenario, seed: u64) -> Result<KernelRun, KernelError>;
+
+    /// The kernel's release.
+    fn release(&self) -> String;
+}
+
+/// Why a live run is impossible.
+pub type KernelError = Box<dyn Error + Send + Sync>;
+
+/// What a live run came to.
+#[derive(Clone, Debug)]
+pub struct KernelRun {
+    /// Folded from the same events as a simulated run's.
+    pub summary: RunSummary,
+    /// Values against time, if they were kept.
+    pub series: Option<SeriesSet>,
+    /// How late the driver was.
+    pub lateness: KernelLateness,
+    /// What the kernel could not be told.
+    pub settings: Vec<UnsettableKnob>,
+    /// Whether somebody stopped it before its end.
+    pub stopped: bool,
+}
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum ValidateError {
+    /// A scenario of the set is not sound: a defect of this project.
+    #[error(transparent)]
+    Scenario(#[from] Errors),
+    /// A simulated run went wrong.
+    #[error(transparent)]
+    Simulated(#[from] ExecuteError),
+    /// A live run could not be done.
+    #[error("scenario {scenario}, seed {seed}")]
+    Live {
+        /// Of which scenario.
+        scenario: &'static str,
+        /// With which seed.
+        seed: u64,
+        /// Why not.
+        source: KernelError,
+    },
+}
+
+/// What there is to report.
+#[derive(Clone, Debug)]
+pub struct ValidateOutcome {
+    /// The report.
+    pub report: FidelityReport,
+    /// The first run of each scenario against time, both sides, in the report's order.
+    pub series: Vec<FirstRuns>,
+    /// Runs of both sides that were finished.
+    pub finished_runs: usize,
+    /// How many there should have been.
+    pub planned_runs: usize,
+}
+
+/// Makes every run and compares. `progress` is called from several threads; when it answers
+/// [`ControlFlow::Break`] no further run is begun, and scenarios without all of their runs are
+/// left out.
+///
+/// # Errors
+/// [`ValidateError`]: those of the first run that was not possible.
+pub fn validate(
+    options: &ValidateOptions,
+    kernel: &dyn KernelSide,
+    progress: &(dyn Fn(ValidateProgress<'_>) -> ControlFlow<()> + Sync),
+) -> Result<ValidateOutcome, ValidateError> {
+    let runs = runs::all(options, kernel, progress)?;
+    let mut report = FidelityReport {
+        version: VERSION.to_owned(),
+        kernel: kernel.release(),
+        first_seed: options.first_seed,
+        seeds: options.seeds.get(),
+        jobs: u32::try_from(options.jobs.get()).unwrap_or(u32::MAX),
+        goodput_goal_percent: GOODPUT_GOAL,
+        acks_goal_percent: ACKS_GOAL,
+        scenarios_within: 0,
+        scenarios_total: 0,
+        scenarios: Vec::new(),
+    };
+    let mut series = Vec::new();
+    for (case, scenario, pairs) in runs.cases {
+        report.scenarios.push(compared(case, &scenario, &pairs));
+        series.extend(pairs.into_iter().next().map(|pair| pair.first_runs(case.name)));
+    }
+    report.count();
+    Ok(ValidateOutcome { report, series, finished_runs: runs.finished, planned_runs: runs.planned })
+}
+
+fn compared(case: &ValidateCase, scenario: &Scenario, pairs: &[Pair]) -> FidelityScenario {
+    let trusted = pairs.iter().filter(|pair| pair.kernel.run.lateness.within_budget).count();
+    let counts = |pair: &&Pair| {
+        trusted < LEAST_TRUSTED.min(pairs.len()) || pair.kernel.run.lateness.within_budget
+    };
+    let (counted, excluded): (Vec<&Pair>, Vec<&Pair>) = pairs.iter().partition(counts);
+    let sides: Vec<(Measured, Measured)> = counted
+        .iter()
+        .map(|pair| (Measured::of(&pair.sim), Measured::of(&pair.kernel.run.summary)))
+        .collect();
+    let mut settings: Vec<UnsettableKnob> =
+        counted.iter().flat_map(|pair| pair.kernel.run.settings.clone()).collect();
+    settings.sort();
+    settings.dedup();
+    let repeats = |done: &KernelDone| done.attempts - 1;
+    let mut compared = FidelityScenario {
+        name: case.name.to_owned(),
+        purpose: scenario.purpose.clone(),
+        source: scenario.source.clone(),
+        scenario_hash: scenario.hash(),
+        duration_s: scenario.duration.as_secs_f64(),
+        verdict: ScenarioVerdict::Untrusted,
+        seeds: counted.iter().map(|pair| pair.seed).collect(),
+        metrics: metrics(&sides),
+        distributions: distributions(&sides),
+        lateness: counted.iter().map(|pair| pair.kernel.run.lateness).collect(),
+        repeated_runs: pairs.iter().map(|pair| repeats(&pair.kernel)).sum(),
+        excluded_seeds: excluded.iter().map(|pair| pair.seed).collect(),
+        settings,
+        explanations: Vec::new(),
+    };
+    compared.judge();
+    compared.explanations = explained::explanations(&compared);
+    compared
+}
+
+/// Each quantity of all runs; what is not known in a run is left out of that side.
+fn metrics(sides: &[(Measured, Measured)]) -> Vec<FidelityMetric> {
+    let Some((first, _)) = sides.first() else { return Vec::new() };
+    let of = |index: usize| {
+        let quantity = &first.quantities[index];
+        let values = |pick: fn(&(Measured, Measured)) -> &Measured| {
+            let values = sides.iter().filter_map(move |side| {
+                pick(side).quantities.iter().find(|other| other.metric == quantity.metric)
+            });
+            values.map(|quantity| quantity.value).filter(|value| value.is_finite()).collect()
+        };
+        FidelityMetric::of(Paired {
+            metric: quantity.metric.clone(),
+            unit: quantity.unit.to_owned(),
+            sim: values(|(sim, _)| sim),
+            kernel: values(|(_, kernel)| kernel),
+            goal_percent: quantity.goal_percent,
+        })
+    };
+    (0..first.quantities.len()).map(of).collect()
+}
+
+fn distributions(sides: &[(Measured, Measured)]) -> Vec<Distribution> {
+    let all = |pick: fn(&(Measured, Measured)) -> &Measured| -> Vec<f64> {
+        sides.iter().flat_map(|side| pick(side).times_ms.iter().copied()).collect()
+    };
+    let (sim, kernel) = (all(|(sim, _)| sim), all(|(_, kernel)| kernel));
+    if sim.is_empty() && kernel.is_empty() {
+        return Vec::new();
+    }
+    vec![Distribution::of("completion time", "ms", sim, kernel)]
+}

@@ -1,0 +1,134 @@
+//! The report with the simulator in the kernel's place: what it says is then known.
+
+use super::*;
+use crate::execute::{RunOptions, execute, without_progress};
+use ackord_measure::FidelityVerdict;
+use std::sync::Mutex;
+
+/// The simulator, with these changes to what it says.
+struct Pretended<F: Fn(&mut KernelRun, u32) + Sync> {
+    change: F,
+    runs: Mutex<Vec<u64>>,
+}
+
+impl<F: Fn(&mut KernelRun, u32) + Sync> KernelSide for Pretended<F> {
+    fn run(&self, scenario: &Scenario, seed: u64) -> Result<KernelRun, KernelError> {
+        let options = RunOptions::summary_only(seed);
+        let outcome = execute(scenario, options, &mut without_progress)?;
+        let lateness =
+            KernelLateness { seed, within_budget: true, p99_us: 50.0, ..Default::default() };
+        let mut run = KernelRun {
+            summary: outcome.summary,
+            series: None,
+            lateness,
+            settings: Vec::new(),
+            stopped: false,
+        };
+        let mut runs = self.runs.lock().expect("nobody panics with it");
+        runs.push(seed);
+        let before = runs.iter().filter(|one| **one == seed).count() as u32;
+        drop(runs);
+        (self.change)(&mut run, before);
+        Ok(run)
+    }
+
+    fn release(&self) -> String {
+        "pretended".to_owned()
+    }
+}
+
+fn options(names: &[&str], seeds: u32) -> ValidateOptions {
+    ValidateOptions {
+        cases: CASES.iter().filter(|case| names.contains(&case.name)).collect(),
+        length: ValidateLength::Quick,
+        first_seed: 1,
+        seeds: NonZeroU32::new(seeds).expect("some"),
+        jobs: NonZeroUsize::new(2).expect("two"),
+        repeats: 2,
+    }
+}
+
+fn report(
+    options: &ValidateOptions,
+    change: impl Fn(&mut KernelRun, u32) + Sync,
+) -> FidelityReport {
+    let kernel = Pretended { change, runs: Mutex::new(Vec::new()) };
+    let go_on = |_: ValidateProgress<'_>| ControlFlow::Continue(());
+    validate(options, &kernel, &go_on).expect("sound runs").report
+}
+
+#[test]
+fn the_simulator_beside_itself_is_without_error_and_within() {
+    let report = report(&options(&["write-write-read", "loss-3"], 2), |_, _| ());
+    assert_eq!((report.scenarios_within, report.scenarios_total), (2, 2));
+    for scenario in &report.scenarios {
+        for metric in &scenario.metrics {
+            assert_eq!(metric.error_percent, Some(0.0), "{}: {}", scenario.name, metric.metric);
+            assert_eq!(metric.ci95, Some([0.0, 0.0]));
+        }
+        assert!(scenario.explanations.is_empty());
+    }
+    let waits = report.scenarios.iter().find(|one| one.name == "write-write-read");
+    let times = &waits.expect("asked for").distributions[0];
+    assert!(times.ks_distance == Some(0.0) && times.sim_samples > 20);
+}
+
+#[test]
+fn a_kernel_with_fewer_acknowledgments_is_outside_by_just_that() {
+    let report = report(&options(&["clean"], 2), |run, _| {
+        let flow = &mut run.summary.flows[0];
+        flow.acks_sent = flow.acks_sent * 4 / 5;
+        flow.goodput_bit_s /= 1.02;
+    });
+    let clean = &report.scenarios[0];
+    let acks = clean.metric("pure ACKs").expect("always told");
+    assert!(acks.error_percent.is_some_and(|error| (error - 25.0).abs() < 0.1));
+    assert_eq!(acks.verdict, Some(FidelityVerdict::Outside));
+    let goodput = clean.metric("goodput").expect("always told");
+    assert!(goodput.error_percent.is_some_and(|error| (error - 2.0).abs() < 1e-6));
+    assert_eq!(goodput.verdict, Some(FidelityVerdict::Within));
+    assert_eq!((clean.verdict, report.scenarios_within), (ScenarioVerdict::Outside, 0));
+}
+
+#[test]
+fn a_late_run_is_done_again_and_a_seed_that_is_always_late_does_not_count() {
+    let late_once = report(&options(&["paced-messages"], 3), |run, attempt| {
+        run.lateness.within_budget = attempt > 1 || run.lateness.seed != 2;
+    });
+    let scenario = &late_once.scenarios[0];
+    assert_eq!((scenario.repeated_runs, &scenario.seeds[..]), (1, &[1, 2, 3][..]));
+    assert_eq!(scenario.verdict, ScenarioVerdict::Within);
+
+    let late_always = report(&options(&["paced-messages"], 3), |run, _| {
+        run.lateness.within_budget = run.lateness.seed != 2;
+    });
+    let scenario = &late_always.scenarios[0];
+    assert_eq!((scenario.repeated_runs, &scenario.seeds[..]), (2, &[1, 3][..]));
+    assert_eq!(scenario.excluded_seeds, [2]);
+    assert!(scenario.metrics.iter().all(|metric| metric.sim_runs.len() == 2));
+    assert_eq!(scenario.verdict, ScenarioVerdict::Within);
+
+    let all_late = report(&options(&["paced-messages"], 3), |run, _| {
+        run.lateness.within_budget = false;
+    });
+    let scenario = &all_late.scenarios[0];
+    assert_eq!((scenario.verdict, scenario.seeds.len()), (ScenarioVerdict::Untrusted, 3));
+    assert_eq!(all_late.scenarios_within, 0);
+}
+
+#[test]
+fn a_report_that_is_stopped_tells_only_scenarios_with_all_their_runs() {
+    let kernel = Pretended { change: |_: &mut KernelRun, _| (), runs: Mutex::new(Vec::new()) };
+    let mut options = options(&["write-write-read", "ping-pong"], 2);
+    options.jobs = NonZeroUsize::MIN;
+    let ended = Mutex::new(0);
+    let outcome = validate(&options, &kernel, &|progress| {
+        let mut ended = ended.lock().expect("nobody panics with it");
+        *ended += u32::from(progress.ended.is_some());
+        if *ended >= 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let outcome = outcome.expect("sound runs");
+    let names: Vec<_> = outcome.report.scenarios.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["write-write-read"]);
+    assert_eq!((outcome.finished_runs, outcome.planned_runs), (7, 8));
+}
