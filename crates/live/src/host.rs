@@ -35,6 +35,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::SocketAddr;
 
+pub(crate) use echo::{reply as echo_reply, reply_of as echo_message};
 pub(crate) use uplink::{Uplink, version_of};
 
 /// What an application sees of a connection.
@@ -43,6 +44,12 @@ pub(crate) trait Stream {
     fn read(&mut self, limit: usize, out: &mut Vec<u8>) -> usize;
     /// Whether the peer has closed and everything it sent has been read.
     fn at_end(&self) -> bool;
+    /// Hands up to `limit` octets that have arrived to `take`, without moving them, in pieces of
+    /// what lies side by side; `take` says how many it took, and taking fewer than it was given
+    /// ends it.
+    fn drain(&mut self, limit: usize, take: &mut dyn FnMut(&[u8]) -> usize);
+    /// How many octets [`Stream::write`] would take now.
+    fn room(&self) -> usize;
     /// Takes octets to be sent, as many as there is room for; says how many.
     fn write(&mut self, bytes: &[u8]) -> usize;
     /// Octets written so far.
@@ -60,7 +67,9 @@ pub(crate) trait Service: std::fmt::Debug {
     /// Does what can be done; called whenever something has happened on the connection.
     fn advance(&mut self, now: Time, stream: &mut dyn Stream);
     /// The bodies moved so far.
-    fn transfers(&self) -> &[Transfer];
+    fn transfers(&self) -> &[Transfer] {
+        &[]
+    }
     /// When it wants to be called although nothing may have happened.
     fn deadline(&self) -> Option<Time> {
         None
@@ -206,21 +215,80 @@ impl Host {
         sink: &mut S,
     ) {
         let outgoing = arrival.endpoints.reversed();
-        let least_iss = self.make_way(now, outgoing, arrival.segment);
+        let port = arrival.endpoints.dst.port();
+        let listens = self.listener.as_ref().is_some_and(|listener| listener.port == port);
+        let least_iss = listens.then(|| self.make_way(now, outgoing, arrival.segment)).flatten();
         let known = self.by_endpoints.get(&outgoing).copied();
         let key = known.or_else(|| self.accept(now, &arrival, least_iss));
         let Some(key) = key else {
-            // RFC 9293 §3.10.7.1: a reset is never answered with one.
-            if !arrival.segment.flags.contains(Flags::RST) {
-                let flow = self.flow_of(arrival.endpoints);
-                let id = EndpointId { flow, side: self.recipe.side };
-                let (segment, ecn) = (reset_for(arrival.segment), Ecn::NotEct);
-                uplink.send_tcp(id, outgoing, &Outbound { segment, ecn }, |_| Some(()));
-            }
-            return;
+            return self.refuse(arrival.endpoints, arrival.segment, uplink);
         };
         self.connections[key].handle_segment(now, &arrival, sink);
         self.work(now, key, uplink, sink);
+    }
+
+    /// Whether a segment wants to open a connection, and may: there is none between these ends, or
+    /// one in TIME-WAIT that gives way.
+    pub(crate) fn may_open(&self, arriving: Endpoints, segment: &Segment) -> bool {
+        let key = self.by_endpoints.get(&arriving.reversed());
+        opens(segment)
+            && key.is_none_or(|key| {
+                self.connections[*key].connection.may_be_succeeded_by(segment).is_some()
+            })
+    }
+
+    /// Whether no further connection is taken.
+    pub(crate) fn is_full(&self) -> bool {
+        self.under_way() >= MOST_CONNECTIONS
+    }
+
+    /// How many connections there are, without those in TIME-WAIT.
+    pub(crate) fn under_way(&self) -> usize {
+        self.connections.len() - self.waiting.len()
+    }
+
+    /// Accepts the connection that a segment opens, listener or not, with an application that is
+    /// there already; one that may not be opened is refused with a reset.
+    pub(crate) fn admit<S: Sink>(
+        &mut self,
+        now: Time,
+        arrival: Arrival<'_>,
+        service: Box<dyn Service>,
+        (uplink, sink): (&mut Uplink, &mut S),
+    ) {
+        if self.is_full() || !self.may_open(arrival.endpoints, arrival.segment) {
+            return self.refuse(arrival.endpoints, arrival.segment, uplink);
+        }
+        let outgoing = arrival.endpoints.reversed();
+        let least_iss = self.make_way(now, outgoing, arrival.segment);
+        let key = self.begin(now, outgoing, service, least_iss);
+        self.connections[key].handle_segment(now, &arrival, sink);
+        self.work(now, key, uplink, sink);
+    }
+
+    /// The application of a connection, named as its peer sends, has something to do.
+    pub(crate) fn wake<S: Sink>(
+        &mut self,
+        now: Time,
+        arriving: Endpoints,
+        uplink: &mut Uplink,
+        sink: &mut S,
+    ) {
+        if let Some(&key) = self.by_endpoints.get(&arriving.reversed()) {
+            self.work(now, key, uplink, sink);
+        }
+    }
+
+    /// Answers a segment for which there is no connection.
+    pub(crate) fn refuse(&self, arriving: Endpoints, segment: &Segment, uplink: &mut Uplink) {
+        // RFC 9293 §3.10.7.1: a reset is never answered with one.
+        if !segment.flags.contains(Flags::RST) {
+            let flow = self.flow_of(arriving);
+            let id = EndpointId { flow, side: self.recipe.side };
+            let (segment, ecn) = (reset_for(segment), Ecn::NotEct);
+            let reset = Outbound { segment, ecn };
+            uplink.send_tcp(id, arriving.reversed(), &reset, |_| Some(()));
+        }
     }
 
     /// A packet that is not TCP has arrived: an echo request is answered, the rest ignored.
@@ -255,7 +323,7 @@ impl Host {
 
     /// Whether no connection is under way; one in TIME-WAIT is not.
     pub(crate) fn is_quiet(&self) -> bool {
-        self.connections.len() == self.waiting.len()
+        self.under_way() == 0
     }
 
     /// The connections closed since this was last asked.
@@ -272,7 +340,6 @@ impl Host {
     /// on the numbers of the new one may begin.
     fn make_way(&mut self, now: Time, outgoing: Endpoints, segment: &Segment) -> Option<Seq> {
         let key = self.by_endpoints.get(&outgoing).copied()?;
-        self.listener.as_ref().filter(|listener| listener.port == outgoing.src.port())?;
         let least_iss = self.connections[key].connection.may_be_succeeded_by(segment)?;
         self.bury(now, key);
         Some(least_iss)
@@ -285,12 +352,10 @@ impl Host {
         arrival: &Arrival<'_>,
         least_iss: Option<Seq>,
     ) -> Option<usize> {
-        let flags = arrival.segment.flags;
-        let opens = flags.contains(Flags::SYN) && !flags.intersects(Flags::ACK | Flags::RST);
+        let full = self.is_full();
         let listener = self.listener.as_mut()?;
         let wanted = arrival.endpoints.dst.port() == listener.port;
-        let busy = self.connections.len() - self.waiting.len();
-        if !opens || !wanted || busy >= MOST_CONNECTIONS {
+        if !opens(arrival.segment) || !wanted || full {
             return None;
         }
         let service = (listener.accept)();
@@ -344,6 +409,11 @@ impl Host {
         self.waiting.remove(&key);
         self.closed.push(entry.report(Some(now)));
     }
+}
+
+/// Whether a segment asks for a new connection.
+fn opens(segment: &Segment) -> bool {
+    segment.flags.contains(Flags::SYN) && !segment.flags.intersects(Flags::ACK | Flags::RST)
 }
 
 /// A segment that has arrived, with its payload.

@@ -17,6 +17,7 @@
 //! | `session.rs` | what they have in common: options, namespace, report |
 //! | `driver.rs` | the real-time loop |
 //! | `host.rs`, `host/` | our host: connections, echo |
+//! | `relay.rs`, `relay/` | a gateway to the caller's network over plain sockets |
 //! | `http.rs`, `http/` | HTTP/1.1 as far as moving files needs it |
 //! | `apps.rs`, `apps/` | the scenario's workloads on the kernel's sockets |
 //! | `tcp_info.rs` | what the kernel tells of a connection: [`TcpInfo`] |
@@ -45,6 +46,8 @@ mod interop;
 mod lateness;
 mod meter;
 mod packets;
+#[cfg_attr(not(test), allow(dead_code, reason = "the emulator's doors come to it"))]
+mod relay;
 mod serve;
 mod session;
 mod shell;
@@ -63,6 +66,7 @@ pub use meter::{
     Carried, DirectionSample, METER_INTERVAL, METER_KEPT, MeterFeed, MeterFill, MeterState,
     MeterView, MeteredLink,
 };
+pub use relay::RelayReport;
 pub use serve::{ServeOptions, serve};
 pub use session::{
     Addresses, CommandOutcome, KERNEL, KernelCongestion, LiveOptions, LiveReport, Notice, OURS,

@@ -306,6 +306,11 @@ impl Flow {
 }
 
 impl TcpChoices {
+    /// The endpoint that a profile stands for; nothing if none has this name.
+    pub fn of_profile(name: &str) -> Option<TcpChoices> {
+        ackord_tcp::registry::profile(name).map(crate::check::of_profile)
+    }
+
     /// The six choices under the names they have in a file; `endpoint` is written as single keys.
     pub fn by_name(&self) -> [(&'static str, &Choice); 6] {
         [

@@ -39,7 +39,8 @@ mod words;
 pub use config::{Config, Mechanisms, Offer, Offers};
 pub use connection::{
     AgreedOptions, AnswerLimit, CloseReason, Connection, GiveUp, Keepalive, KeepaliveUse,
-    MissingTimestamps, Repair, RepeatedSyn, Snapshot, Stats, TimeWaitResets, reset_for,
+    MissingTimestamps, PayloadPlace, Repair, RepeatedSyn, Snapshot, Stats, TimeWaitResets,
+    reset_for,
 };
 pub use ecn::{EcnUse, MarkSeen, Outbound};
 pub use receiver::BufferTuning;

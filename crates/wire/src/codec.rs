@@ -2,8 +2,8 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `codec/encode.rs` | [`encode`] a segment, [`encode_packet`] a simulated packet |
-//! | `codec/decode.rs` | [`decode_ip`] the IP header, [`decode`] a TCP packet |
+//! | `codec/encode.rs` | [`encode`] a segment, [`encode_udp`], [`encode_packet`] a simulated packet |
+//! | `codec/decode.rs` | [`decode_ip`] the IP header, [`decode`] a TCP packet, [`decode_udp`] |
 //! | `codec/options.rs` | the TCP options, both ways |
 //!
 //! [`set_ecn`] changes a mark in a packet that is under way.
@@ -16,8 +16,8 @@ mod decode;
 mod encode;
 mod options;
 
-pub use decode::{DecodeError, Decoded, IpDecoded, decode, decode_ip};
-pub use encode::{EncodeError, IpFields, Payload, encode, encode_packet};
+pub use decode::{DecodeError, Decoded, IpDecoded, UdpDecoded, decode, decode_ip, decode_udp};
+pub use encode::{EncodeError, IpFields, Payload, encode, encode_packet, encode_udp};
 pub use options::OptionsError;
 
 use crate::Ecn;

@@ -44,19 +44,24 @@ impl SendBuffer {
 
 /// Bytes received and not yet read by the application, in order or not.
 ///
-/// A ring as long as the receive window: the endpoint accepts nothing beyond it, so every byte it
-/// accepts has its place.
+/// A ring that grows up to the length of the receive window: the endpoint accepts nothing beyond it,
+/// so every byte it accepts has its place; a connection whose reader keeps up needs a small part of
+/// a large window.
 #[derive(Debug)]
 pub struct ReceiveBuffer {
     ring: Vec<u8>,
+    window: usize,
     /// Stream offset of the next byte to be read.
     start: u64,
 }
 
+/// Length of a ring that has something in it.
+const SMALLEST_RING: usize = 4096;
+
 impl ReceiveBuffer {
     /// A buffer for a receive window of `window` bytes.
     pub fn new(window: usize) -> ReceiveBuffer {
-        ReceiveBuffer { ring: vec![0; window], start: 0 }
+        ReceiveBuffer { ring: Vec::new(), window, start: 0 }
     }
 
     /// Puts bytes at stream offset `at`; what is already read or beyond the window is left out.
@@ -64,8 +69,12 @@ impl ReceiveBuffer {
         let old = self.start.saturating_sub(at).min(bytes.len() as u64);
         let bytes = &bytes[old as usize..];
         let at = at + old;
-        let room = (self.start + self.ring.len() as u64).saturating_sub(at);
+        let room = (self.start + self.window as u64).saturating_sub(at);
         let bytes = &bytes[..bytes.len().min(room as usize)];
+        if bytes.is_empty() {
+            return;
+        }
+        self.grow((at - self.start) as usize + bytes.len());
         let from = self.place(at);
         let to_end = bytes.len().min(self.ring.len() - from);
         self.ring[from..from + to_end].copy_from_slice(&bytes[..to_end]);
@@ -90,6 +99,35 @@ impl ReceiveBuffer {
         let to_end = len.min(self.ring.len() - from);
         out.extend_from_slice(&self.ring[from..from + to_end]);
         out.extend_from_slice(&self.ring[..len - to_end]);
+    }
+
+    /// As many of the next `len` bytes of the stream as lie side by side, at least one if `len` and
+    /// the window are not zero; they stay to be read.
+    pub fn front(&self, len: usize) -> &[u8] {
+        let from = self.place(self.start);
+        &self.ring[from..from + len.min(self.ring.len() - from)]
+    }
+
+    /// The next `len` bytes of the stream have been read.
+    pub fn skip(&mut self, len: usize) {
+        self.start += len as u64;
+    }
+
+    /// Makes room for `len` bytes from the next one to be read on.
+    fn grow(&mut self, len: usize) {
+        let old = self.ring.len();
+        if len <= old {
+            return;
+        }
+        let new = len.next_power_of_two().max(SMALLEST_RING).min(self.window);
+        let mut kept = Vec::with_capacity(old);
+        self.peek(old, &mut kept);
+        self.ring.clear();
+        self.ring.resize(new, 0);
+        let from = self.place(self.start);
+        let to_end = old.min(new - from);
+        self.ring[from..from + to_end].copy_from_slice(&kept[..to_end]);
+        self.ring[..old - to_end].copy_from_slice(&kept[to_end..]);
     }
 
     fn place(&self, offset: u64) -> usize {
@@ -141,6 +179,34 @@ mod tests {
             buffer.read(500, &mut read);
         }
         assert_eq!(read, stream);
+    }
+
+    #[test]
+    fn a_ring_that_grows_keeps_what_is_in_it_and_stays_small_while_it_is_read() {
+        let stream = stream(1_000_000);
+        let mut buffer = ReceiveBuffer::new(200_000);
+        let mut read = Vec::new();
+        for chunk in stream[..500_000].chunks(1_460) {
+            buffer.put(read.len() as u64, chunk);
+            buffer.read(chunk.len(), &mut read);
+        }
+        assert_eq!(buffer.ring.len(), SMALLEST_RING);
+        // A hole of one octet, and what is behind it in pieces: the ring grows around both.
+        let mut end = read.len() + 1;
+        while end < 690_000 {
+            let to = end + 1_460;
+            buffer.put(end as u64, &stream[end..to]);
+            end = to;
+        }
+        assert_eq!(buffer.ring.len(), 200_000, "no longer than the window");
+        buffer.put(read.len() as u64, &stream[read.len()..read.len() + 1]);
+        while read.len() < end {
+            let front = buffer.front(end - read.len());
+            assert!(!front.is_empty());
+            read.extend_from_slice(front);
+            buffer.skip(read.len() - buffer.start as usize);
+        }
+        assert_eq!(read, stream[..end]);
     }
 
     #[test]

@@ -48,6 +48,33 @@ fn reply_v6((from, to): (Ipv6Addr, Ipv6Addr), message: &[u8], out: &mut Vec<u8>)
         .ok()
 }
 
+/// Appends the packet that brings an echo reply, as a ping socket has received it, to whoever asked
+/// with identifier `id`; nothing if the message is no echo reply.
+pub(crate) fn reply_of(
+    (from, to): (IpAddr, IpAddr),
+    id: u16,
+    message: &[u8],
+    out: &mut Vec<u8>,
+) -> Option<()> {
+    let [kind, _, _, _, _, _, high, low, payload @ ..] = message else { return None };
+    let seq = u16::from_be_bytes([*high, *low]);
+    match (from, to, *kind) {
+        (IpAddr::V4(from), IpAddr::V4(to), 0) => {
+            PacketBuilder::ipv4(from.octets(), to.octets(), TTL)
+                .icmpv4_echo_reply(id, seq)
+                .write(out, payload)
+                .ok()
+        }
+        (IpAddr::V6(from), IpAddr::V6(to), 129) => {
+            PacketBuilder::ipv6(from.octets(), to.octets(), TTL)
+                .icmpv6_echo_reply(id, seq)
+                .write(out, payload)
+                .ok()
+        }
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -53,14 +53,10 @@ impl Entry {
         arrival: &Arrival<'_>,
         sink: &mut S,
     ) {
-        if !arrival.payload.is_empty()
-            && self.connection.takes_payload(now, arrival.segment)
-            && let Some(offset) = self.connection.recv_offset(arrival.segment.seq)
+        if let Some(place) = self.connection.place_of_payload(now, arrival.segment)
+            && let Some(new) = arrival.payload.get(place.skip..)
         {
-            let old = self.connection.bytes_received().saturating_sub(offset);
-            if let Some(new) = arrival.payload.get(old as usize..) {
-                self.buffers.receive.put(offset + old, new);
-            }
+            self.buffers.receive.put(place.at, new);
         }
         self.connection.handle_segment(now, arrival.segment, arrival.ecn, sink);
     }
@@ -126,6 +122,29 @@ impl Stream for Io<'_> {
         self.buffers.receive.read(count.get() as usize, out);
         self.connection.read(count);
         count.get() as usize
+    }
+
+    fn drain(&mut self, limit: usize, take: &mut dyn FnMut(&[u8]) -> usize) {
+        let mut left = self.connection.readable().min(Bytes(limit as u64)).get() as usize;
+        while left > 0 {
+            let front = self.buffers.receive.front(left);
+            let (there, taken) = (front.len(), take(front));
+            self.buffers.receive.skip(taken);
+            self.connection.read(Bytes(taken as u64));
+            if taken < there {
+                return;
+            }
+            left -= taken;
+        }
+    }
+
+    fn room(&self) -> usize {
+        match self.connection.state() {
+            TcpState::Established | TcpState::CloseWait => {
+                self.connection.writable().get() as usize
+            }
+            _ => 0,
+        }
     }
 
     fn at_end(&self) -> bool {

@@ -160,6 +160,28 @@ fn refused_octets_do_not_touch_what_has_arrived() {
     }
 }
 
+/// A segment may begin at the number of the SYN, or before: its new octets are taken in all the same.
+#[test]
+fn a_segment_that_begins_before_the_stream_is_kept_from_the_streams_first_octet_on() {
+    for before in [1, 5] {
+        let mut bench = Bench::new();
+        let syn = Segment { seq: Seq(100), ..syn() };
+        let answers = bench.arrive(PORT, &syn, &[]);
+        let request = b"XXXXXGET /file HTTP/1.1\r\nConnection: close\r\n\r\n";
+        let segment = Segment {
+            seq: Seq(101) - before,
+            ack: answers[0].seq + 1,
+            flags: Flags::ACK,
+            window: 65_535,
+            ..Segment::default()
+        };
+        let mut answers = bench.arrive(PORT, &segment, &request[5 - before as usize..]);
+        answers.extend(bench.pass(Span::from_millis(50)));
+        let longest = answers.iter().map(|answer| answer.payload_len).max();
+        assert!(longest >= Some(1_000), "no file comes: {answers:?}");
+    }
+}
+
 /// RFC 6191: the same ports again while the old connection is in TIME-WAIT.
 #[test]
 fn a_later_syn_takes_the_place_of_a_connection_in_time_wait() {

@@ -36,6 +36,16 @@ impl Stream for Scripted {
         count
     }
 
+    fn drain(&mut self, limit: usize, take: &mut dyn FnMut(&[u8]) -> usize) {
+        let count = limit.min(self.incoming.len());
+        let taken = take(&self.incoming[..count]);
+        self.incoming.drain(..taken);
+    }
+
+    fn room(&self) -> usize {
+        self.room.unwrap_or(usize::MAX)
+    }
+
     fn written(&self) -> u64 {
         self.outgoing.len() as u64
     }

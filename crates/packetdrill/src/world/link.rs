@@ -102,15 +102,11 @@ impl Link {
             self.tally.data_came_at = Some(now);
         }
         self.tally.ack_came_at = Some(now);
-        if !payload.is_empty()
-            && self.connection.takes_payload(now, segment)
-            && let Some(offset) = self.connection.recv_offset(segment.seq)
+        // What has arrived already stays as it was, whatever is said of it now.
+        if let Some(place) = self.connection.place_of_payload(now, segment)
+            && let Some(new) = payload.get(place.skip..)
         {
-            // What has arrived already stays as it was, whatever is said of it now.
-            let old = self.connection.bytes_received().saturating_sub(offset);
-            if let Some(new) = payload.get(old as usize..) {
-                self.receive.put(offset + old, new);
-            }
+            self.receive.put(place.at, new);
         }
         let before = self.connection.state();
         self.connection.handle_segment(now, segment, packet.ip.ecn, &mut NoSink);

@@ -24,7 +24,7 @@ pub(super) fn named(report: &mut Report, field: &Field<'_>) -> Option<TcpChoices
 ///
 /// # Panics
 /// If the profile says something that no registry knows: a defect, which a test would have found.
-fn of(profile: &Profile) -> TcpChoices {
+pub(crate) fn of(profile: &Profile) -> TcpChoices {
     let mut tcp = defaults();
     for setting in profile.settings {
         match setting.of_choice() {

@@ -13,6 +13,15 @@ use ackord_events::{Event, RefusalReason, Sink, TcpState};
 use ackord_units::{Bytes, Time};
 use ackord_wire::{Ecn, Flags, Segment};
 
+/// Where the octets of an arriving segment belong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PayloadPlace {
+    /// Octets at its beginning that are to be left out: they have come before.
+    pub skip: usize,
+    /// Stream offset of the first octet after these.
+    pub at: u64,
+}
+
 impl Connection {
     /// Takes in a segment that arrived at `now`, in a packet with this ECN field. Nonsense from the
     /// peer is answered or dropped as the RFC says, never an error.
@@ -68,8 +77,8 @@ impl Connection {
     }
 
     /// Whether [`Connection::handle_segment`] would take in the payload of this segment now. Whoever
-    /// keeps the octets asks before, and keeps those above [`Connection::bytes_received`] only: a
-    /// refused segment, forged or a probe with garbage in it, must not touch what has arrived.
+    /// keeps the octets asks [`Connection::place_of_payload`] before: a refused segment, forged or a
+    /// probe with garbage in it, must not touch what has arrived.
     pub fn takes_payload(&self, now: Time, segment: &Segment) -> bool {
         let receives = match self.state {
             TcpState::Established | TcpState::FinWait1 | TcpState::FinWait2 => true,
@@ -85,6 +94,22 @@ impl Connection {
             && self.refused_for_timestamp(now, segment).is_none()
             && self.receiver.acceptable(segment.seq, segment.seq_len())
             && (probe || self.ack_out_of_range(segment).is_none())
+    }
+
+    /// Where those octets of this segment belong that [`Connection::handle_segment`] would take in now
+    /// and that are not there yet; nothing if there are none.
+    pub fn place_of_payload(&self, now: Time, segment: &Segment) -> Option<PayloadPlace> {
+        if segment.payload_len == 0 || !self.takes_payload(now, segment) {
+            return None;
+        }
+        let expected = self.receiver.rcv_nxt - u32::from(self.peer_finished());
+        // A segment may begin before the stream does, at the SYN or earlier: there is no offset then.
+        let skip = if segment.seq.before(expected) { expected.since(segment.seq) } else { 0 };
+        if skip >= segment.payload_len {
+            return None;
+        }
+        let at = self.recv_offset(segment.seq + skip)?;
+        Some(PayloadPlace { skip: skip as usize, at })
     }
 
     /// Whether an acknowledgment without anything else comes from right beyond the window: from a

@@ -1,12 +1,12 @@
 //! Bytes to values. Whatever the bytes are, the answer is a value.
 
 use super::options::{self, OptionsError};
-use super::{PROTOCOL_TCP, PseudoHeader};
+use super::{PROTOCOL_TCP, PROTOCOL_UDP, PseudoHeader};
 use crate::{Ecn, Endpoints, Flags, IpVersion, Segment};
 use ackord_units::Seq;
 use etherparse::checksum::Sum16BitWords;
 use etherparse::err::{ipv4, ipv6, tcp};
-use etherparse::{IpEcn, Ipv4HeaderSlice, Ipv6HeaderSlice, TcpSlice};
+use etherparse::{IpEcn, Ipv4HeaderSlice, Ipv6HeaderSlice, TcpSlice, UdpHeaderSlice};
 use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
 
@@ -44,6 +44,17 @@ pub struct Decoded {
     pub payload: Range<usize>,
 }
 
+/// A UDP packet that has been read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UdpDecoded {
+    /// Where it comes from and goes to.
+    pub endpoints: Endpoints,
+    /// Its IP header.
+    pub ip: IpDecoded,
+    /// Where the UDP payload lies in the bytes that were read.
+    pub payload: Range<usize>,
+}
+
 /// Bytes are not a sound packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -77,6 +88,15 @@ pub enum DecodeError {
         /// The protocol's number.
         protocol: u8,
     },
+    /// Sound, but not UDP.
+    #[error("IP protocol {protocol} is not UDP")]
+    NotUdp {
+        /// The protocol's number.
+        protocol: u8,
+    },
+    /// The UDP checksum is wrong.
+    #[error("the UDP checksum is wrong")]
+    BadUdpChecksum,
     /// The TCP checksum is wrong.
     #[error("the TCP checksum is wrong")]
     BadTcpChecksum,
@@ -134,6 +154,38 @@ pub fn decode(bytes: &[u8]) -> Result<Decoded, DecodeError> {
         dst: SocketAddr::new(ip.dst, tcp.destination_port()),
     };
     Ok(Decoded { endpoints, ip, segment, payload })
+}
+
+/// Reads a UDP packet and verifies its checksums.
+///
+/// # Errors
+/// [`DecodeError`]: everything a peer, a damaging path or a stranger can send is one of its values.
+pub fn decode_udp(bytes: &[u8]) -> Result<UdpDecoded, DecodeError> {
+    let ip = decode_ip(bytes)?;
+    if ip.protocol != PROTOCOL_UDP {
+        return Err(DecodeError::NotUdp { protocol: ip.protocol });
+    }
+    let transport = &bytes[ip.payload.clone()];
+    let header = UdpHeaderSlice::from_slice(transport)
+        .map_err(|error| DecodeError::Truncated { needed: error.required_len, there: error.len })?;
+    let len = usize::from(header.length());
+    if len < header.slice().len() {
+        return Err(DecodeError::BadHeaderLength(len));
+    }
+    let there = transport.len();
+    let datagram = transport.get(..len).ok_or(DecodeError::Truncated { needed: len, there })?;
+    let pseudo = PseudoHeader { src: ip.src, dst: ip.dst, protocol: PROTOCOL_UDP, len: len as u32 };
+    // RFC 768: zero means that there is none; RFC 8200 §8.1 does not allow that.
+    let absent = header.checksum() == 0 && ip.version == IpVersion::V4;
+    if !absent && (header.checksum() == 0 || !pseudo.verifies(datagram)) {
+        return Err(DecodeError::BadUdpChecksum);
+    }
+    let endpoints = Endpoints {
+        src: SocketAddr::new(ip.src, header.source_port()),
+        dst: SocketAddr::new(ip.dst, header.destination_port()),
+    };
+    let start = ip.payload.start;
+    Ok(UdpDecoded { endpoints, payload: start + header.slice().len()..start + len, ip })
 }
 
 fn decode_ipv4(bytes: &[u8]) -> Result<IpDecoded, DecodeError> {
@@ -209,5 +261,56 @@ fn ecn(ecn: IpEcn) -> Ecn {
         IpEcn::Ect1 => Ecn::Ect1,
         IpEcn::Ect0 => Ecn::Ect0,
         IpEcn::CongestionExperienced => Ecn::Ce,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{IpFields, Payload, encode_udp};
+
+    fn datagram(src: &str, dst: &str) -> Vec<u8> {
+        let endpoints = Endpoints {
+            src: src.parse().expect("an address"),
+            dst: dst.parse().expect("an address"),
+        };
+        let mut bytes = Vec::new();
+        encode_udp(endpoints, IpFields::default(), Payload::Bytes(b"a question"), &mut bytes)
+            .expect("fits");
+        bytes
+    }
+
+    #[test]
+    fn a_datagram_is_read_as_it_was_written_and_damage_is_seen() {
+        for (src, dst) in [("10.0.0.1:700", "10.0.1.1:53"), ("[fd00::1]:700", "[fd00::2]:53")] {
+            let bytes = datagram(src, dst);
+            let read = decode_udp(&bytes).expect("sound");
+            assert_eq!(read.endpoints.src.to_string(), src);
+            assert_eq!(read.endpoints.dst.to_string(), dst);
+            assert_eq!(&bytes[read.payload], b"a question");
+            let mut damaged = bytes.clone();
+            *damaged.last_mut().expect("not empty") ^= 1;
+            assert_eq!(decode_udp(&damaged), Err(DecodeError::BadUdpChecksum));
+            assert!(matches!(decode(&bytes), Err(DecodeError::NotTcp { protocol: 17 })));
+        }
+    }
+
+    #[test]
+    fn a_datagram_without_a_checksum_is_sound_over_ipv4_only() {
+        let mut bytes = datagram("10.0.0.1:700", "10.0.1.1:53");
+        bytes[26..28].fill(0);
+        assert!(decode_udp(&bytes).is_ok());
+        let mut bytes = datagram("[fd00::1]:700", "[fd00::2]:53");
+        bytes[46..48].fill(0);
+        assert_eq!(decode_udp(&bytes), Err(DecodeError::BadUdpChecksum));
+    }
+
+    #[test]
+    fn a_length_that_cannot_be_is_refused() {
+        let mut bytes = datagram("[fd00::1]:700", "[fd00::2]:53");
+        bytes[44..46].copy_from_slice(&7_u16.to_be_bytes());
+        assert_eq!(decode_udp(&bytes), Err(DecodeError::BadHeaderLength(7)));
+        bytes[44..46].copy_from_slice(&700_u16.to_be_bytes());
+        assert_eq!(decode_udp(&bytes), Err(DecodeError::Truncated { needed: 700, there: 18 }));
     }
 }

@@ -159,7 +159,11 @@ pub fn encode_packet(
     encode(endpoints, ip, segment, Payload::Zeros(segment.payload_len), out)
 }
 
-fn encode_udp(
+/// Appends an IP packet with a UDP datagram to `out`.
+///
+/// # Errors
+/// [`EncodeError`]; `out` is then unchanged.
+pub fn encode_udp(
     endpoints: Endpoints,
     ip: IpFields,
     payload: Payload<'_>,
