@@ -27,6 +27,11 @@ impl Console {
         self.out
     }
 
+    /// Whether what is drawn on a terminal that is opened by its name is coloured.
+    pub(crate) fn terminal_colour(&self) -> Colour {
+        Colour::choose(true, std::env::var_os("NO_COLOR").as_deref())
+    }
+
     /// Whether errors are coloured.
     pub(crate) fn error_style(&self) -> Style {
         match self.error {

@@ -117,6 +117,14 @@ pub(crate) enum Failure {
     /// Standard output could not be written.
     #[error("cannot write to standard output")]
     Output(#[from] io::Error),
+    /// There is no terminal to draw a meter on.
+    #[error("--meter cannot draw on `{terminal}`")]
+    Meter {
+        /// Which.
+        terminal: String,
+        /// Why not.
+        source: io::Error,
+    },
     /// Ctrl-C cannot be listened for.
     #[error("cannot listen for Ctrl-C")]
     Signals(#[source] io::Error),

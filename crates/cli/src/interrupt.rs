@@ -25,7 +25,8 @@ impl Interrupt {
         std::thread::spawn(move || {
             for _ in signals.forever() {
                 if seen.swap(true, Ordering::SeqCst) {
-                    // Asked twice: no patience left for a clean end.
+                    // Asked twice: no patience left for a clean end, but the terminal is given back.
+                    crate::meter::restore();
                     std::process::exit(i32::from(INTERRUPTED));
                 }
                 wake();

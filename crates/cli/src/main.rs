@@ -16,6 +16,7 @@
 //! | `script.rs` | `ackord script`: an endpoint against an injected peer |
 //! | `bench.rs` | `ackord bench`, hidden: what a packet costs |
 //! | `captures.rs` | capture files that appear when they are complete |
+//! | `meter.rs`, `meter/` | `--meter`: a live picture of a link |
 //! | `progress.rs` | the progress bar |
 //! | `interrupt.rs` | Ctrl-C |
 //! | `console.rs` | standard output and error: colour, closed pipes |
@@ -39,6 +40,7 @@ mod interrupt;
 mod list;
 mod live;
 mod live_report;
+mod meter;
 mod paper;
 mod progress;
 mod run;
