@@ -38,6 +38,8 @@ mod apps;
 mod capture;
 mod clock;
 mod driver;
+#[allow(dead_code, reason = "parts of it wait for the runs that use them")]
+mod emulate;
 mod error;
 mod fetch;
 mod host;
@@ -56,6 +58,7 @@ mod tcp_info;
 mod watch;
 
 pub use driver::DeviceCounts;
+pub use emulate::{EmulationCounts, TapObserver, Tapped};
 pub use error::LiveError;
 pub use fetch::{FetchOptions, fetch};
 pub use host::ConnectionReport;

@@ -14,6 +14,7 @@
 //! | `sys/allowed.rs` | [`NamespaceError`]: what was refused, and what would allow it |
 //! | `sys/priority.rs` | [`Scheduling`]: first on the processor, where that is allowed |
 //! | `sys/socket.rs` | what sockets tell and take beyond nix: TCP_INFO, any option |
+//! | `sys/poll.rs` | waiting for any of several descriptors or a deadline, over and over |
 //! | `sys/wait.rs` | waiting for packets or a deadline to the nanosecond; [`StopHandle`] |
 //!
 //! The only `unsafe` of this crate is in this folder.
@@ -30,6 +31,7 @@ mod message;
 mod namespace;
 mod netlink;
 mod plan;
+mod poll;
 mod priority;
 pub(crate) mod socket;
 mod start;
@@ -47,6 +49,7 @@ pub use wait::StopHandle;
 #[allow(unused_imports, reason = "the emulation uses them")]
 pub(crate) use inside::{CommandInside, Inside, QuickAck, RouteSettings, TerminalUse};
 pub(crate) use namespace::{CommandEnd, Namespace};
+pub(crate) use poll::PollSet;
 pub(crate) use priority::Urgency;
 #[allow(unused_imports, reason = "the shell's far end uses them")]
 pub(crate) use tun::{TunHere, TunMade, make_here};

@@ -65,8 +65,8 @@ pub(crate) fn payload(packet: &Packet) -> Bytes {
     packet.len().saturating_sub(DATAGRAM_HEADERS)
 }
 
-/// How long the packet has been under way at `now`.
-pub(crate) fn one_way_delay(packet: &Packet, now: Time) -> Span {
+/// How long a datagram of a simulated host has been under way at `now`.
+pub fn one_way_delay(packet: &Packet, now: Time) -> Span {
     let nanos = ((now.as_nanos() << 16).wrapping_sub(packet.tag & !NUMBER) & !FOREIGN) >> 16;
     Span::from_nanos(nanos)
 }

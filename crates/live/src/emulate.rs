@@ -1,0 +1,60 @@
+//! Emulation: a scenario in real time, between hosts that are stock kernels and hosts that are ours.
+//!
+//! ```text
+//! programs ── stock kernel ── door ═╗                       ╔═ door ── stock kernel ── programs
+//!                                   ╠═ one Simulation ══════╣
+//!                      our TCP ═════╝ (path, our endpoints) ╚═════ our TCP
+//! ```
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `emulate/emulator.rs` | [`Emulator`](emulator::Emulator): the loop |
+//! | `emulate/door.rs` | [`Door`]: what stands at a foreign host's node |
+//! | `emulate/timeline.rs` | real time, and for tests one that jumps |
+//! | `emulate/classify.rs`, `directory.rs` | which packet is whose |
+//! | `emulate/bytes.rs`, `store.rs`, `streams.rs` | the real bytes of what is under way |
+//! | `emulate/watching.rs` | what is learnt from events; taps |
+//!
+//! One body, two drivers: the path and our endpoints are the simulator's own
+//! [`Simulation`](ackord_sim::Simulation); here it is fed the wall clock and the packets of foreign
+//! hosts. With every host ours and a clock that jumps, what happens is what the simulator says.
+//!
+//! Not modelled: the time a packet spends between a kernel's stack and the read from the device.
+
+mod bytes;
+mod classify;
+mod directory;
+mod door;
+mod emulator;
+mod store;
+mod streams;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+mod timeline;
+mod watching;
+
+use ackord_events::Sink;
+use ackord_units::Time;
+use ackord_wire::Packet;
+
+pub use emulator::EmulationCounts;
+pub use watching::{TapObserver, Tapped};
+
+pub(crate) use directory::Directory;
+pub(crate) use door::{Door, TunDoor};
+pub(crate) use emulator::{Emulator, Parts, Remains};
+pub(crate) use timeline::{MaySpin, RealTime, Timeline};
+
+/// Looks at what passes at the doors of foreign hosts.
+pub(crate) trait Onlooker {
+    /// A foreign host has sent a packet: it enters the path.
+    fn entered<S: Sink>(&mut self, _at: Time, _packet: &Packet, _sink: &mut S) {}
+
+    /// A packet leaves the path at a foreign host, at its theoretical instant.
+    fn left<S: Sink>(&mut self, _at: Time, _packet: &Packet, _sink: &mut S) {}
+}
+
+/// Nobody.
+impl Onlooker for () {}

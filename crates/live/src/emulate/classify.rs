@@ -1,0 +1,444 @@
+//! Which packet this is: from bytes to a [`Packet`], its flow by its addresses and ports.
+//!
+//! The scenario's flows are known by [`FlowAddresses`]; whatever else is seen gets a number of its
+//! own from there on, and its client is who was seen first.
+//!
+//! Not modelled: fragments put together (each passes as a packet of its own, without ports); ICMP
+//! errors told as belonging to the flow they are about.
+
+use super::Directory;
+use ackord_scenario::{Scenario, Transport};
+use ackord_sim::config_for;
+use ackord_wire::{
+    DecodeError, Decoded, Endpoints, FlowAddresses, FlowId, FlowNodes, IpDecoded, IpVersion,
+    NodeId, Packet, Side, decode, decode_ip,
+};
+use std::collections::{BTreeMap, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+
+/// A packet as the path wants it; its tag is still to come.
+#[derive(Clone, Debug)]
+pub(crate) struct Classified {
+    pub(crate) packet: Packet,
+    /// Where the TCP payload lies in the bytes; empty for other protocols.
+    pub(crate) payload: std::ops::Range<usize>,
+}
+
+/// Why a packet does not enter the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TurnedAway {
+    /// Nobody here has its address.
+    Ignored,
+    /// It is no sound packet.
+    Malformed,
+}
+
+/// The flows there are.
+#[derive(Debug)]
+pub(crate) struct FlowTable {
+    /// Both directions of every flow, as its packets say.
+    numbers: BTreeMap<Key, (FlowId, Side)>,
+    /// By number, the scenario's flows.
+    known: Vec<Key>,
+    /// The others, as their clients' packets say, in order of number.
+    others: VecDeque<(FlowId, Key)>,
+    next: u32,
+}
+
+/// A packet's protocol, addresses and ports; addresses of IPv4 as mapped ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    src: u128,
+    dst: u128,
+    ports: u32,
+    protocol: u8,
+    ip: Family,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Family {
+    V4,
+    V6,
+}
+
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+/// Flows beyond the scenario's that are remembered; of more the oldest is forgotten, and gets
+/// another number when it is seen again.
+const MOST_OTHERS: usize = 1 << 16;
+
+impl FlowTable {
+    /// The flows of `scenario`.
+    pub(crate) fn new(scenario: &Scenario) -> FlowTable {
+        let mut table = FlowTable {
+            numbers: BTreeMap::new(),
+            known: Vec::with_capacity(scenario.flows.len()),
+            others: VecDeque::new(),
+            next: scenario.flows.len() as u32,
+        };
+        for (flow, number) in scenario.flows.iter().zip(0..) {
+            let number = FlowId(number);
+            let nodes = FlowNodes { client: flow.client, server: flow.server };
+            let (protocol, ip) = match flow.transport() {
+                Transport::Tcp => (TCP, config_for(flow.tcp(Side::Client)).ip),
+                Transport::Udp => (UDP, IpVersion::V4),
+            };
+            let addresses = FlowAddresses::of(number, nodes, ip);
+            let key = Key::of(protocol, addresses.endpoints(Side::Client));
+            table.enter(number, key);
+            table.known.push(key);
+        }
+        table
+    }
+
+    fn enter(&mut self, number: FlowId, key: Key) {
+        self.numbers.insert(key, (number, Side::Client));
+        self.numbers.insert(key.reversed(), (number, Side::Server));
+    }
+
+    /// The flow of a packet and who sent it.
+    fn number(&mut self, key: Key) -> (FlowId, Side) {
+        if let Some(known) = self.numbers.get(&key) {
+            return *known;
+        }
+        let number = FlowId(self.next);
+        self.next = self.next.checked_add(1).unwrap_or(self.known.len() as u32);
+        if self.others.len() >= MOST_OTHERS
+            && let Some((_, oldest)) = self.others.pop_front()
+        {
+            self.numbers.remove(&oldest);
+            self.numbers.remove(&oldest.reversed());
+        }
+        self.enter(number, key);
+        self.others.push_back((number, key));
+        (number, Side::Client)
+    }
+
+    fn key(&self, flow: FlowId) -> Option<Key> {
+        if let Some(key) = self.known.get(flow.0 as usize) {
+            return Some(*key);
+        }
+        let (first, _) = self.others.front()?;
+        let (_, key) = self.others.get(flow.0.checked_sub(first.0)? as usize)?;
+        Some(*key)
+    }
+
+    /// The addresses and ports of a flow's packets from this side; nothing for a flow that is not
+    /// known (any more).
+    pub(crate) fn endpoints(&self, flow: FlowId, from: Side) -> Option<Endpoints> {
+        let endpoints = self.key(flow)?.endpoints();
+        Some(match from {
+            Side::Client => endpoints,
+            Side::Server => endpoints.reversed(),
+        })
+    }
+
+    /// Whether a flow's packets are UDP datagrams.
+    pub(crate) fn is_udp(&self, flow: FlowId) -> bool {
+        self.key(flow).is_some_and(|key| key.protocol == UDP)
+    }
+
+    /// What a packet that came through the door of `src` is.
+    pub(crate) fn classify(
+        &mut self,
+        bytes: &[u8],
+        src: NodeId,
+        directory: &Directory,
+    ) -> Result<Classified, TurnedAway> {
+        let (ip, tcp, payload) = match read(bytes)? {
+            Contents::Tcp(Decoded { endpoints, ip, segment, payload }) => {
+                (ip, Some((endpoints, segment)), payload)
+            }
+            Contents::Other(ip) => (ip, None, 0..0),
+        };
+        let dst = directory.node(ip.dst).filter(|dst| *dst != src).ok_or(TurnedAway::Ignored)?;
+        let (protocol, endpoints) = match &tcp {
+            Some((endpoints, _)) => (TCP, *endpoints),
+            None => (ip.protocol, ports_of(&ip, bytes)),
+        };
+        let (flow, from) = self.number(Key::of(protocol, endpoints));
+        let packet = Packet {
+            flow,
+            from,
+            src,
+            dst,
+            ip: ip.version,
+            ecn: ip.ecn,
+            ip_len: ip.ip_len,
+            tag: 0,
+            tcp: tcp.map(|(_, segment)| segment),
+        };
+        Ok(Classified { packet, payload })
+    }
+}
+
+impl Key {
+    fn of(protocol: u8, endpoints: Endpoints) -> Key {
+        let Endpoints { src, dst } = endpoints;
+        Key {
+            src: as_number(src.ip()),
+            dst: as_number(dst.ip()),
+            ports: u32::from(src.port()) << 16 | u32::from(dst.port()),
+            protocol,
+            ip: if src.is_ipv4() { Family::V4 } else { Family::V6 },
+        }
+    }
+
+    fn reversed(self) -> Key {
+        Key { src: self.dst, dst: self.src, ports: self.ports.rotate_left(16), ..self }
+    }
+
+    fn endpoints(self) -> Endpoints {
+        let address = |number: u128| match self.ip {
+            Family::V4 => IpAddr::V4((number as u32).into()),
+            Family::V6 => IpAddr::V6(number.into()),
+        };
+        Endpoints {
+            src: SocketAddr::new(address(self.src), (self.ports >> 16) as u16),
+            dst: SocketAddr::new(address(self.dst), self.ports as u16),
+        }
+    }
+}
+
+/// What is in a packet.
+enum Contents {
+    Tcp(Decoded),
+    Other(IpDecoded),
+}
+
+fn read(bytes: &[u8]) -> Result<Contents, TurnedAway> {
+    let protocol = match bytes.first().map(|first| first >> 4) {
+        Some(4) => bytes.get(9),
+        Some(6) => bytes.get(6),
+        _ => None,
+    };
+    let contents = match protocol {
+        Some(&TCP) => decode(bytes).map(Contents::Tcp),
+        _ => decode_ip(bytes).map(Contents::Other),
+    };
+    match contents {
+        Ok(contents) => Ok(contents),
+        Err(DecodeError::Fragment) => fragment(bytes).ok_or(TurnedAway::Malformed),
+        Err(_) => Err(TurnedAway::Malformed),
+    }
+}
+
+/// A fragment of an IPv4 packet whose header has been found sound.
+fn fragment(bytes: &[u8]) -> Option<Contents> {
+    let header: &[u8; 20] = bytes.first_chunk()?;
+    let address = |at: usize| -> Option<IpAddr> {
+        let octets: [u8; 4] = header.get(at..at + 4)?.try_into().ok()?;
+        Some(IpAddr::from(octets))
+    };
+    let header_len = usize::from(header[0] & 0xf) * 4;
+    let ip_len = usize::from(u16::from_be_bytes([header[2], header[3]]));
+    // As one of no protocol: its first octets need not be a transport header.
+    let (protocol, payload) = (255, header_len..ip_len);
+    let ecn = match header[1] & 3 {
+        0 => ackord_wire::Ecn::NotEct,
+        1 => ackord_wire::Ecn::Ect1,
+        2 => ackord_wire::Ecn::Ect0,
+        _ => ackord_wire::Ecn::Ce,
+    };
+    Some(Contents::Other(IpDecoded {
+        src: address(12)?,
+        dst: address(16)?,
+        version: IpVersion::V4,
+        ecn,
+        ttl: header[8],
+        protocol,
+        ip_len: ip_len as u32,
+        payload,
+    }))
+}
+
+/// The addresses of a packet that is not TCP, with its ports if it is UDP.
+fn ports_of(ip: &IpDecoded, bytes: &[u8]) -> Endpoints {
+    let ports = match bytes.get(ip.payload.clone()).and_then(|payload| payload.first_chunk()) {
+        Some([a, b, c, d]) if ip.protocol == UDP => {
+            [u16::from_be_bytes([*a, *b]), u16::from_be_bytes([*c, *d])]
+        }
+        _ => [0, 0],
+    };
+    let [src, dst] = ports;
+    Endpoints { src: SocketAddr::new(ip.src, src), dst: SocketAddr::new(ip.dst, dst) }
+}
+
+fn as_number(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(address) => u128::from(u32::from(address)),
+        IpAddr::V6(address) => u128::from(address),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackord_units::Seq;
+    use ackord_wire::{
+        Ecn, Flags, IpFields, Payload, Segment, encode, encode_packet, host_address,
+    };
+    use proptest::prelude::*;
+
+    fn scenario() -> Scenario {
+        let file = ackord_scenario::ScenarioFile::from_library("lossy-wifi").expect("it is there");
+        file.check().expect("sound")
+    }
+
+    fn table(scenario: &Scenario) -> (FlowTable, Directory) {
+        (FlowTable::new(scenario), Directory::of_hosts(scenario))
+    }
+
+    fn tcp(src: SocketAddr, dst: SocketAddr) -> Vec<u8> {
+        let segment =
+            Segment { seq: Seq(7), flags: Flags::ACK, payload_len: 5, ..Segment::default() };
+        let ip = IpFields { ecn: Ecn::Ect0, ..IpFields::default() };
+        let mut bytes = Vec::new();
+        encode(Endpoints { src, dst }, ip, &segment, Payload::Bytes(b"hello"), &mut bytes)
+            .expect("sound");
+        bytes
+    }
+
+    #[test]
+    fn a_scenario_s_flow_is_known_by_its_addresses_both_ways() {
+        let scenario = scenario();
+        let (mut flows, directory) = table(&scenario);
+        let flow = &scenario.flows[0];
+        let nodes = FlowNodes { client: flow.client, server: flow.server };
+        let addresses = FlowAddresses::of(FlowId(0), nodes, IpVersion::V4);
+        for (src, side) in [(flow.client, Side::Client), (flow.server, Side::Server)] {
+            let endpoints = addresses.endpoints(side);
+            let bytes = tcp(endpoints.src, endpoints.dst);
+            let found = flows.classify(&bytes, src, &directory).expect("sound");
+            assert_eq!((found.packet.flow, found.packet.from), (FlowId(0), side));
+            assert_eq!((found.packet.src, found.packet.ecn), (src, Ecn::Ect0));
+            assert_eq!(&bytes[found.payload], b"hello");
+            assert_eq!(found.packet.ip_len as usize, bytes.len());
+            assert_eq!(flows.endpoints(FlowId(0), side), Some(endpoints));
+        }
+    }
+
+    #[test]
+    fn others_are_numbered_as_they_are_seen_and_the_first_to_speak_is_the_client() {
+        let scenario = scenario();
+        let (mut flows, directory) = table(&scenario);
+        let flow = &scenario.flows[0];
+        let at = |node, port, ip| SocketAddr::new(host_address(node, ip), port);
+        for (ip, number) in [(IpVersion::V4, 1), (IpVersion::V6, 2)] {
+            let (here, there) = (at(flow.server, 80, ip), at(flow.client, 4_000, ip));
+            let mut number_of = |src: SocketAddr, dst: SocketAddr, node| {
+                let found = flows.classify(&tcp(src, dst), node, &directory).expect("sound");
+                (found.packet.flow, found.packet.from)
+            };
+            assert_eq!(number_of(here, there, flow.server), (FlowId(number), Side::Client));
+            assert_eq!(number_of(there, here, flow.client), (FlowId(number), Side::Server));
+            let endpoints = Endpoints { src: there, dst: here };
+            assert_eq!(flows.endpoints(FlowId(number), Side::Server), Some(endpoints));
+        }
+        assert_eq!(flows.endpoints(FlowId(3), Side::Client), None);
+    }
+
+    #[test]
+    fn the_oldest_of_too_many_is_forgotten_and_the_rest_keep_their_numbers() {
+        let scenario = scenario();
+        let (mut flows, directory) = table(&scenario);
+        let flow = &scenario.flows[0];
+        let dst = SocketAddr::new(host_address(flow.server, IpVersion::V4), 53);
+        let mut see = |n: u32| {
+            let src = SocketAddr::new(IpAddr::from((n + 1).to_be_bytes()), 9);
+            flows.classify(&tcp(src, dst), flow.client, &directory).expect("sound").packet.flow
+        };
+        for n in 0..=MOST_OTHERS as u32 {
+            assert_eq!(see(n), FlowId(n + 1));
+        }
+        let most = MOST_OTHERS as u32;
+        assert_eq!((see(5), see(0)), (FlowId(6), FlowId(most + 2)));
+        assert_eq!(flows.endpoints(FlowId(1), Side::Client), None);
+        assert!(flows.endpoints(FlowId(most + 2), Side::Client).is_some());
+    }
+
+    #[test]
+    fn datagrams_have_ports_and_fragments_have_none() {
+        let scenario = scenario();
+        let (mut flows, directory) = table(&scenario);
+        let flow = &scenario.flows[0];
+        let nodes = FlowNodes { client: flow.client, server: flow.server };
+        let addresses = FlowAddresses::of(FlowId(9), nodes, IpVersion::V4);
+        let packet = Packet {
+            flow: FlowId(9),
+            from: Side::Client,
+            src: flow.client,
+            dst: flow.server,
+            ip: IpVersion::V4,
+            ecn: Ecn::NotEct,
+            ip_len: 100,
+            tag: 0,
+            tcp: None,
+        };
+        let mut bytes = Vec::new();
+        encode_packet(&packet, &addresses, 1, &mut bytes).expect("sound");
+        let found = flows.classify(&bytes, flow.client, &directory).expect("sound").packet;
+        assert_eq!((found.ip_len, found.tcp, flows.is_udp(found.flow)), (100, None, true));
+        assert_eq!(
+            flows.endpoints(found.flow, Side::Client),
+            Some(addresses.endpoints(Side::Client))
+        );
+        // More fragments follow.
+        bytes[6] = 0x20;
+        bytes[10..12].fill(0);
+        let words = bytes[..20].chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1]));
+        let sum: u32 = words.sum();
+        let checksum = !((sum & 0xffff) + (sum >> 16)) as u16;
+        bytes[10..12].copy_from_slice(&checksum.to_be_bytes());
+        let fragment = flows.classify(&bytes, flow.client, &directory).expect("sound").packet;
+        assert_eq!((fragment.ip_len, flows.is_udp(fragment.flow)), (100, false));
+    }
+
+    #[test]
+    fn what_nobody_owns_is_ignored() {
+        let scenario = scenario();
+        let (mut flows, directory) = table(&scenario);
+        let client = scenario.flows[0].client;
+        let src = SocketAddr::new(host_address(client, IpVersion::V4), 5);
+        for dst in ["224.0.0.251:5353", "192.0.2.1:80", "255.255.255.255:67"] {
+            let dst = dst.parse().expect("an address");
+            let answer = flows.classify(&tcp(src, dst), client, &directory);
+            assert_eq!(answer.map(|_| ()), Err(TurnedAway::Ignored), "{dst}");
+        }
+        let own = flows.classify(&tcp(src, src), client, &directory).map(|_| ());
+        assert_eq!(own, Err(TurnedAway::Ignored));
+        assert_eq!(flows.next, 1, "nothing was numbered");
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_whatever_break_it(
+            mut bytes in proptest::collection::vec(any::<u8>(), 0..120),
+            first in prop_oneof![Just(0x45u8), Just(0x60), Just(0x4f), any::<u8>()],
+        ) {
+            let scenario = scenario();
+            let (mut flows, mut directory) = table(&scenario);
+            directory.elsewhere = Some(NodeId(1));
+            if let Some(byte) = bytes.first_mut() {
+                *byte = first;
+            }
+            let _ = flows.classify(&bytes, NodeId(0), &directory);
+        }
+
+        #[test]
+        fn a_damaged_packet_is_turned_away_or_still_a_packet(
+            at in 0usize..60, change in 1u8..=255,
+        ) {
+            let scenario = scenario();
+            let (mut flows, directory) = table(&scenario);
+            let flow = &scenario.flows[0];
+            let of = |node, port| SocketAddr::new(host_address(node, IpVersion::V4), port);
+            let mut bytes = tcp(of(flow.client, 1), of(flow.server, 2));
+            let at = at % bytes.len();
+            bytes[at] ^= change;
+            if let Ok(found) = flows.classify(&bytes, flow.client, &directory) {
+                prop_assert!(found.packet.ip_len as usize <= bytes.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,419 @@
+//! The loop of an emulation: one [`Simulation`], and foreign hosts at its doors.
+//!
+//! Everything inside happens at its theoretical instant, in order of time, and is merely executed
+//! late; only the hand-over to a foreign host is late in fact, and the lateness meter says by how
+//! much. A packet of a foreign host enters at the instant at which it was read.
+
+use super::bytes::{Bytes, Found};
+use super::classify::{FlowTable, TurnedAway};
+use super::door::Door;
+use super::store::{Entering, PacketStore};
+use super::streams::Streams;
+use super::timeline::Timeline;
+use super::watching::{TapObserver, Turn, Watching};
+use super::{Directory, Onlooker};
+use crate::lateness::LatenessMeter;
+use crate::sys::PollSet;
+use ackord_events::{EndpointId, Event, Sink};
+use ackord_path::Delivery;
+use ackord_scenario::Scenario;
+use ackord_sim::{BuildError, FOREIGN, Simulation, datagram_delay};
+use ackord_units::Time;
+use ackord_wire::{NodeId, Packet};
+use std::io;
+use std::os::fd::BorrowedFd;
+
+/// What happened to packets at the doors of an emulation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EmulationCounts {
+    /// Came from foreign hosts and were put on the path.
+    pub entered: u64,
+    /// Octets of these, IP headers included.
+    pub entered_bytes: u64,
+    /// Handed to foreign hosts.
+    pub delivered: u64,
+    /// Octets of these, IP headers included.
+    pub delivered_bytes: u64,
+    /// Came, but are for nobody here.
+    pub ignored: u64,
+    /// Came, but are malformed or have a wrong checksum.
+    pub malformed: u64,
+    /// Foreign hosts' kernels did not take them.
+    pub refused: u64,
+    /// Came to their end of the path after a packet between the same two hosts that had entered it
+    /// later: reordered, as RFC 4737 §4.1 has it.
+    pub overtaken: u64,
+    /// Were made anew from their headers, because our own endpoint or a middle box made or changed
+    /// them.
+    pub made: u64,
+    /// Arrived, but a middle box had made them of data that is no longer kept (or never was): not
+    /// handed over.
+    pub without_bytes: u64,
+    /// Came while more were under way than can be kept.
+    pub too_many: u64,
+}
+
+/// Everything an emulator is made of.
+pub(crate) struct Parts<'a, T> {
+    /// What is emulated. Its captures say where packets are [tapped](Emulator::tap).
+    pub(crate) scenario: &'a Scenario,
+    /// What its random streams derive from.
+    pub(crate) seed: u64,
+    /// The hosts that are foreign, and their doors. All others are ours.
+    pub(crate) doors: Vec<(NodeId, Box<dyn Door>)>,
+    /// Who is where.
+    pub(crate) directory: Directory,
+    /// Whose time it is.
+    pub(crate) timeline: T,
+}
+
+/// An emulation at work.
+pub(crate) struct Emulator<T, O = ()> {
+    simulation: Simulation,
+    doors: Vec<Place>,
+    /// By node: the door there.
+    door_at: Vec<Option<usize>>,
+    directory: Directory,
+    flows: FlowTable,
+    bytes: Bytes,
+    turns: Vec<(u64, Turn)>,
+    taps: Option<TapObserver>,
+    lateness: LatenessMeter,
+    counts: EmulationCounts,
+    onlooker: O,
+    timeline: T,
+    poll: PollSet,
+    /// How many descriptors in the set are doors.
+    watched_doors: usize,
+    /// Some door may have more than was read.
+    backlog: bool,
+}
+
+/// A door and where it is.
+struct Place {
+    node: NodeId,
+    door: Box<dyn Door>,
+    /// By door: the latest packet from there that came out here.
+    latest: Vec<u64>,
+}
+
+/// What is left of an emulator when the run is over.
+pub(crate) struct Remains<O> {
+    pub(crate) simulation: Simulation,
+    pub(crate) lateness: LatenessMeter,
+    pub(crate) counts: EmulationCounts,
+    pub(crate) onlooker: O,
+}
+
+/// Packets read from one door before the others get their turn.
+const READS_IN_A_ROW: usize = 64;
+
+impl<T: Timeline> Emulator<T> {
+    /// Builds the path and our hosts.
+    ///
+    /// # Errors
+    /// If the scenario is too large to be built.
+    pub(crate) fn new(parts: Parts<'_, T>) -> Result<Emulator<T>, BuildError> {
+        Emulator::watched_by(parts, ())
+    }
+}
+
+impl<T: Timeline, O: Onlooker> Emulator<T, O> {
+    /// The same, with somebody who looks at what passes at the doors.
+    ///
+    /// # Errors
+    /// As [`Emulator::new`].
+    pub(crate) fn watched_by(
+        parts: Parts<'_, T>,
+        onlooker: O,
+    ) -> Result<Emulator<T, O>, BuildError> {
+        let Parts { scenario, seed, doors, directory, timeline } = parts;
+        let foreign: Vec<NodeId> = doors.iter().map(|(node, _)| *node).collect();
+        let simulation = Simulation::with_foreign(scenario, seed, &foreign)?;
+        let mut door_at = vec![None; scenario.nodes.len()];
+        let mut poll = PollSet::default();
+        for (index, (node, door)) in doors.iter().enumerate() {
+            door_at[node.0 as usize] = Some(index);
+            poll.add(door.descriptor());
+        }
+        let longest = doors.iter().map(|(_, door)| door.longest()).max().unwrap_or(0);
+        let count = doors.len();
+        let boxes = scenario.proxies.iter().any(|proxy| proxy.choice.is_some());
+        let store = PacketStore::new(longest);
+        let is_foreign = door_at.iter().map(Option::is_some).collect();
+        let place = |(node, door)| Place { node, door, latest: vec![0; count] };
+        Ok(Emulator {
+            simulation,
+            doors: doors.into_iter().map(place).collect(),
+            door_at,
+            directory,
+            flows: FlowTable::new(scenario),
+            bytes: Bytes::new(store, boxes.then(Streams::default), is_foreign),
+            turns: Vec::new(),
+            taps: None,
+            lateness: LatenessMeter::new(),
+            counts: EmulationCounts::default(),
+            onlooker,
+            timeline,
+            watched_doors: count,
+            poll,
+            backlog: false,
+        })
+    }
+
+    /// Tells `observer` of every packet that passes where the scenario captures, with its bytes.
+    pub(crate) fn tap(&mut self, observer: TapObserver) {
+        self.taps = Some(observer);
+    }
+
+    /// Watches another descriptor, so that a turn ends when it becomes readable; its number for
+    /// [`Emulator::is_ready`]. It has to stay open as long as the emulator is used.
+    pub(crate) fn watch(&mut self, descriptor: BorrowedFd<'_>) -> usize {
+        self.poll.add(descriptor)
+    }
+
+    /// Whether this descriptor was readable in the last turn.
+    pub(crate) fn is_ready(&self, number: usize) -> bool {
+        self.poll.is_ready(number)
+    }
+
+    /// The present of the clock.
+    pub(crate) fn now(&mut self) -> Time {
+        self.timeline.now()
+    }
+
+    /// The path and our hosts.
+    pub(crate) fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+
+    /// The same, to be told what it cannot know, such as that a flow is over.
+    pub(crate) fn simulation_mut(&mut self) -> &mut Simulation {
+        &mut self.simulation
+    }
+
+    /// Who looks.
+    pub(crate) fn onlooker_mut(&mut self) -> &mut O {
+        &mut self.onlooker
+    }
+
+    /// What happened at the doors so far.
+    pub(crate) fn counts(&self) -> EmulationCounts {
+        self.counts
+    }
+
+    /// How late packets were so far.
+    pub(crate) fn lateness(&self) -> &LatenessMeter {
+        &self.lateness
+    }
+
+    /// Whether nothing more can happen: the scenario's duration has passed, or all its flows are
+    /// over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.simulation.is_over()
+    }
+
+    /// Waits for a packet, for something that is due, for `until` or for a
+    /// [watched](Emulator::watch) descriptor, whichever is first; then does everything that is due,
+    /// each thing at its own instant, and lets in what has come.
+    ///
+    /// # Errors
+    /// If the wait fails or a door is gone.
+    pub(crate) fn turn<S: Sink>(&mut self, until: Time, sink: &mut S) -> io::Result<()> {
+        let next = if self.backlog { Time::ZERO } else { self.next_due().min(until) };
+        self.timeline.wait(next, &mut self.poll)?;
+        self.backlog = false;
+        let now = self.timeline.now();
+        self.catch_up(now, sink);
+        for door in 0..self.watched_doors {
+            let due = || self.doors[door].door.deadline().is_some_and(|at| at <= now);
+            if self.poll.is_ready(door) || due() {
+                self.read_door(door, sink)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the run: does what is due by now.
+    pub(crate) fn finish<S: Sink>(mut self, sink: &mut S) -> Remains<O> {
+        let now = self.timeline.now();
+        self.catch_up(now, sink);
+        let Emulator { simulation, lateness, counts, onlooker, .. } = self;
+        Remains { simulation, lateness, counts, onlooker }
+    }
+
+    fn next_due(&self) -> Time {
+        let inside = self.simulation.deadline().unwrap_or(Time::NEVER);
+        let doors = self.doors.iter().filter_map(|place| place.door.deadline());
+        doors.fold(inside, Time::min)
+    }
+
+    /// Does everything inside that is due by `now`, and hands over what has arrived.
+    #[inline]
+    fn catch_up<S: Sink>(&mut self, now: Time, sink: &mut S) {
+        if self.simulation.deadline().is_none_or(|due| due > now) {
+            return;
+        }
+        let mut watching =
+            Watching::new(sink, &mut self.turns, (&mut self.taps, &mut self.bytes, &self.flows));
+        self.simulation.run_until(now, &mut watching);
+        self.hand_over(sink);
+    }
+
+    /// Hands over what has arrived, in order of time.
+    fn hand_over<S: Sink>(&mut self, sink: &mut S) {
+        // A packet doubled on its way has to be known as such before its first copy is gone.
+        self.bury();
+        while let Some(delivery) = self.simulation.poll_foreign() {
+            self.deliver(&delivery, sink);
+        }
+    }
+
+    /// Forgets the bytes of packets that have died, and keeps those of packets that there are more
+    /// of than before.
+    #[inline]
+    fn bury(&mut self) {
+        for (tag, turn) in self.turns.drain(..) {
+            match turn {
+                Turn::Gone => self.bytes.store.release(tag),
+                Turn::Again => self.bytes.store.retain(tag),
+            }
+        }
+    }
+
+    fn deliver<S: Sink>(&mut self, delivery: &Delivery, sink: &mut S) {
+        let Delivery { at, node, packet } = delivery;
+        if packet.tcp.is_none() {
+            self.tell_datagram(*at, packet, sink);
+        }
+        if let Some(door) = self.door_at[node.0 as usize] {
+            self.let_out(door, delivery, sink);
+        }
+        self.bytes.store.release(packet.tag);
+    }
+
+    /// A packet leaves by a door.
+    fn let_out<S: Sink>(&mut self, door: usize, delivery: &Delivery, sink: &mut S) {
+        let Delivery { at, packet, .. } = delivery;
+        self.onlooker.left(*at, packet, sink);
+        self.bytes.arrived(packet);
+        let now = self.timeline.now();
+        self.lateness.record(*at, now);
+        let place = &mut self.doors[door];
+        let bytes = match self.bytes.of(packet, &self.flows) {
+            Found::Kept(bytes, order) => {
+                if let Some(from) = self.door_at[packet.src.0 as usize] {
+                    let latest = &mut place.latest[from];
+                    self.counts.overtaken += u64::from(order < *latest);
+                    *latest = order.max(*latest);
+                }
+                bytes
+            }
+            Found::Made(bytes) => {
+                self.counts.made += 1;
+                bytes
+            }
+            Found::HeaderOnly(_) | Found::Nothing => {
+                self.counts.without_bytes += 1;
+                return;
+            }
+        };
+        match place.door.write_packet(now, bytes) {
+            Ok(()) => {
+                self.counts.delivered += 1;
+                self.counts.delivered_bytes += bytes.len() as u64;
+            }
+            Err(_) => self.counts.refused += 1,
+        }
+    }
+
+    /// A datagram has arrived at a foreign host, or came from one; a simulation tells only of those
+    /// between its own.
+    #[cold]
+    fn tell_datagram<S: Sink>(&self, at: Time, packet: &Packet, sink: &mut S) {
+        let one_way_delay = match self.bytes.store.get(packet.tag) {
+            Some(stored) => at.saturating_since(stored.entered_at),
+            None => datagram_delay(packet, at),
+        };
+        if self.flows.is_udp(packet.flow) {
+            let endpoint = EndpointId { flow: packet.flow, side: packet.from.other() };
+            let payload = datagram_payload(packet);
+            sink.emit(at, Event::DatagramDelivered { endpoint, payload, one_way_delay });
+        }
+    }
+
+    /// Lets in what waits at a door.
+    fn read_door<S: Sink>(&mut self, door: usize, sink: &mut S) -> io::Result<()> {
+        let mut now = self.timeline.now();
+        for _ in 0..READS_IN_A_ROW {
+            let mut buffer = self.bytes.store.buffer();
+            let place = &mut self.doors[door];
+            let len = match place.door.read_packet(now, &mut buffer) {
+                Ok(Some(len)) => len,
+                nothing => {
+                    self.bytes.store.recycle(buffer);
+                    return nothing.map(drop);
+                }
+            };
+            // What was due before this packet came happens before it enters.
+            now = self.timeline.now();
+            self.catch_up(now, sink);
+            self.let_in(door, now, (buffer, len), sink);
+        }
+        self.backlog = true;
+        Ok(())
+    }
+
+    /// A packet of a foreign host comes through its door.
+    fn let_in<S: Sink>(
+        &mut self,
+        door: usize,
+        now: Time,
+        (buffer, len): (Vec<u8>, usize),
+        sink: &mut S,
+    ) {
+        let now = now.max(self.simulation.now());
+        let node = self.doors[door].node;
+        let classified = match self.flows.classify(&buffer[..len], node, &self.directory) {
+            Ok(classified) if !self.simulation.is_over() => classified,
+            Ok(_) => return self.bytes.store.recycle(buffer),
+            Err(why) => {
+                match why {
+                    TurnedAway::Ignored => self.counts.ignored += 1,
+                    TurnedAway::Malformed => self.counts.malformed += 1,
+                }
+                return self.bytes.store.recycle(buffer);
+            }
+        };
+        let packet = classified.packet;
+        self.bytes.entered(&packet, &buffer[classified.payload]);
+        let (ecn, segment) = (packet.ecn, packet.tcp);
+        let entering = Entering { buffer, len, ecn, segment, at: now };
+        let Some(tag) = self.bytes.store.insert(entering) else {
+            self.counts.too_many += 1;
+            return;
+        };
+        debug_assert!(tag & FOREIGN != 0);
+        let packet = Packet { tag, ..packet };
+        self.counts.entered += 1;
+        self.counts.entered_bytes += u64::from(packet.ip_len);
+        self.onlooker.entered(now, &packet, sink);
+        if packet.tcp.is_none() && self.flows.is_udp(packet.flow) {
+            let endpoint = EndpointId { flow: packet.flow, side: packet.from };
+            let payload = datagram_payload(&packet);
+            sink.emit(now, Event::DatagramSent { endpoint, payload });
+        }
+        let mut watching =
+            Watching::new(sink, &mut self.turns, (&mut self.taps, &mut self.bytes, &self.flows));
+        self.simulation.handle_foreign(now, packet, &mut watching);
+        self.hand_over(sink);
+    }
+}
+
+/// What a datagram carries.
+fn datagram_payload(packet: &Packet) -> ackord_units::Bytes {
+    const UDP_HEADER: u32 = 8;
+    ackord_units::Bytes(u64::from(
+        packet.ip_len.saturating_sub(packet.ip.header_len() + UDP_HEADER),
+    ))
+}

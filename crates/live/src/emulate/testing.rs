@@ -1,0 +1,158 @@
+//! For tests: a host behind a door that is our own TCP with real octets, so that what passes through
+//! an emulation can be looked at octet by octet, in time that jumps.
+
+use super::door::Door;
+use ackord_events::{EndpointId, NoSink, TcpState};
+use ackord_scenario::Scenario;
+use ackord_sim::{config_for, initial_sequence, mechanisms_for};
+use ackord_tcp::Connection;
+use ackord_units::{Bytes, Time};
+use ackord_wire::{
+    Endpoints, FlowAddresses, FlowId, FlowNodes, IpFields, IpVersion, NodeId, Payload,
+    ReceiveBuffer, SendBuffer, Side, decode, encode,
+};
+use nix::sys::eventfd::EventFd;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::rc::Rc;
+
+/// The end of a scenario's first flow, behind a door.
+pub(super) struct EndDoor {
+    connection: Connection,
+    endpoints: Endpoints,
+    send: SendBuffer,
+    receive: ReceiveBuffer,
+    /// What is still to be written.
+    to_write: VecDeque<u8>,
+    received: Rc<RefCell<Vec<u8>>>,
+    leaving: VecDeque<Vec<u8>>,
+    opens: Option<Time>,
+    quiet: EventFd,
+}
+
+/// `len` octets that do not repeat soon.
+pub(super) fn noise(len: usize) -> Vec<u8> {
+    let mut state = 0x2545_f491_u32;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state as u8
+    };
+    (0..len).map(|_| next()).collect()
+}
+
+impl EndDoor {
+    /// That side, which writes these octets and then closes; where it is and what it receives.
+    pub(super) fn new(
+        scenario: &Scenario,
+        side: Side,
+        writes: &[u8],
+    ) -> (NodeId, EndDoor, Rc<RefCell<Vec<u8>>>) {
+        let flow = &scenario.flows[0];
+        let choices = flow.tcp(side);
+        let config = config_for(choices);
+        let window = config.receive_buffer.get() as usize;
+        let id = EndpointId { flow: FlowId(0), side };
+        let iss = initial_sequence(scenario.seed, flow, side);
+        let nodes = FlowNodes { client: flow.client, server: flow.server };
+        let received = Rc::new(RefCell::new(Vec::new()));
+        let door = EndDoor {
+            connection: Connection::listen(config, mechanisms_for(choices), id, iss),
+            endpoints: FlowAddresses::of(FlowId(0), nodes, IpVersion::V4).endpoints(side),
+            send: SendBuffer::default(),
+            receive: ReceiveBuffer::new(window),
+            to_write: writes.iter().copied().collect(),
+            received: Rc::clone(&received),
+            leaving: VecDeque::new(),
+            opens: (side == Side::Client).then_some(Time::ZERO),
+            quiet: EventFd::new().expect("a descriptor"),
+        };
+        let node = if side == Side::Client { flow.client } else { flow.server };
+        (node, door, received)
+    }
+
+    fn work(&mut self, now: Time) {
+        let connection = &mut self.connection;
+        self.send.forget_below(connection.bytes_acked());
+        let readable = connection.readable();
+        if readable > Bytes::ZERO {
+            self.receive.read(readable.get() as usize, &mut self.received.borrow_mut());
+            connection.read(readable);
+        }
+        if matches!(connection.state(), TcpState::Established | TcpState::CloseWait) {
+            let room = connection.writable().get().min(self.to_write.len() as u64);
+            let taken = connection.write(Bytes(room)).get() as usize;
+            let octets: Vec<u8> = self.to_write.drain(..taken).collect();
+            self.send.push(&octets);
+            if self.to_write.is_empty() {
+                connection.close();
+            }
+        }
+        while let Some(outbound) = connection.poll_segment(now, &mut NoSink) {
+            let segment = outbound.segment;
+            let mut payload = Vec::new();
+            if segment.payload_len > 0 {
+                let at = connection.send_offset(segment.seq).expect("an offset");
+                self.send.copy(at, segment.payload_len as usize, &mut payload).expect("kept");
+            }
+            let ip = IpFields { ecn: outbound.ecn, ..IpFields::default() };
+            let mut bytes = Vec::new();
+            encode(self.endpoints, ip, &segment, Payload::Bytes(&payload), &mut bytes)
+                .expect("sound");
+            self.leaving.push_back(bytes);
+        }
+    }
+}
+
+impl Door for EndDoor {
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        self.quiet.as_fd()
+    }
+
+    fn longest(&self) -> usize {
+        1_500
+    }
+
+    fn read_packet(&mut self, now: Time, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        if self.opens.take_if(|at| *at <= now).is_some() {
+            self.connection.open(now, &mut NoSink);
+            self.work(now);
+        }
+        if self.connection.deadline().is_some_and(|at| at <= now) {
+            self.connection.handle_deadline(now, &mut NoSink);
+            self.work(now);
+        }
+        Ok(self.leaving.pop_front().map(|bytes| {
+            buffer[..bytes.len()].copy_from_slice(&bytes);
+            bytes.len()
+        }))
+    }
+
+    fn write_packet(&mut self, now: Time, bytes: &[u8]) -> io::Result<()> {
+        let decoded = decode(bytes).expect("whatever leaves the path is sound");
+        assert_eq!(decoded.endpoints, self.endpoints.reversed());
+        let (segment, payload) = (decoded.segment, &bytes[decoded.payload]);
+        if !payload.is_empty()
+            && self.connection.takes_payload(now, &segment)
+            && let Some(offset) = self.connection.recv_offset(segment.seq)
+        {
+            let old = self.connection.bytes_received().saturating_sub(offset);
+            if let Some(new) = payload.get(old as usize..) {
+                self.receive.put(offset + old, new);
+            }
+        }
+        self.connection.handle_segment(now, &segment, decoded.ip.ecn, &mut NoSink);
+        self.work(now);
+        Ok(())
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        if !self.leaving.is_empty() {
+            return Some(Time::ZERO);
+        }
+        self.opens.into_iter().chain(self.connection.deadline()).min()
+    }
+}

@@ -1,0 +1,89 @@
+//! What the emulator learns from events: which packets there are no more, or once more, and which
+//! pass a tap.
+
+use super::bytes::{Bytes, Found};
+use super::classify::FlowTable;
+use ackord_events::{Event, Sink, TapPoint};
+use ackord_sim::FOREIGN;
+use ackord_units::Time;
+use ackord_wire::Packet;
+
+/// A packet that passes a tap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tapped<'a> {
+    /// When, since the start of the run.
+    pub at: Time,
+    /// Where.
+    pub tap: TapPoint,
+    /// The IP packet, real bytes; cut off after the headers where a middle box made it and the
+    /// payload is not known.
+    pub bytes: &'a [u8],
+    /// Octets of the whole packet.
+    pub original_len: u32,
+}
+
+/// Told of every packet that passes a tap.
+pub type TapObserver = Box<dyn FnMut(Tapped<'_>)>;
+
+/// What has become of a packet of a foreign host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// It died, or a middle box took it in.
+    Gone,
+    /// There is one more: doubled, or sent (again) by a middle box.
+    Again,
+}
+
+/// The emulator's sink around the caller's.
+pub(crate) struct Watching<'a, S> {
+    inner: &'a mut S,
+    turns: &'a mut Vec<(u64, Turn)>,
+    taps: Option<&'a mut TapObserver>,
+    bytes: &'a mut Bytes,
+    flows: &'a FlowTable,
+}
+
+impl<'a, S> Watching<'a, S> {
+    pub(crate) fn new(
+        inner: &'a mut S,
+        turns: &'a mut Vec<(u64, Turn)>,
+        (taps, bytes, flows): (&'a mut Option<TapObserver>, &'a mut Bytes, &'a FlowTable),
+    ) -> Watching<'a, S> {
+        Watching { inner, turns, taps: taps.as_mut(), bytes, flows }
+    }
+
+    #[inline]
+    fn turn(&mut self, packet: &Packet, turn: Turn) {
+        if packet.tag & FOREIGN != 0 {
+            self.turns.push((packet.tag, turn));
+        }
+    }
+
+    fn tap(&mut self, at: Time, tap: TapPoint, packet: &Packet) {
+        let Some(observer) = &mut self.taps else { return };
+        let original_len = packet.ip_len;
+        match self.bytes.of(packet, self.flows) {
+            Found::Kept(bytes, _) | Found::Made(bytes) | Found::HeaderOnly(bytes) => {
+                observer(Tapped { at, tap, bytes, original_len });
+            }
+            Found::Nothing => {}
+        }
+    }
+}
+
+impl<S: Sink> Sink for Watching<'_, S> {
+    #[inline]
+    fn emit(&mut self, at: Time, event: Event<'_>) {
+        match event {
+            Event::PacketDropped { packet, .. } | Event::ProxyAbsorbed { packet, .. } => {
+                self.turn(packet, Turn::Gone);
+            }
+            Event::PacketDuplicated { packet, .. }
+            | Event::ProxySent { packet, .. }
+            | Event::ProxyReleased { packet, .. } => self.turn(packet, Turn::Again),
+            Event::PacketTapped { tap, packet } => self.tap(at, tap, packet),
+            _ => {}
+        }
+        self.inner.emit(at, event);
+    }
+}
