@@ -23,6 +23,7 @@
 //! | `tcp_info.rs` | what the kernel tells of a connection: [`TcpInfo`] |
 //! | `sys.rs`, `sys/` | namespace, TUN device, waiting: the only `unsafe` of this crate |
 //! | `watch.rs` | what the driver learns from events, and who may listen |
+//! | `observed.rs`, `observed/` | a stock kernel's end of a connection, told as events |
 //! | `lateness.rs` | how late the driver was, and whether the run may be trusted |
 //! | `meter.rs`, `meter/` | what a live meter shows of the links, ten times a second |
 //! | `capture.rs`, `packets.rs`, `clock.rs` | captures, the bytes under way, time |
@@ -47,6 +48,7 @@ mod http;
 mod interop;
 mod lateness;
 mod meter;
+mod observed;
 mod packets;
 #[cfg_attr(not(test), allow(dead_code, reason = "the emulator's doors come to it"))]
 mod relay;
@@ -69,6 +71,7 @@ pub use meter::{
     Carried, DirectionSample, METER_INTERVAL, METER_KEPT, MeterFeed, MeterFill, MeterState,
     MeterView, MeteredLink,
 };
+pub use observed::ObservedEnd;
 pub use relay::RelayReport;
 pub use serve::{ServeOptions, serve};
 pub use session::{

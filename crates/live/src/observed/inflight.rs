@@ -1,0 +1,63 @@
+//! When what is outstanding was sent.
+
+use ackord_units::{Seq, Time};
+use std::collections::VecDeque;
+
+/// One segment that is not acknowledged yet.
+#[derive(Clone, Copy, Debug)]
+struct Outstanding {
+    start: Seq,
+    end: Seq,
+    sent_at: Time,
+    sent: Times,
+}
+
+/// How often it was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Times {
+    Once,
+    Again,
+}
+
+/// Segments in order of sequence, each with the time it was first sent.
+#[derive(Clone, Debug, Default)]
+pub(super) struct InFlight {
+    segments: VecDeque<Outstanding>,
+}
+
+impl InFlight {
+    /// New octets leave.
+    pub(super) fn sent(&mut self, start: Seq, end: Seq, at: Time) {
+        self.segments.push_back(Outstanding { start, end, sent_at: at, sent: Times::Once });
+    }
+
+    /// Octets leave again.
+    pub(super) fn sent_again(&mut self, start: Seq, end: Seq) {
+        let from = self.segments.partition_point(|segment| segment.end.at_or_before(start));
+        for segment in self.segments.range_mut(from..) {
+            if segment.start.at_or_after(end) {
+                break;
+            }
+            segment.sent = Times::Again;
+        }
+    }
+
+    /// Everything before `ack` has arrived. Answers when the earliest of that was sent, unless part
+    /// of it was sent more than once: nobody knows which of them was acknowledged.
+    pub(super) fn acknowledged(&mut self, ack: Seq) -> Option<Time> {
+        let (mut earliest, mut ambiguous) = (None, false);
+        while let Some(first) = self.segments.front_mut() {
+            if first.start.at_or_after(ack) {
+                break;
+            }
+            earliest.get_or_insert(first.sent_at);
+            ambiguous |= first.sent == Times::Again;
+            if first.end.after(ack) {
+                first.start = ack;
+                break;
+            }
+            self.segments.pop_front();
+        }
+        earliest.filter(|_| !ambiguous)
+    }
+}
