@@ -15,6 +15,7 @@
 //! | `reports.rs` | runs and comparisons as reports |
 //! | `trace.rs` | delivery traces: made of rates or a capture, and told |
 //! | `transfer.rs` | [`simulate_transfer`]: what a real transfer is compared with |
+//! | `live_papers.rs`, `live_papers/` | [`live_papers`]: the phone papers on a real kernel |
 //! | `guide/` | [`guide`]: what each mechanism does, with runs that show it |
 //! | `validate/` | [`validate`]: the simulator beside the stock kernel, scenario by scenario |
 //! | `paper/` | [`paper`]: papers reproduced, claim by claim |
@@ -30,6 +31,7 @@ mod execute;
 pub mod guide;
 mod history;
 mod labels;
+pub mod live_papers;
 pub mod paper;
 mod reports;
 mod trace;
