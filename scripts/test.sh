@@ -25,7 +25,7 @@ scripts=$(sed -n 's/^SCRIPTS //p' "$log")
 if [ -n "$scripts" ]; then
     printf '\nScripts played:\n%s\n' "$scripts"
 fi
-skipped=$(grep -E '^SKIPPED ' "$log" | sort -u)
+skipped=$(grep -E '^SKIPPED[ :]' "$log" | sort -u)
 if [ -n "$skipped" ]; then
     printf '\nNot run on this machine:\n%s\n' "$skipped"
     if [ "${SKIPS:-allowed}" = forbidden ]; then

@@ -131,4 +131,23 @@ mod tests {
         let icmp = Icmpv6Slice::from_slice(&answer[ip.payload]).expect("ICMPv6");
         assert!(icmp.is_checksum_valid(src.octets(), dst.octets()));
     }
+
+    #[test]
+    fn what_a_ping_socket_received_goes_to_whoever_asked_under_their_identifier() {
+        for (request, kind) in [(request_v4(), 0), (request_v6(), 129)] {
+            let asked = decode_ip(&request).expect("sound");
+            let mut message = request[asked.payload.clone()].to_vec();
+            (message[0], message[4]) = (kind, 99);
+            let mut packet = Vec::new();
+            reply_of((asked.dst, asked.src), 7, &message, &mut packet).expect("a reply");
+            let mut expected = Vec::new();
+            reply(&request, &mut expected).expect("a sound request");
+            assert_eq!(packet, expected, "as if the host itself had answered");
+            let mut nothing = Vec::new();
+            message[0] = 3;
+            assert_eq!(reply_of((asked.dst, asked.src), 7, &message, &mut nothing), None);
+            assert_eq!(reply_of((asked.dst, asked.src), 7, &message[..7], &mut nothing), None);
+            assert!(nothing.is_empty());
+        }
+    }
 }

@@ -2,5 +2,6 @@
 
 mod bench;
 mod flows;
+mod kernel;
 mod nonsense;
 mod streams;
