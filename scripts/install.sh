@@ -84,6 +84,7 @@ test)
     need tshark tshark
     need capinfos wireshark-common
     need curl curl
+    need iperf3 iperf3
     need ip iproute2
     need tcpdump tcpdump
     need ping iputils-ping

@@ -8,6 +8,7 @@ use crate::input::{OutputArguments, Results, ScenarioArguments};
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
 use crate::with_history::WithHistory;
+use ackord_scenario::Scenario;
 use ackord_study::{
     CaptureFiles, Ending, KeepSeries, Origin, Progress, RunOptions, execute, finished_transfers,
     run_report, run_report_files,
@@ -52,6 +53,7 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
     let mut scenario = file.check()?;
     arguments.output.check()?;
     let history = arguments.history.apply(&mut scenario)?;
+    remark_on_commands(&scenario, console);
     let interrupt = Interrupt::listen()?;
     let mut captures = arguments.pcap.as_deref().map(CaptureFolder::open).transpose()?;
     let options = RunOptions {
@@ -92,5 +94,18 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
             ));
             Err(Failure::Interrupted)
         }
+    }
+}
+
+/// Commands run live only; here something else stands for them.
+fn remark_on_commands(scenario: &Scenario, console: &Console) {
+    let with_commands = scenario.flows.iter().filter(|flow| flow.exec.is_some());
+    let names: Vec<_> = with_commands.map(|flow| format!("`{}`", flow.name)).collect();
+    if !names.is_empty() {
+        let plural = if names.len() == 1 { "its workload" } else { "their workloads" };
+        console.remark(&format!(
+            "the commands of {} run in `ackord live run`; here {plural} stand for them",
+            names.join(", ")
+        ));
     }
 }

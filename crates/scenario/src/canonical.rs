@@ -111,6 +111,12 @@ impl Scenario {
         };
         line(&mut text, &format!("sends = \"{sends}\""));
         line(&mut text, &format!("traffic = {}", choice(&flow.traffic)));
+        if let Some(exec) = &flow.exec {
+            let commands = [("server", &exec.server), ("client", &exec.client)];
+            let given = commands.into_iter().filter_map(|(key, of)| Some((key, of.as_ref()?)));
+            let given = given.map(|(key, of)| format!("{key} = {}", quoted(of.text())));
+            line(&mut text, &format!("exec = {{ {} }}", given.collect::<Vec<_>>().join(", ")));
+        }
         if flow.transport() == Transport::Udp {
             line(&mut text, "transport = \"udp\"");
             return text;

@@ -314,6 +314,24 @@ pub(crate) static TRACE: &[Key] = &[
     optional("sha256", Shape::Text, "whatever is in the file", "What stands for its content"),
 ];
 
+/// The commands of a flow in a live run.
+pub(crate) static EXEC: &[Key] = &[
+    optional(
+        "server",
+        Shape::Text,
+        "no command",
+        "On the host `to`, started at the beginning of the run: `iperf3 -s -1`. Words as in a \
+         shell, with quotes; `{server}` and `{client}` stand for the addresses of the hosts",
+    ),
+    optional(
+        "client",
+        Shape::Text,
+        "no command",
+        "On the host `from`, at the flow's `start`, and not before the server's command listens: \
+         `iperf3 -c {server} -t 10`",
+    ),
+];
+
 /// A flow.
 pub(crate) static FLOW: &[Key] = &[
     required("name", Shape::Name, "Name of the flow, unique among flows", "name = \"download\""),
@@ -346,6 +364,13 @@ pub(crate) static FLOW: &[Key] = &[
         Shape::Choice { mechanisms: ackord_traffic::registry::WORKLOAD, kind: Kind::Named },
         "The workload",
         "traffic = { kind = \"bulk\", size = \"20 MB\" }",
+    ),
+    optional(
+        "exec",
+        Shape::Table(EXEC),
+        "the workload, there too",
+        "Commands that stand in for the workload when the scenario is run live, between stock \
+         kernels; the simulator goes on simulating the workload. At least one of the two",
     ),
     optional("tcp", Shape::Tcp, "as [tcp]", "Both endpoints, where they differ from [tcp]"),
     optional(

@@ -9,7 +9,7 @@ use super::tcp::{defaults, layer};
 use crate::document::{Item, Place, Value};
 use crate::error::{NameOf, Wrong};
 use crate::keys;
-use crate::model::{Flow, Link, Start, TcpChoices};
+use crate::model::{Exec, ExecCommand, ExecError, Flow, Link, Start, TcpChoices};
 use crate::route::Reach;
 use ackord_traffic::registry::{Transport, WORKLOAD, transport_of};
 use ackord_units::{Choice, Span};
@@ -121,6 +121,7 @@ pub(super) fn flows(report: &mut Report, drafts: &Drafts<'_>, context: &Context<
         let reader = &draft.reader;
         let application = application(report, reader);
         let start = start(report, reader, context.duration);
+        let exec = exec(report, reader);
         let traffic = traffic(report, reader);
         let usual = traffic.as_ref().map_or(Side::Client, |traffic| {
             ackord_traffic::registry::usual_sender(traffic.mechanism)
@@ -153,6 +154,7 @@ pub(super) fn flows(report: &mut Report, drafts: &Drafts<'_>, context: &Context<
             traffic: traffic.clone(),
             client_tcp: client_tcp.clone(),
             server_tcp: server_tcp.clone(),
+            exec: exec.clone(),
         }));
     }
     flows
@@ -236,6 +238,30 @@ fn application(report: &mut Report, reader: &Reader<'_>) -> Option<String> {
         return None;
     }
     Some(name.to_owned())
+}
+
+/// The commands of a live run.
+fn exec(report: &mut Report, reader: &Reader<'_>) -> Option<Exec> {
+    let field = reader.get("exec")?;
+    let path = field.path.clone();
+    let commands = Reader::new(report, field.item, path, keys::EXEC, "`exec`")?;
+    let mut command = |key| {
+        let field = commands.get(key)?;
+        let text = field.text(report, "a command")?;
+        let refused = |why: ExecError| Wrong::BadValue {
+            why: format!("`{text}` is no command: {why}"),
+            allowed: "words, with quotes around those that hold spaces: `iperf3 -c {server}`"
+                .to_owned(),
+        };
+        ExecCommand::new(text).map_err(|why| field.report(report, refused(why))).ok()
+    };
+    let exec = Exec { server: command("server"), client: command("client") };
+    if field.item.as_table().is_some_and(|table| table.is_empty()) {
+        let why = "there is no command in it".to_owned();
+        let allowed = "`server`, `client` or both".to_owned();
+        field.report(report, Wrong::BadValue { why, allowed });
+    }
+    Some(exec)
 }
 
 fn sends(report: &mut Report, reader: &Reader<'_>, usual: Side) -> Option<Side> {
