@@ -107,18 +107,24 @@ pub(crate) enum AppNews {
 
 /// Which call of an application failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Call {
+pub enum Call {
+    /// bind(2).
     Bind,
+    /// listen(2).
     Listen,
+    /// connect(2).
     Connect,
+    /// accept(2).
     Accept,
+    /// send(2).
     Send,
+    /// recv(2).
     Receive,
 }
 
 impl Call {
     /// As a word.
-    pub(crate) const fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Call::Bind => "bind",
             Call::Listen => "listen",
@@ -132,26 +138,27 @@ impl Call {
 
 /// An end when everything is over.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct EndReport {
-    pub(crate) endpoint: EndpointId,
+pub struct EndReport {
+    /// Which.
+    pub endpoint: EndpointId,
     /// When the connection stood; nothing if it never did, or for datagrams.
-    pub(crate) established_at: Option<Time>,
+    pub established_at: Option<Time>,
     /// When the kernel was done with it; nothing if it was cut off by the end of the run.
-    pub(crate) closed_at: Option<Time>,
+    pub closed_at: Option<Time>,
     /// Octets the kernel took from the application.
-    pub(crate) written: Bytes,
+    pub written: Bytes,
     /// Octets the application has read.
-    pub(crate) read: Bytes,
+    pub read: Bytes,
     /// Datagrams the kernel took, or handed out.
-    pub(crate) datagrams: u64,
+    pub datagrams: u64,
     /// Datagrams that were due and that the kernel had no room for.
-    pub(crate) datagrams_refused: u64,
+    pub datagrams_refused: u64,
     /// The connection as the kernel saw it last, just before its socket was closed.
-    pub(crate) last: Option<TcpInfo>,
+    pub last: Option<TcpInfo>,
     /// What failed.
-    pub(crate) failure: Option<(Call, Errno)>,
+    pub failure: Option<(Call, Errno)>,
     /// Options that the kernel did not take.
-    pub(crate) options_refused: Vec<(&'static str, Errno)>,
+    pub options_refused: Vec<(&'static str, Errno)>,
 }
 
 /// What is left when the thread has ended.

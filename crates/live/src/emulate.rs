@@ -8,6 +8,8 @@
 //!
 //! | file | what |
 //! | --- | --- |
+//! | `emulate/run.rs`, `options.rs` | [`emulate`]: one run, from its namespaces to its report |
+//! | `emulate/hosts.rs`, `observe.rs` | kernel hosts: their namespaces, what is seen of them |
 //! | `emulate/emulator.rs` | [`Emulator`](emulator::Emulator): the loop |
 //! | `emulate/door.rs` | [`Door`]: what stands at a foreign host's node |
 //! | `emulate/timeline.rs` | real time, and for tests one that jumps |
@@ -26,6 +28,10 @@ mod classify;
 mod directory;
 mod door;
 mod emulator;
+mod hosts;
+mod observe;
+mod options;
+mod run;
 mod store;
 mod streams;
 #[cfg(test)]
@@ -40,6 +46,11 @@ use ackord_units::Time;
 use ackord_wire::Packet;
 
 pub use emulator::EmulationCounts;
+pub use options::{
+    CommandLasts, EmulationEnding, EmulationNotice, EmulationOptions, EmulationReport, HostCommand,
+    HostReport, Place, TcpSample,
+};
+pub use run::emulate;
 pub use watching::{TapObserver, Tapped};
 
 pub(crate) use directory::Directory;

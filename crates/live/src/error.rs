@@ -2,7 +2,7 @@
 
 use crate::session::Addresses;
 use crate::sys::NamespaceError;
-use ackord_sim::BuildError;
+use ackord_sim::{BuildError, RunError};
 use nix::errno::Errno;
 use std::io;
 use std::path::PathBuf;
@@ -17,6 +17,9 @@ pub enum LiveError {
     /// The scenario's path cannot be built.
     #[error(transparent)]
     Path(#[from] BuildError),
+    /// Packets have appeared or vanished: a defect of this project.
+    #[error(transparent)]
+    Run(#[from] RunError),
     /// The scenario has no flow, so nothing says where the two ends are.
     #[error("the scenario has no flow: its first flow says where the two ends are")]
     NoFlow,
@@ -96,7 +99,7 @@ impl LiveError {
     /// files, arguments), 1 where the run itself failed.
     pub fn exit_code(&self) -> u8 {
         match self {
-            LiveError::Fetch { .. } | LiveError::System(_) => 1,
+            LiveError::Fetch { .. } | LiveError::System(_) | LiveError::Run(_) => 1,
             _ => 2,
         }
     }

@@ -59,8 +59,12 @@ mod sys;
 mod tcp_info;
 mod watch;
 
+pub use apps::{Call, EndReport};
 pub use driver::DeviceCounts;
-pub use emulate::{EmulationCounts, TapObserver, Tapped};
+pub use emulate::{
+    CommandLasts, EmulationCounts, EmulationEnding, EmulationNotice, EmulationOptions,
+    EmulationReport, HostCommand, HostReport, Place, TapObserver, Tapped, TcpSample, emulate,
+};
 pub use error::LiveError;
 pub use fetch::{FetchOptions, fetch};
 pub use host::ConnectionReport;
@@ -78,6 +82,6 @@ pub use session::{
     Addresses, CommandOutcome, KERNEL, KernelCongestion, LiveOptions, LiveReport, Notice, OURS,
 };
 pub use shell::{Block, LinkError, LinkOptions, ShellLink};
-pub use sys::{Attempt, NamespaceError, Scheduling, SetupStep, StopHandle};
+pub use sys::{Attempt, NamespaceError, Priority, Scheduling, SetupStep, StopHandle};
 pub use tcp_info::{CaState, TcpInfo, Timeouts};
 pub use watch::{EventCounts, Observer};

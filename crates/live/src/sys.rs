@@ -43,7 +43,7 @@ mod tun;
 mod wait;
 
 pub use allowed::{Attempt, NamespaceError, SetupStep};
-pub use priority::Scheduling;
+pub use priority::{Priority, Scheduling};
 pub use wait::StopHandle;
 
 #[allow(unused_imports, reason = "the emulation uses them")]

@@ -251,13 +251,18 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
     /// Does everything inside that is due by `now`, and hands over what has arrived.
     #[inline]
     fn catch_up<S: Sink>(&mut self, now: Time, sink: &mut S) {
-        if self.simulation.deadline().is_none_or(|due| due > now) {
-            return;
-        }
         let mut watching =
             Watching::new(sink, &mut self.turns, (&mut self.taps, &mut self.bytes, &self.flows));
         self.simulation.run_until(now, &mut watching);
         self.hand_over(sink);
+    }
+
+    /// Lets the path tell of everything up to the present, see [`Simulation::settle`].
+    pub(crate) fn settle<S: Sink>(&mut self, sink: &mut S) {
+        let mut watching =
+            Watching::new(sink, &mut self.turns, (&mut self.taps, &mut self.bytes, &self.flows));
+        self.simulation.settle(&mut watching);
+        self.bury();
     }
 
     /// Hands over what has arrived, in order of time.

@@ -9,7 +9,7 @@ pub struct KernelCounters(BTreeMap<String, i64>);
 
 impl KernelCounters {
     /// From the tables `snmp`, `netstat` and `snmp6` of `/proc/PID/net`; absent ones count nothing.
-    pub(super) fn read(table: impl Fn(&str) -> Option<String>) -> KernelCounters {
+    pub(crate) fn read(table: impl Fn(&str) -> Option<String>) -> KernelCounters {
         let mut counters = BTreeMap::new();
         for name in ["snmp", "netstat"] {
             read_pairs_of_lines(&table(name).unwrap_or_default(), &mut counters);

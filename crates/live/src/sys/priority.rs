@@ -14,6 +14,16 @@ pub enum Scheduling {
     Ordinary,
 }
 
+/// How a driver's thread is to be scheduled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Priority {
+    /// Before all ordinary threads, where the system allows it.
+    RealTime,
+    /// Like every other program.
+    #[default]
+    Ordinary,
+}
+
 /// Real-time scheduling of the thread that made it, until it is dropped there.
 #[derive(Debug)]
 pub(crate) struct Urgency(Scheduling);
@@ -25,6 +35,14 @@ impl Urgency {
         // The lowest real-time priority: before all ordinary threads, after the system's own.
         let set = set_scheduler(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, 1);
         Urgency(if set { Scheduling::RealTime } else { Scheduling::Ordinary })
+    }
+
+    /// As `priority` says.
+    pub(crate) fn of(priority: Priority) -> Urgency {
+        match priority {
+            Priority::RealTime => Urgency::ask(),
+            Priority::Ordinary => Urgency(Scheduling::Ordinary),
+        }
     }
 
     pub(crate) fn scheduling(&self) -> Scheduling {

@@ -28,6 +28,11 @@ impl StopHandle {
         // It can only fail when the counter is full, and then it is set.
         let _ = self.0.write(1);
     }
+
+    /// Readable once the run is to end.
+    pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
 }
 
 /// What to wait for besides a deadline.

@@ -1,0 +1,132 @@
+//! The kernel hosts of an emulation: a namespace for each, and what is in it.
+
+use super::door::TunDoor;
+use super::options::{EmulationOptions, HostReport, Place};
+use crate::apps::KernelEnd;
+use crate::error::LiveError;
+use crate::interop::KernelCounters;
+use crate::sys::{CommandInside, Inside, Namespace, RouteSettings, TerminalUse};
+use ackord_events::EndpointId;
+use ackord_scenario::{NodeKind, Scenario, Transport};
+use ackord_sim::config_for;
+use ackord_wire::{FlowId, IpVersion, NodeId, Side, host_address};
+use nix::sys::socket::{AddressFamily, SockType};
+use std::collections::BTreeMap;
+
+/// A kernel host.
+pub(super) struct KernelHost {
+    pub(super) node: NodeId,
+    pub(super) namespace: Namespace,
+    /// By place inside: the command's place in the options.
+    pub(super) commands: Vec<usize>,
+}
+
+/// Octets of IP packet that fit through a host's device, unless its flows have larger ones.
+const MTU: u16 = 1500;
+
+/// Makes every host that is not ours.
+pub(super) fn make_hosts(
+    options: &EmulationOptions,
+) -> Result<Vec<(KernelHost, TunDoor)>, LiveError> {
+    let scenario = &options.scenario;
+    let kernels = kernel_nodes(options);
+    kernels.into_iter().map(|node| make_host(options, scenario, node)).collect()
+}
+
+/// The hosts of the scenario, but for ours.
+pub(super) fn kernel_nodes(options: &EmulationOptions) -> Vec<NodeId> {
+    let nodes = (0..options.scenario.nodes.len()).map(|number| NodeId(number as u16));
+    let is_kernel = |node: &NodeId| {
+        options.scenario.node(*node).kind == NodeKind::Host && !options.ours.contains(node)
+    };
+    nodes.filter(is_kernel).collect()
+}
+
+fn make_host(
+    options: &EmulationOptions,
+    scenario: &Scenario,
+    node: NodeId,
+) -> Result<(KernelHost, TunDoor), LiveError> {
+    let numbered = options.commands.iter().enumerate();
+    let here: Vec<_> = numbered.filter(|(_, command)| command.host == node).collect();
+    let inside = here.iter().map(|(_, command)| CommandInside {
+        argv: command.argv.clone(),
+        environment: command.environment.clone(),
+        terminal: TerminalUse::Shared,
+        stdout: command.stdout.clone(),
+        stderr: command.stderr.clone(),
+    });
+    let mtu = mtu(scenario, node);
+    let inside = Inside {
+        mtu,
+        route: Some(RouteSettings::default()),
+        commands: inside.collect(),
+        ..Inside::new(vec![
+            (host_address(node, IpVersion::V4), 24),
+            (host_address(node, IpVersion::V6), 64),
+        ])
+    };
+    let mut namespace = Namespace::create(&inside)?;
+    let door = TunDoor::new(namespace.take_tun(), mtu);
+    let commands = here.into_iter().map(|(number, _)| number).collect();
+    Ok((KernelHost { node, namespace, commands }, door))
+}
+
+/// The MTU of a host's device: segments as large as the scenario's fit.
+fn mtu(scenario: &Scenario, node: NodeId) -> u16 {
+    let ends = scenario.flows.iter().flat_map(|flow| {
+        [(flow.client, Side::Client), (flow.server, Side::Server)]
+            .map(|(at, side)| (flow, at, side))
+    });
+    let here = ends.filter(|(flow, at, _)| *at == node && flow.transport() == Transport::Tcp);
+    // RFC 6691 §2: the MTU less the headers without options.
+    let needs = here.map(|(flow, _, side)| config_for(flow.tcp(side)).mss.get() + 40).max();
+    needs.map_or(MTU, |needs| needs.min(65_535) as u16).max(MTU)
+}
+
+/// The ends of the scenario's flows that kernel hosts have, with their sockets; not those that a
+/// command has.
+pub(super) fn kernel_ends(
+    options: &EmulationOptions,
+    hosts: &[KernelHost],
+) -> Result<Vec<KernelEnd>, LiveError> {
+    let by_node: BTreeMap<NodeId, &KernelHost> =
+        hosts.iter().map(|host| (host.node, host)).collect();
+    let mut ends = Vec::new();
+    for (flow, number) in options.scenario.flows.iter().zip(0..) {
+        for (side, node) in [(Side::Client, flow.client), (Side::Server, flow.server)] {
+            let endpoint = EndpointId { flow: FlowId(number), side };
+            let by_command = options.commands.iter().any(|it| it.ends.contains(&endpoint));
+            let Some(host) = by_node.get(&node).filter(|_| !by_command) else { continue };
+            let (family, kind) = match flow.transport() {
+                Transport::Tcp => match config_for(flow.tcp(side)).ip {
+                    IpVersion::V4 => (AddressFamily::Inet, SockType::Stream),
+                    IpVersion::V6 => (AddressFamily::Inet6, SockType::Stream),
+                },
+                Transport::Udp => (AddressFamily::Inet, SockType::Datagram),
+            };
+            let socket = host.namespace.socket(family, kind)?;
+            let (scenario, seed) = (&options.scenario, options.seed);
+            ends.push(KernelEnd::of(scenario, seed, endpoint, Vec::new(), socket));
+        }
+    }
+    Ok(ends)
+}
+
+/// What every host was.
+pub(super) fn host_reports(scenario: &Scenario, kernels: &[KernelHost]) -> Vec<HostReport> {
+    let nodes = (0..scenario.nodes.len()).map(|number| NodeId(number as u16));
+    let hosts = nodes.filter(|node| scenario.node(*node).kind == NodeKind::Host);
+    let report = |node| {
+        let kernel = kernels.iter().find(|host| host.node == node);
+        HostReport {
+            node,
+            place: if kernel.is_some() { Place::Kernel } else { Place::Ours },
+            refused: kernel.map_or_else(Vec::new, |host| host.namespace.refused().to_vec()),
+            counters: kernel.map_or_else(KernelCounters::default, |host| {
+                KernelCounters::read(|name| host.namespace.table(name))
+            }),
+        }
+    };
+    hosts.map(report).collect()
+}

@@ -1,0 +1,200 @@
+//! What an emulation is asked for, and what it came to.
+
+use super::{EmulationCounts, TapObserver};
+use crate::apps::EndReport;
+use crate::interop::KernelCounters;
+use crate::lateness::Lateness;
+use crate::meter::MeterFeed;
+use crate::session::CommandOutcome;
+use crate::sys::{Priority, Scheduling, StopHandle};
+use crate::tcp_info::TcpInfo;
+use ackord_events::EndpointId;
+use ackord_path::Conservation;
+use ackord_scenario::Scenario;
+use ackord_sim::Simulation;
+use ackord_units::{Span, Time};
+use ackord_wire::NodeId;
+use nix::errno::Errno;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs::File;
+use std::sync::Arc;
+
+/// What an emulation is asked for.
+pub struct EmulationOptions {
+    /// What is emulated: its hosts are stock kernels, its flows their applications. Where it captures,
+    /// packets are [tapped](EmulationOptions::taps).
+    pub scenario: Scenario,
+    /// What every random stream derives from; may differ from the scenario's own.
+    pub seed: u64,
+    /// Hosts that are not kernels: their ends of flows are our own TCP, as in the simulator.
+    pub ours: BTreeSet<NodeId>,
+    /// Programs that run on kernel hosts.
+    pub commands: Vec<HostCommand>,
+    /// How late 99 % of the packets may be for the run to be trusted.
+    pub lateness_budget: Span,
+    /// How the driver is scheduled.
+    pub priority: Priority,
+    /// Ends the run from elsewhere.
+    pub stop: StopHandle,
+    /// Told of every packet where the scenario captures.
+    pub taps: Option<TapObserver>,
+    /// How often the kernel is asked about its connections; zero: only when they end.
+    pub samples_every: Span,
+    /// Filled ten times a second, for a meter.
+    pub meter: Option<Arc<MeterFeed>>,
+    /// Told when everything is there.
+    pub notify: Box<dyn FnMut(&EmulationNotice)>,
+}
+
+/// A program on a kernel host.
+#[derive(Clone, Debug)]
+pub struct HostCommand {
+    /// Where it runs.
+    pub host: NodeId,
+    /// Its name and arguments.
+    pub argv: Vec<String>,
+    /// Set besides our own environment.
+    pub environment: Vec<(String, String)>,
+    /// When it starts.
+    pub starts_at: Time,
+    /// The ends of the scenario's flows that it has in place of the scenario's workload.
+    pub ends: Vec<EndpointId>,
+    /// How long it is waited for.
+    pub lasts: CommandLasts,
+    /// Where its standard output goes; our own where nothing is said.
+    pub stdout: Option<Arc<File>>,
+    /// Where its standard error goes; our own where nothing is said.
+    pub stderr: Option<Arc<File>>,
+}
+
+/// How long a program is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommandLasts {
+    /// Its ends of flows, and with them the run, are over when it has ended.
+    UntilItEnds,
+    /// It serves: it is ended with the run.
+    AsLongAsTheRun,
+}
+
+/// Something a user may want to know while a run goes on.
+#[derive(Clone, Debug)]
+pub enum EmulationNotice {
+    /// The hosts are there and the run begins.
+    Began {
+        /// When, since 1970 by the system's clock: times of a run count from there.
+        began_at: Time,
+        /// The command line that enters each kernel host.
+        enter: Vec<(NodeId, String)>,
+    },
+    /// A program has ended.
+    CommandEnded {
+        /// Its place in [`EmulationOptions::commands`].
+        command: usize,
+        /// How.
+        outcome: CommandOutcome,
+    },
+}
+
+/// What a host was in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A stock kernel in a namespace of its own.
+    Kernel,
+    /// Our own TCP, as in the simulator.
+    Ours,
+}
+
+/// What an emulation came to.
+#[derive(Debug)]
+pub struct EmulationReport {
+    /// How long the run took.
+    pub took: Span,
+    /// How it ended.
+    pub ending: EmulationEnding,
+    /// How late the driver was; look at [`Lateness::trust`] before believing any delay.
+    pub lateness: Lateness,
+    /// How the driver was scheduled, which explains much of its lateness.
+    pub scheduling: Scheduling,
+    /// What happened at the doors of kernel hosts.
+    pub counts: EmulationCounts,
+    /// Where every packet of the path is; checked to be complete.
+    pub conservation: Conservation,
+    /// The hosts, in the scenario's order.
+    pub hosts: Vec<HostReport>,
+    /// The kernel's view of its connections, in order of time.
+    pub samples: Vec<TcpSample>,
+    /// The ends of flows that the kernel had, with their applications.
+    pub ends: Vec<EndReport>,
+    /// What became of the programs, in the order of [`EmulationOptions::commands`].
+    pub commands: Vec<CommandOutcome>,
+    /// The path and our own hosts where they stand, for their counters.
+    pub simulation: Simulation,
+}
+
+/// How an emulation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EmulationEnding {
+    /// The duration has passed, or every flow is over.
+    Complete,
+    /// Somebody wanted it to end.
+    Stopped,
+}
+
+/// A host and what it was made of.
+#[derive(Clone, Debug)]
+pub struct HostReport {
+    /// Which.
+    pub node: NodeId,
+    /// What it was.
+    pub place: Place,
+    /// Settings of the host that its kernel did not take, and what it said.
+    pub refused: Vec<(String, Errno)>,
+    /// What its kernel counted, from zero.
+    pub counters: KernelCounters,
+}
+
+/// The kernel's view of one of its connections at one instant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TcpSample {
+    /// When.
+    pub at: Time,
+    /// Which end of which flow.
+    pub endpoint: EndpointId,
+    /// What it said.
+    pub info: TcpInfo,
+}
+
+impl EmulationOptions {
+    /// A run of `scenario` with its seed, every host a kernel with the scenario's workloads.
+    ///
+    /// # Errors
+    /// If the system has no file descriptor left.
+    pub fn new(scenario: Scenario) -> std::io::Result<EmulationOptions> {
+        Ok(EmulationOptions {
+            seed: scenario.seed,
+            scenario,
+            ours: BTreeSet::new(),
+            commands: Vec::new(),
+            lateness_budget: Span::from_millis(1),
+            priority: Priority::default(),
+            stop: StopHandle::new()?,
+            taps: None,
+            samples_every: Span::from_millis(10),
+            meter: None,
+            notify: Box::new(|_| {}),
+        })
+    }
+}
+
+impl fmt::Debug for EmulationOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EmulationOptions")
+            .field("scenario", &self.scenario.name)
+            .field("seed", &self.seed)
+            .field("ours", &self.ours)
+            .field("commands", &self.commands)
+            .field("lateness_budget", &self.lateness_budget)
+            .finish_non_exhaustive()
+    }
+}
