@@ -7,7 +7,7 @@
 //! | `apps/worker.rs` | the thread: readiness, deadlines, samples, the order to stop |
 //! | `apps/connection.rs` | one end of a connection: its socket, its application |
 //! | `apps/datagrams.rs` | the ends of a datagram flow |
-//! | `apps/tests.rs` | every workload against itself over loopback |
+//! | `apps/tests.rs`, `apps/path_tests.rs` | every workload against itself over loopback; between kernels |
 //!
 //! Every socket was made in the namespace it belongs to and is handed over; nothing here enters a
 //! namespace. Flows to one host share a listening socket where they share its port, as the
@@ -20,6 +20,8 @@
 mod build;
 mod connection;
 mod datagrams;
+#[cfg(test)]
+mod path_tests;
 #[cfg(test)]
 mod tests;
 mod worker;
