@@ -44,6 +44,8 @@ pub(crate) trait Stream {
     fn read(&mut self, limit: usize, out: &mut Vec<u8>) -> usize;
     /// Whether the peer has closed and everything it sent has been read.
     fn at_end(&self) -> bool;
+    /// Octets that have arrived and wait to be read.
+    fn readable(&self) -> usize;
     /// Hands up to `limit` octets that have arrived to `take`, without moving them, in pieces of
     /// what lies side by side; `take` says how many it took, and taking fewer than it was given
     /// ends it.
@@ -230,11 +232,9 @@ impl Host {
     /// Whether a segment wants to open a connection, and may: there is none between these ends, or
     /// one in TIME-WAIT that gives way.
     pub(crate) fn may_open(&self, arriving: Endpoints, segment: &Segment) -> bool {
-        let key = self.by_endpoints.get(&arriving.reversed());
-        opens(segment)
-            && key.is_none_or(|key| {
-                self.connections[*key].connection.may_be_succeeded_by(segment).is_some()
-            })
+        let gives_way =
+            |key: &usize| self.connections[*key].connection.may_be_succeeded_by(segment).is_some();
+        opens(segment) && self.by_endpoints.get(&arriving.reversed()).is_none_or(gives_way)
     }
 
     /// Whether no further connection is taken.

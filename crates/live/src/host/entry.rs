@@ -124,11 +124,18 @@ impl Stream for Io<'_> {
         count.get() as usize
     }
 
+    fn readable(&self) -> usize {
+        self.connection.readable().get() as usize
+    }
+
     fn drain(&mut self, limit: usize, take: &mut dyn FnMut(&[u8]) -> usize) {
-        let mut left = self.connection.readable().min(Bytes(limit as u64)).get() as usize;
+        let mut left = self.readable().min(limit);
         while left > 0 {
             let front = self.buffers.receive.front(left);
             let (there, taken) = (front.len(), take(front));
+            if taken == 0 {
+                return;
+            }
             self.buffers.receive.skip(taken);
             self.connection.read(Bytes(taken as u64));
             if taken < there {

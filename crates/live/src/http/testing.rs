@@ -36,6 +36,10 @@ impl Stream for Scripted {
         count
     }
 
+    fn readable(&self) -> usize {
+        self.incoming.len()
+    }
+
     fn drain(&mut self, limit: usize, take: &mut dyn FnMut(&[u8]) -> usize) {
         let count = limit.min(self.incoming.len());
         let taken = take(&self.incoming[..count]);

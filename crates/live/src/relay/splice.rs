@@ -3,6 +3,9 @@
 //! Each direction ends by itself: the client's FIN is the socket's SHUT_WR, the socket's end of file
 //! our FIN. A reset goes through, behind what came before it. Neither side is read faster than the
 //! other takes.
+//!
+//! What a segment brings does not go to the socket by itself, but with all that comes at the same
+//! instant: a call for each would take more time than everything else.
 
 use super::outside::{Readiness, errno_of};
 use crate::host::{Service, Stream};
@@ -19,6 +22,20 @@ use std::rc::Rc;
 pub(super) struct Line {
     /// What the socket can do, as far as is known.
     pub(super) ready: Cell<Readiness>,
+    /// Whether what has arrived goes to the socket now.
+    pub(super) pushing: Cell<Pushing>,
+}
+
+/// When what has arrived goes to the socket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Pushing {
+    /// It waits for more, and is not known to wait yet.
+    #[default]
+    Later,
+    /// It waits for more: its key is in [`Common::full`].
+    Noted,
+    /// Now.
+    Now,
 }
 
 /// The application of our endpoint: a socket.
@@ -42,6 +59,8 @@ pub(super) struct Common {
     scratch: RefCell<Vec<u8>>,
     /// Keys of the splices that are gone.
     pub(super) gone: RefCell<Vec<usize>>,
+    /// Keys of the splices that have something for their socket.
+    pub(super) full: RefCell<Vec<usize>>,
 }
 
 /// How far one direction is.
@@ -59,7 +78,11 @@ const SCRATCH: usize = 65_536;
 
 impl Common {
     pub(super) fn new() -> Common {
-        Common { scratch: RefCell::new(vec![0; SCRATCH]), gone: RefCell::default() }
+        Common {
+            scratch: RefCell::new(vec![0; SCRATCH]),
+            gone: RefCell::default(),
+            full: RefCell::default(),
+        }
     }
 }
 
@@ -75,21 +98,30 @@ impl Splice {
             return Ok(());
         };
         let mut ready = self.line.ready.get();
-        let mut failed = None;
-        if ready.write {
-            stream.drain(usize::MAX, &mut |bytes| match write(socket, bytes) {
-                Ok(count) => {
-                    ready.write = count == bytes.len();
-                    count
-                }
-                Err(errno) => {
-                    ready.write = false;
-                    failed = Some(errno).filter(|errno| *errno != Errno::EAGAIN);
-                    0
-                }
-            });
-            self.line.ready.set(ready);
+        let something = if stream.readable() > 0 { ready.write } else { stream.at_end() };
+        match self.line.pushing.get() {
+            _ if !something => return Ok(()),
+            Pushing::Now => {}
+            Pushing::Noted => return Ok(()),
+            Pushing::Later => {
+                self.line.pushing.set(Pushing::Noted);
+                self.common.full.borrow_mut().push(self.key);
+                return Ok(());
+            }
         }
+        let mut failed = None;
+        stream.drain(usize::MAX, &mut |bytes| match write(socket, bytes) {
+            Ok(count) => {
+                ready.write = count == bytes.len();
+                count
+            }
+            Err(errno) => {
+                ready.write = false;
+                failed = Some(errno).filter(|errno| *errno != Errno::EAGAIN);
+                0
+            }
+        });
+        self.line.ready.set(ready);
         if let Some(errno) = failed {
             return Err(errno);
         }

@@ -3,7 +3,7 @@
 
 use super::icmp::{self, Quote, Unreachable};
 use super::outside::{Readiness, errno_of};
-use super::splice::{Common, Line, Splice};
+use super::splice::{Common, Line, Pushing, Splice};
 use super::{NoSink, Shared};
 use crate::host::{Arrival, Host, Recipe};
 use ackord_scenario::TcpChoices;
@@ -62,10 +62,15 @@ impl Streams {
     }
 
     pub(super) fn deadline(&self) -> Option<Time> {
-        self.host.deadline()
+        let full = !self.common.full.borrow().is_empty();
+        if full { Some(Time::ZERO) } else { self.host.deadline() }
     }
 
     pub(super) fn handle_deadline(&mut self, shared: &mut Shared<'_>) {
+        let full = std::mem::take(&mut *self.common.full.borrow_mut());
+        for key in full {
+            self.push(key, shared);
+        }
         while self.host.deadline().is_some_and(|at| at <= shared.now) {
             self.host.handle_deadline(shared.now, shared.uplink, &mut NoSink);
         }
@@ -96,16 +101,27 @@ impl Streams {
     pub(super) fn handle_ready(&mut self, key: usize, ready: Readiness, shared: &mut Shared<'_>) {
         match self.links.get(key) {
             None => {}
-            Some(Link { ends, progress: Progress::Open(line) }) => {
+            Some(Link { progress: Progress::Open(line), .. }) => {
                 let before = line.ready.get();
                 let (read, write) = (before.read || ready.read, before.write || ready.write);
                 line.ready.set(Readiness { read, write });
-                self.host.wake(shared.now, *ends, shared.uplink, &mut NoSink);
+                self.push(key, shared);
             }
             Some(_) if ready.write => self.end_dialling(key, ready, shared),
             Some(_) => {}
         }
         self.tidy();
+    }
+
+    /// Lets a splice move what it has, both ways.
+    fn push(&mut self, key: usize, shared: &mut Shared<'_>) {
+        let Some(Link { ends, progress: Progress::Open(line) }) = self.links.get(key) else {
+            return;
+        };
+        let line = Rc::clone(line);
+        line.pushing.set(Pushing::Now);
+        self.host.wake(shared.now, *ends, shared.uplink, &mut NoSink);
+        line.pushing.set(Pushing::Later);
     }
 
     /// A segment between the ends of a SYN that still waits.
