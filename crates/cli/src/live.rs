@@ -7,6 +7,7 @@ use crate::history::wall_time;
 use crate::input::{JsonTarget, check_folder};
 use crate::interop::{self, InteropArguments};
 use crate::interrupt::Interrupt;
+use crate::live_papers::{self, LivePapersArguments};
 use crate::live_report::{Compared, document, results};
 use crate::with_history::WithHistory;
 use ackord_live::{
@@ -39,6 +40,7 @@ enum What {
     Serve(ServeArguments),
     Fetch(FetchArguments),
     Interop(InteropArguments),
+    Papers(LivePapersArguments),
 }
 
 /// Serve a folder by HTTP with our TCP, and take uploads into it
@@ -138,6 +140,7 @@ pub(crate) fn live(arguments: &LiveArguments, console: &Console) -> Result<(), F
             conclude(&arguments.common, (&run, &report?), console)
         }
         What::Interop(arguments) => interop::run(arguments, console),
+        What::Papers(arguments) => live_papers::run(arguments, console),
     }
 }
 

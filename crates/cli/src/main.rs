@@ -10,7 +10,7 @@
 //! | `paper.rs` | `ackord paper` |
 //! | `list.rs` | `ackord list` |
 //! | `guide.rs` | `ackord guide` |
-//! | `live.rs`, `live_report.rs` | `ackord live`: our TCP against this machine's |
+//! | `live.rs`, `live_report.rs`, `live_papers.rs` | `ackord live`: our TCP against this machine's |
 //! | `history.rs`, `with_history.rs` | `ackord history`, and `--history` of runs |
 //! | `trace.rs` | `ackord trace`: delivery traces |
 //! | `script.rs` | `ackord script`: an endpoint against an injected peer |
@@ -39,6 +39,7 @@ mod interop_report;
 mod interrupt;
 mod list;
 mod live;
+mod live_papers;
 mod live_report;
 mod meter;
 mod paper;

@@ -27,6 +27,7 @@ mod tests;
 mod worker;
 
 use crate::clock::Clock;
+use crate::sys::Priority;
 use crate::sys::socket::set_option;
 use crate::tcp_info::TcpInfo;
 use ackord_events::EndpointId;
@@ -192,7 +193,8 @@ pub(crate) struct Apps {
 impl Apps {
     /// Binds every socket, listens where connections are to be accepted, and starts the thread.
     /// Connections are opened at their time on `clock`; every connection is sampled each
-    /// `sample_every`, or only when it ends if that is nothing.
+    /// `sample_every`, or only when it ends if that is nothing. The thread is scheduled as
+    /// `priority` says: it never waits by looking, so it may come before all others.
     ///
     /// # Errors
     /// If a socket cannot be bound or listened on, or no thread or descriptor is left.
@@ -200,6 +202,7 @@ impl Apps {
         ends: Vec<KernelEnd>,
         clock: Clock,
         sample_every: Span,
+        priority: Priority,
     ) -> io::Result<Apps> {
         let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
         let exchange = Arc::new(Exchange {
@@ -209,7 +212,7 @@ impl Apps {
         });
         let worker = Worker::new(ends, clock, sample_every, Arc::clone(&exchange))?;
         let thread = std::thread::Builder::new().name("apps".to_owned());
-        let thread = thread.spawn(move || worker.run())?;
+        let thread = thread.spawn(move || worker.run(priority))?;
         Ok(Apps { exchange, thread })
     }
 

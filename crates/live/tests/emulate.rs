@@ -44,11 +44,8 @@ fn run(options: EmulationOptions) -> Option<(EmulationReport, Told)> {
     Some((report, told))
 }
 
-const QUICK: &[(&str, &str)] = &[
-    ("links.wifi.delay", "5 ms"),
-    ("flows.download.traffic.size", "1 MB"),
-    ("duration", "20 s"),
-];
+const QUICK: &[(&str, &str)] =
+    &[("links.wifi.delay", "5 ms"), ("flows.download.traffic.size", "1 MB"), ("duration", "20 s")];
 
 #[test]
 fn two_kernels_move_a_transfer_over_a_lossy_path_and_the_run_ends_with_it() {

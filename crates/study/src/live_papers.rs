@@ -9,6 +9,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `live_papers/questions.rs` | paths, workloads, receivers |
+//! | `live_papers/kernel.rs` | a live run as the questions want it |
 //! | `live_papers/sample.rs` | what is kept of a run, and estimates |
 //! | `live_papers/report.rs` | tables, document, JSON |
 //!
@@ -18,6 +19,7 @@
 //! Not modelled: a phone's processor and its power saving, which a real phone has and a network
 //! namespace has not.
 
+mod kernel;
 mod questions;
 mod report;
 mod sample;
@@ -33,6 +35,7 @@ use questions::{Asked, Measure, Question, Receiver, Who, questions};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
+pub use kernel::on_this_kernel;
 pub use sample::Sample;
 
 /// A paper whose experiment can be repeated on a kernel.

@@ -3,7 +3,7 @@
 use super::{AppNews, Apps, AppsRemains, KernelEnd};
 use crate::clock::Clock;
 use crate::emulate::{Directory, Door, Emulator, MaySpin, Parts, RealTime, TunDoor};
-use crate::sys::{Inside, Namespace, NamespaceError, RouteSettings};
+use crate::sys::{Inside, Namespace, NamespaceError, Priority, RouteSettings};
 use ackord_events::{EndpointId, NoSink};
 use ackord_scenario::{Scenario, ScenarioFile};
 use ackord_units::{Bytes, Span, Time};
@@ -56,7 +56,8 @@ fn run(scenario: &Scenario, time: Span) -> Option<AppsRemains> {
         let socket = socket.expect("a socket made inside");
         KernelEnd::of(scenario, 7, endpoint, Vec::new(), socket)
     });
-    let mut apps = Apps::start(ends.into(), clock, Span::from_millis(50)).expect("started");
+    let mut apps = Apps::start(ends.into(), clock, Span::from_millis(50), Priority::Ordinary)
+        .expect("started");
     emulator.watch(apps.as_fd());
     let mut news = Vec::new();
     let closed = |news: &[AppNews]| {

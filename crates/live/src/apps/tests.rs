@@ -4,6 +4,7 @@
 use super::build::application_of;
 use super::{AppNews, Application, Apps, AppsRemains, Call, EndReport, KernelEnd};
 use crate::clock::Clock;
+use crate::sys::Priority;
 use crate::tcp_info::TcpInfo;
 use ackord_events::{EndpointId, Event, Sink};
 use ackord_scenario::{Scenario, ScenarioFile};
@@ -72,7 +73,8 @@ fn ends(scenario: &Scenario, host: u8) -> Vec<KernelEnd> {
 /// Runs `ends` until `enough` of what was told, and gives everything that was told.
 fn run(ends: Vec<KernelEnd>, enough: impl Fn(&[AppNews]) -> bool) -> AppsRemains {
     let clock = Clock::start();
-    let mut apps = Apps::start(ends, clock, Span::from_millis(10)).expect("started");
+    let mut apps =
+        Apps::start(ends, clock, Span::from_millis(10), Priority::Ordinary).expect("started");
     let mut told = Vec::new();
     while !enough(&told) {
         assert!(clock.now() < Time::ZERO + PATIENCE, "hung after {told:#?}");

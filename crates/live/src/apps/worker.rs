@@ -9,6 +9,7 @@ use super::datagrams::DatagramEnd;
 use super::{AppNews, Application, Call, EndReport, Exchange, KernelEnd};
 use crate::clock::Clock;
 use crate::sys::socket::{accept, bind, connect, peer};
+use crate::sys::{Priority, Urgency, sharpen_timers};
 use ackord_path::Schedule;
 use ackord_units::{Span, Time};
 use nix::errno::Errno;
@@ -169,8 +170,9 @@ impl Worker {
     }
 
     /// Works until it is told to stop.
-    pub(super) fn run(mut self) -> io::Result<Vec<EndReport>> {
-        crate::sys::sharpen_timers();
+    pub(super) fn run(mut self, priority: Priority) -> io::Result<Vec<EndReport>> {
+        sharpen_timers();
+        let _urgency = Urgency::of(priority);
         while self.turn()? == Turn::GoOn {}
         let now = self.clock.now();
         let (news, zeros) = (&mut self.news, &mut self.zeros);

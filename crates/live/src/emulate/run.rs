@@ -90,7 +90,7 @@ impl Run {
         }
         let apps = match ends.is_empty() {
             true => None,
-            false => Some(Apps::start(ends, clock, options.samples_every)?),
+            false => Some(Apps::start(ends, clock, options.samples_every, options.priority)?),
         };
         let watched = Watched {
             stop: emulator.watch(options.stop.as_fd()),
