@@ -21,6 +21,7 @@
 //! | `http.rs`, `http/` | HTTP/1.1 as far as moving files needs it |
 //! | `apps.rs`, `apps/` | the scenario's workloads on the kernel's sockets |
 //! | `tcp_info.rs` | what the kernel tells of a connection: [`TcpInfo`] |
+//! | `settings.rs`, `settings/` | what a scenario asks of an endpoint, asked of the stock kernel |
 //! | `sys.rs`, `sys/` | namespace, TUN device, waiting: the only `unsafe` of this crate |
 //! | `watch.rs` | what the driver learns from events, and who may listen |
 //! | `observed.rs`, `observed/` | a stock kernel's end of a connection, told as events |
@@ -54,6 +55,8 @@ mod packets;
 mod relay;
 mod serve;
 mod session;
+#[allow(dead_code, reason = "the emulation asks for them")]
+mod settings;
 mod shell;
 mod sys;
 mod tcp_info;
@@ -81,6 +84,7 @@ pub use serve::{ServeOptions, serve};
 pub use session::{
     Addresses, CommandOutcome, KERNEL, KernelCongestion, LiveOptions, LiveReport, Notice, OURS,
 };
+pub use settings::{SettingOutcome, SettingTold, SettingsConflict};
 pub use shell::{Block, LinkError, LinkOptions, ShellLink};
 pub use sys::{Attempt, NamespaceError, Priority, Scheduling, SetupStep, StopHandle};
 pub use tcp_info::{CaState, TcpInfo, Timeouts};

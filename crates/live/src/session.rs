@@ -7,8 +7,8 @@ use crate::error::LiveError;
 use crate::host::{ConnectionReport, Host, Listener, Recipe};
 use crate::lateness::Lateness;
 use crate::sys::{
-    CommandEnd, CommandInside, Inside, Namespace, Ready, Scheduling, StopHandle, Urgency,
-    sharpen_timers,
+    CommandEnd, CommandInside, Inside, Namespace, Ready, Scheduling, StopHandle, TerminalUse,
+    Urgency, sharpen_timers,
 };
 use crate::watch::{EventCounts, Observer};
 use ackord_path::DropCounts;
@@ -210,7 +210,10 @@ impl Session {
         inside.mtu = MTU;
         inside.sysctls = vec![(CONGESTION.to_owned(), congestion.clone())];
         if !command.is_empty() {
-            inside.commands = vec![CommandInside::new(command.clone())];
+            let mut command = CommandInside::new(command.clone());
+            // Ctrl-C ends the command first; the path is up until then.
+            command.terminal = TerminalUse::Foreground;
+            inside.commands = vec![command];
         }
         let mut namespace = Namespace::create(&inside)?;
         let tun = namespace.take_tun();

@@ -62,6 +62,22 @@ pub(crate) fn set_option(
     Errno::result(result).map(drop)
 }
 
+/// What a socket has for an option, as octets.
+///
+/// # Errors
+/// What getsockopt(2) says.
+#[cfg(test)]
+pub(crate) fn option(socket: BorrowedFd<'_>, level: i32, name: i32) -> Result<Vec<u8>, Errno> {
+    let mut room = vec![0; 64];
+    let mut len = room.len() as libc::socklen_t;
+    let to = room.as_mut_ptr().cast();
+    // SAFETY: the kernel writes at most `len` octets, which is the room's length.
+    let result = unsafe { libc::getsockopt(socket.as_raw_fd(), level, name, to, &raw mut len) };
+    Errno::result(result)?;
+    room.truncate(len as usize);
+    Ok(room)
+}
+
 /// From now on the error queue becomes readable whenever the last octet of a write has been
 /// acknowledged (SOF_TIMESTAMPING_TX_ACK of the kernel's timestamping page).
 ///
