@@ -32,6 +32,7 @@ static LIBRARY: &[(&str, &str)] = embedded![
     "many-senders",
     "one-flow",
     "phone",
+    "real-programs",
     "recovery-compared",
     "reno-against-cubic",
     "reno-against-vegas",
