@@ -217,7 +217,7 @@ fn source_fact(context: &Context) -> Vec<(String, String)> {
     }
 }
 
-fn table_with_rows(table: Table) -> Option<Block> {
+pub(crate) fn table_with_rows(table: Table) -> Option<Block> {
     (!table.rows.is_empty()).then_some(Block::Table(table))
 }
 
