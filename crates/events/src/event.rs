@@ -5,7 +5,7 @@ use crate::{
     RecoveryKind, RefusalAnswer, RefusalReason, SegmentKind, SpuriousEvidence, TapPoint, TcpState,
 };
 use ackord_units::{Bytes, Seq, Span, Time};
-use ackord_wire::{FlowId, Packet, Side};
+use ackord_wire::{FlowId, NodeId, Packet, Side};
 
 /// One end of one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,6 +41,16 @@ pub enum Event<'a> {
         from: TcpState,
         /// After.
         to: TcpState,
+    },
+    /// Hosts that are not simulated have begun something that no flow of the scenario is about. Its
+    /// events follow, under this number.
+    FlowSeen {
+        /// Its number, beyond those of the scenario's flows.
+        flow: FlowId,
+        /// Whose packet was seen first.
+        client: NodeId,
+        /// For whom it was.
+        server: NodeId,
     },
     /// An endpoint put a segment on the path.
     SegmentSent {

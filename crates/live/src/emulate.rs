@@ -47,8 +47,8 @@ use ackord_wire::Packet;
 
 pub use emulator::EmulationCounts;
 pub use options::{
-    CommandLasts, EmulationEnding, EmulationNotice, EmulationOptions, EmulationReport, HostCommand,
-    HostReport, Place, TcpSample,
+    CommandLasts, CommandStarts, EmulationEnding, EmulationNotice, EmulationOptions,
+    EmulationReport, HostCommand, HostReport, Place, TcpSample,
 };
 pub use run::emulate;
 pub use watching::{TapObserver, Tapped};

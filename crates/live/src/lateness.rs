@@ -49,6 +49,23 @@ impl LatenessMeter {
         self.nanos.saturating_record(actual.saturating_since(planned).as_nanos());
     }
 
+    /// How many were at most how late, in classes of 1, 2, 5, 10 ... microseconds; without the empty
+    /// classes before the first and behind the last that is not.
+    pub(crate) fn histogram(&self) -> Vec<(Span, u64)> {
+        let steps = |exponent: u32| [1, 2, 5].map(|step| step * 10u64.pow(exponent));
+        let edges: Vec<Span> = (0..8).flat_map(steps).map(Span::from_micros).collect();
+        let mut counts = vec![0; edges.len()];
+        for late in self.nanos.iter_recorded() {
+            let value = Span::from_nanos(late.value_iterated_to());
+            let class = edges.partition_point(|edge| *edge < value).min(edges.len() - 1);
+            counts[class] += late.count_at_value();
+        }
+        let classes: Vec<_> = edges.into_iter().zip(counts).collect();
+        let first = classes.iter().position(|(_, count)| *count > 0).unwrap_or(0);
+        let behind = classes.iter().rposition(|(_, count)| *count > 0).map_or(0, |last| last + 1);
+        classes[first..behind].to_vec()
+    }
+
     pub(crate) fn report(&self, budget: Span) -> Lateness {
         let quantile = |q| Span::from_nanos(self.nanos.value_at_quantile(q));
         Lateness {
@@ -89,6 +106,20 @@ mod tests {
         let budget = Span::from_millis(1);
         assert_eq!(meter(10).report(budget).trust(), Trust::WithinBudget);
         assert_eq!(meter(11).report(budget).trust(), Trust::Untrustworthy);
+    }
+
+    #[test]
+    fn every_packet_is_in_one_class_of_the_histogram() {
+        let histogram = meter(11).histogram();
+        let within = |micros| Span::from_micros(micros);
+        // 20 us and 5 ms, which the meter keeps to one part in a thousand.
+        let full: Vec<_> = histogram.iter().filter(|(_, count)| *count > 0).collect();
+        let total: u64 = histogram.iter().map(|(_, count)| count).sum();
+        assert_eq!((full.len(), total, full[0].1, full[1].1), (2, 1_000, 989, 11));
+        assert!(full[0].0 >= within(20) && full[0].0 <= within(50), "{histogram:?}");
+        assert!(full[1].0 >= within(5_000) && full[1].0 <= within(10_000), "{histogram:?}");
+        assert!(histogram.is_sorted_by_key(|(edge, _)| *edge));
+        assert_eq!(LatenessMeter::new().histogram(), []);
     }
 
     #[test]

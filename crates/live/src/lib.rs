@@ -65,8 +65,9 @@ mod watch;
 pub use apps::{Call, EndReport};
 pub use driver::DeviceCounts;
 pub use emulate::{
-    CommandLasts, EmulationCounts, EmulationEnding, EmulationNotice, EmulationOptions,
-    EmulationReport, HostCommand, HostReport, Place, TapObserver, Tapped, TcpSample, emulate,
+    CommandLasts, CommandStarts, EmulationCounts, EmulationEnding, EmulationNotice,
+    EmulationOptions, EmulationReport, HostCommand, HostReport, Place, TapObserver, Tapped,
+    TcpSample, emulate,
 };
 pub use error::LiveError;
 pub use fetch::{FetchOptions, fetch};

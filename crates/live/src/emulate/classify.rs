@@ -114,6 +114,11 @@ impl FlowTable {
         (number, Side::Client)
     }
 
+    /// The number that the next flow gets that nobody knows.
+    pub(crate) fn next_unknown(&self) -> FlowId {
+        FlowId(self.next)
+    }
+
     fn key(&self, flow: FlowId) -> Option<Key> {
         if let Some(key) = self.known.get(flow.0 as usize) {
             return Some(*key);

@@ -379,6 +379,7 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
     ) {
         let now = now.max(self.simulation.now());
         let node = self.doors[door].node;
+        let unknown = self.flows.next_unknown();
         let classified = match self.flows.classify(&buffer[..len], node, &self.directory) {
             Ok(classified) if !self.simulation.is_over() => classified,
             Ok(_) => return self.bytes.store.recycle(buffer),
@@ -391,6 +392,10 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
             }
         };
         let packet = classified.packet;
+        if packet.flow == unknown {
+            let Packet { flow, src: client, dst: server, .. } = packet;
+            sink.emit(now, Event::FlowSeen { flow, client, server });
+        }
         self.bytes.entered(&packet, &buffer[classified.payload]);
         let (ecn, segment) = (packet.ecn, packet.tcp);
         let entering = Entering { buffer, len, ecn, segment, at: now };

@@ -57,7 +57,7 @@ pub struct HostCommand {
     /// Set besides our own environment.
     pub environment: Vec<(String, String)>,
     /// When it starts.
-    pub starts_at: Time,
+    pub starts: CommandStarts,
     /// The ends of the scenario's flows that it has in place of the scenario's workload.
     pub ends: Vec<EndpointId>,
     /// How long it is waited for.
@@ -68,12 +68,22 @@ pub struct HostCommand {
     pub stderr: Option<Arc<File>>,
 }
 
+/// When a program starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommandStarts {
+    /// A server: before the run begins, which waits until the program listens (but no longer than
+    /// three seconds).
+    BeforeTheRun,
+    /// At this time of the run.
+    At(Time),
+}
+
 /// How long a program is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandLasts {
     /// Its ends of flows, and with them the run, are over when it has ended.
     UntilItEnds,
-    /// It serves: it is ended with the run.
+    /// It serves: when the run is over it has a moment to end, is asked to (SIGTERM), and dies.
     AsLongAsTheRun,
 }
 
@@ -114,6 +124,9 @@ pub struct EmulationReport {
     pub ending: EmulationEnding,
     /// How late the driver was; look at [`Lateness::trust`] before believing any delay.
     pub lateness: Lateness,
+    /// How many packets were how late: classes of 1, 2, 5, 10 ... microseconds, each with the packets
+    /// that were at most so late and later than the class before; empty ones at the ends left out.
+    pub lateness_histogram: Vec<(Span, u64)>,
     /// How the driver was scheduled, which explains much of its lateness.
     pub scheduling: Scheduling,
     /// What happened at the doors of kernel hosts.

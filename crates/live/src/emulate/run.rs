@@ -3,7 +3,8 @@
 use super::hosts::{KernelHost, host_reports, kernel_ends, make_hosts};
 use super::observe::ObservedEnds;
 use super::options::{
-    CommandLasts, EmulationEnding, EmulationNotice, EmulationOptions, EmulationReport, TcpSample,
+    CommandLasts, CommandStarts, EmulationEnding, EmulationNotice, EmulationOptions,
+    EmulationReport, HostCommand, TcpSample,
 };
 use super::{Directory, Door, Emulator, MaySpin, Parts, RealTime, Remains};
 use crate::apps::{AppNews, Apps, Call, EndReport};
@@ -11,17 +12,23 @@ use crate::clock::Clock;
 use crate::error::LiveError;
 use crate::meter::MeterFill;
 use crate::session::CommandOutcome;
-use crate::sys::{CommandEnd, Scheduling, Urgency, sharpen_timers};
+use crate::sys::{CommandEnd, Namespace, Scheduling, Urgency, sharpen_timers};
 use ackord_events::{EndpointId, Event, Sink};
 use ackord_scenario::Transport;
 use ackord_units::{Span, Time};
 use ackord_wire::{FlowId, NodeId, Side};
+use nix::sys::signal::Signal;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::os::fd::AsFd;
+use std::time::Duration;
 
 /// At most this much time passes between two calls of the progress callback.
 const SLICE: Span = Span::from_millis(50);
+/// How long until servers are looked at again, and how often: until they listen, and until they end.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+const SERVER_LOOKS: u32 = 300;
+const LAST_LOOKS: u32 = 20;
 
 /// Runs a scenario in real time between kernel hosts and ours. `progress` is called every now and
 /// then with the time of the run; when it answers [`ControlFlow::Break`] the run ends there.
@@ -78,6 +85,7 @@ impl Run {
             Scheduling::RealTime => MaySpin::No,
             Scheduling::Ordinary => MaySpin::Yes,
         };
+        let (started, ended) = start_servers(&options, &mut hosts)?;
         let clock = Clock::start();
         let directory = Directory::of_hosts(&options.scenario);
         let timeline = RealTime::new(clock, spin);
@@ -100,9 +108,10 @@ impl Run {
         let enter = hosts.iter().map(|host| (host.node, host.namespace.enter_command())).collect();
         let began_at = clock.wall(Time::ZERO);
         (options.notify)(&EmulationNotice::Began { began_at, enter });
-        Ok(Run {
+        let others = (0..options.commands.len()).filter(|number| !started.contains(number));
+        let mut run = Run {
             meter: options.meter.as_ref().map(|feed| feed.fill()),
-            to_start: (0..options.commands.len()).collect(),
+            to_start: others.collect(),
             outcomes: vec![CommandOutcome::StillRunning; options.commands.len()],
             options,
             hosts,
@@ -112,7 +121,11 @@ impl Run {
             watched,
             open,
             samples: Vec::new(),
-        })
+        };
+        for (number, end) in ended {
+            run.command_ended(number, end)?;
+        }
+        Ok(run)
     }
 
     /// Runs to the end.
@@ -146,7 +159,7 @@ impl Run {
 
     /// When there is something to do beside the path, at the latest at `until`.
     fn next_look(&self, until: Time) -> Time {
-        let command = |number: &usize| self.options.commands[*number].starts_at;
+        let command = |number: &usize| start_of(&self.options.commands[*number]);
         let commands = self.to_start.iter().map(command);
         let meter = self.meter.as_ref().map(MeterFill::due);
         commands.chain(meter).fold(until, Time::min)
@@ -158,7 +171,7 @@ impl Run {
         let mut failed = None;
         to_start.retain(|number| {
             let command = &options.commands[*number];
-            if command.starts_at > now {
+            if start_of(command) > now {
                 return true;
             }
             let host = hosts.iter_mut().find(|host| host.node == command.host);
@@ -268,6 +281,43 @@ impl Run {
         }
     }
 
+    /// Lets servers end: by themselves, or asked to.
+    fn end_servers(&mut self) -> Result<(), LiveError> {
+        let running = |run: &Run| {
+            let outcomes = run.outcomes.iter().zip(&run.options.commands).enumerate();
+            let serving = outcomes.filter(|(number, (outcome, command))| {
+                **outcome == CommandOutcome::StillRunning
+                    && command.lasts == CommandLasts::AsLongAsTheRun
+                    && !run.to_start.contains(number)
+            });
+            serving.map(|(number, _)| number).collect::<Vec<_>>()
+        };
+        for asked in [false, true] {
+            for number in running(self).into_iter().filter(|_| asked) {
+                let host = self.options.commands[number].host;
+                if let Some(host) = self.hosts.iter().find(|other| other.node == host)
+                    && let Some(place) = host.commands.iter().position(|other| *other == number)
+                {
+                    // One that has just ended cannot be asked any more.
+                    let _ = host.namespace.signal_command(place, Signal::SIGTERM);
+                }
+            }
+            for _ in 0..LAST_LOOKS {
+                if running(self).is_empty() {
+                    return Ok(());
+                }
+                std::thread::sleep(LOOK_AGAIN);
+                for index in 0..self.hosts.len() {
+                    while let Some((place, end)) = self.hosts[index].namespace.command_end() {
+                        let number = self.hosts[index].commands[place];
+                        self.command_ended(number, end)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn finish<S: Sink>(
         mut self,
         ending: EmulationEnding,
@@ -281,6 +331,7 @@ impl Run {
             }
             ends = remains.reports;
         }
+        self.end_servers()?;
         let hosts = host_reports(&self.options.scenario, &self.hosts);
         let Remains { mut simulation, lateness, counts, .. } =
             self.emulator.finish(&mut (&mut self.meter, &mut *sink));
@@ -290,6 +341,7 @@ impl Run {
             took: simulation.now().saturating_since(Time::ZERO),
             ending,
             lateness: lateness.report(self.options.lateness_budget),
+            lateness_histogram: lateness.histogram(),
             scheduling: self.urgency.scheduling(),
             counts,
             conservation,
@@ -318,4 +370,57 @@ fn open_ends(options: &EmulationOptions, hosts: &[KernelHost]) -> BTreeSet<Endpo
         }
     }
     open
+}
+
+/// When a command starts, as a time of the run.
+fn start_of(command: &HostCommand) -> Time {
+    match command.starts {
+        CommandStarts::BeforeTheRun => Time::ZERO,
+        CommandStarts::At(at) => at,
+    }
+}
+
+/// Commands and how they ended, by their places in the options.
+type Ended = Vec<(usize, CommandEnd)>;
+
+/// Starts what has to be there before the run begins, and waits until it listens. Answers what was
+/// started, and what has ended already.
+fn start_servers(
+    options: &EmulationOptions,
+    hosts: &mut [KernelHost],
+) -> Result<(BTreeSet<usize>, Ended), LiveError> {
+    let (mut started, mut ended) = (BTreeSet::new(), Vec::new());
+    for (number, command) in options.commands.iter().enumerate() {
+        if command.starts != CommandStarts::BeforeTheRun {
+            continue;
+        }
+        let Some(host) = hosts.iter_mut().find(|host| host.node == command.host) else { continue };
+        let Some(place) = host.commands.iter().position(|other| *other == number) else { continue };
+        let before = listening(&host.namespace);
+        host.namespace.start_command(place)?;
+        started.insert(number);
+        for _ in 0..SERVER_LOOKS {
+            while let Some((place, end)) = host.namespace.command_end() {
+                ended.push((host.commands[place], end));
+            }
+            let gone = ended.iter().any(|(other, _)| *other == number);
+            if gone || listening(&host.namespace) > before {
+                break;
+            }
+            std::thread::sleep(LOOK_AGAIN);
+        }
+    }
+    Ok((started, ended))
+}
+
+/// Sockets in a namespace that wait for somebody: listening ones of TCP, any of UDP.
+fn listening(namespace: &Namespace) -> usize {
+    const LISTEN: &str = "0A";
+    let rows = |table: &str| namespace.table(table).unwrap_or_default();
+    let state = |row: &str| row.split_whitespace().nth(3).map(str::to_owned);
+    let tcp = ["tcp", "tcp6"].map(|table| {
+        rows(table).lines().skip(1).filter(|row| state(row).as_deref() == Some(LISTEN)).count()
+    });
+    let udp = ["udp", "udp6"].map(|table| rows(table).lines().skip(1).count());
+    tcp.into_iter().chain(udp).sum()
 }
