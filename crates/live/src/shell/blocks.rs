@@ -53,6 +53,11 @@ impl Block {
         (aligned && Block::ALL.contains(IpAddr::V4(address))).then_some(block)
     }
 
+    /// How many of an address's bits are the block's.
+    pub(crate) fn bits(self) -> u8 {
+        self.bits
+    }
+
     /// How many shells one is in, counting from one for a shell in no other.
     pub fn depth(self) -> u32 {
         u32::from(self.bits.saturating_sub(12) / 4)

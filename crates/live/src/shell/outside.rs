@@ -1,0 +1,311 @@
+//! The far end of a shell's link: the network of whoever started it.
+//!
+//! ```text
+//! link ─► write ─┬─ for this machine, or all of it within another shell ─► a TUN device here
+//!                ├─ for any other address ─► the gateway: sockets of this process
+//!                └─ for the shell's own block ─► nowhere: nobody out here has such an address
+//! ```
+//!
+//! The device has the base address and nothing else; it is gone when this process is, however that
+//! came about. Neither routes nor forwarding nor filters of the machine are changed, so nothing can
+//! be left behind. Where no device may be made, everything goes to the gateway.
+//!
+//! Not modelled: addresses that the machine gets while the shell runs are found within two seconds.
+
+use super::{Block, Surroundings};
+use crate::emulate::Door;
+use crate::relay::{Relay, RelayOptions, RelayReport};
+use crate::session::Addresses;
+use crate::sys::{TunHere, TunMade, make_here};
+use ackord_units::{Span, Time};
+use nix::errno::Errno;
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
+use std::cell::Cell;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::rc::Rc;
+
+/// Octets of IP packet that go through a shell's devices.
+pub(super) const MTU: u16 = 1500;
+/// The name of the device outside; the kernel counts.
+const NAME: &str = "ackout%d";
+/// How long the machine's addresses are taken to be what they were.
+const FRESH_FOR: Span = Span::from_secs(2);
+
+/// What is at the far end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// A device of this name towards this machine, and the gateway for the rest of the world.
+    DeviceAndGateway(String),
+    /// A device of this name towards the shell that we are in.
+    Device(String),
+    /// The gateway for everything, because the kernel lets us make no device here.
+    Gateway(Errno),
+    /// The gateway for everything, as asked.
+    GatewayAsked,
+}
+
+/// Whether to try to make a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FarEnd {
+    /// Where that is allowed.
+    #[default]
+    Best,
+    /// Not even there: plain sockets for everything.
+    Gateway,
+}
+
+/// What has passed at the far end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutsideCounts {
+    /// Packets handed to the machine through the device.
+    pub to_device: u64,
+    /// Packets handed to the gateway.
+    pub to_gateway: u64,
+    /// Packets for addresses of the shell's own block that nobody has.
+    pub to_nobody: u64,
+    /// What the gateway did with its packets.
+    pub gateway: RelayReport,
+}
+
+/// The counts, shared with whoever reports when the door is gone.
+pub(super) type Shared = Rc<Cell<OutsideCounts>>;
+
+/// The door at the far end.
+#[derive(Debug)]
+pub(super) struct OutsideDoor {
+    block: Block,
+    device: Option<TunMade>,
+    /// The device takes IPv6 too.
+    device_v6: bool,
+    /// Absent where the device takes everything.
+    relay: Option<Relay>,
+    local: Local,
+    epoll: Epoll,
+    /// The gateway may have packets that were not read yet.
+    pending: bool,
+    /// Whose turn it is to be read first, so that neither starves the other.
+    turn: u32,
+    scratch: Vec<u8>,
+    counts: Shared,
+}
+
+/// The addresses of this machine.
+#[derive(Debug)]
+struct Local {
+    addresses: Vec<IpAddr>,
+    read_at: Time,
+}
+
+impl OutsideDoor {
+    /// The far end of the shell that has `block`, within the shell that has `parent` if there is
+    /// one.
+    pub(super) fn open(
+        block: Block,
+        parent: Option<Block>,
+        far_end: FarEnd,
+        surroundings: &Surroundings,
+    ) -> io::Result<(OutsideDoor, Outside)> {
+        let device = match far_end {
+            FarEnd::Best => device(block).map_err(Some),
+            FarEnd::Gateway => Err(None),
+        };
+        let outside = match (&device, parent) {
+            (Ok(device), Some(_)) => Outside::Device(device.name.clone()),
+            (Ok(device), None) => Outside::DeviceAndGateway(device.name.clone()),
+            (Err(Some(errno)), _) => Outside::Gateway(*errno),
+            (Err(None), _) => Outside::GatewayAsked,
+        };
+        let relay = match &outside {
+            Outside::Device(_) => None,
+            _ => {
+                let base = Addresses { v4: block.base(), v6: block.base_v6() };
+                let mut options = RelayOptions::new(base, MTU);
+                options.name_server = super::names::name_server();
+                Some(Relay::new(&options)?)
+            }
+        };
+        let device = device.ok();
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        let readable = |number| EpollEvent::new(EpollFlags::EPOLLIN, number);
+        if let Some(device) = &device {
+            epoll.add(device.file.as_fd(), readable(0))?;
+        }
+        if let Some(relay) = &relay {
+            epoll.add(relay.as_fd(), readable(1))?;
+        }
+        let has_v6 = |device: &TunMade| !device.refused.iter().any(|(what, _)| what.contains(':'));
+        let door = OutsideDoor {
+            block,
+            device_v6: device.as_ref().is_some_and(has_v6),
+            device,
+            relay,
+            local: Local { addresses: surroundings.addresses().collect(), read_at: Time::ZERO },
+            epoll,
+            pending: false,
+            turn: 0,
+            scratch: Vec::new(),
+            counts: Shared::default(),
+        };
+        Ok((door, outside))
+    }
+
+    /// What passes here, also when the door is gone.
+    pub(super) fn counts(&self) -> Shared {
+        Rc::clone(&self.counts)
+    }
+
+    fn count(&self, change: impl FnOnce(&mut OutsideCounts)) {
+        let mut counts = self.counts.get();
+        change(&mut counts);
+        self.counts.set(counts);
+    }
+
+    /// Where a packet goes.
+    fn way_of(&mut self, now: Time, bytes: &[u8]) -> Way {
+        let Some(to) = destination(bytes) else { return Way::Nowhere };
+        let base = to == IpAddr::V4(self.block.base()) || to == IpAddr::V6(self.block.base_v6());
+        if self.block.contains(to) && !base {
+            return Way::Nowhere;
+        }
+        let device = self.device.is_some() && (to.is_ipv4() || self.device_v6);
+        match (device, self.relay.is_some()) {
+            (true, false) => Way::Device,
+            (true, true) if self.local.has(now, to) || base && !self.asks_for_names(bytes) => {
+                Way::Device
+            }
+            (_, true) => Way::Gateway,
+            (false, false) => Way::Nowhere,
+        }
+    }
+
+    /// Whether a packet is a question for the name server that the gateway stands for.
+    fn asks_for_names(&self, bytes: &[u8]) -> bool {
+        super::names::is_question(bytes) && super::names::name_server().is_some()
+    }
+
+    fn read_device(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        let Some(device) = &mut self.device else { return Ok(None) };
+        loop {
+            match device.file.read(buffer) {
+                Ok(len) => return Ok(Some(len)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn read_relay(&mut self, now: Time, buffer: &mut [u8]) -> Option<usize> {
+        let relay = self.relay.as_mut()?;
+        if !self.pending {
+            if relay.deadline().is_some_and(|at| at <= now) {
+                relay.handle_deadline(now);
+            }
+            relay.handle_ready(now);
+            self.pending = true;
+        }
+        loop {
+            if !relay.read(&mut self.scratch) {
+                self.pending = false;
+                return None;
+            }
+            // It keeps to the MTU, so that there is always room.
+            if let Some(room) = buffer.get_mut(..self.scratch.len()) {
+                room.copy_from_slice(&self.scratch);
+                return Some(self.scratch.len());
+            }
+        }
+    }
+}
+
+impl Door for OutsideDoor {
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        self.epoll.0.as_fd()
+    }
+
+    fn longest(&self) -> usize {
+        usize::from(MTU)
+    }
+
+    fn read_packet(&mut self, now: Time, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        self.turn = self.turn.wrapping_add(1);
+        if self.turn.is_multiple_of(8)
+            && let Some(len) = self.read_relay(now, buffer)
+        {
+            return Ok(Some(len));
+        }
+        match self.read_device(buffer)? {
+            Some(len) => Ok(Some(len)),
+            None => Ok(self.read_relay(now, buffer)),
+        }
+    }
+
+    fn write_packet(&mut self, now: Time, bytes: &[u8]) -> io::Result<()> {
+        match self.way_of(now, bytes) {
+            Way::Device => {
+                self.count(|counts| counts.to_device += 1);
+                self.device.as_mut().map_or(Ok(()), |device| device.file.write(bytes).map(drop))
+            }
+            Way::Gateway => {
+                if let Some(relay) = &mut self.relay {
+                    relay.write(now, bytes);
+                    self.pending = true;
+                    let gateway = relay.report();
+                    self.count(|counts| (counts.to_gateway, counts.gateway) = (counts.to_gateway + 1, gateway));
+                }
+                Ok(())
+            }
+            Way::Nowhere => {
+                self.count(|counts| counts.to_nobody += 1);
+                Ok(())
+            }
+        }
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        if self.pending { Some(Time::ZERO) } else { self.relay.as_ref()?.deadline() }
+    }
+}
+
+impl Local {
+    fn has(&mut self, now: Time, address: IpAddr) -> bool {
+        if now.saturating_since(self.read_at) >= FRESH_FOR {
+            self.read_at = now;
+            if let Ok(surroundings) = Surroundings::read() {
+                self.addresses = surroundings.addresses().collect();
+            }
+        }
+        self.addresses.contains(&address)
+    }
+}
+
+/// Where a packet goes that has come to the far end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Device,
+    Gateway,
+    Nowhere,
+}
+
+/// The device towards this machine, with the base address.
+fn device(block: Block) -> Result<TunMade, Errno> {
+    let addresses = block.outside_addresses();
+    let base = addresses[0].0.to_string();
+    let wanted = TunHere { name: NAME.to_owned(), addresses, routes: Vec::new(), mtu: MTU };
+    let made = make_here(&wanted)?;
+    match made.refused.iter().find(|(what, _)| what.contains(&base)) {
+        Some((_, errno)) => Err(*errno),
+        None => Ok(made),
+    }
+}
+
+/// Where an IP packet goes; nothing if it is none.
+fn destination(bytes: &[u8]) -> Option<IpAddr> {
+    match bytes.first()? >> 4 {
+        4 => Some(IpAddr::V4(Ipv4Addr::from(<[u8; 4]>::try_from(bytes.get(16..20)?).ok()?))),
+        6 => Some(IpAddr::V6(Ipv6Addr::from(<[u8; 16]>::try_from(bytes.get(24..40)?).ok()?))),
+        _ => None,
+    }
+}
