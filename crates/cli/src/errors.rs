@@ -1,7 +1,7 @@
 //! Every error as text and exit code, in one place.
 
 use ackord_history::StoreError;
-use ackord_live::LiveError;
+use ackord_live::{LinkError, LiveError, ShellError};
 use ackord_report::WriteError;
 use ackord_scenario::{Errors, Style};
 use ackord_sim::BuildError;
@@ -38,6 +38,29 @@ pub(crate) enum Failure {
     /// A live run could not be done.
     #[error(transparent)]
     Live(#[from] LiveError),
+    /// A shell could not be had.
+    #[error(transparent)]
+    Shell(#[from] ShellError),
+    /// The options of a link are not sound.
+    #[error(transparent)]
+    Link(LinkError),
+    /// The meter and a shell cannot have the same terminal.
+    #[error(
+        "an interactive shell has this terminal: say which other one the meter may have, as in \
+         --meter=/dev/pts/3 (`tty` tells its name there), or give a command"
+    )]
+    MeterNeedsTerminal,
+    /// Where a command's output was to go.
+    #[error("cannot write `{path}`")]
+    CommandOutput {
+        /// Where.
+        path: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The command of a shell ended with this exit code, of which nothing is to be said.
+    #[error("the command ended with exit code {0}")]
+    CommandEnded(u8),
     /// The command of a live run failed.
     #[error("the command inside {0}")]
     Inside(String),
@@ -157,6 +180,11 @@ impl Failure {
                 BuildError::Graph(_) | BuildError::Element { .. },
             )) => BAD_INPUT,
             Failure::Live(error) => error.exit_code(),
+            Failure::Shell(error) => error.exit_code(),
+            Failure::CommandEnded(code) => *code,
+            Failure::Link(_) | Failure::MeterNeedsTerminal | Failure::CommandOutput { .. } => {
+                BAD_INPUT
+            }
             Failure::NoStateFolder | Failure::Size { .. } | Failure::Trace { .. } => BAD_INPUT,
             Failure::Script { .. } => BAD_INPUT,
             Failure::Scripts { bad, .. } if *bad > 0 => BAD_INPUT,
@@ -186,7 +214,7 @@ impl Failure {
             Failure::Scenario(errors) | Failure::Vary(VaryError::Scenario(errors)) => {
                 errors.render(style)
             }
-            Failure::Interrupted => String::new(),
+            Failure::Interrupted | Failure::CommandEnded(_) => String::new(),
             _ if self.exit_code() == 0 => String::new(),
             _ => {
                 let word = match style {
@@ -195,6 +223,15 @@ impl Failure {
                 };
                 format!("{word}: {}\n", with_causes(self))
             }
+        }
+    }
+}
+
+impl From<LinkError> for Failure {
+    fn from(error: LinkError) -> Failure {
+        match error {
+            LinkError::Scenario(errors) => Failure::Scenario(errors),
+            error => Failure::Link(error),
         }
     }
 }

@@ -11,6 +11,7 @@
 //! | `list.rs` | `ackord list` |
 //! | `guide.rs` | `ackord guide` |
 //! | `live.rs`, `live_report.rs`, `live_papers.rs` | `ackord live`: our TCP against this machine's |
+//! | `shell.rs`, `shell_report.rs` | `ackord shell`: a command behind an emulated link |
 //! | `history.rs`, `with_history.rs` | `ackord history`, and `--history` of runs |
 //! | `trace.rs` | `ackord trace`: delivery traces |
 //! | `script.rs` | `ackord script`: an endpoint against an injected peer |
@@ -46,6 +47,8 @@ mod paper;
 mod progress;
 mod run;
 mod script;
+mod shell;
+mod shell_report;
 mod trace;
 mod with_history;
 
@@ -83,6 +86,7 @@ enum Command {
     Paper(paper::PaperArguments),
     List(list::ListArguments),
     Guide(guide::GuideArguments),
+    Shell(shell::ShellArguments),
     Live(live::LiveArguments),
     History(history::HistoryArguments),
     Trace(trace::TraceArguments),
@@ -116,6 +120,7 @@ fn main() -> ExitCode {
         Command::Paper(arguments) => paper::paper(arguments, &console),
         Command::Guide(arguments) => guide::guide(arguments, &console),
         Command::List(arguments) => list::list(arguments, &console),
+        Command::Shell(arguments) => shell::run(arguments, &console),
         Command::Live(arguments) => live::live(arguments, &console),
         Command::History(arguments) => history::history(arguments, &console),
         Command::Trace(arguments) => trace::trace(arguments, &console),

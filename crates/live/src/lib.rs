@@ -86,7 +86,10 @@ pub use session::{
     Addresses, CommandOutcome, KERNEL, KernelCongestion, LiveOptions, LiveReport, Notice, OURS,
 };
 pub use settings::{SettingOutcome, SettingTold, SettingsConflict};
-pub use shell::{Block, LinkError, LinkOptions, ShellLink};
+pub use shell::{
+    Block, FarEnd, LinkError, LinkOptions, Outside, OutsideCounts, Queueing, ShellBegins, ShellEnd,
+    ShellError, ShellLink, ShellOptions, ShellOrders, ShellReport, WayReport, shell,
+};
 pub use sys::{Attempt, NamespaceError, Priority, Scheduling, SetupStep, StopHandle};
 pub use tcp_info::{CaState, TcpInfo, Timeouts};
 pub use watch::{EventCounts, Observer};

@@ -1,8 +1,425 @@
-//! A command, or a shell, behind an emulated link.
+//! A command, or a shell, behind an emulated link, in real time.
+//!
+//! ```text
+//! COMMAND ── stock kernel ── ackord0 ═══ link, queues, middle box ═══ ackout0 ── the caller's kernel
+//! └──── a namespace of its own ────┘     one Simulation               ┌─────────┘
+//!        100.64.0.2                      in this process              100.64.0.1, or no device
+//!                                                                     └ and the gateway: sockets
+//! ```
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `shell.rs` | [`shell`]: options, the run from its beginning to its end |
+//! | `shell/link.rs`, `spelling.rs` | [`LinkOptions`]: what people type, as a scenario |
+//! | `shell/blocks.rs`, `surroundings.rs` | [`Block`]: addresses, also of shells in shells |
+//! | `shell/outside.rs`, `names.rs` | the far end: a device here, or the gateway |
+//! | `shell/environment.rs` | what the command finds in its environment |
+//! | `shell/orders.rs` | signals that are passed on to the command |
+//! | `shell/linger.rs` | what is still under way when the command has ended |
+//! | `shell/report.rs`, `captures.rs` | what was seen |
+//!
+//! A shell in a shell has its own link, and its packets also go over those of the shells it is in:
+//! the insides forward, so that TCP is end to end between the innermost kernel and the outermost.
+//!
+//! Not modelled: several links in one shell (that is what shells in shells are for), offloads (each
+//! packet is MTU-sized and can be lost or delayed by itself).
 
 mod blocks;
+mod captures;
+mod environment;
+mod linger;
 mod link;
+mod names;
+mod orders;
+mod outside;
+mod report;
 mod spelling;
+mod surroundings;
 
 pub use blocks::Block;
 pub use link::{LinkError, LinkOptions, ShellLink};
+pub use orders::ShellOrders;
+pub use outside::{FarEnd, Outside, OutsideCounts};
+pub use report::{Queueing, ShellEnd, ShellReport, WayReport};
+
+use crate::clock::Clock;
+use crate::emulate::{Directory, Emulator, MaySpin, Parts, RealTime, TunDoor};
+use crate::error::LiveError;
+use crate::meter::{MeterFeed, MeterFill};
+use crate::sys::{
+    CommandEnd, CommandInside, Inside, Namespace, NamespaceError, RouteSettings, Scheduling,
+    TerminalUse, Urgency, sharpen_timers,
+};
+use ackord_events::LinkId;
+use ackord_scenario::Scenario;
+use ackord_units::{Span, Time};
+use ackord_wire::NodeId;
+use captures::Captures;
+use linger::Linger;
+use nix::errno::Errno;
+use outside::{MTU, OutsideDoor};
+use report::{Passing, Waits};
+use std::cell::RefCell;
+use std::fs::File;
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use surroundings::{Claim, DEVICE, Surroundings};
+
+/// What a shell is.
+#[derive(Debug)]
+pub struct ShellOptions {
+    /// Its link, which also says the seed.
+    pub link: ShellLink,
+    /// The command with its arguments; the caller's own shell (`$SHELL`) where it is empty.
+    pub command: Vec<String>,
+    /// What the far end may be.
+    pub far_end: FarEnd,
+    /// The folder for captures of what passes at both ends.
+    pub captures: Option<PathBuf>,
+    /// How the emulator is to be scheduled; what came of it is in the report.
+    pub scheduling: Scheduling,
+    /// How late 99 % of the packets may be for the run to be trusted.
+    pub lateness_budget: Span,
+    /// Filled while the run goes on.
+    pub meter: Option<Arc<MeterFeed>>,
+    /// Where the command's standard output and standard error go, if not where ours go. It then
+    /// reads nothing and has no terminal.
+    pub output: Option<Arc<File>>,
+    /// Signals for the command, from elsewhere.
+    pub orders: ShellOrders,
+}
+
+/// A shell that is about to begin.
+#[derive(Clone, Debug)]
+pub struct ShellBegins {
+    /// Its addresses.
+    pub block: Block,
+    /// Its far end.
+    pub outside: Outside,
+    /// How the emulator is scheduled.
+    pub scheduling: Scheduling,
+}
+
+/// Why there could be no shell, or no longer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ShellError {
+    /// As in other live runs.
+    #[error(transparent)]
+    Live(#[from] LiveError),
+    /// The caller's network cannot be looked at.
+    #[error("cannot read the addresses of this machine: {}", .0.desc())]
+    Surroundings(Errno),
+    /// There is no room for another shell in this one.
+    #[error(
+        "this is a shell in a shell, {depth} deep: that is as deep as it goes; give one of them \
+             several options at once, such as --delay and --loss"
+    )]
+    TooDeep {
+        /// How deep.
+        depth: u32,
+    },
+    /// All addresses of shells are in use.
+    #[error(
+        "no block of addresses is free in {within}: as many shells run here as there are blocks, \
+             or an interface or a route has them"
+    )]
+    NoBlockFree {
+        /// Where they were looked for.
+        within: Block,
+    },
+    /// The command cannot be started.
+    #[error("cannot start `{command}`: {}", .errno.desc())]
+    NotStarted {
+        /// Its name.
+        command: String,
+        /// What the system said.
+        errno: Errno,
+    },
+}
+
+impl ShellError {
+    /// What the command line should exit with; a command that cannot be started has the codes that
+    /// shells use for that.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            ShellError::Live(error) => error.exit_code(),
+            ShellError::NotStarted { errno: Errno::ENOENT, .. } => 127,
+            ShellError::NotStarted { .. } => 126,
+            _ => 2,
+        }
+    }
+}
+
+impl From<NamespaceError> for ShellError {
+    fn from(error: NamespaceError) -> ShellError {
+        ShellError::Live(error.into())
+    }
+}
+
+impl From<io::Error> for ShellError {
+    fn from(error: io::Error) -> ShellError {
+        ShellError::Live(error.into())
+    }
+}
+
+/// The only command of the namespace.
+const COMMAND: usize = 0;
+
+/// Runs a command behind a link, from now until it has ended; `begins` is told once everything is
+/// there, before the command starts.
+///
+/// # Errors
+/// Where something is not allowed, with what would allow it; where the command cannot be started.
+pub fn shell(
+    options: ShellOptions,
+    begins: &mut dyn FnMut(&ShellBegins),
+) -> Result<ShellReport, ShellError> {
+    let surroundings = Surroundings::read().map_err(ShellError::Surroundings)?;
+    let claim = surroundings.claim()?;
+    let ends = Ends::of(&options.link.scenario);
+    let mut namespace = Namespace::create(&inside(&options, claim.block))?;
+    let (far, outside) =
+        OutsideDoor::open(claim.block, claim.parent, options.far_end, &surroundings)?;
+    let far_counts = far.counts();
+    let near = TunDoor::new(namespace.take_tun(), MTU);
+    let clock = Clock::start();
+    let captures = captures(&options, clock)?;
+    let urgency = match options.scheduling {
+        Scheduling::RealTime => Some(Urgency::ask()),
+        Scheduling::Ordinary => None,
+    };
+    let scheduling = urgency.as_ref().map_or(Scheduling::Ordinary, Urgency::scheduling);
+    sharpen_timers();
+    let may_spin = match scheduling {
+        Scheduling::RealTime => MaySpin::No,
+        Scheduling::Ordinary => MaySpin::Yes,
+    };
+    let mut scenario = options.link.scenario.clone();
+    if captures.is_some() {
+        scenario.record.captures = captures::wanted(&scenario);
+    }
+    let parts = Parts {
+        scenario: &scenario,
+        seed: scenario.seed,
+        doors: vec![(ends.inside, Box::new(near)), (ends.outside, Box::new(far))],
+        directory: ends.directory(&claim),
+        timeline: RealTime::new(clock, may_spin),
+    };
+    let passing = Passing::new(ends.inside);
+    let mut emulator = Emulator::watched_by(parts, passing).map_err(LiveError::from)?;
+    if let Some(captures) = &captures {
+        let captures = Rc::clone(captures);
+        emulator.tap(Box::new(move |tapped| captures.borrow_mut().take(tapped)));
+    }
+    begins(&ShellBegins { block: claim.block, outside: outside.clone(), scheduling });
+    let meter = options.meter.as_ref().map(|feed| feed.fill());
+    let mut running = Running {
+        news: emulator.watch(namespace.as_fd()),
+        orders: emulator.watch(options.orders.as_fd()),
+        emulator,
+        sink: (Waits::default(), meter),
+        budget: options.lateness_budget,
+    };
+    let end = running.run(&mut namespace, &options)?;
+    // Everything inside ends, and the terminal is given back.
+    drop(namespace);
+    let Running { emulator, mut sink, .. } = running;
+    let remains = emulator.finish(&mut sink);
+    let (waits, meter) = sink;
+    drop(meter);
+    let lateness = remains.lateness.report(options.lateness_budget);
+    let graph = remains.simulation.graph();
+    let way = |passed: WayReport, link| WayReport {
+        drops: graph.link_stats(LinkId(link)).drops,
+        queueing: waits.of(link as usize),
+        ..passed
+    };
+    let passing = remains.onlooker;
+    Ok(ShellReport {
+        block: claim.block,
+        outside,
+        took: clock.now().saturating_since(Time::ZERO),
+        end,
+        lateness,
+        scheduling,
+        up: way(passing.up, 1),
+        down: way(passing.down, 0),
+        counts: remains.counts,
+        outside_counts: far_counts.get(),
+        dropped: graph.conservation().dropped,
+        captures: finished(captures)?,
+    })
+}
+
+/// The shell's and the caller's node.
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    inside: NodeId,
+    outside: NodeId,
+}
+
+impl Ends {
+    fn of(scenario: &Scenario) -> Ends {
+        let named = |name: &str| {
+            let found = scenario.nodes_with_ids().find(|(_, node)| node.name == name);
+            found.map(|(id, _)| id).expect("every link of a shell has both")
+        };
+        Ends { inside: named("inside"), outside: named("outside") }
+    }
+
+    /// Everything in the block is inside, but for the base; everything else is outside.
+    fn directory(self, claim: &Claim) -> Directory {
+        let block = claim.block;
+        let base: [IpAddr; 2] = [block.base().into(), block.base_v6().into()];
+        let networks = block.inside_addresses();
+        Directory {
+            hosts: base.map(|address| (address, self.outside)).into_iter().collect(),
+            networks: networks.into_iter().map(|(net, bits)| (net, bits, self.inside)).collect(),
+            elsewhere: Some(self.outside),
+        }
+    }
+}
+
+/// What is inside.
+fn inside(options: &ShellOptions, block: Block) -> Inside {
+    // A shell in this one is reached through it.
+    let forwards = ["net/ipv4/ip_forward", "net/ipv6/conf/all/forwarding"];
+    let environment =
+        environment::environment(block, &options.link.summary, |name| std::env::var(name).ok());
+    let own_shell = || std::env::var("SHELL").unwrap_or_else(|_| "/bin/sh".to_owned());
+    let (argv, terminal) = match (options.command.is_empty(), &options.output) {
+        (true, _) => (vec![own_shell()], TerminalUse::Foreground),
+        (false, Some(_)) => (options.command.clone(), TerminalUse::Background),
+        (false, None) => (options.command.clone(), TerminalUse::Shared),
+    };
+    let (stdout, stderr) = (options.output.clone(), options.output.clone());
+    Inside {
+        device: DEVICE.to_owned(),
+        mtu: MTU,
+        sysctls: forwards.map(|name| (name.to_owned(), "1".to_owned())).to_vec(),
+        route: Some(RouteSettings::default()),
+        commands: vec![CommandInside {
+            environment,
+            terminal,
+            stdout,
+            stderr,
+            ..CommandInside::new(argv)
+        }],
+        ..Inside::new(block.inside_addresses())
+    }
+}
+
+/// Captures, where they are wanted; shared with the tap.
+type Shared = Rc<RefCell<Captures>>;
+
+fn captures(options: &ShellOptions, clock: Clock) -> Result<Option<Shared>, LiveError> {
+    let Some(folder) = &options.captures else { return Ok(None) };
+    let captures = Captures::create(folder, &options.link.scenario, clock);
+    let captures = captures.map_err(|(path, source)| LiveError::Output { path, source })?;
+    Ok(Some(Rc::new(RefCell::new(captures))))
+}
+
+/// Ends the captures, whose tap is gone; the names of the files.
+fn finished(captures: Option<Shared>) -> Result<Vec<PathBuf>, LiveError> {
+    let Some(captures) = captures.and_then(Rc::into_inner) else { return Ok(Vec::new()) };
+    let captures = captures.into_inner();
+    let files = captures.files();
+    captures.finish().map_err(|(path, source)| LiveError::Output { path, source })?;
+    Ok(files)
+}
+
+/// A shell at work.
+struct Running {
+    emulator: Emulator<RealTime, Passing>,
+    sink: (Waits, Option<MeterFill>),
+    /// The namespace's number among what is watched.
+    news: usize,
+    /// That of the orders.
+    orders: usize,
+    budget: Span,
+}
+
+/// How long a turn may last with nothing to do.
+const LOOK_AROUND: Span = Span::from_secs(1);
+/// How long a command that was asked to end may take.
+const GRACE: Span = Span::from_secs(2);
+
+impl Running {
+    /// From the start of the command to the end of what it has left behind.
+    fn run(
+        &mut self,
+        namespace: &mut Namespace,
+        options: &ShellOptions,
+    ) -> Result<ShellEnd, ShellError> {
+        namespace.start_command(COMMAND).map_err(io::Error::from)?;
+        let mut asked_at: Option<(Time, i32)> = None;
+        loop {
+            let now = self.emulator.now();
+            if let Some((at, signal)) = asked_at
+                && now.saturating_since(at) >= GRACE
+            {
+                return Ok(ShellEnd::Killed(signal));
+            }
+            self.turn(now + if asked_at.is_some() { GRACE } else { LOOK_AROUND })?;
+            if self.emulator.is_ready(self.orders) {
+                for signal in options.orders.take() {
+                    // It fails only where the command has just ended, which the news will say.
+                    let _ = namespace.signal_command(COMMAND, signal);
+                    if orders::ends(signal) {
+                        asked_at = asked_at.or(Some((self.emulator.now(), signal as i32)));
+                    }
+                }
+            }
+            if self.emulator.is_ready(self.news)
+                && let Some((_, end)) = namespace.command_end()
+            {
+                let end = match end {
+                    CommandEnd::Exited(code) => ShellEnd::Exited(code),
+                    CommandEnd::Killed(signal) => ShellEnd::Killed(signal as i32),
+                    CommandEnd::NotStarted(errno) => {
+                        let command = options.command.first().cloned().unwrap_or_default();
+                        return Err(ShellError::NotStarted { command, errno });
+                    }
+                };
+                self.linger(namespace, options)?;
+                return Ok(end);
+            }
+        }
+    }
+
+    /// Lets what the command has sent arrive, though it has ended.
+    fn linger(&mut self, namespace: &Namespace, options: &ShellOptions) -> Result<(), ShellError> {
+        let mut linger = Linger::from(self.emulator.now());
+        while let Some(until) = linger.goes_on(self.emulator.now(), namespace, self.under_way()) {
+            self.turn(until)?;
+            if self.emulator.is_ready(self.orders) && !options.orders.take().is_empty() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether packets are on the path.
+    fn under_way(&self) -> bool {
+        self.emulator.simulation().graph().conservation().in_flight > 0
+    }
+
+    /// One turn of the emulator, and one of the meter when it is due.
+    fn turn(&mut self, until: Time) -> Result<(), ShellError> {
+        let due = self.sink.1.as_ref().map_or(Time::NEVER, MeterFill::due);
+        self.emulator.turn(until.min(due), &mut self.sink)?;
+        let now = self.emulator.now();
+        if now >= due {
+            let lateness = self.emulator.lateness().report(self.budget);
+            if let Some(meter) = &mut self.sink.1 {
+                meter.tick(now, Some(lateness));
+            }
+        }
+        Ok(())
+    }
+}

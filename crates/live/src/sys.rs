@@ -52,5 +52,6 @@ pub(crate) use namespace::{CommandEnd, Namespace};
 pub(crate) use poll::PollSet;
 pub(crate) use priority::Urgency;
 #[allow(unused_imports, reason = "the shell's far end uses them")]
+pub(crate) use terminal::is_in_foreground;
 pub(crate) use tun::{TunHere, TunMade, make_here};
 pub(crate) use wait::{Ready, Sources, sharpen_timers, wait_until};

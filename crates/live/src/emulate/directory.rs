@@ -10,6 +10,8 @@ use std::net::IpAddr;
 pub(crate) struct Directory {
     /// Addresses of the hosts.
     pub(crate) hosts: BTreeMap<IpAddr, NodeId>,
+    /// Networks whose addresses are all at a node: each with the length of its prefix in bits.
+    pub(crate) networks: Vec<(IpAddr, u8, NodeId)>,
     /// Where every other address is that packets can be sent to from afar; nothing where nobody else
     /// can be reached.
     pub(crate) elsewhere: Option<NodeId>,
@@ -23,13 +25,32 @@ impl Directory {
         let hosts = nodes.flat_map(|node| {
             [IpVersion::V4, IpVersion::V6].map(|ip| (host_address(node, ip), node))
         });
-        Directory { hosts: hosts.collect(), elsewhere: None }
+        Directory { hosts: hosts.collect(), ..Directory::default() }
     }
 
     /// The node of an address.
     pub(crate) fn node(&self, address: IpAddr) -> Option<NodeId> {
         let host = self.hosts.get(&address).copied();
-        host.or_else(|| self.elsewhere.filter(|_| is_far(address)))
+        let network = || {
+            let mut networks = self.networks.iter();
+            networks.find(|(net, bits, _)| is_in(address, *net, *bits)).map(|(_, _, node)| *node)
+        };
+        host.or_else(network).or_else(|| self.elsewhere.filter(|_| is_far(address)))
+    }
+}
+
+/// Whether an address shares its first bits with another of its family.
+fn is_in(address: IpAddr, net: IpAddr, bits: u8) -> bool {
+    match (address, net) {
+        (IpAddr::V4(address), IpAddr::V4(net)) => {
+            let differ = u32::from(address) ^ u32::from(net);
+            differ.leading_zeros() >= u32::from(bits)
+        }
+        (IpAddr::V6(address), IpAddr::V6(net)) => {
+            let differ = u128::from(address) ^ u128::from(net);
+            differ.leading_zeros() >= u32::from(bits)
+        }
+        _ => false,
     }
 }
 
@@ -50,6 +71,22 @@ fn is_far(address: IpAddr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_host_comes_before_its_network_and_a_network_before_everywhere() {
+        let address = |text: &str| -> IpAddr { text.parse().expect("an address") };
+        let directory = Directory {
+            hosts: BTreeMap::from([(address("10.1.0.1"), NodeId(1))]),
+            networks: vec![
+                (address("10.1.0.2"), 16, NodeId(2)),
+                (address("fd00::2"), 112, NodeId(2)),
+            ],
+            elsewhere: Some(NodeId(3)),
+        };
+        let at = |text| directory.node(address(text)).map(|node| node.0);
+        assert_eq!(["10.1.0.1", "10.1.255.9", "10.2.0.1"].map(at), [Some(1), Some(2), Some(3)]);
+        assert_eq!(["fd00::ffff", "fd00::1:0"].map(at), [Some(2), Some(3)]);
+    }
 
     #[test]
     fn what_no_router_forwards_is_nowhere() {

@@ -68,9 +68,15 @@ mod tests {
     fn scripts_for_mahimahi_find_the_base_under_the_name_they_know() {
         let set = of(&[], "delay 20 ms");
         assert_eq!(set["ACKORD_BASE"], "100.64.0.1");
-        assert_eq!((&set["MAHIMAHI_BASE"], &set["ACKORD_BASE"]), (&set["ACKORD_BASE"], &set["MAHIMAHI_BASE"]));
+        assert_eq!(
+            (&set["MAHIMAHI_BASE"], &set["ACKORD_BASE"]),
+            (&set["ACKORD_BASE"], &set["MAHIMAHI_BASE"])
+        );
         assert_eq!(set["ACKORD_SHELL"], "1 delay 20 ms");
-        assert_eq!((set["ACKORD_PROMPT"].as_str(), set["PS1"].as_str()), ("[delay 20 ms] ", "[delay 20 ms] \\$ "));
+        assert_eq!(
+            (set["ACKORD_PROMPT"].as_str(), set["PS1"].as_str()),
+            ("[delay 20 ms] ", "[delay 20 ms] \\$ ")
+        );
     }
 
     #[test]

@@ -81,6 +81,8 @@ pub(super) struct OutsideDoor {
     device_v6: bool,
     /// Absent where the device takes everything.
     relay: Option<Relay>,
+    /// Questions to the base address are the gateway's.
+    stands_for_names: bool,
     local: Local,
     epoll: Epoll,
     /// The gateway may have packets that were not read yet.
@@ -117,12 +119,13 @@ impl OutsideDoor {
             (Err(Some(errno)), _) => Outside::Gateway(*errno),
             (Err(None), _) => Outside::GatewayAsked,
         };
+        let name_server = super::names::on_loopback();
         let relay = match &outside {
             Outside::Device(_) => None,
             _ => {
                 let base = Addresses { v4: block.base(), v6: block.base_v6() };
                 let mut options = RelayOptions::new(base, MTU);
-                options.name_server = super::names::name_server();
+                options.name_server = name_server;
                 Some(Relay::new(&options)?)
             }
         };
@@ -141,6 +144,7 @@ impl OutsideDoor {
             device_v6: device.as_ref().is_some_and(has_v6),
             device,
             relay,
+            stands_for_names: name_server.is_some(),
             local: Local { addresses: surroundings.addresses().collect(), read_at: Time::ZERO },
             epoll,
             pending: false,
@@ -170,19 +174,13 @@ impl OutsideDoor {
             return Way::Nowhere;
         }
         let device = self.device.is_some() && (to.is_ipv4() || self.device_v6);
+        let asks = self.stands_for_names && super::names::is_question(bytes);
         match (device, self.relay.is_some()) {
             (true, false) => Way::Device,
-            (true, true) if self.local.has(now, to) || base && !self.asks_for_names(bytes) => {
-                Way::Device
-            }
+            (true, true) if !(base && asks) && (base || self.local.has(now, to)) => Way::Device,
             (_, true) => Way::Gateway,
             (false, false) => Way::Nowhere,
         }
-    }
-
-    /// Whether a packet is a question for the name server that the gateway stands for.
-    fn asks_for_names(&self, bytes: &[u8]) -> bool {
-        super::names::is_question(bytes) && super::names::name_server().is_some()
     }
 
     fn read_device(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
@@ -253,7 +251,9 @@ impl Door for OutsideDoor {
                     relay.write(now, bytes);
                     self.pending = true;
                     let gateway = relay.report();
-                    self.count(|counts| (counts.to_gateway, counts.gateway) = (counts.to_gateway + 1, gateway));
+                    self.count(|counts| {
+                        (counts.to_gateway, counts.gateway) = (counts.to_gateway + 1, gateway)
+                    });
                 }
                 Ok(())
             }

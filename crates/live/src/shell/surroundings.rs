@@ -135,7 +135,8 @@ mod tests {
     }
 
     fn with(addresses: &[(&str, IpAddr, u8)], routes: &[(Ipv4Addr, u8)]) -> Surroundings {
-        let own = |(name, address, bits): &(&str, IpAddr, u8)| ((*name).to_owned(), *address, *bits);
+        let own =
+            |(name, address, bits): &(&str, IpAddr, u8)| ((*name).to_owned(), *address, *bits);
         Surroundings { addresses: addresses.iter().map(own).collect(), routes: routes.to_vec() }
     }
 

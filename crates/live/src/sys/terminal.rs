@@ -64,6 +64,20 @@ impl Terminal {
     }
 }
 
+/// Whether our job is in the foreground of its terminal: what a key sends then reaches all of it.
+pub(crate) fn is_in_foreground() -> bool {
+    // SAFETY: the path is a constant, the descriptor our own.
+    unsafe {
+        let terminal = libc::open(c"/dev/tty".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC);
+        if terminal < 0 {
+            return false;
+        }
+        let group = libc::tcgetpgrp(terminal);
+        libc::close(terminal);
+        group == libc::getpgrp()
+    }
+}
+
 impl fmt::Debug for Terminal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Terminal").field("job", &self.job).finish_non_exhaustive()
