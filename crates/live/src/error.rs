@@ -1,6 +1,7 @@
 //! Why a live run could not be done.
 
 use crate::session::Addresses;
+use crate::settings::SettingsConflict;
 use crate::sys::NamespaceError;
 use ackord_sim::{BuildError, RunError};
 use nix::errno::Errno;
@@ -20,6 +21,9 @@ pub enum LiveError {
     /// Packets have appeared or vanished: a defect of this project.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// Flows of one host ask for what its kernel has only once.
+    #[error(transparent)]
+    Settings(#[from] SettingsConflict),
     /// The scenario has no flow, so nothing says where the two ends are.
     #[error("the scenario has no flow: its first flow says where the two ends are")]
     NoFlow,

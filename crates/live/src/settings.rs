@@ -37,7 +37,6 @@ use draft::Draft;
 use std::fmt;
 
 pub use host::SettingsConflict;
-#[allow(unused_imports, reason = "the emulation asks for them by host")]
 pub(crate) use host::{HostSettings, host_settings};
 pub(crate) use kernel::KernelFacts;
 

@@ -5,7 +5,8 @@ use super::options::{EmulationOptions, HostReport, Place};
 use crate::apps::KernelEnd;
 use crate::error::LiveError;
 use crate::interop::KernelCounters;
-use crate::sys::{CommandInside, Inside, Namespace, RouteSettings, TerminalUse};
+use crate::settings::{HostSettings, host_settings};
+use crate::sys::{CommandInside, Inside, Namespace, TerminalUse};
 use ackord_events::EndpointId;
 use ackord_scenario::{NodeKind, Scenario, Transport};
 use ackord_sim::config_for;
@@ -17,6 +18,8 @@ use std::collections::BTreeMap;
 pub(super) struct KernelHost {
     pub(super) node: NodeId,
     pub(super) namespace: Namespace,
+    /// What the scenario asks of its kernel, and what came of it.
+    pub(super) settings: HostSettings,
     /// By place inside: the command's place in the options.
     pub(super) commands: Vec<usize>,
 }
@@ -57,9 +60,11 @@ fn make_host(
         stderr: command.stderr.clone(),
     });
     let mtu = mtu(scenario, node);
+    let mut settings = host_settings(scenario, node)?;
     let inside = Inside {
         mtu,
-        route: Some(RouteSettings::default()),
+        sysctls: settings.sysctls.clone(),
+        route: Some(settings.route.clone()),
         commands: inside.collect(),
         ..Inside::new(vec![
             (host_address(node, IpVersion::V4), 24),
@@ -67,9 +72,10 @@ fn make_host(
         ])
     };
     let mut namespace = Namespace::create(&inside)?;
+    settings.refused(namespace.refused());
     let door = TunDoor::new(namespace.take_tun(), mtu);
     let commands = here.into_iter().map(|(number, _)| number).collect();
-    Ok((KernelHost { node, namespace, commands }, door))
+    Ok((KernelHost { node, namespace, settings, commands }, door))
 }
 
 /// The MTU of a host's device: segments as large as the scenario's fit.
@@ -107,7 +113,8 @@ pub(super) fn kernel_ends(
             };
             let socket = host.namespace.socket(family, kind)?;
             let (scenario, seed) = (&options.scenario, options.seed);
-            ends.push(KernelEnd::of(scenario, seed, endpoint, Vec::new(), socket));
+            let asked = host.settings.options.get(&endpoint).cloned().unwrap_or_default();
+            ends.push(KernelEnd::of(scenario, seed, endpoint, asked, socket));
         }
     }
     Ok(ends)
@@ -122,6 +129,7 @@ pub(super) fn host_reports(scenario: &Scenario, kernels: &[KernelHost]) -> Vec<H
         HostReport {
             node,
             place: if kernel.is_some() { Place::Kernel } else { Place::Ours },
+            settings: kernel.map_or_else(Vec::new, |host| host.settings.told.clone()),
             refused: kernel.map_or_else(Vec::new, |host| host.namespace.refused().to_vec()),
             counters: kernel.map_or_else(KernelCounters::default, |host| {
                 KernelCounters::read(|name| host.namespace.table(name))

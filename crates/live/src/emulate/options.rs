@@ -6,6 +6,7 @@ use crate::interop::KernelCounters;
 use crate::lateness::Lateness;
 use crate::meter::MeterFeed;
 use crate::session::CommandOutcome;
+use crate::settings::SettingTold;
 use crate::sys::{Priority, Scheduling, StopHandle};
 use crate::tcp_info::TcpInfo;
 use ackord_events::EndpointId;
@@ -161,6 +162,9 @@ pub struct HostReport {
     pub node: NodeId,
     /// What it was.
     pub place: Place,
+    /// What the scenario asks of a kernel's endpoints, and what came of each wish; nothing for ours,
+    /// which does as it is asked.
+    pub settings: Vec<SettingTold>,
     /// Settings of the host that its kernel did not take, and what it said.
     pub refused: Vec<(String, Errno)>,
     /// What its kernel counted, from zero.

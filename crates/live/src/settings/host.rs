@@ -48,7 +48,6 @@ pub(crate) struct HostSettings {
 ///
 /// # Errors
 /// If they ask for what the host's kernel has only once.
-#[allow(dead_code, reason = "the emulation asks for them")]
 pub(crate) fn host_settings(
     scenario: &Scenario,
     node: NodeId,
@@ -126,7 +125,6 @@ fn difference(one: &Settings, other: &Settings) -> Option<(String, String)> {
 impl HostSettings {
     /// Mends what is told by what the kernel refused (see `Namespace::refused`) of sysctls and
     /// routes.
-    #[allow(dead_code, reason = "the emulation tells it")]
     pub(crate) fn refused(&mut self, refused: &[(String, Errno)]) {
         for (what, errno) in refused {
             let by = format!("{} = ", what.replace('/', "."));
