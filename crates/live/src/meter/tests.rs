@@ -51,7 +51,7 @@ fn comes_to_what_links_count(run: &mut Metered) {
             let lost = stats.drops.total() - before;
             run.lost += lost;
             assert_eq!(sum(|s| s.delivered.packets), stats.packets - lost, "{}", view.link.name);
-            let waiting = samples.clone().last().map_or(0, |s| s.queue.packets);
+            let waiting = samples.clone().next_back().map_or(0, |s| s.queue.packets);
             let offered = stats.packets + before + waiting;
             assert_eq!(sum(|s| s.offered.packets), offered, "{}", view.link.name);
             if lost == 0 {
