@@ -9,7 +9,7 @@ SECONDS_EACH ?= 60
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check interop fuzz audit bench bench-peers ns2-band ns3-band generated fmt
+.PHONY: help demo test check interop accuracy fuzz audit bench bench-peers ns2-band ns3-band generated fmt
 
 help: ## list these commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -45,6 +45,11 @@ interop: ## try our TCP against this machine's kernel, all cases (a quarter of a
 	@scripts/install.sh test
 	cargo build --release --package ackord-cli
 	$(RELEASE) live interop --page docs/interop.md --json out/interop.json
+
+accuracy: ## how exactly this machine emulates (two minutes; leave it alone meanwhile); writes docs/accuracy.md
+	@scripts/install.sh build
+	cargo build --release --package ackord-cli
+	$(RELEASE) live accuracy --page docs/accuracy.md --json out/accuracy.json
 
 audit: ## known vulnerabilities in dependencies (fetches a database from the network)
 	@scripts/install.sh check

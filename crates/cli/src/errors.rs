@@ -179,6 +179,7 @@ impl Failure {
             Failure::Execute(ExecuteError::Build(
                 BuildError::Graph(_) | BuildError::Element { .. },
             )) => BAD_INPUT,
+            Failure::Live(LiveError::Interrupted) => INTERRUPTED,
             Failure::Live(error) => error.exit_code(),
             Failure::Shell(error) => error.exit_code(),
             Failure::CommandEnded(code) => *code,
@@ -214,7 +215,9 @@ impl Failure {
             Failure::Scenario(errors) | Failure::Vary(VaryError::Scenario(errors)) => {
                 errors.render(style)
             }
-            Failure::Interrupted | Failure::CommandEnded(_) => String::new(),
+            Failure::Interrupted
+            | Failure::CommandEnded(_)
+            | Failure::Live(LiveError::Interrupted) => String::new(),
             _ if self.exit_code() == 0 => String::new(),
             _ => {
                 let word = match style {

@@ -1,5 +1,6 @@
 //! `ackord live`: our TCP against the TCP of this machine, through an emulated path.
 
+use crate::accuracy::{self, AccuracyArguments};
 use crate::console::Console;
 use crate::errors::Failure;
 use crate::event_log::EventLog;
@@ -41,6 +42,7 @@ enum What {
     Fetch(FetchArguments),
     Interop(InteropArguments),
     Papers(LivePapersArguments),
+    Accuracy(AccuracyArguments),
 }
 
 /// Serve a folder by HTTP with our TCP, and take uploads into it
@@ -141,6 +143,7 @@ pub(crate) fn live(arguments: &LiveArguments, console: &Console) -> Result<(), F
         }
         What::Interop(arguments) => interop::run(arguments, console),
         What::Papers(arguments) => live_papers::run(arguments, console),
+        What::Accuracy(arguments) => accuracy::run(arguments, console),
     }
 }
 

@@ -12,6 +12,7 @@
 //! | `guide.rs` | `ackord guide` |
 //! | `live.rs`, `live_report.rs`, `live_papers.rs` | `ackord live`: our TCP against this machine's |
 //! | `shell.rs`, `shell_report.rs` | `ackord shell`: a command behind an emulated link |
+//! | `accuracy.rs`, `accuracy_report.rs` | `ackord live accuracy` |
 //! | `history.rs`, `with_history.rs` | `ackord history`, and `--history` of runs |
 //! | `trace.rs` | `ackord trace`: delivery traces |
 //! | `script.rs` | `ackord script`: an endpoint against an injected peer |
@@ -25,6 +26,8 @@
 //!
 //! Exit codes: 0 done, 1 something failed, 2 bad input, 130 interrupted.
 
+mod accuracy;
+mod accuracy_report;
 mod bench;
 mod captures;
 mod check;

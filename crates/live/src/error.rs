@@ -93,6 +93,9 @@ pub enum LiveError {
         /// What happened.
         why: String,
     },
+    /// Somebody ended it before there was a result.
+    #[error("interrupted")]
+    Interrupted,
     /// The device or the wait for it failed.
     #[error("the emulated path broke: {0}")]
     System(#[from] io::Error),

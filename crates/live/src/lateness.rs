@@ -49,6 +49,12 @@ impl LatenessMeter {
         self.nanos.saturating_record(actual.saturating_since(planned).as_nanos());
     }
 
+    /// Those of another run as well.
+    pub(crate) fn add(&mut self, other: &LatenessMeter) {
+        // It fails only where a value is beyond a histogram that does not grow.
+        let _ = self.nanos.add(&other.nanos);
+    }
+
     /// How many were at most how late, in classes of 1, 2, 5, 10 ... microseconds; without the empty
     /// classes before the first and behind the last that is not.
     pub(crate) fn histogram(&self) -> Vec<(Span, u64)> {
@@ -120,6 +126,10 @@ mod tests {
         assert!(full[1].0 >= within(5_000) && full[1].0 <= within(10_000), "{histogram:?}");
         assert!(histogram.is_sorted_by_key(|(edge, _)| *edge));
         assert_eq!(LatenessMeter::new().histogram(), []);
+        let mut both = meter(11);
+        both.add(&meter(0));
+        let total: u64 = both.histogram().iter().map(|(_, count)| count).sum();
+        assert_eq!(total, 2_000);
     }
 
     #[test]

@@ -26,6 +26,7 @@
 //! | `watch.rs` | what the driver learns from events, and who may listen |
 //! | `observed.rs`, `observed/` | a stock kernel's end of a connection, told as events |
 //! | `lateness.rs` | how late the driver was, and whether the run may be trusted |
+//! | `accuracy.rs`, `accuracy/` | [`accuracy`]: how exactly this machine emulates |
 //! | `meter.rs`, `meter/` | what a live meter shows of the links, ten times a second |
 //! | `capture.rs`, `packets.rs`, `clock.rs` | captures, the bytes under way, time |
 //!
@@ -36,6 +37,7 @@
 //! offloads (every packet is MTU-sized, so that each can be lost or delayed by itself).
 
 #[allow(dead_code, reason = "the emulation that starts them is written beside them")]
+mod accuracy;
 mod apps;
 mod capture;
 mod clock;
@@ -62,6 +64,10 @@ mod sys;
 mod tcp_info;
 mod watch;
 
+pub use accuracy::{
+    AccuracyOptions, AccuracyReport, DelayRow, Extent, Load, Most, MostRow, RateRow, Spread,
+    Traffic, accuracy,
+};
 pub use apps::{Call, EndReport};
 pub use driver::DeviceCounts;
 pub use emulate::{

@@ -14,6 +14,7 @@
 //! | `sys/allowed.rs` | [`NamespaceError`]: what was refused, and what would allow it |
 //! | `sys/priority.rs` | [`Scheduling`]: first on the processor, where that is allowed |
 //! | `sys/socket.rs` | what sockets tell and take beyond nix: TCP_INFO, any option |
+//! | `sys/stamped.rs` | [`Stamped`]: datagrams many at a time, with the kernel's stamps |
 //! | `sys/poll.rs` | waiting for any of several descriptors or a deadline, over and over |
 //! | `sys/wait.rs` | waiting for packets or a deadline to the nanosecond; [`StopHandle`] |
 //!
@@ -34,6 +35,7 @@ mod plan;
 mod poll;
 mod priority;
 pub(crate) mod socket;
+mod stamped;
 mod start;
 mod terminal;
 #[cfg(test)]
@@ -51,6 +53,7 @@ pub(crate) use inside::{CommandInside, Inside, QuickAck, RouteSettings, Terminal
 pub(crate) use namespace::{CommandEnd, Namespace};
 pub(crate) use poll::PollSet;
 pub(crate) use priority::Urgency;
+pub(crate) use stamped::Stamped;
 #[allow(unused_imports, reason = "the shell's far end uses them")]
 pub(crate) use terminal::is_in_foreground;
 pub(crate) use tun::{TunHere, TunMade, make_here};

@@ -1,0 +1,107 @@
+//! `ackord live accuracy`: how exactly this machine emulates, as a table beside the goals.
+
+use crate::accuracy_report::{document, results};
+use crate::console::Console;
+use crate::errors::Failure;
+use crate::input::JsonTarget;
+use crate::interrupt::Interrupt;
+use crate::progress::Meter;
+use ackord_live::{AccuracyOptions, Extent, LiveError, Priority, StopHandle, accuracy};
+use ackord_report::{data, to_markdown, to_terminal, write_one};
+use ackord_units::{Quantity, Rate, Span};
+use clap::Args;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Measure how exactly this machine emulates: rate, delay, and the most that goes through
+///
+/// One emulated link between two namespaces on the stock kernel. Its rate at the receiver's socket
+/// is set against the configured one, saturated by UDP and by TCP; the delay of every datagram
+/// against what theory says of it, on an idle link and on a busy one; and without a limit on the
+/// link, how many octets and packets go through. Leave the machine alone meanwhile: it measures what
+/// else runs on it, too.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  ackord live accuracy
+  ackord live accuracy --rates '10 Mbit/s' --duration '2 s'
+  ackord live accuracy --realtime-priority --page docs/accuracy.md --json accuracy.json")]
+pub(crate) struct AccuracyArguments {
+    /// The rates of the link, with commas between them
+    #[arg(
+        long,
+        value_name = "RATES",
+        value_parser = Rate::parse,
+        value_delimiter = ',',
+        default_value = "1 Mbit/s,100 Mbit/s,700 Mbit/s"
+    )]
+    rates: Vec<Rate>,
+    /// How long each measurement sends; there are four for each rate and as much again
+    #[arg(long, value_name = "SPAN", value_parser = Span::parse, default_value = "5 s")]
+    duration: Span,
+    /// Leave out the most that goes through
+    #[arg(long)]
+    quick: bool,
+    /// Let the emulator come before all other programs (SCHED_FIFO), where that is allowed
+    #[arg(long)]
+    realtime_priority: bool,
+    /// Write the tables as a Markdown page to this file
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
+    /// Write the results as JSON to this file, or with `-` to standard output instead of the tables
+    #[arg(long, value_name = "FILE|-")]
+    json: Option<JsonTarget>,
+}
+
+pub(crate) fn run(arguments: &AccuracyArguments, console: &Console) -> Result<(), Failure> {
+    let stop = StopHandle::new().map_err(LiveError::System)?;
+    let stopping = Arc::new(stop.clone());
+    let interrupt = Interrupt::listen_and(move || stopping.stop())?;
+    let meter = Meter::begin("accuracy");
+    let asked = interrupt.clone();
+    let report = accuracy(AccuracyOptions {
+        rates: arguments.rates.clone(),
+        duration: arguments.duration,
+        extent: if arguments.quick { Extent::RatesAndDelays } else { Extent::Everything },
+        priority: match arguments.realtime_priority {
+            true => Priority::RealTime,
+            false => Priority::Ordinary,
+        },
+        stop,
+        notify: Box::new(move |_, number, of| {
+            meter.at((number - 1) as f64 / of as f64);
+            asked.check()
+        }),
+    })?;
+    if interrupt.check().is_break() {
+        return Err(Failure::Interrupted);
+    }
+    let results = results(&report, arguments.duration);
+    let document = document(&results, command_line(arguments));
+    if arguments.json != Some(JsonTarget::Stdout) {
+        console.print(&to_terminal(&document, console.colour()))?;
+    }
+    if let Some(target) = &arguments.json {
+        target.write(&data::to_json(&results), console)?;
+    }
+    if let Some(path) = &arguments.page {
+        write_one(path, to_markdown(&document, ".").as_bytes())?;
+    }
+    Ok(())
+}
+
+fn command_line(arguments: &AccuracyArguments) -> String {
+    let rates: Vec<_> = arguments.rates.iter().map(ToString::to_string).collect();
+    let mut line = format!(
+        "ackord live accuracy --rates '{}' --duration '{}'",
+        rates.join(","),
+        arguments.duration
+    );
+    if arguments.quick {
+        line.push_str(" --quick");
+    }
+    if arguments.realtime_priority {
+        line.push_str(" --realtime-priority");
+    }
+    line
+}

@@ -1,0 +1,445 @@
+//! How exactly a machine emulates, as tables beside the goals and as JSON.
+
+use ackord_live::{
+    AccuracyReport, DelayRow, Lateness, Load, Most, MostRow, RateRow, Scheduling, Spread, Traffic,
+    Trust,
+};
+use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
+use ackord_study::VERSION;
+use ackord_units::Span;
+use serde::Serialize;
+
+/// Everything for programs. Times in microseconds, rates in bit/s; nothing is corrected by anything.
+#[derive(Serialize)]
+pub(crate) struct Results {
+    version: &'static str,
+    build: &'static str,
+    kernel: String,
+    processors: usize,
+    scheduling: &'static str,
+    duration_s: f64,
+    rates: Vec<RateEntry>,
+    delays: Vec<DelayEntry>,
+    most: Vec<MostEntry>,
+    /// Sender and receiver over the loopback device, without an emulator.
+    control_us: Micros,
+    lateness: LatenessEntry,
+    lateness_histogram: Vec<Bucket>,
+    damaged: u64,
+}
+
+#[derive(Serialize)]
+struct RateEntry {
+    configured_bit_s: u64,
+    traffic: &'static str,
+    delivered_bit_s: u64,
+    error_percent: f64,
+    goal_percent: f64,
+    goal_met: bool,
+    offered_packets: u64,
+    entered_packets: u64,
+    dropped_packets: u64,
+    handed_over_packets: u64,
+    unread_packets: u64,
+    lateness: LatenessEntry,
+}
+
+#[derive(Serialize)]
+struct DelayEntry {
+    configured_bit_s: u64,
+    delay_ms: f64,
+    load: &'static str,
+    datagrams_sent: u64,
+    datagrams_measured: u64,
+    error_us: Micros,
+    of_this_into_the_emulator_us: Option<Micros>,
+    of_this_out_of_the_emulator_us: Option<Micros>,
+    goal_p50_us: f64,
+    goal_p99_us: f64,
+    goal_met: bool,
+    lateness: LatenessEntry,
+}
+
+#[derive(Serialize)]
+struct MostEntry {
+    what: &'static str,
+    delivered_bit_s: u64,
+    packets_per_s: u64,
+    offered_packets_per_s: u64,
+    lossless_packets_per_s: Option<u64>,
+    goal: Option<&'static str>,
+    goal_met: Option<bool>,
+}
+
+#[derive(Clone, Copy, Serialize)]
+struct Micros {
+    count: u64,
+    least: f64,
+    p50: f64,
+    p99: f64,
+    max: f64,
+}
+
+#[derive(Clone, Copy, Serialize)]
+struct LatenessEntry {
+    packets: u64,
+    p50_us: f64,
+    p99_us: f64,
+    max_us: f64,
+    trustworthy: bool,
+}
+
+#[derive(Serialize)]
+struct Bucket {
+    up_to_us: f64,
+    packets: u64,
+}
+
+/// A delivered rate may differ by so much.
+const RATE_GOAL_PERCENT: f64 = 1.0;
+/// Half of the delays may be wrong by so much, all but 1 % by so much.
+const DELAY_GOALS_US: [f64; 2] = [50.0, 200.0];
+/// So much is to go through.
+const MOST_GOAL_BIT_S: u64 = 1_500_000_000;
+const MOST_GOAL_PACKETS: u64 = 200_000;
+/// What this program was built as: what a packet costs depends on it.
+const BUILD: &str = if cfg!(debug_assertions) { "not optimised" } else { "optimised" };
+
+pub(crate) fn results(report: &AccuracyReport, duration: Span) -> Results {
+    Results {
+        version: VERSION,
+        build: BUILD,
+        kernel: kernel_version(),
+        processors: std::thread::available_parallelism().map_or(0, usize::from),
+        scheduling: match report.scheduling {
+            Scheduling::RealTime => "real time (SCHED_FIFO)",
+            Scheduling::Ordinary => "ordinary",
+        },
+        duration_s: duration.as_secs_f64(),
+        rates: report.rates.iter().map(rate_entry).collect(),
+        delays: report.delays.iter().map(delay_entry).collect(),
+        most: report.most.iter().map(most_entry).collect(),
+        control_us: micros(report.control),
+        lateness: lateness_entry(&report.lateness),
+        lateness_histogram: report
+            .histogram
+            .iter()
+            .map(|&(up_to, packets)| Bucket { up_to_us: in_micros(up_to), packets })
+            .collect(),
+        damaged: report.damaged,
+    }
+}
+
+fn kernel_version() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/osrelease")
+        .map_or_else(|_| "unknown".to_owned(), |release| release.trim().to_owned())
+}
+
+fn in_micros(span: Span) -> f64 {
+    span.as_nanos() as f64 / 1e3
+}
+
+fn micros(spread: Spread) -> Micros {
+    let Spread { count, least_nanos, p50_nanos, p99_nanos, max_nanos } = spread;
+    let nanos = [least_nanos, p50_nanos, p99_nanos, max_nanos];
+    let [least, p50, p99, max] = nanos.map(|nanos| nanos as f64 / 1e3);
+    Micros { count, least, p50, p99, max }
+}
+
+fn lateness_entry(lateness: &Lateness) -> LatenessEntry {
+    LatenessEntry {
+        packets: lateness.packets,
+        p50_us: in_micros(lateness.p50),
+        p99_us: in_micros(lateness.p99),
+        max_us: in_micros(lateness.max),
+        trustworthy: lateness.trust() == Trust::WithinBudget,
+    }
+}
+
+fn rate_entry(row: &RateRow) -> RateEntry {
+    let [delivered, configured] =
+        [row.delivered, row.configured].map(|rate| rate.as_bits_per_sec());
+    let error_percent = (delivered as f64 / configured.max(1) as f64 - 1.0) * 100.0;
+    RateEntry {
+        configured_bit_s: configured,
+        traffic: match row.traffic {
+            Traffic::Udp => "udp",
+            Traffic::Tcp => "tcp",
+        },
+        delivered_bit_s: delivered,
+        error_percent,
+        goal_percent: RATE_GOAL_PERCENT,
+        goal_met: error_percent.abs() <= RATE_GOAL_PERCENT,
+        offered_packets: row.offered_packets,
+        entered_packets: row.entered_packets,
+        dropped_packets: row.dropped_packets,
+        handed_over_packets: row.handed_over_packets,
+        unread_packets: row.unread_packets,
+        lateness: lateness_entry(&row.lateness),
+    }
+}
+
+fn delay_entry(row: &DelayRow) -> DelayEntry {
+    let error = micros(row.error);
+    let [p50, p99] = DELAY_GOALS_US;
+    let told_apart = |spread: Spread| (spread.count > 0).then(|| micros(spread));
+    DelayEntry {
+        configured_bit_s: row.configured.as_bits_per_sec(),
+        delay_ms: row.delay.as_secs_f64() * 1e3,
+        load: match row.load {
+            Load::Idle => "idle",
+            Load::Busy => "busy",
+        },
+        datagrams_sent: row.sent,
+        datagrams_measured: error.count,
+        error_us: error,
+        of_this_into_the_emulator_us: told_apart(row.into),
+        of_this_out_of_the_emulator_us: told_apart(row.out_of),
+        goal_p50_us: p50,
+        goal_p99_us: p99,
+        goal_met: error.count > 0 && error.p50.abs() <= p50 && error.p99.abs() <= p99,
+        lateness: lateness_entry(&row.lateness),
+    }
+}
+
+fn most_entry(row: &MostRow) -> MostEntry {
+    let bits = row.delivered.as_bits_per_sec();
+    let (what, goal, goal_met) = match row.what {
+        Most::Tcp => ("tcp", Some("1.5 Gbit/s"), Some(bits >= MOST_GOAL_BIT_S)),
+        Most::FullDatagrams => ("udp-1500", Some("1.5 Gbit/s"), Some(bits >= MOST_GOAL_BIT_S)),
+        Most::SmallDatagrams => {
+            ("udp-60", Some("200,000 packets/s"), Some(row.packets_per_sec >= MOST_GOAL_PACKETS))
+        }
+    };
+    MostEntry {
+        what,
+        delivered_bit_s: bits,
+        packets_per_s: row.packets_per_sec,
+        offered_packets_per_s: row.offered_packets_per_sec,
+        lossless_packets_per_s: row.lossless_packets_per_sec,
+        goal,
+        goal_met,
+    }
+}
+
+/// The same for people.
+pub(crate) fn document(results: &Results, command: String) -> Document {
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    let notes =
+        |notes: &[&str]| Block::Notes(notes.iter().map(|note| (*note).to_owned()).collect());
+    let met: Vec<bool> = (results.rates.iter().map(|row| row.goal_met))
+        .chain(results.delays.iter().map(|row| row.goal_met))
+        .chain(results.most.iter().filter_map(|row| row.goal_met))
+        .collect();
+    let verdict = match met.iter().filter(|met| !**met).count() {
+        0 => format!("All {} goals are met.", met.len()),
+        missed => format!("{missed} of {} goals are missed.", met.len()),
+    };
+    let integrity = match results.damaged {
+        0 => "Everything that arrived was as it was sent, and in order.".to_owned(),
+        damaged => {
+            format!("{damaged} octets or datagrams arrived other than sent, or out of order.")
+        }
+    };
+    let mut sections = vec![
+        Section::new("Rate")
+            .with(Block::Text(format!("{verdict} {integrity}")))
+            .with(Block::Table(rate_table(results)))
+            .with(notes(RATE_NOTES)),
+        Section::new("Delay")
+            .with(Block::Table(delay_table(results)))
+            .with(Block::Table(parts_table(results)))
+            .with(notes(DELAY_NOTES)),
+        Section::new("How late the emulator was")
+            .with(Block::Table(histogram_table(results)))
+            .with(notes(LATENESS_NOTES))
+            .with(Block::Command { caption: "To repeat it".to_owned(), line: command }),
+    ];
+    if !results.most.is_empty() {
+        let most = Section::new("The most that goes through")
+            .with(Block::Table(most_table(results)))
+            .with(notes(MOST_NOTES));
+        sections.insert(2, most);
+    }
+    Document {
+        title: "How exactly the emulator emulates".to_owned(),
+        purpose: "One emulated link between two network namespaces on the stock kernel: rate and \
+                  delay against what they should be, and the most that goes through."
+            .to_owned(),
+        facts: vec![
+            fact("kernel", results.kernel.clone()),
+            fact("processors", results.processors.to_string()),
+            fact("scheduling of the emulator", results.scheduling.to_owned()),
+            fact("each measurement", format!("{} s", results.duration_s)),
+            fact("version", results.version.to_owned()),
+            fact("build", results.build.to_owned()),
+        ],
+        sections,
+    }
+}
+
+const RATE_NOTES: &[&str] = &[
+    "delivered: IP packets, headers included, at the receiver's socket: datagrams by the kernel's \
+     stamps of their arrival, TCP by the octets read, times 1500 by the payload of a full segment; \
+     the first fifth of the time is left out",
+    "UDP offers a tenth more than the link carries; TCP is one connection of the stock kernel",
+    "late: by how much the emulator handed over later than it should have, half of the packets and \
+     all but 1 %",
+];
+
+const DELAY_NOTES: &[&str] = &[
+    "by how much datagrams came later than theory has it, half of them and all but 1 %: from the stamp that the sender takes before its call to the stamp of the receiver's \
+     kernel, less transmission, propagation (5 ms) and the wait for those before it; nothing is \
+     taken off for what the program that measures costs",
+    "into: of this, until the emulator had the packet (the call, the kernel's sending, the \
+     emulator's waking up); out: of this, from when the emulator should have let it go (its \
+     lateness, the kernel's receiving); late by itself: what the emulator knows of. These do not add up to the error quantile by quantile, \
+     and where packets wait for one another what is late on the way in need not be late on the way \
+     out",
+    "idle: datagrams of 60 octets, 200 each second; busy: packets of 1500 octets at 80 % of the \
+     rate, eight at a time",
+    "no emulator: the same sender and receiver over the loopback device of one namespace, the part \
+     of the error that no emulator could avoid",
+];
+
+const MOST_NOTES: &[&str] = &[
+    "each packet passes the kernel four times and the emulator once; sender, receiver and emulator \
+     share the processors",
+    "delivered: the highest of six rates offered; without loss: the highest of them at which less \
+     than 0.1 % was lost",
+];
+
+const LATENESS_NOTES: &[&str] = &[
+    "all measurements of rate and delay together; a live run is untrustworthy where more than 1 % \
+       of its packets are more than 1 ms late",
+];
+
+fn verdict(met: bool) -> Cell {
+    Cell::text(if met { "met" } else { "MISSED" })
+}
+
+fn rate_words(bit_s: u64) -> String {
+    ackord_units::Rate::from_bits_per_sec(bit_s).to_string()
+}
+
+fn rate_table(results: &Results) -> Table {
+    let columns = vec![
+        Column::words("link"),
+        Column::words("by"),
+        Column::numbers("delivered", "Mbit/s"),
+        Column::numbers("error", "%"),
+        Column::words("goal: 1 %"),
+        Column::numbers("dropped", "packets"),
+        Column::numbers("late, half", "us"),
+        Column::numbers("99 %", "us"),
+    ];
+    let rows = results.rates.iter().map(|row| {
+        vec![
+            Cell::text(rate_words(row.configured_bit_s)),
+            Cell::text(row.traffic),
+            Cell::number(Some(row.delivered_bit_s as f64 / 1e6), 3),
+            Cell::number(Some(row.error_percent), 3),
+            verdict(row.goal_met),
+            Cell::Count(row.dropped_packets),
+            Cell::number(Some(row.lateness.p50_us), 1),
+            Cell::number(Some(row.lateness.p99_us), 1),
+        ]
+    });
+    Table { caption: String::new(), columns, rows: rows.collect() }
+}
+
+fn delay_table(results: &Results) -> Table {
+    let columns = vec![
+        Column::words("link"),
+        Column::words("load"),
+        Column::numbers("measured", "datagrams"),
+        Column::numbers("half", "us"),
+        Column::numbers("99 %", "us"),
+        Column::numbers("most", "us"),
+        Column::words("goal: 50 and 200 us"),
+    ];
+    let row = |link: String, load, micros: &Micros, verdict| {
+        let [half, most_of, most] =
+            [micros.p50, micros.p99, micros.max].map(|micros| Cell::number(Some(micros), 1));
+        let (link, load) = (Cell::text(link), Cell::text(load));
+        vec![link, load, Cell::Count(micros.count), half, most_of, most, verdict]
+    };
+    let rows = results.delays.iter().map(|delay| {
+        let link = rate_words(delay.configured_bit_s);
+        row(link, delay.load, &delay.error_us, verdict(delay.goal_met))
+    });
+    let control = row("no emulator".to_owned(), "idle", &results.control_us, Cell::Missing);
+    Table { caption: String::new(), columns, rows: rows.chain([control]).collect() }
+}
+
+fn parts_table(results: &Results) -> Table {
+    let columns = vec![
+        Column::words("link"),
+        Column::words("load"),
+        Column::numbers("into: half", "us"),
+        Column::numbers("99 %", "us"),
+        Column::numbers("out of: half", "us"),
+        Column::numbers("99 %", "us"),
+        Column::numbers("late by itself: half", "us"),
+        Column::numbers("99 %", "us"),
+    ];
+    let part = |part: &Option<Micros>| match part {
+        Some(part) => [part.p50, part.p99].map(|micros| Cell::number(Some(micros), 1)),
+        None => [Cell::Missing, Cell::Missing],
+    };
+    let rows = results.delays.iter().map(|row| {
+        let ends = [Cell::text(rate_words(row.configured_bit_s)), Cell::text(row.load)];
+        let late = [row.lateness.p50_us, row.lateness.p99_us];
+        ends.into_iter()
+            .chain(part(&row.of_this_into_the_emulator_us))
+            .chain(part(&row.of_this_out_of_the_emulator_us))
+            .chain(late.map(|micros| Cell::number(Some(micros), 1)))
+            .collect()
+    });
+    Table { caption: "Where the error comes from".to_owned(), columns, rows: rows.collect() }
+}
+
+fn most_table(results: &Results) -> Table {
+    let columns = vec![
+        Column::words("of"),
+        Column::numbers("delivered", "Mbit/s"),
+        Column::numbers("delivered", "packets/s"),
+        Column::words("goal"),
+        Column::words(""),
+        Column::numbers("offered", "packets/s"),
+        Column::numbers("without loss", "packets/s"),
+    ];
+    let rows = results.most.iter().map(|row| {
+        vec![
+            Cell::text(match row.what {
+                "tcp" => "one TCP connection",
+                "udp-1500" => "UDP, 1500 octets",
+                _ => "UDP, 60 octets",
+            }),
+            Cell::number(Some(row.delivered_bit_s as f64 / 1e6), 1),
+            Cell::Count(row.packets_per_s),
+            row.goal.map_or(Cell::Missing, Cell::text),
+            row.goal_met.map_or(Cell::Missing, verdict),
+            Cell::Count(row.offered_packets_per_s),
+            row.lossless_packets_per_s.map_or(Cell::Missing, Cell::Count),
+        ]
+    });
+    Table { caption: String::new(), columns, rows: rows.collect() }
+}
+
+fn histogram_table(results: &Results) -> Table {
+    let columns = vec![
+        Column::numbers("late by up to", "us"),
+        Column::numbers("packets", ""),
+        Column::numbers("share", "%"),
+    ];
+    let all = results.lateness.packets.max(1) as f64;
+    let rows = results.lateness_histogram.iter().map(|bucket| {
+        vec![
+            Cell::number(Some(bucket.up_to_us), 0),
+            Cell::Count(bucket.packets),
+            Cell::number(Some(100.0 * bucket.packets as f64 / all), 3),
+        ]
+    });
+    Table { caption: String::new(), columns, rows: rows.collect() }
+}

@@ -1,0 +1,532 @@
+//! How exactly this machine emulates: rate, delay and the most that goes through, measured between
+//! two stock kernels.
+//!
+//! ```text
+//! sender ─ kernel ─ TUN ══ emulator ══ TUN ─ kernel ─ receiver
+//! stamp before send()    entered   left               the kernel's stamp of arrival
+//!        └──── in ───────────┘       └────── out ─────────────┘
+//! ```
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `accuracy.rs` | [`accuracy`]: the measurements in their order; what they come to |
+//! | `accuracy/lane.rs` | two namespaces, the emulated link, both ends at work |
+//! | `accuracy/load.rs` | what is sent and received |
+//! | `accuracy/theory.rs` | when a packet should have come |
+//!
+//! What the program that measures costs is not taken off anything. It is told beside: the same
+//! sender and receiver over the loopback device, without an emulator ([`AccuracyReport::control`]),
+//! and for every delay which part lies before the emulator had the packet and which after it should
+//! have let it go.
+//!
+//! Not modelled: two directions at once, several links in a row.
+
+mod lane;
+mod load;
+mod theory;
+
+#[cfg(test)]
+mod tests;
+
+pub use theory::Spread;
+
+use crate::error::LiveError;
+use crate::lateness::{Lateness, LatenessMeter};
+use crate::sys::{Priority, Scheduling, StopHandle};
+use ackord_units::{Bytes, Rate, Span};
+use lane::{Lane, LinkUnderTest, MTU, Manner, Passage};
+use load::{
+    CutBy, Got, Pace, Received, Sent, Signs, Stream, receive_datagrams, receive_stream,
+    send_datagrams, send_stream,
+};
+use std::ops::ControlFlow;
+use theory::LinkTheory;
+
+/// What is to be measured.
+pub struct AccuracyOptions {
+    /// The rates of the link, one after the other.
+    pub rates: Vec<Rate>,
+    /// How long each measurement sends; at least 1 s.
+    pub duration: Span,
+    /// Whether the most that goes through is looked for as well.
+    pub extent: Extent,
+    /// How the emulator is scheduled.
+    pub priority: Priority,
+    /// Ends everything.
+    pub stop: StopHandle,
+    /// Told what is measured next, and which of how many that is, from one; says whether to go on.
+    pub notify: Box<dyn FnMut(&str, usize, usize) -> ControlFlow<()>>,
+}
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Rates, delays, and the most that goes through.
+    Everything,
+    /// Rates and delays.
+    RatesAndDelays,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AccuracyReport {
+    /// How the emulator was scheduled.
+    pub scheduling: Scheduling,
+    /// Rates, delivered and configured.
+    pub rates: Vec<RateRow>,
+    /// Delays, measured and theoretical.
+    pub delays: Vec<DelayRow>,
+    /// The most that went through without a limit.
+    pub most: Vec<MostRow>,
+    /// Sender and receiver without an emulator: from the stamp before the call that sends to the
+    /// kernel's stamp of arrival.
+    pub control: Spread,
+    /// How late the emulator was over all measurements of rate and delay.
+    pub lateness: Lateness,
+    /// The same as a histogram: up to which lateness, how many packets; none is beyond the last.
+    pub histogram: Vec<(Span, u64)>,
+    /// Datagrams and octets that arrived other than they were sent, or out of order.
+    pub damaged: u64,
+}
+
+/// What moved packets in a measurement of a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Traffic {
+    /// Full datagrams, a tenth more of them than the link carries.
+    Udp,
+    /// One connection of the stock kernel, which sends what it may.
+    Tcp,
+}
+
+/// A rate, delivered and configured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateRow {
+    /// What the link was configured to.
+    pub configured: Rate,
+    /// What moved the packets.
+    pub traffic: Traffic,
+    /// What came out at the receiver's socket, headers included, after the first fifth of the time.
+    pub delivered: Rate,
+    /// Datagrams that the sender sent, or packets of TCP that entered the path.
+    pub offered_packets: u64,
+    /// Packets that entered the path.
+    pub entered_packets: u64,
+    /// Packets the link dropped: its queue was full.
+    pub dropped_packets: u64,
+    /// Packets handed to the receiver's kernel.
+    pub handed_over_packets: u64,
+    /// Datagrams that the receiver's socket had no room for; none of TCP's.
+    pub unread_packets: u64,
+    /// How late the emulator was.
+    pub lateness: Lateness,
+}
+
+/// How busy the link was while delays were measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// Small datagrams, far apart: nothing waits.
+    Idle,
+    /// Full datagrams at four fifths of the rate, eight at a time: they wait for one another.
+    Busy,
+}
+
+/// Delays, measured and theoretical.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DelayRow {
+    /// What the link was configured to.
+    pub configured: Rate,
+    /// Its propagation delay.
+    pub delay: Span,
+    /// How busy it was.
+    pub load: Load,
+    /// Datagrams sent.
+    pub sent: u64,
+    /// By how much each came later than theory has it, from the stamp before the call that sent it
+    /// to the kernel's stamp of its arrival.
+    pub error: Spread,
+    /// Of this, from the stamp to the instant at which the emulator had the packet: the call, the
+    /// kernel, and the wait for the emulator.
+    pub into: Spread,
+    /// Of this, from the instant at which the emulator should have let the packet go to the stamp of
+    /// its arrival: the emulator's lateness and the kernel.
+    pub out_of: Spread,
+    /// How late the emulator was, by itself.
+    pub lateness: Lateness,
+}
+
+/// What goes through a link without a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Most {
+    /// One connection of the stock kernel.
+    Tcp,
+    /// Datagrams as large as packets may be.
+    FullDatagrams,
+    /// Datagrams of 32 octets.
+    SmallDatagrams,
+}
+
+/// The most that went through a link without a limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MostRow {
+    /// Of what.
+    pub what: Most,
+    /// At the receiver's socket, headers included.
+    pub delivered: Rate,
+    /// Packets per second there.
+    pub packets_per_sec: u64,
+    /// What was offered then, in packets per second; the packets themselves for TCP.
+    pub offered_packets_per_sec: u64,
+    /// The highest rate tried at which less than 0.1 % was lost, in packets per second; none for TCP.
+    pub lossless_packets_per_sec: Option<u64>,
+}
+
+/// Propagation delay of the links measured.
+const DELAY: Span = Span::from_millis(5);
+/// Octets of headers before a datagram's payload.
+const HEADERS: u32 = 28;
+/// Payload of a datagram that fills a packet.
+const FULL: usize = MTU as usize - HEADERS as usize;
+/// Payload of a small one.
+const SMALL: usize = 32;
+/// As good as no limit: a full packet takes 12 ns.
+const NO_LIMIT: Rate = Rate::from_bits_per_sec(1_000_000_000_000);
+/// What is tried without a limit, in full packets per second (1 to 4 Gbit/s) and in small ones.
+const FULL_TRIED: [u64; 6] = [83_000, 125_000, 167_000, 208_000, 250_000, 333_000];
+const SMALL_TRIED: [u64; 6] = [100_000, 150_000, 200_000, 250_000, 300_000, 400_000];
+/// Budget of the 99th percentile of lateness: what every live run has.
+const BUDGET: Span = Span::from_millis(1);
+
+/// Measures.
+///
+/// # Errors
+/// If namespaces cannot be made here, or something of them fails.
+pub fn accuracy(mut options: AccuracyOptions) -> Result<AccuracyReport, LiveError> {
+    options.duration = options.duration.max(Span::from_secs(1));
+    let most = match options.extent {
+        Extent::Everything => 3,
+        Extent::RatesAndDelays => 0,
+    };
+    let of = options.rates.len() * 4 + 1 + most;
+    let mut work = Work {
+        options,
+        done: 0,
+        of,
+        lateness: LatenessMeter::new(),
+        damaged: 0,
+        scheduling: Scheduling::RealTime,
+    };
+    let control = work.control()?;
+    let (mut rates, mut delays) = (Vec::new(), Vec::new());
+    for rate in work.options.rates.clone() {
+        rates.push(work.rate_of_datagrams(rate)?);
+        rates.push(work.rate_of_stream(rate)?);
+        delays.push(work.delay(rate, Load::Idle)?);
+        delays.push(work.delay(rate, Load::Busy)?);
+    }
+    let most = match work.options.extent {
+        Extent::Everything => vec![
+            work.most_of_stream()?,
+            work.most_of_datagrams(Most::FullDatagrams)?,
+            work.most_of_datagrams(Most::SmallDatagrams)?,
+        ],
+        Extent::RatesAndDelays => Vec::new(),
+    };
+    Ok(AccuracyReport {
+        scheduling: work.scheduling,
+        rates,
+        delays,
+        most,
+        control,
+        lateness: work.lateness.report(BUDGET),
+        histogram: work.lateness.histogram(),
+        damaged: work.damaged,
+    })
+}
+
+/// The measurements, and what is common to them.
+struct Work {
+    options: AccuracyOptions,
+    done: usize,
+    of: usize,
+    lateness: LatenessMeter,
+    damaged: u64,
+    scheduling: Scheduling,
+}
+
+impl Work {
+    fn next(&mut self, what: &str) -> Result<(), LiveError> {
+        self.done += 1;
+        match (self.options.notify)(what, self.done, self.of) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(LiveError::Interrupted),
+        }
+    }
+
+    fn duration(&self) -> Span {
+        self.options.duration
+    }
+
+    /// Sender and receiver without an emulator.
+    fn control(&mut self) -> Result<Spread, LiveError> {
+        self.next("sender and receiver without an emulator")?;
+        let lane = Lane::new(link(Rate::from_mbits_per_sec(100), 1_000))?;
+        let (sender, receiver) = lane.loopback_sockets()?;
+        let pace = idle_pace();
+        let signs = Signs::default();
+        let (sent, received) = std::thread::scope(|scope| {
+            let lasts = self.duration();
+            let (signs, sender) = (&signs, &sender);
+            let sending = scope.spawn(move || {
+                let sent = send_datagrams(sender, pace, lasts, signs);
+                signs.all_sent.store(true, std::sync::atomic::Ordering::Release);
+                sent
+            });
+            let received = receive_datagrams(&receiver, pace.payload, signs);
+            let sent = sending.join().map_err(|_| std::io::Error::other("the sender panicked"))?;
+            Ok::<_, LiveError>((sent?, received?))
+        })?;
+        self.damaged += received.damaged;
+        let took = received.datagrams.iter().map(|got| took(&sent, got));
+        Ok(Spread::of(took.collect()))
+    }
+
+    /// Datagrams over a link with this much room.
+    fn datagrams(
+        &mut self,
+        link: LinkUnderTest,
+        pace: Pace,
+        lasts: Span,
+    ) -> Result<(Sent, Received, Passage), LiveError> {
+        let lane = Lane::new(link)?;
+        let (sender, receiver) = lane.datagram_sockets()?;
+        let (sent, received, passage) = lane.carry(
+            self.manner(),
+            |signs| send_datagrams(&sender, pace, lasts, signs),
+            |signs| receive_datagrams(&receiver, pace.payload, signs),
+        )?;
+        self.scheduling = passage.scheduling;
+        self.damaged += received.damaged + disordered(&received);
+        Ok((sent, received, passage))
+    }
+
+    fn stream(&mut self, link: LinkUnderTest) -> Result<(Stream, Passage), LiveError> {
+        let lane = Lane::new(link)?;
+        let (sender, listener) = lane.stream_sockets()?;
+        let lasts = self.duration();
+        let (_, stream, passage) = lane.carry(
+            self.manner(),
+            |signs| send_stream(sender.connect()?, lasts, signs),
+            |signs| receive_stream(&listener, signs),
+        )?;
+        self.scheduling = passage.scheduling;
+        self.damaged += stream.damaged;
+        Ok((stream, passage))
+    }
+
+    fn manner(&self) -> Manner<'_> {
+        Manner { priority: self.options.priority, stop: &self.options.stop }
+    }
+
+    fn rate_of_datagrams(&mut self, rate: Rate) -> Result<RateRow, LiveError> {
+        self.next(&format!("rate at {rate}, UDP"))?;
+        let pace = full_pace(rate, 11, 10);
+        let lasts = self.duration();
+        let (sent, received, passage) = self.datagrams(link(rate, room_for(rate)), pace, lasts)?;
+        let delivered = rate_of(&received.datagrams, MTU.into(), lasts);
+        self.lateness.add(&passage.lateness);
+        let counts = passage.counts;
+        Ok(RateRow {
+            configured: rate,
+            traffic: Traffic::Udp,
+            delivered,
+            offered_packets: sent.stamps.len() as u64,
+            entered_packets: counts.entered,
+            dropped_packets: passage.conservation.dropped.total(),
+            handed_over_packets: counts.delivered,
+            unread_packets: counts.delivered.saturating_sub(received.datagrams.len() as u64),
+            lateness: passage.lateness.report(BUDGET),
+        })
+    }
+
+    fn rate_of_stream(&mut self, rate: Rate) -> Result<RateRow, LiveError> {
+        self.next(&format!("rate at {rate}, TCP"))?;
+        let (stream, passage) = self.stream(link(rate, room_for(rate)))?;
+        self.lateness.add(&passage.lateness);
+        Ok(RateRow {
+            configured: rate,
+            traffic: Traffic::Tcp,
+            delivered: rate_of_points(&stream, self.duration()),
+            offered_packets: passage.counts.entered,
+            entered_packets: passage.counts.entered,
+            dropped_packets: passage.conservation.dropped.total(),
+            handed_over_packets: passage.counts.delivered,
+            unread_packets: 0,
+            lateness: passage.lateness.report(BUDGET),
+        })
+    }
+
+    fn delay(&mut self, rate: Rate, load: Load) -> Result<DelayRow, LiveError> {
+        let (word, pace) = match load {
+            Load::Idle => ("idle", idle_pace()),
+            Load::Busy => ("busy", full_pace(rate, 4, 5)),
+        };
+        self.next(&format!("delay at {rate}, {word}"))?;
+        let lasts = self.duration();
+        let (sent, received, passage) = self.datagrams(link(rate, 10_000), pace, lasts)?;
+        self.lateness.add(&passage.lateness);
+        let got = &received.datagrams;
+        let theory = LinkTheory { rate, delay: DELAY };
+        let ip_len = pace.payload as u32 + HEADERS;
+        let stamps = got.iter().map(|got| sent.stamps[got.number as usize]);
+        let expected = theory.arrivals(stamps.clone(), ip_len);
+        let differences = |later: &mut dyn Iterator<Item = u64>, earlier: &[u64]| {
+            let pairs = later.zip(earlier);
+            Spread::of(pairs.map(|(late, early)| late as i64 - *early as i64).collect())
+        };
+        let mut arrived = got.iter().map(|got| got.at_nanos);
+        let error = differences(&mut arrived.clone(), &expected);
+        // One by one they can only be told apart if none is missing.
+        let whole = passage.entered.len() == got.len() && passage.left.len() == got.len();
+        let (into, out_of) = match whole {
+            true => (
+                differences(&mut passage.entered.iter().copied(), &stamps.collect::<Vec<_>>()),
+                differences(&mut arrived, &passage.left),
+            ),
+            false => Default::default(),
+        };
+        Ok(DelayRow {
+            configured: rate,
+            delay: DELAY,
+            load,
+            sent: sent.stamps.len() as u64,
+            error,
+            into,
+            out_of,
+            lateness: passage.lateness.report(BUDGET),
+        })
+    }
+
+    fn most_of_stream(&mut self) -> Result<MostRow, LiveError> {
+        self.next("no limit, TCP")?;
+        let (stream, passage) = self.stream(no_limit())?;
+        let delivered = rate_of_points(&stream, self.duration());
+        let packets = delivered.as_bits_per_sec() / (u64::from(MTU) * 8);
+        let offered = passage.counts.entered as f64 / self.duration().as_secs_f64();
+        Ok(MostRow {
+            what: Most::Tcp,
+            delivered,
+            packets_per_sec: packets,
+            offered_packets_per_sec: offered as u64,
+            lossless_packets_per_sec: None,
+        })
+    }
+
+    fn most_of_datagrams(&mut self, what: Most) -> Result<MostRow, LiveError> {
+        let (payload, tried, word) = match what {
+            Most::SmallDatagrams => (SMALL, SMALL_TRIED, "small"),
+            _ => (FULL, FULL_TRIED, "full"),
+        };
+        self.next(&format!("no limit, {word} UDP datagrams"))?;
+        let lasts = Span::from_nanos(self.duration().as_nanos() / 3).max(Span::from_secs(1));
+        let ip_len = payload as u32 + HEADERS;
+        let mut best = MostRow {
+            what,
+            delivered: Rate::default(),
+            packets_per_sec: 0,
+            offered_packets_per_sec: 0,
+            lossless_packets_per_sec: None,
+        };
+        for offered in tried {
+            let burst = 32;
+            let every = Span::from_nanos(u64::from(burst) * 1_000_000_000 / offered);
+            let pace = Pace { burst, every, payload, cut_by: CutBy::Kernel };
+            let (sent, received, _) = self.datagrams(no_limit(), pace, lasts)?;
+            let delivered = rate_of(&received.datagrams, ip_len, lasts);
+            let packets_per_sec = delivered.as_bits_per_sec() / (u64::from(ip_len) * 8);
+            let (sent, got) = (sent.stamps.len() as u64, received.datagrams.len() as u64);
+            // A sender that could not keep its pace offered less.
+            let offered = offered.min((sent as f64 / lasts.as_secs_f64()) as u64);
+            if packets_per_sec > best.packets_per_sec {
+                best = MostRow {
+                    delivered,
+                    packets_per_sec,
+                    offered_packets_per_sec: offered,
+                    ..best
+                };
+            }
+            if sent.saturating_sub(got) * 1_000 < sent {
+                let lossless = best.lossless_packets_per_sec.max(Some(packets_per_sec));
+                best.lossless_packets_per_sec = lossless;
+            }
+        }
+        Ok(best)
+    }
+}
+
+fn link(rate: Rate, queue_packets: u32) -> LinkUnderTest {
+    LinkUnderTest { rate, delay: DELAY, queue_packets }
+}
+
+fn no_limit() -> LinkUnderTest {
+    LinkUnderTest { rate: NO_LIMIT, delay: Span::ZERO, queue_packets: 100_000 }
+}
+
+/// A queue that keeps one connection going through its losses: twice what the path holds, and some.
+fn room_for(rate: Rate) -> u32 {
+    let path = rate.bytes_in(DELAY.saturating_mul(2)).get() / u64::from(MTU);
+    (2 * path + 30) as u32
+}
+
+/// Small datagrams, 200 of them each second.
+fn idle_pace() -> Pace {
+    let every = Span::from_millis(5);
+    Pace { burst: 1, every, payload: SMALL, cut_by: CutBy::Program }
+}
+
+/// Full datagrams at so much of `rate`, eight at a time.
+fn full_pace(rate: Rate, numerator: u64, denominator: u64) -> Pace {
+    let burst = 8;
+    let at_rate = rate.time_for(Bytes(u64::from(burst) * u64::from(MTU))).as_nanos();
+    let every = Span::from_nanos(at_rate * denominator / numerator);
+    Pace { burst, every, payload: FULL, cut_by: CutBy::Program }
+}
+
+/// How long a datagram took, in nanoseconds.
+fn took(sent: &Sent, got: &Got) -> i64 {
+    let stamp = sent.stamps.get(got.number as usize).copied().unwrap_or_default();
+    got.at_nanos as i64 - stamp as i64
+}
+
+/// Datagrams that came after one that was sent later.
+fn disordered(received: &Received) -> u64 {
+    received.datagrams.windows(2).filter(|pair| pair[1].number <= pair[0].number).count() as u64
+}
+
+/// The rate at which datagrams came between the end of the first fifth of `lasts` and its end.
+fn rate_of(got: &[Got], ip_len: u32, lasts: Span) -> Rate {
+    let Some(first) = got.first() else { return Rate::default() };
+    let from = first.at_nanos + lasts.as_nanos() / 5;
+    let until = first.at_nanos + lasts.as_nanos();
+    let counted: Vec<_> =
+        got.iter().map(|got| got.at_nanos).filter(|at| (from..until).contains(at)).collect();
+    let (Some(first), Some(last)) = (counted.first(), counted.last()) else {
+        return Rate::default();
+    };
+    // The first ends the interval before it.
+    let octets = (counted.len() as u64 - 1) * u64::from(ip_len);
+    Bytes(octets).over(Span::from_nanos(last.saturating_sub(*first)))
+}
+
+/// The rate of a stream's packets, headers included, over the same part of its time.
+fn rate_of_points(stream: &Stream, lasts: Span) -> Rate {
+    let Some((first, _)) = stream.points.first() else { return Rate::default() };
+    let from = first + lasts.as_nanos() / 5;
+    let mut counted = stream.points.iter().filter(|(at, _)| *at >= from);
+    let (Some((begin, before)), Some((end, after))) = (counted.next(), stream.points.last()) else {
+        return Rate::default();
+    };
+    let payload = after.saturating_sub(*before);
+    let mss = u64::from(stream.mss.max(1));
+    let octets = (u128::from(payload) * u128::from(MTU) / u128::from(mss)) as u64;
+    Bytes(octets).over(Span::from_nanos(end.saturating_sub(*begin)))
+}
