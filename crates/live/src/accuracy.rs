@@ -55,8 +55,11 @@ pub struct AccuracyOptions {
     /// Ends everything.
     pub stop: StopHandle,
     /// Told what is measured next, and which of how many that is, from one; says whether to go on.
-    pub notify: Box<dyn FnMut(&str, usize, usize) -> ControlFlow<()>>,
+    pub notify: Box<AccuracyNotify>,
 }
+
+/// What measurement comes, the how manieth it is and of how many.
+pub type AccuracyNotify = dyn FnMut(&str, usize, usize) -> ControlFlow<()>;
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

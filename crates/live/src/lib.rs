@@ -65,8 +65,8 @@ mod tcp_info;
 mod watch;
 
 pub use accuracy::{
-    AccuracyOptions, AccuracyReport, DelayRow, Extent, Load, Most, MostRow, RateRow, Spread,
-    Traffic, accuracy,
+    AccuracyNotify, AccuracyOptions, AccuracyReport, DelayRow, Extent, Load, Most, MostRow,
+    RateRow, Spread, Traffic, accuracy,
 };
 pub use apps::{Call, EndReport};
 pub use driver::DeviceCounts;
