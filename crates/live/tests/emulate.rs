@@ -2,13 +2,18 @@
 
 mod common;
 
-use ackord_events::{Event, Sink};
-use ackord_live::{EmulationEnding, EmulationOptions, EmulationReport, Place, emulate};
+use ackord_events::{EndpointId, Event, Sink};
+use ackord_live::{
+    CommandLasts, CommandOutcome, EmulationEnding, EmulationOptions, EmulationReport, HostCommand,
+    Place, emulate,
+};
 use ackord_scenario::{Override, Scenario, ScenarioFile};
 use ackord_units::{Span, Time};
-use ackord_wire::Side;
+use ackord_wire::{FlowId, IpVersion, Side, decode, host_address};
 use common::{alone, possible};
+use std::cell::RefCell;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 fn scenario(name: &str, changes: &[(&str, &str)]) -> Scenario {
     let changes = changes.iter().map(|(path, value)| Override::new(*path, *value));
@@ -76,5 +81,124 @@ fn either_end_may_be_our_own_tcp() {
         assert_eq!((report.ending, told.delivered), (EmulationEnding::Complete, 1_000_000));
         assert!(report.took < Span::from_secs(19), "{side:?}: it ended with its flow");
         assert!(report.counts.made > 100, "our packets are made: {:?}", report.counts);
+    }
+}
+
+/// A path with a middle box between a base station and a mobile host, with something to do for it.
+fn with_box(proxy: &str) -> Scenario {
+    let changes = [("proxies.base.proxy", proxy), ("duration", "30 s"), ("record.captures", "[]")];
+    scenario("fading-access-point", &changes)
+}
+
+/// Programs move a file from the first flow's sender to its receiver; what came out.
+fn move_file(scenario: Scenario, octets: usize) -> Option<(EmulationReport, Vec<u8>, Vec<u8>)> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sent = common::random_file(&folder.path().join("file"), octets);
+    let flow = scenario.flows[0].clone();
+    let (from, to) = match flow.sends {
+        Side::Client => (flow.client, flow.server),
+        Side::Server => (flow.server, flow.client),
+    };
+    let address = host_address(from, IpVersion::V4);
+    let path = folder.path().display();
+    let serve = format!(
+        "import socket\nlisten = socket.create_server(('{address}', 8000))\nwhile True:\n \
+         peer, _ = listen.accept()\n peer.sendall(open('{path}/file', 'rb').read())\n peer.close()"
+    );
+    // Until the server listens; a box may accept a connection before it does.
+    let fetch = format!(
+        "import socket, time\ngot = b''\nwhile not got:\n time.sleep(0.1)\n try:\n  \
+         server = socket.create_connection(('{address}', 8000), 20)\n  \
+         while more := server.recv(65536): got += more\n \
+         except OSError: pass\nopen('{path}/got', 'wb').write(got)"
+    );
+    let command = |host, script: String, side, lasts| HostCommand {
+        host,
+        argv: vec!["python3".to_owned(), "-c".to_owned(), script],
+        environment: Vec::new(),
+        starts_at: Time::ZERO,
+        ends: vec![EndpointId { flow: FlowId(0), side }],
+        lasts,
+        stdout: None,
+        stderr: None,
+    };
+    let mut options = EmulationOptions::new(scenario).expect("a descriptor");
+    options.commands = vec![
+        command(from, serve, flow.sends, CommandLasts::AsLongAsTheRun),
+        command(to, fetch, flow.sends.other(), CommandLasts::UntilItEnds),
+    ];
+    let (report, _) = run(options)?;
+    let got = std::fs::read(folder.path().join("got")).unwrap_or_default();
+    Some((report, sent, got))
+}
+
+#[test]
+fn real_programs_get_what_was_sent_through_every_middle_box() {
+    let _alone = alone();
+    if !common::installed("python3") {
+        return;
+    }
+    for proxy in ["snoop", "i-tcp"] {
+        let Some((report, sent, got)) = move_file(with_box(proxy), 200_000) else { return };
+        assert_eq!(report.commands[1], CommandOutcome::Exited(0), "{proxy}: {report:#?}");
+        assert!(got == sent, "{proxy}: {} octets, not as sent", got.len());
+        assert_eq!(report.ending, EmulationEnding::Complete, "it ends with the command");
+        assert_eq!((report.counts.without_bytes, report.counts.malformed), (0, 0), "{proxy}");
+        assert!(report.counts.made > 0, "{proxy} had something to do: {:?}", report.counts);
+    }
+}
+
+#[test]
+fn taps_show_whole_packets_and_a_run_ends_when_it_is_told_to() {
+    let _alone = alone();
+    let scenario = scenario("lossy-wifi", &[("flows.download.traffic.size", "1 GB")]);
+    assert!(!scenario.record.captures.is_empty());
+    let mut options = EmulationOptions::new(scenario).expect("a descriptor");
+    let seen = Rc::new(RefCell::new((0_u64, 0_u64)));
+    let seen_by_tap = Rc::clone(&seen);
+    options.taps = Some(Box::new(move |tapped| {
+        let mut seen = seen_by_tap.borrow_mut();
+        match decode(tapped.bytes) {
+            Ok(decoded) if decoded.ip.ip_len == tapped.original_len => seen.0 += 1,
+            Ok(_) | Err(_) => seen.1 += 1,
+        }
+    }));
+    let mut told = Told::default();
+    let half_a_second = Time::ZERO + Span::from_millis(500);
+    let report = emulate(options, &mut told, &mut |now| match now >= half_a_second {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    });
+    let Some(report) = possible(report) else { return };
+    assert_eq!(report.ending, EmulationEnding::Stopped);
+    assert!(report.took < Span::from_secs(2), "{}", report.took);
+    let (whole, other) = *seen.borrow();
+    // Nearly all of it is TCP; kernels also say hello in ICMPv6, to nobody here.
+    assert!(whole > 300 && other == 0, "{whole} whole, {other} not");
+}
+
+#[test]
+fn datagrams_cross_from_kernel_to_kernel_and_from_ours_to_a_kernel() {
+    let _alone = alone();
+    let changes = [
+        ("flows.*.traffic", r#"{ kind = "cbr", rate = "1 Mbit/s", packet = "500 B" }"#),
+        ("duration", "1 s"),
+    ];
+    for sender_is_ours in [false, true] {
+        let scenario = scenario("one-flow", &changes);
+        let flow = &scenario.flows[0];
+        let sender = if flow.sends == Side::Client { flow.client } else { flow.server };
+        let mut options = EmulationOptions::new(scenario.clone()).expect("a descriptor");
+        if sender_is_ours {
+            options.ours.insert(sender);
+        }
+        let Some((report, told)) = run(options) else { return };
+        // 250 a second; a few are under way at the end.
+        let (sent, delivered) = told.datagrams;
+        assert!((200..=255).contains(&sent), "{sent} sent, ours: {sender_is_ours}");
+        assert!(delivered + 30 > sent && delivered <= sent, "{delivered} of {sent}");
+        assert_eq!(report.counts.delivered, delivered, "{:?}", report.counts);
+        let read: u64 = report.ends.iter().map(|end| end.datagrams).max().unwrap_or(0);
+        assert!(read + 5 >= delivered, "the application read {read} of {delivered}");
     }
 }

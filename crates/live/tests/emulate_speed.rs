@@ -82,7 +82,9 @@ fn run(scenario: Scenario) -> Option<(EmulationReport, Delivered)> {
 #[ignore = "a figure for a quiet machine and an optimised build"]
 fn bulk_transfers() {
     for delay in ["0 ms", "1 ms", "10 ms"] {
-        let Some((report, delivered)) = run(one_link(r#"{ kind = "bulk" }"#, delay)) else { return };
+        let Some((report, delivered)) = run(one_link(r#"{ kind = "bulk" }"#, delay)) else {
+            return;
+        };
         let seconds = report.took.as_secs_f64();
         let packets = (report.counts.entered + report.counts.delivered) as f64 / 2.0;
         println!(

@@ -28,6 +28,11 @@ struct Stream {
     at_sender: Option<Seq>,
     /// The receiver's number for the same octet.
     at_receiver: Option<Seq>,
+    /// The number of the SYN that entered at the sender's host.
+    syn_entered: Option<Seq>,
+    /// The number of the SYN that came to the receiver's host. A box that splits connections may
+    /// send it before the other.
+    syn_arrived: Option<Seq>,
     /// Octets acknowledged by the receiver; none below that are kept.
     acked: u64,
     /// Octets by offset, not overlapping.
@@ -39,19 +44,22 @@ struct Stream {
 /// Octets kept of one direction of a connection; what comes beyond is not kept, and is gone if a box
 /// needs it. A split connection without a limit takes whatever its sender has.
 const MOST: usize = 256 << 20;
+/// Directions of connections that are remembered; of more the one that has been known longest is
+/// forgotten.
+const MOST_STREAMS: usize = 1 << 17;
 
 impl Streams {
     /// A segment of a foreign host, `from`, enters the path with this payload.
     pub(crate) fn entered(&mut self, flow: FlowId, from: Side, segment: &Segment, payload: &[u8]) {
         let syn = segment.flags.contains(Flags::SYN);
-        let stream = self.of.entry((flow, from)).or_default();
-        if syn && stream.at_sender != Some(segment.seq + 1) {
-            // A connection begins, or another with the same addresses.
-            if stream.acked == 0 && stream.kept == 0 {
-                stream.at_sender = Some(segment.seq + 1);
-            } else {
-                *stream = Stream { at_sender: Some(segment.seq + 1), ..Stream::default() };
+        let stream = self.stream(flow, from);
+        if syn && stream.syn_entered != Some(segment.seq) {
+            if stream.syn_entered.is_some() {
+                // Another connection with the same addresses.
+                *stream = Stream::default();
             }
+            stream.syn_entered = Some(segment.seq);
+            stream.at_sender = Some(segment.seq + 1);
         }
         if !syn && !payload.is_empty() {
             let base = *stream.at_sender.get_or_insert(segment.seq);
@@ -66,10 +74,15 @@ impl Streams {
 
     /// A segment of `from` has come to the host it is for.
     pub(crate) fn arrived(&mut self, flow: FlowId, from: Side, segment: &Segment) {
-        if segment.flags.contains(Flags::SYN)
-            && let Some(stream) = self.of.get_mut(&(flow, from))
-            && stream.acked == 0
-        {
+        if !segment.flags.contains(Flags::SYN) {
+            return;
+        }
+        let stream = self.stream(flow, from);
+        if stream.syn_arrived != Some(segment.seq) {
+            if stream.syn_arrived.is_some() {
+                *stream = Stream::default();
+            }
+            stream.syn_arrived = Some(segment.seq);
             stream.at_receiver = Some(segment.seq + 1);
         }
     }
@@ -91,10 +104,11 @@ impl Streams {
         stream.copy(stream.offset(base, segment.seq)?, segment.payload_len as usize, out)
     }
 
-    /// The connection is over, and nothing of it is wanted any more.
-    pub(crate) fn forget(&mut self, flow: FlowId) {
-        self.of.remove(&(flow, Side::Client));
-        self.of.remove(&(flow, Side::Server));
+    fn stream(&mut self, flow: FlowId, from: Side) -> &mut Stream {
+        if self.of.len() >= MOST_STREAMS && !self.of.contains_key(&(flow, from)) {
+            self.of.pop_first();
+        }
+        self.of.entry((flow, from)).or_default()
     }
 }
 
@@ -237,8 +251,21 @@ mod tests {
         assert_eq!(read(&streams, 101, 5), None);
         streams.entered(FLOW, Side::Client, &segment(7_001, Flags::ACK, 0, 6), b"second");
         assert_eq!(read(&streams, 7_001, 6).as_deref(), Some(&b"second"[..]));
-        streams.forget(FLOW);
-        assert_eq!(read(&streams, 7_001, 6), None);
+    }
+
+    #[test]
+    fn a_box_may_answer_in_a_host_s_name_before_that_host_does() {
+        let mut streams = Streams::default();
+        for (came, sent) in [(900, 100), (5_000, 70_000)] {
+            streams.arrived(FLOW, Side::Client, &segment(came, Flags::SYN, 0, 0));
+            streams.entered(FLOW, Side::Client, &segment(sent, Flags::SYN, 0, 0), &[]);
+            streams.entered(FLOW, Side::Client, &segment(sent + 1, Flags::ACK, 0, 5), b"hello");
+            assert_eq!(read(&streams, came + 1, 5).as_deref(), Some(&b"hello"[..]));
+            // Sent again, both of them.
+            streams.entered(FLOW, Side::Client, &segment(sent, Flags::SYN, 0, 0), &[]);
+            streams.arrived(FLOW, Side::Client, &segment(came, Flags::SYN, 0, 0));
+            assert_eq!(read(&streams, came + 1, 5).as_deref(), Some(&b"hello"[..]));
+        }
     }
 
     #[test]

@@ -187,7 +187,9 @@ fn octets_arrive_as_they_were_sent_whatever_the_path_does_to_their_packets() {
 fn octets_arrive_as_they_were_sent_through_every_middle_box() {
     let data = noise(LENGTH);
     for proxy in ["none", "snoop", "proxy-tcp", "m-tcp", "i-tcp", "mtcp"] {
-        let changes = [("proxies.base.proxy", proxy), ("duration", "60 s")];
+        // Far from the fixed host, so that a box may answer before it does.
+        let (far, long) = (("links.wired.delay", "70 ms"), ("duration", "60 s"));
+        let changes = [("proxies.base.proxy", proxy), far, long];
         let scenario = scenario("fading-access-point", &changes);
         for timeline in [VirtualTime::exact(), late_at_random(9)] {
             let moved = move_octets(&scenario, timeline, &data, &data[..50_000]);
