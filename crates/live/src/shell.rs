@@ -229,7 +229,7 @@ pub fn shell(
     // Everything inside ends, and the terminal is given back.
     drop(namespace);
     let Running { emulator, mut sink, .. } = running;
-    let remains = emulator.finish(&mut sink);
+    let remains = emulator.finish();
     let (waits, meter) = sink;
     drop(meter);
     let lateness = remains.lateness.report(options.lateness_budget);

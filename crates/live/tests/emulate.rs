@@ -4,8 +4,8 @@ mod common;
 
 use ackord_events::{EndpointId, Event, Sink};
 use ackord_live::{
-    CommandLasts, CommandOutcome, EmulationEnding, EmulationOptions, EmulationReport, HostCommand,
-    Place, emulate,
+    CommandLasts, CommandOutcome, CommandStarts, EmulationEnding, EmulationOptions,
+    EmulationReport, HostCommand, Place, emulate,
 };
 use ackord_scenario::{Override, Scenario, ScenarioFile};
 use ackord_units::{Span, Time};
@@ -112,20 +112,22 @@ fn move_file(scenario: Scenario, octets: usize) -> Option<(EmulationReport, Vec<
          while more := server.recv(65536): got += more\n \
          except OSError: pass\nopen('{path}/got', 'wb').write(got)"
     );
-    let command = |host, script: String, side, lasts| HostCommand {
+    let command = |host, script: String, side, (starts, lasts)| HostCommand {
         host,
         argv: vec!["python3".to_owned(), "-c".to_owned(), script],
         environment: Vec::new(),
-        starts_at: Time::ZERO,
+        starts,
         ends: vec![EndpointId { flow: FlowId(0), side }],
         lasts,
         stdout: None,
         stderr: None,
     };
+    let serves = (CommandStarts::BeforeTheRun, CommandLasts::AsLongAsTheRun);
+    let fetches = (CommandStarts::At(Time::ZERO), CommandLasts::UntilItEnds);
     let mut options = EmulationOptions::new(scenario).expect("a descriptor");
     options.commands = vec![
-        command(from, serve, flow.sends, CommandLasts::AsLongAsTheRun),
-        command(to, fetch, flow.sends.other(), CommandLasts::UntilItEnds),
+        command(from, serve, flow.sends, serves),
+        command(to, fetch, flow.sends.other(), fetches),
     ];
     let (report, _) = run(options)?;
     let got = std::fs::read(folder.path().join("got")).unwrap_or_default();

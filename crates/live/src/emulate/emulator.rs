@@ -234,10 +234,8 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
         Ok(())
     }
 
-    /// Ends the run: does what is due by now.
-    pub(crate) fn finish<S: Sink>(mut self, sink: &mut S) -> Remains<O> {
-        let now = self.timeline.now();
-        self.catch_up(now, sink);
+    /// Ends the run where the last turn left it: what was not handed over by then never is.
+    pub(crate) fn finish(self) -> Remains<O> {
         let Emulator { simulation, lateness, counts, onlooker, .. } = self;
         Remains { simulation, lateness, counts, onlooker }
     }

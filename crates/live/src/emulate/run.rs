@@ -333,8 +333,7 @@ impl Run {
         }
         self.end_servers()?;
         let hosts = host_reports(&self.options.scenario, &self.hosts);
-        let Remains { mut simulation, lateness, counts, .. } =
-            self.emulator.finish(&mut (&mut self.meter, &mut *sink));
+        let Remains { mut simulation, lateness, counts, .. } = self.emulator.finish();
         drop(self.hosts);
         let conservation = simulation.finish(&mut (&mut self.meter, sink))?;
         Ok(EmulationReport {

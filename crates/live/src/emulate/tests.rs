@@ -54,7 +54,7 @@ fn emulated(scenario: &Scenario, timeline: VirtualTime, longest_turn: Span) -> L
         let until = emulator.now() + longest_turn;
         emulator.turn(until, &mut log).expect("nothing can break");
     }
-    let Remains { mut simulation, lateness, counts, .. } = emulator.finish(&mut log);
+    let Remains { mut simulation, lateness, counts, .. } = emulator.finish();
     simulation.finish(&mut log).expect("every packet is accounted for");
     assert_eq!(counts, EmulationCounts::default(), "there is no door");
     assert_eq!(lateness.report(Span::ZERO).packets, 0, "inside nothing is late");
@@ -146,7 +146,7 @@ fn move_octets(scenario: &Scenario, timeline: VirtualTime, up: &[u8], down: &[u8
     {
         emulator.turn(Time::ZERO + scenario.duration, &mut NoSink).expect("nothing can break");
     }
-    let Remains { mut simulation, counts, .. } = emulator.finish(&mut NoSink);
+    let Remains { mut simulation, counts, .. } = emulator.finish();
     simulation.finish(&mut NoSink).expect("every packet is accounted for");
     Moved { up: up_got.take(), down: down_got.take(), counts, tapped: tapped.take() }
 }
