@@ -228,7 +228,7 @@ pub fn shell(
     let end = running.run(&mut namespace, &options)?;
     // Everything inside ends, and the terminal is given back.
     drop(namespace);
-    let Running { emulator, mut sink, .. } = running;
+    let Running { emulator, sink, .. } = running;
     let remains = emulator.finish();
     let (waits, meter) = sink;
     drop(meter);

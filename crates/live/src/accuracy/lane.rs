@@ -213,7 +213,7 @@ fn emulate(
     while !emulator.is_ready(done) && !emulator.is_ready(stop) {
         emulator.turn(Time::NEVER, &mut NoSink)?;
     }
-    let remains = emulator.finish(&mut NoSink);
+    let remains = emulator.finish();
     let mut simulation = remains.simulation;
     let conservation = simulation.finish(&mut NoSink).map_err(io::Error::other)?;
     let wall = |times: Vec<Time>| times.iter().map(|at| began_at + at.as_nanos()).collect();
