@@ -1,0 +1,282 @@
+//! However a live run ends, nothing of it is left behind: no process, no network namespace, no
+//! interface, no route, rule, queue or filter, no control group, no file in a temporary folder.
+//!
+//! Each command line is ended in each way: by itself, by a command that does not exist, by a
+//! scenario that does not exist, by Ctrl-C, by SIGTERM, and by kill -9.
+
+mod common;
+#[path = "common/machine.rs"]
+mod machine;
+
+use common::{files_below, text};
+use machine::{Machine, Who, groups_of};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Two cores: runs one after the other.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// How a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// By itself.
+    Done,
+    /// The command inside does not exist.
+    NoCommand,
+    /// The scenario does not exist.
+    NoScenario,
+    /// By this signal to the program, amid the run.
+    Signal(Signal),
+    /// By a kill -9 of the first process inside.
+    KeeperKilled,
+}
+
+const ENDINGS: [Ending; 7] = [
+    Ending::Done,
+    Ending::NoCommand,
+    Ending::NoScenario,
+    Ending::Signal(Signal::SIGINT),
+    Ending::Signal(Signal::SIGTERM),
+    Ending::Signal(Signal::SIGKILL),
+    Ending::KeeperKilled,
+];
+
+/// A command line.
+struct Line {
+    name: &'static str,
+    /// Its words, for a scenario, a folder, and a command to run inside.
+    words: fn(&str, &Path, &[&str]) -> Vec<String>,
+    /// The scenario that it usually has.
+    scenario: &'static str,
+}
+
+const LINES: &[Line] = &[Line {
+    name: "live serve",
+    words: |scenario, folder, command| {
+        let serve = ["live", "serve", text(folder), "--scenario", scenario, "--compare-runs", "0"];
+        words(&serve, command)
+    },
+    scenario: "lossy-wifi",
+}];
+
+fn words(words: &[&str], command: &[&str]) -> Vec<String> {
+    let dashes = if command.is_empty() { &[][..] } else { &["--"] };
+    [words, dashes, command].concat().into_iter().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_run_leaves_nothing_behind_however_it_ends() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(machine) = Machine::new() else { return };
+    for who in [Who::Root, Who::Anybody] {
+        for line in LINES {
+            for ending in ENDINGS {
+                ends(&machine, who, line, ending);
+            }
+        }
+    }
+}
+
+/// Starts it, ends it, and looks around.
+fn ends(machine: &Machine, who: Who, line: &Line, ending: Ending) {
+    let what = format!("{} by {who:?}, ended by {ending:?}", line.name);
+    let before = machine.state();
+    let folder = machine.folder("work");
+    let started = folder.join("started");
+    let _ = std::fs::remove_file(&started);
+    let touch = format!("ip -o link > {0}.all && mv {0}.all {0}; ", started.display());
+    let script = match ending {
+        Ending::Signal(_) | Ending::KeeperKilled => format!("{touch} sleep 77 & sleep 77"),
+        _ => touch,
+    };
+    let shell = ["sh", "-c", &script];
+    let scenario = if ending == Ending::NoScenario { "no-such-scenario" } else { line.scenario };
+    let missing = ["no-such-program-anywhere"];
+    let command = if ending == Ending::NoCommand { &missing[..] } else { &shell };
+    let words = (line.words)(scenario, &machine.folder("served"), command);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut run = machine.start(who, &words);
+    let mut groups = Vec::new();
+    let begun = Instant::now();
+    let status = loop {
+        let processes = run.processes();
+        groups.extend(processes.iter().filter_map(|process| groups_of(process)));
+        if let Some(status) = run.child.try_wait().expect("it can be waited for") {
+            break status;
+        }
+        let killed = match ending {
+            Ending::Signal(signal) => run.program().map(|program| (program, signal)),
+            Ending::KeeperKilled => run.keeper().map(|keeper| (keeper, Signal::SIGKILL)),
+            _ => None,
+        };
+        if let Some((process, signal)) = killed
+            && started.exists()
+            && !run.namespaces.is_empty()
+        {
+            kill(Pid::from_raw(process), signal).expect("it runs");
+            // Whatever `nsenter` and its like have become, there is one process to wait for.
+            break run.child.wait().expect("it ends");
+        }
+        assert!(begun.elapsed() < Duration::from_secs(30), "{what}: it does not come to its end");
+        sleep(Duration::from_millis(5));
+    };
+    let mut errors = String::new();
+    let stderr = run.child.stderr.as_mut().expect("piped");
+    stderr.read_to_string(&mut errors).expect("text");
+    if errors.contains("cannot make a network namespace") {
+        assert_eq!(who, Who::Anybody, "{what}: {errors}");
+        println!("SKIPPED {what}: {}", errors.trim());
+        return;
+    }
+    let code = status.code();
+    let expected: &[Option<i32>] = match ending {
+        Ending::Done => &[Some(0)],
+        Ending::NoCommand | Ending::NoScenario => &[Some(2)],
+        Ending::Signal(Signal::SIGKILL) => &[None],
+        Ending::Signal(_) => &[Some(0), Some(1), Some(130)],
+        Ending::KeeperKilled => &[Some(1), Some(2)],
+    };
+    assert!(expected.contains(&code), "{what}: {code:?}\n{errors}");
+    if matches!(ending, Ending::Done | Ending::Signal(_) | Ending::KeeperKilled) {
+        let inside = std::fs::read_to_string(&started).expect("the command ran");
+        assert!(inside.contains("ackord"), "{what}: no device inside\n{inside}");
+        assert!(!run.namespaces.is_empty(), "{what}: no namespace was seen");
+    }
+    // No control group was made: each process was in the one that the test is in.
+    let own = groups_of(Path::new("/proc/self")).expect("we live");
+    let others: Vec<_> = groups.iter().filter(|group| **group != own).collect();
+    assert!(others.is_empty(), "{what}: {others:?}");
+    nothing_is_left(machine, &mut run, &before, &what);
+    assert!(files_below(&machine.folder("served")).is_empty(), "{what}");
+}
+
+/// Killed while it is still making its namespaces, or has just made them.
+#[test]
+fn killed_at_any_instant_it_leaves_nothing_behind() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(machine) = Machine::new() else { return };
+    for line in LINES {
+        let before = machine.state();
+        let words = (line.words)(line.scenario, &machine.folder("served"), &["sleep", "77"]);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        for millis in (0..60).step_by(5) {
+            let mut run = machine.start(Who::Root, &words);
+            let begun = Instant::now();
+            let program = loop {
+                if let Some(program) = run.program() {
+                    break program;
+                }
+                assert!(begun.elapsed() < Duration::from_secs(10), "{}: it starts", line.name);
+            };
+            sleep(Duration::from_millis(millis));
+            run.processes();
+            kill(Pid::from_raw(program), Signal::SIGKILL).expect("it runs");
+            run.child.wait().expect("it ends");
+            let what = format!("{} killed after {millis} ms", line.name);
+            nothing_is_left(&machine, &mut run, &before, &what);
+        }
+    }
+}
+
+/// The kernel takes a moment to clear away what a killed process had.
+fn nothing_is_left(machine: &Machine, run: &mut machine::Run, before: &str, what: &str) {
+    let ended = Instant::now();
+    loop {
+        let (processes, namespaces) = (run.processes(), run.namespaces_left());
+        let state = machine.state();
+        if processes.is_empty() && namespaces.is_empty() && state == before {
+            return;
+        }
+        assert!(
+            ended.elapsed() < Duration::from_secs(3),
+            "{what}: left are processes {processes:?}, namespaces {namespaces:?}\n\
+             before:\n{before}\nafterwards:\n{state}"
+        );
+        sleep(Duration::from_millis(20));
+    }
+}
+
+/// What an ordinary user reads where the device may not be opened, and that it leaves nothing.
+#[test]
+fn who_may_not_open_the_device_is_told_the_one_command_that_would_help() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(machine) = Machine::new() else { return };
+    for line in LINES {
+        let before = machine.state();
+        let words = (line.words)(line.scenario, &machine.folder("served"), &["true"]);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut run = machine.start(Who::AnybodyWithoutTun, &words);
+        let status = run.child.wait().expect("it ends");
+        let mut errors = String::new();
+        let stderr = run.child.stderr.as_mut().expect("piped");
+        stderr.read_to_string(&mut errors).expect("text");
+        assert_eq!(status.code(), Some(2), "{}: {errors}", line.name);
+        if !errors.contains("with a user namespace: opening /dev/net/tun") {
+            println!("SKIPPED {}: no user namespaces here: {}", line.name, errors.trim());
+            continue;
+        }
+        let said = errors.split_whitespace().collect::<Vec<_>>().join(" ");
+        let help = "this would allow it: sudo chmod 0666 /dev/net/tun";
+        assert!(said.contains(help), "{}: {errors}", line.name);
+        nothing_is_left(&machine, &mut run, &before, line.name);
+    }
+}
+
+/// A run inside the namespace of another run, as root and as an ordinary user; counters are of the
+/// right namespace and the way in that is printed leads there.
+#[test]
+fn a_run_works_inside_the_namespace_of_a_run() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(machine) = Machine::new() else { return };
+    if std::process::Command::new("curl").arg("--version").output().is_err() {
+        println!("SKIPPED a nested run: no curl (Debian: curl)");
+        return;
+    }
+    let served = machine.folder("nested");
+    std::fs::write(served.join("file"), vec![7; 100_000]).expect("ours");
+    for who in [Who::Root, Who::Anybody] {
+        let before = machine.state();
+        let folder = text(&served).to_owned();
+        let (outer, _) = machine.ackord(who, &[]);
+        let program = outer.get_args().last().expect("the program").to_str().expect("text");
+        let serve = ["live", "serve", &folder, "--compare-runs", "0", "--"];
+        let inner = [&[program][..], &serve].concat();
+        let curl = ["curl", "-s", "-o", "/dev/null", "-w", "%{size_download}\\n"];
+        let curl = [&curl[..], &["http://10.77.0.2/file"]].concat();
+        let words = [&serve[..], &inner, &curl].concat();
+        let mut run = machine.start(who, &words);
+        let output = loop {
+            run.processes();
+            if run.child.try_wait().expect("it can be waited for").is_some() {
+                let mut output = [String::new(), String::new()];
+                run.child
+                    .stdout
+                    .as_mut()
+                    .expect("piped")
+                    .read_to_string(&mut output[0])
+                    .expect("text");
+                run.child
+                    .stderr
+                    .as_mut()
+                    .expect("piped")
+                    .read_to_string(&mut output[1])
+                    .expect("text");
+                break output;
+            }
+            sleep(Duration::from_millis(5));
+        };
+        let [printed, errors] = output;
+        if errors.contains("cannot make a network namespace") && who == Who::Anybody {
+            println!("SKIPPED a nested run by {who:?}: {}", errors.trim());
+            continue;
+        }
+        assert!(printed.contains("100000\n"), "{who:?}: {printed}\n{errors}");
+        assert!(run.namespaces.len() >= 2, "{who:?}: {:?}", run.namespaces);
+        nothing_is_left(&machine, &mut run, &before, "a nested run");
+    }
+}

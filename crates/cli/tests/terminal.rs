@@ -1,0 +1,161 @@
+//! A command inside has the terminal: its shell has job control, and the keys that a terminal turns
+//! into signals reach it and not the emulator.
+//!
+//! Everything is typed into a shell with job control at a terminal made by script(1).
+
+mod common;
+
+use common::text;
+use std::io::{Read as _, Write as _};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// A shell at a terminal, and what it has shown.
+struct Terminal {
+    script: Child,
+    shown: Arc<Mutex<String>>,
+    seen: usize,
+}
+
+impl Terminal {
+    /// The terminal; nothing with a loud word where its tools are missing.
+    fn new() -> Option<Terminal> {
+        for tool in ["script", "bash"] {
+            if Command::new(tool).arg("--version").stdout(Stdio::null()).status().is_err() {
+                println!("SKIPPED a terminal: no {tool}");
+                return None;
+            }
+        }
+        let mut script = Command::new("script")
+            .args(["-qfec", "bash --norc --noprofile -i", "/dev/null"])
+            .env("TERM", "dumb")
+            .env_remove("PROMPT_COMMAND")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("script starts");
+        let shown = Arc::new(Mutex::new(String::new()));
+        let (mut stdout, text) = (script.stdout.take().expect("piped"), Arc::clone(&shown));
+        std::thread::spawn(move || {
+            let mut octets = [0; 4096];
+            while let Ok(len @ 1..) = stdout.read(&mut octets) {
+                let more = String::from_utf8_lossy(&octets[..len]).into_owned();
+                text.lock().expect("nobody panics").push_str(&more);
+            }
+        });
+        let mut terminal = Terminal { script, shown, seen: 0 };
+        // A shell between us may have taken the prompt out of the environment.
+        terminal.line("PS1='out''er> '", "\nouter> ");
+        Some(terminal)
+    }
+
+    fn keys(&mut self, keys: &str) {
+        let stdin = self.script.stdin.as_mut().expect("piped");
+        stdin.write_all(keys.as_bytes()).expect("it reads");
+        stdin.flush().expect("it reads");
+    }
+
+    /// Waits until this is shown after what was waited for before, and gives what was shown so far.
+    fn wait(&mut self, wanted: &str) -> String {
+        let start = Instant::now();
+        loop {
+            let shown = self.shown.lock().expect("nobody panics").clone();
+            let new = &shown[self.seen..];
+            if let Some(at) = new.find(wanted) {
+                let until = at + wanted.len();
+                let text = new[..until].to_owned();
+                self.seen += until;
+                return text;
+            }
+            assert!(start.elapsed() < Duration::from_secs(20), "no {wanted:?} in {new:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Types a line and waits for what it leads to. What is typed is shown too, so what is waited
+    /// for must not stand in it.
+    fn line(&mut self, line: &str, wanted: &str) -> String {
+        self.keys(&format!("{line}\n"));
+        self.wait(wanted)
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // The shell's end of file; whatever hangs dies with its terminal.
+        drop(self.script.stdin.take());
+        let _ = self.script.kill();
+        let _ = self.script.wait();
+    }
+}
+
+/// The command lines under test, each with what comes before the command inside.
+fn lines(folder: &str) -> Vec<String> {
+    let program = env!("CARGO_BIN_EXE_ackord");
+    vec![format!("{program} live serve {folder} --compare-runs 0 --")]
+}
+
+/// Whether namespaces may be made here.
+fn allowed(line: &str) -> bool {
+    let done = Command::new("sh").args(["-c", &format!("{line} true")]).output();
+    let errors = String::from_utf8_lossy(&done.expect("sh starts").stderr).into_owned();
+    if errors.contains("cannot make a network namespace") {
+        println!("SKIPPED {line}: {}", errors.trim());
+        return false;
+    }
+    true
+}
+
+#[test]
+fn a_shell_inside_has_job_control() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for line in lines(text(folder.path())) {
+        let Some(mut terminal) = allowed(&line).then(Terminal::new).flatten() else { return };
+        terminal.line(&format!("{line} env PS1='inner> ' bash --norc --noprofile -i"), "\ninner> ");
+        terminal.line("sleep 50; echo so it$((1 + 1))", "\n");
+        terminal.keys("\u{3}");
+        // Ctrl-C ends what runs in front and leaves the shell and the emulator alone.
+        terminal.wait("inner> ");
+        terminal.line("echo code $?", "code 130");
+        terminal.line("sleep 51", "\n");
+        std::thread::sleep(Duration::from_millis(300));
+        terminal.keys("\u{1a}");
+        terminal.wait("Stopped");
+        terminal.line("jobs -r; echo end $((6 * 7))", "end 42");
+        terminal.line("bg", "sleep 51 &");
+        terminal.line("jobs", "Running");
+        terminal.line("kill %1; wait; echo all $((40 + 2))", "all 42");
+        terminal.line("ip -br link; echo then $((40 + 2))", "ackord");
+        terminal.wait("then 42");
+        terminal.line("exit 3", "outer> ");
+        terminal.line("stty -a", "isig");
+        terminal.wait("outer> ");
+        // The terminal is the outer shell's again.
+        terminal.line("sleep 52", "\n");
+        terminal.keys("\u{3}");
+        terminal.wait("outer> ");
+        terminal.line("echo code $?", "code 130");
+    }
+}
+
+#[test]
+fn ctrl_c_ends_the_command_and_ctrl_z_stops_the_whole_job() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for line in lines(text(folder.path())) {
+        let Some(mut terminal) = allowed(&line).then(Terminal::new).flatten() else { return };
+        terminal.line(&format!("{line} sh -c 'echo be$((1 + 1))gun; exec sleep 60'"), "be2gun");
+        terminal.keys("\u{1a}");
+        let shown = terminal.wait("outer> ");
+        assert!(shown.contains("Stopped"), "{shown}");
+        // Both the emulator and the command are stopped.
+        let shown = terminal.line("ps -o stat= -C sleep; echo states $((40 + 2))", "states 42");
+        assert!(shown.lines().any(|state| state.trim().starts_with('T')), "{shown}");
+        terminal.line("fg", "sleep 60");
+        std::thread::sleep(Duration::from_millis(300));
+        terminal.keys("\u{3}");
+        terminal.wait("outer> ");
+        terminal.line("jobs; echo nothing $((40 + 2))", "nothing 42");
+    }
+}
