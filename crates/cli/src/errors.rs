@@ -6,7 +6,7 @@ use ackord_report::WriteError;
 use ackord_scenario::{Errors, Style};
 use ackord_sim::BuildError;
 use ackord_study::guide::GuideError;
-use ackord_study::{ExecuteError, VaryError};
+use ackord_study::{ExecuteError, LiveRunError, VaryError};
 use ackord_wire::ReadError;
 use std::error::Error;
 use std::io;
@@ -64,6 +64,19 @@ pub(crate) enum Failure {
     /// The command of a live run failed.
     #[error("the command inside {0}")]
     Inside(String),
+    /// A program of a live run failed.
+    #[error("the program at the {end} of flow `{flow}` {outcome}")]
+    Program {
+        /// Whose flow it stands for.
+        flow: String,
+        /// At which end.
+        end: &'static str,
+        /// How it ended.
+        outcome: String,
+    },
+    /// A live run of a scenario could not be done.
+    #[error(transparent)]
+    LiveRun(#[from] LiveRunError),
     /// Rows of the interoperation matrix did not go as expected.
     #[error("{failed} of {rows} rows did not go as expected")]
     Interop {
@@ -180,7 +193,8 @@ impl Failure {
                 BuildError::Graph(_) | BuildError::Element { .. },
             )) => BAD_INPUT,
             Failure::Live(LiveError::Interrupted) => INTERRUPTED,
-            Failure::Live(error) => error.exit_code(),
+            Failure::Live(error) | Failure::LiveRun(LiveRunError::Live(error)) => error.exit_code(),
+            Failure::LiveRun(LiveRunError::CommandsNeedKernel { .. }) => BAD_INPUT,
             Failure::Shell(error) => error.exit_code(),
             Failure::CommandEnded(code) => *code,
             Failure::Link(_) | Failure::MeterNeedsTerminal | Failure::CommandOutput { .. } => {

@@ -10,6 +10,7 @@ use crate::interop::{self, InteropArguments};
 use crate::interrupt::Interrupt;
 use crate::live_papers::{self, LivePapersArguments};
 use crate::live_report::{Compared, document, results};
+use crate::live_run::{self, LiveRunArguments};
 use crate::with_history::WithHistory;
 use ackord_live::{
     Addresses, CommandOutcome, Direction, FetchOptions, LiveError, LiveOptions, LiveReport, Notice,
@@ -24,12 +25,12 @@ use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Our TCP against the TCP of this machine, in real time, through a scenario's path
+/// In real time, with the TCP of this machine, through a scenario's path
 ///
-/// A network namespace with a TUN device is made for the run and vanishes with it; nothing of the
-/// machine's own network is touched. Ordinary users can do this where the kernel lets them make
-/// user namespaces; elsewhere root is needed. What simulated runs of the same transfer come to is
-/// put beside the result.
+/// `run` takes a scenario as `ackord run` does and puts stock kernels at its hosts; the others set
+/// our TCP against the kernel's. Network namespaces with TUN devices are made for the run and vanish
+/// with it; nothing of the machine's own network is touched. Ordinary users can do this where the
+/// kernel lets them make user namespaces; elsewhere root is needed.
 #[derive(Args)]
 pub(crate) struct LiveArguments {
     #[command(subcommand)]
@@ -38,6 +39,7 @@ pub(crate) struct LiveArguments {
 
 #[derive(Subcommand)]
 enum What {
+    Run(LiveRunArguments),
     Serve(ServeArguments),
     Fetch(FetchArguments),
     Interop(InteropArguments),
@@ -118,6 +120,7 @@ struct CommonArguments {
 
 pub(crate) fn live(arguments: &LiveArguments, console: &Console) -> Result<(), Failure> {
     match &arguments.what {
+        What::Run(arguments) => live_run::run(arguments, console),
         What::Serve(arguments) => {
             let (run, options) = Run::prepare(&arguments.common, console)?;
             let mut options = ServeOptions::new(options, arguments.folder.clone());

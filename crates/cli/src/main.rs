@@ -45,6 +45,7 @@ mod list;
 mod live;
 mod live_papers;
 mod live_report;
+mod live_run;
 mod meter;
 mod paper;
 mod progress;

@@ -111,26 +111,26 @@ pub struct LiveSetting {
     /// Whose, where it is not the whole host's: flow and end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
-    /// What is set, by the scenario's or the kernel's name.
+    /// The scenario's key.
     pub setting: String,
     /// What the scenario asks for.
     pub asked: String,
-    /// What the kernel does.
-    pub outcome: String,
-    /// Whether that is what was asked.
-    pub met: Met,
+    /// What came of it.
+    pub outcome: SettingWord,
+    /// How it was set, why nothing had to be, or what the kernel does instead.
+    pub detail: String,
 }
 
-/// Whether a kernel does what it was asked to.
+/// What came of asking a kernel for something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Met {
-    /// Yes.
-    AsAsked,
-    /// Something near it.
-    Nearly,
-    /// No: it cannot be told to, or refused.
-    No,
+pub enum SettingWord {
+    /// It was set.
+    Set,
+    /// The kernel does it anyway.
+    Already,
+    /// The kernel does something else.
+    Instead,
 }
 
 /// One end of a connection that a kernel had.
@@ -344,31 +344,39 @@ fn connection_table(connections: &[KernelConnection]) -> Table {
     Table { caption, columns, rows: connections.iter().map(row).collect() }
 }
 
-/// What kernels do other than as asked, each thing once where several ends have it.
+/// What kernels do other than as asked, each thing once whichever hosts it is true of.
 fn settings_table(hosts: &[LiveHost]) -> Table {
     let columns = vec![
-        Column::words("host"),
         Column::words("setting"),
         Column::words("asked"),
         Column::words("the kernel"),
+        Column::words("hosts"),
     ];
-    let mut rows: Vec<[String; 4]> = Vec::new();
+    let mut found: Vec<([&str; 3], Vec<&str>)> = Vec::new();
     let mut as_asked = 0;
     for host in hosts {
-        for setting in &host.settings {
-            if setting.met == Met::AsAsked {
+        for LiveSetting { setting, asked, outcome, detail, .. } in &host.settings {
+            if *outcome != SettingWord::Instead {
                 as_asked += 1;
                 continue;
             }
-            let LiveSetting { setting, asked, outcome, .. } = setting;
-            let row = [&host.name, setting, asked, outcome].map(String::clone);
-            if !rows.contains(&row) {
-                rows.push(row);
+            let what = [setting.as_str(), asked, detail];
+            match found.iter_mut().find(|(other, _)| *other == what) {
+                Some((_, names)) if names.contains(&host.name.as_str()) => {}
+                Some((_, names)) => names.push(&host.name),
+                None => found.push((what, vec![&host.name])),
             }
         }
     }
-    let rows: Vec<Vec<Cell>> =
-        rows.into_iter().map(|row| row.into_iter().map(Cell::Text).collect()).collect();
+    let kernels = hosts.iter().filter(|host| !host.settings.is_empty()).count();
+    let row = |(what, names): ([&str; 3], Vec<&str>)| {
+        let names = match names.len() {
+            count if count == kernels && kernels > 1 => "all".to_owned(),
+            _ => names.join(", "),
+        };
+        what.into_iter().map(Cell::text).chain([Cell::Text(names)]).collect()
+    };
+    let rows: Vec<Vec<Cell>> = found.into_iter().map(row).collect();
     let caption = format!(
         "What the scenario asks and a stock kernel does otherwise; {as_asked} settings are as asked."
     );

@@ -161,21 +161,36 @@ impl CaptureSink {
     }
 
     fn write(&mut self, at: Time, tap: TapPoint, packet: &Packet) -> Result<(), CaptureError> {
-        let Some((file, interface)) = self.taps.get(&tap).copied() else { return Ok(()) };
+        let Some(place) = self.taps.get(&tap).copied() else { return Ok(()) };
         self.bytes.clear();
         encode_packet(packet, &addresses(packet), packet.tag as u16, &mut self.bytes)?;
-        let OpenFile { name, writer } = &mut self.files[file];
-        let record = PacketRecord {
-            interface,
-            at,
-            bytes: &self.bytes,
-            original_len: self.bytes.len() as u32,
-            comment: None,
-        };
-        writer
-            .write_packet(&record)
-            .map_err(|source| CaptureError::Io { file: name.clone(), source })
+        let all = self.bytes.len() as u32;
+        record(&mut self.files, place, at, (&self.bytes, all))
     }
+
+    /// Takes a packet that exists as bytes, and how long it was as a whole.
+    pub(crate) fn take(&mut self, at: Time, tap: TapPoint, packet: (&[u8], u32)) {
+        let Some(place) = self.taps.get(&tap).copied() else { return };
+        if self.error.is_none() {
+            self.error = record(&mut self.files, place, at, packet).err();
+        }
+    }
+
+    /// Whether something could not be written.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.error.is_some()
+    }
+}
+
+fn record(
+    files: &mut [OpenFile],
+    (file, interface): (usize, InterfaceIndex),
+    at: Time,
+    (bytes, original_len): (&[u8], u32),
+) -> Result<(), CaptureError> {
+    let OpenFile { name, writer } = &mut files[file];
+    let record = PacketRecord { interface, at, bytes, original_len, comment: None };
+    writer.write_packet(&record).map_err(|source| CaptureError::Io { file: name.clone(), source })
 }
 
 impl Sink for CaptureSink {

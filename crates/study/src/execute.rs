@@ -180,7 +180,8 @@ pub fn execute(
     })
 }
 
-fn queues_at_end(simulation: &Simulation) -> Vec<QueueAtEnd> {
+/// What events do not tell of the queues.
+pub(crate) fn queues_at_end(simulation: &Simulation) -> Vec<QueueAtEnd> {
     let graph = simulation.graph();
     let queue = |link| QueueAtEnd {
         marked: graph.link_stats(link).marked,
@@ -190,7 +191,7 @@ fn queues_at_end(simulation: &Simulation) -> Vec<QueueAtEnd> {
 }
 
 /// Middle boxes count for themselves what no event tells.
-fn count_proxies(simulation: &Simulation, summary: &mut Summary) {
+pub(crate) fn count_proxies(simulation: &Simulation, summary: &mut Summary) {
     let graph = simulation.graph();
     for number in 0..graph.proxies() {
         let proxy = ProxyId(number as u32);
@@ -219,7 +220,7 @@ fn count_proxies(simulation: &Simulation, summary: &mut Summary) {
 
 /// The scenario's interval between samples. Where it leaves that open and the run is long, rates
 /// over the format's 10 ms would be noise: then one that gives a few hundred points.
-fn series_options(scenario: &Scenario) -> SeriesOptions {
+pub(crate) fn series_options(scenario: &Scenario) -> SeriesOptions {
     let asked = scenario.record.series;
     let readable = scenario.duration <= Record::DEFAULT_SERIES * MOST_DEFAULT_SAMPLES;
     let interval = (asked != Record::DEFAULT_SERIES || readable).then_some(asked);

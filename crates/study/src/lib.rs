@@ -16,6 +16,7 @@
 //! | `trace.rs` | delivery traces: made of rates or a capture, and told |
 //! | `transfer.rs` | [`simulate_transfer`]: what a real transfer is compared with |
 //! | `live_papers.rs`, `live_papers/` | [`live_papers`]: the phone papers on a real kernel |
+//! | `live_run.rs`, `live_run/` | [`live_run`]: one run in real time, between stock kernels |
 //! | `guide/` | [`guide`]: what each mechanism does, with runs that show it |
 //! | `validate/` | [`validate`]: the simulator beside the stock kernel, scenario by scenario |
 //! | `paper/` | [`paper`]: papers reproduced, claim by claim |
@@ -32,6 +33,7 @@ pub mod guide;
 mod history;
 mod labels;
 pub mod live_papers;
+mod live_run;
 pub mod paper;
 mod reports;
 mod trace;
@@ -49,8 +51,10 @@ pub use history::{
     default_segments, finished_transfers, history_list, history_of, import_report, utc,
 };
 pub use labels::{describe, run_labels};
+pub use live_run::{LiveRunError, LiveRunOptions, LiveRunOutcome, ProgramOutput, live_run};
 pub use reports::{
-    Origin, Report, compare_report, compare_report_files, run_report, run_report_files,
+    Origin, Report, compare_report, compare_report_files, live_run_report, live_run_report_files,
+    run_report, run_report_files,
 };
 pub use trace::{
     CaptureTraceError, TraceFacts, TraceRates, trace_document, trace_facts, trace_of_capture,

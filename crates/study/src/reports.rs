@@ -3,8 +3,10 @@
 use crate::compare::ComparisonOutcome;
 use crate::execute::{Ending, RunOutcome};
 use crate::history::HistoryUse;
+use crate::live_run::LiveRunOutcome;
 use ackord_measure::{Comparison, RunSummary};
 use ackord_report::document::Document;
+use ackord_report::live::{LiveDetails, live_document, tcp_info_csv};
 use ackord_report::{
     Context, OutputFile, compare_document, data, document_files, run_document, run_files,
 };
@@ -64,20 +66,8 @@ struct ComparisonResults<'a> {
 
 /// The report of a run.
 pub fn run_report(outcome: &RunOutcome, origin: Origin<'_>) -> Report {
-    let (ending, notes) = match outcome.ending {
-        Ending::Complete => (Completeness::Complete, Vec::new()),
-        Ending::Interrupted(at) => {
-            let planned = origin.scenario.duration;
-            let note = format!("Interrupted at {at} of {planned}: all numbers end there.");
-            (Completeness::Interrupted, vec![note])
-        }
-    };
-    let results = RunResults {
-        scenario: &origin.scenario.name,
-        ending,
-        history: origin.history,
-        summary: &outcome.summary,
-    };
+    let (ending, notes) = ending_of(outcome, origin);
+    let results = run_results(outcome, ending, origin);
     let context = context(origin, notes);
     Report {
         document: run_document(&outcome.summary, outcome.series.as_ref(), &context),
@@ -85,10 +75,63 @@ pub fn run_report(outcome: &RunOutcome, origin: Origin<'_>) -> Report {
     }
 }
 
+/// How a run ended, and what there is to say about that.
+fn ending_of(outcome: &RunOutcome, origin: Origin<'_>) -> (Completeness, Vec<String>) {
+    match outcome.ending {
+        Ending::Complete => (Completeness::Complete, Vec::new()),
+        Ending::Interrupted(at) => {
+            let planned = origin.scenario.duration;
+            let note = format!("Interrupted at {at} of {planned}: all numbers end there.");
+            (Completeness::Interrupted, vec![note])
+        }
+    }
+}
+
+fn run_results<'a>(
+    outcome: &'a RunOutcome,
+    ending: Completeness,
+    origin: Origin<'a>,
+) -> RunResults<'a> {
+    RunResults {
+        scenario: &origin.scenario.name,
+        ending,
+        history: origin.history,
+        summary: &outcome.summary,
+    }
+}
+
 /// Every file of a run's report.
 pub fn run_report_files(outcome: &RunOutcome, report: &Report) -> Vec<OutputFile> {
     let files = run_files(&outcome.summary, outcome.series.as_ref(), &report.document);
     files.into_iter().map(|file| with_results(file, report)).collect()
+}
+
+#[derive(Serialize)]
+struct LiveResults<'a> {
+    #[serde(flatten)]
+    run: RunResults<'a>,
+    #[serde(flatten)]
+    live: &'a LiveDetails,
+}
+
+/// The report of a live run.
+pub fn live_run_report(outcome: &LiveRunOutcome, origin: Origin<'_>) -> Report {
+    let LiveRunOutcome { run, live, .. } = outcome;
+    let (ending, notes) = ending_of(run, origin);
+    let results = LiveResults { run: run_results(run, ending, origin), live };
+    let context = context(origin, notes);
+    Report {
+        document: live_document(&run.summary, run.series.as_ref(), live, &context),
+        json: data::to_json(&results),
+    }
+}
+
+/// Every file of a live run's report.
+pub fn live_run_report_files(outcome: &LiveRunOutcome, report: &Report) -> Vec<OutputFile> {
+    let mut files = run_report_files(&outcome.run, report);
+    files.extend(tcp_info_csv(&outcome.live));
+    files.extend(outcome.outputs.iter().cloned());
+    files
 }
 
 /// The report of a comparison.

@@ -25,6 +25,8 @@ use std::time::Duration;
 
 /// At most this much time passes between two calls of the progress callback.
 const SLICE: Span = Span::from_millis(50);
+/// How long a server may go on when its client has ended.
+const LINGER: Span = Span::from_millis(500);
 /// How long until servers are looked at again, and how often: until they listen, and until they end.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 const SERVER_LOOKS: u32 = 300;
@@ -57,6 +59,8 @@ struct Run {
     watched: Watched,
     /// Ends of kernel hosts that are not done.
     open: BTreeSet<EndpointId>,
+    /// Ends of servers whose client has ended, and until when they may go on.
+    lingering: Vec<(Time, EndpointId)>,
     /// Commands that are still to be started, by their place in the options.
     to_start: Vec<usize>,
     outcomes: Vec<CommandOutcome>,
@@ -120,6 +124,7 @@ impl Run {
             urgency,
             watched,
             open,
+            lingering: Vec::new(),
             samples: Vec::new(),
         };
         for (number, end) in ended {
@@ -142,6 +147,7 @@ impl Run {
             let until = self.next_look(told_at + SLICE).min(end);
             self.emulator.turn(until, &mut (&mut self.meter, &mut *sink))?;
             self.look_around(sink)?;
+            self.end_lingering();
             if self.emulator.is_ready(self.watched.stop) {
                 return Ok(EmulationEnding::Stopped);
             }
@@ -162,7 +168,8 @@ impl Run {
         let command = |number: &usize| start_of(&self.options.commands[*number]);
         let commands = self.to_start.iter().map(command);
         let meter = self.meter.as_ref().map(MeterFill::due);
-        commands.chain(meter).fold(until, Time::min)
+        let lingering = self.lingering.iter().map(|(at, _)| *at);
+        commands.chain(meter).chain(lingering).fold(until, Time::min)
     }
 
     fn start_commands(&mut self) -> Result<(), LiveError> {
@@ -215,7 +222,14 @@ impl Run {
         };
         self.outcomes[number] = outcome.clone();
         (self.options.notify)(&EmulationNotice::CommandEnded { command: number, outcome });
-        for endpoint in self.options.commands[number].ends.clone() {
+        let command = &self.options.commands[number];
+        let (ends, lasts) = (command.ends.clone(), command.lasts);
+        for endpoint in ends {
+            let other = EndpointId { side: endpoint.side.other(), ..endpoint };
+            if lasts == CommandLasts::UntilItEnds && self.open.contains(&other) {
+                // What was sent last is still under way.
+                self.lingering.push((self.emulator.now() + LINGER, other));
+            }
             self.end_done(endpoint);
         }
         Ok(())
@@ -258,6 +272,15 @@ impl Run {
                 self.emulator.simulation_mut().flow_over(endpoint.flow);
             }
         }
+    }
+
+    /// Servers whose client has ended have had time enough.
+    fn end_lingering(&mut self) {
+        let now = self.emulator.now();
+        let over: Vec<_> =
+            self.lingering.iter().filter(|(until, _)| *until <= now).map(|(_, end)| *end).collect();
+        self.lingering.retain(|(until, _)| *until > now);
+        over.into_iter().for_each(|endpoint| self.end_done(endpoint));
     }
 
     /// Flows of which no kernel host has an end that anybody waits for.
@@ -360,9 +383,14 @@ fn open_ends(options: &EmulationOptions, hosts: &[KernelHost]) -> BTreeSet<Endpo
         for (side, node) in [(Side::Client, flow.client), (Side::Server, flow.server)] {
             let endpoint = EndpointId { flow: FlowId(number), side };
             let here = hosts.iter().any(|host| host.node == node);
-            let serves = options.commands.iter().any(|command| {
-                command.ends.contains(&endpoint) && command.lasts == CommandLasts::AsLongAsTheRun
-            });
+            // A server whose client is a command too is waited for a moment when that has ended.
+            let lasts = |endpoint| {
+                let of = options.commands.iter().find(|it| it.ends.contains(&endpoint));
+                of.map(|command| command.lasts)
+            };
+            let other = EndpointId { side: side.other(), ..endpoint };
+            let serves = lasts(endpoint) == Some(CommandLasts::AsLongAsTheRun)
+                && lasts(other) != Some(CommandLasts::UntilItEnds);
             if here && !serves && flow.transport() == Transport::Tcp {
                 open.insert(endpoint);
             }

@@ -1,0 +1,174 @@
+//! `ackord live run`: a scenario between stock kernels.
+
+use crate::captures::CaptureFolder;
+use crate::console::Console;
+use crate::errors::Failure;
+use crate::history::wall_time;
+use crate::input::{OutputArguments, Results, ScenarioArguments};
+use crate::interrupt::Interrupt;
+use crate::progress::Meter;
+use crate::with_history::WithHistory;
+use ackord_live::{LiveError, Priority, StopHandle};
+use ackord_report::live::{LiveDetails, TrustWord};
+use ackord_scenario::{NodeKind, Scenario};
+use ackord_study::{
+    CaptureFiles, Ending, KeepSeries, LiveRunOptions, Origin, ProgramOutput, Progress,
+    finished_transfers, live_run, live_run_report, live_run_report_files,
+};
+use ackord_units::{Quantity, Span};
+use ackord_wire::NodeId;
+use clap::Args;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Run a scenario in real time, with this machine's kernel at every host
+///
+/// The same file as for `ackord run`, and the same results: every host becomes a network namespace
+/// on the stock kernel, the whole path with its queues, losses, media and middle boxes is emulated
+/// in this process, and the scenario's workloads run on the kernel's sockets. Flows that name
+/// commands (`exec` in the file: iperf3, curl, anything) run these instead. What the scenario asks
+/// of endpoints is set as far as the kernel lets, and the report says where it does not; it also has
+/// the kernel's own view (TCP_INFO, the counters of nstat) and how late packets were. A run whose
+/// packets were later than the budget is marked UNTRUSTWORTHY in everything that is written.
+///
+/// With `--ours HOST` that host is no kernel but our own TCP, exactly as in the simulator.
+///
+/// Nothing of the machine's own network is touched, and nothing is left behind. Ordinary users can
+/// do this where the kernel lets them make user namespaces; elsewhere root is needed.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct LiveRunArguments {
+    #[command(flatten)]
+    scenario: ScenarioArguments,
+    /// Seed of the path's random streams, instead of the file's
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    #[command(flatten)]
+    output: OutputArguments,
+    /// Write captures (pcapng) with real bytes into this folder
+    ///
+    /// One file per end of every link that the scenario's `record.captures` names; where it names
+    /// none, of the first link at both ends of every flow.
+    #[arg(long, value_name = "DIR")]
+    pcap: Option<PathBuf>,
+    /// This host is our own TCP, as in the simulator; may be given several times
+    #[arg(long, value_name = "HOST")]
+    ours: Vec<String>,
+    /// How late 99 % of the packets may be for the run to be trusted
+    #[arg(long, value_name = "SPAN", value_parser = Span::parse, default_value = "1 ms")]
+    lateness_budget: Span,
+    /// Ask for real-time scheduling (SCHED_FIFO): packets are later less often, where it is allowed
+    #[arg(long)]
+    realtime_priority: bool,
+    #[command(flatten)]
+    history: WithHistory,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ackord live run lossy-wifi --set 'duration=10 s'
+  ackord live run lossy-wifi --ours station             our TCP receives from the kernel
+  ackord live run real-programs --out out               iperf3 through the scenario's path
+  ackord run real-programs --out simulated              and what the simulator says of the same
+  ackord live run my.toml --json - | jq '.trust, .flows[].goodput_bit_s'";
+
+pub(crate) fn run(arguments: &LiveRunArguments, console: &Console) -> Result<(), Failure> {
+    let file = arguments.scenario.open()?;
+    let mut scenario = file.check()?;
+    arguments.output.check()?;
+    let ours = hosts_named(&scenario, &arguments.ours)?;
+    let history = arguments.history.apply(&mut scenario)?;
+    let stop = StopHandle::new().map_err(LiveError::System)?;
+    let at_once = Arc::new(stop.clone());
+    let interrupt = Interrupt::listen_and(move || at_once.stop())?;
+    let mut captures = arguments.pcap.as_deref().map(CaptureFolder::open).transpose()?;
+    let files = arguments.output.wants_files();
+    let options = LiveRunOptions {
+        seed: arguments.seed.unwrap_or(scenario.seed),
+        series: if files { KeepSeries::Yes } else { KeepSeries::No },
+        captures: captures.as_mut().map(|folder| folder as &mut dyn CaptureFiles),
+        ours,
+        lateness_budget: arguments.lateness_budget,
+        priority: match arguments.realtime_priority {
+            true => Priority::RealTime,
+            false => Priority::Ordinary,
+        },
+        stop,
+        programs: if files { ProgramOutput::Kept } else { ProgramOutput::Shown },
+    };
+    let meter = Meter::begin(&scenario.name);
+    let mut watch = |progress: Progress| {
+        meter.at(progress.share());
+        interrupt.check()
+    };
+    let outcome = live_run(&scenario, options, &mut watch);
+    meter.end();
+    let outcome = outcome?;
+    if let Some(captures) = captures {
+        for path in captures.commit()? {
+            console.remark(&format!("wrote {}", path.display()));
+        }
+    }
+    let origin = Origin {
+        file: &file,
+        overrides: arguments.scenario.changes(),
+        scenario: &scenario,
+        history: history.as_deref(),
+    };
+    let report = live_run_report(&outcome, origin);
+    let results = Results { document: &report.document, json: &report.json };
+    arguments.output.write(console, &results, || live_run_report_files(&outcome, &report))?;
+    let finished = finished_transfers(&scenario, &outcome.run.summary, wall_time());
+    arguments.history.count(&finished, console)?;
+    warn(&outcome.live, arguments, console);
+    if let Ending::Interrupted(at) = outcome.run.ending {
+        let planned = scenario.duration;
+        console.remark(&format!("interrupted at {at} of {planned}; the results end there"));
+        return Err(Failure::Interrupted);
+    }
+    judge(&outcome.live)
+}
+
+/// The hosts of these names.
+fn hosts_named(scenario: &Scenario, names: &[String]) -> Result<BTreeSet<NodeId>, Failure> {
+    let nodes = scenario.nodes.iter().zip(0..);
+    let hosts = nodes.filter(|(node, _)| node.kind == NodeKind::Host);
+    let hosts: Vec<(&str, NodeId)> =
+        hosts.map(|(node, number)| (node.name.as_str(), NodeId(number))).collect();
+    let find = |given: &String| {
+        let found = hosts.iter().find(|(name, _)| name == given);
+        let known = || hosts.iter().map(|(name, _)| (*name).to_owned()).collect();
+        found.map(|(_, node)| *node).ok_or_else(|| Failure::unknown_name("host", given, known()))
+    };
+    names.iter().map(find).collect()
+}
+
+/// What nobody may overlook, also when standard output goes into another program.
+fn warn(live: &LiveDetails, arguments: &LiveRunArguments, console: &Console) {
+    let late = &live.real_time;
+    if live.trust == TrustWord::Untrustworthy {
+        console.remark(&format!(
+            "UNTRUSTWORTHY: p99 of lateness is {:.0} us, the budget {:.0} us",
+            late.p99_us, late.budget_us
+        ));
+    }
+    if arguments.realtime_priority && late.scheduling != "real-time" {
+        console.remark("real-time scheduling is not allowed here (CAP_SYS_NICE, or RLIMIT_RTPRIO)");
+    }
+}
+
+/// A program that failed makes the run a failure.
+fn judge(live: &LiveDetails) -> Result<(), Failure> {
+    let failed = live.commands.iter().find(|command| {
+        let by_itself = command.exit_code.is_some_and(|code| code != 0);
+        by_itself || (command.exit_code.is_none() && command.end == "client")
+    });
+    match failed {
+        Some(command) => {
+            let (flow, end, outcome) = (&command.flow, command.end, &command.outcome);
+            Err(Failure::Program { flow: flow.clone(), end, outcome: outcome.clone() })
+        }
+        None => Ok(()),
+    }
+}

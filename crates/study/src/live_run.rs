@@ -1,0 +1,204 @@
+//! One run of a scenario in real time, between stock kernels or a kernel and our own TCP.
+//!
+//! ```text
+//! Scenario ─► live_run ─► emulate ─► the same events ─► Summary, Series, captures   as `execute`
+//!                            └────► TCP_INFO, counters, settings, lateness ─► LiveDetails
+//! ```
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `live_run.rs` | [`live_run`]: options, the run, its outcome |
+//! | `live_run/fold.rs` | connections of programs told as those of their flow |
+//! | `live_run/details.rs` | what the emulation says beside its events, as plain data |
+//! | `live_run/programs.rs` | the commands of flows, and what they write |
+//! | `live_run/taps.rs` | captures of real bytes |
+//!
+//! What is measured is what [`execute`](crate::execute) measures, with the same code. Only a clock
+//! and a kernel are in between: no two runs are alike.
+//!
+//! Not modelled: a live run with middle boxes between kernels whose data is no longer kept (the
+//! report counts such packets).
+
+mod details;
+mod fold;
+mod programs;
+mod taps;
+
+use crate::capture::{CaptureError, CaptureFiles, with_captures};
+use crate::execute::{
+    Ending, KeepSeries, Progress, RunOutcome, VERSION, count_proxies, queues_at_end, series_options,
+};
+use crate::labels::run_labels;
+use ackord_live::{
+    EmulationEnding, EmulationOptions, EmulationReport, LiveError, Priority, StopHandle, emulate,
+};
+use ackord_measure::{RunIdentity, Series, Summary};
+use ackord_report::OutputFile;
+use ackord_report::live::LiveDetails;
+use ackord_scenario::Scenario;
+use ackord_units::{Span, Time};
+use ackord_wire::NodeId;
+use fold::FoldFlows;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::io;
+use std::ops::ControlFlow;
+use taps::Taps;
+
+/// What to make of a live run.
+pub struct LiveRunOptions<'a> {
+    /// What every random stream of the path derives from.
+    pub seed: u64,
+    /// Whether to keep series for plots.
+    pub series: KeepSeries,
+    /// Where captures go, if any are to be taken.
+    pub captures: Option<&'a mut dyn CaptureFiles>,
+    /// Hosts whose ends of flows are our own TCP.
+    pub ours: BTreeSet<NodeId>,
+    /// How late 99 % of the packets may be for the run to be trusted.
+    pub lateness_budget: Span,
+    /// How the driver is scheduled.
+    pub priority: Priority,
+    /// Ends the run from elsewhere, at once.
+    pub stop: StopHandle,
+    /// What becomes of what the programs of flows write.
+    pub programs: ProgramOutput,
+}
+
+/// What becomes of what programs write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgramOutput {
+    /// It becomes files of the report.
+    Kept,
+    /// It goes to our own standard error as it comes.
+    Shown,
+}
+
+/// What a live run came to.
+#[derive(Clone, Debug)]
+pub struct LiveRunOutcome {
+    /// The same as of a simulated run.
+    pub run: RunOutcome,
+    /// What a simulated run has nothing of.
+    pub live: LiveDetails,
+    /// What the programs wrote, where it was to be kept.
+    pub outputs: Vec<OutputFile>,
+}
+
+/// Why there is no outcome.
+#[derive(Debug, thiserror::Error)]
+pub enum LiveRunError {
+    /// The system does not allow it, or something broke.
+    #[error(transparent)]
+    Live(#[from] LiveError),
+    /// A capture could not be written.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// What a program wrote could not be kept.
+    #[error("cannot keep what a program writes")]
+    Output(#[source] io::Error),
+    /// A flow's commands are to run on a host that is ours.
+    #[error("the commands of flow `{flow}` need a kernel, and its host `{host}` is to be ours")]
+    CommandsNeedKernel {
+        /// The flow.
+        flow: String,
+        /// The host.
+        host: String,
+    },
+}
+
+/// Simulated and real time are one here: nobody waits longer for a first sample than this.
+const SAMPLES_EVERY: Span = Span::from_millis(10);
+
+impl LiveRunOptions<'_> {
+    /// Only the summary; every host a kernel.
+    ///
+    /// # Errors
+    /// If the system has no file descriptor left.
+    pub fn new(seed: u64) -> io::Result<LiveRunOptions<'static>> {
+        Ok(LiveRunOptions {
+            seed,
+            series: KeepSeries::No,
+            captures: None,
+            ours: BTreeSet::new(),
+            lateness_budget: Span::from_millis(1),
+            priority: Priority::Ordinary,
+            stop: StopHandle::new()?,
+            programs: ProgramOutput::Shown,
+        })
+    }
+}
+
+/// Runs `scenario` in real time. `progress` is called every now and then; when it answers
+/// [`ControlFlow::Break`] the run ends there, and its outcome says so.
+///
+/// # Errors
+/// Where the system does not allow namespaces, the scenario is too large, a program cannot be
+/// started, or a capture cannot be written.
+pub fn live_run(
+    scenario: &Scenario,
+    options: LiveRunOptions<'_>,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<LiveRunOutcome, LiveRunError> {
+    let seed = options.seed;
+    let identity =
+        RunIdentity { scenario_hash: scenario.hash(), seed, version: VERSION.to_owned() };
+    let tapped = match options.captures {
+        Some(_) => Cow::Owned(with_captures(scenario)),
+        None => Cow::Borrowed(scenario),
+    };
+    let labels = run_labels(scenario, seed);
+    let series = match options.series {
+        KeepSeries::Yes => Some(Series::new(&labels, series_options(scenario))),
+        KeepSeries::No => None,
+    };
+    let programs = programs::of(scenario, seed, &options)?;
+    let taps = match options.captures {
+        Some(files) => Some(Taps::create(&tapped, files)?),
+        None => None,
+    };
+    let mut emulation = EmulationOptions::new(tapped.into_owned()).map_err(LiveError::System)?;
+    emulation.seed = seed;
+    emulation.ours = options.ours;
+    emulation.lateness_budget = options.lateness_budget;
+    emulation.priority = options.priority;
+    emulation.stop = options.stop;
+    emulation.samples_every = SAMPLES_EVERY;
+    emulation.commands = programs.iter().map(|program| program.command.clone()).collect();
+    emulation.taps = taps.as_ref().map(Taps::observer);
+    let mut sink = FoldFlows::new(scenario, (Summary::new(&labels), series));
+    let end = Time::ZERO + scenario.duration;
+    let mut watch = |now| match taps.as_ref().is_some_and(Taps::failed) {
+        true => ControlFlow::Break(()),
+        false => progress(Progress { now, end }),
+    };
+    let report = emulate(emulation, &mut sink, &mut watch)?;
+    if let Some(taps) = taps {
+        taps.finish()?;
+    }
+    let (mut summary, series) = sink.into_inner();
+    count_proxies(&report.simulation, &mut summary);
+    let run = run_outcome(&report, identity, summary, series);
+    let (commands, outputs) = programs::outcomes(scenario, &programs, &report.commands)?;
+    let live = details::of(scenario, &report, commands);
+    Ok(LiveRunOutcome { run, live, outputs })
+}
+
+fn run_outcome(
+    report: &EmulationReport,
+    identity: RunIdentity,
+    summary: Summary,
+    series: Option<Series>,
+) -> RunOutcome {
+    let ended_at = Time::ZERO + report.took;
+    RunOutcome {
+        summary: summary.finish(identity, ended_at),
+        series: series.map(|series| series.finish(ended_at)),
+        conservation: report.conservation,
+        queues: queues_at_end(&report.simulation),
+        ending: match report.ending {
+            EmulationEnding::Complete => Ending::Complete,
+            EmulationEnding::Stopped => Ending::Interrupted(ended_at),
+        },
+    }
+}

@@ -1,0 +1,157 @@
+//! What an emulation says beside its events, as plain data for reports.
+
+use super::programs::word;
+use ackord_live::{
+    EmulationReport, EndReport, Place, Scheduling, SettingOutcome, SettingTold, TcpInfo, TcpSample,
+    Trust,
+};
+use ackord_report::live::{
+    DeviceCounts, KernelConnection, KernelView, LatenessBucket, LiveCommand, LiveDetails, LiveHost,
+    LiveSetting, RealTime, SettingWord, TrustWord,
+};
+use ackord_scenario::{Scenario, Transport};
+use ackord_units::{Span, Time};
+use ackord_wire::Side;
+
+pub(super) fn of(
+    scenario: &Scenario,
+    report: &EmulationReport,
+    commands: Vec<LiveCommand>,
+) -> LiveDetails {
+    LiveDetails {
+        trust: match report.lateness.trust() {
+            Trust::WithinBudget => TrustWord::WithinBudget,
+            Trust::Untrustworthy => TrustWord::Untrustworthy,
+        },
+        real_time: real_time(report),
+        hosts: report.hosts.iter().map(|host| live_host(scenario, host)).collect(),
+        connections: connections(scenario, report),
+        commands,
+    }
+}
+
+fn micros(span: Span) -> f64 {
+    span.as_nanos() as f64 / 1e3
+}
+
+fn millis(span: Span) -> f64 {
+    span.as_nanos() as f64 / 1e6
+}
+
+fn real_time(report: &EmulationReport) -> RealTime {
+    let (late, counts) = (&report.lateness, &report.counts);
+    let bucket = |(edge, packets): &(Span, u64)| LatenessBucket {
+        up_to_us: micros(*edge),
+        packets: *packets,
+    };
+    RealTime {
+        took_s: report.took.as_secs_f64(),
+        scheduling: match report.scheduling {
+            Scheduling::RealTime => "real-time",
+            Scheduling::Ordinary => "ordinary",
+        },
+        packets: late.packets,
+        p50_us: micros(late.p50),
+        p99_us: micros(late.p99),
+        max_us: micros(late.max),
+        budget_us: micros(late.budget),
+        histogram: report.lateness_histogram.iter().map(bucket).collect(),
+        device: DeviceCounts {
+            entered: counts.entered,
+            delivered: counts.delivered,
+            ignored: counts.ignored,
+            malformed: counts.malformed,
+            refused: counts.refused,
+            too_many: counts.too_many,
+            made: counts.made,
+            without_bytes: counts.without_bytes,
+        },
+    }
+}
+
+fn live_host(scenario: &Scenario, host: &ackord_live::HostReport) -> LiveHost {
+    let refused = host.refused.iter().map(|(what, errno)| LiveSetting {
+        of: None,
+        setting: what.clone(),
+        asked: "to be set".to_owned(),
+        outcome: SettingWord::Instead,
+        detail: format!("refuses: {}", errno.desc()),
+    });
+    let told = host.settings.iter().map(setting);
+    LiveHost {
+        name: scenario.node(host.node).name.clone(),
+        place: match host.place {
+            Place::Kernel => "kernel",
+            Place::Ours => "ours",
+        },
+        settings: told.chain(refused).collect(),
+        counters: host.counters.counted().map(|(name, value)| (name.to_owned(), value)).collect(),
+    }
+}
+
+fn setting(told: &SettingTold) -> LiveSetting {
+    LiveSetting {
+        of: None,
+        setting: told.knob.clone(),
+        asked: told.asked.clone(),
+        outcome: match told.outcome {
+            SettingOutcome::Set(_) => SettingWord::Set,
+            SettingOutcome::Already(_) => SettingWord::Already,
+            SettingOutcome::Instead(_) => SettingWord::Instead,
+        },
+        detail: told.outcome.detail().to_owned(),
+    }
+}
+
+fn connections(scenario: &Scenario, report: &EmulationReport) -> Vec<KernelConnection> {
+    let is_tcp = |end: &&EndReport| {
+        let flow = scenario.flows.get(end.endpoint.flow.0 as usize);
+        flow.is_some_and(|flow| flow.transport() == Transport::Tcp)
+    };
+    let mut ends: Vec<&EndReport> = report.ends.iter().filter(is_tcp).collect();
+    ends.sort_by_key(|end| end.endpoint);
+    ends.into_iter().map(|end| connection(scenario, report, end)).collect()
+}
+
+fn connection(scenario: &Scenario, report: &EmulationReport, end: &EndReport) -> KernelConnection {
+    let flow = &scenario.flows[end.endpoint.flow.0 as usize];
+    let host = match end.endpoint.side {
+        Side::Client => flow.client,
+        Side::Server => flow.server,
+    };
+    let ended_at = end.closed_at.unwrap_or(Time::ZERO + report.took);
+    let mine = |sample: &&TcpSample| sample.endpoint == end.endpoint;
+    let samples = report.samples.iter().filter(mine).map(|it| view(it.at, &it.info)).collect();
+    let failed =
+        end.failure.map(|(call, errno)| format!("{} failed: {}", call.word(), errno.desc()));
+    let refused = end.options_refused.iter();
+    let refused = refused.map(|(option, errno)| format!("{option} was refused: {}", errno.desc()));
+    let failed: Vec<String> = failed.into_iter().chain(refused).collect();
+    KernelConnection {
+        flow: flow.name.clone(),
+        end: word(end.endpoint.side),
+        host: scenario.node(host).name.clone(),
+        sends: flow.sends == end.endpoint.side,
+        failed: (!failed.is_empty()).then(|| failed.join("; ")),
+        last: end.last.as_ref().map(|info| view(ended_at, info)),
+        samples,
+    }
+}
+
+fn view(at: Time, info: &TcpInfo) -> KernelView {
+    KernelView {
+        at_s: at.as_secs_f64(),
+        cwnd_bytes: info.cwnd().get(),
+        ssthresh_bytes: info.ssthresh().map(|ssthresh| ssthresh.get()),
+        srtt_ms: millis(info.srtt),
+        min_rtt_ms: info.min_rtt.map(millis),
+        rto_ms: millis(info.rto),
+        delivery_rate_bit_s: info.delivery_rate.as_bits_per_sec() as f64,
+        bytes_acked: info.bytes_acked.get(),
+        bytes_received: info.bytes_received.get(),
+        data_segments_out: u64::from(info.data_segs_out),
+        retransmitted_segments: u64::from(info.total_retrans),
+        timeouts: info.timeouts.map(|timeouts| u64::from(timeouts.total)),
+        reported_duplicates: u64::from(info.dsack_dups),
+    }
+}
