@@ -11,8 +11,6 @@
 //! While a meter is on the terminal nothing else may be written there: a command inside has its
 //! output sent elsewhere, and there is no progress bar.
 
-#![allow(dead_code, reason = "the commands that draw it are on their way")]
-
 mod draw;
 mod series;
 mod terminal;

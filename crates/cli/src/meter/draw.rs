@@ -264,16 +264,11 @@ impl Picture<'_> {
     }
 
     fn delay_title(&self, now: &[Now; 2]) -> Line<'static> {
-        let numbers = |now: &Now| {
-            let Now { delay, peak_delay, waiting, .. } = *now;
-            let most = if peak_delay > delay {
-                format!(", most {}", time(peak_delay))
-            } else {
-                String::new()
-            };
-            format!("{}{most}, {waiting} queued", time(delay))
-        };
-        self.title("queueing delay", now.each_ref().map(numbers))
+        let numbers = |now: &Now| format!("{}, {} packets", time(now.delay), now.waiting);
+        let mut title = self.title("queued", now.each_ref().map(numbers));
+        let [down, up] = now.each_ref().map(|now| time(now.peak_delay));
+        title.push_span(Text::raw(format!("  (most {down}; {up})")));
+        title
     }
 
     fn drops_title(&self) -> Line<'static> {

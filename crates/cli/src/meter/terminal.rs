@@ -8,7 +8,7 @@
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::{Hide, Show};
 use ratatui::crossterm::execute;
-use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen};
+use ratatui::crossterm::terminal::{Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen};
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 use rustix::termios::{
@@ -75,8 +75,9 @@ impl Screen {
     pub(crate) fn draw(&mut self, picture: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         let size = size_of(&self.tty)?;
         if size != self.size {
+            // The library would ask the terminal where its cursor is, and read the answer from keys.
+            execute!(&self.tty, Clear(ClearType::All))?;
             self.terminal = terminal(&self.tty, size)?;
-            self.terminal.clear()?;
             self.size = size;
         }
         self.terminal.draw(picture).map(|_| ())
@@ -148,4 +149,70 @@ fn for_keys(mut modes: Termios) -> Termios {
     modes.special_codes[SpecialCodeIndex::VTIME] = WAIT_DECISECONDS;
     modes.special_codes[SpecialCodeIndex::VSUSP] = 0;
     modes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::pty::{Winsize, openpty};
+    use ratatui::widgets::Paragraph;
+    use std::io::Read;
+    use std::os::fd::AsFd;
+
+    /// What has been written to the terminal whose other side is `master`.
+    fn written(master: &mut File) -> String {
+        let mut octets = Vec::new();
+        // It ends where nothing more is there yet.
+        let end = master.read_to_end(&mut octets).expect_err("the terminal is still open");
+        assert_eq!(end.kind(), io::ErrorKind::WouldBlock);
+        String::from_utf8_lossy(&octets).into_owned()
+    }
+
+    fn modes(of: impl AsFd) -> String {
+        format!("{:?}", tcgetattr(of).expect("a terminal"))
+    }
+
+    // One test, because there is one terminal that is taken.
+    #[test]
+    fn the_terminal_is_given_back_as_it_was_after_the_meter_and_after_a_panic() {
+        let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+        let pair = openpty(&size, None).expect("a pseudo terminal");
+        let mut master = File::from(pair.master);
+        let flags = nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK);
+        nix::fcntl::fcntl(&master, flags).expect("a descriptor of ours");
+        let path = nix::unistd::ttyname(&pair.slave).expect("it has a name");
+        let before = modes(&pair.slave);
+        let no_pixels =
+            rustix::termios::Winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
+        for (ends_by, columns) in [("the end", 40), ("a panic", 100)] {
+            let mut screen = Screen::take(&path, Keys::Ours).expect("it can be taken");
+            assert_ne!(modes(&pair.slave), before);
+            let draw = |screen: &mut Screen| {
+                screen.draw(|frame| frame.render_widget(Paragraph::new("meter"), frame.area()))
+            };
+            draw(&mut screen).expect("drawn");
+            let on = written(&mut master);
+            assert!(on.contains("\x1b[?1049h") && on.contains("meter"), "{on:?}");
+            let resized = rustix::termios::Winsize { ws_row: 24, ws_col: columns, ..no_pixels };
+            rustix::termios::tcsetwinsize(&pair.slave, resized).expect("resized");
+            draw(&mut screen).expect("drawn anew");
+            assert!(written(&mut master).contains("meter"), "a new size is a new picture");
+            let mut keys = Vec::new();
+            std::io::Write::write_all(&mut master, b"p").expect("typed");
+            screen.wait_for_keys(&mut keys).expect("read");
+            assert_eq!(keys, b"p");
+            if ends_by == "a panic" {
+                let panicked = std::thread::spawn(|| panic!("for the test")).join();
+                assert!(panicked.is_err());
+                assert_eq!(modes(&pair.slave), before, "while the screen is still there");
+            }
+            drop(screen);
+            let off = written(&mut master);
+            assert_eq!(off.matches("\x1b[?1049l").count(), 1, "{off:?}");
+            assert!(off.contains("\x1b[?25h"), "the cursor is back: {off:?}");
+            assert_eq!(modes(&pair.slave), before);
+        }
+        let nowhere = Screen::take(Path::new("/dev/null"), Keys::Ours);
+        assert!(nowhere.is_err(), "that is no terminal");
+    }
 }

@@ -84,7 +84,7 @@ fn a_usual_terminal_shows_three_curves_with_units_and_the_numbers_of_now() {
     );
     for said in [
         "throughput  ⠒ down 10 Mbit/s of 10 Mbit/s  • up 175 kbit/s of 10 Mbit/s",
-        "queueing delay  ⠒ down 48 ms, most 50 ms, 40 queued  • up 0 µs, 0 queued",
+        "queued  ⠒ down 48 ms, 40 packets  • up 0 µs, 0 packets  (most 50 ms; 0 µs)",
         "packets dropped  ⠒ down 30 (queue-full)  • up 0",
         "10 Mbit/s│",
         "50 ms│",
