@@ -101,11 +101,6 @@ pub(crate) enum AppNews {
     Closed { at: Time, endpoint: EndpointId },
     /// A call failed and the end is given up.
     Failed { at: Time, endpoint: EndpointId, call: Call, errno: Errno },
-    /// A datagram with so much payload was given to the kernel.
-    DatagramSent { at: Time, endpoint: EndpointId, payload: Bytes },
-    /// A datagram was read; `one_way_delay` is from the call that sent it to the call that read it,
-    /// where the sender is one of these ends and the payload had room to say when.
-    DatagramReceived { at: Time, endpoint: EndpointId, payload: Bytes, one_way_delay: Option<Span> },
 }
 
 /// Which call of an application failed.

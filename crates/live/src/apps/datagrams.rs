@@ -1,8 +1,7 @@
 //! The ends of a datagram flow on sockets of the kernel.
 //!
-//! Packets are as long as the simulated ones, headers included, and leave at the same intervals.
-//! Where the payload has room its first octets say when it was sent, so that who reads it knows
-//! the one-way delay between the two calls.
+//! Packets are as long as the simulated ones, headers included, and leave at the same intervals,
+//! filled with zeros. What is sent and received, and how long it took, is told from the wire.
 //!
 //! Not modelled: a datagram that the kernel has no room for is lost, and counted, as any
 //! application with a non-blocking socket would lose it.
@@ -16,14 +15,10 @@ use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, recv, send};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// What begins a payload that says when it was sent.
-const MARK: [u8; 4] = *b"ackd";
-/// The mark and a time in nanoseconds.
-const STAMP: usize = 12;
 /// Reads in a row before the other ends get their turn.
 const READS_IN_A_ROW: usize = 64;
-/// The longest payload of a datagram.
-const LONGEST: usize = 65_535;
+/// The longest payload of a datagram over IPv4 (RFC 768, RFC 791).
+const LONGEST: usize = 65_507;
 
 /// One end of a datagram flow, bound and connected.
 #[derive(Debug)]
@@ -31,7 +26,6 @@ pub(super) struct DatagramEnd {
     pub(super) report: EndReport,
     source: Option<Datagrams>,
     socket: OwnedFd,
-    buffer: Vec<u8>,
 }
 
 impl DatagramEnd {
@@ -40,8 +34,7 @@ impl DatagramEnd {
         source: Option<Datagrams>,
         socket: OwnedFd,
     ) -> DatagramEnd {
-        let buffer = vec![0; LONGEST];
-        DatagramEnd { report: EndReport::new(endpoint), source, socket, buffer }
+        DatagramEnd { report: EndReport::new(endpoint), source, socket }
     }
 
     pub(super) fn socket(&self) -> BorrowedFd<'_> {
@@ -56,20 +49,15 @@ impl DatagramEnd {
     /// Sends what is due.
     pub(super) fn send_due(&mut self, desk: &mut Desk<'_>) {
         let Some(source) = &mut self.source else { return };
-        let (at, endpoint) = (desk.now, self.report.endpoint);
-        while let Some(packet) = source.next(at) {
-            let payload = packet.saturating_sub(DATAGRAM_HEADERS);
-            let octets = &mut self.buffer[..(payload.get() as usize).min(LONGEST)];
-            stamp(octets, at);
+        while let Some(packet) = source.next(desk.now) {
+            let payload = (packet.saturating_sub(DATAGRAM_HEADERS).get() as usize).min(LONGEST);
             let flags = MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT;
-            match send(self.socket.as_raw_fd(), octets, flags) {
+            match send(self.socket.as_raw_fd(), &desk.zeros[..payload], flags) {
                 Ok(_) => {
                     self.report.datagrams += 1;
-                    self.report.written += payload;
-                    desk.news.push(AppNews::DatagramSent { at, endpoint, payload });
+                    self.report.written += Bytes(payload as u64);
                 }
-                // Nobody there to take it yet, or any more: it went out all the same, and the
-                // error is an earlier one's.
+                // No room; or an earlier one was answered that nobody is there.
                 Err(Errno::EAGAIN | Errno::ENOBUFS | Errno::ECONNREFUSED | Errno::EINTR) => {
                     self.report.datagrams_refused += 1;
                 }
@@ -80,22 +68,13 @@ impl DatagramEnd {
 
     /// Takes what has arrived.
     pub(super) fn ready(&mut self, desk: &mut Desk<'_>) -> Left {
-        let (at, endpoint) = (desk.now, self.report.endpoint);
+        // With MSG_TRUNC the length is told although nothing is copied (udp(7)).
+        let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_TRUNC;
         for _ in 0..READS_IN_A_ROW {
-            let read = recv(self.socket.as_raw_fd(), &mut self.buffer, MsgFlags::MSG_DONTWAIT);
-            match read {
+            match recv(self.socket.as_raw_fd(), &mut [], flags) {
                 Ok(len) => {
-                    let payload = Bytes(len as u64);
                     self.report.datagrams += 1;
-                    self.report.read += payload;
-                    let sent = stamped(&self.buffer[..len]);
-                    let one_way_delay = sent.map(|sent| at.saturating_since(sent));
-                    desk.news.push(AppNews::DatagramReceived {
-                        at,
-                        endpoint,
-                        payload,
-                        one_way_delay,
-                    });
+                    self.report.read += Bytes(len as u64);
                 }
                 Err(Errno::EAGAIN) => return Left::Nothing,
                 Err(Errno::EINTR | Errno::ECONNREFUSED) => {}
@@ -115,36 +94,5 @@ impl DatagramEnd {
             let endpoint = self.report.endpoint;
             desk.news.push(AppNews::Failed { at: desk.now, endpoint, call, errno });
         }
-    }
-}
-
-/// Says in a payload when it was sent, if there is room.
-fn stamp(payload: &mut [u8], at: Time) {
-    if let Some(room) = payload.first_chunk_mut::<STAMP>() {
-        room[..4].copy_from_slice(&MARK);
-        room[4..].copy_from_slice(&at.as_nanos().to_be_bytes());
-    }
-}
-
-/// When a payload says that it was sent.
-fn stamped(payload: &[u8]) -> Option<Time> {
-    let [a, b, c, d, nanos @ ..] = payload.first_chunk::<STAMP>()?;
-    ([*a, *b, *c, *d] == MARK).then(|| Time::from_nanos(u64::from_be_bytes(*nanos)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_payload_with_room_says_when_it_was_sent_and_others_say_nothing() {
-        let at = Time::from_nanos(123_456_789_012);
-        let mut payload = [0; 20];
-        assert_eq!(stamped(&payload), None, "zeros, as a simulated sender's");
-        stamp(&mut payload, at);
-        assert_eq!(stamped(&payload), Some(at));
-        let mut short = [0; STAMP - 1];
-        stamp(&mut short, at);
-        assert_eq!((short, stamped(&short)), ([0; STAMP - 1], None));
     }
 }

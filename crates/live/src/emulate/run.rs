@@ -257,10 +257,8 @@ impl Run {
                     self.end_done(EndpointId { side: endpoint.side.other(), ..endpoint });
                 }
             }
-            // Datagrams are told from the wire, established connections too.
-            AppNews::Established { .. }
-            | AppNews::DatagramSent { .. }
-            | AppNews::DatagramReceived { .. } => {}
+            // That is told from the wire.
+            AppNews::Established { .. } => {}
         }
     }
 

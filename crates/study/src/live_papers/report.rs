@@ -58,11 +58,11 @@ pub(super) fn report(answers: &[Answer], effort: LiveEffort) -> LivePapersReport
     let document = document(answers, effort);
     let json = data::to_json(&results);
     let mut files = document_files(&document);
-    files.extend(
-        answers
-            .iter()
-            .map(|answer| data::table_csv(&format!("{}.csv", answer.question.id), &answer.table())),
-    );
+    for answer in answers {
+        let id = answer.question.id;
+        files.push(data::table_csv(&format!("{id}.csv"), &answer.table()));
+        files.push(data::table_csv(&format!("{id}-cost.csv"), &answer.cost_table()));
+    }
     files.push(OutputFile::new("live-papers.json", json.clone()));
     LivePapersReport { document, json, files }
 }
@@ -92,7 +92,8 @@ fn document(answers: &[Answer], effort: LiveEffort) -> Document {
     }
     for answer in answers {
         let section = Section::new(answer.question.title);
-        sections.push(section.with(Block::Table(answer.table())));
+        let tables = [answer.table(), answer.cost_table()].map(Block::Table);
+        sections.push(Section { blocks: tables.into(), ..section });
     }
     sections.push(Section::new("Remarks").with(Block::Notes(notes(effort))));
     Document {
@@ -164,60 +165,74 @@ impl Answer {
         }
     }
 
+    /// What the receivers are compared by.
     fn table(&self) -> Table {
         let measure = self.question.measure;
-        let has_air = self.base().live.iter().any(|sample| sample.ack_air_percent.is_some());
-        let mut columns = vec![
+        let columns = vec![
             Column::words("receiver"),
             Column::numbers("live", measure.unit()),
             Column::numbers("simulated", measure.unit()),
             Column::numbers("gain live", ""),
             Column::numbers("gain simulated", ""),
-            Column::numbers("ACKs per segment", "live"),
-            Column::numbers("ACKs per segment", "simulated"),
+            Column::numbers("slowest live", "ms"),
         ];
-        if measure != Measure::Goodput {
-            columns.push(Column::numbers("slowest live", "ms"));
-        }
-        if has_air {
-            columns.push(Column::numbers("airtime of ACKs", "% live"));
-        }
-        columns.push(Column::numbers("sent again", "live"));
-        columns.push(Column::numbers("late p99", "us"));
-        let cells = |row: &Row| self.cells(row, has_air);
-        let compared = format!("{}: {}", self.question.paper.name(), measure.word());
-        Table { caption: compared, columns, rows: self.rows.iter().map(cells).collect() }
-    }
-
-    fn cells(&self, row: &Row, has_air: bool) -> Vec<Cell> {
-        let measure = self.question.measure;
+        let base = self.base();
         let value = |sample: &Sample| sample.measured(measure);
-        let (base, decimals) = (self.base(), 2);
-        let mut cells = vec![
-            Cell::text(row.receiver.label),
-            interval(over(&row.live, value), decimals),
-            interval(over(&row.simulated, value), decimals),
-            interval(gain(&row.live, &base.live, measure), 3),
-            interval(gain(&row.simulated, &base.simulated, measure), 3),
-            interval(over(&row.live, Sample::acks_per_segment), 2),
-            interval(over(&row.simulated, Sample::acks_per_segment), 2),
-        ];
         let slowest = |sample: &Sample| match measure {
             Measure::Exchange => sample.exchange_max_ms.unwrap_or(f64::NAN),
             Measure::Completion | Measure::Goodput => sample.completion_ms,
         };
-        if measure != Measure::Goodput {
-            let slowest = over(&row.live, slowest).map(|times| times.max);
-            cells.push(Cell::number(slowest, 1));
-        }
-        if has_air {
-            let air = over(&row.live, |sample| sample.ack_air_percent.unwrap_or(f64::NAN));
-            cells.push(interval(air, 1));
-        }
-        cells.push(interval(over(&row.live, |sample| sample.retransmitted as f64), 1));
-        let late = over(&row.live, |sample| sample.late_p99_us.unwrap_or(f64::NAN));
-        cells.push(Cell::number(late.map(|late| late.mean), 0));
-        cells
+        let cells = |row: &Row| {
+            let slowest = over(&row.live, slowest).filter(|_| measure != Measure::Goodput);
+            vec![
+                Cell::text(row.receiver.label),
+                interval(over(&row.live, value), 2),
+                interval(over(&row.simulated, value), 2),
+                interval(gain(&row.live, &base.live, measure), 3),
+                interval(gain(&row.simulated, &base.simulated, measure), 3),
+                Cell::number(slowest.map(|times| times.max), 1),
+            ]
+        };
+        let compared = format!("{}: {}", self.question.paper.name(), measure.word());
+        self.table_of(&compared, columns, cells)
+    }
+
+    /// What they cost.
+    fn cost_table(&self) -> Table {
+        let columns = vec![
+            Column::words("receiver"),
+            Column::numbers("ACKs per segment", "live"),
+            Column::numbers("ACKs per segment", "simulated"),
+            Column::numbers("airtime of ACKs", "%, live"),
+            Column::numbers("sent again", "live"),
+            Column::numbers("timeouts", "live"),
+            Column::numbers("late p99", "us"),
+        ];
+        let cells = |row: &Row| {
+            let live = |pick: fn(&Sample) -> f64| over(&row.live, pick);
+            vec![
+                Cell::text(row.receiver.label),
+                interval(live(Sample::acks_per_segment), 2),
+                interval(over(&row.simulated, Sample::acks_per_segment), 2),
+                interval(live(|sample| sample.ack_air_percent.unwrap_or(f64::NAN)), 1),
+                Cell::number(live(|sample| sample.retransmitted as f64).map(|it| it.mean), 1),
+                Cell::number(live(|sample| sample.timeouts as f64).map(|it| it.mean), 1),
+                Cell::number(
+                    live(|sample| sample.late_p99_us.unwrap_or(f64::NAN)).map(|it| it.mean),
+                    0,
+                ),
+            ]
+        };
+        self.table_of("What it costs", columns, cells)
+    }
+
+    fn table_of(
+        &self,
+        caption: &str,
+        columns: Vec<Column>,
+        cells: impl Fn(&Row) -> Vec<Cell>,
+    ) -> Table {
+        Table { caption: caption.to_owned(), columns, rows: self.rows.iter().map(cells).collect() }
     }
 }
 
