@@ -6,6 +6,7 @@ use ackord_report::WriteError;
 use ackord_scenario::{Errors, Style};
 use ackord_sim::BuildError;
 use ackord_study::guide::GuideError;
+use ackord_study::validate::ValidateError;
 use ackord_study::{ExecuteError, LiveRunError, VaryError};
 use ackord_wire::ReadError;
 use std::error::Error;
@@ -85,6 +86,9 @@ pub(crate) enum Failure {
         /// Of how many.
         rows: usize,
     },
+    /// The simulator and the kernel could not be compared.
+    #[error(transparent)]
+    Validate(#[from] ValidateError),
     /// The history of applications cannot be used.
     #[error("{0}{hint}", hint = history_hint(.0))]
     History(#[source] Box<StoreError>),
@@ -199,6 +203,9 @@ impl Failure {
             Failure::CommandEnded(code) => *code,
             Failure::Link(_) | Failure::MeterNeedsTerminal | Failure::CommandOutput { .. } => {
                 BAD_INPUT
+            }
+            Failure::Validate(ValidateError::Live { source, .. }) => {
+                source.downcast_ref::<LiveError>().map_or(FAILED, LiveError::exit_code)
             }
             Failure::NoStateFolder | Failure::Size { .. } | Failure::Trace { .. } => BAD_INPUT,
             Failure::Script { .. } => BAD_INPUT,

@@ -13,6 +13,7 @@
 //! | `live.rs`, `live_report.rs`, `live_papers.rs` | `ackord live`: our TCP against this machine's |
 //! | `shell.rs`, `shell_report.rs` | `ackord shell`: a command behind an emulated link |
 //! | `accuracy.rs`, `accuracy_report.rs` | `ackord live accuracy` |
+//! | `validate.rs` | `ackord validate`: the simulator beside the kernel |
 //! | `history.rs`, `with_history.rs` | `ackord history`, and `--history` of runs |
 //! | `trace.rs` | `ackord trace`: delivery traces |
 //! | `script.rs` | `ackord script`: an endpoint against an injected peer |
@@ -54,6 +55,7 @@ mod script;
 mod shell;
 mod shell_report;
 mod trace;
+mod validate;
 mod with_history;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -92,6 +94,7 @@ enum Command {
     Guide(guide::GuideArguments),
     Shell(shell::ShellArguments),
     Live(live::LiveArguments),
+    Validate(validate::ValidateArguments),
     History(history::HistoryArguments),
     Trace(trace::TraceArguments),
     Script(script::ScriptArguments),
@@ -126,6 +129,7 @@ fn main() -> ExitCode {
         Command::List(arguments) => list::list(arguments, &console),
         Command::Shell(arguments) => shell::run(arguments, &console),
         Command::Live(arguments) => live::live(arguments, &console),
+        Command::Validate(arguments) => validate::validate(arguments, &console),
         Command::History(arguments) => history::history(arguments, &console),
         Command::Trace(arguments) => trace::trace(arguments, &console),
         Command::Script(arguments) => script::script(arguments, &console),

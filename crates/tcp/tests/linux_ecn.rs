@@ -166,8 +166,7 @@ fn answers(marked: std::ops::Range<u32>, lost: Option<u32>) -> (Sender, Vec<(u32
 }
 
 /// The kernel let one segment out for each acknowledgment, save none after these and two after
-/// those. It counts in whole segments, 15 of 22, and we in octets, 15,400 of 22,000: so that what
-/// has left by any acknowledgment differs a little.
+/// those. What has left by any acknowledgment may differ a little.
 fn agree(left: &[(u32, Vec<u32>)], none: &[u32], two: &[u32], within: usize) {
     let (mut ours, mut kernel) = (0, 0);
     for (number, out) in left {

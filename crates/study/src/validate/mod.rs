@@ -9,6 +9,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `set.rs` | [`CASES`]: the scenarios |
+//! | `kernel.rs` | [`StockKernel`]: the kernel's side |
 //! | `runs.rs` | the runs of both sides, in parallel; those that were too late are done again |
 //! | `measured.rs` | what is compared of a run |
 //! | `explained.rs` | what is known of the gaps |
@@ -20,12 +21,14 @@
 //! Not modelled: differences between kernels. The report names the release that it was made on.
 
 mod explained;
+mod kernel;
 mod measured;
 mod runs;
 mod set;
 #[cfg(test)]
 mod tests;
 
+pub use kernel::StockKernel;
 pub use runs::{FirstRuns, LiveEnded, ValidateProgress};
 pub use set::{CASES, ValidateCase, ValidateLength};
 
@@ -63,11 +66,17 @@ pub struct ValidateOptions {
 
 /// The real side: a scenario between endpoints of the stock kernel.
 pub trait KernelSide: Sync {
-    /// One live run, to its end or until `stop` says so; called from several threads.
+    /// One live run, to its end or until `go_on` says no, which it is asked every now and then;
+    /// called from several threads.
     ///
     /// # Errors
     /// Whatever makes a run impossible.
-    fn run(&self, scenario: &Scenario, seed: u64) -> Result<KernelRun, KernelError>;
+    fn run(
+        &self,
+        scenario: &Scenario,
+        seed: u64,
+        go_on: &dyn Fn() -> ControlFlow<()>,
+    ) -> Result<KernelRun, KernelError>;
 
     /// The kernel's release.
     fn release(&self) -> String;

@@ -191,7 +191,8 @@ impl Live<'_> {
                 return Ok(None);
             }
             attempt += 1;
-            let run = self.kernel.run(job.scenario, job.seed).map_err(|source| {
+            let go_on = || self.tell(seconds_done, 0.0, None);
+            let run = self.kernel.run(job.scenario, job.seed, &go_on).map_err(|source| {
                 ValidateError::Live { scenario: job.case.name, seed: job.seed, source }
             })?;
             if run.stopped {

@@ -12,7 +12,12 @@ struct Pretended<F: Fn(&mut KernelRun, u32) + Sync> {
 }
 
 impl<F: Fn(&mut KernelRun, u32) + Sync> KernelSide for Pretended<F> {
-    fn run(&self, scenario: &Scenario, seed: u64) -> Result<KernelRun, KernelError> {
+    fn run(
+        &self,
+        scenario: &Scenario,
+        seed: u64,
+        _: &dyn Fn() -> ControlFlow<()>,
+    ) -> Result<KernelRun, KernelError> {
         let options = RunOptions::summary_only(seed);
         let outcome = execute(scenario, options, &mut without_progress)?;
         let lateness =

@@ -1,7 +1,7 @@
 //! How cwnd grows by Reno's rules, which several controls share: slow start and additive increase,
 //! for every acknowledgment alike or for the octets it acknowledges.
 
-use super::Window;
+use super::{AckSample, Window};
 use ackord_units::Bytes;
 
 /// What makes cwnd grow in slow start and congestion avoidance.
@@ -16,8 +16,9 @@ pub enum Growth {
         /// The same in the slow start that follows a timeout, where §2.3 asks for one.
         limit_after_timeout_segments: u64,
     },
-    /// The same without a limit, and nothing of an acknowledgment is lost: what slow start leaves
-    /// over counts beyond ssthresh, where one that covers several windows counts for each.
+    /// Linux's: what an acknowledgment shows to be delivered counts, without a limit and whether
+    /// it says so cumulatively or by SACK, once; what slow start leaves over counts beyond
+    /// ssthresh, where one that covers several windows counts for each; ssthresh is whole segments.
     PerSegment,
 }
 
@@ -34,6 +35,14 @@ impl Growth {
     /// Growth per octet with the same limit always.
     pub const fn per_byte(limit_segments: u64) -> Growth {
         Growth::PerByte { limit_segments, limit_after_timeout_segments: limit_segments }
+    }
+
+    /// The octets that an acknowledgment counts for.
+    pub(crate) fn counted(self, ack: &AckSample) -> Bytes {
+        match self {
+            Growth::PerSegment => ack.delivered,
+            Growth::PerAck | Growth::PerByte { .. } => ack.acked,
+        }
     }
 
     /// What an acknowledgment of `acked` octets counts for in slow start.
@@ -77,12 +86,25 @@ pub(crate) struct Increase {
 }
 
 impl Increase {
+    /// An acknowledgment may open the window.
+    pub(crate) fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        self.grow(window, self.growth.counted(ack));
+    }
+
+    /// Lowers ssthresh to this share (RFC 5681 Eq. 4), as the growth counts.
+    pub(crate) fn reduce_ssthresh(&self, window: &mut Window, flight_size: Bytes, factor: f64) {
+        match self.growth {
+            Growth::PerSegment => window.reduce_ssthresh_to_whole_segments(flight_size, factor),
+            Growth::PerAck | Growth::PerByte { .. } => window.reduce_ssthresh(flight_size, factor),
+        }
+    }
+
     pub(crate) fn new(growth: Growth) -> Increase {
         Increase { growth, carried: 0 }
     }
 
-    /// An acknowledgment of `acked` octets may open the window.
-    pub(crate) fn grow(&mut self, window: &mut Window, acked: Bytes) {
+    /// The same for one that counts for `acked` octets.
+    fn grow(&mut self, window: &mut Window, acked: Bytes) {
         if !window.in_slow_start() {
             return self.avoid(window, acked);
         }

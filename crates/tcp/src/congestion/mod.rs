@@ -7,7 +7,7 @@
 //! | `westwood.rs` | the same, but the bandwidth estimate says what is left after a loss |
 //! | `growth.rs` | the growth these share, per acknowledgment or per octet (RFC 3465) |
 //! | `vegas.rs` | a few segments in the queue, judged by the round-trip time |
-//! | `cubic.rs` | cubic growth (RFC 9438) |
+//! | `cubic/` | cubic growth (RFC 9438), and as Linux counts it |
 //! | `hystart.rs` | how CUBIC may leave slow start before it loses |
 //! | `bbr/` | a model of the path decides rate and window (BBR version 3) |
 //! | `model.rs` | what a control hears that keeps a model of the path: delivery-rate samples |
@@ -28,6 +28,7 @@ mod vegas;
 mod westwood;
 
 pub use bbr::{Bbr, BbrKnobs};
+pub(crate) use cubic::cubic_by_rules;
 pub use cubic::{Cubic, CubicKnobs, CubicRules, FastConvergence};
 pub use growth::Growth;
 pub(crate) use growth::SlowStartAfter;
@@ -50,6 +51,9 @@ use std::fmt;
 pub struct AckSample {
     /// Octets newly acknowledged.
     pub acked: Bytes,
+    /// Octets of which the peer is known to have them since this acknowledgment: those newly
+    /// acknowledged that no SACK block had reported before, and those newly reported.
+    pub delivered: Bytes,
     /// Round-trip time of the most recently sent segment it covers, where Karn's rule allows.
     pub rtt: Option<Span>,
     /// The smoothed round-trip time, once known.
@@ -266,6 +270,12 @@ impl Window {
         self.ssthresh = reduced.max(self.smss * 2);
     }
 
+    /// The same, rounded down to whole segments: as Linux keeps windows.
+    pub(crate) fn reduce_ssthresh_to_whole_segments(&mut self, flight_size: Bytes, factor: f64) {
+        let segments = flight_size.min(self.cwnd).get() / self.smss.get();
+        self.ssthresh = self.smss * ((segments as f64 * factor) as u64).max(2);
+    }
+
     /// The window after a loss.
     pub(crate) fn enter(&mut self, repair: Repair) {
         self.cwnd = match repair {
@@ -322,6 +332,7 @@ pub(crate) mod testing {
     pub(crate) fn ack_of(octets: u64) -> AckSample {
         AckSample {
             acked: Bytes(octets),
+            delivered: Bytes(octets),
             rtt: Some(Span::from_millis(100)),
             srtt: Some(Span::from_millis(100)),
             flight_size: Bytes(10_000),

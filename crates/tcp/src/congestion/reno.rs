@@ -35,7 +35,7 @@ impl CongestionControl for Reno {
 
     fn on_ack(&mut self, _now: Time, ack: &AckSample) {
         if ack.limit == SendLimit::Cwnd {
-            self.increase.grow(&mut self.window, ack.acked);
+            self.increase.on_ack(&mut self.window, ack);
         }
     }
 
@@ -43,18 +43,18 @@ impl CongestionControl for Reno {
         self.increase.forget();
         match event {
             CongestionEvent::Loss { flight_size, repair } => {
-                self.window.reduce_ssthresh(flight_size, 0.5);
+                self.increase.reduce_ssthresh(&mut self.window, flight_size, 0.5);
                 self.window.enter(repair);
             }
             CongestionEvent::Mark { flight_size } => {
                 // RFC 8511 §3: slow start overshoots, whatever says so.
                 let beta = if self.window.in_slow_start() { 0.5 } else { self.beta_ecn };
-                self.window.reduce_ssthresh(flight_size, beta);
+                self.increase.reduce_ssthresh(&mut self.window, flight_size, beta);
                 self.window.enter(Repair::FastRecovery);
             }
             CongestionEvent::Timeout { flight_size, order } => {
                 if order == TimeoutOrder::First {
-                    self.window.reduce_ssthresh(flight_size, 0.5);
+                    self.increase.reduce_ssthresh(&mut self.window, flight_size, 0.5);
                 }
                 self.window.time_out();
             }

@@ -89,6 +89,7 @@ proptest! {
                         una += (segments * 1000) as u32;
                         control.on_ack(now, &AckSample {
                             acked: smss * segments,
+                            delivered: smss * segments,
                             rtt: Some(Span::from_millis(rtt_ms)),
                             srtt: Some(Span::from_millis(rtt_ms)),
                             flight_size: before,

@@ -75,7 +75,7 @@ impl CongestionControl for Westwood {
 
     fn on_ack(&mut self, _now: Time, ack: &AckSample) {
         if ack.limit == SendLimit::Cwnd {
-            self.increase.grow(&mut self.window, ack.acked);
+            self.increase.on_ack(&mut self.window, ack);
         }
     }
 

@@ -3,8 +3,8 @@
 use super::ON_OFF;
 use super::build::{count, is_on, number, span, unregistered, word};
 use crate::congestion::{
-    Bbr, BbrKnobs, CongestionControl, Cubic, CubicKnobs, CubicRules, FastConvergence, Growth,
-    HyStart, Ns2, Reno, Tahoe, Vegas, VegasKnobs, Westwood,
+    Bbr, BbrKnobs, CongestionControl, CubicKnobs, CubicRules, FastConvergence, Growth, HyStart,
+    Ns2, Reno, Tahoe, Vegas, VegasKnobs, Westwood, cubic_by_rules,
 };
 use ackord_units::{Choice, Knob, KnobKind, Mechanism, Span};
 
@@ -15,7 +15,8 @@ const GROWTH: Knob = Knob {
     kind: GROWTHS,
     default: "per-ack",
     doc: "What makes cwnd grow: every acknowledgment alike, the octets it acknowledges, or those \
-          without a limit and with what slow start leaves over counted beyond ssthresh",
+          it shows to be delivered, without a limit, with what slow start leaves over counted \
+          beyond ssthresh, which is whole segments",
     source: "RFC 5681 §3.1; RFC 3465 for per-byte; per-segment is Linux's",
 };
 
@@ -175,10 +176,11 @@ pub static CONGESTION: &[Mechanism] = &[
                 name: "rules",
                 kind: KnobKind::Choice(&["rfc", "linux"]),
                 default: "rfc",
-                doc: "Whose rules hold where Linux's differ: alpha_cubic never becomes one, a \
-                      twentieth a round trip at least while no window of a loss is known, a \
-                      timeout forgets that window, and the curve is looked up the least round \
-                      trip ahead",
+                doc: "Whose rules hold where Linux's differ: windows are whole segments, the pace \
+                      of growth is looked up at most once in 32 ms while cwnd stands still, \
+                      alpha_cubic never becomes one, a twentieth a round trip at least while no \
+                      window of a loss is known, a timeout forgets that window, and the curve is \
+                      looked up the least round trip ahead",
                 source: "RFC 9438 §4.2, §4.3, §4.8; tcp_cubic of Linux",
             },
         ],
@@ -287,7 +289,7 @@ pub fn build_congestion(choice: &Choice) -> Box<dyn CongestionControl> {
             loss_factor: number(choice, "loss_factor"),
             growth: growth(choice),
         })),
-        "cubic" => Box::new(Cubic::new(CubicKnobs {
+        "cubic" => cubic_by_rules(CubicKnobs {
             c: number(choice, "c"),
             beta: number(choice, "beta"),
             beta_ecn: choice.value("beta_ecn").and_then(|value| value.as_number()),
@@ -306,7 +308,7 @@ pub fn build_congestion(choice: &Choice) -> Box<dyn CongestionControl> {
                 "linux" => CubicRules::Linux,
                 _ => CubicRules::Rfc,
             },
-        })),
+        }),
         other => unregistered("congestion control", other),
     }
 }

@@ -204,6 +204,7 @@ impl Sender {
         let timed = taken_off.latest_sent_at.filter(|_| !taken_off.ambiguous);
         AckSample {
             acked,
+            delivered: self.delivered_now,
             rtt: timed.map(|sent_at| now - sent_at),
             srtt: self.rtt.srtt(),
             flight_size: flight_before,

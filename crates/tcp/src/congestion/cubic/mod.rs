@@ -1,15 +1,17 @@
-//! CUBIC (RFC 9438).
+//! CUBIC (RFC 9438); `linux.rs` has it as Linux counts it.
 //!
 //! Windows are kept in octets; the cubic function works in segments and seconds as the RFC does.
 //! The cube root is our own (Newton's method), so that every platform gives the same bits.
 //! Slow start may be left early by `hystart.rs`.
+
+mod linux;
 
 use super::hystart::{HyStart, SlowStart, SlowStartPace, SlowStartWatch};
 use super::{
     AckSample, CongestionControl, CongestionEvent, Established, Growth, Repair, SendLimit,
     TimeoutOrder, Window,
 };
-use ackord_units::{Bytes, Span, Time};
+use ackord_units::{Bytes, Time};
 
 /// Constants of the cubic function.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,14 +39,9 @@ pub struct CubicKnobs {
 pub enum CubicRules {
     /// RFC 9438.
     Rfc,
-    /// Linux's: alpha_cubic never becomes one (§4.3); while no window of a loss is known cwnd grows
-    /// by a twentieth a round trip at least; the window a timeout forgets stays forgotten if it is
-    /// undone; and the curve is looked up the least round trip ahead, not SRTT (§4.2).
+    /// Linux's: whole segments and ticks, and what else `linux.rs` says.
     Linux,
 }
-
-/// Acknowledged segments for each that cwnd grows by while no window of a loss is known.
-const LINUX_UNKNOWN: f64 = 20.0;
 
 /// Whether a flow whose window shrinks gives way (§4.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,13 +63,10 @@ pub struct Cubic {
     cwnd_prior: Option<f64>,
     /// The congestion avoidance stage under way; nothing before its first acknowledgment.
     epoch: Option<Epoch>,
-    /// Growth that does not yet make a whole octet; by Linux's rules, segments acknowledged that
-    /// do not yet make one more.
+    /// Growth that does not yet make a whole octet.
     carried: f64,
     /// What the last reduction replaced (§4.9.2).
     prior: Option<Prior>,
-    /// The least round trip, as far as [`CubicRules::Linux`] asks.
-    least_rtt: Option<Span>,
     watch: SlowStartWatch,
 }
 
@@ -97,12 +91,18 @@ struct Epoch {
     w_est: f64,
     /// cwnd when ssthresh was last set, or at the start if it never was, in segments.
     cwnd_prior: f64,
-    /// cwnd at the start, in segments.
-    from: f64,
+}
+
+/// The control that these knobs ask for.
+pub(crate) fn cubic_by_rules(knobs: CubicKnobs) -> Box<dyn CongestionControl> {
+    match knobs.rules {
+        CubicRules::Rfc => Box::new(Cubic::new(knobs)),
+        CubicRules::Linux => Box::new(linux::LinuxCubic::new(knobs)),
+    }
 }
 
 impl Cubic {
-    /// A control with these constants.
+    /// A control with these constants, by the RFC.
     pub fn new(knobs: CubicKnobs) -> Cubic {
         Cubic {
             watch: SlowStartWatch::new(knobs.hystart),
@@ -113,14 +113,12 @@ impl Cubic {
             epoch: None,
             carried: 0.0,
             prior: None,
-            least_rtt: None,
         }
     }
 
-    /// cwnd in segments, by Linux's rules in whole ones.
+    /// cwnd in segments.
     fn cwnd_segments(&self) -> f64 {
-        let cwnd = self.window.cwnd.get() as f64 / self.window.smss.get() as f64;
-        if self.knobs.rules == CubicRules::Linux { cwnd.floor() } else { cwnd }
+        self.window.cwnd.get() as f64 / self.window.smss.get() as f64
     }
 
     fn begin_epoch(&self, now: Time) -> Epoch {
@@ -134,72 +132,38 @@ impl Cubic {
             origin,
             w_est: cwnd,
             cwnd_prior: self.cwnd_prior.unwrap_or(cwnd),
-            from: cwnd,
         }
     }
 
     fn avoid(&mut self, now: Time, ack: &AckSample) {
         let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(now));
-        let CubicKnobs { c, beta, rules, .. } = self.knobs;
+        let CubicKnobs { c, beta, .. } = self.knobs;
         let cwnd = self.cwnd_segments();
         let acked = ack.acked.get() as f64 / self.window.smss.get() as f64;
-        let rtt = match rules {
-            CubicRules::Rfc => ack.srtt.or(ack.rtt),
-            CubicRules::Linux => self.least_rtt,
-        };
-        let rtt = rtt.map_or(0.0, |rtt| rtt.as_secs_f64());
+        let rtt = ack.srtt.or(ack.rtt).map_or(0.0, |rtt| rtt.as_secs_f64());
         let elapsed = (now - epoch.started_at).as_secs_f64();
 
         // Eq. 4: the window Reno would have; alpha becomes 1 once it passes the old one.
-        let past = epoch.w_est >= epoch.cwnd_prior && rules == CubicRules::Rfc;
+        let past = epoch.w_est >= epoch.cwnd_prior;
         let alpha = if past { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
         let counted = self.knobs.growth.avoidance_step(ack.acked, self.window.smss);
         epoch.w_est += alpha * (counted.get() as f64 / self.window.smss.get() as f64) / cwnd;
 
         // Eq. 1, at the present and one round trip ahead.
         let w_cubic = |t: f64| c * (t - epoch.k) * (t - epoch.k) * (t - epoch.k) + epoch.origin;
-        let growth = match rules {
+        let growth = if w_cubic(elapsed) < epoch.w_est {
             // §4.3: the Reno-friendly region.
-            CubicRules::Rfc if w_cubic(elapsed) < epoch.w_est => (epoch.w_est - cwnd).max(0.0),
+            (epoch.w_est - cwnd).max(0.0)
+        } else {
             // §4.4, §4.5, with the target bounded to [cwnd, 1.5 cwnd] by §4.2.
-            CubicRules::Rfc => {
-                let target = w_cubic(elapsed + rtt).clamp(cwnd, 1.5 * cwnd);
-                (target - cwnd) / cwnd * acked
-            }
-            CubicRules::Linux => {
-                self.epoch = Some(epoch);
-                // The distance to the plateau is cut off to whole segments, so that the target is
-                // the segment above on the way to it, and the one below beyond it.
-                let to_plateau = (w_cubic(elapsed + rtt) - epoch.origin).trunc();
-                return self.grow_by_count(acked, epoch.origin.floor() + to_plateau, &epoch);
-            }
+            let target = w_cubic(elapsed + rtt).clamp(cwnd, 1.5 * cwnd);
+            (target - cwnd) / cwnd * acked
         };
         self.epoch = Some(epoch);
         // The one place where segments become octets: whole ones, the rest carried on.
         let octets = growth.min(acked + 1.0) * self.window.smss.get() as f64 + self.carried;
         self.window.cwnd += Bytes(octets as u64);
         self.carried = octets.fract();
-    }
-
-    /// Linux counts: cwnd grows by a segment for so many acknowledged, which number follows from
-    /// the distance to the target, in whole segments; what is counted stays when it changes.
-    fn grow_by_count(&mut self, acked: f64, target: f64, epoch: &Epoch) {
-        let cwnd = self.cwnd_segments();
-        let friendly = epoch.from + (epoch.w_est - epoch.from).floor();
-        let ahead = (target - cwnd).max(friendly - cwnd);
-        let most = if self.w_max.is_none() { LINUX_UNKNOWN } else { 100.0 * cwnd };
-        let per_segment = if ahead > 0.0 { (cwnd / ahead).min(most) } else { most };
-        let per_segment = per_segment.max(2.0);
-        let mut grown = 0.0;
-        if self.carried >= per_segment {
-            // Counted for a slower target: it makes one segment, no more.
-            (self.carried, grown) = (0.0, 1.0);
-        }
-        self.carried += acked;
-        let whole = (self.carried / per_segment).floor();
-        self.carried -= whole * per_segment;
-        grown += whole;
-        self.window.cwnd += Bytes((grown * self.window.smss.get() as f64) as u64);
     }
 
     fn slow_start(&mut self, now: Time, ack: &AckSample) {
@@ -249,11 +213,6 @@ impl CongestionControl for Cubic {
     }
 
     fn on_ack(&mut self, now: Time, ack: &AckSample) {
-        if self.knobs.rules == CubicRules::Linux
-            && let Some(rtt) = ack.rtt
-        {
-            self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
-        }
         if ack.limit == SendLimit::Other {
             // §5.8: the epoch must not run on while the application is idle.
             self.epoch = None;
@@ -287,9 +246,6 @@ impl CongestionControl for Cubic {
                 self.window.time_out();
                 // §4.8: the curve begins at its plateau, wherever slow start ends.
                 self.w_max = None;
-                if self.knobs.rules == CubicRules::Linux {
-                    (self.prior, self.least_rtt) = (None, None);
-                }
             }
             CongestionEvent::Undone { cwnd, ssthresh } => {
                 self.window.set(cwnd, ssthresh);
@@ -340,6 +296,7 @@ fn cube_root(x: f64) -> f64 {
 mod tests {
     use super::super::{Repair, testing::*};
     use super::*;
+    use ackord_units::Span;
 
     const PER_BYTE: Growth = Growth::per_byte(2);
 

@@ -1,0 +1,212 @@
+//! `ackord validate`: how far the simulator and the kernel of this machine are apart.
+
+use crate::console::Console;
+use crate::errors::Failure;
+use crate::input::{OutputArguments, Results, check_folder};
+use crate::interrupt::Interrupt;
+use crate::progress::Meter;
+use ackord_live::Priority;
+use ackord_report::document::Document;
+use ackord_report::{
+    FidelitySeries, OutputFile, data, document_files, fidelity_document, to_markdown,
+    without_plots, write_one,
+};
+use ackord_study::validate::{
+    CASES, LiveEnded, StockKernel, ValidateCase, ValidateLength, ValidateOptions, ValidateOutcome,
+    validate as make_report,
+};
+use ackord_units::Span;
+use clap::Args;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+/// Compare the simulator with the kernel of this machine: the same scenarios, side by side
+///
+/// Each scenario runs in the simulator, with the profile `linux` at both ends, and in real time
+/// between stock kernels in network namespaces over the same path, with the same seeds and so the
+/// same random losses. The report has goodput, retransmissions, timeouts, acknowledgments and the
+/// times of transfers of both sides with 95 % intervals, and says where they are apart and, as far
+/// as it is known, why. Goals: goodput within 5 %, the number of acknowledgments within 10 %.
+///
+/// Packets that an overloaded machine hands over late make the kernel's side wrong: such runs are
+/// repeated, and left out if that does not help. Nothing else should run meanwhile. A full report
+/// takes about a quarter of an hour, --quick a minute and a half. Root, or a /dev/net/tun that
+/// ordinary users may open, is needed.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ValidateArguments {
+    /// Runs of a few seconds and two seeds: to see that everything works, not what it comes to
+    #[arg(long)]
+    quick: bool,
+    /// Runs of each scenario, of each side, each with the next seed; 5, with --quick 2, unless said
+    #[arg(long, value_name = "N")]
+    seeds: Option<NonZeroU32>,
+    /// Seed of the first run of each scenario
+    #[arg(long, value_name = "N", default_value = "1")]
+    seed: u64,
+    /// Only this scenario; may be given several times
+    #[arg(long = "only", value_name = "NAME")]
+    only: Vec<String>,
+    /// Live runs at the same time: more are quicker, and later
+    #[arg(long, value_name = "N", default_value = "2")]
+    jobs: NonZeroUsize,
+    /// How often a run that was too late is done again
+    #[arg(long, value_name = "N", default_value = "2")]
+    repeats: u32,
+    /// How late 99 % of the packets of a live run may be for it to count
+    #[arg(long, value_name = "TIME", default_value = "1 ms")]
+    lateness_budget: Span,
+    /// Schedule the path before all other programs, where the system allows it
+    #[arg(long)]
+    realtime_priority: bool,
+    /// Write the report as a Markdown page to this file
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ackord validate --quick
+  ackord validate --only loss-1 --only fading --seeds 10 --out out/fidelity
+  ackord validate --realtime-priority --json fidelity.json --page docs/fidelity.md";
+
+const NOTES: &[&str] = &[
+    "Both sides go through the same definitions: segments and acknowledgments are counted as they \
+     enter the path, data as it arrives in order at the receiver, losses and queueing where they \
+     happen. What the kernel's ends do is told from the packets on their wires; timeouts are the \
+     kernel's own count.",
+    "goodput: octets delivered from a flow's start to the end of the run; of transfers and \
+     exchanges the octets they carry over the time they take, without pauses.",
+    "Same seed, same losses: the n-th packet on a link is lost on both sides. Once the two senders \
+     send differently, the n-th packet is another one.",
+    "pure ACKs: of the end that receives, without data, SYN or FIN.",
+];
+
+pub(crate) fn validate(arguments: &ValidateArguments, console: &Console) -> Result<(), Failure> {
+    let options = options(arguments)?;
+    arguments.output.check()?;
+    if let Some(folder) = arguments.page.as_ref().and_then(|page| page.parent()) {
+        check_folder(folder)?;
+    }
+    let kernel = StockKernel {
+        lateness_budget: arguments.lateness_budget,
+        priority: match arguments.realtime_priority {
+            true => Priority::RealTime,
+            false => Priority::Ordinary,
+        },
+    };
+    let interrupt = Interrupt::listen()?;
+    let meter = Meter::begin("fidelity");
+    let outcome = make_report(&options, &kernel, &|progress| {
+        meter.at(progress.share);
+        if let Some(ended) = progress.ended {
+            tell(&ended, console);
+        }
+        interrupt.check()
+    });
+    meter.end();
+    let outcome = outcome?;
+    if outcome.report.scenarios.is_empty() {
+        console.remark("interrupted before the first scenario was finished");
+        return Err(Failure::Interrupted);
+    }
+    write(arguments, console, &outcome)?;
+    if interrupt.check() == ControlFlow::Break(()) {
+        let (finished, planned) = (outcome.finished_runs, outcome.planned_runs);
+        console.remark(&format!("interrupted: {finished} of {planned} runs were finished"));
+        return Err(Failure::Interrupted);
+    }
+    Ok(())
+}
+
+fn options(arguments: &ValidateArguments) -> Result<ValidateOptions, Failure> {
+    let named = |name: &String| {
+        let known = || CASES.iter().map(|case| case.name.to_owned()).collect();
+        let found = CASES.iter().find(|case| case.name == name);
+        found.ok_or_else(|| Failure::unknown_name("scenario of the report", name, known()))
+    };
+    let cases: Vec<&'static ValidateCase> = match arguments.only.is_empty() {
+        true => CASES.iter().collect(),
+        false => arguments.only.iter().map(named).collect::<Result<_, _>>()?,
+    };
+    let usual = NonZeroU32::new(if arguments.quick { 2 } else { 5 }).expect("more than none");
+    Ok(ValidateOptions {
+        cases,
+        length: if arguments.quick { ValidateLength::Quick } else { ValidateLength::Full },
+        first_seed: arguments.seed,
+        seeds: arguments.seeds.unwrap_or(usual),
+        jobs: arguments.jobs,
+        repeats: arguments.repeats,
+    })
+}
+
+/// A line for a live run that has ended, while others go on.
+fn tell(ended: &LiveEnded<'_>, console: &Console) {
+    let late = ended.run.lateness;
+    let word = if late.within_budget { "" } else { ", too late" };
+    let goodput: f64 = ended.run.summary.flows.iter().map(|flow| flow.goodput_bit_s / 1e6).sum();
+    console.remark(&format!(
+        "{}, seed {}, attempt {}: {goodput:.2} Mbit/s, packets {:.0} us late at p99{word}",
+        ended.scenario, ended.seed, ended.attempt, late.p99_us
+    ));
+}
+
+fn write(
+    arguments: &ValidateArguments,
+    console: &Console,
+    outcome: &ValidateOutcome,
+) -> Result<(), Failure> {
+    let series: Vec<FidelitySeries<'_>> = outcome
+        .series
+        .iter()
+        .map(|runs| FidelitySeries {
+            scenario: runs.scenario,
+            sim: runs.sim.as_ref(),
+            kernel: runs.kernel.as_ref(),
+        })
+        .collect();
+    let notes: Vec<String> = NOTES.iter().map(|note| (*note).to_owned()).collect();
+    let command = command_line(arguments);
+    let document = fidelity_document(&outcome.report, &series, &command, &notes);
+    let json = data::to_json(&outcome.report);
+    if let Some(page) = &arguments.page {
+        let document = without_plots(document.clone());
+        write_one(page, to_markdown(&document, ".").as_bytes())?;
+        console.remark(&format!("wrote {}", page.display()));
+    }
+    let results = Results { document: &document, json: &json };
+    arguments.output.write(console, &results, || files(&document, &json))
+}
+
+fn files(document: &Document, json: &str) -> Vec<OutputFile> {
+    let mut files = document_files(document);
+    files.push(OutputFile::new("fidelity.json", json));
+    files
+}
+
+/// The command that repeats it, for the page.
+fn command_line(arguments: &ValidateArguments) -> String {
+    let mut line = "ackord validate".to_owned();
+    if arguments.quick {
+        line.push_str(" --quick");
+    }
+    for name in &arguments.only {
+        line.push_str(&format!(" --only {name}"));
+    }
+    if let Some(seeds) = arguments.seeds {
+        line.push_str(&format!(" --seeds {seeds}"));
+    }
+    if arguments.seed != 1 {
+        line.push_str(&format!(" --seed {}", arguments.seed));
+    }
+    if arguments.jobs.get() != 2 {
+        line.push_str(&format!(" --jobs {}", arguments.jobs));
+    }
+    if arguments.realtime_priority {
+        line.push_str(" --realtime-priority");
+    }
+    line
+}
