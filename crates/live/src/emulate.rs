@@ -56,6 +56,8 @@ pub use watching::{TapObserver, Tapped};
 pub(crate) use directory::Directory;
 pub(crate) use door::{Door, TunDoor};
 pub(crate) use emulator::{Emulator, Parts, Remains};
+#[cfg(any(test, feature = "trials"))]
+pub(crate) use timeline::VirtualTime;
 pub(crate) use timeline::{MaySpin, RealTime, Timeline};
 
 /// Looks at what passes at the doors of foreign hosts.

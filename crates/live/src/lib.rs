@@ -23,6 +23,7 @@
 //! | `tcp_info.rs` | what the kernel tells of a connection: [`TcpInfo`] |
 //! | `settings.rs`, `settings/` | what a scenario asks of an endpoint, asked of the stock kernel |
 //! | `sys.rs`, `sys/` | namespace, TUN device, waiting: the only `unsafe` of this crate |
+//! | `trials.rs`, `trials/` | whatever foreign hosts send: property tests and fuzzing |
 //! | `watch.rs` | what the driver learns from events, and who may listen |
 //! | `observed.rs`, `observed/` | a stock kernel's end of a connection, told as events |
 //! | `lateness.rs` | how late the driver was, and whether the run may be trusted |
@@ -62,6 +63,8 @@ mod settings;
 mod shell;
 mod sys;
 mod tcp_info;
+#[cfg(any(test, feature = "trials"))]
+pub mod trials;
 mod watch;
 
 pub use accuracy::{

@@ -48,11 +48,13 @@ use ackord_units::{Choice, Time};
 use ackord_wire::{DecodeError, FlowId, IpDecoded, NodeId, Side, decode, decode_ip, decode_udp};
 use flows::{Flows, Key};
 use nix::errno::Errno;
-use outside::{Machine, Outside, Poller, Ready};
+use outside::{Machine, Poller, Ready};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 use streams::Streams;
+
+pub(crate) use outside::Outside;
 
 /// How a gateway is made.
 #[derive(Clone, Debug)]
@@ -158,7 +160,7 @@ impl Relay {
     }
 
     /// A gateway over any outside.
-    fn over(outside: Box<dyn Outside>, options: &RelayOptions) -> io::Result<Relay> {
+    pub(crate) fn over(outside: Box<dyn Outside>, options: &RelayOptions) -> io::Result<Relay> {
         Ok(Relay {
             map: Map { base: options.base, name_server: options.name_server },
             mtu: usize::from(options.mtu),

@@ -68,14 +68,14 @@ impl Timeline for RealTime {
 }
 
 /// Time that jumps to whatever is waited for, and perhaps beyond.
-#[cfg(test)]
+#[cfg(any(test, feature = "trials"))]
 pub(crate) struct VirtualTime {
     now: Time,
     /// By how much each wait ends late.
     late: Box<dyn FnMut() -> Span>,
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "trials"))]
 impl VirtualTime {
     /// Every wait ends when it should.
     pub(crate) fn exact() -> VirtualTime {
@@ -88,7 +88,7 @@ impl VirtualTime {
     }
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "trials"))]
 impl Timeline for VirtualTime {
     fn now(&mut self) -> Time {
         self.now

@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// Opens sockets towards the world; all of them do not block.
-pub(super) trait Outside: std::fmt::Debug {
+pub(crate) trait Outside: std::fmt::Debug {
     /// A connection on its way to `to`: writable when it stands or has failed.
     fn stream(&mut self, to: SocketAddr) -> Result<TcpStream, Errno>;
     /// A socket for datagrams to and from `to`.

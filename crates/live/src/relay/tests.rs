@@ -3,5 +3,4 @@
 mod bench;
 mod flows;
 mod kernel;
-mod nonsense;
 mod streams;

@@ -58,7 +58,7 @@ impl PollSet {
     }
 
     /// Takes every one for ready, as where time does not pass by itself.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "trials"))]
     pub(crate) fn take_all_for_ready(&mut self) {
         self.mark_all(libc::POLLIN);
     }

@@ -1,0 +1,40 @@
+//! Trials: whatever foreign hosts send, nothing panics, and the octets of one are never taken for those
+//! of another. Property tests and fuzzing share them, so a case is nothing but octets.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `trials/gateway.rs` | [`gateway`]: packets, sockets and time at the gateway of a shell |
+//! | `trials/foreign.rs` | [`foreign`]: packets of two foreign hosts on an emulated path with a middle box |
+//! | `trials/case.rs` | numbers and packets out of the octets of a case |
+//!
+//! Everywhere the octet with sequence number `n` is `n` modulo 256, so that one look at a segment or a
+//! stream says whether its octets are in their places, whoever sent them and however often.
+
+mod case;
+mod foreign;
+mod gateway;
+
+pub use foreign::foreign;
+pub use gateway::gateway;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    /// Mostly small numbers: the beginnings of cases say what is done, not with what.
+    fn octets() -> impl Strategy<Value = Vec<u8>> {
+        prop::collection::vec(prop_oneof![0_u8..16, any::<u8>()], 1..600)
+    }
+
+    proptest! {
+        #[test]
+        fn the_gateway_stands_whatever_comes(case in octets()) {
+            super::gateway(&case);
+        }
+
+        #[test]
+        fn an_emulation_stands_whatever_foreign_hosts_send(case in octets()) {
+            super::foreign(&case);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Numbers and packets out of the octets of a case.
+
+use ackord_units::Seq;
+use ackord_wire::{
+    Ecn, Endpoints, Flags, IpFields, Options, Payload, SackBlock, SackBlocks, Segment, Timestamps,
+    encode,
+};
+
+/// What is left of a case. Beyond its end everything is zero.
+pub(super) struct Case<'a>(pub(super) &'a [u8]);
+
+impl<'a> Case<'a> {
+    pub(super) fn is_over(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn octet(&mut self) -> u8 {
+        let Some((first, rest)) = self.0.split_first() else { return 0 };
+        self.0 = rest;
+        *first
+    }
+
+    pub(super) fn word(&mut self) -> u16 {
+        u16::from_be_bytes([self.octet(), self.octet()])
+    }
+
+    pub(super) fn long(&mut self) -> u32 {
+        u32::from(self.word()) << 16 | u32::from(self.word())
+    }
+
+    pub(super) fn octets(&mut self, len: usize) -> &'a [u8] {
+        let (taken, rest) = self.0.split_at(len.min(self.0.len()));
+        self.0 = rest;
+        taken
+    }
+
+    /// A header in which mostly what is said by `expected` stands: what the other end awaits.
+    pub(super) fn segment(&mut self, expected: &Expected) -> Segment {
+        let (how, flags) = (self.octet(), Flags::from_bits(self.octet()));
+        let near = |case: &mut Case<'_>, at: Seq| match how & 3 {
+            0 => at,
+            1 => at + u32::from(case.octet()),
+            2 => at - u32::from(case.octet()),
+            _ => Seq(case.long()),
+        };
+        let seq = near(self, expected.seq);
+        let ack = if how & 4 == 0 { expected.ack } else { near(self, expected.ack) };
+        let flags = if how & 8 == 0 { flags } else { Flags::ACK };
+        let payload_len = u32::from(self.word() % 1_400);
+        let window = if how & 16 == 0 { 60_000 } else { self.word() };
+        let mut options = Options::default();
+        if how & 32 != 0 {
+            options.timestamps = Some(Timestamps { value: self.long(), echo: self.long() });
+            options.mss = flags.contains(Flags::SYN).then(|| self.word());
+            options.window_scale = flags.contains(Flags::SYN).then(|| self.octet());
+            options.sack_permitted = flags.contains(Flags::SYN);
+        }
+        if how & 64 != 0 {
+            let mut sack = SackBlocks::default();
+            let start = ack + u32::from(self.octet());
+            sack.push(SackBlock { start, end: start + u32::from(self.octet()) });
+            options.sack = sack;
+        }
+        Segment { seq, ack, flags, window, payload_len, options }
+    }
+}
+
+/// Where a connection stands, as its next segment would say.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Expected {
+    pub(super) seq: Seq,
+    pub(super) ack: Seq,
+}
+
+impl Expected {
+    /// A segment has been sent.
+    pub(super) fn sent(&mut self, segment: &Segment) {
+        self.seq = segment.end_seq();
+    }
+
+    /// A segment of the other end has been seen.
+    pub(super) fn seen(&mut self, segment: &Segment) {
+        let opens = segment.flags.contains(Flags::SYN);
+        if opens || segment.seq == self.ack {
+            self.ack = segment.end_seq();
+        }
+    }
+}
+
+/// The octets of this part of sequence space.
+pub(super) fn stream(from: Seq, len: usize) -> Vec<u8> {
+    (0..len as u32).map(|at| (from + at).0 as u8).collect()
+}
+
+/// Whether these are the octets from there on.
+pub(super) fn are_in_place(from: Seq, octets: &[u8]) -> bool {
+    (0_u32..).zip(octets).all(|(at, octet)| *octet == (from + at).0 as u8)
+}
+
+/// A TCP packet whose octets are in their places.
+pub(super) fn tcp(ends: Endpoints, segment: &Segment, ecn: Ecn) -> Option<Vec<u8>> {
+    let fields = IpFields { ecn, ..IpFields::default() };
+    // The octets of a SYN would follow it.
+    let from = segment.seq + u32::from(segment.flags.contains(Flags::SYN));
+    let payload = stream(from, segment.payload_len as usize);
+    let mut bytes = Vec::new();
+    encode(ends, fields, segment, Payload::Bytes(&payload), &mut bytes).ok()?;
+    Some(bytes)
+}

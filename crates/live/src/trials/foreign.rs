@@ -1,0 +1,223 @@
+//! Two foreign hosts that send anything, on a path with a middle box, in time that jumps.
+
+use super::case::{Case, Expected, are_in_place, tcp};
+use crate::emulate::{Directory, Door, Emulator, Parts, VirtualTime};
+use ackord_events::NoSink;
+use ackord_scenario::{Override, Scenario, ScenarioFile};
+use ackord_units::{Seq, Span, Time};
+use ackord_wire::{
+    Ecn, Endpoints, Flags, FlowAddresses, FlowId, FlowNodes, IpFields, IpVersion, Payload, Side,
+    decode, decode_ip, encode_udp,
+};
+use nix::sys::eventfd::EventFd;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::rc::Rc;
+use std::sync::LazyLock;
+
+/// What stands at the base station, one after the other.
+const BOXES: [&str; 6] = ["none", "snoop", "proxy-tcp", "m-tcp", "i-tcp", "mtcp"];
+
+/// The same path with each of them: reading a scenario takes longer than a case.
+static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| BOXES.map(scenario).into());
+
+fn scenario(proxy: &str) -> Scenario {
+    let file = ScenarioFile::from_library("fading-access-point").expect("it comes along");
+    let changes = [("proxies.base.proxy", proxy), ("duration", "30 s")];
+    let changes = changes.map(|(path, value)| Override::new(path, value));
+    file.with_overrides(changes).check().expect("sound")
+}
+
+/// Plays the case; panics if anything is not as it has to be.
+pub fn foreign(data: &[u8]) {
+    let mut case = Case(data);
+    let scenario = &SCENARIOS[usize::from(case.octet()) % BOXES.len()];
+    let mut trial = Trial::new(scenario);
+    while !case.is_over() && !trial.emulator.is_over() {
+        trial.step(&mut case);
+    }
+    // Long enough for every packet to come to its end.
+    trial.pass(Span::from_secs(40));
+    let mut simulation = trial.emulator.finish(&mut NoSink).simulation;
+    simulation.finish(&mut NoSink).expect("every packet is accounted for");
+}
+
+/// A door at which the case stands.
+#[derive(Debug)]
+struct CaseDoor {
+    shared: Rc<RefCell<Queues>>,
+    quiet: EventFd,
+}
+
+/// Packets at a door.
+#[derive(Debug, Default)]
+struct Queues {
+    to_send: VecDeque<Vec<u8>>,
+    came: Vec<Vec<u8>>,
+}
+
+impl Door for CaseDoor {
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        self.quiet.as_fd()
+    }
+
+    fn longest(&self) -> usize {
+        1_500
+    }
+
+    fn read_packet(&mut self, _: Time, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        Ok(self.shared.borrow_mut().to_send.pop_front().map(|bytes| {
+            buffer[..bytes.len()].copy_from_slice(&bytes);
+            bytes.len()
+        }))
+    }
+
+    fn write_packet(&mut self, _: Time, bytes: &[u8]) -> io::Result<()> {
+        self.shared.borrow_mut().came.push(bytes.to_vec());
+        Ok(())
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        (!self.shared.borrow().to_send.is_empty()).then_some(Time::ZERO)
+    }
+}
+
+/// One of the two hosts.
+struct Host {
+    door: Rc<RefCell<Queues>>,
+    side: Side,
+    expected: Expected,
+    /// The numbers of the SYNs it has sent.
+    opened_at: Vec<Seq>,
+    /// The number of the SYN it has seen.
+    heard_at: Option<Seq>,
+}
+
+/// Whether the box ends connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Splits {
+    Yes,
+    No,
+}
+
+struct Trial {
+    emulator: Emulator<VirtualTime>,
+    hosts: [Host; 2],
+    addresses: FlowAddresses,
+    splits: Splits,
+}
+
+impl Trial {
+    fn new(scenario: &Scenario) -> Trial {
+        let splits = match scenario.proxies[0].choice.as_ref().map(|choice| choice.mechanism.name) {
+            Some("i-tcp" | "mtcp") => Splits::Yes,
+            _ => Splits::No,
+        };
+        let flow = &scenario.flows[0];
+        let mut doors: Vec<(_, Box<dyn Door>)> = Vec::new();
+        let hosts = [Side::Client, Side::Server].map(|side| {
+            let shared = Rc::default();
+            let quiet = EventFd::new().expect("a descriptor");
+            let node = if side == Side::Client { flow.client } else { flow.server };
+            doors.push((node, Box::new(CaseDoor { shared: Rc::clone(&shared), quiet })));
+            let (opened_at, heard_at) = (Vec::new(), None);
+            Host { door: shared, side, expected: Expected::default(), opened_at, heard_at }
+        });
+        let directory = Directory::of_hosts(scenario);
+        let timeline = VirtualTime::exact();
+        let parts = Parts { scenario, seed: scenario.seed, doors, directory, timeline };
+        let nodes = FlowNodes { client: flow.client, server: flow.server };
+        let addresses = FlowAddresses::of(FlowId(0), nodes, IpVersion::V4);
+        Trial { emulator: Emulator::new(parts).expect("it builds"), hosts, addresses, splits }
+    }
+
+    fn step(&mut self, case: &mut Case<'_>) {
+        let how = case.octet();
+        let which = usize::from(how >> 7);
+        let ends = self.ends(which, how);
+        let host = &mut self.hosts[which];
+        let packet = match how % 8 {
+            0 => {
+                let len = usize::from(case.octet());
+                Some(case.octets(len).to_vec())
+            }
+            1 => {
+                let mut bytes = Vec::new();
+                let payload = Payload::Zeros(u32::from(case.word() % 1_400));
+                encode_udp(ends, IpFields::default(), payload, &mut bytes).expect("fits");
+                Some(bytes)
+            }
+            2 => return self.pass(Span::from_millis(u64::from(case.word() % 1_024))),
+            _ => {
+                let segment = case.segment(&host.expected);
+                host.expected.sent(&segment);
+                let opens = segment.flags.contains(Flags::SYN);
+                if opens && !host.opened_at.contains(&segment.seq) {
+                    host.opened_at.push(segment.seq);
+                }
+                tcp(ends, &segment, Ecn::Ect0)
+            }
+        };
+        host.door.borrow_mut().to_send.extend(packet);
+        self.pass(Span::from_micros(u64::from(how >> 3 & 1) * 50));
+    }
+
+    /// Mostly those of the scenario's flow; else other ports, or an address that is not one's own.
+    fn ends(&self, which: usize, how: u8) -> Endpoints {
+        let mut ends = self.addresses.endpoints(self.hosts[which].side);
+        match how >> 4 & 7 {
+            1 => ends.src.set_port(7),
+            2 => ends.src.set_ip([192, 0, 2, 7].into()),
+            3 => ends.src = ends.dst,
+            _ => {}
+        }
+        ends
+    }
+
+    fn pass(&mut self, span: Span) {
+        let until = self.emulator.now() + span;
+        loop {
+            self.emulator.turn(until, &mut NoSink).expect("no door can break");
+            let waiting = self.hosts.iter().any(|host| !host.door.borrow().to_send.is_empty());
+            if self.emulator.is_over() || !waiting && self.emulator.now() >= until {
+                break;
+            }
+        }
+        self.look();
+    }
+
+    /// Looks at everything that has come out.
+    fn look(&mut self) {
+        let [client, server] = &mut self.hosts;
+        let (client_opened, server_opened) = (client.opened_at.clone(), server.opened_at.clone());
+        client.look(&server_opened, (self.addresses, self.splits));
+        server.look(&client_opened, (self.addresses, self.splits));
+    }
+}
+
+impl Host {
+    /// Looks at what has come here from a host that has sent SYNs of these numbers.
+    fn look(&mut self, opened_at: &[Seq], (addresses, splits): (FlowAddresses, Splits)) {
+        for bytes in self.door.borrow_mut().came.drain(..) {
+            decode_ip(&bytes).expect("a sound packet");
+            // Sound packets of other protocols may have any octets.
+            let Ok(decoded) = decode(&bytes) else { continue };
+            let segment = decoded.segment;
+            let (opens, octets) = (segment.flags.contains(Flags::SYN), &bytes[decoded.payload]);
+            let own = decoded.endpoints == addresses.endpoints(self.side).reversed();
+            if own {
+                self.expected.seen(&segment);
+                self.heard_at = self.heard_at.or(opens.then_some(segment.seq));
+            }
+            let mut from = segment.seq + u32::from(opens);
+            if splits == Splits::Yes && own {
+                // The box has numbers of its own, so they are known from its SYN on only.
+                let ([theirs], Some(heard_at)) = (opened_at, self.heard_at) else { continue };
+                from = *theirs + from.since(heard_at);
+            }
+            assert!(are_in_place(from, octets), "octets of {segment:?}");
+        }
+    }
+}
