@@ -54,12 +54,15 @@ impl Streams {
         let syn = segment.flags.contains(Flags::SYN);
         let stream = self.stream(flow, from);
         if syn && stream.syn_entered != Some(segment.seq) {
-            if stream.syn_entered.is_some() {
-                // Another connection with the same addresses.
+            let first = Some(segment.seq + 1);
+            if stream.syn_entered.is_some() || stream.at_sender.is_some_and(|at| Some(at) != first)
+            {
+                // Another connection with the same addresses; the SYN of the last one, or of what
+                // there was of it, may never have been seen.
                 *stream = Stream::default();
             }
             stream.syn_entered = Some(segment.seq);
-            stream.at_sender = Some(segment.seq + 1);
+            stream.at_sender = first;
         }
         if !syn && !payload.is_empty() {
             let base = *stream.at_sender.get_or_insert(segment.seq);
@@ -208,6 +211,18 @@ mod tests {
         streams.entered(FLOW, Side::Client, &segment(sent, Flags::SYN, 0, 0), &[]);
         streams.arrived(FLOW, Side::Client, &segment(came, Flags::SYN, 0, 0));
         streams
+    }
+
+    #[test]
+    fn a_syn_after_data_of_a_connection_that_was_joined_in_its_middle_begins_anew() {
+        let mut streams = Streams::default();
+        let middle = segment(5_000, Flags::ACK, 0, 10);
+        streams.entered(FLOW, Side::Client, &middle, b"0123456789");
+        assert_eq!(read(&streams, 5_000, 10).as_deref(), Some(&b"0123456789"[..]));
+        streams.entered(FLOW, Side::Client, &segment(4_998, Flags::SYN, 0, 0), &[]);
+        assert_eq!(read(&streams, 5_000, 9), None, "nobody knows what the new one sends there");
+        streams.entered(FLOW, Side::Client, &segment(4_999, Flags::ACK, 0, 3), b"abc");
+        assert_eq!(read(&streams, 4_999, 3).as_deref(), Some(&b"abc"[..]));
     }
 
     fn read(streams: &Streams, seq: u32, len: usize) -> Option<Vec<u8>> {

@@ -40,7 +40,7 @@ pub fn foreign(data: &[u8]) {
     }
     // Long enough for every packet to come to its end.
     trial.pass(Span::from_secs(40));
-    let mut simulation = trial.emulator.finish(&mut NoSink).simulation;
+    let mut simulation = trial.emulator.finish().simulation;
     simulation.finish(&mut NoSink).expect("every packet is accounted for");
 }
 
