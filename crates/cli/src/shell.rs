@@ -6,8 +6,8 @@ use crate::input::{JsonTarget, check_folder};
 use crate::meter::MeterArguments;
 use crate::shell_report::{results, summary};
 use ackord_live::{
-    FarEnd, LinkOptions, MeterFeed, Outside, Scheduling, ShellBegins, ShellLink, ShellOptions,
-    ShellOrders, shell,
+    FarEnd, LinkOptions, MeterFeed, Outside, Priority, Scheduling, ShellBegins, ShellLink,
+    ShellOptions, ShellOrders, shell,
 };
 use ackord_report::data;
 use ackord_scenario::Override;
@@ -196,9 +196,9 @@ pub(crate) fn run(arguments: &ShellArguments, console: &Console) -> Result<(), F
             OutsideArgument::Gateway => FarEnd::Gateway,
         },
         captures: arguments.pcap.clone(),
-        scheduling: match arguments.realtime_priority {
-            true => Scheduling::RealTime,
-            false => Scheduling::Ordinary,
+        priority: match arguments.realtime_priority {
+            true => Priority::RealTime,
+            false => Priority::Ordinary,
         },
         lateness_budget: Span::from_millis(1),
         meter: meter.as_ref().map(|meter| meter.feed()),

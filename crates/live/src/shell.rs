@@ -47,8 +47,8 @@ use crate::emulate::{Directory, Emulator, MaySpin, Parts, RealTime, TunDoor};
 use crate::error::LiveError;
 use crate::meter::{MeterFeed, MeterFill};
 use crate::sys::{
-    CommandEnd, CommandInside, Inside, Namespace, NamespaceError, RouteSettings, Scheduling,
-    TerminalUse, Urgency, sharpen_timers,
+    CommandEnd, CommandInside, Inside, Namespace, NamespaceError, Priority, RouteSettings,
+    Scheduling, TerminalUse, Urgency, sharpen_timers,
 };
 use ackord_events::LinkId;
 use ackord_scenario::Scenario;
@@ -81,7 +81,7 @@ pub struct ShellOptions {
     /// The folder for captures of what passes at both ends.
     pub captures: Option<PathBuf>,
     /// How the emulator is to be scheduled; what came of it is in the report.
-    pub scheduling: Scheduling,
+    pub priority: Priority,
     /// How late 99 % of the packets may be for the run to be trusted.
     pub lateness_budget: Span,
     /// Filled while the run goes on.
@@ -189,11 +189,8 @@ pub fn shell(
     let near = TunDoor::new(namespace.take_tun(), MTU);
     let clock = Clock::start();
     let captures = captures(&options, clock)?;
-    let urgency = match options.scheduling {
-        Scheduling::RealTime => Some(Urgency::ask()),
-        Scheduling::Ordinary => None,
-    };
-    let scheduling = urgency.as_ref().map_or(Scheduling::Ordinary, Urgency::scheduling);
+    let urgency = Urgency::of(options.priority);
+    let scheduling = urgency.scheduling();
     sharpen_timers();
     let may_spin = match scheduling {
         Scheduling::RealTime => MaySpin::No,
