@@ -55,14 +55,22 @@ struct Line {
     scenario: &'static str,
 }
 
-const LINES: &[Line] = &[Line {
-    name: "live serve",
-    words: |scenario, folder, command| {
-        let serve = ["live", "serve", text(folder), "--scenario", scenario, "--compare-runs", "0"];
-        words(&serve, command)
+const LINES: &[Line] = &[
+    Line {
+        name: "live serve",
+        words: |scenario, folder, command| {
+            let serve =
+                ["live", "serve", text(folder), "--scenario", scenario, "--compare-runs", "0"];
+            words(&serve, command)
+        },
+        scenario: "lossy-wifi",
     },
-    scenario: "lossy-wifi",
-}];
+    Line {
+        name: "shell",
+        words: |scenario, _, command| words(&["shell", "--scenario", scenario], command),
+        scenario: "lossy-wifi",
+    },
+];
 
 fn words(words: &[&str], command: &[&str]) -> Vec<String> {
     let dashes = if command.is_empty() { &[][..] } else { &["--"] };

@@ -94,7 +94,9 @@ impl Drop for Terminal {
 /// The command lines under test, each with what comes before the command inside.
 fn lines(folder: &str) -> Vec<String> {
     let program = env!("CARGO_BIN_EXE_ackord");
-    vec![format!("{program} live serve {folder} --compare-runs 0 --")]
+    let mut lines = vec![format!("{program} live serve {folder} --compare-runs 0 --")];
+    lines.push(format!("{program} shell --quiet --delay 5ms --"));
+    lines
 }
 
 /// Whether namespaces may be made here.
@@ -113,8 +115,12 @@ fn a_shell_inside_has_job_control() {
     let folder = tempfile::tempdir().expect("a folder");
     for line in lines(text(folder.path())) {
         let Some(mut terminal) = allowed(&line).then(Terminal::new).flatten() else { return };
-        terminal.line(&format!("{line} env PS1='inner> ' bash --norc --noprofile -i"), "\ninner> ");
+        terminal.line(
+            &format!("{line} env -u PROMPT_COMMAND PS1='inner> ' bash --norc --noprofile -i"),
+            "\ninner> ",
+        );
         terminal.line("sleep 50; echo so it$((1 + 1))", "\n");
+        std::thread::sleep(Duration::from_millis(300));
         terminal.keys("\u{3}");
         // Ctrl-C ends what runs in front and leaves the shell and the emulator alone.
         terminal.wait("inner> ");
@@ -146,6 +152,7 @@ fn ctrl_c_ends_the_command_and_ctrl_z_stops_the_whole_job() {
     for line in lines(text(folder.path())) {
         let Some(mut terminal) = allowed(&line).then(Terminal::new).flatten() else { return };
         terminal.line(&format!("{line} sh -c 'echo be$((1 + 1))gun; exec sleep 60'"), "be2gun");
+        std::thread::sleep(Duration::from_millis(300));
         terminal.keys("\u{1a}");
         let shown = terminal.wait("outer> ");
         assert!(shown.contains("Stopped"), "{shown}");
@@ -158,4 +165,26 @@ fn ctrl_c_ends_the_command_and_ctrl_z_stops_the_whole_job() {
         terminal.wait("outer> ");
         terminal.line("jobs; echo nothing $((40 + 2))", "nothing 42");
     }
+}
+
+#[test]
+fn your_own_shell_has_the_link_before_its_prompt_and_ends_with_its_exit_code() {
+    let line = format!("{} shell", env!("CARGO_BIN_EXE_ackord"));
+    let Some(mut terminal) = allowed(&line).then(Terminal::new).flatten() else { return };
+    let home = tempfile::tempdir().expect("a folder");
+    std::fs::write(home.path().join(".bashrc"), "PS1='mine> '\n").expect("written");
+    terminal
+        .line(&format!("export SHELL=$(command -v bash) HOME={}", text(home.path())), "outer> ");
+    terminal.line(&format!("{line} --delay 2ms --loss 1%"), "\n[delay 2 ms, loss 1 %] mine> ");
+    terminal.line("echo at ${ACKORD_SHELL%% *} $((40 + 2))", "at 1 42");
+    terminal.line(&format!("{line} --rate 2mbit"), "[delay 2 ms, loss 1 %] [2 Mbit/s] mine> ");
+    terminal.line("sleep 53", "\n");
+    terminal.keys("\u{3}");
+    terminal.wait("mine> ");
+    terminal.line("echo code $? depth ${ACKORD_SHELL%% *}", "code 130 depth 2");
+    terminal.line("stty size; stty rows 33; stty size; exit", "33 ");
+    let shown = terminal.wait("] mine> ");
+    assert!(shown.contains("ackord: 2 Mbit/s · "), "the summary of the inner one: {shown}");
+    terminal.line("exit 3", "outer> ");
+    terminal.line("echo code $?", "code 3");
 }

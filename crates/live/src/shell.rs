@@ -61,7 +61,7 @@ use outside::{MTU, OutsideDoor};
 use report::{Passing, Waits};
 use std::cell::RefCell;
 use std::fs::File;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
@@ -292,7 +292,11 @@ fn inside(options: &ShellOptions, block: Block) -> Inside {
     let (argv, terminal) = match (options.command.is_empty(), &options.output) {
         (true, _) => (vec![own_shell()], TerminalUse::Foreground),
         (false, Some(_)) => (options.command.clone(), TerminalUse::Background),
-        (false, None) => (options.command.clone(), TerminalUse::Shared),
+        // In a pipeline others of the same job have the terminal too.
+        (false, None) if !io::stdout().is_terminal() => {
+            (options.command.clone(), TerminalUse::Shared)
+        }
+        (false, None) => (options.command.clone(), TerminalUse::Foreground),
     };
     let (stdout, stderr) = (options.output.clone(), options.output.clone());
     Inside {

@@ -4,6 +4,8 @@
 //! What a run makes is found by a mark in the environment, which every process of it inherits; so
 //! other runs on the same machine do not disturb.
 
+#![allow(dead_code, reason = "every test uses some of it")]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -97,6 +99,11 @@ impl Machine {
         folder
     }
 
+    /// The program, where everybody may start it.
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// The process number of the one that holds the namespace: a child of `unshare`.
     fn holder(&self) -> u32 {
         let own = self.holder.id();
@@ -106,7 +113,7 @@ impl Machine {
     }
 
     /// A command of this machine.
-    fn enter(&self) -> Command {
+    pub(crate) fn enter(&self) -> Command {
         let mut command = Command::new("nsenter");
         command.arg(format!("--net=/proc/{}/ns/net", self.holder())).arg("--");
         command

@@ -50,7 +50,7 @@ fn has_unsent(table: &str) -> bool {
         // for the peer only.
         let closing = matches!(state, Some(&"04" | &"0B" | &"09"));
         let queued = queues.and_then(|queues| queues.split(':').next());
-        let queued = queued.is_some_and(|queued| queued.trim_matches('0') != "");
+        let queued = queued.is_some_and(|queued| !queued.trim_matches('0').is_empty());
         inode == Some(&"0") && (closing || queued) && !matches!(state, Some(&"0A"))
     })
 }
