@@ -71,10 +71,6 @@ impl<S> FoldFlows<S> {
         }
     }
 
-    pub(super) fn inner(&mut self) -> &mut S {
-        &mut self.inner
-    }
-
     pub(super) fn into_inner(self) -> S {
         self.inner
     }
