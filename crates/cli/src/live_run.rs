@@ -6,6 +6,7 @@ use crate::errors::Failure;
 use crate::history::wall_time;
 use crate::input::{OutputArguments, Results, ScenarioArguments};
 use crate::interrupt::Interrupt;
+use crate::meter::MeterArguments;
 use crate::progress::Meter;
 use crate::with_history::WithHistory;
 use ackord_live::{LiveError, Priority, StopHandle};
@@ -62,6 +63,8 @@ pub(crate) struct LiveRunArguments {
     #[arg(long)]
     realtime_priority: bool,
     #[command(flatten)]
+    meter: MeterArguments,
+    #[command(flatten)]
     history: WithHistory,
 }
 
@@ -69,6 +72,7 @@ const EXAMPLES: &str = "\
 Examples:
   ackord live run lossy-wifi --set 'duration=10 s'
   ackord live run lossy-wifi --ours station             our TCP receives from the kernel
+  ackord live run bufferbloat --meter                   see its queue while it runs
   ackord live run real-programs --out out               iperf3 through the scenario's path
   ackord run real-programs --out simulated              and what the simulator says of the same
   ackord live run my.toml --json - | jq '.trust, .flows[].goodput_bit_s'";
@@ -84,6 +88,8 @@ pub(crate) fn run(arguments: &LiveRunArguments, console: &Console) -> Result<(),
     let interrupt = Interrupt::listen_and(move || at_once.stop())?;
     let mut captures = arguments.pcap.as_deref().map(CaptureFolder::open).transpose()?;
     let files = arguments.output.wants_files();
+    let meter = arguments.meter.of(&scenario)?;
+    let own_terminal = arguments.meter.takes_own_terminal();
     let options = LiveRunOptions {
         seed: arguments.seed.unwrap_or(scenario.seed),
         series: if files { KeepSeries::Yes } else { KeepSeries::No },
@@ -95,16 +101,28 @@ pub(crate) fn run(arguments: &LiveRunArguments, console: &Console) -> Result<(),
             false => Priority::Ordinary,
         },
         stop,
-        programs: if files { ProgramOutput::Kept } else { ProgramOutput::Shown },
+        // What programs write would spoil the meter's picture.
+        programs: if files || own_terminal { ProgramOutput::Kept } else { ProgramOutput::Shown },
+        meter: meter.as_ref().map(|meter| meter.feed()),
     };
-    let meter = Meter::begin(&scenario.name);
+    let bar = (!own_terminal).then(|| Meter::begin(&scenario.name));
     let mut watch = |progress: Progress| {
-        meter.at(progress.share());
+        if let Some(bar) = &bar {
+            bar.at(progress.share());
+        }
         interrupt.check()
     };
+    let screen = meter.map(|meter| meter.begin(console)).transpose()?;
     let outcome = live_run(&scenario, options, &mut watch);
-    meter.end();
+    // The terminal is for results again.
+    drop(screen);
+    bar.map(Meter::end);
     let outcome = outcome?;
+    if own_terminal && !files {
+        for output in &outcome.outputs {
+            console.complain(&String::from_utf8_lossy(&output.bytes));
+        }
+    }
     if let Some(captures) = captures {
         for path in captures.commit()? {
             console.remark(&format!("wrote {}", path.display()));

@@ -30,7 +30,8 @@ use crate::execute::{
 };
 use crate::labels::run_labels;
 use ackord_live::{
-    EmulationEnding, EmulationOptions, EmulationReport, LiveError, Priority, StopHandle, emulate,
+    EmulationEnding, EmulationOptions, EmulationReport, LiveError, MeterFeed, Priority, StopHandle,
+    emulate,
 };
 use ackord_measure::{RunIdentity, Series, Summary};
 use ackord_report::OutputFile;
@@ -43,6 +44,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use taps::Taps;
 
 /// What to make of a live run.
@@ -63,6 +65,8 @@ pub struct LiveRunOptions<'a> {
     pub stop: StopHandle,
     /// What becomes of what the programs of flows write.
     pub programs: ProgramOutput,
+    /// Filled ten times a second with what the links do, for a meter.
+    pub meter: Option<Arc<MeterFeed>>,
 }
 
 /// What becomes of what programs write.
@@ -125,6 +129,7 @@ impl LiveRunOptions<'_> {
             priority: Priority::Ordinary,
             stop: StopHandle::new()?,
             programs: ProgramOutput::Shown,
+            meter: None,
         })
     }
 }
@@ -165,6 +170,7 @@ pub fn live_run(
     emulation.stop = options.stop;
     emulation.samples_every = SAMPLES_EVERY;
     emulation.commands = programs.iter().map(|program| program.command.clone()).collect();
+    emulation.meter = options.meter;
     emulation.taps = taps.as_ref().map(Taps::observer);
     let mut sink = FoldFlows::new(scenario, (Summary::new(&labels), series));
     let end = Time::ZERO + scenario.duration;
