@@ -253,14 +253,17 @@ impl Picture<'_> {
     }
 
     fn throughput_title(&self, now: &[Now; 2]) -> Line<'static> {
-        let numbers = |now: &Now| {
-            let delivered = rate(now.throughput.as_bits_per_sec() as f64);
-            match now.capacity.map(|capacity| rate(capacity.as_bits_per_sec() as f64)) {
-                Some(capacity) => format!("{delivered} of {capacity}"),
+        // What a link can carry is said above, unless it changes.
+        let numbers = [0, 1].map(|way| {
+            let delivered = rate(now[way].throughput.as_bits_per_sec() as f64);
+            match now[way].capacity.filter(|capacity| *capacity != self.view.link.rates[way]) {
+                Some(capacity) => {
+                    format!("{delivered} of {}", rate(capacity.as_bits_per_sec() as f64))
+                }
                 None => delivered,
             }
-        };
-        self.title("throughput", now.each_ref().map(numbers))
+        });
+        self.title("throughput", numbers)
     }
 
     fn delay_title(&self, now: &[Now; 2]) -> Line<'static> {

@@ -83,7 +83,7 @@ fn a_usual_terminal_shows_three_curves_with_units_and_the_numbers_of_now() {
         "{all}"
     );
     for said in [
-        "throughput  ⠒ down 10 Mbit/s of 10 Mbit/s  • up 175 kbit/s of 10 Mbit/s",
+        "throughput  ⠒ down 10 Mbit/s  • up 175 kbit/s",
         "queued  ⠒ down 48 ms, 40 packets  • up 0 µs, 0 packets  (most 50 ms; 0 µs)",
         "packets dropped  ⠒ down 30 (queue-full)  • up 0",
         "10 Mbit/s│",
