@@ -1,7 +1,7 @@
 //! What `ackord shell` says when it is over: a few lines, and JSON.
 
 use ackord_live::{
-    Outside, Queueing, Scheduling, ShellEnd, ShellLink, ShellReport, Trust, WayReport,
+    Outside, Queueing, RelayReport, Scheduling, ShellEnd, ShellLink, ShellReport, Trust, WayReport,
 };
 use ackord_path::DropCounts;
 use ackord_study::VERSION;
@@ -75,7 +75,17 @@ struct Gateway {
     connections: u64,
     refused: u64,
     unreachable: u64,
+    /// Too many at once, or no file descriptor left.
+    turned_away: u64,
+    most_connections: usize,
     datagram_flows: u64,
+    most_datagram_flows: usize,
+    /// Ended before they were idle long enough.
+    datagram_flows_cut_short: u64,
+    dropped_datagrams: u64,
+    dropped_fragments: u64,
+    /// Whether the kernel refused a socket for ICMP echo.
+    pings_refused: bool,
 }
 
 pub(crate) fn results<'a>(
@@ -124,14 +134,46 @@ pub(crate) fn results<'a>(
         ignored_packets: report.counts.ignored + report.outside_counts.to_nobody,
         malformed_packets: report.counts.malformed,
         reordered_packets: report.counts.overtaken,
-        gateway: Gateway {
-            connections: report.outside_counts.gateway.connected,
-            refused: report.outside_counts.gateway.refused,
-            unreachable: report.outside_counts.gateway.unreachable,
-            datagram_flows: report.outside_counts.gateway.flows,
-        },
+        gateway: gateway(&report.outside_counts.gateway),
         captures: report.captures.iter().map(|path| path.display().to_string()).collect(),
     }
+}
+
+fn gateway(report: &RelayReport) -> Gateway {
+    Gateway {
+        connections: report.connected,
+        refused: report.refused,
+        unreachable: report.unreachable,
+        turned_away: report.turned_away,
+        most_connections: report.most_connections,
+        datagram_flows: report.flows,
+        most_datagram_flows: report.most_flows,
+        datagram_flows_cut_short: report.flows_cut_short,
+        dropped_datagrams: report.datagrams_dropped,
+        dropped_fragments: report.fragments,
+        pings_refused: report.pings_refused.is_some(),
+    }
+}
+
+/// What the gateway could not do; nothing where all went well.
+fn shortcomings(report: &RelayReport) -> Option<String> {
+    let many = |count: u64, what: &str| (count > 0).then(|| format!("{count} {what}"));
+    let echo = report.pings_refused.map(|_| {
+        "no ping beyond the base address (the kernel lets no group of yours have such sockets: \
+         net.ipv4.ping_group_range)"
+            .to_owned()
+    });
+    let all: Vec<String> = [
+        many(report.turned_away, "connections turned away (too many, or no descriptor left)"),
+        many(report.flows_cut_short, "flows of datagrams cut short for others"),
+        many(report.datagrams_dropped, "datagrams dropped (too long, or nobody there)"),
+        many(report.fragments, "fragments dropped"),
+        echo,
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    (!all.is_empty()).then(|| format!("gateway: {}", all.join("; ")))
 }
 
 fn way(way: &WayReport, took: Span) -> Way {
@@ -189,6 +231,9 @@ pub(crate) fn summary(link: &ShellLink, report: &ShellReport) -> String {
             let _ = writeln!(text, "ackord: {name} {}", parts.join("; "));
         }
     }
+    if let Some(told) = shortcomings(&report.outside_counts.gateway) {
+        let _ = writeln!(text, "ackord: {told}");
+    }
     let late = report.lateness;
     let trust = match late.trust() {
         Trust::WithinBudget => "",
@@ -219,4 +264,20 @@ fn carried(way: &WayReport, took: f64) -> String {
         bytes => (bytes / 1e3, "kB"),
     };
     format!("{amount:.1} {unit} ({:.2} Mbit/s)", 8.0 * bytes / 1e6 / took.max(1e-9))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gateway_that_could_do_everything_says_nothing_and_else_what_it_could_not() {
+        let mut report = RelayReport::default();
+        (report.connected, report.refused, report.flows) = (5, 2, 9);
+        assert_eq!(shortcomings(&report), None);
+        (report.turned_away, report.fragments) = (3, 1);
+        let told = shortcomings(&report).expect("there is something");
+        assert!(told.starts_with("gateway: 3 connections turned away"), "{told}");
+        assert!(told.ends_with("; 1 fragments dropped"), "{told}");
+    }
 }

@@ -27,6 +27,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100))]
+
         #[test]
         fn the_gateway_stands_whatever_comes(case in octets()) {
             super::gateway(&case);
