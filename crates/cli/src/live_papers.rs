@@ -15,7 +15,7 @@ use clap::Args;
 ///
 /// The papers' own paths, in real time, with stock Linux as the sender. At the other end stands
 /// stock Linux too, or our TCP with the paper's way of acknowledging and with the standard one.
-/// Beside every live number stands the simulator's. A full measurement takes a quarter of an hour
+/// Beside every live number stands the simulator's. A full measurement takes half an hour
 /// and a machine that has nothing else to do; where packets were handed over too late, it says so.
 #[derive(Args)]
 #[command(after_help = "\
@@ -26,7 +26,7 @@ Examples:
 pub(crate) struct LivePapersArguments {
     /// `adaptive-delack`, `ari`, or both when absent
     name: Option<String>,
-    /// Fewer questions and runs: three minutes
+    /// Fewer questions and runs: five minutes
     #[arg(long)]
     quick: bool,
     #[command(flatten)]

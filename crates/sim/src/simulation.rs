@@ -252,6 +252,9 @@ impl Simulation {
         if readable > Bytes::ZERO {
             end.connection.read(readable);
             end.app.handle_data(self.now, readable);
+            if end.connection.acknowledges_first() {
+                self.send_all((flow, side), sink);
+            }
         }
         self.after(flow, side, sink);
     }
@@ -289,6 +292,17 @@ impl Simulation {
             FlowPhase::Opened | FlowPhase::Over => {}
         }
         self.after(flow, side, sink);
+    }
+
+    /// An end sends what it can.
+    #[inline]
+    fn send_all<S: Sink>(&mut self, (flow, side): (FlowId, Side), sink: &mut S) {
+        let end = &mut self.ends[end_index(flow, side)];
+        while let Some(outbound) = end.connection.poll_segment(self.now, sink) {
+            self.packets_sent += 1;
+            let packet = packet(end, (flow, side), outbound, self.packets_sent);
+            self.topology.graph.handle_packet(self.now, packet, sink);
+        }
     }
 
     /// Something happened to an end: its application acts, it sends what it can, and its timer is

@@ -227,7 +227,7 @@ fn adaptive_delack() -> Vec<Question> {
         host: "phone",
         measure: Measure::Goodput,
         receivers: vec![STOCK, LINUX, DELAYED, adjusted, PAPER, PRACTICAL, IMMEDIATE],
-        runs: [2, 5],
+        runs: [2, 4],
         asked: Asked::Always,
     };
     let distant = [
@@ -235,7 +235,7 @@ fn adaptive_delack() -> Vec<Question> {
         ("links.lan.loss", "{ kind = 'random', per_packet = '0.3 %' }"),
     ];
     let mut lossy = phone("phone-lossy", "Its server 20 ms away, 0.3 % lost", &distant, STATIC_400);
-    lossy.runs = [3, 8];
+    lossy.runs = [3, 6];
     let mut busy = phone(
         "phone-busy",
         "Table 2: with two busy phones beside it",
@@ -272,7 +272,7 @@ fn adaptive_delack() -> Vec<Question> {
             host: "server",
             measure: Measure::Exchange,
             receivers: vec![STOCK, LINUX, DELAYED, PAPER, PRACTICAL, IMMEDIATE],
-            runs: [1, 5],
+            runs: [1, 3],
             asked: Asked::Always,
         },
     ]
@@ -292,7 +292,7 @@ fn ari() -> Vec<Question> {
         host: "phone",
         measure: Measure::Completion,
         receivers: vec![STOCK, QUICKACK, ARI, ARI_1MB, IMMEDIATE],
-        runs: [5, 20],
+        runs: [5, 12],
         asked: Asked::InFull,
     };
     let mut distant =
@@ -311,7 +311,7 @@ fn ari() -> Vec<Question> {
         host: "phone",
         measure: Measure::Exchange,
         receivers,
-        runs: [1, 5],
+        runs: [1, 3],
         asked: Asked::Always,
     };
     let mut all = vec![

@@ -147,6 +147,16 @@ pub enum AckOnRead {
     KeepsWaiting,
 }
 
+/// An acknowledgment that is to be sent now, and an application that answers at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answering {
+    /// The answer carries the acknowledgment: the endpoint sends when the application has acted.
+    CarriesAck,
+    /// The acknowledgment has left by itself: in the interrupt that brought the segment, or in the
+    /// call that read it, both of which are over before the application can write.
+    FollowsAck,
+}
+
 /// What an acknowledgment left on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carrier {
@@ -173,6 +183,12 @@ pub trait AckPolicy: CopiedPolicy + Send + fmt::Debug {
 
     /// An acknowledgment left.
     fn on_ack_sent(&mut self, _now: Time, _carrier: Carrier) {}
+
+    /// Whether an answer that the application gives at once can carry an acknowledgment that is to
+    /// be sent now.
+    fn answering(&self) -> Answering {
+        Answering::CarriesAck
+    }
 
     /// How long a lone segment's acknowledgment would wait now, where that changes over time.
     fn ato(&self) -> Option<Span> {

@@ -247,6 +247,13 @@ impl Connection {
         self.receiver.read(bytes);
     }
 
+    /// Whether an acknowledgment is to be [polled](Connection::poll_segment) for before the
+    /// application acts on what it has just read.
+    #[inline]
+    pub fn acknowledges_first(&self) -> bool {
+        self.receiver.acknowledges_first()
+    }
+
     /// The application has nothing more to send: the FIN follows the last octet. It may still
     /// read; one that does not any more calls [`Connection::release`].
     pub fn close(&mut self) {

@@ -9,7 +9,7 @@ pub use right_sizing::BufferTuning;
 pub(crate) use round_trip::ReceiverRtt;
 
 use crate::ack::{
-    AckDecision, AckOnRead, AckPolicy, Arrival, Carrier, Opening, Order, Push, Reading,
+    AckDecision, AckOnRead, AckPolicy, Answering, Arrival, Carrier, Opening, Order, Push, Reading,
     ReceiveWindow,
 };
 use crate::config::Config;
@@ -168,6 +168,12 @@ impl Receiver {
         if opened >= worth_telling && (was_small || much) {
             self.owed = Owed::Now;
         }
+    }
+
+    /// Whether an acknowledgment is to leave before the application acts on what it has read.
+    #[inline]
+    pub(crate) fn acknowledges_first(&self) -> bool {
+        self.owed == Owed::Now && self.policy.answering() == Answering::FollowsAck
     }
 
     /// Octets received in order that no acknowledgment has covered.

@@ -20,7 +20,8 @@ mod ticks;
 mod window;
 
 use super::{
-    AckDecision, AckOnRead, AckPolicy, Arrival, Carrier, Opening, Order, Push, Reading, SackUse,
+    AckDecision, AckOnRead, AckPolicy, Answering, Arrival, Carrier, Opening, Order, Push, Reading,
+    SackUse,
 };
 use crate::ecn::MarkSeen;
 use ackord_units::{Bytes, Ratio, Span, Time};
@@ -314,6 +315,11 @@ impl AckPolicy for LinuxAck {
                 self.pingpong = (self.pingpong + 1).min(255);
             }
         }
+    }
+
+    /// __tcp_ack_snd_check and tcp_cleanup_rbuf send at once.
+    fn answering(&self) -> Answering {
+        Answering::FollowsAck
     }
 
     fn ato(&self) -> Option<Span> {
