@@ -29,8 +29,8 @@ pub enum LiveError {
     NoFlow,
     /// A flow of the scenario is carried by something that nobody here sends.
     #[error(
-        "flow `{flow}` is `{traffic}`, datagrams that only simulated time sends: a live run carries \
-         what real endpoints send; leave the flow out, or use `ackord run`"
+        "flow `{flow}` is `{traffic}`, datagrams, and this carries what TCP sends; leave the flow out, or \
+         use `ackord live run` or `ackord run`"
     )]
     Datagrams {
         /// Its name.
@@ -38,11 +38,11 @@ pub enum LiveError {
         /// Its workload.
         traffic: &'static str,
     },
-    /// The scenario has a middle box: it keeps packets without their bytes, and by the time it sends
-    /// one again these may be gone.
+    /// The scenario has a middle box, which sends packets again whose bytes are gone: those are kept
+    /// only by [`emulate`](crate::emulate()).
     #[error(
-        "`{proxy}` is a middle box, which keeps no bytes: it works in simulated time only; leave it \
-         out with --set proxies.{proxy}.proxy=none, or use `ackord run`"
+        "`{proxy}` is a middle box, and no bytes are kept here for it; leave it out with \
+         --set proxies.{proxy}.proxy=none, or use `ackord live run` or `ackord run`"
     )]
     MiddleBox {
         /// Its name.

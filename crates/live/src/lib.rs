@@ -10,6 +10,7 @@
 //!
 //! | file | what |
 //! | --- | --- |
+//! | `emulate.rs`, `emulate/` | [`emulate`](emulate()): a scenario in real time between kernels and ours |
 //! | `serve.rs` | [`serve`]: files out and in by HTTP, a stock client such as curl before us |
 //! | `fetch.rs` | [`fetch`]: one file from a stock server |
 //! | `interop.rs`, `interop/` | [`interop`]: the same cases between our TCP and the kernel's |
@@ -34,16 +35,14 @@
 //! Both families of IP are there at once; whoever connects chooses by the address. Where the kernel
 //! has no IPv6, IPv4 still works.
 //!
-//! Not modelled: neighbour discovery (a TUN device has no neighbours), several hosts of our own,
-//! offloads (every packet is MTU-sized, so that each can be lost or delayed by itself).
+//! Not modelled: neighbour discovery (a TUN device has no neighbours), several hosts of our own for
+//! `serve`, `fetch` and `interop`, offloads (every packet is MTU-sized, so that each can be lost or delayed by itself).
 
-#[allow(dead_code, reason = "the emulation that starts them is written beside them")]
 mod accuracy;
 mod apps;
 mod capture;
 mod clock;
 mod driver;
-#[allow(dead_code, reason = "parts of it wait for the runs that use them")]
 mod emulate;
 mod error;
 mod fetch;

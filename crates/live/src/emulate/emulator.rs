@@ -108,6 +108,7 @@ pub(crate) struct Remains<O> {
 /// Packets read from one door before the others get their turn.
 const READS_IN_A_ROW: usize = 64;
 
+#[cfg(test)]
 impl<T: Timeline> Emulator<T> {
     /// Builds the path and our hosts.
     ///
@@ -195,11 +196,6 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
     /// Who looks.
     pub(crate) fn onlooker_mut(&mut self) -> &mut O {
         &mut self.onlooker
-    }
-
-    /// What happened at the doors so far.
-    pub(crate) fn counts(&self) -> EmulationCounts {
-        self.counts
     }
 
     /// How late packets were so far.

@@ -153,6 +153,7 @@ impl PacketStore {
     }
 
     /// How many packets have their bytes here; copies count once.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.places.len() - self.free.len()
     }

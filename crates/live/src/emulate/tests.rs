@@ -71,9 +71,12 @@ fn late_at_random(seed: u64) -> VirtualTime {
     })
 }
 
+/// Keys of a scenario, and what is put there.
+type Changes = &'static [(&'static str, &'static str)];
+
 /// Loss, bursts, reordering, fading, shared media, cellular, middle boxes of every kind, datagrams,
 /// every queue that the library has, several flows.
-const CONFORMS: &[(&str, u64, &[(&str, &str)])] = &[
+const CONFORMS: &[(&str, u64, Changes)] = &[
     ("lossy-wifi", 4, &[]),
     ("burst-loss", 4, &[]),
     ("fades", 4, &[("flows.*.start", "0 s")]),
@@ -155,7 +158,7 @@ const LENGTH: usize = 300_000;
 
 #[test]
 fn octets_arrive_as_they_were_sent_whatever_the_path_does_to_their_packets() {
-    let paths: &[&[(&str, &str)]] = &[
+    let paths: &[Changes] = &[
         &[],
         &[("links.wifi.loss.per_packet", "5 %")],
         &[("links.wifi.duplicate", r#"{ kind = "random", per_packet = "10 %" }"#)],
