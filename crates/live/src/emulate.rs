@@ -58,7 +58,7 @@ pub(crate) use door::{Door, TunDoor};
 pub(crate) use emulator::{Emulator, Parts, Remains};
 #[cfg(any(test, feature = "trials"))]
 pub(crate) use timeline::VirtualTime;
-pub(crate) use timeline::{MaySpin, RealTime, Timeline};
+pub(crate) use timeline::{MaySpin, RealTime};
 
 /// Looks at what passes at the doors of foreign hosts.
 pub(crate) trait Onlooker {
