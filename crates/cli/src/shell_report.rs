@@ -263,7 +263,11 @@ fn carried(way: &WayReport, took: f64) -> String {
         bytes if bytes >= 1e6 => (bytes / 1e6, "MB"),
         bytes => (bytes / 1e3, "kB"),
     };
-    format!("{amount:.1} {unit} ({:.2} Mbit/s)", 8.0 * bytes / 1e6 / took.max(1e-9))
+    let rate = 8.0 * bytes / 1e6 / took.max(1e-9);
+    if rate < 0.01 {
+        return format!("{amount:.1} {unit}");
+    }
+    format!("{amount:.1} {unit} ({rate:.2} Mbit/s)")
 }
 
 #[cfg(test)]

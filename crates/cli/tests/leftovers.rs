@@ -144,6 +144,10 @@ fn ends(machine: &Machine, who: Who, line: &Line, ending: Ending) {
     let code = status.code();
     let expected: &[Option<i32>] = match ending {
         Ending::Done => &[Some(0)],
+        // Those of `shell` are the command's, as a shell would have them.
+        Ending::NoCommand if line.name == "shell" => &[Some(126), Some(127)],
+        Ending::Signal(Signal::SIGTERM) if line.name == "shell" => &[Some(143)],
+        Ending::KeeperKilled if line.name == "shell" => &[Some(137)],
         Ending::NoCommand | Ending::NoScenario => &[Some(2)],
         Ending::Signal(Signal::SIGKILL) => &[None],
         Ending::Signal(_) => &[Some(0), Some(1), Some(130)],

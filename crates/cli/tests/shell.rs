@@ -280,3 +280,46 @@ fn captures_have_what_passed_at_both_ends() {
         assert!(size > 6 * 84, "{place}: {size}");
     }
 }
+
+/// Answers every datagram at this address with the same, octets turned round.
+const ECHO: &str = "import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(('127.0.0.53', 53))
+while True:
+    text, who = s.recvfrom(4096)
+    s.sendto(text[::-1], who)";
+
+const ASK: &str = "import socket, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.settimeout(5)
+began = time.time()
+s.sendto(b'who is it', ('127.0.0.53', 53))
+print(s.recvfrom(100)[0].decode(), int((time.time() - began) * 1000))";
+
+#[test]
+fn a_name_server_on_loopback_is_asked_over_the_link_from_shells_in_shells_too() {
+    let Some(served) = Served::new() else { return };
+    let folder = served.machine.folder("names");
+    let [resolv, echo, ask] = ["resolv.conf", "echo.py", "ask.py"].map(|name| folder.join(name));
+    fs::write(&resolv, "nameserver 127.0.0.53\n").expect("ours");
+    fs::write(&echo, ECHO).expect("ours");
+    fs::write(&ask, ASK).expect("ours");
+    let mut server =
+        served.machine.enter().args(["python3", text(&echo)]).spawn().expect("python3");
+    std::thread::sleep(Duration::from_millis(500));
+    let program = text(served.machine.program());
+    let once = format!("{program} shell -q --delay 20ms --");
+    let asked = |shells: &str| {
+        let mount = format!("mount --bind {} /etc/resolv.conf", text(&resolv));
+        let script = format!("{mount} && {shells} python3 {}", text(&ask));
+        let mut command = served.machine.enter();
+        let output = command.args(["unshare", "--mount", "--", "sh", "-c", &script]).output();
+        let words = words(&output.expect("unshare starts"));
+        let answer = words.strip_prefix("ti si ohw ").unwrap_or_else(|| panic!("{words}"));
+        answer.split_whitespace().next().and_then(|ms| ms.parse::<u32>().ok()).expect("a time")
+    };
+    let (one, two) = (asked(&once), asked(&format!("{once} {once}")));
+    let _ = server.kill();
+    let _ = server.wait();
+    assert!((40..100).contains(&one) && (80..160).contains(&two), "{one} ms, {two} ms");
+}

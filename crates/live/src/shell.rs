@@ -12,7 +12,8 @@
 //! | `shell.rs` | [`shell`]: options, the run from its beginning to its end |
 //! | `shell/link.rs`, `spelling.rs` | [`LinkOptions`]: what people type, as a scenario |
 //! | `shell/blocks.rs`, `surroundings.rs` | [`Block`]: addresses, also of shells in shells |
-//! | `shell/outside.rs`, `names.rs` | the far end: a device here, or the gateway |
+//! | `shell/outside.rs` | the far end: a device here, or the gateway |
+//! | `shell/names.rs`, `stand_in.rs` | name servers that listen on the caller's loopback |
 //! | `shell/environment.rs` | what the command finds in its environment |
 //! | `shell/orders.rs` | signals that are passed on to the command |
 //! | `shell/linger.rs` | what is still under way when the command has ended |
@@ -34,6 +35,7 @@ mod orders;
 mod outside;
 mod report;
 mod spelling;
+mod stand_in;
 mod surroundings;
 
 pub use blocks::Block;
@@ -59,6 +61,7 @@ use linger::Linger;
 use nix::errno::Errno;
 use outside::{MTU, OutsideDoor};
 use report::{Passing, Waits};
+use stand_in::StandIn;
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, IsTerminal};
@@ -215,7 +218,12 @@ pub fn shell(
     }
     begins(&ShellBegins { block: claim.block, outside: outside.clone(), scheduling });
     let meter = options.meter.as_ref().map(|feed| feed.fill());
+    // Without one, names on loopback are not found; everything else works.
+    let stand_in = StandIn::open(&namespace, names::on_loopback(), claim.block.outermost().base());
+    let stand_in = stand_in.ok().flatten();
+    let questions = stand_in.as_ref().map(|stand_in| emulator.watch(stand_in.as_fd()));
     let mut running = Running {
+        stand_in: stand_in.zip(questions),
         news: emulator.watch(namespace.as_fd()),
         orders: emulator.watch(options.orders.as_fd()),
         emulator,
@@ -342,6 +350,8 @@ struct Running {
     news: usize,
     /// That of the orders.
     orders: usize,
+    /// Who stands in for a name server, and its number.
+    stand_in: Option<(StandIn, usize)>,
     budget: Span,
 }
 
@@ -367,6 +377,11 @@ impl Running {
                 return Ok(ShellEnd::Killed(signal));
             }
             self.turn(now + if asked_at.is_some() { GRACE } else { LOOK_AROUND })?;
+            if let Some((stand_in, number)) = &mut self.stand_in
+                && self.emulator.is_ready(*number)
+            {
+                stand_in.handle_ready(namespace);
+            }
             if self.emulator.is_ready(self.orders) {
                 for signal in options.orders.take() {
                     // It fails only where the command has just ended, which the news will say.

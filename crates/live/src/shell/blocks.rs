@@ -58,6 +58,11 @@ impl Block {
         self.bits
     }
 
+    /// The block of the shell that this one is in, however many there are between.
+    pub(crate) fn outermost(self) -> Block {
+        Block { network: self.network & 0xffff_0000, bits: 16 }
+    }
+
     /// How many shells one is in, counting from one for a shell in no other.
     pub fn depth(self) -> u32 {
         u32::from(self.bits.saturating_sub(12) / 4)
@@ -144,6 +149,7 @@ mod tests {
         let whole =
             ["100.127.0.0/16", "100.127.240.0/20", "100.127.255.0/24", "100.127.255.240/28"];
         assert_eq!(path, whole);
+        assert_eq!(block.outermost().to_string(), path[0]);
         assert_eq!(block.children().count(), 0, "the smallest block has no room");
         assert_eq!(Block::ALL.children().count(), 64);
     }
