@@ -102,9 +102,9 @@ fn remark_on_commands(scenario: &Scenario, console: &Console) {
     let with_commands = scenario.flows.iter().filter(|flow| flow.exec.is_some());
     let names: Vec<_> = with_commands.map(|flow| format!("`{}`", flow.name)).collect();
     if !names.is_empty() {
-        let plural = if names.len() == 1 { "its workload" } else { "their workloads" };
+        let stand = if names.len() == 1 { "its workload stands" } else { "their workloads stand" };
         console.remark(&format!(
-            "the commands of {} run in `ackord live run`; here {plural} stand for them",
+            "the commands of {} run in `ackord live run`; here {stand} for them",
             names.join(", ")
         ));
     }

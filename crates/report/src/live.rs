@@ -272,6 +272,9 @@ fn programs_section(commands: &[LiveCommand]) -> Option<Section> {
     let table = Table { caption: String::new(), columns, rows: rows.collect() };
     let mut section = Section::new("Programs");
     section.blocks.extend(table_with_rows(table));
+    let unseen = "Timeouts, recoveries and windows of a program's connections do not show on the wire; \
+                  what the kernels counted of them stands below.";
+    section.blocks.push(Block::Text(unseen.to_owned()));
     let outputs: Vec<_> = commands.iter().flat_map(|command| &command.outputs).collect();
     if !outputs.is_empty() {
         let list: Vec<_> = outputs.iter().map(|output| format!("`{output}`")).collect();
@@ -463,7 +466,7 @@ fn real_time_section(live: &LiveDetails) -> Section {
         Column::numbers("max", "us"),
         Column::numbers("budget of p99", "us"),
         Column::words("trust"),
-        Column::words("scheduling"),
+        Column::words("driver"),
     ];
     let trust = match live.trust {
         TrustWord::WithinBudget => "within budget",
@@ -552,4 +555,79 @@ pub fn tcp_info_csv(live: &LiveDetails) -> Option<OutputFile> {
         }
     }
     (text.len() > before).then(|| OutputFile::new("series/tcp-info.csv", text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::to_html;
+    use ackord_measure::{RunIdentity, RunLabels, Summary};
+
+    fn setting(asked: &str, outcome: SettingWord) -> LiveSetting {
+        let (setting, detail) = ("nagle".to_owned(), "Minshall's variant".to_owned());
+        LiveSetting { of: None, setting, asked: asked.to_owned(), outcome, detail }
+    }
+
+    fn host(name: &str, settings: Vec<LiveSetting>) -> LiveHost {
+        let counters = BTreeMap::from([("TcpOutSegs".to_owned(), 7)]);
+        LiveHost { name: name.to_owned(), place: "kernel", settings, counters }
+    }
+
+    fn details(trust: TrustWord) -> LiveDetails {
+        let instead = || setting("on", SettingWord::Instead);
+        let real_time = RealTime {
+            took_s: 1.0,
+            scheduling: "ordinary",
+            packets: 10,
+            p50_us: 20.0,
+            p99_us: 3_000.0,
+            max_us: 4_000.0,
+            budget_us: 1_000.0,
+            histogram: vec![
+                LatenessBucket { up_to_us: 20.0, packets: 9 },
+                LatenessBucket { up_to_us: 5_000.0, packets: 1 },
+            ],
+            device: DeviceCounts { entered: 11, delivered: 10, ..DeviceCounts::default() },
+        };
+        let hosts = vec![
+            host("a", vec![instead(), setting("off", SettingWord::Set)]),
+            host("b", vec![instead(), instead(), setting("x", SettingWord::Instead)]),
+        ];
+        LiveDetails { trust, real_time, hosts, connections: Vec::new(), commands: Vec::new() }
+    }
+
+    fn document(trust: TrustWord) -> Document {
+        let labels = RunLabels::default();
+        let identity =
+            RunIdentity { scenario_hash: "h".to_owned(), seed: 1, version: "0".to_owned() };
+        let run = Summary::new(&labels).finish(identity, ackord_units::Time::ZERO);
+        live_document(&run, None, &details(trust), &Context::default())
+    }
+
+    #[test]
+    fn what_kernels_do_alike_is_told_once() {
+        let live = details(TrustWord::WithinBudget);
+        let rows: Vec<Vec<String>> = settings_table(&live.hosts)
+            .rows
+            .iter()
+            .map(|row| row.iter().map(Cell::show).collect())
+            .collect();
+        let variant = "Minshall's variant";
+        assert_eq!(rows, [["nagle", "on", variant, "all"], ["nagle", "x", variant, "b"]]);
+    }
+
+    #[test]
+    fn a_run_over_budget_says_so_first_and_on_every_plot() {
+        let fine = document(TrustWord::WithinBudget);
+        assert!(!to_html(&fine).contains("UNTRUSTWORTHY"));
+        let late = document(TrustWord::Untrustworthy);
+        assert_eq!(late.sections[0].heading, "Untrustworthy");
+        assert!(late.title.contains("UNTRUSTWORTHY"));
+        assert!(late.plots().count() > 0);
+        assert!(late.plots().all(|plot| plot.title.contains("UNTRUSTWORTHY")));
+        // The shares of the classes of lateness are those of the packets.
+        let plot = late.plots().find(|plot| plot.id == "lateness").expect("it is drawn");
+        let shares: Vec<f64> = plot.series[0].points.iter().map(|point| point.y).collect();
+        assert_eq!(shares, [90.0, 10.0]);
+    }
 }
