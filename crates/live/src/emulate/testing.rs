@@ -44,8 +44,16 @@ pub(super) fn noise(len: usize) -> Vec<u8> {
     (0..len).map(|_| next()).collect()
 }
 
+/// Whether there is more to be written.
+#[derive(PartialEq, Eq)]
+enum Wrote {
+    /// Not after this.
+    All,
+    NotAll,
+}
+
 impl EndDoor {
-    /// That side, which writes these octets and then closes; where it is and what it receives.
+    /// That side, which writes these octets and then closes, or nothing and closes after its peer; where it is and what it receives.
     pub(super) fn new(
         scenario: &Scenario,
         side: Side,
@@ -82,15 +90,36 @@ impl EndDoor {
             self.receive.read(readable.get() as usize, &mut self.received.borrow_mut());
             connection.read(readable);
         }
-        if matches!(connection.state(), TcpState::Established | TcpState::CloseWait) {
-            let room = connection.writable().get().min(self.to_write.len() as u64);
-            let taken = connection.write(Bytes(room)).get() as usize;
-            let octets: Vec<u8> = self.to_write.drain(..taken).collect();
-            self.send.push(&octets);
-            if self.to_write.is_empty() {
-                connection.close();
-            }
+        // In the order in which the simulator's applications do it: the peer's end is answered, what
+        // is written leaves, and then the end.
+        if connection.peer_finished() && self.to_write.is_empty() {
+            connection.close();
         }
+        let wrote = self.write();
+        self.send(now);
+        if wrote == Wrote::All {
+            self.connection.close();
+            self.send(now);
+        }
+    }
+
+    /// Writes what there is room for.
+    fn write(&mut self) -> Wrote {
+        let connection = &mut self.connection;
+        let established = matches!(connection.state(), TcpState::Established | TcpState::CloseWait);
+        if !established || self.to_write.is_empty() {
+            return Wrote::NotAll;
+        }
+        let room = connection.writable().get().min(self.to_write.len() as u64);
+        let taken = connection.write(Bytes(room)).get() as usize;
+        let octets: Vec<u8> = self.to_write.drain(..taken).collect();
+        self.send.push(&octets);
+        if self.to_write.is_empty() { Wrote::All } else { Wrote::NotAll }
+    }
+
+    /// Sends what may leave.
+    fn send(&mut self, now: Time) {
+        let connection = &mut self.connection;
         while let Some(outbound) = connection.poll_segment(now, &mut NoSink) {
             let segment = outbound.segment;
             let mut payload = Vec::new();

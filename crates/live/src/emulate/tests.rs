@@ -118,6 +118,69 @@ fn with_every_host_ours_the_emulator_tells_what_the_simulator_tells() {
     }
 }
 
+const REORDERS: &str =
+    r#"{ kind = "per-packet", distribution = "uniform", deviation = "5 ms", order = "free" }"#;
+
+/// What happened on the path, but for the numbers that drivers give to packets.
+#[derive(Default)]
+struct PathLog(Vec<(Time, String)>);
+
+impl Sink for PathLog {
+    fn emit(&mut self, at: Time, event: Event<'_>) {
+        let text = match event {
+            Event::PacketEnqueued { .. }
+            | Event::PacketDequeued { .. }
+            | Event::PacketDropped { .. }
+            | Event::PacketDuplicated { .. }
+            | Event::PacketTapped { .. } => format!("{event:?}"),
+            _ => return,
+        };
+        let mut parts = text.split("tag: ");
+        let mut kept = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            kept.push_str(part.trim_start_matches(|digit: char| digit.is_ascii_digit()));
+        }
+        self.0.push((at, kept));
+    }
+}
+
+#[test]
+fn hosts_behind_doors_that_do_as_ours_make_the_path_do_what_it_does_in_the_simulator() {
+    let size = [("flows.*.traffic.size", "300 kB")];
+    let paths: &[Changes] = &[
+        &[],
+        &[("links.wifi.loss.per_packet", "5 %")],
+        &[("links.wifi.jitter", REORDERS)],
+        &[("links.wifi.queue", r#"{ kind = "red", ecn = true }"#), ("flows.*.tcp.ecn", "on")],
+    ];
+    for changes in paths {
+        let scenario = scenario("lossy-wifi", &[&size, *changes].concat());
+        let mut simulation = Simulation::new(&scenario, scenario.seed).expect("it builds");
+        let mut inside = PathLog::default();
+        simulation.run_until(Time::ZERO + scenario.duration, &mut inside);
+        simulation.finish(&mut inside).expect("every packet is accounted for");
+        let zeros = vec![0; 300_000];
+        let (client_at, client, _) = EndDoor::new(&scenario, Side::Client, &[]);
+        let (server_at, server, _) = EndDoor::new(&scenario, Side::Server, &zeros);
+        let doors: Vec<(NodeId, Box<dyn Door>)> =
+            vec![(client_at, Box::new(client)), (server_at, Box::new(server))];
+        let parts = parts(&scenario, doors, VirtualTime::exact());
+        let mut emulator = Emulator::new(parts).expect("it builds");
+        let mut through_doors = PathLog::default();
+        while emulator.simulation().now() < simulation.now() {
+            emulator.turn(simulation.now(), &mut through_doors).expect("nothing can break");
+        }
+        let Remains { mut simulation, counts, .. } = emulator.finish();
+        simulation.finish(&mut through_doors).expect("every packet is accounted for");
+        assert_eq!((counts.malformed, counts.ignored, counts.made), (0, 0, 0));
+        let differs = inside.0.iter().zip(&through_doors.0).position(|(a, b)| a != b);
+        let first = differs.map(|at| (&inside.0[at], &through_doors.0[at]));
+        assert!(first.is_none(), "{changes:?}, event {differs:?}: {first:#?}");
+        let lengths = (inside.0.len(), through_doors.0.len());
+        assert!(lengths.0 > 1_000 && lengths.0 == lengths.1, "{changes:?}: {lengths:?}");
+    }
+}
+
 /// What a run between two doors came to.
 struct Moved {
     up: Vec<u8>,
@@ -163,10 +226,7 @@ fn octets_arrive_as_they_were_sent_whatever_the_path_does_to_their_packets() {
         &[("links.wifi.loss.per_packet", "5 %")],
         &[("links.wifi.duplicate", r#"{ kind = "random", per_packet = "10 %" }"#)],
         &[("links.wifi.queue", r#"{ kind = "red", ecn = true }"#), ("flows.*.tcp.ecn", "on")],
-        &[(
-            "links.wifi.jitter",
-            r#"{ kind = "per-packet", distribution = "uniform", deviation = "5 ms", order = "free" }"#,
-        )],
+        &[("links.wifi.jitter", REORDERS)],
     ];
     let data = noise(LENGTH);
     for changes in paths {
