@@ -57,9 +57,9 @@ pub(crate) struct ValidateArguments {
     /// How late 99 % of the packets of a live run may be for it to count
     #[arg(long, value_name = "TIME", default_value = "1 ms")]
     lateness_budget: Span,
-    /// Schedule the path before all other programs, where the system allows it
+    /// Schedule the path like every other program, also where the system allows more
     #[arg(long)]
-    realtime_priority: bool,
+    ordinary_priority: bool,
     /// Write the report as a Markdown page to this file
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
@@ -71,7 +71,7 @@ const EXAMPLES: &str = "\
 Examples:
   ackord validate --quick
   ackord validate --only loss-1 --only fading --seeds 10 --out out/fidelity
-  ackord validate --realtime-priority --json fidelity.json --page docs/fidelity.md";
+  ackord validate --json fidelity.json --page docs/fidelity.md";
 
 const NOTES: &[&str] = &[
     "Both sides go through the same definitions: segments and acknowledgments are counted as they \
@@ -93,9 +93,9 @@ pub(crate) fn validate(arguments: &ValidateArguments, console: &Console) -> Resu
     }
     let kernel = StockKernel {
         lateness_budget: arguments.lateness_budget,
-        priority: match arguments.realtime_priority {
-            true => Priority::RealTime,
-            false => Priority::Ordinary,
+        priority: match arguments.ordinary_priority {
+            true => Priority::Ordinary,
+            false => Priority::RealTime,
         },
     };
     let interrupt = Interrupt::listen()?;
@@ -205,8 +205,8 @@ fn command_line(arguments: &ValidateArguments) -> String {
     if arguments.jobs.get() != 2 {
         line.push_str(&format!(" --jobs {}", arguments.jobs));
     }
-    if arguments.realtime_priority {
-        line.push_str(" --realtime-priority");
+    if arguments.ordinary_priority {
+        line.push_str(" --ordinary-priority");
     }
     line
 }

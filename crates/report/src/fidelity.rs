@@ -4,8 +4,8 @@ use crate::document::{Block, Cell, Column, Document, Section, Table, decimals_fo
 use crate::plot::{Mark, Plot, PlotSeries, Range, Scale, Shape};
 use crate::plots::{FlowPlots, WindowUnit};
 use ackord_measure::{
-    Distribution, FidelityMetric, FidelityReport, FidelityScenario, ScenarioVerdict, SeriesSet,
-    UnsettableKnob,
+    Distribution, FidelityMetric, FidelityReport, FidelityScenario, FidelityVerdict,
+    ScenarioVerdict, SeriesSet, UnsettableKnob,
 };
 use std::collections::BTreeMap;
 
@@ -75,12 +75,13 @@ fn overview(report: &FidelityReport, command: &str) -> Section {
     );
     let mut section = Section::new("Verdicts")
         .with(Block::Text(verdict))
-        .with(Block::Table(overview_table(report)))
+        .with(Block::Table(overview_table(report, "goodput", "Mbit/s")))
+        .with(Block::Table(overview_table(report, "pure ACKs", "segments")))
         .with(Block::Text(
             "An error is the simulator's mean relative to the kernel's; behind it where it lies \
-             with 95 % confidence, by Student's t over the differences seed by seed. A verdict \
-             is about the means; late is the worst run's 99th percentile of how late packets \
-             were handed to a kernel."
+             with 95 % confidence, by Student's t over the differences seed by seed. The goal is \
+             for the means: undecided is beyond it with an interval that reaches into it. Late is \
+             the worst run's 99th percentile of how late packets were handed to a kernel."
                 .to_owned(),
         ));
     if !report.scenarios.is_empty() {
@@ -89,33 +90,36 @@ fn overview(report: &FidelityReport, command: &str) -> Section {
     section.with(Block::Command { caption: "To repeat it".to_owned(), line: command.to_owned() })
 }
 
-fn overview_table(report: &FidelityReport) -> Table {
+/// One quantity of every scenario, and what came of its goal.
+fn overview_table(report: &FidelityReport, name: &str, unit: &str) -> Table {
     let columns = vec![
+        Column::words(name),
+        Column::numbers("sim", unit),
+        Column::numbers("kernel", unit),
+        Column::numbers("error", "%"),
+        Column::words("95 %"),
+        Column::words("goal"),
         Column::words("scenario"),
-        Column::numbers("goodput sim", "Mbit/s"),
-        Column::numbers("kernel", "Mbit/s"),
-        Column::numbers("error", "%"),
-        Column::words("95 %"),
-        Column::numbers("ACKs sim", ""),
-        Column::numbers("kernel", ""),
-        Column::numbers("error", "%"),
-        Column::words("95 %"),
-        Column::words("verdict"),
         Column::numbers("late", "us"),
         Column::numbers("runs", ""),
     ];
     let rows = report.scenarios.iter().map(|scenario| {
         let mut row = vec![Cell::text(&scenario.name)];
-        for name in ["goodput", "pure ACKs"] {
-            match scenario.metric(name) {
-                Some(metric) => row.extend([
-                    Cell::about(metric.sim),
-                    Cell::about(metric.kernel),
-                    signed(metric.error_percent),
-                    Cell::text(interval(metric)),
-                ]),
-                None => row.extend([Cell::Missing, Cell::Missing, Cell::Missing, Cell::Missing]),
-            }
+        match scenario.metric(name) {
+            Some(metric) => row.extend([
+                Cell::about(metric.sim),
+                Cell::about(metric.kernel),
+                signed(metric.error_percent),
+                Cell::text(interval(metric)),
+                Cell::text(metric.verdict.map_or("", FidelityVerdict::name)),
+            ]),
+            None => row.extend([
+                Cell::Missing,
+                Cell::Missing,
+                Cell::Missing,
+                Cell::Missing,
+                Cell::Missing,
+            ]),
         }
         let latest = scenario.lateness.iter().map(|run| run.p99_us).fold(0.0, f64::max);
         row.extend([

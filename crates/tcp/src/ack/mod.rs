@@ -132,8 +132,11 @@ pub struct Reading {
 /// What to do about the acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckDecision {
-    /// Send it now.
+    /// Send it now; what the application answers at the same instant may carry it.
     Now,
+    /// Send it before the application can answer: it rides on data only that was waiting to be sent
+    /// when the segment came.
+    BeforeAnswers,
     /// It may wait for company until then.
     NoLaterThan(Time),
 }
@@ -141,8 +144,10 @@ pub enum AckDecision {
 /// What a read does to an acknowledgment that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckOnRead {
-    /// Send it now.
+    /// Send it now; what the application writes at the same instant may carry it.
     Now,
+    /// Send it before the application writes anything.
+    BeforeAnswers,
     /// It goes on waiting.
     KeepsWaiting,
 }

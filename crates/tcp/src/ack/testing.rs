@@ -102,7 +102,7 @@ impl<P: AckPolicy> Bench<P> {
         }
         let fit = Fit { unacknowledged: self.unacknowledged, ..fit };
         match fit.ask(&mut self.policy, now) {
-            AckDecision::Now => self.ack(now, Carrier::PureAck),
+            AckDecision::Now | AckDecision::BeforeAnswers => self.ack(now, Carrier::PureAck),
             AckDecision::NoLaterThan(at) => self.due = Some(at),
         }
     }
@@ -110,7 +110,7 @@ impl<P: AckPolicy> Bench<P> {
     /// The application reads all there is.
     pub(super) fn read(&mut self, now: Time) {
         let reading = Reading { left: Bytes::ZERO, unacknowledged: Bytes(self.unacknowledged) };
-        if self.due.is_some() && self.policy.on_read(&reading) == AckOnRead::Now {
+        if self.due.is_some() && self.policy.on_read(&reading) != AckOnRead::KeepsWaiting {
             self.ack(now, Carrier::PureAck);
         }
     }

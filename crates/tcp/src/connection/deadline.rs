@@ -35,7 +35,7 @@ impl Connection {
     pub fn deadline(&self) -> Option<Time> {
         let owed = match self.receiver.owed {
             Owed::By(at) => Some(at),
-            Owed::Nothing | Owed::Now => None,
+            Owed::Nothing | Owed::Now | Owed::BeforeAnswers => None,
         };
         earlier(earlier(self.sender.deadline(), owed), self.slow.next())
     }

@@ -56,7 +56,7 @@ impl Connection {
     pub fn ack_due_at(&self) -> Option<Time> {
         match self.receiver.owed {
             Owed::By(at) => Some(at),
-            Owed::Nothing | Owed::Now => None,
+            Owed::Nothing | Owed::Now | Owed::BeforeAnswers => None,
         }
     }
 

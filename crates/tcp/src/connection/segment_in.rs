@@ -40,6 +40,10 @@ impl Connection {
             TcpState::SynSent => self.in_syn_sent(trace, segment),
             _ => self.in_synchronized(trace, segment, ecn),
         }
+        // What waits to be sent leaves before the acknowledgment is thought of, and carries it.
+        if self.receiver.owed == Owed::BeforeAnswers && self.sender.has_something_to_send() {
+            self.receiver.owed = Owed::Now;
+        }
     }
 
     fn in_synchronized<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment, ecn: Ecn) {

@@ -31,6 +31,9 @@ impl Connection {
                 self.pure_ack_if_owed(trace)
             }
             _ => {
+                if self.receiver.owed == Owed::BeforeAnswers {
+                    return self.pure_ack_if_owed(trace);
+                }
                 if self.sender.has_something_to_send()
                     && let Some(outbound) = self.data_segment(trace)
                 {
@@ -144,7 +147,7 @@ impl Connection {
         let due = match self.receiver.owed {
             Owed::Nothing => false,
             Owed::By(at) => at <= trace.now,
-            Owed::Now => true,
+            Owed::Now | Owed::BeforeAnswers => true,
         };
         if !due {
             return None;

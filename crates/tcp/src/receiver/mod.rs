@@ -28,6 +28,8 @@ pub(crate) enum Owed {
     /// By then at the latest.
     By(Time),
     Now,
+    /// Now, and before anything that the application has not written yet.
+    BeforeAnswers,
 }
 
 #[derive(Clone, Debug)]
@@ -149,8 +151,10 @@ impl Receiver {
         self.read += bytes.min(self.readable()).get();
         if let Owed::By(_) = self.owed {
             let reading = Reading { left: self.readable(), unacknowledged: self.unacknowledged() };
-            if self.policy.on_read(&reading) == AckOnRead::Now {
-                self.owed = Owed::Now;
+            match self.policy.on_read(&reading) {
+                AckOnRead::Now => self.owed = Owed::Now,
+                AckOnRead::BeforeAnswers => self.owed = Owed::BeforeAnswers,
+                AckOnRead::KeepsWaiting => {}
             }
         }
         let half = self.buffer / 2;
@@ -366,8 +370,9 @@ impl Receiver {
     #[inline]
     fn owe(&mut self, now: Time, arrival: &Arrival<'_>) {
         match (self.policy.on_segment(now, arrival), self.owed) {
-            (_, Owed::Now) => {}
+            (_, Owed::Now | Owed::BeforeAnswers) => {}
             (AckDecision::Now, _) => self.owed = Owed::Now,
+            (AckDecision::BeforeAnswers, _) => self.owed = Owed::BeforeAnswers,
             (AckDecision::NoLaterThan(at), _) => self.owed = Owed::By(at),
         }
     }

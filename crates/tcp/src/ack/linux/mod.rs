@@ -10,7 +10,8 @@
 //! window grows; otherwise one for each two segments, at the latest when the application has read them; a lone segment waits for
 //! the acknowledgment timeout (ATO), which adapts between 40 ms and the larger of 40 ms and the
 //! round-trip time; a connection that answers promptly ("ping-pong") has no budget and lets the
-//! answer carry the acknowledgment. docs/linux-receiver.md tells how each rule was verified.
+//! answer carry the acknowledgment. What leaves at once leaves by itself: the stack sends it before
+//! the application runs, or while it reads (tcp_cleanup_rbuf). docs/linux-receiver.md tells how each rule was verified.
 //!
 //! Not modelled: receive offload (one acknowledgment for a train of segments), the
 //! deferral of acknowledgments while the application holds the socket, TCP_QUICKACK and the route's `quickack`.
@@ -200,7 +201,7 @@ impl LinuxAck {
         let now = clock.now(now);
         let tick = match pending.timer {
             // It is about to strike anyway.
-            Some((tick, _)) if tick <= now + ato / 4 => return AckDecision::Now,
+            Some((tick, _)) if tick <= now + ato / 4 => return AckDecision::BeforeAnswers,
             Some((tick, _)) => tick.min(now + ato),
             None => now + ato,
         };
@@ -215,11 +216,11 @@ impl LinuxAck {
     fn compress(&mut self, now: Time, arrival: &Arrival<'_>) -> AckDecision {
         if self.sack == SackUse::Absent || self.duplicates.held >= self.knobs.sack_compression_limit
         {
-            return AckDecision::Now;
+            return AckDecision::BeforeAnswers;
         }
         if self.duplicates.sent < UNCOMPRESSED_DUPACKS {
             self.duplicates.sent += 1;
-            return AckDecision::Now;
+            return AckDecision::BeforeAnswers;
         }
         self.duplicates.held += 1;
         // Not held at all while the receiver has measured no round trip of its own.
@@ -244,20 +245,20 @@ impl AckPolicy for LinuxAck {
             Order::Duplicate => {
                 self.pending.get_or_insert_default();
                 self.enter_quick(self.knobs.quick_ack_limit);
-                return AckDecision::Now;
+                return AckDecision::BeforeAnswers;
             }
             Order::OutOfOrder => {
                 self.pending.get_or_insert_default();
                 self.on_mark(arrival.mark);
                 return if self.acknowledges_now(arrival) {
-                    AckDecision::Now
+                    AckDecision::BeforeAnswers
                 } else {
                     self.compress(now, arrival)
                 };
             }
             Order::FillsGap => {
                 self.on_data(now, arrival);
-                return AckDecision::Now;
+                return AckDecision::BeforeAnswers;
             }
             Order::Final => {
                 if arrival.payload > Bytes::ZERO {
@@ -269,7 +270,11 @@ impl AckPolicy for LinuxAck {
             }
             Order::InOrder => self.on_data(now, arrival),
         }
-        if self.acknowledges_now(arrival) { AckDecision::Now } else { self.delay(now, arrival) }
+        if self.acknowledges_now(arrival) {
+            AckDecision::BeforeAnswers
+        } else {
+            self.delay(now, arrival)
+        }
     }
 
     /// tcp_cleanup_rbuf.
@@ -280,7 +285,7 @@ impl AckPolicy for LinuxAck {
         let one_way = pushed >= 1 && !self.is_pingpong();
         let ended = drained && (pushed >= 2 || one_way);
         if reading.unacknowledged > self.rcv_mss.get() || ended {
-            AckOnRead::Now
+            AckOnRead::BeforeAnswers
         } else {
             AckOnRead::KeepsWaiting
         }
