@@ -9,7 +9,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `emulate/run.rs`, `options.rs` | [`emulate`]: one run, from its namespaces to its report |
-//! | `emulate/hosts.rs`, `observe.rs` | kernel hosts: their namespaces, what is seen of them |
+//! | `emulate/hosts.rs`, `servers.rs`, `observe.rs` | kernel hosts: their namespaces, what is seen of them |
 //! | `emulate/emulator.rs` | [`Emulator`](emulator::Emulator): the loop |
 //! | `emulate/door.rs` | [`Door`]: what stands at a foreign host's node |
 //! | `emulate/timeline.rs` | real time, and for tests one that jumps |
@@ -32,6 +32,7 @@ mod hosts;
 mod observe;
 mod options;
 mod run;
+mod servers;
 mod store;
 mod streams;
 #[cfg(test)]

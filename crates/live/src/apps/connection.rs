@@ -207,10 +207,6 @@ impl Connection {
         self.socket = None;
     }
 
-    pub(super) fn socket(&self) -> Option<BorrowedFd<'_>> {
-        self.socket.as_ref().map(AsFd::as_fd)
-    }
-
     /// Whether the handshake has ended, and how.
     fn handshake_result(&self) -> Result<Option<()>, Errno> {
         let Some(socket) = &self.socket else { return Ok(None) };

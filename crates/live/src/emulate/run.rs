@@ -3,16 +3,16 @@
 use super::hosts::{KernelHost, host_reports, kernel_ends, make_hosts};
 use super::observe::ObservedEnds;
 use super::options::{
-    CommandLasts, CommandStarts, EmulationEnding, EmulationNotice, EmulationOptions,
-    EmulationReport, HostCommand, TcpSample,
+    CommandLasts, EmulationEnding, EmulationNotice, EmulationOptions, EmulationReport, TcpSample,
 };
+use super::servers::{LOOK_AGAIN, start_of, start_servers};
 use super::{Directory, Door, Emulator, MaySpin, Parts, RealTime, Remains};
 use crate::apps::{AppNews, Apps, Call, EndReport};
 use crate::clock::Clock;
 use crate::error::LiveError;
 use crate::meter::MeterFill;
 use crate::session::CommandOutcome;
-use crate::sys::{CommandEnd, Namespace, Scheduling, Urgency, sharpen_timers};
+use crate::sys::{CommandEnd, Scheduling, Urgency, sharpen_timers};
 use ackord_events::{EndpointId, Event, Sink};
 use ackord_scenario::Transport;
 use ackord_units::{Span, Time};
@@ -21,15 +21,12 @@ use nix::sys::signal::Signal;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::os::fd::AsFd;
-use std::time::Duration;
 
 /// At most this much time passes between two calls of the progress callback.
 const SLICE: Span = Span::from_millis(50);
 /// How long a server may go on when its client has ended.
 const LINGER: Span = Span::from_millis(500);
-/// How long until servers are looked at again, and how often: until they listen, and until they end.
-const LOOK_AGAIN: Duration = Duration::from_millis(10);
-const SERVER_LOOKS: u32 = 300;
+/// How often servers are looked at until they have ended.
 const LAST_LOOKS: u32 = 20;
 
 /// Runs a scenario in real time between kernel hosts and ours. `progress` is called every now and
@@ -395,57 +392,4 @@ fn open_ends(options: &EmulationOptions, hosts: &[KernelHost]) -> BTreeSet<Endpo
         }
     }
     open
-}
-
-/// When a command starts, as a time of the run.
-fn start_of(command: &HostCommand) -> Time {
-    match command.starts {
-        CommandStarts::BeforeTheRun => Time::ZERO,
-        CommandStarts::At(at) => at,
-    }
-}
-
-/// Commands and how they ended, by their places in the options.
-type Ended = Vec<(usize, CommandEnd)>;
-
-/// Starts what has to be there before the run begins, and waits until it listens. Answers what was
-/// started, and what has ended already.
-fn start_servers(
-    options: &EmulationOptions,
-    hosts: &mut [KernelHost],
-) -> Result<(BTreeSet<usize>, Ended), LiveError> {
-    let (mut started, mut ended) = (BTreeSet::new(), Vec::new());
-    for (number, command) in options.commands.iter().enumerate() {
-        if command.starts != CommandStarts::BeforeTheRun {
-            continue;
-        }
-        let Some(host) = hosts.iter_mut().find(|host| host.node == command.host) else { continue };
-        let Some(place) = host.commands.iter().position(|other| *other == number) else { continue };
-        let before = listening(&host.namespace);
-        host.namespace.start_command(place)?;
-        started.insert(number);
-        for _ in 0..SERVER_LOOKS {
-            while let Some((place, end)) = host.namespace.command_end() {
-                ended.push((host.commands[place], end));
-            }
-            let gone = ended.iter().any(|(other, _)| *other == number);
-            if gone || listening(&host.namespace) > before {
-                break;
-            }
-            std::thread::sleep(LOOK_AGAIN);
-        }
-    }
-    Ok((started, ended))
-}
-
-/// Sockets in a namespace that wait for somebody: listening ones of TCP, any of UDP.
-fn listening(namespace: &Namespace) -> usize {
-    const LISTEN: &str = "0A";
-    let rows = |table: &str| namespace.table(table).unwrap_or_default();
-    let state = |row: &str| row.split_whitespace().nth(3).map(str::to_owned);
-    let tcp = ["tcp", "tcp6"].map(|table| {
-        rows(table).lines().skip(1).filter(|row| state(row).as_deref() == Some(LISTEN)).count()
-    });
-    let udp = ["udp", "udp6"].map(|table| rows(table).lines().skip(1).count());
-    tcp.into_iter().chain(udp).sum()
 }
