@@ -10,7 +10,7 @@ use crate::meter::MeterArguments;
 use crate::progress::Meter;
 use crate::with_history::WithHistory;
 use ackord_live::{LiveError, Priority, StopHandle};
-use ackord_report::live::{LiveDetails, TrustWord};
+use ackord_report::live::{LiveCommand, LiveDetails, ProgramEnding, TrustWord};
 use ackord_scenario::{NodeKind, Scenario};
 use ackord_study::{
     CaptureFiles, Ending, KeepSeries, LiveRunOptions, Origin, ProgramOutput, Progress,
@@ -145,7 +145,7 @@ pub(crate) fn run(arguments: &LiveRunArguments, console: &Console) -> Result<(),
         console.remark(&format!("interrupted at {at} of {planned}; the results end there"));
         return Err(Failure::Interrupted);
     }
-    judge(&outcome.live)
+    judge(&outcome.live, console)
 }
 
 /// The hosts of these names.
@@ -176,15 +176,20 @@ fn warn(live: &LiveDetails, arguments: &LiveRunArguments, console: &Console) {
     }
 }
 
-/// A program that failed makes the run a failure.
-fn judge(live: &LiveDetails) -> Result<(), Failure> {
-    let failed = live.commands.iter().find(|command| {
-        let by_itself = command.exit_code.is_some_and(|code| code != 0);
-        by_itself || (command.exit_code.is_none() && command.end == "client")
-    });
-    match failed {
-        Some(command) => {
-            let (flow, end, outcome) = (&command.flow, command.end, &command.outcome);
+/// A client that failed makes the run a failure. Servers are asked to end, and many call that one.
+fn judge(live: &LiveDetails, console: &Console) -> Result<(), Failure> {
+    let clients = || live.commands.iter().filter(|command| command.end == "client");
+    for command in clients().filter(|command| command.ending == ProgramEnding::WithTheRun) {
+        let LiveCommand { flow, command, .. } = command;
+        console.remark(&format!("the run was over before `{command}` of flow `{flow}` had ended"));
+    }
+    let failed = |command: &&LiveCommand| match command.ending {
+        ProgramEnding::Exited(code) => code != 0,
+        ProgramEnding::BySignal => true,
+        ProgramEnding::WithTheRun => false,
+    };
+    match clients().find(failed) {
+        Some(LiveCommand { flow, end, outcome, .. }) => {
             Err(Failure::Program { flow: flow.clone(), end, outcome: outcome.clone() })
         }
         None => Ok(()),

@@ -204,6 +204,18 @@ fn a_program_that_fails_makes_the_run_a_failure() {
 }
 
 #[test]
+fn a_program_that_outlives_the_run_dies_with_it_and_is_told_of() {
+    let _alone = alone();
+    let long = "flows.download.exec={ client = 'sleep 60' }";
+    let short = ["lossy-wifi", "--set", "duration=500 ms", "--lateness-budget", "10 s"];
+    let Some(output) = live(&[&short[..], &["--set", long]].concat()) else { return };
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    let said = "the run was over before `sleep 60` of flow `download` had ended";
+    assert!(errors.contains(said), "{errors}");
+}
+
+#[test]
 fn a_run_over_its_budget_is_marked_in_everything_that_is_written() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();

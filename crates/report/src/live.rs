@@ -199,11 +199,36 @@ pub struct LiveCommand {
     pub command: String,
     /// How it ended: `exited with 0`, `ended with the run`.
     pub outcome: String,
-    /// Its exit code, if it exited by itself.
-    pub exit_code: Option<i32>,
+    /// The same for programs.
+    #[serde(flatten)]
+    pub ending: ProgramEnding,
     /// The files of the report with what it wrote, where there are any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<String>,
+}
+
+/// How a program ended; in JSON `exit_code`, null where it did not exit by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgramEnding {
+    /// With this exit code.
+    Exited(i32),
+    /// By a signal.
+    BySignal,
+    /// It was still there at the end of the run, and died with its host.
+    WithTheRun,
+}
+
+impl Serialize for ProgramEnding {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap;
+        let code = match self {
+            ProgramEnding::Exited(code) => Some(*code),
+            ProgramEnding::BySignal | ProgramEnding::WithTheRun => None,
+        };
+        let mut map = serializer.serialize_map(Some(1))?;
+        map.serialize_entry("exit_code", &code)?;
+        map.end()
+    }
 }
 
 /// The report of a live run: that of a simulated one, with what is said here.

@@ -4,7 +4,7 @@ use super::{LiveRunError, LiveRunOptions, ProgramOutput};
 use ackord_events::EndpointId;
 use ackord_live::{CommandLasts, CommandOutcome, CommandStarts, HostCommand};
 use ackord_report::OutputFile;
-use ackord_report::live::LiveCommand;
+use ackord_report::live::{LiveCommand, ProgramEnding};
 use ackord_scenario::{ExecCommand, Flow, Scenario};
 use ackord_sim::{config_for, start_time};
 use ackord_wire::{FlowId, Side, host_address};
@@ -133,9 +133,10 @@ pub(super) fn outcomes(
                 CommandOutcome::Killed(signal) => format!("was ended by {signal}"),
                 CommandOutcome::StillRunning => "ended with the run".to_owned(),
             },
-            exit_code: match outcome {
-                CommandOutcome::Exited(code) => Some(*code),
-                CommandOutcome::Killed(_) | CommandOutcome::StillRunning => None,
+            ending: match outcome {
+                CommandOutcome::Exited(code) => ProgramEnding::Exited(*code),
+                CommandOutcome::Killed(_) => ProgramEnding::BySignal,
+                CommandOutcome::StillRunning => ProgramEnding::WithTheRun,
             },
             outputs,
         });
