@@ -86,7 +86,8 @@ impl Streams {
                 *stream = Stream::default();
             }
             stream.syn_arrived = Some(segment.seq);
-            stream.at_receiver = Some(segment.seq + 1);
+            // Acknowledgments may have come before it, forged ones at least.
+            stream.at_receiver = Some(segment.seq + 1 + stream.acked as u32);
         }
     }
 
@@ -211,6 +212,16 @@ mod tests {
         streams.entered(FLOW, Side::Client, &segment(sent, Flags::SYN, 0, 0), &[]);
         streams.arrived(FLOW, Side::Client, &segment(came, Flags::SYN, 0, 0));
         streams
+    }
+
+    #[test]
+    fn an_acknowledgment_before_the_syn_has_come_moves_no_octet_off_its_place() {
+        let mut streams = Streams::default();
+        streams.entered(FLOW, Side::Client, &segment(100, Flags::SYN, 0, 0), &[]);
+        streams.entered(FLOW, Side::Client, &segment(111, Flags::ACK, 0, 3), b"abc");
+        streams.entered(FLOW, Side::Server, &segment(0, Flags::ACK, 105, 0), &[]);
+        streams.arrived(FLOW, Side::Client, &segment(500, Flags::SYN, 0, 0));
+        assert_eq!(read(&streams, 511, 3).as_deref(), Some(&b"abc"[..]));
     }
 
     #[test]

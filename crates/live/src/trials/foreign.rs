@@ -91,8 +91,8 @@ struct Host {
     expected: Expected,
     /// The numbers of the SYNs it has sent.
     opened_at: Vec<Seq>,
-    /// The number of the SYN it has seen.
-    heard_at: Option<Seq>,
+    /// The numbers of the SYNs it has seen.
+    heard_at: Vec<Seq>,
 }
 
 /// Whether the box ends connections.
@@ -122,7 +122,7 @@ impl Trial {
             let quiet = EventFd::new().expect("a descriptor");
             let node = if side == Side::Client { flow.client } else { flow.server };
             doors.push((node, Box::new(CaseDoor { shared: Rc::clone(&shared), quiet })));
-            let (opened_at, heard_at) = (Vec::new(), None);
+            let (opened_at, heard_at) = (Vec::new(), Vec::new());
             Host { door: shared, side, expected: Expected::default(), opened_at, heard_at }
         });
         let directory = Directory::of_hosts(scenario);
@@ -209,13 +209,15 @@ impl Host {
             let own = decoded.endpoints == addresses.endpoints(self.side).reversed();
             if own {
                 self.expected.seen(&segment);
-                self.heard_at = self.heard_at.or(opens.then_some(segment.seq));
+                if opens && !self.heard_at.contains(&segment.seq) {
+                    self.heard_at.push(segment.seq);
+                }
             }
             let mut from = segment.seq + u32::from(opens);
             if splits == Splits::Yes && own {
                 // The box has numbers of its own, so they are known from its SYN on only.
-                let ([theirs], Some(heard_at)) = (opened_at, self.heard_at) else { continue };
-                from = *theirs + from.since(heard_at);
+                let ([theirs], [heard_at]) = (opened_at, &self.heard_at[..]) else { continue };
+                from = *theirs + from.since(*heard_at);
             }
             assert!(are_in_place(from, octets), "octets of {segment:?}");
         }
