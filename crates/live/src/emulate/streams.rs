@@ -13,7 +13,7 @@
 
 use ackord_units::Seq;
 use ackord_wire::{Flags, FlowId, Segment, Side};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// The data of every connection, each direction by itself.
 #[derive(Debug, Default)]
@@ -33,6 +33,8 @@ struct Stream {
     /// The number of the SYN that came to the receiver's host. A box that splits connections may
     /// send it before the other.
     syn_arrived: Option<Seq>,
+    /// The numbers of the SYNs that entered before: one of them may still be on its way.
+    earlier: VecDeque<Seq>,
     /// Octets acknowledged by the receiver; none below that are kept.
     acked: u64,
     /// Octets by offset, not overlapping.
@@ -47,6 +49,8 @@ const MOST: usize = 256 << 20;
 /// Directions of connections that are remembered; of more the one that has been known longest is
 /// forgotten.
 const MOST_STREAMS: usize = 1 << 17;
+/// SYNs of earlier connections with the same addresses that are remembered.
+const MOST_EARLIER: usize = 8;
 
 impl Streams {
     /// A segment of a foreign host, `from`, enters the path with this payload.
@@ -59,7 +63,12 @@ impl Streams {
             {
                 // Another connection with the same addresses; the SYN of the last one, or of what
                 // there was of it, may never have been seen.
-                *stream = Stream::default();
+                let mut earlier = std::mem::take(&mut stream.earlier);
+                earlier.extend(stream.syn_entered);
+                if earlier.len() > MOST_EARLIER {
+                    earlier.pop_front();
+                }
+                *stream = Stream { earlier, ..Stream::default() };
             }
             stream.syn_entered = Some(segment.seq);
             stream.at_sender = first;
@@ -81,9 +90,12 @@ impl Streams {
             return;
         }
         let stream = self.stream(flow, from);
-        if stream.syn_arrived != Some(segment.seq) {
+        let is_late = stream.syn_entered.is_some_and(|entered| entered != segment.seq)
+            && stream.earlier.contains(&segment.seq);
+        if stream.syn_arrived != Some(segment.seq) && !is_late {
             if stream.syn_arrived.is_some() {
-                *stream = Stream::default();
+                let earlier = std::mem::take(&mut stream.earlier);
+                *stream = Stream { earlier, ..Stream::default() };
             }
             stream.syn_arrived = Some(segment.seq);
             // Acknowledgments may have come before it, forged ones at least.
@@ -222,6 +234,18 @@ mod tests {
         streams.entered(FLOW, Side::Server, &segment(0, Flags::ACK, 105, 0), &[]);
         streams.arrived(FLOW, Side::Client, &segment(500, Flags::SYN, 0, 0));
         assert_eq!(read(&streams, 511, 3).as_deref(), Some(&b"abc"[..]));
+    }
+
+    #[test]
+    fn a_syn_of_an_earlier_connection_that_comes_late_moves_no_octet_off_its_place() {
+        let mut streams = opened(100, 100);
+        let (next, late) = (segment(900, Flags::SYN, 0, 0), segment(100, Flags::SYN, 0, 0));
+        streams.entered(FLOW, Side::Client, &next, &[]);
+        streams.arrived(FLOW, Side::Client, &late);
+        streams.arrived(FLOW, Side::Client, &next);
+        streams.arrived(FLOW, Side::Client, &late);
+        streams.entered(FLOW, Side::Client, &segment(905, Flags::ACK, 0, 3), b"abc");
+        assert_eq!(read(&streams, 905, 3).as_deref(), Some(&b"abc"[..]));
     }
 
     #[test]

@@ -130,7 +130,12 @@ impl Trial {
         let parts = Parts { scenario, seed: scenario.seed, doors, directory, timeline };
         let nodes = FlowNodes { client: flow.client, server: flow.server };
         let addresses = FlowAddresses::of(FlowId(0), nodes, IpVersion::V4);
-        Trial { emulator: Emulator::new(parts).expect("it builds"), hosts, addresses, splits }
+        Trial {
+            emulator: Emulator::watched_by(parts, ()).expect("it builds"),
+            hosts,
+            addresses,
+            splits,
+        }
     }
 
     fn step(&mut self, case: &mut Case<'_>) {
