@@ -77,6 +77,12 @@ pub enum LiveError {
         /// The only addresses there are.
         server: Addresses,
     },
+    /// Somebody killed the first process of a namespace, and with it all that was inside.
+    #[error("{whose} is gone: the first process in it was killed, and with it everything inside")]
+    NamespaceGone {
+        /// Which: `the namespace`, or with the name of a host.
+        whose: String,
+    },
     /// The command inside could not be started.
     #[error("cannot start `{command}`: {}", .errno.desc())]
     CommandNotStarted {
@@ -106,7 +112,10 @@ impl LiveError {
     /// files, arguments), 1 where the run itself failed.
     pub fn exit_code(&self) -> u8 {
         match self {
-            LiveError::Fetch { .. } | LiveError::System(_) | LiveError::Run(_) => 1,
+            LiveError::Fetch { .. }
+            | LiveError::NamespaceGone { .. }
+            | LiveError::System(_)
+            | LiveError::Run(_) => 1,
             _ => 2,
         }
     }

@@ -281,6 +281,9 @@ impl Session {
                 }
             });
         }
+        if ready.namespace && self.namespace.is_gone() && !self.has_command() {
+            return Err(LiveError::NamespaceGone { whose: "the namespace".to_owned() });
+        }
         for report in self.driver.host.take_closed() {
             let notice = Notice::ConnectionClosed(report);
             (self.options.notify)(&notice);

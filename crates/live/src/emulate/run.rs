@@ -198,6 +198,12 @@ impl Run {
             {
                 self.command_ended(number, end)?;
             }
+            if self.hosts[index].namespace.is_gone() {
+                let host = &self.options.scenario.node(self.hosts[index].node).name;
+                return Err(LiveError::NamespaceGone {
+                    whose: format!("the namespace of `{host}`"),
+                });
+            }
         }
         let apps_ready = self.watched.apps.is_some_and(|number| self.emulator.is_ready(number));
         if apps_ready && let Some(apps) = &mut self.apps {

@@ -45,6 +45,7 @@ pub(crate) struct Namespace {
     rootless: bool,
     refused: Vec<(String, Errno)>,
     running: BTreeSet<usize>,
+    gone: bool,
     /// The commands that have the terminal as a job of their own.
     foreground: BTreeSet<usize>,
     terminal: Option<Terminal>,
@@ -136,8 +137,8 @@ impl Namespace {
                 }
                 // End of file: the keeper is gone, and with it everything inside.
                 Ok(None) => {
-                    let index = self.running.first().copied().unwrap_or(0);
-                    (index, CommandEnd::Killed(Signal::SIGKILL))
+                    self.gone = true;
+                    (self.running.first().copied()?, CommandEnd::Killed(Signal::SIGKILL))
                 }
                 Err(_) => return None,
             };
@@ -149,6 +150,12 @@ impl Namespace {
             }
             return Some((index, end));
         }
+    }
+
+    /// Whether everything inside is gone, since somebody killed its first process: told by
+    /// [`Namespace::command_end`], after the commands that ended with it.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.gone
     }
 
     /// A socket made inside: it belongs to the namespace, wherever it is used. Closed on exec.
@@ -254,6 +261,7 @@ fn attempt(plan: &Plan) -> Result<Result<Namespace, Failure>, NamespaceError> {
         rootless: plan.id_maps.is_some(),
         refused: Vec::new(),
         running: BTreeSet::new(),
+        gone: false,
         foreground: BTreeSet::new(),
         terminal: None,
     };
