@@ -162,6 +162,8 @@ impl Driver {
 
     /// Ends the run.
     pub(crate) fn finish(mut self) -> Remains {
+        // A run may have been idle for long before it ended.
+        let ended_at = self.at.max(self.now());
         self.catch_up();
         Remains {
             graph: self.graph,
@@ -170,7 +172,7 @@ impl Driver {
             counts: self.counts,
             events: self.watch.counts,
             capture: self.capture,
-            ended_at: self.at,
+            ended_at,
         }
     }
 

@@ -7,8 +7,8 @@ use crate::error::LiveError;
 use crate::host::{ConnectionReport, Host, Listener, Recipe};
 use crate::lateness::Lateness;
 use crate::sys::{
-    CommandEnd, CommandInside, Inside, Namespace, Ready, Scheduling, StopHandle, TerminalUse,
-    Urgency, sharpen_timers,
+    CommandEnd, CommandInside, Inside, Namespace, Ready, RouteSettings, Scheduling, StopHandle,
+    TerminalUse, Urgency, sharpen_timers,
 };
 use crate::watch::{EventCounts, Observer};
 use ackord_path::DropCounts;
@@ -27,8 +27,9 @@ pub const KERNEL: Addresses = Addresses::of_host(1);
 pub const OURS: Addresses = Addresses::of_host(2);
 /// Octets of IP packet that fit through the device.
 const MTU: u16 = 1500;
-/// Where a namespace has its congestion control, under `/proc/sys`.
-const CONGESTION: &str = "net/ipv4/tcp_congestion_control";
+/// What the kernel reaches over the device.
+const NETWORK_V4: (IpAddr, u8) = (IpAddr::V4(Ipv4Addr::new(10, 77, 0, 0)), 24);
+const NETWORK_V6: (IpAddr, u8) = (IpAddr::V6(Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 0)), 64);
 
 /// Where one of the two hosts is found: it has an address of each family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,9 +207,12 @@ impl Session {
         let capture = options.capture.as_ref().map(|folder| Capture::create(folder, clock));
         let capture = capture.transpose().map_err(unwritable)?;
         let congestion = flow.tcp(side.other()).congestion.mechanism.name.to_owned();
-        let mut inside = Inside::new(vec![(KERNEL.v4.into(), 24), (KERNEL.v6.into(), 64)]);
+        let mut inside = Inside::new(vec![(KERNEL.v4.into(), 32), (KERNEL.v6.into(), 128)]);
+        // By the route, since the sysctl of a namespace takes few congestion controls.
+        let route = RouteSettings { congestion: Some(congestion.clone()), ..Default::default() };
+        inside.route = Some(route);
+        inside.reach = vec![NETWORK_V4, NETWORK_V6];
         inside.mtu = MTU;
-        inside.sysctls = vec![(CONGESTION.to_owned(), congestion.clone())];
         if !command.is_empty() {
             let mut command = CommandInside::new(command.clone());
             // Ctrl-C ends the command first; the path is up until then.
@@ -217,10 +221,11 @@ impl Session {
         }
         let mut namespace = Namespace::create(&inside)?;
         let tun = namespace.take_tun();
-        let kernel_congestion = match namespace.refused().iter().any(|(what, _)| what == CONGESTION)
-        {
-            false => KernelCongestion::AsAsked(congestion),
-            true => KernelCongestion::Default { asked: congestion, uses: inherited_congestion() },
+        let refused = namespace.refused().iter().any(|(what, _)| *what == route_to(NETWORK_V4));
+        let kernel_congestion = if refused {
+            KernelCongestion::Default { asked: congestion, uses: inherited_congestion() }
+        } else {
+            KernelCongestion::AsAsked(congestion)
         };
         sharpen_timers();
         let observer = options.observe.take();
@@ -337,6 +342,11 @@ impl fmt::Debug for LiveOptions {
             .field("lateness_budget", &self.lateness_budget)
             .finish_non_exhaustive()
     }
+}
+
+/// What a route is called when it is refused.
+fn route_to((network, prefix_len): (IpAddr, u8)) -> String {
+    format!("route {network}/{prefix_len}")
 }
 
 /// What a new namespace starts with: the default of the one it was made from.

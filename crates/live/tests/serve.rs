@@ -373,3 +373,16 @@ fn a_stock_kernel_and_we_agree_on_ecn_and_answer_marks_both_ways() {
     }
     assert_eq!(report.connections.len(), 2);
 }
+
+/// The sysctl of a namespace takes few congestion controls; a route takes any.
+#[test]
+fn an_idle_run_takes_its_time_and_its_kernel_has_the_congestion_control_asked_for() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let script = "sleep 0.3; ip route | grep -q 'congctl cubic' && ip route | grep -q 10.77.0.0/24";
+    let Some(report) = serve_script(options(QUICK), folder.path(), script) else { return };
+    assert_success(&report);
+    assert_eq!(report.kernel_congestion, KernelCongestion::AsAsked("cubic".to_owned()));
+    let took = report.took.as_secs_f64();
+    assert!((0.3..20.0).contains(&took), "{took} s");
+}

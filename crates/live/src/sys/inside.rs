@@ -31,9 +31,12 @@ pub(crate) struct Inside {
     /// order, before the device is made. What is refused does not stop anything, see
     /// [`super::Namespace::refused`].
     pub(crate) sysctls: Vec<(String, String)>,
-    /// The default routes of both families through the device; nothing for none at all, so that
-    /// only what shares a prefix with an address is reached.
+    /// The routes through the device; nothing for none at all, so that only what shares a prefix
+    /// with an address is reached.
     pub(crate) route: Option<RouteSettings>,
+    /// Where the routes lead: addresses with the lengths of their prefixes; everything, in both
+    /// families, if there is nothing here.
+    pub(crate) reach: Vec<(IpAddr, u8)>,
     /// Commands that may be started, by their place here.
     pub(crate) commands: Vec<CommandInside>,
 }
@@ -47,6 +50,7 @@ impl Inside {
             mtu: 1500,
             sysctls: Vec::new(),
             route: None,
+            reach: Vec::new(),
             commands: Vec::new(),
         }
     }

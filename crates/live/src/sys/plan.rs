@@ -97,7 +97,7 @@ impl Plan {
             wishes.push(Wish { name, what: What::Ask(Request::address(address, prefix_len)) });
         }
         if let Some(settings) = &inside.route {
-            wishes.extend(routes(&inside.addresses, settings));
+            wishes.extend(routes(inside, settings));
         }
         let commands: Result<Vec<_>, _> = inside.commands.iter().map(command).collect();
         Ok(Plan {
@@ -119,25 +119,33 @@ impl Plan {
     }
 }
 
-/// A default route for each family that there is an address of.
-fn routes(addresses: &[(IpAddr, u8)], settings: &RouteSettings) -> Vec<Wish> {
-    let mut wishes = Vec::new();
-    for (name, is_it) in
-        [("IPv4", IpAddr::is_ipv4 as fn(&IpAddr) -> bool), ("IPv6", IpAddr::is_ipv6)]
-    {
-        let Some((example, _)) = addresses.iter().find(|(address, _)| is_it(address)) else {
-            continue;
-        };
-        let whole = Request::default_route(*example, settings);
-        let plain = RouteSettings { congestion: None, ..settings.clone() };
+/// A route to each of what is to be reached, or else a default route for each family that there is
+/// an address of.
+fn routes(inside: &Inside, settings: &RouteSettings) -> Vec<Wish> {
+    let plain = RouteSettings { congestion: None, ..settings.clone() };
+    let wish = |name: String, request: &dyn Fn(&RouteSettings) -> Request| {
         let what = match &settings.congestion {
-            None => What::Ask(whole),
+            None => What::Ask(request(settings)),
             // A kernel may not have this congestion control.
-            Some(_) => What::AskOr(whole, Request::default_route(*example, &plain)),
+            Some(_) => What::AskOr(request(settings), request(&plain)),
         };
-        wishes.push(Wish { name: format!("default route of {name}"), what });
+        Wish { name, what }
+    };
+    let to = |&(to, prefix_len): &(IpAddr, u8)| {
+        let route = |settings: &RouteSettings| Request::route((to, prefix_len), settings);
+        wish(format!("route {to}/{prefix_len}"), &route)
+    };
+    if !inside.reach.is_empty() {
+        return inside.reach.iter().map(to).collect();
     }
-    wishes
+    let families: [(&str, fn(&IpAddr) -> bool); 2] =
+        [("IPv4", IpAddr::is_ipv4), ("IPv6", IpAddr::is_ipv6)];
+    let default = |(name, is_it): (&str, fn(&IpAddr) -> bool)| {
+        let (example, _) = *inside.addresses.iter().find(|(address, _)| is_it(address))?;
+        let route = |settings: &RouteSettings| Request::default_route(example, settings);
+        Some(wish(format!("default route of {name}"), &route))
+    };
+    families.into_iter().filter_map(default).collect()
 }
 
 fn command(command: &CommandInside) -> Result<Command, NamespaceError> {
