@@ -7,7 +7,7 @@
 //! | `tables.rs` | the tables of runs, comparisons and papers |
 //! | `recovery_tables.rs` | those of middle boxes, outages and early acknowledgments |
 //! | `fidelity.rs` | the report that sets the simulator beside the kernel |
-//! | `live.rs` | what a live run's report says besides |
+//! | `live.rs`, `live/` | what a live run's report says besides |
 //! | `plots.rs` | the plots of runs |
 //! | `plot/` | drawing any [`plot::Plot`] as SVG and PNG |
 //! | `terminal.rs`, `html.rs`, `markdown.rs` | a document on a terminal, as one HTML file, as Markdown |
