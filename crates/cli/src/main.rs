@@ -92,7 +92,7 @@ enum Command {
     Paper(paper::PaperArguments),
     List(list::ListArguments),
     Guide(guide::GuideArguments),
-    Shell(shell::ShellArguments),
+    Shell(Box<shell::ShellArguments>),
     Live(live::LiveArguments),
     Validate(validate::ValidateArguments),
     History(history::HistoryArguments),

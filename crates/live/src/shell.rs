@@ -10,11 +10,12 @@
 //! | file | what |
 //! | --- | --- |
 //! | `shell.rs` | [`shell`]: options, the run from its beginning to its end |
-//! | `shell/link.rs`, `spelling.rs` | [`LinkOptions`]: what people type, as a scenario |
+//! | `shell/link.rs`, `spelling.rs`, `summary.rs` | [`LinkOptions`]: what people type, as a scenario |
 //! | `shell/blocks.rs`, `surroundings.rs` | [`Block`]: addresses, also of shells in shells |
 //! | `shell/outside.rs` | the far end: a device here, or the gateway |
 //! | `shell/names.rs`, `stand_in.rs` | name servers that listen on the caller's loopback |
 //! | `shell/environment.rs` | what the command finds in its environment |
+//! | `shell/running.rs` | from the start of the command to its end |
 //! | `shell/orders.rs` | signals that are passed on to the command |
 //! | `shell/linger.rs` | what is still under way when the command has ended |
 //! | `shell/report.rs`, `captures.rs` | what was seen |
@@ -34,8 +35,10 @@ mod names;
 mod orders;
 mod outside;
 mod report;
+mod running;
 mod spelling;
 mod stand_in;
+mod summary;
 mod surroundings;
 
 pub use blocks::Block;
@@ -47,30 +50,28 @@ pub use report::{Queueing, ShellEnd, ShellReport, WayReport};
 use crate::clock::Clock;
 use crate::emulate::{Directory, Emulator, MaySpin, Parts, RealTime, TunDoor};
 use crate::error::LiveError;
-use crate::meter::{MeterFeed, MeterFill};
+use crate::meter::MeterFeed;
 use crate::sys::{
-    CommandEnd, CommandInside, Inside, Namespace, NamespaceError, Priority, RouteSettings,
-    Scheduling, TerminalUse, Urgency, sharpen_timers,
+    CommandInside, Inside, Namespace, NamespaceError, Priority, RouteSettings, Scheduling,
+    TerminalUse, Urgency, sharpen_timers,
 };
 use ackord_events::LinkId;
 use ackord_scenario::Scenario;
 use ackord_units::{Span, Time};
 use ackord_wire::NodeId;
 use captures::Captures;
-use linger::Linger;
 use nix::errno::Errno;
 use outside::{MTU, OutsideDoor};
-use report::{Passing, Waits};
-use stand_in::StandIn;
+use report::Passing;
+use running::{Running, Seen};
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::net::IpAddr;
-use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
-use surroundings::{Claim, DEVICE, Surroundings};
+use surroundings::{DEVICE, Surroundings};
 
 /// What a shell is.
 #[derive(Debug)]
@@ -170,9 +171,6 @@ impl From<io::Error> for ShellError {
     }
 }
 
-/// The only command of the namespace.
-const COMMAND: usize = 0;
-
 /// Runs a command behind a link, from now until it has ended; `begins` is told once everything is
 /// there, before the command starts.
 ///
@@ -184,22 +182,64 @@ pub fn shell(
 ) -> Result<ShellReport, ShellError> {
     let surroundings = Surroundings::read().map_err(ShellError::Surroundings)?;
     let claim = surroundings.claim()?;
-    let ends = Ends::of(&options.link.scenario);
-    let mut namespace = Namespace::create(&inside(&options, claim.block))?;
-    let (far, outside) =
-        OutsideDoor::open(claim.block, claim.parent, options.far_end, &surroundings)?;
-    let far_counts = far.counts();
-    let near = TunDoor::new(namespace.take_tun(), MTU);
+    let block = claim.block;
+    let mut namespace = Namespace::create(&inside(&options, block))?;
+    let (far, outside) = OutsideDoor::open(block, claim.parent, options.far_end, &surroundings)?;
+    let (near, far_counts) = (TunDoor::new(namespace.take_tun(), MTU), far.counts());
     let clock = Clock::start();
     let captures = captures(&options, clock)?;
     let urgency = Urgency::of(options.priority);
     let scheduling = urgency.scheduling();
     sharpen_timers();
-    let may_spin = match scheduling {
+    let timeline = RealTime::new(clock, may_spin(scheduling));
+    let emulator =
+        emulator(&options.link.scenario, (near, far), block, timeline, captures.as_ref())?;
+    begins(&ShellBegins { block, outside: outside.clone(), scheduling });
+    let mut running = Running::new(emulator, &options, &namespace, block);
+    let end = running.run(&mut namespace, &options)?;
+    // Everything inside ends, and the terminal is given back.
+    drop(namespace);
+    let Seen { remains, waits } = running.finish();
+    let graph = remains.simulation.graph();
+    let way = |passed: WayReport, link| WayReport {
+        drops: graph.link_stats(LinkId(link)).drops,
+        queueing: waits.of(link as usize),
+        ..passed
+    };
+    Ok(ShellReport {
+        block,
+        outside,
+        took: clock.now().saturating_since(Time::ZERO),
+        end,
+        lateness: remains.lateness.report(options.lateness_budget),
+        scheduling,
+        up: way(remains.onlooker.up, 1),
+        down: way(remains.onlooker.down, 0),
+        counts: remains.counts,
+        outside_counts: far_counts.get(),
+        dropped: graph.conservation().dropped,
+        captures: finished(captures)?,
+    })
+}
+
+/// A thread that comes before all others must not spin: they would not get their turn.
+fn may_spin(scheduling: Scheduling) -> MaySpin {
+    match scheduling {
         Scheduling::RealTime => MaySpin::No,
         Scheduling::Ordinary => MaySpin::Yes,
-    };
-    let mut scenario = options.link.scenario.clone();
+    }
+}
+
+/// The emulation between the two doors.
+fn emulator(
+    scenario: &Scenario,
+    (near, far): (TunDoor, OutsideDoor),
+    block: Block,
+    timeline: RealTime,
+    captures: Option<&Shared>,
+) -> Result<Emulator<RealTime, Passing>, LiveError> {
+    let ends = Ends::of(scenario);
+    let mut scenario = scenario.clone();
     if captures.is_some() {
         scenario.record.captures = captures::wanted(&scenario);
     }
@@ -207,58 +247,15 @@ pub fn shell(
         scenario: &scenario,
         seed: scenario.seed,
         doors: vec![(ends.inside, Box::new(near)), (ends.outside, Box::new(far))],
-        directory: ends.directory(&claim),
-        timeline: RealTime::new(clock, may_spin),
+        directory: ends.directory(block),
+        timeline,
     };
-    let passing = Passing::new(ends.inside);
-    let mut emulator = Emulator::watched_by(parts, passing).map_err(LiveError::from)?;
-    if let Some(captures) = &captures {
+    let mut emulator = Emulator::watched_by(parts, Passing::new(ends.inside))?;
+    if let Some(captures) = captures {
         let captures = Rc::clone(captures);
         emulator.tap(Box::new(move |tapped| captures.borrow_mut().take(tapped)));
     }
-    begins(&ShellBegins { block: claim.block, outside: outside.clone(), scheduling });
-    let meter = options.meter.as_ref().map(|feed| feed.fill());
-    // Without one, names on loopback are not found; everything else works.
-    let stand_in = StandIn::open(&namespace, names::on_loopback(), claim.block.outermost().base());
-    let stand_in = stand_in.ok().flatten();
-    let questions = stand_in.as_ref().map(|stand_in| emulator.watch(stand_in.as_fd()));
-    let mut running = Running {
-        stand_in: stand_in.zip(questions),
-        news: emulator.watch(namespace.as_fd()),
-        orders: emulator.watch(options.orders.as_fd()),
-        emulator,
-        sink: (Waits::default(), meter),
-        budget: options.lateness_budget,
-    };
-    let end = running.run(&mut namespace, &options)?;
-    // Everything inside ends, and the terminal is given back.
-    drop(namespace);
-    let Running { emulator, sink, .. } = running;
-    let remains = emulator.finish();
-    let (waits, meter) = sink;
-    drop(meter);
-    let lateness = remains.lateness.report(options.lateness_budget);
-    let graph = remains.simulation.graph();
-    let way = |passed: WayReport, link| WayReport {
-        drops: graph.link_stats(LinkId(link)).drops,
-        queueing: waits.of(link as usize),
-        ..passed
-    };
-    let passing = remains.onlooker;
-    Ok(ShellReport {
-        block: claim.block,
-        outside,
-        took: clock.now().saturating_since(Time::ZERO),
-        end,
-        lateness,
-        scheduling,
-        up: way(passing.up, 1),
-        down: way(passing.down, 0),
-        counts: remains.counts,
-        outside_counts: far_counts.get(),
-        dropped: graph.conservation().dropped,
-        captures: finished(captures)?,
-    })
+    Ok(emulator)
 }
 
 /// The shell's and the caller's node.
@@ -278,8 +275,7 @@ impl Ends {
     }
 
     /// Everything in the block is inside, but for the base; everything else is outside.
-    fn directory(self, claim: &Claim) -> Directory {
-        let block = claim.block;
+    fn directory(self, block: Block) -> Directory {
         let base: [IpAddr; 2] = [block.base().into(), block.base_v6().into()];
         let networks = block.inside_addresses();
         Directory {
@@ -290,21 +286,27 @@ impl Ends {
     }
 }
 
+/// The command, or the caller's own shell; never empty.
+fn argv(options: &ShellOptions) -> Vec<String> {
+    if options.command.is_empty() {
+        vec![std::env::var("SHELL").unwrap_or_else(|_| "/bin/sh".to_owned())]
+    } else {
+        options.command.clone()
+    }
+}
+
 /// What is inside.
 fn inside(options: &ShellOptions, block: Block) -> Inside {
     // A shell in this one is reached through it.
     let forwards = ["net/ipv4/ip_forward", "net/ipv6/conf/all/forwarding"];
     let environment =
         environment::environment(block, &options.link.summary, |name| std::env::var(name).ok());
-    let own_shell = || std::env::var("SHELL").unwrap_or_else(|_| "/bin/sh".to_owned());
-    let (argv, terminal) = match (options.command.is_empty(), &options.output) {
-        (true, _) => (vec![own_shell()], TerminalUse::Foreground),
-        (false, Some(_)) => (options.command.clone(), TerminalUse::Background),
+    let terminal = match (options.command.is_empty(), &options.output) {
+        (true, _) => TerminalUse::Foreground,
+        (false, Some(_)) => TerminalUse::Background,
         // In a pipeline others of the same job have the terminal too.
-        (false, None) if !io::stdout().is_terminal() => {
-            (options.command.clone(), TerminalUse::Shared)
-        }
-        (false, None) => (options.command.clone(), TerminalUse::Foreground),
+        (false, None) if !io::stdout().is_terminal() => TerminalUse::Shared,
+        (false, None) => TerminalUse::Foreground,
     };
     let (stdout, stderr) = (options.output.clone(), options.output.clone());
     Inside {
@@ -317,7 +319,7 @@ fn inside(options: &ShellOptions, block: Block) -> Inside {
             terminal,
             stdout,
             stderr,
-            ..CommandInside::new(argv)
+            ..CommandInside::new(argv(options))
         }],
         ..Inside::new(block.inside_addresses())
     }
@@ -340,102 +342,4 @@ fn finished(captures: Option<Shared>) -> Result<Vec<PathBuf>, LiveError> {
     let files = captures.files();
     captures.finish().map_err(|(path, source)| LiveError::Output { path, source })?;
     Ok(files)
-}
-
-/// A shell at work.
-struct Running {
-    emulator: Emulator<RealTime, Passing>,
-    sink: (Waits, Option<MeterFill>),
-    /// The namespace's number among what is watched.
-    news: usize,
-    /// That of the orders.
-    orders: usize,
-    /// Who stands in for a name server, and its number.
-    stand_in: Option<(StandIn, usize)>,
-    budget: Span,
-}
-
-/// How long a turn may last with nothing to do.
-const LOOK_AROUND: Span = Span::from_secs(1);
-/// How long a command that was asked to end may take.
-const GRACE: Span = Span::from_secs(2);
-
-impl Running {
-    /// From the start of the command to the end of what it has left behind.
-    fn run(
-        &mut self,
-        namespace: &mut Namespace,
-        options: &ShellOptions,
-    ) -> Result<ShellEnd, ShellError> {
-        namespace.start_command(COMMAND).map_err(io::Error::from)?;
-        let mut asked_at: Option<(Time, i32)> = None;
-        loop {
-            let now = self.emulator.now();
-            if let Some((at, signal)) = asked_at
-                && now.saturating_since(at) >= GRACE
-            {
-                return Ok(ShellEnd::Killed(signal));
-            }
-            self.turn(now + if asked_at.is_some() { GRACE } else { LOOK_AROUND })?;
-            if let Some((stand_in, number)) = &mut self.stand_in
-                && self.emulator.is_ready(*number)
-            {
-                stand_in.handle_ready(namespace);
-            }
-            if self.emulator.is_ready(self.orders) {
-                for signal in options.orders.take() {
-                    // It fails only where the command has just ended, which the news will say.
-                    let _ = namespace.signal_command(COMMAND, signal);
-                    if orders::ends(signal) {
-                        asked_at = asked_at.or(Some((self.emulator.now(), signal as i32)));
-                    }
-                }
-            }
-            if self.emulator.is_ready(self.news)
-                && let Some((_, end)) = namespace.command_end()
-            {
-                let end = match end {
-                    CommandEnd::Exited(code) => ShellEnd::Exited(code),
-                    CommandEnd::Killed(signal) => ShellEnd::Killed(signal as i32),
-                    CommandEnd::NotStarted(errno) => {
-                        let command = options.command.first().cloned().unwrap_or_default();
-                        return Err(ShellError::NotStarted { command, errno });
-                    }
-                };
-                self.linger(namespace, options)?;
-                return Ok(end);
-            }
-        }
-    }
-
-    /// Lets what the command has sent arrive, though it has ended.
-    fn linger(&mut self, namespace: &Namespace, options: &ShellOptions) -> Result<(), ShellError> {
-        let mut linger = Linger::from(self.emulator.now());
-        while let Some(until) = linger.goes_on(self.emulator.now(), namespace, self.under_way()) {
-            self.turn(until)?;
-            if self.emulator.is_ready(self.orders) && !options.orders.take().is_empty() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether packets are on the path.
-    fn under_way(&self) -> bool {
-        self.emulator.simulation().graph().conservation().in_flight > 0
-    }
-
-    /// One turn of the emulator, and one of the meter when it is due.
-    fn turn(&mut self, until: Time) -> Result<(), ShellError> {
-        let due = self.sink.1.as_ref().map_or(Time::NEVER, MeterFill::due);
-        self.emulator.turn(until.min(due), &mut self.sink)?;
-        let now = self.emulator.now();
-        if now >= due {
-            let lateness = self.emulator.lateness().report(self.budget);
-            if let Some(meter) = &mut self.sink.1 {
-                meter.tick(now, Some(lateness));
-            }
-        }
-        Ok(())
-    }
 }

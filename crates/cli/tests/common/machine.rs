@@ -187,7 +187,7 @@ impl Run {
             environment.split(|octet| *octet == 0).any(|variable| variable == marked)
         };
         let processes: Vec<PathBuf> = all_processes().filter(is_ours).collect();
-        let networks = processes.iter().filter_map(|process| network_of(process));
+        let networks = processes.iter().filter_map(network_of);
         self.namespaces.extend(networks.filter(|network| !self.own.contains(network)));
         processes
     }

@@ -1,6 +1,6 @@
 use super::*;
 use ackord_scenario::Style;
-use ackord_units::{KnobValue, Ratio};
+use ackord_units::{KnobValue, Quantity, Rate, Ratio};
 
 fn some(text: &str) -> Option<String> {
     Some(text.to_owned())
