@@ -206,6 +206,26 @@ const ARI_ASKS: Receiver = ours(
 const LINUX_OF_TODAY: &str = "{ profile = 'linux' }";
 const LINUX_536: &str = "{ profile = 'linux', mss = '536 B' }";
 
+/// The host's congestion control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Control {
+    Cubic,
+    Reno,
+}
+
+impl Control {
+    /// With segments of 536 octets. CUBIC is the profile's own, with its HyStart and its counting.
+    const fn of_today(self) -> &'static str {
+        match self {
+            Control::Cubic => LINUX_536,
+            Control::Reno => {
+                "{ profile = 'linux', mss = '536 B', congestion = { kind = 'reno', \
+                 growth = 'per-segment' } }"
+            }
+        }
+    }
+}
+
 /// How long a bulk transfer is watched.
 const BULK_FOR: &str = "6 s";
 
@@ -279,24 +299,24 @@ fn adaptive_delack() -> Vec<Question> {
 }
 
 fn ari() -> Vec<Question> {
-    let transfer = |id, title, size: &str, control: &str| Question {
+    let transfer = |id, title, size: &str, control: Control| Question {
         id,
         paper: LivePaper::Ari,
         title,
         file: embedded!("ari/transfers"),
-        changes: with(
-            LINUX_536,
-            &[("tcp.congestion", control), ("flows.*.traffic.size", size)],
-            &[],
-        ),
+        changes: with(control.of_today(), &[("flows.*.traffic.size", size)], &[]),
         host: "phone",
         measure: Measure::Completion,
         receivers: vec![STOCK, QUICKACK, ARI, ARI_1MB, IMMEDIATE],
         runs: [5, 12],
         asked: Asked::InFull,
     };
-    let mut distant =
-        transfer("distant-0.3mb-cubic", "0.3 MB from a host 20 ms away, CUBIC", "300 kB", "cubic");
+    let mut distant = transfer(
+        "distant-0.3mb-cubic",
+        "0.3 MB from a host 20 ms away, CUBIC",
+        "300 kB",
+        Control::Cubic,
+    );
     distant.changes.push(("links.wire.delay", "20 ms".to_owned()));
     let questions = |id, title, sends: &str, receivers| Question {
         id,
@@ -315,14 +335,14 @@ fn ari() -> Vec<Question> {
         asked: Asked::Always,
     };
     let mut all = vec![
-        transfer("transfer-0.1mb-cubic", "Table 1: 0.1 MB, CUBIC", "100 kB", "cubic"),
-        transfer("transfer-0.3mb-cubic", "Table 1: 0.3 MB, CUBIC", "300 kB", "cubic"),
-        transfer("transfer-0.5mb-cubic", "Table 1: 0.5 MB, CUBIC", "500 kB", "cubic"),
-        transfer("transfer-1mb-cubic", "Table 1: 1 MB, CUBIC", "1 MB", "cubic"),
-        transfer("transfer-0.1mb-reno", "Table 2: 0.1 MB, Reno", "100 kB", "reno"),
-        transfer("transfer-0.3mb-reno", "Table 2: 0.3 MB, Reno", "300 kB", "reno"),
-        transfer("transfer-0.5mb-reno", "Table 2: 0.5 MB, Reno", "500 kB", "reno"),
-        transfer("transfer-1mb-reno", "Table 2: 1 MB, Reno", "1 MB", "reno"),
+        transfer("transfer-0.1mb-cubic", "Table 1: 0.1 MB, CUBIC", "100 kB", Control::Cubic),
+        transfer("transfer-0.3mb-cubic", "Table 1: 0.3 MB, CUBIC", "300 kB", Control::Cubic),
+        transfer("transfer-0.5mb-cubic", "Table 1: 0.5 MB, CUBIC", "500 kB", Control::Cubic),
+        transfer("transfer-1mb-cubic", "Table 1: 1 MB, CUBIC", "1 MB", Control::Cubic),
+        transfer("transfer-0.1mb-reno", "Table 2: 0.1 MB, Reno", "100 kB", Control::Reno),
+        transfer("transfer-0.3mb-reno", "Table 2: 0.3 MB, Reno", "300 kB", Control::Reno),
+        transfer("transfer-0.5mb-reno", "Table 2: 0.5 MB, Reno", "500 kB", Control::Reno),
+        transfer("transfer-1mb-reno", "Table 2: 1 MB, Reno", "1 MB", Control::Reno),
         distant,
         questions(
             "phone-asks",
