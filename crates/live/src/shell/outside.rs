@@ -30,6 +30,8 @@ use std::rc::Rc;
 pub(super) const MTU: u16 = 1500;
 /// The name of the device outside; the kernel counts.
 const NAME: &str = "ackout%d";
+/// Packets taken from the gateway before its sockets are looked at again.
+const PACKETS_BEFORE_A_LOOK: u32 = 32;
 /// How long the machine's addresses are taken to be what they were.
 const FRESH_FOR: Span = Span::from_secs(2);
 
@@ -87,6 +89,8 @@ pub(super) struct OutsideDoor {
     epoll: Epoll,
     /// The gateway may have packets that were not read yet.
     pending: bool,
+    /// Packets of the gateway since its sockets were last looked at.
+    unlooked: u32,
     /// Whose turn it is to be read first, so that neither starves the other.
     turn: u32,
     scratch: Vec<u8>,
@@ -148,6 +152,7 @@ impl OutsideDoor {
             local: Local { addresses: surroundings.addresses().collect(), read_at: Time::ZERO },
             epoll,
             pending: false,
+            unlooked: 0,
             turn: 0,
             scratch: Vec::new(),
             counts: Shared::default(),
@@ -197,12 +202,15 @@ impl OutsideDoor {
 
     fn read_relay(&mut self, now: Time, buffer: &mut [u8]) -> Option<usize> {
         let relay = self.relay.as_mut()?;
-        if !self.pending {
-            if relay.deadline().is_some_and(|at| at <= now) {
-                relay.handle_deadline(now);
-            }
+        // A connection that always has another packet must not keep the others' timers and sockets
+        // from being looked after.
+        if relay.deadline().is_some_and(|at| at <= now) {
+            relay.handle_deadline(now);
+        }
+        self.unlooked += 1;
+        if !self.pending || self.unlooked >= PACKETS_BEFORE_A_LOOK {
             relay.handle_ready(now);
-            self.pending = true;
+            (self.pending, self.unlooked) = (true, 0);
         }
         loop {
             if !relay.read(&mut self.scratch) {
@@ -307,5 +315,50 @@ fn destination(bytes: &[u8]) -> Option<IpAddr> {
         4 => Some(IpAddr::V4(Ipv4Addr::from(<[u8; 4]>::try_from(bytes.get(16..20)?).ok()?))),
         6 => Some(IpAddr::V6(Ipv6Addr::from(<[u8; 16]>::try_from(bytes.get(24..40)?).ok()?))),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackord_units::Seq;
+    use ackord_wire::{Ecn, Endpoints, Flags, IpFields, Payload, Segment, decode, encode};
+    use etherparse::PacketBuilder;
+    use std::net::{SocketAddr, TcpListener};
+
+    /// The gateway's own work must not wait until it has no packet left: under load it always has.
+    #[test]
+    fn a_connection_is_looked_after_while_another_always_has_a_packet() {
+        let surroundings = Surroundings::read().expect("a network");
+        let block = Block::ALL.children().next().expect("a block");
+        let (mut door, _) =
+            OutsideDoor::open(block, None, FarEnd::Gateway, &surroundings).expect("descriptors");
+        let server = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = server.local_addr().expect("its own").port();
+        let base = block.base();
+        let ends = Endpoints {
+            src: SocketAddr::new(block.inside().into(), 5_000),
+            dst: SocketAddr::new(base.into(), port),
+        };
+        let (mut syn, mut echo) = (Vec::new(), Vec::new());
+        let segment =
+            Segment { seq: Seq(7), flags: Flags::SYN, window: 9_000, ..Segment::default() };
+        let fields = IpFields { ecn: Ecn::NotEct, ..IpFields::default() };
+        encode(ends, fields, &segment, Payload::Zeros(0), &mut syn).expect("it fits");
+        PacketBuilder::ipv4(block.inside().octets(), base.octets(), 64)
+            .icmpv4_echo_request(1, 1)
+            .write(&mut echo, b"are you there?")
+            .expect("it fits");
+        let mut buffer = vec![0; door.longest()];
+        door.write_packet(Time::ZERO, &syn).expect("taken");
+        door.write_packet(Time::ZERO, &echo).expect("taken");
+        let answer = (0..1_000).find_map(|_| {
+            // One comes in for each that goes out: there always is another.
+            door.write_packet(Time::ZERO, &echo).expect("taken");
+            let len = door.read_packet(Time::ZERO, &mut buffer).expect("sound").expect("a packet");
+            decode(&buffer[..len]).ok()
+        });
+        let flags = answer.expect("the server is there").segment.flags;
+        assert_eq!(flags, Flags::SYN | Flags::ACK);
     }
 }
