@@ -85,29 +85,36 @@ fn kernels_at_both_ends_count_what_was_seen_on_their_wires() {
     assert_eq!((&server["place"], &station["place"]), (&"kernel".into(), &"kernel".into()));
     // The kernel's own counters, read when all was over.
     let counted = |host: &Value, name: &str| count(host["counters"].get(name).unwrap_or(&0.into()));
-    let again = count(&flow["retransmitted_segments"]);
-    assert_eq!(counted(&server, "TcpRetransSegs"), again);
-    let device = &found["real_time"]["device"];
-    // Every segment of a kernel was taken. (It counts those sent again apart, and one or two more
-    // when it closes its sockets after the end.)
-    let both = |name: &str| counted(&server, name) + counted(&station, name);
-    let entered = count(&device["entered"]);
-    let segments = both("TcpOutSegs") + both("TcpRetransSegs");
-    assert!(segments.abs_diff(entered) <= 6, "{segments} segments, {entered} packets came");
-    let lost: u64 = found["queues"].as_array().expect("a list").iter().map(dropped).sum();
-    let under_way = entered - count(&device["delivered"]) - lost;
-    assert!(under_way <= 250, "a queue of 100 packets each way and 20 ms: {under_way}");
-    // And TCP_INFO of the sending end.
+    // After the run's last instant no acknowledgment comes any more, so that less than a window
+    // leaves until the sockets are closed; what the last acknowledgment asked for may be among it.
     let ends = found["connections"].as_array().expect("a list");
     let [receiver, sender] = ends.as_slice() else { panic!("{ends:?}") };
     assert_eq!((&receiver["end"], &sender["end"]), (&"client".into(), &"server".into()));
     let last = &sender["last"];
-    assert_eq!(count(&last["retransmitted_segments"]), again);
-    // The SYN is a segment without data; at the very end one more may have left.
+    let window = count(&last["cwnd_bytes"]) / 1_448;
+    let again = count(&flow["retransmitted_segments"]);
+    let agrees = |counted: u64| (again..=again + 2).contains(&counted);
+    assert!(agrees(counted(&server, "TcpRetransSegs")), "{again} again: {server}");
+    assert!(agrees(count(&last["retransmitted_segments"])), "{again} again: {last}");
+    let device = &found["real_time"]["device"];
+    // Every segment of a kernel was taken. (It counts those sent again apart.)
+    let both = |name: &str| counted(&server, name) + counted(&station, name);
+    let entered = count(&device["entered"]);
+    let segments = both("TcpOutSegs") + both("TcpRetransSegs");
+    let late = window + 6;
+    assert!(segments.abs_diff(entered) <= late, "{segments} segments, {entered} packets came");
+    let lost: u64 = found["queues"].as_array().expect("a list").iter().map(dropped).sum();
+    let under_way = entered - count(&device["delivered"]) - lost;
+    assert!(under_way <= 250, "a queue of 100 packets each way and 20 ms: {under_way}");
+    // And TCP_INFO of the sending end, for which the SYN is no segment with data.
     let sent = count(&flow["segments_sent"]) - 1;
-    assert!(sent.abs_diff(count(&last["data_segments_out"])) <= 2, "{sent}: {last}");
+    let told = count(&last["data_segments_out"]);
+    assert!(told + 1 >= sent && told <= sent + window + 1, "{sent} were seen: {last}");
     let srtt = last["srtt_ms"].as_f64().expect("a number");
-    assert!((20.0..200.0).contains(&srtt), "two ways of 10 ms and a queue: {srtt}");
+    let late = found["real_time"]["max_us"].as_f64().expect("a number") / 1e3;
+    // A full queue of 100 packets is 60 ms, and a delayed acknowledgment may be 40.
+    let most = 120.0 + 2.0 * late;
+    assert!((20.0..most).contains(&srtt), "two ways of 10 ms and a queue: {srtt} of {most}");
     assert!(flow["cwnd_mean_bytes"].as_f64().is_some_and(|cwnd| cwnd > 1_448.0), "{flow}");
     let settings = server["settings"].as_array().expect("a list");
     let told = |key: &str| settings.iter().find(|told| told["setting"] == key);
