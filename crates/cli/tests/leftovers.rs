@@ -124,6 +124,12 @@ const LINES: &[Line] = &[
         scenario: "ari",
         inside: Inside::ItsOwnInMany,
     },
+    Line {
+        name: "validate",
+        words: |scenario, _, _| words(&["validate", "--quick", "--only", scenario], &[]),
+        scenario: "clean",
+        inside: Inside::ItsOwnInMany,
+    },
 ];
 
 fn words(words: &[&str], command: &[&str]) -> Vec<String> {

@@ -100,3 +100,14 @@ fn what_cannot_be_served_or_fetched_is_bad_input() {
         assert!(errors.contains(said), "{arguments:?}: {errors}");
     }
 }
+
+#[test]
+fn what_a_kernel_has_only_once_cannot_be_two_things_for_two_flows() {
+    let run = ["live", "run", "reno-against-cubic", "--set", "flows.1.tcp.sack=off"];
+    let Some(output) = live(&run) else { return };
+    assert_eq!(output.status.code(), Some(2));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    for part in ["host `receiver`", "flows `reno` and `cubic`", "`sack`", "net.ipv4.tcp_sack"] {
+        assert!(errors.contains(part), "{part}: {errors}");
+    }
+}

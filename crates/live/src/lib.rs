@@ -57,7 +57,6 @@ mod packets;
 mod relay;
 mod serve;
 mod session;
-#[allow(dead_code, reason = "the emulation asks for them")]
 mod settings;
 mod shell;
 mod sys;

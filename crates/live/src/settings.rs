@@ -4,7 +4,7 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `settings.rs` | [`settings_for`], [`Settings`], and [`SettingTold`]: what came of each wish |
+//! | `settings.rs` | [`settings_with`], [`Settings`], and [`SettingTold`]: what came of each wish |
 //! | `settings/draft.rs` | settings under way: one call for each way of asking the kernel |
 //! | `settings/mechanisms.rs` | the five choices: congestion, loss, recovery, acknowledgments, Nagle |
 //! | `settings/endpoint.rs` | the knobs of the endpoint itself |
@@ -116,13 +116,13 @@ pub(crate) struct Sysctl {
     pub(crate) knob: String,
 }
 
-/// What to do so that the stock kernel comes as near to these choices as it lets us.
-#[allow(dead_code, reason = "the emulation asks by host")]
+/// What to do so that the kernel of this machine comes as near to these choices as it lets us.
+#[cfg(test)]
 pub(crate) fn settings_for(choices: &TcpChoices) -> Settings {
     settings_with(choices, &KernelFacts::of_this_machine())
 }
 
-/// The same for a kernel of which these facts are known.
+/// What to do so that a kernel comes as near to these choices as it lets us.
 pub(crate) fn settings_with(choices: &TcpChoices, kernel: &KernelFacts) -> Settings {
     let mut draft = Draft::new(kernel);
     mechanisms::ask(&mut draft, choices);

@@ -24,11 +24,9 @@
 
 mod allowed;
 mod device;
-#[allow(dead_code, reason = "parts of it wait for the emulation")]
 mod inside;
 mod keeper;
 mod message;
-#[allow(dead_code, reason = "parts of it wait for the emulation")]
 mod namespace;
 mod netlink;
 mod plan;
@@ -40,7 +38,6 @@ mod start;
 mod terminal;
 #[cfg(test)]
 mod tests;
-#[allow(dead_code, reason = "parts of it wait for the emulation")]
 mod tun;
 mod wait;
 
@@ -48,13 +45,11 @@ pub use allowed::{Attempt, NamespaceError, SetupStep};
 pub use priority::{Priority, Scheduling};
 pub use wait::StopHandle;
 
-#[allow(unused_imports, reason = "the emulation uses them")]
 pub(crate) use inside::{CommandInside, Inside, QuickAck, RouteSettings, TerminalUse};
 pub(crate) use namespace::{CommandEnd, Namespace};
 pub(crate) use poll::PollSet;
 pub(crate) use priority::Urgency;
 pub(crate) use stamped::Stamped;
-#[allow(unused_imports, reason = "the shell's far end uses them")]
 pub(crate) use terminal::is_in_foreground;
 pub(crate) use tun::{TunHere, TunMade, make_here};
 pub(crate) use wait::{Ready, Sources, sharpen_timers, wait_until};

@@ -173,6 +173,7 @@ impl Namespace {
     }
 
     /// What the namespace has for a file under `/proc/sys`, without the line's end.
+    #[cfg(test)]
     pub(crate) fn sysctl(&self, path: &str) -> io::Result<String> {
         Ok(self.read(&format!("/proc/sys/{path}"))?.trim_end().to_owned())
     }

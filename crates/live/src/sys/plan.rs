@@ -138,14 +138,13 @@ fn routes(inside: &Inside, settings: &RouteSettings) -> Vec<Wish> {
     if !inside.reach.is_empty() {
         return inside.reach.iter().map(to).collect();
     }
-    let families: [(&str, fn(&IpAddr) -> bool); 2] =
-        [("IPv4", IpAddr::is_ipv4), ("IPv6", IpAddr::is_ipv6)];
-    let default = |(name, is_it): (&str, fn(&IpAddr) -> bool)| {
+    let default = |name: &str, is_it: &dyn Fn(&IpAddr) -> bool| {
         let (example, _) = *inside.addresses.iter().find(|(address, _)| is_it(address))?;
         let route = |settings: &RouteSettings| Request::default_route(example, settings);
         Some(wish(format!("default route of {name}"), &route))
     };
-    families.into_iter().filter_map(default).collect()
+    let of_both = [default("IPv4", &IpAddr::is_ipv4), default("IPv6", &IpAddr::is_ipv6)];
+    of_both.into_iter().flatten().collect()
 }
 
 fn command(command: &CommandInside) -> Result<Command, NamespaceError> {
