@@ -44,9 +44,9 @@ pub(crate) struct ShellArguments {
     /// inside.pcapng, outside.pcapng, and base.pcapng where there is a middle box
     #[arg(long, value_name = "DIR")]
     pcap: Option<PathBuf>,
-    /// Write the summary as JSON to this file
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    /// Write the summary as JSON to this file, or with `-` to standard output after the command's
+    #[arg(long, value_name = "FILE|-")]
+    json: Option<JsonTarget>,
     /// Print the link as a scenario file, which `ackord run` also takes, and run nothing
     #[arg(long)]
     print_scenario: bool,
@@ -175,9 +175,12 @@ pub(crate) fn run(arguments: &ShellArguments, console: &Console) -> Result<(), F
     if arguments.print_scenario {
         return Ok(console.print(&link.text)?);
     }
-    for path in [&arguments.pcap, &arguments.json.as_ref().and_then(|f| f.parent().map(Into::into))]
-    {
-        path.as_ref().map_or(Ok(()), |folder| check_folder(folder))?;
+    let json_folder = match &arguments.json {
+        Some(JsonTarget::File(path)) => path.parent(),
+        _ => None,
+    };
+    for folder in arguments.pcap.as_deref().into_iter().chain(json_folder) {
+        check_folder(folder)?;
     }
     let own_terminal = arguments.meter.takes_own_terminal();
     if own_terminal && arguments.command.is_empty() {
@@ -216,9 +219,8 @@ pub(crate) fn run(arguments: &ShellArguments, console: &Console) -> Result<(), F
     if !arguments.quiet {
         console.complain(&summary(&link, &report));
     }
-    if let Some(path) = &arguments.json {
-        let json = data::to_json(&results(&link, &arguments.command, &report));
-        JsonTarget::File(path.clone()).write(&json, console)?;
+    if let Some(target) = &arguments.json {
+        target.write(&data::to_json(&results(&link, &arguments.command, &report)), console)?;
     }
     match report.end.exit_code() {
         0 => Ok(()),

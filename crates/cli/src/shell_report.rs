@@ -239,13 +239,13 @@ pub(crate) fn summary(link: &ShellLink, report: &ShellReport) -> String {
         Trust::WithinBudget => "",
         Trust::Untrustworthy => "; UNTRUSTWORTHY: this machine was too busy for these delays",
     };
-    let _ = writeln!(
-        text,
-        "ackord: late by p50 {:.0} us, p99 {:.0} us, max {:.0} us{trust}",
-        micros(late.p50),
-        micros(late.p99),
-        micros(late.max)
-    );
+    if late.packets > 0 {
+        let [p50, p99, max] = [late.p50, late.p99, late.max].map(micros);
+        let _ = writeln!(
+            text,
+            "ackord: late by p50 {p50:.0} us, p99 {p99:.0} us, max {max:.0} us{trust}"
+        );
+    }
     for path in &report.captures {
         let _ = writeln!(text, "ackord: wrote {}", path.display());
     }
