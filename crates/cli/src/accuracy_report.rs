@@ -33,9 +33,11 @@ struct RateEntry {
     configured_bit_s: u64,
     traffic: &'static str,
     delivered_bit_s: u64,
+    offered_bit_s: u64,
     error_percent: f64,
     goal_percent: f64,
-    goal_met: bool,
+    /// Nothing where less was offered than the link could carry: the sender was too slow.
+    goal_met: Option<bool>,
     offered_packets: u64,
     entered_packets: u64,
     dropped_packets: u64,
@@ -159,6 +161,10 @@ fn lateness_entry(lateness: &Lateness) -> LatenessEntry {
 fn rate_entry(row: &RateRow) -> RateEntry {
     let [delivered, configured] =
         [row.delivered, row.configured].map(|rate| rate.as_bits_per_sec());
+    // One TCP connection offers what it may, and is to fill the link.
+    let enough = configured as f64 * (1.0 + RATE_GOAL_PERCENT / 100.0);
+    let enough_offered =
+        row.traffic == Traffic::Tcp || row.offered.as_bits_per_sec() as f64 >= enough;
     let error_percent = (delivered as f64 / configured.max(1) as f64 - 1.0) * 100.0;
     RateEntry {
         configured_bit_s: configured,
@@ -167,9 +173,10 @@ fn rate_entry(row: &RateRow) -> RateEntry {
             Traffic::Tcp => "tcp",
         },
         delivered_bit_s: delivered,
+        offered_bit_s: row.offered.as_bits_per_sec(),
         error_percent,
         goal_percent: RATE_GOAL_PERCENT,
-        goal_met: error_percent.abs() <= RATE_GOAL_PERCENT,
+        goal_met: enough_offered.then(|| error_percent.abs() <= RATE_GOAL_PERCENT),
         offered_packets: row.offered_packets,
         entered_packets: row.entered_packets,
         dropped_packets: row.dropped_packets,
@@ -227,7 +234,7 @@ pub(crate) fn document(results: &Results, command: String) -> Document {
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let notes =
         |notes: &[&str]| Block::Notes(notes.iter().map(|note| (*note).to_owned()).collect());
-    let met: Vec<bool> = (results.rates.iter().map(|row| row.goal_met))
+    let met: Vec<bool> = (results.rates.iter().filter_map(|row| row.goal_met))
         .chain(results.delays.iter().map(|row| row.goal_met))
         .chain(results.most.iter().filter_map(|row| row.goal_met))
         .collect();
@@ -326,6 +333,7 @@ fn rate_table(results: &Results) -> Table {
     let columns = vec![
         Column::words("link"),
         Column::words("by"),
+        Column::numbers("offered", "Mbit/s"),
         Column::numbers("delivered", "Mbit/s"),
         Column::numbers("error", "%"),
         Column::words("goal: 1 %"),
@@ -337,9 +345,10 @@ fn rate_table(results: &Results) -> Table {
         vec![
             Cell::text(rate_words(row.configured_bit_s)),
             Cell::text(row.traffic),
+            Cell::number(Some(row.offered_bit_s as f64 / 1e6), 2),
             Cell::number(Some(row.delivered_bit_s as f64 / 1e6), 3),
             Cell::number(Some(row.error_percent), 3),
-            verdict(row.goal_met),
+            row.goal_met.map_or(Cell::text("too little offered"), verdict),
             Cell::Count(row.dropped_packets),
             Cell::number(Some(row.lateness.p50_us), 1),
             Cell::number(Some(row.lateness.p99_us), 1),

@@ -110,6 +110,8 @@ pub struct RateRow {
     pub traffic: Traffic,
     /// What came out at the receiver's socket, headers included, after the first fifth of the time.
     pub delivered: Rate,
+    /// What the sender offered, headers included; of TCP as much as entered the path.
+    pub offered: Rate,
     /// Datagrams that the sender sent, or packets of TCP that entered the path.
     pub offered_packets: u64,
     /// Packets that entered the path.
@@ -332,7 +334,7 @@ impl Work {
 
     fn rate_of_datagrams(&mut self, rate: Rate) -> Result<RateRow, LiveError> {
         self.next(&format!("rate at {rate}, UDP"))?;
-        let pace = full_pace(rate, 11, 10);
+        let pace = Pace { cut_by: CutBy::Kernel, ..full_pace(rate, 11, 10) };
         let lasts = self.duration();
         let (sent, received, passage) = self.datagrams(link(rate, room_for(rate)), pace, lasts)?;
         let delivered = rate_of(&received.datagrams, MTU.into(), lasts);
@@ -342,6 +344,7 @@ impl Work {
             configured: rate,
             traffic: Traffic::Udp,
             delivered,
+            offered: bits(sent.per_second() * f64::from(MTU) * 8.0),
             offered_packets: sent.stamps.len() as u64,
             entered_packets: counts.entered,
             dropped_packets: passage.conservation.dropped.total(),
@@ -359,6 +362,7 @@ impl Work {
             configured: rate,
             traffic: Traffic::Tcp,
             delivered: rate_of_points(&stream, self.duration()),
+            offered: Bytes(passage.counts.entered_bytes).over(self.duration()),
             offered_packets: passage.counts.entered,
             entered_packets: passage.counts.entered,
             dropped_packets: passage.conservation.dropped.total(),
@@ -446,9 +450,8 @@ impl Work {
             let (sent, received, _) = self.datagrams(no_limit(), pace, lasts)?;
             let delivered = rate_of(&received.datagrams, ip_len, lasts);
             let packets_per_sec = delivered.as_bits_per_sec() / (u64::from(ip_len) * 8);
+            let offered = sent.per_second() as u64;
             let (sent, got) = (sent.stamps.len() as u64, received.datagrams.len() as u64);
-            // A sender that could not keep its pace offered less.
-            let offered = offered.min((sent as f64 / lasts.as_secs_f64()) as u64);
             if packets_per_sec > best.packets_per_sec {
                 best = MostRow {
                     delivered,
@@ -464,6 +467,10 @@ impl Work {
         }
         Ok(best)
     }
+}
+
+fn bits(per_second: f64) -> Rate {
+    Rate::from_bits_per_sec(per_second as u64)
 }
 
 fn link(rate: Rate, queue_packets: u32) -> LinkUnderTest {

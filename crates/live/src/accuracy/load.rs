@@ -45,6 +45,8 @@ pub(super) struct Sent {
     pub(super) stamps: Vec<u64>,
     /// Calls that failed because a buffer was full.
     pub(super) refused: u64,
+    /// How long sending took.
+    pub(super) took: Span,
 }
 
 /// A datagram that came.
@@ -128,11 +130,13 @@ pub(super) fn send_datagrams(
     sharpen_timers();
     let pace = prepare(socket, pace);
     let expected = lasts.as_nanos() / pace.every.as_nanos().max(1) * u64::from(pace.burst);
-    let mut sent = Sent { stamps: Vec::with_capacity(expected as usize + 64), refused: 0 };
+    let mut sent = Sent { stamps: Vec::with_capacity(expected as usize + 64), ..Sent::default() };
     let mut octets = vec![0; pace.payload * pace.burst as usize];
     let begin = nanos_of(ClockId::CLOCK_MONOTONIC);
+    let passed = || nanos_of(ClockId::CLOCK_MONOTONIC).saturating_sub(begin);
     let mut due = begin;
-    while due < begin + lasts.as_nanos() && !signs.are_up() {
+    // A sender that cannot keep its pace offers less, it does not send for longer.
+    while due.saturating_sub(begin).max(passed()) < lasts.as_nanos() && !signs.are_up() {
         sleep_until(due);
         due += pace.every.as_nanos();
         match pace.cut_by {
@@ -144,8 +148,16 @@ pub(super) fn send_datagrams(
             CutBy::Kernel => send_burst(socket, pace.payload, &mut octets, &mut sent)?,
         }
     }
+    sent.took = Span::from_nanos(passed());
     signs.all_sent.store(true, Ordering::Release);
     Ok(sent)
+}
+
+impl Sent {
+    /// Datagrams sent per second.
+    pub(super) fn per_second(&self) -> f64 {
+        self.stamps.len() as f64 / self.took.as_secs_f64().max(1e-9)
+    }
 }
 
 /// Where this kernel does not cut datagrams, the program does.
