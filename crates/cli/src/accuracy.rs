@@ -1,6 +1,6 @@
 //! `ackord live accuracy`: how exactly this machine emulates, as a table beside the goals.
 
-use crate::accuracy_report::{document, results};
+use crate::accuracy_report::{document, load_average, results};
 use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::JsonTarget;
@@ -57,6 +57,7 @@ pub(crate) fn run(arguments: &AccuracyArguments, console: &Console) -> Result<()
     let stop = StopHandle::new().map_err(LiveError::System)?;
     let stopping = Arc::new(stop.clone());
     let interrupt = Interrupt::listen_and(move || stopping.stop())?;
+    let load = load_average();
     let meter = Meter::begin("accuracy");
     let asked = interrupt.clone();
     let report = accuracy(AccuracyOptions {
@@ -76,7 +77,7 @@ pub(crate) fn run(arguments: &AccuracyArguments, console: &Console) -> Result<()
     if interrupt.check().is_break() {
         return Err(Failure::Interrupted);
     }
-    let results = results(&report, arguments.duration);
+    let results = results(&report, arguments.duration, load);
     let document = document(&results, command_line(arguments));
     if arguments.json != Some(JsonTarget::Stdout) {
         console.print(&to_terminal(&document, console.colour()))?;

@@ -16,6 +16,8 @@ pub(crate) struct Results {
     build: &'static str,
     kernel: String,
     processors: usize,
+    /// What else ran: the machine's load average of the last minute before.
+    load_average_before: Option<f64>,
     scheduling: &'static str,
     duration_s: f64,
     rates: Vec<RateEntry>,
@@ -107,12 +109,17 @@ const MOST_GOAL_PACKETS: u64 = 200_000;
 /// What this program was built as: what a packet costs depends on it.
 const BUILD: &str = if cfg!(debug_assertions) { "not optimised" } else { "optimised" };
 
-pub(crate) fn results(report: &AccuracyReport, duration: Span) -> Results {
+pub(crate) fn results(
+    report: &AccuracyReport,
+    duration: Span,
+    load_average_before: Option<f64>,
+) -> Results {
     Results {
         version: VERSION,
         build: BUILD,
         kernel: kernel_version(),
         processors: std::thread::available_parallelism().map_or(0, usize::from),
+        load_average_before,
         scheduling: match report.scheduling {
             Scheduling::RealTime => "real time (SCHED_FIFO)",
             Scheduling::Ordinary => "ordinary",
@@ -135,6 +142,11 @@ pub(crate) fn results(report: &AccuracyReport, duration: Span) -> Results {
 fn kernel_version() -> String {
     std::fs::read_to_string("/proc/sys/kernel/osrelease")
         .map_or_else(|_| "unknown".to_owned(), |release| release.trim().to_owned())
+}
+
+/// The machine's load average of the last minute.
+pub(crate) fn load_average() -> Option<f64> {
+    std::fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
 }
 
 fn in_micros(span: Span) -> f64 {
@@ -248,6 +260,7 @@ pub(crate) fn document(results: &Results, command: String) -> Document {
             format!("{damaged} octets or datagrams arrived other than sent, or out of order.")
         }
     };
+    let load = results.load_average_before.map_or("unknown".to_owned(), |load| load.to_string());
     let mut sections = vec![
         Section::new("Rate")
             .with(Block::Text(format!("{verdict} {integrity}")))
@@ -276,6 +289,7 @@ pub(crate) fn document(results: &Results, command: String) -> Document {
         facts: vec![
             fact("kernel", results.kernel.clone()),
             fact("processors", results.processors.to_string()),
+            fact("load average before", load),
             fact("scheduling of the emulator", results.scheduling.to_owned()),
             fact("each measurement", format!("{} s", results.duration_s)),
             fact("version", results.version.to_owned()),

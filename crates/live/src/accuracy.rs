@@ -336,7 +336,8 @@ impl Work {
         self.next(&format!("rate at {rate}, UDP"))?;
         let pace = Pace { cut_by: CutBy::Kernel, ..full_pace(rate, 11, 10) };
         let lasts = self.duration();
-        let (sent, received, passage) = self.datagrams(link(rate, room_for(rate)), pace, lasts)?;
+        let (sent, received, passage) =
+            self.datagrams(link(rate, room_for_gaps(rate)), pace, lasts)?;
         let delivered = rate_of(&received.datagrams, MTU.into(), lasts);
         self.lateness.add(&passage.lateness);
         let counts = passage.counts;
@@ -485,6 +486,12 @@ fn no_limit() -> LinkUnderTest {
 fn room_for(rate: Rate) -> u32 {
     let path = rate.bytes_in(DELAY.saturating_mul(2)).get() / u64::from(MTU);
     (2 * path + 30) as u32
+}
+
+/// A queue that lasts through 50 ms in which the sender does not get a processor.
+fn room_for_gaps(rate: Rate) -> u32 {
+    let packets = rate.bytes_in(Span::from_millis(50)).get() / u64::from(MTU);
+    packets.max(30) as u32
 }
 
 /// Small datagrams, 200 of them each second.
