@@ -67,10 +67,7 @@ impl Streams {
     }
 
     pub(super) fn handle_deadline(&mut self, shared: &mut Shared<'_>) {
-        let full = std::mem::take(&mut *self.common.full.borrow_mut());
-        for key in full {
-            self.push(key, shared);
-        }
+        self.push_all(shared);
         while self.host.deadline().is_some_and(|at| at <= shared.now) {
             self.host.handle_deadline(shared.now, shared.uplink, &mut NoSink);
         }
@@ -113,6 +110,14 @@ impl Streams {
         self.tidy();
     }
 
+    /// Hands over to sockets what has arrived for them.
+    fn push_all(&mut self, shared: &mut Shared<'_>) {
+        let full = std::mem::take(&mut *self.common.full.borrow_mut());
+        for key in full {
+            self.push(key, shared);
+        }
+    }
+
     /// Lets a splice move what it has, both ways.
     fn push(&mut self, key: usize, shared: &mut Shared<'_>) {
         let Some(Link { ends, progress: Progress::Open(line) }) = self.links.get(key) else {
@@ -142,6 +147,8 @@ impl Streams {
 
     /// Begins a connection to where a SYN wants to go.
     fn dial(&mut self, packet: &[u8], decoded: &Decoded, shared: &mut Shared<'_>) {
+        // A server hears what was said before the SYN before it hears of the new connection.
+        self.push_all(shared);
         let (ends, syn) = (decoded.endpoints, decoded.segment);
         let quote = icmp::quote(packet, &decoded.ip);
         if self.host.is_full() || self.links.len() >= MOST_LINKS {
