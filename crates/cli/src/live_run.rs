@@ -116,7 +116,9 @@ pub(crate) fn run(arguments: &LiveRunArguments, console: &Console) -> Result<(),
     let outcome = live_run(&scenario, options, &mut watch);
     // The terminal is for results again.
     drop(screen);
-    bar.map(Meter::end);
+    if let Some(bar) = bar {
+        bar.end();
+    }
     let outcome = outcome?;
     if own_terminal && !files {
         for output in &outcome.outputs {
