@@ -224,21 +224,7 @@ fn ends(machine: &Machine, who: Who, line: &Line, ending: Ending) {
         return;
     }
     let code = status.code();
-    let is_shell = line.name.starts_with("shell");
-    let expected = match ending {
-        Ending::Done => code == Some(0),
-        // Those of `shell` are the command's, as a shell would have them.
-        Ending::NoCommand if is_shell => matches!(code, Some(126 | 127)),
-        Ending::Signal(Signal::SIGTERM) if is_shell => code == Some(143),
-        INTERRUPTED if is_shell => code == Some(130),
-        Ending::KeeperKilled if is_shell => code == Some(137),
-        Ending::NoCommand => code == Some(2),
-        Ending::NoScenario => code == Some(2),
-        Ending::Signal(Signal::SIGKILL) => code.is_none(),
-        Ending::Signal(_) => code.is_some(),
-        Ending::KeeperKilled => code.is_some_and(|code| code != 0),
-    };
-    assert!(expected, "{what}: {code:?}\n{errors}");
+    assert!(is_right(line, ending, code), "{what}: {code:?}\n{errors}");
     if matches!(ending, Ending::Done | Ending::Signal(_) | Ending::KeeperKilled) {
         assert!(!run.namespaces.is_empty(), "{what}: no namespace was seen");
         if line.inside == Inside::Command {
@@ -253,6 +239,24 @@ fn ends(machine: &Machine, who: Who, line: &Line, ending: Ending) {
     nothing_is_left(machine, &mut run, &before, &what);
     println!("{what}: {:.1} s", begun.elapsed().as_secs_f64());
     assert!(files_below(&machine.folder("served")).is_empty(), "{what}");
+}
+
+/// Whether a run that ended so may have this exit code.
+fn is_right(line: &Line, ending: Ending, code: Option<i32>) -> bool {
+    let is_shell = line.name.starts_with("shell");
+    match ending {
+        Ending::Done => code == Some(0),
+        // Those of `shell` are the command's, as a shell would have them.
+        Ending::NoCommand if is_shell => matches!(code, Some(126 | 127)),
+        Ending::Signal(Signal::SIGTERM) if is_shell => code == Some(143),
+        INTERRUPTED if is_shell => code == Some(130),
+        Ending::KeeperKilled if is_shell => code == Some(137),
+        Ending::NoCommand => code == Some(2),
+        Ending::NoScenario => code == Some(2),
+        Ending::Signal(Signal::SIGKILL) => code.is_none(),
+        Ending::Signal(_) => code.is_some(),
+        Ending::KeeperKilled => code.is_some_and(|code| code != 0),
+    }
 }
 
 /// Killed while it is still making its namespaces, or has just made them.
