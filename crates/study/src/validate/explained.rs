@@ -3,23 +3,64 @@
 //! An explanation is shown only where its quantity is beyond its goal in the report at hand: it
 //! accounts for a gap and never hides one.
 
-use ackord_measure::{FidelityScenario, FidelityVerdict};
+use ackord_measure::FidelityScenario;
 
 /// A gap that was looked into.
 struct Explanation {
-    scenario: &'static str,
+    /// Where it was; nothing where it may be anywhere.
+    scenario: Option<&'static str>,
     metric: &'static str,
+    /// Below this error, in percent, nothing is said; goals are no matter where there are none.
+    from_percent: f64,
     why: &'static str,
 }
 
-const EXPLANATIONS: &[Explanation] = &[];
+const EXPLANATIONS: &[Explanation] = &[
+    Explanation {
+        scenario: None,
+        metric: "pure ACKs",
+        from_percent: 10.0,
+        why: "the kernel's sender sets PSH on the last segment of whatever it hands down at once \
+              (36 % of the segments with 3 % loss, none of ours), and the kernel's receiver \
+              acknowledges such a segment by itself when it is read. With our sender before the \
+              kernel's receiver (ackord live run --ours server) the count is within 1 % of the \
+              simulator's: the receiver is not what differs.",
+    },
+    Explanation {
+        scenario: Some("unequal-rtt"),
+        metric: "goodput of far",
+        from_percent: 10.0,
+        why: "not traced to its end. The sum is right, the split is not: here the far flow has a \
+              sixth to a third less than with the kernel, in every run. Both flows lose to one \
+              drop-tail queue, and which of them a full queue hits depends on how each sends its \
+              segments: the kernel in trains that it puts off until a third of cwnd is free, ours \
+              as acknowledgments come.",
+    },
+    Explanation {
+        scenario: Some("reordering-strong"),
+        metric: "goodput",
+        from_percent: 5.0,
+        why: "single runs decide. Two to eleven times in a run either sender takes reordering for \
+              loss; how often it does, and whether in slow start, hangs on a few early packets, \
+              which two senders that differ by one segment do not share.",
+    },
+    Explanation {
+        scenario: Some("high-bdp"),
+        metric: "retransmitted",
+        from_percent: 20.0,
+        why: "both overshoot the queue once in the first twenty seconds, the kernel with 14 lost \
+              segments in three repairs, ours with 22 to 27 in two: at the same cwnd the kernel's \
+              segments leave a little later (trains that are put off), so that the queue is \
+              shorter when it begins to drop.",
+    },
+];
 
 /// Those of the gaps that this scenario has.
 pub(super) fn explanations(scenario: &FidelityScenario) -> Vec<String> {
     let gap = |explanation: &&Explanation| {
-        explanation.scenario == scenario.name
+        explanation.scenario.is_none_or(|name| name == scenario.name)
             && scenario.metric(explanation.metric).is_some_and(|metric| {
-                metric.verdict.is_some_and(|verdict| verdict != FidelityVerdict::Within)
+                metric.error_percent.is_some_and(|error| error.abs() > explanation.from_percent)
             })
     };
     let told = EXPLANATIONS.iter().filter(gap);
