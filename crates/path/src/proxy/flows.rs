@@ -84,7 +84,10 @@ impl<F: Kept> Flows<F> {
     /// To be called when something about a connection has changed: it may be due sooner now.
     pub fn settle(&mut self, id: FlowId) {
         if let Some(known) = self.flows.get_mut(&id) {
-            known.due = known.kept.deadline().unwrap_or(Time::NEVER);
+            // What should have been done long ago, as is found out now, is due now: nothing happens
+            // in the past. The change came with the last packet.
+            let due = known.kept.deadline().unwrap_or(Time::NEVER);
+            known.due = due.max(known.last_at);
             self.next = self.next.min(known.due);
         }
     }
@@ -110,7 +113,7 @@ impl<F: Kept> Flows<F> {
                     return false;
                 }
                 due(id, &mut known.kept);
-                known.due = known.kept.deadline().unwrap_or(Time::NEVER);
+                known.due = known.kept.deadline().unwrap_or(Time::NEVER).max(now);
             }
             next = next.min(known.due);
             true
@@ -166,6 +169,16 @@ mod tests {
         assert_eq!((gone, flows.len()), (1, 1));
         assert!(set(&mut flows, at(1_001), 3, None));
         assert!(flows.remove(FlowId(3)).is_some() && !flows.is_empty());
+    }
+
+    #[test]
+    fn what_is_found_to_be_overdue_is_due_at_once_and_not_in_the_past() {
+        let mut flows = flows();
+        set(&mut flows, at(0), 1, Some(at(90)));
+        set(&mut flows, at(50), 1, Some(at(20)));
+        assert_eq!(flows.deadline(), Some(at(50)));
+        flows.handle_deadline(at(50), |_, alarm| alarm.0 = Some(at(40)), |_| {});
+        assert_eq!(flows.deadline(), Some(at(50)));
     }
 
     #[test]
