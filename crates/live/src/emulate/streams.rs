@@ -58,9 +58,8 @@ impl Streams {
         let syn = segment.flags.contains(Flags::SYN);
         let stream = self.stream(flow, from);
         if syn && stream.syn_entered != Some(segment.seq) {
-            let first = Some(segment.seq + 1);
-            if stream.syn_entered.is_some() || stream.at_sender.is_some_and(|at| Some(at) != first)
-            {
+            let first = segment.seq + 1 + stream.acked as u32;
+            if stream.syn_entered.is_some() || stream.at_sender.is_some_and(|at| at != first) {
                 // Another connection with the same addresses; the SYN of the last one, or of what
                 // there was of it, may never have been seen.
                 let mut earlier = std::mem::take(&mut stream.earlier);
@@ -71,7 +70,8 @@ impl Streams {
                 *stream = Stream { earlier, ..Stream::default() };
             }
             stream.syn_entered = Some(segment.seq);
-            stream.at_sender = first;
+            // As in `arrived`: a box's SYN may have come, and been acknowledged with more, before.
+            stream.at_sender = Some(segment.seq + 1 + stream.acked as u32);
         }
         if !syn && !payload.is_empty() {
             let base = *stream.at_sender.get_or_insert(segment.seq);
@@ -233,6 +233,16 @@ mod tests {
         streams.entered(FLOW, Side::Client, &segment(111, Flags::ACK, 0, 3), b"abc");
         streams.entered(FLOW, Side::Server, &segment(0, Flags::ACK, 105, 0), &[]);
         streams.arrived(FLOW, Side::Client, &segment(500, Flags::SYN, 0, 0));
+        assert_eq!(read(&streams, 511, 3).as_deref(), Some(&b"abc"[..]));
+    }
+
+    #[test]
+    fn an_acknowledgment_before_the_sender_s_syn_moves_no_octet_off_its_place() {
+        let mut streams = Streams::default();
+        streams.arrived(FLOW, Side::Client, &segment(500, Flags::SYN, 0, 0));
+        streams.entered(FLOW, Side::Server, &segment(0, Flags::ACK, 505, 0), &[]);
+        streams.entered(FLOW, Side::Client, &segment(100, Flags::SYN, 0, 0), &[]);
+        streams.entered(FLOW, Side::Client, &segment(111, Flags::ACK, 0, 3), b"abc");
         assert_eq!(read(&streams, 511, 3).as_deref(), Some(&b"abc"[..]));
     }
 
