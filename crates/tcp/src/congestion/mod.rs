@@ -52,7 +52,8 @@ pub struct AckSample {
     /// Octets newly acknowledged.
     pub acked: Bytes,
     /// Octets of which the peer is known to have them since this acknowledgment: those newly
-    /// acknowledged that no SACK block had reported before, and those newly reported.
+    /// acknowledged that no SACK block had reported before, and those newly reported; also those
+    /// reported before it that were no sign of loss, as reordering had been seen.
     pub delivered: Bytes,
     /// Round-trip time of the most recently sent segment it covers, where Karn's rule allows.
     pub rtt: Option<Span>,

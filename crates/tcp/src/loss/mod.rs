@@ -209,6 +209,11 @@ pub trait ByTime {
     /// The receiver had one of our retransmissions twice (RFC 2883), and it was no probe.
     fn on_dsack(&mut self, _snd_nxt: Seq) {}
 
+    /// Whether segments have been seen to overtake each other.
+    fn has_seen_reordering(&self) -> bool {
+        false
+    }
+
     /// Which transmissions that is about. Asked when the connection is established.
     fn judged(&self) -> Judged {
         Judged::Everything

@@ -177,6 +177,10 @@ impl ByTime for Rack {
         }
     }
 
+    fn has_seen_reordering(&self) -> bool {
+        self.state.has_seen_reordering()
+    }
+
     fn horizon(&mut self, doubt: &Doubt) -> Horizon {
         self.state.end_of_ack();
         self.note_stage(doubt.stage);

@@ -63,6 +63,9 @@ impl Sender {
             if duplicate {
                 self.on_duplicate_ack(trace, newly_sacked);
             }
+            if newly_sacked > 0 {
+                self.note_sacked_in_peace(newly_sacked);
+            }
         }
         let dsack = if self.reads_dsack { dsack_block(ack.sack, ack.ack) } else { None };
         if let Some(duplicate) = dsack {
@@ -83,6 +86,17 @@ impl Sender {
             }
         }
         self.tell_sample(trace);
+    }
+
+    /// Linux lets cwnd grow by what SACK reports only once it has seen reordering
+    /// (tcp_may_raise_cwnd); a repair forgets it.
+    fn note_sacked_in_peace(&mut self, newly_sacked: u64) {
+        let reordered = self.loss.by_time().is_some_and(|by_time| by_time.has_seen_reordering());
+        if self.phase == Phase::Open && reordered {
+            self.sacked_in_peace += Bytes(newly_sacked);
+        } else {
+            self.sacked_in_peace = Bytes::ZERO;
+        }
     }
 
     /// Octets newly reported by SACK.
@@ -204,7 +218,7 @@ impl Sender {
         let timed = taken_off.latest_sent_at.filter(|_| !taken_off.ambiguous);
         AckSample {
             acked,
-            delivered: self.delivered_now,
+            delivered: self.delivered_now + std::mem::take(&mut self.sacked_in_peace),
             rtt: timed.map(|sent_at| now - sent_at),
             srtt: self.rtt.srtt(),
             flight_size: flight_before,

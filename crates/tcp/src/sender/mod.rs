@@ -192,6 +192,9 @@ pub(crate) struct Sender {
     run: Run,
     /// What the acknowledgment at hand delivered; nothing while a timer acts.
     delivered_now: Bytes,
+    /// Octets that SACK alone has reported since the last acknowledgment that advanced, while
+    /// nothing was being repaired and reordering was known: no sign of loss.
+    sacked_in_peace: Bytes,
     /// When the first sign came that the oldest segment is missing.
     missed_since: Option<Time>,
     /// When a fast recovery last reduced the window, and what a retransmission sent since means that
@@ -298,6 +301,7 @@ impl Sender {
             duplicate_acks: 0,
             run: Run::BegunSilently,
             delivered_now: Bytes::ZERO,
+            sacked_in_peace: Bytes::ZERO,
             missed_since: None,
             reduced_at: Time::ZERO,
             lost_retransmission: LostRetransmission::Repeats,
