@@ -51,9 +51,8 @@ const EXPLANATIONS: &[Explanation] = &[
         metric: "retransmitted",
         from_percent: 20.0,
         why: "both overshoot the queue once in the first twenty seconds, the kernel with 14 lost \
-              segments in three repairs, ours with 22 to 27 in two: at the same cwnd the kernel's \
-              segments leave a little later (trains that are put off), so that the queue is \
-              shorter when it begins to drop.",
+              segments in three repairs, ours with 27. Not traced to its end; likely the trains that \
+              the kernel puts off, which leave its queue a fifth shorter at the same cwnd.",
     },
 ];
 
