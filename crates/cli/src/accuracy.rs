@@ -27,11 +27,11 @@ Examples:
   ackord live accuracy --rates '10 Mbit/s' --duration '2 s'
   ackord live accuracy --realtime-priority --page docs/accuracy.md --json accuracy.json")]
 pub(crate) struct AccuracyArguments {
-    /// The rates of the link, with commas between them
+    /// The rates of the link, with commas between them: 100 kbit/s to 100 Gbit/s
     #[arg(
         long,
         value_name = "RATES",
-        value_parser = Rate::parse,
+        value_parser = rate,
         value_delimiter = ',',
         default_value = "1 Mbit/s,100 Mbit/s,700 Mbit/s"
     )]
@@ -51,6 +51,16 @@ pub(crate) struct AccuracyArguments {
     /// Write the results as JSON to this file, or with `-` to standard output instead of the tables
     #[arg(long, value_name = "FILE|-")]
     json: Option<JsonTarget>,
+}
+
+/// What can be measured: over a slower link a few packets take longer than a measurement lasts, and
+/// a faster one wants a longer queue than there can be.
+fn rate(text: &str) -> Result<Rate, String> {
+    let rate = Rate::parse(text).map_err(|error| error.to_string())?;
+    match rate.as_bits_per_sec() {
+        100_000..=100_000_000_000 => Ok(rate),
+        _ => Err(format!("`{text}` is out of range; allowed: 100 kbit/s to 100 Gbit/s")),
+    }
 }
 
 pub(crate) fn run(arguments: &AccuracyArguments, console: &Console) -> Result<(), Failure> {
@@ -105,4 +115,18 @@ fn command_line(arguments: &AccuracyArguments) -> String {
         line.push_str(" --realtime-priority");
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_that_cannot_be_measured_are_refused_with_those_that_can() {
+        for text in ["0 Mbit/s", "1 bit/s", "1000000 Gbit/s"] {
+            let why = rate(text).expect_err("out of range");
+            assert!(why.contains("100 kbit/s to 100 Gbit/s"), "{why}");
+        }
+        assert_eq!(rate("1 Mbit/s"), Ok(Rate::from_mbits_per_sec(1)));
+    }
 }

@@ -201,9 +201,10 @@ impl Failure {
             Failure::LiveRun(LiveRunError::CommandsNeedKernel { .. }) => BAD_INPUT,
             Failure::Shell(error) => error.exit_code(),
             Failure::CommandEnded(code) => *code,
-            Failure::Link(_) | Failure::MeterNeedsTerminal | Failure::CommandOutput { .. } => {
-                BAD_INPUT
-            }
+            Failure::Link(_)
+            | Failure::MeterNeedsTerminal
+            | Failure::Meter { .. }
+            | Failure::CommandOutput { .. } => BAD_INPUT,
             Failure::Validate(ValidateError::Live { source, .. }) => {
                 source.downcast_ref::<LiveError>().map_or(FAILED, LiveError::exit_code)
             }

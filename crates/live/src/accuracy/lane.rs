@@ -154,10 +154,10 @@ impl Unconnected {
     }
 }
 
-/// A sender that failed sends nothing more: nobody is to wait for it.
+/// A sender that failed sends nothing more: nobody is to wait for it, not even for its connection.
 fn or_abandon<T>(result: io::Result<T>, signs: &Signs) -> io::Result<T> {
     if result.is_err() {
-        signs.all_sent.store(true, Ordering::Release);
+        signs.abandon.store(true, Ordering::Relaxed);
     }
     result
 }
