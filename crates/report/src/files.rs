@@ -2,6 +2,7 @@
 //!
 //! Every file is first written beside its place under a name ending in `.partial`; only when all
 //! are complete do they take their names. What fails before that leaves the folder as it was.
+//! Devices, pipes and links are written to in place: `/dev/null` is to remain what it is.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -89,6 +90,10 @@ impl Pending {
             let source = io::Error::from(io::ErrorKind::IsADirectory);
             return Err(io_error("replace", &path, source));
         }
+        if std::fs::symlink_metadata(&path).is_ok_and(|there| !there.is_file()) {
+            let refused = |source| io_error("write", &path, source);
+            return std::fs::write(&path, &file.bytes).map_err(refused);
+        }
         let mut partial = name.to_owned();
         partial.push(".partial");
         let partial = path.with_file_name(partial);
@@ -166,5 +171,15 @@ mod tests {
             let refused = write_all(folder.path(), &[OutputFile::new(path, "x")]);
             assert!(matches!(refused, Err(WriteError::Outside(_))), "{path}");
         }
+    }
+
+    #[test]
+    fn what_is_no_plain_file_is_written_to_and_not_replaced() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (link, target) = (folder.path().join("link"), folder.path().join("target"));
+        std::os::unix::fs::symlink(&target, &link).expect("a fresh folder");
+        write_one(&link, b"x").expect("it leads into the folder");
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read(&target).expect("made through the link"), b"x");
     }
 }
