@@ -3,7 +3,7 @@
 use crate::accuracy_report::{document, load_average, results};
 use crate::console::Console;
 use crate::errors::Failure;
-use crate::input::JsonTarget;
+use crate::input::{JsonTarget, check_file};
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
 use ackord_live::{AccuracyOptions, Extent, LiveError, Priority, StopHandle, accuracy};
@@ -36,8 +36,9 @@ pub(crate) struct AccuracyArguments {
         default_value = "1 Mbit/s,100 Mbit/s,700 Mbit/s"
     )]
     rates: Vec<Rate>,
-    /// How long each measurement sends; there are four for each rate and as much again
-    #[arg(long, value_name = "SPAN", value_parser = Span::parse, default_value = "5 s")]
+    /// How long each measurement sends, 100 ms to 1 hour; there are four for each rate and as much
+    /// again
+    #[arg(long, value_name = "SPAN", value_parser = duration, default_value = "5 s")]
     duration: Span,
     /// Leave out the most that goes through
     #[arg(long)]
@@ -63,7 +64,20 @@ fn rate(text: &str) -> Result<Rate, String> {
     }
 }
 
+/// What a measurement can last: in less nothing comes, and nobody waits for longer.
+fn duration(text: &str) -> Result<Span, String> {
+    let span = Span::parse(text).map_err(|error| error.to_string())?;
+    match span {
+        span if span < Span::from_millis(100) || span > Span::from_secs(3600) => {
+            Err(format!("`{text}` is out of range; allowed: 100 ms to 1 hour"))
+        }
+        span => Ok(span),
+    }
+}
+
 pub(crate) fn run(arguments: &AccuracyArguments, console: &Console) -> Result<(), Failure> {
+    arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
+    arguments.page.as_deref().map_or(Ok(()), check_file)?;
     let stop = StopHandle::new().map_err(LiveError::System)?;
     let stopping = Arc::new(stop.clone());
     let interrupt = Interrupt::listen_and(move || stopping.stop())?;
@@ -128,5 +142,14 @@ mod tests {
             assert!(why.contains("100 kbit/s to 100 Gbit/s"), "{why}");
         }
         assert_eq!(rate("1 Mbit/s"), Ok(Rate::from_mbits_per_sec(1)));
+    }
+
+    #[test]
+    fn a_measurement_lasts_long_enough_to_measure_and_comes_to_an_end() {
+        for text in ["0 s", "1 ns", "100 h"] {
+            let why = duration(text).expect_err("out of range");
+            assert!(why.contains("100 ms to 1 hour"), "{why}");
+        }
+        assert_eq!(duration("2 s"), Ok(Span::from_secs(2)));
     }
 }

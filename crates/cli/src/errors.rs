@@ -223,7 +223,7 @@ impl Failure {
                 FAILED
             }
             Failure::Capture { .. } => BAD_INPUT,
-            Failure::Write(WriteError::NotAFolder(_)) => BAD_INPUT,
+            Failure::Write(WriteError::NotAFolder(_) | WriteError::NotWritable { .. }) => BAD_INPUT,
             // Whoever reads our output has seen enough, as with `| head`.
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Failure::Interrupted => INTERRUPTED,

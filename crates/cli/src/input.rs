@@ -75,10 +75,7 @@ impl OutputArguments {
         if let Some(folder) = &self.out {
             check_folder(folder)?;
         }
-        match &self.json {
-            Some(JsonTarget::File(path)) => path.parent().map_or(Ok(()), check_folder),
-            _ => Ok(()),
-        }
+        self.json.as_ref().map_or(Ok(()), JsonTarget::check)
     }
 
     /// The folder for files, if they are wanted.
@@ -138,6 +135,14 @@ impl OutputArguments {
 }
 
 impl JsonTarget {
+    /// Refuses a file that cannot be written, before the work and not after it.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        match self {
+            JsonTarget::Stdout => Ok(()),
+            JsonTarget::File(path) => check_file(path),
+        }
+    }
+
     /// Writes JSON there, and says so where it is a file.
     pub(crate) fn write(&self, json: &str, console: &Console) -> Result<(), Failure> {
         match self {
@@ -159,10 +164,24 @@ pub(crate) struct Results<'a> {
     pub(crate) json: &'a str,
 }
 
-/// Refuses a folder in whose place, or above which, there is a file.
+/// Refuses a folder in whose place, or above which, there is a file, and one that nothing can be
+/// written into: the work may take a quarter of an hour.
 pub(crate) fn check_folder(folder: &Path) -> Result<(), Failure> {
     match folder.ancestors().find(|path| path.exists()) {
         Some(path) if !path.is_dir() => Err(WriteError::NotAFolder(path.to_owned()).into()),
+        Some(path) => match tempfile::tempfile_in(path) {
+            Ok(_) => Ok(()),
+            Err(source) => Err(WriteError::NotWritable { path: path.to_owned(), source }.into()),
+        },
+        None => Ok(()),
+    }
+}
+
+/// Refuses a file for which there is no place. What is there and no plain file, such as a device,
+/// is written to as it is.
+pub(crate) fn check_file(path: &Path) -> Result<(), Failure> {
+    match path.parent() {
+        Some(folder) if !path.exists() || path.is_file() => check_folder(folder),
         _ => Ok(()),
     }
 }

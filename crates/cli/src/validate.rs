@@ -2,7 +2,7 @@
 
 use crate::console::Console;
 use crate::errors::Failure;
-use crate::input::{OutputArguments, Results, check_folder};
+use crate::input::{OutputArguments, Results, check_file};
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
 use ackord_live::Priority;
@@ -88,9 +88,7 @@ const NOTES: &[&str] = &[
 pub(crate) fn validate(arguments: &ValidateArguments, console: &Console) -> Result<(), Failure> {
     let options = options(arguments)?;
     arguments.output.check()?;
-    if let Some(folder) = arguments.page.as_ref().and_then(|page| page.parent()) {
-        check_folder(folder)?;
-    }
+    arguments.page.as_deref().map_or(Ok(()), check_file)?;
     let kernel = StockKernel {
         lateness_budget: arguments.lateness_budget,
         priority: match arguments.ordinary_priority {

@@ -36,8 +36,8 @@ use crate::sys::{Priority, Scheduling, StopHandle};
 use ackord_units::{Bytes, Rate, Span};
 use lane::{Lane, LinkUnderTest, MTU, Manner, Passage};
 use load::{
-    CutBy, Got, Pace, Received, Sent, Signs, Stream, receive_datagrams, receive_stream,
-    send_datagrams, send_stream,
+    CutBy, Got, Pace, Received, Sent, Signs, Stream, abandon_when_stopped, receive_datagrams,
+    receive_stream, send_datagrams, send_stream,
 };
 use std::ops::ControlFlow;
 use theory::LinkTheory;
@@ -280,7 +280,8 @@ impl Work {
         let signs = Signs::default();
         let (sent, received) = std::thread::scope(|scope| {
             let lasts = self.duration();
-            let (signs, sender) = (&signs, &sender);
+            let (signs, sender, stop) = (&signs, &sender, &self.options.stop);
+            scope.spawn(move || abandon_when_stopped(stop, signs));
             let sending = scope.spawn(move || {
                 let sent = send_datagrams(sender, pace, lasts, signs);
                 signs.all_sent.store(true, std::sync::atomic::Ordering::Release);

@@ -30,6 +30,14 @@ pub enum WriteError {
     /// The output folder is a file.
     #[error("`{}` is a file; outputs need a folder", .0.display())]
     NotAFolder(PathBuf),
+    /// Nothing can be written into the folder.
+    #[error("cannot write into `{}`", path.display())]
+    NotWritable {
+        /// The folder, or the nearest one above it that is there.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
     /// A path leads out of the output folder.
     #[error("`{}` does not stay inside the output folder", .0.display())]
     Outside(PathBuf),

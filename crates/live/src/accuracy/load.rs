@@ -5,9 +5,10 @@
 //! little; the kernel has stamped each when it came.
 
 use crate::sys::Stamped;
-use crate::sys::sharpen_timers;
+use crate::sys::{StopHandle, sharpen_timers};
 use ackord_units::Span;
 use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{setsockopt, sockopt};
 use nix::time::{ClockId, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
 use std::io::{self, ErrorKind, Read, Write};
@@ -99,6 +100,17 @@ const PERIOD: usize = 251;
 impl Signs {
     fn are_up(&self) -> bool {
         self.abandon.load(Ordering::Relaxed)
+    }
+}
+
+/// Puts the sign up to end at once when a run is told to stop; comes back when all is sent.
+pub(super) fn abandon_when_stopped(stop: &StopHandle, signs: &Signs) {
+    let looks_every = PollTimeout::from(50_u8);
+    while !signs.all_sent.load(Ordering::Acquire) {
+        let mut watched = [PollFd::new(stop.as_fd(), PollFlags::POLLIN)];
+        if poll(&mut watched, looks_every) == Ok(1) {
+            return signs.abandon.store(true, Ordering::Relaxed);
+        }
     }
 }
 

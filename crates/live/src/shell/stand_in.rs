@@ -16,7 +16,7 @@ use nix::sys::socket::{
     AddressFamily, MsgFlags, SockType, SockaddrIn, bind, connect, recv, recvfrom, send, sendto,
 };
 use std::collections::VecDeque;
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// The stand-in.
@@ -59,6 +59,7 @@ impl StandIn {
         let Some(SocketAddr::V4(server)) = server else { return Ok(None) };
         let front = namespace.socket(AddressFamily::Inet, SockType::Datagram)?;
         bind(front.as_raw_fd(), &SockaddrIn::from(server))?;
+        let front = without_waiting(front)?;
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         epoll.add(&front, EpollEvent::new(EpollFlags::EPOLLIN, FRONT))?;
         let server = SockaddrIn::from(SocketAddrV4::new(base, super::names::PORT));
@@ -104,6 +105,15 @@ impl StandIn {
         let to = &question.from;
         sendto(self.front.as_raw_fd(), &answer[..len], to, MsgFlags::MSG_DONTWAIT).map(drop)
     }
+}
+
+/// The same socket, so that a read answers at once: the kernel may announce a datagram and then find
+/// its checksum wrong, and the link must not wait for the next.
+fn without_waiting(socket: OwnedFd) -> nix::Result<OwnedFd> {
+    let socket = UdpSocket::from(socket);
+    let set = socket.set_nonblocking(true);
+    set.map_err(|error| error.raw_os_error().map_or(Errno::EINVAL, Errno::from_raw))?;
+    Ok(socket.into())
 }
 
 impl AsFd for StandIn {

@@ -35,6 +35,13 @@ impl StopHandle {
     }
 }
 
+impl AsFd for StopHandle {
+    /// Readable once the run is to end.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
 /// What to wait for besides a deadline.
 #[derive(Clone, Copy)]
 pub(crate) struct Sources<'a> {
