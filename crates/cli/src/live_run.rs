@@ -31,7 +31,7 @@ use std::sync::Arc;
 /// commands (`exec` in the file: iperf3, curl, anything) run these instead. What the scenario asks
 /// of endpoints is set as far as the kernel lets, and the report says where it does not; it also has
 /// the kernel's own view (TCP_INFO, the counters of nstat) and how late packets were. A run whose
-/// packets were later than the budget is marked UNTRUSTWORTHY in everything that is written.
+/// packets were later than the budget, or that stood still, is marked UNTRUSTWORTHY in everything that is written.
 ///
 /// With `--ours HOST` that host is no kernel but our own TCP, exactly as in the simulator.
 ///
@@ -169,8 +169,8 @@ fn warn(live: &LiveDetails, arguments: &LiveRunArguments, console: &Console) {
     let late = &live.real_time;
     if live.trust == TrustWord::Untrustworthy {
         console.remark(&format!(
-            "UNTRUSTWORTHY: p99 of lateness is {:.0} us, the budget {:.0} us",
-            late.p99_us, late.budget_us
+            "UNTRUSTWORTHY: p99 of lateness is {:.0} us, the most {:.0} us, the budget {:.0} us",
+            late.p99_us, late.max_us, late.budget_us
         ));
     }
     if arguments.realtime_priority && late.scheduling != "real-time" {

@@ -32,7 +32,8 @@ pub struct Lateness {
 pub enum Trust {
     /// The driver kept up.
     WithinBudget,
-    /// More than 1 % of the packets were released later than the budget allows.
+    /// More than 1 % of the packets were released later than the budget allows, or one of them more
+    /// than a hundred times as late.
     Untrustworthy,
 }
 
@@ -84,10 +85,17 @@ impl LatenessMeter {
     }
 }
 
+/// How many budgets late no single packet may be: a standstill of the whole emulator makes few
+/// packets late, and is felt by every connection.
+const STANDSTILL: u64 = 100;
+
 impl Lateness {
-    /// Whether the run was within its budget.
+    /// Whether the run was within its budget: 99 % of the packets were, and it never stood still.
     pub fn trust(&self) -> Trust {
-        if self.p99 <= self.budget { Trust::WithinBudget } else { Trust::Untrustworthy }
+        match self.p99 <= self.budget && self.max <= self.budget * STANDSTILL {
+            true => Trust::WithinBudget,
+            false => Trust::Untrustworthy,
+        }
     }
 }
 
@@ -112,6 +120,16 @@ mod tests {
         let budget = Span::from_millis(1);
         assert_eq!(meter(10).report(budget).trust(), Trust::WithinBudget);
         assert_eq!(meter(11).report(budget).trust(), Trust::Untrustworthy);
+    }
+
+    #[test]
+    fn a_standstill_is_not_within_the_budget_though_few_packets_meet_it() {
+        let mut stood = meter(0);
+        let planned = Time::from_nanos(1_000_000);
+        stood.record(planned, planned + Span::from_millis(99));
+        assert_eq!(stood.report(Span::from_millis(1)).trust(), Trust::WithinBudget);
+        stood.record(planned, planned + Span::from_millis(102));
+        assert_eq!(stood.report(Span::from_millis(1)).trust(), Trust::Untrustworthy);
     }
 
     #[test]

@@ -41,11 +41,11 @@ pub fn live_document(
 /// Says everywhere that the run is not to be believed.
 fn mark(document: &mut Document, late: &RealTime) {
     let warning = format!(
-        "UNTRUSTWORTHY: 99 % of the packets were handed over up to {:.0} us late, and the budget is \
-         {:.0} us. Delays, rates and what follows from them are those of a busy machine, not of the \
+        "UNTRUSTWORTHY: 99 % of the packets were handed over up to {:.0} us late, the latest {:.0} \
+         us, and the budget is {:.0} us (a hundred times as much for the latest). Delays, rates and what follows from them are those of a busy machine, not of the \
          scenario's path. Run it again on an idle machine, at lower rates, with \
          `--realtime-priority`, or with a larger `--lateness-budget` if that much is of no account.",
-        late.p99_us, late.budget_us
+        late.p99_us, late.max_us, late.budget_us
     );
     document.title.push_str(" (UNTRUSTWORTHY)");
     document.sections.insert(0, Section::new("Untrustworthy").with(Block::Text(warning)));
