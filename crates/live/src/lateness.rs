@@ -92,7 +92,7 @@ const STANDSTILL: u64 = 100;
 impl Lateness {
     /// Whether the run was within its budget: 99 % of the packets were, and it never stood still.
     pub fn trust(&self) -> Trust {
-        match self.p99 <= self.budget && self.max <= self.budget * STANDSTILL {
+        match self.p99 <= self.budget && self.max / STANDSTILL <= self.budget {
             true => Trust::WithinBudget,
             false => Trust::Untrustworthy,
         }
