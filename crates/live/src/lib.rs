@@ -53,7 +53,6 @@ mod lateness;
 mod meter;
 mod observed;
 mod packets;
-#[cfg_attr(not(test), allow(dead_code, reason = "the emulator's doors come to it"))]
 mod relay;
 mod serve;
 mod session;
