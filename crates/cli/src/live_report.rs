@@ -39,14 +39,29 @@ pub(crate) struct Compared {
     pub(crate) simulated_goodput_bit_s: Estimate,
 }
 
+/// How late packets were handed over, as every live command's results have it.
 #[derive(Serialize)]
-struct Lateness {
+pub(crate) struct Lateness {
     packets: u64,
     p50_us: f64,
     p99_us: f64,
     max_us: f64,
     budget_us: f64,
     within_budget: bool,
+}
+
+impl From<ackord_live::Lateness> for Lateness {
+    fn from(late: ackord_live::Lateness) -> Lateness {
+        let micros = |span: ackord_units::Span| span.as_nanos() as f64 / 1e3;
+        Lateness {
+            packets: late.packets,
+            p50_us: micros(late.p50),
+            p99_us: micros(late.p99),
+            max_us: micros(late.max),
+            budget_us: micros(late.budget),
+            within_budget: late.trust() == Trust::WithinBudget,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -84,7 +99,6 @@ pub(crate) fn results<'a>(
     report: &LiveReport,
     (compared, history): (Option<&'a Compared>, Option<&'a [HistoryUse]>),
 ) -> Results<'a> {
-    let micros = |span: ackord_units::Span| span.as_nanos() as f64 / 1e3;
     let late = report.lateness;
     Results {
         scenario: &scenario.name,
@@ -92,14 +106,7 @@ pub(crate) fn results<'a>(
         seed,
         version: VERSION,
         took_s: report.took.as_secs_f64(),
-        lateness: Lateness {
-            packets: late.packets,
-            p50_us: micros(late.p50),
-            p99_us: micros(late.p99),
-            max_us: micros(late.max),
-            budget_us: micros(late.budget),
-            within_budget: late.trust() == Trust::WithinBudget,
-        },
+        lateness: late.into(),
         scheduling: match report.scheduling {
             Scheduling::RealTime => "real-time",
             Scheduling::Ordinary => "ordinary",

@@ -1,5 +1,6 @@
 //! What `ackord shell` says when it is over: a few lines, and JSON.
 
+use crate::live_report::Lateness;
 use ackord_live::{
     Outside, Queueing, RelayReport, Scheduling, ShellEnd, ShellLink, ShellReport, Trust, WayReport,
 };
@@ -38,16 +39,6 @@ pub(crate) struct Results<'a> {
     reordered_packets: u64,
     gateway: Gateway,
     captures: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct Lateness {
-    packets: u64,
-    p50_us: f64,
-    p99_us: f64,
-    max_us: f64,
-    budget_us: f64,
-    within_budget: bool,
 }
 
 #[derive(Serialize)]
@@ -120,14 +111,7 @@ pub(crate) fn results<'a>(
             Scheduling::RealTime => "real-time",
             Scheduling::Ordinary => "ordinary",
         },
-        lateness: Lateness {
-            packets: late.packets,
-            p50_us: micros(late.p50),
-            p99_us: micros(late.p99),
-            max_us: micros(late.max),
-            budget_us: micros(late.budget),
-            within_budget: late.trust() == Trust::WithinBudget,
-        },
+        lateness: late.into(),
         up: way(&report.up, report.took),
         down: way(&report.down, report.took),
         dropped_packets: drops(&report.dropped),
