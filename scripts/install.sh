@@ -39,14 +39,31 @@ install_missing() {
         return 1
     fi
     echo "install:$missing" >&2
-    # shellcheck disable=SC2086 # both are lists of words
-    $as_root env DEBIAN_FRONTEND=noninteractive sh -c '
-        apt-get install -qq -y --no-install-recommends "$@" >/dev/null 2>&1 ||
-        { apt-get update -qq && apt-get install -qq -y --no-install-recommends "$@" >/dev/null; }
-    ' sh $missing || {
+    # shellcheck disable=SC2086 # a list of words
+    set -- install -y --no-install-recommends $missing
+    # The lists of packages may be missing or old.
+    apt "$@" || { apt update && apt "$@"; } || {
+        echo "$said" >&2
         echo "install: apt-get could not install$missing" >&2
         return 1
     }
+}
+
+# apt WORDS...: apt-get with these words, as root; `said` is what it said. Waits for ten minutes at most
+# while somebody else has one of its locks. Its own DPkg::Lock::Timeout is for one of the three only.
+apt() {
+    waited=0
+    until said=$($as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -qq "$@" 2>&1); do
+        case $said in
+        *"Could not get lock"*) ;;
+        *) return 1 ;;
+        esac
+        [ "$waited" -lt 600 ] || return 1
+        [ $((waited % 30)) -ne 0 ] ||
+            echo "install: waits: $(echo "$said" | sed -n 's/^E: \(Could not get lock.*\)/\1/p')" >&2
+        waited=$((waited + 2))
+        sleep 2
+    done
 }
 
 need_rust() {
