@@ -79,7 +79,7 @@ ns2-band: ## repeat what ns-2 says about the papers' paths (dad-sd takes twenty 
 	python3 papers/dad-sd/ns2/band.py --jobs 2
 
 generated: ## refresh the scenario schema, and the program's output where documents quote it
-	BLESS=1 cargo test --quiet --package ackord-scenario --test schema
+	BLESS=1 cargo test --quiet --package ackord-scenario --test tests schema
 	cargo run --quiet --package ackord-xtask -- generated --write
 
 fmt: ## format the code

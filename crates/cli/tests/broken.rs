@@ -1,8 +1,6 @@
 //! Broken input is refused with exit code 2, where it is, what is allowed, what was meant.
 
-mod common;
-
-use common::{output, text};
+use crate::common::{output, text};
 
 const SOUND: &str = "version = 1
 name = \"small\"
@@ -119,6 +117,6 @@ fn outputs_that_cannot_be_written_are_refused_before_the_run_and_leave_nothing_b
     }
     let errors = refusal(&["run", "lossy-wifi", "--out", text(&file)]);
     assert!(errors.contains("is a file; outputs need a folder"), "{errors}");
-    let left: Vec<_> = common::files_below(folder.path());
+    let left: Vec<_> = crate::common::files_below(folder.path());
     assert_eq!(left, [("file".to_owned(), b"x".to_vec())]);
 }

@@ -1,8 +1,6 @@
 //! Captures hold up before tshark.
 
-mod common;
-
-use common::{printed, text};
+use crate::common::{printed, text};
 use std::path::Path;
 use std::process::Command;
 

@@ -1,9 +1,7 @@
 //! `ackord history`, and runs that take part in one.
 
-mod common;
-
+use crate::common::{ackord, json, output, printed, text};
 use ackord_history::Store;
-use common::{ackord, json, output, printed, text};
 use serde_json::Value;
 use std::io::Write;
 use std::path::Path;

@@ -2,9 +2,7 @@
 //!
 //! Where these are missing, or may not capture, the test says SKIPPED.
 
-mod common;
-
-use common::{json, text};
+use crate::common::{json, text};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json as value};

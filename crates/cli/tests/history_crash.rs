@@ -4,11 +4,9 @@
 //! Not tested: loss of power, after which what the disk had not yet written is gone; the store asks
 //! for it to be written before it acknowledges.
 
-mod common;
-
+use crate::common::{ackord, text};
 use ackord_history::{Store, StoreError};
 use ackord_units::Bytes;
-use common::{ackord, text};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Stdio};

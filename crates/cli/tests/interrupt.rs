@@ -1,8 +1,6 @@
 //! Ctrl-C ends long work soon and cleanly.
 
-mod common;
-
-use common::{ackord, files_below, text};
+use crate::common::{ackord, files_below, text};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::process::{Output, Stdio};

@@ -4,12 +4,8 @@
 //! Each command line is ended in each way: by itself, by a command that does not exist, by a
 //! scenario that does not exist, by Ctrl-C, by SIGTERM, and by kill -9.
 
-mod common;
-#[path = "common/machine.rs"]
-mod machine;
-
-use common::{files_below, text};
-use machine::{Machine, Who, groups_of};
+use crate::common::machine::{Machine, Who, groups_of};
+use crate::common::{files_below, text};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::io::Read as _;
@@ -288,7 +284,12 @@ fn killed_at_any_instant_it_leaves_nothing_behind() {
 }
 
 /// The kernel takes a moment to clear away what a killed process had.
-fn nothing_is_left(machine: &Machine, run: &mut machine::Run, before: &str, what: &str) {
+fn nothing_is_left(
+    machine: &Machine,
+    run: &mut crate::common::machine::Run,
+    before: &str,
+    what: &str,
+) {
     let ended = Instant::now();
     loop {
         let (processes, namespaces) = (run.processes(), run.namespaces_left());

@@ -1,8 +1,6 @@
 //! The live commands, with a stock curl inside; SKIPPED where the machine does not let us.
 
-mod common;
-
-use common::{ackord, text};
+use crate::common::{ackord, text};
 use std::process::{Command, Output};
 
 /// What the program answers; nothing where it may not make a namespace, or a tool is missing.
@@ -66,7 +64,7 @@ fn what_curl_downloads_is_counted_and_the_next_run_knows_it() {
     };
     let Some(first) = run() else { return };
     assert_eq!(first["history"][0]["verdict"], "unknown");
-    let shown = common::json(&["history", "show", "--json", "-", "--store", text(&store)]);
+    let shown = crate::common::json(&["history", "show", "--json", "-", "--store", text(&store)]);
     let known = &shown["applications"][0];
     assert_eq!((&known["application"], &known["transfers"]), (&"downloads".into(), &6.into()));
     assert_eq!(known["bytes"], 180_000);
@@ -94,7 +92,7 @@ fn what_cannot_be_served_or_fetched_is_bad_input() {
         (&["live", "serve", ".", "--scenario", "lossy-wify"], "lossy-wifi"),
         (&["live", "serve", ".", "--run-for", "3"], "invalid value '3'"),
     ] {
-        let output = common::output(arguments);
+        let output = crate::common::output(arguments);
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{errors}");
         assert!(errors.contains(said), "{arguments:?}: {errors}");

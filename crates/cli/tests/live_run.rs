@@ -1,8 +1,6 @@
 //! `ackord live run`: scenarios between stock kernels; SKIPPED where the machine does not let us.
 
-mod common;
-
-use common::{ackord, files_below, output, text};
+use crate::common::{ackord, files_below, output, text};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;

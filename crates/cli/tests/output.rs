@@ -1,8 +1,6 @@
 //! What is printed where: JSON alone, tables, colours, closed pipes.
 
-mod common;
-
-use common::{ackord, json, output, printed, text};
+use crate::common::{ackord, json, output, printed, text};
 use serde_json::Value;
 use std::io::Read;
 use std::process::Stdio;

@@ -1,8 +1,6 @@
 //! Papers on the command line.
 
-mod common;
-
-use common::{json, output};
+use crate::common::{json, output};
 
 #[test]
 fn papers_are_listed_and_an_unknown_one_gets_its_neighbour() {

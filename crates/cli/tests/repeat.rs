@@ -1,8 +1,6 @@
 //! The same file and seed give the same bytes, run after run, in debug and in release.
 
-mod common;
-
-use common::{ackord, files_below, output, printed, text};
+use crate::common::{ackord, files_below, output, printed, text};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::path::Path;
@@ -108,7 +106,7 @@ fn the_capture_has_the_hash_on_record_in_debug_and_in_release() {
     assert_eq!(
         known.trim(),
         hash,
-        "simulated packets have changed; if that was meant: BLESS=1 cargo test -p ackord-cli --test repeat"
+        "simulated packets have changed; if that was meant: BLESS=1 cargo test -p ackord-cli --test tests repeat"
     );
 }
 

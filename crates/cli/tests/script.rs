@@ -1,9 +1,7 @@
 //! `ackord script` as a user meets it.
 
-mod common;
-
+use crate::common::{json, output, printed, text};
 use ackord_wire::PcapngReader;
-use common::{json, output, printed, text};
 
 const PASSES: &str = "0 handshake\n0.2 call write 1000 B\nexpect seq 1:1001\n";
 

@@ -4,12 +4,8 @@
 //! Bounds are physics first: nothing is faster than the link or nearer than its delay. The other side
 //! leaves room for a machine that has other things to do.
 
-mod common;
-#[path = "common/machine.rs"]
-mod machine;
-
-use common::{files_below, text};
-use machine::{Machine, Who};
+use crate::common::machine::{Machine, Who};
+use crate::common::text;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -263,12 +259,18 @@ fn an_ordinary_user_has_a_gateway_that_reaches_the_machine_and_leaves_it_alone()
 
 #[test]
 fn what_is_printed_is_a_scenario_that_runs() {
-    let printed =
-        common::printed(&["shell", "--rate", "2mbit", "--delay", "20ms", "--print-scenario"]);
+    let printed = crate::common::printed(&[
+        "shell",
+        "--rate",
+        "2mbit",
+        "--delay",
+        "20ms",
+        "--print-scenario",
+    ]);
     let folder = tempfile::tempdir().expect("a folder");
     let file: &Path = &folder.path().join("link.toml");
     fs::write(file, printed).expect("written");
-    let run = common::json(&["run", text(file), "--set", "duration=5 s", "--json", "-"]);
+    let run = crate::common::json(&["run", text(file), "--set", "duration=5 s", "--json", "-"]);
     let goodput = run["flows"][0]["goodput_bit_s"].as_f64().unwrap_or_else(|| panic!("{run}"));
     assert!(goodput < 2e6 * PAYLOAD && goodput > 1.5e6, "{goodput}");
 }

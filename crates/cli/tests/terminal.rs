@@ -3,9 +3,7 @@
 //!
 //! Everything is typed into a shell with job control at a terminal made by script(1).
 
-mod common;
-
-use common::text;
+use crate::common::text;
 use std::io::{Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};

@@ -1,8 +1,6 @@
 //! `ackord validate` on this machine's kernel; SKIPPED where the machine does not let us.
 
-mod common;
-
-use common::ackord;
+use crate::common::ackord;
 use serde_json::Value;
 
 /// The report of a command line; nothing where it may not make a namespace.
@@ -89,7 +87,7 @@ fn both_sides_are_told_with_errors_and_intervals_and_keep_to_what_the_link_carri
 
 #[test]
 fn a_scenario_that_is_none_of_the_report_is_bad_input() {
-    let output = common::output(&["validate", "--only", "loss-11"]);
+    let output = crate::common::output(&["validate", "--only", "loss-11"]);
     assert_eq!(output.status.code(), Some(2));
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("did you mean `loss-1`"), "{errors}");

@@ -2,14 +2,12 @@
 //! that no link is faster than it should be. How exact it is depends on the machine and is not
 //! judged here.
 
-mod common;
-
+use crate::common::{alone, possible};
 use ackord_live::{
     AccuracyOptions, AccuracyReport, DelayRow, Extent, Load, Priority, RateRow, StopHandle,
     Traffic, accuracy,
 };
 use ackord_units::{Rate, Span};
-use common::{alone, possible};
 use std::ops::ControlFlow;
 
 fn measured(rate: Rate, duration: Span) -> Option<AccuracyReport> {

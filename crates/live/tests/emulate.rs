@@ -1,7 +1,6 @@
 //! Emulations between stock kernels, and between a kernel and our own TCP.
 
-mod common;
-
+use crate::common::{alone, possible};
 use ackord_events::{EndpointId, Event, Sink};
 use ackord_live::{
     CommandLasts, CommandOutcome, CommandStarts, EmulationEnding, EmulationOptions,
@@ -10,7 +9,6 @@ use ackord_live::{
 use ackord_scenario::{Override, Scenario, ScenarioFile};
 use ackord_units::{Span, Time};
 use ackord_wire::{FlowId, IpVersion, Side, decode, host_address};
-use common::{alone, possible};
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -93,7 +91,7 @@ fn with_box(proxy: &str) -> Scenario {
 /// Programs move a file from the first flow's sender to its receiver; what came out.
 fn move_file(scenario: Scenario, octets: usize) -> Option<(EmulationReport, Vec<u8>, Vec<u8>)> {
     let folder = tempfile::tempdir().expect("a folder");
-    let sent = common::random_file(&folder.path().join("file"), octets);
+    let sent = crate::common::random_file(&folder.path().join("file"), octets);
     let flow = scenario.flows[0].clone();
     let (from, to) = match flow.sends {
         Side::Client => (flow.client, flow.server),
@@ -137,7 +135,7 @@ fn move_file(scenario: Scenario, octets: usize) -> Option<(EmulationReport, Vec<
 #[test]
 fn real_programs_get_what_was_sent_through_every_middle_box() {
     let _alone = alone();
-    if !common::installed("python3") {
+    if !crate::common::installed("python3") {
         return;
     }
     for proxy in ["snoop", "i-tcp"] {

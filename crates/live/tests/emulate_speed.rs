@@ -1,13 +1,11 @@
 //! How much goes through one emulated link between two kernels: for a quiet machine and an optimised
-//! build, `cargo test --release -p ackord-live --test emulate_speed -- --ignored --nocapture`.
+//! build, `cargo test --release -p ackord-live --test tests emulate_speed -- --ignored --nocapture`.
 
-mod common;
-
+use crate::common::{alone, possible};
 use ackord_events::{Event, Sink};
 use ackord_live::{EmulationOptions, EmulationReport, emulate};
 use ackord_scenario::{Scenario, ScenarioFile};
 use ackord_units::Time;
-use common::{alone, possible};
 use std::ops::ControlFlow;
 
 /// One link between two hosts, far faster than anybody can be.

@@ -2,11 +2,9 @@
 //!
 //! These need root or rootless TUN; elsewhere they say SKIPPED and pass.
 
-mod common;
-
+use crate::common::*;
 use ackord_live::{FetchOptions, LiveError, LiveReport, fetch};
 use ackord_units::{Bytes, Rate, Span};
-use common::*;
 use std::fs;
 use std::path::Path;
 

@@ -3,11 +3,9 @@
 //!
 //! It needs root or rootless TUN, and python3; elsewhere it says SKIPPED and passes.
 
-mod common;
-
+use crate::common::*;
 use ackord_live::{InteropOptions, Sizes, interop};
 use ackord_wire::{IpVersion, Side};
-use common::*;
 
 #[test]
 fn our_tcp_and_the_kernels_agree_in_every_case_of_the_thin_matrix() {

@@ -2,11 +2,9 @@
 //!
 //! These need root or rootless TUN and a kernel with IPv6; elsewhere they say SKIPPED and pass.
 
-mod common;
-
+use crate::common::*;
 use ackord_live::{CommandOutcome, FetchOptions, LiveOptions, fetch};
 use ackord_units::Span;
-use common::*;
 use std::fs;
 use std::path::Path;
 

@@ -2,14 +2,12 @@
 //!
 //! These need root or rootless TUN; elsewhere they say SKIPPED and pass.
 
-mod common;
-
+use crate::common::*;
 use ackord_events::{EndpointId, NoSink};
 use ackord_live::{Direction, KernelCongestion, StopHandle, Trust};
 use ackord_sim::Simulation;
 use ackord_units::{Bytes, Rate, Span, Time};
 use ackord_wire::FlowId;
-use common::*;
 use std::fs;
 use std::process::Command;
 

@@ -1,14 +1,12 @@
 //! Deficit round robin against Shreedhar and Varghese 1995: the arithmetic of its worked example,
 //! its bound on unfairness, and what happens when there is no room.
 
-mod common;
-
+use crate::common::packet;
+use crate::common::yard::Yard;
 use ackord_events::DropReason;
 use ackord_path::{Drr, DrrConfig, Limit, PushOut, Queue, QueueDiscipline, Weights};
 use ackord_units::Bytes;
 use ackord_wire::FlowId;
-use common::packet;
-use common::yard::Yard;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

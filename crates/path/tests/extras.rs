@@ -1,7 +1,6 @@
 //! Damage and duplication, and everything a link may have at once.
 
-mod common;
-
+use crate::common::{at_us, builder_with, deliver_all, drop_tail, link, one_link, packet};
 use ackord_events::{DropReason, Event, LinkId, NoSink, Sink};
 use ackord_path::{
     CaughtBy, Changes, Corruption, Duplication, ErrorRate, GilbertConfig, Graph, LinkConfig,
@@ -9,7 +8,6 @@ use ackord_path::{
 };
 use ackord_units::{Rate, Ratio, Span, Time};
 use ackord_wire::NodeId;
-use common::{at_us, builder_with, deliver_all, drop_tail, link, one_link, packet};
 
 fn ratio(value: f64) -> Ratio {
     Ratio::new(value).expect("a share")

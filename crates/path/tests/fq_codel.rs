@@ -1,13 +1,11 @@
 //! FQ-CoDel against RFC 8290: new lines first, no jumping the others by pausing, shares in bytes,
 //! what an overload costs and whom, and CoDel for each line by itself.
 
-mod common;
-
+use crate::common::yard::Yard;
 use ackord_events::DropReason;
 use ackord_path::QueueDiscipline;
 use ackord_units::{Bytes, KnobValue, Span};
 use ackord_wire::Ecn;
-use common::yard::Yard;
 use proptest::prelude::*;
 
 fn fq_codel(knobs: &[(&str, KnobValue)]) -> Yard {

@@ -1,11 +1,9 @@
 //! Gilbert-Elliott loss against its closed forms.
 
-mod common;
-
+use crate::common::{at_us, deliver_until, link, one_link, packet};
 use ackord_events::{DropReason, NoSink};
 use ackord_path::{Changes, GilbertConfig, LinkConfig, LossModel, Stream};
 use ackord_units::{Rate, Ratio, Span};
-use common::{at_us, deliver_until, link, one_link, packet};
 
 fn ratio(value: f64) -> Ratio {
     Ratio::new(value).expect("a share")
@@ -24,7 +22,7 @@ fn losses(config: GilbertConfig, seed: u64, packets: u64, gap_us: u64) -> Vec<bo
             lost[delivery.packet.tag as usize] = false;
         }
     }
-    for delivery in common::deliver_all(&mut graph, &mut NoSink) {
+    for delivery in crate::common::deliver_all(&mut graph, &mut NoSink) {
         lost[delivery.packet.tag as usize] = false;
     }
     let counted = graph.link_stats(id).drops.of(DropReason::RandomLoss);

@@ -1,7 +1,6 @@
 //! Several links: forwarding, order, conservation, and independence of how often one polls.
 
-mod common;
-
+use crate::common::{at_us, builder_with, deliver_all, deliver_until, link, packet};
 use ackord_events::{DropReason, Event, LinkId, NoSink, Sink};
 use ackord_path::{
     Aggregation, ArrivalCounts, CaughtBy, Cellular, CellularConfig, Changes, Corruption,
@@ -13,7 +12,6 @@ use ackord_path::{
 };
 use ackord_units::{Bytes, Rate, Ratio, Span, Time};
 use ackord_wire::{NodeId, Packet};
-use common::{at_us, builder_with, deliver_all, deliver_until, link, packet};
 use proptest::prelude::*;
 use std::sync::Arc;
 

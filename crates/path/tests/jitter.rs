@@ -1,14 +1,12 @@
 //! Delays drawn at random: when they are drawn, from what, and in which order packets arrive.
 
-mod common;
-
+use crate::common::{at_us, deliver_all, deliver_until, drop_tail, link, one_link, packet};
 use ackord_events::{LinkId, NoSink};
 use ackord_path::{
     DelayDistribution, DelayShape, Graph, Jitter, JitterConfig, LinkConfig, PacketOrder, Redraw,
     Stream,
 };
 use ackord_units::{Bytes, Rate, Ratio, Span, Time};
-use common::{at_us, deliver_all, deliver_until, drop_tail, link, one_link, packet};
 
 const INTERVAL: Span = Span::from_millis(50);
 const LENGTH: u32 = 1_500;

@@ -1,11 +1,9 @@
 //! One link: times to the nanosecond, capacity, loss, events.
 
-mod common;
-
+use crate::common::{at_us, deliver_all, deliver_until, drop_tail, link, one_link, packet};
 use ackord_events::{DropReason, Event, NoSink, Recorder, Sink, TapPoint};
 use ackord_path::{DropTail, ErrorRate, Limit, LinkConfig, LossModel, Queue, Stream, Tap};
 use ackord_units::{Bytes, Rate, Ratio, Span, Time};
-use common::{at_us, deliver_all, deliver_until, drop_tail, link, one_link, packet};
 
 #[test]
 fn a_lone_packet_takes_its_serialization_and_the_delay() {

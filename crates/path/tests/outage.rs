@@ -1,7 +1,6 @@
 //! Outages: which packets they strike, to the nanosecond; both effects, both directions.
 
-mod common;
-
+use crate::common::{at_us, builder_with, deliver_all, drop_tail, link, one_link, packet};
 use ackord_events::{DropReason, Event, LinkId, NoSink, Sink};
 use ackord_path::{
     GraphError, LinkConfig, MediumConfig, Outage, OutageEffect, Sojourn, SojournShape, Stream,
@@ -9,7 +8,6 @@ use ackord_path::{
 };
 use ackord_units::{Rate, Span, Time};
 use ackord_wire::{NodeId, Packet};
-use common::{at_us, builder_with, deliver_all, drop_tail, link, one_link, packet};
 
 fn listed(windows_us: &[(u64, u64)], effect: OutageEffect) -> Outage {
     let us = Span::from_micros;
@@ -156,7 +154,7 @@ fn a_random_fade_takes_its_share_of_the_time() {
     let packets = 400_000;
     for n in 0..packets {
         graph.handle_packet(at_us(10_000 * n), packet(1, 1_000, n), &mut NoSink);
-        common::deliver_until(&mut graph, at_us(10_000 * n), &mut NoSink);
+        crate::common::deliver_until(&mut graph, at_us(10_000 * n), &mut NoSink);
     }
     let lost = graph.link_stats(id).drops.of(DropReason::Outage) as f64 / packets as f64;
     // The share of a cycle has a variance of 2 (p q)^2 per cycle for exponential times (delta

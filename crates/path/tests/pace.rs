@@ -1,14 +1,12 @@
 //! Transmitters that are not of one rate: traces against their definition, the cellular hop against
 //! its closed forms.
 
-mod common;
-
+use crate::common::{at_us, deliver_all, deliver_until, drop_tail, link, one_link, packet};
 use ackord_events::{DropReason, NoSink};
 use ackord_path::{
     Cellular, CellularConfig, Graph, LinkConfig, Opportunities, Pace, Request, Stream, Trace,
 };
 use ackord_units::{Rate, Ratio, Span, Time};
-use common::{at_us, deliver_all, deliver_until, drop_tail, link, one_link, packet};
 use proptest::prelude::*;
 use std::sync::Arc;
 

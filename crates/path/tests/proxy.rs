@@ -1,13 +1,11 @@
 //! Middle boxes in a graph: what they see, what they may do, and that they can die at any moment.
 
-mod common;
-
+use crate::common::{at_us, deliver_all, deliver_until, link, packet};
 use ackord_events::{LinkId, NoSink, ProxyId, ProxySending};
 use ackord_path::proxy::{Beside, Heading, InPath, MiddleBox, Outbox, Verdict};
 use ackord_path::{Graph, Lifetime, Proxy, ProxyConfig, ProxyStats, Role};
 use ackord_units::{Span, Time};
 use ackord_wire::{NodeId, Packet};
-use common::{at_us, deliver_all, deliver_until, link, packet};
 
 /// Counts what it sees; sends a copy of every packet it sees, and one more a second later.
 #[derive(Clone, Debug, Default)]
@@ -186,7 +184,7 @@ impl InPath for Urgent {
 #[test]
 fn a_retransmission_may_go_ahead_of_the_queue_and_what_the_queue_refuses_is_told() {
     let mut slow = link(1, 2);
-    slow.queue = common::drop_tail(5);
+    slow.queue = crate::common::drop_tail(5);
     slow.rate = ackord_units::Rate::from_bits_per_sec(100_000);
     let mut builder = Graph::builder();
     for role in [Role::Host, Role::Router, Role::Host] {

@@ -1,15 +1,13 @@
 //! Proxy TCP in paper mode, rule by rule.
 
-#[path = "common/boxed.rs"]
-mod boxed;
-
+use crate::common::boxed::Sent;
+use crate::common::boxed::Sent::{Ack, Again, Test};
+use crate::common::boxed::{WINDOW, ack, acts, data, ms, sent, stamped};
 use ackord_events::ProxyAct;
 use ackord_path::proxy::proxy_tcp::{Limits, PaperConfig, PaperProxy, ProxyAckUse};
 use ackord_path::proxy::{Beside, Heading, MiddleBox, Outbox};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{Flags, Packet};
-use boxed::Sent::{Ack, Again, Test};
-use boxed::{WINDOW, ack, acts, data, ms, sent, stamped};
 
 struct Script {
     proxy: PaperProxy,
@@ -39,13 +37,13 @@ impl Script {
         self
     }
 
-    fn up(&mut self, at: Time, packet: Packet) -> Vec<boxed::Sent> {
+    fn up(&mut self, at: Time, packet: Packet) -> Vec<Sent> {
         self.proxy.observe(at, &packet, Heading::Fixed, &mut self.out);
         sent(&mut self.out)
     }
 
     /// Whatever is due up to `at`.
-    fn run(&mut self, at: Time) -> Vec<(Time, boxed::Sent)> {
+    fn run(&mut self, at: Time) -> Vec<(Time, Sent)> {
         let mut all = Vec::new();
         while let Some(due) = self.proxy.deadline().filter(|due| *due <= at) {
             self.proxy.handle_deadline(due, &mut self.out);

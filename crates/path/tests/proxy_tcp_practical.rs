@@ -1,8 +1,10 @@
 //! Proxy TCP in practical mode: rule by rule, and whatever comes.
 
-#[path = "common/boxed.rs"]
-mod boxed;
-
+use crate::common::boxed::Sent;
+use crate::common::boxed::Sent::{Ack, Again, Question, Released, Test};
+use crate::common::boxed::{
+    MSS, WINDOW, ack, ack_of, acts, data, data_of, ms, sack, sent, stamped, us,
+};
 use ackord_events::{ProxyAct, ProxySending};
 use ackord_path::proxy::proxy_tcp::{
     Freeze, Limits, PracticalConfig, PracticalProxy, ReserveConfig, Standing,
@@ -10,8 +12,6 @@ use ackord_path::proxy::proxy_tcp::{
 use ackord_path::proxy::{Beside, Heading, InPath, Made, MiddleBox, Outbox, Verdict};
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Flags, Packet};
-use boxed::Sent::{Ack, Again, Question, Released, Test};
-use boxed::{MSS, WINDOW, ack, ack_of, acts, data, data_of, ms, sack, sent, stamped, us};
 use proptest::prelude::*;
 
 struct Script {
@@ -60,13 +60,13 @@ impl Script {
         assert!(sent(&mut self.out).is_empty(), "data going out is answered by nothing");
     }
 
-    fn up(&mut self, at: Time, packet: Packet) -> Vec<boxed::Sent> {
+    fn up(&mut self, at: Time, packet: Packet) -> Vec<Sent> {
         self.pass(at, &packet, Heading::Fixed);
         sent(&mut self.out)
     }
 
     /// Whatever is due up to `at`.
-    fn run(&mut self, at: Time) -> Vec<(Time, boxed::Sent)> {
+    fn run(&mut self, at: Time) -> Vec<(Time, Sent)> {
         let mut all = Vec::new();
         while let Some(due) = self.proxy.deadline().filter(|due| *due <= at) {
             self.proxy.handle_deadline(due, &mut self.out);

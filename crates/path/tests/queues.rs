@@ -1,13 +1,11 @@
 //! What every queue owes, whichever it is: packets are conserved, none waits while the transmitter
 //! idles, a flow's packets stay in order, the limit is kept, and nothing depends on luck.
 
-mod common;
-
+use crate::common::yard::{Out, Yard};
 use ackord_events::DropReason;
 use ackord_path::{QueueDiscipline, registry};
 use ackord_units::{KnobValue, Span};
 use ackord_wire::Ecn;
-use common::yard::{Out, Yard};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]

@@ -1,8 +1,7 @@
 //! RED against Floyd and Jacobson 1993 and Floyd, Gummadi and Shenker 2001: drop rates in closed
 //! form, gaps between drops, the gentle range, and how the largest probability adapts.
 
-mod common;
-
+use crate::common::yard::Yard;
 use ackord_events::DropReason;
 use ackord_path::{
     Above, Adaptive, CountIn, EcnUse, Limit, Queue, QueueDiscipline, Red, RedConfig, Spacing,
@@ -10,7 +9,6 @@ use ackord_path::{
 };
 use ackord_units::{Bytes, Rate, Span};
 use ackord_wire::Ecn;
-use common::yard::Yard;
 
 /// Thresholds 5 and 15, max_p 10 %; the average is the length that the last packet found.
 fn config() -> RedConfig {

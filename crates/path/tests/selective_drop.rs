@@ -1,7 +1,6 @@
 //! Selective drop, packet by packet, against sequences worked out by hand.
 
-mod common;
-
+use crate::common::{at_us, builder_with, deliver_all, deliver_until, link, one_link, packet};
 use ackord_events::{DropReason, LinkId, NoSink};
 use ackord_path::{
     ArrivalCounts, Graph, Limit, LinkConfig, PaperConfig, PaperDrop, PracticalConfig,
@@ -9,7 +8,6 @@ use ackord_path::{
 };
 use ackord_units::{Bytes, Rate, Seq, Span, Time};
 use ackord_wire::{Ecn, Flags, FlowId, NodeId, Packet, Segment, Side};
-use common::{at_us, builder_with, deliver_all, deliver_until, link, one_link, packet};
 use std::collections::BTreeMap;
 
 /// A packet of 1000 B takes 8 ms on the 1 Mbit/s link of these tests.

@@ -1,12 +1,10 @@
 //! Stochastic fair queueing against McKenney 1990: turns by packets, collisions and what a new salt
 //! does about them, buffers stolen from the longest line.
 
-mod common;
-
+use crate::common::yard::Yard;
 use ackord_events::DropReason;
 use ackord_path::QueueDiscipline;
 use ackord_units::{KnobValue, Span};
-use common::yard::Yard;
 
 fn word(word: &str) -> KnobValue {
     KnobValue::Choice(word.to_owned())

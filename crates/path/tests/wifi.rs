@@ -1,14 +1,12 @@
 //! Links on a Wi-Fi medium: times to the nanosecond, shares and losses as theory has them.
 
-mod common;
-
+use crate::common::{at_us, builder_with, deliver_until, drop_tail, link, packet};
 use ackord_events::{DropReason, LinkId, NoSink};
 use ackord_path::{
     Aggregation, Background, Graph, LinkConfig, MediumConfig, MediumId, OnOff, Stream, WifiConfig,
 };
 use ackord_units::{Bytes, Rate, Ratio, Span, Time};
 use ackord_wire::NodeId;
-use common::{at_us, builder_with, deliver_until, drop_tail, link, packet};
 
 const MEDIUM: MediumId = MediumId(0);
 const THERE: LinkId = LinkId(0);

@@ -1,6 +1,6 @@
 //! Broken files and what is said about them. Beside each `broken/NAME.toml` stands the expected
 //! text in `NAME.txt`; lines `#! --set path=VALUE` at the top of a file are overrides.
-//! `BLESS=1 cargo test -p ackord-scenario --test broken` writes the texts anew.
+//! `BLESS=1 cargo test -p ackord-scenario --test tests broken` writes the texts anew.
 
 #![expect(
     clippy::disallowed_methods,

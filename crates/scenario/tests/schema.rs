@@ -1,5 +1,5 @@
 //! The schema in the repository is the one that the types and registries make now.
-//! `BLESS=1 cargo test -p ackord-scenario --test schema` writes it anew.
+//! `BLESS=1 cargo test -p ackord-scenario --test tests schema` writes it anew.
 
 #![expect(
     clippy::disallowed_methods,

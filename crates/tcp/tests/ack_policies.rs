@@ -1,12 +1,10 @@
 //! Every acknowledgment policy on a connection: counts for known arrivals, what none may delay, and
 //! how long each lets a lone segment wait.
 
-mod kit;
-
+use crate::kit::script::{Habit, Script, Stamps};
 use ackord_tcp::registry;
 use ackord_units::{Bytes, Choice, KnobValue, Span};
 use ackord_wire::Flags;
-use kit::script::{Habit, Script, Stamps};
 use proptest::prelude::*;
 
 const FULL: u32 = 1000;

@@ -1,12 +1,10 @@
 //! Buffers that tune themselves: the receiver's by what the application reads (Weigle and Feng 2001),
 //! the sender's by cwnd.
 
-mod kit;
-
+use crate::kit::{Pair, mechanisms, simple};
 use ackord_tcp::{BufferTuning, Config};
 use ackord_units::{Bytes, Span};
 use ackord_wire::Side;
-use kit::{Pair, mechanisms, simple};
 
 fn tuned() -> Config {
     Config { receive_buffer: Bytes(1 << 20), receive_buffer_tuning: BufferTuning::On, ..simple() }

@@ -1,12 +1,10 @@
 //! Blind attacks, and hosts that disagree: RFC 5961 in every state it speaks of.
 
-mod kit;
-
+use crate::kit::lone::{ACK, FIN, ISS, Lone, RST, SYN, seg};
 use ackord_events::{NoSink, TcpState};
 use ackord_tcp::CloseReason;
 use ackord_units::Bytes;
 use ackord_wire::{Ecn, Flags, Side};
-use kit::lone::{ACK, FIN, ISS, Lone, RST, SYN, seg};
 
 /// RFC 5961 §3.2: outside the window nothing happens, inside it is challenged, at RCV.NXT it
 /// counts.

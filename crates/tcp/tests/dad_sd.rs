@@ -1,9 +1,7 @@
 //! TCP-DAD-SD in practical mode against an injected receiver: lost retransmissions and lost tails
 //! over a path of 40 ms, segments of 1000 octets, ten at first.
 
-mod kit;
-
-use kit::stack::Sender;
+use crate::kit::stack::Sender;
 
 const DAD_SD: &[(&str, &str)] = &[("loss", "dad-sd")];
 

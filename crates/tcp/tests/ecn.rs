@@ -1,14 +1,11 @@
 //! Explicit congestion notification between two endpoints of ours (RFC 3168): what the SYNs agree
 //! on, which packets may be marked, and what one mark, many, and a mark beside a loss do.
-#![allow(unused_crate_dependencies, reason = "the library's own")]
 
-mod kit;
-
+use crate::kit::stack::{Ack, Sender};
+use crate::kit::{Logged, Pair, mechanisms, simple};
 use ackord_tcp::{Config, EcnUse, registry};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{Ecn, Flags, Side};
-use kit::stack::{Ack, Sender};
-use kit::{Logged, Pair, mechanisms, simple};
 
 const SETUP: Flags = Flags::from_bits(Flags::ECE.bits() | Flags::CWR.bits());
 

@@ -1,8 +1,6 @@
 //! Eifel (RFC 3522, RFC 4015) against an injected receiver: a path of 40 ms that pauses.
 
-mod kit;
-
-use kit::stack::{Ack, Sender};
+use crate::kit::stack::{Ack, Sender};
 
 /// Ten segments leave at 40 ms, the timer strikes at 240 ms and sends the first again.
 fn after_a_timeout() -> Sender {

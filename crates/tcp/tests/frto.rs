@@ -1,8 +1,6 @@
 //! F-RTO (RFC 5682) against an injected receiver: a path of 40 ms that pauses.
 
-mod kit;
-
-use kit::stack::Sender;
+use crate::kit::stack::Sender;
 
 fn none() -> Vec<u32> {
     Vec::new()

@@ -1,14 +1,12 @@
 //! What a connection begins with: segment sizes and the initial window (RFC 9293 §3.7.1, RFC 6928,
 //! RFC 3390, RFC 5681 §3.1).
 
-mod kit;
-
+use crate::kit::endpoint;
+use crate::kit::stack::stack;
 use ackord_events::NoSink;
 use ackord_tcp::Connection;
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Ecn, Flags, IpVersion, Options, Segment, Side};
-use kit::endpoint;
-use kit::stack::stack;
 
 /// A client that has sent its SYN `syns` times, answered with this MSS.
 fn client(settings: &[(&str, &str)], ip: IpVersion, mss: Option<u16>, syns: u32) -> Connection {

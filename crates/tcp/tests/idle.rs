@@ -1,9 +1,7 @@
 //! Windows that are not used, against an injected receiver: a path of 40 ms, segments of 1000
 //! octets, ten at first.
 
-mod kit;
-
-use kit::stack::Sender;
+use crate::kit::stack::Sender;
 
 /// Forty segments delivered; then nothing to send for `pause` milliseconds, then 100 more.
 fn after_a_pause(idle_restart: &str, pause: u64) -> (Sender, usize) {

@@ -3,15 +3,12 @@
 //!
 //! `scripts/linux-ecn.py` plays the same scripts to the kernel of the machine; the numbers here are
 //! of Linux 6.18 with HZ=250 on a quiet machine, on a path of 40 ms.
-#![allow(unused_crate_dependencies, reason = "the library's own")]
 
-mod kit;
-
+use crate::kit::stack::{Ack, Sender, stack};
 use ackord_events::NoSink;
 use ackord_tcp::{Connection, registry};
 use ackord_units::{Seq, Span, Time};
 use ackord_wire::{Ecn, Flags, Options, Segment, Side};
-use kit::stack::{Ack, Sender, stack};
 
 const SETUP: Flags = Flags::from_bits(Flags::ECE.bits() | Flags::CWR.bits());
 const CWR: Flags = Flags::CWR;
@@ -40,7 +37,8 @@ fn listener(more: &[(&'static str, &'static str)], flags: Flags) -> (Connection,
     let mut settings = linux(more);
     settings.push(("mss", "1000 B"));
     let (config, mechanisms) = stack(&settings);
-    let mut host = Connection::listen(config, mechanisms, kit::endpoint(Side::Server), Seq(77));
+    let mut host =
+        Connection::listen(config, mechanisms, crate::kit::endpoint(Side::Server), Seq(77));
     let options = Options {
         mss: Some(1000),
         sack_permitted: true,

@@ -4,10 +4,8 @@
 //! `scripts/linux-outage.py` is the other half: the numbers here are the means of its runs, of
 //! Linux 6.18 with HZ=250. docs/linux-outage.md has the whole comparison.
 
-mod kit;
-
+use crate::kit::outage::{Help, Setup, run};
 use ackord_units::Span;
-use kit::outage::{Help, Setup, run};
 
 /// Octets of payload that the bottleneck carries in ten seconds: 1448 of every 1500.
 const MOST_MBYTES: f64 = 12.5 * 1448.0 / 1500.0;

@@ -1,17 +1,15 @@
 //! The table of outages in docs/linux-outage.md shows what the endpoint does today.
 //!
 //! The kernel's columns stay as they were measured; ours are worked out anew. `BLESS=1 cargo test -p
-//! ackord-tcp --test linux_outage_page` writes them into the page.
+//! ackord-tcp --test tests linux_outage_page` writes them into the page.
 
 #![expect(
     clippy::disallowed_methods,
     reason = "a test reads the environment: whether to write the page anew"
 )]
 
-mod kit;
-
+use crate::kit::outage::{Help, Setup, run};
 use ackord_units::Span;
-use kit::outage::{Help, Setup, run};
 use std::fs;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/linux-outage.md");

@@ -4,12 +4,10 @@
 //! here are of Linux 6.18 with HZ=250 on a quiet machine. Where it waited, the tick that the
 //! policy's clock happens to be in moves a wait by up to 4 ms, either way.
 
-mod kit;
-
+use crate::kit::script::{Habit, Script, Stamps};
 use ackord_tcp::registry;
 use ackord_units::{Choice, Span};
 use ackord_wire::Flags;
-use kit::script::{Habit, Script, Stamps};
 
 const PSH: Flags = Flags::PSH;
 const NONE: Flags = Flags::ACK;

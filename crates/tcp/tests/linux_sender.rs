@@ -4,10 +4,8 @@
 //! `scripts/linux-sender.py` plays the same scripts to the kernel of the machine; the numbers here
 //! are of Linux 6.18 with HZ=250 on a quiet machine, on a path of 40 ms.
 
-mod kit;
-
+use crate::kit::stack::Sender;
 use ackord_tcp::registry;
-use kit::stack::Sender;
 
 /// The profile, with segments of 1000 octets and a peer without timestamps.
 fn linux(written: u32) -> Sender {

@@ -1,12 +1,10 @@
 //! What ordeals have found in endpoints, each by its name: the shortest list of operations that
 //! shows it, by the names of mechanisms, so that it keeps its meaning when others are registered.
 
-mod ordeal;
-
+use crate::ordeal::case::Make;
+use crate::ordeal::op::kind::{BLACKOUT, FORGE, LATE, READS, WAIT, WRITE};
+use crate::ordeal::{Case, Outcome, run, run_told};
 use ackord_tcp::registry;
-use ordeal::case::Make;
-use ordeal::op::kind::{BLACKOUT, FORGE, LATE, READS, WAIT, WRITE};
-use ordeal::{Case, Outcome, run, run_told};
 
 /// Of the second octet of an operation.
 const TO_CLIENT: u8 = 0;

@@ -3,12 +3,10 @@
 //!
 //! The same cases run every time. `PROPTEST_CASES=2560` runs ten times as many.
 
-mod ordeal;
-
+use crate::ordeal::case::{Make, NO_KNOB};
+use crate::ordeal::op::{HONEST, KINDS};
+use crate::ordeal::{Case, Outcome, run, run_told, siege};
 use ackord_tcp::registry::{self, PROFILES};
-use ordeal::case::{Make, NO_KNOB};
-use ordeal::op::{HONEST, KINDS};
-use ordeal::{Case, Outcome, run, run_told, siege};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
@@ -249,7 +247,7 @@ fn no_attacker_leads_an_end_astray() {
     assert_eq!(states.count_ones(), 11, "segments arrived in every state: {states:#b}");
 }
 
-/// What happens in a case, packet by packet: `cargo test -p ackord-tcp --test ordeals tell -- \
+/// What happens in a case, packet by packet: `cargo test -p ackord-tcp --test tests ordeals::tell -- \
 /// --ignored --nocapture` after its hexadecimal text has been put here.
 #[test]
 #[ignore = "for people who look into a finding"]

@@ -1,10 +1,8 @@
 //! Data that is paced leaves no faster than its rate, and no slower than the driver polls.
 
-mod kit;
-
+use crate::kit::peer::{Peer, Setup};
 use ackord_tcp::Pacing;
 use ackord_units::Span;
-use kit::peer::{Peer, Setup};
 
 /// When each segment of the next `millis` leaves, in microseconds from now, if the driver wakes at
 /// the connection's deadlines.

@@ -1,14 +1,12 @@
 //! Every combination of policies moves a transfer over a path that loses and reorders, each octet
 //! once.
 
-mod kit;
-
+use crate::kit::Pair;
+use crate::kit::stack::stack;
 use ackord_events::TcpState;
 use ackord_tcp::{CloseReason, registry};
 use ackord_units::{Bytes, Mechanism, Span};
 use ackord_wire::Side;
-use kit::Pair;
-use kit::stack::stack;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,6 @@
 //! RACK-TLP against an injected receiver: a path of 40 ms, segments of 1000 octets, ten at first.
 
-mod kit;
-
-use kit::stack::{Ack, Sender};
+use crate::kit::stack::{Ack, Sender};
 
 const RACK: &[(&str, &str)] = &[("loss", "rack")];
 

@@ -1,9 +1,7 @@
 //! Where RACK in Linux departs from RFC 8985, and which reports of duplicates Linux believes: a
 //! path of 40 ms, segments of 1000 octets, ten at first.
 
-mod kit;
-
-use kit::stack::{Ack, Sender};
+use crate::kit::stack::{Ack, Sender};
 
 const RFC: &[(&str, &str)] = &[("loss", "rack")];
 const LINUX: &[(&str, &str)] =

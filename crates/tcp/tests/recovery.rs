@@ -1,9 +1,7 @@
 //! Loss and its repair, segment by segment, against an injected receiver.
 
-mod kit;
-
+use crate::kit::peer::{Peer, Setup};
 use ackord_tcp::Offer;
-use kit::peer::{Peer, Setup};
 
 /// `count` duplicate acknowledgments of everything before `next`; what leaves in answer to each.
 fn duplicates(peer: &mut Peer, next: u32, count: u32) -> Vec<Vec<u32>> {

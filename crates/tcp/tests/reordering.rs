@@ -1,13 +1,11 @@
 //! Loss policies under reordering: what they do about segments that are only late, what they give
 //! back, and that nothing is lost by it.
 
-mod kit;
-
+use crate::kit::Pair;
+use crate::kit::stack::{Ack, Sender, stack};
 use ackord_tcp::registry;
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{Segment, Side};
-use kit::Pair;
-use kit::stack::{Ack, Sender, stack};
 
 /// Every registered policy, and the modes and variants that behave differently.
 fn policies() -> Vec<Vec<(&'static str, &'static str)>> {

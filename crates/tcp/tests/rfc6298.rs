@@ -1,11 +1,9 @@
 //! The retransmission timer (RFC 6298), rule by rule.
 
-mod kit;
-
+use crate::kit::stack::Sender;
+use crate::kit::{Pair, mechanisms, simple};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{Flags, Side};
-use kit::stack::Sender;
-use kit::{Pair, mechanisms, simple};
 
 fn pair() -> Pair {
     let choices = || mechanisms("reno", "newreno", "immediate", "off");

@@ -1,8 +1,6 @@
 //! The scoreboard's rules (RFC 6675), one by one, against an injected receiver.
 
-mod kit;
-
-use kit::stack::{Ack, Sender};
+use crate::kit::stack::{Ack, Sender};
 
 /// Ten segments are out, nothing more is to be sent, and the peer speaks SACK. Without proportional
 /// rate reduction, so that pipe and cwnd alone decide.

@@ -1,10 +1,8 @@
 //! What a connection shows of itself, beside what was sent and acknowledged.
 
-mod kit;
-
+use crate::kit::peer::{Peer, Setup};
 use ackord_tcp::{Offer, Repair};
 use ackord_units::Span;
-use kit::peer::{Peer, Setup};
 
 #[test]
 fn a_snapshot_counts_what_is_outstanding_arrived_lost_and_sent_again() {

@@ -1,12 +1,10 @@
 //! Whole transfers between two ends.
 
-mod kit;
-
+use crate::kit::{Pair, endpoint, mechanisms, simple};
 use ackord_events::{NoSink, TcpState};
 use ackord_tcp::{CloseReason, Config, Connection, Mechanisms, Pacing, registry};
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Ecn, Flags, Side};
-use kit::{Pair, endpoint, mechanisms, simple};
 use proptest::prelude::*;
 
 fn defaults() -> [Mechanisms; 2] {

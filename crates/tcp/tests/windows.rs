@@ -1,11 +1,9 @@
 //! Flow control by hand: the window a receiver offers, and what a sender makes of a small one
 //! (RFC 9293 §3.8.6).
 
-mod kit;
-
+use crate::kit::hand::{Hand, blocks};
 use ackord_units::Bytes;
 use ackord_wire::Flags;
-use kit::hand::{Hand, blocks};
 
 /// The buffer holds 4 MiB, so that the window field counts 128 octets. Segments of a hundred that
 /// nobody reads must not push its right edge on for ever.
@@ -165,7 +163,7 @@ fn a_fin_above_a_hole_is_reported_and_kept() {
 fn the_block_of_a_segment_with_a_fin_covers_the_fin() {
     let mut hand = Hand::listening(&[], 1000);
     let arrive = |hand: &mut Hand, offset: u32, payload_len, flags: Flags| {
-        let peer = kit::hand::peers_segment(offset, payload_len, flags);
+        let peer = crate::kit::hand::peers_segment(offset, payload_len, flags);
         let now = hand.now;
         hand.host.handle_segment(now, &peer, ackord_wire::Ecn::NotEct, &mut ackord_events::NoSink);
         hand.segments().first().map(blocks)

@@ -4,8 +4,6 @@
 //! What a run makes is found by a mark in the environment, which every process of it inherits; so
 //! other runs on the same machine do not disturb.
 
-#![allow(dead_code, reason = "every test uses some of it")]
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! The program, as a user starts it.
 
-#![allow(dead_code, reason = "every test uses some of it")]
+pub(crate) mod machine;
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

@@ -1,7 +1,5 @@
 //! What the live tests share: folders with random files, runs, and a look at captures.
 
-#![allow(dead_code, reason = "each test program uses its part")]
-
 use ackord_live::{
     CommandOutcome, LiveError, LiveOptions, LiveReport, NamespaceError, ServeOptions, serve,
 };

@@ -1,8 +1,6 @@
 //! Scripts for middle boxes: segments of a connection between a fixed host and a mobile one, and
 //! what a box does about them.
 
-#![allow(dead_code, reason = "each test uses its own part")]
-
 use ackord_events::{ProxyAct, ProxySending};
 use ackord_path::proxy::{Made, Outbox};
 use ackord_units::{Seq, Span, Time};

@@ -1,6 +1,5 @@
 //! Short ways to say "a packet", "a link", "run it all".
-#![allow(dead_code, reason = "each test file uses its part")]
-
+pub(crate) mod boxed;
 pub(crate) mod yard;
 
 use ackord_events::{LinkId, Sink};

@@ -1,6 +1,6 @@
 //! Two connections joined by a path of fixed delay in virtual time, with a hook that may drop,
 //! and the octets' positions checked on the way: every octet delivered must have been sent.
-#![allow(dead_code, unreachable_pub, reason = "each test file uses the part it needs")]
+#![allow(unreachable_pub, reason = "a module of a program, not of a library")]
 
 pub mod hand;
 pub mod lone;
@@ -29,7 +29,7 @@ pub struct Pair {
     /// Which of the ECN-capable packets the path marks.
     marks: Box<Marker>,
     sent: u64,
-    /// Every segment put on the path, with whether it was dropped.
+    /// Every segment put on the path, dropped or not.
     pub log: Vec<Logged>,
     /// Whether each side's application reads what arrives.
     pub reads: bool,
@@ -41,7 +41,6 @@ pub struct Logged {
     pub from: Side,
     pub segment: Segment,
     pub ecn: Ecn,
-    pub dropped: bool,
 }
 
 pub fn mechanisms(congestion: &str, recovery: &str, ack: &str, nagle: &str) -> Mechanisms {
@@ -100,7 +99,7 @@ impl Pair {
             while let Some(mut outbound) = self.end(side).poll_segment(now, &mut NoSink) {
                 let Outbound { segment, ecn } = outbound;
                 let dropped = drop(self.sent, side, &segment);
-                self.log.push(Logged { at: now, from: side, segment, ecn, dropped });
+                self.log.push(Logged { at: now, from: side, segment, ecn });
                 if (self.marks)(side, &segment) && ecn != Ecn::NotEct {
                     outbound.ecn = Ecn::Ce;
                 }
@@ -175,20 +174,6 @@ impl Pair {
         pair.lossless(Span::from_millis(100));
         assert_eq!(pair.states(), (TcpState::Established, TcpState::Established));
         pair
-    }
-
-    /// Client data segments in the order in which they were sent, as (offset, payload).
-    pub fn data_from_client(&self) -> Vec<(u64, u32)> {
-        let iss = self.log.first().expect("a SYN was sent").segment.seq;
-        let data = self
-            .log
-            .iter()
-            .filter(|logged| logged.from == Side::Client && logged.segment.payload_len > 0);
-        data.map(|logged| {
-            let offset = logged.segment.seq.since(iss + 1);
-            (u64::from(offset), logged.segment.payload_len)
-        })
-        .collect()
     }
 }
 

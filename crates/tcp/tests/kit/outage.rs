@@ -70,19 +70,8 @@ pub struct Outcome {
     pub retransmissions: u64,
     pub timeouts: u64,
     pub tally: Tally,
-    /// cwnd, ssthresh and flight in segments, every 20 ms.
-    pub samples: Vec<Sample>,
     /// Every segment the sender put on the path, and every one that reached it.
     pub log: Vec<(Time, Where, Segment)>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct Sample {
-    pub at: Time,
-    pub cwnd: f64,
-    pub ssthresh: f64,
-    pub flight: f64,
-    pub rto: Span,
 }
 
 /// Where a segment was seen.
@@ -104,7 +93,6 @@ enum Act {
     OutageEnds,
     Release,
     Watch,
-    Sample,
 }
 
 struct Flow {
@@ -177,7 +165,6 @@ pub fn run(setup: Setup) -> Outcome {
             retransmissions: 0,
             timeouts: 0,
             tally: Tally::default(),
-            samples: Vec::new(),
             log: Vec::new(),
         },
     };
@@ -186,7 +173,6 @@ pub fn run(setup: Setup) -> Outcome {
         flow.at(outage.1, Act::OutageEnds);
     }
     flow.at(start, Act::Watch);
-    flow.at(start, Act::Sample);
     flow.run(start + RUN)
 }
 
@@ -203,7 +189,7 @@ impl Flow {
             let arrival = self.due.keys().next().map(|key| key.0);
             let timers = [self.client.deadline(), self.server.deadline()];
             let timer = timers.into_iter().flatten().min();
-            let next = [arrival, timer].into_iter().flatten().min().expect("it samples for ever");
+            let next = [arrival, timer].into_iter().flatten().min().expect("it watches for ever");
             self.now = self.now.max(next).min(end);
             if arrival.is_some_and(|at| at <= self.now) {
                 let (_, act) = self.due.pop_first().expect("just seen");
@@ -266,10 +252,6 @@ impl Flow {
                 self.helper.watch(now, &mut sends);
                 self.at(now + Span::from_millis(10), Act::Watch);
             }
-            Act::Sample => {
-                self.sample();
-                self.at(now + Span::from_millis(20), Act::Sample);
-            }
         }
         for (to, segment) in sends {
             let hop = if to == Side::Server { &mut self.down } else { &mut self.up };
@@ -289,17 +271,5 @@ impl Flow {
         self.server.handle_segment(self.now, &segment, Ecn::NotEct, &mut NoSink);
         let readable = self.server.readable();
         self.server.read(readable);
-    }
-
-    fn sample(&mut self) {
-        let smss = self.client.smss().get() as f64;
-        let segments = |bytes: Bytes| bytes.get() as f64 / smss;
-        self.outcome.samples.push(Sample {
-            at: self.now,
-            cwnd: segments(self.client.cwnd()),
-            ssthresh: segments(self.client.ssthresh()),
-            flight: segments(self.client.flight_size()),
-            rto: self.client.rto(),
-        });
     }
 }

@@ -31,19 +31,6 @@ pub enum Help {
 }
 
 impl Help {
-    pub const OUTAGES: [(Help, &'static str); 8] = [
-        (Help::None, "none"),
-        (Help::Freeze, "freeze"),
-        (Help::FreezeTest, "freeze-test"),
-        (Help::Replay, "replay"),
-        (Help::ReplayFreeze, "replay+freeze"),
-        (Help::Shrink, "shrink"),
-        (Help::Reserve, "reserve"),
-        (Help::ReserveReplay, "reserve+replay"),
-    ];
-    pub const LOSSES: [(Help, &'static str); 3] =
-        [(Help::None, "none"), (Help::LocalSuppress, "local+suppress"), (Help::Local, "local")];
-
     fn freezes(self) -> bool {
         matches!(self, Help::Freeze | Help::FreezeTest | Help::ReplayFreeze)
     }

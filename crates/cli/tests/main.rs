@@ -1,0 +1,22 @@
+//! The program from outside: arguments in, output, exit codes and files out.
+//!
+//! One program for all of them: a test program for each would be linked, loaded and started anew.
+
+mod broken;
+mod captures;
+mod common;
+mod history;
+mod history_captures;
+mod history_crash;
+mod interrupt;
+mod leftovers;
+mod live;
+mod live_run;
+mod meter;
+mod output;
+mod paper;
+mod repeat;
+mod script;
+mod shell;
+mod terminal;
+mod validate;

@@ -1,0 +1,10 @@
+//! The file format from outside.
+//!
+//! One program for all of them: a test program for each would be linked, loaded and started anew.
+
+mod broken;
+mod canonical;
+mod files;
+mod library;
+mod overrides;
+mod schema;

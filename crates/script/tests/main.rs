@@ -1,0 +1,10 @@
+//! The format of scripts, the runner, and every script of the project.
+//!
+//! One program for all of them: a test program for each would be linked, loaded and started anew.
+
+mod failures;
+mod format;
+mod held;
+mod permutations;
+mod robust;
+mod scripts;

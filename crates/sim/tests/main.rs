@@ -1,0 +1,14 @@
+//! Whole simulations, held against theory.
+//!
+//! One program for all of them: a test program for each would be linked, loaded and started anew.
+
+mod answers;
+mod congestion;
+mod cwnd_use;
+mod datagrams;
+mod dumbbell;
+mod ecn;
+mod foreign;
+mod killed_box;
+mod split;
+mod workloads;
