@@ -6,9 +6,11 @@
 #   sender 1 --/
 #
 # Usage: ns reno_vegas.tcl ?-name value ...?   (names and defaults below)
+# "-later Reno" (or Vegas) makes that sender's way to node 1 a picosecond longer; "-overhead" is ns-2's
+# random time of a sender before it sends, in seconds.
 # Prints one line of JSON. Goodput counts data acknowledged without gaps; "wire" counts what the
 # sinks received, with the 40 header bytes that ns-2 adds to Reno's packets and not to Vegas's;
-# "-headers equal" gives Vegas the same 40 bytes, as on a real network.
+# "-headers equal" gives Vegas the same 40 bytes, as on a real network, "-headers none" neither.
 
 array set setting {
     -rate       2Mb
@@ -17,6 +19,8 @@ array set setting {
     -discipline DropTail
     -access     10Mb
     -accessdelay 1ms
+    -later      {}
+    -overhead   0
     -window     1000
     -size       1000
     -alpha      1
@@ -35,6 +39,8 @@ foreach {name value} $argv {
 
 Agent/TCP set window_ $setting(-window)
 Agent/TCP set packetSize_ $setting(-size)
+Agent/TCP set overhead_ $setting(-overhead)
+if {$setting(-headers) eq "none"} { Agent/TCP set useHeaders_ false }
 Agent/TCP/Vegas set v_alpha_ $setting(-alpha)
 Agent/TCP/Vegas set v_beta_ $setting(-beta)
 
@@ -75,7 +81,9 @@ set bottleneck [$sim monitor-queue $node1 $node2 ""]
 set flows {}
 foreach {kind starts_at} $setting(-senders) {
     set host [$sim node]
-    ample_link $host $node1 $setting(-access) $setting(-accessdelay)
+    set way $setting(-accessdelay)
+    if {$kind eq $setting(-later)} { set way [expr {[string trimright $way ms] + 1e-9}]ms }
+    ample_link $host $node1 $setting(-access) $way
     set sender [new Agent/TCP/$kind]
     if {$kind eq "Vegas" && $setting(-headers) eq "equal"} {
         $sender set packetSize_ [expr {$setting(-size) + 40}]
