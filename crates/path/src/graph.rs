@@ -295,18 +295,13 @@ impl Graph {
 
     #[inline(always)]
     fn take_link<S: Sink>(&mut self, now: Time, link: u32, slot: Slot, sink: &mut S) {
-        let due_at = self.links[link as usize].accept(now, slot, &mut self.packets, sink);
-        if let Some(due_at) = due_at {
-            self.schedule.set(link, due_at);
-        }
-        if !self.media.is_empty() {
-            self.wake_medium(now, link);
-        }
+        let accepted = self.links[link as usize].accept(now, slot, &mut self.packets, sink);
+        self.look_after(now, link, accepted.due_at);
     }
 
-    /// A packet takes a link ahead of those that wait for it.
-    fn take_link_first<S: Sink>(&mut self, now: Time, link: u32, slot: Slot, sink: &mut S) {
-        let due_at = self.links[link as usize].accept_first(now, slot, &mut self.packets, sink);
+    /// A link has been given a packet.
+    #[inline(always)]
+    fn look_after(&mut self, now: Time, link: u32, due_at: Option<Time>) {
         if let Some(due_at) = due_at {
             self.schedule.set(link, due_at);
         }

@@ -18,6 +18,7 @@ mod proxy_tcp_paper;
 mod proxy_tcp_practical;
 mod queues;
 mod red;
+mod refusals;
 mod selective_drop;
 mod sfq;
 mod wifi;

@@ -1,9 +1,8 @@
 //! Packets that meet a middle box at a router, and those that boxes send.
 
 use super::Graph;
-use crate::link::LinkStats;
 use crate::packets::{Damage, Slot};
-use crate::proxy::{Made, Outbox, ProxyStats, Turn, Verdict};
+use crate::proxy::{Lane, Made, Outbox, ProxyStats, Turn, Verdict};
 use ackord_events::{DropReason, Event, ProxyId, ProxyLife, Sink};
 use ackord_units::Time;
 use ackord_wire::NodeId;
@@ -44,12 +43,12 @@ impl Graph {
         let mut outbox = std::mem::take(&mut self.outbox);
         let packet = self.packets[slot];
         match self.proxies[index].handle(now, &packet, heading, &mut outbox) {
-            Verdict::Forward => self.leave_box(now, index, (leaves_by, slot), sink),
+            Verdict::Forward => self.leave_box(now, index, (leaves_by, slot, Lane::Queue), sink),
             Verdict::Rewrite(packet) => {
                 debug_assert_eq!(packet.dst, slot.dst, "a rewritten packet keeps its destination");
                 self.packets.release(slot);
                 let slot = self.packets.insert(&packet);
-                self.leave_box(now, index, (leaves_by, slot), sink);
+                self.leave_box(now, index, (leaves_by, slot, Lane::Queue), sink);
             }
             Verdict::Absorb => {
                 self.packets.release(slot);
@@ -63,24 +62,26 @@ impl Graph {
         self.schedule_proxy(index);
     }
 
-    /// A packet leaves a box by a link. The box is told if the link's queue refuses it.
+    /// A packet leaves a box by a link, ahead of those that wait for it or behind them. The box is
+    /// told if the link's queue refuses this very packet.
     fn leave_box<S: Sink>(
         &mut self,
         now: Time,
         index: usize,
-        (link, slot): (u32, Slot),
+        (link, slot, lane): (u32, Slot, Lane),
         sink: &mut S,
     ) {
         if !self.proxies[index].leads_to_mobile(link) {
             return self.take_link(now, link, slot, sink);
         }
         let packet = self.packets[slot];
-        // What the queue drops while it catches up is not the packet that arrives.
-        let at_link = &mut self.links[link as usize];
-        at_link.run_until(now, &mut self.packets, sink);
-        let before = refusals(at_link.stats());
-        self.take_link(now, link, slot, sink);
-        if refusals(self.links[link as usize].stats()) > before {
+        let (at_link, packets) = (&mut self.links[link as usize], &mut self.packets);
+        let accepted = match lane {
+            Lane::First => at_link.accept_first(now, slot, packets, sink),
+            Lane::Queue => at_link.accept(now, slot, packets, sink),
+        };
+        self.look_after(now, link, accepted.due_at);
+        if accepted.taken.is_err() {
             self.proxies[index].handle_refused(now, &packet);
         }
     }
@@ -132,11 +133,11 @@ impl Graph {
             match self.route(self.proxies[index].at, packet.dst) {
                 Some(link) => {
                     let slot = self.packets.insert(packet);
-                    if matches!(made, Made::First(_)) && self.proxies[index].leads_to_mobile(link) {
-                        self.take_link_first(now, link, slot, sink);
-                    } else {
-                        self.leave_box(now, index, (link, slot), sink);
-                    }
+                    let lane = match made {
+                        Made::First(_) => Lane::First,
+                        Made::New(_) | Made::Released => Lane::Queue,
+                    };
+                    self.leave_box(now, index, (link, slot, lane), sink);
                 }
                 None => {
                     self.unroutable += 1;
@@ -147,10 +148,4 @@ impl Graph {
             }
         }
     }
-}
-
-/// Packets the queue of a link has dropped.
-fn refusals(stats: &LinkStats) -> u64 {
-    let reasons = [DropReason::QueueFull, DropReason::OverShare, DropReason::EarlyDrop];
-    reasons.into_iter().map(|reason| stats.drops.of(reason)).sum()
 }

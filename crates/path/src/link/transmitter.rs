@@ -21,11 +21,19 @@ enum Turn {
     Passed,
 }
 
+/// What came of a packet that arrived at a link.
+pub(crate) struct Accepted {
+    /// When the link is next due, if that has changed.
+    pub(crate) due_at: Option<Time>,
+    /// Why the packet itself, whatever else the queue dropped, was refused, if it was.
+    pub(crate) taken: Result<(), DropReason>,
+}
+
 /// Packets that may go before others at once.
 const MOST_FIRST: usize = 64;
 
 impl Link {
-    /// A packet enters at `now`. Returns when the link is next due if that has changed.
+    /// A packet enters at `now`.
     #[inline(always)]
     pub(crate) fn accept<S: Sink>(
         &mut self,
@@ -33,21 +41,21 @@ impl Link {
         slot: Slot,
         packets: &mut Packets,
         sink: &mut S,
-    ) -> Option<Time> {
+    ) -> Accepted {
         if S::ACTIVE && self.tap == Tap::On {
             let packet = &packets[slot];
             sink.emit(now, Event::PacketTapped { tap: TapPoint::LinkIn(self.id), packet });
         }
         self.run_until(now, packets, sink);
         let was_empty = self.wire.is_empty();
-        if self.free_at <= now {
-            self.pass(now, slot, packets, sink);
+        let taken = if self.free_at <= now {
+            self.pass(now, slot, packets, sink)
         } else {
-            self.enqueue(now, slot, packets, sink);
-        }
+            self.enqueue(now, slot, packets, sink)
+        };
         // Where what is sent later arrives later, only the first on the wire changes it.
         let may_be_sooner = was_empty || self.attends == Attends::TransmitterToo;
-        if may_be_sooner { self.due_at() } else { None }
+        Accepted { due_at: if may_be_sooner { self.due_at() } else { None }, taken }
     }
 
     /// The same for a packet that goes before those that wait in the queue, as far as there are not
@@ -58,7 +66,7 @@ impl Link {
         slot: Slot,
         packets: &mut Packets,
         sink: &mut S,
-    ) -> Option<Time> {
+    ) -> Accepted {
         self.run_until(now, packets, sink);
         if self.free_at <= now || self.first.len() >= MOST_FIRST {
             return self.accept(now, slot, packets, sink);
@@ -71,7 +79,8 @@ impl Link {
         self.waiting += 1;
         let queue = QueueLength { packets: self.waiting, bytes: self.queue.length().bytes };
         self.tell_enqueued(now, &packets[slot], queue, sink);
-        (self.attends == Attends::TransmitterToo).then(|| self.due_at()).flatten()
+        let may_be_sooner = self.attends == Attends::TransmitterToo;
+        Accepted { due_at: if may_be_sooner { self.due_at() } else { None }, taken: Ok(()) }
     }
 
     /// Takes the packet that goes before the others.
@@ -171,7 +180,13 @@ impl Link {
 
     /// Nobody waits and the transmitter is free: the packet is transmitted at once.
     #[inline(always)]
-    fn pass<S: Sink>(&mut self, now: Time, slot: Slot, packets: &mut Packets, sink: &mut S) {
+    fn pass<S: Sink>(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        packets: &mut Packets,
+        sink: &mut S,
+    ) -> Result<(), DropReason> {
         // What need not wait is nothing to drop-tail; it is asked by its name because it is what
         // nearly every link has.
         if self.extras.is_none() && matches!(self.queue, Queue::DropTail(_)) {
@@ -179,8 +194,9 @@ impl Link {
                 self.tell_passed(now, &packets[slot], sink);
             }
             self.transmit(now, slot);
+            Ok(())
         } else {
-            self.pass_with_care(now, slot, packets, sink);
+            self.pass_with_care(now, slot, packets, sink)
         }
     }
 
@@ -192,7 +208,7 @@ impl Link {
         slot: Slot,
         packets: &mut Packets,
         sink: &mut S,
-    ) {
+    ) -> Result<(), DropReason> {
         if let Some(later) = self.wait_until(now, Asks::Fresh, sink) {
             self.free_at = later;
             return self.enqueue(now, slot, packets, sink);
@@ -200,7 +216,10 @@ impl Link {
         let around = &mut Around { packets, outlet: &mut self.outlet };
         let passed = match self.queue.pass(now, slot, around) {
             Ok(passed) => passed,
-            Err(reason) => return self.drop(now, slot, reason, packets, sink),
+            Err(reason) => {
+                self.drop(now, slot, reason, packets, sink);
+                return Err(reason);
+            }
         };
         self.tell_entered_empty(now, &packets[slot], sink);
         self.drain_outlet(now, packets, sink);
@@ -211,10 +230,17 @@ impl Link {
                 false => self.transmit(now, slot),
             }
         }
+        Ok(())
     }
 
     #[inline]
-    fn enqueue<S: Sink>(&mut self, now: Time, slot: Slot, packets: &mut Packets, sink: &mut S) {
+    fn enqueue<S: Sink>(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        packets: &mut Packets,
+        sink: &mut S,
+    ) -> Result<(), DropReason> {
         let around = &mut Around { packets, outlet: &mut self.outlet };
         let taken = self.queue.enqueue(now, slot, around);
         self.waiting = self.queue.length().packets + self.first.len() as u32;
@@ -229,6 +255,7 @@ impl Link {
                 }
             }
         }
+        taken
     }
 
     // Called at two places of every hop; a call of its own costs a third of what it does.
