@@ -172,6 +172,9 @@ impl Graph {
     }
 
     /// Where every packet is.
+    ///
+    /// # Panics
+    /// If a packet has no slot or a slot no packet: a defect of this crate.
     pub fn conservation(&self) -> Conservation {
         let mut dropped = DropCounts::default();
         let (mut on_links, mut duplicated) = (0, 0);
@@ -181,7 +184,7 @@ impl Graph {
             duplicated += link.stats().duplicated;
         }
         on_links += self.media.iter().map(Medium::held).sum::<u64>();
-        debug_assert_eq!(on_links, self.packets.len() as u64, "every packet has one slot");
+        assert_eq!(on_links, self.packets.len() as u64, "every packet has one slot");
         let in_flight = on_links + self.ready.len() as u64;
         for _ in 0..self.unroutable {
             dropped.count(DropReason::NoRoute);
@@ -279,8 +282,7 @@ impl Graph {
             if slot.damage == Damage::Done {
                 return self.discard(at, due, slot, sink);
             }
-            self.packets.release(slot);
-            return Some(Delivery { at, node, packet: self.packets[slot] });
+            return Some(Delivery { at, node, packet: self.packets.release(slot) });
         }
         match self.routes.follow(onward, dst) {
             Some(link) if self.proxies.is_empty() => self.take_link(at, link, slot, sink),

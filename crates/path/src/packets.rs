@@ -3,6 +3,10 @@
 //! A packet is copied in when it enters the graph and out when it leaves; in between, queues and
 //! wires hand on the number of its slot. Slots are used again, latest first, so a run needs as many
 //! as it ever has packets under way and allocates nothing after that.
+//!
+//! A slot knows which of the packets that its place has held it stands for. Whoever keeps one
+//! beyond its release, and reads or releases it again, is found out, unless the place has been used
+//! a multiple of 256 times in between.
 
 use ackord_wire::{NodeId, Packet};
 use std::ops::{Index, IndexMut};
@@ -10,8 +14,15 @@ use std::ops::{Index, IndexMut};
 /// The packets of one graph.
 #[derive(Clone, Debug, Default)]
 pub struct Packets {
-    slots: Vec<Packet>,
+    places: Vec<Place>,
     free: Vec<u32>,
+}
+
+#[derive(Clone, Debug)]
+struct Place {
+    packet: Packet,
+    /// How many packets have left it, modulo 256.
+    generation: u8,
 }
 
 /// Where in [`Packets`] a packet is, with what links ask of it at every hop: thousands of packets
@@ -26,6 +37,8 @@ pub struct Slot {
     pub(crate) dst: NodeId,
     /// Whether it was damaged on the way.
     pub(crate) damage: Damage,
+    /// That of its place while the packet is there.
+    generation: u8,
 }
 
 /// Whether a packet was damaged on the way, so that its checksum does not hold.
@@ -46,17 +59,19 @@ impl Packets {
     /// Takes a packet in.
     #[inline]
     pub fn insert(&mut self, packet: &Packet) -> Slot {
-        let index = match self.free.pop() {
+        let (index, generation) = match self.free.pop() {
             Some(index) => {
-                self.slots[index as usize] = *packet;
-                index
+                let place = &mut self.places[index as usize];
+                place.packet = *packet;
+                (index, place.generation)
             }
             None => {
-                self.slots.push(*packet);
-                (self.slots.len() - 1) as u32
+                self.places.push(Place { packet: *packet, generation: 0 });
+                ((self.places.len() - 1) as u32, 0)
             }
         };
-        Slot { index, ip_len: packet.ip_len, dst: packet.dst, damage: Damage::None }
+        let (ip_len, dst, damage) = (packet.ip_len, packet.dst, Damage::None);
+        Slot { index, ip_len, dst, damage, generation }
     }
 
     /// Takes in a second packet like this one.
@@ -65,15 +80,24 @@ impl Packets {
         Slot { damage: slot.damage, ..self.insert(&packet) }
     }
 
-    /// Gives a packet's slot up.
+    /// Gives a packet's slot up, and the packet out.
+    ///
+    /// # Panics
+    /// If that has been done already; as reading it has from then on.
     #[inline]
-    pub fn release(&mut self, slot: Slot) {
+    pub fn release(&mut self, slot: Slot) -> Packet {
+        let place = &mut self.places[slot.index as usize];
+        if place.generation != slot.generation {
+            released(slot);
+        }
+        place.generation = place.generation.wrapping_add(1);
         self.free.push(slot.index);
+        place.packet
     }
 
     /// Packets under way.
     pub fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.places.len() - self.free.len()
     }
 
     /// Whether no packet is under way.
@@ -87,15 +111,29 @@ impl Index<Slot> for Packets {
 
     #[inline]
     fn index(&self, slot: Slot) -> &Packet {
-        &self.slots[slot.index as usize]
+        let place = &self.places[slot.index as usize];
+        if place.generation != slot.generation {
+            released(slot);
+        }
+        &place.packet
     }
 }
 
 impl IndexMut<Slot> for Packets {
     #[inline]
     fn index_mut(&mut self, slot: Slot) -> &mut Packet {
-        &mut self.slots[slot.index as usize]
+        let place = &mut self.places[slot.index as usize];
+        if place.generation != slot.generation {
+            released(slot);
+        }
+        &mut place.packet
     }
+}
+
+#[cold]
+#[inline(never)]
+fn released(slot: Slot) -> ! {
+    panic!("{slot:?} stands for a packet that was released")
 }
 
 #[cfg(test)]
@@ -103,9 +141,8 @@ mod tests {
     use super::*;
     use ackord_wire::{Ecn, FlowId, IpVersion, NodeId, Side};
 
-    #[test]
-    fn a_released_slot_is_used_again() {
-        let packet = |tag| Packet {
+    fn packet(tag: u64) -> Packet {
+        Packet {
             flow: FlowId(0),
             from: Side::Client,
             src: NodeId(0),
@@ -115,11 +152,40 @@ mod tests {
             ip_len: 40,
             tag,
             tcp: None,
-        };
+        }
+    }
+
+    #[test]
+    fn a_released_slot_is_used_again() {
         let mut packets = Packets::default();
         let (first, second) = (packets.insert(&packet(1)), packets.insert(&packet(2)));
-        packets.release(first);
-        assert_eq!(packets.insert(&packet(3)), first);
-        assert_eq!((packets[first].tag, packets[second].tag, packets.len()), (3, 2, 2));
+        assert_eq!(packets.release(first).tag, 1);
+        let third = packets.insert(&packet(3));
+        assert_eq!(third.index, first.index);
+        assert_eq!((packets[third].tag, packets[second].tag, packets.len()), (3, 2, 2));
+    }
+
+    #[test]
+    fn what_links_hand_on_is_no_longer_for_knowing_its_packet() {
+        assert_eq!(size_of::<Slot>(), 12);
+    }
+
+    #[test]
+    #[should_panic = "a packet that was released"]
+    fn a_packet_is_not_read_after_its_release() {
+        let mut packets = Packets::default();
+        let slot = packets.insert(&packet(1));
+        packets.release(slot);
+        let _ = packets[slot];
+    }
+
+    #[test]
+    #[should_panic = "a packet that was released"]
+    fn a_slot_is_not_released_twice_though_another_packet_is_there() {
+        let mut packets = Packets::default();
+        let slot = packets.insert(&packet(1));
+        packets.release(slot);
+        packets.insert(&packet(2));
+        packets.release(slot);
     }
 }
