@@ -189,4 +189,12 @@ mod tests {
         assert_eq!(Bytes(125_000).over(Span::from_secs(1)), Rate::from_mbits_per_sec(1));
         assert_eq!(Rate::from_mbits_per_sec(1).bytes_in(Span::from_secs(1)), Bytes(125_000));
     }
+    #[test]
+    fn no_profile_lets_a_count_wrap() {
+        let manifest = include_str!("../../../Cargo.toml");
+        let mut profiles = manifest.split("\n[profile.");
+        let release = profiles.find(|profile| profile.starts_with("release]")).expect("is there");
+        assert!(release.contains("\noverflow-checks = true\n"), "{release}");
+        assert!(!manifest.contains("overflow-checks = false"));
+    }
 }

@@ -9,7 +9,7 @@ impl Connection {
     /// The one place where the state changes.
     pub(super) fn enter<S: Sink>(&mut self, trace: &mut Trace<'_, S>, to: TcpState) {
         let from = self.state;
-        debug_assert!(legal(from, to), "no way leads from {from:?} to {to:?}");
+        assert!(legal(from, to), "no way leads from {from:?} to {to:?}");
         self.state = to;
         trace.emit(|endpoint| Event::StateChanged { endpoint, from, to });
         match to {
