@@ -55,6 +55,7 @@ impl Bucket {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "what a test expects may be off by a bit")]
 mod tests {
     use super::*;
     use proptest::prelude::*;

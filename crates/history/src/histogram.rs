@@ -29,9 +29,15 @@ pub struct Class {
 /// A class that counts less than this is forgotten.
 const NEGLIGIBLE: f64 = 1e-6;
 
+/// What is left of a weight that was halved so many times.
+#[expect(clippy::disallowed_methods, reason = "no seed's run depends on what a machine remembers")]
+pub(crate) fn halved(times: f64) -> f64 {
+    (-times).exp2()
+}
+
 /// What is left of a weight after `passed` at this half-life.
 pub(crate) fn fade(passed: Span, half_life: Span) -> f64 {
-    (-passed.as_secs_f64() / half_life.as_secs_f64()).exp2()
+    halved(passed.as_secs_f64() / half_life.as_secs_f64())
 }
 
 impl Histogram {
@@ -47,7 +53,7 @@ impl Histogram {
         let Some(bucket) = Bucket::of(size) else { return };
         let newer = fade(ended_at.saturating_since(self.as_of), Histogram::HALF_AGE);
         let weight = fade(self.as_of.saturating_since(ended_at), Histogram::HALF_AGE);
-        let left = newer * (-1.0 / Histogram::HALF_COUNT).exp2();
+        let left = newer * halved(1.0 / Histogram::HALF_COUNT);
         for class in self.classes.values_mut() {
             class.weight *= left;
             class.octets *= left;
@@ -213,7 +219,7 @@ mod tests {
             seen.sort_by_key(|(_, at)| *at);
             let mut histogram = Histogram::default();
             seen.iter().for_each(|(size, at)| histogram.add(Bytes(*size), day(*at)));
-            let limit = 1.0 / (1.0 - (-1.0 / Histogram::HALF_COUNT).exp2());
+            let limit = 1.0 / (1.0 - halved(1.0 / Histogram::HALF_COUNT));
             let weight = histogram.weight(histogram.as_of());
             prop_assert!(weight > 0.0 && weight <= seen.len() as f64 && weight <= limit);
             let later = histogram.weight(histogram.as_of() + Histogram::HALF_AGE);

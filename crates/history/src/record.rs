@@ -1,7 +1,7 @@
 //! What is known of one application.
 
 use crate::advice::{Advice, Segments, Verdict};
-use crate::histogram::{Histogram, fade};
+use crate::histogram::{Histogram, fade, halved};
 use ackord_units::{Bytes, Span, Time};
 
 /// One transfer that is over.
@@ -49,7 +49,7 @@ impl History {
         let older = before.saturating_since(ended_at);
         self.recent =
             self.recent * fade(newer, History::HALF_RATE) + fade(older, History::HALF_RATE);
-        let left = fade(newer, Histogram::HALF_AGE) * (-1.0 / Histogram::HALF_COUNT).exp2();
+        let left = fade(newer, Histogram::HALF_AGE) * halved(1.0 / Histogram::HALF_COUNT);
         self.timed *= left;
         self.timed_secs *= left;
         if let Some(took) = took {

@@ -47,7 +47,7 @@ pub fn std_dev(values: &[f64]) -> Option<f64> {
         return None;
     }
     let mean = mean(values)?;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
     Some((squares / (values.len() - 1) as f64).sqrt())
 }
 

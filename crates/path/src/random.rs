@@ -8,7 +8,7 @@
 //!
 //! Not for secrets.
 
-use ackord_units::{Ratio, Span};
+use ackord_units::{Ratio, Span, portable};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -77,7 +77,7 @@ impl Stream {
             let (u, v) = (2.0 * self.unit() - 1.0, 2.0 * self.unit() - 1.0);
             let square = u * u + v * v;
             if square > 0.0 && square < 1.0 {
-                return u * (-2.0 * natural_logarithm(square) / square).sqrt();
+                return u * (-2.0 * portable::ln(square) / square).sqrt();
             }
         }
     }
@@ -89,50 +89,20 @@ impl Stream {
 
     /// An exponential number of mean 1, by inversion.
     pub(crate) fn standard_exponential(&mut self) -> f64 {
-        -natural_logarithm(1.0 - self.unit())
+        -portable::ln(1.0 - self.unit())
     }
 
     /// A lognormal number of mean 1 and this standard deviation.
     pub(crate) fn unit_lognormal(&mut self, deviation: f64) -> f64 {
         // ln X is normal with variance s^2 = ln(1 + deviation^2) and mean -s^2 / 2.
-        let variance = natural_logarithm(1.0 + deviation * deviation);
-        exponential(variance.sqrt() * self.standard_normal() - variance / 2.0)
+        let variance = portable::ln(1.0 + deviation * deviation);
+        portable::exp(variance.sqrt() * self.standard_normal() - variance / 2.0)
     }
 
     /// A number from 0 up to, but not including, 1, in steps of 2^-53.
     pub(crate) fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
-}
-
-/// The natural logarithm of a positive normal number, from sums and products alone: the same bits
-/// on every machine, which the standard library's does not promise.
-fn natural_logarithm(x: f64) -> f64 {
-    let bits = x.to_bits();
-    let mut exponent = ((bits >> 52) & 0x7ff) as i32 - 1_023;
-    let mut mantissa = f64::from_bits((bits & ((1 << 52) - 1)) | (1_023 << 52));
-    if mantissa > std::f64::consts::SQRT_2 {
-        mantissa /= 2.0;
-        exponent += 1;
-    }
-    // ln m = 2 artanh t with t = (m - 1) / (m + 1), |t| <= 0.172: the first term left out is
-    // below 2^-53.
-    let t = (mantissa - 1.0) / (mantissa + 1.0);
-    let square = t * t;
-    let series = (0..11).rev().fold(0.0, |sum, n| sum * square + 1.0 / f64::from(2 * n + 1));
-    f64::from(exponent) * std::f64::consts::LN_2 + 2.0 * t * series
-}
-
-/// e to the power of `x`, for |x| below 700, from sums and products alone.
-fn exponential(x: f64) -> f64 {
-    // e^x = 2^n e^r with |r| <= ln 2 / 2, and e^r by its series: the 18th term is below 2^-60.
-    let n = (x / std::f64::consts::LN_2).round();
-    let r = x - n * std::f64::consts::LN_2;
-    let series = (1..18).rev().fold(1.0, |sum, k| 1.0 + sum * r / f64::from(k));
-    let n = n as i32;
-    let power = |n: i32| f64::from_bits(((1_023 + n) as u64) << 52);
-    // In two steps, because 2^n alone may be beyond the largest number.
-    series * power(n / 2) * power(n - n / 2)
 }
 
 /// A number's 64 bits well mixed: what SplitMix64 gives first when started at it.
@@ -201,25 +171,6 @@ mod tests {
         // Binomial(4000, 1/4): 1000 with a standard deviation of 27; five of them.
         assert!(counts.iter().all(|count| count.abs_diff(1_000) < 137), "{counts:?}");
         assert_eq!(stream.uniform(until, from), until, "an empty range");
-    }
-
-    #[test]
-    fn the_logarithm_is_right_over_the_whole_range() {
-        for x in [f64::MIN_POSITIVE, 1e-300, 1e-9, 0.25, 0.5, 0.999_999, 1.0, 1.5, 2.0, 7.3, 1e300]
-        {
-            let (found, known) = (natural_logarithm(x), x.ln());
-            assert!((found - known).abs() <= 1e-15 * known.abs().max(1.0), "{x}: {found}, {known}");
-        }
-    }
-
-    #[test]
-    fn the_exponential_is_right_over_the_whole_range() {
-        for x in [-700.0, -30.5, -1.0, -1e-9, 0.0, 1e-12, 0.3465, 0.3466, 1.0, 20.0, 699.0_f64] {
-            let (found, known) = (exponential(x), x.exp());
-            // n ln 2 is rounded before it is taken off: an error that grows with |x|.
-            let bound = (4.0 + x.abs()) * f64::EPSILON / 2.0;
-            assert!((found / known - 1.0).abs() <= bound, "{x}: {found}, {known}");
-        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Outages: which packets they strike, to the nanosecond; both effects, both directions.
 
+#![expect(clippy::disallowed_methods, reason = "what a test expects may be off by a bit")]
+
 use crate::common::{at_us, builder_with, deliver_all, drop_tail, link, one_link, packet};
 use ackord_events::{DropReason, Event, LinkId, NoSink, Sink};
 use ackord_path::{

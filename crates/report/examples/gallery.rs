@@ -1,6 +1,8 @@
 //! Draws one plot of each kind and a whole report, to be looked at:
 //! `cargo run -p ackord-report --example gallery -- target/gallery`.
 
+#![expect(clippy::disallowed_methods, reason = "the place of a mark in a picture")]
+
 #[path = "../tests/common/mod.rs"]
 mod common;
 

@@ -8,6 +8,7 @@
 //! | `seq.rs` | [`Seq`], a 32-bit TCP sequence number without a total order |
 //! | `parse.rs` | "50 ms", "2 Mbit/s", "1 KiB", "1 %" to values, and the errors |
 //! | `knob.rs` | [`Mechanism`] and [`Knob`]: how a choice and its settings are listed |
+//! | `portable.rs` | [`portable`]: logarithm, exponential and power with the same bits everywhere |
 //!
 //! Arithmetic that would overflow panics in every profile and saturates nowhere silently: the
 //! operators are checked, because a wrapped time would reorder a whole run. This crate knows nothing
@@ -16,6 +17,7 @@
 mod amount;
 mod knob;
 mod parse;
+pub mod portable;
 mod ratio;
 mod seq;
 mod time;

@@ -1,5 +1,7 @@
 //! Pictures of every kind, parsed back.
 
+#![expect(clippy::disallowed_methods, reason = "the place of a mark in a picture")]
+
 use super::*;
 use proptest::prelude::*;
 

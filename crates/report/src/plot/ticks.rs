@@ -1,5 +1,7 @@
 //! Axis ranges and round tick values.
 
+#![expect(clippy::disallowed_methods, reason = "the place of a mark in a picture")]
+
 use super::{Axis, Range, Scale};
 
 /// Values beyond this are not shown: a caller scales its unit long before, and sums of larger

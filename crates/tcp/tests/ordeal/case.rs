@@ -178,6 +178,7 @@ fn set_knob(stack: &mut Stack, which: u8, value: u8) -> Patience {
 }
 
 /// One of nine values from the smallest to the largest; nothing for kinds that endpoints lack.
+#[expect(clippy::disallowed_methods, reason = "any value in the range will do")]
 fn value_of(knob: &Knob, value: u8) -> Option<KnobValue> {
     let step = f64::from(value % 9) / 8.0;
     let even = |min: f64, max: f64| min + (max - min) * step;

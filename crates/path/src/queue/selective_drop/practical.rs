@@ -36,7 +36,7 @@ use crate::packets::Slot;
 use crate::queue::fifo::{Fifo, Limit};
 use crate::queue::{Around, Dequeued, FlowState, QueueDiscipline, QueueLength};
 use ackord_events::DropReason;
-use ackord_units::{Bytes, Rate, Seq, Span, Time};
+use ackord_units::{Bytes, Rate, Seq, Span, Time, portable};
 use ackord_wire::{Ecn, Flags, FlowId, Packet};
 
 /// How the practical form is set up.
@@ -169,7 +169,8 @@ impl PracticalDrop {
             Limit::Packets(packets) => f64::from(packets),
             Limit::Bytes(bytes) => bytes.get() as f64 / self.packet_length.bytes(),
         };
-        let shrinks = (f64::from(ROOM_PACKETS) / capacity).min(1.0).ln() / SLOWEST_DECREASE.ln();
+        let left = (f64::from(ROOM_PACKETS) / capacity).min(1.0);
+        let shrinks = portable::ln(left) / portable::ln(SLOWEST_DECREASE);
         shrinks.ceil() as u32 + 1
     }
 

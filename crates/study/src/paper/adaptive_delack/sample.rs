@@ -121,6 +121,7 @@ pub(super) fn ratio(
 }
 
 /// The ratio of two estimates that have nothing to do with each other.
+#[expect(clippy::disallowed_methods, reason = "a figure of a report")]
 pub(super) fn quotient(above: &Estimate, below: &Estimate) -> Estimate {
     let mean = above.mean / below.mean;
     let relative = |estimate: &Estimate| estimate.ci95.map(|half| half / estimate.mean);

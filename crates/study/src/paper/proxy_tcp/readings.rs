@@ -180,6 +180,7 @@ pub(super) fn capacity_mbit_s() -> f64 {
 }
 
 /// Mathis et al. 1997 Eq. 3 with an acknowledgment for every packet, no more than the capacity.
+#[expect(clippy::disallowed_methods, reason = "a figure of a report")]
 pub(super) fn mathis_mbit_s(bytes_per_error: f64) -> f64 {
     let loss = 1.0 - (1.0 - 1.0 / bytes_per_error).powf(PAYLOAD_BYTES + 40.0);
     // Four times 20 ms, and the packet's transmissions at both links.

@@ -44,6 +44,7 @@ pub(super) struct EffectData {
 }
 
 /// The change from each pair's first run to its second.
+#[expect(clippy::disallowed_methods, reason = "a figure of a report")]
 fn change(outcomes: &Outcomes, pairs: &[(Combination, Combination)], metric: Metric) -> Change {
     // One value per seed: the mean over the pairs, which are not independent of one another.
     let seeds = outcomes.each(Combination::NONE, metric).len();
@@ -87,6 +88,7 @@ pub(super) fn together(outcomes: &Outcomes, metric: Metric) -> Change {
 
 /// By how much the second remedy's effect differs with the first there, over the eight combinations
 /// of the other three: percent on top of the product of both effects.
+#[expect(clippy::disallowed_methods, reason = "a figure of a report")]
 pub(super) fn interaction(outcomes: &Outcomes, [a, b]: [Remedy; 2], metric: Metric) -> Change {
     let seeds = outcomes.each(Combination::NONE, metric).len();
     let mut logs = vec![0.0; seeds];
