@@ -40,11 +40,17 @@ impl Transport {
     }
 }
 
+fn unregistered(name: &str) -> ! {
+    panic!("no workload of this kind is registered as `{name}`")
+}
+
 /// What carries the workloads of this mechanism.
 pub fn transport_of(mechanism: &Mechanism) -> Transport {
     match mechanism.name {
         "cbr" => Transport::Udp,
-        _ => Transport::Tcp,
+        "bulk" | "paced" | "transfers" | "request" | "write-write-read" | "telnet" | "web"
+        | "on-off" => Transport::Tcp,
+        other => unregistered(other),
     }
 }
 
@@ -53,7 +59,10 @@ pub fn transport_of(mechanism: &Mechanism) -> Transport {
 pub fn usual_sender(mechanism: &Mechanism) -> Side {
     match mechanism.name {
         "request" | "web" => Side::Server,
-        _ => Side::Client,
+        "bulk" | "paced" | "transfers" | "write-write-read" | "telnet" | "on-off" | "cbr" => {
+            Side::Client
+        }
+        other => unregistered(other),
     }
 }
 
@@ -115,7 +124,7 @@ pub fn build_workloads(choice: &Choice, stream: &dyn Fn(&str) -> Stream) -> Work
         }
         "web" => web(choice, stream),
         "on-off" => on_off(choice, stream),
-        other => panic!("no workload over TCP is registered as `{other}`"),
+        other => unregistered(other),
     }
 }
 
@@ -195,15 +204,14 @@ fn pause(choice: &Choice, knobs: (&str, &str), stream: Stream) -> Draw {
 }
 
 fn law(choice: &Choice, knob: &str) -> Law {
-    let word = choice.value(knob).and_then(|value| value.as_choice()).expect(HAS_DEFAULT);
-    match word.as_str() {
-        "fixed" => Law::Fixed,
-        "uniform" => Law::Uniform,
-        "exponential" => Law::Exponential,
-        "pareto" => Law::Pareto,
-        "telnet" => Law::Keystrokes,
-        other => panic!("no distribution is registered as `{other}`"),
-    }
+    let laws = [
+        ("fixed", Law::Fixed),
+        ("uniform", Law::Uniform),
+        ("exponential", Law::Exponential),
+        ("pareto", Law::Pareto),
+        ("telnet", Law::Keystrokes),
+    ];
+    choice.keyword(knob, &laws).expect("every word of a knob stands for a law")
 }
 
 fn bytes(choice: &Choice, knob: &str) -> Bytes {
@@ -223,28 +231,35 @@ const HAS_DEFAULT: &str = "the knob has a default of its kind, which a test asse
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ackord_units::KnobKind;
 
-    fn build(choice: &Choice, stream: &dyn Fn(&str) -> Stream) {
+    fn built(choice: &Choice) -> String {
+        let stream = &|name: &str| Stream::for_element(1, name);
         match transport_of(choice.mechanism) {
-            Transport::Tcp => drop(build_workloads(choice, stream)),
-            Transport::Udp => drop(build_datagrams(choice, stream)),
+            Transport::Tcp => {
+                let Workloads { sends, receives } = build_workloads(choice, stream);
+                format!("{sends:?} {receives:?}")
+            }
+            Transport::Udp => format!("{:?}", build_datagrams(choice, stream)),
         }
     }
 
     #[test]
-    fn every_workload_builds_from_its_defaults_and_every_word() {
-        let stream = |name: &str| Stream::for_element(1, name);
+    fn every_workload_builds_from_its_defaults_and_something_else_from_every_word() {
         for mechanism in WORKLOAD {
-            build(&Choice::of(mechanism), &stream);
+            usual_sender(mechanism);
             for knob in mechanism.knobs {
                 knob.default_value();
-                let KnobKind::Choice(words) = knob.kind else { continue };
-                for word in words {
-                    let value = knob.kind.parse(word).expect("a word it lists");
-                    build(&Choice::of(mechanism).with(knob.name, value), &stream);
-                }
             }
+            built(&Choice::of(mechanism));
+            let confused = mechanism.confused_words(|choice| {
+                // How bursts and silences are drawn shows where there are any.
+                let pausing = mechanism.knob("off").map(|knob| knob.kind.parse("1 s"));
+                Some(built(&match pausing {
+                    Some(off) => choice.clone().with("off", off.expect("in range")),
+                    None => choice.clone(),
+                }))
+            });
+            assert_eq!(confused, [], "{}", mechanism.name);
         }
     }
 }

@@ -9,12 +9,14 @@
 //! | `parse.rs` | "50 ms", "2 Mbit/s", "1 KiB", "1 %" to values, and the errors |
 //! | `knob.rs` | [`Mechanism`] and [`Knob`]: how a choice and its settings are listed |
 //! | `portable.rs` | [`portable`]: logarithm, exponential and power with the same bits everywhere |
+//! | `keyword.rs` | what the words of a knob stand for |
 //!
 //! Arithmetic that would overflow panics in every profile and saturates nowhere silently: the
 //! operators are checked, because a wrapped time would reorder a whole run. This crate knows nothing
 //! of TCP.
 
 mod amount;
+mod keyword;
 mod knob;
 mod parse;
 pub mod portable;

@@ -30,12 +30,8 @@ fn knobs(choice: &Choice, mut each: impl FnMut(&'static str, &Wish)) {
 fn congestion(draft: &mut Draft<'_>, choice: &Choice) {
     let wish = Wish::mechanism(choice);
     let asked = choice.mechanism.name;
-    let there = |name: &str| draft.kernel.congestions.iter().any(|has| has == name);
-    // The kernel's name for it, if it has it.
-    let kernels = match asked {
-        "reno" | "cubic" | "bbr" | "vegas" | "westwood" if there(asked) => Some(asked),
-        _ => None,
-    };
+    // What both have goes by the same name.
+    let kernels = draft.kernel.congestions.iter().any(|has| has == asked).then_some(asked);
     // Reno is in every kernel, and is what the others are variations of.
     let name = kernels.unwrap_or("reno");
     let option = (libc::IPPROTO_TCP, libc::TCP_CONGESTION);

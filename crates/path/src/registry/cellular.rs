@@ -1,6 +1,6 @@
 //! The cellular hop, with its knobs.
 
-use super::{BuildError, needed, word};
+use super::{BuildError, keyword, needed};
 use crate::link::{Cellular, CellularConfig, Request};
 use crate::random::Stream;
 use ackord_units::{Choice, Knob, KnobKind, KnobValue, Mechanism, Rate, Span};
@@ -99,10 +99,8 @@ pub fn build_cellular(
     }
     let count = |knob| needed(choice, knob, KnobValue::as_count);
     let span = |knob| needed(choice, knob, KnobValue::as_span);
-    let upward = match word(choice, "upward")?.as_str() {
-        "forward" => LinkWay::Forward,
-        _ => LinkWay::Reverse,
-    };
+    let ways = [("reverse", LinkWay::Reverse), ("forward", LinkWay::Forward)];
+    let upward = keyword(choice, "upward", &ways)?;
     let request = Request { every: span("request_every")?, grant_after: span("grant_delay")? };
     Ok(Some(Cellular::new(CellularConfig {
         rate,

@@ -1,7 +1,7 @@
 //! Damage and duplication on a link, with their knobs.
 
 use super::loss::{LossProblem, check_rates, error_rate};
-use super::{BuildError, needed, word};
+use super::{BuildError, keyword, needed};
 use crate::link::{CaughtBy, Corruption, Duplication};
 use crate::random::Stream;
 use ackord_units::{Choice, Knob, KnobKind, KnobValue, Mechanism};
@@ -57,10 +57,8 @@ pub fn check_duplication(choice: &Choice) -> Result<(), LossProblem> {
 
 /// The damage somebody chose, drawing from the link's own stream.
 pub fn build_corruption(choice: &Choice, stream: Stream) -> Result<Corruption, BuildError> {
-    let caught_by = match word(choice, "caught_by")?.as_str() {
-        "link" => CaughtBy::Link,
-        _ => CaughtBy::Host,
-    };
+    let catchers = [("host", CaughtBy::Host), ("link", CaughtBy::Link)];
+    let caught_by = keyword(choice, "caught_by", &catchers)?;
     Ok(Corruption::new(error_rate(choice)?, caught_by, stream))
 }
 

@@ -1,6 +1,6 @@
 //! Propagation delays that are drawn at random.
 
-use super::{BuildError, needed, word};
+use super::{BuildError, keyword, needed};
 use crate::link::{DelayDistribution, DelayShape, Jitter, JitterConfig, PacketOrder, Redraw};
 use crate::random::Stream;
 use ackord_units::{Choice, Knob, KnobKind, KnobValue, Mechanism, Span};
@@ -104,17 +104,16 @@ pub fn build_jitter(choice: &Choice, delay: Span, stream: Stream) -> Result<Jitt
         }
     };
     let distribution = DelayDistribution {
-        shape: match word(choice, "distribution")?.as_str() {
-            "uniform" => DelayShape::Uniform,
-            _ => DelayShape::Normal,
-        },
+        shape: keyword(
+            choice,
+            "distribution",
+            &[("normal", DelayShape::Normal), ("uniform", DelayShape::Uniform)],
+        )?,
         mean: delay,
         deviation: needed(choice, "deviation", KnobValue::as_span)?,
         floor: needed(choice, "floor", KnobValue::as_span)?,
     };
-    let order = match word(choice, "order")?.as_str() {
-        "kept" => PacketOrder::Kept,
-        _ => PacketOrder::Free,
-    };
+    let orders = [("free", PacketOrder::Free), ("kept", PacketOrder::Kept)];
+    let order = keyword(choice, "order", &orders)?;
     Ok(Jitter::new(JitterConfig { distribution, when, order }, stream))
 }

@@ -70,6 +70,15 @@ fn word(choice: &Choice, knob: &'static str) -> Result<String, BuildError> {
     needed(choice, knob, KnobValue::as_choice)
 }
 
+/// What the word of a knob stands for; a word that `meanings` lacks is an error.
+fn keyword<T: Copy>(
+    choice: &Choice,
+    knob: &'static str,
+    meanings: &[(&str, T)],
+) -> Result<T, BuildError> {
+    choice.keyword(knob, meanings).ok_or(BuildError::WrongValue { knob })
+}
+
 fn needed<T>(
     choice: &Choice,
     knob: &'static str,
@@ -122,6 +131,52 @@ mod tests {
             build_jitter(&Choice::of(mechanism), Span::ZERO, Stream::for_element(1, "jitter"))
                 .expect(mechanism.name);
         }
+    }
+
+    #[test]
+    fn every_word_of_a_knob_builds_something_of_its_own() {
+        let stream = || Stream::for_element(1, "element");
+        let (rate, delay) = (Rate::from_mbits_per_sec(2), Span::from_millis(5));
+        let confused = |table: &'static [Mechanism], built: &dyn Fn(&Choice) -> Option<String>| {
+            for mechanism in table {
+                // What has no default and has to be said.
+                let given = |choice: &Choice| {
+                    let millis = |n| KnobValue::SpanList(vec![Span::from_millis(n)]);
+                    let said = [
+                        ("from", millis(1)),
+                        ("for", millis(2)),
+                        ("per_packet", KnobValue::Ratio(Ratio::ONE)),
+                    ];
+                    let said = said.into_iter().filter(|(knob, _)| mechanism.knob(knob).is_some());
+                    built(
+                        &said
+                            .fold(choice.clone(), |choice, (knob, value)| choice.with(knob, value)),
+                    )
+                };
+                let confused = mechanism.confused_words(given);
+                assert_eq!(confused, [], "{} {}", mechanism.family, mechanism.name);
+            }
+        };
+        fn shown<T: std::fmt::Debug>(built: Result<T, BuildError>) -> Option<String> {
+            built.ok().map(|built| format!("{built:?}"))
+        }
+        confused(QUEUE, &|choice| shown(build(choice)));
+        confused(OUTAGE, &|choice| {
+            Some(format!("{} {}", shown(build_outage(choice, stream()))?, outage_is_shared(choice)))
+        });
+        confused(JITTER, &|choice| shown(build_jitter(choice, delay, stream())));
+        confused(LOSS, &|choice| shown(build_loss(choice, stream())));
+        confused(CORRUPTION, &|choice| shown(build_corruption(choice, stream())));
+        confused(DUPLICATION, &|choice| shown(build_duplication(choice, stream())));
+        confused(RATE_CHANGES, &|choice| shown(build_rate_changes(choice, rate)));
+        confused(PROXY, &|choice| shown(build_proxy(choice)));
+        confused(MEDIUM, &|choice| {
+            let ways = [LinkWay::Forward, LinkWay::Reverse];
+            Some(format!(
+                "{:?}",
+                ways.map(|way| shown(build_cellular(choice, way, rate, stream())))
+            ))
+        });
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Outages of a link, with their knobs.
 
-use super::{BuildError, needed, optional, word};
+use super::{BuildError, keyword, needed, optional};
 use crate::link::{Outage, OutageEffect, Sojourn, SojournShape, Windows};
 use crate::random::Stream;
 use ackord_units::{Choice, Knob, KnobKind, KnobValue, Mechanism, Span};
@@ -165,36 +165,48 @@ pub fn check_outage(choice: &Choice) -> Result<(), OutageProblem> {
 pub fn outage_is_shared(choice: &Choice) -> bool {
     match choice.mechanism.knob("directions") {
         None => true,
-        Some(_) => word(choice, "directions").as_deref() != Ok("apart"),
+        Some(_) => keyword(choice, "directions", DIRECTION_WORDS) != Ok(Drawn::Apart),
     }
 }
 
 /// Whether packets are to wait for the end of an outage.
 pub fn outage_holds(choice: &Choice) -> bool {
-    word(choice, "does").as_deref() == Ok("holds")
+    effect(choice) == Ok(OutageEffect::Holds)
 }
+
+fn effect(choice: &Choice) -> Result<OutageEffect, BuildError> {
+    keyword(choice, "does", &[("loses", OutageEffect::Loses), ("holds", OutageEffect::Holds)])
+}
+
+/// How the two directions of a link come by their outages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Drawn {
+    Together,
+    Apart,
+}
+
+const DIRECTION_WORDS: &[(&str, Drawn)] = &[("together", Drawn::Together), ("apart", Drawn::Apart)];
 
 /// The outages somebody chose, drawn from this stream.
 pub fn build_outage(choice: &Choice, stream: Stream) -> Result<Outage, BuildError> {
-    let effect = match outage_holds(choice) {
-        true => OutageEffect::Holds,
-        false => OutageEffect::Loses,
-    };
     let windows = match choice.mechanism.name {
         "schedule" => {
             let list = schedule(choice).map_err(|_| BuildError::WrongValue { knob: "from" })?;
             Windows::Listed { list, every: optional(choice, "every", KnobValue::as_span)? }
         }
-        "random" => Windows::Drawn {
-            between: sojourn(choice, "up", "up_distribution")?,
-            length: sojourn(choice, "down", "down_distribution")?,
-            stream,
-        },
+        "random" => {
+            keyword(choice, "directions", DIRECTION_WORDS)?;
+            Windows::Drawn {
+                between: sojourn(choice, "up", "up_distribution")?,
+                length: sojourn(choice, "down", "down_distribution")?,
+                stream,
+            }
+        }
         name => {
             return Err(BuildError::UnknownMechanism { family: "outage", name: name.to_owned() });
         }
     };
-    Ok(Outage::new(windows, effect))
+    Ok(Outage::new(windows, effect(choice)?))
 }
 
 fn sojourn(
@@ -202,14 +214,14 @@ fn sojourn(
     mean: &'static str,
     distribution: &'static str,
 ) -> Result<Sojourn, BuildError> {
-    let shape = match word(choice, distribution)?.as_str() {
-        "uniform" => SojournShape::Uniform,
-        "constant" => SojournShape::Constant,
-        "lognormal" => SojournShape::Lognormal {
-            variation: needed(choice, "variation", KnobValue::as_number)?,
-        },
-        _ => SojournShape::Exponential,
-    };
+    let variation = needed(choice, "variation", KnobValue::as_number)?;
+    let shapes = [
+        ("exponential", SojournShape::Exponential),
+        ("uniform", SojournShape::Uniform),
+        ("constant", SojournShape::Constant),
+        ("lognormal", SojournShape::Lognormal { variation }),
+    ];
+    let shape = keyword(choice, distribution, &shapes)?;
     Ok(Sojourn { mean: needed(choice, mean, KnobValue::as_span)?, shape })
 }
 

@@ -1,6 +1,6 @@
 //! The receiver's acknowledgment policies: listed with their knobs, and built.
 
-use super::build::{count, number, span, unregistered, word};
+use super::build::{count, is_paper, keyword, number, span, unregistered, word};
 use crate::ack::{
     AckPolicy, Adaptive, AdaptiveKnobs, AdaptivePaper, AdaptiveStatic, Ari, AriKnobs, AriMode,
     Counted, Delayed, Immediate, LinuxAck, LinuxKnobs, QuickAck, Tack, TackKnobs, Verdict,
@@ -314,17 +314,17 @@ pub fn build_ack(choice: &Choice) -> Box<dyn AckPolicy> {
 /// What acknowledges the segments beyond ARI's count.
 fn after_ari(choice: &Choice) -> Box<dyn AckPolicy> {
     match word(choice, "then").as_str() {
-        name @ ("adaptive" | "linux") => {
-            let found = ACK.iter().find(|mechanism| mechanism.name == name);
-            build_ack(&Choice::of(found.expect("both are registered")))
+        "delayed" => Box::new(Delayed::new(count(choice, "every"), span(choice, "timeout"))),
+        name => {
+            let found = super::find(ACK, name);
+            build_ack(&Choice::of(found.expect("the words of the knob are registered")))
         }
-        _ => Box::new(Delayed::new(count(choice, "every"), span(choice, "timeout"))),
     }
 }
 
 fn build_adaptive(choice: &Choice) -> Box<dyn AckPolicy> {
     let (a, every_segments) = (number(choice, "a"), count(choice, "every"));
-    if word(choice, "mode") == "paper" {
+    if is_paper(choice) {
         let policy = AdaptivePaper::new(a, span(choice, "initial_ato"), every_segments);
         return Box::new(policy.counting(counted(choice)));
     }
@@ -339,10 +339,7 @@ fn build_adaptive(choice: &Choice) -> Box<dyn AckPolicy> {
 }
 
 fn counted(choice: &Choice) -> Counted {
-    match word(choice, "counts").as_str() {
-        "any" => Counted::Any,
-        _ => Counted::FullSized,
-    }
+    keyword(choice, "counts", &[("full-sized", Counted::FullSized), ("any", Counted::Any)])
 }
 
 fn linux_knobs(choice: &Choice) -> LinuxKnobs {
@@ -359,10 +356,7 @@ fn linux_knobs(choice: &Choice) -> LinuxKnobs {
 
 fn ari_knobs(choice: &Choice) -> AriKnobs {
     AriKnobs {
-        mode: match word(choice, "mode").as_str() {
-            "paper" => AriMode::Paper,
-            _ => AriMode::Practical,
-        },
+        mode: if is_paper(choice) { AriMode::Paper } else { AriMode::Practical },
         most_sent: super::bytes(choice, "most_sent"),
         segment: choice.value("segment").and_then(|value| value.as_bytes()),
         verdict: verdict(choice),
@@ -372,8 +366,5 @@ fn ari_knobs(choice: &Choice) -> AriKnobs {
 
 /// The verdict on the application that a choice with such a knob holds.
 pub(super) fn verdict(choice: &Choice) -> Verdict {
-    match word(choice, "verdict").as_str() {
-        "bulk" => Verdict::Bulk,
-        _ => Verdict::Short,
-    }
+    keyword(choice, "verdict", &[("short", Verdict::Short), ("bulk", Verdict::Bulk)])
 }

@@ -7,7 +7,20 @@ pub(super) fn unregistered(family: &str, name: &str) -> ! {
 }
 
 pub(super) fn is_on(choice: &Choice, knob: &str) -> bool {
-    word(choice, knob) == "on"
+    keyword(choice, knob, &[("on", true), ("off", false)])
+}
+
+/// Whether a mechanism with both modes is to be as its paper has it.
+pub(super) fn is_paper(choice: &Choice) -> bool {
+    keyword(choice, "mode", &[("practical", false), ("paper", true)])
+}
+
+/// What the word of a knob stands for.
+///
+/// # Panics
+/// If the table lacks a word of the knob, which a test asserts it does not.
+pub(super) fn keyword<T: Copy>(choice: &Choice, knob: &str, meanings: &[(&str, T)]) -> T {
+    choice.keyword(knob, meanings).expect("every word of a knob stands for something")
 }
 
 const HAS_DEFAULT: &str = "the knob has a default of its kind, which a test asserts";
@@ -36,10 +49,12 @@ pub(crate) fn word(choice: &Choice, knob: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::{
-        ENDPOINT, build_ack, build_congestion, build_loss, build_nagle, build_recovery, families,
+        ACK, CONGESTION, ENDPOINT, LOSS, NAGLE, RECOVERY, build_ack, build_congestion, build_loss,
+        build_nagle, build_recovery, families,
     };
     use super::*;
     use crate::Config;
+    use ackord_units::Mechanism;
 
     #[test]
     fn every_registered_choice_builds_from_its_defaults() {
@@ -51,6 +66,23 @@ mod tests {
         nagle.iter().for_each(|m| drop(build_nagle(&Choice::of(m))));
         let config = Config::from_choice(&Choice::of(&ENDPOINT));
         assert_eq!(config.mss, Bytes(1460));
+    }
+
+    #[test]
+    fn every_word_of_a_knob_builds_something_of_its_own() {
+        let confused = |table: &'static [Mechanism], built: &dyn Fn(&Choice) -> String| {
+            for mechanism in table {
+                let confused = mechanism.confused_words(|choice| Some(built(choice)));
+                assert_eq!(confused, [], "{} {}", mechanism.family, mechanism.name);
+            }
+        };
+        confused(CONGESTION, &|choice| format!("{:?}", build_congestion(choice)));
+        confused(LOSS, &|choice| format!("{:?}", build_loss(choice)));
+        confused(RECOVERY, &|choice| format!("{:?}", build_recovery(choice)));
+        confused(ACK, &|choice| format!("{:?}", build_ack(choice)));
+        confused(NAGLE, &|choice| format!("{:?}", build_nagle(choice)));
+        let endpoint = std::slice::from_ref(&ENDPOINT);
+        confused(endpoint, &|choice| format!("{:?}", Config::from_choice(choice)));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Congestion controls: listed with their knobs, and built.
 
 use super::ON_OFF;
-use super::build::{count, is_on, number, span, unregistered, word};
+use super::build::{count, keyword, number, span, unregistered};
 use crate::congestion::{
     Bbr, BbrKnobs, CongestionControl, CubicKnobs, CubicRules, FastConvergence, Growth, HyStart,
     Ns2, Reno, Tahoe, Vegas, VegasKnobs, Westwood, cubic_by_rules,
@@ -293,39 +293,40 @@ pub fn build_congestion(choice: &Choice) -> Box<dyn CongestionControl> {
             c: number(choice, "c"),
             beta: number(choice, "beta"),
             beta_ecn: choice.value("beta_ecn").and_then(|value| value.as_number()),
-            fast_convergence: if is_on(choice, "fast_convergence") {
-                FastConvergence::On
-            } else {
-                FastConvergence::Off
-            },
+            fast_convergence: keyword(
+                choice,
+                "fast_convergence",
+                &[("on", FastConvergence::On), ("off", FastConvergence::Off)],
+            ),
             growth: growth(choice),
-            hystart: match word(choice, "hystart").as_str() {
-                "delay-and-train" => HyStart::DelayAndTrain,
-                "plus-plus" => HyStart::PlusPlus,
-                _ => HyStart::Off,
-            },
-            rules: match word(choice, "rules").as_str() {
-                "linux" => CubicRules::Linux,
-                _ => CubicRules::Rfc,
-            },
+            hystart: keyword(
+                choice,
+                "hystart",
+                &[
+                    ("off", HyStart::Off),
+                    ("delay-and-train", HyStart::DelayAndTrain),
+                    ("plus-plus", HyStart::PlusPlus),
+                ],
+            ),
+            rules: keyword(
+                choice,
+                "rules",
+                &[("rfc", CubicRules::Rfc), ("linux", CubicRules::Linux)],
+            ),
         }),
         other => unregistered("congestion control", other),
     }
 }
 
 fn growth(choice: &Choice) -> Growth {
-    match word(choice, "growth").as_str() {
-        "per-segment" => Growth::PerSegment,
-        "per-byte" => {
-            let limit_segments = count(choice, "abc_limit");
-            let after_timeout = choice.value("abc_limit_after_timeout");
-            Growth::PerByte {
-                limit_segments,
-                limit_after_timeout_segments: after_timeout
-                    .and_then(|value| value.as_count())
-                    .unwrap_or(limit_segments),
-            }
-        }
-        _ => Growth::PerAck,
-    }
+    let limit_segments = count(choice, "abc_limit");
+    let after_timeout = choice.value("abc_limit_after_timeout");
+    let limit_after_timeout_segments =
+        after_timeout.and_then(|value| value.as_count()).unwrap_or(limit_segments);
+    let per_byte = Growth::PerByte { limit_segments, limit_after_timeout_segments };
+    keyword(
+        choice,
+        "growth",
+        &[("per-ack", Growth::PerAck), ("per-byte", per_byte), ("per-segment", Growth::PerSegment)],
+    )
 }

@@ -1,7 +1,7 @@
 //! Loss detectors: listed with their knobs, and built.
 
 use super::ON_OFF;
-use super::build::{count, is_on, number, span, unregistered, word};
+use super::build::{count, is_on, is_paper, keyword, number, span, unregistered};
 use crate::loss::{
     BlantonAllman, Dad, DadSd, DadSdPaper, Dcr, Eifel, ExtendedLimitedTransmit, Fixed,
     LimitedTransmit, LossDetector, LostRetransmission, Ncr, PaperUndo, Pr, Rack, RackKnobs,
@@ -223,39 +223,50 @@ pub fn build_loss(choice: &Choice) -> Box<dyn LossDetector> {
     let threshold = || count(choice, "threshold") as u32;
     match choice.mechanism.name {
         "fixed" => {
-            let limited_transmit = match word(choice, "limited_transmit").as_str() {
-                "on" => LimitedTransmit::On,
-                "every" => LimitedTransmit::Every,
-                _ => LimitedTransmit::Off,
-            };
-            Box::new(Fixed::new(threshold(), limited_transmit))
+            let uses = [
+                ("on", LimitedTransmit::On),
+                ("off", LimitedTransmit::Off),
+                ("every", LimitedTransmit::Every),
+            ];
+            Box::new(Fixed::new(threshold(), keyword(choice, "limited_transmit", &uses)))
         }
         "vegas" => Box::new(VegasLoss::new(threshold())),
         "rack" => Box::new(Rack::new(RackKnobs {
-            rules: match word(choice, "rules").as_str() {
-                "linux" => RackRules::Linux,
-                _ => RackRules::Rfc,
-            },
+            rules: keyword(
+                choice,
+                "rules",
+                &[("rfc", RackRules::Rfc), ("linux", RackRules::Linux)],
+            ),
             tail_probe: is_on(choice, "tlp").then(|| span(choice, "max_ack_delay")),
             undo: if is_on(choice, "undo") { UndoReductions::On } else { UndoReductions::Off },
-            lost_retransmission: match word(choice, "lost_retransmission").as_str() {
-                "reduces" => LostRetransmission::Reduces,
-                _ => LostRetransmission::Repeats,
-            },
+            lost_retransmission: keyword(
+                choice,
+                "lost_retransmission",
+                &[
+                    ("repeats", LostRetransmission::Repeats),
+                    ("reduces", LostRetransmission::Reduces),
+                ],
+            ),
         })),
         "eifel" => Box::new(Eifel::new(threshold())),
         "dad" => Box::new(Dad::default()),
         "dad-sd" => dad_sd(choice),
-        "blanton-allman" => Box::new(BlantonAllman::new(match word(choice, "variant").as_str() {
-            "plus-one" => ReorderingVariant::PlusOne,
-            "average" => ReorderingVariant::Average,
-            "max" => ReorderingVariant::Max,
-            _ => ReorderingVariant::Ewma,
-        })),
-        "ncr" => Box::new(Ncr::new(match word(choice, "variant").as_str() {
-            "aggressive" => ExtendedLimitedTransmit::Aggressive,
-            _ => ExtendedLimitedTransmit::Careful,
-        })),
+        "blanton-allman" => {
+            let variants = [
+                ("plus-one", ReorderingVariant::PlusOne),
+                ("average", ReorderingVariant::Average),
+                ("ewma", ReorderingVariant::Ewma),
+                ("max", ReorderingVariant::Max),
+            ];
+            Box::new(BlantonAllman::new(keyword(choice, "variant", &variants)))
+        }
+        "ncr" => {
+            let variants = [
+                ("careful", ExtendedLimitedTransmit::Careful),
+                ("aggressive", ExtendedLimitedTransmit::Aggressive),
+            ];
+            Box::new(Ncr::new(keyword(choice, "variant", &variants)))
+        }
         "dcr" => Box::new(Dcr::new(number(choice, "delay"))),
         "pr" => Box::new(Pr::new(number(choice, "alpha"), number(choice, "beta"))),
         other => unregistered("loss detector", other),
@@ -267,12 +278,9 @@ const MAX_ACK_DELAY: Span = Span::from_millis(200);
 
 fn dad_sd(choice: &Choice) -> Box<dyn LossDetector> {
     let alpha = number(choice, "alpha");
-    if word(choice, "mode") == "practical" {
+    if !is_paper(choice) {
         return Box::new(DadSd::new(alpha, is_on(choice, "tlp").then_some(MAX_ACK_DELAY)));
     }
-    let undo = match word(choice, "undo").as_str() {
-        "literal-table" => PaperUndo::LiteralTable,
-        _ => PaperUndo::Text,
-    };
-    Box::new(DadSdPaper::new(alpha, undo))
+    let undos = [("text", PaperUndo::Text), ("literal-table", PaperUndo::LiteralTable)];
+    Box::new(DadSdPaper::new(alpha, keyword(choice, "undo", &undos)))
 }

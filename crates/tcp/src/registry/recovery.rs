@@ -1,7 +1,7 @@
 //! Recovery senders: listed with their knobs, and built.
 
 use super::ON_OFF;
-use super::build::{is_on, unregistered, word};
+use super::build::{keyword, unregistered};
 use crate::recovery::{
     NewReno, Ns2NewReno, Ns2Reno, Ns2Sack1, OncePerWindow, PartialAckTimer, Prr, Recovery,
     RenoRecovery, SackRecovery, Tahoe,
@@ -90,16 +90,17 @@ pub static RECOVERY: &[Mechanism] = &[
 pub fn build_recovery(choice: &Choice) -> Box<dyn Recovery> {
     match choice.mechanism.name {
         "tahoe" => Box::new(Tahoe),
-        "reno" if is_on(choice, "once_per_window") => {
-            Box::new(RenoRecovery::new(OncePerWindow::On))
-        }
-        "reno" => Box::new(RenoRecovery::new(OncePerWindow::Off)),
+        "reno" => Box::new(RenoRecovery::new(keyword(
+            choice,
+            "once_per_window",
+            &[("on", OncePerWindow::On), ("off", OncePerWindow::Off)],
+        ))),
         "ns2-reno" => Box::new(Ns2Reno::default()),
         "ns2-newreno" => Box::new(Ns2NewReno::default()),
         "ns2-sack1" => Box::new(Ns2Sack1::default()),
         "newreno" => Box::new(NewReno::new(partial_ack_timer(choice))),
         "sack" => {
-            let prr = if is_on(choice, "prr") { Prr::On } else { Prr::Off };
+            let prr = keyword(choice, "prr", &[("on", Prr::On), ("off", Prr::Off)]);
             Box::new(SackRecovery::new(prr).with_timer(partial_ack_timer(choice)))
         }
         other => unregistered("recovery sender", other),
@@ -107,8 +108,6 @@ pub fn build_recovery(choice: &Choice) -> Box<dyn Recovery> {
 }
 
 fn partial_ack_timer(choice: &Choice) -> PartialAckTimer {
-    match word(choice, "partial_ack_timer").as_str() {
-        "each" => PartialAckTimer::Each,
-        _ => PartialAckTimer::First,
-    }
+    let timers = [("first", PartialAckTimer::First), ("each", PartialAckTimer::Each)];
+    keyword(choice, "partial_ack_timer", &timers)
 }

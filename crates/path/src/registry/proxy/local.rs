@@ -1,7 +1,7 @@
 //! Knobs of boxes that cache data and send it again over the wireless link.
 
 use crate::proxy::{Inference, Lane, RepairConfig};
-use crate::registry::{BuildError, needed, word};
+use crate::registry::{BuildError, keyword, needed};
 use ackord_units::{Bytes, Choice, Knob, KnobKind, KnobValue, Span};
 
 pub(super) const CACHE: Knob = Knob {
@@ -103,9 +103,6 @@ pub(super) fn repair(choice: &Choice, inference: Inference) -> Result<RepairConf
         persist: span(choice, "persist")?,
         tries: few("tries")?,
         inference,
-        lane: match word(choice, "priority")?.as_str() {
-            "none" => Lane::Queue,
-            _ => Lane::First,
-        },
+        lane: keyword(choice, "priority", &[("high", Lane::First), ("none", Lane::Queue)])?,
     })
 }

@@ -1,6 +1,6 @@
 //! Proxy TCP and its knobs.
 
-use super::super::{BuildError, needed, optional, word};
+use super::super::{BuildError, keyword, needed, optional, word};
 use crate::proxy::Proxy;
 use crate::proxy::proxy_tcp::{
     Freeze, Limits, PaperConfig, PaperProxy, PracticalConfig, PracticalProxy, ProxyAckUse,
@@ -131,11 +131,8 @@ struct Shared {
 
 fn paper(choice: &Choice, shared: Shared) -> Result<Proxy, BuildError> {
     let Shared { local_timeout, probe_interval, limits } = shared;
-    let proxy_ack = match word(choice, "proxy_ack")?.as_str() {
-        "fading" => ProxyAckUse::AtFading,
-        "duplicates" => ProxyAckUse::AtDuplicatesToo,
-        _ => return Err(BuildError::WrongValue { knob: "proxy_ack" }),
-    };
+    let uses = [("fading", ProxyAckUse::AtFading), ("duplicates", ProxyAckUse::AtDuplicatesToo)];
+    let proxy_ack = keyword(choice, "proxy_ack", &uses)?;
     if word(choice, "place")? != "beside" {
         return Err(BuildError::WrongValue { knob: "place" });
     }
@@ -145,12 +142,12 @@ fn paper(choice: &Choice, shared: Shared) -> Result<Proxy, BuildError> {
 
 fn practical(choice: &Choice, shared: Shared) -> Result<Proxy, BuildError> {
     let Shared { local_timeout, probe_interval, limits } = shared;
-    let freeze = match word(choice, "freeze")?.as_str() {
-        "without-sack" => Freeze::WithoutSack,
-        "always" => Freeze::Always,
-        "never" => Freeze::Never,
-        _ => return Err(BuildError::WrongValue { knob: "freeze" }),
-    };
+    let freezes = [
+        ("without-sack", Freeze::WithoutSack),
+        ("always", Freeze::Always),
+        ("never", Freeze::Never),
+    ];
+    let freeze = keyword(choice, "freeze", &freezes)?;
     let config =
         |standing| PracticalConfig { local_timeout, probe_interval, freeze, standing, limits };
     match word(choice, "place")?.as_str() {

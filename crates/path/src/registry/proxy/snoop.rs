@@ -5,7 +5,7 @@ use super::local::{
     span,
 };
 use crate::proxy::{Inference, Proxy, Snoop, SnoopConfig, Suppress};
-use crate::registry::{BuildError, word};
+use crate::registry::{BuildError, keyword};
 use ackord_units::{Choice, Knob, KnobKind, Mechanism};
 
 pub(super) const SNOOP: Mechanism = Mechanism {
@@ -43,15 +43,11 @@ pub(super) const SNOOP: Mechanism = Mechanism {
 };
 
 pub(super) fn build(choice: &Choice) -> Result<Proxy, BuildError> {
-    let inference = match word(choice, "mode")?.as_str() {
-        "paper" => Inference::Duplicates,
-        _ => Inference::Deliveries,
-    };
-    let suppress = match word(choice, "suppress")?.as_str() {
-        "off" => Suppress::Off,
-        "auto" => Suppress::WithoutTimestamps,
-        _ => Suppress::On,
-    };
+    let modes = [("practical", Inference::Deliveries), ("paper", Inference::Duplicates)];
+    let inference = keyword(choice, "mode", &modes)?;
+    let uses =
+        [("on", Suppress::On), ("off", Suppress::Off), ("auto", Suppress::WithoutTimestamps)];
+    let suppress = keyword(choice, "suppress", &uses)?;
     let repair = repair(choice, inference)?;
     let (flows, idle_for) = (count(choice, "flows")?, span(choice, "idle_for")?);
     Ok(Proxy::InPath(Box::new(Snoop::new(SnoopConfig { repair, flows, idle_for, suppress }))))

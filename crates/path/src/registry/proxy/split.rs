@@ -5,6 +5,20 @@ use crate::proxy::{Hop, Proxy, SelectiveRepeat, Split, SplitConfig};
 use ackord_tcp::registry::{CONGESTION, LOSS, RECOVERY, Stack, find, profile};
 use ackord_units::{Bytes, Choice, Knob, KnobKind, KnobValue, Mechanism, Span};
 
+/// The names of what an endpoint has to choose from, for the wireless side to choose from too.
+const fn names<const N: usize>(of: &[Mechanism]) -> [&'static str; N] {
+    let mut names = [""; N];
+    let mut at = 0;
+    while at < N {
+        names[at] = of[at].name;
+        at += 1;
+    }
+    names
+}
+
+static CONGESTIONS: [&str; CONGESTION.len()] = names(CONGESTION);
+static DETECTORS: [&str; LOSS.len()] = names(LOSS);
+static RECOVERIES: [&str; RECOVERY.len()] = names(RECOVERY);
 const PROFILE_NAMES: KnobKind = KnobKind::Choice(&["rfc", "linux", "ns2"]);
 
 const WIRED: Knob = Knob {
@@ -48,21 +62,21 @@ pub(super) const I_TCP: Mechanism = Mechanism {
         },
         Knob {
             name: "congestion",
-            kind: KnobKind::Choice(&["reno", "tahoe", "westwood", "vegas", "cubic", "bbr", "ns2"]),
+            kind: KnobKind::Choice(&CONGESTIONS),
             default: "",
             doc: "Congestion control on the wireless side; the profile's when absent",
             source: "this project",
         },
         Knob {
             name: "loss",
-            kind: KnobKind::Choice(&["fixed", "rack", "dad-sd"]),
+            kind: KnobKind::Choice(&DETECTORS),
             default: "",
             doc: "Loss detection on the wireless side; the profile's when absent",
             source: "this project",
         },
         Knob {
             name: "recovery",
-            kind: KnobKind::Choice(&["tahoe", "reno", "newreno", "sack"]),
+            kind: KnobKind::Choice(&RECOVERIES),
             default: "",
             doc: "Recovery sending on the wireless side; the profile's when absent",
             source: "this project",

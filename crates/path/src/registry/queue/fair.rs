@@ -1,6 +1,6 @@
 //! Queues with a line per connection, or per bucket of connections, and their knobs.
 
-use super::super::{BuildError, needed, optional, word};
+use super::super::{BuildError, keyword, needed, optional};
 use super::managed::{CE_THRESHOLD, ECN, INTERVAL, MTU, TARGET, codel_config};
 use super::{LIMIT, QueueContext, WEIGHTS, limit, weights};
 use crate::queue::{
@@ -131,10 +131,7 @@ pub(super) fn drr(choice: &Choice, context: &QueueContext<'_>) -> Result<Queue, 
 }
 
 fn push_out(choice: &Choice) -> Result<PushOut, BuildError> {
-    Ok(match word(choice, "push_out")?.as_str() {
-        "head" => PushOut::Head,
-        _ => PushOut::Tail,
-    })
+    keyword(choice, "push_out", &[("tail", PushOut::Tail), ("head", PushOut::Head)])
 }
 
 pub(super) fn sfq(choice: &Choice, context: &QueueContext<'_>) -> Result<Queue, BuildError> {
@@ -144,10 +141,11 @@ pub(super) fn sfq(choice: &Choice, context: &QueueContext<'_>) -> Result<Queue, 
         buckets: count(choice, "buckets")?,
         bucket_by: bucket_by(choice)?,
         perturb_every: optional(choice, "perturb_every", KnobValue::as_span)?,
-        turn: match word(choice, "turn")?.as_str() {
-            "quantum" => SfqTurn::Quantum(quantum),
-            _ => SfqTurn::Packet,
-        },
+        turn: keyword(
+            choice,
+            "turn",
+            &[("packet", SfqTurn::Packet), ("quantum", SfqTurn::Quantum(quantum))],
+        )?,
         push_out: push_out(choice)?,
         stream: context.stream.clone(),
     };
@@ -169,10 +167,7 @@ pub(super) fn fq_codel(choice: &Choice, context: &QueueContext<'_>) -> Result<Qu
 }
 
 fn bucket_by(choice: &Choice) -> Result<BucketBy, BuildError> {
-    Ok(match word(choice, "bucket_by")?.as_str() {
-        "flow" => BucketBy::Flow,
-        _ => BucketBy::Hash,
-    })
+    keyword(choice, "bucket_by", &[("hash", BucketBy::Hash), ("flow", BucketBy::Flow)])
 }
 
 fn count(choice: &Choice, knob: &'static str) -> Result<u32, BuildError> {

@@ -1,6 +1,6 @@
 //! Queues that signal before they are full (RED, CoDel, PIE), and their knobs.
 
-use super::super::{BuildError, needed, optional, word};
+use super::super::{BuildError, keyword, needed, optional};
 use super::{LIMIT, QueueContext, limit};
 use crate::queue::{
     Above, Adaptive, AutomaticRed, Codel, CodelConfig, CountIn, DelayEstimate, Derandomise, EcnUse,
@@ -239,10 +239,18 @@ pub(super) fn red(choice: &Choice, context: &QueueContext<'_>) -> Result<Queue, 
         max_threshold: max_threshold.unwrap_or(3.0 * min_threshold).max(min_threshold + 0.001),
         average_weight: weight.unwrap_or(automatic.average_weight),
         max_probability: ratio(choice, "max_probability")?,
-        above: if is(choice, "gentle", "on")? { Above::Gentle } else { Above::Forced },
-        adaptive: if is(choice, "adaptive", "on")? { Adaptive::Yes } else { Adaptive::No },
-        spacing: if is(choice, "spacing", "wait")? { Spacing::Wait } else { Spacing::Uniform },
-        count_in: if is(choice, "count_in", "bytes")? { CountIn::Bytes } else { CountIn::Packets },
+        above: keyword(choice, "gentle", &[("on", Above::Gentle), ("off", Above::Forced)])?,
+        adaptive: keyword(choice, "adaptive", &[("on", Adaptive::Yes), ("off", Adaptive::No)])?,
+        spacing: keyword(
+            choice,
+            "spacing",
+            &[("uniform", Spacing::Uniform), ("wait", Spacing::Wait)],
+        )?,
+        count_in: keyword(
+            choice,
+            "count_in",
+            &[("packets", CountIn::Packets), ("bytes", CountIn::Bytes)],
+        )?,
         mean_packet,
         rate: context.rate,
         ecn: ecn(choice)?,
@@ -266,8 +274,11 @@ pub(super) fn codel_config(choice: &Choice) -> Result<CodelConfig, BuildError> {
 }
 
 pub(super) fn pie(choice: &Choice, context: &QueueContext<'_>) -> Result<Queue, BuildError> {
-    let derandomise = is(choice, "derandomise", "on")?;
-    let by_rate = is(choice, "delay_from", "departure-rate")?;
+    let derandomise = [("on", Derandomise::Yes), ("off", Derandomise::No)];
+    let estimates = [
+        ("timestamps", DelayEstimate::Timestamps),
+        ("departure-rate", DelayEstimate::DepartureRate),
+    ];
     let config = PieConfig {
         limit: limit(choice)?,
         target: needed(choice, "target", KnobValue::as_span)?,
@@ -275,8 +286,8 @@ pub(super) fn pie(choice: &Choice, context: &QueueContext<'_>) -> Result<Queue, 
         burst: needed(choice, "burst", KnobValue::as_span)?,
         alpha: needed(choice, "alpha", KnobValue::as_number)?,
         beta: needed(choice, "beta", KnobValue::as_number)?,
-        derandomise: if derandomise { Derandomise::Yes } else { Derandomise::No },
-        delay: if by_rate { DelayEstimate::DepartureRate } else { DelayEstimate::Timestamps },
+        derandomise: keyword(choice, "derandomise", &derandomise)?,
+        delay: keyword(choice, "delay_from", &estimates)?,
         mean_packet: needed(choice, "mean_packet", KnobValue::as_bytes)?,
         ecn: ecn(choice)?,
         ecn_up_to: ratio(choice, "ecn_up_to")?,
@@ -286,11 +297,7 @@ pub(super) fn pie(choice: &Choice, context: &QueueContext<'_>) -> Result<Queue, 
 }
 
 fn ecn(choice: &Choice) -> Result<EcnUse, BuildError> {
-    Ok(if is(choice, "ecn", "on")? { EcnUse::On } else { EcnUse::Off })
-}
-
-fn is(choice: &Choice, knob: &'static str, is: &str) -> Result<bool, BuildError> {
-    Ok(word(choice, knob)? == is)
+    keyword(choice, "ecn", &[("on", EcnUse::On), ("off", EcnUse::Off)])
 }
 
 fn ratio(choice: &Choice, knob: &'static str) -> Result<f64, BuildError> {

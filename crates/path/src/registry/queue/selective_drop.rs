@@ -1,6 +1,6 @@
 //! Selective drop and its knobs.
 
-use super::super::{BuildError, needed, optional, word};
+use super::super::{BuildError, keyword, needed, optional};
 use super::{LIMIT, QueueContext, WEIGHTS, limit, weights};
 use crate::queue::{
     ArrivalCounts, PaperConfig, PaperDrop, PracticalConfig, PracticalDrop, Queue, Threshold,
@@ -79,9 +79,9 @@ pub(super) const SELECTIVE_DROP: Mechanism = Mechanism {
 };
 
 pub(super) fn build(choice: &Choice, context: &QueueContext<'_>) -> Result<Queue, BuildError> {
-    match word(choice, "mode")?.as_str() {
-        "paper" => paper_drop(choice, context),
-        _ => practical_drop(choice, context),
+    match keyword(choice, "mode", &[("practical", false), ("paper", true)])? {
+        true => paper_drop(choice, context),
+        false => practical_drop(choice, context),
     }
 }
 
@@ -90,10 +90,11 @@ fn paper_drop(choice: &Choice, context: &QueueContext<'_>) -> Result<Queue, Buil
     let config = PaperConfig {
         limit: limit(choice)?,
         threshold: threshold(choice)?,
-        arrival_counts: match word(choice, "arrival")?.as_str() {
-            "counts" => ArrivalCounts::Yes,
-            _ => ArrivalCounts::No,
-        },
+        arrival_counts: keyword(
+            choice,
+            "arrival",
+            &[("counts", ArrivalCounts::Yes), ("does-not-count", ArrivalCounts::No)],
+        )?,
         round_trip: tau * 2 + needed(choice, "t_ack", KnobValue::as_span)?,
         rate: context.rate,
         packet_length: optional(choice, "packet_length", KnobValue::as_bytes)?,
