@@ -125,13 +125,50 @@ fn fields(event: &Event<'_>) -> Option<Map<String, Value>> {
             let values = json!({ "next_rto_ns": next_rto.as_nanos(), "consecutive": consecutive });
             ("RetransmissionTimeout", of(endpoint, values))
         }
+        Event::TransferBegan { endpoint, index, bytes } => {
+            ("TransferBegan", of(endpoint, json!({ "index": index, "bytes": bytes.get() })))
+        }
+        Event::TransferCompleted { endpoint, index, bytes } => {
+            ("TransferCompleted", of(endpoint, json!({ "index": index, "bytes": bytes.get() })))
+        }
+        Event::DatagramSent { endpoint, payload } => {
+            ("DatagramSent", of(endpoint, json!({ "bytes": payload.get() })))
+        }
+        Event::DatagramDelivered { endpoint, payload, one_way_delay } => {
+            let delay = one_way_delay.as_nanos();
+            let values = json!({ "bytes": payload.get(), "one_way_delay_ns": delay });
+            ("DatagramDelivered", of(endpoint, values))
+        }
+        Event::AckTimeoutChanged { endpoint, ato } => {
+            ("AckTimeoutChanged", of(endpoint, json!({ "ato_ns": ato.as_nanos() })))
+        }
+        Event::DeliveryTroubled { endpoint, consecutive } => {
+            ("DeliveryTroubled", of(endpoint, json!({ "consecutive": consecutive })))
+        }
+        Event::SegmentRefused { endpoint, seq, reason, answer } => {
+            let values = json!({ "seq": seq.0, "reason": word(reason), "answer": word(answer) });
+            ("SegmentRefused", of(endpoint, values))
+        }
         Event::PacketDropped { packet, reason, .. } => {
             let mut value = segment(packet);
             value["reason"] = word(reason);
             ("PacketDropped", value)
         }
         Event::PacketDuplicated { packet, .. } => ("PacketDuplicated", segment(packet)),
-        _ => return None,
+        // What links, boxes and taps do; foreign hosts have no connection here.
+        Event::FlowSeen { .. }
+        | Event::PacketEnqueued { .. }
+        | Event::PacketDequeued { .. }
+        | Event::OutageMet { .. }
+        | Event::MediumTaken { .. }
+        | Event::ProxySent { .. }
+        | Event::ProxyAbsorbed { .. }
+        | Event::ProxyReleased { .. }
+        | Event::ProxyActed { .. }
+        | Event::ProxyTurned { .. }
+        | Event::PacketTapped { .. } => {
+            return None;
+        }
     };
     value["event"] = json!(name);
     match value {
@@ -163,4 +200,34 @@ fn segment(packet: &Packet) -> Value {
         "seq": tcp.map(|segment| segment.seq.0),
         "bytes": tcp.map(|segment| segment.payload_len),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackord_events::{RefusalAnswer, RefusalReason};
+    use ackord_wire::{FlowId, Side};
+
+    #[test]
+    fn what_an_endpoint_does_is_written() {
+        let endpoint = EndpointId { flow: FlowId(3), side: Side::Client };
+        let (reason, answer) = (RefusalReason::OutsideWindow, RefusalAnswer::Throttled);
+        for (event, expected) in [
+            (
+                Event::SegmentRefused { endpoint, seq: Seq(7), reason, answer },
+                json!({ "event": "SegmentRefused", "connection": 3, "seq": 7,
+                        "reason": format!("{reason:?}"), "answer": format!("{answer:?}") }),
+            ),
+            (
+                Event::DeliveryTroubled { endpoint, consecutive: 3 },
+                json!({ "event": "DeliveryTroubled", "connection": 3, "consecutive": 3 }),
+            ),
+            (
+                Event::AckTimeoutChanged { endpoint, ato: Span::from_millis(40) },
+                json!({ "event": "AckTimeoutChanged", "connection": 3, "ato_ns": 40_000_000 }),
+            ),
+        ] {
+            assert_eq!(fields(&event).map(Value::Object), Some(expected));
+        }
+    }
 }

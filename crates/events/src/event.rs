@@ -30,8 +30,9 @@ impl LinkId {
 pub struct ProxyId(pub u32);
 
 /// What happened. Fields carry units in their types; reasons are enums.
+///
+/// A sink lists what it leaves out, so that a new event is looked at by whoever takes events in.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Event<'a> {
     /// A connection changed state (RFC 9293 §3.3.2).
     StateChanged {
@@ -327,4 +328,44 @@ pub enum Event<'a> {
         /// Which.
         packet: &'a Packet,
     },
+}
+
+impl Event<'_> {
+    /// The end of a connection or datagram flow that it is about, if it is about one.
+    pub fn endpoint(&self) -> Option<EndpointId> {
+        match *self {
+            Event::StateChanged { endpoint, .. }
+            | Event::SegmentSent { endpoint, .. }
+            | Event::DataDelivered { endpoint, .. }
+            | Event::TransferBegan { endpoint, .. }
+            | Event::TransferCompleted { endpoint, .. }
+            | Event::DatagramSent { endpoint, .. }
+            | Event::DatagramDelivered { endpoint, .. }
+            | Event::AckAdvanced { endpoint, .. }
+            | Event::CwndChanged { endpoint, .. }
+            | Event::RttSampled { endpoint, .. }
+            | Event::AckTimeoutChanged { endpoint, .. }
+            | Event::SegmentLost { endpoint, .. }
+            | Event::RecoveryEntered { endpoint, .. }
+            | Event::RecoveryExited { endpoint, .. }
+            | Event::RepairUndone { endpoint, .. }
+            | Event::RetransmissionSpurious { endpoint, .. }
+            | Event::RetransmissionTimeout { endpoint, .. }
+            | Event::DeliveryTroubled { endpoint, .. }
+            | Event::SegmentRefused { endpoint, .. } => Some(endpoint),
+            Event::FlowSeen { .. }
+            | Event::PacketEnqueued { .. }
+            | Event::PacketDequeued { .. }
+            | Event::PacketDropped { .. }
+            | Event::PacketDuplicated { .. }
+            | Event::OutageMet { .. }
+            | Event::MediumTaken { .. }
+            | Event::ProxySent { .. }
+            | Event::ProxyAbsorbed { .. }
+            | Event::ProxyReleased { .. }
+            | Event::ProxyActed { .. }
+            | Event::ProxyTurned { .. }
+            | Event::PacketTapped { .. } => None,
+        }
+    }
 }

@@ -57,14 +57,44 @@ impl Sink for Watch {
                 self.turns.push((packet.tag, Turn::Doubled));
                 counts.packets_doubled += 1;
             }
-            Event::RecoveryEntered { kind: RecoveryKind::Fast, .. } => {
-                counts.fast_recoveries += 1;
+            Event::RecoveryEntered { kind, .. } => {
+                counts.fast_recoveries += u64::from(kind == RecoveryKind::Fast);
             }
             Event::RetransmissionTimeout { .. } => counts.timeouts += 1,
-            Event::SegmentSent { kind: SegmentKind::WindowProbe, .. } => counts.window_probes += 1,
-            Event::SegmentSent { kind: SegmentKind::Reset, .. } => counts.resets += 1,
-            Event::CwndChanged { reason: CwndReason::Ecn, .. } => counts.ecn_reductions += 1,
-            _ => {}
+            Event::SegmentSent { kind, .. } => {
+                counts.window_probes += u64::from(kind == SegmentKind::WindowProbe);
+                counts.resets += u64::from(kind == SegmentKind::Reset);
+            }
+            Event::CwndChanged { reason, .. } => {
+                counts.ecn_reductions += u64::from(reason == CwndReason::Ecn);
+            }
+            // No packet more or less, and nothing that is counted here.
+            Event::StateChanged { .. }
+            | Event::FlowSeen { .. }
+            | Event::DataDelivered { .. }
+            | Event::TransferBegan { .. }
+            | Event::TransferCompleted { .. }
+            | Event::DatagramSent { .. }
+            | Event::DatagramDelivered { .. }
+            | Event::AckAdvanced { .. }
+            | Event::RttSampled { .. }
+            | Event::AckTimeoutChanged { .. }
+            | Event::SegmentLost { .. }
+            | Event::RecoveryExited { .. }
+            | Event::RepairUndone { .. }
+            | Event::RetransmissionSpurious { .. }
+            | Event::DeliveryTroubled { .. }
+            | Event::SegmentRefused { .. }
+            | Event::PacketEnqueued { .. }
+            | Event::PacketDequeued { .. }
+            | Event::OutageMet { .. }
+            | Event::MediumTaken { .. }
+            | Event::ProxySent { .. }
+            | Event::ProxyAbsorbed { .. }
+            | Event::ProxyReleased { .. }
+            | Event::ProxyActed { .. }
+            | Event::ProxyTurned { .. }
+            | Event::PacketTapped { .. } => {}
         }
         if let Some(observer) = &mut self.observer {
             observer(at, &event);

@@ -82,7 +82,33 @@ impl<S: Sink> Sink for Watching<'_, S> {
             | Event::ProxySent { packet, .. }
             | Event::ProxyReleased { packet, .. } => self.turn(packet, Turn::Again),
             Event::PacketTapped { tap, packet } => self.tap(at, tap, packet),
-            _ => {}
+            // No packet more or less, and no tap.
+            Event::StateChanged { .. }
+            | Event::FlowSeen { .. }
+            | Event::SegmentSent { .. }
+            | Event::DataDelivered { .. }
+            | Event::TransferBegan { .. }
+            | Event::TransferCompleted { .. }
+            | Event::DatagramSent { .. }
+            | Event::DatagramDelivered { .. }
+            | Event::AckAdvanced { .. }
+            | Event::CwndChanged { .. }
+            | Event::RttSampled { .. }
+            | Event::AckTimeoutChanged { .. }
+            | Event::SegmentLost { .. }
+            | Event::RecoveryEntered { .. }
+            | Event::RecoveryExited { .. }
+            | Event::RepairUndone { .. }
+            | Event::RetransmissionSpurious { .. }
+            | Event::RetransmissionTimeout { .. }
+            | Event::DeliveryTroubled { .. }
+            | Event::SegmentRefused { .. }
+            | Event::PacketEnqueued { .. }
+            | Event::PacketDequeued { .. }
+            | Event::OutageMet { .. }
+            | Event::MediumTaken { .. }
+            | Event::ProxyActed { .. }
+            | Event::ProxyTurned { .. } => {}
         }
         self.inner.emit(at, event);
     }

@@ -173,7 +173,36 @@ impl Sink for MeterFill {
                     way.take_off(sample);
                 }
             }
-            _ => {}
+            // A meter shows queues and what leaves them.
+            Event::StateChanged { .. }
+            | Event::FlowSeen { .. }
+            | Event::SegmentSent { .. }
+            | Event::DataDelivered { .. }
+            | Event::TransferBegan { .. }
+            | Event::TransferCompleted { .. }
+            | Event::DatagramSent { .. }
+            | Event::DatagramDelivered { .. }
+            | Event::AckAdvanced { .. }
+            | Event::CwndChanged { .. }
+            | Event::RttSampled { .. }
+            | Event::AckTimeoutChanged { .. }
+            | Event::SegmentLost { .. }
+            | Event::RecoveryEntered { .. }
+            | Event::RecoveryExited { .. }
+            | Event::RepairUndone { .. }
+            | Event::RetransmissionSpurious { .. }
+            | Event::RetransmissionTimeout { .. }
+            | Event::DeliveryTroubled { .. }
+            | Event::SegmentRefused { .. }
+            | Event::PacketDuplicated { .. }
+            | Event::OutageMet { .. }
+            | Event::MediumTaken { .. }
+            | Event::ProxySent { .. }
+            | Event::ProxyAbsorbed { .. }
+            | Event::ProxyReleased { .. }
+            | Event::ProxyActed { .. }
+            | Event::ProxyTurned { .. }
+            | Event::PacketTapped { .. } => {}
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::case::{Case, Expected, are_in_place, tcp};
 use crate::emulate::{Directory, Door, Emulator, Parts, VirtualTime};
 use ackord_events::NoSink;
+use ackord_path::registry::build_proxy;
 use ackord_scenario::{Override, Scenario, ScenarioFile};
 use ackord_units::{Seq, Span, Time};
 use ackord_wire::{
@@ -95,26 +96,20 @@ struct Host {
     heard_at: Vec<Seq>,
 }
 
-/// Whether the box ends connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Splits {
-    Yes,
-    No,
-}
-
 struct Trial {
     emulator: Emulator<VirtualTime>,
     hosts: [Host; 2],
     addresses: FlowAddresses,
-    splits: Splits,
+    /// Whether the box ends connections.
+    splits: bool,
 }
 
 impl Trial {
     fn new(scenario: &Scenario) -> Trial {
-        let splits = match scenario.proxies[0].choice.as_ref().map(|choice| choice.mechanism.name) {
-            Some("i-tcp" | "mtcp") => Splits::Yes,
-            _ => Splits::No,
-        };
+        let splits = scenario.proxies[0]
+            .choice
+            .as_ref()
+            .is_some_and(|choice| build_proxy(choice).expect("a checked choice").splits());
         let flow = &scenario.flows[0];
         let mut doors: Vec<(_, Box<dyn Door>)> = Vec::new();
         let hosts = [Side::Client, Side::Server].map(|side| {
@@ -204,7 +199,7 @@ impl Trial {
 
 impl Host {
     /// Looks at what has come here from a host that has sent SYNs of these numbers.
-    fn look(&mut self, opened_at: &[Seq], (addresses, splits): (FlowAddresses, Splits)) {
+    fn look(&mut self, opened_at: &[Seq], (addresses, splits): (FlowAddresses, bool)) {
         for bytes in self.door.borrow_mut().came.drain(..) {
             decode_ip(&bytes).expect("a sound packet");
             // Sound packets of other protocols may have any octets.
@@ -219,7 +214,7 @@ impl Host {
                 }
             }
             let mut from = segment.seq + u32::from(opens);
-            if splits == Splits::Yes && own {
+            if splits && own {
                 // The box has numbers of its own, so they are known from its SYN on only.
                 let ([theirs], [heard_at]) = (opened_at, &self.heard_at[..]) else { continue };
                 from = *theirs + from.since(*heard_at);

@@ -15,7 +15,7 @@ mod trace;
 pub use trace::{Point, Trace};
 
 use crate::RunLabels;
-use ackord_events::{Event, SegmentKind, Sink};
+use ackord_events::{EndpointId, Event, LinkId, SegmentKind, Sink};
 use ackord_units::{Bytes, Rate, Seq, Span, Time};
 use ackord_wire::Side;
 use rate::{RateBuilder, round_interval};
@@ -214,60 +214,109 @@ impl Series {
     }
 }
 
+impl Series {
+    fn flow(&mut self, endpoint: EndpointId) -> &mut FlowFold {
+        self.flows.get_mut(endpoint.flow.0 as usize).expect("the labels name every flow")
+    }
+
+    /// The flow, if this is its sending end.
+    fn sent_by(&mut self, endpoint: EndpointId) -> Option<&mut FlowFold> {
+        Some(self.flow(endpoint)).filter(|flow| flow.sends == endpoint.side)
+    }
+
+    /// The flow, if this is its receiving end.
+    fn received_by(&mut self, endpoint: EndpointId) -> Option<&mut FlowFold> {
+        Some(self.flow(endpoint)).filter(|flow| flow.sends != endpoint.side)
+    }
+
+    fn link(&mut self, link: LinkId) -> &mut LinkFold {
+        self.links.get_mut(link.0 as usize).expect("the labels name every link")
+    }
+}
+
 impl Sink for Series {
     /// # Panics
     /// If the event names a flow or link for which there is no label.
     fn emit(&mut self, at: Time, event: Event<'_>) {
         match event {
-            Event::SegmentSent { endpoint, .. }
-            | Event::DataDelivered { endpoint, .. }
-            | Event::DatagramDelivered { endpoint, .. }
-            | Event::AckAdvanced { endpoint, .. }
-            | Event::CwndChanged { endpoint, .. }
-            | Event::RttSampled { endpoint, .. } => {
-                let flow = self.flows.get_mut(endpoint.flow.0 as usize);
-                flow.expect("the labels name every flow").take(at, endpoint.side, event);
+            Event::SegmentSent { endpoint, seq, payload, kind } => {
+                if let Some(flow) = self.sent_by(endpoint) {
+                    flow.segment_sent(at, seq, payload, kind);
+                }
             }
-            Event::PacketEnqueued { link, .. } | Event::PacketDequeued { link, .. } => {
-                let link = self.links.get_mut(link.0 as usize);
-                link.expect("the labels name every link").take(at, event);
+            Event::CwndChanged { endpoint, cwnd, ssthresh, .. } => {
+                if let Some(flow) = self.sent_by(endpoint) {
+                    flow.cwnd_changed(at, cwnd, ssthresh);
+                }
+            }
+            Event::RttSampled { endpoint, rtt, .. } => {
+                if let Some(flow) = self.sent_by(endpoint) {
+                    flow.rtt.push(at, rtt.as_secs_f64());
+                }
+            }
+            Event::AckAdvanced { endpoint, stream_offset, .. } => {
+                if let Some(flow) = self.sent_by(endpoint) {
+                    flow.acked.push(at, stream_offset.get() as f64);
+                }
+            }
+            Event::DataDelivered { endpoint, bytes, stream_offset } => {
+                if let Some(flow) = self.received_by(endpoint) {
+                    flow.delivered.push(at, stream_offset.get() as f64);
+                    flow.throughput.add(at, bytes);
+                }
+            }
+            Event::DatagramDelivered { endpoint, payload, .. } => {
+                if let Some(flow) = self.received_by(endpoint) {
+                    flow.throughput.add(at, payload);
+                }
+            }
+            Event::PacketEnqueued { link, queue_packets, queue_bytes, .. } => {
+                self.link(link).queue_length(at, queue_packets, queue_bytes);
+            }
+            Event::PacketDequeued { link, bytes, queue_packets, queue_bytes, .. } => {
+                let link = self.link(link);
+                link.queue_length(at, queue_packets, queue_bytes);
+                link.throughput.add(at, bytes);
             }
             // A packet for which there is no way dies on no link.
             Event::PacketDropped { link, .. } => {
                 if let Some(link) = self.links.get_mut(link.0 as usize) {
-                    link.take(at, event);
+                    link.drops.push(at, f64::from(link.length));
                 }
             }
-            _ => {}
+            // Not values against time that a plot has.
+            Event::StateChanged { .. }
+            | Event::FlowSeen { .. }
+            | Event::TransferBegan { .. }
+            | Event::TransferCompleted { .. }
+            | Event::DatagramSent { .. }
+            | Event::AckTimeoutChanged { .. }
+            | Event::SegmentLost { .. }
+            | Event::RecoveryEntered { .. }
+            | Event::RecoveryExited { .. }
+            | Event::RepairUndone { .. }
+            | Event::RetransmissionSpurious { .. }
+            | Event::RetransmissionTimeout { .. }
+            | Event::DeliveryTroubled { .. }
+            | Event::SegmentRefused { .. }
+            | Event::PacketDuplicated { .. }
+            | Event::OutageMet { .. }
+            | Event::MediumTaken { .. }
+            | Event::ProxySent { .. }
+            | Event::ProxyAbsorbed { .. }
+            | Event::ProxyReleased { .. }
+            | Event::ProxyActed { .. }
+            | Event::ProxyTurned { .. }
+            | Event::PacketTapped { .. } => {}
         }
     }
 }
 
 impl FlowFold {
-    fn take(&mut self, at: Time, side: Side, event: Event<'_>) {
-        let by_sender = side == self.sends;
-        match event {
-            Event::SegmentSent { seq, payload, kind, .. } if by_sender => {
-                self.segment_sent(at, seq, payload, kind);
-            }
-            Event::CwndChanged { cwnd, ssthresh, .. } if by_sender => {
-                self.cwnd.push(at, cwnd.get() as f64);
-                if ssthresh != Bytes::MAX {
-                    self.ssthresh.push(at, ssthresh.get() as f64);
-                }
-            }
-            Event::RttSampled { rtt, .. } if by_sender => self.rtt.push(at, rtt.as_secs_f64()),
-            Event::AckAdvanced { stream_offset, .. } if by_sender => {
-                self.acked.push(at, stream_offset.get() as f64);
-            }
-            Event::DataDelivered { bytes, stream_offset, .. } if !by_sender => {
-                self.delivered.push(at, stream_offset.get() as f64);
-                self.throughput.add(at, bytes);
-            }
-            Event::DatagramDelivered { payload, .. } if !by_sender => {
-                self.throughput.add(at, payload);
-            }
-            _ => {}
+    fn cwnd_changed(&mut self, at: Time, cwnd: Bytes, ssthresh: Bytes) {
+        self.cwnd.push(at, cwnd.get() as f64);
+        if ssthresh != Bytes::MAX {
+            self.ssthresh.push(at, ssthresh.get() as f64);
         }
     }
 
@@ -291,20 +340,6 @@ impl FlowFold {
 }
 
 impl LinkFold {
-    fn take(&mut self, at: Time, event: Event<'_>) {
-        match event {
-            Event::PacketEnqueued { queue_packets, queue_bytes, .. } => {
-                self.queue_length(at, queue_packets, queue_bytes);
-            }
-            Event::PacketDequeued { bytes, queue_packets, queue_bytes, .. } => {
-                self.queue_length(at, queue_packets, queue_bytes);
-                self.throughput.add(at, bytes);
-            }
-            Event::PacketDropped { .. } => self.drops.push(at, f64::from(self.length)),
-            _ => {}
-        }
-    }
-
     fn queue_length(&mut self, at: Time, packets: u32, bytes: Bytes) {
         self.length = packets;
         self.queue_packets.push(at, f64::from(packets));

@@ -191,7 +191,18 @@ impl Sink for Summary {
                     flow.packet_dropped(packet.from);
                 }
             }
-            _ => {}
+            // What a table has no column for; boxes and links count their packets themselves.
+            Event::StateChanged { .. }
+            | Event::FlowSeen { .. }
+            | Event::RecoveryExited { .. }
+            | Event::RepairUndone { .. }
+            | Event::DeliveryTroubled { .. }
+            | Event::SegmentRefused { .. }
+            | Event::PacketDuplicated { .. }
+            | Event::ProxySent { .. }
+            | Event::ProxyAbsorbed { .. }
+            | Event::ProxyReleased { .. }
+            | Event::PacketTapped { .. } => {}
         }
     }
 }

@@ -95,6 +95,12 @@ pub trait MiddleBox: Debug + Send {
     /// the link there. Only queues that refuse what arrives tell.
     fn handle_refused(&mut self, _now: Time, _packet: &Packet) {}
 
+    /// Whether it ends the connections that cross it: what comes out has sequence numbers of its
+    /// own.
+    fn splits(&self) -> bool {
+        false
+    }
+
     /// Its counters.
     fn stats(&self) -> &ProxyStats;
 }
@@ -167,6 +173,14 @@ impl Proxy {
         match self {
             Proxy::Beside(proxy) => proxy.handle_refused(now, packet),
             Proxy::InPath(proxy) => proxy.handle_refused(now, packet),
+        }
+    }
+
+    /// Whether it ends the connections that cross it.
+    pub fn splits(&self) -> bool {
+        match self {
+            Proxy::Beside(proxy) => proxy.splits(),
+            Proxy::InPath(proxy) => proxy.splits(),
         }
     }
 

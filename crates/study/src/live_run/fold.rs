@@ -130,7 +130,7 @@ impl<S> FoldFlows<S> {
 impl<S: Sink> FoldFlows<S> {
     /// What a connection's end did, as the flow's.
     fn of_program(&mut self, at: Time, event: Event<'_>) {
-        let Some(was) = endpoint(&event) else { return };
+        let Some(was) = event.endpoint() else { return };
         let Some(endpoint) = self.end(was) else { return };
         let totals = self.totals.entry(endpoint).or_default();
         let event = match event {
@@ -163,28 +163,34 @@ impl<S: Sink> FoldFlows<S> {
                 Event::DatagramDelivered { endpoint, payload, one_way_delay }
             }
             // States of one of several connections are not the flow's; windows nobody samples.
-            _ => return,
+            Event::StateChanged { .. }
+            | Event::TransferBegan { .. }
+            | Event::TransferCompleted { .. }
+            | Event::CwndChanged { .. }
+            | Event::AckTimeoutChanged { .. }
+            | Event::SegmentLost { .. }
+            | Event::RecoveryEntered { .. }
+            | Event::RecoveryExited { .. }
+            | Event::RepairUndone { .. }
+            | Event::RetransmissionTimeout { .. }
+            | Event::DeliveryTroubled { .. }
+            | Event::SegmentRefused { .. } => return,
+            // Not an endpoint's.
+            Event::FlowSeen { .. }
+            | Event::PacketEnqueued { .. }
+            | Event::PacketDequeued { .. }
+            | Event::PacketDropped { .. }
+            | Event::PacketDuplicated { .. }
+            | Event::OutageMet { .. }
+            | Event::MediumTaken { .. }
+            | Event::ProxySent { .. }
+            | Event::ProxyAbsorbed { .. }
+            | Event::ProxyReleased { .. }
+            | Event::ProxyActed { .. }
+            | Event::ProxyTurned { .. }
+            | Event::PacketTapped { .. } => return,
         };
         self.inner.emit(at, event);
-    }
-}
-
-/// Whose event it is, of those that are folded.
-fn endpoint(event: &Event<'_>) -> Option<EndpointId> {
-    match *event {
-        Event::StateChanged { endpoint, .. }
-        | Event::SegmentSent { endpoint, .. }
-        | Event::DataDelivered { endpoint, .. }
-        | Event::AckAdvanced { endpoint, .. }
-        | Event::RttSampled { endpoint, .. }
-        | Event::CwndChanged { endpoint, .. }
-        | Event::RecoveryEntered { endpoint, .. }
-        | Event::RecoveryExited { endpoint, .. }
-        | Event::RetransmissionTimeout { endpoint, .. }
-        | Event::RetransmissionSpurious { endpoint, .. }
-        | Event::DatagramSent { endpoint, .. }
-        | Event::DatagramDelivered { endpoint, .. } => Some(endpoint),
-        _ => None,
     }
 }
 
@@ -195,7 +201,7 @@ impl<S: Sink> Sink for FoldFlows<S> {
         if let Event::FlowSeen { flow, client, server } = event {
             return self.seen(flow, client, server);
         }
-        if endpoint(&event).is_some_and(|endpoint| endpoint.flow.0 >= self.known) {
+        if event.endpoint().is_some_and(|endpoint| endpoint.flow.0 >= self.known) {
             return self.of_program(at, event);
         }
         match event {

@@ -216,6 +216,10 @@ impl MiddleBox for Split {
         self.settle(now, place);
     }
 
+    fn splits(&self) -> bool {
+        true
+    }
+
     fn stats(&self) -> &ProxyStats {
         &self.stats
     }
