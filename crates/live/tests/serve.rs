@@ -292,7 +292,7 @@ fn a_killed_driver_takes_everything_with_it() {
         false
     };
     let mut driver = Command::new(std::env::current_exe().expect("this program"))
-        .args(["--exact", "serving_until_killed", "--ignored", "--nocapture"])
+        .args(["--exact", "serve::serving_until_killed", "--ignored", "--nocapture"])
         .spawn()
         .expect("started");
     let started = within(1);
