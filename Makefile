@@ -1,4 +1,4 @@
-# The commands of this project. CI runs `check` and `test`; see .ci/run.
+# The commands of this project. CI runs `check`, `test` and `test-long`; see .ci/run.
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 RELEASE := $(TARGET)/release/ackord
@@ -9,7 +9,7 @@ SECONDS_EACH ?= 60
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check interop accuracy fuzz audit bench bench-peers ns2-band ns3-band generated fmt
+.PHONY: help demo test test-long quick check interop accuracy fuzz audit bench bench-peers ns2-band ns3-band generated fmt
 
 help: ## list these commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -21,10 +21,18 @@ demo: ## install what is missing, build, reproduce a paper, write a report
 	@echo
 	@find $(DEMO_OUT) -name '*.html' | sort | sed 's/^/open in a browser: /'
 
-test: ## install what is missing, pass every test
+test: ## install what is missing, pass every test but the long ones
 	@scripts/install.sh build
 	@scripts/install.sh test
-	@scripts/test.sh
+	@scripts/test.sh all
+
+test-long: ## reproductions of papers, pages of the guide, fuzzing
+	@scripts/install.sh build
+	@scripts/install.sh fuzz || echo "install: fuzzing will say SKIPPED" >&2
+	@scripts/test.sh long
+
+quick: ## the tests of one crate (CRATE=tcp), or all that only compute: under a minute
+	@scripts/test.sh quick "$(CRATE)"
 
 check: ## what a change must pass besides the tests: format, lints, layers, sizes, documents, licences
 	@scripts/install.sh build

@@ -2,7 +2,10 @@
 # Runs the fuzzing targets of fuzz/ for a while each: first everything in their corpora, then what
 # libFuzzer makes of it. docs/fuzzing.md says what they check and what to do with a finding.
 #
-# Usage: scripts/fuzz.sh SECONDS_EACH [TARGET...]
+# Usage: [SEED=N] scripts/fuzz.sh SECONDS_EACH [TARGET...]
+#
+# With a SEED the inputs tried are the same every time, as many of them as the seconds allow, and what
+# earlier runs have found is left aside.
 #
 # Where cargo-fuzz is missing it prints a line that starts with SKIPPED, as tests do.
 set -u
@@ -44,12 +47,14 @@ one() {
     trace) more="../scenarios/traces ../crates/scenario/tests/traces" ;;
     *) more="" ;;
     esac
-    mkdir -p "found/$target" "artifacts/$target"
-    log=found/$target.log
+    found=found/${SEED:+seed-$SEED/}$target
+    [ -z "${SEED:-}" ] || rm -rf "$found"
+    mkdir -p "$found" "artifacts/$target"
+    log=$found.log
     # shellcheck disable=SC2086 # a list of folders
-    "$programs/$target" -max_total_time="$seconds" -timeout=25 -rss_limit_mb=2048 \
+    "$programs/$target" -seed="${SEED:-0}" -max_total_time="$seconds" -timeout=25 -rss_limit_mb=2048 \
         -print_final_stats=1 -artifact_prefix="artifacts/$target/" \
-        "found/$target" "corpus/$target" $more >"$log" 2>&1
+        "$found" "corpus/$target" $more >"$log" 2>&1
     status=$?
     inputs=$(sed -n 's/.*INITED.*corp: \([0-9]*\).*/\1/p' "$log")
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")

@@ -4,7 +4,7 @@
 # Usage: scripts/install.sh build|test|check|fuzz|bench-peers
 #
 # build        a Rust toolchain and a linker: without them it fails
-# test         tools that some tests use; without them those tests say SKIPPED
+# test         cargo-nextest, and tools that some tests use; without these those tests say SKIPPED
 # check        cargo-deny
 # fuzz         cargo-fuzz and a C++ compiler
 # bench-peers  ns-2, ns-3 and a C++ compiler: without them it fails
@@ -80,14 +80,15 @@ need_rust() {
     }
 }
 
-need_fuzz() {
-    need c++ g++
-    install_missing || return 1
-    missing=""
-    if ! cargo fuzz --version >/dev/null 2>&1; then
-        echo "install: cargo-fuzz (compiles for a minute or two, once)" >&2
-        cargo install --quiet cargo-fuzz --version =0.13.2 --locked
-    fi
+# need_cargo TOOL VERSION [FLAG...]: a command of cargo, compiled once for a minute or some.
+need_cargo() {
+    tool=$1
+    version=$2
+    shift 2
+    cargo "$tool" --version >/dev/null 2>&1 && return
+    echo "install: cargo-$tool (compiles for some minutes, once)" >&2
+    # Not optimised: these tools start others and wait, and compile in half the time.
+    cargo install --quiet --debug --locked "cargo-$tool" --version "=$version" "$@"
 }
 
 case $purpose in
@@ -108,21 +109,19 @@ test)
     need python3 python3
     need ns ns2
     install_missing || echo "install: tests that need these tools will say SKIPPED" >&2
-    missing=""
-    need_fuzz || echo "install: fuzzing will say SKIPPED" >&2
+    need_cargo nextest 0.9.151 --no-default-features --features default-no-update
     ;;
 check)
     need_rust
     need git git
     install_missing
-    if ! cargo deny --version >/dev/null 2>&1; then
-        echo "install: cargo-deny (compiles for two to four minutes, once)" >&2
-        cargo install --quiet cargo-deny --version =0.20.2 --locked
-    fi
+    need_cargo deny 0.20.2
     ;;
 fuzz)
     need_rust
-    need_fuzz
+    need c++ g++
+    install_missing
+    need_cargo fuzz 0.13.2
     ;;
 bench-peers)
     need python3 python3

@@ -1,19 +1,4 @@
-//! Bytes of a capture file, pcapng or classic pcap: read to its end or to what is damaged.
+//! See `crates/fuzz-targets`.
 #![no_main]
 
-use ackord_wire::{CaptureReader, glimpse};
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|data: &[u8]| {
-    let Ok(mut reader) = CaptureReader::new(data) else { return };
-    // Each packet takes octets of the file: there cannot be more.
-    for _ in 0..=data.len() {
-        match reader.next_packet() {
-            Ok(Some((link, packet))) => {
-                let _ = glimpse(link, &packet.bytes, packet.original_len);
-            }
-            Ok(None) | Err(_) => return,
-        }
-    }
-    panic!("more packets than octets");
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| ackord_fuzz_targets::capture(data));

@@ -1,13 +1,4 @@
-//! One endpoint of any registered kind against an attacker: `crates/tcp/tests/ordeal/siege.rs`.
+//! See `crates/fuzz-targets`.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-
-#[path = "../../crates/tcp/tests/ordeal/mod.rs"]
-mod ordeal;
-
-fuzz_target!(|data: &[u8]| {
-    if let Err(broken) = ordeal::siege::run(data) {
-        panic!("{broken}");
-    }
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| ackord_fuzz_targets::endpoint(data));

@@ -1,6 +1,4 @@
-//! Whatever two foreign hosts send on an emulated path: `crates/live/src/trials/foreign.rs`.
+//! See `crates/live/src/trials`.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|data: &[u8]| ackord_live::trials::foreign(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| ackord_live::trials::foreign(data));

@@ -1,6 +1,4 @@
-//! Packets, sockets and time at the gateway of a shell: `crates/live/src/trials/gateway.rs`.
+//! See `crates/live/src/trials`.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|data: &[u8]| ackord_live::trials::gateway(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| ackord_live::trials::gateway(data));

@@ -1,11 +1,4 @@
-//! Text of a mahimahi trace: it is a trace that is written and read again as the same, or an error.
+//! See `crates/fuzz-targets`.
 #![no_main]
 
-use ackord_path::Trace;
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|text: &str| {
-    if let Ok(trace) = Trace::parse(text) {
-        assert_eq!(Trace::parse(&trace.to_text()).as_ref(), Ok(&trace));
-    }
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| ackord_fuzz_targets::trace(data));

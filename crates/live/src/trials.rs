@@ -20,10 +20,35 @@ pub use gateway::gateway;
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use std::fs;
+    use std::path::Path;
 
     /// Mostly small numbers: the beginnings of cases say what is done, not with what.
     fn octets() -> impl Strategy<Value = Vec<u8>> {
         prop::collection::vec(prop_oneof![0_u8..16, any::<u8>()], 1..600)
+    }
+
+    /// Every input that fuzzing has kept of a target.
+    fn replay(name: &str, target: fn(&[u8])) {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(name);
+        let mut inputs = 0;
+        for entry in fs::read_dir(&folder).expect("a corpus") {
+            let path = entry.expect("an entry").path();
+            println!("{}", path.display());
+            target(&fs::read(path).expect("readable"));
+            inputs += 1;
+        }
+        assert!(inputs > 0, "an empty corpus");
+    }
+
+    #[test]
+    fn the_corpus_of_the_gateway() {
+        replay("gateway", super::gateway);
+    }
+
+    #[test]
+    fn the_corpus_of_foreign_hosts() {
+        replay("foreign", super::foreign);
     }
 
     proptest! {

@@ -34,6 +34,11 @@ const ROOMS: &[(&str, MayUse)] = &[
     ("report", MayUse::Only(&["units", "wire", "events", "measure"])),
     ("study", MayUse::Above),
     ("cli", MayUse::Above),
+    // Readers and endpoints: what takes octets from strangers.
+    (
+        "fuzz-targets",
+        MayUse::Only(&["units", "wire", "events", "tcp", "path", "scenario", "script"]),
+    ),
     // The ledger of the RFCs and the table of the profiles name knobs.
     ("xtask", MayUse::Only(&["units", "tcp"])),
 ];

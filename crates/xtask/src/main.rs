@@ -8,7 +8,7 @@
 //! | `docs.rs` | every crate has a row in ARCHITECTURE.md, links lead somewhere, commands exist |
 //! | `ledger/` | what the RFCs ask of an endpoint, where it is done and what shows it |
 //! | `profiles/` | every knob of every profile has a source, and a test that holds its value |
-//! | `generated.rs` | output quoted in the documents is what the program prints today |
+//! | `generated.rs` | output quoted in the documents is what the program prints today; so are the guide's pages |
 //! | `workspace.rs` | the checkout: its root, its tracked files, its built program |
 
 mod docs;
@@ -46,6 +46,7 @@ const CHECKS: &[Check] = &[
     ("ledger", ledger::check),
     ("profiles", profiles::check),
     ("generated", generated::check),
+    ("guide", generated::check_guide),
 ];
 
 fn main() -> ExitCode {
