@@ -13,7 +13,7 @@ set -u
 
 target=${CARGO_TARGET_DIR:-target}
 log=$target/test.log
-junit=$target/nextest/default/junit.xml
+junit=target/nextest/default/junit.xml
 status=0
 took=""
 
