@@ -128,7 +128,8 @@ impl Stack {
     }
 
     /// Sets `key` to `value`, both as a user writes them: `profile` replaces the whole stack, the
-    /// name of a choice (`congestion`; `cc` for short) takes another mechanism with its defaults,
+    /// name of a choice (`congestion`; `cc` for short) takes another mechanism as
+    /// [`Stack::choice_of`] has it,
     /// `loss.threshold` sets a knob of the mechanism chosen so far, anything else a knob of the
     /// endpoint. Quotes around the value may be there or not.
     ///
@@ -165,7 +166,8 @@ impl Stack {
                     let known = chosen.mechanisms.iter().map(|mechanism| mechanism.name);
                     unknown_name(chosen.key, value, known)
                 })?;
-                *self.choice_mut(family).expect("one of the five choices") = Choice::of(mechanism);
+                let choice = self.choice_of(family, mechanism);
+                *self.choice_mut(family).expect("one of the five choices") = choice;
                 Ok(())
             }
             (Some(_), Some(knob)) => {
@@ -253,6 +255,19 @@ mod tests {
         assert_eq!(stack.loss.value("threshold").and_then(|value| value.as_count()), Some(5));
         assert_eq!(stack.config().rto.min, Span::from_millis(300));
         assert_eq!(stack.ack.mechanism.name, "linux", "what the profile said stays");
+    }
+
+    #[test]
+    fn a_profiles_own_mechanism_has_the_profiles_knobs_however_it_is_named() {
+        let mut stack = Stack::named("linux").expect("registered");
+        let linux = stack.clone();
+        for setting in ["cc=cubic", "cc=reno", "congestion=cubic", "loss=fixed", "loss=rack"] {
+            stack.set_text(setting).expect(setting);
+        }
+        assert_eq!(stack, linux);
+        let mut stack = rfc();
+        stack.set_text("cc=cubic").expect("registered");
+        assert_eq!(stack, rfc());
     }
 
     #[test]

@@ -4,14 +4,16 @@
 
 use super::{
     ENDPOINT, Profile, build_ack, build_congestion, build_loss, build_nagle, build_recovery,
-    chosen_from, find,
+    chosen_from, find, profile,
 };
 use crate::config::{Config, Mechanisms};
-use ackord_units::{Choice, KnobValue};
+use ackord_units::{Choice, KnobValue, Mechanism};
 
 /// Everything an endpoint is made of, as choices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stack {
+    /// The profile it began as: a mechanism that is the profile's own has the profile's knobs.
+    profile: &'static str,
     /// What is none of the five choices.
     pub endpoint: Choice,
     /// Congestion control.
@@ -26,37 +28,61 @@ pub struct Stack {
     pub nagle: Choice,
 }
 
+impl Profile {
+    /// What it says of a key.
+    fn value(&self, key: &str) -> Option<&'static str> {
+        self.settings.iter().find(|setting| setting.key == key).map(|setting| setting.value)
+    }
+
+    /// The choice with the knobs that it sets, whose keys begin with `prefix`.
+    fn parsed(&self, choice: Choice, prefix: &str) -> Choice {
+        choice.mechanism.knobs.iter().fold(choice, |choice, knob| {
+            match self.value(&format!("{prefix}{}", knob.name)) {
+                None => choice,
+                Some(text) => {
+                    let value = knob.kind.parse(text).expect("a profile's values are valid");
+                    choice.with(knob.name, value)
+                }
+            }
+        })
+    }
+}
+
 impl Stack {
     /// What this profile stands for; what it does not say is as the registries have it.
     pub fn of_profile(profile: &Profile) -> Stack {
-        let value = |key: &str| {
-            profile.settings.iter().find(|setting| setting.key == key).map(|setting| setting.value)
-        };
-        let parsed = |choice: Choice, prefix: &str| {
-            choice.mechanism.knobs.iter().fold(choice, |choice, knob| {
-                match value(&format!("{prefix}{}", knob.name)) {
-                    None => choice,
-                    Some(text) => {
-                        let value = knob.kind.parse(text).expect("a profile's values are valid");
-                        choice.with(knob.name, value)
-                    }
-                }
-            })
-        };
         let choice = |family: &str| {
             let chosen = chosen_from(family).expect("one of the five choices");
-            let name = value(family).unwrap_or(chosen.default);
+            let name = profile.value(family).unwrap_or(chosen.default);
             let mechanism =
                 find(chosen.mechanisms, name).expect("a profile names what is registered");
-            parsed(Choice::of(mechanism), &format!("{family}."))
+            profile.parsed(Choice::of(mechanism), &format!("{family}."))
         };
         Stack {
-            endpoint: parsed(Choice::of(&ENDPOINT), ""),
+            profile: profile.name,
+            endpoint: profile.parsed(Choice::of(&ENDPOINT), ""),
             congestion: choice("congestion"),
             loss: choice("loss"),
             recovery: choice("recovery"),
             ack: choice("ack"),
             nagle: choice("nagle"),
+        }
+    }
+
+    /// The name of the profile it began as.
+    pub fn profile(&self) -> &'static str {
+        self.profile
+    }
+
+    /// What naming this mechanism means: with the knobs that the profile sets if it is the profile's
+    /// own (Linux's CUBIC is not RFC 9438's), with its defaults otherwise.
+    pub fn choice_of(&self, family: &str, mechanism: &'static Mechanism) -> Choice {
+        let choice = Choice::of(mechanism);
+        match profile(self.profile) {
+            Some(own) if own.value(family) == Some(mechanism.name) => {
+                own.parsed(choice, &format!("{family}."))
+            }
+            _ => choice,
         }
     }
 
