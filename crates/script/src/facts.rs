@@ -140,7 +140,7 @@ const STATES: &[&str] = &[
     "CLOSED",
 ];
 const REASONS: &[&str] = &["orderly", "reset", "aborted", "timed-out", "refused"];
-const REPAIRS: &[&str] = &["none", "doubtful", "fast", "timeout"];
+const REPAIRS: &[&str] = &["none", "doubtful", "notified", "fast", "timeout"];
 
 const fn quantity(
     name: &'static str,
@@ -207,6 +207,7 @@ pub static QUANTITIES: &[Quantity] = &[
         Fact::Word(match a.connection.snapshot().repair {
             Repair::None => "none",
             Repair::Doubtful => "doubtful",
+            Repair::Notified => "notified",
             Repair::Fast => "fast",
             Repair::Timeout => "timeout",
         })

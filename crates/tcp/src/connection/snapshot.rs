@@ -66,6 +66,9 @@ pub enum Repair {
     None,
     /// Nothing, but later segments have arrived than one that is missing.
     Doubtful,
+    /// Nothing is missing; the window was reduced as marks that came back asked for (RFC 3168), and
+    /// that reduction still holds.
+    Notified,
     /// In fast recovery.
     Fast,
     /// After a retransmission timeout.
@@ -101,6 +104,7 @@ impl Connection {
         let repair = match sender.phase() {
             Phase::FastRecovery { .. } => Repair::Fast,
             Phase::SlowStartRecovery { .. } => Repair::Timeout,
+            Phase::Open if sender.is_notified() => Repair::Notified,
             Phase::Open if sacked_segments > 0 || sender.duplicate_acks() > 0 => Repair::Doubtful,
             Phase::Open => Repair::None,
         };

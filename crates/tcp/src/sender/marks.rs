@@ -175,6 +175,11 @@ impl Sender {
         self.marks = Marks::On(Reductions::default());
     }
 
+    /// Whether a reduction holds that a mark has brought.
+    pub(crate) fn is_notified(&self) -> bool {
+        matches!(&self.marks, Marks::On(Reductions { last: Some((Cause::Mark, _)), .. }))
+    }
+
     /// An acknowledgment with ECE was processed.
     pub(super) fn on_echo<S: Sink>(
         &mut self,
