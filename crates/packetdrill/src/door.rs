@@ -13,7 +13,8 @@
 //!   time, and `accept` of a second thread does not while the first is about to inject something.
 //! - If a driving thread sleeps in its own code for [`PATIENCE`] of real time (it waits for the thread
 //!   whose call waits here, say), that call moves time by one event, and so on. Nothing hangs
-//!   that would end on a real machine.
+//!   that would end on a real machine; and what would hang there fails with EDEADLK after
+//!   [`HOPELESS`].
 //! - Reading the clock moves nothing; but whoever does nothing else [`SPIN`] times in a row is waiting
 //!   for it, and from then on the clock moves by a microsecond with every tenth reading. packetdrill
 //!   waits so for the last 20 us before each event.
@@ -35,6 +36,9 @@ use std::time::Duration;
 
 /// Real time for which a driving thread may sleep in its own code before a waiting call moves time.
 const PATIENCE: Duration = Duration::from_millis(100);
+/// Real time after which a call is given up that waits while every thread of the process sleeps and
+/// no timer runs: nobody is left to end it.
+const HOPELESS: Duration = Duration::from_secs(2);
 /// Real time for which a thread may run on before nobody waits for it.
 const RESTLESS: Duration = Duration::from_millis(250);
 /// Real time between two looks at whether the others rest.
@@ -243,6 +247,7 @@ impl Door {
         inner.threads.put(me, Place::Waiting);
         // Others may be the only ones left to move time.
         self.changed.notify_all();
+        let mut hopeless_for = Duration::ZERO;
         loop {
             if let Some(outcome) = inner.outcome_of(ticket) {
                 inner.threads.put(me, Place::Inside);
@@ -250,37 +255,50 @@ impl Door {
                 return (inner, outcome);
             }
             let may_move = drives || inner.threads.other_drivers_wait(me);
-            if inner.moving || !may_move {
-                inner = self.sleep_patiently(inner, me);
-                continue;
-            }
-            inner.moving = true;
-            inner = self.await_rest(inner, me);
-            let moved = inner.is_unanswered(ticket) && inner.step(silence);
-            inner.moving = false;
-            self.changed.notify_all();
-            if !moved && inner.is_unanswered(ticket) {
+            if may_move && !inner.moving {
+                inner.moving = true;
+                inner = self.await_rest(inner, me);
+                let moved = inner.is_unanswered(ticket) && inner.step(silence);
+                inner.moving = false;
+                self.changed.notify_all();
+                if moved || !inner.is_unanswered(ticket) {
+                    hopeless_for = Duration::ZERO;
+                    continue;
+                }
                 if drives {
                     inner.answer(ticket, Err(Errno::ETIMEDOUT));
                     continue;
                 }
-                // Nothing will ever happen by itself.
-                inner = self.changed.wait(inner).unwrap_or_else(PoisonError::into_inner);
+            }
+            let outlook;
+            (inner, outlook) = self.sleep_patiently(inner, me);
+            hopeless_for = match outlook {
+                Outlook::Open => Duration::ZERO,
+                Outlook::Hopeless => hopeless_for + PATIENCE,
+            };
+            if hopeless_for >= HOPELESS && inner.is_unanswered(ticket) {
+                eprintln!(
+                    "ackord_packetdrill: a call waits for what can never happen: no timer runs and \
+                     every thread sleeps; it fails with EDEADLK"
+                );
+                inner.answer(ticket, Err(Errno::EDEADLK));
             }
         }
     }
 
     /// Waits for others to do something; if the others have slept for long, moves time by one event.
-    fn sleep_patiently<'a>(&'a self, inner: Guard<'a>, me: ThreadName) -> Guard<'a> {
+    fn sleep_patiently<'a>(&'a self, inner: Guard<'a>, me: ThreadName) -> (Guard<'a>, Outlook) {
         let calls = inner.calls;
         let waited = self.changed.wait_timeout(inner, PATIENCE);
         let (mut inner, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
         let unchanged = timeout.timed_out() && inner.calls == calls && !inner.moving;
-        if unchanged && inner.others_rest(me) != Rest::No {
-            inner.step(None);
-            self.changed.notify_all();
+        if !unchanged || inner.others_rest(me) == Rest::No {
+            return (inner, Outlook::Open);
         }
-        inner
+        let is_open = inner.step(None) || !me.all_others_sleep();
+        let outlook = if is_open { Outlook::Open } else { Outlook::Hopeless };
+        self.changed.notify_all();
+        (inner, outlook)
     }
 
     /// Waits, in real time, until every other thread rests.
@@ -305,6 +323,14 @@ impl Door {
         }
         inner
     }
+}
+
+/// What a call that waits has to hope for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outlook {
+    Open,
+    /// Everybody slept, and no timer runs.
+    Hopeless,
 }
 
 /// Which calls have something to do with one another.

@@ -25,5 +25,6 @@ mod calls;
 mod descriptor;
 mod door;
 mod setup;
+mod sysctl;
 mod threads;
 mod world;

@@ -69,6 +69,13 @@ impl ThreadName {
         })
     }
 
+    /// Whether every other thread of the process sleeps, those included that have never called.
+    pub(crate) fn all_others_sleep(self) -> bool {
+        let Ok(tasks) = fs::read_dir("/proc/self/task") else { return false };
+        let names = tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok());
+        names.map(ThreadName).all(|name| name == self || name.runs() != Runs::Yes)
+    }
+
     /// Whether the kernel says that it runs, or would if there were a processor for it.
     fn runs(self) -> Runs {
         // The third field; the second is a name in parentheses that may contain anything.

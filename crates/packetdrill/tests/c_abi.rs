@@ -30,14 +30,9 @@ fn has(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-#[test]
-fn a_program_in_c_drives_the_library() {
-    if !has("cc") {
-        eprintln!("SKIPPED: cc is not installed");
-        return;
-    }
-    let folder = tempfile::tempdir().expect("a folder");
-    let program = folder.path().join("driver");
+/// Compiles the program into `folder`.
+fn compile(folder: &Path) -> PathBuf {
+    let program = folder.join("driver");
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
     let compiled = Command::new("cc")
         .args([
@@ -58,8 +53,26 @@ fn a_program_in_c_drives_the_library() {
         .output()
         .expect("cc runs");
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-    let run = Command::new(&program).arg(library()).output().expect("the program runs");
+    program
+}
+
+/// Runs it; fails if it does.
+fn run(driver: &mut Command) {
+    let run = driver.output().expect("the program runs");
     let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
     println!("{out}");
     assert!(run.status.success(), "{}\n{out}\n{err}", run.status);
+}
+
+#[test]
+fn a_program_in_c_drives_the_library() {
+    if !has("cc") {
+        eprintln!("SKIPPED: cc is not installed");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = compile(folder.path());
+    run(Command::new(&program).arg(library()));
+    // Loaded before the system's library it answers calls that go past the structure.
+    run(Command::new(&program).arg(library()).arg("kernel").env("LD_PRELOAD", library()));
 }

@@ -7,7 +7,9 @@ use super::{Data, on_door};
 use crate::calls::{Answer, Call};
 use crate::door::{Door, Limit};
 use crate::threads::Role;
-use crate::world::{After, Blocking, Direction, Family, Least, More, Reading, World, Writing};
+use crate::world::{
+    After, Blocking, Direction, Family, Least, More, Reading, Record, TCP_INQ, World, Writing,
+};
 use libc::{iovec, msghdr, size_t, sockaddr, socklen_t, ssize_t};
 use nix::errno::Errno;
 use std::ffi::{c_int, c_void};
@@ -237,8 +239,11 @@ pub(super) unsafe extern "C" fn recvmsg(
         // SAFETY: the same.
         let received = unsafe { receive_into(door, fd, &pieces, flags) }?;
         header.msg_namelen = 0;
-        header.msg_controllen = 0;
-        header.msg_flags = 0;
+        let left = door.now(APPLICATION, |world| world.left_to_read(fd));
+        // SAFETY: recvmsg(2) asks for as much room for control messages as the header says.
+        let control = unsafe { memory::put_control(&header, (libc::SOL_TCP, TCP_INQ), left) }?;
+        header.msg_flags = if control == 0 && left.is_some() { libc::MSG_CTRUNC } else { 0 };
+        header.msg_controllen = control as _;
         // SAFETY: it was read from there.
         unsafe { memory::set(message, header) }?;
         Ok(received)
@@ -250,7 +255,8 @@ fn transmit(door: &Door, fd: c_int, bytes: Vec<u8>, flags: c_int) -> Result<ssiz
         return Err(Errno::EOPNOTSUPP);
     }
     let more = if flags & libc::MSG_MORE != 0 { More::Follows } else { More::No };
-    let call = Call::Write { fd, writing: Writing { more }, bytes, sent: 0 };
+    let record = if flags & libc::MSG_EOR != 0 { Record::Ends } else { Record::GoesOn };
+    let call = Call::Write { fd, writing: Writing { more, record }, bytes, sent: 0 };
     match door.wait(call, |world| limit(world, fd, flags, Direction::Write))? {
         Answer::Count(count) => Ok(count as ssize_t),
         _ => Err(Errno::EIO),

@@ -1,7 +1,7 @@
 //! The caller's memory, read and written through slices that live no longer than a call.
 #![allow(unsafe_code, reason = "this is where pointers of C become slices")]
 
-use libc::{iovec, socklen_t};
+use libc::{iovec, msghdr, socklen_t};
 use nix::errno::Errno;
 use std::ffi::{c_int, c_void};
 
@@ -131,6 +131,32 @@ pub(super) unsafe fn put_within(
     let told = if said == Said::Whole { bytes.len() } else { copied.len() };
     // SAFETY: as the caller says.
     unsafe { set(len, told as socklen_t) }
+}
+
+/// Puts a control message that is an integer, if there is one and room for it; the answer is how
+/// many octets of control messages there are.
+///
+/// # Safety
+/// `header` has room for control messages as it says.
+pub(super) unsafe fn put_control(
+    header: &msghdr,
+    (level, kind): (c_int, c_int),
+    value: Option<c_int>,
+) -> Result<usize, Errno> {
+    // A struct cmsghdr (16 octets), the integer, and padding to a multiple of eight.
+    const USED: usize = 20;
+    const SPACE: usize = 24;
+    let room = header.msg_controllen;
+    let Some(value) = value.filter(|_| room >= USED) else { return Ok(0) };
+    let mut message = [0_u8; SPACE];
+    message[..8].copy_from_slice(&(USED as u64).to_ne_bytes());
+    message[8..12].copy_from_slice(&level.to_ne_bytes());
+    message[12..16].copy_from_slice(&kind.to_ne_bytes());
+    message[16..20].copy_from_slice(&value.to_ne_bytes());
+    let len = room.min(SPACE);
+    // SAFETY: as the caller says; no more than there is room for.
+    unsafe { put(header.msg_control, &message[..len]) }?;
+    Ok(len)
 }
 
 /// Which length a caller is told.

@@ -6,6 +6,7 @@
 //! | `calls.rs` | the socket calls |
 //! | `files.rs` | the calls on descriptors of any kind, time and packets |
 //! | `memory.rs` | reading and writing the caller's memory |
+//! | `preload.rs` | calls of packetdrill's that its interface does not know |
 //! | `address.rs` | socket addresses as bytes |
 //!
 //! Each call finds its door by the number behind `userdata` (never a pointer that could dangle),
@@ -20,6 +21,7 @@ mod address;
 mod calls;
 mod files;
 mod memory;
+mod preload;
 
 use crate::door::Door;
 use crate::setup::Setup;

@@ -2,8 +2,9 @@
 //!
 //! Counts of segments are what Linux calls packets. Left at zero, for nobody keeps them here:
 //! `tcpi_fackets`, `tcpi_last_ack_sent` (the kernel's is zero too), `tcpi_rcv_rtt`,
-//! `tcpi_rcv_space`, the delivery rate, the times limited by windows and buffers, `tcpi_delivered`,
-//! the counts of duplicates, reordering and out-of-order packets, and `tcpi_rehash`.
+//! `tcpi_rcv_space`, the delivery rate, the time limited by the send buffer, `tcpi_delivered`,
+//! the counts of duplicates, reordering and out-of-order packets, `tcpi_rehash`, and all that follows
+//! it: sums of timeouts and of accurate ECN.
 
 use super::World;
 use super::link::Link;
@@ -13,8 +14,8 @@ use ackord_tcp::{Repair, Snapshot};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::Side;
 
-/// Octets of the structure as Linux has it since 6.7; older programs ask for less.
-pub(crate) const TCP_INFO_LEN: usize = 248;
+/// Octets of the structure as Linux 6.18 has it; older programs ask for less.
+pub(crate) const TCP_INFO_LEN: usize = 280;
 
 /// TCP_INFINITE_SSTHRESH.
 const NO_SSTHRESH: u32 = 0x7fff_ffff;
@@ -85,7 +86,13 @@ fn connection(info: &mut Info, link: &Link, snapshot: &Snapshot) {
     info.u32(20, snapshot.rmss.get() as u32);
     info.u32(24, snapshot.outstanding_segments);
     info.u32(28, snapshot.sacked_segments);
-    info.u32(32, snapshot.lost_segments);
+    // The kernel's lost_out counts a lost segment until it is acknowledged, sent again or not. What
+    // is sent again outside of a repair is a probe, and not lost.
+    let resent_as_lost = match snapshot.repair {
+        Repair::Fast | Repair::Timeout => snapshot.resent_segments,
+        Repair::None | Repair::Doubtful | Repair::Notified => 0,
+    };
+    info.u32(32, snapshot.lost_segments + resent_as_lost);
     info.u32(36, snapshot.resent_segments);
     info.u32(64, snapshot.rcv_wnd.get() as u32);
     info.u32(68, snapshot.srtt.map_or(0, micros));
@@ -101,9 +108,12 @@ fn connection(info: &mut Info, link: &Link, snapshot: &Snapshot) {
     info.u32(232, snapshot.rcv_wnd.get() as u32);
 }
 
-/// Milliseconds since things last happened.
+/// Milliseconds since things last happened; data that has never come or gone, since the connection
+/// stands, as the kernel's lrcvtime and lsndtime begin then.
 fn times(info: &mut Info, link: &Link, now: Time) {
-    let since = |at: Option<Time>| at.map_or(0, |at| (now - at).as_millis() as u32);
+    let since = |at: Option<Time>| {
+        at.or(link.tally.established_at).map_or(0, |at| (now - at).as_millis() as u32)
+    };
     info.u32(44, since(link.tally.data_sent_at));
     info.u32(52, since(link.tally.data_came_at));
     info.u32(56, since(link.tally.ack_came_at));
@@ -125,12 +135,13 @@ fn totals(info: &mut Info, link: &Link, (snapshot, now): (&Snapshot, Time)) {
     info.u32(152, tally.data_segments_in);
     info.u32(156, tally.data_segments_out);
     info.u64(168, tally.busy_for(now).as_nanos() / 1_000);
+    info.u64(176, tally.window_limited_for(now).as_nanos() / 1_000);
     info.u64(200, tally.data_octets_out);
     info.u64(208, tally.data_octets_out.saturating_sub(link.highest_sent()));
 }
 
 /// Octets in a second: the control's own, or the kernel's 2 cwnd/SRTT in slow start and 1.2 beyond.
-fn pacing_rate(snapshot: &Snapshot) -> u64 {
+pub(super) fn pacing_rate(snapshot: &Snapshot) -> u64 {
     if let Some(rate) = snapshot.pacing_rate {
         return rate.as_bits_per_sec() / 8;
     }
@@ -166,6 +177,7 @@ fn repair(repair: Repair) -> u8 {
     match repair {
         Repair::None => 0,
         Repair::Doubtful => 1,
+        Repair::Notified => 2,
         Repair::Fast => 3,
         Repair::Timeout => 4,
     }

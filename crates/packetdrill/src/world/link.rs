@@ -1,11 +1,14 @@
 //! One connection with its octets: the endpoint decides, this holds what it decides about.
 
 use super::Departed;
+use super::info::pacing_rate;
+use super::offload::{Packets, most_segments, without_push};
+use super::transfer::More;
 use ackord_events::{NoSink, TcpState};
-use ackord_tcp::{CloseReason, Connection, Outbound};
-use ackord_units::{Bytes, Span, Time};
+use ackord_tcp::{CloseReason, Connection, Outbound, registry};
+use ackord_units::{Bytes, Choice, Span, Time};
 use ackord_wire::{
-    Decoded, Endpoints, IpFields, Payload, ReceiveBuffer, Segment, SendBuffer, encode,
+    Decoded, Endpoints, Flags, IpFields, Payload, ReceiveBuffer, Segment, SendBuffer, encode,
 };
 use nix::errno::Errno;
 use std::collections::VecDeque;
@@ -25,11 +28,21 @@ pub(crate) enum Owner {
     Nobody,
 }
 
+#[derive(Debug)]
+struct Offload {
+    packets: Packets,
+    /// net.ipv4.tcp_min_tso_segs.
+    least: u64,
+}
+
 /// Whether small writes are held together (TCP_CORK, MSG_MORE).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cork {
     Out,
+    /// By TCP_CORK.
     In,
+    /// By MSG_MORE: until a segment arrives (tcp_data_snd_check).
+    More,
 }
 
 /// Plain counters that the endpoint does not keep.
@@ -43,9 +56,13 @@ pub(crate) struct Tally {
     pub(crate) data_sent_at: Option<Time>,
     pub(crate) data_came_at: Option<Time>,
     pub(crate) ack_came_at: Option<Time>,
+    pub(crate) established_at: Option<Time>,
     /// How long there was data on its way or waiting, before now.
     busy: Span,
     busy_since: Option<Time>,
+    /// How long only the peer's window held data back, before now.
+    window_limited: Span,
+    window_limited_since: Option<Time>,
 }
 
 #[derive(Debug)]
@@ -67,6 +84,14 @@ pub(crate) struct Link {
     cork: Cork,
     /// Stream offset up to which the endpoint knows what was written.
     handed: u64,
+    /// Stream offsets at which a segment has to end (MSG_EOR): what comes after is handed over when
+    /// all before it has been sent once.
+    record_ends: VecDeque<u64>,
+    /// Stream offset at which a write with MSG_MORE ended, the last one: no PSH there.
+    unpushed_end: Option<u64>,
+    nagle: Choice,
+    /// The packets of a kernel that leaves segmentation to others; nothing if each segment is one.
+    offload: Option<Offload>,
     held_since: Option<Time>,
     identification: u16,
 }
@@ -74,7 +99,12 @@ pub(crate) struct Link {
 /// As long as a corked rest waits for more (tcp(7)).
 const CORK_CEILING: Span = Span::from_millis(200);
 impl Link {
-    pub(crate) fn new(endpoints: Endpoints, connection: Connection, window: Bytes) -> Link {
+    /// Of a connection that begins with `nagle` and a receive buffer of `window`.
+    pub(crate) fn new(
+        endpoints: Endpoints,
+        connection: Connection,
+        (window, nagle): (Bytes, Choice),
+    ) -> Link {
         Link {
             endpoints,
             connection,
@@ -88,6 +118,10 @@ impl Link {
             ended: false,
             cork: Cork::Out,
             handed: 0,
+            record_ends: VecDeque::new(),
+            unpushed_end: None,
+            nagle,
+            offload: None,
             held_since: None,
             identification: 0,
         }
@@ -110,7 +144,13 @@ impl Link {
         }
         let before = self.connection.state();
         self.connection.handle_segment(now, segment, packet.ip.ecn, &mut NoSink);
-        self.note_end(before);
+        self.note_end(before, segment.flags.contains(Flags::RST).then_some(Errno::ECONNRESET));
+        if self.cork == Cork::More {
+            self.hand_over_all();
+        }
+        if opening(before) && !opening(self.connection.state()) {
+            self.tally.established_at = Some(now);
+        }
         self.activity += 1;
     }
 
@@ -124,11 +164,13 @@ impl Link {
     pub(crate) fn handle_deadline(&mut self, now: Time) {
         if self.held_since.is_some_and(|since| since + CORK_CEILING <= now) {
             self.hand_over_all();
+            // tcp_write_wakeup sets it.
+            self.unpushed_end = None;
         }
         if self.connection.deadline().is_some_and(|at| at <= now) {
             let before = self.connection.state();
             self.connection.handle_deadline(now, &mut NoSink);
-            self.note_end(before);
+            self.note_end(before, None);
             self.activity += 1;
         }
     }
@@ -136,11 +178,50 @@ impl Link {
     /// Everything that may leave now leaves.
     pub(crate) fn pump(&mut self, now: Time, outbox: &mut VecDeque<Departed>) {
         self.send.forget_below(self.connection.bytes_acked());
-        self.hand_over(now);
-        while let Some(outbound) = self.connection.poll_segment(now, &mut NoSink) {
-            self.depart(now, &outbound, outbox);
+        loop {
+            self.hand_over(now);
+            // A record that another follows is whole: Nagle's algorithm does not hold it back.
+            let pushes = self.record_ends.front() == Some(&self.handed) && self.held() > 0;
+            if pushes {
+                self.connection.set_nagle(registry::build_nagle(&no_nagle()));
+            }
+            let mut burst = Vec::new();
+            while let Some(outbound) = self.connection.poll_segment(now, &mut NoSink) {
+                let offset = self.connection.send_offset(outbound.segment.seq).unwrap_or(0);
+                burst.push((offset, outbound));
+            }
+            self.set_push(&mut burst);
+            for (_, outbound) in &burst {
+                self.depart(now, outbound, outbox);
+            }
+            if pushes {
+                self.connection.set_nagle(registry::build_nagle(&self.nagle));
+            }
+            let unsent = self.connection.snapshot().unsent;
+            if self.record_ends.front() != Some(&self.handed) || unsent > Bytes::ZERO {
+                break;
+            }
+            self.record_ends.pop_front();
         }
         self.note_busy(now);
+    }
+
+    /// PSH as a kernel sets it that hands several segments over at once, and not where more follows.
+    fn set_push(&mut self, burst: &mut [(u64, Outbound)]) {
+        // What the endpoint takes for the end may be where a cork begins to hold back.
+        let is_cut = self.held() > 0 && self.record_ends.front() != Some(&self.handed);
+        let cut = is_cut.then_some(self.handed);
+        for (offset, Outbound { segment, .. }) in burst.iter_mut() {
+            let end = Some(*offset + u64::from(segment.payload_len));
+            if segment.payload_len > 0 && (end == self.unpushed_end || end == cut) {
+                segment.flags = without_push(segment.flags);
+            }
+        }
+        let Some(Offload { packets, least }) = &mut self.offload else { return };
+        let snapshot = self.connection.snapshot();
+        let most = most_segments(&snapshot, pacing_rate(&snapshot), *least);
+        packets.forget_below(self.connection.bytes_acked());
+        packets.set_push(burst, (most, snapshot.smss.get()));
     }
 
     fn depart(&mut self, now: Time, outbound: &Outbound, outbox: &mut VecDeque<Departed>) {
@@ -172,6 +253,47 @@ impl Link {
         let taken = bytes.len().min(self.room());
         self.send.push(&bytes[..taken]);
         taken
+    }
+
+    /// Octets that may be written at once while no more than `lowat` are to wait unsent
+    /// (TCP_NOTSENT_LOWAT): Linux looks when a new buffer begins, and fills the last one whatever
+    /// waits. A buffer holds whole segments up to half the peer's window or 64 KiB.
+    pub(crate) fn admits(&self, lowat: u32) -> usize {
+        if lowat == u32::MAX {
+            return usize::MAX;
+        }
+        let snapshot = self.connection.snapshot();
+        let smss = snapshot.smss.get().max(1);
+        let most = (snapshot.snd_wnd.get() / 2).min(65_535);
+        let buffer = (most - most % smss).max(smss);
+        let (unsent, last) = (self.unsent(), self.unsent() % buffer);
+        let free = if last > 0 { buffer - last } else { 0 };
+        (if free > 0 || unsent >= u64::from(lowat) { free } else { buffer }) as usize
+    }
+
+    /// Whether what was written so far ends in the middle of something (MSG_MORE).
+    pub(crate) fn note_more(&mut self, more: More) {
+        self.unpushed_end = (more == More::Follows).then(|| self.send.end());
+    }
+
+    /// Segments leave as a kernel's do that has segmentation offload, whose packets have no fewer
+    /// than `least` segments if there is as much to send.
+    pub(crate) fn set_offload(&mut self, least: u64) {
+        self.offload = Some(Offload { packets: Packets::default(), least });
+    }
+
+    /// What was written so far is a record: the segment that holds its end holds nothing after it.
+    pub(crate) fn end_record(&mut self) {
+        let end = self.send.end();
+        if end > self.handed && self.record_ends.back() != Some(&end) {
+            self.record_ends.push_back(end);
+        }
+    }
+
+    /// Another rule for small segments.
+    pub(crate) fn set_nagle(&mut self, nagle: Choice) {
+        self.connection.set_nagle(registry::build_nagle(&nagle));
+        self.nagle = nagle;
     }
 
     /// Octets that [`Link::write`] would take.
@@ -242,11 +364,18 @@ impl Link {
         self.connection.release(now);
     }
 
-    /// Lets the endpoint know what has been written: all of it, or in whole segments.
+    /// Lets the endpoint know what has been written: all of it, or in whole segments, but no more
+    /// than the record under way.
     fn hand_over(&mut self, now: Time) {
-        let held = self.held();
-        if self.cork == Cork::Out || held == 0 {
-            return self.hand_over_all();
+        let end = self.record_ends.front().map_or(self.send.end(), |&end| end);
+        let held = end - self.handed;
+        let is_record = !self.record_ends.is_empty();
+        if self.cork == Cork::Out || is_record || held == 0 {
+            if held > 0 {
+                self.handed += self.connection.write(Bytes(held)).get();
+            }
+            self.held_since = None;
+            return;
         }
         let snapshot = self.connection.snapshot();
         let waiting = snapshot.unsent.get() + held;
@@ -256,17 +385,20 @@ impl Link {
         self.held_since = if now_known == held { None } else { self.held_since.or(Some(now)) };
     }
 
-    fn hand_over_all(&mut self) {
+    /// What a cork holds back leaves with the next poll; what is written later is held again.
+    pub(crate) fn hand_over_all(&mut self) {
         let held = self.held();
         if held > 0 {
             self.handed += self.connection.write(Bytes(held)).get();
         }
+        self.record_ends.clear();
         self.held_since = None;
     }
 
     /// Notes what a connection that has just ended leaves for the application (tcp_reset and
-    /// tcp_write_err of Linux).
-    fn note_end(&mut self, before: TcpState) {
+    /// tcp_write_err of Linux); `reset` if the last segment was one. To RFC 9293 a reset that meets
+    /// CLOSING or LAST-ACK is the end that was wanted, to Linux an error.
+    fn note_end(&mut self, before: TcpState, reset: Option<Errno>) {
         if self.ended || self.connection.state() != TcpState::Closed {
             return;
         }
@@ -276,21 +408,48 @@ impl Link {
             Some(CloseReason::ResetByPeer) => Some(Errno::ECONNRESET),
             Some(CloseReason::Refused) => Some(Errno::ECONNREFUSED),
             Some(CloseReason::TimedOut) => Some(Errno::ETIMEDOUT),
+            _ if matches!(before, TcpState::Closing | TcpState::LastAck) => reset,
             _ => None,
         };
     }
 
     fn note_busy(&mut self, now: Time) {
         let is_busy = self.unacknowledged() > 0;
-        match (is_busy, self.tally.busy_since) {
-            (true, None) => self.tally.busy_since = Some(now),
-            (false, Some(since)) => {
-                self.tally.busy += now - since;
-                self.tally.busy_since = None;
-            }
-            _ => {}
-        }
+        note_span((&mut self.tally.busy, &mut self.tally.busy_since), is_busy, now);
+        let is_limited = is_busy && self.is_window_limited();
+        let Tally { window_limited, window_limited_since, .. } = &mut self.tally;
+        note_span((window_limited, window_limited_since), is_limited, now);
     }
+
+    /// Whether the next segment fits into cwnd, but not into the peer's window.
+    fn is_window_limited(&self) -> bool {
+        let (snapshot, flight) = (self.connection.snapshot(), self.connection.flight_size());
+        let next = snapshot.unsent.min(snapshot.smss);
+        let fits = |window: Bytes| flight + next <= window;
+        next > Bytes::ZERO && fits(snapshot.cwnd) && !fits(snapshot.snd_wnd)
+    }
+}
+
+/// Adds up how long something is so.
+fn note_span((sum, since): (&mut Span, &mut Option<Time>), is_so: bool, now: Time) {
+    match (is_so, *since) {
+        (true, None) => *since = Some(now),
+        (false, Some(began)) => {
+            *sum += now - began;
+            *since = None;
+        }
+        _ => {}
+    }
+}
+
+/// The rule of a socket with TCP_NODELAY.
+pub(crate) fn no_nagle() -> Choice {
+    Choice::of(registry::find(registry::NAGLE, "off").expect("registered"))
+}
+
+/// Whether a connection in this state does not stand yet.
+fn opening(state: TcpState) -> bool {
+    matches!(state, TcpState::Listen | TcpState::SynSent | TcpState::SynReceived)
 }
 
 impl Tally {
@@ -301,6 +460,11 @@ impl Tally {
             self.data_octets_out += u64::from(segment.payload_len);
             self.data_sent_at = Some(now);
         }
+    }
+
+    /// How long only the peer's window held data back.
+    pub(crate) fn window_limited_for(&self, now: Time) -> Span {
+        self.window_limited + self.window_limited_since.map_or(Span::ZERO, |since| now - since)
     }
 
     /// How long there was data on its way or waiting to be.

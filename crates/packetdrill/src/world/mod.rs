@@ -19,6 +19,7 @@
 
 mod info;
 mod link;
+mod offload;
 mod option_table;
 mod options;
 mod pipe;
@@ -29,11 +30,12 @@ mod tests;
 mod transfer;
 
 pub(crate) use link::LinkKey;
+pub(crate) use option_table::TCP_INQ;
 pub(crate) use options::Waiting;
 pub(crate) use pipe::SpliceEnds;
 pub(crate) use ready::{Change, EpollEvent, Interest, PollEntry};
 pub(crate) use socket::{Accepted, Direction, Family};
-pub(crate) use transfer::{After, Least, More, Reading, Writing};
+pub(crate) use transfer::{After, Least, More, Reading, Record, Writing};
 
 use crate::descriptor::Descriptor;
 use crate::setup::Setup;
@@ -182,12 +184,14 @@ impl World {
         }
     }
 
-    /// Nobody knows the connection, nobody listens (RFC 9293 §3.10.7.1). A SYN that a full queue
-    /// leaves unanswered is not refused.
+    /// Nobody knows the connection (RFC 9293 §3.10.7.1). Who listens refuses acknowledgments only:
+    /// it drops anything else that begins no connection (§3.10.7.2), a SYN among it that a full
+    /// queue leaves unanswered.
     fn refuse(&mut self, packet: &Decoded) {
         let flags = packet.segment.flags;
-        let is_syn = flags.contains(Flags::SYN) && !flags.contains(Flags::ACK);
-        if flags.contains(Flags::RST) || is_syn && self.listener_for(packet.endpoints.dst).is_some()
+        let acknowledges = flags.contains(Flags::ACK);
+        if flags.contains(Flags::RST)
+            || !acknowledges && self.listener_for(packet.endpoints.dst).is_some()
         {
             return;
         }

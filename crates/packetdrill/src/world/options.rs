@@ -6,13 +6,13 @@
 //! SO_SNDBUF and SO_RCVBUF hold as many octets of payload as were asked for; getsockopt says twice
 //! that, as the kernel does, which counts its own overhead.
 
-use super::link::Cork;
-use super::option_table::{INTEGERS, Name, Values, integer};
+use super::link::{Cork, no_nagle};
+use super::option_table::{INTEGERS, Name, TCP_INQ, Values, integer};
 use super::socket::{Family, State};
 use super::{Open, World};
 use crate::setup::Setup;
 use ackord_events::TcpState;
-use ackord_tcp::registry::{self, CONGESTION, NAGLE};
+use ackord_tcp::registry::{self, CONGESTION};
 use ackord_tcp::{BufferTuning, Config, Keepalive, KeepaliveUse, Mechanisms};
 use ackord_units::{Bytes, Choice, Mechanism, Span, Time};
 use ackord_wire::IpVersion;
@@ -20,8 +20,8 @@ use libc::{
     IP_TTL, IPPROTO_IP, IPPROTO_IPV6, IPPROTO_TCP, IPV6_UNICAST_HOPS, IPV6_V6ONLY, SO_ACCEPTCONN,
     SO_DOMAIN, SO_ERROR, SO_KEEPALIVE, SO_LINGER, SO_PROTOCOL, SO_RCVBUF, SO_RCVLOWAT, SO_RCVTIMEO,
     SO_REUSEADDR, SO_SNDBUF, SO_SNDTIMEO, SO_TYPE, SOL_SOCKET, TCP_CONGESTION, TCP_CORK, TCP_INFO,
-    TCP_KEEPCNT, TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_LINGER2, TCP_MAXSEG, TCP_NODELAY, TCP_QUICKACK,
-    TCP_SYNCNT, TCP_USER_TIMEOUT,
+    TCP_KEEPCNT, TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_LINGER2, TCP_MAXSEG, TCP_NODELAY,
+    TCP_NOTSENT_LOWAT, TCP_QUICKACK, TCP_SYNCNT, TCP_USER_TIMEOUT,
 };
 use nix::errno::Errno;
 use std::collections::BTreeMap;
@@ -39,6 +39,9 @@ pub(super) struct Options {
     pub(super) send_timeout: Option<Span>,
 }
 
+/// linux/tcp.h and asm-generic/socket.h; the libc crate has them for some targets only.
+const TCP_CC_INFO: i32 = 26;
+const SO_MEMINFO: i32 = 55;
 /// Longest name of a congestion control (TCP_CA_NAME_MAX).
 const CONGESTION_NAME_LEN: usize = 16;
 /// Limits of buffers: SOCK_MIN_SNDBUF and net.core.wmem_max, by payload.
@@ -86,7 +89,8 @@ impl Options {
             config.mss = config.mss.min(Bytes(mss as u64));
         }
         if let Some(times) = set(TCP_SYNCNT) {
-            config.syn_retransmissions = Some(times as u32);
+            // The linear ones come on top (tcp_write_timeout).
+            config.syn_retransmissions = Some(times as u32 + config.syn_linear_timeouts);
         }
         // A buffer that was set is no longer the kernel's to tune.
         if let Some(bytes) = self.receive_buffer {
@@ -106,12 +110,16 @@ impl Options {
         config.keepalive = self.keepalive(config.keepalive);
         let mut mechanisms = setup.mechanisms();
         if let Some(congestion) = self.congestion {
-            mechanisms.congestion = registry::build_congestion(&Choice::of(congestion));
+            let choice = setup.stack.choice_of("congestion", congestion);
+            mechanisms.congestion = registry::build_congestion(&choice);
         }
-        if self.is_on((IPPROTO_TCP, TCP_NODELAY)) {
-            mechanisms.nagle = without_nagle();
-        }
+        mechanisms.nagle = registry::build_nagle(&self.nagle(setup));
         (config, mechanisms)
+    }
+
+    /// The rule for small segments.
+    pub(super) fn nagle(&self, setup: &Setup) -> Choice {
+        if self.is_on((IPPROTO_TCP, TCP_NODELAY)) { no_nagle() } else { setup.stack.nagle.clone() }
     }
 }
 
@@ -133,11 +141,6 @@ impl Options {
             probes: set(TCP_KEEPCNT).map_or(otherwise.probes, |count| count as u32),
         }
     }
-}
-
-fn without_nagle() -> Box<dyn ackord_tcp::nagle::Nagle> {
-    let off = registry::find(NAGLE, "off").expect("registered");
-    registry::build_nagle(&Choice::of(off))
 }
 
 impl World {
@@ -177,20 +180,29 @@ impl World {
 
     fn set_integer(&mut self, fd: i32, name: Name, value: &[u8]) -> Result<(), Errno> {
         let option = integer(name).ok_or(Errno::ENOPROTOOPT)?;
-        let value = match (option.values, int(value)?) {
+        let given = match value {
+            // Options of IP may be an octet (do_ip_setsockopt).
+            [octet, ..] if value.len() < 4 && name.0 == IPPROTO_IP => i32::from(*octet),
+            _ => int(value)?,
+        };
+        let value = match (option.values, given) {
             (Values::Switch, given) => i32::from(given != 0),
             (Values::Range(least, most), given) if (least..=most).contains(&given) => given,
             _ => return Err(Errno::EINVAL),
         };
         self.socket_mut(fd)?.options.integers.insert(name, value);
         let Some(key) = self.link_of(fd) else { return Ok(()) };
-        let (nagle, now) = (self.setup.mechanisms().nagle, self.now());
+        let (nagle, now) = (self.socket(fd)?.options.nagle(&self.setup), self.now());
         let keepalive =
             self.socket(fd)?.options.keepalive(self.setup.config(IpVersion::V4).keepalive);
         let Some(link) = self.links.get_mut(&key) else { return Ok(()) };
         match name {
             (IPPROTO_TCP, TCP_NODELAY) => {
-                link.connection.set_nagle(if value != 0 { without_nagle() } else { nagle });
+                link.set_nagle(nagle);
+                if value != 0 {
+                    // What a cork holds leaves too; the cork stays (tcp_sock_set_nodelay).
+                    link.hand_over_all();
+                }
             }
             (IPPROTO_TCP, TCP_CORK) => {
                 link.set_cork(if value != 0 { Cork::In } else { Cork::Out });
@@ -273,10 +285,52 @@ impl World {
             (SOL_SOCKET, SO_ACCEPTCONN) => i32::from(matches!(socket.state, State::Listening(_))),
             (SOL_SOCKET, SO_ERROR) => self.take_error(fd).map_or(0, |error| error as i32),
             (IPPROTO_TCP, TCP_MAXSEG) => self.segment_size(fd)?,
+            // No control here has anything to add: no octets, as of the kernel's own CUBIC.
+            (IPPROTO_TCP, TCP_CC_INFO) => return Ok(Vec::new()),
+            (SOL_SOCKET, SO_MEMINFO) => return Ok(self.memory(fd, config)),
             _ if INTEGERS.iter().any(|option| option.name == name) => socket.options.integer(name),
             _ => return Err(Errno::ENOPROTOOPT),
         };
         Ok(number.to_ne_bytes().to_vec())
+    }
+
+    /// SO_MEMINFO: the kernel's nine counters, as far as there is something to count.
+    fn memory(&self, fd: i32, config: Config) -> Vec<u8> {
+        let options = self
+            .socket(fd)
+            .map(|socket| (socket.options.receive_buffer, socket.options.send_buffer));
+        let (receive, send) = options.unwrap_or_default();
+        let twice = |set: Option<i32>, otherwise: Bytes| {
+            set.map_or(otherwise.get(), |bytes| bytes as u64).saturating_mul(2) as u32
+        };
+        let link = self.link_of(fd).and_then(|key| self.links.get(&key));
+        let mut words = [0_u32; 9];
+        words[0] = link.map_or(0, |link| link.connection.readable().get() as u32);
+        words[1] = twice(receive, config.receive_buffer);
+        words[3] = twice(send, config.send_buffer);
+        words[5] = link.map_or(0, |link| link.unacknowledged() as u32);
+        words.iter().flat_map(|word| word.to_ne_bytes()).collect()
+    }
+
+    /// How much may wait unsent (TCP_NOTSENT_LOWAT; without it, the sysctl).
+    pub(super) fn notsent_lowat(&self, fd: i32) -> u32 {
+        let name = (IPPROTO_TCP, TCP_NOTSENT_LOWAT);
+        match self.socket(fd).map_or(0, |socket| socket.options.integer(name)) {
+            0 => self.setup.notsent_lowat,
+            set => set as u32,
+        }
+    }
+
+    /// What TCP_INQ adds to a read, if it is asked for: octets that are left, or one for an end that
+    /// waits to be read (tcp_inq_hint).
+    pub(crate) fn left_to_read(&self, fd: i32) -> Option<i32> {
+        self.socket(fd).ok()?.options.is_on((IPPROTO_TCP, TCP_INQ)).then(|| {
+            let link = self.link_of(fd).and_then(|key| self.links.get(&key));
+            link.map_or(0, |link| match link.connection.readable() {
+                Bytes::ZERO => i32::from(link.connection.peer_finished()),
+                left => left.get() as i32,
+            })
+        })
     }
 
     /// TCP_MAXSEG: of the connection, or what was set, or 536 before anything is known.

@@ -1,7 +1,7 @@
 //! Pipes (pipe(7)), and splice between a pipe and anything else.
 
 use super::socket::Direction;
-use super::transfer::{After, Least, More, Reading, Writing};
+use super::transfer::{After, Least, More, Reading, Record, Writing};
 use super::{Attempt, Blocking, Open, World};
 use nix::errno::Errno;
 use std::collections::VecDeque;
@@ -135,7 +135,7 @@ impl World {
             Attempt::Done(Ok(())) => {}
         }
         let mut sent = 0;
-        match self.write(ends.to, Writing { more }, (&got, &mut sent)) {
+        match self.write(ends.to, Writing { more, record: Record::GoesOn }, (&got, &mut sent)) {
             Attempt::Done(Err(error)) => Attempt::Done(Err(error)),
             _ => {
                 debug_assert_eq!(sent, got.len(), "there was room");
@@ -162,7 +162,11 @@ impl World {
             },
             Open::Socket(_) => {
                 let mut nothing = 0;
-                match self.write(ends.to, Writing { more: More::Follows }, (&[], &mut nothing)) {
+                match self.write(
+                    ends.to,
+                    Writing { more: More::Follows, record: Record::GoesOn },
+                    (&[], &mut nothing),
+                ) {
                     Attempt::Done(Err(error)) => Err(error),
                     Attempt::Wait => Ok(0),
                     Attempt::Done(Ok(())) => {

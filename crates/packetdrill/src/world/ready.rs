@@ -64,7 +64,7 @@ impl World {
     /// Everything that is so of a descriptor; nothing if there is none.
     fn readiness(&self, fd: i32) -> Option<u32> {
         Some(match &self.file(fd).ok()?.open {
-            Open::Socket(socket) => self.socket_readiness(socket),
+            Open::Socket(socket) => self.socket_readiness(socket, self.notsent_lowat(fd)),
             Open::PipeOut(pipe) => self.pipe_readiness(*pipe, Direction::Read),
             Open::PipeIn(pipe) => self.pipe_readiness(*pipe, Direction::Write),
             Open::Epoll(epoll) => {
@@ -74,7 +74,7 @@ impl World {
         })
     }
 
-    fn socket_readiness(&self, socket: &Socket) -> u32 {
+    fn socket_readiness(&self, socket: &Socket, lowat: u32) -> u32 {
         let readable = libc::EPOLLIN | libc::EPOLLRDNORM;
         let writable = libc::EPOLLOUT | libc::EPOLLWRNORM;
         let unconnected = writable | libc::EPOLLHUP;
@@ -101,9 +101,11 @@ impl World {
             if link.connection.readable().get() >= least {
                 ready |= readable;
             }
-            // sk_stream_is_writeable: a third of the buffer is free.
+            // sk_stream_is_writeable: a third of the buffer is free, and what waits unsent is less
+            // than half of what may.
             let room = link.room() as u64;
-            if sends_no_more || room >= link.unacknowledged().div_ceil(2).max(1) {
+            let few_wait = link.unsent() * 2 < u64::from(lowat);
+            if sends_no_more || few_wait && room >= link.unacknowledged().div_ceil(2).max(1) {
                 ready |= writable;
             }
         }

@@ -88,6 +88,7 @@ const PORTS: u16 = 28_232;
 impl World {
     /// A new socket.
     pub(crate) fn open_socket(&mut self, family: Family, blocking: Blocking) -> Result<i32, Errno> {
+        self.setup.refresh();
         let socket = Socket {
             family,
             bound: None,
@@ -462,17 +463,21 @@ impl World {
         fd: i32,
         side: Side,
     ) -> Result<LinkKey, Errno> {
+        self.setup.refresh();
         let number = self.number();
         let ip = if endpoints.dst.is_ipv6() { IpVersion::V6 } else { IpVersion::V4 };
         let options = &self.socket(fd)?.options;
         let (config, mechanisms) = options.endpoint(&self.setup, ip);
-        let window = config.receive_buffer;
+        let (window, nagle) = (config.receive_buffer, options.nagle(&self.setup));
         let id = EndpointId { flow: FlowId(number), side };
         let chosen = initial_sequence(number);
         let iss = least_iss.filter(|least| chosen.before(*least)).unwrap_or(chosen);
         let connection = Connection::listen(config, mechanisms, id, iss);
-        let mut link = Link::new(endpoints, connection, window);
+        let mut link = Link::new(endpoints, connection, (window, nagle));
         link.ttl = options.ttl(ip);
+        if let Some(least) = self.setup.offload() {
+            link.set_offload(least);
+        }
         link.set_cork(options.cork());
         let key = LinkKey(number);
         self.links.insert(key, link);

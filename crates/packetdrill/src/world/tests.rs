@@ -3,7 +3,7 @@
 
 use super::link::Cork;
 use super::*;
-use crate::world::{After, Change, Interest, Least, More, PollEntry, Reading, Writing};
+use crate::world::{After, Change, Interest, Least, More, PollEntry, Reading, Record, Writing};
 use ackord_events::TcpState;
 use ackord_units::{Bytes, Seq, Span};
 use ackord_wire::{Options, Segment, Timestamps};
@@ -109,7 +109,8 @@ fn call_something(world: &mut World, numbers: &mut Numbers, fds: &[i32]) {
         }
         6 | 7 => {
             let more = numbers.one_of(&[More::Follows, More::No]);
-            any(world.write(fd, Writing { more }, (&vec![1; most], &mut 0)));
+            let record = numbers.one_of(&[Record::Ends, Record::GoesOn]);
+            any(world.write(fd, Writing { more, record }, (&vec![1; most], &mut 0)));
         }
         8 => {
             let direction = numbers.one_of(&[Direction::Read, Direction::Write, Direction::Both]);

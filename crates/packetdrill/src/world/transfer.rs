@@ -38,6 +38,15 @@ pub(crate) enum Least {
 pub(crate) struct Writing {
     /// Whether more follows at once (MSG_MORE).
     pub(crate) more: More,
+    /// Whether a record ends with the last octet (MSG_EOR).
+    pub(crate) record: Record,
+}
+
+/// Whether what is written ends a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Record {
+    Ends,
+    GoesOn,
 }
 
 /// Whether more is to be written soon.
@@ -111,14 +120,30 @@ impl World {
             },
         };
         let corked = self.socket(fd).map_or(Cork::Out, |socket| socket.options.cork());
+        let lowat = self.notsent_lowat(fd);
         let Some(link) = self.links.get_mut(&key) else { return Attempt::Done(Err(Errno::EPIPE)) };
         if let Some(refusal) = link.refuses_data() {
             return refusal;
         }
-        let more = corked == Cork::In || writing.more == More::Follows;
-        link.set_cork(if more { Cork::In } else { Cork::Out });
-        *sent += link.write(&bytes[*sent..]);
-        self.work(key);
+        link.set_cork(match (corked, writing.more) {
+            (Cork::Out, More::Follows) => Cork::More,
+            (corked, _) => corked,
+        });
+        while let Some(link) = self.links.get_mut(&key) {
+            let rest = &bytes[*sent..];
+            let taken = link.write(&rest[..rest.len().min(link.admits(lowat))]);
+            *sent += taken;
+            if taken > 0 {
+                link.note_more(writing.more);
+            }
+            if writing.record == Record::Ends && *sent == bytes.len() {
+                link.end_record();
+            }
+            self.work(key);
+            if taken == 0 || *sent == bytes.len() {
+                break;
+            }
+        }
         if *sent == bytes.len() { Attempt::Done(Ok(())) } else { Attempt::Wait }
     }
 

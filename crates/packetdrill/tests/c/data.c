@@ -281,8 +281,52 @@ static void small_writes(void)
     close_stack();
 }
 
+/* PSH where a kernel's large packets end: half of cwnd each, and no more than there is. */
+static void pushes(const char *flags, const char *expected)
+{
+    open_stack(flags);
+    struct flow flow = {0};
+    int fd = accepted(&flow, listening_socket(false, 5), 40000);
+    static char octets[12000];
+    EQUAL(pd.write(pd.userdata, fd, octets, 12000), 12000);
+    for (const char *sent = expected; *sent; sent++) {
+        EQUAL(sniff().flags, *sent == 'P' ? PSH | ACK : ACK);
+        if (sent - expected == 4) {
+            flow.rcv += 1000;
+            from_peer(&flow, ACK, 0, 30000);
+        }
+    }
+    close_stack();
+}
+
+/* What MSG_MORE ends is not pushed, and does not wait for more once something arrives. */
+static void more_follows(void)
+{
+    open_stack("nagle=off");
+    struct flow flow = {0};
+    int fd = accepted(&flow, listening_socket(false, 5), 40000);
+    static char octets[2000];
+    EQUAL(pd.send(pd.userdata, fd, octets, 1100, MSG_MORE), 1100);
+    EQUAL(sniff().flags, ACK);
+    pd.usleep(pd.userdata, 5000);
+    flow.rcv += 1000;
+    from_peer(&flow, ACK, 0, 30000);
+    struct segment rest = sniff();
+    EQUAL(rest.len, 100);
+    EQUAL(rest.at, 5000);
+    EQUAL(rest.flags, ACK);
+    EQUAL(pd.send(pd.userdata, fd, octets, 10, 0), 10);
+    EQUAL(sniff().flags, PSH | ACK);
+    close_stack();
+}
+
 void data_tests(void)
 {
+    pushes("initial_window=5", ".P.P..P");
+    pushes("initial_window=5,gso=off", ".......");
+    pushes("profile=rfc,initial_window=5", ".......");
+    pushes("profile=rfc,initial_window=5,gso=on", ".P.P..P");
+    more_follows();
     writing();
     reading();
     delayed_acknowledgment();

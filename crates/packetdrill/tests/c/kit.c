@@ -452,6 +452,7 @@ int main(int argc, char **argv)
         {"handshake", handshake_tests}, {"data", data_tests},         {"errors", error_tests},
         {"options", option_tests},      {"blocking", blocking_tests}, {"events", event_tests},
         {"pipes", pipe_tests},          {"time", time_tests},         {"flags", flag_tests},
+        {"kernel", kernel_tests},
     };
     current = "loading";
     if (argc < 2) {

@@ -97,5 +97,6 @@ void event_tests(void);
 void pipe_tests(void);
 void time_tests(void);
 void flag_tests(void);
+void kernel_tests(void);
 
 #endif

@@ -153,7 +153,7 @@ static void tcp_info(void)
     uint8_t many[600];
     len = sizeof many;
     EQUAL(pd.getsockopt(pd.userdata, fd, IPPROTO_TCP, TCP_INFO, many, &len), 0);
-    EQUAL(len, 248);
+    EQUAL(len, 280);
     EQUAL(info_of(pd.socket(pd.userdata, AF_INET, SOCK_STREAM, 0)).tcpi_state, TCP_CLOSE);
     close_stack();
 }
