@@ -2,8 +2,8 @@
 //!
 //! The public packetdrill tool runs a script against a shared library instead of the kernel
 //! (`--so_filename=libackord_packetdrill.so --so_flags=profile=linux,cc=reno`). The library exports
-//! `packetdrill_interface_init`, see `include/ackord_packetdrill.h`; how to use it is in
-//! `docs/packetdrill.md`.
+//! `packetdrill_interface_init`, see `include/ackord_packetdrill.h`, and two system calls for those
+//! who load it first (`abi/preload.rs`); how to use it is in `docs/packetdrill.md`.
 //!
 //! | file | what |
 //! | --- | --- |
@@ -13,10 +13,11 @@
 //! | `threads.rs` | which threads know the door, and whether they rest |
 //! | `world/` | sockets, pipes, epoll, connections and packets at one moment of virtual time |
 //! | `setup.rs` | what the flags say |
+//! | `sysctl.rs` | what a kernel's sysctls mean here |
 //! | `descriptor.rs` | numbers that no other descriptor of the process has |
 //!
-//! Not modelled: anything but TCP, ICMP, urgent data, TCP Fast Open, ancillary data, signals (a write
-//! to a connection that is over fails with EPIPE and raises nothing).
+//! Not modelled: anything but TCP, ICMP, urgent data, TCP Fast Open, ancillary data but TCP_INQ's,
+//! signals (a write to a connection that is over fails with EPIPE and raises nothing).
 
 #![deny(unsafe_op_in_unsafe_fn)]
 
