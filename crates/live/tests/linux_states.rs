@@ -58,7 +58,6 @@ const DIFFER: &[(&str, &str, &str)] = &[
     ("TIME-WAIT", "acknowledgment from long ago", NO_CHALLENGE),
     ("TIME-WAIT", "ten octets in order", AFTER_THE_FIN),
     ("TIME-WAIT", "ten octets without ACK", AFTER_THE_FIN),
-    ("TIME-WAIT", "FIN in order", AFTER_THE_FIN),
 ];
 
 const SYN_RESET: &str = "both forget the connection; the kernel resets the SYN as well, so that a \

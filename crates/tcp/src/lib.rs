@@ -39,11 +39,10 @@ mod words;
 pub use config::{Config, Mechanisms, Offer, Offers};
 pub use connection::{
     AgreedOptions, AnswerLimit, CloseReason, Connection, GiveUp, Keepalive, KeepaliveUse,
-    MissingTimestamps, PayloadPlace, Repair, RepeatedSyn, Snapshot, Stats, TimeWaitResets,
-    reset_for,
+    MissingTimestamps, Repair, RepeatedSyn, Snapshot, Stats, TimeWaitResets, reset_for,
 };
 pub use ecn::{EcnUse, MarkSeen, Outbound};
-pub use receiver::BufferTuning;
+pub use receiver::{BufferTuning, PayloadPlace};
 pub use rtt::{RtoBounds, RttEstimator, Variance, Window};
 pub use sender::{
     ClosedWindow, CwndUse, DuplicateReports, FrtoUse, IdleRestart, InitialWindowBound, Pacing,

@@ -2,8 +2,10 @@
 //! (RFC 9293 §3.8.6).
 
 use crate::kit::hand::{Hand, blocks};
+use ackord_events::NoSink;
+use ackord_tcp::PayloadPlace;
 use ackord_units::Bytes;
-use ackord_wire::Flags;
+use ackord_wire::{Ecn, Flags};
 
 /// The buffer holds 4 MiB, so that the window field counts 128 octets. Segments of a hundred that
 /// nobody reads must not push its right edge on for ever.
@@ -165,7 +167,7 @@ fn the_block_of_a_segment_with_a_fin_covers_the_fin() {
     let arrive = |hand: &mut Hand, offset: u32, payload_len, flags: Flags| {
         let peer = crate::kit::hand::peers_segment(offset, payload_len, flags);
         let now = hand.now;
-        hand.host.handle_segment(now, &peer, ackord_wire::Ecn::NotEct, &mut ackord_events::NoSink);
+        hand.host.handle_segment(now, &peer, Ecn::NotEct, &mut NoSink);
         hand.segments().first().map(blocks)
     };
     assert_eq!(arrive(&mut hand, 1_000, 500, Flags::FIN), Some(vec![(1_000, 1_501)]));
@@ -228,4 +230,35 @@ fn an_acknowledgment_from_the_edge_of_the_window_counts() {
     hand.acks = 3_000;
     assert_eq!(hand.get(3_001, 0, Flags::ACK).len(), 1);
     assert_eq!(hand.host.bytes_acked(), 2_000);
+}
+
+/// Whoever keeps the octets is told which of them were taken in, by the same checks that decide
+/// about the segment (RFC 9293 §3.10.7.4): not those that have come before, nor those beyond the
+/// window, beyond the end of the stream, or of a segment that is refused.
+#[test]
+fn the_octets_that_are_taken_in_are_those_that_are_named() {
+    let mut hand = Hand::listening(&[("receive_buffer", "10000 B")], 1000);
+    let take = |hand: &mut Hand, offset: u32, payload_len: u32, flags: Flags| {
+        let peer = crate::kit::hand::peers_segment(offset, payload_len, flags);
+        let now = hand.now;
+        let place = hand.host.handle_segment(now, &peer, Ecn::NotEct, &mut NoSink);
+        hand.segments();
+        place.map(|PayloadPlace { skip, len, at }| (skip, len, at))
+    };
+    assert_eq!(take(&mut hand, 0, 1_000, Flags::ACK), Some((0, 1_000, 0)));
+    assert_eq!(take(&mut hand, 500, 1_000, Flags::ACK), Some((500, 500, 1_000)));
+    assert_eq!(take(&mut hand, 0, 1_000, Flags::ACK), None, "all of it has come before");
+    assert_eq!(take(&mut hand, 9_000, 5_000, Flags::ACK), Some((0, 1_000, 9_000)), "the window");
+    assert_eq!(take(&mut hand, 9_200, 300, Flags::ACK), None, "it waits there already");
+    assert_eq!(take(&mut hand, 3_000, 1_000, Flags::SYN), None, "a SYN in the window");
+    assert_eq!(take(&mut hand, 3_000, 1_000, Flags::RST), None);
+    // A connection that nobody reads any more keeps nothing.
+    let mut released = Hand::listening(&[], 1000);
+    released.host.release(released.now);
+    released.segments();
+    assert_eq!(take(&mut released, 0, 1_000, Flags::ACK), None);
+    // Nothing lies beyond the end.
+    let mut ended = Hand::listening(&[], 1000);
+    assert_eq!(take(&mut ended, 1_000, 500, Flags::FIN), Some((0, 500, 1_000)));
+    assert_eq!(take(&mut ended, 0, 3_000, Flags::ACK), Some((0, 1_500, 0)));
 }

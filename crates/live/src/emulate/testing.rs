@@ -5,7 +5,7 @@ use super::door::Door;
 use ackord_events::{EndpointId, NoSink, TcpState};
 use ackord_scenario::Scenario;
 use ackord_sim::{config_for, initial_sequence, mechanisms_for};
-use ackord_tcp::Connection;
+use ackord_tcp::{Connection, PayloadPlace};
 use ackord_units::{Bytes, Time};
 use ackord_wire::{
     Endpoints, FlowAddresses, FlowId, FlowNodes, IpFields, IpVersion, NodeId, Payload,
@@ -164,16 +164,10 @@ impl Door for EndDoor {
         let decoded = decode(bytes).expect("whatever leaves the path is sound");
         assert_eq!(decoded.endpoints, self.endpoints.reversed());
         let (segment, payload) = (decoded.segment, &bytes[decoded.payload]);
-        if !payload.is_empty()
-            && self.connection.takes_payload(now, &segment)
-            && let Some(offset) = self.connection.recv_offset(segment.seq)
-        {
-            let old = self.connection.bytes_received().saturating_sub(offset);
-            if let Some(new) = payload.get(old as usize..) {
-                self.receive.put(offset + old, new);
-            }
+        let place = self.connection.handle_segment(now, &segment, decoded.ip.ecn, &mut NoSink);
+        if let Some(PayloadPlace { skip, len, at }) = place {
+            self.receive.put(at, &payload[skip..skip + len]);
         }
-        self.connection.handle_segment(now, &segment, decoded.ip.ecn, &mut NoSink);
         self.work(now);
         Ok(())
     }

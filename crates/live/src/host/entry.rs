@@ -2,7 +2,7 @@
 
 use super::{Arrival, ConnectionReport, Service, Stream, Uplink};
 use ackord_events::{Sink, TcpState};
-use ackord_tcp::Connection;
+use ackord_tcp::{Connection, PayloadPlace};
 use ackord_units::{Bytes, Time};
 use ackord_wire::{Endpoints, ReceiveBuffer, SendBuffer};
 
@@ -46,19 +46,19 @@ impl Entry {
         Entry { endpoints, connection, buffers, service, began_at: now }
     }
 
-    /// Keeps the payload, then lets the endpoint decide about the segment.
+    /// Lets the endpoint decide about the segment, and keeps of the payload what it takes.
     pub(crate) fn handle_segment<S: Sink>(
         &mut self,
         now: Time,
         arrival: &Arrival<'_>,
         sink: &mut S,
     ) {
-        if let Some(place) = self.connection.place_of_payload(now, arrival.segment)
-            && let Some(new) = arrival.payload.get(place.skip..)
+        let place = self.connection.handle_segment(now, arrival.segment, arrival.ecn, sink);
+        if let Some(PayloadPlace { skip, len, at }) = place
+            && let Some(new) = arrival.payload.get(skip..skip + len)
         {
-            self.buffers.receive.put(place.at, new);
+            self.buffers.receive.put(at, new);
         }
-        self.connection.handle_segment(now, arrival.segment, arrival.ecn, sink);
     }
 
     /// The application does what it can, then everything that may be sent is sent.

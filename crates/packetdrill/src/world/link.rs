@@ -5,7 +5,7 @@ use super::info::pacing_rate;
 use super::offload::{Packets, most_segments, without_push};
 use super::transfer::More;
 use ackord_events::{NoSink, TcpState};
-use ackord_tcp::{CloseReason, Connection, Outbound, registry};
+use ackord_tcp::{CloseReason, Connection, Outbound, PayloadPlace, registry};
 use ackord_units::{Bytes, Choice, Span, Time};
 use ackord_wire::{
     Decoded, Endpoints, Flags, IpFields, Payload, ReceiveBuffer, Segment, SendBuffer, encode,
@@ -136,14 +136,14 @@ impl Link {
             self.tally.data_came_at = Some(now);
         }
         self.tally.ack_came_at = Some(now);
-        // What has arrived already stays as it was, whatever is said of it now.
-        if let Some(place) = self.connection.place_of_payload(now, segment)
-            && let Some(new) = payload.get(place.skip..)
-        {
-            self.receive.put(place.at, new);
-        }
         let before = self.connection.state();
-        self.connection.handle_segment(now, segment, packet.ip.ecn, &mut NoSink);
+        // What has arrived already stays as it was, whatever is said of it now.
+        let place = self.connection.handle_segment(now, segment, packet.ip.ecn, &mut NoSink);
+        if let Some(PayloadPlace { skip, len, at }) = place
+            && let Some(new) = payload.get(skip..skip + len)
+        {
+            self.receive.put(at, new);
+        }
         self.note_end(before, segment.flags.contains(Flags::RST).then_some(Errno::ECONNRESET));
         if self.cork == Cork::More {
             self.hand_over_all();

@@ -22,7 +22,7 @@
 //! | `facts.rs` | what one may ask of its inside |
 //!
 //! It holds no payload: whoever drives it keeps the octets by stream offset, see
-//! [`Connection::send_offset`] and [`Connection::place_of_payload`].
+//! [`Connection::send_offset`] and [`Connection::handle_segment`].
 
 mod deadline;
 mod facts;
@@ -60,7 +60,6 @@ pub use keepalive::{Keepalive, KeepaliveUse};
 pub use options::MissingTimestamps;
 pub use refusal::AnswerLimit;
 pub use reset::{TimeWaitResets, reset_for};
-pub use segment_in::PayloadPlace;
 pub use snapshot::{AgreedOptions, Repair, Snapshot};
 
 /// A TCP connection, one end of it.

@@ -85,21 +85,4 @@ impl Connection {
         let sent = self.sender.snd_nxt.since(self.sender.snd_una);
         (ahead <= sent).then(|| self.sender.una_offset + u64::from(ahead))
     }
-
-    /// Stream offset of the first payload octet of an arriving segment; nothing if it lies a
-    /// window or more away from what is expected. Ask before handing the segment in: octets below
-    /// [`Connection::bytes_received`] are already there.
-    pub fn recv_offset(&self, seq: Seq) -> Option<u64> {
-        if matches!(self.state, TcpState::Listen | TcpState::SynSent | TcpState::Closed) {
-            return None;
-        }
-        let expected = self.receiver.rcv_nxt - u32::from(self.peer_finished());
-        if seq.at_or_after(expected) {
-            let ahead = seq.since(expected);
-            let window = self.receiver.edge().since(expected);
-            (ahead <= window).then(|| self.receiver.offset + u64::from(ahead))
-        } else {
-            self.receiver.offset.checked_sub(u64::from(expected.since(seq)))
-        }
-    }
 }

@@ -79,8 +79,11 @@ impl Connection {
         segment: &Segment,
         reason: RefusalReason,
     ) {
-        let fin = segment.flags.contains(Flags::FIN);
-        self.receiver.note_refused(segment.seq, segment.payload_len + u32::from(fin));
+        // In TIME-WAIT nobody is left whom a report of duplicates would help.
+        if self.state != TcpState::TimeWait {
+            let fin = segment.flags.contains(Flags::FIN);
+            self.receiver.note_refused(segment.seq, segment.payload_len + u32::from(fin));
+        }
         let data = segment.seq_len() > 0 && !segment.flags.contains(Flags::SYN);
         self.answer(trace, segment, reason, data);
     }

@@ -6,114 +6,82 @@
 use super::{CloseReason, Connection, First, Reader, reset_for};
 use crate::ack::Push;
 use crate::ecn::MarkSeen;
-use crate::receiver::{Data, Finished, Owed};
+use crate::receiver::{Data, Finished, Owed, PayloadPlace};
 use crate::sender::{FinProgress, IncomingAck, Marked};
 use crate::trace::Trace;
 use ackord_events::{Event, RefusalReason, Sink, TcpState};
 use ackord_units::{Bytes, Time};
 use ackord_wire::{Ecn, Flags, Segment};
 
-/// Where the octets of an arriving segment belong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PayloadPlace {
-    /// Octets at its beginning that are to be left out: they have come before.
-    pub skip: usize,
-    /// Stream offset of the first octet after these.
-    pub at: u64,
-}
-
 impl Connection {
     /// Takes in a segment that arrived at `now`, in a packet with this ECN field. Nonsense from the
     /// peer is answered or dropped as the RFC says, never an error.
+    ///
+    /// Whoever keeps the octets of the stream keeps those that are named, and no others: a refused
+    /// segment, forged or a probe with garbage in it, must not touch what has arrived.
     pub fn handle_segment<S: Sink>(
         &mut self,
         now: Time,
         segment: &Segment,
         ecn: Ecn,
         sink: &mut S,
-    ) {
+    ) -> Option<PayloadPlace> {
         let trace = &mut Trace::new(now, self.id, sink);
         self.stats.segments_received += 1;
+        let mut place = None;
         match self.state {
             TcpState::Closed => {}
             TcpState::Listen => self.in_listen(trace, segment),
             TcpState::SynSent => self.in_syn_sent(trace, segment),
-            _ => self.in_synchronized(trace, segment, ecn),
+            _ if self.in_synchronized(trace, segment) => {
+                place = self.process_data(trace, segment, ecn);
+            }
+            _ => {}
         }
         // What waits to be sent leaves before the acknowledgment is thought of, and carries it.
         if self.receiver.owed == Owed::BeforeAnswers && self.sender.has_something_to_send() {
             self.receiver.owed = Owed::Now;
         }
+        place
     }
 
-    fn in_synchronized<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment, ecn: Ecn) {
+    /// The first six checks of a synchronized state; false if the segment is done with.
+    fn in_synchronized<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) -> bool {
         let rst = segment.flags.contains(Flags::RST);
         if !rst && let Some(reason) = self.refused_for_timestamp(trace.now, segment) {
-            return match reason {
+            match reason {
                 RefusalReason::NoTimestamp => self.refuse_silently(trace, segment, reason),
                 _ => self.refuse(trace, segment, reason),
-            };
+            }
+            return false;
         }
         // What a reset carries says why it was sent, and takes no place (RFC 9293 §3.5.3).
         let seq_len = if rst { 0 } else { segment.seq_len() };
         if !self.receiver.acceptable(segment.seq, seq_len) && !self.is_bare_ack_at_edge(segment) {
-            return self.on_unacceptable(trace, segment);
+            self.on_unacceptable(trace, segment);
+            return false;
         }
         if rst {
-            return self.on_reset(trace, segment);
+            self.on_reset(trace, segment);
+            return false;
         }
         if segment.flags.contains(Flags::SYN) {
-            return self.on_syn_in_window(trace, segment);
+            self.on_syn_in_window(trace, segment);
+            return false;
         }
         if !segment.flags.contains(Flags::ACK) {
-            return;
+            return false;
         }
         if self.state == TcpState::SynReceived && !self.complete_handshake(trace, segment) {
-            return;
+            return false;
         }
         if !self.process_ack(trace, segment) {
-            return;
+            return false;
         }
         // After the acknowledgment: a segment discarded for that (RFC 5961 §5) may be forged, and
         // its stamp would have PAWS refuse all that the peer really sends.
         self.note_timestamp(trace.now, segment);
-        self.process_data(trace, segment, ecn);
-    }
-
-    /// Whether [`Connection::handle_segment`] would take in the payload of this segment now. Whoever
-    /// keeps the octets asks [`Connection::place_of_payload`] before: a refused segment, forged or a
-    /// probe with garbage in it, must not touch what has arrived.
-    pub fn takes_payload(&self, now: Time, segment: &Segment) -> bool {
-        let receives = match self.state {
-            TcpState::Established | TcpState::FinWait1 | TcpState::FinWait2 => true,
-            TcpState::SynReceived => segment.ack == self.sender.iss + 1,
-            _ => false,
-        };
-        let plain = segment.flags.contains(Flags::ACK)
-            && !segment.flags.intersects(Flags::SYN | Flags::RST);
-        // The octet of a window probe may be acknowledged though it does not count as sent yet.
-        let probe = self.sender.persist.octet_out && segment.ack == self.sender.snd_nxt + 1;
-        receives
-            && plain
-            && self.refused_for_timestamp(now, segment).is_none()
-            && self.receiver.acceptable(segment.seq, segment.seq_len())
-            && (probe || self.ack_out_of_range(segment).is_none())
-    }
-
-    /// Where those octets of this segment belong that [`Connection::handle_segment`] would take in now
-    /// and that are not there yet; nothing if there are none.
-    pub fn place_of_payload(&self, now: Time, segment: &Segment) -> Option<PayloadPlace> {
-        if segment.payload_len == 0 || !self.takes_payload(now, segment) {
-            return None;
-        }
-        let expected = self.receiver.rcv_nxt - u32::from(self.peer_finished());
-        // A segment may begin before the stream does, at the SYN or earlier: there is no offset then.
-        let skip = if segment.seq.before(expected) { expected.since(segment.seq) } else { 0 };
-        if skip >= segment.payload_len {
-            return None;
-        }
-        let at = self.recv_offset(segment.seq + skip)?;
-        Some(PayloadPlace { skip: skip as usize, at })
+        true
     }
 
     /// Whether an acknowledgment without anything else comes from right beyond the window: from a
@@ -191,15 +159,24 @@ impl Connection {
 
     /// The seventh and eighth checks: text and FIN. Urgent data is delivered with the rest, where it
     /// stands in the stream (RFC 6093 §4): URG and its pointer change nothing.
-    fn process_data<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment, ecn: Ecn) {
+    fn process_data<S: Sink>(
+        &mut self,
+        trace: &mut Trace<'_, S>,
+        segment: &Segment,
+        ecn: Ecn,
+    ) -> Option<PayloadPlace> {
         let receives =
             matches!(self.state, TcpState::Established | TcpState::FinWait1 | TcpState::FinWait2);
         let fin = segment.flags.contains(Flags::FIN);
+        if self.state == TcpState::TimeWait && fin {
+            self.on_fin_in_time_wait(trace.now);
+        }
         if !receives || (segment.payload_len == 0 && !fin) {
-            return;
+            return None;
         }
         if self.reader == Reader::Gone && segment.payload_len > 0 && self.is_new(segment) {
-            return self.on_data_for_nobody(trace, segment);
+            self.on_data_for_nobody(trace, segment);
+            return None;
         }
         let had_finished = self.receiver.finished;
         let mut data = self.data_of(segment);
@@ -214,6 +191,7 @@ impl Connection {
         if self.receiver.finished == Finished::Yes && had_finished == Finished::No {
             self.on_fin_received(trace);
         }
+        accepted.place
     }
 
     fn on_fin_received<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {

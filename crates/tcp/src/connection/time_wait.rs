@@ -1,6 +1,7 @@
 //! TIME-WAIT: what keeps it going, and who may end it (RFC 9293 §3.6.1, RFC 6191).
 
 use super::Connection;
+use crate::receiver::Owed;
 use ackord_events::TcpState;
 use ackord_units::{Seq, Time};
 use ackord_wire::{Flags, Segment};
@@ -17,6 +18,13 @@ impl Connection {
         if fin && segment.end_seq() == self.receiver.rcv_nxt {
             self.slow.end_state(Some(now + self.config.time_wait));
         }
+    }
+
+    /// The same for a FIN that lies in the window: there is nothing left for it to end, but whoever
+    /// sent it waits for an acknowledgment.
+    pub(super) fn on_fin_in_time_wait(&mut self, now: Time) {
+        self.slow.end_state(Some(now + self.config.time_wait));
+        self.receiver.owed = Owed::Now;
     }
 
     /// Whether a SYN may open a new connection between the same ports while this one is in

@@ -84,6 +84,19 @@ pub(crate) enum Finished {
 pub(crate) struct Accepted {
     /// Octets that have become readable.
     pub(crate) delivered: Bytes,
+    /// Which of its octets were taken in.
+    pub(crate) place: Option<PayloadPlace>,
+}
+
+/// Which octets of an arriving segment were taken in, and where they belong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PayloadPlace {
+    /// Octets at its beginning that are left out: they have come before.
+    pub skip: usize,
+    /// Octets after those that are taken; what follows lies beyond the window, or the end.
+    pub len: usize,
+    /// Stream offset of the first of them.
+    pub at: u64,
 }
 
 /// RFC 9293 §3.7.1: the MSS before anything is known.
@@ -257,10 +270,12 @@ impl Receiver {
         if fin && self.fin_at.is_none() && end == seq + payload && end.at_or_after(self.rcv_nxt) {
             self.fin_at = Some(end);
         }
+        let mut text_end = end;
         if let Some(fin_at) = self.fin_at {
             // Nothing lies beyond the end of the stream, and the FIN takes a place in sequence space
             // of its own: blocks tell of it too.
             end = end.min(fin_at);
+            text_end = end;
             if fin && end == fin_at {
                 end += 1;
             }
@@ -269,6 +284,11 @@ impl Receiver {
         let had_gap = !self.ahead.is_empty();
         self.note_duplicate(seq, end);
         let is_new = start.before(end) && !self.ahead.contains(start, end);
+        let place = (is_new && start.before(text_end)).then(|| PayloadPlace {
+            skip: start.since(seq) as usize,
+            len: text_end.since(start) as usize,
+            at: self.offset + u64::from(start.since(before)),
+        });
         if start.before(end) {
             if start == self.rcv_nxt {
                 self.rcv_nxt = end;
@@ -301,7 +321,7 @@ impl Receiver {
             // The peer is to know at once that not all of it was taken.
             self.owed = Owed::Now;
         }
-        Accepted { delivered: Bytes(u64::from(delivered)) }
+        Accepted { delivered: Bytes(u64::from(delivered)), place }
     }
 
     /// Lets the buffer grow with what is read.

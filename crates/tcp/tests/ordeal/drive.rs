@@ -8,7 +8,7 @@ use super::ledger::Ledger;
 use super::promises::Books;
 use super::{Broken, Case, Op, hold, states};
 use ackord_events::{EndpointId, NoSink, TcpState};
-use ackord_tcp::{CloseReason, Config, Connection, Outbound, reset_for};
+use ackord_tcp::{CloseReason, Config, Connection, Outbound, PayloadPlace, reset_for};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{
     Decoded, Ecn, Endpoints, Flags, FlowId, IpFields, IpVersion, Payload, Segment, Side,
@@ -362,9 +362,11 @@ impl<'a> Drive<'a> {
             }
             return Ok(());
         }
-        self.keep(from, &segment, &bytes[payload])?;
         let before = self.end(to).connection.state();
-        self.end(to).connection.handle_segment(now, &segment, ip.ecn, &mut NoSink);
+        let place = self.end(to).connection.handle_segment(now, &segment, ip.ecn, &mut NoSink);
+        if let Some(place) = place {
+            self.keep(from, &segment, &bytes[payload], place)?;
+        }
         self.judge_state(to, before)?;
         if self.end(to).connection.state() == TcpState::Listen {
             // The handshake was taken back, and with it what was acknowledged.
@@ -379,16 +381,17 @@ impl<'a> Drive<'a> {
     }
 
     /// Puts payload where the receiving end says it belongs, as a driver does.
-    fn keep(&mut self, from: Side, segment: &Segment, payload: &[u8]) -> Result<(), Broken> {
-        let offset = self.end(from.other()).connection.recv_offset(segment.seq);
-        let (Some(offset), false) = (offset, payload.is_empty()) else { return Ok(()) };
+    fn keep(
+        &mut self,
+        from: Side,
+        segment: &Segment,
+        payload: &[u8],
+        PayloadPlace { skip, len, at }: PayloadPlace,
+    ) -> Result<(), Broken> {
         let ledger = &mut self.ledgers[index(from)];
-        let number = ledger.number(segment.seq);
-        hold!(
-            number == Some(offset + 1),
-            "{number:?} is not at offset {offset} as it is said to be"
-        );
-        ledger.put(offset, payload)
+        let number = ledger.number(segment.seq + skip as u32);
+        hold!(number == Some(at + 1), "{number:?} is not at offset {at} as it is said to be");
+        ledger.put(at, &payload[skip..skip + len])
     }
 
     fn judge_state(&mut self, side: Side, before: TcpState) -> Result<(), Broken> {

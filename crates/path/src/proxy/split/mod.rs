@@ -28,7 +28,7 @@
 //! papers' mobile host asks for one to be split (here the box sees every SYN pass). Payload: the
 //! endpoints count octets and hold none, so packets of the box carry [`NO_PAYLOAD`]; a driver with
 //! real octets would have to keep those of absorbed packets by stream offset
-//! ([`Connection::recv_offset`](ackord_tcp::Connection::recv_offset)) until the other half has them
+//! ([`PayloadPlace`](ackord_tcp::PayloadPlace)) until the other half has them
 //! acknowledged, and fill them into what that half sends
 //! ([`Connection::send_offset`](ackord_tcp::Connection::send_offset)). A SYN that repeats, with the
 //! same hosts and ports, a connection whose state is kept is that connection's.
