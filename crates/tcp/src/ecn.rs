@@ -98,9 +98,15 @@ impl EcnState {
         }
     }
 
-    /// The peer's SYN has come.
+    /// The peer's SYN has come. Where both open at once, who only answers has not been asked in
+    /// time: its SYN has said no, and it may send nothing that can be marked (RFC 3168 §6.1.1).
     pub(crate) fn on_syn(&mut self, syn: &Segment) {
-        self.asked = self.wanted != EcnUse::Off && syn.flags.contains(SETUP);
+        let willing = match self.wanted {
+            EcnUse::Off => false,
+            EcnUse::On => true,
+            EcnUse::Accept => !self.sent_plain,
+        };
+        self.asked = willing && syn.flags.contains(SETUP);
         self.echoes = self.asked;
     }
 
