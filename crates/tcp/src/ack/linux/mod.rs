@@ -190,7 +190,8 @@ impl LinuxAck {
         let clock = self.clock;
         let least = self.ato_min();
         let pending = self.pending.unwrap_or_default();
-        let mut ato = self.ato.unwrap_or(least);
+        // Before any data has come there is no timeout: a lone FIN waits for the next tick only.
+        let mut ato = self.ato.unwrap_or(0);
         if ato > least {
             let pushed = self.is_pingpong() || pending.pushed > 0;
             let ceiling = if pushed { DELACK_MAX } else { Span::from_millis(500) };
