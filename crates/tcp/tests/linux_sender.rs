@@ -17,9 +17,9 @@ fn linux(written: u32) -> Sender {
     Sender::of(&settings, written)
 }
 
-/// The kernel's timers count ticks of 4 ms, those of RACK and of probes two more, and the script
-/// takes a few milliseconds itself: each strikes up to 20 ms later than ours, and never sooner. What
-/// is doubled is doubled with its rounding.
+/// The kernel's timers count ticks of 4 ms, and the script takes a few milliseconds itself: each
+/// strikes up to 20 ms later than ours, and never sooner. What is doubled is doubled with its
+/// rounding.
 fn agree(ours: &[(u64, u32)], since: u64, kernel: &[(u64, u32)]) {
     let ours: Vec<_> = ours.iter().map(|(at, number)| (at - since, *number)).collect();
     assert_eq!(ours.len(), kernel.len(), "{ours:?}, the kernel {kernel:?}");

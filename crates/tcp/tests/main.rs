@@ -6,6 +6,7 @@ mod ack_policies;
 mod buffers;
 mod challenge;
 mod dad_sd;
+mod declared_lost;
 mod ecn;
 mod eifel;
 mod frto;

@@ -1,6 +1,7 @@
 //! RACK-TLP against an injected receiver: a path of 40 ms, segments of 1000 octets, ten at first.
 
 use crate::kit::stack::{Ack, Sender};
+use ackord_events::NoSink;
 
 const RACK: &[(&str, &str)] = &[("loss", "rack")];
 
@@ -315,4 +316,38 @@ fn a_stamp_older_than_the_retransmission_shows_the_repair_was_not_needed() {
     sender.on(Ack { next: 14, sack: &[], echo: Some(80), ..Ack::default() });
     assert!(sender.cwnd_segments() >= before, "{}", sender.cwnd_segments());
     assert!(sender.ssthresh_segments() > 1e6);
+}
+
+/// A probe that is due may be held back, by pacing or by a busy host, until an acknowledgment says
+/// that there is nothing to probe for: then none leaves, and none is accounted for (RFC 8985 §7.3).
+#[test]
+fn a_probe_that_never_left_repairs_nothing() {
+    let mut sender = Sender::of(RACK, 2);
+    assert_eq!(sender.sent(), [0, 1]);
+    let due = sender.connection.deadline().expect("the probe timer");
+    sender.now = due;
+    sender.connection.handle_deadline(due, &mut NoSink);
+    // The tail has arrived.
+    assert_eq!(sender.ack(0, &[(1, 2)]), none());
+    let cwnd = sender.cwnd_segments();
+    sender.ack(1, &[(1, 2)]);
+    sender.write(1);
+    assert_eq!(sender.sent(), [2]);
+    sender.ack(3, &[]);
+    assert_eq!(sender.retransmitted(), 0);
+    assert!(sender.cwnd_segments() >= cwnd, "cut for a loss that no probe repaired");
+}
+
+/// The same where everything is acknowledged before the probe can leave: the next segments are no
+/// probe.
+#[test]
+fn a_probe_that_is_not_needed_any_more_is_forgotten() {
+    let mut sender = Sender::of(RACK, 2);
+    assert_eq!(sender.sent(), [0, 1]);
+    let due = sender.connection.deadline().expect("the probe timer");
+    sender.now = due;
+    sender.connection.handle_deadline(due, &mut NoSink);
+    assert_eq!(sender.ack(1, &[]), none(), "the other segment may be on its way");
+    assert_eq!(sender.ack(2, &[]), none());
+    assert_eq!(sender.retransmitted(), 0);
 }

@@ -1,7 +1,7 @@
 //! The next segment leaves.
 
 use super::{Connection, First};
-use crate::ack::Carrier;
+use crate::ack::{Carrier, Push};
 use crate::ecn::Outbound;
 use crate::receiver::Owed;
 use crate::sender::{Fin, FinProgress, Outgoing, SaysCwr};
@@ -96,7 +96,7 @@ impl Connection {
             self.sender.validate_by_sending(trace);
         }
         let mut flags = Flags::ACK;
-        if push {
+        if push == Push::Set {
             flags = flags | Flags::PSH;
         }
         if fin == Fin::Yes {
@@ -214,6 +214,7 @@ impl Connection {
         match kind {
             SegmentKind::PureAck => self.stats.pure_acks_sent += 1,
             SegmentKind::Reset | SegmentKind::KeepaliveProbe => {}
+            SegmentKind::WindowProbe if payload_len == 0 => {}
             SegmentKind::Retransmission => {
                 self.stats.data_segments_sent += 1;
                 self.stats.retransmitted_segments += 1;

@@ -233,6 +233,11 @@ pub trait ByTime {
     fn tail_probe(&self) -> Option<Span> {
         None
     }
+
+    /// How much later than they are due its timers strike, the probe's for a lone segment apart.
+    fn timer_slack(&self) -> Span {
+        Span::ZERO
+    }
 }
 
 #[cfg(test)]

@@ -29,6 +29,8 @@ pub struct RackKnobs {
     /// Tail loss probes, and what is added to their timer for a lone segment
     /// (TLP.max_ack_delay, §7.2); none if absent.
     pub tail_probe: Option<Span>,
+    /// What the timer of the reordering window, and that of a probe for more than a segment, add.
+    pub timer_slack: Span,
     /// What becomes of a reduction for which there was no loss.
     pub undo: UndoReductions,
     /// What widens the reordering window, and what narrows it again.
@@ -199,6 +201,10 @@ impl ByTime for Rack {
 
     fn tail_probe(&self) -> Option<Span> {
         self.knobs.tail_probe
+    }
+
+    fn timer_slack(&self) -> Span {
+        self.knobs.timer_slack
     }
 
     fn lost_retransmission(&self) -> LostRetransmission {

@@ -252,7 +252,8 @@ pub static ENDPOINT: Mechanism = Mechanism {
             default: "probe",
             doc: "What watches over what is outstanding while the peer's window is closed: the \
                   persist timer, whose probes change nothing, or the retransmission timer, each of \
-                  whose expiries counts as the first",
+                  whose expiries counts as the first. Where nothing is outstanding, the probe is a \
+                  new octet, or with timeout an empty segment from below the window",
             source: "RFC 9293 §3.8.6, §3.8.6.1; timeout is Linux's",
         },
         Knob {

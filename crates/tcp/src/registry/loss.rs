@@ -88,6 +88,14 @@ pub static LOSS: &[Mechanism] = &[
                 source: "RFC 8985 §7.2 (TLP.max_ack_delay); 200 ms as Linux has it",
             },
             Knob {
+                name: "timer_slack",
+                kind: KnobKind::Span { min: Span::ZERO, max: Span::from_secs(1) },
+                default: "0 ms",
+                doc: "What is added to the timer of the reordering window, and to the probe timer \
+                      where more than one segment is out",
+                source: "RFC 8985 §6.2 step 5 and §7.2 add nothing; Linux adds TCP_TIMEOUT_MIN_US",
+            },
+            Knob {
                 name: "undo",
                 kind: ON_OFF,
                 default: "on",
@@ -238,6 +246,7 @@ pub fn build_loss(choice: &Choice) -> Box<dyn LossDetector> {
                 &[("rfc", RackRules::Rfc), ("linux", RackRules::Linux)],
             ),
             tail_probe: is_on(choice, "tlp").then(|| span(choice, "max_ack_delay")),
+            timer_slack: span(choice, "timer_slack"),
             undo: if is_on(choice, "undo") { UndoReductions::On } else { UndoReductions::Off },
             lost_retransmission: keyword(
                 choice,

@@ -2,7 +2,7 @@
 
 use super::doubt::{Arrivals, hole, tell_lost};
 use super::frto::{AckKind, Frto, OldDelivered};
-use super::marks::{Cause, Echo, Growing};
+use super::marks::{Arrived, Cause, Echo, Growing};
 use super::scoreboard::{Acked, Attempts, Scoreboard, Sent};
 use super::tail_probe::Seen;
 use super::undo::{UndoGrowth, dsack_block};
@@ -56,11 +56,8 @@ impl Sender {
         }
         if ack.ack.after(self.snd_una) {
             self.on_new_ack(trace, ack, newly_sacked);
-        } else if ack.ack == self.snd_una && !self.board.is_empty() {
-            // RFC 6675 §2 with SACK, RFC 5681 §2 without.
-            let duplicate =
-                if self.uses_sack { newly_sacked > 0 } else { !ack.carries_data && same_window };
-            if duplicate {
+        } else if !self.board.is_empty() {
+            if self.is_duplicate(ack, same_window, newly_sacked) {
                 self.on_duplicate_ack(trace, newly_sacked);
             }
             if newly_sacked > 0 {
@@ -80,12 +77,23 @@ impl Sender {
         if self.marks != Marks::Off {
             let acked = self.snd_una.since(snd_una_before);
             let delivered = Bytes(u64::from(acked) + newly_sacked);
-            self.marks.on_delivered(delivered);
             if ack.marked == Marked::Yes {
-                self.on_echo(trace, Echo { flight_size: flight_before, delivered });
+                self.on_echo(trace, Echo { flight_size: flight_before });
             }
+            self.note_delivered(Arrived { acked: Bytes(u64::from(acked)), delivered });
         }
         self.tell_sample(trace);
+    }
+
+    /// RFC 6675 §2 with SACK: what a block reports is news whatever number it comes with, also one
+    /// that a later acknowledgment has overtaken. RFC 5681 §2 without.
+    fn is_duplicate(&self, ack: &IncomingAck<'_>, same_window: bool, newly_sacked: u64) -> bool {
+        let current = ack.ack == self.snd_una;
+        if self.uses_sack {
+            newly_sacked > 0 && (current || self.recovery.sack_memory() == SackMemory::Kept)
+        } else {
+            current && !ack.carries_data && same_window
+        }
     }
 
     /// Linux lets cwnd grow by what SACK reports only once it has seen reordering
@@ -155,6 +163,9 @@ impl Sender {
         t.emit(|endpoint| Event::AckAdvanced { endpoint, bytes: Bytes(data), stream_offset });
         self.sample_rtt(t, &acked, ack.timestamp_rtt);
         self.timeouts_in_row = 0;
+        if self.phase == Phase::Open && !self.uses_sack {
+            self.delivered_now = self.less_duplicates(self.delivered_now);
+        }
         self.duplicate_acks = 0;
         self.run = if newly_sacked > 0 { Run::BegunByReport } else { Run::BegunSilently };
         self.missed_since = None;
@@ -269,6 +280,13 @@ impl Sender {
         (&mut self.board, Arrivals { now, loss, rtt, echo: echo.zip(self.ts_clock) })
     }
 
+    /// What an acknowledgment delivers beyond the segments that the duplicates before it stood for;
+    /// at least the one that they were waiting for (Linux's tcp_remove_reno_sacks).
+    fn less_duplicates(&self, acked: Bytes) -> Bytes {
+        let stood_for = self.smss * u64::from(self.duplicate_acks);
+        acked.saturating_sub(stood_for).max(acked.min(self.smss))
+    }
+
     #[inline]
     pub(super) fn forget_duplicates(&mut self) {
         self.duplicate_acks = 0;
@@ -375,11 +393,16 @@ impl Sender {
         }
     }
 
+    /// Everything that has not been reported is lost.
+    pub(super) fn lose_all<S: Sink>(&mut self, trace: &mut Trace<'_, S>, reason: LossReason) {
+        self.board.mark_all_lost(|sent| tell_lost(trace, sent, reason));
+    }
+
     /// The oldest segment is lost: fast retransmit, and what follows it.
     pub(super) fn repair<S: Sink>(&mut self, trace: &mut Trace<'_, S>, reason: LossReason) {
         if self.may_repair() {
             self.lose_oldest(trace, reason);
-            self.begin_repair(trace);
+            self.begin_repair(trace, reason);
         }
     }
 
@@ -396,7 +419,7 @@ impl Sender {
     }
 
     /// Something is lost, and marked so: reduce the window and repair it.
-    pub(super) fn begin_repair<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+    pub(super) fn begin_repair<S: Sink>(&mut self, trace: &mut Trace<'_, S>, reason: LossReason) {
         let recover = self.snd_nxt;
         self.recover = Some(recover);
         self.reduced_at = trace.now;
@@ -430,7 +453,7 @@ impl Sender {
                 RecoveryKind::Fast
             }
             Repair::SlowStart => {
-                self.board.mark_all_lost();
+                self.lose_all(trace, reason);
                 self.phase = Phase::SlowStartRecovery { recover };
                 RecoveryKind::Timeout
             }

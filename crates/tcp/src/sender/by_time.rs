@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(overdue(&mut board, 1099, any), (vec![], Some(at(1100))));
         assert_eq!(overdue(&mut board, 1100, any), (vec![0], Some(at(1110))));
         // Segments given up and taken back: those never sent again stay out of it.
-        board.mark_all_lost();
+        board.mark_all_lost(|_| {});
         board.revive_lost();
         assert_eq!(overdue(&mut board, 2000, any), (vec![0, 400], None));
     }

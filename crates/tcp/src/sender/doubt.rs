@@ -202,7 +202,7 @@ impl Sender {
             return;
         }
         if self.phase == Phase::Open && self.may_repair() {
-            self.begin_repair(trace);
+            self.begin_repair(trace, LossReason::DetectorTimer);
         } else if !matches!(self.phase, Phase::SlowStartRecovery { .. }) {
             // It belongs to a window that has been answered: sent again without a reduction, and
             // without waiting for acknowledgments, which may not come.
@@ -261,14 +261,14 @@ impl Sender {
     /// What a timeout means to a detector that judges by time (RFC 8985 §6.3): the oldest segment
     /// is lost, and others only if they have been out for too long, whatever was sent after them.
     pub(super) fn mark_overdue_on_rto<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
-        self.board.mark_oldest_lost();
+        self.lose_oldest(trace, LossReason::RetransmissionTimeout);
         match self.horizon() {
             Horizon::Overdue { age, .. } => {
                 let overdue = Overdue { sent_before: None, age };
                 let _ = self.mark_older(trace, overdue, LossReason::RetransmissionTimeout);
             }
             // Nothing has arrived yet: RACK.rtt is zero, and everything has been out for longer.
-            Horizon::Unknown => self.board.mark_all_lost(),
+            Horizon::Unknown => self.lose_all(trace, LossReason::RetransmissionTimeout),
         }
     }
 
@@ -281,7 +281,7 @@ impl Sender {
         let (mut found, mut again) = (NewLosses::No, LostAgain::No);
         let mut resent = false;
         let since = self.reduced_at;
-        self.overdue_at = self.board.mark_overdue(trace.now, overdue, |sent| {
+        let due_at = self.board.mark_overdue(trace.now, overdue, |sent| {
             found = NewLosses::Yes;
             if sent.attempts == Attempts::Again {
                 resent = true;
@@ -291,6 +291,7 @@ impl Sender {
             }
             tell_lost(trace, sent, reason);
         });
+        self.overdue_at = due_at.map(|at| at + self.timer_slack);
         if resent && let Some(by_time) = self.loss.by_time() {
             by_time.on_overdue_again();
         }

@@ -4,8 +4,9 @@
 //! A reduction holds until something sent after it is acknowledged: until then marks tell nothing
 //! new, cwnd does not grow, and a loss from before is repaired without taking anything more. The
 //! RFC asks for no more than that acknowledgments with ECE let nothing grow; Linux holds the window
-//! as we do. Under a recovery with proportional rate reduction the network is emptied in proportion
-//! to what is delivered, as in a repair, instead of at once; cwnd says the new window from the
+//! as we do. Under a recovery with proportional rate reduction what leaves follows what is
+//! delivered, as in a repair: the network is emptied in proportion, instead of at once, and one that
+//! holds less than the new window is not filled at once either; cwnd says the new window from the
 //! start. Undoing a repair gives nothing back that a mark of the same window had asked for.
 //!
 //! Not modelled: §6.1.2's wait for the retransmission timer where cwnd is one segment already (it
@@ -13,7 +14,7 @@
 
 use super::{Phase, Sender};
 use crate::congestion::{CongestionEvent, LossAnswer, Repair};
-use crate::recovery::ReductionPace;
+use crate::recovery::{Flight, ReductionPace};
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Sink};
 use ackord_units::{Bytes, Seq};
@@ -47,15 +48,39 @@ struct Spread {
     delivered: Bytes,
     /// prr_out.
     sent: Bytes,
+    /// What the last acknowledgment allows, prr_out already taken off.
+    send_count: Bytes,
+}
+
+/// What an acknowledgment says to a reduction that is under way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrived {
+    /// Octets of it that are acknowledged cumulatively.
+    pub(super) acked: Bytes,
+    /// All that it shows to be delivered.
+    pub(super) delivered: Bytes,
 }
 
 impl Spread {
-    /// RFC 9937 §6.2, as long as the network holds more than the new window; in whole segments, as
-    /// Linux counts, so that the first one leaves with the first that was delivered.
-    fn allowance(&self, ssthresh: Bytes, smss: Bytes) -> Bytes {
-        let due = u128::from(self.delivered.get()) * u128::from(ssthresh.get());
-        let due = due.div_ceil(u128::from(self.recover_flight.get().max(1))) as u64;
-        (smss * due.div_ceil(smss.get().max(1))).saturating_sub(self.sent)
+    /// RFC 9937 §6.2; in whole segments, as Linux counts, so that the first one leaves with the
+    /// first that was delivered.
+    fn on_ack(&mut self, arrived: Arrived, flight: &Flight) {
+        let Flight { pipe, cwnd, smss, .. } = *flight;
+        self.delivered += arrived.delivered;
+        self.send_count = if pipe > cwnd {
+            let due = u128::from(self.delivered.get()) * u128::from(cwnd.get());
+            let due = due.div_ceil(u128::from(self.recover_flight.get().max(1))) as u64;
+            (smss * due.div_ceil(smss.get().max(1))).saturating_sub(self.sent)
+        } else {
+            let mut limit = self.delivered.saturating_sub(self.sent).max(arrived.delivered);
+            if arrived.acked > Bytes::ZERO {
+                limit += smss;
+            }
+            limit.min(cwnd.saturating_sub(pipe))
+        };
+        if self.sent == Bytes::ZERO {
+            self.send_count = self.send_count.max(smss);
+        }
     }
 }
 
@@ -96,18 +121,20 @@ impl Marks {
     }
 
     /// The reduction that a mark has just brought is spread over the round trip.
-    fn spread(&mut self, recover_flight: Bytes, delivered: Bytes) {
+    fn spread(&mut self, recover_flight: Bytes) {
         if let Marks::On(reductions) = self {
-            let sent = Bytes::ZERO;
-            reductions.spread = Some(Spread { recover_flight, delivered, sent });
+            let (delivered, sent, send_count) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
+            reductions.spread = Some(Spread { recover_flight, delivered, sent, send_count });
         }
     }
 
     /// Octets were delivered.
     #[inline]
-    pub(super) fn on_delivered(&mut self, octets: Bytes) {
-        if let Marks::On(Reductions { spread: Some(spread), .. }) = self {
-            spread.delivered += octets;
+    fn on_delivered(&mut self, arrived: Arrived, flight: &Flight) {
+        if let Marks::On(Reductions { spread: Some(spread), .. }) = self
+            && arrived.delivered > Bytes::ZERO
+        {
+            spread.on_ack(arrived, flight);
         }
     }
 
@@ -116,15 +143,16 @@ impl Marks {
     pub(super) fn on_sent(&mut self, octets: Bytes) {
         if let Marks::On(Reductions { spread: Some(spread), .. }) = self {
             spread.sent += octets;
+            spread.send_count = spread.send_count.saturating_sub(octets);
         }
     }
 
-    /// What a reduction that is under way lets out.
+    /// What a reduction that is under way lets out; nothing where none is.
     #[inline]
-    pub(super) fn allowance(&self, cwnd: Bytes, smss: Bytes) -> Bytes {
+    pub(super) fn allowance(&self) -> Option<Bytes> {
         match self {
-            Marks::On(Reductions { spread: Some(spread), .. }) => spread.allowance(cwnd, smss),
-            _ => Bytes::ZERO,
+            Marks::On(Reductions { spread: Some(spread), .. }) => Some(spread.send_count),
+            _ => None,
         }
     }
 
@@ -158,8 +186,6 @@ impl Marks {
 pub(super) struct Echo {
     /// What was outstanding before it.
     pub(super) flight_size: Bytes,
-    /// What it delivered.
-    pub(super) delivered: Bytes,
 }
 
 /// Whether a segment carries CWR.
@@ -180,11 +206,20 @@ impl Sender {
         matches!(&self.marks, Marks::On(Reductions { last: Some((Cause::Mark, _)), .. }))
     }
 
+    /// An acknowledgment was processed.
+    #[inline]
+    pub(super) fn note_delivered(&mut self, arrived: Arrived) {
+        if self.marks.allowance().is_some() {
+            let flight = self.flight();
+            self.marks.on_delivered(arrived, &flight);
+        }
+    }
+
     /// An acknowledgment with ECE was processed.
     pub(super) fn on_echo<S: Sink>(
         &mut self,
         trace: &mut Trace<'_, S>,
-        Echo { flight_size, delivered }: Echo,
+        Echo { flight_size }: Echo,
     ) {
         let Marks::On(Reductions { last, .. }) = self.marks else { return };
         if last.is_some() || self.phase != Phase::Open || flight_size == Bytes::ZERO {
@@ -199,7 +234,7 @@ impl Sender {
         if self.recovery.reduction() == ReductionPace::Spread
             && self.congestion.loss_answer() == LossAnswer::AsRecovery
         {
-            self.marks.spread(flight_size, delivered);
+            self.marks.spread(flight_size);
         }
         self.keep_reduction();
         self.tell_window(trace, CwndReason::Ecn);

@@ -67,7 +67,7 @@ use crate::rtt::{RttEstimator, Window};
 use crate::trace::Trace;
 use crate::ts_clock::TsClock;
 use ackord_events::{CwndReason, Event, RecoveryKind, Sink};
-use ackord_units::{Bytes, Seq, Time};
+use ackord_units::{Bytes, Seq, Span, Time};
 use frto::Frto;
 use idle::{Extent, Used};
 use marks::Marks;
@@ -218,6 +218,8 @@ pub(crate) struct Sender {
     pub(crate) detector_at: Option<Time>,
     /// When the next segment falls due under a detector that judges by time.
     overdue_at: Option<Time>,
+    /// How much later its timer strikes.
+    timer_slack: Span,
     repairs: Repairs,
     pub(crate) marks: Marks,
     /// Tail loss probes, where the detector asks for them.
@@ -315,6 +317,7 @@ impl Sender {
             rto_at: None,
             detector_at: None,
             overdue_at: None,
+            timer_slack: Span::ZERO,
             repairs: Repairs::default(),
             marks: Marks::Off,
             tail: None,
@@ -359,7 +362,9 @@ impl Sender {
         self.validation.establish(trace.now);
         self.heeds = self.loss.heeds();
         if let Some(by_time) = self.loss.by_time() {
-            self.tail = by_time.tail_probe().map(TailProbe::new);
+            self.timer_slack = by_time.timer_slack();
+            let slack = self.timer_slack;
+            self.tail = by_time.tail_probe().map(|delay| TailProbe::new(delay, slack));
             self.lost_retransmission = by_time.lost_retransmission();
             self.board.keep_time_order(by_time.judged());
         }

@@ -1,7 +1,8 @@
 //! Which segment leaves next.
 
 use super::scoreboard::Sent;
-use super::{CwndUse, Fin, FinProgress, Forced, Persist, Phase, Sender};
+use super::{ClosedWindow, CwndUse, Fin, FinProgress, Forced, Persist, Phase, Sender};
+use crate::ack::Push;
 use crate::congestion::LossAnswer;
 use crate::loss::ProbeKind;
 use crate::nagle::SmallSegment;
@@ -16,7 +17,7 @@ pub(crate) struct Outgoing {
     pub(crate) payload: u32,
     pub(crate) fin: Fin,
     /// It ends what the application has written so far.
-    pub(crate) push: bool,
+    pub(crate) push: Push,
     pub(crate) kind: SegmentKind,
 }
 
@@ -44,8 +45,10 @@ impl Sender {
         if self.pacer.holds(now) {
             return None;
         }
-        if self.probe_is_ready() {
-            return self.probe_segment(now, room);
+        if self.probe_is_ready()
+            && let Some(probe) = self.probe_segment(now, room)
+        {
+            return Some(probe);
         }
         // While a timeout is looked into, only the first segment is sent again.
         let held = self.frto.is_undecided() && self.forced == Forced::No;
@@ -70,9 +73,9 @@ impl Sender {
     #[inline]
     fn allowance(&self) -> Bytes {
         if self.phase == Phase::Open {
-            let cwnd = self.congestion.cwnd();
-            let fits = (cwnd + self.beyond_cwnd).saturating_sub(self.flight_size());
-            return fits.max(self.marks.allowance(cwnd, self.smss));
+            let cwnd = self.congestion.cwnd() + self.beyond_cwnd;
+            let fits = || cwnd.saturating_sub(self.flight_size());
+            return self.marks.allowance().unwrap_or_else(fits);
         }
         self.allowance_in_repair()
     }
@@ -139,7 +142,7 @@ impl Sender {
             seq: lost.seq,
             payload: lost.payload,
             fin: lost.fin,
-            push: false,
+            push: lost.push,
             kind: SegmentKind::Retransmission,
         }
     }
@@ -152,14 +155,17 @@ impl Sender {
             self.after_probe(ProbeKind::New);
             return Some(outgoing);
         }
-        let last = self.board.resend_last(now);
+        let Some(Sent { seq, payload, fin, push, .. }) = self.board.resend_last(now) else {
+            // It has arrived, or is known to be lost: nothing is left to probe with.
+            self.forget_probe();
+            return None;
+        };
         self.last_sent_at = Some(now);
         self.after_probe(ProbeKind::Retransmission);
-        let Sent { seq, payload, fin, .. } = last?;
         self.repairs.on_probed(now, seq, self.rtt.rto() * 2);
         self.after_data_left(now, Bytes(u64::from(payload)));
         let kind = SegmentKind::Retransmission;
-        Some(Outgoing { seq, payload, fin, push: false, kind })
+        Some(Outgoing { seq, payload, fin, push, kind })
     }
 
     #[inline(always)]
@@ -203,7 +209,7 @@ impl Sender {
             seq: self.snd_nxt,
             payload,
             fin,
-            push: all && payload > 0,
+            push: if all && payload > 0 { Push::Set } else { Push::Clear },
             kind: SegmentKind::New,
         })
     }
@@ -225,14 +231,14 @@ impl Sender {
     }
 
     fn send_new(&mut self, now: Time, outgoing: Outgoing) -> Outgoing {
-        let Outgoing { seq, payload, fin, .. } = outgoing;
+        let Outgoing { seq, payload, fin, push, .. } = outgoing;
         if self.phase == Phase::Open && self.flight_size() + Bytes(u64::from(payload)) > self.cwnd()
         {
             self.limited_sent += Bytes(u64::from(payload));
         }
         self.note_restart_from_idle(now);
         self.last_sent_at = Some(now);
-        self.board.push(Sent::first(seq, payload, fin, now));
+        self.board.push(Sent { push, ..Sent::first(seq, payload, fin, now) });
         if self.board.goes_by_time_alone() {
             self.watch_sent(now);
         }
@@ -284,16 +290,18 @@ impl Sender {
             self.persist.probes = 0;
             let payload = edge.since(self.snd_nxt).min((self.written - self.nxt_offset) as u32);
             let (seq, kind) = (self.snd_nxt, SegmentKind::New);
-            let small = Outgoing { seq, payload, fin: Fin::No, push: true, kind };
+            let small = Outgoing { seq, payload, fin: Fin::No, push: Push::Set, kind };
             return Some(self.send_new(now, small));
         }
         self.persist.at = Some(now + self.persist_interval());
-        self.persist.octet_out = true;
+        // Linux asks with an old number and nothing at all (tcp_xmit_probe_skb).
+        let old = self.closed_window == ClosedWindow::Timeout;
+        self.persist.octet_out = !old;
         Some(Outgoing {
-            seq: self.snd_nxt,
-            payload: 1,
+            seq: if old { self.snd_una - 1 } else { self.snd_nxt },
+            payload: u32::from(!old),
             fin: Fin::No,
-            push: false,
+            push: Push::Clear,
             kind: SegmentKind::WindowProbe,
         })
     }

@@ -20,14 +20,16 @@ pub enum ShrunkWindow {
 
 worded!(ShrunkWindow { "recent" => Recent, "advancing-or-closed" => AdvancingOrClosed });
 
-/// What watches over what is outstanding while the peer's window is closed.
+/// What watches over what is outstanding while the peer's window is closed, and how that is probed
+/// where nothing is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClosedWindow {
     /// The persist timer (RFC 9293 §3.8.6): its probe is the oldest segment, and neither cwnd nor
-    /// the retransmission timeout change.
+    /// the retransmission timeout change. With nothing outstanding, a new octet (§3.8.6.1).
     Probe,
     /// The retransmission timer. Each of its expiries lowers ssthresh as a first one does and takes
-    /// the place of what could have been given back; the connection is never given up.
+    /// the place of what could have been given back; the connection is never given up. With nothing
+    /// outstanding, an empty segment from below the window.
     Timeout,
 }
 

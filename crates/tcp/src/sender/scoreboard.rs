@@ -7,6 +7,7 @@
 
 use super::by_time::TimeOrder;
 use super::delivery::Delivery;
+use crate::ack::Push;
 use ackord_units::{Bytes, Seq, Time};
 use ackord_wire::{MAX_SACK_BLOCKS, SackBlock, SackBlocks};
 use std::collections::VecDeque;
@@ -18,6 +19,8 @@ pub(crate) struct Sent {
     /// Octets of payload.
     pub(crate) payload: u32,
     pub(crate) fin: Fin,
+    /// Whether it ended what had been written when it first left: so it is sent again too.
+    pub(crate) push: Push,
     /// When it was last sent.
     pub(crate) sent_at: Time,
     pub(crate) state: SentState,
@@ -67,6 +70,7 @@ impl Sent {
             seq,
             payload,
             fin,
+            push: Push::Clear,
             sent_at: now,
             state: SentState::InFlight,
             attempts: Attempts::Once,
@@ -421,12 +425,10 @@ impl Scoreboard {
         (octets > enough || sequences >= duplicate_threshold).then_some(index)
     }
 
-    /// Declares the oldest outstanding segment lost, if it is in flight.
+    /// Declares the oldest outstanding segment lost, if it is in flight, and gives it.
     pub(crate) fn mark_oldest_lost(&mut self) -> Option<Sent> {
-        let oldest = *self.sent.front()?;
-        if oldest.state == SentState::InFlight {
-            self.lose(0);
-        }
+        let oldest = *self.sent.front().filter(|oldest| oldest.state == SentState::InFlight)?;
+        self.lose(0);
         Some(oldest)
     }
 
@@ -452,10 +454,12 @@ impl Scoreboard {
         self.restore_time_order();
     }
 
-    /// Declares everything lost that is not selectively acknowledged.
-    pub(crate) fn mark_all_lost(&mut self) {
+    /// Declares everything lost that is not selectively acknowledged. Calls `lost` for each segment
+    /// that was not lost already.
+    pub(crate) fn mark_all_lost(&mut self, mut lost: impl FnMut(&Sent)) {
         for index in 0..self.sent.len() {
             if self.sent[index].state == SentState::InFlight {
+                lost(&self.sent[index]);
                 self.lose(index);
             }
         }

@@ -30,9 +30,9 @@ pub(super) enum ProbeStage {
 }
 
 impl TailProbe {
-    pub(super) fn new(max_ack_delay: Span) -> TailProbe {
+    pub(super) fn new(max_ack_delay: Span, timer_slack: Span) -> TailProbe {
         TailProbe {
-            tlp: Tlp::new(max_ack_delay),
+            tlp: Tlp::new(max_ack_delay, timer_slack),
             at: None,
             stage: ProbeStage::Idle,
             flight_size: Bytes::ZERO,
@@ -102,6 +102,13 @@ impl Sender {
         self.tail.as_ref().is_some_and(|tail| tail.stage == ProbeStage::Ready)
     }
 
+    /// No probe leaves: an acknowledgment has come before it could, or there is nothing to send.
+    pub(super) fn forget_probe(&mut self) {
+        if let Some(tail) = &mut self.tail {
+            tail.stage = ProbeStage::Idle;
+        }
+    }
+
     /// A probe leaves; what it consists of has just been put on the scoreboard.
     pub(super) fn after_probe(&mut self, kind: ProbeKind) {
         let (snd_nxt, flight_size) = (self.snd_nxt, self.flight_size());
@@ -143,11 +150,12 @@ impl Sender {
             self.tell_window(trace, CwndReason::Recovery);
         }
         if ack.ack.after(seen.snd_una_before) {
+            self.forget_probe();
             self.arm_probe(trace.now);
         } else if self.board.sacked() > Bytes::ZERO
             && let Some(tail) = &mut self.tail
         {
-            tail.at = None;
+            (tail.at, tail.stage) = (None, ProbeStage::Idle);
         }
     }
 }

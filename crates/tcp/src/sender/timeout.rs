@@ -7,7 +7,7 @@ use crate::recovery::SackMemory;
 use crate::trace::Trace;
 use crate::words::worded;
 use ackord_events::{CwndReason, Event, LossReason, RecoveryKind, Sink};
-use ackord_units::{Bytes, Span};
+use ackord_units::Span;
 
 /// Whether a timeout in fast recovery lowers ssthresh, which the loss has lowered already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,11 +37,6 @@ impl Sender {
             self.timeouts_in_row += 1;
         }
         self.rtt.back_off();
-        if let Some(oldest) = self.board.oldest() {
-            let (seq, bytes) = (oldest.seq, Bytes(u64::from(oldest.seq_len())));
-            let reason = LossReason::RetransmissionTimeout;
-            trace.emit(|endpoint| Event::SegmentLost { endpoint, seq, bytes, reason });
-        }
         self.timed = None;
         // RFC 2018 §8: the oldest segment is sent again whatever was reported of it. One that was
         // reported and is outstanding all the same has been discarded, and so may others have been.
@@ -54,7 +49,7 @@ impl Sender {
         } else {
             // Everything not SACKed counts as lost: what arrived meanwhile is skipped by the
             // cumulative acknowledgments of the retransmissions.
-            self.board.mark_all_lost();
+            self.lose_all(trace, LossReason::RetransmissionTimeout);
         }
         if order == TimeoutOrder::First {
             // A repeated one takes nothing more that could be given back.

@@ -62,6 +62,8 @@ pub(crate) enum ProbeOutcome {
 pub(crate) struct Tlp {
     /// TLP.max_ack_delay.
     max_ack_delay: Span,
+    /// What the timer adds where no delayed acknowledgment is allowed for.
+    timer_slack: Span,
     /// TLP.end_seq and TLP.is_retrans: the one outstanding probe.
     outstanding: Option<(Seq, ProbeKind)>,
     /// §7.3: no second probe without a new round-trip sample.
@@ -81,9 +83,10 @@ const UNSAMPLED_PTO: Span = Span::from_secs(1);
 const MIN_PTO: Span = Span::from_micros(1);
 
 impl Tlp {
-    /// `max_ack_delay` is how long the peer may hold back the acknowledgment of one segment.
-    pub(crate) fn new(max_ack_delay: Span) -> Tlp {
-        Tlp { max_ack_delay, outstanding: None, sampled: Sampled::SinceLastProbe }
+    /// `max_ack_delay` is how long the peer may hold back the acknowledgment of one segment;
+    /// `timer_slack` is added to the timer for more than one.
+    pub(crate) fn new(max_ack_delay: Span, timer_slack: Span) -> Tlp {
+        Tlp { max_ack_delay, timer_slack, outstanding: None, sampled: Sampled::SinceLastProbe }
     }
 
     /// When the probe is due that a segment sent, or an acknowledgment received, at `facts.now`
@@ -92,7 +95,7 @@ impl Tlp {
         let pto = match (facts.srtt, facts.outstanding) {
             (None, _) => UNSAMPLED_PTO,
             (Some(srtt), Outstanding::One) => srtt * 2 + self.max_ack_delay,
-            (Some(srtt), Outstanding::More) => srtt * 2,
+            (Some(srtt), Outstanding::More) => srtt * 2 + self.timer_slack,
         };
         (facts.now + pto.max(MIN_PTO)).min(facts.rto_at)
     }
@@ -150,7 +153,7 @@ mod tests {
     const MS: fn(u64) -> Span = Span::from_millis;
 
     fn tlp() -> Tlp {
-        Tlp::new(MS(200))
+        Tlp::new(MS(200), Span::ZERO)
     }
 
     fn facts(srtt: Option<u64>, outstanding: Outstanding) -> ProbeFacts {

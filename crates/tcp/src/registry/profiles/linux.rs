@@ -26,6 +26,7 @@ pub(super) const LINUX: Profile = Profile {
         set("loss", "rack", "net.ipv4.tcp_recovery = 1; measured, see docs/linux-sender.md"),
         set("loss.tlp", "on", "net.ipv4.tcp_early_retrans = 3"),
         set("loss.max_ack_delay", "200 ms", "TCP_RTO_MIN is added for a lone segment"),
+        set("loss.timer_slack", "2 ms", "TCP_TIMEOUT_MIN_US; measured, see docs/linux-sender.md"),
         set("loss.undo", "on", "Documentation/networking/ip-sysctl.rst: tcp_dsack, tcp_frto"),
         set("loss.lost_retransmission", "repeats", "within a recovery; see docs/tcp.md"),
         set("recovery", "sack", "net.ipv4.tcp_sack = 1"),

@@ -94,7 +94,7 @@ fn half_a_segment_that_was_sacked_is_delivered_only_once() {
 fn after_a_timeout_all_but_sacked_segments_are_sent_again() {
     let mut board = ten();
     sack(&mut board, &[(300, 400)]);
-    board.mark_all_lost();
+    board.mark_all_lost(|_| {});
     assert_eq!(board.pipe(), Bytes::ZERO);
     let mut count = 0;
     while board.next_lost().is_some() {
