@@ -41,7 +41,8 @@ pub struct Vegas {
     course: Course,
 }
 
-/// The round-trip times of the round that began when `ends_at` was sent.
+/// The round-trip times of a round, which ends when the segment that begins at `ends_at` is
+/// acknowledged: the next to be sent when the round began.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
     ends_at: Option<Seq>,
@@ -90,17 +91,18 @@ impl Vegas {
         let queued = self.queued_segments(rtt, in_transit);
         let Window { smss, cwnd, .. } = self.window;
         if self.window.in_slow_start() {
-            if queued > self.knobs.gamma_segments {
-                // §3.3: leave slow start, giving back an eighth of the window.
+            self.slow_start_round = match self.slow_start_round {
+                // §3.3: only a round at a fixed window makes a valid comparison.
+                SlowStartRound::Growing => SlowStartRound::Measuring,
+                SlowStartRound::Measuring => SlowStartRound::Growing,
+            };
+            let measured = self.slow_start_round == SlowStartRound::Growing;
+            if measured && queued > self.knobs.gamma_segments {
+                // Leave slow start, giving back an eighth of the window.
                 let least = smss * 2;
                 self.window.ssthresh = least;
                 self.window.cwnd = cwnd.saturating_sub(cwnd / 8).max(least);
                 self.course = Course::Hold;
-            } else {
-                self.slow_start_round = match self.slow_start_round {
-                    SlowStartRound::Growing => SlowStartRound::Measuring,
-                    SlowStartRound::Measuring => SlowStartRound::Growing,
-                };
             }
             return;
         }
@@ -122,7 +124,7 @@ impl Vegas {
             self.round.sum += rtt;
             self.round.samples += 1;
         }
-        let ended = self.round.ends_at.is_none_or(|end| ack.snd_una.at_or_after(end));
+        let ended = self.round.ends_at.is_none_or(|end| ack.snd_una.after(end));
         if !ended {
             return None;
         }
@@ -213,11 +215,11 @@ mod tests {
         for _ in 0..count {
             let segments = vegas.cwnd().get() / 1000;
             for _ in 0..segments {
-                *una += 1000;
                 let rtt = Some(Span::from_millis(rtt_ms));
-                // cwnd holds only whole segments.
+                // cwnd holds only whole segments; the next leaves after the acknowledgment.
                 let flight_size = Bytes(vegas.cwnd().get() / 1000 * 1000);
-                let snd_nxt = *una + vegas.cwnd().get() as u32;
+                let snd_nxt = *una + flight_size.get() as u32;
+                *una += 1000;
                 let ack = AckSample { rtt, flight_size, snd_una: *una, snd_nxt, ..ack_of(1000) };
                 vegas.on_ack(Time::ZERO, &ack);
             }
@@ -227,9 +229,25 @@ mod tests {
     #[test]
     fn slow_start_doubles_every_other_round() {
         let (mut vegas, mut una) = (vegas(), Seq(0));
-        rounds(&mut vegas, &mut una, 4, 100);
-        let cwnd = vegas.cwnd();
-        assert!((Bytes(30_000)..=Bytes(50_000)).contains(&cwnd), "{cwnd}");
+        // A round is over when the segment sent at its beginning is acknowledged (§3.2), neither one
+        // acknowledgment sooner nor later: measured, doubled, measured, doubled.
+        for cwnd in [10_000, 20_000, 20_000, 40_000] {
+            rounds(&mut vegas, &mut una, 1, 100);
+            assert_eq!(vegas.cwnd(), Bytes(cwnd));
+        }
+    }
+
+    #[test]
+    fn a_round_in_which_the_window_grew_does_not_end_slow_start() {
+        let (mut vegas, mut una) = (vegas(), Seq(0));
+        rounds(&mut vegas, &mut una, 1, 100);
+        // Of twenty segments 1.8 seem to wait, more than gamma; but they were not twenty all along.
+        rounds(&mut vegas, &mut una, 1, 110);
+        // At twenty segments 0.8 wait, at forty 1.5.
+        rounds(&mut vegas, &mut una, 2, 104);
+        assert_eq!((vegas.cwnd(), vegas.ssthresh()), (Bytes(40_000), Bytes::MAX));
+        rounds(&mut vegas, &mut una, 2, 104);
+        assert_eq!((vegas.cwnd(), vegas.ssthresh()), (Bytes(35_000), Bytes(2_000)));
     }
 
     #[test]
