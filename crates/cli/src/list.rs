@@ -85,6 +85,7 @@ fn mechanisms() -> Vec<&'static Mechanism> {
         .chain(ackord_path::registry::RATE_CHANGES)
         .chain(ackord_path::registry::MEDIUM)
         .chain(ackord_path::registry::PROXY)
+        .chain(ackord_path::registry::PROCESSING)
         .chain(ackord_traffic::registry::WORKLOAD)
         .collect()
 }

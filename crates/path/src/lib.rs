@@ -9,6 +9,7 @@
 //! | `medium/` | what several links transmit on: Wi-Fi |
 //! | `queue/` | what waits for a transmitter: drop-tail to FQ-CoDel and selective drop |
 //! | `proxy/` | middle boxes beside a wireless link |
+//! | `processing.rs` | [`Processing`]: the time that a host takes for what it sends |
 //! | `packets.rs` | [`Packets`]: where the packets under way are kept |
 //! | `schedule.rs` | [`Schedule`]: who is due next, over links here and endpoints in the simulator |
 //! | `trace.rs` | [`Trace`]: delivery opportunities, read and written |
@@ -26,6 +27,7 @@ mod graph;
 mod link;
 mod medium;
 mod packets;
+mod processing;
 pub mod proxy;
 mod queue;
 mod random;
@@ -43,6 +45,7 @@ pub use link::{
 };
 pub use medium::{Aggregation, Background, MediumConfig, MediumId, MediumStats, OnOff, WifiConfig};
 pub use packets::{Packets, Slot};
+pub use processing::Processing;
 pub use proxy::{Lifetime, Proxy, ProxyConfig, ProxyStats};
 pub use queue::{
     Above, Adaptive, Around, ArrivalCounts, BestWindow, BucketBy, Codel, CodelConfig, CountIn,

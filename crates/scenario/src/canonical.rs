@@ -45,6 +45,9 @@ impl Scenario {
                 NodeKind::Router => "routers",
             };
             line(&mut text, &format!("[{table}.{}]", node.name));
+            if let Some(processing) = &node.processing {
+                line(&mut text, &format!("processing = {}", choice(processing)));
+            }
         }
         for link in &self.links {
             text.push_str(&self.link(link, label));

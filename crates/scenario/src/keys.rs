@@ -121,8 +121,8 @@ pub(crate) static FILE: &[Key] = &[
         "seed = 1",
     ),
     required("duration", Shape::Span, "How long the run lasts", "duration = \"100 s\""),
-    required("hosts", Shape::Named(NODE), "Where flows begin and end", "[hosts.client]"),
-    optional("routers", Shape::Named(NODE), "none", "What forwards packets"),
+    required("hosts", Shape::Named(HOST), "Where flows begin and end", "[hosts.client]"),
+    optional("routers", Shape::Named(ROUTER), "none", "What forwards packets"),
     required("links", Shape::List(LINK), "Duplex links between hosts and routers", "[[links]]"),
     optional("proxies", Shape::List(PROXY), "none", "Middle boxes at wireless links"),
     optional("tcp", Shape::Tcp, "the registries' defaults", "What every endpoint starts from"),
@@ -130,13 +130,28 @@ pub(crate) static FILE: &[Key] = &[
     optional("record", Shape::Table(RECORD), "the defaults below", "What to keep of the run"),
 ];
 
-/// A host or a router.
-pub(crate) static NODE: &[Key] = &[optional(
+/// How many of a host or a router.
+const COUNT: Key = optional(
     "count",
     Shape::Integer { min: 1, max: MAX_COUNT },
     "one, of the bare name",
     "Makes a group: NAME-1, NAME-2 and so on, referred to together as NAME-*",
-)];
+);
+
+/// A host.
+pub(crate) static HOST: &[Key] = &[
+    COUNT,
+    optional(
+        "processing",
+        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::PROCESSING, kind: Kind::Named },
+        "none",
+        "How long it takes for each packet that it sends; of a group each for itself. Hosts answer \
+         at once without it",
+    ),
+];
+
+/// A router.
+pub(crate) static ROUTER: &[Key] = &[COUNT];
 
 /// A link.
 pub(crate) static LINK: &[Key] = &[
@@ -411,6 +426,7 @@ pub(crate) const CHOICES: &[&str] = &[
     "corrupt",
     "duplicate",
     "medium",
+    "processing",
     "proxy",
     "traffic",
     "congestion",

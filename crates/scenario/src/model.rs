@@ -38,12 +38,15 @@ pub struct Scenario {
 }
 
 /// A host or a router.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// Its name, unique among hosts and routers.
     pub name: String,
     /// What it does.
     pub kind: NodeKind,
+    /// How long it takes for what it sends ([`ackord_path::registry::PROCESSING`]); no time when
+    /// absent. Only hosts have it.
+    pub processing: Option<Choice>,
 }
 
 /// What a node does with packets.

@@ -164,14 +164,16 @@ fn file() -> impl Strategy<Value = String> {
     let outages = (outage(), (outage(), impairments()));
     let link = (queues, (link_loss(), outages), medium, 1u64..100_000_000_000, 0u64..1_000_000_000);
     let ends = (tcp(), tcp(), tcp(), select(&["client", "server"][..]));
-    let start = (0u64..1_000, 0u64..1_000);
+    let processing =
+        prop_oneof![Just("\"none\"".to_owned()), choice(ackord_path::registry::PROCESSING)];
+    let start = (0u64..1_000, 0u64..1_000, processing);
     (head, link, ends, traffic, start).prop_map(
         |(
             (seed, purpose, more),
             ((queue, reverse, jitter, jitter_back), (loss, outages), medium, rate, delay),
             (base, both, receiver, sends),
             traffic,
-            (first, last),
+            (first, last, processing),
         )| {
             let purpose = toml::Value::String(format!("x{purpose}"));
             let duration = 2_000 + more;
@@ -193,8 +195,8 @@ seed = {seed}
 duration = "{duration} ns"
 tcp = {base}
 [hosts]
-b = {{}}
-a.count = 3
+b = {{ processing = {processing} }}
+a = {{ count = 3, processing = "jitter" }}
 [routers.r]
 [[links]]
 from = "a-*"

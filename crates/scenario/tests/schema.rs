@@ -28,11 +28,13 @@ fn the_schema_knows_every_mechanism_and_knob() {
     let schema = json_schema();
     let link = &schema["properties"]["links"]["items"]["properties"];
     let flow = &schema["properties"]["flows"]["items"]["properties"];
+    let host = &schema["properties"]["hosts"]["additionalProperties"]["properties"];
     let tcp = &schema["$defs"]["tcp"]["properties"];
     let families = [
         (&link["queue"], ackord_path::registry::QUEUE),
         (&link["jitter"]["anyOf"][1], ackord_path::registry::JITTER),
         (&link["medium"]["anyOf"][1], ackord_path::registry::MEDIUM),
+        (&host["processing"]["anyOf"][1], ackord_path::registry::PROCESSING),
         (&flow["traffic"], ackord_traffic::registry::WORKLOAD),
         (&tcp["congestion"], ackord_tcp::registry::CONGESTION),
         (&tcp["loss"], ackord_tcp::registry::LOSS),

@@ -11,6 +11,7 @@ mod foreign;
 use crate::apps::{Act, App, workloads_for};
 use crate::datagrams::Sender;
 use crate::endpoints::{config_for, initial_sequence, mechanisms_for, start_time};
+use crate::processing::Hosts;
 use crate::topology::{BuildError, Topology, build_topology};
 use ackord_events::{EndpointId, Sink, TcpState};
 use ackord_path::{Conservation, Delivery, Graph, Schedule, Unbalanced};
@@ -44,6 +45,8 @@ pub struct Simulation {
     open_flows: usize,
     /// The hosts that are not simulated; nothing where all are.
     foreign: Option<Box<Foreign>>,
+    /// What hosts hold that take a time for it; nothing where none does.
+    processing: Option<Box<Hosts>>,
 }
 
 /// One end of a flow, on its host.
@@ -98,6 +101,8 @@ impl Simulation {
         foreign: &[NodeId],
     ) -> Result<Simulation, BuildError> {
         let topology = build_topology(scenario, seed)?;
+        let processing = Hosts::new(scenario, seed, foreign)
+            .map_err(|(host, error)| BuildError::Host { host, error })?;
         let flows = scenario.flows.len();
         let foreign = Foreign::new(scenario, foreign);
         let mut simulation = Simulation {
@@ -113,6 +118,7 @@ impl Simulation {
             // Without a flow it is foreign traffic that makes a run, and nobody says when that ends.
             open_flows: if foreign.is_some() { flows.max(1) } else { flows },
             foreign,
+            processing,
         };
         for (index, flow) in scenario.flows.iter().enumerate() {
             simulation.add_flow(FlowId(index as u32), flow, seed);
@@ -172,13 +178,17 @@ impl Simulation {
         let until = until.min(self.limit);
         while !self.is_over() {
             let (timer_at, app_at) = (self.timers.next_at(), self.app_timers.next_at());
-            let due_at = timer_at.min(app_at);
+            let leaves_at = self.next_leaves_at();
+            let due_at = timer_at.min(app_at).min(leaves_at);
             // Up to the next timer the path may run by itself, from one delivery to the next.
             if let Some(delivery) = self.topology.graph.poll_delivery(due_at.min(until), sink) {
                 self.advance_to(delivery.at);
                 self.deliver(&delivery, sink);
             } else if due_at > until {
                 break;
+            } else if leaves_at == due_at {
+                self.advance_to(leaves_at);
+                self.let_go(sink);
             } else if timer_at == due_at {
                 self.advance_to(timer_at);
                 self.on_timer(sink);
@@ -301,6 +311,21 @@ impl Simulation {
         while let Some(outbound) = end.connection.poll_segment(self.now, sink) {
             self.packets_sent += 1;
             let packet = packet(end, (flow, side), outbound, self.packets_sent);
+            transmit(&mut self.topology, &mut self.processing, self.now, packet, sink);
+        }
+    }
+
+    /// When the next packet leaves a host that took a time for it.
+    #[inline]
+    fn next_leaves_at(&self) -> Time {
+        self.processing.as_ref().map_or(Time::NEVER, |hosts| hosts.next_at())
+    }
+
+    /// A packet leaves its host.
+    #[inline(never)]
+    fn let_go<S: Sink>(&mut self, sink: &mut S) {
+        let packet = self.processing.as_mut().and_then(|hosts| hosts.poll_packet(self.now));
+        if let Some(packet) = packet {
             self.topology.graph.handle_packet(self.now, packet, sink);
         }
     }
@@ -319,7 +344,7 @@ impl Simulation {
             while let Some(outbound) = end.connection.poll_segment(now, sink) {
                 self.packets_sent += 1;
                 let packet = packet(end, (flow, side), outbound, self.packets_sent);
-                self.topology.graph.handle_packet(now, packet, sink);
+                transmit(&mut self.topology, &mut self.processing, now, packet, sink);
             }
             if act != Act::Wrote {
                 break;
@@ -357,6 +382,24 @@ impl Simulation {
             *phase = FlowPhase::Over;
             self.open_flows -= 1;
         }
+    }
+}
+
+/// A host gives out a packet: onto its first link, at once or after its processing time.
+#[inline]
+fn transmit<S: Sink>(
+    topology: &mut Topology,
+    processing: &mut Option<Box<Hosts>>,
+    now: Time,
+    packet: Packet,
+    sink: &mut S,
+) {
+    let ready = match processing {
+        None => Some(packet),
+        Some(hosts) => hosts.handle_packet(now, packet),
+    };
+    if let Some(packet) = ready {
+        topology.graph.handle_packet(now, packet, sink);
     }
 }
 

@@ -42,6 +42,14 @@ pub enum BuildError {
         /// What is wrong with it.
         error: registry::BuildError,
     },
+    /// A host's processing is impossible.
+    #[error("host `{host}`: {error}")]
+    Host {
+        /// The host's name.
+        host: String,
+        /// What is wrong with it.
+        error: registry::BuildError,
+    },
     /// A middle box is impossible.
     #[error("middle box `{proxy}`: {error}")]
     Proxy {

@@ -10,5 +10,6 @@ mod dumbbell;
 mod ecn;
 mod foreign;
 mod killed_box;
+mod phase;
 mod split;
 mod workloads;

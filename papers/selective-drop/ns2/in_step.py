@@ -35,11 +35,14 @@ def ns2(queue, later, starts, overhead=0, headers="none"):
     return 100 * vegas / reno
 
 
-def ours(program, queue, later, starts):
+def ours(program, queue, later, starts, jitter_us=0):
     changes = [f'links.bottleneck.queue.limit="{queue} packets"']
     changes += [f"flows.{flow}.start={at * 1000:.0f} ms" for flow, at in zip(("reno", "vegas"), starts)]
     if later:
         changes.append(f"links.{later.lower()}-access.delay=1000001 ns")
+    if jitter_us:
+        changes += [f'hosts.{host}.processing={{ kind = "jitter", up_to = "{jitter_us} us" }}'
+                    for host in ("reno", "vegas", "receiver")]
     command = [program, "run", str(HERE.parent / "in-step.toml"), "--json", "-"]
     for change in changes:
         command += ["--set", change]
@@ -71,6 +74,10 @@ def main():
         print(f"  ns-2, its own headers {ns2(queue, '', (0, 0), headers='as-ns2'):5.1f}; "
               f"{told(lambda at: ns2(queue, '', at, headers='as-ns2'))}")
         print(f"  ns-2, overhead_ of a packet's time    {told(lambda at: ns2(queue, '', at, SERVICE_S))}")
+        if program:
+            for later in ("Vegas", "Reno"):
+                run = lambda at: ours(program, queue, later, at, round(SERVICE_S * 1e6))
+                print(f"  ours, processing, {later}'s later {told(run)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-//! Everything a link offers to choose from, listed once with its knobs, and how a choice becomes an
+//! Everything a link or a host offers to choose from, listed once with its knobs, and how a choice becomes an
 //! element.
 //!
 //! | file | what |
@@ -11,6 +11,7 @@
 //! | `rate_changes.rs` | [`RATE_CHANGES`]: rates that change |
 //! | `medium.rs`, `cellular.rs` | [`MEDIUM`]: what both directions of a link are on |
 //! | `proxy/` | [`PROXY`]: middle boxes at a wireless link |
+//! | `processing.rs` | [`PROCESSING`]: the time that a host takes for what it sends |
 
 mod cellular;
 mod impairment;
@@ -18,6 +19,7 @@ mod jitter;
 mod loss;
 mod medium;
 mod outage;
+mod processing;
 mod proxy;
 mod queue;
 mod rate_changes;
@@ -35,6 +37,7 @@ pub use medium::{MEDIUM, MediumProblem, build_medium, check_medium, medium_is_sh
 pub use outage::{
     OUTAGE, OutageProblem, build_outage, check_outage, outage_holds, outage_is_shared,
 };
+pub use processing::{PROCESSING, build_processing};
 pub use proxy::{PROXY, build_proxy};
 pub use queue::{QUEUE, QueueContext, build_queue};
 pub use rate_changes::{RATE_CHANGES, RateChangesProblem, build_rate_changes, check_rate_changes};

@@ -1,11 +1,14 @@
 //! Hosts, routers and groups of them, and how `*` stands for the members of a group.
 
 use super::Report;
+use super::choice::{Family, choice};
 use super::reader::{Field, Reader, join};
 use crate::document::{Place, Value};
 use crate::error::{NameOf, Wrong};
 use crate::keys;
 use crate::model::{Node, NodeKind};
+use ackord_path::registry;
+use ackord_units::Choice;
 use ackord_wire::NodeId;
 use std::collections::BTreeMap;
 
@@ -99,6 +102,7 @@ struct Found<'a> {
     /// The group it is a member of.
     group: Option<&'a str>,
     kind: NodeKind,
+    processing: Option<Choice>,
     place: &'a Place,
     path: String,
 }
@@ -152,13 +156,19 @@ fn declare<'a>(
             continue;
         }
         let before = report.problems.len();
-        let what = if kind == NodeKind::Host { "a host" } else { "a router" };
-        let reader = Reader::new(report, &entry.item, path.clone(), keys::NODE, what);
-        let count = reader.and_then(|reader| reader.integer(report, "count"));
+        let (keys, what) = match kind {
+            NodeKind::Host => (keys::HOST, "a host"),
+            NodeKind::Router => (keys::ROUTER, "a router"),
+        };
+        let reader = Reader::new(report, &entry.item, path.clone(), keys, what);
+        let count = reader.as_ref().and_then(|reader| reader.integer(report, "count"));
+        let of_host = reader.filter(|_| kind == NodeKind::Host);
+        let processing = of_host.and_then(|reader| processing(report, &reader));
         let node = |name: String, group| Found {
             name,
             group,
             kind,
+            processing: processing.clone(),
             place: &entry.key,
             path: path.clone(),
         };
@@ -176,6 +186,14 @@ fn declare<'a>(
         };
         declared.insert(name.clone(), meaning);
     }
+}
+
+/// How long a host takes for what it sends.
+fn processing(report: &mut Report, reader: &Reader<'_>) -> Option<Choice> {
+    let field = reader.get("processing").filter(|field| field.item.as_text() != Some("none"))?;
+    let (mechanisms, flows) = (registry::PROCESSING, &NameSet::default());
+    let family = Family { key: "processing", mechanisms, inherited: None, flows };
+    choice(report, &field, family)
 }
 
 /// Reports a name that a host has already.
@@ -202,7 +220,8 @@ fn number(
         {
             members.push(NodeId(index));
         }
-        nodes.nodes.push(Node { name: node.name.clone(), kind: node.kind });
+        let Found { name, kind, processing, .. } = node;
+        nodes.nodes.push(Node { name: name.clone(), kind: *kind, processing: processing.clone() });
     }
     nodes.declared = declared;
     nodes

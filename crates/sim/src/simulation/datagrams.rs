@@ -1,6 +1,6 @@
 //! The events of flows that are no connections: a sender is due, a packet has arrived.
 
-use super::Simulation;
+use super::{Simulation, transmit};
 use crate::datagrams;
 use ackord_events::{EndpointId, Event, Sink};
 use ackord_wire::Packet;
@@ -26,7 +26,7 @@ impl Simulation {
             let endpoint = EndpointId { flow: packet.flow, side: packet.from };
             let payload = datagrams::payload(&packet);
             sink.emit(now, Event::DatagramSent { endpoint, payload });
-            self.topology.graph.handle_packet(now, packet, sink);
+            transmit(&mut self.topology, &mut self.processing, now, packet, sink);
         }
         self.app_timers.set(id, sender.deadline());
     }

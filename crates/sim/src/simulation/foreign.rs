@@ -7,7 +7,7 @@
 //! Not modelled: ICMP errors of simulated hosts that get what they have no flow for; TCP is answered
 //! with a reset (RFC 9293 §3.10.7.1), anything else is not answered.
 
-use super::{Simulation, end_index};
+use super::{Simulation, end_index, transmit};
 use ackord_events::Sink;
 use ackord_path::Delivery;
 use ackord_scenario::{Scenario, Transport};
@@ -93,6 +93,7 @@ impl Simulation {
             return None;
         }
         let timers = self.timers.next_at().min(self.app_timers.next_at());
+        let timers = timers.min(self.next_leaves_at());
         let next_at = self.topology.graph.deadline().unwrap_or(Time::NEVER).min(timers);
         (next_at != Time::NEVER).then(|| next_at.max(self.now))
     }
@@ -162,6 +163,6 @@ impl Simulation {
             tag: self.packets_sent,
             tcp: Some(segment),
         };
-        self.topology.graph.handle_packet(self.now, answer, sink);
+        transmit(&mut self.topology, &mut self.processing, self.now, answer, sink);
     }
 }

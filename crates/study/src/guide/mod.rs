@@ -11,7 +11,7 @@
 //! | `measure.rs` | a case run, and what it came to |
 //! | `page.rs` | entries as documents |
 //! | `ack.rs`, `nagle.rs`, `loss.rs`, `recovery.rs`, `congestion.rs` | entries: endpoints |
-//! | `queue.rs`, `queue/`, `proxy.rs` | entries: the path |
+//! | `queue.rs`, `queue/`, `proxy.rs`, `processing.rs` | entries: the path, and hosts |
 //!
 //! The words say what should come out; the runs say what does. A case whose runs do not bear out its
 //! words is an error, so the guide cannot go stale unnoticed.
@@ -22,6 +22,7 @@ mod loss;
 mod measure;
 mod nagle;
 mod page;
+mod processing;
 mod proxy;
 mod queue;
 mod recovery;
@@ -38,7 +39,8 @@ use ackord_units::Span;
 pub struct Entry {
     /// Its name in a scenario.
     pub name: &'static str,
-    /// Its family: `ack`, `loss`, `recovery`, `congestion`, `nagle`, `queue` or `proxy`.
+    /// Its family: `ack`, `loss`, `recovery`, `congestion`, `nagle`, `queue`, `proxy` or
+    /// `processing`.
     pub family: &'static str,
     /// The idea, in five lines at most.
     pub idea: &'static str,
@@ -204,6 +206,7 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
         congestion::ENTRIES,
         queue::ENTRIES,
         proxy::ENTRIES,
+        processing::ENTRIES,
     ]
     .into_iter()
     .flatten()
@@ -218,6 +221,7 @@ pub const FAMILIES: &[(&str, &str)] = &[
     ("congestion", "How much may be outstanding"),
     ("queue", "Who waits and who is dropped at a link"),
     ("proxy", "What a middle box does at a wireless link"),
+    ("processing", "How long a host takes for what it sends"),
 ];
 
 #[cfg(test)]
@@ -232,9 +236,11 @@ mod tests {
         let endpoints = families.iter().flat_map(|family| family.iter());
         let queues = ackord_path::registry::QUEUE.iter();
         let boxes = ackord_path::registry::PROXY.iter();
+        let hosts = ackord_path::registry::PROCESSING.iter();
         endpoints
             .chain(queues)
             .chain(boxes)
+            .chain(hosts)
             .map(|mechanism| (mechanism.family, mechanism.name))
             .collect()
     }

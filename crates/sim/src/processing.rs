@@ -1,0 +1,57 @@
+//! The hosts of a simulation that take a time for what they send.
+
+use ackord_path::registry::{self, build_processing};
+use ackord_path::{Processing, Schedule, Stream};
+use ackord_scenario::Scenario;
+use ackord_units::Time;
+use ackord_wire::{NodeId, Packet};
+
+/// What the hosts hold, by node.
+#[derive(Debug)]
+pub(crate) struct Hosts {
+    hosts: Vec<Option<Processing>>,
+    due: Schedule,
+}
+
+impl Hosts {
+    /// Nothing where no host takes any time. `foreign` hosts are not simulated and take their own.
+    pub(crate) fn new(
+        scenario: &Scenario,
+        seed: u64,
+        foreign: &[NodeId],
+    ) -> Result<Option<Box<Hosts>>, (String, registry::BuildError)> {
+        let mut hosts = Vec::with_capacity(scenario.nodes.len());
+        for (index, node) in scenario.nodes.iter().enumerate() {
+            let simulated = !foreign.iter().any(|node| usize::from(node.0) == index);
+            let chosen = node.processing.as_ref().filter(|_| simulated);
+            let stream = || Stream::for_element(seed, &format!("hosts/{}/processing", node.name));
+            let built = chosen.map(|choice| build_processing(choice, stream())).transpose();
+            hosts.push(built.map_err(|error| (node.name.clone(), error))?);
+        }
+        let due = Schedule::new(hosts.len());
+        Ok(hosts.iter().any(Option::is_some).then(|| Box::new(Hosts { hosts, due })))
+    }
+
+    /// A host gives out a packet at `now`; answers it back where the host takes no time.
+    pub(crate) fn handle_packet(&mut self, now: Time, packet: Packet) -> Option<Packet> {
+        let node = packet.src.0;
+        let Some(host) = &mut self.hosts[usize::from(node)] else { return Some(packet) };
+        host.handle_packet(now, packet);
+        self.due.set(node.into(), host.deadline().unwrap_or(Time::NEVER));
+        None
+    }
+
+    /// When the next packet leaves its host.
+    pub(crate) fn next_at(&self) -> Time {
+        self.due.next_at()
+    }
+
+    /// The packet that leaves its host at `now`, if one does.
+    pub(crate) fn poll_packet(&mut self, now: Time) -> Option<Packet> {
+        let (_, node) = self.due.peek().filter(|(at, _)| *at <= now)?;
+        let host = self.hosts[node as usize].as_mut()?;
+        let packet = host.poll_packet(now);
+        self.due.set(node, host.deadline().unwrap_or(Time::NEVER));
+        packet
+    }
+}
