@@ -3,6 +3,7 @@
 //! Where these are missing, or may not capture, the test says SKIPPED.
 
 use crate::common::{json, text};
+use ackord_testing::{installed, skipped};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json as value};
@@ -13,7 +14,6 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-const TEST: &str = "transfers out of captures";
 /// What a response has before its body.
 const HEAD: usize = 64;
 
@@ -61,8 +61,7 @@ impl Capture {
             .args(arguments)
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| println!("SKIPPED {TEST}: no dumpcap: {error}"))
-            .ok()?;
+            .expect("dumpcap starts");
         let mut capture = Capture(child);
         let mut said = String::new();
         let mut errors = BufReader::new(capture.0.stderr.take().expect("piped"));
@@ -70,7 +69,7 @@ impl Capture {
             let mut line = String::new();
             if errors.read_line(&mut line).is_ok_and(|read| read == 0) {
                 let _ = capture.0.wait();
-                println!("SKIPPED {TEST}: dumpcap may not: {}", said.replace('\n', " "));
+                skipped(format_args!("dumpcap may not: {said}"));
                 return None;
             }
             said += &line;
@@ -91,18 +90,6 @@ impl Capture {
 fn curl(arguments: &[&str]) {
     let status = Command::new("curl").args(["-sS", "-o", "/dev/null"]).args(arguments).status();
     assert!(status.expect("curl was there a moment ago").success(), "{arguments:?}");
-}
-
-/// Whether everything is installed that the test needs; if not, it has said so.
-fn tools() -> bool {
-    let missing: Vec<_> = ["curl", "dumpcap", "editcap"]
-        .into_iter()
-        .filter(|tool| Command::new(tool).arg("--version").output().is_err())
-        .collect();
-    if !missing.is_empty() {
-        println!("SKIPPED {TEST}: not installed: {}", missing.join(", "));
-    }
-    missing.is_empty()
 }
 
 struct Imported<'a> {
@@ -151,11 +138,11 @@ fn swapped(capture: &Path) -> PathBuf {
 
 #[test]
 fn sizes_of_curl_s_downloads_are_found_in_every_form_of_their_capture() {
-    if !tools() {
+    if !installed(&["curl", "dumpcap", "editcap"]) {
         return;
     }
     let (Some(port), Some(port6)) = (server("127.0.0.1"), server("::1")) else {
-        println!("SKIPPED {TEST}: no loopback of both IP versions");
+        skipped("no loopback of both IP versions");
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -211,7 +198,7 @@ fn sizes_of_curl_s_downloads_are_found_in_every_form_of_their_capture() {
 
 #[test]
 fn a_capture_of_any_interface_says_the_same() {
-    if !tools() {
+    if !installed(&["curl", "dumpcap", "editcap"]) {
         return;
     }
     let Some(port) = server("127.0.0.1") else { return };

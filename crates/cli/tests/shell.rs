@@ -5,17 +5,21 @@
 //! leaves room for a machine that has other things to do.
 
 use crate::common::machine::{Machine, Who};
-use crate::common::text;
+use crate::common::{late, text, within_a_minute};
+use ackord_testing::{assert_timely, installed, skipped, timely};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
-use std::time::Duration;
 
 /// Octets of the file that is fetched.
 const SIZE: usize = 1_000_000;
 /// Of an IP packet of 1500 octets so many are payload, at most.
 const PAYLOAD: f64 = 1_448.0 / 1_500.0;
+
+/// States of sockets in the kernel's tables: TCP's LISTEN, and what UDP has.
+const LISTEN: &str = "0A";
+const BOUND: &str = "07";
 
 /// A machine with a server on it.
 struct Served {
@@ -27,11 +31,8 @@ struct Served {
 impl Served {
     /// Nothing, with a loud word, where it cannot be had.
     fn new() -> Option<Served> {
-        for tool in ["curl", "python3", "ping", "iperf3"] {
-            if std::process::Command::new(tool).arg("--help").output().is_err() {
-                println!("SKIPPED a machine with a server: no {tool}");
-                return None;
-            }
+        if !installed(&["curl", "python3", "ping", "iperf3", "bash"]) {
+            return None;
         }
         let machine = Machine::new()?;
         let folder = machine.folder("served");
@@ -44,14 +45,12 @@ impl Served {
             .spawn()
             .expect("python3 starts");
         let served = Served { machine, server, folder };
-        for _ in 0..200 {
+        let answers = || {
             let asked = served.machine.enter().args(["curl", "-s", "http://127.0.0.1/"]).output();
-            if asked.expect("curl starts").status.success() {
-                return Some(served);
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        panic!("the server does not answer");
+            asked.expect("curl starts").status.success()
+        };
+        assert!(within_a_minute(answers), "the server does not answer");
+        Some(served)
     }
 
     /// `ackord shell` with these words, and a script inside.
@@ -64,15 +63,19 @@ impl Served {
         let (mut command, _) = self.machine.ackord(who, &arguments);
         let output = command.output().expect("it starts");
         let said = fs::read_to_string(&json).unwrap_or_default();
-        (output, serde_json::from_str(&said).unwrap_or_default())
+        let told: Value = serde_json::from_str(&said).unwrap_or_default();
+        late(&told["lateness"]["p99_us"]);
+        (output, told)
     }
 
     /// A server of iperf3 for one test, which ends with it.
     fn iperf3(&self) -> Child {
         let server =
             self.machine.enter().args(["iperf3", "-s", "-1"]).stdout(Stdio::null()).spawn();
-        std::thread::sleep(Duration::from_millis(300));
-        server.expect("iperf3 starts")
+        let server = server.expect("iperf3 starts");
+        let listens = || self.machine.listens("tcp6", 5201, LISTEN);
+        assert!(within_a_minute(listens), "iperf3 does not listen");
+        server
     }
 }
 
@@ -123,54 +126,67 @@ fn fetched(output: &Output) -> f64 {
 
 #[test]
 fn a_round_trip_takes_the_delay_twice_and_nothing_is_faster_than_the_link() {
-    let Some(served) = Served::new() else { return };
-    let link = ["--rate", "8mbit", "--delay", "20ms"];
-    let (pinged, told) = served.shell(Who::Root, &link, PING);
-    let [least, mean] = round_trips(&pinged);
-    // 84 octets at 8 Mbit/s take 84 us.
-    assert!((40.1..45.0).contains(&least) && mean < 60.0, "{least} {mean}");
-    assert_eq!((&told["link"], &told["exit_code"]), (&"8 Mbit/s, delay 20 ms".into(), &0.into()));
-    assert_eq!(told["outside"], "device-and-gateway");
-    let [up, down] = ["up", "down"].map(|way| told[way]["delivered_packets"].as_u64());
-    assert!(up >= Some(6) && down >= Some(6), "{told}");
+    timely(|| {
+        let Some(served) = Served::new() else { return };
+        let link = ["--rate", "8mbit", "--delay", "20ms"];
+        let (pinged, told) = served.shell(Who::Root, &link, PING);
+        let [least, mean] = round_trips(&pinged);
+        // 84 octets at 8 Mbit/s take 84 us.
+        assert!(least >= 40.1, "{least} {mean}");
+        assert_timely!(least < 45.0 && mean < 60.0, "{least} {mean}");
+        assert_eq!(
+            (&told["link"], &told["exit_code"]),
+            (&"8 Mbit/s, delay 20 ms".into(), &0.into())
+        );
+        assert_eq!(told["outside"], "device-and-gateway");
+        let [up, down] = ["up", "down"].map(|way| told[way]["delivered_packets"].as_u64());
+        assert!(up >= Some(6) && down >= Some(6), "{told}");
 
-    let (curled, told) = served.shell(Who::Root, &link, CURL);
-    let rate = fetched(&curled);
-    assert!(rate <= 8e6 * PAYLOAD && rate > 8e6 * 0.5, "{rate}");
-    let queued = &told["down"]["queueing_delay"];
-    assert!(queued["p99_ms"].as_f64() > Some(1.0), "{told}");
-    let octets = told["down"]["delivered_bytes"].as_u64().expect("a count");
-    // Headers, and little more.
-    assert!((SIZE as u64..SIZE as u64 * 12 / 10).contains(&octets), "{octets}");
-    let summary = words(&curled);
-    assert!(
-        summary.contains("ackord: 8 Mbit/s, delay 20 ms · ") && summary.contains("late by p50")
-    );
+        let (curled, told) = served.shell(Who::Root, &link, CURL);
+        let rate = fetched(&curled);
+        assert!(rate <= 8e6 * PAYLOAD, "{rate}");
+        assert_timely!(rate > 8e6 * 0.5, "{rate}");
+        let queued = &told["down"]["queueing_delay"];
+        assert_timely!(queued["p99_ms"].as_f64() > Some(1.0), "{told}");
+        let octets = told["down"]["delivered_bytes"].as_u64().expect("a count");
+        // Headers, and little more.
+        assert!(octets >= SIZE as u64, "{octets}");
+        assert_timely!(octets < SIZE as u64 * 12 / 10, "{octets}");
+        let summary = words(&curled);
+        assert!(
+            summary.contains("ackord: 8 Mbit/s, delay 20 ms · ") && summary.contains("late by p50")
+        );
+    });
 }
 
 #[test]
 fn in_shells_in_shells_delays_add_up_and_the_slowest_link_counts() {
-    let Some(served) = Served::new() else { return };
-    let outer = ["--rate", "20mbit", "--delay", "10ms"];
-    let program = served.machine.program();
-    let run = |what: &str| {
-        // The outermost machine, whose address the inner shell does not have in its environment.
-        let what = what.replace("$ACKORD_BASE", "100.64.0.1");
-        let inner = format!("{} shell --quiet --rate 6mbit --delay 15ms", text(program));
-        served.shell(Who::Root, &outer, &format!("{inner} -- sh -c '{what}'"))
-    };
-    let (pinged, told) = run(PING);
-    let [least, mean] = round_trips(&pinged);
-    assert!((50.0..56.0).contains(&least) && mean < 75.0, "{least} {mean}");
-    assert_eq!(told["depth"], 1);
-    let (curled, _) = run(&CURL.replace('\'', "\""));
-    let rate = fetched(&curled);
-    assert!(rate <= 6e6 * PAYLOAD && rate > 6e6 * 0.5, "{rate}");
-    let mut server = served.iperf3();
-    let (measured, _) = run("iperf3 -J -R -t 2 -c $ACKORD_BASE");
-    let rate = received(&measured);
-    assert!(rate <= 6e6 && rate > 6e6 * 0.6, "{rate}");
-    let _ = server.wait();
+    timely(|| {
+        let Some(served) = Served::new() else { return };
+        let outer = ["--rate", "20mbit", "--delay", "10ms"];
+        let program = served.machine.program();
+        let run = |what: &str| {
+            // The outermost machine, whose address the inner shell does not have in its environment.
+            let what = what.replace("$ACKORD_BASE", "100.64.0.1");
+            let inner = format!("{} shell --quiet --rate 6mbit --delay 15ms", text(program));
+            served.shell(Who::Root, &outer, &format!("{inner} -- sh -c '{what}'"))
+        };
+        let (pinged, told) = run(PING);
+        let [least, mean] = round_trips(&pinged);
+        assert!(least >= 50.0, "{least} {mean}");
+        assert_timely!(least < 56.0 && mean < 75.0, "{least} {mean}");
+        assert_eq!(told["depth"], 1);
+        let (curled, _) = run(&CURL.replace('\'', "\""));
+        let rate = fetched(&curled);
+        assert!(rate <= 6e6 * PAYLOAD, "{rate}");
+        assert_timely!(rate > 6e6 * 0.5, "{rate}");
+        let mut server = served.iperf3();
+        let (measured, _) = run("iperf3 -J -R -t 2 -c $ACKORD_BASE");
+        let rate = received(&measured);
+        assert!(rate <= 6e6, "{rate}");
+        assert_timely!(rate > 6e6 * 0.6, "{rate}");
+        let _ = server.wait();
+    });
 }
 
 #[test]
@@ -200,61 +216,74 @@ fn the_exit_code_is_the_command_s_and_mistakes_are_told_before_anything_runs() {
 
 #[test]
 fn a_trace_of_mahimahi_s_lets_through_what_it_has_opportunities_for() {
-    let Some(served) = Served::new() else { return };
-    let file = |name: &str, lines: &str| {
-        let path = served.folder.join(name);
-        fs::write(&path, lines).expect("ours");
-        path
-    };
-    // 1504 octets every 2 ms, of which a packet of 1500 takes all: 6.016 Mbit/s.
-    let (up, down) = (file("up.trace", "1\n"), file("down.trace", "2\n"));
-    let link = ["--trace", text(&up), text(&down), "--delay", "5ms"];
-    let (curled, told) = served.shell(Who::Root, &link, CURL);
-    let rate = fetched(&curled);
-    assert!(rate <= 6.016e6 * 1_448.0 / 1_504.0 && rate > 3e6, "{rate}");
-    assert_eq!(told["link"], "trace, delay 5 ms");
+    timely(|| {
+        let Some(served) = Served::new() else { return };
+        let file = |name: &str, lines: &str| {
+            let path = served.folder.join(name);
+            fs::write(&path, lines).expect("ours");
+            path
+        };
+        // 1504 octets every 2 ms, of which a packet of 1500 takes all: 6.016 Mbit/s.
+        let (up, down) = (file("up.trace", "1\n"), file("down.trace", "2\n"));
+        let link = ["--trace", text(&up), text(&down), "--delay", "5ms"];
+        let (curled, told) = served.shell(Who::Root, &link, CURL);
+        let rate = fetched(&curled);
+        assert!(rate <= 6.016e6 * 1_448.0 / 1_504.0, "{rate}");
+        assert_timely!(rate > 3e6, "{rate}");
+        assert_eq!(told["link"], "trace, delay 5 ms");
+    });
 }
 
 #[test]
 fn a_box_that_repairs_losses_is_worth_something_to_reno() {
-    let Some(served) = Served::new() else { return };
-    let rate = |proxy: &[&str]| {
-        let mut server = served.iperf3();
-        let mut link =
-            vec!["--rate", "10mbit", "--delay", "5ms", "--loss-down", "3%", "--seed", "3"];
-        link.extend(proxy);
-        let (measured, _) =
-            served.shell(Who::Root, &link, "iperf3 -J -R -C reno -t 3 -c $ACKORD_BASE");
-        let _ = server.wait();
-        received(&measured)
-    };
-    let none = rate(&["--proxy", "none", "--wired-delay", "30ms"]);
-    let repaired = rate(&["--proxy", "proxy-tcp", "--wired-delay", "30ms"]);
-    // Reno at 3 % and 70 ms: 1.22 MSS / (RTT sqrt(p)) = 1.2 Mbit/s.
-    assert!(none < 3e6 && repaired > 1.5 * none && repaired < 10e6, "{none} {repaired}");
+    timely(|| {
+        let Some(served) = Served::new() else { return };
+        let rate = |proxy: &[&str]| {
+            let mut server = served.iperf3();
+            let mut link =
+                vec!["--rate", "10mbit", "--delay", "5ms", "--loss-down", "3%", "--seed", "3"];
+            link.extend(proxy);
+            let (measured, _) =
+                served.shell(Who::Root, &link, "iperf3 -J -R -C reno -t 3 -c $ACKORD_BASE");
+            let _ = server.wait();
+            received(&measured)
+        };
+        let none = rate(&["--proxy", "none", "--wired-delay", "30ms"]);
+        let repaired = rate(&["--proxy", "proxy-tcp", "--wired-delay", "30ms"]);
+        // Reno at 3 % and 70 ms: 1.22 MSS / (RTT sqrt(p)) = 1.2 Mbit/s.
+        assert!(none < 3e6 && repaired < 10e6, "{none} {repaired}");
+        assert_timely!(repaired > 1.5 * none, "{none} {repaired}");
+    });
 }
 
 #[test]
 fn an_ordinary_user_has_a_gateway_that_reaches_the_machine_and_leaves_it_alone() {
-    let Some(served) = Served::new() else { return };
-    let before = served.machine.state();
-    let (curled, told) = served.shell(Who::Anybody, &["--rate", "8mbit", "--delay", "10ms"], CURL);
-    if words(&curled).contains("cannot make a network namespace") {
-        println!("SKIPPED an ordinary user: {}", words(&curled).trim());
-        return;
-    }
-    let rate = fetched(&curled);
-    assert!(rate <= 8e6 * PAYLOAD && rate > 8e6 * 0.4, "{rate}");
-    assert_eq!((&told["outside"], &told["gateway"]["connections"]), (&"gateway".into(), &1.into()));
-    let (pinged, _) = served.shell(Who::Anybody, &["--delay", "10ms"], PING);
-    assert!(round_trips(&pinged)[0] >= 20.0, "{}", words(&pinged));
-    // Inside, anybody may make a device, and the gateway is behind both links.
-    let inner = format!("{} shell -q --delay 15ms --", text(served.machine.program()));
-    let script = format!("{inner} ping -q -c 3 -i 0.2 100.64.0.1");
-    let (pinged, _) = served.shell(Who::Anybody, &["--delay", "10ms"], &script);
-    let [least, mean] = round_trips(&pinged);
-    assert!(least >= 50.0 && mean < 80.0, "{least} {mean}");
-    assert_eq!(served.machine.state(), before);
+    timely(|| {
+        let Some(served) = Served::new() else { return };
+        let before = served.machine.state();
+        let (curled, told) =
+            served.shell(Who::Anybody, &["--rate", "8mbit", "--delay", "10ms"], CURL);
+        if words(&curled).contains("cannot make a network namespace") {
+            return skipped(words(&curled));
+        }
+        let rate = fetched(&curled);
+        assert!(rate <= 8e6 * PAYLOAD, "{rate}");
+        assert_timely!(rate > 8e6 * 0.4, "{rate}");
+        assert_eq!(
+            (&told["outside"], &told["gateway"]["connections"]),
+            (&"gateway".into(), &1.into())
+        );
+        let (pinged, _) = served.shell(Who::Anybody, &["--delay", "10ms"], PING);
+        assert!(round_trips(&pinged)[0] >= 20.0, "{}", words(&pinged));
+        // Inside, anybody may make a device, and the gateway is behind both links.
+        let inner = format!("{} shell -q --delay 15ms --", text(served.machine.program()));
+        let script = format!("{inner} ping -q -c 3 -i 0.2 100.64.0.1");
+        let (pinged, _) = served.shell(Who::Anybody, &["--delay", "10ms"], &script);
+        let [least, mean] = round_trips(&pinged);
+        assert!(least >= 50.0, "{least} {mean}");
+        assert_timely!(mean < 80.0, "{least} {mean}");
+        assert_eq!(served.machine.state(), before);
+    });
 }
 
 #[test]
@@ -306,28 +335,33 @@ print(s.recvfrom(100)[0].decode(), int((time.time() - began) * 1000))";
 
 #[test]
 fn a_name_server_on_loopback_is_asked_over_the_link_from_shells_in_shells_too() {
-    let Some(served) = Served::new() else { return };
-    let folder = served.machine.folder("names");
-    let [resolv, echo, ask] = ["resolv.conf", "echo.py", "ask.py"].map(|name| folder.join(name));
-    fs::write(&resolv, "nameserver 127.0.0.53\n").expect("ours");
-    fs::write(&echo, ECHO).expect("ours");
-    fs::write(&ask, ASK).expect("ours");
-    let mut server =
-        served.machine.enter().args(["python3", text(&echo)]).spawn().expect("python3");
-    std::thread::sleep(Duration::from_millis(500));
-    let program = text(served.machine.program());
-    let once = format!("{program} shell -q --delay 20ms --");
-    let asked = |shells: &str| {
-        let mount = format!("mount --bind {} /etc/resolv.conf", text(&resolv));
-        let script = format!("{mount} && {shells} python3 {}", text(&ask));
-        let mut command = served.machine.enter();
-        let output = command.args(["unshare", "--mount", "--", "sh", "-c", &script]).output();
-        let words = words(&output.expect("unshare starts"));
-        let answer = words.strip_prefix("ti si ohw ").unwrap_or_else(|| panic!("{words}"));
-        answer.split_whitespace().next().and_then(|ms| ms.parse::<u32>().ok()).expect("a time")
-    };
-    let (one, two) = (asked(&once), asked(&format!("{once} {once}")));
-    let _ = server.kill();
-    let _ = server.wait();
-    assert!((40..100).contains(&one) && (80..160).contains(&two), "{one} ms, {two} ms");
+    timely(|| {
+        let Some(served) = Served::new() else { return };
+        let folder = served.machine.folder("names");
+        let [resolv, echo, ask] =
+            ["resolv.conf", "echo.py", "ask.py"].map(|name| folder.join(name));
+        fs::write(&resolv, "nameserver 127.0.0.53\n").expect("ours");
+        fs::write(&echo, ECHO).expect("ours");
+        fs::write(&ask, ASK).expect("ours");
+        let mut server =
+            served.machine.enter().args(["python3", text(&echo)]).spawn().expect("python3");
+        let listens = || served.machine.listens("udp", 53, BOUND);
+        assert!(within_a_minute(listens), "the name server does not listen");
+        let program = text(served.machine.program());
+        let once = format!("{program} shell -q --delay 20ms --");
+        let asked = |shells: &str| {
+            let mount = format!("mount --bind {} /etc/resolv.conf", text(&resolv));
+            let script = format!("{mount} && {shells} python3 {}", text(&ask));
+            let mut command = served.machine.enter();
+            let output = command.args(["unshare", "--mount", "--", "sh", "-c", &script]).output();
+            let words = words(&output.expect("unshare starts"));
+            let answer = words.strip_prefix("ti si ohw ").unwrap_or_else(|| panic!("{words}"));
+            answer.split_whitespace().next().and_then(|ms| ms.parse::<u32>().ok()).expect("a time")
+        };
+        let (one, two) = (asked(&once), asked(&format!("{once} {once}")));
+        let _ = server.kill();
+        let _ = server.wait();
+        assert!(one >= 40 && two >= 80, "{one} ms, {two} ms");
+        assert_timely!(one < 100 && two < 160, "{one} ms, {two} ms");
+    });
 }

@@ -3,7 +3,8 @@
 //!
 //! Everything is typed into a shell with job control at a terminal made by script(1).
 
-use crate::common::text;
+use crate::common::{self, is_running, text, within_a_minute};
+use ackord_testing::installed;
 use std::io::{Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -19,11 +20,8 @@ struct Terminal {
 impl Terminal {
     /// The terminal; nothing with a loud word where its tools are missing.
     fn new() -> Option<Terminal> {
-        for tool in ["script", "bash"] {
-            if Command::new(tool).arg("--version").stdout(Stdio::null()).status().is_err() {
-                println!("SKIPPED a terminal: no {tool}");
-                return None;
-            }
+        if !installed(&["script", "bash", "stty", "ip", "ps"]) {
+            return None;
         }
         let mut script = Command::new("script")
             .args(["-qfec", "bash --norc --noprofile -i", "/dev/null"])
@@ -67,7 +65,7 @@ impl Terminal {
                 self.seen += until;
                 return text;
             }
-            assert!(start.elapsed() < Duration::from_secs(20), "no {wanted:?} in {new:?}");
+            assert!(start.elapsed() < Duration::from_secs(60), "no {wanted:?} in {new:?}");
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -89,6 +87,12 @@ impl Drop for Terminal {
     }
 }
 
+/// Waits until this is at work, and the terminal's: keys typed before would reach the shell.
+fn begun(command: &str) {
+    assert!(within_a_minute(|| is_running(command)), "{command} does not begin");
+    std::thread::sleep(Duration::from_millis(300));
+}
+
 /// The command lines under test, each with what comes before the command inside.
 fn lines(folder: &str) -> Vec<String> {
     let program = env!("CARGO_BIN_EXE_ackord");
@@ -100,12 +104,7 @@ fn lines(folder: &str) -> Vec<String> {
 /// Whether namespaces may be made here.
 fn allowed(line: &str) -> bool {
     let done = Command::new("sh").args(["-c", &format!("{line} true")]).output();
-    let errors = String::from_utf8_lossy(&done.expect("sh starts").stderr).into_owned();
-    if errors.contains("cannot make a network namespace") {
-        println!("SKIPPED {line}: {}", errors.trim());
-        return false;
-    }
-    true
+    common::allowed(&done.expect("sh starts"))
 }
 
 #[test]
@@ -118,13 +117,13 @@ fn a_shell_inside_has_job_control() {
             "\ninner> ",
         );
         terminal.line("sleep 50; echo so it$((1 + 1))", "\n");
-        std::thread::sleep(Duration::from_millis(300));
+        begun("sleep 50");
         terminal.keys("\u{3}");
         // Ctrl-C ends what runs in front and leaves the shell and the emulator alone.
         terminal.wait("inner> ");
         terminal.line("echo code $?", "code 130");
         terminal.line("sleep 51", "\n");
-        std::thread::sleep(Duration::from_millis(300));
+        begun("sleep 51");
         terminal.keys("\u{1a}");
         terminal.wait("Stopped");
         terminal.line("jobs -r; echo end $((6 * 7))", "end 42");
@@ -138,6 +137,7 @@ fn a_shell_inside_has_job_control() {
         terminal.wait("outer> ");
         // The terminal is the outer shell's again.
         terminal.line("sleep 52", "\n");
+        begun("sleep 52");
         terminal.keys("\u{3}");
         terminal.wait("outer> ");
         terminal.line("echo code $?", "code 130");
@@ -150,7 +150,7 @@ fn ctrl_c_ends_the_command_and_ctrl_z_stops_the_whole_job() {
     for line in lines(text(folder.path())) {
         let Some(mut terminal) = allowed(&line).then(Terminal::new).flatten() else { return };
         terminal.line(&format!("{line} sh -c 'echo be$((1 + 1))gun; exec sleep 60'"), "be2gun");
-        std::thread::sleep(Duration::from_millis(300));
+        begun("sleep 60");
         terminal.keys("\u{1a}");
         let shown = terminal.wait("outer> ");
         assert!(shown.contains("Stopped"), "{shown}");
@@ -177,6 +177,7 @@ fn your_own_shell_has_the_link_before_its_prompt_and_ends_with_its_exit_code() {
     terminal.line("echo at ${ACKORD_SHELL%% *} $((40 + 2))", "at 1 42");
     terminal.line(&format!("{line} --rate 2mbit"), "[delay 2 ms, loss 1 %] [2 Mbit/s] mine> ");
     terminal.line("sleep 53", "\n");
+    begun("sleep 53");
     terminal.keys("\u{3}");
     terminal.wait("mine> ");
     terminal.line("echo code $? depth ${ACKORD_SHELL%% *}", "code 130 depth 2");

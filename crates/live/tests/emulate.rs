@@ -1,6 +1,6 @@
 //! Emulations between stock kernels, and between a kernel and our own TCP.
 
-use crate::common::{alone, possible};
+use crate::common::{alone, assert_timely, late, possible, timely};
 use ackord_events::{EndpointId, Event, Sink};
 use ackord_live::{
     CommandLasts, CommandOutcome, CommandStarts, EmulationEnding, EmulationOptions,
@@ -44,6 +44,7 @@ impl Sink for Told {
 fn run(options: EmulationOptions) -> Option<(EmulationReport, Told)> {
     let mut told = Told::default();
     let report = possible(emulate(options, &mut told, &mut |_| ControlFlow::Continue(())))?;
+    late(report.lateness);
     Some((report, told))
 }
 
@@ -135,7 +136,7 @@ fn move_file(scenario: Scenario, octets: usize) -> Option<(EmulationReport, Vec<
 #[test]
 fn real_programs_get_what_was_sent_through_every_middle_box() {
     let _alone = alone();
-    if !crate::common::installed("python3") {
+    if !crate::common::installed(&["python3"]) {
         return;
     }
     for proxy in ["snoop", "i-tcp"] {
@@ -151,54 +152,64 @@ fn real_programs_get_what_was_sent_through_every_middle_box() {
 #[test]
 fn taps_show_whole_packets_and_a_run_ends_when_it_is_told_to() {
     let _alone = alone();
-    let scenario = scenario("lossy-wifi", &[("flows.download.traffic.size", "1 GB")]);
-    assert!(!scenario.record.captures.is_empty());
-    let mut options = EmulationOptions::new(scenario).expect("a descriptor");
-    let seen = Rc::new(RefCell::new((0_u64, 0_u64)));
-    let seen_by_tap = Rc::clone(&seen);
-    options.taps = Some(Box::new(move |tapped| {
-        let mut seen = seen_by_tap.borrow_mut();
-        match decode(tapped.bytes) {
-            Ok(decoded) if decoded.ip.ip_len == tapped.original_len => seen.0 += 1,
-            Ok(_) | Err(_) => seen.1 += 1,
-        }
-    }));
-    let mut told = Told::default();
-    let half_a_second = Time::ZERO + Span::from_millis(500);
-    let report = emulate(options, &mut told, &mut |now| match now >= half_a_second {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
+    timely(|| {
+        let scenario = scenario("lossy-wifi", &[("flows.download.traffic.size", "1 GB")]);
+        assert!(!scenario.record.captures.is_empty());
+        let mut options = EmulationOptions::new(scenario).expect("a descriptor");
+        let seen = Rc::new(RefCell::new((0_u64, 0_u64)));
+        let seen_by_tap = Rc::clone(&seen);
+        options.taps = Some(Box::new(move |tapped| {
+            let mut seen = seen_by_tap.borrow_mut();
+            match decode(tapped.bytes) {
+                Ok(decoded) if decoded.ip.ip_len == tapped.original_len => seen.0 += 1,
+                Ok(_) | Err(_) => seen.1 += 1,
+            }
+        }));
+        let mut told = Told::default();
+        let half_a_second = Time::ZERO + Span::from_millis(500);
+        let report = emulate(options, &mut told, &mut |now| match now >= half_a_second {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        });
+        let Some(report) = possible(report) else { return };
+        assert_eq!(report.ending, EmulationEnding::Stopped);
+        late(report.lateness);
+        assert_timely!(report.took < Span::from_secs(2), "{}", report.took);
+        let (whole, other) = *seen.borrow();
+        // Nearly all of it is TCP; kernels also say hello in ICMPv6, to nobody here.
+        assert_eq!(other, 0, "beside {whole} whole ones");
+        assert_timely!(whole > 300, "{whole} packets");
     });
-    let Some(report) = possible(report) else { return };
-    assert_eq!(report.ending, EmulationEnding::Stopped);
-    assert!(report.took < Span::from_secs(2), "{}", report.took);
-    let (whole, other) = *seen.borrow();
-    // Nearly all of it is TCP; kernels also say hello in ICMPv6, to nobody here.
-    assert!(whole > 300 && other == 0, "{whole} whole, {other} not");
 }
 
 #[test]
 fn datagrams_cross_from_kernel_to_kernel_and_from_ours_to_a_kernel() {
     let _alone = alone();
-    let changes = [
-        ("flows.*.traffic", r#"{ kind = "cbr", rate = "1 Mbit/s", packet = "500 B" }"#),
-        ("duration", "1 s"),
-    ];
-    for sender_is_ours in [false, true] {
-        let scenario = scenario("one-flow", &changes);
-        let flow = &scenario.flows[0];
-        let sender = if flow.sends == Side::Client { flow.client } else { flow.server };
-        let mut options = EmulationOptions::new(scenario.clone()).expect("a descriptor");
-        if sender_is_ours {
-            options.ours.insert(sender);
+    timely(|| {
+        let changes = [
+            ("flows.*.traffic", r#"{ kind = "cbr", rate = "1 Mbit/s", packet = "500 B" }"#),
+            ("duration", "1 s"),
+        ];
+        for sender_is_ours in [false, true] {
+            let scenario = scenario("one-flow", &changes);
+            let flow = &scenario.flows[0];
+            let sender = if flow.sends == Side::Client { flow.client } else { flow.server };
+            let mut options = EmulationOptions::new(scenario.clone()).expect("a descriptor");
+            if sender_is_ours {
+                options.ours.insert(sender);
+            }
+            let Some((report, told)) = run(options) else { return };
+            // 250 a second; a few are under way at the end.
+            let (sent, delivered) = told.datagrams;
+            assert!(
+                sent <= 255 && delivered <= sent,
+                "{delivered} of {sent}, ours: {sender_is_ours}"
+            );
+            assert_timely!(sent >= 200, "{sent} sent, ours: {sender_is_ours}");
+            assert_timely!(delivered + 30 > sent, "{delivered} of {sent}");
+            assert_eq!(report.counts.delivered, delivered, "{:?}", report.counts);
+            let read: u64 = report.ends.iter().map(|end| end.datagrams).max().unwrap_or(0);
+            assert_timely!(read + 5 >= delivered, "the application read {read} of {delivered}");
         }
-        let Some((report, told)) = run(options) else { return };
-        // 250 a second; a few are under way at the end.
-        let (sent, delivered) = told.datagrams;
-        assert!((200..=255).contains(&sent), "{sent} sent, ours: {sender_is_ours}");
-        assert!(delivered + 30 > sent && delivered <= sent, "{delivered} of {sent}");
-        assert_eq!(report.counts.delivered, delivered, "{:?}", report.counts);
-        let read: u64 = report.ends.iter().map(|end| end.datagrams).max().unwrap_or(0);
-        assert!(read + 5 >= delivered, "the application read {read} of {delivered}");
-    }
+    });
 }

@@ -29,7 +29,7 @@ fn fetch_from_python(
 #[test]
 fn a_stock_server_sends_five_megabytes_over_a_lossy_path() {
     let _turn = alone();
-    if !installed("python3") {
+    if !installed(&["python3"]) {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -51,7 +51,7 @@ fn a_stock_server_sends_five_megabytes_over_a_lossy_path() {
 #[test]
 fn what_the_server_does_not_have_is_an_error_and_leaves_no_file() {
     let _turn = alone();
-    if !installed("python3") {
+    if !installed(&["python3"]) {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -91,7 +91,7 @@ fn a_server_that_ends_at_once_is_not_waited_for() {
     match fetch(options) {
         Err(error @ LiveError::Fetch { .. }) => {
             assert!(error.to_string().contains("the server has ended"), "{error}");
-            assert!(began.elapsed().as_secs() < 20);
+            assert!(began.elapsed().as_secs() < 50, "it waits for as long as it may");
         }
         other => assert!(possible(other).is_none(), "nobody serves"),
     }

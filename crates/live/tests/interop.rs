@@ -10,11 +10,11 @@ use ackord_wire::{IpVersion, Side};
 #[test]
 fn our_tcp_and_the_kernels_agree_in_every_case_of_the_thin_matrix() {
     let _turn = alone();
-    if !installed("python3") {
+    if !installed(&["python3"]) {
         return;
     }
     let mut options = InteropOptions::new(Sizes::QUICK).expect("a file descriptor");
-    options.looks_at_packets = installed("tshark");
+    options.looks_at_packets = installed(&["tshark"]);
     let mut failures = Vec::new();
     for row in options.rows() {
         let (case, side, ip) = row;

@@ -3,7 +3,8 @@
 //! These need root or rootless TUN and a kernel with IPv6; elsewhere they say SKIPPED and pass.
 
 use crate::common::*;
-use ackord_live::{CommandOutcome, FetchOptions, LiveOptions, fetch};
+use ackord_live::{FetchOptions, LiveOptions, fetch};
+use ackord_testing::skipped;
 use ackord_units::Span;
 use std::fs;
 use std::path::Path;
@@ -12,7 +13,7 @@ use std::path::Path;
 fn has_ipv6() -> bool {
     let there = Path::new("/proc/net/if_inet6").exists();
     if !there {
-        eprintln!("SKIPPED: this kernel has no IPv6");
+        skipped("this kernel has no IPv6");
     }
     there
 }
@@ -20,17 +21,13 @@ fn has_ipv6() -> bool {
 #[test]
 fn ping_gets_its_answers_over_ipv6_too() {
     let _turn = alone();
-    if !has_ipv6() {
+    if !has_ipv6() || !installed(&["ping"]) {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("out");
     let script = format!("ping -6 -c 5 -i 0.05 -W 2 fd77::2 > {}", out.display());
     let Some(report) = serve_script(options(QUICK), folder.path(), &script) else { return };
-    if report.command == Some(CommandOutcome::Exited(127)) {
-        eprintln!("SKIPPED: ping is not installed");
-        return;
-    }
     assert_success(&report);
     let said = fs::read_to_string(out).expect("written");
     assert!(said.contains("5 received"), "{said}");
@@ -39,7 +36,7 @@ fn ping_gets_its_answers_over_ipv6_too() {
 #[test]
 fn curl_downloads_and_uploads_over_a_lossy_path_and_ipv6() {
     let _turn = alone();
-    if !has_ipv6() || !installed("curl") {
+    if !has_ipv6() || !installed(&["curl"]) {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -75,7 +72,7 @@ fn curl_downloads_and_uploads_over_a_lossy_path_and_ipv6() {
 #[test]
 fn a_stock_server_is_asked_over_ipv6() {
     let _turn = alone();
-    if !has_ipv6() || !installed("python3") {
+    if !has_ipv6() || !installed(&["python3"]) {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");

@@ -6,65 +6,70 @@ use crate::common::*;
 use ackord_events::{EndpointId, NoSink};
 use ackord_live::{Direction, KernelCongestion, StopHandle, Trust};
 use ackord_sim::Simulation;
+use ackord_testing::skipped;
 use ackord_units::{Bytes, Rate, Span, Time};
 use ackord_wire::FlowId;
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 #[test]
 fn ping_gets_its_answers_after_the_round_trip_of_the_path() {
     let _turn = alone();
-    let folder = tempfile::tempdir().expect("a folder");
-    let live = options(&[("links.wifi.loss.per_packet", "0 %")]);
-    let out = folder.path().join("out");
-    let script = format!("ping -c 10 -i 0.05 -W 2 10.77.0.2 > {}", out.display());
-    let Some(report) = serve_script(live, folder.path(), &script) else { return };
-    if report.command == Some(ackord_live::CommandOutcome::Exited(127)) {
-        eprintln!("SKIPPED: ping is not installed");
-        return;
-    }
-    assert_success(&report);
-    let said = fs::read_to_string(out).expect("written");
-    assert!(said.contains("10 received"), "{said}");
-    // rtt min/avg/max/mdev = ...
-    let times = said.rsplit_once("= ").expect("a summary").1;
-    let fastest: f64 = times.split('/').next().and_then(|t| t.parse().ok()).expect("a number");
-    // 2 x 10 ms, and twice 84 octets at 20 Mbit/s.
-    assert!((20.06..30.0).contains(&fastest), "{said}");
+    timely(|| {
+        if !installed(&["ping"]) {
+            return;
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let live = options(&[("links.wifi.loss.per_packet", "0 %")]);
+        let out = folder.path().join("out");
+        let script = format!("ping -c 10 -i 0.05 -W 2 10.77.0.2 > {}", out.display());
+        let Some(report) = serve_script(live, folder.path(), &script) else { return };
+        assert_success(&report);
+        let said = fs::read_to_string(out).expect("written");
+        assert!(said.contains("10 received"), "{said}");
+        // rtt min/avg/max/mdev = ...
+        let times = said.rsplit_once("= ").expect("a summary").1;
+        let fastest: f64 = times.split('/').next().and_then(|t| t.parse().ok()).expect("a number");
+        // 2 x 10 ms, and twice 84 octets at 20 Mbit/s.
+        assert!(fastest >= 20.06, "{said}");
+        assert_timely!(fastest < 30.0, "{said}");
+    });
 }
 
 #[test]
 fn curl_downloads_twenty_megabytes_over_a_lossy_path() {
     let _turn = alone();
-    if !installed("curl") {
-        return;
-    }
-    let folder = tempfile::tempdir().expect("a folder");
-    let sent = random_file(&folder.path().join("file"), 20_000_000);
-    let mut live = options(&[]);
-    let captures = Captures::of("download", &mut live);
-    let got = folder.path().join("got");
-    let script = format!("curl -sS -m 110 -o {} http://10.77.0.2/file", got.display());
-    let Some(report) = serve_script(live, folder.path(), &script) else { return };
-    assert_success(&report);
-    assert!(fs::read(&got).expect("downloaded") == sent, "the octets differ");
-    let [connection] = report.connections.as_slice() else { panic!("{report:#?}") };
-    let [transfer] = connection.transfers.as_slice() else { panic!("{report:#?}") };
-    assert_eq!((transfer.direction, transfer.bytes), (Direction::Download, Bytes(20_000_000)));
-    let goodput = transfer.goodput().expect("finished");
-    assert!(goodput < Rate::from_mbits_per_sec(20), "faster than the path: {goodput}");
-    // 1 % of about 14,000 segments, and what their repair cost.
-    let stats = &connection.stats;
-    assert!((50..2_000).contains(&stats.retransmitted_segments), "{stats:?}");
-    assert_eq!(report.device.malformed, 0, "{report:#?}");
-    let simulated = simulated_goodput(&[]);
-    eprintln!("download: {goodput}, simulated {simulated}; {stats:?}, {:?}", report.lateness);
-    // The same packets are lost on the way to the client; its kernel acknowledges by other rules
-    // than the simulated one, so that the two runs drift apart.
-    let ratio = goodput.as_bits_per_sec() as f64 / simulated.as_bits_per_sec() as f64;
-    assert!((0.7..1.4).contains(&ratio), "live {goodput}, simulated {simulated}");
-    captures.assert_sound();
-    captures.assert_no_reset();
+    timely(|| {
+        if !installed(&["curl"]) {
+            return;
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let sent = random_file(&folder.path().join("file"), 20_000_000);
+        let mut live = options(&[]);
+        let captures = Captures::of("download", &mut live);
+        let got = folder.path().join("got");
+        let script = format!("curl -sS -m 110 -o {} http://10.77.0.2/file", got.display());
+        let Some(report) = serve_script(live, folder.path(), &script) else { return };
+        assert_success(&report);
+        assert!(fs::read(&got).expect("downloaded") == sent, "the octets differ");
+        let [connection] = report.connections.as_slice() else { panic!("{report:#?}") };
+        let [transfer] = connection.transfers.as_slice() else { panic!("{report:#?}") };
+        assert_eq!((transfer.direction, transfer.bytes), (Direction::Download, Bytes(20_000_000)));
+        let goodput = transfer.goodput().expect("finished");
+        assert!(goodput < Rate::from_mbits_per_sec(20), "faster than the path: {goodput}");
+        // 1 % of about 14,000 segments, and what their repair cost.
+        let stats = &connection.stats;
+        assert_timely!((50..2_000).contains(&stats.retransmitted_segments), "{stats:?}");
+        assert_eq!(report.device.malformed, 0, "{report:#?}");
+        let simulated = simulated_goodput(&[]);
+        eprintln!("download: {goodput}, simulated {simulated}; {stats:?}, {:?}", report.lateness);
+        // The same packets are lost on the way to the client; its kernel acknowledges by other rules
+        // than the simulated one, so that the two runs drift apart.
+        let ratio = goodput.as_bits_per_sec() as f64 / simulated.as_bits_per_sec() as f64;
+        assert_timely!((0.7..1.4).contains(&ratio), "live {goodput}, simulated {simulated}");
+        captures.assert_sound();
+        captures.assert_no_reset();
+    });
 }
 
 /// What the simulator says about the same scenario and seed: from the client's request on.
@@ -85,52 +90,54 @@ fn simulated_goodput(overrides: &[(&str, &str)]) -> Rate {
 #[test]
 fn curl_uploads_twenty_megabytes_over_a_lossy_path() {
     let _turn = alone();
-    if !installed("curl") {
-        return;
-    }
-    let folder = tempfile::tempdir().expect("a folder");
-    let root = folder.path().join("root");
-    fs::create_dir(&root).expect("made");
-    let file = folder.path().join("file");
-    let sent = random_file(&file, 20_000_000);
-    // Reno: of what a stock kernel lets a namespace choose, the one that the simulator has too;
-    // with what that kernel does otherwise, which the simulated sender has to be told.
-    let overrides = [
-        ("flows.download.sends", "client"),
-        ("flows.download.tcp.congestion", "{ kind = \"reno\", growth = \"per-byte\" }"),
-        ("flows.download.tcp.rto_min", "200 ms"),
-    ];
-    let mut live = options(&overrides);
-    let captures = Captures::of("upload", &mut live);
-    let script = format!("curl -sSf -m 110 -T {} http://10.77.0.2/up", file.display());
-    let Some(report) = serve_script(live, &root, &script) else { return };
-    assert_success(&report);
-    assert!(fs::read(root.join("up")).expect("uploaded") == sent, "the octets differ");
-    assert_eq!(fs::read_dir(&root).expect("there").count(), 1, "something was left behind");
-    let [connection] = report.connections.as_slice() else { panic!("{report:#?}") };
-    let [transfer] = connection.transfers.as_slice() else { panic!("{report:#?}") };
-    assert_eq!((transfer.direction, transfer.bytes), (Direction::Upload, Bytes(20_000_000)));
-    let goodput = transfer.goodput().expect("finished");
-    assert!(goodput < Rate::from_mbits_per_sec(20), "faster than the path: {goodput}");
-    let simulated = simulated_goodput(&overrides);
-    eprintln!(
-        "upload: {goodput}, simulated {simulated}; {:?}, {:?}, late {:?}",
-        connection.stats, report.kernel_congestion, report.lateness
-    );
-    // The stock sender finds losses by RACK and tail probes where ours counts duplicates; beyond
-    // that they obey the same law, goodput ~ 1 / sqrt(loss).
-    if report.kernel_congestion == KernelCongestion::AsAsked("reno".to_owned()) {
-        let ratio = goodput.as_bits_per_sec() as f64 / simulated.as_bits_per_sec() as f64;
-        assert!((0.7..1.4).contains(&ratio), "live {goodput}, simulated {simulated}");
-    }
-    captures.assert_sound();
-    captures.assert_no_reset();
+    timely(|| {
+        if !installed(&["curl"]) {
+            return;
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().join("root");
+        fs::create_dir(&root).expect("made");
+        let file = folder.path().join("file");
+        let sent = random_file(&file, 20_000_000);
+        // Reno: of what a stock kernel lets a namespace choose, the one that the simulator has too;
+        // with what that kernel does otherwise, which the simulated sender has to be told.
+        let overrides = [
+            ("flows.download.sends", "client"),
+            ("flows.download.tcp.congestion", "{ kind = \"reno\", growth = \"per-byte\" }"),
+            ("flows.download.tcp.rto_min", "200 ms"),
+        ];
+        let mut live = options(&overrides);
+        let captures = Captures::of("upload", &mut live);
+        let script = format!("curl -sSf -m 110 -T {} http://10.77.0.2/up", file.display());
+        let Some(report) = serve_script(live, &root, &script) else { return };
+        assert_success(&report);
+        assert!(fs::read(root.join("up")).expect("uploaded") == sent, "the octets differ");
+        assert_eq!(fs::read_dir(&root).expect("there").count(), 1, "something was left behind");
+        let [connection] = report.connections.as_slice() else { panic!("{report:#?}") };
+        let [transfer] = connection.transfers.as_slice() else { panic!("{report:#?}") };
+        assert_eq!((transfer.direction, transfer.bytes), (Direction::Upload, Bytes(20_000_000)));
+        let goodput = transfer.goodput().expect("finished");
+        assert!(goodput < Rate::from_mbits_per_sec(20), "faster than the path: {goodput}");
+        let simulated = simulated_goodput(&overrides);
+        eprintln!(
+            "upload: {goodput}, simulated {simulated}; {:?}, {:?}, late {:?}",
+            connection.stats, report.kernel_congestion, report.lateness
+        );
+        // The stock sender finds losses by RACK and tail probes where ours counts duplicates; beyond
+        // that they obey the same law, goodput ~ 1 / sqrt(loss).
+        if report.kernel_congestion == KernelCongestion::AsAsked("reno".to_owned()) {
+            let ratio = goodput.as_bits_per_sec() as f64 / simulated.as_bits_per_sec() as f64;
+            assert_timely!((0.7..1.4).contains(&ratio), "live {goodput}, simulated {simulated}");
+        }
+        captures.assert_sound();
+        captures.assert_no_reset();
+    });
 }
 
 #[test]
 fn a_port_nobody_listens_to_refuses_at_once() {
     let _turn = alone();
-    if !installed("curl") {
+    if !installed(&["curl"]) {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -140,7 +147,7 @@ fn a_port_nobody_listens_to_refuses_at_once() {
     let script = "curl -s -m 10 http://10.77.0.2:81/ ; test $? = 7";
     let Some(report) = serve_script(live, folder.path(), script) else { return };
     assert_success(&report);
-    assert!(report.took < Span::from_secs(5), "{report:#?}");
+    assert!(report.took < Span::from_secs(9), "sooner than curl gives up: {report:#?}");
     assert!(report.connections.is_empty());
     captures.assert_sound();
     if let Some(resets) = captures.count("tcp.flags.reset == 1 && tcp.srcport == 81") {
@@ -151,7 +158,7 @@ fn a_port_nobody_listens_to_refuses_at_once() {
 #[test]
 fn eight_downloads_at_once_all_arrive() {
     let _turn = alone();
-    if !installed("curl") {
+    if !installed(&["curl"]) {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -175,7 +182,7 @@ fn eight_downloads_at_once_all_arrive() {
 #[test]
 fn requests_follow_each_other_on_one_connection_and_what_is_missing_is_404() {
     let _turn = alone();
-    if !installed("curl") {
+    if !installed(&["curl"]) {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -202,7 +209,7 @@ fn requests_follow_each_other_on_one_connection_and_what_is_missing_is_404() {
 #[test]
 fn a_client_that_is_killed_harms_nobody_and_the_run_ends() {
     let _turn = alone();
-    if !installed("curl") {
+    if !installed(&["curl"]) {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -226,27 +233,30 @@ fn a_client_that_is_killed_harms_nobody_and_the_run_ends() {
 #[test]
 fn without_a_command_the_run_ends_when_it_is_stopped() {
     let _turn = alone();
-    let folder = tempfile::tempdir().expect("a folder");
-    let live = options(QUICK);
-    let stop: StopHandle = live.stop.clone();
-    let stopper = std::thread::spawn(move || {
-        std::thread::sleep(std::time::Duration::from_millis(300));
-        stop.stop();
+    timely(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let live = options(QUICK);
+        let stop: StopHandle = live.stop.clone();
+        let stopper = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            stop.stop();
+        });
+        let mut serving = ackord_live::ServeOptions::new(live, folder.path().to_owned());
+        serving.run_for = Some(Span::from_secs(60));
+        let result = possible(ackord_live::serve(serving));
+        stopper.join().expect("it only sleeps");
+        let Some(report) = result else { return };
+        assert_eq!(report.command, None);
+        assert!(report.took < Span::from_secs(30), "{}", report.took);
+        late(report.lateness);
+        assert_timely!(report.lateness.trust() == Trust::WithinBudget, "{:?}", report.lateness);
     });
-    let mut serving = ackord_live::ServeOptions::new(live, folder.path().to_owned());
-    serving.run_for = Some(Span::from_secs(60));
-    let result = possible(ackord_live::serve(serving));
-    stopper.join().expect("it only sleeps");
-    let Some(report) = result else { return };
-    assert_eq!(report.command, None);
-    assert!(report.took < Span::from_secs(10), "{}", report.took);
-    assert_eq!(report.lateness.trust(), Trust::WithinBudget);
 }
 
 #[test]
 fn garbage_from_the_kernel_is_counted_and_harms_nobody() {
     let _turn = alone();
-    if !installed("curl") || !installed("python3") {
+    if !installed(&["curl", "python3"]) {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -283,7 +293,7 @@ fn a_killed_driver_takes_everything_with_it() {
         lines.filter(|line| line.ends_with(b"sleep\x0086399\0")).count()
     };
     let within = |count: usize| {
-        for _ in 0..100 {
+        for _ in 0..600 {
             if sleepers() == count {
                 return true;
             }
@@ -293,15 +303,14 @@ fn a_killed_driver_takes_everything_with_it() {
     };
     let mut driver = Command::new(std::env::current_exe().expect("this program"))
         .args(["--exact", "serve::serving_until_killed", "--ignored", "--nocapture"])
+        .stdout(Stdio::piped())
         .spawn()
         .expect("started");
     let started = within(1);
-    let ended = driver.try_wait().expect("our child").is_some();
     driver.kill().expect("ours to kill");
-    driver.wait().expect("killed");
-    if ended {
-        // The driver has said SKIPPED itself.
-        return;
+    let said = driver.wait_with_output().expect("killed").stdout;
+    if let Some((_, reason)) = String::from_utf8_lossy(&said).split_once("SKIPPED ") {
+        return skipped(reason.lines().next().unwrap_or_default());
     }
     assert!(started, "the command never started");
     assert!(within(0), "the command has survived");
@@ -326,7 +335,7 @@ fn a_command_that_does_not_exist_is_named() {
 #[test]
 fn a_stock_kernel_and_we_agree_on_ecn_and_answer_marks_both_ways() {
     let _turn = alone();
-    if !installed("curl") {
+    if !installed(&["curl"]) {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -376,6 +385,9 @@ fn a_stock_kernel_and_we_agree_on_ecn_and_answer_marks_both_ways() {
 #[test]
 fn an_idle_run_takes_its_time_and_its_kernel_has_the_congestion_control_asked_for() {
     let _alone = alone();
+    if !installed(&["ip"]) {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let script = "sleep 0.3; ip route | grep -q 'congctl cubic' && ip route | grep -q 10.77.0.0/24";
     let Some(report) = serve_script(options(QUICK), folder.path(), script) else { return };

@@ -2,6 +2,7 @@
 //!
 //! Without tshark and capinfos these tests say SKIPPED and pass.
 
+use ackord_testing::installed;
 use ackord_units::{Seq, Time};
 use ackord_wire::{
     CaptureReader, Ecn, Flags, FlowAddresses, FlowId, FlowNodes, IpVersion, NodeId, Options,
@@ -14,17 +15,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const FLOWS: u32 = 40;
-
-fn tools_are_missing(test: &str) -> bool {
-    let missing: Vec<_> = ["tshark", "capinfos", "editcap"]
-        .into_iter()
-        .filter(|tool| Command::new(tool).arg("--version").output().is_err())
-        .collect();
-    if !missing.is_empty() {
-        eprintln!("SKIPPED {test}: not installed: {}", missing.join(", "));
-    }
-    !missing.is_empty()
-}
 
 fn run(command: &mut Command) -> String {
     let output = command.output().expect("the tool starts");
@@ -110,7 +100,7 @@ fn file_in(name: &str) -> PathBuf {
 
 #[test]
 fn tshark_finds_no_malformed_packet_and_no_bad_checksum() {
-    if tools_are_missing("tshark_finds_no_malformed_packet_and_no_bad_checksum") {
+    if !installed(&["tshark", "capinfos", "editcap"]) {
         return;
     }
     let path = file_in("ours.pcapng");
@@ -135,7 +125,7 @@ fn tshark_finds_no_malformed_packet_and_no_bad_checksum() {
 
 #[test]
 fn time_stamps_keep_their_nanoseconds() {
-    if tools_are_missing("time_stamps_keep_their_nanoseconds") {
+    if !installed(&["tshark", "capinfos", "editcap"]) {
         return;
     }
     let path = file_in("nanoseconds.pcapng");
@@ -148,7 +138,7 @@ fn time_stamps_keep_their_nanoseconds() {
 
 #[test]
 fn a_capture_rewritten_by_wireshark_reads_the_same() {
-    if tools_are_missing("a_capture_rewritten_by_wireshark_reads_the_same") {
+    if !installed(&["tshark", "capinfos", "editcap"]) {
         return;
     }
     let (ours, theirs) = (file_in("before.pcapng"), file_in("rewritten.pcapng"));
@@ -171,7 +161,7 @@ fn a_capture_rewritten_by_wireshark_reads_the_same() {
 
 #[test]
 fn classic_pcap_of_both_resolutions_says_what_the_pcapng_said() {
-    if tools_are_missing("classic pcap") {
+    if !installed(&["tshark", "capinfos", "editcap"]) {
         return;
     }
     let original = file_in("original.pcapng");

@@ -4,6 +4,7 @@
 //! What a run makes is found by a mark in the environment, which every process of it inherits; so
 //! other runs on the same machine do not disturb.
 
+use ackord_testing::{installed, skipped};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,24 +43,12 @@ pub(crate) struct Run {
 impl Machine {
     /// The machine; nothing with a loud word where it cannot be had.
     pub(crate) fn new() -> Option<Machine> {
-        let tools = [
-            "unshare --version",
-            "nsenter --version",
-            "setpriv --version",
-            "ip -V",
-            "lsns --version",
-        ];
         if !nix::unistd::geteuid().is_root() {
-            println!("SKIPPED a machine of its own: takes root");
+            skipped("a machine of its own takes root");
             return None;
         }
-        for tool in tools {
-            let mut words = tool.split(' ');
-            let mut command = Command::new(words.next().expect("a name"));
-            if command.args(words).stdout(Stdio::null()).status().is_err() {
-                println!("SKIPPED a machine of its own: no {tool}");
-                return None;
-            }
+        if !installed(&["unshare", "nsenter", "setpriv", "ip", "tc", "lsns", "mount"]) {
+            return None;
         }
         let folder = tempfile::tempdir().expect("a folder");
         // The program and its folders are there for everybody.
@@ -82,7 +71,7 @@ impl Machine {
         let mut lines = std::io::BufReader::new(stdout);
         std::io::BufRead::read_line(&mut lines, &mut ready).expect("it says something");
         if ready != "ready\n" {
-            println!("SKIPPED a machine of its own: no network namespace may be made here");
+            skipped("no network namespace may be made here");
             return None;
         }
         Some(machine)
@@ -140,6 +129,17 @@ impl Machine {
         command.arg(&self.program).args(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         (command, mark)
+    }
+
+    /// Whether something of this machine listens at a port: in a table such as `tcp6`, in a state.
+    pub(crate) fn listens(&self, table: &str, port: u16, state: &str) -> bool {
+        let path = format!("/proc/{}/net/{table}", self.holder());
+        let sockets = fs::read_to_string(path).unwrap_or_default();
+        sockets.lines().any(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let at = words.get(1).is_some_and(|local| local.ends_with(&format!(":{port:04X}")));
+            at && words.get(3) == Some(&state)
+        })
     }
 
     /// Starts the program.

@@ -4,6 +4,7 @@ pub(crate) mod machine;
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 /// The program with these arguments, without colours from the tester's environment.
 pub(crate) fn ackord(arguments: &[&str]) -> Command {
@@ -52,4 +53,48 @@ pub(crate) fn files_below(folder: &Path) -> Vec<(String, Vec<u8>)> {
     }
     files.sort();
     files
+}
+
+/// Whether the program was allowed to make a network namespace; says SKIPPED if not.
+pub(crate) fn allowed(output: &Output) -> bool {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let refused = errors.contains("cannot make a network namespace");
+    if refused {
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        ackord_testing::skipped(&errors);
+    }
+    !refused
+}
+
+/// Tells the judge of statements about time how late an emulation says it was.
+pub(crate) fn late(p99_us: &serde_json::Value) {
+    let micros = p99_us.as_f64().unwrap_or(0.0);
+    ackord_testing::late(Duration::from_nanos((micros * 1e3) as u64));
+}
+
+/// Waits for this, a minute at most; says whether it came to be.
+pub(crate) fn within_a_minute(mut done: impl FnMut() -> bool) -> bool {
+    let began = Instant::now();
+    while !done() {
+        if began.elapsed() > Duration::from_secs(60) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    true
+}
+
+/// Whether a process is there to catch an interrupt: one that has only just begun dies of it.
+pub(crate) fn catches_interrupts(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:\t"));
+    caught.and_then(|mask| u64::from_str_radix(mask, 16).ok()).is_some_and(|mask| mask & 2 != 0)
+}
+
+/// Whether a process with this command line is there, and has begun.
+pub(crate) fn is_running(command: &str) -> bool {
+    let wanted = format!("{}\0", command.replace(' ', "\0"));
+    let processes = std::fs::read_dir("/proc").expect("it is mounted").flatten();
+    let mut lines = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    lines.any(|line| line == wanted.as_bytes())
 }

@@ -6,6 +6,7 @@ use crate::emulate::{Directory, Door, Emulator, MaySpin, Parts, RealTime, TunDoo
 use crate::sys::{Inside, Namespace, NamespaceError, Priority, RouteSettings};
 use ackord_events::{EndpointId, NoSink};
 use ackord_scenario::{Scenario, ScenarioFile};
+use ackord_testing::{assert_timely, skipped, timely};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{FlowId, IpVersion, NodeId, Side, host_address};
 use nix::sys::socket::{AddressFamily, SockType};
@@ -32,7 +33,7 @@ fn run(scenario: &Scenario, time: Span) -> Option<AppsRemains> {
         match Namespace::create(&inside) {
             Ok(namespace) => namespaces.push(namespace),
             Err(error @ NamespaceError::NotAllowed(_)) => {
-                eprintln!("SKIPPED: live tests need root or rootless TUN: {error}");
+                skipped(format_args!("namespaces need root or rootless TUN: {error}"));
                 return None;
             }
             Err(error) => panic!("{error}"),
@@ -75,38 +76,43 @@ fn run(scenario: &Scenario, time: Span) -> Option<AppsRemains> {
 
 #[test]
 fn a_transfer_between_kernels_takes_what_the_path_makes_it_take() {
-    let flow = "traffic = { kind = \"bulk\", size = \"1 MB\" }";
-    let Some(remains) = run(&scenario(flow, "20 Mbit/s"), Span::from_secs(10)) else { return };
-    let [client, server] = &remains.reports[..] else { panic!("two ends") };
-    assert_eq!((client.failure, server.failure), (None, None));
-    assert_eq!(server.read, Bytes(1_000_000));
-    let began = client.established_at.expect("it stood");
-    let took = server.closed_at.expect("it ended").saturating_since(began);
-    // The octets alone take 400 ms, and slow start a few round trips more.
-    assert!(took > Span::from_millis(400) && took < Span::from_secs(2), "{took}");
-    let srtt = client.last.expect("asked").srtt;
-    assert!(srtt >= Span::from_millis(10), "{srtt}");
+    timely(|| {
+        let flow = "traffic = { kind = \"bulk\", size = \"1 MB\" }";
+        let Some(remains) = run(&scenario(flow, "20 Mbit/s"), Span::from_secs(10)) else { return };
+        let [client, server] = &remains.reports[..] else { panic!("two ends") };
+        assert_eq!((client.failure, server.failure), (None, None));
+        assert_eq!(server.read, Bytes(1_000_000));
+        let began = client.established_at.expect("it stood");
+        let took = server.closed_at.expect("it ended").saturating_since(began);
+        // The octets alone take 400 ms, and slow start a few round trips more.
+        assert_timely!(took > Span::from_millis(400) && took < Span::from_secs(2), "{took}");
+        let srtt = client.last.expect("asked").srtt;
+        assert!(srtt >= Span::from_millis(10), "{srtt}");
+    });
 }
 
 #[test]
 fn a_pause_between_transfers_begins_when_the_acknowledgment_has_come_back() {
-    let flow = "traffic = { kind = \"transfers\", size = \"20 kB\", gap = \"30 ms\", count = 5 }";
-    let Some(remains) = run(&scenario(flow, "20 Mbit/s"), Span::from_secs(10)) else { return };
-    let completed = remains.news.iter().filter_map(|news| match news {
-        AppNews::Completed { at, .. } => Some(*at),
-        _ => None,
+    timely(|| {
+        let flow =
+            "traffic = { kind = \"transfers\", size = \"20 kB\", gap = \"30 ms\", count = 5 }";
+        let Some(remains) = run(&scenario(flow, "20 Mbit/s"), Span::from_secs(10)) else { return };
+        let completed = remains.news.iter().filter_map(|news| match news {
+            AppNews::Completed { at, .. } => Some(*at),
+            _ => None,
+        });
+        let began = remains.news.iter().filter_map(|news| match news {
+            AppNews::Began { at, .. } => Some(*at),
+            _ => None,
+        });
+        let pauses: Vec<Span> =
+            completed.zip(began.skip(1)).map(|(last, next)| next.saturating_since(last)).collect();
+        assert_eq!(pauses.len(), 4, "{:#?}", remains.news);
+        for pause in &pauses {
+            // The gap, and the acknowledgment's way back; the reader may have been told a little late.
+            assert_timely!(*pause > Span::from_millis(33), "{pauses:?}");
+        }
+        // Nothing is waited for beyond that but a delayed acknowledgment, which may take 40 ms.
+        assert_timely!(pauses.iter().any(|pause| *pause < Span::from_millis(80)), "{pauses:?}");
     });
-    let began = remains.news.iter().filter_map(|news| match news {
-        AppNews::Began { at, .. } => Some(*at),
-        _ => None,
-    });
-    let pauses: Vec<Span> =
-        completed.zip(began.skip(1)).map(|(last, next)| next.saturating_since(last)).collect();
-    assert_eq!(pauses.len(), 4, "{:#?}", remains.news);
-    for pause in &pauses {
-        // The gap, and the acknowledgment's way back; the reader may have been told a little late.
-        assert!(*pause > Span::from_millis(33), "{pauses:?}");
-    }
-    // Nothing is waited for beyond that but a delayed acknowledgment, which may take 40 ms.
-    assert!(pauses.iter().any(|pause| *pause < Span::from_millis(80)), "{pauses:?}");
 }

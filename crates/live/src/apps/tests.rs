@@ -9,6 +9,7 @@ use crate::tcp_info::TcpInfo;
 use ackord_events::{EndpointId, Event, Sink};
 use ackord_scenario::{Scenario, ScenarioFile};
 use ackord_sim::{Simulation, start_time};
+use ackord_testing::{assert_timely, timely};
 use ackord_traffic::registry::{WORKLOAD, transport_of};
 use ackord_traffic::{DATAGRAM_HEADERS, Transfer};
 use ackord_units::{Bytes, Span, Time};
@@ -21,7 +22,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 const SEED: u64 = 7;
 /// A test that is not over by then has hung.
-const PATIENCE: Span = Span::from_secs(20);
+const PATIENCE: Span = Span::from_secs(60);
 
 /// Flows with these workloads between two hosts.
 fn scenario(traffic: &[&str]) -> Scenario {
@@ -39,9 +40,11 @@ fn scenario(traffic: &[&str]) -> Scenario {
     ScenarioFile::new("loopback", text).check().expect("a sound scenario")
 }
 
-/// Both ends of every flow on 127.0.9.`host`, which no other test uses.
+/// Both ends of every flow on an address of loopback that no other test uses, nor another process.
 fn ends(scenario: &Scenario, host: u8) -> Vec<KernelEnd> {
-    let address = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::new(127, 0, 9, host)), port);
+    let [.., high, low] = std::process::id().to_be_bytes();
+    let own = Ipv4Addr::new(127, 64 | high & 63, low, host);
+    let address = |port| SocketAddr::new(IpAddr::V4(own), port);
     let mut ends = Vec::new();
     for (number, flow) in scenario.flows.iter().enumerate() {
         let (client, server) = (address(20_000 + number as u16), address(10_000));
@@ -198,27 +201,29 @@ fn a_question_of_two_writes_is_two_segments() {
 
 #[test]
 fn a_pause_of_transfers_begins_when_the_last_octet_is_acknowledged() {
-    let gap = Span::from_millis(30);
-    let scenario =
-        scenario(&[r#"{ kind = "transfers", size = "200 kB", gap = "30 ms", count = 4 }"#]);
-    let remains = run(ends(&scenario, 3), |told| closed(told) == 2);
-    let mut began = Vec::new();
-    let mut completed = Vec::new();
-    for news in &remains.news {
-        match news {
-            AppNews::Began { at, .. } => began.push(*at),
-            AppNews::Completed { at, .. } => completed.push(*at),
-            _ => {}
+    timely(|| {
+        let gap = Span::from_millis(30);
+        let scenario =
+            scenario(&[r#"{ kind = "transfers", size = "200 kB", gap = "30 ms", count = 4 }"#]);
+        let remains = run(ends(&scenario, 3), |told| closed(told) == 2);
+        let mut began = Vec::new();
+        let mut completed = Vec::new();
+        for news in &remains.news {
+            match news {
+                AppNews::Began { at, .. } => began.push(*at),
+                AppNews::Completed { at, .. } => completed.push(*at),
+                _ => {}
+            }
         }
-    }
-    assert_eq!((began.len(), completed.len()), (4, 4));
-    for (completed, next) in completed.iter().zip(&began[1..]) {
-        let pause = next.saturating_since(*completed);
-        // The acknowledgment of what was read at once may be before the reader's own clock
-        // reading by as long as a turn of the thread takes.
-        assert!(pause + Span::from_millis(5) >= gap, "{pause} after {completed}");
-        assert!(pause < gap * 10, "nothing woke the writer: {pause}");
-    }
+        assert_eq!((began.len(), completed.len()), (4, 4));
+        for (completed, next) in completed.iter().zip(&began[1..]) {
+            let pause = next.saturating_since(*completed);
+            // The acknowledgment of what was read at once may be before the reader's own clock
+            // reading by as long as a turn of the thread takes.
+            assert_timely!(pause + Span::from_millis(5) >= gap, "{pause} after {completed}");
+            assert_timely!(pause < gap * 10, "nothing woke the writer: {pause}");
+        }
+    });
 }
 
 #[test]
@@ -248,21 +253,26 @@ fn a_transfer_without_end_runs_until_it_is_told_to_stop() {
 
 #[test]
 fn datagrams_leave_at_their_rate_and_arrive() {
-    let traffic = r#"{ kind = "cbr", rate = "8 Mbit/s", packet = "1000 B" }"#;
-    let scenario = scenario(&[traffic]);
-    let clock = Clock::start();
-    let remains = run(ends(&scenario, 5), |_| clock.now() >= Time::ZERO + Span::from_millis(300));
-    let lasted = clock.now().as_nanos() / 1_000_000 + 1;
-    let [source, sink] = &remains.reports[..] else { panic!("two ends") };
-    assert_eq!((source.failure, sink.failure, source.datagrams_refused), (None, None, 0));
-    // One a millisecond from the first on: never early, and those of a late turn follow at once.
-    // The thread began a little after the clock.
-    let sent = source.datagrams;
-    assert!(sent + 100 >= 300 && sent <= lasted, "{sent} datagrams in {lasted} ms");
-    assert_eq!(source.written, (Bytes(1_000) - DATAGRAM_HEADERS) * sent);
-    // The last may not have been read when the run ended.
-    assert!(sink.datagrams + 1 >= sent && sink.datagrams <= sent, "{sink:#?}");
-    assert_eq!(sink.read, Bytes(972) * sink.datagrams);
+    timely(|| {
+        let traffic = r#"{ kind = "cbr", rate = "8 Mbit/s", packet = "1000 B" }"#;
+        let scenario = scenario(&[traffic]);
+        let clock = Clock::start();
+        let remains =
+            run(ends(&scenario, 5), |_| clock.now() >= Time::ZERO + Span::from_millis(300));
+        let lasted = clock.now().as_nanos() / 1_000_000 + 1;
+        let [source, sink] = &remains.reports[..] else { panic!("two ends") };
+        assert_eq!((source.failure, sink.failure, source.datagrams_refused), (None, None, 0));
+        // One a millisecond from the first on: never early, and those of a late turn follow at once.
+        // The thread began a little after the clock.
+        let sent = source.datagrams;
+        assert!(sent <= lasted, "{sent} datagrams in {lasted} ms");
+        assert_timely!(sent + 100 >= 300, "{sent} datagrams in {lasted} ms");
+        assert_eq!(source.written, (Bytes(1_000) - DATAGRAM_HEADERS) * sent);
+        // The last may not have been read when the run ended.
+        assert!(sink.datagrams <= sent, "{sink:#?}");
+        assert_timely!(sink.datagrams + 1 >= sent, "{sink:#?}");
+        assert_eq!(sink.read, Bytes(972) * sink.datagrams);
+    });
 }
 
 #[test]
@@ -277,22 +287,24 @@ fn a_connection_that_nobody_accepts_is_told_with_its_errno() {
 
 #[test]
 fn a_start_is_kept_and_two_ends_of_one_address_are_told_apart() {
-    let scenario = scenario(&[r#"{ kind = "bulk", size = "1 kB" }"#; 5]);
-    let mut ends = ends(&scenario, 7);
-    for end in &mut ends {
-        // The last flow first: whom a connection is for does not follow from their order.
-        end.start = Time::ZERO + Span::from_millis(20 * (5 - u64::from(end.endpoint.flow.0)));
-    }
-    let starts: Vec<Time> = ends.iter().map(|end| end.start).collect();
-    let remains = run(ends, |told| closed(told) == 10);
-    for (report, start) in remains.reports.iter().zip(starts) {
-        let established_at = report.established_at.expect("it stood");
-        assert!(established_at >= start, "{report:#?}");
-        assert!(established_at < start + Span::from_millis(500), "{report:#?}");
-        let (written, read) = match report.endpoint.side {
-            Side::Client => (1_000, 0),
-            Side::Server => (0, 1_000),
-        };
-        assert_eq!((report.written, report.read), (Bytes(written), Bytes(read)));
-    }
+    timely(|| {
+        let scenario = scenario(&[r#"{ kind = "bulk", size = "1 kB" }"#; 5]);
+        let mut ends = ends(&scenario, 7);
+        for end in &mut ends {
+            // The last flow first: whom a connection is for does not follow from their order.
+            end.start = Time::ZERO + Span::from_millis(20 * (5 - u64::from(end.endpoint.flow.0)));
+        }
+        let starts: Vec<Time> = ends.iter().map(|end| end.start).collect();
+        let remains = run(ends, |told| closed(told) == 10);
+        for (report, start) in remains.reports.iter().zip(starts) {
+            let established_at = report.established_at.expect("it stood");
+            assert!(established_at >= start, "{report:#?}");
+            assert_timely!(established_at < start + Span::from_millis(500), "{report:#?}");
+            let (written, read) = match report.endpoint.side {
+                Side::Client => (1_000, 0),
+                Side::Server => (0, 1_000),
+            };
+            assert_eq!((report.written, report.read), (Bytes(written), Bytes(read)));
+        }
+    });
 }

@@ -8,6 +8,7 @@ use crate::sys::socket::{option, set_option};
 use crate::sys::{Inside, Namespace, NamespaceError};
 use ackord_scenario::{Override, Scenario, ScenarioFile};
 use ackord_tcp::registry::{CHOICES, ENDPOINT, PROFILES, Stack, profile};
+use ackord_testing::skipped;
 use ackord_units::{Choice, KnobKind};
 use nix::sys::socket::{AddressFamily, SockType};
 use std::collections::BTreeSet;
@@ -116,7 +117,7 @@ pub(super) fn made(inside: &Inside) -> Option<Namespace> {
     match Namespace::create(inside) {
         Ok(namespace) => Some(namespace),
         Err(error @ NamespaceError::NotAllowed(_)) => {
-            eprintln!("SKIPPED: settings need root or rootless TUN: {error}");
+            skipped(format_args!("settings need root or rootless TUN: {error}"));
             None
         }
         Err(error) => panic!("{error}"),

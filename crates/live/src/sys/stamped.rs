@@ -108,6 +108,7 @@ unsafe fn stamp_of(header: &libc::msghdr) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
     use nix::sys::socket::{setsockopt, sockopt::ReceiveTimestampns};
     use std::net::UdpSocket;
     use std::os::fd::AsFd;
@@ -122,11 +123,15 @@ mod tests {
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos();
         let before = now();
         (0..100u8).for_each(|number| assert_eq!(sender.send(&[number; 9]).expect("sent"), 9));
-        let after = now();
         let (mut stamped, mut got) = (Stamped::new(), Vec::new());
         let mut last = before as u64;
         while got.len() < 100 {
+            // The kernel may receive, and stamp, after the last was sent.
+            let mut watched = [PollFd::new(receiver.as_fd(), PollFlags::POLLIN)];
+            let ready = poll(&mut watched, PollTimeout::from(60_000_u16)).expect("descriptors");
+            assert!(ready > 0, "{} of 100 have come", got.len());
             let count = stamped.receive(receiver.as_fd()).expect("they are there");
+            let after = now();
             for index in 0..count {
                 let (octets, stamp) = stamped.datagram(index);
                 assert_eq!(octets.len(), 9);

@@ -1,6 +1,7 @@
 //! Namespaces made for real; SKIPPED where this machine does not let us.
 
 use super::*;
+use ackord_testing::{installed, skipped};
 use ackord_units::Span;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -17,7 +18,7 @@ fn made(inside: &Inside) -> Option<Namespace> {
     match Namespace::create(inside) {
         Ok(namespace) => Some(namespace),
         Err(error @ NamespaceError::NotAllowed(_)) => {
-            eprintln!("SKIPPED: namespaces need root or rootless TUN: {error}");
+            skipped(format_args!("namespaces need root or rootless TUN: {error}"));
             None
         }
         Err(error) => panic!("{error}"),
@@ -45,7 +46,7 @@ fn text(file: &Arc<File>) -> String {
     text
 }
 
-/// The next end of a command, for which ten seconds are plenty.
+/// The next end of a command, for which a minute is plenty.
 fn end(namespace: &mut Namespace) -> (usize, CommandEnd) {
     loop {
         if let Some(end) = namespace.command_end() {
@@ -53,13 +54,16 @@ fn end(namespace: &mut Namespace) -> (usize, CommandEnd) {
         }
         let mut watched = [PollFd::new(namespace.as_fd(), PollFlags::POLLIN)];
         let ready =
-            poll(&mut watched, PollTimeout::from(10_000_u16)).expect("it can be waited for");
+            poll(&mut watched, PollTimeout::from(60_000_u16)).expect("it can be waited for");
         assert!(ready > 0, "no command ended");
     }
 }
 
 #[test]
 fn everything_that_was_asked_for_is_inside() {
+    if !installed(&["ip"]) {
+        return;
+    }
     let addresses = ["10.1.2.1", "10.9.9.1", "fd00:acc0::1"].map(address);
     let lengths = [32, 24, 128];
     let mut inside = Inside::new(addresses.into_iter().zip(lengths).collect());
@@ -111,6 +115,9 @@ fn everything_that_was_asked_for_is_inside() {
 
 #[test]
 fn a_congestion_control_that_the_kernel_lacks_leaves_the_route_without_it() {
+    if !installed(&["ip"]) {
+        return;
+    }
     let mut inside = Inside::new(vec![(address("10.1.2.1"), 32)]);
     let congestion = Some("no-such-control".to_owned());
     inside.route = Some(RouteSettings { congestion, ..RouteSettings::default() });
@@ -196,8 +203,7 @@ fn a_device_in_our_own_namespace_is_gone_with_its_file() {
     let done = std::thread::spawn(move || {
         // SAFETY: only this thread is moved, and it ends with the test.
         if unsafe { libc::unshare(libc::CLONE_NEWNET) } < 0 {
-            eprintln!("SKIPPED: a device of our own needs root: {}", Errno::last());
-            return;
+            return skipped(format_args!("a device of our own needs root: {}", Errno::last()));
         }
         let wanted = TunHere {
             name: "far%d".to_owned(),
@@ -207,7 +213,7 @@ fn a_device_in_our_own_namespace_is_gone_with_its_file() {
         };
         let made = match make_here(&wanted) {
             Ok(made) => made,
-            Err(errno) => return eprintln!("SKIPPED: no device: {errno}"),
+            Err(errno) => return skipped(format_args!("no device: {errno}")),
         };
         assert_eq!((made.name.as_str(), made.refused.as_slice()), ("far0", &[][..]));
         assert!(there("far0"));

@@ -1,15 +1,21 @@
 //! What the live tests share: folders with random files, runs, and a look at captures.
 
+pub(crate) mod kernel;
+
 use ackord_live::{
-    CommandOutcome, LiveError, LiveOptions, LiveReport, NamespaceError, ServeOptions, serve,
+    CommandOutcome, Lateness, LiveError, LiveOptions, LiveReport, NamespaceError, ServeOptions,
+    serve,
 };
 use ackord_scenario::{Override, ScenarioFile};
+use ackord_testing::skipped;
+pub(crate) use ackord_testing::{assert_timely, installed, timely};
 use ackord_units::Span;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Runs must not disturb each other's timing: two cores, and every run has a deadline.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -36,7 +42,7 @@ pub(crate) fn serve_script(live: LiveOptions, folder: &Path, script: &str) -> Op
     let mut options = ServeOptions::new(live, folder.to_owned());
     options.command = ["sh", "-c", script].map(str::to_owned).to_vec();
     options.run_for = Some(Span::from_secs(120));
-    possible(serve(options))
+    possible(serve(options)).inspect(|report| late(report.lateness))
 }
 
 /// The result, or nothing with a loud word where this machine does not allow live runs.
@@ -45,20 +51,16 @@ pub(crate) fn possible<T>(result: Result<T, LiveError>) -> Option<T> {
         Ok(value) => Some(value),
         Err(LiveError::Namespace(NamespaceError::NotAllowed(attempts))) => {
             let error = NamespaceError::NotAllowed(attempts);
-            eprintln!("SKIPPED: live tests need root or rootless TUN: {error}");
+            skipped(format_args!("it needs root or rootless TUN: {error}"));
             None
         }
         Err(error) => panic!("{error}"),
     }
 }
 
-/// Whether a program is there; says SKIPPED if not.
-pub(crate) fn installed(program: &str) -> bool {
-    let there = Command::new(program).arg("--version").output().is_ok();
-    if !there {
-        eprintln!("SKIPPED: {program} is not installed");
-    }
-    there
+/// Tells the judge of statements about time how late the emulator was.
+pub(crate) fn late(lateness: Lateness) {
+    ackord_testing::late(Duration::from_nanos(lateness.p99.as_nanos()));
 }
 
 pub(crate) fn assert_success(report: &LiveReport) {
@@ -87,7 +89,7 @@ impl Captures {
     /// How many packets tshark finds with this filter at our end and at the kernel's, checksums
     /// checked; nothing where it is not installed.
     pub(crate) fn count(&self, filter: &str) -> Option<[usize; 2]> {
-        installed("tshark").then(|| ["ours", "kernel"].map(|end| self.count_at(end, filter)))
+        installed(&["tshark"]).then(|| ["ours", "kernel"].map(|end| self.count_at(end, filter)))
     }
 
     fn count_at(&self, end: &str, filter: &str) -> usize {

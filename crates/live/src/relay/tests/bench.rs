@@ -123,9 +123,9 @@ impl Bench {
         self.relay.write(self.clock.now(), packet);
     }
 
-    /// Goes on until `done`, at most for ten seconds; says whether it came to be.
+    /// Goes on until `done`, at most for a minute; says whether it came to be.
     pub(super) fn until(&mut self, mut done: impl FnMut(&mut Bench) -> bool) -> bool {
-        let end = self.clock.now() + Span::from_secs(10);
+        let end = self.clock.now() + Span::from_secs(60);
         while !done(self) {
             if self.clock.now() > end {
                 return false;

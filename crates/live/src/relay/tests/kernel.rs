@@ -4,6 +4,7 @@ use super::bench::{BASE, MTU, pattern};
 use crate::clock::Clock;
 use crate::relay::{Relay, RelayOptions, RelayReport};
 use crate::sys::{CommandEnd, CommandInside, Inside, Namespace, NamespaceError, RouteSettings};
+use ackord_testing::{installed, skipped};
 use ackord_units::Span;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::fs::{self, File};
@@ -23,7 +24,7 @@ fn run(script: &str) -> Option<RelayReport> {
     let mut namespace = match Namespace::create(&inside) {
         Ok(namespace) => namespace,
         Err(error @ NamespaceError::NotAllowed(_)) => {
-            eprintln!("SKIPPED namespaces need root or rootless TUN: {error}");
+            skipped(format_args!("namespaces need root or rootless TUN: {error}"));
             return None;
         }
         Err(error) => panic!("{error}"),
@@ -43,7 +44,7 @@ fn serve(mut relay: Relay, mut tun: File, mut namespace: Namespace) -> RelayRepo
             return relay.report();
         }
         let now = clock.now();
-        assert!(now.saturating_since(ackord_units::Time::ZERO) < Span::from_secs(60), "it hangs");
+        assert!(now.saturating_since(ackord_units::Time::ZERO) < Span::from_secs(120), "it hangs");
         let due = relay.deadline().map_or(Span::from_millis(50), |at| at.saturating_since(now));
         let millis = due.as_nanos().div_ceil(1_000_000).min(50) as u8;
         let readable = |fd| PollFd::new(fd, PollFlags::POLLIN);
@@ -99,8 +100,8 @@ fn web_server(file: Vec<u8>, requests: usize) -> (u16, thread::JoinHandle<Vec<u8
 
 #[test]
 fn curl_moves_twenty_megabytes_both_ways_as_they_are() {
-    if std::process::Command::new("curl").arg("--version").output().is_err() {
-        return eprintln!("SKIPPED curl is not installed");
+    if !installed(&["curl"]) {
+        return;
     }
     let folder = tempfile::tempdir().expect("a folder");
     let (down, up) = (pattern(20_000_000), pattern(20_000_001));
@@ -119,8 +120,11 @@ fn curl_moves_twenty_megabytes_both_ways_as_they_are() {
 
 #[test]
 fn the_kernel_hears_what_is_refused_and_what_answers_an_echo() {
+    if !installed(&["bash", "ping"]) {
+        return;
+    }
     let closed = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("its own");
-    // What a shell can ask without any tool: bash's /dev/tcp fails with the reason.
+    // bash's /dev/tcp fails with the reason.
     let script = format!(
         "LC_ALL=C bash -c 'exec 3<>/dev/tcp/100.64.0.1/{}' 2>&1 | grep -q refused; \
          ping -c 2 -i 0.2 -W 5 100.64.0.1 >/dev/null; \

@@ -5,6 +5,7 @@ use ackord_tcp::CloseReason;
 use ackord_units::Span;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, TcpListener, TcpStream};
+use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 const V4: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -115,15 +116,17 @@ fn bench_join<T>(bench: &mut Bench, thread: JoinHandle<T>) -> T {
 
 #[test]
 fn a_reset_goes_through_from_either_side() {
-    let (port, thread) = server(V4, |mut stream| {
+    let (asked, request) = mpsc::channel();
+    let (port, thread) = server(V4, move |mut stream| {
         let mut buffer = [0; 100];
         assert_eq!(stream.read(&mut buffer).expect("a request"), 4);
+        asked.send(()).expect("the test waits");
         stream.read(&mut buffer).map_err(|error| error.kind())
     });
     let mut bench = Bench::new();
     let client = Client::sending(b"GET ");
     let ends = bench.connect(&client, V4, port);
-    bench.pass(Span::from_millis(30));
+    assert!(bench.until(|_| request.try_recv().is_ok()), "the request does not come");
     client.0.borrow_mut().aborts = true;
     bench.nudge(ends);
     assert_eq!(bench_join(&mut bench, thread), Err(std::io::ErrorKind::ConnectionReset));
@@ -131,7 +134,7 @@ fn a_reset_goes_through_from_either_side() {
     // Closing with something unread is a reset (RFC 2525 §2.17).
     let (port, thread) = server(V4, |mut stream| {
         stream.write_all(b"the last words").expect("taken");
-        thread::sleep(std::time::Duration::from_millis(30));
+        stream.peek(&mut [0]).expect("something comes");
     });
     bench.client.take_closed();
     let client = Client::sending(b"never read");
