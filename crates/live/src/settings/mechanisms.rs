@@ -180,9 +180,9 @@ fn nagle(draft: &mut Draft<'_>, choice: &Choice) {
     let option = (libc::IPPROTO_TCP, libc::TCP_NODELAY);
     match choice.mechanism.name {
         "minshall" => draft.already(&wish, "Minshall's variant is its own"),
-        "on" => draft.instead(&wish, "Minshall's variant"),
         "ari" if bulk => draft.instead(&wish, "Minshall's variant, since the verdict is bulk"),
-        _ => draft.option(&wish, "TCP_NODELAY", option, 1),
+        "off" | "ari" => draft.option(&wish, "TCP_NODELAY", option, 1),
+        _ => draft.instead(&wish, "Minshall's variant"),
     }
     knobs(choice, |_, wish| match bulk {
         true => draft.set(wish, "leaving TCP_NODELAY off"),

@@ -9,7 +9,7 @@ use crate::sys::{Inside, Namespace, NamespaceError};
 use ackord_scenario::{Override, Scenario, ScenarioFile};
 use ackord_tcp::registry::{CHOICES, ENDPOINT, PROFILES, Stack, profile};
 use ackord_testing::skipped;
-use ackord_units::{Choice, KnobKind};
+use ackord_units::{Choice, KnobKind, Mechanism};
 use nix::sys::socket::{AddressFamily, SockType};
 use std::collections::BTreeSet;
 use std::os::fd::AsFd as _;
@@ -225,4 +225,25 @@ fn what_the_kernel_refused_is_told() {
     assert_eq!(outcome("sack"), SettingOutcome::Instead(expected.to_owned()));
     assert_eq!(outcome("initial_window").word(), "instead");
     assert_eq!(outcome("timestamps").word(), "set");
+}
+
+/// A mechanism that is registered later than this table was written.
+#[test]
+fn what_is_new_is_asked_of_the_kernel_by_its_name_or_told_to_be_something_else() {
+    static NEW: [Mechanism; 2] = [mechanism("dctcp", "congestion"), mechanism("minshall", "nagle")];
+    const fn mechanism(name: &'static str, family: &'static str) -> Mechanism {
+        Mechanism { name, family, summary: "", source: "", knobs: &[] }
+    }
+    let mut choices = choices_of("rfc");
+    (choices.congestion, choices.nagle) = (Choice::of(&NEW[0]), Choice::of(&NEW[1]));
+    let mut kernel = KernelFacts::of_linux_6_18();
+    let outcomes = |kernel: &KernelFacts| {
+        let told = settings_with(&choices, kernel).told;
+        ["congestion", "nagle"].map(|key| {
+            told.iter().find(|told| told.knob == key).expect("it is told").outcome.word()
+        })
+    };
+    assert_eq!(outcomes(&kernel), ["instead", "instead"]);
+    kernel.congestions.push("dctcp".to_owned());
+    assert_eq!(outcomes(&kernel), ["set", "instead"]);
 }
