@@ -33,10 +33,11 @@ impl Connection {
             TcpState::Closed => {}
             TcpState::Listen => self.in_listen(trace, segment),
             TcpState::SynSent => self.in_syn_sent(trace, segment),
-            _ if self.in_synchronized(trace, segment) => {
-                place = self.process_data(trace, segment, ecn);
+            _ => {
+                if self.in_synchronized(trace, segment) {
+                    place = self.process_data(trace, segment, ecn);
+                }
             }
-            _ => {}
         }
         // What waits to be sent leaves before the acknowledgment is thought of, and carries it.
         if self.receiver.owed == Owed::BeforeAnswers && self.sender.has_something_to_send() {
