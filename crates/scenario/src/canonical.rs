@@ -14,15 +14,13 @@ use std::fmt::{Display, Write};
 impl Scenario {
     /// The scenario as a TOML file that says everything. Reading it gives an equal scenario.
     pub fn canonical(&self) -> String {
-        format!(
-            "version = {}\nname = {}\npurpose = {}\nsource = {}\nseed = {}\n{}",
-            self.version,
-            quoted(&self.name),
-            quoted(&self.purpose),
-            quoted(&self.source),
-            self.seed,
-            self.physics(Label::Said)
-        )
+        let mut text = format!("version = {}\nname = {}\n", self.version, quoted(&self.name));
+        for (key, words) in [("purpose", &self.purpose), ("source", &self.source)] {
+            if !words.is_empty() {
+                line(&mut text, &format!("{key} = {}", quoted(words)));
+            }
+        }
+        format!("{text}seed = {}\n{}", self.seed, self.physics(Label::Said))
     }
 
     /// 16 hexadecimal digits that stand for what is simulated: the canonical form without name,

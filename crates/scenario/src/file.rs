@@ -170,8 +170,13 @@ fn read(path: &Path) -> Result<String, Wrong> {
     })
 }
 
+/// The library scenario that was probably meant: the one spelt most alike, else the first with the
+/// given name in its own, since people remember a part (`wifi`).
 fn nearest(path: &Path) -> Option<String> {
+    /// Fewer letters are in names by chance.
+    const SHORTEST_PART: usize = 3;
     let stem = path.file_stem()?.to_str()?;
-    let names = library::library().map(|(name, _)| name);
-    ackord_units::nearest_name(stem, names).map(str::to_owned)
+    let names = || library::library().map(|(name, _)| name);
+    let part = || names().find(|name| stem.len() >= SHORTEST_PART && name.contains(stem));
+    ackord_units::nearest_name(stem, names()).or_else(part).map(str::to_owned)
 }

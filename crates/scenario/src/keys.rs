@@ -102,23 +102,18 @@ pub(crate) static FILE: &[Key] = &[
         "version = 1",
     ),
     required("name", Shape::Label, "Short name, for reports", "name = \"two-reno-flows\""),
-    required(
-        "purpose",
-        Shape::Text,
-        "Why this scenario exists",
-        "purpose = \"Two Reno flows share a link\"",
-    ),
-    required(
+    optional("purpose", Shape::Text, "none", "Why this scenario exists, for reports"),
+    optional(
         "source",
         Shape::Text,
-        "Where it comes from: a paper and table, an RFC section, or `this project`",
-        "source = \"this project\"",
+        "none",
+        "Where it comes from, for reports: a paper and table, an RFC section, or `this project`",
     ),
-    required(
+    optional(
         "seed",
         Shape::Integer { min: 0, max: u64::MAX },
+        "1",
         "What every random draw of the run derives from",
-        "seed = 1",
     ),
     required("duration", Shape::Span, "How long the run lasts", "duration = \"100 s\""),
     required("hosts", Shape::Named(HOST), "Where flows begin and end", "[hosts.client]"),

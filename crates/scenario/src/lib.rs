@@ -18,7 +18,7 @@
 //! | `canonical.rs` | one text for one meaning, and its hash |
 //! | `route.rs` | [`Scenario::route`], the way between two nodes |
 //! | `schema.rs` | the JSON Schema of the format |
-//! | `library.rs` | the scenarios that come along |
+//! | `library.rs` | the built-in scenarios |
 //!
 //! ```
 //! use ackord_scenario::{Override, ScenarioFile};

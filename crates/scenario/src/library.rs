@@ -1,4 +1,4 @@
-//! The scenarios that come along, embedded so that they run from anywhere.
+//! The built-in scenarios, embedded so that they run from anywhere.
 
 /// Embeds `scenarios/NAME.toml` of the repository for each name.
 macro_rules! embedded {

@@ -17,9 +17,9 @@ pub struct Scenario {
     pub version: u32,
     /// Short name, for reports.
     pub name: String,
-    /// Why the scenario exists.
+    /// Why the scenario exists; empty where the file does not say.
     pub purpose: String,
-    /// Paper and table, RFC section, or "this project".
+    /// Paper and table, RFC section, or "this project"; empty where the file does not say.
     pub source: String,
     /// What every random stream of the run derives from.
     pub seed: u64,
@@ -239,8 +239,11 @@ pub enum Start {
 
 /// Everything that can be chosen about a TCP endpoint. Every knob that has a default is present
 /// in the settings.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct TcpChoices {
+    /// The profile these began with: the one named, else `rfc`, which is the registries' defaults.
+    /// A label for reports: endpoints with equal choices are equal whatever they began with.
+    pub profile: &'static str,
     /// Congestion control ([`ackord_tcp::registry::CONGESTION`]).
     pub congestion: Choice,
     /// Loss detection ([`ackord_tcp::registry::LOSS`]).
@@ -328,6 +331,9 @@ impl ExecCommand {
 }
 
 impl Scenario {
+    /// The seed of a file that names none.
+    pub const DEFAULT_SEED: u64 = 1;
+
     /// The node of this number.
     ///
     /// # Panics
@@ -397,6 +403,12 @@ impl Flow {
             Side::Client => &self.client_tcp,
             Side::Server => &self.server_tcp,
         }
+    }
+}
+
+impl PartialEq for TcpChoices {
+    fn eq(&self, other: &TcpChoices) -> bool {
+        self.by_name() == other.by_name()
     }
 }
 

@@ -140,7 +140,9 @@ fn visible(text: &str) -> String {
 
 fn title(wrong: &Wrong) -> String {
     match wrong {
-        Wrong::Unreadable(Unreadable::NotFound { .. }) => "there is no such file".to_owned(),
+        Wrong::Unreadable(Unreadable::NotFound { .. }) => {
+            "there is no such file, and no built-in scenario of this name".to_owned()
+        }
         Wrong::Unreadable(Unreadable::Directory) => "this is a directory, not a file".to_owned(),
         Wrong::Unreadable(Unreadable::NotUtf8 { line }) => {
             format!("line {line} is not UTF-8 text")
@@ -177,10 +179,8 @@ fn notes(wrong: &Wrong) -> Vec<(&'static str, String)> {
     };
     match wrong {
         Wrong::Unreadable(Unreadable::NotFound { nearest }) => {
-            let library = |name| {
-                format!("the library has `{name}`; `ackord list scenarios` shows all of them")
-            };
-            nearest.iter().map(|name| (HELP, library(name))).collect()
+            let list = (HELP, "`ackord list scenarios` lists the built-in ones".to_owned());
+            meant(nearest).into_iter().chain([list]).collect()
         }
         Wrong::Unreadable(Unreadable::TooLarge { limit }) => {
             vec![(ALLOWED, format!("up to {limit} bytes"))]

@@ -346,6 +346,57 @@ fn the_hash_stands_for_what_is_simulated() {
     }
 }
 
+/// All that has to be said of a question about one flow.
+const SMALLEST: &str = r#"version = 1
+name = "smallest"
+duration = "1 s"
+[hosts]
+a = {}
+b = {}
+[[links]]
+from = "a"
+to = "b"
+rate = "1 Mbit/s"
+delay = "1 ms"
+[[flows]]
+name = "up"
+from = "a"
+to = "b"
+traffic = "bulk"
+"#;
+
+#[test]
+fn purpose_and_source_may_be_left_out_and_the_seed_is_then_one() {
+    let smallest = Scenario::from_toml(SMALLEST, "smallest").expect("sound");
+    assert_eq!((smallest.purpose.as_str(), smallest.source.as_str()), ("", ""));
+    assert_eq!(smallest.seed, 1);
+    canonical_says_all(&smallest);
+    assert!(smallest.canonical().contains("\nseed = 1\n"), "the seed is always said");
+
+    let labels = "purpose = \"why\"\nsource = \"this project\"\nseed = 1\nduration";
+    let said = Scenario::from_toml(&SMALLEST.replace("duration", labels), "said").expect("sound");
+    assert_eq!((said.hash(), said.seed), (smallest.hash(), smallest.seed));
+    let head = "version = 1\nname = \"smallest\"\npurpose = \"why\"\nsource = \"this project\"\n";
+    assert!(said.canonical().starts_with(head), "{}", said.canonical());
+}
+
+#[test]
+fn endpoints_remember_the_profile_they_began_with_as_a_label() {
+    let profiles = |change: Override| {
+        let file = ScenarioFile::new("smallest", SMALLEST).with_overrides([change]);
+        let scenario = file.check().expect("sound");
+        let flow = &scenario.flows[0];
+        (flow.sender_tcp().profile, flow.receiver_tcp().profile)
+    };
+    assert_eq!(profiles(Override::new("seed", "1")), ("rfc", "rfc"));
+    assert_eq!(profiles(Override::new("tcp.profile", "linux")), ("linux", "linux"));
+    assert_eq!(profiles(Override::new("flows.up.receiver_tcp.profile", "ns2")), ("rfc", "ns2"));
+    // Saying every value of a profile is as good as naming it.
+    let named = Override::new("tcp.profile", "linux");
+    let named = ScenarioFile::new("named", SMALLEST).with_overrides([named]).check();
+    canonical_says_all(&named.expect("sound"));
+}
+
 #[test]
 fn tables_have_no_order() {
     let (_, text) = library().find(|(name, _)| *name == "reno-against-vegas").expect("there");

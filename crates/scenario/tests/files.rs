@@ -35,13 +35,16 @@ fn refused(path: impl Into<PathBuf>) -> String {
 fn a_missing_file_brings_the_nearest_library_scenario_to_mind() {
     assert_eq!(
         refused("scenarios/dumbel.toml"),
-        "error: there is no such file\n\
+        "error: there is no such file, and no built-in scenario of this name\n\
          --> scenarios/dumbel.toml\n \
-          = help: the library has `dumbbell`; `ackord list scenarios` shows all of them\n\n\
+          = help: did you mean `dumbbell`?\n \
+          = help: `ackord list scenarios` lists the built-in ones\n\n\
          scenarios/dumbel.toml: 1 error\n"
     );
     assert!(refused("lossywifi").contains("`lossy-wifi`"));
-    assert!(!refused("/nowhere/zzzzzzzzzzzzzzzzzzzz.toml").contains("help"));
+    assert!(refused("wifi").contains("`lossy-wifi`"), "a part of a name is remembered too");
+    let far = refused("/nowhere/zzzzzzzzzzzzzzzzzzzz.toml");
+    assert!(far.contains("`ackord list scenarios`") && !far.contains("did you mean"), "{far}");
 }
 
 #[test]

@@ -15,8 +15,10 @@ use std::collections::BTreeSet;
 use std::os::fd::AsFd as _;
 
 pub(super) fn choices_of(name: &str) -> TcpChoices {
-    let stack = Stack::of_profile(profile(name).expect("it is listed"));
+    let profile = profile(name).expect("it is listed");
+    let stack = Stack::of_profile(profile);
     TcpChoices {
+        profile: profile.name,
         congestion: stack.congestion,
         loss: stack.loss,
         recovery: stack.recovery,

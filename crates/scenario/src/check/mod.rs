@@ -64,9 +64,9 @@ fn file(report: &mut Report, item: &Item) -> Option<Scenario> {
     let root = Reader::new(report, item, String::new(), keys::FILE, "a scenario")?;
     let version = root.integer(report, "version");
     let name = root.name(report, "name");
-    let purpose = root.prose(report, "purpose");
-    let source = root.prose(report, "source");
-    let seed = root.integer(report, "seed");
+    let purpose = root.prose(report, "purpose").unwrap_or_default();
+    let source = root.prose(report, "source").unwrap_or_default();
+    let seed = root.integer(report, "seed").unwrap_or(Scenario::DEFAULT_SEED);
     let duration = root.positive_span(report, "duration");
 
     let nodes = names::nodes(report, &root);
@@ -84,9 +84,9 @@ fn file(report: &mut Report, item: &Item) -> Option<Scenario> {
     Some(Scenario {
         version: u32::try_from(version?).ok()?,
         name: name?,
-        purpose: purpose?,
-        source: source?,
-        seed: seed?,
+        purpose,
+        source,
+        seed,
         duration: duration?,
         nodes: nodes.into_nodes(),
         links: links.into_links(),

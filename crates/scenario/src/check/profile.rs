@@ -25,7 +25,7 @@ pub(super) fn named(report: &mut Report, field: &Field<'_>) -> Option<TcpChoices
 /// # Panics
 /// If the profile says something that no registry knows: a defect, which a test would have found.
 pub(crate) fn of(profile: &Profile) -> TcpChoices {
-    let mut tcp = defaults();
+    let mut tcp = TcpChoices { profile: profile.name, ..defaults() };
     for setting in profile.settings {
         match setting.of_choice() {
             None => {
@@ -68,5 +68,6 @@ mod tests {
     fn the_rfc_profile_is_what_an_endpoint_gets_that_says_nothing() {
         let rfc = profile("rfc").expect("it is listed");
         assert_eq!(of(rfc), defaults());
+        assert_eq!(of(rfc).profile, defaults().profile);
     }
 }

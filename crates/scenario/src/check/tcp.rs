@@ -20,6 +20,7 @@ pub(super) fn defaults() -> TcpChoices {
         registered(chosen.mechanisms, chosen.default)
     };
     TcpChoices {
+        profile: "rfc",
         congestion: default("congestion"),
         loss: default("loss"),
         recovery: default("recovery"),
