@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: &AccuracyArguments, console: &Console) -> Result<()
     let results = results(&report, arguments.duration, load);
     let document = document(&results, command_line(arguments));
     if arguments.json != Some(JsonTarget::Stdout) {
-        console.print(&to_terminal(&document, console.colour()))?;
+        console.print(&to_terminal(&document, console.screen()))?;
     }
     if let Some(target) = &arguments.json {
         target.write(&data::to_json(&results), console)?;

@@ -1,8 +1,13 @@
 //! Standard output and error: what is a terminal, what is coloured, what a closed pipe means.
 
-use ackord_report::Colour;
+use ackord_report::{Colour, Screen};
 use ackord_scenario::Style;
 use std::io::{self, IsTerminal, Write};
+
+/// Tables are laid out for so many columns even where a terminal has fewer.
+const NARROWEST: u16 = 40;
+/// Longer lines are hard to follow, however wide the terminal is.
+const WIDEST: u16 = 120;
 
 /// Where text goes.
 #[derive(Clone, Debug)]
@@ -22,9 +27,16 @@ impl Console {
         }
     }
 
-    /// Whether standard output is coloured.
-    pub(crate) fn colour(&self) -> Colour {
-        self.out
+    /// What results are written for: the terminal as it is now, up to the width at which lines can
+    /// still be read, or else what is the same everywhere.
+    pub(crate) fn screen(&self) -> Screen {
+        let size = io::stdout().is_terminal().then(|| rustix::termios::tcgetwinsize(io::stdout()));
+        let columns = match size {
+            // A terminal without a size says zero.
+            Some(Ok(size)) if size.ws_col > 0 => size.ws_col.clamp(NARROWEST, WIDEST),
+            _ => Screen::NONE.columns,
+        };
+        Screen { colour: self.out, columns }
     }
 
     /// Whether what is drawn on a terminal that is opened by its name is coloured.

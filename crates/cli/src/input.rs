@@ -13,7 +13,7 @@ use std::str::FromStr;
 /// A scenario with changes.
 #[derive(Args)]
 pub(crate) struct ScenarioArguments {
-    /// Scenario file, or the name of one that comes along (`ackord list scenarios`)
+    /// Scenario file, or the name of a built-in scenario (`ackord list scenarios`)
     file: PathBuf,
     /// Change a value before the run; may be given several times
     ///
@@ -130,7 +130,7 @@ impl OutputArguments {
         if self.json == Some(JsonTarget::Stdout) {
             return Ok(());
         }
-        Ok(console.print(&to_terminal(document, console.colour()))?)
+        Ok(console.print(&to_terminal(document, console.screen()))?)
     }
 }
 

@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &InteropArguments, console: &Console) -> Result<(),
     let document = document(&results, command_line(arguments));
     // Before any file that may turn out not to be writable: it may have taken an hour.
     if arguments.json != Some(JsonTarget::Stdout) {
-        console.print(&to_terminal(&document, console.colour()))?;
+        console.print(&to_terminal(&document, console.screen()))?;
     }
     if let Some(target) = &arguments.json {
         target.write(&data::to_json(&results), console)?;

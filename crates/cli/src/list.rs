@@ -38,7 +38,7 @@ enum What {
     Mechanisms,
     /// Whole TCP stacks by name: rfc, linux, ns2
     Profiles,
-    /// Scenarios that come along
+    /// Built-in scenarios
     Scenarios,
     /// Papers that are reproduced
     Papers,
@@ -65,7 +65,7 @@ pub(crate) fn list(arguments: &ListArguments, console: &Console) -> Result<(), F
             (paper_document(&papers), data::to_json(&papers))
         }
     };
-    let text = if arguments.json { json } else { to_terminal(&document, console.colour()) };
+    let text = if arguments.json { json } else { to_terminal(&document, console.screen()) };
     Ok(console.print(&text)?)
 }
 

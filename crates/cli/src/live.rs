@@ -25,7 +25,7 @@ use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// In real time, with the TCP of this machine, through a scenario's path
+/// Run in real time, with this machine's own TCP, through a scenario's path
 ///
 /// `run` takes a scenario as `ackord run` does and puts stock kernels at its hosts; the others set
 /// our TCP against the kernel's. Network namespaces with TUN devices are made for the run and vanish
@@ -230,7 +230,7 @@ fn conclude(
         target.write(&data::to_json(&results), console)?;
     }
     if arguments.json != Some(JsonTarget::Stdout) {
-        console.print(&to_terminal(&document(&results), console.colour()))?;
+        console.print(&to_terminal(&document(&results), console.screen()))?;
     }
     arguments.history.count(&moved(scenario, report, *began_at), console)?;
     if interrupt.check().is_break() && !arguments.command.is_empty() {

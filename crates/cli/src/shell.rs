@@ -20,7 +20,7 @@ use std::io::{self, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A command, or your shell, behind an emulated link
+/// Run a command, or your shell, behind an emulated link
 ///
 /// What runs inside sees the world through one link with this rate, delay, loss, queue; the rest of
 /// the machine sees nothing of it. Shells go in shells: each adds its link. A link does what its
@@ -136,7 +136,7 @@ struct LinkArguments {
     /// Propagation delay each way between this machine and the middle box
     #[arg(long, value_name = "SPAN", requires = "proxy")]
     wired_delay: Option<String>,
-    /// Begin with a link of this scenario file (or one that comes along); options change it
+    /// Begin with a link of this scenario file (or of a built-in one); options change it
     #[arg(long, value_name = "FILE")]
     scenario: Option<PathBuf>,
     /// Which link of the scenario, where it has several

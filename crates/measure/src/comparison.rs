@@ -309,6 +309,7 @@ mod tests {
             name: "a".to_owned(),
             kind: crate::FlowKind::Connection,
             mechanisms: BTreeMap::new(),
+            profile: None,
             sends: Side::Client,
             size: Some(Bytes(125_000)),
             started_at: Time::ZERO,

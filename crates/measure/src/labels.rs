@@ -48,12 +48,25 @@ pub struct FlowLabel {
     pub kind: FlowKind,
     /// Family to mechanism, e.g. "congestion" to "cubic".
     pub mechanisms: BTreeMap<String, String>,
+    /// What its endpoints began with; nothing where they are not TCP's.
+    pub profile: Option<ProfileLabel>,
     /// The end that sends the data to be measured.
     pub sends: Side,
     /// How much it has to send, if there is an end to it.
     pub size: Option<Bytes>,
     /// When it starts (the opening SYN, not the first data).
     pub started_at: Time,
+}
+
+/// The whole stacks by name that the ends of a flow began with, and where they differ from these.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct ProfileLabel {
+    /// That of the end whose data is measured.
+    pub sender: String,
+    /// That of the other end.
+    pub receiver: String,
+    /// Of [`FlowLabel::mechanisms`] those not as in the profile: each with the knobs that differ.
+    pub differs: BTreeMap<String, String>,
 }
 
 /// A middle box.

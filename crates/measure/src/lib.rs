@@ -35,7 +35,7 @@ pub use fidelity::{
     Distribution, FidelityMetric, FidelityReport, FidelityScenario, FidelityVerdict,
     KernelLateness, Paired, QuantilePair, ScenarioVerdict, UnsettableKnob,
 };
-pub use labels::{FlowKind, FlowLabel, LinkLabel, Outages, ProxyLabel, RunLabels};
+pub use labels::{FlowKind, FlowLabel, LinkLabel, Outages, ProfileLabel, ProxyLabel, RunLabels};
 pub use series::{FlowSeries, LinkSeries, Point, Series, SeriesOptions, SeriesSet, Trace};
 pub use spread::{Spread, SpreadSummary};
 pub use summary::{

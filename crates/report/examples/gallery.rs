@@ -7,7 +7,9 @@
 mod common;
 
 use ackord_report::plot::{Mark, Plot, PlotSeries, Range, Scale, Shape};
-use ackord_report::{Colour, Context, OutputFile, run_document, run_files, to_terminal, write_all};
+use ackord_report::{
+    Colour, Context, OutputFile, Screen, run_document, run_files, to_terminal, write_all,
+};
 use std::path::PathBuf;
 
 #[allow(clippy::disallowed_methods, reason = "an example is a command line of its own")]
@@ -24,7 +26,7 @@ fn main() -> Result<(), ackord_report::WriteError> {
             ..Context::default()
         };
         let document = run_document(&summary, Some(&series), &context);
-        println!("{}", to_terminal(&document, Colour::Always));
+        println!("{}", to_terminal(&document, Screen { colour: Colour::Always, ..Screen::NONE }));
         let files = run_files(&summary, Some(&series), &document);
         write_all(&folder.join(format!("flows-{flows}")), &files)?;
     }

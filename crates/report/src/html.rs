@@ -74,7 +74,9 @@ fn table(html: &mut String, table: &Table) {
     // Wide tables scroll by themselves, so that the page does not.
     html.push_str("<div class=\"wide\"><table>\n");
     if !table.caption.is_empty() {
-        let _ = writeln!(html, "<caption>{}</caption>", escaped(&table.caption));
+        // A sentence is a remark, not the table's title.
+        let class = if table.caption.ends_with('.') { " class=\"remark\"" } else { "" };
+        let _ = writeln!(html, "<caption{class}>{}</caption>", escaped(&table.caption));
     }
     html.push_str("<thead><tr>");
     for column in &table.columns {

@@ -5,6 +5,7 @@
 //! | `reports.rs` | whole reports of runs, comparisons and papers, and their files: start here |
 //! | `document.rs` | [`document::Document`], a report as data |
 //! | `tables.rs` | the tables of runs, comparisons and papers |
+//! | `mechanism_table.rs` | that of profiles and what differs from them |
 //! | `recovery_tables.rs` | those of middle boxes, outages and early acknowledgments |
 //! | `fidelity.rs` | the report that sets the simulator beside the kernel |
 //! | `live.rs`, `live/` | what a live run's report says besides |
@@ -25,6 +26,7 @@ mod files;
 mod html;
 pub mod live;
 mod markdown;
+mod mechanism_table;
 pub mod plot;
 pub mod plots;
 pub mod recovery_tables;
@@ -40,4 +42,4 @@ pub use reports::{
     Context, PaperResults, compare_document, document_files, paper_document, run_document,
     run_files,
 };
-pub use terminal::{Colour, table_to_terminal, to_terminal};
+pub use terminal::{Colour, Screen, table_to_terminal, to_terminal};

@@ -177,6 +177,7 @@ mod tests {
             name: "download".to_owned(),
             kind: FlowKind::Connection,
             mechanisms: [("congestion".to_owned(), "reno".to_owned())].into(),
+            profile: None,
             sends: Side::Server,
             size: None,
             started_at: Time::ZERO,

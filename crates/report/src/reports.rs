@@ -4,6 +4,8 @@ use crate::data::{series_csv, summary_csv, to_json};
 use crate::document::{Block, Document, Section, Shown, Table};
 use crate::files::OutputFile;
 use crate::html::to_html;
+use crate::mechanism_table::mechanism_table;
+use crate::plot::Plot;
 use crate::plots::{FlowPlots, WindowUnit, link_plot, queue_plot};
 use crate::recovery_tables;
 use crate::tables;
@@ -28,7 +30,7 @@ pub struct Context {
     pub window_unit: WindowUnit,
 }
 
-/// The report of one run; without series it has no plots.
+/// The report of one run: what can be seen first, then the numbers. Without series it has no plots.
 pub fn run_document(run: &RunSummary, series: Option<&SeriesSet>, context: &Context) -> Document {
     let fairness = &run.fairness;
     let shared = match (fairness.jain_index, fairness.min_max_percent) {
@@ -54,20 +56,20 @@ pub fn run_document(run: &RunSummary, series: Option<&SeriesSet>, context: &Cont
         let lost = run.unroutable_packets;
         links.blocks.push(Block::Text(format!("{lost} packets found no way to go.")));
     }
-    let mechanisms = Section::new("Mechanisms").with(Block::Table(tables::mechanism_table(run)));
-    let mut sections = vec![flows, links];
-    if let Some(boxes) = table_with_rows(recovery_tables::proxy_table(run)) {
-        sections.push(Section::new("Middle boxes").with(boxes));
-    }
-    sections.push(mechanisms);
+    let mechanisms = Section::new("Mechanisms").with(Block::Table(mechanism_table(run)));
+    let mut sections = Vec::new();
     if let Some(series) = series {
         let flow_plots = FlowPlots::of_run(series);
         let mut plots = flow_plots.all(context.window_unit);
         plots.extend([queue_plot(series), link_plot(series)]);
         plots.extend(flow_plots.first_repair());
-        let blocks = plots.into_iter().map(Block::Plot).collect();
-        sections.push(Section { heading: "Over time".to_owned(), blocks });
+        sections.push(plots_section("Over time", plots));
     }
+    sections.extend([flows, links]);
+    if let Some(boxes) = table_with_rows(recovery_tables::proxy_table(run)) {
+        sections.push(Section::new("Middle boxes").with(boxes));
+    }
+    sections.push(mechanisms);
     sections.extend(closing(context, &[("Results as JSON", to_json(run))]));
     let mut facts = source_fact(context);
     facts.extend([
@@ -94,16 +96,16 @@ pub fn compare_document(
     side_by_side.blocks.extend(table_with_rows(outages));
     let boxes = recovery_tables::comparison_proxy_table(comparison);
     side_by_side.blocks.extend(table_with_rows(boxes));
-    let mut sections = vec![
+    let mut sections = Vec::new();
+    if !series.is_empty() {
+        let plots = FlowPlots::overlaid(series).all(context.window_unit);
+        sections.push(plots_section("Over time, one run each", plots));
+    }
+    sections.push(
         side_by_side
             .with(Block::Table(tables::comparison_link_table(comparison)))
             .with(Block::Text("Intervals are 95 % by Student's t over the runs.".to_owned())),
-    ];
-    if !series.is_empty() {
-        let plots = FlowPlots::overlaid(series).all(context.window_unit);
-        let blocks = plots.into_iter().map(Block::Plot).collect();
-        sections.push(Section { heading: "Over time, one run each".to_owned(), blocks });
-    }
+    );
     sections.extend(closing(context, &[("Results as JSON", to_json(comparison))]));
     let mut facts = source_fact(context);
     facts.extend([
@@ -210,6 +212,11 @@ fn document(context: &Context, facts: Vec<(String, String)>, sections: Vec<Secti
     Document { title, purpose, facts, sections }
 }
 
+fn plots_section(heading: &str, plots: Vec<Plot>) -> Section {
+    let blocks = plots.into_iter().map(Block::Plot).collect();
+    Section { heading: heading.to_owned(), blocks }
+}
+
 fn source_fact(context: &Context) -> Vec<(String, String)> {
     match context.source.as_str() {
         "" => Vec::new(),
@@ -243,7 +250,6 @@ fn closing(context: &Context, raw: &[(&str, String)]) -> Vec<Section> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::Plot;
 
     #[test]
     fn plots_of_one_name_become_files_of_their_own_inside_the_folder() {

@@ -5,7 +5,6 @@ use ackord_measure::stats::Estimate;
 use ackord_measure::{
     Claim, Comparison, FlowSummary, LinkSummary, QueueSummary, Ranking, RunSummary, Verdict,
 };
-use std::collections::{BTreeMap, BTreeSet};
 
 const MEGA: f64 = 1e6;
 
@@ -49,7 +48,7 @@ pub fn flow_table(run: &RunSummary) -> Table {
     let rows = flows.iter().map(|flow| {
         vec![
             Cell::text(&flow.name),
-            flow.mechanisms.get("congestion").map_or(Cell::Missing, Cell::text),
+            flow.mechanisms.get("congestion").map_or(Cell::Missing, |words| kind(words)),
             Cell::about(flow.goodput_bit_s / MEGA),
             Cell::about(flow.bytes_delivered as f64 / MEGA),
             Cell::about(flow.completion_s),
@@ -60,6 +59,11 @@ pub fn flow_table(run: &RunSummary) -> Table {
         ]
     });
     Table { caption, columns, rows: rows.collect() }
+}
+
+/// A mechanism without its knobs, which the table of mechanisms has.
+fn kind(mechanism: &str) -> Cell {
+    Cell::text(mechanism.split(',').next().unwrap_or_default())
 }
 
 /// The transfers or exchanges of each flow that has such; no rows if none has.
@@ -127,36 +131,6 @@ pub fn datagram_table(run: &RunSummary) -> Table {
         ])
     });
     Table { caption, columns, rows: rows.collect() }
-}
-
-/// Which mechanisms the flows used, a column per family; flows that are alike share a row.
-pub fn mechanism_table(run: &RunSummary) -> Table {
-    let mut alike: Vec<(&BTreeMap<String, String>, Vec<&str>)> = Vec::new();
-    for flow in &run.flows {
-        match alike.iter_mut().find(|(mechanisms, _)| *mechanisms == &flow.mechanisms) {
-            Some((_, names)) => names.push(&flow.name),
-            None => alike.push((&flow.mechanisms, vec![&flow.name])),
-        }
-    }
-    let families: BTreeSet<&String> =
-        alike.iter().flat_map(|(mechanisms, _)| mechanisms.keys()).collect();
-    let mut columns = vec![Column::words("flows")];
-    columns.extend(families.iter().map(|family| Column::words(family)));
-    let rows = alike.iter().map(|(mechanisms, names)| {
-        let cell = |family: &&String| mechanisms.get(*family).map_or(Cell::Missing, Cell::text);
-        std::iter::once(Cell::text(names_in_short(names)))
-            .chain(families.iter().map(cell))
-            .collect()
-    });
-    Table { caption: String::new(), columns, rows: rows.collect() }
-}
-
-/// One or two names, or the first and the last of more.
-fn names_in_short(names: &[&str]) -> String {
-    match names {
-        [first, .., last] if names.len() > 2 => format!("{first} to {last} ({})", names.len()),
-        _ => names.join(", "),
-    }
 }
 
 /// How each flow's sender saw the path.

@@ -1,17 +1,16 @@
-//! A report on a terminal: text and tables at most 100 columns wide, colour only where asked for.
+//! A report on a terminal: text and tables that fit its lines, colour only where asked for.
+
+mod columns;
 
 use crate::document::{Align, Block, Cell, Column, Document, Table};
 use ackord_measure::Verdict;
+use columns::Part;
 use comfy_table::{
     CellAlignment, Color, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width,
 };
 use std::ffi::OsStr;
 use std::fmt::Write;
 
-/// Widest line.
-const WIDTH: u16 = 100;
-/// A column of texts up to this long holds names: they are not broken, prose is.
-const LONGEST_NAME: u16 = 22;
 /// A rule under the headings and nothing else: numbers in columns need no lines between them.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─'));
 
@@ -33,39 +32,66 @@ impl Colour {
     }
 }
 
+/// What a report is written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Screen {
+    /// Whether it shows colours.
+    pub colour: Colour,
+    /// How many characters fit on its lines.
+    pub columns: u16,
+}
+
+impl Screen {
+    /// What is no terminal: a file or a pipe gets the same text everywhere.
+    pub const NONE: Screen = Screen { colour: Colour::Never, columns: 100 };
+
+    /// Text broken into lines between words; lines after the first begin with `indent`.
+    fn wrapped(self, text: &str, indent: &str) -> String {
+        wrapped(text, indent, usize::from(self.columns))
+    }
+
+    fn bold(self, text: &str) -> String {
+        let text = printable(text);
+        match self.colour {
+            Colour::Always => format!("\u{1b}[1m{text}\u{1b}[0m"),
+            Colour::Never => text,
+        }
+    }
+}
+
 /// The whole report as text. Plots and folded texts are left out; they are in the files.
-pub fn to_terminal(document: &Document, colour: Colour) -> String {
+pub fn to_terminal(document: &Document, screen: Screen) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
-    let _ = writeln!(out, "{}", bold(&document.title, colour));
+    let _ = writeln!(out, "{}", screen.bold(&document.title));
     if !document.purpose.is_empty() {
-        out.push_str(&wrapped(&document.purpose, ""));
+        out.push_str(&screen.wrapped(&document.purpose, ""));
     }
     let facts: Vec<_> =
         document.facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
     if !facts.is_empty() {
-        out.push_str(&wrapped(&facts.join(" · "), ""));
+        out.push_str(&screen.wrapped(&facts.join(" · "), ""));
     }
     for section in &document.sections {
         let blocks: Vec<_> =
-            section.blocks.iter().filter_map(|block| block_text(block, colour)).collect();
+            section.blocks.iter().filter_map(|block| block_text(block, screen)).collect();
         if blocks.is_empty() {
             continue;
         }
-        let _ = writeln!(out, "\n{}", bold(&section.heading, colour));
+        let _ = writeln!(out, "\n{}", screen.bold(&section.heading));
         out.push_str(&blocks.join("\n"));
     }
     out
 }
 
-fn block_text(block: &Block, colour: Colour) -> Option<String> {
+fn block_text(block: &Block, screen: Screen) -> Option<String> {
     match block {
-        Block::Text(text) => Some(wrapped(text, "")),
+        Block::Text(text) => Some(screen.wrapped(text, "")),
         Block::Notes(notes) if notes.is_empty() => None,
         Block::Notes(notes) => {
-            Some(notes.iter().map(|note| wrapped(&format!("- {note}"), "  ")).collect())
+            Some(notes.iter().map(|note| screen.wrapped(&format!("- {note}"), "  ")).collect())
         }
-        Block::Table(table) => Some(table_to_terminal(table, colour)),
+        Block::Table(table) => Some(table_to_terminal(table, screen)),
         Block::Command { caption, line } => {
             Some(format!("{}:\n  {}\n", printable(caption), printable(line)))
         }
@@ -74,43 +100,39 @@ fn block_text(block: &Block, colour: Colour) -> Option<String> {
 }
 
 /// One table as text, ending with a line break.
-pub fn table_to_terminal(table: &Table, colour: Colour) -> String {
-    let mut grid = comfy_table::Table::new();
-    grid.load_style(STYLE)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(WIDTH)
-        .force_no_tty();
-    if colour == Colour::Always {
-        grid.enforce_styling();
-    }
-    grid.set_header(table.columns.iter().map(heading));
-    for (column, place) in table.columns.iter().zip(0..) {
-        if let (Align::Right, Some(column)) = (column.align, grid.column_mut(place)) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    for row in &table.rows {
-        grid.add_row(row.iter().map(styled));
-    }
-    for (place, column) in table.columns.iter().enumerate() {
-        let lengths = table.rows.iter().filter_map(|row| row.get(place)).map(length);
-        let widest = lengths.max().unwrap_or(0);
-        let names = column.align == Align::Left && widest <= LONGEST_NAME;
-        if let (true, Some(column)) = (names, grid.column_mut(place)) {
-            // A space on either side counts as width.
-            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(widest + 2)));
-        }
-    }
+pub fn table_to_terminal(table: &Table, screen: Screen) -> String {
     let caption = match table.caption.as_str() {
         "" => String::new(),
-        caption => wrapped(caption, ""),
+        caption => screen.wrapped(caption, ""),
     };
-    let lines: Vec<_> = grid.lines().map(|line| line.trim_end().to_owned()).collect();
-    format!("{caption}{}\n", lines.join("\n"))
+    let parts = columns::parts(table, usize::from(screen.columns));
+    let parts: Vec<_> = parts.iter().map(|part| grid(table, part, screen)).collect();
+    format!("{caption}{}", parts.join("\n"))
 }
 
-fn length(cell: &Cell) -> u16 {
-    cell.show().chars().count() as u16
+/// The columns of a table that stand side by side.
+fn grid(table: &Table, part: &Part, screen: Screen) -> String {
+    let mut grid = comfy_table::Table::new();
+    grid.load_style(STYLE).set_content_arrangement(ContentArrangement::Dynamic).force_no_tty();
+    if screen.colour == Colour::Always {
+        grid.enforce_styling();
+    }
+    grid.set_header(part.columns.iter().map(|(place, _)| heading(&table.columns[*place])));
+    for row in &table.rows {
+        grid.add_row(part.columns.iter().filter_map(|(place, _)| row.get(*place)).map(styled));
+    }
+    for (column, (place, width)) in grid.column_iter_mut().zip(&part.columns) {
+        if table.columns[*place].align == Align::Right {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        // One space stands between columns anyway; these count as width.
+        let right = part.gap.saturating_sub(2);
+        let width = u16::try_from(width + 1 + right).unwrap_or(u16::MAX);
+        column.set_padding((1, right as u16));
+        column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width)));
+    }
+    let lines: Vec<_> = grid.lines().map(|line| line.trim_end().to_owned()).collect();
+    format!("{}\n", lines.join("\n"))
 }
 
 fn heading(column: &Column) -> String {
@@ -130,21 +152,12 @@ fn styled(cell: &Cell) -> comfy_table::Cell {
     }
 }
 
-fn bold(text: &str, colour: Colour) -> String {
-    let text = printable(text);
-    match colour {
-        Colour::Always => format!("\u{1b}[1m{text}\u{1b}[0m"),
-        Colour::Never => text,
-    }
-}
-
-/// Text broken into lines between words; lines after the first begin with `indent`.
-fn wrapped(text: &str, indent: &str) -> String {
+fn wrapped(text: &str, indent: &str, width: usize) -> String {
     let mut out = String::new();
     for paragraph in text.lines() {
         let mut line = String::new();
         for word in printable(paragraph).split_whitespace() {
-            let fits = line.chars().count() + 1 + word.chars().count() <= usize::from(WIDTH);
+            let fits = line.chars().count() + 1 + word.chars().count() <= width;
             if !line.is_empty() && !fits {
                 out.push_str(line.trim_end());
                 out.push('\n');
@@ -198,7 +211,7 @@ mod tests {
 
     #[test]
     fn lines_fit_and_numbers_stand_under_their_unit_on_the_right() {
-        let text = table_to_terminal(&table(), Colour::Never);
+        let text = table_to_terminal(&table(), Screen::NONE);
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         let end_of = |part: &str| {
             let line = text.lines().find(|line| line.contains(part)).expect(part);
@@ -209,14 +222,37 @@ mod tests {
     }
 
     #[test]
+    fn a_table_too_wide_for_a_screen_is_told_in_parts_and_words_stay_whole() {
+        let name = "a-mechanism-of-a-long-name";
+        let columns = ["flow", "first", "second", "third"].map(Column::words);
+        let row = ["up", name, name, "short"].map(Cell::text);
+        let table =
+            Table { caption: String::new(), columns: columns.into(), rows: vec![row.into()] };
+        let told = |columns| table_to_terminal(&table, Screen { columns, ..Screen::NONE });
+        assert_eq!(told(100).lines().count(), 3, "{}", told(100));
+        let narrow = told(60);
+        assert_eq!(narrow.matches(name).count(), 2, "{narrow}");
+        assert_eq!(
+            narrow.matches("\n\n  flow ").count(),
+            1,
+            "a second part, of the flow again: {narrow}"
+        );
+        // Longer than the line, and still whole.
+        assert_eq!(told(20).matches(name).count(), 2, "{}", told(20));
+    }
+
+    #[test]
     fn colour_appears_only_when_asked_for() {
         let document = Document {
             title: "Title".to_owned(),
             sections: vec![Section::new("Part").with(Block::Table(table()))],
             ..Document::default()
         };
-        assert!(!to_terminal(&document, Colour::Never).contains('\u{1b}'));
-        assert!(to_terminal(&document, Colour::Always).contains('\u{1b}'));
+        assert!(!to_terminal(&document, Screen::NONE).contains('\u{1b}'));
+        assert!(
+            to_terminal(&document, Screen { colour: Colour::Always, ..Screen::NONE })
+                .contains('\u{1b}')
+        );
     }
 
     #[test]
@@ -230,6 +266,6 @@ mod tests {
     #[test]
     fn names_cannot_send_sequences_to_the_terminal() {
         let document = Document { title: "\u{1b}[2Jgone".to_owned(), ..Document::default() };
-        assert!(!to_terminal(&document, Colour::Never).contains('\u{1b}'));
+        assert!(!to_terminal(&document, Screen::NONE).contains('\u{1b}'));
     }
 }

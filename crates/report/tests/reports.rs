@@ -8,7 +8,7 @@ use ackord_measure::{
     Verdict,
 };
 use ackord_report::{
-    Colour, Context, PaperResults, compare_document, document_files, paper_document, run_document,
+    Context, PaperResults, Screen, compare_document, document_files, paper_document, run_document,
     run_files, to_html, to_terminal,
 };
 use ackord_units::{Bytes, Span, Time};
@@ -80,7 +80,7 @@ fn csv_headings_carry_units_and_rows_the_summary_s_numbers() {
 #[test]
 fn the_terminal_shows_what_the_summary_holds_within_a_hundred_columns() {
     let (summary, series) = run(Shape { flows: 2, secs: 3 });
-    let text = to_terminal(&run_document(&summary, Some(&series), &context()), Colour::Never);
+    let text = to_terminal(&run_document(&summary, Some(&series), &context()), Screen::NONE);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     for expected in
         ["seed 7", "scenario hash f00d", "flow1", "bottleneck", "queue-full", "Mbit/s", "reno"]
@@ -97,6 +97,11 @@ fn the_html_holds_the_scenario_as_text_and_every_plot() {
     assert_eq!(html.matches("class=\"ackord-plot\"").count(), 7);
     assert!(html.contains("flow0 around its first retransmission"));
     assert!(html.contains("Results as JSON"));
+    assert!(plots_come_first(&html), "a picture says at once what the numbers say in detail");
+}
+
+fn plots_come_first(html: &str) -> bool {
+    html.rfind("class=\"ackord-plot\"").expect("plots") < html.find("<table").expect("tables")
 }
 
 #[test]
@@ -113,9 +118,10 @@ fn a_comparison_shows_each_variant_with_its_interval() {
     };
     let series = [("reno".to_owned(), &runs[0].1), ("vegas".to_owned(), &runs[1].1)];
     let document = compare_document(&comparison, &series, &context());
-    let text = to_terminal(&document, Colour::Never);
+    let text = to_terminal(&document, Screen::NONE);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(text.contains('±') && text.contains("vegas"), "{text}");
+    assert!(plots_come_first(&to_html(&document)));
     let svg = document.plots().next().expect("windows").to_svg();
     assert!(svg.contains("reno: flow0: cwnd") && svg.contains("vegas: flow1: cwnd"));
 }
@@ -140,7 +146,7 @@ fn a_paper_s_claims_come_first_with_their_verdicts() {
         claims: vec![claim("a", Verdict::Holds), claim("b", Verdict::Fails)],
     };
     let document = paper_document(&results, Vec::new(), &context());
-    let text = to_terminal(&document, Colour::Never);
+    let text = to_terminal(&document, Screen::NONE);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(text.contains("93.25 ± 1.50") && text.contains("holds") && text.contains("fails"));
     assert!(text.contains("Of 2 claims 1 hold, 0 differ and 1 fail."), "{text}");
@@ -158,6 +164,7 @@ fn with_transfers() -> RunSummary {
         name: "downloads".to_owned(),
         kind: ackord_measure::FlowKind::Connection,
         mechanisms: BTreeMap::new(),
+        profile: None,
         sends: Side::Server,
         size: None,
         started_at: Time::ZERO,
@@ -185,7 +192,7 @@ fn with_transfers() -> RunSummary {
 fn transfers_have_a_table_a_csv_file_and_json_and_runs_without_them_have_none() {
     let run = with_transfers();
     let document = run_document(&run, None, &context());
-    let text = to_terminal(&document, Colour::Never);
+    let text = to_terminal(&document, Screen::NONE);
     // Mean 60 ms, median 50, worst 90; 20, 16 and 8.889 Mbit/s.
     let line = text.lines().find(|line| line.contains("downloads") && line.contains("60.00"));
     let line = line.unwrap_or_else(|| panic!("{text}"));
@@ -207,7 +214,7 @@ fn transfers_have_a_table_a_csv_file_and_json_and_runs_without_them_have_none() 
         varied: "ack".to_owned(),
         variants: vec![VariantSummary::of("delayed", &[run.clone(), run])],
     };
-    let text = to_terminal(&compare_document(&compared, &[], &context()), Colour::Never);
+    let text = to_terminal(&compare_document(&compared, &[], &context()), Screen::NONE);
     assert!(text.contains("60.00 ±"), "{text}");
 
     let (plain, _) = common::run(Shape { flows: 1, secs: 1 });

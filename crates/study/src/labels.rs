@@ -1,10 +1,13 @@
 //! The names behind the numbers that events carry, from the scenario.
 
-use ackord_measure::{FlowKind, FlowLabel, LinkLabel, Outages, ProxyLabel, RunLabels};
-use ackord_scenario::{Flow, Link, Scenario, Transport, Way};
+use ackord_measure::{
+    FlowKind, FlowLabel, LinkLabel, Outages, ProfileLabel, ProxyLabel, RunLabels,
+};
+use ackord_scenario::{Flow, Link, Scenario, TcpChoices, Transport, Way};
 use ackord_sim::{start_time, workloads_for};
-use ackord_units::{Choice, KnobKind, KnobValue};
+use ackord_units::{Choice, Knob, KnobKind, KnobValue};
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// What a run of `scenario` with this seed is labelled with. Links come in the order in which the
 /// simulator numbers their directions.
@@ -41,6 +44,7 @@ fn flow_label(flow: &Flow, seed: u64) -> FlowLabel {
         name: flow.name.clone(),
         kind,
         mechanisms: mechanisms(flow),
+        profile: (flow.transport() == Transport::Tcp).then(|| profile(flow)),
         sends: flow.sends,
         size,
         started_at: start_time(seed, flow),
@@ -75,6 +79,54 @@ fn mechanisms(flow: &Flow) -> BTreeMap<String, String> {
     named
 }
 
+/// What the ends of a flow began with, and what of its mechanisms is not as there.
+fn profile(flow: &Flow) -> ProfileLabel {
+    let (sender, receiver) = (flow.sender_tcp(), flow.receiver_tcp());
+    let (sender_base, receiver_base) = (base(sender.profile), base(receiver.profile));
+    let mut differs = BTreeMap::new();
+    for ((name, choice), (_, base)) in sender.by_name().into_iter().zip(sender_base.by_name()) {
+        let words = match name {
+            "endpoint" if choice == base => None,
+            "endpoint" => Some(knobs_unlike(choice, base).join(", ")),
+            "ack" => difference(&receiver.ack, &receiver_base.ack),
+            _ => difference(choice, base),
+        };
+        differs.extend(words.map(|words| (name.to_owned(), words)));
+    }
+    if receiver.endpoint != sender.endpoint {
+        let changed = knobs_unlike(&receiver.endpoint, &receiver_base.endpoint).join(", ");
+        // Another profile says so itself.
+        if !changed.is_empty() || sender.profile == receiver.profile {
+            let words = if changed.is_empty() { "as in the profile".to_owned() } else { changed };
+            differs.insert("receiver_endpoint".to_owned(), words);
+        }
+    }
+    let (sender, receiver) = (sender.profile.to_owned(), receiver.profile.to_owned());
+    ProfileLabel { sender, receiver, differs }
+}
+
+/// The endpoint that a profile stands for.
+fn base(profile: &str) -> &'static TcpChoices {
+    static ALL: LazyLock<BTreeMap<&str, TcpChoices>> = LazyLock::new(|| {
+        let names = ackord_tcp::registry::PROFILES.iter().map(|profile| profile.name);
+        names.filter_map(|name| Some((name, TcpChoices::of_profile(name)?))).collect()
+    });
+    ALL.get(profile).expect("a checked scenario names registered profiles")
+}
+
+/// A choice in a few words where it is another than `base`.
+fn difference(choice: &Choice, base: &Choice) -> Option<String> {
+    if choice == base {
+        return None;
+    }
+    if choice.mechanism.name != base.mechanism.name {
+        return Some(describe(choice));
+    }
+    let mut words = vec![choice.mechanism.name.to_owned()];
+    words.extend(knobs_unlike(choice, base));
+    Some(words.join(", "))
+}
+
 /// A choice in a few words: its name, and the knobs that are not at their default.
 pub fn describe(choice: &Choice) -> String {
     let mut words = vec![choice.mechanism.name.to_owned()];
@@ -84,6 +136,16 @@ pub fn describe(choice: &Choice) -> String {
 
 /// The knobs whose value is not the default, as "name value".
 fn changed_knobs(choice: &Choice) -> Vec<String> {
+    knobs_but(choice, Knob::default_value)
+}
+
+/// The knobs whose value is not that of `base`, as "name value".
+fn knobs_unlike(choice: &Choice, base: &Choice) -> Vec<String> {
+    knobs_but(choice, |knob| base.settings.0.get(knob.name).cloned())
+}
+
+/// The knobs whose value is not the `usual` one, as "name value".
+fn knobs_but(choice: &Choice, usual: impl Fn(&Knob) -> Option<KnobValue>) -> Vec<String> {
     // In the order of the registry, where what matters most comes first.
     choice
         .mechanism
@@ -91,7 +153,7 @@ fn changed_knobs(choice: &Choice) -> Vec<String> {
         .iter()
         .filter_map(|knob| {
             let value = choice.settings.0.get(knob.name)?;
-            if knob.default_value().as_ref() == Some(value) {
+            if usual(knob).as_ref() == Some(value) {
                 return None;
             }
             let unit = match (&knob.kind, value) {
@@ -124,6 +186,39 @@ mod tests {
         assert_eq!(flow.mechanisms["congestion"], "vegas, alpha 2.5");
         assert_eq!(flow.mechanisms["traffic"], "bulk, size 20 MB");
         assert_eq!((flow.size, flow.started_at), (Some(Bytes(20_000_000)), Time::ZERO));
+    }
+
+    #[test]
+    fn a_flow_is_labelled_with_its_profile_and_what_differs_from_that() {
+        let of = |changes: &[(&str, &str)]| {
+            labels("lossy-wifi", changes).flows.remove(0).profile.expect("a connection")
+        };
+        let linux = of(&[("tcp.profile", "linux")]);
+        assert_eq!((linux.sender.as_str(), linux.receiver.as_str()), ("linux", "linux"));
+        assert_eq!(linux.differs, BTreeMap::new());
+
+        let changed = of(&[
+            ("tcp.profile", "linux"),
+            ("tcp.congestion.hystart", "off"),
+            ("tcp.rto_min", "1 s"),
+            ("tcp.ack", "immediate"),
+        ]);
+        let differs = |differs: &[(&str, &str)]| -> BTreeMap<String, String> {
+            differs.iter().map(|(key, words)| (key.to_string(), words.to_string())).collect()
+        };
+        let expected = [
+            ("ack", "immediate"),
+            ("congestion", "cubic, hystart off"),
+            ("endpoint", "rto_min 1 s"),
+        ];
+        assert_eq!(changed.differs, differs(&expected));
+
+        let mixed = of(&[("flows.download.receiver_tcp.profile", "linux")]);
+        assert_eq!((mixed.sender.as_str(), mixed.receiver.as_str()), ("rfc", "linux"));
+        assert_eq!(mixed.differs, BTreeMap::new());
+        let mss = of(&[("tcp.mss", "500 B"), ("flows.download.receiver_tcp.mss", "1460 B")]);
+        let expected = [("endpoint", "mss 500 B"), ("receiver_endpoint", "as in the profile")];
+        assert_eq!(mss.differs, differs(&expected));
     }
 
     #[test]

@@ -188,3 +188,89 @@ fn context(origin: Origin<'_>, mut notes: Vec<String>) -> Context {
         ..Context::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{KeepSeries, RunOptions, execute, without_progress};
+    use ackord_report::document::{Block, Table};
+    use ackord_report::{Screen, table_to_terminal};
+    use ackord_scenario::library;
+    use std::collections::BTreeMap;
+
+    fn words<'a>(texts: impl IntoIterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
+        let mut counts = BTreeMap::new();
+        for word in texts.into_iter().flat_map(str::split_whitespace) {
+            *counts.entry(word).or_default() += 1;
+        }
+        counts
+    }
+
+    /// On a screen of this width every word of the table is there whole, and no line is longer.
+    fn is_whole(table: &Table, columns: u16) {
+        let told = table_to_terminal(table, Screen { columns, ..Screen::NONE });
+        let cells: Vec<String> = table.rows.iter().flatten().map(|cell| cell.show()).collect();
+        let heads = table.columns.iter().flat_map(|column| [&column.heading, &column.unit]);
+        let texts = cells.iter().chain(heads).map(String::as_str);
+        let shown = words([told.as_str()]);
+        for (word, count) in words(texts) {
+            assert!(shown.get(word) >= Some(&count), "`{word}` at {columns} columns:\n{told}");
+        }
+        let longest = told.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        assert!(longest <= usize::from(columns), "{longest} at {columns} columns:\n{told}");
+    }
+
+    /// The tables of a run of this text, begun only: what is in them has its length by then.
+    fn tables(name: &str, text: &str, changes: &[Override]) -> Vec<Table> {
+        let file = ScenarioFile::new(name, text).with_overrides(changes.to_vec());
+        // Some flows begin late, and a run ends after that.
+        let short = ["1 s", "12 s"].map(|duration| Override::new("duration", duration));
+        let mut shortened = short.map(|short| file.clone().with_overrides([short]).check());
+        let scenario = match &mut shortened {
+            [Ok(scenario), _] | [_, Ok(scenario)] => scenario.clone(),
+            [_, Err(errors)] => panic!("{errors}"),
+        };
+        let seed = scenario.seed;
+        let options = RunOptions { seed, series: KeepSeries::No, captures: None };
+        let outcome = execute(&scenario, options, &mut without_progress).expect("it runs");
+        let origin = Origin { file: &file, overrides: changes, scenario: &scenario, history: None };
+        let blocks = run_report(&outcome, origin).document.sections;
+        let blocks = blocks.into_iter().flat_map(|section| section.blocks);
+        let table = |block| if let Block::Table(table) = block { Some(table) } else { None };
+        blocks.filter_map(table).collect()
+    }
+
+    #[test]
+    fn no_table_of_any_scenario_breaks_a_word_on_screens_wide_and_narrow() {
+        for (name, text) in library() {
+            for table in tables(name, text, &[]) {
+                for columns in [60, 80, 100, 120] {
+                    is_whole(&table, columns);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_mechanisms_of_a_profile_are_its_name_and_what_differs() {
+        let (name, text) = library().find(|(name, _)| *name == "lossy-wifi").expect("there");
+        let told = |changes: &[(&str, &str)]| {
+            let changes: Vec<_> = changes.iter().map(|(k, v)| Override::new(*k, *v)).collect();
+            let tables = tables(name, text, &changes);
+            table_to_terminal(tables.last().expect("of mechanisms"), Screen::NONE)
+        };
+        for profile in ["rfc", "linux", "ns2"] {
+            let plain = told(&[("tcp.profile", profile)]);
+            assert!(plain.contains(&format!("Profile {profile}: ack ")), "{plain}");
+            let row = plain.lines().last().unwrap_or_default();
+            let expected = ["download", profile, "bulk,", "size", "20", "MB"];
+            assert!(row.split_whitespace().eq(expected), "{plain}");
+        }
+        let changed = told(&[("tcp.profile", "linux"), ("tcp.congestion.hystart", "off")]);
+        let row = changed.lines().last().unwrap_or_default();
+        let expected =
+            ["download", "linux", "cubic,", "hystart", "off", "bulk,", "size", "20", "MB"];
+        assert!(row.split_whitespace().eq(expected), "{changed}");
+        assert!(!changed.contains("congestion cubic"), "what differs is not as there: {changed}");
+    }
+}

@@ -17,6 +17,7 @@ fn series() -> Series {
         name: "a".into(),
         kind: crate::FlowKind::Connection,
         mechanisms: Default::default(),
+        profile: None,
         sends: Side::Client,
         size: None,
         started_at: Time::ZERO,

@@ -196,6 +196,7 @@ impl FlowFold {
         FlowSummary {
             name: label.name.clone(),
             mechanisms: label.mechanisms.clone(),
+            profile: label.profile.clone(),
             bytes_delivered,
             goodput_bit_s: bit_rate(bytes_delivered, busy),
             segments_sent: self.segments_sent,

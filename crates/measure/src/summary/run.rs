@@ -4,7 +4,7 @@
 //! could measure (a delay without a packet) is null, not zero.
 
 use super::{DatagramSummary, OutageRecovery, ProxySummary, RecoveryTimes, TransferSummary};
-use crate::{SpreadSummary, stats};
+use crate::{ProfileLabel, SpreadSummary, stats};
 use ackord_events::DropReason;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::collections::BTreeMap;
@@ -65,6 +65,9 @@ pub struct FlowSummary {
     pub name: String,
     /// Family to mechanism.
     pub mechanisms: BTreeMap<String, String>,
+    /// The profiles its ends began with, and what differs; left out where they are not TCP's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfileLabel>,
     /// Payload delivered in order to the receiving application.
     pub bytes_delivered: u64,
     /// Delivered payload over the time from the flow's start to its completion, or to the end of

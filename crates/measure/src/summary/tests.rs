@@ -22,6 +22,7 @@ fn flow_label(name: &str) -> FlowLabel {
         name: name.to_owned(),
         kind: crate::FlowKind::Connection,
         mechanisms: [("congestion".to_owned(), "reno".to_owned())].into(),
+        profile: None,
         sends: Side::Client,
         size: None,
         started_at: Time::ZERO,

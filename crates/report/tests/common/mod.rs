@@ -47,6 +47,7 @@ fn labels(shape: Shape) -> RunLabels {
         name: format!("flow{number}"),
         kind: ackord_measure::FlowKind::Connection,
         mechanisms: [("congestion".to_owned(), "reno".to_owned())].into(),
+        profile: None,
         sends: Side::Client,
         size: None,
         started_at: Time::ZERO,

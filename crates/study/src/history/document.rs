@@ -258,7 +258,7 @@ fn plot(application: &str, entry: &Entry<'_>) -> Plot {
 mod tests {
     use super::*;
     use ackord_history::Transfer;
-    use ackord_report::{Colour, to_terminal};
+    use ackord_report::{Screen, to_terminal};
 
     const NOW: Time = Time::from_nanos(1_700_000_000_000_000_000);
 
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn the_tallest_bar_is_that_of_the_most_common_size() {
         let report = shown(&[2_048, 2_048, 2_048, 2_048, 2_048, 90_000]);
-        let text = to_terminal(&report.document, Colour::Never);
+        let text = to_terminal(&report.document, Screen::NONE);
         assert!(text.contains(&"█".repeat(30)) && !text.contains(&"█".repeat(31)), "{text}");
         assert!(text.contains("8 segments are acknowledged at once"), "{text}");
         assert!(report.json.contains("\"quick_ack_segments\": 8"), "{}", report.json);
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn an_application_of_which_nothing_is_known_is_shown_as_such() {
         let report = shown(&[]);
-        let text = to_terminal(&report.document, Colour::Never);
+        let text = to_terminal(&report.document, Screen::NONE);
         assert!(text.contains("no transfer was recorded: stock behaviour"), "{text}");
         assert!(report.json.contains("\"verdict\": \"unknown\""), "{}", report.json);
         assert!(!report.json.contains("NaN"));
