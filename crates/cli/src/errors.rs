@@ -51,6 +51,9 @@ pub(crate) enum Failure {
          --meter=/dev/pts/3 (`tty` tells its name there), or give a command"
     )]
     MeterNeedsTerminal,
+    /// A file is there that is not to be lost.
+    #[error("`{0}` is there already and stays as it is; name another file, or `-` to only print")]
+    Exists(String),
     /// Where a command's output was to go.
     #[error("cannot write `{path}`")]
     CommandOutput {
@@ -204,6 +207,7 @@ impl Failure {
             Failure::Link(_)
             | Failure::MeterNeedsTerminal
             | Failure::Meter { .. }
+            | Failure::Exists(_)
             | Failure::CommandOutput { .. } => BAD_INPUT,
             Failure::Validate(ValidateError::Live { source, .. }) => {
                 source.downcast_ref::<LiveError>().map_or(FAILED, LiveError::exit_code)

@@ -6,6 +6,7 @@
 //! | `input.rs` | what several commands take: scenario files with changes, where results go |
 //! | `run.rs` | `ackord run` |
 //! | `compare.rs` | `ackord compare` |
+//! | `new.rs`, `new.toml` | `ackord new`: a scenario file to begin with |
 //! | `check.rs` | `ackord check` |
 //! | `paper.rs` | `ackord paper` |
 //! | `list.rs` | `ackord list` |
@@ -48,6 +49,7 @@ mod live_papers;
 mod live_report;
 mod live_run;
 mod meter;
+mod new;
 mod paper;
 mod progress;
 mod run;
@@ -66,8 +68,10 @@ use std::process::ExitCode;
 /// Answers questions about TCP.
 #[derive(Parser)]
 #[command(name = "ackord", version, max_term_width = 100, after_help = EXAMPLES)]
-#[command(about = "Which congestion control, loss recovery, acknowledging and queue serve this \
-                   traffic on this path, and what does each cost?")]
+#[command(
+    about = "Which congestion control, loss recovery, ACK policy and queue serve this traffic \
+                   on this path, and what does each cost?"
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -75,13 +79,14 @@ struct Arguments {
 
 const EXAMPLES: &str = "\
 Begin with:
-  ackord list scenarios                     what comes along
+  ackord list scenarios                     the built-in ones
   ackord run reno-against-vegas             one of them, its table on the terminal
   ackord run reno-against-vegas --out out   the same with plots, CSV and report.html
+  ackord new my.toml                        a scenario of your own, to be changed
   ackord compare lossy-wifi --vary 'flows.*.tcp.congestion=reno,cubic,vegas' --runs 5
   ackord paper selective-drop --quick       a published table, and what we find
 
-FILE is a scenario file, or the name of one that comes along.
+FILE is a scenario file, or the name of a built-in scenario.
 Exit codes: 0 done, 1 something failed, 2 bad input, 130 interrupted.";
 
 #[derive(Subcommand)]
@@ -89,6 +94,7 @@ enum Command {
     Run(run::RunArguments),
     Compare(compare::CompareArguments),
     Check(check::CheckArguments),
+    New(new::NewArguments),
     Paper(paper::PaperArguments),
     List(list::ListArguments),
     Guide(guide::GuideArguments),
@@ -124,6 +130,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments, &console),
         Command::Compare(arguments) => compare::compare(arguments, &console),
         Command::Check(arguments) => check::check(arguments, &console),
+        Command::New(arguments) => new::new(arguments, &console),
         Command::Paper(arguments) => paper::paper(arguments, &console),
         Command::Guide(arguments) => guide::guide(arguments, &console),
         Command::List(arguments) => list::list(arguments, &console),

@@ -58,7 +58,7 @@ fn the_file_that_is_broken_below_is_sound() {
 fn ten_broken_files_are_refused_with_place_and_advice() {
     let to_nowhere = ("to = \"b\"\ntraffic", "to = \"d\"\ntraffic");
     for (changes, said) in [
-        (&[("seed = 1\n", "")][..], &["missing", "seed"][..]),
+        (&[("duration = \"1 s\"\n", "")][..], &["missing", "duration"][..]),
         (&[("delay = ", "dely = ")], &["small.toml:14", "did you mean `delay`?"]),
         (&[("\"10 Mbit/s\"", "\"10 ms\"")], &["small.toml:13:8", "10 ms"]),
         (&[("\"10 Mbit/s\"", "10")], &["small.toml:13:8", "Mbit/s"]),
@@ -82,7 +82,17 @@ fn ten_broken_files_are_refused_with_place_and_advice() {
 #[test]
 fn wrong_arguments_are_refused_in_the_same_way() {
     for (arguments, said) in [
-        (&["run", "lossy-wify"][..], "lossy-wifi"),
+        (&["run", "lossy-wify"][..], "did you mean `lossy-wifi`?"),
+        (&["run", "nosuch"], "`ackord list scenarios` lists the built-in ones"),
+        (&["check", "wifi"], "did you mean `lossy-wifi`?"),
+        (&["compare", "dumbell", "--vary", "seed=1,2"], "did you mean `dumbbell`?"),
+        (&["live", "run", "dumbell"], "did you mean `dumbbell`?"),
+        (
+            &["live", "fetch", "http://10.77.0.1/x", "--scenario", "dumbell", "--", "true"],
+            "mean `dumbbell`?",
+        ),
+        (&["shell", "--scenario", "dumbell", "--", "true"], "did you mean `dumbbell`?"),
+        (&["validate", "--only", "los-1"], "did you mean `loss-1`?"),
         (&["run", "lossy-wifi", "--set", "links.wifi.rate=1 s"], "--set links.wifi.rate=1 s"),
         (&["run", "lossy-wifi", "--set", "links.wify.rate=1 Mbit/s"], "did you mean `wifi`?"),
         (&["run", "lossy-wifi", "--set", "nonsense"], "path.to.key=VALUE"),

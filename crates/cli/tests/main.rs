@@ -13,6 +13,7 @@ mod leftovers;
 mod live;
 mod live_run;
 mod meter;
+mod new;
 mod output;
 mod paper;
 mod repeat;
