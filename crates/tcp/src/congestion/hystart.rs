@@ -143,9 +143,12 @@ impl SlowStartWatch {
 
     /// Begins a round where one is due; true if that ended one.
     fn enter_round(&mut self, now: Time, ack: &AckSample) -> bool {
-        // RFC 9406 §4.2 and bictcp_hystart_reset: with the first acknowledgment of what was sent in
-        // the next round, whose sample is that round's.
-        let due = self.round.is_none_or(|round| ack.snd_una.after(round.ends_at));
+        let due = self.round.is_none_or(|round| match self.variant {
+            // RFC 9406 §4.2: with the first acknowledgment of what was sent in the next round
+            // (windowEnd is acknowledged), whose sample is that round's.
+            HyStart::PlusPlus => ack.snd_una.after(round.ends_at),
+            HyStart::Off | HyStart::DelayAndTrain => ack.snd_una.at_or_after(round.ends_at),
+        });
         if !due {
             return false;
         }
@@ -160,27 +163,25 @@ impl SlowStartWatch {
         ended.is_some()
     }
 
-    /// The round's least sample once there are so many.
-    fn take_sample(&mut self, rtt: Option<Span>, enough: u32) -> Option<Span> {
+    fn take_sample(&mut self, rtt: Option<Span>) -> Option<Span> {
         let round = self.round.as_mut()?;
         if let Some(rtt) = rtt {
             round.samples += 1;
             round.min = Some(round.min.map_or(rtt, |least| least.min(rtt)));
         }
-        round.min.filter(|_| round.samples >= enough)
+        round.min.filter(|_| round.samples >= ENOUGH_SAMPLES)
     }
 
     fn delay_and_train(&mut self, now: Time, ack: &AckSample, segments: u64) -> SlowStartPace {
-        if segments < LOW_WINDOW_SEGMENTS {
-            return SlowStartPace::Full;
-        }
-        // HYSTART_MIN_SAMPLES are gathered first; the one after them decides (hystart_update).
-        let round_min = self.take_sample(ack.rtt, ENOUGH_SAMPLES + 1);
+        let round_min = self.take_sample(ack.rtt);
         let (Some(round), Some(delay_min)) = (&mut self.round, self.delay_min) else {
             return SlowStartPace::Full;
         };
         if now.saturating_since(round.last_close_ack_at) <= TRAIN_GAP {
             round.last_close_ack_at = now;
+        }
+        if segments < LOW_WINDOW_SEGMENTS {
+            return SlowStartPace::Full;
         }
         // The train's length is what it spans; half of the round trip is the forward delay.
         let train = round.last_close_ack_at.saturating_since(round.began_at);
@@ -190,7 +191,7 @@ impl SlowStartWatch {
 
     /// RFC 9406 §4.2.
     fn plus_plus(&mut self, ack: &AckSample, round_over: bool) -> SlowStartPace {
-        let round_min = self.take_sample(ack.rtt, ENOUGH_SAMPLES);
+        let round_min = self.take_sample(ack.rtt);
         if let Some((baseline, rounds_left)) = &mut self.conservative {
             if round_over {
                 *rounds_left -= 1;
