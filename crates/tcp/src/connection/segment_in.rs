@@ -33,6 +33,11 @@ impl Connection {
             TcpState::Closed => {}
             TcpState::Listen => self.in_listen(trace, segment),
             TcpState::SynSent => self.in_syn_sent(trace, segment),
+            TcpState::TimeWait => {
+                if self.in_synchronized(trace, segment) && segment.flags.contains(Flags::FIN) {
+                    self.on_fin_in_time_wait(now);
+                }
+            }
             _ => {
                 if self.in_synchronized(trace, segment) {
                     place = self.process_data(trace, segment, ecn);
@@ -169,9 +174,6 @@ impl Connection {
         let receives =
             matches!(self.state, TcpState::Established | TcpState::FinWait1 | TcpState::FinWait2);
         let fin = segment.flags.contains(Flags::FIN);
-        if self.state == TcpState::TimeWait && fin {
-            self.on_fin_in_time_wait(trace.now);
-        }
         if !receives || (segment.payload_len == 0 && !fin) {
             return None;
         }
