@@ -34,6 +34,6 @@ pub(crate) fn differences_are_those_of(release: &str, head: &str, differences: &
         return;
     }
     let table = differences.join("\n");
-    println!("Linux {release} is not the profile's {KERNEL}x in\n{head}\n{table}");
+    println!("Linux {release}, where the profile's {KERNEL}x differs:\n{head}\n{table}");
     assert!(!release.starts_with(KERNEL), "{head}\n{table}");
 }
