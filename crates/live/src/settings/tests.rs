@@ -232,7 +232,8 @@ fn what_the_kernel_refused_is_told() {
 /// A mechanism that is registered later than this table was written.
 #[test]
 fn what_is_new_is_asked_of_the_kernel_by_its_name_or_told_to_be_something_else() {
-    static NEW: [Mechanism; 2] = [mechanism("dctcp", "congestion"), mechanism("of-tomorrow", "nagle")];
+    static NEW: [Mechanism; 2] =
+        [mechanism("dctcp", "congestion"), mechanism("of-tomorrow", "nagle")];
     const fn mechanism(name: &'static str, family: &'static str) -> Mechanism {
         Mechanism { name, family, summary: "", source: "", knobs: &[] }
     }
