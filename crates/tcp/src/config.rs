@@ -69,6 +69,8 @@ pub struct Config {
     pub closed_window: ClosedWindow,
     /// The retransmission timeout's bounds.
     pub rto: RtoBounds,
+    /// Length of a tick of the timers of the sending half; zero if they strike to the nanosecond.
+    pub timer_tick: Span,
     /// Timeouts in a row after which the connection is given up (R2).
     pub max_retransmissions: u32,
     /// The same for a SYN; as for data, if absent.
@@ -201,6 +203,7 @@ impl Config {
             shrunk_window: knobs.word("shrunk_window"),
             closed_window: knobs.word("closed_window"),
             rto: knobs.rto(),
+            timer_tick: knobs.span("timer_tick"),
             max_retransmissions: knobs.times("max_retransmissions"),
             syn_retransmissions: knobs.optional_times("syn_retransmissions"),
             syn_ack_retransmissions: knobs.optional_times("syn_ack_retransmissions"),

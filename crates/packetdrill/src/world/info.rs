@@ -99,10 +99,13 @@ fn connection(info: &mut Info, link: &Link, snapshot: &Snapshot) {
     info.u32(72, snapshot.rttvar.map_or(0, micros));
     let ssthresh = snapshot.ssthresh;
     info.u32(76, if ssthresh == Bytes::MAX { NO_SSTHRESH } else { segments(ssthresh) });
-    info.u32(80, segments(snapshot.cwnd));
+    info.u32(80, segments(snapshot.reduced_so_far.unwrap_or(snapshot.cwnd)));
     let stamps = if agreed.timestamps { 12 } else { 0 };
     info.u32(84, snapshot.announced_mss.get().saturating_sub(stamps) as u32);
-    info.u32(88, snapshot.duplicate_threshold);
+    // In segments from the overtaken one on, as tcp_check_sack_reordering counts them.
+    let degree = (snapshot.overtaken_by > Bytes::ZERO)
+        .then(|| segments(snapshot.overtaken_by + Bytes(smss - 1)) + 1);
+    info.u32(88, snapshot.duplicate_threshold.max(degree.unwrap_or(0)));
     info.u32(148, snapshot.min_rtt.map_or(u32::MAX, micros));
     info.u32(228, snapshot.snd_wnd.get() as u32);
     info.u32(232, snapshot.rcv_wnd.get() as u32);

@@ -60,7 +60,7 @@ static void profiles(void)
     from_peer(&flow, ACK, 1000, 30000);
     EQUAL(sniff().at, 10000);
     close_stack();
-    open_stack("profile=linux,ack=delayed,loss=fixed,rto_min=300 ms,nagle=off");
+    open_stack("profile=linux,ack=delayed,loss=fixed,rto_min=300 ms,timer_tick=0 s,nagle=off");
     int fd = accepted(&flow, listening_socket(false, 5), 40000);
     pd.usleep(pd.userdata, 10000);
     from_peer(&flow, ACK, 1000, 30000);

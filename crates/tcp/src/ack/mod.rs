@@ -32,7 +32,7 @@ pub use adaptive_static::AdaptiveStatic;
 pub use ari::{Ari, AriKnobs, AriMode, Verdict};
 pub use delayed::{Counted, Delayed};
 pub use immediate::Immediate;
-pub use linux::{LinuxAck, LinuxKnobs};
+pub use linux::{LinuxAck, LinuxKnobs, SoRcvbuf};
 pub use quickack::QuickAck;
 pub use tack::{Tack, TackKnobs};
 

@@ -2,8 +2,9 @@
 //!
 //! `delay-and-train` is HyStart (Ha and Rhee 2008, 2011) with the constants Linux has: slow start
 //! ends when acknowledgments that follow each other closely span half of the smallest round-trip
-//! time, or when a round's smallest round-trip time exceeds it by an eighth. `plus-plus` is
-//! RFC 9406: a rise of the delay leads to Conservative Slow Start, from which a fall leads back.
+//! time, or when a round's smallest round-trip time exceeds it by an eighth; it ends so once, until a
+//! timeout, after which nothing is known of the path. `plus-plus` is RFC 9406: a rise of the delay
+//! leads to Conservative Slow Start, from which a fall leads back.
 //!
 //! HyStart++ watches the first slow start only, that before any ssthresh is known, and counts octets
 //! with a limit of its own for each acknowledgment, whatever the control's growth (§4.2, §4.3).
@@ -52,6 +53,8 @@ pub(crate) struct SlowStartWatch {
     round: Option<Round>,
     /// The smallest sample of the last round.
     last_round_min: Option<Span>,
+    /// Whether HyStart has found its end (`found` of Linux).
+    found: bool,
     /// Conservative Slow Start: its baseline and the rounds that are left.
     conservative: Option<(Span, u32)>,
 }
@@ -65,10 +68,28 @@ struct Round {
     min: Option<Span>,
 }
 
+impl Round {
+    fn begin(now: Time, snd_nxt: Seq) -> Round {
+        Round { ends_at: snd_nxt, began_at: now, last_close_ack_at: now, samples: 0, min: None }
+    }
+
+    /// Counts a sample; the smallest so far.
+    fn take(&mut self, rtt: Span) -> Span {
+        self.samples += 1;
+        let min = self.min.map_or(rtt, |least| least.min(rtt));
+        self.min = Some(min);
+        min
+    }
+}
+
 /// Samples without which a round says nothing: HYSTART_MIN_SAMPLES, N_RTT_SAMPLE (RFC 9406 §4.3).
 const ENOUGH_SAMPLES: u32 = 8;
 /// Largest gap within an ACK train: hystart_ack_delta of Linux.
 const TRAIN_GAP: Span = Span::from_millis(2);
+/// The largest packet handed over to segmentation offload (gso_max_size of Linux).
+const OFFLOADED: Bytes = Bytes(65_536);
+/// What offload is taken to hold back at most: hystart_ack_delay of Linux.
+const MOST_HELD_BACK: Span = Span::from_millis(1);
 /// Smallest window, in segments, that HyStart looks at: hystart_low_window of Linux.
 const LOW_WINDOW_SEGMENTS: u64 = 16;
 /// Bounds of the tolerated rise: 4 and 16 ms in both variants.
@@ -94,6 +115,7 @@ impl SlowStartWatch {
             delay_min: None,
             round: None,
             last_round_min: None,
+            found: false,
             conservative: None,
         }
     }
@@ -103,10 +125,33 @@ impl SlowStartWatch {
         self.bursts = bursts;
     }
 
-    /// A loss has ended this slow start, or a timeout begins another.
-    pub(crate) fn restart(&mut self) {
-        let SlowStartWatch { delay_min, bursts, .. } = *self;
-        *self = SlowStartWatch { delay_min, bursts, ..SlowStartWatch::new(self.variant) };
+    /// A loss or a mark has ended this slow start.
+    pub(crate) fn on_reduction(&mut self) {
+        if self.variant == HyStart::PlusPlus {
+            let SlowStartWatch { variant, delay_min, bursts, .. } = *self;
+            *self = SlowStartWatch { delay_min, bursts, ..SlowStartWatch::new(variant) };
+        }
+    }
+
+    /// A timeout begins another slow start, and nothing is known of the path. For Linux what is out
+    /// then is a round (bictcp_reset, bictcp_hystart_reset).
+    pub(crate) fn on_timeout(&mut self, now: Time, snd_nxt: Seq) {
+        let SlowStartWatch { variant, bursts, .. } = *self;
+        let linux = variant == HyStart::DelayAndTrain;
+        let round = linux.then(|| Round::begin(now, snd_nxt));
+        *self = SlowStartWatch { bursts, round, ..SlowStartWatch::new(variant) };
+    }
+
+    /// The smallest round-trip time seen.
+    pub(crate) fn delay_min(&self) -> Option<Span> {
+        self.delay_min
+    }
+
+    /// An acknowledgment, in slow start or not.
+    pub(crate) fn on_rtt(&mut self, rtt: Option<Span>) {
+        if let Some(rtt) = rtt {
+            self.delay_min = Some(self.delay_min.map_or(rtt, |least| least.min(rtt)));
+        }
     }
 
     /// What an acknowledgment counts for at most, where that is this variant's to say.
@@ -118,80 +163,88 @@ impl SlowStartWatch {
         })
     }
 
-    /// An acknowledgment in slow start.
+    /// An acknowledgment in slow start, after `on_rtt`.
     pub(crate) fn on_ack(
         &mut self,
         now: Time,
         ack: &AckSample,
         slow_start: SlowStart,
     ) -> SlowStartPace {
-        let SlowStart { cwnd, smss, initial } = slow_start;
-        // RFC 9406 §4.3: later ones end at the ssthresh that was found.
-        if self.variant == HyStart::Off || (self.variant == HyStart::PlusPlus && !initial) {
-            return SlowStartPace::Full;
-        }
-        if let Some(rtt) = ack.rtt {
-            self.delay_min = Some(self.delay_min.map_or(rtt, |least| least.min(rtt)));
-        }
-        let rounds_over = self.enter_round(now, ack);
         match self.variant {
             HyStart::Off => SlowStartPace::Full,
-            HyStart::DelayAndTrain => self.delay_and_train(now, ack, cwnd.get() / smss.get()),
-            HyStart::PlusPlus => self.plus_plus(ack, rounds_over),
+            HyStart::DelayAndTrain => self.delay_and_train(now, ack, slow_start),
+            // RFC 9406 §4.3: later ones end at the ssthresh that was found.
+            HyStart::PlusPlus if !slow_start.initial => SlowStartPace::Full,
+            HyStart::PlusPlus => {
+                let round_over = self.enter_round(now, ack);
+                self.plus_plus(ack, round_over)
+            }
         }
     }
 
     /// Begins a round where one is due; true if that ended one.
     fn enter_round(&mut self, now: Time, ack: &AckSample) -> bool {
-        let due = self.round.is_none_or(|round| match self.variant {
-            // RFC 9406 §4.2: with the first acknowledgment of what was sent in the next round
-            // (windowEnd is acknowledged), whose sample is that round's.
-            HyStart::PlusPlus => ack.snd_una.after(round.ends_at),
-            HyStart::Off | HyStart::DelayAndTrain => ack.snd_una.at_or_after(round.ends_at),
-        });
-        if !due {
+        // RFC 9406 §4.2 and bictcp_hystart_reset: with the first acknowledgment of what was sent in
+        // the next round, whose sample is that round's.
+        if !self.round.is_none_or(|round| ack.snd_una.after(round.ends_at)) {
             return false;
         }
-        let ended = self.round.replace(Round {
-            ends_at: ack.snd_nxt,
-            began_at: now,
-            last_close_ack_at: now,
-            samples: 0,
-            min: None,
-        });
+        let ended = self.round.replace(Round::begin(now, ack.snd_nxt));
         self.last_round_min = ended.and_then(|round| round.min);
         ended.is_some()
     }
 
-    fn take_sample(&mut self, rtt: Option<Span>) -> Option<Span> {
-        let round = self.round.as_mut()?;
-        if let Some(rtt) = rtt {
-            round.samples += 1;
-            round.min = Some(round.min.map_or(rtt, |least| least.min(rtt)));
-        }
-        round.min.filter(|_| round.samples >= ENOUGH_SAMPLES)
-    }
-
-    fn delay_and_train(&mut self, now: Time, ack: &AckSample, segments: u64) -> SlowStartPace {
-        let round_min = self.take_sample(ack.rtt);
-        let (Some(round), Some(delay_min)) = (&mut self.round, self.delay_min) else {
+    /// hystart_update of Linux; acknowledgments without a sample do not come to it.
+    fn delay_and_train(
+        &mut self,
+        now: Time,
+        ack: &AckSample,
+        slow_start: SlowStart,
+    ) -> SlowStartPace {
+        let (Some(rtt), Some(delay_min)) = (ack.rtt, self.delay_min) else {
             return SlowStartPace::Full;
         };
-        if now.saturating_since(round.last_close_ack_at) <= TRAIN_GAP {
-            round.last_close_ack_at = now;
-        }
-        if segments < LOW_WINDOW_SEGMENTS {
+        if self.found {
             return SlowStartPace::Full;
         }
-        // The train's length is what it spans; half of the round trip is the forward delay.
-        let train = round.last_close_ack_at.saturating_since(round.began_at);
-        let delayed = round_min.is_some_and(|min| min > delay_min + tolerated_rise(delay_min));
-        if train > delay_min / 2 || delayed { SlowStartPace::Leave } else { SlowStartPace::Full }
+        self.enter_round(now, ack);
+        let SlowStart { cwnd, smss, .. } = slow_start;
+        if cwnd < smss * LOW_WINDOW_SEGMENTS {
+            return SlowStartPace::Full;
+        }
+        let longest = self.longest_train(delay_min, cwnd, ack.srtt);
+        let Some(round) = &mut self.round else { return SlowStartPace::Full };
+        let close = now.saturating_since(round.last_close_ack_at) <= TRAIN_GAP;
+        if close {
+            round.last_close_ack_at = now;
+        }
+        let long = close && now.saturating_since(round.began_at) > longest;
+        // The samples that are enough are gathered first; the one after them decides.
+        let enough = round.samples >= ENOUGH_SAMPLES;
+        let min = round.take(rtt);
+        self.found = long || (enough && min > delay_min + tolerated_rise(delay_min));
+        if self.found { SlowStartPace::Leave } else { SlowStartPace::Full }
+    }
+
+    /// What a train may span: the smallest round-trip time and what segmentation offload may hold
+    /// back (hystart_ack_delay); half of it, about the way there, where no pacing spreads a round.
+    fn longest_train(&self, delay_min: Span, cwnd: Bytes, srtt: Option<Span>) -> Span {
+        // Four times the largest offloaded packet at twice cwnd in a round trip.
+        let held = srtt.map_or(MOST_HELD_BACK, |srtt| srtt * (2 * OFFLOADED.get()) / cwnd.get());
+        let span = delay_min + held.min(MOST_HELD_BACK);
+        match self.bursts {
+            Bursts::AtOnce => span / 2,
+            Bursts::Paced => span,
+        }
     }
 
     /// RFC 9406 §4.2.
     fn plus_plus(&mut self, ack: &AckSample, round_over: bool) -> SlowStartPace {
-        let round_min = self.take_sample(ack.rtt);
+        let Some(round) = &mut self.round else { return SlowStartPace::Full };
+        if let Some(rtt) = ack.rtt {
+            round.take(rtt);
+        }
+        let round_min = round.min.filter(|_| round.samples >= ENOUGH_SAMPLES);
         if let Some((baseline, rounds_left)) = &mut self.conservative {
             if round_over {
                 *rounds_left -= 1;
@@ -240,6 +293,7 @@ mod tests {
             let ack = AckSample { rtt, snd_una: at.1, snd_nxt, ..ack_of(1000) };
             let cwnd = Bytes(u64::from(segments) * 1000);
             let slow_start = SlowStart { cwnd, smss: Bytes(1000), initial: true };
+            watch.on_rtt(rtt);
             pace = watch.on_ack(at.0, &ack, slow_start);
             if pace == SlowStartPace::Leave {
                 break;
@@ -301,7 +355,7 @@ mod tests {
         assert_eq!(watch.limit(Bytes(1000), true), Some(Bytes(8000)));
         assert_eq!(watch.limit(Bytes(1000), false), None);
         watch.establish(Bursts::Paced);
-        watch.restart();
+        watch.on_reduction();
         assert_eq!(watch.limit(Bytes(1000), true), Some(Bytes::MAX));
         assert_eq!(SlowStartWatch::new(HyStart::DelayAndTrain).limit(Bytes(1000), true), None);
     }

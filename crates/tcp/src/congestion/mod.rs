@@ -101,6 +101,8 @@ pub enum CongestionEvent {
         flight_size: Bytes,
         /// Whether it is the first in a row for the same segment.
         order: TimeoutOrder,
+        /// Next octet to be sent that was never sent.
+        snd_nxt: Seq,
     },
     /// The last reduction proved wrong: these windows are to hold again. Whatever else it changed
     /// is to be as it was before.
@@ -370,6 +372,6 @@ pub(crate) mod testing {
     }
 
     pub(crate) fn timeout(flight_size: u64, order: TimeoutOrder) -> CongestionEvent {
-        CongestionEvent::Timeout { flight_size: Bytes(flight_size), order }
+        CongestionEvent::Timeout { flight_size: Bytes(flight_size), order, snd_nxt: Seq(0) }
     }
 }

@@ -52,7 +52,7 @@ impl CongestionControl for Reno {
                 self.increase.reduce_ssthresh(&mut self.window, flight_size, beta);
                 self.window.enter(Repair::FastRecovery);
             }
-            CongestionEvent::Timeout { flight_size, order } => {
+            CongestionEvent::Timeout { flight_size, order, .. } => {
                 if order == TimeoutOrder::First {
                     self.increase.reduce_ssthresh(&mut self.window, flight_size, 0.5);
                 }

@@ -119,7 +119,11 @@ proptest! {
                         let order =
                             if repeated { TimeoutOrder::Repeated } else { TimeoutOrder::First };
                         let flight_size = smss * flight;
-                        control.on_congestion(now, CongestionEvent::Timeout { flight_size, order });
+                        let snd_nxt = una + before.get() as u32;
+                        control.on_congestion(
+                            now,
+                            CongestionEvent::Timeout { flight_size, order, snd_nxt },
+                        );
                         prop_assert_eq!(control.cwnd(), smss, "{}", mechanism.name);
                     }
                     Op::Recovered { bound } => {

@@ -173,7 +173,7 @@ impl CongestionControl for Vegas {
                 self.window.reduce_ssthresh(flight_size, self.knobs.loss_factor);
                 self.window.enter(Repair::FastRecovery);
             }
-            CongestionEvent::Timeout { flight_size, order } => {
+            CongestionEvent::Timeout { flight_size, order, .. } => {
                 if order == TimeoutOrder::First {
                     self.window.reduce_ssthresh(flight_size, 0.5);
                 }

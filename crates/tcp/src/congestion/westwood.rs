@@ -93,7 +93,7 @@ impl CongestionControl for Westwood {
                 self.set_ssthresh(flight_size);
                 self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
             }
-            CongestionEvent::Timeout { flight_size, order } => {
+            CongestionEvent::Timeout { flight_size, order, .. } => {
                 if order == TimeoutOrder::First {
                     self.set_ssthresh(flight_size);
                 }

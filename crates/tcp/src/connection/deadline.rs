@@ -116,9 +116,8 @@ impl Connection {
         if !linear {
             self.sender.rtt.back_off();
         }
-        let next_rto = self.sender.rtt.rto();
-        self.sender.rto_at = Some(trace.now + next_rto);
-        let consecutive = self.sender.timeouts_in_row;
+        self.sender.start_rto(trace.now);
+        let (next_rto, consecutive) = (self.sender.rtt.rto(), self.sender.timeouts_in_row);
         trace.emit(|endpoint| Event::RetransmissionTimeout { endpoint, next_rto, consecutive });
     }
 

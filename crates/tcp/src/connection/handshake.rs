@@ -43,7 +43,7 @@ impl Connection {
             // The window of a SYN is never scaled (RFC 7323 §2.2).
             self.sender.first_window(u32::from(segment.window), segment.seq, self.sender.iss);
             self.syn.pending = true;
-            self.sender.rto_at = Some(trace.now + self.sender.rtt.rto());
+            self.sender.start_rto(trace.now);
             self.enter(trace, TcpState::SynReceived);
         }
     }
@@ -105,7 +105,7 @@ impl Connection {
         let answer = if self.may_answer(trace.now) {
             self.syn.pending = true;
             self.syn.repeats += 1;
-            self.sender.rto_at = Some(trace.now + self.sender.rtt.rto());
+            self.sender.start_rto(trace.now);
             RefusalAnswer::Acknowledgment
         } else {
             RefusalAnswer::Throttled

@@ -214,7 +214,7 @@ impl Connection {
             let trace = &mut Trace::new(now, self.id, sink);
             self.opened = Opened::Actively;
             self.syn.pending = true;
-            self.sender.rto_at = Some(now + self.sender.rtt.rto());
+            self.sender.start_rto(now);
             self.enter(trace, TcpState::SynSent);
         }
     }

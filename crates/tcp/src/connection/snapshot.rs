@@ -37,6 +37,8 @@ pub struct Snapshot {
     pub rmss: Bytes,
     /// The congestion window.
     pub cwnd: Bytes,
+    /// Where cwnd is on its way there, while a reduction that a mark brought is under way.
+    pub reduced_so_far: Option<Bytes>,
     /// The slow-start threshold; [`Bytes::MAX`] while there is none.
     pub ssthresh: Bytes,
     /// The window the peer offers, scaled.
@@ -55,6 +57,8 @@ pub struct Snapshot {
     pub resent_segments: u32,
     /// DupThresh as it stands.
     pub duplicate_threshold: u32,
+    /// From the end of a segment to that of one that overtook it, at most.
+    pub overtaken_by: Bytes,
     /// The rate at which segments leave, where they are paced by the control.
     pub pacing_rate: Option<Rate>,
 }
@@ -131,6 +135,7 @@ impl Connection {
             announced_mss: self.config.mss,
             rmss: self.receiver.full_size,
             cwnd: sender.cwnd(),
+            reduced_so_far: sender.reduced_so_far(),
             ssthresh: sender.ssthresh(),
             snd_wnd: Bytes(u64::from(sender.snd_wnd)),
             rcv_wnd: Bytes(u64::from(edge.since(self.receiver.rcv_nxt))),
@@ -140,6 +145,7 @@ impl Connection {
             lost_segments: count(SentState::Lost),
             resent_segments: sender.outstanding().filter(|&sent| sent == resent).count() as u32,
             duplicate_threshold: sender.duplicate_threshold(),
+            overtaken_by: sender.overtaken_by(),
             pacing_rate: sender.control_rate(),
         }
     }

@@ -195,6 +195,11 @@ pub trait LossDetector: CopiedDetector + Send + fmt::Debug {
     fn by_time(&mut self) -> Option<&mut dyn ByTime> {
         None
     }
+
+    /// From the end of a segment to that of one that overtook it, at most, where that is looked at.
+    fn overtaken_by(&self) -> Bytes {
+        Bytes::ZERO
+    }
 }
 
 /// A loss detector that goes by when segments were sent.

@@ -20,7 +20,7 @@ use super::{
     LossVerdict, LostRetransmission, Spurious, Stage, Undo,
 };
 use ackord_events::{RecoveryKind, SpuriousEvidence};
-use ackord_units::{Seq, Span, Time};
+use ackord_units::{Bytes, Seq, Span, Time};
 use state::{Circumstances, Delivery, RackState, Repairing, SentMark, Transmission};
 
 /// What can be chosen of RACK.
@@ -152,6 +152,10 @@ impl LossDetector for Rack {
     fn without_sack(&self) -> Option<Box<dyn LossDetector>> {
         let fixed = Fixed::new(DUP_THRESH, LimitedTransmit::On);
         Some(Box::new(fixed.with_undo(self.knobs.undo)))
+    }
+
+    fn overtaken_by(&self) -> Bytes {
+        self.state.overtaken_by()
     }
 
     fn by_time(&mut self) -> Option<&mut dyn ByTime> {

@@ -3,7 +3,8 @@
 use super::build::{count, is_paper, keyword, number, span, unregistered, word};
 use crate::ack::{
     AckPolicy, Adaptive, AdaptiveKnobs, AdaptivePaper, AdaptiveStatic, Ari, AriKnobs, AriMode,
-    Counted, Delayed, Immediate, LinuxAck, LinuxKnobs, QuickAck, Tack, TackKnobs, Verdict,
+    Counted, Delayed, Immediate, LinuxAck, LinuxKnobs, QuickAck, SoRcvbuf, Tack, TackKnobs,
+    Verdict,
 };
 use ackord_units::{Bytes, Choice, Knob, KnobKind, Mechanism, Ratio, Span};
 
@@ -183,6 +184,14 @@ const LINUX: Mechanism = Mechanism {
             doc: "Duplicate acknowledgments held together at most; 0 turns it off",
             source: "net.ipv4.tcp_comp_sack_nr",
         },
+        Knob {
+            name: "so_rcvbuf",
+            kind: KnobKind::Choice(&["unset", "set"]),
+            default: "unset",
+            doc: "Whether the application has set the size of the receive buffer: then the window \
+                  begins with all of it and grows by a quarter, acknowledging each segment at once",
+            source: "SO_RCVBUF, tcp_grow_window; measured, see docs/linux-receiver.md",
+        },
     ],
 };
 
@@ -351,6 +360,11 @@ fn linux_knobs(choice: &Choice) -> LinuxKnobs {
         sack_compression_delay: span(choice, "sack_compression_delay"),
         sack_compression_share: share.unwrap_or(Ratio::ZERO),
         sack_compression_limit: count(choice, "sack_compression_limit"),
+        so_rcvbuf: keyword(
+            choice,
+            "so_rcvbuf",
+            &[("unset", SoRcvbuf::Unset), ("set", SoRcvbuf::Set)],
+        ),
     }
 }
 

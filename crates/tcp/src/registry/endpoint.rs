@@ -177,6 +177,14 @@ pub static ENDPOINT: Mechanism = Mechanism {
             source: "RFC 6298 §4; one-at-a-time is 4.3BSD's and ns-2's",
         },
         Knob {
+            name: "timer_tick",
+            kind: KnobKind::Span { min: Span::ZERO, max: Span::from_secs(1) },
+            default: "0 s",
+            doc: "Tick of the timers of the sending half, 1/HZ of a kernel: they strike one tick \
+                  late, an eighth of the timeout where it is long; 0 s strikes to the nanosecond",
+            source: "Linux, kernel/time/timer.c: calc_wheel_index",
+        },
+        Knob {
             name: "clock_granularity",
             kind: KnobKind::Span { min: Span::from_micros(1), max: Span::from_secs(1) },
             default: "1 ms",

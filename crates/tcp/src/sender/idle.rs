@@ -67,11 +67,13 @@ pub(super) enum Extent {
 }
 
 impl Sender {
-    /// Something may be sent: if it is the first after an idle time, the window restarts.
+    /// Something may be sent: if it is the first after an idle time, the window restarts. Probes of
+    /// a closed window are nothing sent.
     #[inline]
     pub(crate) fn restart_if_idle<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         let fresh = self.idle_restart != IdleRestart::Off
             && self.board.is_empty()
+            && self.snd_wnd > 0
             && self.written > self.nxt_offset;
         if let Some(last) = self.last_sent_at.filter(|_| fresh && self.phase == Phase::Open) {
             self.restart_after(trace, trace.now.saturating_since(last));

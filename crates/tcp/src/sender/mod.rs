@@ -41,6 +41,7 @@ mod scoreboard;
 mod shown;
 mod tail_probe;
 mod timeout;
+mod timer_wheel;
 mod timing;
 mod undo;
 mod validation;
@@ -74,6 +75,7 @@ use marks::Marks;
 use pacing::Pacer;
 use scoreboard::Scoreboard;
 use tail_probe::TailProbe;
+use timer_wheel::TimerWheel;
 use timing::{Conservative, Timed};
 use undo::Repairs;
 use validation::Validation;
@@ -220,6 +222,8 @@ pub(crate) struct Sender {
     overdue_at: Option<Time>,
     /// How much later its timer strikes.
     timer_slack: Span,
+    /// By which the timers above strike.
+    timers: TimerWheel,
     repairs: Repairs,
     pub(crate) marks: Marks,
     /// Tail loss probes, where the detector asks for them.
@@ -318,6 +322,7 @@ impl Sender {
             detector_at: None,
             overdue_at: None,
             timer_slack: Span::ZERO,
+            timers: TimerWheel::new(config.timer_tick),
             repairs: Repairs::default(),
             marks: Marks::Off,
             tail: None,
@@ -502,11 +507,21 @@ impl Sender {
         }
     }
 
+    /// Starts the retransmission timer.
+    #[inline]
+    pub(crate) fn start_rto(&mut self, now: Time) {
+        self.rto_at = Some(self.timers.strikes_at(now, self.rtt.rto()));
+    }
+
     /// Starts the retransmission timer anew, or stops it when nothing is outstanding
     /// (RFC 6298 §5.2, §5.3).
     #[inline]
     pub(crate) fn restart_rto(&mut self, now: Time) {
-        self.rto_at = if self.board.is_empty() { None } else { Some(now + self.rtt.rto()) };
+        if self.board.is_empty() {
+            self.rto_at = None;
+        } else {
+            self.start_rto(now);
+        }
         if self.snd_wnd == 0 {
             self.hand_over_to_persist(now);
             if !self.has_anything_unacknowledged() {

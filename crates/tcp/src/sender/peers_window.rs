@@ -92,7 +92,8 @@ impl Sender {
     pub(super) fn hand_over_to_persist(&mut self, now: Time) {
         if self.closed_window == ClosedWindow::Probe && self.rto_at.take().is_some() {
             let interval = self.persist_interval();
-            self.persist.at.get_or_insert(now + interval);
+            let at = self.timers.strikes_at(now, interval);
+            self.persist.at.get_or_insert(at);
             if let Some(tail) = &mut self.tail {
                 tail.stand_down();
             }
@@ -118,6 +119,7 @@ impl Sender {
     /// from when the oldest segment was sent, as in Linux.
     pub(super) fn leave_probe_to_rto(&mut self, now: Time) {
         let due = self.board.oldest().map(|oldest| oldest.sent_at + self.rtt.rto());
-        self.rto_at = due.map(|at| at.max(now + Span::from_millis(1)));
+        let left = |at: Time| at.saturating_since(now).max(Span::from_millis(1));
+        self.rto_at = due.map(|at| self.timers.strikes_at(now, left(at)));
     }
 }

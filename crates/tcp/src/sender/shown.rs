@@ -21,6 +21,17 @@ impl Sender {
         self.loss.duplicate_threshold()
     }
 
+    /// The furthest that a segment has been overtaken, as far as the loss detector looks at that.
+    pub(crate) fn overtaken_by(&self) -> Bytes {
+        self.loss.overtaken_by()
+    }
+
+    /// What is in the network and what a reduction that is under way still lets out: cwnd as it
+    /// falls to where it is going.
+    pub(crate) fn reduced_so_far(&self) -> Option<Bytes> {
+        self.marks.allowance().map(|allowance| self.board.pipe() + allowance)
+    }
+
     /// The rate the congestion control asks for, if it does.
     pub(crate) fn control_rate(&self) -> Option<Rate> {
         self.congestion.pacing_rate()

@@ -67,10 +67,12 @@ impl Sender {
             1 => Outstanding::One,
             _ => Outstanding::More,
         };
+        let timers = self.timers;
         let Some(tail) = &mut self.tail else { return };
-        tail.at = rto_at
-            .filter(|_| quiet && tail.tlp.may_probe())
-            .map(|rto_at| tail.tlp.due(&ProbeFacts { now, srtt, outstanding, rto_at }));
+        tail.at = rto_at.filter(|_| quiet && tail.tlp.may_probe()).map(|rto_at| {
+            let due = tail.tlp.due(&ProbeFacts { now, srtt, outstanding, rto_at });
+            timers.strikes_at(now, due.saturating_since(now)).min(rto_at)
+        });
     }
 
     /// The probe timer expired. From here on the retransmission timer watches (§7.3).

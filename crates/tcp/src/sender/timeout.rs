@@ -57,11 +57,11 @@ impl Sender {
         }
         // RFC 3168 §6.1.2: ssthresh does not fall twice for one window of data.
         let held = if self.is_of_marked_window() { TimeoutOrder::Repeated } else { order };
-        let event = CongestionEvent::Timeout { flight_size, order: held };
-        self.congestion.on_congestion(trace.now, event);
-        self.marks.on_reduced(Cause::Loss, self.snd_nxt);
-        self.loss.on_repair(trace.now, RecoveryKind::Timeout);
         let recover = self.snd_nxt;
+        let event = CongestionEvent::Timeout { flight_size, order: held, snd_nxt: recover };
+        self.congestion.on_congestion(trace.now, event);
+        self.marks.on_reduced(Cause::Loss, recover);
+        self.loss.on_repair(trace.now, RecoveryKind::Timeout);
         self.begin_frto(self.phase, repeated, recover);
         self.phase = Phase::SlowStartRecovery { recover };
         self.recover = Some(recover);
@@ -72,7 +72,7 @@ impl Sender {
         self.refresh_detector();
         self.forced = Forced::Retransmission;
         let (next_rto, consecutive) = (self.rtt.rto(), self.timeouts_in_row);
-        self.rto_at = Some(trace.now + next_rto);
+        self.start_rto(trace.now);
         trace.emit(|endpoint| Event::RetransmissionTimeout { endpoint, next_rto, consecutive });
         let kind = RecoveryKind::Timeout;
         trace.emit(|endpoint| Event::RecoveryEntered { endpoint, kind });

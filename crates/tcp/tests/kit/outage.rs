@@ -126,6 +126,7 @@ fn linux(setup: &Setup) -> Vec<(&'static str, &'static str)> {
         ("sack", setup.sack),
         ("nagle", "off"),
         // The kernel was measured with buffers that were set by hand.
+        ("ack.so_rcvbuf", "set"),
         ("send_buffer_tuning", "off"),
         ("receive_buffer_tuning", "off"),
     ]);

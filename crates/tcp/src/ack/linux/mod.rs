@@ -53,6 +53,17 @@ pub struct LinuxKnobs {
     pub sack_compression_share: Ratio,
     /// How many may be held together (tcp_comp_sack_nr).
     pub sack_compression_limit: u64,
+    /// Whether the buffer was set by hand.
+    pub so_rcvbuf: SoRcvbuf,
+}
+
+/// Whether the application has set the size of the receive buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SoRcvbuf {
+    /// It has not: the kernel sizes it by what is read.
+    Unset,
+    /// It has: the window begins with all of it and grows to what it holds of full segments.
+    Set,
 }
 
 /// The receiver of a stock Linux kernel.
@@ -102,7 +113,7 @@ impl LinuxAck {
             clock: TickClock(knobs.tick),
             sack: SackUse::Absent,
             rcv_mss: RcvMss::new(),
-            window: WindowModel::new(),
+            window: WindowModel::new(knobs.so_rcvbuf),
             ato: None,
             last_data: 0,
             quick: 0,

@@ -13,6 +13,7 @@ const KNOBS: LinuxKnobs = LinuxKnobs {
     sack_compression_delay: Span::from_millis(1),
     sack_compression_share: Ratio::ZERO,
     sack_compression_limit: 44,
+    so_rcvbuf: SoRcvbuf::Unset,
 };
 
 fn bench() -> Bench<LinuxAck> {
@@ -53,6 +54,24 @@ fn sixteen_at_once_and_then_every_second() {
     (0..116).for_each(|millis| bench.take(at_ms(millis), fit));
     assert_eq!(bench.acks[..17], (0..16).chain([17]).map(at_ms).collect::<Vec<_>>());
     assert_eq!(bench.acks.len(), 16 + 50);
+}
+
+/// SO_RCVBUF of 4 MiB: the window begins at that and grows by two segments with each to 5,242,880
+/// octets, as a kernel's does (docs/linux-outage.md): 362 acknowledgments at once, what is left of sixteen, and
+/// then every second.
+#[test]
+fn a_buffer_set_by_hand_grows_for_hundreds_of_segments() {
+    let mut policy = LinuxAck::new(LinuxKnobs { so_rcvbuf: SoRcvbuf::Set, ..KNOBS });
+    policy.on_open(at_ms(0), &Opening { sack: SackUse::Agreed });
+    let mut bench = Bench::new(policy);
+    let mss = Bytes(1448);
+    let free = Bytes(4 << 20) - mss;
+    let window = ReceiveWindow { offered: free, free, unread: mss };
+    let fit = Fit { payload: mss.get(), window, ..Fit::in_order(0) };
+    (0..600).for_each(|millis| bench.take(at_ms(millis), fit));
+    assert_eq!(bench.acks[..362], (0..362).map(at_ms).collect::<Vec<_>>());
+    // The budget of sixteen lasts until the window stands still.
+    assert!((362 + 111..=378 + 119).contains(&bench.acks.len()), "{}", bench.acks.len());
 }
 
 /// From 65 segments to what a buffer of 131072 octets holds, less the segment not yet read: 17000

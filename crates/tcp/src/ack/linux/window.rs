@@ -5,9 +5,10 @@
 //! Its buffer grows by the same rule where that is asked for (`receiver/right_sizing.rs`).
 //!
 //! Not modelled: memory pressure, and the share of the buffer that packet headers take, which
-//! depends on the network card; it is held at that of 1460 octets in a buffer of 2304.
+//! depends on the network card; it is held at that of a full segment in a buffer of 2304 octets.
 
 use super::super::{Arrival, Order};
+use super::SoRcvbuf;
 use crate::receiver::ReceiverRtt;
 use ackord_units::{Bytes, Span, Time};
 
@@ -15,6 +16,8 @@ use ackord_units::{Bytes, Span, Time};
 const INITIAL_CEILING: Bytes = Bytes(83_000);
 /// The window at the start is the full segments in this.
 const INITIAL_WINDOW: u64 = 65_535;
+/// What a full segment takes in memory.
+const TRUESIZE: u64 = 2304;
 /// Smaller segments do not make the window grow.
 const LEAST_TO_GROW: Bytes = Bytes(128);
 /// Segments that a first round trip is expected to bring (TCP_INIT_CWND).
@@ -35,6 +38,7 @@ pub(super) struct WindowModel {
     buffer: Bytes,
     /// Octets that have come in order.
     received: u64,
+    buffer_set: SoRcvbuf,
     tuning: Tuning,
     rtt: ReceiverRtt,
 }
@@ -57,7 +61,7 @@ pub(super) enum Growth {
 }
 
 impl WindowModel {
-    pub(super) fn new() -> WindowModel {
+    pub(super) fn new(so_rcvbuf: SoRcvbuf) -> WindowModel {
         WindowModel {
             grown: Bytes::ZERO,
             ceiling: INITIAL_CEILING,
@@ -65,6 +69,7 @@ impl WindowModel {
             selected: Bytes::ZERO,
             buffer: Bytes::ZERO,
             received: 0,
+            buffer_set: so_rcvbuf,
             tuning: Tuning { since: Time::ZERO, read: 0, space: 0 },
             rtt: ReceiverRtt::default(),
         }
@@ -83,11 +88,9 @@ impl WindowModel {
     pub(super) fn on_data(&mut self, now: Time, arrival: &Arrival<'_>, rcv_mss: Bytes) -> Growth {
         self.buffer = arrival.window.free + arrival.window.unread;
         if self.grown == Bytes::ZERO {
-            let mss = rcv_mss.get();
-            self.grown = Bytes((INITIAL_WINDOW / mss).max(1) * mss).min(self.buffer);
-            self.offered = self.grown;
-            self.tuning.space = INITIAL_SPACE_SEGMENTS * mss;
+            self.begin(rcv_mss.get());
         }
+        self.measure_headers(rcv_mss);
         // One that fills a gap brings what waited beyond it.
         self.received += match arrival.order {
             Order::FillsGap => arrival.unacknowledged.get(),
@@ -98,6 +101,28 @@ impl WindowModel {
         let growth = self.grow(arrival, rcv_mss);
         self.selected = self.select(arrival.window.unread);
         growth
+    }
+
+    /// The window before the first segment. SO_RCVBUF is doubled, and half of that taken for headers
+    /// until a segment shows their share: so such a window begins at what was asked for, and grows.
+    fn begin(&mut self, mss: u64) {
+        self.tuning.space = INITIAL_SPACE_SEGMENTS * mss;
+        self.grown = match self.buffer_set {
+            SoRcvbuf::Unset => Bytes((INITIAL_WINDOW / mss).max(1) * mss).min(self.buffer),
+            SoRcvbuf::Set => {
+                self.ceiling = self.buffer;
+                Bytes((self.buffer.get() / mss).max(1) * mss).min(self.buffer)
+            }
+        };
+        self.offered = self.grown;
+    }
+
+    /// scaling_ratio, in parts of 256, and with it window_clamp (tcp_measure_rcv_mss).
+    fn measure_headers(&mut self, mss: Bytes) {
+        if self.buffer_set == SoRcvbuf::Set {
+            let share = (mss.get() * 256 / TRUESIZE).min(256);
+            self.ceiling = self.ceiling.max(self.buffer * 2 * share / 256);
+        }
     }
 
     /// The receiver's own estimate of the round-trip time.
@@ -120,7 +145,11 @@ impl WindowModel {
     }
 
     fn space(&self, unread: Bytes) -> Bytes {
-        self.ceiling.min(self.buffer).saturating_sub(unread)
+        let ceiling = match self.buffer_set {
+            SoRcvbuf::Unset => self.ceiling.min(self.buffer),
+            SoRcvbuf::Set => self.ceiling,
+        };
+        ceiling.saturating_sub(unread)
     }
 
     fn select(&self, unread: Bytes) -> Bytes {
@@ -141,6 +170,9 @@ impl WindowModel {
     /// it has grown.
     fn tune(&mut self, now: Time, arrival: &Arrival<'_>) {
         let Some(rtt) = self.rtt.estimate() else { return };
+        if self.buffer_set == SoRcvbuf::Set {
+            return;
+        }
         if now.saturating_since(self.tuning.since) < rtt {
             return;
         }

@@ -44,7 +44,6 @@ pub(in super::super) struct LinuxCubic {
     counted: u64,
     /// Octets acknowledged that do not yet make a segment.
     rest: Bytes,
-    least_rtt: Option<Span>,
     /// When an acknowledgment last opened cwnd, and what it was before: one that shows congestion
     /// opens nothing.
     opened: Option<(Time, Bytes)>,
@@ -85,7 +84,6 @@ impl LinuxCubic {
             pace: Pace::default(),
             counted: 0,
             rest: Bytes::ZERO,
-            least_rtt: None,
             opened: None,
             idle_since: None,
         }
@@ -162,7 +160,8 @@ impl LinuxCubic {
 
     /// Eq. 1 one least round trip ahead, as a number of segments to be acknowledged.
     fn towards_curve(&self, epoch: &Epoch, tick: u64, cwnd: u64) -> u64 {
-        let ahead = self.least_rtt.map_or(0, |rtt| rtt.as_nanos().div_ceil(TICK.as_nanos()));
+        let ahead =
+            self.watch.delay_min().map_or(0, |rtt| rtt.as_nanos().div_ceil(TICK.as_nanos()));
         let parts = (tick - epoch.began.min(tick) + ahead) * 1024 / HZ;
         let away = parts.abs_diff(epoch.k) as f64 / PARTS;
         // The distance to the plateau is cut off to whole segments.
@@ -179,31 +178,46 @@ impl LinuxCubic {
         ((self.knobs.beta * PARTS).round() as u64).clamp(1, 1023)
     }
 
-    fn slow_start(&mut self, now: Time, ack: &AckSample) {
+    fn slow_start(&mut self, now: Time, ack: &AckSample, pace: SlowStartPace) {
         let Window { smss, cwnd, ssthresh, after } = self.window;
         let initial = ssthresh == Bytes::MAX;
         let step = match self.watch.limit(smss, initial) {
             Some(limit) => ack.delivered.min(limit),
             None => self.knobs.growth.slow_start_step(ack.delivered, smss, after),
         };
-        match self.watch.on_ack(now, ack, SlowStart { cwnd, smss, initial }) {
-            SlowStartPace::Full => {
-                self.window.slow_start_by(step);
-                let used = self.window.cwnd - cwnd;
-                let left = self.knobs.growth.left_over(ack.delivered, used);
-                if left > Bytes::ZERO && self.window.cwnd == ssthresh {
-                    let segments = self.whole_segments(left);
-                    self.avoid(now, segments);
-                }
-            }
-            SlowStartPace::Divided(divisor) => self.window.slow_start_by(step / divisor),
-            SlowStartPace::Leave => self.window.ssthresh = cwnd.max(smss * 2),
+        let step = if let SlowStartPace::Divided(divisor) = pace { step / divisor } else { step };
+        self.window.slow_start_by(step);
+        let left = self.knobs.growth.left_over(ack.delivered, self.window.cwnd - cwnd);
+        if left > Bytes::ZERO && self.window.cwnd == ssthresh {
+            let segments = self.whole_segments(left);
+            self.avoid(now, segments);
         }
+    }
+
+    /// What HyStart makes of an acknowledgment; where it ends slow start, congestion avoidance begins
+    /// with this one (cubictcp_acked comes before cubictcp_cong_avoid).
+    fn watch(&mut self, now: Time, ack: &AckSample) -> SlowStartPace {
+        let tick = now.as_nanos() / TICK.as_nanos();
+        // Samples right after a recovery are not believed.
+        if self.epoch.is_some_and(|epoch| tick.saturating_sub(epoch.began) < HZ) {
+            return SlowStartPace::Full;
+        }
+        self.watch.on_rtt(ack.rtt);
+        if !self.window.in_slow_start() {
+            return SlowStartPace::Full;
+        }
+        let Window { smss, cwnd, ssthresh, .. } = self.window;
+        let slow_start = SlowStart { cwnd, smss, initial: ssthresh == Bytes::MAX };
+        let pace = self.watch.on_ack(now, ack, slow_start);
+        if pace == SlowStartPace::Leave {
+            self.window.ssthresh = cwnd.max(smss * 2);
+        }
+        pace
     }
 
     /// ssthresh: beta of cwnd (§4.6), in whole segments, and W_max (§4.7).
     fn reduce(&mut self, now: Time, beta_parts: u64) {
-        self.watch.restart();
+        self.watch.on_reduction();
         if let Some((_, cwnd)) = self.opened.filter(|(at, _)| *at == now) {
             self.window.cwnd = cwnd;
         }
@@ -239,16 +253,14 @@ impl CongestionControl for LinuxCubic {
     }
 
     fn on_ack(&mut self, now: Time, ack: &AckSample) {
-        if let Some(rtt) = ack.rtt {
-            self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
-        }
         self.leave_out_idle_time(now, ack);
+        let pace = self.watch(now, ack);
         if ack.limit == SendLimit::Other {
             return;
         }
         self.opened = Some((now, self.window.cwnd));
         if self.window.in_slow_start() {
-            self.slow_start(now, ack);
+            self.slow_start(now, ack, pace);
         } else {
             let segments = self.whole_segments(ack.delivered);
             self.avoid(now, segments);
@@ -268,13 +280,14 @@ impl CongestionControl for LinuxCubic {
                 self.reduce(now, gentle.unwrap_or(self.beta_parts()));
                 self.window.enter(Repair::FastRecovery);
             }
-            CongestionEvent::Timeout { order, .. } => {
+            CongestionEvent::Timeout { order, snd_nxt, .. } => {
+                self.watch.on_timeout(now, snd_nxt);
                 if order == TimeoutOrder::First {
                     self.reduce(now, self.beta_parts());
                 }
                 self.window.time_out();
                 // All that is known of the path is forgotten (bictcp_reset).
-                (self.epoch, self.w_max, self.least_rtt) = (None, 0, None);
+                (self.epoch, self.w_max) = (None, 0);
                 (self.pace, self.counted) = (Pace::default(), 0);
             }
             CongestionEvent::Undone { cwnd, ssthresh } => self.window.set(cwnd, ssthresh),

@@ -191,7 +191,7 @@ impl Cubic {
     }
 
     fn reduce(&mut self, flight_size: Bytes, beta: f64) {
-        self.watch.restart();
+        self.watch.on_reduction();
         let Cubic { w_max, cwnd_prior, epoch, carried, .. } = *self;
         self.prior = Some(Prior { w_max, cwnd_prior, epoch, carried });
         let cwnd = self.cwnd_segments();
@@ -213,6 +213,7 @@ impl CongestionControl for Cubic {
     }
 
     fn on_ack(&mut self, now: Time, ack: &AckSample) {
+        self.watch.on_rtt(ack.rtt);
         if ack.limit == SendLimit::Other {
             // §5.8: the epoch must not run on while the application is idle.
             self.epoch = None;
@@ -225,7 +226,7 @@ impl CongestionControl for Cubic {
         }
     }
 
-    fn on_congestion(&mut self, _now: Time, event: CongestionEvent) {
+    fn on_congestion(&mut self, now: Time, event: CongestionEvent) {
         match event {
             CongestionEvent::Loss { flight_size, repair } => {
                 self.reduce(flight_size, self.knobs.beta);
@@ -238,7 +239,8 @@ impl CongestionControl for Cubic {
                 self.reduce(flight_size, gentle.unwrap_or(beta));
                 self.window.enter(Repair::FastRecovery);
             }
-            CongestionEvent::Timeout { flight_size, order } => {
+            CongestionEvent::Timeout { flight_size, order, snd_nxt } => {
+                self.watch.on_timeout(now, snd_nxt);
                 if order == TimeoutOrder::First {
                     self.reduce(flight_size, self.knobs.beta);
                 }

@@ -5,7 +5,7 @@
 //! segments that condemns is for the scoreboard to find.
 
 use super::min_rtt::WindowedMin;
-use ackord_units::{Seq, Span, Time};
+use ackord_units::{Bytes, Seq, Span, Time};
 
 /// The moment a transmission left: the time, and for those of the same time the sequence number
 /// behind its last octet (RACK_sent_after of §6.2).
@@ -83,6 +83,8 @@ pub(crate) struct RackState {
     fack_next: Option<Seq>,
     /// RACK.reordering_seen.
     reordering: Reordering,
+    /// Octets by which a segment was overtaken, at most.
+    overtaken_by: u32,
     min_rtt: WindowedMin,
     widening: Widening,
 }
@@ -107,6 +109,7 @@ impl RackState {
             fack: None,
             fack_next: None,
             reordering: Reordering::NotSeen,
+            overtaken_by: 0,
             min_rtt: WindowedMin::default(),
             widening: Widening { mult: 1, persist: 0, round: None },
         }
@@ -150,9 +153,11 @@ impl RackState {
     /// Step 3: a segment sent once that arrives below the highest one was overtaken.
     fn note_order(&mut self, delivery: &Delivery) {
         let end = delivery.mark.end_seq;
-        let overtaken = self.fack.is_some_and(|fack| end.before(fack));
-        if overtaken && delivery.transmission == Transmission::Only {
+        if let Some(fack) = self.fack.filter(|fack| end.before(*fack))
+            && delivery.transmission == Transmission::Only
+        {
             self.reordering = Reordering::Seen;
+            self.overtaken_by = self.overtaken_by.max(fack.since(end));
         }
         self.fack_next = Some(self.fack_next.map_or(end, |highest| highest.max(end)));
     }
@@ -199,6 +204,11 @@ impl RackState {
     /// RACK.reordering_seen.
     pub(crate) fn has_seen_reordering(&self) -> bool {
         self.reordering == Reordering::Seen
+    }
+
+    /// Octets between the end of a segment and that of one that overtook it, at most.
+    pub(crate) fn overtaken_by(&self) -> Bytes {
+        Bytes(u64::from(self.overtaken_by))
     }
 
     /// RACK.reo_wnd as step 4 has it.

@@ -29,6 +29,7 @@ pub(super) const NS2: Profile = Profile {
         set("send_buffer_initial", "16 KiB", "nothing is tuned: no effect"),
         set("rto_initial", "3 s", "rtxcur_init_ 3"),
         set("rto_min", "200 ms", "minrto_ 0.2"),
+        set("timer_tick", "0 s", "tcp.cc: rtx_timer_.resched(rtt_timeout())"),
         set("rto_max", "60 s", "maxrto_ 60"),
         set("rtt_sampling", "one-at-a-time", "rtt_active_: one packet is timed at a time"),
         set("clock_granularity", "10 ms", "tcpTick_ 0.01"),

@@ -49,6 +49,7 @@ pub(super) const RFC: Profile = Profile {
         set("pacing", "auto", "no RFC asks for it: controls do"),
         set("rto_initial", "1 s", "RFC 6298 §2.1"),
         set("rto_min", "1 s", "RFC 6298 §2.4"),
+        set("timer_tick", "0 s", "RFC 6298 §5.1 restarts the timer to expire after RTO seconds"),
         set("rto_max", "60 s", "RFC 6298 §2.5: at least 60 s"),
         set("rto_variance", "every-sample", "RFC 6298 §2.3"),
         set("rtt_sampling", "every-ack", "RFC 6298 §3: one a round trip at least"),
