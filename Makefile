@@ -40,7 +40,7 @@ check: ## what a change must pass besides the tests: format, lints, layers, size
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
-	cargo run --quiet --package ackord-xtask -- layers sizes names docs ledger profiles generated
+	cargo run --quiet --package ackord-xtask -- layers sizes modules names docs ledger profiles generated
 	cargo deny --log-level error check licenses bans sources
 
 fuzz: ## look for inputs that break something (SECONDS_EACH=60; TARGETS="pair packet")

@@ -21,4 +21,5 @@ mod red;
 mod refusals;
 mod selective_drop;
 mod sfq;
+mod split;
 mod wifi;

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `layers.rs` | no crate uses a room at or below itself |
 //! | `sizes.rs` | files and functions stay small enough to hold in one's head |
+//! | `modules.rs` | every source file is part of what is built |
 //! | `names.rs` | no tracked file names a path of somebody's machine |
 //! | `docs.rs` | every crate has a row in ARCHITECTURE.md, links lead somewhere, commands exist |
 //! | `ledger/` | what the RFCs ask of an endpoint, where it is done and what shows it |
@@ -15,6 +16,7 @@ mod docs;
 mod generated;
 mod layers;
 mod ledger;
+mod modules;
 mod names;
 mod profiles;
 mod sizes;
@@ -41,6 +43,7 @@ type Check = (&'static str, fn(&Workspace) -> Result<Findings, CannotCheck>);
 const CHECKS: &[Check] = &[
     ("layers", layers::check),
     ("sizes", sizes::check),
+    ("modules", modules::check),
     ("names", names::check),
     ("docs", docs::check),
     ("ledger", ledger::check),
