@@ -83,7 +83,7 @@ fn ten_broken_files_are_refused_with_place_and_advice() {
 fn wrong_arguments_are_refused_in_the_same_way() {
     for (arguments, said) in [
         (&["run", "lossy-wify"][..], "did you mean `lossy-wifi`?"),
-        (&["run", "nosuch"], "`ackord list scenarios` lists the built-in ones"),
+        (&["run", "nosuch"], "known: ack-path-loss, aqm-aggressive,"),
         (&["check", "wifi"], "did you mean `lossy-wifi`?"),
         (&["compare", "dumbell", "--vary", "seed=1,2"], "did you mean `dumbbell`?"),
         (&["live", "run", "dumbell"], "did you mean `dumbbell`?"),

@@ -130,14 +130,18 @@ pub struct PaperResults {
     pub claims: Vec<Claim>,
 }
 
-/// The report of a paper. `details` are its tables and figures, put after the claims.
+/// The report of a paper. `details` are its tables and figures: those with plots come first, then the
+/// claims, then the rest.
 pub fn paper_document(
     results: &PaperResults,
     details: Vec<Section>,
     context: &Context,
 ) -> Document {
-    let mut sections = vec![claims_section(&results.claims)];
-    sections.extend(details);
+    let drawn =
+        |section: &Section| section.blocks.iter().any(|block| matches!(block, Block::Plot(_)));
+    let (mut sections, told): (Vec<_>, Vec<_>) = details.into_iter().partition(drawn);
+    sections.push(claims_section(&results.claims));
+    sections.extend(told);
     sections.extend(closing(context, &[("Claims as JSON", to_json(results))]));
     let mut facts = source_fact(context);
     facts.extend([

@@ -7,6 +7,7 @@ use ackord_measure::{
     Claim, Comparison, FlowLabel, RunIdentity, RunLabels, RunSummary, Summary, VariantSummary,
     Verdict,
 };
+use ackord_report::document::{Block, Section};
 use ackord_report::{
     Context, PaperResults, Screen, compare_document, document_files, paper_document, run_document,
     run_files, to_html, to_terminal,
@@ -127,7 +128,7 @@ fn a_comparison_shows_each_variant_with_its_interval() {
 }
 
 #[test]
-fn a_paper_s_claims_come_first_with_their_verdicts() {
+fn a_paper_s_claims_come_after_its_plots_with_their_verdicts() {
     let claim = |id: &str, verdict| Claim {
         id: id.to_owned(),
         what: format!("fairness of {id}"),
@@ -145,7 +146,14 @@ fn a_paper_s_claims_come_first_with_their_verdicts() {
         seed: 1,
         claims: vec![claim("a", Verdict::Holds), claim("b", Verdict::Fails)],
     };
-    let document = paper_document(&results, Vec::new(), &context());
+    let (summary, series) = run(Shape { flows: 2, secs: 3 });
+    let drawn = run_document(&summary, Some(&series), &context());
+    let plot = drawn.plots().next().expect("it is drawn").clone();
+    let told = Section::new("Told").with(Block::Text("words".to_owned()));
+    let figure = Section::new("Figure 1").with(Block::Plot(plot));
+    let document = paper_document(&results, vec![told, figure], &context());
+    let headings: Vec<_> = document.sections.iter().map(|section| &*section.heading).collect();
+    assert_eq!(headings[..3], ["Figure 1", "Claims", "Told"]);
     let text = to_terminal(&document, Screen::NONE);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(text.contains("93.25 ± 1.50") && text.contains("holds") && text.contains("fails"));
@@ -155,7 +163,7 @@ fn a_paper_s_claims_come_first_with_their_verdicts() {
     let html = to_html(&document);
     assert!(html.contains("start times of a"));
     assert!(html.contains("<span class=\"verdict holds\">holds</span>"));
-    assert_eq!(document_files(&document).len(), 1);
+    assert_eq!(document_files(&document).len(), 3, "the page, and the plot twice");
 }
 
 /// A flow with three transfers of 100 kB of 40, 50 and 90 ms, and one that is not over.

@@ -3,6 +3,7 @@
 
 use crate::document::Place;
 use crate::error::{Errors, Problem, Unreadable, Wrong};
+use crate::library::library;
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use std::ops::Range;
 
@@ -180,7 +181,9 @@ fn notes(wrong: &Wrong) -> Vec<(&'static str, String)> {
     match wrong {
         Wrong::Unreadable(Unreadable::NotFound { nearest }) => {
             let list = (HELP, "`ackord list scenarios` lists the built-in ones".to_owned());
-            meant(nearest).into_iter().chain([list]).collect()
+            let all = || library().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
+            let some = meant(nearest).unwrap_or_else(|| ("known", all()));
+            vec![some, list]
         }
         Wrong::Unreadable(Unreadable::TooLarge { limit }) => {
             vec![(ALLOWED, format!("up to {limit} bytes"))]
