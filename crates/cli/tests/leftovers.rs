@@ -4,7 +4,7 @@
 //! Each command line is ended in each way: by itself, by a command that does not exist, by a
 //! scenario that does not exist, by Ctrl-C, by SIGTERM, and by kill -9.
 
-use crate::common::machine::{Machine, Who, groups_of};
+use crate::common::machine::{Machine, Who, other_groups};
 use crate::common::{files_below, text};
 use ackord_testing::{installed, skipped};
 use nix::sys::signal::{Signal, kill};
@@ -183,11 +183,10 @@ fn ends(machine: &Machine, who: Who, line: &Line, ending: Ending) {
     let words = (line.words)(scenario, &machine.folder("served"), command);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut run = machine.start(who, &words);
-    let mut groups = Vec::new();
+    let mut others = Vec::new();
     let begun = Instant::now();
     let status = loop {
-        let processes = run.processes();
-        groups.extend(processes.iter().filter_map(|process| groups_of(process)));
+        others.extend(run.processes().iter().filter_map(|process| other_groups(process)));
         if let Some(status) = run.child.try_wait().expect("it can be waited for") {
             break status;
         }
@@ -229,8 +228,6 @@ fn ends(machine: &Machine, who: Who, line: &Line, ending: Ending) {
         }
     }
     // No control group was made: each process was in the one that the test is in.
-    let own = groups_of(Path::new("/proc/self")).expect("we live");
-    let others: Vec<_> = groups.iter().filter(|group| **group != own).collect();
     assert!(others.is_empty(), "{what}: {others:?}");
     nothing_is_left(machine, &mut run, &before, &what);
     println!("{what}: {:.1} s", begun.elapsed().as_secs_f64());

@@ -10,6 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
 
 /// Who starts the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -244,8 +246,21 @@ fn network_of(process: impl AsRef<Path>) -> Option<String> {
     Some(link.display().to_string())
 }
 
+/// The control groups of a process if they are others than ours. One that is being forked is in the
+/// root's for a moment, and then in its parent's.
+pub(crate) fn other_groups(process: &Path) -> Option<String> {
+    let others = || groups_of(process).filter(|groups| Some(groups) != ours().as_ref());
+    others()?;
+    sleep(Duration::from_millis(20));
+    others()
+}
+
+fn ours() -> Option<String> {
+    groups_of(Path::new("/proc/self"))
+}
+
 /// The control groups of a process that is still at work: one that ends leaves them first.
-pub(crate) fn groups_of(process: &Path) -> Option<String> {
+fn groups_of(process: &Path) -> Option<String> {
     let groups = fs::read_to_string(process.join("cgroup")).ok()?;
     let at_work = fs::read(process.join("environ")).is_ok_and(|variables| !variables.is_empty());
     at_work.then_some(groups)
