@@ -130,16 +130,19 @@ pub struct PaperResults {
     pub claims: Vec<Claim>,
 }
 
-/// The report of a paper. `details` are its tables and figures: those with plots come first, then the
-/// claims, then the rest.
+/// The report of a paper. `details` are its tables and figures: those with plots come first, plots
+/// before tables, then the claims, then the rest.
 pub fn paper_document(
     results: &PaperResults,
     details: Vec<Section>,
     context: &Context,
 ) -> Document {
-    let drawn =
-        |section: &Section| section.blocks.iter().any(|block| matches!(block, Block::Plot(_)));
+    let is_plot = |block: &Block| matches!(block, Block::Plot(_));
+    let drawn = |section: &Section| section.blocks.iter().any(is_plot);
     let (mut sections, told): (Vec<_>, Vec<_>) = details.into_iter().partition(drawn);
+    for section in &mut sections {
+        section.blocks.sort_by_key(|block| !is_plot(block));
+    }
     sections.push(claims_section(&results.claims));
     sections.extend(told);
     sections.extend(closing(context, &[("Claims as JSON", to_json(results))]));

@@ -149,11 +149,13 @@ fn a_paper_s_claims_come_after_its_plots_with_their_verdicts() {
     let (summary, series) = run(Shape { flows: 2, secs: 3 });
     let drawn = run_document(&summary, Some(&series), &context());
     let plot = drawn.plots().next().expect("it is drawn").clone();
-    let told = Section::new("Told").with(Block::Text("words".to_owned()));
-    let figure = Section::new("Figure 1").with(Block::Plot(plot));
+    let words = || Block::Text("words".to_owned());
+    let told = Section::new("Told").with(words());
+    let figure = Section::new("Figure 1").with(words()).with(Block::Plot(plot));
     let document = paper_document(&results, vec![told, figure], &context());
     let headings: Vec<_> = document.sections.iter().map(|section| &*section.heading).collect();
     assert_eq!(headings[..3], ["Figure 1", "Claims", "Told"]);
+    assert!(matches!(document.sections[0].blocks[0], Block::Plot(_)));
     let text = to_terminal(&document, Screen::NONE);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(text.contains("93.25 ± 1.50") && text.contains("holds") && text.contains("fails"));
