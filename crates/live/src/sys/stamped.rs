@@ -112,7 +112,27 @@ mod tests {
     use nix::sys::socket::{setsockopt, sockopt::ReceiveTimestampns};
     use std::net::UdpSocket;
     use std::os::fd::AsFd;
-    use std::time::{SystemTime, UNIX_EPOCH};
+    use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+    fn now() -> u128 {
+        SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos()
+    }
+
+    /// The kernel begins to stamp what arrives a moment after a first socket has asked for it; until
+    /// then it stamps what is read.
+    fn wait_until_arrivals_are_stamped(sender: &UdpSocket, receiver: &UdpSocket) {
+        let mut stamped = Stamped::new();
+        for _ in 0..100 {
+            sender.send(b"a stamp?").expect("sent");
+            std::thread::sleep(Duration::from_millis(20));
+            assert_eq!(stamped.receive(receiver.as_fd()), Ok(1));
+            let (_, stamp) = stamped.datagram(0);
+            if now() - u128::from(stamp.expect("it was asked for")) > 10_000_000 {
+                return;
+            }
+        }
+        panic!("after two seconds the kernel still stamps what is read");
+    }
 
     #[test]
     fn datagrams_come_in_order_with_the_instant_of_their_arrival() {
@@ -120,7 +140,7 @@ mod tests {
         setsockopt(&receiver, ReceiveTimestampns, &true).expect("an option of every kernel");
         let sender = UdpSocket::bind("127.0.0.1:0").expect("another");
         sender.connect(receiver.local_addr().expect("bound")).expect("there it is");
-        let now = || SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos();
+        wait_until_arrivals_are_stamped(&sender, &receiver);
         let before = now();
         (0..100u8).for_each(|number| assert_eq!(sender.send(&[number; 9]).expect("sent"), 9));
         let (mut stamped, mut got) = (Stamped::new(), Vec::new());
