@@ -69,7 +69,7 @@ pub struct Config {
     pub closed_window: ClosedWindow,
     /// The retransmission timeout's bounds.
     pub rto: RtoBounds,
-    /// Length of a tick of the timers of the sending half; zero if they strike to the nanosecond.
+    /// Length of a tick of the timers of the sending half; zero if they expire to the nanosecond.
     pub timer_tick: Span,
     /// Timeouts in a row after which the connection is given up (R2).
     pub max_retransmissions: u32,

@@ -230,7 +230,8 @@ impl SlowStartWatch {
     /// back (hystart_ack_delay); half of it, about the way there, where no pacing spreads a round.
     fn longest_train(&self, delay_min: Span, cwnd: Bytes, srtt: Option<Span>) -> Span {
         // Four times the largest offloaded packet at twice cwnd in a round trip.
-        let held = srtt.map_or(MOST_HELD_BACK, |srtt| srtt * (2 * OFFLOADED.get()) / cwnd.get());
+        let held = srtt
+            .map_or(MOST_HELD_BACK, |srtt| srtt.saturating_mul(2 * OFFLOADED.get()) / cwnd.get());
         let span = delay_min + held.min(MOST_HELD_BACK);
         match self.bursts {
             Bursts::AtOnce => span / 2,

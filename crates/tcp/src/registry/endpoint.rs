@@ -180,8 +180,8 @@ pub static ENDPOINT: Mechanism = Mechanism {
             name: "timer_tick",
             kind: KnobKind::Span { min: Span::ZERO, max: Span::from_secs(1) },
             default: "0 s",
-            doc: "Tick of the timers of the sending half, 1/HZ of a kernel: they strike one tick \
-                  late, an eighth of the timeout where it is long; 0 s strikes to the nanosecond",
+            doc: "Tick of the timers of the sending half, 1/HZ of a kernel: they expire one tick \
+                  late, an eighth of the timeout where it is long; 0 s expires to the nanosecond",
             source: "Linux, kernel/time/timer.c: calc_wheel_index",
         },
         Knob {

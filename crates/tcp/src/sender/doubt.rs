@@ -293,7 +293,7 @@ impl Sender {
         });
         self.overdue_at = due_at.map(|at| {
             let left = at.saturating_since(trace.now) + self.timer_slack;
-            self.timers.strikes_at(trace.now, left)
+            self.timers.expires_at(trace.now, left)
         });
         if resent && let Some(by_time) = self.loss.by_time() {
             by_time.on_overdue_again();

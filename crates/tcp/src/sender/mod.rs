@@ -222,7 +222,7 @@ pub(crate) struct Sender {
     overdue_at: Option<Time>,
     /// How much later its timer strikes.
     timer_slack: Span,
-    /// By which the timers above strike.
+    /// By which the timers above expire.
     timers: TimerWheel,
     repairs: Repairs,
     pub(crate) marks: Marks,
@@ -510,7 +510,7 @@ impl Sender {
     /// Starts the retransmission timer.
     #[inline]
     pub(crate) fn start_rto(&mut self, now: Time) {
-        self.rto_at = Some(self.timers.strikes_at(now, self.rtt.rto()));
+        self.rto_at = Some(self.timers.expires_at(now, self.rtt.rto()));
     }
 
     /// Starts the retransmission timer anew, or stops it when nothing is outstanding

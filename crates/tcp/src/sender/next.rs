@@ -279,7 +279,7 @@ impl Sender {
         if !self.persist.due {
             if self.persist.at.is_none() {
                 let wait = if fits { self.override_timeout() } else { self.persist_interval() };
-                self.persist.at = Some(self.timers.strikes_at(now, wait));
+                self.persist.at = Some(self.timers.expires_at(now, wait));
             }
             return None;
         }
@@ -293,7 +293,7 @@ impl Sender {
             let small = Outgoing { seq, payload, fin: Fin::No, push: Push::Set, kind };
             return Some(self.send_new(now, small));
         }
-        self.persist.at = Some(self.timers.strikes_at(now, self.persist_interval()));
+        self.persist.at = Some(self.timers.expires_at(now, self.persist_interval()));
         // Linux asks with an old number and nothing at all (tcp_xmit_probe_skb).
         let old = self.closed_window == ClosedWindow::Timeout;
         self.persist.octet_out = !old;

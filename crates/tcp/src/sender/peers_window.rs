@@ -92,7 +92,7 @@ impl Sender {
     pub(super) fn hand_over_to_persist(&mut self, now: Time) {
         if self.closed_window == ClosedWindow::Probe && self.rto_at.take().is_some() {
             let interval = self.persist_interval();
-            let at = self.timers.strikes_at(now, interval);
+            let at = self.timers.expires_at(now, interval);
             self.persist.at.get_or_insert(at);
             if let Some(tail) = &mut self.tail {
                 tail.stand_down();
@@ -120,6 +120,6 @@ impl Sender {
     pub(super) fn leave_probe_to_rto(&mut self, now: Time) {
         let due = self.board.oldest().map(|oldest| oldest.sent_at + self.rtt.rto());
         let left = |at: Time| at.saturating_since(now).max(Span::from_millis(1));
-        self.rto_at = due.map(|at| self.timers.strikes_at(now, left(at)));
+        self.rto_at = due.map(|at| self.timers.expires_at(now, left(at)));
     }
 }

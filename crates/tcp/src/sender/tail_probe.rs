@@ -71,7 +71,7 @@ impl Sender {
         let Some(tail) = &mut self.tail else { return };
         tail.at = rto_at.filter(|_| quiet && tail.tlp.may_probe()).map(|rto_at| {
             let due = tail.tlp.due(&ProbeFacts { now, srtt, outstanding, rto_at });
-            timers.strikes_at(now, due.saturating_since(now)).min(rto_at)
+            timers.expires_at(now, due.saturating_since(now)).min(rto_at)
         });
     }
 

@@ -1,9 +1,9 @@
-//! When a timer strikes: to the nanosecond, or by the ticks of a kernel's timer wheel.
+//! When a timer expires: to the nanosecond, or by the ticks of a kernel's timer wheel.
 //!
-//! Linux counts in ticks of 1/HZ. A timeout is rounded up to whole ones, and a timer never strikes
+//! Linux counts in ticks of 1/HZ. A timeout is rounded up to whole ones, and a timer never expires
 //! within the tick in which it ends. The further away it is, the coarser: up to 62 ticks ahead each
 //! tick has a slot of its own, up to 503 eight share one, and so on (kernel/time/timer.c,
-//! calc_wheel_index). At HZ=250 a timer of 27 ms strikes after 28 to 32 ms, one of a second up to
+//! calc_wheel_index). At HZ=250 a timer of 27 ms expires after 28 to 32 ms, one of a second up to
 //! 36 ms late.
 
 use ackord_units::{Span, Time};
@@ -18,7 +18,7 @@ const LEVELS: u32 = 9;
 /// How timers are kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimerWheel {
-    /// 1/HZ; zero if timers strike to the nanosecond.
+    /// 1/HZ; zero if timers expire to the nanosecond.
     tick: Span,
 }
 
@@ -27,9 +27,9 @@ impl TimerWheel {
         TimerWheel { tick }
     }
 
-    /// When a timer strikes that is set now for a time `after` it.
+    /// When a timer expires that is set now for a time `after` it.
     #[inline]
-    pub(crate) fn strikes_at(self, now: Time, after: Span) -> Time {
+    pub(crate) fn expires_at(self, now: Time, after: Span) -> Time {
         if self.tick == Span::ZERO { now + after } else { self.slot(now, after) }
     }
 
@@ -56,24 +56,24 @@ mod tests {
     const HZ_250: TimerWheel = TimerWheel { tick: Span::from_millis(4) };
 
     #[test]
-    fn without_ticks_it_strikes_to_the_nanosecond() {
+    fn without_ticks_it_expires_to_the_nanosecond() {
         let wheel = TimerWheel::new(Span::ZERO);
-        assert_eq!(wheel.strikes_at(at_us(7), Span::from_nanos(3)), at_us(7) + Span::from_nanos(3));
+        assert_eq!(wheel.expires_at(at_us(7), Span::from_nanos(3)), at_us(7) + Span::from_nanos(3));
     }
 
-    /// 27 ms are seven ticks, and it strikes with the one after them.
+    /// 27 ms are seven ticks, and it expires with the one after them.
     #[test]
-    fn a_short_timer_strikes_with_the_tick_after_its_last() {
-        assert_eq!(HZ_250.strikes_at(at_us(0), Span::from_millis(27)), at_us(32_000));
-        assert_eq!(HZ_250.strikes_at(at_us(3_999), Span::from_millis(27)), at_us(32_000));
-        assert_eq!(HZ_250.strikes_at(at_us(4_000), Span::from_millis(27)), at_us(36_000));
+    fn a_short_timer_expires_with_the_tick_after_its_last() {
+        assert_eq!(HZ_250.expires_at(at_us(0), Span::from_millis(27)), at_us(32_000));
+        assert_eq!(HZ_250.expires_at(at_us(3_999), Span::from_millis(27)), at_us(32_000));
+        assert_eq!(HZ_250.expires_at(at_us(4_000), Span::from_millis(27)), at_us(36_000));
     }
 
     /// A second is 250 ticks: slots of eight.
     #[test]
-    fn a_long_timer_strikes_with_the_next_multiple_of_its_slot() {
-        assert_eq!(HZ_250.strikes_at(at_us(0), Span::from_secs(1)), at_us(1_024_000));
-        assert_eq!(HZ_250.strikes_at(at_us(24_000), Span::from_secs(1)), at_us(1_056_000));
+    fn a_long_timer_expires_with_the_next_multiple_of_its_slot() {
+        assert_eq!(HZ_250.expires_at(at_us(0), Span::from_secs(1)), at_us(1_024_000));
+        assert_eq!(HZ_250.expires_at(at_us(24_000), Span::from_secs(1)), at_us(1_056_000));
     }
 
     proptest! {
@@ -84,8 +84,8 @@ mod tests {
             after in 0_u64..120_000_000,
         ) {
             let (now, after) = (at_us(now), Span::from_micros(after));
-            let late = HZ_250.strikes_at(now, after).saturating_since(now + after);
-            prop_assert!(HZ_250.strikes_at(now, after) > now + after);
+            let late = HZ_250.expires_at(now, after).saturating_since(now + after);
+            prop_assert!(HZ_250.expires_at(now, after) > now + after);
             let tick = Span::from_millis(4);
             prop_assert!(late <= tick * 2 || late <= after / 7 + tick * 2, "{late}");
         }
