@@ -27,6 +27,8 @@ const ROOMS: &[(&str, MayUse)] = &[
     ("traffic", MayUse::Above),
     ("scenario", MayUse::Above),
     ("sim", MayUse::Above),
+    // A kernel, its clock and its network card: no packet is looked into.
+    ("uml", MayUse::Only(&["units"])),
     ("live", MayUse::Above),
     ("packetdrill", MayUse::Only(&["units", "wire", "events", "tcp"])),
     // A measure that looked into an endpoint could not be fed from a capture.

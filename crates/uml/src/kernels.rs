@@ -1,0 +1,1 @@
+//! Kernels: built from source, kept in the user's cache, found again.
