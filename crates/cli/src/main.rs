@@ -124,6 +124,9 @@ struct CompletionsArguments {
 }
 
 fn main() -> ExitCode {
+    if ackord_live::is_guest() {
+        ackord_live::be_guest();
+    }
     let arguments = Arguments::parse();
     let console = Console::of_process();
     let outcome = match &arguments.command {

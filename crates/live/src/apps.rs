@@ -121,6 +121,10 @@ pub enum Call {
 }
 
 impl Call {
+    /// All of them.
+    pub(crate) const ALL: [Call; 6] =
+        [Call::Bind, Call::Listen, Call::Connect, Call::Accept, Call::Send, Call::Receive];
+
     /// As a word.
     pub const fn word(self) -> &'static str {
         match self {
@@ -156,7 +160,7 @@ pub struct EndReport {
     /// What failed.
     pub failure: Option<(Call, Errno)>,
     /// Options that the kernel did not take.
-    pub options_refused: Vec<(&'static str, Errno)>,
+    pub options_refused: Vec<(String, Errno)>,
 }
 
 /// What is left when the thread has ended.
@@ -272,7 +276,7 @@ impl EndReport {
             let told_as = option.told_as;
             let known = self.options_refused.iter().any(|(name, _)| *name == told_as);
             match set_option(socket, option.level, option.name, &option.value) {
-                Err(errno) if !known => self.options_refused.push((told_as, errno)),
+                Err(errno) if !known => self.options_refused.push((told_as.to_owned(), errno)),
                 Ok(()) | Err(_) => {}
             }
         }

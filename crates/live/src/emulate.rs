@@ -29,6 +29,8 @@ mod directory;
 mod door;
 mod emulator;
 mod hosts;
+mod in_simulated_time;
+mod kernel_hosts;
 mod observe;
 mod options;
 mod run;
@@ -47,6 +49,7 @@ use ackord_units::Time;
 use ackord_wire::Packet;
 
 pub use emulator::EmulationCounts;
+pub use in_simulated_time::{SimulatedKernels, emulate_in_simulated_time};
 pub use options::{
     CommandLasts, CommandStarts, EmulationEnding, EmulationNotice, EmulationOptions,
     EmulationReport, HostCommand, HostReport, Place, TcpSample,
@@ -54,6 +57,8 @@ pub use options::{
 pub use run::emulate;
 pub use watching::{TapObserver, Tapped};
 
+pub(crate) use kernel_hosts::KernelHosts;
+pub(crate) use options::{HostNews, Hosts};
 pub(crate) use directory::Directory;
 pub(crate) use door::{Door, TunDoor};
 pub(crate) use emulator::{Emulator, Parts, Remains};

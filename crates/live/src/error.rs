@@ -102,6 +102,17 @@ pub enum LiveError {
     /// Somebody ended it before there was a result.
     #[error("interrupted")]
     Interrupted,
+    /// A kernel in simulated time could not be started, or did not go on.
+    #[error(transparent)]
+    Kernel(ackord_uml::MachineError),
+    /// What was to be done on a host's kernel in simulated time could not be done.
+    #[error("host `{host}` on its kernel: {what}")]
+    OnKernel {
+        /// The host.
+        host: String,
+        /// What happened.
+        what: String,
+    },
     /// The device or the wait for it failed.
     #[error("the emulated path broke: {0}")]
     System(#[from] io::Error),
@@ -115,6 +126,8 @@ impl LiveError {
             LiveError::Fetch { .. }
             | LiveError::NamespaceGone { .. }
             | LiveError::System(_)
+            | LiveError::Kernel(_)
+            | LiveError::OnKernel { .. }
             | LiveError::Run(_) => 1,
             _ => 2,
         }

@@ -19,6 +19,7 @@
 //! | `driver.rs` | the real-time loop |
 //! | `host.rs`, `host/` | our host: connections, echo |
 //! | `relay.rs`, `relay/` | a gateway to the caller's network over plain sockets |
+//! | `guest.rs`, `guest/` | a host on a kernel of its own in simulated time: what runs inside |
 //! | `http.rs`, `http/` | HTTP/1.1 as far as moving files needs it |
 //! | `apps.rs`, `apps/` | the scenario's workloads on the kernel's sockets |
 //! | `tcp_info.rs` | what the kernel tells of a connection: [`TcpInfo`] |
@@ -46,6 +47,7 @@ mod driver;
 mod emulate;
 mod error;
 mod fetch;
+mod guest;
 mod host;
 mod http;
 mod interop;
@@ -73,10 +75,11 @@ pub use driver::DeviceCounts;
 pub use emulate::{
     CommandLasts, CommandStarts, EmulationCounts, EmulationEnding, EmulationNotice,
     EmulationOptions, EmulationReport, HostCommand, HostReport, Place, TapObserver, Tapped,
-    TcpSample, emulate,
+    TcpSample, SimulatedKernels, emulate, emulate_in_simulated_time,
 };
 pub use error::LiveError;
 pub use fetch::{FetchOptions, fetch};
+pub use guest::{be_guest, is_guest};
 pub use host::ConnectionReport;
 pub use http::{Direction, Transfer};
 pub use interop::{CASES, Case, InteropOptions, KernelCounters, Row, Sizes, interop};

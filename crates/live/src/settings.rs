@@ -34,6 +34,7 @@ use crate::apps::SocketOption;
 use crate::sys::RouteSettings;
 use ackord_scenario::TcpChoices;
 use draft::Draft;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 pub use host::SettingsConflict;
@@ -41,7 +42,7 @@ pub(crate) use host::{HostSettings, host_settings};
 pub(crate) use kernel::KernelFacts;
 
 /// What came of one wish of the scenario at a host on the stock kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettingTold {
     /// The key as in a scenario's `tcp` table, such as `congestion` or `ack.timeout`.
     pub knob: String,
@@ -52,7 +53,7 @@ pub struct SettingTold {
 }
 
 /// What came of a wish.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SettingOutcome {
     /// It was set, by this.
     Set(String),

@@ -6,10 +6,11 @@
 //! Not modelled: what only concerns fast open, path MTU discovery, probes and options.
 
 use ackord_units::{Bytes, Rate, Span};
+use serde::{Deserialize, Serialize};
 
 /// State of one end of a connection of the kernel at one instant. Counters are since the
 /// connection began; a "segment" is what the kernel counts as one, not what it hands down at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TcpInfo {
     /// The state of RFC 9293 §3.3.2 by the kernel's number ([`TcpInfo::CLOSED`] is 7).
     pub state: u8,
@@ -96,7 +97,7 @@ pub struct TcpInfo {
 }
 
 /// Retransmission timeouts of a connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timeouts {
     /// How many, those of the handshake and repeated ones among them (`tcpi_total_rto`).
     pub total: u16,
@@ -107,7 +108,7 @@ pub struct Timeouts {
 }
 
 /// What the kernel's congestion control is at (`tcp_ca_state`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CaState {
     /// Nothing is wrong.
     #[default]

@@ -30,8 +30,8 @@ use crate::execute::{
 };
 use crate::labels::run_labels;
 use ackord_live::{
-    EmulationEnding, EmulationOptions, EmulationReport, LiveError, MeterFeed, Priority, StopHandle,
-    emulate,
+    EmulationEnding, EmulationOptions, EmulationReport, LiveError, MeterFeed, Priority,
+    SimulatedKernels, StopHandle, emulate, emulate_in_simulated_time,
 };
 use ackord_measure::{RunIdentity, Series, Summary};
 use ackord_report::OutputFile;
@@ -65,6 +65,8 @@ pub struct LiveRunOptions<'a> {
     pub stop: StopHandle,
     /// What becomes of what the programs of flows write.
     pub programs: ProgramOutput,
+    /// Kernels in simulated time, for a run that is not in real time.
+    pub kernels: Option<SimulatedKernels>,
     /// Filled ten times a second with what the links do, for a meter.
     pub meter: Option<Arc<MeterFeed>>,
 }
@@ -129,6 +131,7 @@ impl LiveRunOptions<'_> {
             priority: Priority::Ordinary,
             stop: StopHandle::new()?,
             programs: ProgramOutput::Shown,
+            kernels: None,
             meter: None,
         })
     }
@@ -178,7 +181,10 @@ pub fn live_run(
         true => ControlFlow::Break(()),
         false => progress(Progress { now, end }),
     };
-    let report = emulate(emulation, &mut sink, &mut watch)?;
+    let report = match &options.kernels {
+        None => emulate(emulation, &mut sink, &mut watch)?,
+        Some(kernels) => emulate_in_simulated_time(emulation, kernels, &mut sink, &mut watch)?,
+    };
     if let Some(taps) = taps {
         taps.finish()?;
     }

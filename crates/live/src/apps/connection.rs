@@ -227,7 +227,7 @@ impl Connection {
         if let (Workload::Transfers(_), Some(socket)) = (&self.workload, &self.socket)
             && let Err(errno) = tell_of_acknowledgments(socket.as_fd())
         {
-            self.report.options_refused.push(("word of acknowledgments", errno));
+            self.report.options_refused.push(("word of acknowledgments".to_owned(), errno));
         }
         desk.news.push(AppNews::Established { at: desk.now, endpoint });
         self.workload.start(desk.now);

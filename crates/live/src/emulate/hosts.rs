@@ -6,7 +6,7 @@ use crate::apps::KernelEnd;
 use crate::error::LiveError;
 use crate::interop::KernelCounters;
 use crate::settings::{HostSettings, host_settings};
-use crate::sys::{CommandInside, Inside, Namespace, TerminalUse};
+use crate::sys::{CommandInside, DEVICE, DeviceMade, Inside, Namespace, TerminalUse};
 use ackord_events::EndpointId;
 use ackord_scenario::{NodeKind, Scenario, Transport};
 use ackord_sim::config_for;
@@ -24,13 +24,15 @@ pub(super) struct KernelHost {
     pub(super) commands: Vec<usize>,
 }
 
+/// The network card of a machine that has one.
+const CARD: &str = "eth0";
 /// Octets of IP packet that fit through a host's device, unless its flows have larger ones.
 const MTU: u16 = 1500;
 
 /// Makes every host that is not ours.
 pub(super) fn make_hosts(
     options: &EmulationOptions,
-) -> Result<Vec<(KernelHost, TunDoor)>, LiveError> {
+) -> Result<Vec<(KernelHost, Option<TunDoor>)>, LiveError> {
     let scenario = &options.scenario;
     let kernels = kernel_nodes(options);
     kernels.into_iter().map(|node| make_host(options, scenario, node)).collect()
@@ -38,18 +40,20 @@ pub(super) fn make_hosts(
 
 /// The hosts of the scenario, but for ours.
 pub(super) fn kernel_nodes(options: &EmulationOptions) -> Vec<NodeId> {
-    let nodes = (0..options.scenario.nodes.len()).map(|number| NodeId(number as u16));
-    let is_kernel = |node: &NodeId| {
-        options.scenario.node(*node).kind == NodeKind::Host && !options.ours.contains(node)
-    };
-    nodes.filter(is_kernel).collect()
+    host_nodes(&options.scenario).filter(|node| !options.ours.contains(node)).collect()
+}
+
+/// The hosts of a scenario.
+pub(super) fn host_nodes(scenario: &Scenario) -> impl Iterator<Item = NodeId> {
+    let nodes = (0..scenario.nodes.len()).map(|number| NodeId(number as u16));
+    nodes.filter(|node| scenario.node(*node).kind == NodeKind::Host)
 }
 
 fn make_host(
     options: &EmulationOptions,
     scenario: &Scenario,
     node: NodeId,
-) -> Result<(KernelHost, TunDoor), LiveError> {
+) -> Result<(KernelHost, Option<TunDoor>), LiveError> {
     let numbered = options.commands.iter().enumerate();
     let here: Vec<_> = numbered.filter(|(_, command)| command.host == node).collect();
     let inside = here.iter().map(|(_, command)| CommandInside {
@@ -63,6 +67,11 @@ fn make_host(
     let mut settings = host_settings(scenario, node)?;
     let inside = Inside {
         mtu,
+        device: match options.device {
+            DeviceMade::Tun => DEVICE.to_owned(),
+            DeviceMade::There => CARD.to_owned(),
+        },
+        made: options.device,
         sysctls: settings.sysctls.clone(),
         route: Some(settings.route.clone()),
         commands: inside.collect(),
@@ -73,13 +82,16 @@ fn make_host(
     };
     let mut namespace = Namespace::create(&inside)?;
     settings.refused(namespace.refused());
-    let door = TunDoor::new(namespace.take_tun(), mtu);
+    let door = match options.device {
+        DeviceMade::Tun => Some(TunDoor::new(namespace.take_tun(), mtu)),
+        DeviceMade::There => None,
+    };
     let commands = here.into_iter().map(|(number, _)| number).collect();
     Ok((KernelHost { node, namespace, settings, commands }, door))
 }
 
 /// The MTU of a host's device: segments as large as the scenario's fit.
-fn mtu(scenario: &Scenario, node: NodeId) -> u16 {
+pub(super) fn mtu(scenario: &Scenario, node: NodeId) -> u16 {
     let ends = scenario.flows.iter().flat_map(|flow| {
         [(flow.client, Side::Client), (flow.server, Side::Server)]
             .map(|(at, side)| (flow, at, side))
@@ -122,8 +134,6 @@ pub(super) fn kernel_ends(
 
 /// What every host was.
 pub(super) fn host_reports(scenario: &Scenario, kernels: &[KernelHost]) -> Vec<HostReport> {
-    let nodes = (0..scenario.nodes.len()).map(|number| NodeId(number as u16));
-    let hosts = nodes.filter(|node| scenario.node(*node).kind == NodeKind::Host);
     let report = |node| {
         let kernel = kernels.iter().find(|host| host.node == node);
         HostReport {
@@ -136,5 +146,5 @@ pub(super) fn host_reports(scenario: &Scenario, kernels: &[KernelHost]) -> Vec<H
             }),
         }
     };
-    hosts.map(report).collect()
+    host_nodes(scenario).map(report).collect()
 }

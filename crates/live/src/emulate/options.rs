@@ -1,13 +1,14 @@
 //! What an emulation is asked for, and what it came to.
 
 use super::{EmulationCounts, TapObserver};
-use crate::apps::EndReport;
+use crate::apps::{AppNews, EndReport};
+use crate::error::LiveError;
 use crate::interop::KernelCounters;
 use crate::lateness::Lateness;
 use crate::meter::MeterFeed;
 use crate::session::CommandOutcome;
 use crate::settings::SettingTold;
-use crate::sys::{Priority, Scheduling, StopHandle};
+use crate::sys::{CommandEnd, DeviceMade, Priority, Scheduling, StopHandle};
 use crate::tcp_info::TcpInfo;
 use ackord_events::EndpointId;
 use ackord_path::Conservation;
@@ -19,6 +20,7 @@ use nix::errno::Errno;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::File;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 /// What an emulation is asked for.
@@ -30,6 +32,8 @@ pub struct EmulationOptions {
     pub seed: u64,
     /// Hosts that are not kernels: their ends of flows are our own TCP, as in the simulator.
     pub ours: BTreeSet<NodeId>,
+    /// Where the kernel hosts' devices are from.
+    pub(crate) device: DeviceMade,
     /// Programs that run on kernel hosts.
     pub commands: Vec<HostCommand>,
     /// How late 99 % of the packets may be for the run to be trusted.
@@ -182,6 +186,58 @@ pub struct TcpSample {
     pub info: TcpInfo,
 }
 
+/// What stands behind the doors: the kernels of hosts, with their applications and programs.
+pub(crate) trait Hosts {
+    /// Readable when there is news; as long as the hosts are there.
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>>;
+
+    /// When the next program is to start.
+    fn next_start(&self) -> Time;
+
+    /// Starts the programs whose time has come.
+    ///
+    /// # Errors
+    /// If one cannot be started.
+    fn start_commands(&mut self, now: Time) -> Result<(), LiveError>;
+
+    /// What has happened since the last call; `is_ready` knows of each descriptor whether it is
+    /// readable.
+    ///
+    /// # Errors
+    /// If a host is gone.
+    fn news(&mut self, is_ready: &dyn Fn(usize) -> bool) -> Result<Vec<HostNews>, LiveError>;
+
+    /// Ends everything on the hosts.
+    ///
+    /// # Errors
+    /// If that fails.
+    fn finish(&mut self) -> Result<HostsRemains, LiveError>;
+}
+
+/// What happens at hosts.
+pub(crate) enum HostNews {
+    /// At the end of a flow.
+    App(AppNews),
+    /// A program has ended.
+    CommandEnded {
+        /// Its place in [`EmulationOptions::commands`].
+        number: usize,
+        /// How.
+        end: CommandEnd,
+    },
+}
+
+/// What is left of hosts.
+#[derive(Default)]
+pub(crate) struct HostsRemains {
+    /// What had not been fetched yet.
+    pub(crate) news: Vec<HostNews>,
+    /// The ends of flows that kernels had.
+    pub(crate) ends: Vec<EndReport>,
+    /// The hosts.
+    pub(crate) hosts: Vec<HostReport>,
+}
+
 impl EmulationOptions {
     /// A run of `scenario` with its seed, every host a kernel with the scenario's workloads.
     ///
@@ -192,6 +248,7 @@ impl EmulationOptions {
             seed: scenario.seed,
             scenario,
             ours: BTreeSet::new(),
+            device: DeviceMade::Tun,
             commands: Vec::new(),
             lateness_budget: Span::from_millis(1),
             priority: Priority::default(),

@@ -1,13 +1,14 @@
 //! One emulation from its first namespace to its report.
 
-use super::hosts::{KernelHost, host_reports, kernel_ends, make_hosts};
+use super::kernel_hosts::KernelHosts;
 use super::observe::ObservedEnds;
 use super::options::{
-    CommandLasts, EmulationEnding, EmulationNotice, EmulationOptions, EmulationReport, TcpSample,
+    CommandLasts, EmulationEnding, EmulationNotice, EmulationOptions, EmulationReport, HostNews,
+    Hosts, TcpSample,
 };
-use super::servers::{LOOK_AGAIN, start_of, start_servers};
+use super::timeline::Timeline;
 use super::{Directory, Door, Emulator, MaySpin, Parts, RealTime, Remains};
-use crate::apps::{AppNews, Apps, Call, EndReport};
+use crate::apps::{AppNews, Call};
 use crate::clock::Clock;
 use crate::error::LiveError;
 use crate::meter::MeterFill;
@@ -17,17 +18,13 @@ use ackord_events::{EndpointId, Event, Sink};
 use ackord_scenario::Transport;
 use ackord_units::{Span, Time};
 use ackord_wire::{FlowId, NodeId, Side};
-use nix::sys::signal::Signal;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::os::fd::AsFd;
 
 /// At most this much time passes between two calls of the progress callback.
 const SLICE: Span = Span::from_millis(50);
 /// How long a server may go on when its client has ended.
 const LINGER: Span = Span::from_millis(500);
-/// How often servers are looked at until they have ended.
-const LAST_LOOKS: u32 = 20;
 
 /// Runs a scenario in real time between kernel hosts and ours. `progress` is called every now and
 /// then with the time of the run; when it answers [`ControlFlow::Break`] the run ends there.
@@ -36,30 +33,39 @@ const LAST_LOOKS: u32 = 20;
 /// [`LiveError`]: where the system does not allow namespaces, a program cannot be started, the
 /// scenario is too large to be built, or a device is gone.
 pub fn emulate<S: Sink>(
-    options: EmulationOptions,
+    mut options: EmulationOptions,
     sink: &mut S,
     progress: &mut dyn FnMut(Time) -> ControlFlow<()>,
 ) -> Result<EmulationReport, LiveError> {
-    let mut run = Run::open(options)?;
+    let (mut hosts, doors) = KernelHosts::open(&options)?;
+    sharpen_timers();
+    let urgency = Urgency::of(options.priority);
+    let spin = match urgency.scheduling() {
+        Scheduling::RealTime => MaySpin::No,
+        Scheduling::Ordinary => MaySpin::Yes,
+    };
+    let clock = Clock::start();
+    hosts.begin(&options, clock)?;
+    let enter = hosts.enter_commands();
+    (options.notify)(&EmulationNotice::Began { began_at: clock.wall(Time::ZERO), enter });
+    let timeline = RealTime::new(clock, spin);
+    let mut run = Run::open(options, (hosts, doors), timeline)?;
     let ending = run.drive(sink, progress)?;
-    run.finish(ending, sink)
+    let report = run.finish(ending, sink)?;
+    Ok(EmulationReport { scheduling: urgency.scheduling(), ..report })
 }
 
 /// An emulation under way.
-struct Run {
+pub(crate) struct Run<T, H> {
     options: EmulationOptions,
-    hosts: Vec<KernelHost>,
-    emulator: Emulator<RealTime, ObservedEnds>,
-    apps: Option<Apps>,
+    hosts: H,
+    emulator: Emulator<T, ObservedEnds>,
     meter: Option<MeterFill>,
-    urgency: Urgency,
     watched: Watched,
     /// Ends of kernel hosts that are not done.
     open: BTreeSet<EndpointId>,
     /// Ends of servers whose client has ended, and until when they may go on.
     lingering: Vec<(Time, EndpointId)>,
-    /// Commands that are still to be started, by their place in the options.
-    to_start: Vec<usize>,
     outcomes: Vec<CommandOutcome>,
     samples: Vec<TcpSample>,
 }
@@ -67,29 +73,21 @@ struct Run {
 /// Numbers of what the emulator waits for besides its doors.
 struct Watched {
     stop: usize,
-    apps: Option<usize>,
     hosts: Vec<usize>,
 }
 
-impl Run {
-    fn open(mut options: EmulationOptions) -> Result<Run, LiveError> {
-        let (mut hosts, mut doors) = (Vec::new(), Vec::<(NodeId, Box<dyn Door>)>::new());
-        for (host, door) in make_hosts(&options)? {
-            doors.push((host.node, Box::new(door)));
-            hosts.push(host);
-        }
-        let ends = kernel_ends(&options, &hosts)?;
-        let open = open_ends(&options, &hosts);
-        sharpen_timers();
-        let urgency = Urgency::of(options.priority);
-        let spin = match urgency.scheduling() {
-            Scheduling::RealTime => MaySpin::No,
-            Scheduling::Ordinary => MaySpin::Yes,
-        };
-        let (started, ended) = start_servers(&options, &mut hosts)?;
-        let clock = Clock::start();
+/// Hosts, and their doors.
+type HostsAndDoors<H> = (H, Vec<(NodeId, Box<dyn Door>)>);
+
+impl<T: Timeline, H: Hosts> Run<T, H> {
+    pub(crate) fn open(
+        mut options: EmulationOptions,
+        (hosts, doors): HostsAndDoors<H>,
+        timeline: T,
+    ) -> Result<Run<T, H>, LiveError> {
+        let nodes: Vec<NodeId> = doors.iter().map(|(node, _)| *node).collect();
+        let open = open_ends(&options, &nodes);
         let directory = Directory::of_hosts(&options.scenario);
-        let timeline = RealTime::new(clock, spin);
         let (scenario, seed) = (&options.scenario, options.seed);
         let parts = Parts { scenario, seed, doors, directory, timeline };
         let mut emulator =
@@ -97,50 +95,35 @@ impl Run {
         if let Some(taps) = options.taps.take() {
             emulator.tap(taps);
         }
-        let apps = match ends.is_empty() {
-            true => None,
-            false => Some(Apps::start(ends, clock, options.samples_every, options.priority)?),
-        };
         let watched = Watched {
             stop: emulator.watch(options.stop.as_fd()),
-            apps: apps.as_ref().map(|apps| emulator.watch(apps.as_fd())),
-            hosts: hosts.iter().map(|host| emulator.watch(host.namespace.as_fd())).collect(),
+            hosts: hosts.descriptors().into_iter().map(|fd| emulator.watch(fd)).collect(),
         };
-        let enter = hosts.iter().map(|host| (host.node, host.namespace.enter_command())).collect();
-        let began_at = clock.wall(Time::ZERO);
-        (options.notify)(&EmulationNotice::Began { began_at, enter });
-        let others = (0..options.commands.len()).filter(|number| !started.contains(number));
-        let mut run = Run {
+        Ok(Run {
             meter: options.meter.as_ref().map(|feed| feed.fill()),
-            to_start: others.collect(),
             outcomes: vec![CommandOutcome::StillRunning; options.commands.len()],
             options,
             hosts,
             emulator,
-            apps,
-            urgency,
             watched,
             open,
             lingering: Vec::new(),
             samples: Vec::new(),
-        };
-        for (number, end) in ended {
-            run.command_ended(number, end)?;
-        }
-        Ok(run)
+        })
     }
 
     /// Runs to the end.
-    fn drive<S: Sink>(
+    pub(crate) fn drive<S: Sink>(
         &mut self,
         sink: &mut S,
         progress: &mut dyn FnMut(Time) -> ControlFlow<()>,
     ) -> Result<EmulationEnding, LiveError> {
         let end = Time::ZERO + self.options.scenario.duration;
         let mut told_at = Time::ZERO;
+        self.look_around(sink)?;
         self.flows_over();
         while !self.emulator.is_over() {
-            self.start_commands()?;
+            self.hosts.start_commands(self.emulator.now())?;
             let until = self.next_look(told_at + SLICE).min(end);
             self.emulator.turn(until, &mut (&mut self.meter, &mut *sink))?;
             self.look_around(sink)?;
@@ -162,54 +145,23 @@ impl Run {
 
     /// When there is something to do beside the path, at the latest at `until`.
     fn next_look(&self, until: Time) -> Time {
-        let command = |number: &usize| start_of(&self.options.commands[*number]);
-        let commands = self.to_start.iter().map(command);
         let meter = self.meter.as_ref().map(MeterFill::due);
         let lingering = self.lingering.iter().map(|(at, _)| *at);
-        commands.chain(meter).chain(lingering).fold(until, Time::min)
+        let others = meter.into_iter().chain(lingering).chain([self.hosts.next_start()]);
+        others.fold(until, Time::min)
     }
 
-    fn start_commands(&mut self) -> Result<(), LiveError> {
-        let now = self.emulator.now();
-        let Run { to_start, options, hosts, .. } = self;
-        let mut failed = None;
-        to_start.retain(|number| {
-            let command = &options.commands[*number];
-            if start_of(command) > now {
-                return true;
-            }
-            let host = hosts.iter_mut().find(|host| host.node == command.host);
-            let inside = host.and_then(|host| {
-                let place = host.commands.iter().position(|other| other == number)?;
-                Some(host.namespace.start_command(place))
-            });
-            failed = failed.or(inside.and_then(Result::err));
-            false
-        });
-        failed.map_or(Ok(()), |errno| Err(errno.into()))
-    }
-
-    /// Hears what namespaces and applications have to say.
+    /// Hears what the hosts have to say.
     fn look_around<S: Sink>(&mut self, sink: &mut S) -> Result<(), LiveError> {
-        for index in 0..self.hosts.len() {
-            if self.emulator.is_ready(self.watched.hosts[index])
-                && let Some((place, end)) = self.hosts[index].namespace.command_end()
-                && let Some(number) = self.hosts[index].commands.get(place).copied()
-            {
-                self.command_ended(number, end)?;
-            }
-            if self.hosts[index].namespace.is_gone() {
-                let host = &self.options.scenario.node(self.hosts[index].node).name;
-                return Err(LiveError::NamespaceGone {
-                    whose: format!("the namespace of `{host}`"),
-                });
-            }
-        }
-        let apps_ready = self.watched.apps.is_some_and(|number| self.emulator.is_ready(number));
-        if apps_ready && let Some(apps) = &mut self.apps {
-            for news in apps.news() {
-                self.hear(news, sink);
-            }
+        let (emulator, watched) = (&self.emulator, &self.watched.hosts);
+        let news = self.hosts.news(&|number| emulator.is_ready(watched[number]))?;
+        news.into_iter().try_for_each(|news| self.hear_of(news, sink))
+    }
+
+    fn hear_of<S: Sink>(&mut self, news: HostNews, sink: &mut S) -> Result<(), LiveError> {
+        match news {
+            HostNews::App(news) => self.hear(news, sink),
+            HostNews::CommandEnded { number, end } => self.command_ended(number, end)?,
         }
         Ok(())
     }
@@ -305,72 +257,28 @@ impl Run {
         }
     }
 
-    /// Lets servers end: by themselves, or asked to.
-    fn end_servers(&mut self) -> Result<(), LiveError> {
-        let running = |run: &Run| {
-            let outcomes = run.outcomes.iter().zip(&run.options.commands).enumerate();
-            let serving = outcomes.filter(|(number, (outcome, command))| {
-                **outcome == CommandOutcome::StillRunning
-                    && command.lasts == CommandLasts::AsLongAsTheRun
-                    && !run.to_start.contains(number)
-            });
-            serving.map(|(number, _)| number).collect::<Vec<_>>()
-        };
-        for asked in [false, true] {
-            for number in running(self).into_iter().filter(|_| asked) {
-                let host = self.options.commands[number].host;
-                if let Some(host) = self.hosts.iter().find(|other| other.node == host)
-                    && let Some(place) = host.commands.iter().position(|other| *other == number)
-                {
-                    // One that has just ended cannot be asked any more.
-                    let _ = host.namespace.signal_command(place, Signal::SIGTERM);
-                }
-            }
-            for _ in 0..LAST_LOOKS {
-                if running(self).is_empty() {
-                    return Ok(());
-                }
-                std::thread::sleep(LOOK_AGAIN);
-                for index in 0..self.hosts.len() {
-                    while let Some((place, end)) = self.hosts[index].namespace.command_end() {
-                        let number = self.hosts[index].commands[place];
-                        self.command_ended(number, end)?;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn finish<S: Sink>(
+    pub(crate) fn finish<S: Sink>(
         mut self,
         ending: EmulationEnding,
         sink: &mut S,
     ) -> Result<EmulationReport, LiveError> {
-        let mut ends: Vec<EndReport> = Vec::new();
-        if let Some(apps) = self.apps.take() {
-            let remains = apps.finish()?;
-            for news in remains.news {
-                self.hear(news, sink);
-            }
-            ends = remains.reports;
+        let remains = self.hosts.finish()?;
+        for news in remains.news {
+            self.hear_of(news, sink)?;
         }
-        self.end_servers()?;
-        let hosts = host_reports(&self.options.scenario, &self.hosts);
         let Remains { mut simulation, lateness, counts, .. } = self.emulator.finish();
-        drop(self.hosts);
         let conservation = simulation.finish(&mut (&mut self.meter, sink))?;
         Ok(EmulationReport {
             took: simulation.now().saturating_since(Time::ZERO),
             ending,
             lateness: lateness.report(self.options.lateness_budget),
             lateness_histogram: lateness.histogram(),
-            scheduling: self.urgency.scheduling(),
+            scheduling: Scheduling::Ordinary,
             counts,
             conservation,
-            hosts,
+            hosts: remains.hosts,
             samples: self.samples,
-            ends,
+            ends: remains.ends,
             commands: self.outcomes,
             simulation,
         })
@@ -378,12 +286,12 @@ impl Run {
 }
 
 /// The ends of TCP flows that kernel hosts have and that are waited for.
-fn open_ends(options: &EmulationOptions, hosts: &[KernelHost]) -> BTreeSet<EndpointId> {
+fn open_ends(options: &EmulationOptions, hosts: &[NodeId]) -> BTreeSet<EndpointId> {
     let mut open = BTreeSet::new();
     for (flow, number) in options.scenario.flows.iter().zip(0..) {
         for (side, node) in [(Side::Client, flow.client), (Side::Server, flow.server)] {
             let endpoint = EndpointId { flow: FlowId(number), side };
-            let here = hosts.iter().any(|host| host.node == node);
+            let here = hosts.contains(&node);
             // A server whose client is a command too is waited for a moment when that has ended.
             let lasts = |endpoint| {
                 let of = options.commands.iter().find(|it| it.ends.contains(&endpoint));

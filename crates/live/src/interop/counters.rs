@@ -1,10 +1,11 @@
 //! What the kernel counted in a namespace of its own, where every counter began at zero: the tables
 //! that `nstat -az` shows.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Counters by the names nstat gives them, such as `TcpRetransSegs` and `TcpExtPAWSEstab`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelCounters(BTreeMap<String, i64>);
 
 impl KernelCounters {

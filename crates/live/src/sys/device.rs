@@ -53,7 +53,7 @@ pub(super) unsafe fn make(tun: RawFd, name: &mut Name) -> Option<()> {
     Some(())
 }
 
-/// Sizes the device, brings it up, and says its number.
+/// Sizes the device, brings it up without neighbours to ask for, and says its number.
 ///
 /// # Safety
 /// `control` is an internet socket of the namespace that the device is in.
@@ -67,7 +67,7 @@ pub(super) unsafe fn configure(control: RawFd, name: &Name, mtu: c_int) -> Optio
         // this is refused it is 500 packets long.
         request.ifr_ifru.ifru_mtu = DEVICE_QUEUE;
         let _ = libc::ioctl(control, libc::SIOCSIFTXQLEN, &mut request);
-        raise(control, name)?;
+        raise(control, name, libc::IFF_NOARP)?;
         let mut request = request_for(name);
         check(libc::ioctl(control, libc::SIOCGIFINDEX, &mut request))?;
         Some(request.ifr_ifru.ifru_ifindex)
@@ -80,15 +80,15 @@ pub(super) unsafe fn configure(control: RawFd, name: &Name, mtu: c_int) -> Optio
 /// As [`configure`].
 pub(super) unsafe fn bring_up(control: RawFd, device: &CStr) -> Option<()> {
     // SAFETY: forwarded from the caller.
-    unsafe { raise(control, &name_of(device)) }
+    unsafe { raise(control, &name_of(device), 0) }
 }
 
-unsafe fn raise(control: RawFd, name: &Name) -> Option<()> {
+unsafe fn raise(control: RawFd, name: &Name, also: c_int) -> Option<()> {
     // SAFETY: the request is of the form that both ioctls ask for.
     unsafe {
         let mut request = request_for(name);
         check(libc::ioctl(control, libc::SIOCGIFFLAGS, &mut request))?;
-        request.ifr_ifru.ifru_flags |= libc::IFF_UP as c_short;
+        request.ifr_ifru.ifru_flags |= (libc::IFF_UP | also) as c_short;
         check(libc::ioctl(control, libc::SIOCSIFFLAGS, &mut request))
     }
 }

@@ -6,7 +6,7 @@
 //! | [`RouteSettings`] | the default route through the device, and what its connections start with |
 //! | [`CommandInside`] | a command that may be started later |
 //!
-//! Not modelled: more than one device inside, neighbours (a TUN device has none), a mount namespace
+//! Not modelled: more than one device inside, neighbours (nobody is asked for one), a mount namespace
 //! (the command sees the files of the program, `/proc` included).
 
 use ackord_units::Span;
@@ -20,8 +20,10 @@ pub(crate) const DEVICE: &str = "ackord0";
 /// What the inside of a namespace looks like.
 #[derive(Clone, Debug)]
 pub(crate) struct Inside {
-    /// The TUN device's name, 1 to 15 octets without a slash or a space.
+    /// The device's name, 1 to 15 octets without a slash or a space.
     pub(crate) device: String,
+    /// Where the device is from.
+    pub(crate) made: DeviceMade,
     /// The kernel's addresses on it, of either family, each with the length of its prefix in bits.
     /// A kernel without IPv6 refuses those of IPv6, see [`super::Namespace::refused`].
     pub(crate) addresses: Vec<(IpAddr, u8)>,
@@ -46,6 +48,7 @@ impl Inside {
     pub(crate) fn new(addresses: Vec<(IpAddr, u8)>) -> Inside {
         Inside {
             device: DEVICE.to_owned(),
+            made: DeviceMade::Tun,
             addresses,
             mtu: 1500,
             sysctls: Vec::new(),
@@ -54,6 +57,15 @@ impl Inside {
             commands: Vec::new(),
         }
     }
+}
+
+/// Where a device is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DeviceMade {
+    /// It is made, as a TUN device, in a network namespace that is made for it.
+    Tun,
+    /// It is there: the network card of a machine that is ours alone, in the namespace it is in.
+    There,
 }
 
 /// What connections over the default route start with; nothing leaves the kernel its own way.

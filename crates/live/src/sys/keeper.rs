@@ -18,6 +18,7 @@
 
 use super::allowed::SetupStep;
 use super::device;
+use super::inside::DeviceMade;
 use super::message::{
     self, ENDED, FAILED, HERE, MESSAGE_LEN, Message, NOT_STARTED, QUESTION_LEN, READY, REFUSED,
     STOPPED,
@@ -46,7 +47,11 @@ pub(super) fn spawn(plan: &Plan, sockets: Sockets<'_>) -> nix::Result<nix::unist
     let (news, questions) = (sockets.news.as_raw_fd(), sockets.questions.as_raw_fd());
     let kept = plan.kept([news, questions]);
     let user = if plan.id_maps.is_some() { libc::CLONE_NEWUSER } else { 0 };
-    let flags = libc::CLONE_NEWNET | libc::CLONE_NEWPID | user | libc::SIGCHLD;
+    let network = match plan.made {
+        DeviceMade::Tun => libc::CLONE_NEWNET,
+        DeviceMade::There => 0,
+    };
+    let flags = network | libc::CLONE_NEWPID | user | libc::SIGCHLD;
     // SAFETY: without CLONE_VM and without a stack this is a fork into new namespaces; the child
     // only makes system calls on memory it has a copy of, and never returns from `keep`.
     match unsafe { clone(flags) } {
@@ -111,14 +116,22 @@ impl Keeper<'_> {
             check(control).ok_or(SetupStep::Loopback)?;
             device::bring_up(control, c"lo").ok_or(SetupStep::Loopback)?;
             self.write_wishes();
-            let tun = device::open().ok_or(SetupStep::OpenTun)?;
             let mut name = device::name_of(&self.plan.device);
-            device::make(tun, &mut name).ok_or(SetupStep::CreateTun)?;
+            let tun = match self.plan.made {
+                DeviceMade::There => None,
+                DeviceMade::Tun => {
+                    let tun = device::open().ok_or(SetupStep::OpenTun)?;
+                    device::make(tun, &mut name).ok_or(SetupStep::CreateTun)?;
+                    Some(tun)
+                }
+            };
             let index =
                 device::configure(control, &name, self.plan.mtu).ok_or(SetupStep::Configure)?;
             self.ask_wishes(index);
             self.hand_over(tun).ok_or(SetupStep::HandOver)?;
-            libc::close(tun);
+            if let Some(tun) = tun {
+                libc::close(tun);
+            }
             libc::close(control);
             self.close_what_is_not_kept();
             Ok(())
@@ -164,12 +177,18 @@ impl Keeper<'_> {
         }
     }
 
-    /// Sends the device's file descriptor along with the message that all is ready.
-    unsafe fn hand_over(&self, tun: RawFd) -> Option<()> {
+    /// Sends the TUN device's file descriptor, if one was made, with the message that all is ready.
+    unsafe fn hand_over(&self, tun: Option<RawFd>) -> Option<()> {
         // SAFETY: see above.
         unsafe {
             let ready = Message::new(READY, 0, own_number());
-            send_with(self.news, ready, tun)
+            match tun {
+                Some(tun) => send_with(self.news, ready, tun),
+                None => {
+                    self.tell(ready);
+                    Some(())
+                }
+            }
         }
     }
 

@@ -92,7 +92,7 @@ impl Namespace {
     /// The TUN device, non-blocking; to be taken once.
     ///
     /// # Panics
-    /// If it was taken before.
+    /// If it was taken before, or none was [made](super::DeviceMade).
     pub(crate) fn take_tun(&mut self) -> File {
         self.tun.take().expect("the device is taken once")
     }
@@ -277,8 +277,8 @@ fn attempt(plan: &Plan) -> Result<Result<Namespace, Failure>, NamespaceError> {
                     namespace.refused.push((wish.name.clone(), errno));
                 }
             }
-            (message::READY, Some(tun)) => {
-                namespace.tun = Some(File::from(tun));
+            (message::READY, tun) => {
+                namespace.tun = tun.map(File::from);
                 if news.number > 0 {
                     namespace.keeper_outside = news.number;
                 }

@@ -1,7 +1,7 @@
 //! Everything that the keeper needs, made before the clone so that it need not allocate.
 
 use super::allowed::NamespaceError;
-use super::inside::{CommandInside, Inside, RouteSettings, TerminalUse};
+use super::inside::{CommandInside, DeviceMade, Inside, RouteSettings, TerminalUse};
 use super::message::QUESTION_LEN;
 use super::netlink::Request;
 use libc::{c_char, c_int, pid_t};
@@ -15,8 +15,10 @@ use std::ptr::null;
 pub(super) struct Plan {
     /// The maps of a user namespace; nothing where none is made.
     pub(super) id_maps: Option<IdMaps>,
-    /// Name of the TUN device, at most 15 octets.
+    /// Name of the device, at most 15 octets.
     pub(super) device: CString,
+    /// Where it is from.
+    pub(super) made: DeviceMade,
     /// Octets of IP packet that go through it.
     pub(super) mtu: c_int,
     /// What should be there and may be refused.
@@ -103,6 +105,7 @@ impl Plan {
         Ok(Plan {
             id_maps: None,
             device: text(&inside.device)?,
+            made: inside.made,
             mtu: c_int::from(inside.mtu),
             wishes,
             commands: commands?,

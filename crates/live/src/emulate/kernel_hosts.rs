@@ -1,0 +1,187 @@
+//! The kernel hosts of an emulation in real time, with their applications and programs.
+
+use super::door::Door;
+use super::hosts::{KernelHost, host_reports, kernel_ends, make_hosts};
+use super::options::{
+    CommandLasts, EmulationOptions, HostCommand, HostNews, Hosts, HostsRemains,
+};
+use super::servers::{LOOK_AGAIN, start_of, start_servers};
+use crate::apps::{Apps, KernelEnd};
+use crate::clock::Clock;
+use crate::error::LiveError;
+use crate::sys::CommandEnd;
+use ackord_scenario::Scenario;
+use ackord_units::Time;
+use ackord_wire::NodeId;
+use nix::sys::signal::Signal;
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// How often servers are looked at until they have ended.
+const LAST_LOOKS: u32 = 20;
+
+/// Hosts on the kernel that this program runs on.
+pub(crate) struct KernelHosts {
+    hosts: Vec<KernelHost>,
+    /// The ends of flows, until their applications start.
+    ends: Vec<KernelEnd>,
+    apps: Option<Apps>,
+    commands: Vec<HostCommand>,
+    /// Commands that are still to be started, by their place in the options.
+    to_start: Vec<usize>,
+    running: Vec<bool>,
+    /// What has ended before anybody asked.
+    ended: Vec<(usize, CommandEnd)>,
+    scenario: Scenario,
+}
+
+impl KernelHosts {
+    /// Makes the hosts and starts their servers.
+    pub(crate) fn open(
+        options: &EmulationOptions,
+    ) -> Result<(KernelHosts, Vec<(NodeId, Box<dyn Door>)>), LiveError> {
+        let (mut hosts, mut doors) = (Vec::new(), Vec::<(NodeId, Box<dyn Door>)>::new());
+        for (host, door) in make_hosts(options)? {
+            doors.extend(door.map(|door| (host.node, Box::new(door) as Box<dyn Door>)));
+            hosts.push(host);
+        }
+        let ends = kernel_ends(options, &hosts)?;
+        let (started, ended) = start_servers(options, &mut hosts)?;
+        let commands = options.commands.clone();
+        let others = (0..commands.len()).filter(|number| !started.contains(number));
+        let hosts = KernelHosts {
+            hosts,
+            ends,
+            apps: None,
+            to_start: others.collect(),
+            running: (0..commands.len()).map(|number| started.contains(&number)).collect(),
+            commands,
+            ended,
+            scenario: options.scenario.clone(),
+        };
+        Ok((hosts, doors))
+    }
+
+    /// The time of the run begins: so do the applications.
+    pub(crate) fn begin(&mut self, options: &EmulationOptions, clock: Clock) -> Result<(), LiveError> {
+        let ends = std::mem::take(&mut self.ends);
+        if !ends.is_empty() {
+            self.apps = Some(Apps::start(ends, clock, options.samples_every, options.priority)?);
+        }
+        Ok(())
+    }
+
+    /// The command line that enters each host.
+    pub(crate) fn enter_commands(&self) -> Vec<(NodeId, String)> {
+        self.hosts.iter().map(|host| (host.node, host.namespace.enter_command())).collect()
+    }
+
+    /// Lets servers end: by themselves, or asked to.
+    fn end_servers(&mut self, news: &mut Vec<HostNews>) -> Result<(), LiveError> {
+        let serving = |hosts: &KernelHosts| -> Vec<usize> {
+            let lasts = |number: &usize| hosts.commands[*number].lasts;
+            let numbers = (0..hosts.commands.len()).filter(|number| hosts.running[*number]);
+            numbers.filter(|number| lasts(number) == CommandLasts::AsLongAsTheRun).collect()
+        };
+        for asked in [false, true] {
+            for number in serving(self).into_iter().filter(|_| asked) {
+                let host = self.commands[number].host;
+                if let Some(host) = self.hosts.iter().find(|other| other.node == host)
+                    && let Some(place) = host.commands.iter().position(|other| *other == number)
+                {
+                    // One that has just ended cannot be asked any more.
+                    let _ = host.namespace.signal_command(place, Signal::SIGTERM);
+                }
+            }
+            for _ in 0..LAST_LOOKS {
+                if serving(self).is_empty() {
+                    return Ok(());
+                }
+                std::thread::sleep(LOOK_AGAIN);
+                for index in 0..self.hosts.len() {
+                    self.hear_commands(index, news);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn hear_commands(&mut self, index: usize, news: &mut Vec<HostNews>) {
+        let host = &mut self.hosts[index];
+        while let Some((place, end)) = host.namespace.command_end() {
+            if let Some(number) = host.commands.get(place).copied() {
+                self.running[number] = false;
+                news.push(HostNews::CommandEnded { number, end });
+            }
+        }
+    }
+}
+
+impl Hosts for KernelHosts {
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        let hosts = self.hosts.iter().map(|host| host.namespace.as_fd());
+        hosts.chain(self.apps.as_ref().map(Apps::as_fd)).collect()
+    }
+
+    fn next_start(&self) -> Time {
+        let commands = self.to_start.iter().map(|number| start_of(&self.commands[*number]));
+        commands.min().unwrap_or(Time::NEVER)
+    }
+
+    fn start_commands(&mut self, now: Time) -> Result<(), LiveError> {
+        let KernelHosts { to_start, commands, hosts, running, .. } = self;
+        let mut failed = None;
+        to_start.retain(|number| {
+            let command = &commands[*number];
+            if start_of(command) > now {
+                return true;
+            }
+            let host = hosts.iter_mut().find(|host| host.node == command.host);
+            let inside = host.and_then(|host| {
+                let place = host.commands.iter().position(|other| other == number)?;
+                Some(host.namespace.start_command(place))
+            });
+            running[*number] = true;
+            failed = failed.or(inside.and_then(Result::err));
+            false
+        });
+        failed.map_or(Ok(()), |errno| Err(errno.into()))
+    }
+
+    fn news(&mut self, is_ready: &dyn Fn(usize) -> bool) -> Result<Vec<HostNews>, LiveError> {
+        let mut news: Vec<HostNews> = Vec::new();
+        for (number, end) in self.ended.drain(..) {
+            self.running[number] = false;
+            news.push(HostNews::CommandEnded { number, end });
+        }
+        for index in 0..self.hosts.len() {
+            if is_ready(index) {
+                self.hear_commands(index, &mut news);
+            }
+            if self.hosts[index].namespace.is_gone() {
+                let host = &self.scenario.node(self.hosts[index].node).name;
+                return Err(LiveError::NamespaceGone {
+                    whose: format!("the namespace of `{host}`"),
+                });
+            }
+        }
+        if is_ready(self.hosts.len())
+            && let Some(apps) = &mut self.apps
+        {
+            news.extend(apps.news().into_iter().map(HostNews::App));
+        }
+        Ok(news)
+    }
+
+    fn finish(&mut self) -> Result<HostsRemains, LiveError> {
+        let mut remains = HostsRemains::default();
+        if let Some(apps) = self.apps.take() {
+            let left = apps.finish()?;
+            remains.news.extend(left.news.into_iter().map(HostNews::App));
+            remains.ends = left.reports;
+        }
+        self.end_servers(&mut remains.news)?;
+        remains.hosts = host_reports(&self.scenario, &self.hosts);
+        Ok(remains)
+    }
+}
+

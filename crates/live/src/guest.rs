@@ -1,0 +1,38 @@
+//! A host on a kernel of its own, in simulated time: what runs inside, and what is said between
+//! inside and outside.
+//!
+//! ```text
+//! Job (a file) ─► guest: settings, sockets, workloads, programs ─► Told, line by line ─► the run
+//!                   ▲                                                                       │
+//!                   └────────────── Order (a frame, at its instant) ────────────────────────┘
+//! ```
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `guest/words.rs` | [`Job`], [`Order`], [`Told`] |
+//! | `guest/agent.rs` | the first program on the kernel: this one, which does what the job says |
+//! | `guest/orders.rs` | orders as frames of a protocol that nobody else has |
+//! | `guest/surroundings.rs` | what a kernel needs before anything runs on it |
+//!
+//! The program on the kernel is this very program: the same settings, workloads and sockets as in an
+//! emulation in real time, on a machine that has nothing else.
+
+mod agent;
+mod orders;
+mod surroundings;
+mod words;
+
+pub(crate) use orders::{is_hello, order_frame};
+pub(crate) use words::{
+    JOB_PATH, Job, JobCommand, Order, Told, app_news, command_end, host_report,
+};
+
+/// Whether this program is the first one on a kernel that was started for a host.
+pub fn is_guest() -> bool {
+    std::process::id() == 1 && std::path::Path::new(JOB_PATH).exists()
+}
+
+/// Does what the job says, and waits to be switched off.
+pub fn be_guest() -> ! {
+    agent::run()
+}

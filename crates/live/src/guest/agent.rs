@@ -1,0 +1,145 @@
+//! The first program on a host's kernel: does what the job says.
+
+use super::orders::Orders;
+use super::surroundings;
+use super::words::{JOB_PATH, Job, Left, Order, Told};
+use crate::clock::Clock;
+use crate::emulate::{EmulationOptions, HostNews, Hosts, KernelHosts};
+use crate::error::LiveError;
+use crate::sys::{DeviceMade, PollSet, sharpen_timers};
+use ackord_scenario::{NodeKind, Scenario};
+use ackord_units::{Span, Time};
+use ackord_wire::NodeId;
+use nix::net::if_::if_nametoindex;
+use nix::time::{ClockId, clock_gettime};
+use std::error::Error;
+use std::fs::File;
+use std::io::Write;
+
+/// Nobody waits longer than this without looking around.
+const LONGEST: Span = Span::from_secs(3600);
+
+pub(super) fn run() -> ! {
+    let mut line = surroundings::prepare();
+    if let Err(error) = work(&mut line) {
+        let mut text = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            text = format!("{text}: {cause}");
+            source = cause.source();
+        }
+        tell(&mut line, &Told::Failed(text));
+    }
+    // The first program must not end: the kernel would panic.
+    loop {
+        nix::unistd::pause();
+    }
+}
+
+fn work(line: &mut File) -> Result<(), Box<dyn Error>> {
+    let job: Job = serde_json::from_slice(&std::fs::read(JOB_PATH)?)?;
+    surroundings::seed(&job.entropy)?;
+    let scenario = Scenario::from_toml(&job.scenario, "the job")?;
+    let options = options_of(&job, scenario)?;
+    let (mut hosts, _) = KernelHosts::open(&options)?;
+    let orders = Orders::listen(if_nametoindex("eth0")? as i32)?;
+    tell(line, &Told::Ready { monotonic: monotonic()? });
+    orders.hello()?;
+    let begins_at = wait_for_order(&orders)?;
+    sharpen_timers();
+    let clock = Clock::starting_at(begins_at);
+    hosts.begin(&options, clock)?;
+    serve(&job, (&mut hosts, &orders, clock), line)?;
+    let remains = hosts.finish()?;
+    for news in &remains.news {
+        tell(line, &numbered(&job, news));
+    }
+    for report in &remains.ends {
+        tell(line, &Told::Left(Left::from(report)));
+    }
+    if let Some(host) = remains.hosts.iter().find(|host| host.node == NodeId(job.node)) {
+        tell(line, &Told::host(host));
+    }
+    // What has been told is only seen when the run goes on.
+    orders.hello()?;
+    Ok(())
+}
+
+/// Tells what happens until the run is over.
+fn serve(
+    job: &Job,
+    (hosts, orders, clock): (&mut KernelHosts, &Orders, Clock),
+    line: &mut File,
+) -> Result<(), LiveError> {
+    loop {
+        let mut poll = PollSet::default();
+        let descriptors = hosts.descriptors();
+        let count = descriptors.len();
+        for descriptor in descriptors {
+            poll.add(descriptor);
+        }
+        let ordered = poll.add(orders.as_fd());
+        let mut news = hosts.news(&|_| false)?;
+        while news.is_empty() {
+            let now = clock.now();
+            hosts.start_commands(now)?;
+            let next = hosts.next_start().saturating_since(now).min(LONGEST);
+            poll.wait(next).map_err(std::io::Error::from)?;
+            if poll.is_ready(ordered) && orders.next() == Some(Order::Stop) {
+                return Ok(());
+            }
+            news = hosts.news(&|number| number < count && poll.is_ready(number))?;
+        }
+        for news in &news {
+            tell(line, &numbered(job, news));
+        }
+    }
+}
+
+/// A host's news with the programs numbered as those of all hosts.
+fn numbered(job: &Job, news: &HostNews) -> Told {
+    match Told::from(news) {
+        Told::Command { number, exited, killed, not_started } => {
+            let number = job.commands[number].number;
+            Told::Command { number, exited, killed, not_started }
+        }
+        other => other,
+    }
+}
+
+fn options_of(job: &Job, scenario: Scenario) -> std::io::Result<EmulationOptions> {
+    let here = NodeId(job.node);
+    let nodes = scenario.nodes.iter().zip(0..);
+    let hosts = nodes.filter(|(node, _)| node.kind == NodeKind::Host);
+    let others = hosts.map(|(_, number)| NodeId(number)).filter(|node| *node != here).collect();
+    let mut options = EmulationOptions::new(scenario)?;
+    options.seed = job.seed;
+    options.ours = others;
+    options.device = DeviceMade::There;
+    options.commands = job.commands.iter().map(|command| command.host_command(here)).collect();
+    options.samples_every = job.samples_every();
+    Ok(options)
+}
+
+fn wait_for_order(orders: &Orders) -> Result<u64, LiveError> {
+    let mut poll = PollSet::default();
+    poll.add(orders.as_fd());
+    loop {
+        poll.wait(LONGEST).map_err(std::io::Error::from)?;
+        if let Some(Order::Begin(at)) = orders.next() {
+            return Ok(at);
+        }
+    }
+}
+
+fn monotonic() -> nix::Result<u64> {
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC)?;
+    Ok(Time::from_nanos(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64).as_nanos())
+}
+
+fn tell(line: &mut File, told: &Told) {
+    let mut text = serde_json::to_vec(told).unwrap_or_default();
+    text.push(b'\n');
+    // Whoever does not listen any more is not told.
+    let _ = line.write_all(&text);
+}

@@ -1,0 +1,319 @@
+//! One kernel at work: its process, its clock, its network card.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `machine.rs` | [`Machine`]: what it is made of, and its turns |
+//! | `machine/process.rs` | the process: what it is given of this machine, and its end |
+//! | `machine/time_link.rs` | the conversation about time |
+//! | `machine/shared_time.rs` | the page of memory for it, of kernels since 6.12 |
+//! | `machine/card.rs` | the network card |
+//!
+//! The kernel is a process of ordinary rights. It computes in no time: its clock stands while it
+//! works and jumps when it waits, but for 256 ns at every look at the clock, without which a loop
+//! that waits for time to pass would never end.
+
+mod card;
+mod process;
+mod shared_time;
+mod time_link;
+
+use card::{Card, Done};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use process::Process;
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+use time_link::{Said, TimeLink};
+
+/// What a machine is made of.
+#[derive(Clone, Debug)]
+pub struct MachineSetup {
+    /// The kernel's binary.
+    pub kernel: PathBuf,
+    /// Its files: an archive made by [`initramfs`](crate::initramfs).
+    pub files: Vec<u8>,
+    /// Memory, in MiB.
+    pub memory_mib: u32,
+    /// Octets of IP packet that its link takes.
+    pub mtu: u16,
+    /// Its network card's address.
+    pub hardware_address: [u8; 6],
+}
+
+/// Why a machine does not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum MachineError {
+    /// The kernel could not be started.
+    #[error("cannot start the kernel {}", .kernel.display())]
+    Start {
+        /// Its binary.
+        kernel: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The kernel has ended.
+    #[error("the kernel ended ({how}); the last it said:\n{console}")]
+    Ended {
+        /// With which exit code, or by which signal.
+        how: String,
+        /// The end of its console.
+        console: String,
+    },
+    /// It computes and computes, and its time does not go on.
+    #[error(
+        "the kernel has been computing for {seconds} s and its time does not go on: a program on it \
+         that looks at the clock again and again, or waits without sleeping, never gets anywhere \
+         in simulated time; the last it said:\n{console}"
+    )]
+    Stuck {
+        /// For how long, in real time.
+        seconds: u16,
+        /// The end of its console.
+        console: String,
+    },
+    /// It says what nobody understands.
+    #[error("the kernel does not keep to the protocol: {0}")]
+    Protocol(String),
+    /// It has closed a connection.
+    #[error("the kernel is gone")]
+    Gone,
+    /// The system did not let us.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
+impl From<Errno> for MachineError {
+    fn from(errno: Errno) -> MachineError {
+        MachineError::System(errno.into())
+    }
+}
+
+/// A kernel at work.
+pub struct Machine {
+    process: Process,
+    link: TimeLink,
+    card: Option<Card>,
+    /// Where the kernel connects its card; until it has.
+    card_listener: UnixListener,
+    hardware_address: [u8; 6],
+    mtu: u16,
+    /// Frames that are to reach the kernel now.
+    arriving: VecDeque<Vec<u8>>,
+}
+
+/// How a turn of the kernel ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TurnEnd {
+    /// It has nothing to do until the time it asks for, if any.
+    Waits,
+    /// It has sent frames and waits for an answer from its card.
+    Sent,
+}
+
+/// A kernel that computes so long without a word is given up.
+const MOST_SECONDS: u16 = 60;
+/// 2023-11-14 22:13:20 UTC: what time of day it is at a kernel when it starts.
+const TIME_OF_DAY: u64 = 1_700_000_000_000_000_000;
+
+impl Machine {
+    /// Starts the kernel and lets it come to its first wait, at time zero.
+    ///
+    /// # Errors
+    /// If it cannot be started or does not come so far.
+    pub(crate) fn start(setup: &MachineSetup) -> Result<Machine, MachineError> {
+        let (process, sockets) = Process::start(setup)?;
+        let started = (|| TimeLink::greet(sockets.accept_time(&process)?, TIME_OF_DAY))();
+        let link = match started {
+            Ok(link) => link,
+            Err(error) => return Err(process.why(error)),
+        };
+        let mut machine = Machine {
+            process,
+            link,
+            card: None,
+            card_listener: sockets.card,
+            hardware_address: setup.hardware_address,
+            mtu: setup.mtu,
+            arriving: VecDeque::new(),
+        };
+        while machine.turn(0)? != TurnEnd::Waits {
+            machine.take_sent().clear();
+            machine.answer(0)?;
+        }
+        Ok(machine)
+    }
+
+    /// When it wants to run; to be asked while it waits.
+    pub(crate) fn request(&self) -> u64 {
+        self.link.request().unwrap_or(u64::MAX)
+    }
+
+    /// What time it has reached.
+    pub fn now(&mut self) -> u64 {
+        self.link.now()
+    }
+
+    /// Lets it run from `now` on, and by itself up to `free_until`, until it waits or has sent.
+    pub(crate) fn run(&mut self, now: u64, free_until: u64) -> Result<TurnEnd, MachineError> {
+        self.link.run(now, free_until).map_err(|error| self.process.why(error))?;
+        self.turn(free_until)
+    }
+
+    /// Lets it go on after it has sent.
+    pub(crate) fn go_on(&mut self, free_until: u64) -> Result<TurnEnd, MachineError> {
+        self.answer(free_until)?;
+        self.turn(free_until)
+    }
+
+    /// Frames that it has sent and that nobody has taken.
+    pub(crate) fn take_sent(&mut self) -> &mut Vec<Vec<u8>> {
+        self.card.as_mut().expect("only a card sends").sent()
+    }
+
+    /// Whether there are any.
+    pub(crate) fn has_sent(&self) -> bool {
+        self.card.as_ref().is_some_and(Card::has_sent)
+    }
+
+    /// A frame reaches it now, or as soon as it waits.
+    pub(crate) fn arrive(&mut self, frame: Vec<u8>) {
+        self.arriving.push_back(frame);
+    }
+
+    /// Whether a frame is still to reach it.
+    pub(crate) fn is_arriving(&self) -> bool {
+        !self.arriving.is_empty()
+    }
+
+    /// While it waits: what has arrived reaches it, at `now`.
+    pub(crate) fn take_arrivals(&mut self, now: u64) -> Result<(), MachineError> {
+        let Machine { process, link, card, arriving, .. } = self;
+        link.set_now(now);
+        let Some(card) = card else {
+            arriving.clear();
+            return Ok(());
+        };
+        let mut interrupt = || -> Result<(), MachineError> {
+            let mut wanted = false;
+            for frame in arriving.drain(..) {
+                wanted |= card.receive_frame(&frame)?;
+            }
+            if !wanted {
+                return Ok(());
+            }
+            card.interrupt()?;
+            // An older kernel asks for the time before it answers.
+            while !answered(process, link, card)? {
+                link.handle_message()?;
+            }
+            card.interrupt_answered()
+        };
+        interrupt().map_err(|error| process.why(error))
+    }
+
+    /// Frames that were lost, since it had no room for them.
+    pub fn refused(&self) -> u64 {
+        self.card.as_ref().map_or(0, Card::refused)
+    }
+
+    /// What it has written on its serial line since the last call.
+    ///
+    /// # Errors
+    /// What the system answers.
+    pub fn read_line(&mut self, into: &mut Vec<u8>) -> io::Result<usize> {
+        self.process.read_line(into)
+    }
+
+    /// What it has written on its console.
+    pub fn console(&self) -> String {
+        self.process.console()
+    }
+
+    /// Lets it go on after a kick.
+    fn answer(&mut self, free_until: u64) -> Result<(), MachineError> {
+        let Machine { link, card, process, .. } = self;
+        let card = card.as_mut().expect("only a card is kicked");
+        let answered = link.set_free_until(free_until).and_then(|()| card.answer_kick());
+        answered.map_err(|error| process.why(error))
+    }
+
+    /// Hears what it says until it waits or has sent.
+    fn turn(&mut self, free_until: u64) -> Result<TurnEnd, MachineError> {
+        loop {
+            match self.hear() {
+                Ok(Heard::Nothing) => {}
+                Ok(Heard::Waits) => return Ok(TurnEnd::Waits),
+                Ok(Heard::Kicked) => {
+                    if !self.take_sent().is_empty() {
+                        return Ok(TurnEnd::Sent);
+                    }
+                    self.answer(free_until)?;
+                }
+                Err(error) => return Err(self.process.why(error)),
+            }
+        }
+    }
+
+    fn hear(&mut self) -> Result<Heard, MachineError> {
+        let Machine { process, link, card, card_listener, .. } = self;
+        let second = card.as_ref().map_or(card_listener.as_fd(), Card::as_fd);
+        let (time, other) = ready(process, [link.as_fd(), second])?;
+        if time {
+            return Ok(match link.handle_message()? {
+                Said::Waits => Heard::Waits,
+                Said::Answered => Heard::Nothing,
+            });
+        }
+        if !other {
+            return Ok(Heard::Nothing);
+        }
+        match card {
+            None => {
+                let (socket, _) = card_listener.accept()?;
+                *card = Some(Card::new(socket, self.hardware_address, self.mtu)?);
+                Ok(Heard::Nothing)
+            }
+            Some(card) => Ok(match card.handle_message()? {
+                Done::SetUp => Heard::Nothing,
+                Done::Kicked => Heard::Kicked,
+            }),
+        }
+    }
+}
+
+enum Heard {
+    Nothing,
+    Waits,
+    Kicked,
+}
+
+/// Waits for an answer to an interrupt; false if the kernel has said something about time first.
+fn answered(process: &Process, link: &TimeLink, card: &Card) -> Result<bool, MachineError> {
+    let Some(interrupts) = card.interrupts() else { return Ok(true) };
+    let (_, answer) = ready(process, [link.as_fd(), interrupts.as_fd()])?;
+    Ok(answer)
+}
+
+/// Waits until one of two descriptors is readable.
+fn ready(
+    process: &Process,
+    descriptors: [std::os::fd::BorrowedFd<'_>; 2],
+) -> Result<(bool, bool), MachineError> {
+    let mut both = descriptors.map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN));
+    let timeout = PollTimeout::try_from(i32::from(MOST_SECONDS) * 1000).expect("it fits");
+    match poll(&mut both, timeout) {
+        Ok(0) => {
+            return Err(MachineError::Stuck {
+                seconds: MOST_SECONDS,
+                console: process.console_end(),
+            });
+        }
+        Err(Errno::EINTR) => return Ok((false, false)),
+        other => other?,
+    };
+    let [first, second] = both.map(|one| one.revents().is_some_and(|found| !found.is_empty()));
+    Ok((first, second))
+}
