@@ -172,18 +172,30 @@ pub(crate) struct AppsRemains {
     pub(crate) reports: Vec<EndReport>,
 }
 
+/// Takes news where they happen.
+pub(crate) type Teller = Box<dyn Fn(&AppNews) + Send + Sync>;
+
 /// What the driver and the thread share.
-#[derive(Debug)]
 struct Exchange {
     news: Mutex<Vec<AppNews>>,
-    /// Readable when there is news.
+    /// Who is told at once; nothing where news are fetched.
+    teller: Option<Teller>,
+    /// Readable when there is news to be fetched.
     told: EventFd,
     /// Readable when the thread has to end.
     stop: EventFd,
 }
 
+/// When the kernel is asked about its connections.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sampling {
+    /// How often; where this is nothing, only when a connection ends.
+    pub(crate) every: Span,
+    /// By how much later than a multiple of that.
+    pub(crate) after: Span,
+}
+
 /// The thread of the applications.
-#[derive(Debug)]
 pub(crate) struct Apps {
     exchange: Arc<Exchange>,
     thread: JoinHandle<io::Result<Vec<EndReport>>>,
@@ -191,25 +203,27 @@ pub(crate) struct Apps {
 
 impl Apps {
     /// Binds every socket, listens where connections are to be accepted, and starts the thread.
-    /// Connections are opened at their time on `clock`; every connection is sampled each
-    /// `sample_every`, or only when it ends if that is nothing. The thread is scheduled as
-    /// `priority` says: it never waits by looking, so it may come before all others.
+    /// Connections are opened at their time on `clock` and sampled as `sampling` says. The thread is scheduled as
+    /// `priority` says: it never waits by looking, so it may come before all others. `teller`, if
+    /// there is one, hears the news instead of [`Apps::news`].
     ///
     /// # Errors
     /// If a socket cannot be bound or listened on, or no thread or descriptor is left.
     pub(crate) fn start(
         ends: Vec<KernelEnd>,
         clock: Clock,
-        sample_every: Span,
+        sampling: Sampling,
         priority: Priority,
+        teller: Option<Teller>,
     ) -> io::Result<Apps> {
         let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
         let exchange = Arc::new(Exchange {
             news: Mutex::default(),
+            teller,
             told: EventFd::from_flags(flags)?,
             stop: EventFd::from_flags(flags)?,
         });
-        let worker = Worker::new(ends, clock, sample_every, Arc::clone(&exchange))?;
+        let worker = Worker::new(ends, clock, sampling, Arc::clone(&exchange))?;
         let thread = std::thread::Builder::new().name("apps".to_owned());
         let thread = thread.spawn(move || worker.run(priority))?;
         Ok(Apps { exchange, thread })
@@ -247,7 +261,9 @@ impl Exchange {
 
     /// Hands over what is in `news`, which is empty afterwards.
     fn tell(&self, news: &mut Vec<AppNews>) {
-        if !news.is_empty() {
+        if let Some(teller) = &self.teller {
+            news.drain(..).for_each(|news| teller(&news));
+        } else if !news.is_empty() {
             self.news.lock().unwrap_or_else(PoisonError::into_inner).append(news);
             let _ = self.told.write(1);
         }

@@ -102,6 +102,8 @@ pub struct Machine {
     mtu: u16,
     /// Frames that are to reach the kernel now.
     arriving: VecDeque<Vec<u8>>,
+    /// Whether it has run since its line was read.
+    has_run: bool,
 }
 
 /// How a turn of the kernel ends.
@@ -138,6 +140,7 @@ impl Machine {
             hardware_address: setup.hardware_address,
             mtu: setup.mtu,
             arriving: VecDeque::new(),
+            has_run: true,
         };
         while machine.turn(0)? != TurnEnd::Waits {
             machine.take_sent().clear();
@@ -224,7 +227,10 @@ impl Machine {
     /// # Errors
     /// What the system answers.
     pub fn read_line(&mut self, into: &mut Vec<u8>) -> io::Result<usize> {
-        self.process.read_line(into)
+        match std::mem::take(&mut self.has_run) {
+            true => self.process.read_line(into),
+            false => Ok(0),
+        }
     }
 
     /// What it has written on its console.
@@ -242,6 +248,7 @@ impl Machine {
 
     /// Hears what it says until it waits or has sent.
     fn turn(&mut self, free_until: u64) -> Result<TurnEnd, MachineError> {
+        self.has_run = true;
         loop {
             match self.hear() {
                 Ok(Heard::Nothing) => {}
@@ -260,7 +267,10 @@ impl Machine {
     fn hear(&mut self) -> Result<Heard, MachineError> {
         let Machine { process, link, card, card_listener, .. } = self;
         let second = card.as_ref().map_or(card_listener.as_fd(), Card::as_fd);
-        let (time, other) = ready(process, [link.as_fd(), second])?;
+        let (time, other) = match card.as_ref().is_some_and(Card::is_pending) {
+            true => (false, true),
+            false => ready(process, [link.as_fd(), second])?,
+        };
         if time {
             return Ok(match link.handle_message()? {
                 Said::Waits => Heard::Waits,

@@ -8,6 +8,7 @@
 //! over when the kernel's state is CLOSED, which is what a socket in TIME-WAIT says as well.
 
 use super::{AppNews, Call, EndReport, SocketOption};
+use crate::clock::Clock;
 use crate::sys::socket::{
     TCP_INFO_ROOM, connect, tcp_info_octets, tell_of_acknowledgments, unacknowledged,
 };
@@ -85,10 +86,28 @@ pub(super) enum Left {
 
 /// What there is for an end to do its work with.
 pub(super) struct Desk<'a> {
-    pub(super) now: Time,
+    clock: &'a Clock,
+    /// What it said when it was looked at.
+    now: Option<Time>,
     pub(super) news: &'a mut Vec<AppNews>,
     /// A piece of zeros: what is written. What is read is never put here.
     pub(super) zeros: &'a mut [u8],
+}
+
+impl<'a> Desk<'a> {
+    pub(super) fn new(
+        clock: &'a Clock,
+        news: &'a mut Vec<AppNews>,
+        zeros: &'a mut [u8],
+    ) -> Desk<'a> {
+        Desk { clock, now: None, news, zeros }
+    }
+
+    /// The present, the same as long as the work is. Who does not need it does not look at the clock,
+    /// which costs more than all else where a kernel runs in simulated time.
+    pub(super) fn now(&mut self) -> Time {
+        *self.now.get_or_insert_with(|| self.clock.now())
+    }
 }
 
 /// What the application sees of its socket.
@@ -107,6 +126,16 @@ impl Socket for View<'_> {
     fn is_drained(&self) -> bool {
         unacknowledged(self.socket) == Ok(0)
     }
+}
+
+/// How long to go on reading.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum More {
+    /// Until a read brings less than there is room for: nothing more is there (epoll(7)), and what
+    /// comes later is told anew.
+    UntilShort,
+    /// Until nothing comes, or the end does: it may already be there, and is not told twice.
+    UntilTheEnd,
 }
 
 impl Connection {
@@ -155,7 +184,7 @@ impl Connection {
     }
 
     /// Something has happened on the socket; `room` says whether the kernel takes more.
-    pub(super) fn ready(&mut self, room: bool, desk: &mut Desk<'_>) -> Left {
+    pub(super) fn ready(&mut self, room: bool, more: More, desk: &mut Desk<'_>) -> Left {
         if self.phase == Phase::Connecting {
             match self.handshake_result() {
                 Ok(None) => return Left::Nothing,
@@ -170,15 +199,15 @@ impl Connection {
             self.buffer = Buffer::HasRoom;
         }
         self.forget_acknowledgments();
-        self.go_on(desk)
+        self.go_on(more, desk)
     }
 
     /// Reads a bounded amount, lets the application act, and looks whether the end is over.
-    pub(super) fn go_on(&mut self, desk: &mut Desk<'_>) -> Left {
+    pub(super) fn go_on(&mut self, more: More, desk: &mut Desk<'_>) -> Left {
         if self.phase != Phase::Running {
             return Left::Nothing;
         }
-        let left = self.read(desk);
+        let left = self.read(more, desk);
         self.act(desk);
         self.look_whether_over(desk);
         left
@@ -223,14 +252,15 @@ impl Connection {
     fn begin(&mut self, desk: &mut Desk<'_>) {
         self.phase = Phase::Running;
         let endpoint = self.report.endpoint;
-        self.report.established_at = Some(desk.now);
+        self.report.established_at = Some(desk.now());
         if let (Workload::Transfers(_), Some(socket)) = (&self.workload, &self.socket)
             && let Err(errno) = tell_of_acknowledgments(socket.as_fd())
         {
             self.report.options_refused.push(("word of acknowledgments".to_owned(), errno));
         }
-        desk.news.push(AppNews::Established { at: desk.now, endpoint });
-        self.workload.start(desk.now);
+        let at = desk.now();
+        desk.news.push(AppNews::Established { at, endpoint });
+        self.workload.start(desk.now());
     }
 
     /// Lets the application do what it wants to.
@@ -257,12 +287,15 @@ impl Connection {
 
     /// One step of the application; false when it waits.
     fn step(&mut self, desk: &mut Desk<'_>) -> bool {
+        if self.workload.is_idle() {
+            return false;
+        }
         let Some(socket) = &self.socket else { return false };
         let writable = match self.buffer {
             Buffer::HasRoom => Bytes(PIECE as u64),
             Buffer::Full => Bytes::ZERO,
         };
-        let (at, endpoint) = (desk.now, self.report.endpoint);
+        let (at, endpoint) = (desk.now(), self.report.endpoint);
         match self.workload.next(at, &View { socket: socket.as_fd(), writable }) {
             Step::Write(bytes) => self.pending = bytes.get() as usize,
             Step::Began(transfer) => desk.news.push(AppNews::Began { at, endpoint, transfer }),
@@ -298,7 +331,7 @@ impl Connection {
         self.pending == 0 || self.buffer == Buffer::HasRoom
     }
 
-    fn read(&mut self, desk: &mut Desk<'_>) -> Left {
+    fn read(&mut self, more: More, desk: &mut Desk<'_>) -> Left {
         for _ in 0..READS_IN_A_ROW {
             let (Some(socket), Input::Open) = (&self.socket, self.input) else {
                 return Left::Nothing;
@@ -316,7 +349,12 @@ impl Connection {
                 Ok(octets) => {
                     let bytes = Bytes(octets as u64);
                     self.report.read += bytes;
-                    self.workload.handle_data(desk.now, bytes);
+                    if !self.workload.is_idle() {
+                        self.workload.handle_data(desk.now(), bytes);
+                    }
+                    if octets < desk.zeros.len() && more == More::UntilShort {
+                        return Left::Nothing;
+                    }
                 }
                 Err(Errno::EAGAIN) => return Left::Nothing,
                 Err(Errno::EINTR) => {}
@@ -332,7 +370,7 @@ impl Connection {
     /// The peer has finished: what its last data have completed is told; nothing more is written.
     fn tell_what_is_complete(&mut self, desk: &mut Desk<'_>) {
         let Some(socket) = &self.socket else { return };
-        let (at, endpoint) = (desk.now, self.report.endpoint);
+        let (at, endpoint) = (desk.now(), self.report.endpoint);
         let view = View { socket: socket.as_fd(), writable: Bytes::ZERO };
         while self.output == Output::Open {
             match self.workload.next(at, &view) {
@@ -354,8 +392,9 @@ impl Connection {
             self.tell_sample(desk);
             self.phase = Phase::Over;
             self.socket = None;
-            self.report.closed_at = Some(desk.now);
-            desk.news.push(AppNews::Closed { at: desk.now, endpoint: self.report.endpoint });
+            self.report.closed_at = Some(desk.now());
+            let (at, endpoint) = (desk.now(), self.report.endpoint);
+            desk.news.push(AppNews::Closed { at, endpoint });
         }
     }
 
@@ -374,7 +413,8 @@ impl Connection {
         self.phase = Phase::Over;
         self.socket = None;
         let endpoint = self.report.endpoint;
-        desk.news.push(AppNews::Failed { at: desk.now, endpoint, call, errno });
+        let at = desk.now();
+        desk.news.push(AppNews::Failed { at, endpoint, call, errno });
     }
 
     fn info(&self) -> Option<TcpInfo> {
@@ -392,7 +432,7 @@ impl Connection {
 
     fn tell_sample(&self, desk: &mut Desk<'_>) {
         if let Some(info) = self.report.last {
-            let (at, endpoint) = (desk.now, self.report.endpoint);
+            let (at, endpoint) = (desk.now(), self.report.endpoint);
             desk.news.push(AppNews::Sampled { at, endpoint, info: Box::new(info) });
         }
     }

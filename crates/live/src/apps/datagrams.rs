@@ -49,7 +49,7 @@ impl DatagramEnd {
     /// Sends what is due.
     pub(super) fn send_due(&mut self, desk: &mut Desk<'_>) {
         let Some(source) = &mut self.source else { return };
-        while let Some(packet) = source.next(desk.now) {
+        while let Some(packet) = source.next(desk.now()) {
             let payload = (packet.saturating_sub(DATAGRAM_HEADERS).get() as usize).min(LONGEST);
             let flags = MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT;
             match send(self.socket.as_raw_fd(), &desk.zeros[..payload], flags) {
@@ -92,7 +92,8 @@ impl DatagramEnd {
         if self.report.failure.is_none() {
             self.report.failure = Some((call, errno));
             let endpoint = self.report.endpoint;
-            desk.news.push(AppNews::Failed { at: desk.now, endpoint, call, errno });
+            let at = desk.now();
+            desk.news.push(AppNews::Failed { at, endpoint, call, errno });
         }
     }
 }

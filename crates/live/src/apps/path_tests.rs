@@ -1,6 +1,6 @@
 //! Workloads between two stock kernels, over a modelled path.
 
-use super::{AppNews, Apps, AppsRemains, KernelEnd};
+use super::{AppNews, Apps, AppsRemains, KernelEnd, Sampling};
 use crate::clock::Clock;
 use crate::emulate::{Directory, Door, Emulator, MaySpin, Parts, RealTime, TunDoor};
 use crate::sys::{Inside, Namespace, NamespaceError, Priority, RouteSettings};
@@ -57,8 +57,8 @@ fn run(scenario: &Scenario, time: Span) -> Option<AppsRemains> {
         let socket = socket.expect("a socket made inside");
         KernelEnd::of(scenario, 7, endpoint, Vec::new(), socket)
     });
-    let mut apps = Apps::start(ends.into(), clock, Span::from_millis(50), Priority::Ordinary)
-        .expect("started");
+    let mut apps =
+        Apps::start(ends.into(), clock, often(50), Priority::Ordinary, None).expect("started");
     emulator.watch(apps.as_fd());
     let mut news = Vec::new();
     let closed = |news: &[AppNews]| {
@@ -72,6 +72,11 @@ fn run(scenario: &Scenario, time: Span) -> Option<AppsRemains> {
     let mut remains = apps.finish().expect("ended");
     news.append(&mut remains.news);
     Some(AppsRemains { news, ..remains })
+}
+
+/// Sampling each so many milliseconds.
+fn often(millis: u64) -> Sampling {
+    Sampling { every: Span::from_millis(millis), after: Span::ZERO }
 }
 
 #[test]

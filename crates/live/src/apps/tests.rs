@@ -2,7 +2,7 @@
 //! simulator's tell, and what the kernel counts is what they wrote.
 
 use super::build::application_of;
-use super::{AppNews, Application, Apps, AppsRemains, Call, EndReport, KernelEnd};
+use super::{AppNews, Application, Apps, AppsRemains, Call, EndReport, KernelEnd, Sampling};
 use crate::clock::Clock;
 use crate::sys::Priority;
 use crate::tcp_info::TcpInfo;
@@ -76,8 +76,7 @@ fn ends(scenario: &Scenario, host: u8) -> Vec<KernelEnd> {
 /// Runs `ends` until `enough` of what was told, and gives everything that was told.
 fn run(ends: Vec<KernelEnd>, enough: impl Fn(&[AppNews]) -> bool) -> AppsRemains {
     let clock = Clock::start();
-    let mut apps =
-        Apps::start(ends, clock, Span::from_millis(10), Priority::Ordinary).expect("started");
+    let mut apps = Apps::start(ends, clock, often(10), Priority::Ordinary, None).expect("started");
     let mut told = Vec::new();
     while !enough(&told) {
         assert!(clock.now() < Time::ZERO + PATIENCE, "hung after {told:#?}");
@@ -145,6 +144,11 @@ const WORKLOADS: &[&str] = &[
     r#"{ kind = "web", reading = "3 ms", count = 2 }"#,
     r#"{ kind = "on-off", rate = "50 Mbit/s", on = "5 ms", off = "5 ms", count = 6 }"#,
 ];
+
+/// Sampling each so many milliseconds.
+fn often(millis: u64) -> Sampling {
+    Sampling { every: Span::from_millis(millis), after: Span::ZERO }
+}
 
 #[test]
 fn every_workload_completes_against_itself_and_tells_what_the_simulator_s_tells() {

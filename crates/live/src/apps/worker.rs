@@ -4,9 +4,9 @@
 //! Deadlines are the timer descriptor's, to the nanosecond; where nothing is due and nothing is
 //! ready the thread sleeps.
 
-use super::connection::{Connection, Desk, Left, PIECE};
+use super::connection::{Connection, Desk, Left, More, PIECE};
 use super::datagrams::DatagramEnd;
-use super::{AppNews, Application, Call, EndReport, Exchange, KernelEnd};
+use super::{AppNews, Application, Call, EndReport, Exchange, KernelEnd, Sampling};
 use crate::clock::Clock;
 use crate::sys::socket::{accept, bind, connect, peer};
 use crate::sys::{Priority, Urgency, sharpen_timers};
@@ -45,7 +45,7 @@ pub(super) struct Worker {
     /// Ends that have more to read than one turn allows.
     unread: VecDeque<usize>,
     clock: Clock,
-    sample_every: Span,
+    sampling_every: Span,
     exchange: Arc<Exchange>,
     news: Vec<AppNews>,
     zeros: Vec<u8>,
@@ -78,7 +78,7 @@ impl Worker {
     pub(super) fn new(
         ends: Vec<KernelEnd>,
         clock: Clock,
-        sample_every: Span,
+        sampling: Sampling,
         exchange: Arc<Exchange>,
     ) -> io::Result<Worker> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
@@ -97,7 +97,7 @@ impl Worker {
             armed: Time::NEVER,
             unread: VecDeque::new(),
             clock,
-            sample_every,
+            sampling_every: sampling.every,
             exchange,
             news: Vec::new(),
             zeros: vec![0; PIECE],
@@ -105,8 +105,8 @@ impl Worker {
         for end in ends {
             worker.add(end)?;
         }
-        if sample_every > Span::ZERO {
-            worker.due.set(worker.sampling, Time::ZERO + sample_every);
+        if sampling.every > Span::ZERO {
+            worker.due.set(worker.sampling, Time::ZERO + sampling.every + sampling.after);
         }
         Ok(worker)
     }
@@ -174,11 +174,10 @@ impl Worker {
         sharpen_timers();
         let _urgency = Urgency::of(priority);
         while self.turn()? == Turn::GoOn {}
-        let now = self.clock.now();
-        let (news, zeros) = (&mut self.news, &mut self.zeros);
+        let (clock, news, zeros) = (&self.clock, &mut self.news, &mut self.zeros);
         for end in &mut self.ends {
             if let End::Tcp(connection) = end {
-                connection.cut_off(&mut Desk { now, news, zeros });
+                connection.cut_off(&mut Desk::new(clock, news, zeros));
             }
         }
         self.exchange.tell(&mut self.news);
@@ -189,6 +188,7 @@ impl Worker {
     fn turn(&mut self) -> io::Result<Turn> {
         self.arm()?;
         let mut events = [EpollEvent::empty(); 64];
+        let mut rang = false;
         let timeout = if self.unread.is_empty() { EpollTimeout::NONE } else { EpollTimeout::ZERO };
         let count = match self.epoll.wait(&mut events, timeout) {
             Err(Errno::EINTR) => 0,
@@ -196,7 +196,10 @@ impl Worker {
         };
         for event in &events[..count] {
             match event.data() {
-                TIMER => self.armed = Time::NEVER,
+                TIMER => {
+                    self.armed = Time::NEVER;
+                    rang = true;
+                }
                 STOP => return Ok(Turn::Stop),
                 token if token >= FIRST_LISTENER => {
                     self.accept((token - FIRST_LISTENER) as usize)?;
@@ -206,10 +209,12 @@ impl Worker {
         }
         for _ in 0..self.unread.len() {
             if let Some(index) = self.unread.pop_front() {
-                self.attend(index, Connection::go_on);
+                self.attend(index, |connection, desk| connection.go_on(More::UntilTheEnd, desk));
             }
         }
-        while let Some((at, id)) = self.due.peek() {
+        // What has become due only now rings the timer, which costs less than a look at the clock in
+        // every turn.
+        while let Some((at, id)) = self.due.peek().filter(|_| rang) {
             if at > self.clock.now() {
                 break;
             }
@@ -238,7 +243,7 @@ impl Worker {
         if id == self.sampling {
             self.sample_all();
             // A thread that was held up does not make up for what it has missed.
-            let next = (at + self.sample_every).max(self.clock.now());
+            let next = (at + self.sampling_every).max(self.clock.now());
             self.due.set(id, next);
             return Ok(());
         }
@@ -294,7 +299,9 @@ impl Worker {
 
     fn ready(&mut self, index: usize, events: EpollFlags) {
         let room = events.contains(EpollFlags::EPOLLOUT);
-        self.attend(index, |connection, desk| connection.ready(room, desk));
+        let ends = EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLHUP | EpollFlags::EPOLLERR;
+        let more = if events.intersects(ends) { More::UntilTheEnd } else { More::UntilShort };
+        self.attend(index, |connection, desk| connection.ready(room, more, desk));
     }
 
     /// Lets one end do something, and notes what it leaves and when it is due next.
@@ -303,8 +310,7 @@ impl Worker {
         index: usize,
         on_connection: impl FnOnce(&mut Connection, &mut Desk<'_>) -> Left,
     ) {
-        let now = self.clock.now();
-        let mut desk = Desk { now, news: &mut self.news, zeros: &mut self.zeros };
+        let mut desk = Desk::new(&self.clock, &mut self.news, &mut self.zeros);
         let (left, deadline) = match &mut self.ends[index] {
             End::Tcp(connection) => (on_connection(connection, &mut desk), connection.deadline()),
             End::Datagrams(end) => {
@@ -320,10 +326,10 @@ impl Worker {
     }
 
     fn sample_all(&mut self) {
-        let (news, zeros) = (&mut self.news, &mut self.zeros);
+        let (clock, news, zeros) = (&self.clock, &mut self.news, &mut self.zeros);
         for end in &mut self.ends {
             if let End::Tcp(connection) = end {
-                connection.sample(&mut Desk { now: self.clock.now(), news, zeros });
+                connection.sample(&mut Desk::new(clock, news, zeros));
             }
         }
     }

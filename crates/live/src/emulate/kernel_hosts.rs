@@ -2,11 +2,9 @@
 
 use super::door::Door;
 use super::hosts::{KernelHost, host_reports, kernel_ends, make_hosts};
-use super::options::{
-    CommandLasts, EmulationOptions, HostCommand, HostNews, Hosts, HostsRemains,
-};
+use super::options::{CommandLasts, EmulationOptions, HostCommand, HostNews, Hosts, HostsRemains};
 use super::servers::{LOOK_AGAIN, start_of, start_servers};
-use crate::apps::{Apps, KernelEnd};
+use crate::apps::{Apps, KernelEnd, Sampling, Teller};
 use crate::clock::Clock;
 use crate::error::LiveError;
 use crate::sys::CommandEnd;
@@ -61,11 +59,17 @@ impl KernelHosts {
         Ok((hosts, doors))
     }
 
-    /// The time of the run begins: so do the applications.
-    pub(crate) fn begin(&mut self, options: &EmulationOptions, clock: Clock) -> Result<(), LiveError> {
+    /// The time of the run begins: so do the applications, whose news `teller` hears, if any.
+    pub(crate) fn begin(
+        &mut self,
+        options: &EmulationOptions,
+        clock: Clock,
+        teller: Option<Teller>,
+    ) -> Result<(), LiveError> {
         let ends = std::mem::take(&mut self.ends);
         if !ends.is_empty() {
-            self.apps = Some(Apps::start(ends, clock, options.samples_every, options.priority)?);
+            let sampling = Sampling { every: options.samples_every, after: options.samples_after };
+            self.apps = Some(Apps::start(ends, clock, sampling, options.priority, teller)?);
         }
         Ok(())
     }
@@ -184,4 +188,3 @@ impl Hosts for KernelHosts {
         Ok(remains)
     }
 }
-

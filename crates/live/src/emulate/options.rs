@@ -46,6 +46,8 @@ pub struct EmulationOptions {
     pub taps: Option<TapObserver>,
     /// How often the kernel is asked about its connections; zero: only when they end.
     pub samples_every: Span,
+    /// By how much later than a multiple of that.
+    pub(crate) samples_after: Span,
     /// Filled ten times a second, for a meter.
     pub meter: Option<Arc<MeterFeed>>,
     /// Told when everything is there.
@@ -255,6 +257,7 @@ impl EmulationOptions {
             stop: StopHandle::new()?,
             taps: None,
             samples_every: Span::from_millis(10),
+            samples_after: Span::ZERO,
             meter: None,
             notify: Box::new(|_| {}),
         })

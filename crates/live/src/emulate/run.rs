@@ -45,7 +45,7 @@ pub fn emulate<S: Sink>(
         Scheduling::Ordinary => MaySpin::Yes,
     };
     let clock = Clock::start();
-    hosts.begin(&options, clock)?;
+    hosts.begin(&options, clock, None)?;
     let enter = hosts.enter_commands();
     (options.notify)(&EmulationNotice::Began { began_at: clock.wall(Time::ZERO), enter });
     let timeline = RealTime::new(clock, spin);

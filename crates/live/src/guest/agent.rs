@@ -3,6 +3,7 @@
 use super::orders::Orders;
 use super::surroundings;
 use super::words::{JOB_PATH, Job, Left, Order, Told};
+use crate::apps::AppNews;
 use crate::clock::Clock;
 use crate::emulate::{EmulationOptions, HostNews, Hosts, KernelHosts};
 use crate::error::LiveError;
@@ -20,15 +21,15 @@ use std::io::Write;
 const LONGEST: Span = Span::from_secs(3600);
 
 pub(super) fn run() -> ! {
-    let mut line = surroundings::prepare();
-    if let Err(error) = work(&mut line) {
+    let line = surroundings::prepare();
+    if let Err(error) = work(&line) {
         let mut text = error.to_string();
         let mut source = error.source();
         while let Some(cause) = source {
             text = format!("{text}: {cause}");
             source = cause.source();
         }
-        tell(&mut line, &Told::Failed(text));
+        tell(&line, &Told::Failed(text));
     }
     // The first program must not end: the kernel would panic.
     loop {
@@ -36,7 +37,7 @@ pub(super) fn run() -> ! {
     }
 }
 
-fn work(line: &mut File) -> Result<(), Box<dyn Error>> {
+fn work(line: &File) -> Result<(), Box<dyn Error>> {
     let job: Job = serde_json::from_slice(&std::fs::read(JOB_PATH)?)?;
     surroundings::seed(&job.entropy)?;
     let scenario = Scenario::from_toml(&job.scenario, "the job")?;
@@ -48,7 +49,9 @@ fn work(line: &mut File) -> Result<(), Box<dyn Error>> {
     let begins_at = wait_for_order(&orders)?;
     sharpen_timers();
     let clock = Clock::starting_at(begins_at);
-    hosts.begin(&options, clock)?;
+    let at_once = line.try_clone()?;
+    let teller = move |news: &AppNews| tell(&at_once, &news.into());
+    hosts.begin(&options, clock, Some(Box::new(teller)))?;
     serve(&job, (&mut hosts, &orders, clock), line)?;
     let remains = hosts.finish()?;
     for news in &remains.news {
@@ -69,7 +72,7 @@ fn work(line: &mut File) -> Result<(), Box<dyn Error>> {
 fn serve(
     job: &Job,
     (hosts, orders, clock): (&mut KernelHosts, &Orders, Clock),
-    line: &mut File,
+    line: &File,
 ) -> Result<(), LiveError> {
     loop {
         let mut poll = PollSet::default();
@@ -118,6 +121,8 @@ fn options_of(job: &Job, scenario: Scenario) -> std::io::Result<EmulationOptions
     options.device = DeviceMade::There;
     options.commands = job.commands.iter().map(|command| command.host_command(here)).collect();
     options.samples_every = job.samples_every();
+    // Kernels that have something to do at one instant take turns for every step of it.
+    options.samples_after = Span::from_micros(10) * u64::from(job.node % 100);
     Ok(options)
 }
 
@@ -137,7 +142,7 @@ fn monotonic() -> nix::Result<u64> {
     Ok(Time::from_nanos(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64).as_nanos())
 }
 
-fn tell(line: &mut File, told: &Told) {
+fn tell(mut line: &File, told: &Told) {
     let mut text = serde_json::to_vec(told).unwrap_or_default();
     text.push(b'\n');
     // Whoever does not listen any more is not told.

@@ -76,6 +76,8 @@ pub(super) struct Card {
     hardware_address: [u8; 6],
     mtu: u16,
     sent: Vec<Vec<u8>>,
+    /// What has been read and not been looked at.
+    pending: Vec<u8>,
     /// Frames for which there was no room.
     refused: u64,
 }
@@ -104,6 +106,7 @@ impl Card {
             hardware_address,
             mtu,
             sent: Vec::new(),
+            pending: Vec::new(),
             refused: 0,
         })
     }
@@ -116,6 +119,11 @@ impl Card {
     /// Where the kernel answers interrupts.
     pub(super) fn interrupts(&self) -> Option<&File> {
         self.interrupts.as_ref()
+    }
+
+    /// Whether a message has been read that nobody has looked at.
+    pub(super) fn is_pending(&self) -> bool {
+        !self.pending.is_empty()
     }
 
     /// Frames that the kernel has sent and that nobody has taken yet.
@@ -252,7 +260,8 @@ impl Card {
             }
             request::SET_VRING_ENABLE => queue.set_ready(value != 0),
             _ => {
-                let halves = |at| Ok::<_, MachineError>((word(content, at)?, word(content, at + 4)?));
+                let halves =
+                    |at| Ok::<_, MachineError>((word(content, at)?, word(content, at + 4)?));
                 let (low, high) = halves(8)?;
                 queue.set_desc_table_address(Some(low), Some(high));
                 let (low, high) = halves(16)?;
@@ -290,26 +299,39 @@ impl Card {
         Ok(self.socket.write_all(&octets)?)
     }
 
+    /// The next message. A read may bring several, but none behind one with descriptors: the kernel
+    /// waits for the answer to that.
     fn receive(&mut self) -> Result<Message, MachineError> {
-        let mut octets = [0; HEADER];
-        let mut control = cmsg_space!([RawFd; MOST_REGIONS]);
-        let (length, descriptors) = {
+        let mut descriptors = self.read_more(HEADER)?;
+        let length = HEADER + (word(&self.pending, 8)? as usize).min(LONGEST);
+        descriptors.extend(self.read_more(length)?);
+        let (request, flags) = (word(&self.pending, 0)?, word(&self.pending, 4)?);
+        let message: Vec<u8> = self.pending.drain(..length).collect();
+        Ok(Message { request, flags, content: message[HEADER..].to_vec(), descriptors })
+    }
+
+    /// Reads until so much is there; the descriptors that came with it.
+    fn read_more(&mut self, wanted: usize) -> Result<Vec<File>, MachineError> {
+        let mut descriptors = Vec::new();
+        while self.pending.len() < wanted {
+            let mut octets = [0; HEADER + LONGEST];
+            let mut control = cmsg_space!([RawFd; MOST_REGIONS]);
             let mut parts = [IoSliceMut::new(&mut octets)];
             let flags = MsgFlags::MSG_CMSG_CLOEXEC;
             let received =
                 recvmsg::<()>(self.socket.as_raw_fd(), &mut parts, Some(&mut control), flags)?;
-            let rights = received.cmsgs()?.filter_map(|message| match message {
-                ControlMessageOwned::ScmRights(descriptors) => Some(descriptors),
-                _ => None,
-            });
-            (received.bytes, rights.flatten().map(own).collect())
-        };
-        if length < HEADER {
-            return Err(MachineError::Gone);
+            for message in received.cmsgs()? {
+                if let ControlMessageOwned::ScmRights(some) = message {
+                    descriptors.extend(some.into_iter().map(own));
+                }
+            }
+            let length = received.bytes;
+            if length == 0 {
+                return Err(MachineError::Gone);
+            }
+            self.pending.extend_from_slice(&octets[..length]);
         }
-        let mut content = vec![0; (word(&octets, 8)? as usize).min(LONGEST)];
-        self.socket.read_exact(&mut content)?;
-        Ok(Message { request: word(&octets, 0)?, flags: word(&octets, 4)?, content, descriptors })
+        Ok(descriptors)
     }
 }
 
