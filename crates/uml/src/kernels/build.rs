@@ -278,6 +278,8 @@ impl Build<'_> {
                 let source = self.work.join("source");
                 let mut fed = |part| watch(Progress::of(Phase::Unpack, part));
                 source::unpack(&archive, &source, &mut tools, &mut fed)?;
+                // A fetched archive is as large as all that follows.
+                remove_folder(&self.work.join("package"))?;
                 source
             }
         };
