@@ -172,6 +172,9 @@ struct RemoveArguments {
 #[derive(Args)]
 struct InsideArguments {
     folder: PathBuf,
+    /// What the kernel adds of its own: `console=tty0`.
+    #[arg(hide = true)]
+    more: Vec<String>,
 }
 
 /// What leads a kernel to [`InsideArguments`].

@@ -84,7 +84,7 @@ pub fn shell(
 ) -> Result<ShellEnd, KernelError> {
     let temporary = std::env::temp_dir();
     let io = KernelError::io(&temporary);
-    let folder = tempfile::Builder::new().prefix("ackord-kernel-").tempdir_in(&temporary);
+    let folder = tempfile::Builder::new().prefix("ackord-shell-").tempdir_in(&temporary);
     let folder = folder.map_err(&io)?;
     // The kernel's command line is cut at spaces: it gets names that have none.
     let init = folder.path().join("init");
