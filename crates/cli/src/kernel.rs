@@ -276,7 +276,7 @@ fn config(arguments: &ConfigArguments, console: &Console) -> Result<(), Failure>
     };
     console.print(&format!(
         "{}\n# In front of the definition in arch/um/Kconfig, which no option reaches.\n# HZ={}\n",
-        ackord_uml::fragment(),
+        ackord_uml::kernel_options(),
         wish.hz
     ))?;
     console.remark(&complete);
@@ -294,7 +294,7 @@ fn shell(arguments: &ShellArguments) -> Result<(), Failure> {
         memory_mib: arguments.memory,
     };
     let interrupt = Interrupt::listen()?;
-    let end = ackord_uml::shell(&order, &mut || interrupt.check())?;
+    let end = ackord_uml::kernel_shell(&order, &mut || interrupt.check())?;
     match end.code {
         0 => Ok(()),
         code => Err(Failure::CommandEnded(code)),

@@ -107,12 +107,15 @@ pub(crate) fn run(arguments: &LiveRunArguments, console: &Console) -> Result<(),
             let mut binaries = std::collections::BTreeMap::new();
             if let Ok(given) = std::env::var("KERNELS") {
                 for (node, number) in scenario.nodes.iter().zip(0..) {
-                    if node.kind == NodeKind::Host && given.split(',').any(|pair| pair == node.name) {
-                        binaries.insert(NodeId(number), PathBuf::from(std::env::var("UML").unwrap()));
+                    if node.kind == NodeKind::Host && given.split(',').any(|pair| pair == node.name)
+                    {
+                        binaries
+                            .insert(NodeId(number), PathBuf::from(std::env::var("UML").unwrap()));
                     }
                 }
             }
-            (!binaries.is_empty()).then_some(ackord_live::SimulatedKernels { binaries, program: None })
+            (!binaries.is_empty())
+                .then_some(ackord_live::SimulatedKernels { binaries, program: None })
         },
         meter: meter.as_ref().map(|meter| meter.feed()),
     };

@@ -57,11 +57,11 @@ pub use options::{
 pub use run::emulate;
 pub use watching::{TapObserver, Tapped};
 
-pub(crate) use kernel_hosts::KernelHosts;
-pub(crate) use options::{HostNews, Hosts};
 pub(crate) use directory::Directory;
 pub(crate) use door::{Door, TunDoor};
 pub(crate) use emulator::{Emulator, Parts, Remains};
+pub(crate) use kernel_hosts::KernelHosts;
+pub(crate) use options::{HostNews, Hosts};
 #[cfg(any(test, feature = "trials"))]
 pub(crate) use timeline::VirtualTime;
 pub(crate) use timeline::{MaySpin, RealTime};

@@ -74,8 +74,8 @@ pub use apps::{Call, EndReport};
 pub use driver::DeviceCounts;
 pub use emulate::{
     CommandLasts, CommandStarts, EmulationCounts, EmulationEnding, EmulationNotice,
-    EmulationOptions, EmulationReport, HostCommand, HostReport, Place, TapObserver, Tapped,
-    TcpSample, SimulatedKernels, emulate, emulate_in_simulated_time,
+    EmulationOptions, EmulationReport, HostCommand, HostReport, Place, SimulatedKernels,
+    TapObserver, Tapped, TcpSample, emulate, emulate_in_simulated_time,
 };
 pub use error::LiveError;
 pub use fetch::{FetchOptions, fetch};

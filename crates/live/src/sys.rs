@@ -45,7 +45,9 @@ pub use allowed::{Attempt, NamespaceError, SetupStep};
 pub use priority::{Priority, Scheduling};
 pub use wait::StopHandle;
 
-pub(crate) use inside::{CommandInside, DEVICE, DeviceMade, Inside, QuickAck, RouteSettings, TerminalUse};
+pub(crate) use inside::{
+    CommandInside, DEVICE, DeviceMade, Inside, QuickAck, RouteSettings, TerminalUse,
+};
 pub(crate) use namespace::{CommandEnd, Namespace};
 pub(crate) use poll::PollSet;
 pub(crate) use priority::Urgency;

@@ -1,7 +1,7 @@
 //! The files of a kernel: an archive that it unpacks into memory before its first program.
 
-use std::io::{self, Write};
 use cpio::newc::{Builder, ModeFileType, trailer};
+use std::io::{self, Write};
 
 /// What is in an archive.
 #[derive(Clone, Debug)]
@@ -43,7 +43,8 @@ pub fn initramfs(entries: &[Entry]) -> io::Result<Vec<u8>> {
             }
             Entry::Device { path, .. } => (path, ModeFileType::Char, 0o666, &[]),
         };
-        let mut builder = Builder::new(path).ino(inode).nlink(1).mode(mode).set_mode_file_type(kind);
+        let mut builder =
+            Builder::new(path).ino(inode).nlink(1).mode(mode).set_mode_file_type(kind);
         if let Entry::Device { numbers: (major, minor), .. } = entry {
             builder = builder.rdev_major(*major).rdev_minor(*minor);
         }

@@ -2,9 +2,7 @@
 
 use super::door::Door;
 use super::hosts::{KernelHost, host_reports, kernel_ends, make_hosts};
-use super::options::{
-    CommandLasts, EmulationOptions, HostCommand, HostNews, Hosts, HostsRemains,
-};
+use super::options::{CommandLasts, EmulationOptions, HostCommand, HostNews, Hosts, HostsRemains};
 use super::servers::{LOOK_AGAIN, start_of, start_servers};
 use crate::apps::{Apps, KernelEnd};
 use crate::clock::Clock;
@@ -62,7 +60,11 @@ impl KernelHosts {
     }
 
     /// The time of the run begins: so do the applications.
-    pub(crate) fn begin(&mut self, options: &EmulationOptions, clock: Clock) -> Result<(), LiveError> {
+    pub(crate) fn begin(
+        &mut self,
+        options: &EmulationOptions,
+        clock: Clock,
+    ) -> Result<(), LiveError> {
         let ends = std::mem::take(&mut self.ends);
         if !ends.is_empty() {
             self.apps = Some(Apps::start(ends, clock, options.samples_every, options.priority)?);
@@ -184,4 +186,3 @@ impl Hosts for KernelHosts {
         Ok(remains)
     }
 }
-

@@ -134,9 +134,7 @@ impl From<&AppNews> for Told {
                 let (index, bytes) = transfer(of);
                 (at, endpoint, What::Completed { index, bytes })
             }
-            AppNews::Sampled { at, endpoint, info } => {
-                (at, endpoint, What::Sampled(info.clone()))
-            }
+            AppNews::Sampled { at, endpoint, info } => (at, endpoint, What::Sampled(info.clone())),
             AppNews::Closed { at, endpoint } => (at, endpoint, What::Closed),
             AppNews::Failed { at, endpoint, call, errno } => {
                 let call = call.word().to_owned();
@@ -161,12 +159,9 @@ pub(crate) fn app_news(at: u64, end: End, what: What) -> AppNews {
         }
         What::Sampled(info) => AppNews::Sampled { at, endpoint, info },
         What::Closed => AppNews::Closed { at, endpoint },
-        What::Failed { call, errno } => AppNews::Failed {
-            at,
-            endpoint,
-            call: call_of(&call),
-            errno: Errno::from_raw(errno),
-        },
+        What::Failed { call, errno } => {
+            AppNews::Failed { at, endpoint, call: call_of(&call), errno: Errno::from_raw(errno) }
+        }
     }
 }
 

@@ -252,7 +252,8 @@ impl Card {
             }
             request::SET_VRING_ENABLE => queue.set_ready(value != 0),
             _ => {
-                let halves = |at| Ok::<_, MachineError>((word(content, at)?, word(content, at + 4)?));
+                let halves =
+                    |at| Ok::<_, MachineError>((word(content, at)?, word(content, at + 4)?));
                 let (low, high) = halves(8)?;
                 queue.set_desc_table_address(Some(low), Some(high));
                 let (low, high) = halves(16)?;

@@ -173,8 +173,12 @@ impl Process {
     pub(super) fn console_end(&self) -> String {
         let console = self.console();
         let from = console.len().saturating_sub(CONSOLE_END);
-        console.char_indices().find(|(at, _)| *at >= from).map_or("", |(at, _)| &console[at..])
-            .trim().to_owned()
+        console
+            .char_indices()
+            .find(|(at, _)| *at >= from)
+            .map_or("", |(at, _)| &console[at..])
+            .trim()
+            .to_owned()
     }
 }
 
@@ -200,7 +204,8 @@ fn confine(command: &mut Command, line: RawFd) {
             Errno::result(libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong))?;
             Errno::result(libc::dup2(line, LINE))?;
             let mut filter = no_random_numbers();
-            let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+            let program =
+                libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
             Errno::result(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
             let mode = libc::SECCOMP_MODE_FILTER;
             Errno::result(libc::prctl(libc::PR_SET_SECCOMP, mode, &raw const program))?;

@@ -78,7 +78,8 @@ fn linked_with(program: &Path) -> io::Result<Vec<PathBuf>> {
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
     // "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f...)", or only the path.
     let paths = listed.lines().flat_map(|line| line.split_whitespace());
-    let paths: BTreeSet<_> = paths.filter(|word| word.starts_with('/')).map(PathBuf::from).collect();
+    let paths: BTreeSet<_> =
+        paths.filter(|word| word.starts_with('/')).map(PathBuf::from).collect();
     Ok(paths.into_iter().collect())
 }
 
@@ -94,7 +95,8 @@ fn loaded_part(mut octets: Vec<u8>) -> Vec<u8> {
     // ELF-64: where the program headers are, how long each is, and how many.
     let end = (|| {
         let (table, length, count) = (long(&octets, 32)?, half(&octets, 54)?, half(&octets, 56)?);
-        let headers = (0..u64::from(count)).map(|number| (table + number * u64::from(length)) as usize);
+        let headers =
+            (0..u64::from(count)).map(|number| (table + number * u64::from(length)) as usize);
         let ends = headers.map(|at| Some(long(&octets, at + 8)? + long(&octets, at + 32)?));
         ends.collect::<Option<Vec<_>>>()?.into_iter().max()
     })();
