@@ -5,11 +5,13 @@ RELEASE := $(TARGET)/release/ackord
 DIST := $(TARGET)/dist/ackord
 DEMO_OUT := out/demo
 SECONDS_EACH ?= 60
+VERSION ?= 6.12
+HZ ?= 250
 # Where rustup puts cargo, in case the shell does not know yet.
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long quick check interop accuracy fuzz audit bench bench-peers ns2-band ns3-band generated fmt
+.PHONY: help demo test test-long quick check interop accuracy fuzz audit kernel bench bench-peers ns2-band ns3-band generated fmt
 
 help: ## list these commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -62,6 +64,12 @@ accuracy: ## how exactly this machine emulates (two minutes; leave it alone mean
 audit: ## known vulnerabilities in dependencies (fetches a database from the network)
 	@scripts/install.sh check
 	cargo deny check advisories
+
+kernel: ## build a stock Linux kernel for simulated time (VERSION=6.12 HZ=250; minutes, once)
+	@VERSION=$(VERSION) scripts/install.sh kernel
+	@scripts/install.sh build
+	cargo build --release --package ackord-cli
+	$(RELEASE) kernel build $(VERSION) --hz $(HZ)
 
 bench: ## what a packet costs in the simulator
 	@scripts/install.sh build

@@ -1,12 +1,13 @@
 #!/bin/sh
 # Installs what is missing for a purpose, and nothing else. Quick when all is there.
 #
-# Usage: scripts/install.sh build|test|check|fuzz|bench-peers
+# Usage: scripts/install.sh build|test|check|fuzz|kernel|bench-peers
 #
 # build        a Rust toolchain and a linker: without them it fails
 # test         cargo-nextest, and tools that some tests use; without these those tests say SKIPPED
 # check        cargo-deny
 # fuzz         cargo-fuzz and a C++ compiler
+# kernel       what a Linux kernel is built with, and word of its source (VERSION=6.12): without them it fails
 # bench-peers  ns-2, ns-3 and a C++ compiler: without them it fails
 #
 # Works as root or with sudo. Where neither is at hand it says what to install.
@@ -30,14 +31,10 @@ install_missing() {
         echo "install: please install (Debian's names):$missing" >&2
         return 1
     fi
-    if [ "$(id -u)" -eq 0 ]; then
-        as_root=""
-    elif command -v sudo >/dev/null 2>&1 && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
-        as_root="sudo"
-    else
+    find_root || {
         echo "install: not root and no sudo; please run: apt-get install$missing" >&2
         return 1
-    fi
+    }
     echo "install:$missing" >&2
     # shellcheck disable=SC2086 # a list of words
     set -- install -y --no-install-recommends $missing
@@ -47,6 +44,24 @@ install_missing() {
         echo "install: apt-get could not install$missing" >&2
         return 1
     }
+}
+
+# Finds out how to become root: `as_root`. Fails where there is no way.
+find_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        as_root=""
+    elif command -v sudo >/dev/null 2>&1 && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+        as_root="sudo"
+    else
+        return 1
+    fi
+}
+
+# Fetches the lists of packages, where that may be done; whoever needs them says so otherwise.
+update_lists() {
+    find_root || return 0
+    echo "install: apt-get update" >&2
+    apt update || echo "$said" >&2
 }
 
 # apt WORDS...: apt-get with these words, as root; `said` is what it said. Waits for ten minutes at most
@@ -123,6 +138,29 @@ fuzz)
     install_missing
     need_cargo fuzz 0.13.2
     ;;
+kernel)
+    # crates/uml/src/kernels/tools.rs has the same list.
+    need make make
+    need gcc gcc
+    need ld binutils
+    need flex flex
+    need bison bison
+    need bc bc
+    need tar tar
+    need xz xz-utils
+    need find findutils
+    need awk mawk
+    case $(gcc -print-file-name=libc.a 2>/dev/null) in
+    */*) ;;
+    *) missing="$missing libc6-dev" ;;
+    esac
+    install_missing
+    # The source itself is fetched by `ackord kernel build`, if apt has heard of it.
+    source=linux-source-${VERSION:-6.12}
+    if command -v apt-cache >/dev/null 2>&1 && [ ! -e "/usr/src/$source.tar.xz" ]; then
+        apt-cache show "$source" >/dev/null 2>&1 || update_lists
+    fi
+    ;;
 bench-peers)
     need python3 python3
     need g++ g++
@@ -132,7 +170,7 @@ bench-peers)
     install_missing
     ;;
 *)
-    echo "usage: $0 build|test|check|fuzz|bench-peers" >&2
+    echo "usage: $0 build|test|check|fuzz|kernel|bench-peers" >&2
     exit 2
     ;;
 esac

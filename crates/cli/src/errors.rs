@@ -8,6 +8,7 @@ use ackord_sim::BuildError;
 use ackord_study::guide::GuideError;
 use ackord_study::validate::ValidateError;
 use ackord_study::{ExecuteError, LiveRunError, VaryError};
+use ackord_uml::KernelError;
 use ackord_wire::ReadError;
 use std::error::Error;
 use std::io;
@@ -89,6 +90,9 @@ pub(crate) enum Failure {
         /// Of how many.
         rows: usize,
     },
+    /// A kernel cannot be had.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
     /// The simulator and the kernel could not be compared.
     #[error(transparent)]
     Validate(#[from] ValidateError),
@@ -203,6 +207,7 @@ impl Failure {
             Failure::Live(error) | Failure::LiveRun(LiveRunError::Live(error)) => error.exit_code(),
             Failure::LiveRun(LiveRunError::CommandsNeedKernel { .. }) => BAD_INPUT,
             Failure::Shell(error) => error.exit_code(),
+            Failure::Kernel(error) => error.exit_code(),
             Failure::CommandEnded(code) => *code,
             Failure::Link(_)
             | Failure::MeterNeedsTerminal
@@ -242,6 +247,7 @@ impl Failure {
                 errors.render(style)
             }
             Failure::Interrupted
+            | Failure::Kernel(KernelError::Interrupted)
             | Failure::CommandEnded(_)
             | Failure::Live(LiveError::Interrupted) => String::new(),
             _ if self.exit_code() == 0 => String::new(),

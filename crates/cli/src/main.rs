@@ -15,6 +15,7 @@
 //! | `shell.rs`, `shell_report.rs` | `ackord shell`: a command behind an emulated link |
 //! | `accuracy.rs`, `accuracy_report.rs` | `ackord live accuracy` |
 //! | `validate.rs` | `ackord validate`: the simulator beside the kernel |
+//! | `kernel.rs`, `kernel_report.rs` | `ackord kernel`: stock kernels, built and kept |
 //! | `history.rs`, `with_history.rs` | `ackord history`, and `--history` of runs |
 //! | `trace.rs` | `ackord trace`: delivery traces |
 //! | `script.rs` | `ackord script`: an endpoint against an injected peer |
@@ -43,6 +44,8 @@ mod input;
 mod interop;
 mod interop_report;
 mod interrupt;
+mod kernel;
+mod kernel_report;
 mod list;
 mod live;
 mod live_papers;
@@ -102,6 +105,7 @@ enum Command {
     Live(live::LiveArguments),
     Validate(validate::ValidateArguments),
     History(history::HistoryArguments),
+    Kernel(kernel::KernelArguments),
     Trace(trace::TraceArguments),
     Script(script::ScriptArguments),
     Completions(CompletionsArguments),
@@ -141,6 +145,7 @@ fn main() -> ExitCode {
         Command::Live(arguments) => live::live(arguments, &console),
         Command::Validate(arguments) => validate::validate(arguments, &console),
         Command::History(arguments) => history::history(arguments, &console),
+        Command::Kernel(arguments) => kernel::kernel(arguments, &console),
         Command::Trace(arguments) => trace::trace(arguments, &console),
         Command::Script(arguments) => script::script(arguments, &console),
         Command::Completions(arguments) => completions(arguments, &console),

@@ -27,6 +27,11 @@ impl Meter {
         Meter { began: Instant::now(), what: what.to_owned(), shown, bar: OnceLock::new() }
     }
 
+    /// Whether there is a terminal for a bar to be seen on.
+    pub(crate) fn is_shown(&self) -> bool {
+        self.shown
+    }
+
     /// This share, 0 to 1, is done.
     pub(crate) fn at(&self, share: f64) {
         if self.shown && (self.bar.get().is_some() || self.began.elapsed() >= PATIENCE) {

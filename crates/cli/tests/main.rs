@@ -9,6 +9,7 @@ mod history;
 mod history_captures;
 mod history_crash;
 mod interrupt;
+mod kernel;
 mod leftovers;
 mod live;
 mod live_run;

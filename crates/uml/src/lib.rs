@@ -21,5 +21,10 @@ mod machine;
 mod machines;
 
 pub use initramfs::{Entry, initramfs};
+pub use kernels::{
+    BuildOrder, Built, DEFAULT_HZ, DEFAULT_KERNEL, HZ_CHOICES, Kept, Kernel, KernelError,
+    KernelWish, Kernels, Listing, Phase, Progress, ShellClock, ShellEnd, ShellOrder, Source, State,
+    find as find_kernel, fragment as kernel_options, run_inside, shell as kernel_shell,
+};
 pub use machine::{Machine, MachineError, MachineSetup};
 pub use machines::Machines;
