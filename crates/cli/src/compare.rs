@@ -60,7 +60,7 @@ pub(crate) fn compare(arguments: &CompareArguments, console: &Console) -> Result
     }
     let origin = Origin {
         file: &file,
-        overrides: arguments.scenario.changes(),
+        overrides: &arguments.scenario.changes(),
         scenario: &variants.base,
         history: None,
     };

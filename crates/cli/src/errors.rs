@@ -207,7 +207,9 @@ impl Failure {
             Failure::Live(error) | Failure::LiveRun(LiveRunError::Live(error)) => error.exit_code(),
             Failure::LiveRun(LiveRunError::CommandsNeedKernel { .. }) => BAD_INPUT,
             Failure::Shell(error) => error.exit_code(),
-            Failure::Kernel(error) => error.exit_code(),
+            Failure::Kernel(error) | Failure::Execute(ExecuteError::NoKernel(error)) => {
+                error.exit_code()
+            }
             Failure::CommandEnded(code) => *code,
             Failure::Link(_)
             | Failure::MeterNeedsTerminal

@@ -5,6 +5,7 @@ use crate::errors::Failure;
 use ackord_report::document::Document;
 use ackord_report::{OutputFile, WriteError, to_terminal, write_all, write_one};
 use ackord_scenario::{Override, ScenarioFile};
+use ackord_uml::DEFAULT_KERNEL;
 use clap::Args;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,18 +23,31 @@ pub(crate) struct ScenarioArguments {
     /// is not allowed is refused as if it stood in the file.
     #[arg(long = "set", value_name = "PATH.TO.KEY=VALUE")]
     changes: Vec<Override>,
+    /// This host's TCP is that of a stock Linux kernel, in simulated time; may be given several times
+    ///
+    /// `all` for every host. The kernel is one that `ackord kernel build` has built: a version such as
+    /// 6.12 (which is meant where nothing is said), or the name of your own; with ticks per second,
+    /// 6.12@1000. The same as `kernel = "6.12"` at the host in the file.
+    #[arg(long = "kernel", value_name = "HOST[=VERSION[@HZ]]")]
+    kernels: Vec<String>,
 }
 
 impl ScenarioArguments {
     /// The file as it stands, with its changes.
     pub(crate) fn open(&self) -> Result<ScenarioFile, Failure> {
         let file = ScenarioFile::open(&self.file)?;
-        Ok(file.with_overrides(self.changes.iter().cloned()))
+        Ok(file.with_overrides(self.changes()))
     }
 
     /// The changes, as given.
-    pub(crate) fn changes(&self) -> &[Override] {
-        &self.changes
+    pub(crate) fn changes(&self) -> Vec<Override> {
+        let kernel = |given: &String| {
+            let (host, kernel) = given.split_once('=').unwrap_or((given, DEFAULT_KERNEL));
+            let host = if host == "all" { "*" } else { host };
+            // Quoted: 6.12 by itself is a number.
+            Override::new(format!("hosts.{host}.kernel"), format!("{kernel:?}"))
+        };
+        self.changes.iter().cloned().chain(self.kernels.iter().map(kernel)).collect()
     }
 }
 

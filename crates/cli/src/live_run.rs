@@ -11,10 +11,10 @@ use crate::progress::Meter;
 use crate::with_history::WithHistory;
 use ackord_live::{LiveError, Priority, StopHandle};
 use ackord_report::live::{LiveCommand, LiveDetails, ProgramEnding, TrustWord};
-use ackord_scenario::{NodeKind, Scenario};
+use ackord_scenario::{NodeKind, Scenario, ScenarioFile};
 use ackord_study::{
-    CaptureFiles, Ending, KeepSeries, LiveRunOptions, Origin, ProgramOutput, Progress,
-    finished_transfers, live_run, live_run_report, live_run_report_files,
+    CaptureFiles, Ending, HistoryUse, KeepSeries, LiveRunOptions, LiveRunOutcome, Origin,
+    ProgramOutput, Progress, finished_transfers, live_run, live_run_report, live_run_report_files,
 };
 use ackord_units::{Quantity, Span};
 use ackord_wire::NodeId;
@@ -100,23 +100,10 @@ pub(crate) fn run(arguments: &LiveRunArguments, console: &Console) -> Result<(),
             true => Priority::RealTime,
             false => Priority::Ordinary,
         },
-        stop,
+        stop: Some(stop),
         // What programs write would spoil the meter's picture.
         programs: if files || own_terminal { ProgramOutput::Kept } else { ProgramOutput::Shown },
-        kernels: {
-            let mut binaries = std::collections::BTreeMap::new();
-            if let Ok(given) = std::env::var("KERNELS") {
-                for (node, number) in scenario.nodes.iter().zip(0..) {
-                    if node.kind == NodeKind::Host && given.split(',').any(|pair| pair == node.name)
-                    {
-                        binaries
-                            .insert(NodeId(number), PathBuf::from(std::env::var("UML").unwrap()));
-                    }
-                }
-            }
-            (!binaries.is_empty())
-                .then_some(ackord_live::SimulatedKernels { binaries, program: None })
-        },
+        kernels: None,
         meter: meter.as_ref().map(|meter| meter.feed()),
     };
     let bar = (!own_terminal).then(|| Meter::begin(&scenario.name));
@@ -139,25 +126,55 @@ pub(crate) fn run(arguments: &LiveRunArguments, console: &Console) -> Result<(),
             console.complain(&String::from_utf8_lossy(&output.bytes));
         }
     }
-    if let Some(captures) = captures {
+    let told = Telling {
+        file: &file,
+        scenario: &scenario,
+        arguments: &arguments.scenario,
+        output: &arguments.output,
+        history: &arguments.history,
+        used: history.as_deref(),
+        captures,
+    };
+    warn(&outcome.live, arguments, console);
+    tell(&outcome, told, console)
+}
+
+/// What there is to say the results of a run with kernels by.
+pub(crate) struct Telling<'a> {
+    pub(crate) file: &'a ScenarioFile,
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) arguments: &'a ScenarioArguments,
+    pub(crate) output: &'a OutputArguments,
+    pub(crate) history: &'a WithHistory,
+    /// What was taken from the history.
+    pub(crate) used: Option<&'a [HistoryUse]>,
+    pub(crate) captures: Option<CaptureFolder>,
+}
+
+/// Writes and prints what a run with kernels came to.
+pub(crate) fn tell(
+    outcome: &LiveRunOutcome,
+    told: Telling<'_>,
+    console: &Console,
+) -> Result<(), Failure> {
+    if let Some(captures) = told.captures {
         for path in captures.commit()? {
             console.remark(&format!("wrote {}", path.display()));
         }
     }
     let origin = Origin {
-        file: &file,
-        overrides: arguments.scenario.changes(),
-        scenario: &scenario,
-        history: history.as_deref(),
+        file: told.file,
+        overrides: &told.arguments.changes(),
+        scenario: told.scenario,
+        history: told.used,
     };
-    let report = live_run_report(&outcome, origin);
+    let report = live_run_report(outcome, origin);
     let results = Results { document: &report.document, json: &report.json };
-    arguments.output.write(console, &results, || live_run_report_files(&outcome, &report))?;
-    let finished = finished_transfers(&scenario, &outcome.run.summary, wall_time());
-    arguments.history.count(&finished, console)?;
-    warn(&outcome.live, arguments, console);
+    told.output.write(console, &results, || live_run_report_files(outcome, &report))?;
+    let finished = finished_transfers(told.scenario, &outcome.run.summary, wall_time());
+    told.history.count(&finished, console)?;
     if let Ending::Interrupted(at) = outcome.run.ending {
-        let planned = scenario.duration;
+        let planned = told.scenario.duration;
         console.remark(&format!("interrupted at {at} of {planned}; the results end there"));
         return Err(Failure::Interrupted);
     }
@@ -180,7 +197,7 @@ fn hosts_named(scenario: &Scenario, names: &[String]) -> Result<BTreeSet<NodeId>
 
 /// What nobody may overlook, also when standard output goes into another program.
 fn warn(live: &LiveDetails, arguments: &LiveRunArguments, console: &Console) {
-    let late = &live.real_time;
+    let Some(late) = &live.real_time else { return };
     if live.trust == TrustWord::Untrustworthy {
         console.remark(&format!(
             "UNTRUSTWORTHY: p99 of lateness is {:.0} us, the most {:.0} us, the budget {:.0} us",

@@ -6,12 +6,13 @@ use crate::errors::Failure;
 use crate::history::wall_time;
 use crate::input::{OutputArguments, Results, ScenarioArguments};
 use crate::interrupt::Interrupt;
+use crate::live_run::{Telling, tell};
 use crate::progress::Meter;
 use crate::with_history::WithHistory;
 use ackord_scenario::Scenario;
 use ackord_study::{
-    CaptureFiles, Ending, KeepSeries, Origin, Progress, RunOptions, execute, finished_transfers,
-    run_report, run_report_files,
+    CaptureFiles, Ending, KeepSeries, LiveRunOptions, Origin, Progress, RunOptions, execute,
+    finished_transfers, kernels_of, live_run, run_report, run_report_files,
 };
 use clap::Args;
 use std::path::PathBuf;
@@ -20,6 +21,10 @@ use std::path::PathBuf;
 ///
 /// The same file and seed give the same numbers and the same bytes in captures, every time.
 /// Interrupted with Ctrl-C, a run ends where it stands, and says so in everything it writes.
+///
+/// With `--kernel HOST` that host's connections are sockets of a stock Linux kernel in simulated time
+/// (`ackord kernel build` makes one): as deterministic, and slower. What the scenario asks of its
+/// endpoints is set as far as a kernel lets, and the report says where it does not.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RunArguments {
@@ -46,6 +51,7 @@ Examples:
   ackord run lossy-wifi
   ackord run my.toml --seed 7 --set 'duration=5 s' --set flows.0.tcp.congestion=vegas
   ackord run my.toml --out out/my --pcap out/my/captures
+  ackord run lossy-wifi --kernel all                 stock Linux at both ends, in simulated time
   ackord run my.toml --json - | jq '.flows[].goodput_bit_s'";
 
 pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Failure> {
@@ -53,7 +59,10 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
     let mut scenario = file.check()?;
     arguments.output.check()?;
     let history = arguments.history.apply(&mut scenario)?;
-    remark_on_commands(&scenario, console);
+    let kernels = kernels_of(&scenario)?;
+    if kernels.is_none() {
+        remark_on_commands(&scenario, console);
+    }
     let interrupt = Interrupt::listen()?;
     let mut captures = arguments.pcap.as_deref().map(CaptureFolder::open).transpose()?;
     let options = RunOptions {
@@ -66,6 +75,21 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
         meter.at(progress.share());
         interrupt.check()
     };
+    if let Some(kernels) = kernels {
+        let options = LiveRunOptions::in_simulated_time(kernels, options);
+        let outcome = live_run(&scenario, options, &mut watch);
+        meter.end();
+        let told = Telling {
+            file: &file,
+            scenario: &scenario,
+            arguments: &arguments.scenario,
+            output: &arguments.output,
+            history: &arguments.history,
+            used: history.as_deref(),
+            captures,
+        };
+        return tell(&outcome?, told, console);
+    }
     let outcome = execute(&scenario, options, &mut watch);
     meter.end();
     let outcome = outcome?;
@@ -76,7 +100,7 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
     }
     let origin = Origin {
         file: &file,
-        overrides: arguments.scenario.changes(),
+        overrides: &arguments.scenario.changes(),
         scenario: &scenario,
         history: history.as_deref(),
     };

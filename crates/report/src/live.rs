@@ -21,8 +21,12 @@ use std::collections::BTreeMap;
 pub struct LiveDetails {
     /// Whether delays and rates may be believed.
     pub trust: TrustWord,
-    /// How late the driver was.
-    pub real_time: RealTime,
+    /// How late the driver of a run in real time was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub real_time: Option<RealTime>,
+    /// What kernels a run in simulated time was made with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub simulated_time: Option<SimulatedTime>,
     /// The hosts, in the scenario's order.
     pub hosts: Vec<LiveHost>,
     /// The kernel's connections, in the order of their flows.
@@ -40,6 +44,39 @@ pub enum TrustWord {
     WithinBudget,
     /// More than 1 % of the packets were handed over later than the budget allows.
     Untrustworthy,
+    /// Nothing was late: the run was in simulated time.
+    SimulatedTime,
+}
+
+/// A run in simulated time with stock kernels.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SimulatedTime {
+    /// How long the run was, in its own time, seconds.
+    pub took_s: f64,
+    /// The kernels, by host.
+    pub kernels: Vec<HostKernel>,
+    /// Whether the run is the same each time on every machine: programs that were named may look at
+    /// what a kernel cannot keep from them, such as the processor's own clock.
+    pub exact: bool,
+    /// What happened to packets at the kernels' network cards.
+    pub device: DeviceCounts,
+}
+
+/// The kernel of a host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HostKernel {
+    /// The host.
+    pub host: String,
+    /// What the kernel is asked for by.
+    pub kernel: String,
+    /// What it says of itself.
+    pub release: String,
+    /// Its ticks per second.
+    pub hz: u32,
+    /// What it was built from.
+    pub source: String,
+    /// SHA-256 of its binary.
+    pub sha256: String,
 }
 
 /// How late packets were handed to their hosts.

@@ -46,6 +46,9 @@ impl Scenario {
             if let Some(processing) = &node.processing {
                 line(&mut text, &format!("processing = {}", choice(processing)));
             }
+            if let Some(kernel) = &node.kernel {
+                line(&mut text, &format!("kernel = \"{kernel}\""));
+            }
         }
         for link in &self.links {
             text.push_str(&self.link(link, label));

@@ -143,6 +143,14 @@ pub(crate) static HOST: &[Key] = &[
         "How long it takes for each packet that it sends; of a group each for itself. Hosts answer \
          at once without it",
     ),
+    optional(
+        "kernel",
+        Shape::Text,
+        "none",
+        "The stock Linux kernel whose TCP its ends of flows are, in simulated time (`ackord kernel`): \
+         a version like `6.12`, a name of your own, or either with ticks per second, `6.12@1000`. \
+         Without it they are Ackord's own",
+    ),
 ];
 
 /// A router.

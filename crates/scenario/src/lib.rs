@@ -57,8 +57,8 @@ pub use error::{Errors, NameOf, Problem, Unreadable, Wrong};
 pub use file::ScenarioFile;
 pub use library::library;
 pub use model::{
-    Capture, Direction, Exec, ExecCommand, ExecError, Flow, Link, Node, NodeKind, Proxy, Record,
-    Scenario, Start, TcpChoices, TraceFile, Way,
+    Capture, Direction, Exec, ExecCommand, ExecError, Flow, KernelChoice, Link, Node, NodeKind,
+    Proxy, Record, Scenario, Start, TcpChoices, TraceFile, Way,
 };
 pub use overrides::{Override, ParseOverrideError};
 pub use render::Style;

@@ -6,6 +6,7 @@ use ackord_traffic::registry::{Transport, transport_of};
 use ackord_units::{Choice, Rate, Span};
 use ackord_wire::{NodeId, Side};
 use sha2::{Digest, Sha256};
+use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -47,6 +48,39 @@ pub struct Node {
     /// How long it takes for what it sends ([`ackord_path::registry::PROCESSING`]); no time when
     /// absent. Only hosts have it.
     pub processing: Option<Choice>,
+    /// The stock kernel whose TCP its ends of flows are; our own when absent. Only hosts have it.
+    pub kernel: Option<KernelChoice>,
+}
+
+/// Which stock kernel a host runs: written `6.12`, or `6.12@1000` with its ticks per second.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KernelChoice {
+    /// A version, or the name that a kernel of one's own was given.
+    pub name: String,
+    /// Ticks per second (`CONFIG_HZ`); as Debian's when absent.
+    pub hz: Option<u32>,
+}
+
+impl KernelChoice {
+    /// Reads `NAME` or `NAME@HZ`; nothing where it is neither.
+    pub fn parse(text: &str) -> Option<KernelChoice> {
+        let (name, hz) = match text.split_once('@') {
+            Some((name, hz)) => (name, Some(hz.parse().ok().filter(|hz| *hz > 0)?)),
+            None => (text, None),
+        };
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        let sound = !name.is_empty() && name.chars().all(is_name);
+        sound.then(|| KernelChoice { name: name.to_owned(), hz })
+    }
+}
+
+impl fmt::Display for KernelChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.hz {
+            Some(hz) => write!(f, "{}@{hz}", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
 }
 
 /// What a node does with packets.

@@ -164,6 +164,13 @@ impl<'a> Step<'a> {
 fn set_in(table: &mut Table, step: Step<'_>, item: &Item) -> Result<(), Box<Problem>> {
     let (key, rest) = step.next();
     let named = matches!(step.before(), "hosts" | "routers");
+    if let (true, "*", Some(rest)) = (named, key, rest) {
+        let tables = table.values_mut().filter_map(|entry| match &mut entry.item.value {
+            Value::Table(inner) => Some(inner),
+            _ => None,
+        });
+        return tables.into_iter().try_for_each(|inner| set_in(inner, rest, item));
+    }
     if named && !table.contains_key(key) {
         let what = if step.before() == "hosts" { NameOf::Host } else { NameOf::Node };
         return Err(step.problem(Wrong::unknown_name(what, key, table.keys().map(String::as_str))));

@@ -1,7 +1,9 @@
 //! One run of a scenario.
 
 use crate::capture::{CaptureError, CaptureFiles, CaptureSink, with_captures};
+use crate::kernels::kernels_of;
 use crate::labels::run_labels;
+use crate::live_run::{LiveRunError, LiveRunOptions, live_run};
 use ackord_events::{LinkId, ProxyId, Sink};
 use ackord_measure::{
     ProxyCounters, RunIdentity, RunSummary, Series, SeriesOptions, SeriesSet, Summary,
@@ -9,6 +11,7 @@ use ackord_measure::{
 use ackord_path::{Conservation, FlowState, QueueDiscipline};
 use ackord_scenario::{Record, Scenario};
 use ackord_sim::{BuildError, RunError, Simulation};
+use ackord_uml::KernelError;
 use ackord_units::{Span, Time};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -98,6 +101,12 @@ pub enum ExecuteError {
     /// A capture could not be written.
     #[error(transparent)]
     Capture(#[from] CaptureError),
+    /// A kernel of the scenario's hosts has not been built.
+    #[error(transparent)]
+    NoKernel(#[from] KernelError),
+    /// A run on kernels went wrong.
+    #[error(transparent)]
+    Kernel(Box<LiveRunError>),
 }
 
 impl RunOptions<'_> {
@@ -125,17 +134,24 @@ pub fn without_progress(_: Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// Runs `scenario`. `progress` is called every now and then; when it answers
+/// Runs `scenario`; where hosts run stock kernels, with these. `progress` is called every now and then; when it answers
 /// [`ControlFlow::Break`] the run ends there, and its outcome says so.
 ///
 /// # Errors
 /// When the scenario is too large to be built, a capture cannot be written, or packets appeared or
-/// vanished.
+/// vanished; when a kernel has not been built, or does not go on.
 pub fn execute(
     scenario: &Scenario,
     options: RunOptions<'_>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<RunOutcome, ExecuteError> {
+    if let Some(kernels) = kernels_of(scenario)? {
+        let outcome =
+            live_run(scenario, LiveRunOptions::in_simulated_time(kernels, options), progress);
+        return outcome
+            .map(|outcome| outcome.run)
+            .map_err(|error| ExecuteError::Kernel(error.into()));
+    }
     // What is captured is no part of what is simulated: the hash stays that of the file.
     let identity = RunIdentity {
         scenario_hash: scenario.hash(),

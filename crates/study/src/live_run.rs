@@ -26,7 +26,8 @@ mod taps;
 
 use crate::capture::{CaptureError, CaptureFiles, with_captures};
 use crate::execute::{
-    Ending, KeepSeries, Progress, RunOutcome, VERSION, count_proxies, queues_at_end, series_options,
+    Ending, KeepSeries, Progress, RunOptions, RunOutcome, VERSION, count_proxies, queues_at_end,
+    series_options,
 };
 use crate::labels::run_labels;
 use ackord_live::{
@@ -62,7 +63,7 @@ pub struct LiveRunOptions<'a> {
     /// How the driver is scheduled.
     pub priority: Priority,
     /// Ends the run from elsewhere, at once.
-    pub stop: StopHandle,
+    pub stop: Option<StopHandle>,
     /// What becomes of what the programs of flows write.
     pub programs: ProgramOutput,
     /// Kernels in simulated time, for a run that is not in real time.
@@ -117,6 +118,26 @@ pub enum LiveRunError {
 const SAMPLES_EVERY: Span = Span::from_millis(10);
 
 impl LiveRunOptions<'_> {
+    /// As of a simulated run, with these kernels at the hosts that have one.
+    pub fn in_simulated_time(
+        kernels: SimulatedKernels,
+        options: RunOptions<'_>,
+    ) -> LiveRunOptions<'_> {
+        let RunOptions { seed, series, captures } = options;
+        LiveRunOptions {
+            seed,
+            series,
+            captures,
+            ours: BTreeSet::new(),
+            lateness_budget: Span::from_millis(1),
+            priority: Priority::Ordinary,
+            stop: None,
+            programs: ProgramOutput::Kept,
+            kernels: Some(kernels),
+            meter: None,
+        }
+    }
+
     /// Only the summary; every host a kernel.
     ///
     /// # Errors
@@ -129,7 +150,7 @@ impl LiveRunOptions<'_> {
             ours: BTreeSet::new(),
             lateness_budget: Span::from_millis(1),
             priority: Priority::Ordinary,
-            stop: StopHandle::new()?,
+            stop: Some(StopHandle::new()?),
             programs: ProgramOutput::Shown,
             kernels: None,
             meter: None,
@@ -170,7 +191,9 @@ pub fn live_run(
     emulation.ours = options.ours;
     emulation.lateness_budget = options.lateness_budget;
     emulation.priority = options.priority;
-    emulation.stop = options.stop;
+    if let Some(stop) = options.stop {
+        emulation.stop = stop;
+    }
     emulation.samples_every = SAMPLES_EVERY;
     emulation.commands = programs.iter().map(|program| program.command.clone()).collect();
     emulation.meter = options.meter;
@@ -192,7 +215,7 @@ pub fn live_run(
     count_proxies(&report.simulation, &mut summary);
     let run = run_outcome(&report, identity, summary, series);
     let (commands, outputs) = programs::outcomes(scenario, &programs, &report.commands)?;
-    let live = details::of(scenario, &report, commands);
+    let live = details::of(scenario, &report, options.kernels.as_ref(), commands);
     Ok(LiveRunOutcome { run, live, outputs })
 }
 

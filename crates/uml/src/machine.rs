@@ -284,6 +284,8 @@ impl Machine {
             None => {
                 let (socket, _) = card_listener.accept()?;
                 *card = Some(Card::new(socket, self.hardware_address, self.mtu)?);
+                // The last thing that it connects.
+                process.forget_folder();
                 Ok(Heard::Nothing)
             }
             Some(card) => Ok(match card.handle_message()? {

@@ -28,6 +28,7 @@ use super::{Door, EmulationOptions, EmulationReport};
 use crate::error::LiveError;
 use crate::sys::PollSet;
 use ackord_events::Sink;
+use ackord_uml::Kernel;
 use ackord_units::Time;
 use ackord_wire::NodeId;
 use kernels::Kernels;
@@ -43,8 +44,8 @@ use std::rc::Rc;
 /// What the kernels of a run in simulated time are.
 #[derive(Clone, Debug)]
 pub struct SimulatedKernels {
-    /// The binary of each kernel host's kernel.
-    pub binaries: BTreeMap<NodeId, PathBuf>,
+    /// The kernel of each host that has one.
+    pub kernels: BTreeMap<NodeId, Kernel>,
     /// The program that runs on them: `ackord` itself, of whatever name; nothing for this one.
     pub program: Option<PathBuf>,
 }
@@ -61,7 +62,7 @@ pub fn emulate_in_simulated_time<S: Sink>(
     progress: &mut dyn FnMut(Time) -> ControlFlow<()>,
 ) -> Result<EmulationReport, LiveError> {
     options.ours = super::hosts::host_nodes(&options.scenario)
-        .filter(|node| !kernels.binaries.contains_key(node))
+        .filter(|node| !kernels.kernels.contains_key(node))
         .collect();
     let kernels = Rc::new(RefCell::new(Kernels::start(&options, kernels)?));
     let nodes = kernels.borrow().nodes();

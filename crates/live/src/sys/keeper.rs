@@ -47,11 +47,12 @@ pub(super) fn spawn(plan: &Plan, sockets: Sockets<'_>) -> nix::Result<nix::unist
     let (news, questions) = (sockets.news.as_raw_fd(), sockets.questions.as_raw_fd());
     let kept = plan.kept([news, questions]);
     let user = if plan.id_maps.is_some() { libc::CLONE_NEWUSER } else { 0 };
-    let network = match plan.made {
-        DeviceMade::Tun => libc::CLONE_NEWNET,
+    let own = match plan.made {
+        DeviceMade::Tun => libc::CLONE_NEWNET | libc::CLONE_NEWPID,
+        // All of the machine is ours, and gone when it is switched off.
         DeviceMade::There => 0,
     };
-    let flags = network | libc::CLONE_NEWPID | user | libc::SIGCHLD;
+    let flags = own | user | libc::SIGCHLD;
     // SAFETY: without CLONE_VM and without a stack this is a fork into new namespaces; the child
     // only makes system calls on memory it has a copy of, and never returns from `keep`.
     match unsafe { clone(flags) } {

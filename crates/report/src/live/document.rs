@@ -1,7 +1,10 @@
 //! The report of a live run, and the marks on one that is not to be believed.
 
 use super::kernel::kernel_section;
-use super::{DeviceCounts, LatenessBucket, LiveCommand, LiveDetails, RealTime, TrustWord};
+use super::{
+    DeviceCounts, HostKernel, LatenessBucket, LiveCommand, LiveDetails, RealTime, SimulatedTime,
+    TrustWord,
+};
 use crate::document::{Block, Cell, Column, Document, Section, Table};
 use crate::plot::{Mark, Plot, PlotSeries, Scale};
 use crate::reports::{Context, run_document, table_with_rows};
@@ -17,23 +20,32 @@ pub fn live_document(
     let mut document = run_document(run, series, context);
     for (name, value) in &mut document.facts {
         if name == "simulated" {
-            "ran in real time for".clone_into(name);
+            match live.trust {
+                TrustWord::SimulatedTime => "ran in simulated time for",
+                _ => "ran in real time for",
+            }
+            .clone_into(name);
             *value = format!("{:.3} s", run.duration_s);
         }
     }
     let trust = match live.trust {
-        TrustWord::WithinBudget => "lateness within budget",
-        TrustWord::Untrustworthy => "UNTRUSTWORTHY: lateness over budget",
+        TrustWord::WithinBudget => Some("lateness within budget"),
+        TrustWord::Untrustworthy => Some("UNTRUSTWORTHY: lateness over budget"),
+        TrustWord::SimulatedTime => None,
     };
-    document.facts.push(("trust".to_owned(), trust.to_owned()));
+    document.facts.extend(trust.map(|trust| ("trust".to_owned(), trust.to_owned())));
     // Before what is there for looking things up.
     let at = document.sections.iter().position(|section| section.heading == "Mechanisms");
     let at = at.unwrap_or(document.sections.len());
     let programs = programs_section(&live.commands);
-    let new = programs.into_iter().chain([kernel_section(live), real_time_section(live)]);
+    let time = live.real_time.as_ref().map(|late| real_time_section(late, live.trust));
+    let time = time.or_else(|| live.simulated_time.as_ref().map(simulated_time_section));
+    let new = programs.into_iter().chain([kernel_section(live)]).chain(time);
     document.sections.splice(at..at, new);
-    if live.trust == TrustWord::Untrustworthy {
-        mark(&mut document, &live.real_time);
+    if live.trust == TrustWord::Untrustworthy
+        && let Some(late) = &live.real_time
+    {
+        mark(&mut document, late);
     }
     document
 }
@@ -84,8 +96,44 @@ fn programs_section(commands: &[LiveCommand]) -> Option<Section> {
     (!commands.is_empty()).then_some(section)
 }
 
-fn real_time_section(live: &LiveDetails) -> Section {
-    let late = &live.real_time;
+fn simulated_time_section(time: &SimulatedTime) -> Section {
+    let columns = vec![
+        Column::words("host"),
+        Column::words("kernel"),
+        Column::words("release"),
+        Column::numbers("HZ", "/s"),
+        Column::words("source"),
+        Column::words("SHA-256"),
+    ];
+    let row = |kernel: &HostKernel| {
+        let HostKernel { host, kernel: name, release, hz, source, sha256 } = kernel;
+        let short = sha256.get(..12).unwrap_or(sha256);
+        let hz = Cell::Count(u64::from(*hz));
+        [host, name, release].map(Cell::text).into_iter().chain([
+            hz,
+            Cell::text(source),
+            Cell::text(short),
+        ])
+    };
+    let rows = time.kernels.iter().map(|kernel| row(kernel).collect()).collect();
+    let caption = "Stock kernels as User-Mode Linux, whose clock is the run's. HZ is set when one is \
+                   built, since User-Mode Linux itself knows no other than 100.";
+    let table = Table { caption: caption.to_owned(), columns, rows };
+    let section = Section::new("Simulated time")
+        .with(Block::Table(table))
+        .with(Block::Table(device_table(&time.device)));
+    match time.exact {
+        true => section,
+        false => section.with(Block::Text(
+            "Programs ran on these kernels. Their time, files and random numbers are the kernel's; what \
+             a program asks of the processor itself (its clock, RDTSC; its random numbers, RDRAND) no \
+             kernel can keep from it, and a program that does so may differ from run to run."
+                .to_owned(),
+        )),
+    }
+}
+
+fn real_time_section(late: &RealTime, trust: TrustWord) -> Section {
     let columns = vec![
         Column::numbers("handed over", "packets"),
         Column::numbers("late, p50", "us"),
@@ -95,8 +143,8 @@ fn real_time_section(live: &LiveDetails) -> Section {
         Column::words("trust"),
         Column::words("driver"),
     ];
-    let trust = match live.trust {
-        TrustWord::WithinBudget => "within budget",
+    let trust = match trust {
+        TrustWord::WithinBudget | TrustWord::SimulatedTime => "within budget",
         TrustWord::Untrustworthy => "UNTRUSTWORTHY",
     };
     let row = vec![
@@ -196,7 +244,10 @@ mod tests {
             host("a", vec![instead(), setting("off", SettingWord::Set)]),
             host("b", vec![instead(), instead(), setting("x", SettingWord::Instead)]),
         ];
-        LiveDetails { trust, real_time, hosts, connections: Vec::new(), commands: Vec::new() }
+        let real_time = Some(real_time);
+        let simulated_time = None;
+        let (connections, commands) = (Vec::new(), Vec::new());
+        LiveDetails { trust, real_time, simulated_time, hosts, connections, commands }
     }
 
     fn document(trust: TrustWord) -> Document {

@@ -6,7 +6,7 @@ use super::reader::{Field, Reader, join};
 use crate::document::{Place, Value};
 use crate::error::{NameOf, Wrong};
 use crate::keys;
-use crate::model::{Node, NodeKind};
+use crate::model::{KernelChoice, Node, NodeKind};
 use ackord_path::registry;
 use ackord_units::Choice;
 use ackord_wire::NodeId;
@@ -103,6 +103,7 @@ struct Found<'a> {
     group: Option<&'a str>,
     kind: NodeKind,
     processing: Option<Choice>,
+    kernel: Option<KernelChoice>,
     place: &'a Place,
     path: String,
 }
@@ -163,12 +164,14 @@ fn declare<'a>(
         let reader = Reader::new(report, &entry.item, path.clone(), keys, what);
         let count = reader.as_ref().and_then(|reader| reader.integer(report, "count"));
         let of_host = reader.filter(|_| kind == NodeKind::Host);
-        let processing = of_host.and_then(|reader| processing(report, &reader));
+        let of_host = of_host.map(|reader| (processing(report, &reader), kernel(report, &reader)));
+        let (processing, kernel) = of_host.unwrap_or_default();
         let node = |name: String, group| Found {
             name,
             group,
             kind,
             processing: processing.clone(),
+            kernel: kernel.clone(),
             place: &entry.key,
             path: path.clone(),
         };
@@ -196,6 +199,20 @@ fn processing(report: &mut Report, reader: &Reader<'_>) -> Option<Choice> {
     choice(report, &field, family)
 }
 
+/// The stock kernel that a host runs.
+fn kernel(report: &mut Report, reader: &Reader<'_>) -> Option<KernelChoice> {
+    let field = reader.get("kernel").filter(|field| field.item.as_text() != Some("none"))?;
+    let text = field.text(report, "a kernel's version, like \"6.12\"")?;
+    let choice = KernelChoice::parse(text);
+    if choice.is_none() {
+        let why = format!("`{text}` is not what a kernel is called");
+        let allowed = "a version like `6.12`, or the name that it was built under (`ackord kernel \
+                       list`); with ticks per second, `6.12@1000`";
+        field.report(report, Wrong::BadValue { why, allowed: allowed.to_owned() });
+    }
+    choice
+}
+
 /// Reports a name that a host has already.
 fn duplicate(report: &mut Report, found: &[Found<'_>], name: &str, place: &Place, path: &str) {
     let same = |found: &&Found<'_>| found.name == name || found.group == Some(name);
@@ -220,8 +237,9 @@ fn number(
         {
             members.push(NodeId(index));
         }
-        let Found { name, kind, processing, .. } = node;
-        nodes.nodes.push(Node { name: name.clone(), kind: *kind, processing: processing.clone() });
+        let Found { name, kind, processing, kernel, .. } = node;
+        let (processing, kernel) = (processing.clone(), kernel.clone());
+        nodes.nodes.push(Node { name: name.clone(), kind: *kind, processing, kernel });
     }
     nodes.declared = declared;
     nodes

@@ -2,28 +2,32 @@
 
 use super::programs::word;
 use ackord_live::{
-    EmulationReport, EndReport, Place, Scheduling, SettingOutcome, SettingTold, TcpInfo, TcpSample,
-    Trust,
+    EmulationReport, EndReport, Place, Scheduling, SettingOutcome, SettingTold, SimulatedKernels,
+    TcpInfo, TcpSample, Trust,
 };
 use ackord_report::live::{
-    DeviceCounts, KernelConnection, KernelView, LatenessBucket, LiveCommand, LiveDetails, LiveHost,
-    LiveSetting, RealTime, SettingWord, TrustWord,
+    DeviceCounts, HostKernel, KernelConnection, KernelView, LatenessBucket, LiveCommand,
+    LiveDetails, LiveHost, LiveSetting, RealTime, SettingWord, SimulatedTime, TrustWord,
 };
 use ackord_scenario::{Scenario, Transport};
+use ackord_uml::Kernel;
 use ackord_units::{Span, Time};
-use ackord_wire::Side;
+use ackord_wire::{NodeId, Side};
 
 pub(super) fn of(
     scenario: &Scenario,
     report: &EmulationReport,
+    kernels: Option<&SimulatedKernels>,
     commands: Vec<LiveCommand>,
 ) -> LiveDetails {
     LiveDetails {
-        trust: match report.lateness.trust() {
-            Trust::WithinBudget => TrustWord::WithinBudget,
-            Trust::Untrustworthy => TrustWord::Untrustworthy,
+        trust: match (kernels, report.lateness.trust()) {
+            (Some(_), _) => TrustWord::SimulatedTime,
+            (None, Trust::WithinBudget) => TrustWord::WithinBudget,
+            (None, Trust::Untrustworthy) => TrustWord::Untrustworthy,
         },
-        real_time: real_time(report),
+        real_time: kernels.is_none().then(|| real_time(report)),
+        simulated_time: kernels.map(|kernels| simulated_time(scenario, report, kernels, &commands)),
         hosts: report.hosts.iter().map(|host| live_host(scenario, host)).collect(),
         connections: connections(scenario, report),
         commands,
@@ -38,8 +42,44 @@ fn millis(span: Span) -> f64 {
     span.as_nanos() as f64 / 1e6
 }
 
+fn simulated_time(
+    scenario: &Scenario,
+    report: &EmulationReport,
+    kernels: &SimulatedKernels,
+    commands: &[LiveCommand],
+) -> SimulatedTime {
+    let kernel = |(node, kernel): (&NodeId, &Kernel)| HostKernel {
+        host: scenario.node(*node).name.clone(),
+        kernel: kernel.name.clone(),
+        release: kernel.release.clone(),
+        hz: kernel.hz,
+        source: kernel.source.to_string(),
+        sha256: kernel.hash.clone(),
+    };
+    SimulatedTime {
+        took_s: report.took.as_secs_f64(),
+        kernels: kernels.kernels.iter().map(kernel).collect(),
+        exact: commands.is_empty(),
+        device: device(report),
+    }
+}
+
+fn device(report: &EmulationReport) -> DeviceCounts {
+    let counts = &report.counts;
+    DeviceCounts {
+        entered: counts.entered,
+        delivered: counts.delivered,
+        ignored: counts.ignored,
+        malformed: counts.malformed,
+        refused: counts.refused,
+        too_many: counts.too_many,
+        made: counts.made,
+        without_bytes: counts.without_bytes,
+    }
+}
+
 fn real_time(report: &EmulationReport) -> RealTime {
-    let (late, counts) = (&report.lateness, &report.counts);
+    let late = &report.lateness;
     let bucket = |(edge, packets): &(Span, u64)| LatenessBucket {
         up_to_us: micros(*edge),
         packets: *packets,
@@ -56,16 +96,7 @@ fn real_time(report: &EmulationReport) -> RealTime {
         max_us: micros(late.max),
         budget_us: micros(late.budget),
         histogram: report.lateness_histogram.iter().map(bucket).collect(),
-        device: DeviceCounts {
-            entered: counts.entered,
-            delivered: counts.delivered,
-            ignored: counts.ignored,
-            malformed: counts.malformed,
-            refused: counts.refused,
-            too_many: counts.too_many,
-            made: counts.made,
-            without_bytes: counts.without_bytes,
-        },
+        device: device(report),
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Process {
     line: File,
     line_read: u64,
     /// For the moment of starting.
-    _folder: Option<TempDir>,
+    folder: Option<TempDir>,
 }
 
 /// Where the kernel connects.
@@ -99,12 +99,12 @@ impl Process {
         confine(&mut command, line.as_raw_fd());
         let start = |source| MachineError::Start { kernel: setup.kernel.clone(), source };
         let child = command.spawn().map_err(start)?;
-        Ok((Process { child, console, line, line_read: 0, _folder: Some(folder) }, sockets))
+        Ok((Process { child, console, line, line_read: 0, folder: Some(folder) }, sockets))
     }
 
-    /// Its folder is not needed any more.
+    /// It has connected and read its files: its folder is not needed any more.
     pub(super) fn forget_folder(&mut self) {
-        self._folder = None;
+        self.folder = None;
     }
 
     fn has_ended(&self) -> bool {

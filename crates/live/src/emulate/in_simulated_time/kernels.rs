@@ -51,7 +51,7 @@ impl Kernels {
             let hardware_address = [2, 0, 0, 0, (node.0 >> 8) as u8, node.0 as u8];
             let (files, mtu) = (files_of(options, node, kernels)?, mtu(scenario, node));
             let memory_mib = memory_for(files.len());
-            let kernel = kernels.binaries[&node].clone();
+            let kernel = kernels.kernels[&node].binary.clone();
             setups.push(MachineSetup { kernel, files, memory_mib, mtu, hardware_address });
             hosts.push(Host {
                 node,
@@ -75,6 +75,8 @@ impl Kernels {
         for number in 0..self.hosts.len() {
             while self.hosts[number].behind.is_none() {
                 if !self.machines.run_alone(number, LONGEST).map_err(LiveError::Kernel)? {
+                    // What it could not do it has said.
+                    self.news()?;
                     return Err(self.silent("to be set up"));
                 }
                 self.hear_hello(number)?;
