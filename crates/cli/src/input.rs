@@ -4,7 +4,7 @@ use crate::console::Console;
 use crate::errors::Failure;
 use ackord_report::document::Document;
 use ackord_report::{OutputFile, WriteError, to_terminal, write_all, write_one};
-use ackord_scenario::{Override, ScenarioFile};
+use ackord_scenario::{KernelChoice, Override, ScenarioFile};
 use ackord_uml::DEFAULT_KERNEL;
 use clap::Args;
 use std::collections::BTreeMap;
@@ -48,6 +48,21 @@ impl ScenarioArguments {
             Override::new(format!("hosts.{host}.kernel"), format!("{kernel:?}"))
         };
         self.changes.iter().cloned().chain(self.kernels.iter().map(kernel)).collect()
+    }
+}
+
+/// A stock kernel, by name.
+#[derive(Clone, Debug)]
+pub(crate) struct KernelName(pub(crate) KernelChoice);
+
+impl FromStr for KernelName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<KernelName, String> {
+        let choice = KernelChoice::parse(text).map(KernelName);
+        choice.ok_or_else(|| {
+            "a version like 6.12, or a name; with ticks per second, 6.12@1000".to_owned()
+        })
     }
 }
 

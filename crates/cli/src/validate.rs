@@ -2,19 +2,22 @@
 
 use crate::console::Console;
 use crate::errors::Failure;
-use crate::input::{OutputArguments, Results, check_file};
+use crate::input::{KernelName, OutputArguments, Results, check_file};
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
 use ackord_live::Priority;
+use ackord_measure::KernelTime;
 use ackord_report::document::Document;
 use ackord_report::{
     FidelitySeries, OutputFile, data, document_files, fidelity_document, to_markdown,
     without_plots, write_one,
 };
+use ackord_study::kernel_of;
 use ackord_study::validate::{
-    CASES, LiveEnded, StockKernel, ValidateCase, ValidateLength, ValidateOptions, ValidateOutcome,
-    validate as make_report,
+    CASES, KernelSide, LiveEnded, SimulatedKernel, StockKernel, ValidateCase, ValidateLength,
+    ValidateOptions, ValidateOutcome, validate as make_report,
 };
+use ackord_uml::DEFAULT_KERNEL;
 use ackord_units::Span;
 use clap::Args;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -33,6 +36,9 @@ use std::path::PathBuf;
 /// repeated, and left out if that does not help. Nothing else should run meanwhile. A full report
 /// takes about a quarter of an hour, --quick a minute and a half. Root, or a /dev/net/tun that
 /// ordinary users may open, is needed.
+///
+/// With --kernel the kernel's side is in simulated time, too: on any machine, however busy, by anybody,
+/// and always the same.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ValidateArguments {
@@ -60,6 +66,13 @@ pub(crate) struct ValidateArguments {
     /// Schedule the path like every other program, also where the system allows more
     #[arg(long)]
     ordinary_priority: bool,
+    /// Compare with a stock kernel in simulated time instead: nothing is late, and nothing is repeated
+    ///
+    /// One that `ackord kernel build` has built: a version such as 6.12 (which is meant where nothing is
+    /// said), or the name of your own; with ticks per second, 6.12@1000.
+    #[arg(long, value_name = "VERSION[@HZ]", num_args = 0..=1, require_equals = true,
+          default_missing_value = DEFAULT_KERNEL)]
+    kernel: Option<KernelName>,
     /// Write the report as a Markdown page to this file
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
@@ -71,7 +84,8 @@ const EXAMPLES: &str = "\
 Examples:
   ackord validate --quick
   ackord validate --only loss-1 --only fading --seeds 10 --out out/fidelity
-  ackord validate --json fidelity.json --page docs/fidelity.md";
+  ackord validate --json fidelity.json --page docs/fidelity.md
+  ackord validate --kernel=6.1 --seeds 30                 a stock kernel in simulated time";
 
 const NOTES: &[&str] = &[
     "Both sides go through the same definitions: segments and acknowledgments are counted as they \
@@ -89,16 +103,10 @@ pub(crate) fn validate(arguments: &ValidateArguments, console: &Console) -> Resu
     let options = options(arguments)?;
     arguments.output.check()?;
     arguments.page.as_deref().map_or(Ok(()), check_file)?;
-    let kernel = StockKernel {
-        lateness_budget: arguments.lateness_budget,
-        priority: match arguments.ordinary_priority {
-            true => Priority::Ordinary,
-            false => Priority::RealTime,
-        },
-    };
+    let kernel = kernel_side(arguments)?;
     let interrupt = Interrupt::listen()?;
     let meter = Meter::begin("fidelity");
-    let outcome = make_report(&options, &kernel, &|progress| {
+    let outcome = make_report(&options, kernel.as_ref(), &|progress| {
         meter.at(progress.share);
         if let Some(ended) = progress.ended {
             tell(&ended, console);
@@ -118,6 +126,19 @@ pub(crate) fn validate(arguments: &ValidateArguments, console: &Console) -> Resu
         return Err(Failure::Interrupted);
     }
     Ok(())
+}
+
+fn kernel_side(arguments: &ValidateArguments) -> Result<Box<dyn KernelSide>, Failure> {
+    if let Some(KernelName(choice)) = &arguments.kernel {
+        return Ok(Box::new(SimulatedKernel { kernel: kernel_of(choice)? }));
+    }
+    Ok(Box::new(StockKernel {
+        lateness_budget: arguments.lateness_budget,
+        priority: match arguments.ordinary_priority {
+            true => Priority::Ordinary,
+            false => Priority::RealTime,
+        },
+    }))
 }
 
 fn options(arguments: &ValidateArguments) -> Result<ValidateOptions, Failure> {
@@ -146,6 +167,10 @@ fn tell(ended: &LiveEnded<'_>, console: &Console) {
     let late = ended.run.lateness;
     let word = if late.within_budget { "" } else { ", too late" };
     let goodput: f64 = ended.run.summary.flows.iter().map(|flow| flow.goodput_bit_s / 1e6).sum();
+    if ended.run.time == KernelTime::Simulated {
+        let (scenario, seed) = (ended.scenario, ended.seed);
+        return console.remark(&format!("{scenario}, seed {seed}: {goodput:.2} Mbit/s"));
+    }
     console.remark(&format!(
         "{}, seed {}, attempt {}: {goodput:.2} Mbit/s, packets {:.0} us late at p99{word}",
         ended.scenario, ended.seed, ended.attempt, late.p99_us
@@ -202,6 +227,9 @@ fn command_line(arguments: &ValidateArguments) -> String {
     }
     if arguments.jobs.get() != 2 {
         line.push_str(&format!(" --jobs {}", arguments.jobs));
+    }
+    if let Some(KernelName(choice)) = &arguments.kernel {
+        line.push_str(&format!(" --kernel={choice}"));
     }
     if arguments.ordinary_priority {
         line.push_str(" --ordinary-priority");

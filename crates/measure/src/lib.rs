@@ -33,7 +33,7 @@ pub use comparison::{
 };
 pub use fidelity::{
     Distribution, FidelityMetric, FidelityReport, FidelityScenario, FidelityVerdict,
-    KernelLateness, Paired, QuantilePair, ScenarioVerdict, UnsettableKnob,
+    KernelLateness, KernelTime, Paired, QuantilePair, ScenarioVerdict, UnsettableKnob,
 };
 pub use labels::{FlowKind, FlowLabel, LinkLabel, Outages, ProfileLabel, ProxyLabel, RunLabels};
 pub use series::{FlowSeries, LinkSeries, Point, Series, SeriesOptions, SeriesSet, Trace};

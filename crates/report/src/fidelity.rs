@@ -4,7 +4,7 @@ use crate::document::{Block, Cell, Column, Document, Section, Table, decimals_fo
 use crate::plot::{Mark, Plot, PlotSeries, Range, Scale, Shape};
 use crate::plots::{FlowPlots, WindowUnit};
 use ackord_measure::{
-    Distribution, FidelityMetric, FidelityReport, FidelityScenario, FidelityVerdict,
+    Distribution, FidelityMetric, FidelityReport, FidelityScenario, FidelityVerdict, KernelTime,
     ScenarioVerdict, SeriesSet, UnsettableKnob,
 };
 use std::collections::BTreeMap;
@@ -33,27 +33,30 @@ pub fn fidelity_document(
         sections.push(one(scenario, runs));
     }
     sections.push(untold(report));
-    sections.push(lateness(report));
+    if report.time == KernelTime::Real {
+        sections.push(lateness(report));
+    }
     if !notes.is_empty() {
         sections.push(Section::new("How it is measured").with(Block::Notes(notes.to_vec())));
     }
     let fact = |name: &str, value: String| (name.to_owned(), value);
+    let runs = format!("{}, seeds from {}", report.seeds, report.first_seed);
+    let mut facts = vec![fact("kernel", report.kernel.clone()), fact("runs of each side", runs)];
+    if report.time == KernelTime::Real {
+        facts.push(fact("live runs at the same time", report.jobs.to_string()));
+    }
+    facts.push(fact("version", report.version.clone()));
     Document {
         title: "The simulator beside the kernel".to_owned(),
-        purpose:
-            "How far runs of the simulator, with the profile linux at both ends, are from the \
-                  stock kernel of this machine in real time: the same scenario files, the same \
-                  path, the same random losses."
-                .to_owned(),
-        facts: vec![
-            fact("kernel", report.kernel.clone()),
-            fact(
-                "runs of each side",
-                format!("{}, seeds from {}", report.seeds, report.first_seed),
-            ),
-            fact("live runs at the same time", report.jobs.to_string()),
-            fact("version", report.version.clone()),
-        ],
+        purpose: format!(
+            "How far runs of the simulator, with the profile linux at both ends, are from {}: the \
+                 same scenario files, the same path, the same random losses.",
+            match report.time {
+                KernelTime::Real => "the stock kernel of this machine in real time",
+                KernelTime::Simulated => "a stock kernel in simulated time",
+            }
+        ),
+        facts,
         sections,
     }
 }

@@ -2,7 +2,7 @@
 
 use ackord_live::SimulatedKernels;
 use ackord_scenario::{KernelChoice, Scenario};
-use ackord_uml::{DEFAULT_HZ, KernelError, KernelWish, find_kernel};
+use ackord_uml::{DEFAULT_HZ, Kernel, KernelError, KernelWish, find_kernel};
 use ackord_wire::NodeId;
 use std::collections::BTreeMap;
 
@@ -17,13 +17,17 @@ pub fn kernels_of(scenario: &Scenario) -> Result<Option<SimulatedKernels>, Kerne
         let Some(choice) = &node.kernel else { continue };
         let kernel = match found.get(choice) {
             Some(kernel) => kernel,
-            None => found.entry(choice).or_insert(find_kernel(&wish(choice))?),
+            None => found.entry(choice).or_insert(kernel_of(choice)?),
         };
         kernels.insert(NodeId(number), kernel.clone());
     }
     Ok((!kernels.is_empty()).then_some(SimulatedKernels { kernels, program: None }))
 }
 
-fn wish(choice: &KernelChoice) -> KernelWish {
-    KernelWish { name: choice.name.clone(), hz: choice.hz.unwrap_or(DEFAULT_HZ) }
+/// The kernel of this name.
+///
+/// # Errors
+/// If it has not been built: the error says how to.
+pub fn kernel_of(choice: &KernelChoice) -> Result<Kernel, KernelError> {
+    find_kernel(&KernelWish { name: choice.name.clone(), hz: choice.hz.unwrap_or(DEFAULT_HZ) })
 }

@@ -51,7 +51,7 @@ pub use history::{
     CaptureImport, GroupBy, HistoryContext, HistoryUse, ImportCounts, apply_history,
     default_segments, finished_transfers, history_list, history_of, import_report, utc,
 };
-pub use kernels::kernels_of;
+pub use kernels::{kernel_of, kernels_of};
 pub use labels::{describe, run_labels};
 pub use live_run::{LiveRunError, LiveRunOptions, LiveRunOutcome, ProgramOutput, live_run};
 pub use reports::{

@@ -10,6 +10,7 @@
 //! | `kernels.rs`, `kernels/` | [`Kernel`]: built from source, kept in the user's cache, found again |
 //! | `machines.rs` | [`Machines`]: several kernels in one time |
 //! | `machine.rs`, `machine/` | [`Machine`]: one of them |
+//! | `processor.rs` | one processor for all that takes turns |
 //! | `initramfs.rs` | [`initramfs`]: the files that a kernel starts with |
 //!
 //! Not modelled: the time that computing takes, several processors in a kernel, offloads of a network
@@ -19,6 +20,7 @@ mod initramfs;
 mod kernels;
 mod machine;
 mod machines;
+mod processor;
 
 pub use initramfs::{Entry, initramfs};
 pub use kernels::{

@@ -5,6 +5,7 @@
 //! nothing but what the kernels are and what reaches them.
 
 use crate::machine::{Machine, MachineError, MachineSetup, TurnEnd};
+use crate::processor::OneProcessor;
 
 /// Kernels that share a time.
 pub struct Machines {
@@ -12,6 +13,8 @@ pub struct Machines {
     now: u64,
     /// Who has sent something and has not gone on since.
     in_turn: Option<usize>,
+    /// After the machines: they end on it.
+    _processor: OneProcessor,
 }
 
 impl Machines {
@@ -20,8 +23,9 @@ impl Machines {
     /// # Errors
     /// If one cannot be started.
     pub fn start(setups: &[MachineSetup]) -> Result<Machines, MachineError> {
+        let processor = OneProcessor::take();
         let machines: Result<Vec<_>, _> = setups.iter().map(Machine::start).collect();
-        Ok(Machines { machines: machines?, now: 0, in_turn: None })
+        Ok(Machines { machines: machines?, now: 0, in_turn: None, _processor: processor })
     }
 
     /// The present, in nanoseconds since the kernels started.

@@ -14,7 +14,7 @@
 mod report;
 
 pub use report::{
-    FidelityReport, FidelityScenario, KernelLateness, ScenarioVerdict, UnsettableKnob,
+    FidelityReport, FidelityScenario, KernelLateness, KernelTime, ScenarioVerdict, UnsettableKnob,
 };
 
 use crate::stats;

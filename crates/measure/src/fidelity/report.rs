@@ -11,6 +11,8 @@ pub struct FidelityReport {
     pub version: String,
     /// The kernel's release, as it tells it.
     pub kernel: String,
+    /// Whose time its runs were in.
+    pub time: KernelTime,
     /// Seed of the first run of each scenario; the next run has the next seed.
     pub first_seed: u64,
     /// Runs of each scenario, of each side.
@@ -27,6 +29,16 @@ pub struct FidelityReport {
     pub scenarios_total: usize,
     /// One per scenario, in the order of the set.
     pub scenarios: Vec<FidelityScenario>,
+}
+
+/// Whose time the runs of a kernel are in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KernelTime {
+    /// That of the machine, on which packets may be late.
+    Real,
+    /// The simulation's, in which nothing is late.
+    Simulated,
 }
 
 /// One scenario.

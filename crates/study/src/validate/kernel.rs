@@ -1,16 +1,18 @@
-//! The kernel's side: a scenario between stock kernels in network namespaces, its path emulated in
-//! real time.
+//! The kernel's side: a scenario between stock kernels, either that of this machine, in network
+//! namespaces over a path emulated in real time, or one in simulated time.
 
 use super::{KernelError, KernelRun, KernelSide};
 use crate::execute::{VERSION, series_options};
 use crate::labels::run_labels;
 use ackord_live::{
-    EmulationEnding, EmulationOptions, EmulationReport, Lateness, Priority, SettingOutcome, Trust,
-    emulate,
+    EmulationEnding, EmulationOptions, EmulationReport, Lateness, Priority, SettingOutcome,
+    SimulatedKernels, Trust, emulate, emulate_in_simulated_time,
 };
-use ackord_measure::{KernelLateness, RunIdentity, Series, Summary, UnsettableKnob};
-use ackord_scenario::Scenario;
+use ackord_measure::{KernelLateness, KernelTime, RunIdentity, Series, Summary, UnsettableKnob};
+use ackord_scenario::{NodeKind, Scenario};
+use ackord_uml::Kernel;
 use ackord_units::{Span, Time};
+use ackord_wire::NodeId;
 use std::ops::ControlFlow;
 
 /// The kernel of this machine.
@@ -20,6 +22,68 @@ pub struct StockKernel {
     pub lateness_budget: Span,
     /// How the drivers are scheduled.
     pub priority: Priority,
+}
+
+/// A kernel in simulated time, at every host.
+#[derive(Clone, Debug)]
+pub struct SimulatedKernel {
+    /// Which.
+    pub kernel: Kernel,
+}
+
+impl KernelSide for SimulatedKernel {
+    fn run(
+        &self,
+        scenario: &Scenario,
+        seed: u64,
+        go_on: &dyn Fn() -> ControlFlow<()>,
+    ) -> Result<KernelRun, KernelError> {
+        let mut options = EmulationOptions::new(scenario.clone())?;
+        options.seed = seed;
+        let nodes = scenario.nodes.iter().zip(0..);
+        let hosts = nodes.filter(|(node, _)| node.kind == NodeKind::Host);
+        let kernels = hosts.map(|(_, number)| (NodeId(number), self.kernel.clone())).collect();
+        let kernels = SimulatedKernels { kernels, program: None };
+        kernel_run(scenario, seed, self.time(), |sink| {
+            Ok(emulate_in_simulated_time(options, &kernels, sink, &mut |_| go_on())?)
+        })
+    }
+
+    fn release(&self) -> String {
+        let Kernel { release, hz, .. } = &self.kernel;
+        format!("{release}, HZ = {hz}, in simulated time")
+    }
+
+    fn time(&self) -> KernelTime {
+        KernelTime::Simulated
+    }
+}
+
+/// What the kernel's side is folded into.
+type Folds = (Summary, Series);
+
+/// A run of the kernel's side.
+fn kernel_run(
+    scenario: &Scenario,
+    seed: u64,
+    time: KernelTime,
+    emulate: impl FnOnce(&mut Folds) -> Result<EmulationReport, KernelError>,
+) -> Result<KernelRun, KernelError> {
+    let labels = run_labels(scenario, seed);
+    let mut folds = (Summary::new(&labels), Series::new(&labels, series_options(scenario)));
+    let report = emulate(&mut folds)?;
+    let identity =
+        RunIdentity { scenario_hash: scenario.hash(), seed, version: VERSION.to_owned() };
+    let ended_at = Time::ZERO + report.took;
+    let (summary, series) = folds;
+    Ok(KernelRun {
+        summary: summary.finish(identity, ended_at),
+        series: Some(series.finish(ended_at)),
+        time,
+        lateness: lateness(seed, report.lateness),
+        settings: settings(scenario, &report),
+        stopped: report.ending == EmulationEnding::Stopped,
+    })
 }
 
 impl KernelSide for StockKernel {
@@ -32,20 +96,13 @@ impl KernelSide for StockKernel {
         let mut options = EmulationOptions::new(scenario.clone())?;
         (options.seed, options.priority) = (seed, self.priority);
         options.lateness_budget = self.lateness_budget;
-        let labels = run_labels(scenario, seed);
-        let mut summary = Summary::new(&labels);
-        let mut series = Series::new(&labels, series_options(scenario));
-        let report = emulate(options, &mut (&mut summary, &mut series), &mut |_| go_on())?;
-        let identity =
-            RunIdentity { scenario_hash: scenario.hash(), seed, version: VERSION.to_owned() };
-        let ended_at = Time::ZERO + report.took;
-        Ok(KernelRun {
-            summary: summary.finish(identity, ended_at),
-            series: Some(series.finish(ended_at)),
-            lateness: lateness(seed, report.lateness),
-            settings: settings(scenario, &report),
-            stopped: report.ending == EmulationEnding::Stopped,
+        kernel_run(scenario, seed, self.time(), |sink| {
+            Ok(emulate(options, sink, &mut |_| go_on())?)
         })
+    }
+
+    fn time(&self) -> KernelTime {
+        KernelTime::Real
     }
 
     fn release(&self) -> String {

@@ -28,14 +28,14 @@ mod set;
 #[cfg(test)]
 mod tests;
 
-pub use kernel::StockKernel;
+pub use kernel::{SimulatedKernel, StockKernel};
 pub use runs::{FirstRuns, LiveEnded, ValidateProgress};
 pub use set::{CASES, ValidateCase, ValidateLength};
 
 use crate::execute::{ExecuteError, VERSION};
 use ackord_measure::{
-    Distribution, FidelityMetric, FidelityReport, FidelityScenario, KernelLateness, Paired,
-    RunSummary, ScenarioVerdict, SeriesSet, UnsettableKnob,
+    Distribution, FidelityMetric, FidelityReport, FidelityScenario, KernelLateness, KernelTime,
+    Paired, RunSummary, ScenarioVerdict, SeriesSet, UnsettableKnob,
 };
 use ackord_scenario::{Errors, Scenario};
 use measured::{ACKS_GOAL, GOODPUT_GOAL, Measured};
@@ -80,6 +80,9 @@ pub trait KernelSide: Sync {
 
     /// The kernel's release.
     fn release(&self) -> String;
+
+    /// Whose time it lives in.
+    fn time(&self) -> KernelTime;
 }
 
 /// Why a live run is impossible.
@@ -92,6 +95,8 @@ pub struct KernelRun {
     pub summary: RunSummary,
     /// Values against time, if they were kept.
     pub series: Option<SeriesSet>,
+    /// Whose time it was in.
+    pub time: KernelTime,
     /// How late the driver was.
     pub lateness: KernelLateness,
     /// What the kernel could not be told.
@@ -149,6 +154,7 @@ pub fn validate(
     let mut report = FidelityReport {
         version: VERSION.to_owned(),
         kernel: kernel.release(),
+        time: kernel.time(),
         first_seed: options.first_seed,
         seeds: options.seeds.get(),
         jobs: u32::try_from(options.jobs.get()).unwrap_or(u32::MAX),
