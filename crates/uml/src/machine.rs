@@ -17,13 +17,13 @@ mod process;
 mod shared_time;
 mod time_link;
 
-use card::{Card, Done};
+use card::Card;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use process::Process;
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use time_link::{Said, TimeLink};
@@ -102,17 +102,10 @@ pub struct Machine {
     mtu: u16,
     /// Frames that are to reach the kernel now.
     arriving: VecDeque<Vec<u8>>,
+    /// Up to when it was last free to run: it may be as late there.
+    granted: u64,
     /// Whether it has run since its line was read.
     has_run: bool,
-}
-
-/// How a turn of the kernel ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TurnEnd {
-    /// It has nothing to do until the time it asks for, if any.
-    Waits,
-    /// It has sent frames and waits for an answer from its card.
-    Sent,
 }
 
 /// A kernel that computes so long without a word is given up.
@@ -140,12 +133,10 @@ impl Machine {
             hardware_address: setup.hardware_address,
             mtu: setup.mtu,
             arriving: VecDeque::new(),
+            granted: 0,
             has_run: true,
         };
-        while machine.turn(0)? != TurnEnd::Waits {
-            machine.take_sent().clear();
-            machine.answer(0)?;
-        }
+        machine.turn()?;
         Ok(machine)
     }
 
@@ -159,21 +150,17 @@ impl Machine {
         self.link.now()
     }
 
-    /// Lets it run from `now` on, and by itself up to `free_until`, until it waits or has sent.
-    pub(crate) fn run(&mut self, now: u64, free_until: u64) -> Result<TurnEnd, MachineError> {
+    /// Lets it run from `now` on, and by itself up to `free_until`, until it waits.
+    pub(crate) fn run(&mut self, now: u64, free_until: u64) -> Result<(), MachineError> {
+        self.granted = free_until;
         self.link.run(now, free_until).map_err(|error| self.process.why(error))?;
-        self.turn(free_until)
+        self.turn()
     }
 
-    /// Lets it go on after it has sent.
-    pub(crate) fn go_on(&mut self, free_until: u64) -> Result<TurnEnd, MachineError> {
-        self.answer(free_until)?;
-        self.turn(free_until)
-    }
-
-    /// Frames that it has sent and that nobody has taken.
-    pub(crate) fn take_sent(&mut self) -> &mut Vec<Vec<u8>> {
-        self.card.as_mut().expect("only a card sends").sent()
+    /// The next frame that it has sent and that nobody has taken.
+    pub(crate) fn take_sent(&mut self) -> Option<Vec<u8>> {
+        let sent = self.card.as_mut()?.sent();
+        if sent.is_empty() { None } else { Some(sent.remove(0)) }
     }
 
     /// Whether there are any.
@@ -191,10 +178,12 @@ impl Machine {
         !self.arriving.is_empty()
     }
 
-    /// While it waits: what has arrived reaches it, at `now`.
+    /// While it waits: what has arrived reaches it, at `now`, or where it is a little later there
+    /// already, then.
     pub(crate) fn take_arrivals(&mut self, now: u64) -> Result<(), MachineError> {
+        let there = self.granted.min(self.request());
         let Machine { process, link, card, arriving, .. } = self;
-        link.set_now(now);
+        link.set_now(now.max(there));
         let Some(card) = card else {
             arriving.clear();
             return Ok(());
@@ -238,68 +227,44 @@ impl Machine {
         self.process.console()
     }
 
-    /// Lets it go on after a kick.
-    fn answer(&mut self, free_until: u64) -> Result<(), MachineError> {
-        let Machine { link, card, process, .. } = self;
-        let card = card.as_mut().expect("only a card is kicked");
-        let answered = link.set_free_until(free_until).and_then(|()| card.answer_kick());
-        answered.map_err(|error| process.why(error))
-    }
-
-    /// Hears what it says until it waits or has sent.
-    fn turn(&mut self, free_until: u64) -> Result<TurnEnd, MachineError> {
+    /// Hears what it says until it waits; what it has sent by then is there.
+    fn turn(&mut self) -> Result<(), MachineError> {
         self.has_run = true;
-        loop {
-            match self.hear() {
-                Ok(Heard::Nothing) => {}
-                Ok(Heard::Waits) => return Ok(TurnEnd::Waits),
-                Ok(Heard::Kicked) => {
-                    if !self.take_sent().is_empty() {
-                        return Ok(TurnEnd::Sent);
-                    }
-                    self.answer(free_until)?;
-                }
-                Err(error) => return Err(self.process.why(error)),
+        let heard = (|| {
+            while self.hear()? != Some(Said::Waits) {}
+            let Some(card) = &mut self.card else { return Ok(()) };
+            while card.is_pending() || is_readable(card.as_fd())? {
+                card.handle_message()?;
             }
-        }
+            Ok(())
+        })();
+        heard.map_err(|error| self.process.why(error))
     }
 
-    fn hear(&mut self) -> Result<Heard, MachineError> {
+    /// What it says of time next, if that is what it says.
+    fn hear(&mut self) -> Result<Option<Said>, MachineError> {
         let Machine { process, link, card, card_listener, .. } = self;
-        let second = card.as_ref().map_or(card_listener.as_fd(), Card::as_fd);
-        let (time, other) = match card.as_ref().is_some_and(Card::is_pending) {
-            true => (false, true),
-            false => ready(process, [link.as_fd(), second])?,
-        };
-        if time {
-            return Ok(match link.handle_message()? {
-                Said::Waits => Heard::Waits,
-                Said::Answered => Heard::Nothing,
-            });
+        if let Some(card) = card.as_mut().filter(|card| card.is_pending()) {
+            card.handle_message()?;
+            return Ok(None);
         }
-        if !other {
-            return Ok(Heard::Nothing);
+        let second = card.as_ref().map_or(card_listener.as_fd(), Card::as_fd);
+        let (time, other) = ready(process, [link.as_fd(), second])?;
+        if time {
+            return Ok(Some(link.handle_message()?));
         }
         match card {
+            _ if !other => {}
+            Some(card) => card.handle_message()?,
             None => {
                 let (socket, _) = card_listener.accept()?;
                 *card = Some(Card::new(socket, self.hardware_address, self.mtu)?);
                 // The last thing that it connects.
                 process.forget_folder();
-                Ok(Heard::Nothing)
             }
-            Some(card) => Ok(match card.handle_message()? {
-                Done::SetUp => Heard::Nothing,
-                Done::Kicked => Heard::Kicked,
-            }),
         }
+        Ok(None)
     }
-}
-
-enum Heard {
-    Nothing,
-    Waits,
-    Kicked,
 }
 
 /// Waits for an answer to an interrupt; false if the kernel has said something about time first.
@@ -309,10 +274,15 @@ fn answered(process: &Process, link: &TimeLink, card: &Card) -> Result<bool, Mac
     Ok(answer)
 }
 
+/// Whether there is something to read.
+fn is_readable(descriptor: BorrowedFd<'_>) -> Result<bool, MachineError> {
+    Ok(poll(&mut [PollFd::new(descriptor, PollFlags::POLLIN)], PollTimeout::ZERO)? > 0)
+}
+
 /// Waits until one of two descriptors is readable.
 fn ready(
     process: &Process,
-    descriptors: [std::os::fd::BorrowedFd<'_>; 2],
+    descriptors: [BorrowedFd<'_>; 2],
 ) -> Result<(bool, bool), MachineError> {
     let mut both = descriptors.map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN));
     let timeout = PollTimeout::try_from(i32::from(MOST_SECONDS) * 1000).expect("it fits");

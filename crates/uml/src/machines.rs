@@ -4,15 +4,20 @@
 //! Whatever reaches a kernel reaches it while it waits, at its instant. So what happens depends on
 //! nothing but what the kernels are and what reaches them.
 
-use crate::machine::{Machine, MachineError, MachineSetup, TurnEnd};
+use crate::machine::{Machine, MachineError, MachineSetup};
 use crate::processor::OneProcessor;
+
+/// How long a machine may run before what it has sent is looked at, in nanoseconds. What it sends in
+/// one turn leaves with the last of it: at most so late.
+const ALONE: u64 = 2_000;
+
+/// The same as long as nothing reaches it, when it may be as late as this.
+const BY_ITSELF: u64 = 1_000_000;
 
 /// Kernels that share a time.
 pub struct Machines {
     machines: Vec<Machine>,
     now: u64,
-    /// Who has sent something and has not gone on since.
-    in_turn: Option<usize>,
     /// After the machines: they end on it.
     _processor: OneProcessor,
 }
@@ -25,7 +30,7 @@ impl Machines {
     pub fn start(setups: &[MachineSetup]) -> Result<Machines, MachineError> {
         let processor = OneProcessor::take();
         let machines: Result<Vec<_>, _> = setups.iter().map(Machine::start).collect();
-        Ok(Machines { machines: machines?, now: 0, in_turn: None, _processor: processor })
+        Ok(Machines { machines: machines?, now: 0, _processor: processor })
     }
 
     /// The present, in nanoseconds since the kernels started.
@@ -48,18 +53,14 @@ impl Machines {
         self.machines.is_empty()
     }
 
-    /// A frame that a machine has sent at the present.
+    /// A frame that a machine has sent.
     pub fn sent(&mut self, number: usize) -> Option<Vec<u8>> {
-        if self.in_turn != Some(number) {
-            return None;
-        }
-        let sent = self.machines[number].take_sent();
-        if sent.is_empty() { None } else { Some(sent.remove(0)) }
+        self.machines[number].take_sent()
     }
 
     /// Whether a machine has sent what nobody has taken.
     pub fn has_sent(&self, number: usize) -> bool {
-        self.in_turn == Some(number) && self.machines[number].has_sent()
+        self.machines[number].has_sent()
     }
 
     /// A frame reaches a machine at the present.
@@ -76,17 +77,14 @@ impl Machines {
     /// If the machine does not go on.
     pub fn run_alone(&mut self, number: usize, until: u64) -> Result<bool, MachineError> {
         let machine = &mut self.machines[number];
-        loop {
-            let end = match self.in_turn.take() {
-                Some(_) => machine.go_on(until)?,
-                None if machine.request() >= until => return Ok(false),
-                None => machine.run(machine.request(), until)?,
-            };
-            if end == TurnEnd::Sent {
-                self.in_turn = Some(number);
+        while machine.request() < until {
+            let at = machine.request();
+            machine.run(at, until.min(at + BY_ITSELF))?;
+            if machine.has_sent() {
                 return Ok(true);
             }
         }
+        Ok(false)
     }
 
     /// All machines have been brought to this time.
@@ -102,32 +100,23 @@ impl Machines {
     /// If a machine does not go on.
     pub fn run_until(&mut self, until: u64) -> Result<Option<usize>, MachineError> {
         loop {
-            let (number, end) = match self.in_turn {
-                Some(number) => {
-                    let arriving = self.machines.iter().any(Machine::is_arriving);
-                    let until = if arriving { self.now } else { until };
-                    let free_until = until.min(self.first_request(Some(number)).0);
-                    (number, self.machines[number].go_on(free_until)?)
+            for machine in &mut self.machines {
+                if machine.is_arriving() {
+                    machine.take_arrivals(self.now)?;
                 }
-                None => {
-                    for machine in &mut self.machines {
-                        if machine.is_arriving() {
-                            machine.take_arrivals(self.now)?;
-                        }
-                    }
-                    let (at, number) = self.first_request(None);
-                    if until <= at {
-                        self.now = self.now.max(until);
-                        return Ok(None);
-                    }
-                    self.now = at;
-                    let free_until = until.min(self.first_request(Some(number)).0);
-                    (number, self.machines[number].run(at, free_until)?)
-                }
-            };
-            self.now = self.now.max(self.machines[number].now());
-            self.in_turn = (end == TurnEnd::Sent).then_some(number);
-            if end == TurnEnd::Sent {
+            }
+            let (at, number) = self.first_request(None);
+            if until <= at {
+                self.now = self.now.max(until);
+                return Ok(None);
+            }
+            self.now = self.now.max(at);
+            let others = self.first_request(Some(number)).0;
+            let free_until = until.min(others).min(self.now + ALONE);
+            let machine = &mut self.machines[number];
+            machine.run(self.now, free_until)?;
+            if machine.has_sent() {
+                self.now = self.now.max(machine.now());
                 return Ok(Some(number));
             }
         }

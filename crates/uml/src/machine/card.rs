@@ -2,8 +2,9 @@
 //!
 //! The kernel sets the card up by messages over a socket and kicks it by messages, too; the card
 //! interrupts the kernel by messages over a second socket that the kernel gives it
-//! (`VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS`, so that every notification has its instant and its
-//! answer). Frames lie in the kernel's own memory, which is mapped here; whatever stands there is
+//! (`VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS`, so that every notification has its instant). A kick
+//! is not answered: nobody has to wait for it, since what was sent is looked for when the kernel's
+//! turn is over. Frames lie in the kernel's own memory, which is mapped here; whatever stands there is
 //! checked before it is used.
 //!
 //! Not modelled: checksums and segmentation by the card (every frame is as long as the link allows),
@@ -40,10 +41,9 @@ mod request {
 const VERSION: u32 = 1;
 const IS_REPLY: u32 = 4;
 const NEED_REPLY: u32 = 8;
-/// `VHOST_USER_F_PROTOCOL_FEATURES`, and which there are: REPLY_ACK, BACKEND_REQ, CONFIG,
-/// INBAND_NOTIFICATIONS.
+/// `VHOST_USER_F_PROTOCOL_FEATURES`, and which there are: BACKEND_REQ, CONFIG, INBAND_NOTIFICATIONS.
 const F_PROTOCOL_FEATURES: u64 = 1 << 30;
-const PROTOCOL_FEATURES: u64 = 1 << 3 | 1 << 5 | 1 << 9 | 1 << 14;
+const PROTOCOL_FEATURES: u64 = 1 << 5 | 1 << 9 | 1 << 14;
 /// Octets before a message's content, and of the longest content.
 const HEADER: usize = 12;
 const LONGEST: usize = 512;
@@ -57,15 +57,6 @@ const MOST_REGIONS: usize = 8;
 const RECEIVE: usize = 0;
 const SEND: usize = 1;
 
-/// What the kernel has done at its card.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Done {
-    /// It has been set up a little more, and has its answer.
-    SetUp,
-    /// Frames were sent, or room was made for others; the kernel waits for an answer.
-    Kicked,
-}
-
 /// The card.
 pub(super) struct Card {
     socket: UnixStream,
@@ -78,6 +69,8 @@ pub(super) struct Card {
     sent: Vec<Vec<u8>>,
     /// What has been read and not been looked at.
     pending: Vec<u8>,
+    /// What came with the last message of that.
+    descriptors: Vec<File>,
     /// Frames for which there was no room.
     refused: u64,
 }
@@ -87,7 +80,6 @@ struct Message {
     request: u32,
     flags: u32,
     content: Vec<u8>,
-    descriptors: Vec<File>,
 }
 
 impl Card {
@@ -107,6 +99,7 @@ impl Card {
             mtu,
             sent: Vec::new(),
             pending: Vec::new(),
+            descriptors: Vec::new(),
             refused: 0,
         })
     }
@@ -141,27 +134,26 @@ impl Card {
         self.refused
     }
 
-    /// Takes the next message; answers it, unless it is a kick: that is to be answered by
-    /// [`Card::answer_kick`].
-    pub(super) fn handle_message(&mut self) -> Result<Done, MachineError> {
+    /// Takes the next message, and answers it if an answer is wanted.
+    pub(super) fn handle_message(&mut self) -> Result<(), MachineError> {
         let message = self.receive()?;
         let content = &message.content;
         let reply: Option<Vec<u8>> = match message.request {
             request::VRING_KICK => {
-                if word(content, 0)? as usize == SEND {
-                    self.take_sent()?;
-                }
-                return Ok(Done::Kicked);
+                return match word(content, 0)? as usize {
+                    SEND => self.take_sent(),
+                    _ => Ok(()),
+                };
             }
             request::GET_FEATURES => Some(self.features().to_ne_bytes().to_vec()),
             request::GET_PROTOCOL_FEATURES => Some(PROTOCOL_FEATURES.to_ne_bytes().to_vec()),
             request::GET_CONFIG => Some(self.configuration(content)?),
             request::SET_BACKEND_REQ_FD => {
-                self.interrupts = message.descriptors.into_iter().next();
+                self.interrupts = self.descriptors.drain(..).next();
                 None
             }
             request::SET_MEM_TABLE => {
-                self.memory = memory_of(content, message.descriptors)?;
+                self.memory = memory_of(content, std::mem::take(&mut self.descriptors))?;
                 None
             }
             request::SET_VRING_NUM
@@ -178,12 +170,7 @@ impl Card {
         if let Some(reply) = reply.or_else(|| wanted.then(|| vec![0; 8])) {
             self.reply(message.request, &reply)?;
         }
-        Ok(Done::SetUp)
-    }
-
-    /// Lets the kernel go on after a kick.
-    pub(super) fn answer_kick(&mut self) -> Result<(), MachineError> {
-        self.reply(request::VRING_KICK, &[0; 8])
+        Ok(())
     }
 
     /// Puts a frame where the kernel finds it; true if the kernel is to be interrupted for it.
@@ -299,20 +286,19 @@ impl Card {
         Ok(self.socket.write_all(&octets)?)
     }
 
-    /// The next message. A read may bring several, but none behind one with descriptors: the kernel
-    /// waits for the answer to that.
+    /// The next message.
     fn receive(&mut self) -> Result<Message, MachineError> {
-        let mut descriptors = self.read_more(HEADER)?;
+        self.read_more(HEADER)?;
         let length = HEADER + (word(&self.pending, 8)? as usize).min(LONGEST);
-        descriptors.extend(self.read_more(length)?);
+        self.read_more(length)?;
         let (request, flags) = (word(&self.pending, 0)?, word(&self.pending, 4)?);
         let message: Vec<u8> = self.pending.drain(..length).collect();
-        Ok(Message { request, flags, content: message[HEADER..].to_vec(), descriptors })
+        Ok(Message { request, flags, content: message[HEADER..].to_vec() })
     }
 
-    /// Reads until so much is there; the descriptors that came with it.
-    fn read_more(&mut self, wanted: usize) -> Result<Vec<File>, MachineError> {
-        let mut descriptors = Vec::new();
+    /// Reads until so much is there, and whatever comes with it. A read ends with a message that has
+    /// descriptors (unix(7)), so those that wait are the last message's.
+    fn read_more(&mut self, wanted: usize) -> Result<(), MachineError> {
         while self.pending.len() < wanted {
             let mut octets = [0; HEADER + LONGEST];
             let mut control = cmsg_space!([RawFd; MOST_REGIONS]);
@@ -322,7 +308,7 @@ impl Card {
                 recvmsg::<()>(self.socket.as_raw_fd(), &mut parts, Some(&mut control), flags)?;
             for message in received.cmsgs()? {
                 if let ControlMessageOwned::ScmRights(some) = message {
-                    descriptors.extend(some.into_iter().map(own));
+                    self.descriptors.extend(some.into_iter().map(own));
                 }
             }
             let length = received.bytes;
@@ -331,7 +317,7 @@ impl Card {
             }
             self.pending.extend_from_slice(&octets[..length]);
         }
-        Ok(descriptors)
+        Ok(())
     }
 }
 

@@ -74,11 +74,6 @@ impl SharedTime {
         self.put(at::RUNNING, KERNEL_ID as u16);
     }
 
-    /// While the kernel runs: something happens earlier than it was told.
-    pub(super) fn set_free_until(&self, free_until: u64) {
-        self.put(at::FREE_UNTIL, free_until);
-    }
-
     /// The calendar's turn; answers when the kernel wants to run.
     pub(super) fn calendar_runs(&self) -> Option<u64> {
         self.put(at::RUNNING, 0_u16);

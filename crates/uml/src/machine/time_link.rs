@@ -128,15 +128,6 @@ impl TimeLink {
         self.tell(op::RUN, now)
     }
 
-    /// While the kernel runs and waits for an answer to something else: up to when it may go on.
-    pub(super) fn set_free_until(&mut self, free_until: u64) -> Result<(), MachineError> {
-        if self.shares {
-            self.shared.set_free_until(free_until);
-            return Ok(());
-        }
-        self.tell(op::FREE_UNTIL, free_until)
-    }
-
     /// Takes the next message and answers it.
     pub(super) fn handle_message(&mut self) -> Result<Said, MachineError> {
         let message = self.receive()?;
