@@ -104,12 +104,17 @@ pub struct Machine {
     arriving: VecDeque<Vec<u8>>,
     /// Up to when it was last free to run: it may be as late there.
     granted: u64,
+    /// How often in a row it has said nothing in time.
+    silent_for: u32,
     /// Whether it has run since its line was read.
     has_run: bool,
 }
 
 /// A kernel that computes so long without a word is given up.
 const MOST_SECONDS: u16 = 60;
+/// How long to wait before the card is looked at, which may have a question; and how often that may be.
+const SOON_MS: u8 = 20;
+const MOST_LOOKS: u32 = 50 * MOST_SECONDS as u32;
 /// 2023-11-14 22:13:20 UTC: what time of day it is at a kernel when it starts.
 const TIME_OF_DAY: u64 = 1_700_000_000_000_000_000;
 
@@ -134,6 +139,7 @@ impl Machine {
             mtu: setup.mtu,
             arriving: VecDeque::new(),
             granted: 0,
+            silent_for: 0,
             has_run: true,
         };
         machine.turn()?;
@@ -230,38 +236,45 @@ impl Machine {
     /// Hears what it says until it waits; what it has sent by then is there.
     fn turn(&mut self) -> Result<(), MachineError> {
         self.has_run = true;
-        let heard = (|| {
+        let mut hear = || {
             while self.hear()? != Some(Said::Waits) {}
-            let Some(card) = &mut self.card else { return Ok(()) };
-            while card.is_pending() || is_readable(card.as_fd())? {
-                card.handle_message()?;
-            }
-            Ok(())
-        })();
-        heard.map_err(|error| self.process.why(error))
+            self.card.as_mut().map_or(Ok(()), Card::handle_messages)
+        };
+        hear().map_err(|error| self.process.why(error))
     }
 
     /// What it says of time next, if that is what it says.
     fn hear(&mut self) -> Result<Option<Said>, MachineError> {
         let Machine { process, link, card, card_listener, .. } = self;
-        if let Some(card) = card.as_mut().filter(|card| card.is_pending()) {
-            card.handle_message()?;
-            return Ok(None);
+        // What a card that is set up says is nothing that anybody waits for, as a rule: to be woken
+        // for it would cost two changes of who runs.
+        let patience = match card {
+            Some(card) if card.is_set_up() => PollTimeout::from(SOON_MS),
+            _ => PollTimeout::from(MOST_SECONDS * 1000),
+        };
+        let second = card.as_ref().filter(|card| !card.is_set_up());
+        let second = second.map_or(card_listener.as_fd(), Card::as_fd);
+        let found = ready([link.as_fd(), second], patience)?;
+        if found.is_none() {
+            self.silent_for += 1;
         }
-        let second = card.as_ref().map_or(card_listener.as_fd(), Card::as_fd);
-        let (time, other) = ready(process, [link.as_fd(), second])?;
-        if time {
-            return Ok(Some(link.handle_message()?));
-        }
-        match card {
-            _ if !other => {}
-            Some(card) => card.handle_message()?,
-            None => {
+        match (found, &mut *card) {
+            (Some([true, _]), _) => {
+                self.silent_for = 0;
+                return Ok(Some(link.handle_message()?));
+            }
+            (Some([_, true]), None) => {
                 let (socket, _) = card_listener.accept()?;
                 *card = Some(Card::new(socket, self.hardware_address, self.mtu)?);
                 // The last thing that it connects.
                 process.forget_folder();
             }
+            (_, Some(card)) => card.handle_messages()?,
+            (_, None) => {}
+        }
+        if self.silent_for >= MOST_LOOKS {
+            let console = process.console_end();
+            return Err(MachineError::Stuck { seconds: MOST_SECONDS, console });
         }
         Ok(None)
     }
@@ -270,32 +283,23 @@ impl Machine {
 /// Waits for an answer to an interrupt; false if the kernel has said something about time first.
 fn answered(process: &Process, link: &TimeLink, card: &Card) -> Result<bool, MachineError> {
     let Some(interrupts) = card.interrupts() else { return Ok(true) };
-    let (_, answer) = ready(process, [link.as_fd(), interrupts.as_fd()])?;
-    Ok(answer)
+    let patience = PollTimeout::from(MOST_SECONDS * 1000);
+    match ready([link.as_fd(), interrupts.as_fd()], patience)? {
+        Some([_, answer]) => Ok(answer),
+        None => Err(MachineError::Stuck { seconds: MOST_SECONDS, console: process.console_end() }),
+    }
 }
 
-/// Whether there is something to read.
-fn is_readable(descriptor: BorrowedFd<'_>) -> Result<bool, MachineError> {
-    Ok(poll(&mut [PollFd::new(descriptor, PollFlags::POLLIN)], PollTimeout::ZERO)? > 0)
-}
-
-/// Waits until one of two descriptors is readable.
+/// Waits until one of two descriptors is readable; nothing if neither is in time.
 fn ready(
-    process: &Process,
     descriptors: [BorrowedFd<'_>; 2],
-) -> Result<(bool, bool), MachineError> {
+    patience: PollTimeout,
+) -> Result<Option<[bool; 2]>, MachineError> {
     let mut both = descriptors.map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN));
-    let timeout = PollTimeout::try_from(i32::from(MOST_SECONDS) * 1000).expect("it fits");
-    match poll(&mut both, timeout) {
-        Ok(0) => {
-            return Err(MachineError::Stuck {
-                seconds: MOST_SECONDS,
-                console: process.console_end(),
-            });
-        }
-        Err(Errno::EINTR) => return Ok((false, false)),
+    match poll(&mut both, patience) {
+        Ok(0) => return Ok(None),
+        Err(Errno::EINTR) => return Ok(Some([false, false])),
         other => other?,
     };
-    let [first, second] = both.map(|one| one.revents().is_some_and(|found| !found.is_empty()));
-    Ok((first, second))
+    Ok(Some(both.map(|one| one.revents().is_some_and(|found| !found.is_empty()))))
 }

@@ -12,6 +12,7 @@
 
 use super::MachineError;
 use nix::cmsg_space;
+use nix::errno::Errno;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
 use std::fs::File;
 use std::io::{IoSliceMut, Read, Write};
@@ -114,9 +115,9 @@ impl Card {
         self.interrupts.as_ref()
     }
 
-    /// Whether a message has been read that nobody has looked at.
-    pub(super) fn is_pending(&self) -> bool {
-        !self.pending.is_empty()
+    /// Whether the kernel has set up both queues.
+    pub(super) fn is_set_up(&self) -> bool {
+        self.queues.iter().all(Queue::ready)
     }
 
     /// Frames that the kernel has sent and that nobody has taken yet.
@@ -134,8 +135,16 @@ impl Card {
         self.refused
     }
 
+    /// Takes the messages that there are.
+    pub(super) fn handle_messages(&mut self) -> Result<(), MachineError> {
+        while !self.pending.is_empty() || self.read(MsgFlags::MSG_DONTWAIT)? {
+            self.handle_message()?;
+        }
+        Ok(())
+    }
+
     /// Takes the next message, and answers it if an answer is wanted.
-    pub(super) fn handle_message(&mut self) -> Result<(), MachineError> {
+    fn handle_message(&mut self) -> Result<(), MachineError> {
         let message = self.receive()?;
         let content = &message.content;
         let reply: Option<Vec<u8>> = match message.request {
@@ -296,28 +305,37 @@ impl Card {
         Ok(Message { request, flags, content: message[HEADER..].to_vec() })
     }
 
-    /// Reads until so much is there, and whatever comes with it. A read ends with a message that has
-    /// descriptors (unix(7)), so those that wait are the last message's.
+    /// Reads until so much is there, and whatever comes with it.
     fn read_more(&mut self, wanted: usize) -> Result<(), MachineError> {
         while self.pending.len() < wanted {
-            let mut octets = [0; HEADER + LONGEST];
-            let mut control = cmsg_space!([RawFd; MOST_REGIONS]);
-            let mut parts = [IoSliceMut::new(&mut octets)];
-            let flags = MsgFlags::MSG_CMSG_CLOEXEC;
-            let received =
-                recvmsg::<()>(self.socket.as_raw_fd(), &mut parts, Some(&mut control), flags)?;
-            for message in received.cmsgs()? {
-                if let ControlMessageOwned::ScmRights(some) = message {
-                    self.descriptors.extend(some.into_iter().map(own));
-                }
-            }
-            let length = received.bytes;
-            if length == 0 {
-                return Err(MachineError::Gone);
-            }
-            self.pending.extend_from_slice(&octets[..length]);
+            self.read(MsgFlags::empty())?;
         }
         Ok(())
+    }
+
+    /// Reads what there is; false if that is nothing. A read ends with a message that has descriptors
+    /// (unix(7)), so those that wait are the last message's.
+    fn read(&mut self, flags: MsgFlags) -> Result<bool, MachineError> {
+        let mut octets = [0; HEADER + LONGEST];
+        let mut control = cmsg_space!([RawFd; MOST_REGIONS]);
+        let mut parts = [IoSliceMut::new(&mut octets)];
+        let flags = flags | MsgFlags::MSG_CMSG_CLOEXEC;
+        let socket = self.socket.as_raw_fd();
+        let received = match recvmsg::<()>(socket, &mut parts, Some(&mut control), flags) {
+            Err(Errno::EAGAIN) => return Ok(false),
+            other => other?,
+        };
+        for message in received.cmsgs()? {
+            if let ControlMessageOwned::ScmRights(some) = message {
+                self.descriptors.extend(some.into_iter().map(own));
+            }
+        }
+        let length = received.bytes;
+        if length == 0 {
+            return Err(MachineError::Gone);
+        }
+        self.pending.extend_from_slice(&octets[..length]);
+        Ok(true)
     }
 }
 
