@@ -7,6 +7,7 @@
 //! | `apps/worker.rs` | the thread: readiness, deadlines, samples, the order to stop |
 //! | `apps/connection.rs` | one end of a connection: its socket, its application |
 //! | `apps/datagrams.rs` | the ends of a datagram flow |
+//! | `apps/reader.rs` | a thread that reads, for applications that take whatever comes |
 //! | `apps/tests.rs`, `apps/path_tests.rs` | every workload against itself over loopback; between kernels |
 //!
 //! Every socket was made in the namespace it belongs to and is handed over; nothing here enters a
@@ -22,6 +23,7 @@ mod connection;
 mod datagrams;
 #[cfg(test)]
 mod path_tests;
+mod reader;
 #[cfg(test)]
 mod tests;
 mod worker;
@@ -205,7 +207,8 @@ impl Apps {
     /// Binds every socket, listens where connections are to be accepted, and starts the thread.
     /// Connections are opened at their time on `clock` and sampled as `sampling` says. The thread is scheduled as
     /// `priority` says: it never waits by looking, so it may come before all others. `teller`, if
-    /// there is one, hears the news instead of [`Apps::news`].
+    /// there is one, hears the news instead of [`Apps::news`]; then the kernel runs in simulated time,
+    /// and who takes whatever comes has a thread for it.
     ///
     /// # Errors
     /// If a socket cannot be bound or listened on, or no thread or descriptor is left.

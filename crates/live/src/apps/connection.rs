@@ -7,6 +7,7 @@
 //! A side that has read the end of its peer's data finishes too, as in the simulator; the end is
 //! over when the kernel's state is CLOSED, which is what a socket in TIME-WAIT says as well.
 
+use super::reader::Reader;
 use super::{AppNews, Call, EndReport, SocketOption};
 use crate::clock::Clock;
 use crate::sys::socket::{
@@ -41,6 +42,8 @@ pub(super) struct Connection {
     /// Whether the kernel takes more at present.
     buffer: Buffer,
     socket: Option<OwnedFd>,
+    /// Who reads, if it is not done when something has come.
+    reader: Option<Reader>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +103,17 @@ impl<'a> Desk<'a> {
         news: &'a mut Vec<AppNews>,
         zeros: &'a mut [u8],
     ) -> Desk<'a> {
-        Desk { clock, now: None, news, zeros }
+        Desk::at(None, clock, news, zeros)
+    }
+
+    /// The same where it is known what the clock says.
+    pub(super) fn at(
+        now: Option<Time>,
+        clock: &'a Clock,
+        news: &'a mut Vec<AppNews>,
+        zeros: &'a mut [u8],
+    ) -> Desk<'a> {
+        Desk { clock, now, news, zeros }
     }
 
     /// The present, the same as long as the work is. Who does not need it does not look at the clock,
@@ -156,7 +169,28 @@ impl Connection {
             pending: 0,
             buffer: Buffer::HasRoom,
             socket: None,
+            reader: None,
         }
+    }
+
+    /// Has a thread read from now on, if it takes whatever comes; its socket, if that is new.
+    pub(super) fn read_in_thread(&mut self) -> Option<BorrowedFd<'_>> {
+        let wants = self.phase == Phase::Running && self.input == Input::Open;
+        if !wants || self.reader.is_some() || !self.workload.is_idle() {
+            return None;
+        }
+        let socket = self.socket.as_ref()?.as_fd();
+        // Without a thread left it goes on as it is.
+        self.reader = Some(Reader::start(socket).ok()?);
+        Some(socket)
+    }
+
+    /// The socket is closed, and nobody reads any more.
+    fn let_go(&mut self) {
+        if let Some(reader) = self.reader.take() {
+            self.report.read += Bytes(reader.finish());
+        }
+        self.socket = None;
     }
 
     /// Opens the connection on its bound `socket`.
@@ -233,7 +267,7 @@ impl Connection {
             self.tell_sample(desk);
         }
         self.phase = Phase::Over;
-        self.socket = None;
+        self.let_go();
     }
 
     /// Whether the handshake has ended, and how.
@@ -391,7 +425,7 @@ impl Connection {
         if self.ask().is_none_or(|info| info.state == TcpInfo::CLOSED) {
             self.tell_sample(desk);
             self.phase = Phase::Over;
-            self.socket = None;
+            self.let_go();
             self.report.closed_at = Some(desk.now());
             let (at, endpoint) = (desk.now(), self.report.endpoint);
             desk.news.push(AppNews::Closed { at, endpoint });
@@ -411,7 +445,7 @@ impl Connection {
         }
         self.report.failure = Some((call, errno));
         self.phase = Phase::Over;
-        self.socket = None;
+        self.let_go();
         let endpoint = self.report.endpoint;
         let at = desk.now();
         desk.news.push(AppNews::Failed { at, endpoint, call, errno });

@@ -46,9 +46,21 @@ pub(super) struct Worker {
     unread: VecDeque<usize>,
     clock: Clock,
     sampling_every: Span,
+    reads: Reads,
+    /// What the clock said in this turn, if it was looked at.
+    looked: Option<Time>,
     exchange: Arc<Exchange>,
     news: Vec<AppNews>,
     zeros: Vec<u8>,
+}
+
+/// How applications read that take whatever comes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reads {
+    /// When something has come.
+    WhenReady,
+    /// In a thread each, see [`super::reader`].
+    InThreads,
 }
 
 enum End {
@@ -98,6 +110,8 @@ impl Worker {
             unread: VecDeque::new(),
             clock,
             sampling_every: sampling.every,
+            looked: None,
+            reads: if exchange.teller.is_some() { Reads::InThreads } else { Reads::WhenReady },
             exchange,
             news: Vec::new(),
             zeros: vec![0; PIECE],
@@ -189,6 +203,7 @@ impl Worker {
         self.arm()?;
         let mut events = [EpollEvent::empty(); 64];
         let mut rang = false;
+        self.looked = None;
         let timeout = if self.unread.is_empty() { EpollTimeout::NONE } else { EpollTimeout::ZERO };
         let count = match self.epoll.wait(&mut events, timeout) {
             Err(Errno::EINTR) => 0,
@@ -215,13 +230,22 @@ impl Worker {
         // What has become due only now rings the timer, which costs less than a look at the clock in
         // every turn.
         while let Some((at, id)) = self.due.peek().filter(|_| rang) {
-            if at > self.clock.now() {
+            if at > self.now() {
                 break;
             }
             self.on_due(at, id)?;
         }
         self.exchange.tell(&mut self.news);
         Ok(Turn::GoOn)
+    }
+
+    /// The present. In simulated time none passes within a turn but what a look at the clock costs, and
+    /// that look costs more than all else: there, one does for the turn.
+    fn now(&mut self) -> Time {
+        match (self.reads, self.looked) {
+            (Reads::InThreads, Some(now)) => now,
+            _ => *self.looked.insert(self.clock.now()),
+        }
     }
 
     /// Sets the timer to the earliest deadline.
@@ -232,7 +256,7 @@ impl Worker {
         }
         self.armed = next;
         // Nothing at all would disarm it.
-        let nanos = next.saturating_since(self.clock.now()).as_nanos().max(1);
+        let nanos = next.saturating_since(self.now()).as_nanos().max(1);
         let after = TimeSpec::new((nanos / NANOS) as i64, (nanos % NANOS) as i64);
         self.timer.set(Expiration::OneShot(after), TimerSetTimeFlags::empty())?;
         Ok(())
@@ -243,7 +267,7 @@ impl Worker {
         if id == self.sampling {
             self.sample_all();
             // A thread that was held up does not make up for what it has missed.
-            let next = (at + self.sampling_every).max(self.clock.now());
+            let next = (at + self.sampling_every).max(self.now());
             self.due.set(id, next);
             return Ok(());
         }
@@ -319,6 +343,14 @@ impl Worker {
             }
             End::Client(..) | End::Nobody => return,
         };
+        if self.reads == Reads::InThreads
+            && let End::Tcp(connection) = &mut self.ends[index]
+            && let Some(socket) = connection.read_in_thread()
+        {
+            let what = EpollFlags::EPOLLOUT | EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLET;
+            // It is in the set, or there would be no connection.
+            let _ = self.epoll.modify(socket, &mut EpollEvent::new(what, index as u64));
+        }
         self.due.set(index as u32, deadline.unwrap_or(Time::NEVER));
         if left == Left::Something && !self.unread.contains(&index) {
             self.unread.push_back(index);
@@ -326,10 +358,11 @@ impl Worker {
     }
 
     fn sample_all(&mut self) {
+        let known = self.looked.filter(|_| self.reads == Reads::InThreads);
         let (clock, news, zeros) = (&self.clock, &mut self.news, &mut self.zeros);
         for end in &mut self.ends {
             if let End::Tcp(connection) = end {
-                connection.sample(&mut Desk::new(clock, news, zeros));
+                connection.sample(&mut Desk::at(known, clock, news, zeros));
             }
         }
     }

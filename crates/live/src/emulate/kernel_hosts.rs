@@ -17,6 +17,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 /// How often servers are looked at until they have ended.
 const LAST_LOOKS: u32 = 20;
 
+/// Doors, and at which node each is.
+type Doors = Vec<(NodeId, Box<dyn Door>)>;
+
 /// Hosts on the kernel that this program runs on.
 pub(crate) struct KernelHosts {
     hosts: Vec<KernelHost>,
@@ -34,10 +37,8 @@ pub(crate) struct KernelHosts {
 
 impl KernelHosts {
     /// Makes the hosts and starts their servers.
-    pub(crate) fn open(
-        options: &EmulationOptions,
-    ) -> Result<(KernelHosts, Vec<(NodeId, Box<dyn Door>)>), LiveError> {
-        let (mut hosts, mut doors) = (Vec::new(), Vec::<(NodeId, Box<dyn Door>)>::new());
+    pub(crate) fn open(options: &EmulationOptions) -> Result<(KernelHosts, Doors), LiveError> {
+        let (mut hosts, mut doors) = (Vec::new(), Doors::new());
         for (host, door) in make_hosts(options)? {
             doors.extend(door.map(|door| (host.node, Box::new(door) as Box<dyn Door>)));
             hosts.push(host);

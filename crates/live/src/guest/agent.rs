@@ -58,7 +58,7 @@ fn work(line: &File) -> Result<(), Box<dyn Error>> {
         tell(line, &numbered(&job, news));
     }
     for report in &remains.ends {
-        tell(line, &Told::Left(Left::from(report)));
+        tell(line, &Told::Left(Box::new(Left::from(report))));
     }
     if let Some(host) = remains.hosts.iter().find(|host| host.node == NodeId(job.node)) {
         tell(line, &Told::host(host));

@@ -77,7 +77,7 @@ pub(crate) enum Told {
     /// What a program has written.
     Output { number: usize, stderr: bool, octets: Vec<u8> },
     /// The run is over: an end of a flow.
-    Left(Left),
+    Left(Box<Left>),
     /// The run is over: the host.
     Host { settings: Vec<SettingTold>, refused: Vec<(String, i32)>, counters: KernelCounters },
 }
@@ -187,8 +187,8 @@ impl From<&EndReport> for Left {
     }
 }
 
-impl From<Left> for EndReport {
-    fn from(left: Left) -> EndReport {
+impl From<Box<Left>> for EndReport {
+    fn from(left: Box<Left>) -> EndReport {
         let errno = Errno::from_raw;
         let refused = left.options_refused.into_iter();
         EndReport {
