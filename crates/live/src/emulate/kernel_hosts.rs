@@ -169,8 +169,9 @@ impl Hosts for KernelHosts {
                 });
             }
         }
-        if is_ready(self.hosts.len())
-            && let Some(apps) = &mut self.apps
+        // Its descriptor is behind those of the hosts.
+        if let Some(apps) = &mut self.apps
+            && is_ready(self.hosts.len())
         {
             news.extend(apps.news().into_iter().map(HostNews::App));
         }
