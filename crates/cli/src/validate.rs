@@ -12,10 +12,12 @@ use ackord_report::{
     FidelitySeries, OutputFile, data, document_files, fidelity_document, to_markdown,
     without_plots, write_one,
 };
+use ackord_scenario::KernelChoice;
 use ackord_study::kernel_of;
 use ackord_study::validate::{
-    CASES, KernelSide, LiveEnded, SimulatedKernel, StockKernel, ValidateCase, ValidateLength,
-    ValidateOptions, ValidateOutcome, validate as make_report,
+    CASES, DifferenceOptions, KernelSide, LiveEnded, SimulatedKernel, StockKernel, ValidateCase,
+    ValidateLength, ValidateOptions, ValidateOutcome, difference_document, first_difference,
+    validate as make_report,
 };
 use ackord_uml::DEFAULT_KERNEL;
 use ackord_units::Span;
@@ -73,6 +75,13 @@ pub(crate) struct ValidateArguments {
     #[arg(long, value_name = "VERSION[@HZ]", num_args = 0..=1, require_equals = true,
           default_missing_value = DEFAULT_KERNEL)]
     kernel: Option<KernelName>,
+    /// Find the first segment at which the model and a stock kernel in simulated time part, and tell it
+    /// with the state of both
+    #[arg(long)]
+    first_difference: bool,
+    /// With --first-difference: times that differ by no more are the same
+    #[arg(long, value_name = "SPAN", default_value = "20 us", requires = "first_difference")]
+    tolerance: Span,
     /// Write the report as a Markdown page to this file
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
@@ -85,7 +94,8 @@ Examples:
   ackord validate --quick
   ackord validate --only loss-1 --only fading --seeds 10 --out out/fidelity
   ackord validate --json fidelity.json --page docs/fidelity.md
-  ackord validate --kernel=6.1 --seeds 30                 a stock kernel in simulated time";
+  ackord validate --kernel=6.1 --seeds 30                 a stock kernel in simulated time
+  ackord validate --first-difference --only fading        where the model and 6.12 part";
 
 const NOTES: &[&str] = &[
     "Both sides go through the same definitions: segments and acknowledgments are counted as they \
@@ -103,6 +113,9 @@ pub(crate) fn validate(arguments: &ValidateArguments, console: &Console) -> Resu
     let options = options(arguments)?;
     arguments.output.check()?;
     arguments.page.as_deref().map_or(Ok(()), check_file)?;
+    if arguments.first_difference {
+        return first_differences(arguments, &options, console);
+    }
     let kernel = kernel_side(arguments)?;
     let interrupt = Interrupt::listen()?;
     let meter = Meter::begin("fidelity");
@@ -126,6 +139,42 @@ pub(crate) fn validate(arguments: &ValidateArguments, console: &Console) -> Resu
         return Err(Failure::Interrupted);
     }
     Ok(())
+}
+
+/// Where each scenario's runs part.
+fn first_differences(
+    arguments: &ValidateArguments,
+    options: &ValidateOptions,
+    console: &Console,
+) -> Result<(), Failure> {
+    let stock = || KernelChoice { name: DEFAULT_KERNEL.to_owned(), hz: None };
+    let choice = arguments.kernel.clone().map_or_else(stock, |KernelName(choice)| choice);
+    let kernel = kernel_of(&choice)?;
+    let interrupt = Interrupt::listen()?;
+    let meter = Meter::begin("first differences");
+    let mut found = Vec::new();
+    let runs = options.cases.len() as f64;
+    for (done, case) in options.cases.iter().enumerate() {
+        meter.at(done as f64 / runs);
+        if interrupt.check().is_break() {
+            break;
+        }
+        let options = DifferenceOptions {
+            case,
+            length: options.length,
+            seed: options.first_seed,
+            kernel: kernel.clone(),
+            tolerance: arguments.tolerance,
+        };
+        found.push(first_difference(&options, &|| interrupt.check())?);
+    }
+    meter.end();
+    let document = difference_document(&found, &command_line(arguments));
+    write_documents(arguments, console, &document, &data::to_json(&found))?;
+    match interrupt.check() {
+        ControlFlow::Break(()) => Err(Failure::Interrupted),
+        ControlFlow::Continue(()) => Ok(()),
+    }
 }
 
 fn kernel_side(arguments: &ValidateArguments) -> Result<Box<dyn KernelSide>, Failure> {
@@ -194,14 +243,22 @@ fn write(
     let notes: Vec<String> = NOTES.iter().map(|note| (*note).to_owned()).collect();
     let command = command_line(arguments);
     let document = fidelity_document(&outcome.report, &series, &command, &notes);
-    let json = data::to_json(&outcome.report);
+    write_documents(arguments, console, &document, &data::to_json(&outcome.report))
+}
+
+fn write_documents(
+    arguments: &ValidateArguments,
+    console: &Console,
+    document: &Document,
+    json: &str,
+) -> Result<(), Failure> {
     if let Some(page) = &arguments.page {
         let document = without_plots(document.clone());
         write_one(page, to_markdown(&document, ".").as_bytes())?;
         console.remark(&format!("wrote {}", page.display()));
     }
-    let results = Results { document: &document, json: &json };
-    arguments.output.write(console, &results, || files(&document, &json))
+    let results = Results { document, json };
+    arguments.output.write(console, &results, || files(document, json))
 }
 
 fn files(document: &Document, json: &str) -> Vec<OutputFile> {
@@ -230,6 +287,9 @@ fn command_line(arguments: &ValidateArguments) -> String {
     }
     if let Some(KernelName(choice)) = &arguments.kernel {
         line.push_str(&format!(" --kernel={choice}"));
+    }
+    if arguments.first_difference {
+        line.push_str(&format!(" --first-difference --tolerance '{}'", arguments.tolerance));
     }
     if arguments.ordinary_priority {
         line.push_str(" --ordinary-priority");

@@ -12,6 +12,7 @@
 //! | `kernel.rs` | [`StockKernel`]: the kernel's side |
 //! | `runs.rs` | the runs of both sides, in parallel; those that were too late are done again |
 //! | `measured.rs` | what is compared of a run |
+//! | `difference.rs`, `difference/` | the first segment at which model and kernel part |
 //! | `explained.rs` | what is known of the gaps |
 //!
 //! Simulations come first: they would make live runs late. Live runs go side by side only as far as
@@ -20,6 +21,7 @@
 //!
 //! Not modelled: differences between kernels. The report names the release that it was made on.
 
+mod difference;
 mod explained;
 mod kernel;
 mod measured;
@@ -28,6 +30,10 @@ mod set;
 #[cfg(test)]
 mod tests;
 
+pub use difference::{
+    DifferenceOptions, EndState, FirstDifference, Parting, SentSegment, difference_document,
+    first_difference,
+};
 pub use kernel::{SimulatedKernel, StockKernel};
 pub use runs::{FirstRuns, LiveEnded, ValidateProgress};
 pub use set::{CASES, ValidateCase, ValidateLength};

@@ -36,8 +36,12 @@ struct Host {
 /// Octets before a packet: two hardware addresses and its protocol.
 const ETHERNET_HEADER: usize = 14;
 /// How long, in their own time, kernels may take to be set up, and to end.
-const LONGEST: u64 = 60 * SECOND;
+const LONGEST: u64 = 120 * SECOND;
 const SECOND: u64 = 1_000_000_000;
+/// A run begins when the kernels' time is a multiple of this: of 4096 ticks of 100, 250 and 1000 Hz. A
+/// timer of the kernel ends with a multiple of 1, 8, 64, 512 or 4096 ticks, by how far off it is; so it
+/// does of the run, too, as in the model.
+const ROUND: u64 = 81_920_000_000;
 
 impl Kernels {
     /// Starts the kernels and brings them to the beginning of the run.
@@ -94,7 +98,7 @@ impl Kernels {
             }
         }
         self.machines.begin(ordered_at);
-        self.begins_at = (ordered_at / SECOND + 1) * SECOND;
+        self.begins_at = (ordered_at / ROUND + 1) * ROUND;
         for (number, host) in self.hosts.iter().enumerate() {
             let monotonic = self.begins_at - host.behind.unwrap_or(0);
             let order = order_frame(host.hardware_address, Order::Begin(monotonic));
