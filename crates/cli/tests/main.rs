@@ -10,6 +10,7 @@ mod history_captures;
 mod history_crash;
 mod interrupt;
 mod kernel;
+mod kernel_runs;
 mod leftovers;
 mod live;
 mod live_run;

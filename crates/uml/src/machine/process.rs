@@ -173,12 +173,11 @@ impl Process {
     pub(super) fn console_end(&self) -> String {
         let console = self.console();
         let from = console.len().saturating_sub(CONSOLE_END);
-        console
-            .char_indices()
-            .find(|(at, _)| *at >= from)
-            .map_or("", |(at, _)| &console[at..])
-            .trim()
-            .to_owned()
+        let from = (from..).find(|at| console.is_char_boundary(*at)).unwrap_or(0);
+        match console[from..].trim() {
+            "" => "(nothing)".to_owned(),
+            end => end.to_owned(),
+        }
     }
 }
 
