@@ -5,6 +5,8 @@ RELEASE := $(TARGET)/release/ackord
 DIST := $(TARGET)/dist/ackord
 DEMO_OUT := out/demo
 SECONDS_EACH ?= 60
+# How `make kernel` builds the program that builds the kernel.
+PROFILE ?= release
 VERSION ?= 6.12
 HZ ?= 250
 # Where rustup puts cargo, in case the shell does not know yet.
@@ -68,8 +70,7 @@ audit: ## known vulnerabilities in dependencies (fetches a database from the net
 kernel: ## build a stock Linux kernel for simulated time (VERSION=6.12 HZ=250; minutes, once)
 	@VERSION=$(VERSION) scripts/install.sh kernel
 	@scripts/install.sh build
-	cargo build --release --package ackord-cli
-	$(RELEASE) kernel build $(VERSION) --hz $(HZ)
+	cargo run --quiet --profile $(PROFILE) --package ackord-cli -- kernel build $(VERSION) --hz $(HZ)
 
 bench: ## what a packet costs in the simulator
 	@scripts/install.sh build
