@@ -11,8 +11,8 @@ use crate::progress::Meter;
 use crate::with_history::WithHistory;
 use ackord_scenario::Scenario;
 use ackord_study::{
-    CaptureFiles, Ending, KeepSeries, LiveRunOptions, Origin, Progress, RunOptions, execute,
-    finished_transfers, kernels_of, live_run, run_report, run_report_files,
+    CaptureFiles, Ending, KeepSeries, LiveRunOptions, Origin, ProgramOutput, Progress, RunOptions,
+    execute, finished_transfers, kernels_of, live_run, run_report, run_report_files,
 };
 use clap::Args;
 use std::path::PathBuf;
@@ -76,7 +76,10 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
         interrupt.check()
     };
     if let Some(kernels) = kernels {
-        let options = LiveRunOptions::in_simulated_time(kernels, options);
+        let mut options = LiveRunOptions::in_simulated_time(kernels, options);
+        if !arguments.output.wants_files() {
+            options.programs = ProgramOutput::Shown;
+        }
         let outcome = live_run(&scenario, options, &mut watch);
         meter.end();
         let told = Telling {

@@ -13,18 +13,23 @@
 //! | `guest/agent.rs` | the first program on the kernel: this one, which does what the job says |
 //! | `guest/orders.rs` | orders as frames of a protocol that nobody else has |
 //! | `guest/surroundings.rs` | what a kernel needs before anything runs on it |
+//! | `guest/machine_files.rs` | the machine's own files, for programs: read, and never written |
+//! | `guest/outputs.rs` | what programs write, told as it comes |
 //!
 //! The program on the kernel is this very program: the same settings, workloads and sockets as in an
-//! emulation in real time, on a machine that has nothing else.
+//! emulation in real time, on a machine that has nothing else. Where a flow names programs, these come
+//! from the machine that all of this runs on.
 
 mod agent;
+mod machine_files;
 mod orders;
+mod outputs;
 mod surroundings;
 mod words;
 
 pub(crate) use orders::{is_hello, order_frame};
 pub(crate) use words::{
-    JOB_PATH, Job, JobCommand, Order, Told, app_news, command_end, host_report,
+    JOB_PATH, Job, JobCommand, Order, ProgramPlace, Told, app_news, command_end, host_report,
 };
 
 /// Whether this program is the first one on a kernel that was started for a host.

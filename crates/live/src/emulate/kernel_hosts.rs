@@ -46,12 +46,14 @@ impl KernelHosts {
         let ends = kernel_ends(options, &hosts)?;
         let (started, ended) = start_servers(options, &mut hosts)?;
         let commands = options.commands.clone();
-        let others = (0..commands.len()).filter(|number| !started.contains(number));
+        let here = |number: &usize| hosts.iter().any(|host| host.node == commands[*number].host);
+        let others = (0..commands.len()).filter(|number| !started.contains(number) && here(number));
+        let to_start = others.collect();
         let hosts = KernelHosts {
             hosts,
             ends,
             apps: None,
-            to_start: others.collect(),
+            to_start,
             running: (0..commands.len()).map(|number| started.contains(&number)).collect(),
             commands,
             ended,

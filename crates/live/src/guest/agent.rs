@@ -1,11 +1,12 @@
 //! The first program on a host's kernel: does what the job says.
 
 use super::orders::Orders;
-use super::surroundings;
-use super::words::{JOB_PATH, Job, Left, Order, Told};
+use super::outputs::Outputs;
+use super::words::{JOB_PATH, Job, JobCommand, Left, Order, Told};
+use super::{machine_files, surroundings};
 use crate::apps::AppNews;
 use crate::clock::Clock;
-use crate::emulate::{EmulationOptions, HostNews, Hosts, KernelHosts};
+use crate::emulate::{EmulationOptions, Hosts, KernelHosts};
 use crate::error::LiveError;
 use crate::sys::{DeviceMade, PollSet, sharpen_timers};
 use ackord_scenario::{NodeKind, Scenario};
@@ -41,7 +42,13 @@ fn work(line: &File) -> Result<(), Box<dyn Error>> {
     let job: Job = serde_json::from_slice(&std::fs::read(JOB_PATH)?)?;
     surroundings::seed(&job.entropy)?;
     let scenario = Scenario::from_toml(&job.scenario, "the job")?;
-    let options = options_of(&job, scenario)?;
+    let mut options = options_of(&job, scenario)?;
+    let mut outputs = None;
+    if let Some(place) = &job.programs {
+        let here = NodeId(job.node);
+        machine_files::enter(place, &options.scenario.node(here).name)?;
+        outputs = Some(Outputs::of(&mut options.commands, here, line)?);
+    }
     let (mut hosts, _) = KernelHosts::open(&options)?;
     let orders = Orders::listen(if_nametoindex("eth0")? as i32)?;
     tell(line, &Told::Ready { monotonic: monotonic()? });
@@ -52,10 +59,13 @@ fn work(line: &File) -> Result<(), Box<dyn Error>> {
     let at_once = line.try_clone()?;
     let teller = move |news: &AppNews| tell(&at_once, &news.into());
     hosts.begin(&options, clock, Some(Box::new(teller)))?;
-    serve(&job, (&mut hosts, &orders, clock), line)?;
+    serve((&mut hosts, &orders, clock), line)?;
     let remains = hosts.finish()?;
+    if let Some(outputs) = outputs {
+        outputs.finish();
+    }
     for news in &remains.news {
-        tell(line, &numbered(&job, news));
+        tell(line, &news.into());
     }
     for report in &remains.ends {
         tell(line, &Told::Left(Box::new(Left::from(report))));
@@ -70,7 +80,6 @@ fn work(line: &File) -> Result<(), Box<dyn Error>> {
 
 /// Tells what happens until the run is over.
 fn serve(
-    job: &Job,
     (hosts, orders, clock): (&mut KernelHosts, &Orders, Clock),
     line: &File,
 ) -> Result<(), LiveError> {
@@ -94,19 +103,8 @@ fn serve(
             news = hosts.news(&|number| number < count && poll.is_ready(number))?;
         }
         for news in &news {
-            tell(line, &numbered(job, news));
+            tell(line, &news.into());
         }
-    }
-}
-
-/// A host's news with the programs numbered as those of all hosts.
-fn numbered(job: &Job, news: &HostNews) -> Told {
-    match Told::from(news) {
-        Told::Command { number, exited, killed, not_started } => {
-            let number = job.commands[number].number;
-            Told::Command { number, exited, killed, not_started }
-        }
-        other => other,
     }
 }
 
@@ -119,7 +117,7 @@ fn options_of(job: &Job, scenario: Scenario) -> std::io::Result<EmulationOptions
     options.seed = job.seed;
     options.ours = others;
     options.device = DeviceMade::There;
-    options.commands = job.commands.iter().map(|command| command.host_command(here)).collect();
+    options.commands = job.commands.iter().map(JobCommand::host_command).collect();
     options.samples_every = job.samples_every();
     // Kernels that have something to do at one instant take turns for every step of it.
     options.samples_after = Span::from_micros(10) * u64::from(job.node % 100);
@@ -142,7 +140,8 @@ fn monotonic() -> nix::Result<u64> {
     Ok(Time::from_nanos(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64).as_nanos())
 }
 
-fn tell(mut line: &File, told: &Told) {
+/// Tells something, as a line that nothing else gets into: the line takes a write as a whole.
+pub(super) fn tell(mut line: &File, told: &Told) {
     let mut text = serde_json::to_vec(told).unwrap_or_default();
     text.push(b'\n');
     // Whoever does not listen any more is not told.

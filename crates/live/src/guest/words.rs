@@ -28,17 +28,28 @@ pub(crate) struct Job {
     pub(crate) seed: u64,
     /// Which of its hosts this is.
     pub(crate) node: u16,
-    /// Its programs.
+    /// The programs of all hosts.
     pub(crate) commands: Vec<JobCommand>,
+    /// Where its own run; nothing if it has none.
+    pub(crate) programs: Option<ProgramPlace>,
     /// How often the kernel is asked about its connections.
     pub(crate) samples_every_ns: u64,
+}
+
+/// Where the programs of a host run: among the files of the machine that all of this runs on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ProgramPlace {
+    /// The folder that they start in.
+    pub(crate) folder: String,
+    /// All that they have of the environment.
+    pub(crate) environment: Vec<(String, String)>,
 }
 
 /// A program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct JobCommand {
-    /// Its place among the programs of all hosts.
-    pub(crate) number: usize,
+    /// Its host.
+    pub(crate) node: u16,
     pub(crate) argv: Vec<String>,
     pub(crate) environment: Vec<(String, String)>,
     /// Nothing: before the run.
@@ -263,10 +274,10 @@ pub(crate) fn host_report(
 }
 
 impl JobCommand {
-    /// A program of a host.
-    pub(crate) fn of(number: usize, command: &HostCommand) -> JobCommand {
+    /// A program.
+    pub(crate) fn of(command: &HostCommand) -> JobCommand {
         JobCommand {
-            number,
+            node: command.host.0,
             argv: command.argv.clone(),
             environment: command.environment.clone(),
             starts_at_ns: match command.starts {
@@ -279,9 +290,9 @@ impl JobCommand {
     }
 
     /// The same where it is to run.
-    pub(crate) fn host_command(&self, host: NodeId) -> HostCommand {
+    pub(crate) fn host_command(&self) -> HostCommand {
         HostCommand {
-            host,
+            host: NodeId(self.node),
             argv: self.argv.clone(),
             environment: self.environment.clone(),
             starts: match self.starts_at_ns {

@@ -37,7 +37,11 @@ pub(super) fn of(
                 Side::Server => &exec.server,
             };
             let host = host_of(flow, side);
-            if options.ours.contains(&host) {
+            let no_kernel = match &options.kernels {
+                Some(kernels) => !kernels.kernels.contains_key(&host),
+                None => options.ours.contains(&host),
+            };
+            if no_kernel {
                 let (flow, host) = (flow.name.clone(), scenario.node(host).name.clone());
                 return Err(LiveRunError::CommandsNeedKernel { flow, host });
             }

@@ -2,13 +2,16 @@
 
 use super::SimulatedKernels;
 use crate::emulate::options::EmulationOptions;
-use crate::guest::{JOB_PATH, Job, JobCommand};
+use crate::guest::{JOB_PATH, Job, JobCommand, ProgramPlace};
 use ackord_uml::{Entry, initramfs};
 use ackord_wire::NodeId;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// Where programs are looked for when nothing says where.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// The archive of a host's files.
 pub(super) fn files_of(
@@ -40,23 +43,35 @@ pub(super) fn files_of(
         entries.push(file(&path, true, loaded_part(std::fs::read(&library)?)));
     }
     entries.push(file("init", true, loaded_part(std::fs::read(&program)?)));
-    let job = serde_json::to_vec_pretty(&job_of(options, node))?;
+    let job = serde_json::to_vec_pretty(&job_of(options, node)?)?;
     entries.push(file(JOB_PATH.trim_start_matches('/'), false, job));
     initramfs(&entries)
 }
 
-fn job_of(options: &EmulationOptions, node: NodeId) -> Job {
+fn job_of(options: &EmulationOptions, node: NodeId) -> io::Result<Job> {
     let scenario = &options.scenario;
-    let commands = options.commands.iter().enumerate().filter(|(_, command)| command.host == node);
-    Job {
+    let runs_some = options.commands.iter().any(|command| command.host == node);
+    Ok(Job {
         // Two kernels of a run must not begin with the same numbers, nor those of two seeds.
         entropy: format!("{} {}", options.seed, scenario.node(node).name),
         scenario: scenario.canonical(),
         seed: options.seed,
         node: node.0,
-        commands: commands.map(|(number, command)| JobCommand::of(number, command)).collect(),
+        commands: options.commands.iter().map(JobCommand::of).collect(),
+        programs: if runs_some { Some(program_place()?) } else { None },
         samples_every_ns: options.samples_every.as_nanos(),
-    }
+    })
+}
+
+/// Programs run in the folder that this one was started in. Of its environment they get the path by
+/// which they are found, and no more: what a run does is to depend on little.
+fn program_place() -> io::Result<ProgramPlace> {
+    let folder = std::env::current_dir()?.to_string_lossy().into_owned();
+    let path = std::env::var("PATH").unwrap_or_else(|_| PATH.to_owned());
+    let environment =
+        [("PATH", path.as_str()), ("HOME", "/tmp"), ("LANG", "C.UTF-8"), ("TZ", "UTC")];
+    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    Ok(ProgramPlace { folder, environment: environment.map(owned).to_vec() })
 }
 
 fn folder(path: &str) -> Entry {

@@ -9,7 +9,9 @@ use crate::guest::{Order, Told, app_news, command_end, host_report, is_hello, or
 use ackord_uml::{MachineError, MachineSetup, Machines};
 use ackord_units::Time;
 use ackord_wire::NodeId;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::sync::Arc;
 
 /// The kernels of a run.
 pub(super) struct Kernels {
@@ -18,6 +20,8 @@ pub(super) struct Kernels {
     /// The kernels' time at the run's beginning, in nanoseconds.
     begins_at: u64,
     failed: Option<MachineError>,
+    /// Where standard output and standard error of each program go.
+    streams: Vec<[Option<Arc<File>>; 2]>,
 }
 
 /// A kernel and what is known of it.
@@ -42,6 +46,8 @@ const SECOND: u64 = 1_000_000_000;
 /// timer of the kernel ends with a multiple of 1, 8, 64, 512 or 4096 ticks, by how far off it is; so it
 /// does of the run, too, as in the model.
 const ROUND: u64 = 81_920_000_000;
+/// Memory for programs and for what they write, in MiB. What nobody touches is not taken.
+const FOR_PROGRAMS: u32 = 512;
 
 impl Kernels {
     /// Starts the kernels and brings them to the beginning of the run.
@@ -54,7 +60,8 @@ impl Kernels {
         for node in kernel_nodes(options) {
             let hardware_address = [2, 0, 0, 0, (node.0 >> 8) as u8, node.0 as u8];
             let (files, mtu) = (files_of(options, node, kernels)?, mtu(scenario, node));
-            let memory_mib = memory_for(files.len());
+            let programs = options.commands.iter().any(|command| command.host == node);
+            let memory_mib = memory_for(files.len(), programs);
             let kernel = kernels.kernels[&node].binary.clone();
             setups.push(MachineSetup { kernel, files, memory_mib, mtu, hardware_address });
             hosts.push(Host {
@@ -68,7 +75,10 @@ impl Kernels {
             });
         }
         let machines = Machines::start(&setups).map_err(LiveError::Kernel)?;
-        let mut kernels = Kernels { machines, hosts, begins_at: 0, failed: None };
+        let streams = options.commands.iter();
+        let streams = streams.map(|command| [command.stdout.clone(), command.stderr.clone()]);
+        let streams = streams.collect();
+        let mut kernels = Kernels { machines, hosts, begins_at: 0, failed: None, streams };
         kernels.set_up()?;
         Ok(kernels)
     }
@@ -252,7 +262,11 @@ impl Kernels {
     fn heard(&mut self, number: usize, told: Told) -> Result<Heard, LiveError> {
         let host = &mut self.hosts[number];
         Ok(match told {
-            Told::Ready { .. } | Told::Output { .. } => Heard::Nothing,
+            Told::Ready { .. } => Heard::Nothing,
+            Told::Output { number, stderr, octets } => {
+                self.written(number, stderr, &octets)?;
+                Heard::Nothing
+            }
             Told::Failed(what) => {
                 return Err(LiveError::OnKernel { host: host.name.clone(), what });
             }
@@ -267,6 +281,16 @@ impl Kernels {
                 Heard::Host(Box::new(host_report(host.node, settings, refused, counters)))
             }
         })
+    }
+
+    /// A program has written something.
+    fn written(&self, number: usize, stderr: bool, octets: &[u8]) -> io::Result<()> {
+        let streams = self.streams.get(number);
+        match streams.and_then(|streams| streams[usize::from(stderr)].as_deref()) {
+            Some(mut file) => file.write_all(octets),
+            None if stderr => io::stderr().write_all(octets),
+            None => io::stdout().write_all(octets),
+        }
     }
 
     /// A kernel has had time enough.
@@ -291,6 +315,7 @@ enum Heard {
 }
 
 /// Memory for a kernel with files of so many octets, in MiB: they are there twice for a moment.
-fn memory_for(files: usize) -> u32 {
-    32 + 2 * files.div_ceil(1 << 20) as u32
+fn memory_for(files: usize, programs: bool) -> u32 {
+    let own = 32 + 2 * files.div_ceil(1 << 20) as u32;
+    if programs { own + FOR_PROGRAMS } else { own }
 }
