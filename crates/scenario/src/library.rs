@@ -30,6 +30,7 @@ static LIBRARY: &[(&str, &str)] = embedded![
     "fading-access-point",
     "lossy-wifi",
     "many-senders",
+    "nginx-over-fading",
     "one-flow",
     "phone",
     "real-programs",

@@ -46,8 +46,9 @@ const SECOND: u64 = 1_000_000_000;
 /// timer of the kernel ends with a multiple of 1, 8, 64, 512 or 4096 ticks, by how far off it is; so it
 /// does of the run, too, as in the model.
 const ROUND: u64 = 81_920_000_000;
-/// Memory for programs and for what they write, in MiB. What nobody touches is not taken.
-const FOR_PROGRAMS: u32 = 512;
+/// Memory of a kernel with programs and what they write, in MiB. What nobody touches is not taken; and
+/// from 768 on a kernel's largest buffers of TCP are what they are on any machine of today.
+const WITH_PROGRAMS: u32 = 1024;
 
 impl Kernels {
     /// Starts the kernels and brings them to the beginning of the run.
@@ -317,5 +318,5 @@ enum Heard {
 /// Memory for a kernel with files of so many octets, in MiB: they are there twice for a moment.
 fn memory_for(files: usize, programs: bool) -> u32 {
     let own = 32 + 2 * files.div_ceil(1 << 20) as u32;
-    if programs { own + FOR_PROGRAMS } else { own }
+    if programs { own.max(WITH_PROGRAMS) } else { own }
 }
