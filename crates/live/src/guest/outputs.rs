@@ -1,7 +1,8 @@
 //! What the programs of a host write, told as it comes.
 //!
 //! Each has two pipes, and a thread reads all of them: a program that writes much never waits for
-//! somebody who waits for it.
+//! somebody who waits for it. It may write as much as [`MOST`]: one that writes without end would do so
+//! in no time.
 
 use super::agent::tell;
 use super::words::Told;
@@ -19,6 +20,8 @@ use std::thread::{JoinHandle, spawn};
 
 /// Octets that are told in one line at most.
 const PIECE: usize = 4096;
+/// Octets that the programs of a host may write.
+const MOST: usize = 64 << 20;
 /// What a pipe holds.
 const PIPE: usize = 65_536;
 
@@ -69,6 +72,7 @@ impl Outputs {
 }
 
 fn tell_all(outputs: &mut [Output], ends: &OwnedFd, line: &File) {
+    let mut told = 0;
     let mut rounds_left = PIPE / PIECE;
     let mut ending = false;
     while rounds_left > 0 {
@@ -83,7 +87,15 @@ fn tell_all(outputs: &mut [Output], ends: &OwnedFd, line: &File) {
             }
         }
         for (output, _) in outputs.iter_mut().zip(pipes).filter(|(_, ready)| **ready) {
-            output.tell(line);
+            told += output.tell(line);
+        }
+        if told > MOST {
+            let most = MOST >> 20;
+            let what = format!(
+                "its programs have written more than {most} MiB to their standard output and error; \
+                 let them write into files, which are gone when the run is over"
+            );
+            return tell(line, &Told::Failed(what));
         }
     }
 }
@@ -102,13 +114,14 @@ fn ready(outputs: &[Output], ends: &OwnedFd, ending: bool) -> Vec<bool> {
 }
 
 impl Output {
-    fn tell(&mut self, line: &File) {
-        let mut octets = vec![0; PIECE];
+    /// Tells what there is, and how much that was.
+    fn tell(&mut self, line: &File) -> usize {
+        let mut octets = [0; PIECE];
         // It was readable: this does not wait.
         let got = self.pipe.read(&mut octets).unwrap_or(0);
-        octets.truncate(got);
         if got > 0 {
-            tell(line, &Told::Output { number: self.number, stderr: self.stderr, octets });
+            tell(line, &Told::output(self.number, self.stderr, &octets[..got]));
         }
+        got
     }
 }

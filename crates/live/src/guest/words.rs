@@ -85,8 +85,8 @@ pub(crate) enum Told {
     At { at: u64, end: End, what: What },
     /// A program has ended.
     Command { number: usize, exited: Option<i32>, killed: Option<i32>, not_started: Option<i32> },
-    /// What a program has written.
-    Output { number: usize, stderr: bool, octets: Vec<u8> },
+    /// What a program has written: a character for each octet, which is short where it is text.
+    Output { number: usize, stderr: bool, octets: String },
     /// The run is over: an end of a flow.
     Left(Box<Left>),
     /// The run is over: the host.
@@ -251,6 +251,12 @@ pub(crate) fn command_end(
 }
 
 impl Told {
+    /// What a program has written.
+    pub(crate) fn output(number: usize, stderr: bool, octets: &[u8]) -> Told {
+        let octets = octets.iter().map(|octet| char::from(*octet)).collect();
+        Told::Output { number, stderr, octets }
+    }
+
     /// A host when the run is over.
     pub(crate) fn host(report: &HostReport) -> Told {
         let refused = report.refused.iter().map(|(what, errno)| (what.clone(), *errno as i32));
@@ -260,6 +266,11 @@ impl Told {
             counters: report.counters.clone(),
         }
     }
+}
+
+/// What a program has written, as a host has told it.
+pub(crate) fn output_octets(octets: &str) -> Vec<u8> {
+    octets.chars().map(|octet| octet as u8).collect()
 }
 
 /// A host as it has told of itself.

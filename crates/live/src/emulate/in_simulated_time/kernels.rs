@@ -5,7 +5,9 @@ use super::files::files_of;
 use crate::emulate::hosts::{kernel_nodes, mtu};
 use crate::emulate::options::{EmulationOptions, HostNews, HostsRemains};
 use crate::error::LiveError;
-use crate::guest::{Order, Told, app_news, command_end, host_report, is_hello, order_frame};
+use crate::guest::{
+    Order, Told, app_news, command_end, host_report, is_hello, order_frame, output_octets,
+};
 use ackord_uml::{MachineError, MachineSetup, Machines};
 use ackord_units::Time;
 use ackord_wire::NodeId;
@@ -265,7 +267,7 @@ impl Kernels {
         Ok(match told {
             Told::Ready { .. } => Heard::Nothing,
             Told::Output { number, stderr, octets } => {
-                self.written(number, stderr, &octets)?;
+                self.written(number, stderr, &output_octets(&octets))?;
                 Heard::Nothing
             }
             Told::Failed(what) => {
