@@ -24,7 +24,8 @@ use std::path::PathBuf;
 ///
 /// With `--kernel HOST` that host's connections are sockets of a stock Linux kernel in simulated time
 /// (`ackord kernel build` makes one): as deterministic, and slower. What the scenario asks of its
-/// endpoints is set as far as a kernel lets, and the report says where it does not.
+/// endpoints is set as far as a kernel lets, and the report says where it does not. Flows that name
+/// commands (`exec` in the file: iperf3, curl, anything) run these there, in simulated time too.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RunArguments {
@@ -124,14 +125,15 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
     }
 }
 
-/// Commands run live only; here something else stands for them.
+/// Commands run on kernels only; here something else stands for them.
 fn remark_on_commands(scenario: &Scenario, console: &Console) {
     let with_commands = scenario.flows.iter().filter(|flow| flow.exec.is_some());
     let names: Vec<_> = with_commands.map(|flow| format!("`{}`", flow.name)).collect();
     if !names.is_empty() {
         let stand = if names.len() == 1 { "its workload stands" } else { "their workloads stand" };
         console.remark(&format!(
-            "the commands of {} run in `ackord live run`; here {stand} for them",
+            "the commands of {} run in `ackord live run` and on kernels (`--kernel all`); here {stand} \
+             for them",
             names.join(", ")
         ));
     }

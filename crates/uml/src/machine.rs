@@ -62,6 +62,15 @@ pub enum MachineError {
         /// The end of its console.
         console: String,
     },
+    /// It has used up its memory.
+    #[error(
+        "the kernel has used up its {memory_mib} MiB of memory, which programs and the files that \
+         they write share"
+    )]
+    OutOfMemory {
+        /// What it had, in MiB.
+        memory_mib: u32,
+    },
     /// It computes and computes, and its time does not go on.
     #[error(
         "the kernel has been computing for {seconds} s and its time does not go on: a program on it \

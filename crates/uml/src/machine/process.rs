@@ -25,6 +25,8 @@ use tempfile::TempDir;
 const LINE: RawFd = 100;
 /// How much of a console an error tells.
 const CONSOLE_END: usize = 2000;
+/// What a kernel says on its console that ends for want of memory.
+const OUT_OF_MEMORY: &str = "not syncing: Out of memory";
 
 /// A kernel's process; it ends when this is dropped.
 pub(super) struct Process {
@@ -32,6 +34,7 @@ pub(super) struct Process {
     console: File,
     line: File,
     line_read: u64,
+    memory_mib: u32,
     /// For the moment of starting.
     folder: Option<TempDir>,
 }
@@ -99,7 +102,8 @@ impl Process {
         confine(&mut command, line.as_raw_fd());
         let start = |source| MachineError::Start { kernel: setup.kernel.clone(), source };
         let child = command.spawn().map_err(start)?;
-        Ok((Process { child, console, line, line_read: 0, folder: Some(folder) }, sockets))
+        let (folder, memory_mib) = (Some(folder), setup.memory_mib);
+        Ok((Process { child, console, line, line_read: 0, memory_mib, folder }, sockets))
     }
 
     /// It has connected and read its files: its folder is not needed any more.
@@ -135,6 +139,9 @@ impl Process {
                 break;
             }
             std::thread::sleep(Duration::from_millis(5));
+        }
+        if self.console().contains(OUT_OF_MEMORY) {
+            return MachineError::OutOfMemory { memory_mib: self.memory_mib };
         }
         MachineError::Ended { how: self.how_it_ended(), console: self.console_end() }
     }
