@@ -10,6 +10,7 @@ mod history_captures;
 mod history_crash;
 mod interrupt;
 mod kernel;
+mod kernel_programs;
 mod kernel_runs;
 mod leftovers;
 mod live;

@@ -29,7 +29,8 @@ mod words;
 
 pub(crate) use orders::{is_hello, order_frame};
 pub(crate) use words::{
-    JOB_PATH, Job, JobCommand, Order, ProgramPlace, Told, app_news, command_end, host_report, output_octets,
+    JOB_PATH, Job, JobCommand, Order, ProgramPlace, Stream, Told, app_news, command_end,
+    host_report, output_octets,
 };
 
 /// Whether this program is the first one on a kernel that was started for a host.

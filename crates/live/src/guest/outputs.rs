@@ -5,7 +5,7 @@
 //! in no time.
 
 use super::agent::tell;
-use super::words::Told;
+use super::words::{Stream, Told};
 use crate::emulate::HostCommand;
 use ackord_wire::NodeId;
 use nix::errno::Errno;
@@ -35,7 +35,7 @@ pub(super) struct Outputs {
 /// A pipe's end: what comes out of it was written by this program.
 struct Output {
     number: usize,
-    stderr: bool,
+    stream: Stream,
     pipe: File,
 }
 
@@ -51,10 +51,12 @@ impl Outputs {
             if command.host != here {
                 continue;
             }
-            for (stream, stderr) in [(&mut command.stdout, false), (&mut command.stderr, true)] {
+            let streams =
+                [(Stream::Output, &mut command.stdout), (Stream::Error, &mut command.stderr)];
+            for (stream, writes_to) in streams {
                 let (pipe, written) = pipe2(OFlag::O_CLOEXEC)?;
-                outputs.push(Output { number, stderr, pipe: pipe.into() });
-                *stream = Some(Arc::new(written.into()));
+                outputs.push(Output { number, stream, pipe: pipe.into() });
+                *writes_to = Some(Arc::new(written.into()));
             }
         }
         let line = line.try_clone()?;
@@ -120,7 +122,7 @@ impl Output {
         // It was readable: this does not wait.
         let got = self.pipe.read(&mut octets).unwrap_or(0);
         if got > 0 {
-            tell(line, &Told::output(self.number, self.stderr, &octets[..got]));
+            tell(line, &Told::output(self.number, self.stream, &octets[..got]));
         }
         got
     }

@@ -86,11 +86,18 @@ pub(crate) enum Told {
     /// A program has ended.
     Command { number: usize, exited: Option<i32>, killed: Option<i32>, not_started: Option<i32> },
     /// What a program has written: a character for each octet, which is short where it is text.
-    Output { number: usize, stderr: bool, octets: String },
+    Output { number: usize, stream: Stream, octets: String },
     /// The run is over: an end of a flow.
     Left(Box<Left>),
     /// The run is over: the host.
     Host { settings: Vec<SettingTold>, refused: Vec<(String, i32)>, counters: KernelCounters },
+}
+
+/// Where a program writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Stream {
+    Output,
+    Error,
 }
 
 /// What has happened at an end of a flow.
@@ -252,9 +259,9 @@ pub(crate) fn command_end(
 
 impl Told {
     /// What a program has written.
-    pub(crate) fn output(number: usize, stderr: bool, octets: &[u8]) -> Told {
+    pub(crate) fn output(number: usize, stream: Stream, octets: &[u8]) -> Told {
         let octets = octets.iter().map(|octet| char::from(*octet)).collect();
-        Told::Output { number, stderr, octets }
+        Told::Output { number, stream, octets }
     }
 
     /// A host when the run is over.

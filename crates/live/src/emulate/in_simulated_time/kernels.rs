@@ -6,7 +6,7 @@ use crate::emulate::hosts::{kernel_nodes, mtu};
 use crate::emulate::options::{EmulationOptions, HostNews, HostsRemains};
 use crate::error::LiveError;
 use crate::guest::{
-    Order, Told, app_news, command_end, host_report, is_hello, order_frame, output_octets,
+    Order, Stream, Told, app_news, command_end, host_report, is_hello, order_frame, output_octets,
 };
 use ackord_uml::{MachineError, MachineSetup, Machines};
 use ackord_units::Time;
@@ -63,8 +63,10 @@ impl Kernels {
         for node in kernel_nodes(options) {
             let hardware_address = [2, 0, 0, 0, (node.0 >> 8) as u8, node.0 as u8];
             let (files, mtu) = (files_of(options, node, kernels)?, mtu(scenario, node));
-            let programs = options.commands.iter().any(|command| command.host == node);
-            let memory_mib = memory_for(files.len(), programs);
+            let mut memory_mib = memory_for(files.len());
+            if options.commands.iter().any(|command| command.host == node) {
+                memory_mib = memory_mib.max(WITH_PROGRAMS);
+            }
             let kernel = kernels.kernels[&node].binary.clone();
             setups.push(MachineSetup { kernel, files, memory_mib, mtu, hardware_address });
             hosts.push(Host {
@@ -266,8 +268,8 @@ impl Kernels {
         let host = &mut self.hosts[number];
         Ok(match told {
             Told::Ready { .. } => Heard::Nothing,
-            Told::Output { number, stderr, octets } => {
-                self.written(number, stderr, &output_octets(&octets))?;
+            Told::Output { number, stream, octets } => {
+                self.written(number, stream, &output_octets(&octets))?;
                 Heard::Nothing
             }
             Told::Failed(what) => {
@@ -287,12 +289,14 @@ impl Kernels {
     }
 
     /// A program has written something.
-    fn written(&self, number: usize, stderr: bool, octets: &[u8]) -> io::Result<()> {
-        let streams = self.streams.get(number);
-        match streams.and_then(|streams| streams[usize::from(stderr)].as_deref()) {
-            Some(mut file) => file.write_all(octets),
-            None if stderr => io::stderr().write_all(octets),
-            None => io::stdout().write_all(octets),
+    fn written(&self, number: usize, stream: Stream, octets: &[u8]) -> io::Result<()> {
+        let [stdout, stderr] = self.streams.get(number).map_or([&None, &None], |of| of.each_ref());
+        match (stream, stdout, stderr) {
+            (Stream::Output, Some(file), _) | (Stream::Error, _, Some(file)) => {
+                file.as_ref().write_all(octets)
+            }
+            (Stream::Output, None, _) => io::stdout().write_all(octets),
+            (Stream::Error, _, None) => io::stderr().write_all(octets),
         }
     }
 
@@ -318,7 +322,6 @@ enum Heard {
 }
 
 /// Memory for a kernel with files of so many octets, in MiB: they are there twice for a moment.
-fn memory_for(files: usize, programs: bool) -> u32 {
-    let own = 32 + 2 * files.div_ceil(1 << 20) as u32;
-    if programs { own.max(WITH_PROGRAMS) } else { own }
+fn memory_for(files: usize) -> u32 {
+    32 + 2 * files.div_ceil(1 << 20) as u32
 }
