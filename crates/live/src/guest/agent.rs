@@ -1,6 +1,8 @@
 //! The first program on a host's kernel: does what the job says.
 
+use super::endpoint;
 use super::orders::Orders;
+use super::script_words::Task;
 use super::surroundings;
 use super::words::{JOB_PATH, Job, Left, Order, Told};
 use crate::apps::AppNews;
@@ -38,7 +40,10 @@ pub(super) fn run() -> ! {
 }
 
 fn work(line: &File) -> Result<(), Box<dyn Error>> {
-    let job: Job = serde_json::from_slice(&std::fs::read(JOB_PATH)?)?;
+    let job = match serde_json::from_slice(&std::fs::read(JOB_PATH)?)? {
+        Task::Host(job) => job,
+        Task::Scripts(job) => return endpoint::work(&job, line),
+    };
     surroundings::seed(&job.entropy)?;
     let scenario = Scenario::from_toml(&job.scenario, "the job")?;
     let options = options_of(&job, scenario)?;
