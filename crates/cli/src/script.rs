@@ -43,6 +43,10 @@ pub(crate) struct ScriptArguments {
     /// Those too that ask for what a kernel cannot be told
     #[arg(long, requires = "against")]
     even_so: bool,
+    /// All scripts, but only what arrives and what is called: what is expected is what the simulator's
+    /// profile linux does then
+    #[arg(long, requires = "against", conflicts_with_all = ["all_profiles", "even_so"])]
+    as_linux: bool,
     /// Exit with 1 where the kernel does anything otherwise
     #[arg(long, requires = "against")]
     strict: bool,
@@ -144,6 +148,7 @@ fn against_kernel(
         trace: arguments.trace,
         all_profiles: arguments.all_profiles,
         even_so: arguments.even_so,
+        as_linux: arguments.as_linux,
         strict: arguments.strict,
         json: arguments.json.as_ref(),
     };

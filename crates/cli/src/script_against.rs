@@ -4,10 +4,10 @@ use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::JsonTarget;
 use crate::progress::Meter;
-use ackord_live::{KernelUnderScripts, ScriptVerdict, ScriptsTally, play_on_kernel};
+use ackord_live::{Expected, KernelUnderScripts, ScriptVerdict, ScriptsTally, play_on_kernel};
 use ackord_report::data;
 use ackord_script::{Script, ladder};
-use ackord_uml::{KernelWish, Kernels};
+use ackord_uml::{KernelWish, find_kernel};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -39,8 +39,8 @@ impl Opponent {
     fn binary(&self) -> Result<PathBuf, Failure> {
         match &self.kernel {
             Some(path) if path.contains('/') => Ok(PathBuf::from(path)),
-            Some(name) => Ok(Kernels::of_user()?.find(&KernelWish::named(name))?.binary),
-            None => Ok(Kernels::of_user()?.find(&KernelWish::default())?.binary),
+            Some(name) => Ok(find_kernel(&KernelWish::named(name))?.binary),
+            None => Ok(find_kernel(&KernelWish::default())?.binary),
         }
     }
 }
@@ -51,6 +51,7 @@ pub(crate) struct AgainstKernel<'a> {
     pub(crate) trace: bool,
     pub(crate) all_profiles: bool,
     pub(crate) even_so: bool,
+    pub(crate) as_linux: bool,
     pub(crate) strict: bool,
     pub(crate) json: Option<&'a JsonTarget>,
 }
@@ -79,9 +80,13 @@ pub(crate) fn play(
     let kernel = asked.opponent.binary()?;
     let all = scripts.len();
     let is_linux = |script: &Script| script.stack.profile() == "linux";
-    let chosen = scripts.into_iter().filter(|(_, script)| asked.all_profiles || is_linux(script));
+    let chosen = scripts
+        .into_iter()
+        .filter(|(_, script)| asked.all_profiles || asked.as_linux || is_linux(script));
     let (names, scripts): (Vec<String>, Vec<Script>) = chosen.unzip();
-    let wish = KernelUnderScripts { kernel, program: None, seed: 1, even_so: asked.even_so };
+    let expected = if asked.as_linux { Expected::OfProfile } else { Expected::OfScripts };
+    let even_so = asked.even_so || asked.as_linux;
+    let wish = KernelUnderScripts { kernel, program: None, seed: 1, even_so, expected };
     let meter = Meter::begin("scripts");
     let mut at = |number: usize, _: &ScriptVerdict| {
         meter.at((number + 1) as f64 / scripts.len().max(1) as f64);

@@ -11,6 +11,7 @@
 //! | `scripted/endpoint.rs` | the kernel's end of a connection as what a script is played against |
 //! | `scripted/facts.rs` | what `assert` can ask a kernel |
 //! | `scripted/play.rs` | [`play_on_kernel`]: many scripts, one after the other |
+//! | `scripted/as_linux.rs` | a script of any profile for the profile `linux` |
 //! | `scripted/verdict.rs` | what has come of each, for people and programs |
 //!
 //! **Time.** A script's time zero is an instant of the kernel's, a tick whose number is a multiple of
@@ -31,13 +32,14 @@
 //!
 //! Not modelled: the time that the application takes, raw numbers of the kernel's own.
 
+mod as_linux;
 mod endpoint;
 mod facts;
 mod machine;
 mod play;
 mod verdict;
 
-pub use play::{KernelUnderScripts, play_on_kernel};
+pub use play::{Expected, KernelUnderScripts, play_on_kernel};
 pub use verdict::{Difference, ScriptVerdict, ScriptsTally};
 
 use ackord_script::Script;

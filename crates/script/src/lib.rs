@@ -39,6 +39,6 @@ pub use problem::Problem;
 pub use record::{FailureRecord, ProblemRecord, Record, SegmentRecord, Verdict};
 pub use render::{render_failure, render_problems};
 pub use run::{
-    After, Departure, Due, Endpoint, Exchange, Failure, Manner, Outcome, Row, Went, run,
+    After, Departure, Due, Endpoint, Exchange, Failure, Manner, Outcome, Row, Went, retold, run,
     run_against, seconds,
 };

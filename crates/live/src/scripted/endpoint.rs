@@ -17,6 +17,11 @@ use std::collections::VecDeque;
 /// What the kernel's clock of timestamps says at time zero, as scripts have it: any number but zero.
 const STAMPS_FROM: u32 = 0x2000_0000;
 
+/// By how much what is done to the kernel comes after the instant of the script's that it is due at. The
+/// kernel's clock counts in steps of 256 ns, so its ticks are as much off; whatever is due at an instant
+/// by itself comes before anything else that happens then, as in the simulator.
+const AFTER_TICKS: u64 = 300;
+
 /// The kernel's end.
 pub(super) struct KernelEndpoint<'a> {
     machine: &'a mut Machine,
@@ -43,8 +48,8 @@ impl<'a> KernelEndpoint<'a> {
         script: &'a Script,
     ) -> Result<KernelEndpoint<'a>, LiveError> {
         let zero = machine.next_beginning();
-        while machine.now() < zero {
-            machine.run_until(zero)?;
+        while machine.now() < zero + AFTER_TICKS {
+            machine.run_until(zero + AFTER_TICKS)?;
             // Of an earlier script.
             while machine.sent().is_some() {}
         }
@@ -86,7 +91,7 @@ impl<'a> KernelEndpoint<'a> {
 
     /// At `now` of the script, or as soon after it as the kernel has done with what came before.
     fn come_to(&mut self, now: Time) -> Result<(), Went> {
-        let at = self.zero + now.as_nanos();
+        let at = self.zero + now.as_nanos() + AFTER_TICKS;
         while self.machine.now() < at {
             self.machine.run_until(at).map_err(|error| self.broken(error))?;
             let zero = self.zero;
@@ -199,7 +204,11 @@ impl Endpoint for KernelEndpoint<'_> {
     }
 
     fn go_on(&mut self, _now: Time, to: Time, due: Due) -> Result<Option<Time>, Went> {
-        let until = self.zero.saturating_add(to.as_nanos()) + u64::from(due == Due::Included);
+        let at = self.zero.saturating_add(to.as_nanos());
+        let until = match due {
+            Due::Included => at.saturating_add(AFTER_TICKS),
+            Due::Excluded => at.saturating_sub(AFTER_TICKS),
+        };
         while self.departures.is_empty() && self.machine.now() < until {
             self.machine.run_until(until).map_err(|error| self.broken(error))?;
             let zero = self.zero;

@@ -1,12 +1,13 @@
 //! Many scripts, one after the other, against one kernel.
 
 use super::SLACK;
+use super::as_linux::as_linux;
 use super::endpoint::KernelEndpoint;
 use super::machine::{Machine, in_short};
 use super::verdict::ScriptVerdict;
 use crate::error::LiveError;
 use crate::guest::{Prepared, ScriptOrder, ScriptTold, ScriptsJob};
-use ackord_script::{After, Manner, Script, run_against};
+use ackord_script::{After, Manner, Script, retold, run_against};
 use ackord_units::Span;
 use std::path::PathBuf;
 
@@ -21,6 +22,18 @@ pub struct KernelUnderScripts {
     pub seed: u64,
     /// Whether scripts are played that ask for what a kernel cannot be told.
     pub even_so: bool,
+    /// What is expected of the kernel.
+    pub expected: Expected,
+}
+
+/// What is expected of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// What the scripts say.
+    OfScripts,
+    /// What the simulator's endpoint of the profile `linux` does where the same arrives and the same is
+    /// called, and how it is after each of these.
+    OfProfile,
 }
 
 /// How long a segment that does not come is waited for, to say when it does.
@@ -35,12 +48,20 @@ pub fn play_on_kernel(
     scripts: &[Script],
     each: &mut dyn FnMut(usize, &ScriptVerdict),
 ) -> Result<Vec<ScriptVerdict>, LiveError> {
+    let of_linux;
+    let played = match asked.expected {
+        Expected::OfScripts => scripts,
+        Expected::OfProfile => {
+            of_linux = for_linux(asked, scripts)?;
+            &of_linux
+        }
+    };
     let mut machine = None;
     let mut verdicts = Vec::new();
-    for (number, script) in scripts.iter().enumerate() {
+    for (number, script) in played.iter().enumerate() {
         let kernel = match &mut machine {
             Some(kernel) => kernel,
-            none => none.insert(start(asked, scripts)?),
+            none => none.insert(start(asked, played)?),
         };
         let verdict = match play(kernel, asked, number, script) {
             Ok(verdict) => verdict,
@@ -61,6 +82,30 @@ fn start(asked: &KernelUnderScripts, scripts: &[Script]) -> Result<Machine, Live
     Machine::start(&asked.kernel, asked.program.as_deref(), job)
 }
 
+/// The scripts for an endpoint of the profile `linux`, with as much of their headers as the kernel can be
+/// told.
+fn for_linux(asked: &KernelUnderScripts, scripts: &[Script]) -> Result<Vec<Script>, LiveError> {
+    let of_linux: Vec<Script> = scripts.iter().map(|script| as_linux(script, &[])).collect();
+    let mut machine = start(asked, &of_linux)?;
+    let mut told = Vec::new();
+    for (number, script) in scripts.iter().enumerate() {
+        let prepared = prepare(&mut machine, number)?;
+        machine.order(ScriptOrder::Finish)?;
+        told.push(as_linux(script, &prepared.instead));
+    }
+    Ok(told)
+}
+
+fn prepare(machine: &mut Machine, number: usize) -> Result<Prepared, LiveError> {
+    match machine.order(ScriptOrder::Prepare(number))? {
+        ScriptTold::Prepared(prepared) => Ok(prepared),
+        other => {
+            let what = format!("{other:?}");
+            Err(LiveError::OnKernel { host: "endpoint".to_owned(), what })
+        }
+    }
+}
+
 /// Plays one script, and leaves nothing of it behind.
 fn play(
     machine: &mut Machine,
@@ -68,17 +113,11 @@ fn play(
     number: usize,
     script: &Script,
 ) -> Result<ScriptVerdict, LiveError> {
-    let prepared = match machine.order(ScriptOrder::Prepare(number))? {
-        ScriptTold::Prepared(prepared) => prepared,
-        other => {
-            let what = format!("{other:?}");
-            return Err(LiveError::OnKernel { host: "endpoint".to_owned(), what });
-        }
-    };
+    let prepared = prepare(machine, number)?;
     let playable = prepared.instead.is_empty() || asked.even_so;
     let verdict = match playable {
         false => ScriptVerdict::not_playable(&prepared.instead),
-        true => play_prepared(machine, number, script, &prepared)?,
+        true => play_prepared(machine, asked, (number, script), &prepared)?,
     };
     machine.order(ScriptOrder::Finish)?;
     Ok(verdict)
@@ -86,10 +125,18 @@ fn play(
 
 fn play_prepared(
     machine: &mut Machine,
-    number: usize,
-    script: &Script,
+    asked: &KernelUnderScripts,
+    (number, script): (usize, &Script),
     prepared: &Prepared,
 ) -> Result<ScriptVerdict, LiveError> {
+    let retold = match asked.expected {
+        Expected::OfScripts => None,
+        Expected::OfProfile => match retold(script) {
+            Ok(retold) => Some(retold),
+            Err(went) => return Ok(ScriptVerdict::broken(format!("in the simulator: {went:?}"))),
+        },
+    };
+    let script = retold.as_ref().unwrap_or(script);
     let mut endpoint = KernelEndpoint::new(machine, number, script)?;
     let manner = Manner { slack: SLACK, after: After::GoOn(PATIENCE) };
     let outcome = run_against(script, &mut endpoint, manner);

@@ -5,6 +5,7 @@
 //! | `mod.rs` | [`run`]: step by step, timers in between |
 //! | `endpoint.rs` | [`Endpoint`]: what a script is played against |
 //! | `simulated.rs` | the simulator's own |
+//! | `retell.rs` | [`retold`]: a script with what the simulator's does as what is expected |
 //! | `peer.rs` | what an injected segment says where the script does not |
 //! | `compare.rs` | what was expected beside what came |
 //! | `codec.rs` | every segment as bytes and back |
@@ -16,12 +17,14 @@ mod codec;
 mod compare;
 mod endpoint;
 mod peer;
+mod retell;
 mod simulated;
 
 pub(crate) use codec::Ends;
 pub use compare::Row;
 pub use compare::seconds;
 pub use endpoint::{After, Departure, Due, Endpoint, Manner};
+pub use retell::retold;
 
 use crate::facts::Assertion;
 use crate::model::{Action, Call, Fields, Injection, Quiet, Script, Step};

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 pub(super) struct Simulated<'a> {
     script: &'a Script,
     side: Side,
-    connection: Option<Connection>,
+    pub(super) connection: Option<Connection>,
     /// What a host answers where there is no connection.
     answers: VecDeque<Segment>,
 }

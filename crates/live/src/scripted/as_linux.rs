@@ -1,0 +1,42 @@
+//! A script of any profile for an endpoint of the profile `linux`.
+
+use crate::settings::SettingTold;
+use ackord_script::{Script, parse};
+
+/// The same script with the profile `linux`, without what of its header is in `cannot`. Its lines keep
+/// their numbers. Where its header makes no sense with this profile, the profile's own stands alone.
+pub(super) fn as_linux(script: &Script, cannot: &[SettingTold]) -> Script {
+    let other = |keep: &dyn Fn(&str) -> bool| {
+        let lines = script.lines.iter().map(|line| changed(line, keep));
+        let mut lines: Vec<String> = lines.collect();
+        // A script begins with a comment.
+        match lines.first_mut() {
+            Some(first) if first.trim_start().starts_with('#') => *first = PROFILE.to_owned(),
+            _ => return None,
+        }
+        parse(&lines.join("\n")).ok()
+    };
+    let can = |key: &str| {
+        !cannot.iter().any(|told| {
+            told.knob == key
+                || told.knob.strip_prefix(key).is_some_and(|rest| rest.starts_with('.'))
+        })
+    };
+    let adapted = other(&can).or_else(|| other(&|_| false));
+    match adapted {
+        Some(adapted) => Script { lines: adapted.lines, ..adapted },
+        None => script.clone(),
+    }
+}
+
+const PROFILE: &str = "profile linux";
+
+/// A line of a header as it is to be; others stay as they are.
+fn changed(line: &str, keep: &dyn Fn(&str) -> bool) -> String {
+    let mut words = line.split_whitespace();
+    match (words.next(), words.next()) {
+        (Some("profile"), _) => String::new(),
+        (Some("set"), Some(key)) if !keep(key) => String::new(),
+        _ => line.to_owned(),
+    }
+}
