@@ -164,6 +164,14 @@ impl End {
         if order == ScriptOrder::Ask {
             return ScriptTold::Facts(self.facts());
         }
+        let needs_connection = matches!(
+            order,
+            ScriptOrder::Write(_) | ScriptOrder::Read(_) | ScriptOrder::Close | ScriptOrder::Abort
+        );
+        if needs_connection && self.socket().is_err() {
+            let why = "an application has no socket of a connection that is not yet there";
+            return ScriptTold::NoSuchCall(why.to_owned());
+        }
         match self.act(order) {
             Ok(octets) => ScriptTold::Done(octets),
             Err(what) => ScriptTold::Otherwise(what),
@@ -191,6 +199,7 @@ impl End {
                 let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
                 return match send(self.socket()?, &data, flags) {
                     Ok(taken) => Ok(taken as u64),
+                    // Before the connection is there, send(2) waits.
                     Err(Errno::EAGAIN) => Ok(0),
                     Err(errno) => Err(named("send")(errno)),
                 };

@@ -55,6 +55,8 @@ pub(crate) enum ScriptTold {
     Done(u64),
     /// The call did something else.
     Otherwise(String),
+    /// A socket cannot be asked to do that.
+    NoSuchCall(String),
     Facts(Facts),
 }
 

@@ -3,8 +3,8 @@
 use crate::settings::SettingTold;
 use ackord_script::{Script, parse};
 
-/// The same script with the profile `linux`, without what of its header is in `cannot`. Its lines keep
-/// their numbers. Where its header makes no sense with this profile, the profile's own stands alone.
+/// The same script with the profile `linux` and its mechanisms, without what of its header is in `cannot`.
+/// Its lines keep their numbers. Where its header makes no sense with this profile, the profile's own stands alone.
 pub(super) fn as_linux(script: &Script, cannot: &[SettingTold]) -> Script {
     let other = |keep: &dyn Fn(&str) -> bool| {
         let lines = script.lines.iter().map(|line| changed(line, keep));
@@ -17,10 +17,11 @@ pub(super) fn as_linux(script: &Script, cannot: &[SettingTold]) -> Script {
         parse(&lines.join("\n")).ok()
     };
     let can = |key: &str| {
-        !cannot.iter().any(|told| {
-            told.knob == key
-                || told.knob.strip_prefix(key).is_some_and(|rest| rest.starts_with('.'))
-        })
+        !is_of_profile(key)
+            && !cannot.iter().any(|told| {
+                told.knob == key
+                    || told.knob.strip_prefix(key).is_some_and(|rest| rest.starts_with('.'))
+            })
     };
     let adapted = other(&can).or_else(|| other(&|_| false));
     match adapted {
@@ -30,6 +31,13 @@ pub(super) fn as_linux(script: &Script, cannot: &[SettingTold]) -> Script {
 }
 
 const PROFILE: &str = "profile linux";
+
+/// Whether the profile would not be the profile with another value.
+fn is_of_profile(key: &str) -> bool {
+    const KEPT: [&str; 2] = ["ack", "loss.tlp"];
+    let family = key.split('.').next().unwrap_or(key);
+    matches!(family, "congestion" | "loss" | "recovery" | "ack") && !KEPT.contains(&key)
+}
 
 /// A line of a header as it is to be; others stay as they are.
 fn changed(line: &str, keep: &dyn Fn(&str) -> bool) -> String {

@@ -117,7 +117,11 @@ impl<'a> KernelEndpoint<'a> {
         if segment.flags.contains(Flags::SYN) {
             self.seq_shift = Some(self.script.iss.0.wrapping_sub(segment.seq.0));
         }
-        segment.seq = Seq(segment.seq.0.wrapping_add(self.seq_shift.unwrap_or(0)));
+        // A reset where there is no connection has the number that was acknowledged to it, or zero.
+        let bare = segment.flags.contains(Flags::RST) && segment.seq == Seq(0);
+        if !bare {
+            segment.seq = Seq(segment.seq.0.wrapping_add(self.seq_shift.unwrap_or(0)));
+        }
         if let Some(stamps) = &mut segment.options.timestamps {
             let millis = self.machine.millis_between(self.zero, at) as u32;
             let says = STAMPS_FROM.wrapping_add(millis);
@@ -180,6 +184,7 @@ impl Endpoint for KernelEndpoint<'_> {
             }
             (ScriptTold::Done(_), _) => Ok(()),
             (ScriptTold::Otherwise(what), _) => Err(Went::Call(what)),
+            (ScriptTold::NoSuchCall(what), _) => Err(Went::Unplayable(what)),
             (other, _) => Err(Went::Broken(format!("{other:?}"))),
         }
     }

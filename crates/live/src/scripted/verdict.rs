@@ -75,6 +75,13 @@ impl ScriptVerdict {
 
     pub(super) fn played(script: &Script, outcome: Outcome, prepared: &Prepared) -> ScriptVerdict {
         let failures = outcome.failure.iter().chain(&outcome.further);
+        let unplayable = failures.clone().find_map(|failure| match &failure.what {
+            Went::Unplayable(why) => Some(format!("line {}: {why}", failure.line)),
+            _ => None,
+        });
+        if let Some(why) = unplayable {
+            return ScriptVerdict::NotPlayable { knobs: vec![why] };
+        }
         let differences = failures.map(|failure| Difference::of(script, failure)).collect();
         ScriptVerdict::Played {
             differences,

@@ -12,12 +12,16 @@ use crate::model::{
     Want,
 };
 use crate::notation::{Direction, View, relative};
+use ackord_events::TcpState;
+use ackord_tcp::{Connection, Repair};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{Flags, Segment};
 use std::collections::VecDeque;
 
 /// What is asserted after every arrival and call.
 const ASSERTED: [&str; 5] = ["state", "cwnd", "ssthresh", "recovery", "rto"];
+/// A kernel keeps spans of time in ticks.
+const TICK: Span = Span::from_millis(4);
 /// Bits that are compared, set or not.
 const COMPARED: [Flags; 6] =
     [Flags::SYN, Flags::FIN, Flags::RST, Flags::ACK, Flags::ECE, Flags::CWR];
@@ -97,15 +101,25 @@ impl Stage<'_, Simulated<'_>> {
     /// What leaves now is expected, and how the endpoint is.
     fn tell(&mut self, line: usize, steps: &mut Vec<Step>) -> Result<(), Went> {
         self.expect_left(line, steps);
+        if !self.endpoint.is_synchronized() {
+            return Ok(());
+        }
         let mut assertions = Vec::new();
-        for name in ASSERTED {
+        let repairs = self.endpoint.is_repairing();
+        // What the window is while a loss is repaired is for each to say: what leaves tells.
+        let asserted = ASSERTED.into_iter().filter(|name| *name != "cwnd" || !repairs);
+        for name in asserted {
             let Some(quantity) = quantity_of(name) else { continue };
             let Some(fact) = self.endpoint.fact(quantity, self.now)? else { continue };
+            let tolerance = match fact {
+                Fact::Span(_) => Wanted::Span(TICK),
+                _ => Wanted::Count(0),
+            };
             assertions.push(Assertion {
                 quantity,
                 comparison: Comparison::Equal,
                 wanted: wanted(fact),
-                tolerance: Wanted::Count(0),
+                tolerance,
             });
         }
         let (at, action) = (self.now, Action::Assert(assertions));
@@ -118,7 +132,8 @@ impl Stage<'_, Simulated<'_>> {
         let call = match call {
             Call::Write { bytes, .. } => {
                 let takes = self.endpoint.would_take(bytes);
-                Call::Write { bytes, takes }
+                // How much fits is another question, which would hide all that follows.
+                Call::Write { bytes: takes, takes }
             }
             Call::Read(bytes) if self.endpoint.readable() < bytes => Call::ReadAll,
             other => other,
@@ -186,6 +201,22 @@ fn is_or_absent<T>(value: Option<T>) -> Want<T> {
 impl Simulated<'_> {
     fn would_take(&self, bytes: Bytes) -> Bytes {
         self.connection.as_ref().map_or(bytes, |connection| bytes.min(connection.writable()))
+    }
+
+    /// Whether there is a connection with windows and timers (RFC 9293 §3.4: a synchronized state).
+    fn is_synchronized(&self) -> bool {
+        let state = self.connection.as_ref().map(Connection::state);
+        !matches!(
+            state,
+            None | Some(
+                TcpState::Listen | TcpState::SynSent | TcpState::SynReceived | TcpState::Closed
+            )
+        )
+    }
+
+    fn is_repairing(&self) -> bool {
+        let repair = self.connection.as_ref().map(|connection| connection.snapshot().repair);
+        !matches!(repair, None | Some(Repair::None | Repair::Doubtful))
     }
 
     fn readable(&self) -> Bytes {
