@@ -46,8 +46,8 @@ use ackord_script::Script;
 use ackord_units::Span;
 use ackord_wire::{FlowAddresses, FlowId, FlowNodes, NodeId, Side};
 
-/// By how much the instant of a segment may differ: a few looks at the clock.
-pub const SLACK: Span = Span::from_micros(1);
+/// By how much the instant of a segment may differ: four looks at the clock.
+pub const SLACK: Span = Span::from_nanos(4 * 256);
 
 /// Which host the kernel is, and which the injected peer.
 const KERNEL: NodeId = NodeId(1);
