@@ -47,6 +47,9 @@ pub(crate) struct ScriptArguments {
     /// profile linux does then
     #[arg(long, requires = "against", conflicts_with_all = ["all_profiles", "even_so"])]
     as_linux: bool,
+    /// Write the page of all differences, of scripts as they stand and of all --as-linux
+    #[arg(long, value_name = "FILE", requires = "against")]
+    page: Option<PathBuf>,
     /// Exit with 1 where the kernel does anything otherwise
     #[arg(long, requires = "against")]
     strict: bool,
@@ -151,6 +154,7 @@ fn against_kernel(
         as_linux: arguments.as_linux,
         strict: arguments.strict,
         json: arguments.json.as_ref(),
+        page: arguments.page.as_deref(),
     };
     script_against::play(&asked, scripts, console)
 }

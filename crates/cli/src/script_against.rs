@@ -4,12 +4,14 @@ use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::JsonTarget;
 use crate::progress::Meter;
-use ackord_live::{Expected, KernelUnderScripts, ScriptVerdict, ScriptsTally, play_on_kernel};
+use ackord_live::{
+    Expected, KernelUnderScripts, ScriptVerdict, ScriptsTally, kernel_page, play_on_kernel,
+};
 use ackord_report::data;
 use ackord_script::{Script, ladder};
-use ackord_uml::{KernelWish, find_kernel};
+use ackord_uml::{DEFAULT_KERNEL, KernelWish, find_kernel};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// Whom scripts are played against.
@@ -34,7 +36,19 @@ impl FromStr for Opponent {
     }
 }
 
+/// What the kernel's random numbers begin with: any will do.
+const SEED: u64 = 1;
+
 impl Opponent {
+    /// What the kernel is called.
+    fn name(&self) -> String {
+        match &self.kernel {
+            Some(path) if path.contains('/') => "of your own".to_owned(),
+            Some(name) => name.clone(),
+            None => DEFAULT_KERNEL.to_owned(),
+        }
+    }
+
     /// The kernel's binary.
     fn binary(&self) -> Result<PathBuf, Failure> {
         match &self.kernel {
@@ -54,6 +68,7 @@ pub(crate) struct AgainstKernel<'a> {
     pub(crate) as_linux: bool,
     pub(crate) strict: bool,
     pub(crate) json: Option<&'a JsonTarget>,
+    pub(crate) page: Option<&'a Path>,
 }
 
 /// What is written of all scripts.
@@ -78,42 +93,74 @@ pub(crate) fn play(
     console: &Console,
 ) -> Result<(), Failure> {
     let kernel = asked.opponent.binary()?;
+    if let Some(path) = asked.page {
+        return page(asked, &kernel, (path, scripts), console);
+    }
     let all = scripts.len();
-    let is_linux = |script: &Script| script.stack.profile() == "linux";
-    let chosen = scripts
-        .into_iter()
-        .filter(|(_, script)| asked.all_profiles || asked.as_linux || is_linux(script));
-    let (names, scripts): (Vec<String>, Vec<Script>) = chosen.unzip();
     let expected = if asked.as_linux { Expected::OfProfile } else { Expected::OfScripts };
+    let chosen =
+        |(_, script): &(String, Script)| asked.all_profiles || asked.as_linux || is_linux(script);
+    let scripts: Vec<_> = scripts.into_iter().filter(chosen).collect();
     let even_so = asked.even_so || asked.as_linux;
-    let wish = KernelUnderScripts { kernel, program: None, seed: 1, even_so, expected };
+    let verdicts = verdicts(&kernel, scripts, (expected, even_so))?;
+    let tally = ScriptsTally::of(verdicts.iter().map(|(_, verdict)| verdict));
+    if let Some(target) = asked.json {
+        let entries = verdicts.iter().map(|(file, verdict)| Entry { file, verdict });
+        let document = Document { summary: tally, scripts: entries.collect() };
+        target.write(&data::to_json(&document), console)?;
+    }
+    if asked.json != Some(&JsonTarget::Stdout) {
+        let mut text = String::new();
+        for (name, verdict) in &verdicts {
+            text += &told(name, verdict, asked.trace);
+        }
+        console.print(&(text + &summary(tally, all - verdicts.len())))?;
+    }
+    match tally {
+        ScriptsTally { broken: 0, .. } if !asked.strict => Ok(()),
+        ScriptsTally { broken: 0, different: 0, .. } => Ok(()),
+        ScriptsTally { broken, different, .. } => {
+            Err(Failure::AgainstKernel { different, broken, all: verdicts.len() })
+        }
+    }
+}
+
+fn is_linux(script: &Script) -> bool {
+    script.stack.profile() == "linux"
+}
+
+fn verdicts(
+    kernel: &Path,
+    scripts: Vec<(String, Script)>,
+    (expected, even_so): (Expected, bool),
+) -> Result<Vec<(String, ScriptVerdict)>, Failure> {
+    let (names, scripts): (Vec<String>, Vec<Script>) = scripts.into_iter().unzip();
+    let kernel = kernel.to_owned();
+    let wish = KernelUnderScripts { kernel, program: None, seed: SEED, even_so, expected };
     let meter = Meter::begin("scripts");
     let mut at = |number: usize, _: &ScriptVerdict| {
         meter.at((number + 1) as f64 / scripts.len().max(1) as f64);
     };
     let verdicts = play_on_kernel(&wish, &scripts, &mut at);
     meter.end();
-    let verdicts = verdicts?;
-    let tally = ScriptsTally::of(&verdicts);
-    if let Some(target) = asked.json {
-        let entries = names.iter().zip(&verdicts);
-        let entries = entries.map(|(file, verdict)| Entry { file, verdict }).collect();
-        target.write(&data::to_json(&Document { summary: tally, scripts: entries }), console)?;
-    }
-    if asked.json != Some(&JsonTarget::Stdout) {
-        let mut text = String::new();
-        for (name, verdict) in names.iter().zip(&verdicts) {
-            text += &told(name, verdict, asked.trace);
-        }
-        console.print(&(text + &summary(tally, all - names.len())))?;
-    }
-    match tally {
-        ScriptsTally { broken: 0, .. } if !asked.strict => Ok(()),
-        ScriptsTally { broken: 0, different: 0, .. } => Ok(()),
-        ScriptsTally { broken, different, .. } => {
-            Err(Failure::AgainstKernel { different, broken, all: names.len() })
-        }
-    }
+    Ok(names.into_iter().zip(verdicts?).collect())
+}
+
+/// Writes the page of all differences.
+fn page(
+    asked: &AgainstKernel<'_>,
+    kernel: &Path,
+    (path, scripts): (&Path, Vec<(String, Script)>),
+    console: &Console,
+) -> Result<(), Failure> {
+    let of_linux = scripts.iter().filter(|(_, script)| is_linux(script)).cloned().collect();
+    let of_scripts = verdicts(kernel, of_linux, (Expected::OfScripts, false))?;
+    let of_profile = verdicts(kernel, scripts, (Expected::OfProfile, true))?;
+    let name = asked.opponent.name();
+    let page = kernel_page(&name, &of_scripts, &of_profile);
+    ackord_report::write_one(path, page.as_bytes())?;
+    console.remark(&format!("wrote {}", path.display()));
+    Ok(())
 }
 
 /// What has come of a script: a line, and one for each difference.

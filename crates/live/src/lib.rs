@@ -93,7 +93,8 @@ pub use meter::{
 pub use observed::ObservedEnd;
 pub use relay::RelayReport;
 pub use scripted::{
-    Difference, Expected, KernelUnderScripts, SLACK, ScriptVerdict, ScriptsTally, play_on_kernel,
+    Difference, Expected, KernelUnderScripts, SLACK, ScriptVerdict, ScriptsTally, kernel_page,
+    play_on_kernel,
 };
 pub use serve::{ServeOptions, serve};
 pub use session::{

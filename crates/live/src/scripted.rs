@@ -12,6 +12,7 @@
 //! | `scripted/facts.rs` | what `assert` can ask a kernel |
 //! | `scripted/play.rs` | [`play_on_kernel`]: many scripts, one after the other |
 //! | `scripted/as_linux.rs` | a script of any profile for the profile `linux` |
+//! | `scripted/causes.rs`, `scripted/page.rs` | why kernels differ, and the page that tells it |
 //! | `scripted/verdict.rs` | what has come of each, for people and programs |
 //!
 //! **Time.** A script's time zero is an instant of the kernel's, a tick whose number is a multiple of
@@ -33,12 +34,15 @@
 //! Not modelled: the time that the application takes, raw numbers of the kernel's own.
 
 mod as_linux;
+mod causes;
 mod endpoint;
 mod facts;
 mod machine;
+mod page;
 mod play;
 mod verdict;
 
+pub use page::kernel_page;
 pub use play::{Expected, KernelUnderScripts, play_on_kernel};
 pub use verdict::{Difference, ScriptVerdict, ScriptsTally};
 
