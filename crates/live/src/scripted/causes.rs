@@ -104,6 +104,7 @@ pub(super) static CAUSES: &[Cause] = &[
             "profile_rfc/nagle",
             "retransmit/close_waits_for_what_is_sent_again",
             "zero_window/ack_of_an_octet_never_sent",
+            "zero_window/lost_window_update_costs_one_probe",
             "zero_window/probe_accepted_window_still_closed",
             "zero_window/probe_is_accepted",
         ],
@@ -285,6 +286,66 @@ pub(super) static CAUSES: &[Cause] = &[
         title: "A reset that does not fit is ignored in TIME-WAIT",
         how: "`tcp_timewait_state_process` answers everything else, but no reset.",
         scripts: &["reset/in_time_wait"],
+    },
+    Cause {
+        title: "A timeout is undone by the first acknowledgment of anything that was sent once",
+        how: "F-RTO with SACK: `tcp_process_loss` looks for data that was never sent again and is \
+              acknowledged now (`FLAG_ORIG_SACK_ACKED`, step 3 b of RFC 5682 §3.1) in the first \
+              acknowledgment already, where RFC 5682 has it sent new data first.",
+        scripts: &[
+            "abc/limit_kept_after_a_timeout",
+            "abc/one_after_a_timeout",
+            "idle/small_window_stays_small",
+            "retransmit/acknowledged_late_needs_no_more",
+        ],
+    },
+    Cause {
+        title: "An answered probe of a closed window starts the timer anew",
+        how: "`tcp_ack_probe` waits the whole interval from the answer on, not from the probe.",
+        scripts: &[
+            "profile_linux/probe_of_a_closed_window",
+            "user_timeout/answered_window_probes",
+            "zero_window/answered_probe_is_no_timeout",
+            "zero_window/second_closing_is_probed_anew",
+        ],
+    },
+    Cause {
+        title: "The interval between probes grows to two minutes",
+        how: "`tcp_probe0_when` knows no ceiling but that of the retransmission timeout, 120 s.",
+        scripts: &["zero_window/interval_has_a_ceiling"],
+    },
+    Cause {
+        title: "What SACK reports is a sample of the round trip",
+        how: "`tcp_ack_update_rtt` takes `sack_rtt_us` where nothing is acknowledged cumulatively.",
+        scripts: &[
+            "frto/sack_genuine_loss",
+            "frto/sack_reports_before_the_first_advance",
+            "profile_linux/reports_of_others",
+            "profile_rfc/reports_of_others",
+            "prr/acknowledgment_with_new_loss_is_not_safe",
+            "rack_tlp/one_widening_a_round_trip",
+        ],
+    },
+    Cause {
+        title: "Proportional rate reduction lets three out for the first three reported",
+        how: "`tcp_cwnd_reduction` rounds the share of what was delivered up, 14 * 3 / 20 to 3, and the \
+              retransmission is one of them.",
+        scripts: &[
+            "prr/cubic_sends_seven_for_ten",
+            "prr/lost_acknowledgments",
+            "prr/without_prr_half_a_window_of_silence",
+        ],
+    },
+    Cause {
+        title: "Four SACK blocks are remembered, and a fifth is forgotten",
+        how: "`tcp_sack_new_ofo_skb` keeps `TCP_NUM_SACKS`; what a forgotten block touches is reported \
+              without it.",
+        scripts: &["sack/receiver_reports_the_latest_block_first"],
+    },
+    Cause {
+        title: "The user timeout counts from the first retransmission",
+        how: "`tcp_write_timeout` looks at `retrans_stamp`, which is set when something is sent again.",
+        scripts: &["user_timeout/linux_gives_up_in_silence"],
     },
     Cause {
         title: "What a socket answers is not what the simulator's endpoint answers",

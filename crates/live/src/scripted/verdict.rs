@@ -2,7 +2,7 @@
 
 use crate::guest::Prepared;
 use crate::settings::SettingTold;
-use ackord_script::{Failure, FailureRecord, Outcome, Script, Went, seconds};
+use ackord_script::{Failure, FailureRecord, Outcome, Row, Script, Went, seconds};
 use serde::Serialize;
 
 /// What has come of a script.
@@ -144,21 +144,29 @@ impl Difference {
     }
 }
 
-/// A difference in words: what the kernel did instead, with its time.
+/// A difference in words: what the kernel did instead, with its time to the microsecond.
 fn said(failure: &Failure) -> String {
-    let at = seconds(failure.at);
+    let at = micros(&seconds(failure.at));
     match &failure.what {
         Went::Otherwise(rows) => {
             let time = rows.iter().find(|row| row.field == "time");
-            let left = time.map_or(at.as_str(), |row| row.happened.as_str());
+            let left = time.map_or_else(|| at.clone(), |row| micros(&row.happened));
             let differing = rows.iter().filter(|row| row.differs);
-            let fields: Vec<String> = differing
-                .map(|row| format!("{} {}, not {}", row.field, row.happened, row.expected))
-                .collect();
-            format!("at {left} s: {}", fields.join("; "))
+            let field = |row: &Row| match row.field {
+                "time" => format!("expected at {}", row.expected),
+                field => format!("{field} {}, not {}", row.happened, row.expected),
+            };
+            format!("at {left} s: {}", differing.map(field).collect::<Vec<_>>().join("; "))
         }
-        Went::Missing(_) => format!("nothing leaves by {at} s, nor in the {} after", "2 s"),
-        Went::Unexpected { at, segment } => format!("at {} s it sends {segment}", seconds(*at)),
+        Went::Missing(rows) => {
+            let expected = rows.iter().filter(|row| row.field != "time");
+            let fields: Vec<String> =
+                expected.map(|row| format!("{} {}", row.field, row.expected)).collect();
+            format!("at {at} s nothing leaves, nor soon after; expected {}", fields.join(", "))
+        }
+        Went::Unexpected { at, segment } => {
+            format!("at {} s it sends {segment}", micros(&seconds(*at)))
+        }
         Went::Refuted(refuted) => {
             let each = |(wanted, is): &(String, String)| format!("{wanted}: it is {is}");
             format!("at {at} s: {}", refuted.iter().map(each).collect::<Vec<_>>().join("; "))
@@ -169,4 +177,9 @@ fn said(failure: &Failure) -> String {
         | Went::Restless(why)
         | Went::Broken(why) => format!("at {at} s: {why}"),
     }
+}
+
+/// Seconds to the microsecond: how the kernel's clock is rounded below that depends on what it did before.
+fn micros(seconds: &str) -> String {
+    seconds.parse::<f64>().map_or_else(|_| seconds.to_owned(), |value| format!("{value:.6}"))
 }
