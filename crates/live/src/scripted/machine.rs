@@ -85,6 +85,7 @@ impl Machine {
             self.take_frames(begins)?;
         }
         self.machines.begin(begins);
+        self.machines.be_exact();
         self.packets.clear();
         Ok(())
     }
