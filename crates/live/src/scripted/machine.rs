@@ -20,6 +20,8 @@ const ETHERNET_HEADER: usize = 14;
 const SECOND: u64 = 1_000_000_000;
 /// How long, in its own time, a kernel may take to be set up.
 const SET_UP: u64 = 60 * SECOND;
+/// What an arrival makes it do at once is done by then: its time may be a little ahead of the present.
+const AT_ONCE: u64 = 8;
 /// How long it may take to do what it is ordered.
 const AN_ORDER: u64 = SECOND;
 
@@ -135,7 +137,7 @@ impl Machine {
         frame.extend(if version == 6 { [0x86, 0xdd] } else { [0x08, 0x00] });
         frame.extend(packet);
         self.machines.arrive(0, frame);
-        let until = self.machines.now() + 1;
+        let until = self.machines.now() + AT_ONCE;
         while self.machines.run_until(until).map_err(LiveError::Kernel)?.is_some() {
             self.take_frames(self.machines.now())?;
         }
