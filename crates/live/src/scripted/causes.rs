@@ -18,7 +18,7 @@ pub(super) fn cause_of(file: &str) -> Option<&'static Cause> {
     let mut parts = file.trim_end_matches(".tcp").rsplit('/');
     let (name, folder) = (parts.next()?, parts.next()?);
     let is_it = |script: &&str| script.split_once('/') == Some((folder, name));
-    CAUSES.iter().find(|cause| cause.scripts.iter().any(|script| is_it(&script)))
+    CAUSES.iter().find(|cause| cause.scripts.iter().any(is_it))
 }
 
 /// All of them, in the order in which a page tells them.

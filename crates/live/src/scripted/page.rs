@@ -5,11 +5,15 @@ use super::{ScriptVerdict, ScriptsTally};
 use std::fmt::Write as _;
 
 /// A script's name with what has come of it.
-pub type Named = (String, ScriptVerdict);
+type Named = (String, ScriptVerdict);
 
 /// The page for a kernel of this name: what has come of the scripts of `profile linux` as they stand, and
 /// of all scripts held against what the simulator's profile does.
-pub fn kernel_page(kernel: &str, of_scripts: &[Named], of_profile: &[Named]) -> String {
+pub fn kernel_page(
+    kernel: &str,
+    of_scripts: &[(String, ScriptVerdict)],
+    of_profile: &[(String, ScriptVerdict)],
+) -> String {
     let mut page = String::new();
     let tally = |all: &[Named]| ScriptsTally::of(all.iter().map(|(_, verdict)| verdict));
     let _ = write!(page, "{}", HEAD.replace("KERNEL", kernel));

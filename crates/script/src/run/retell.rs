@@ -100,6 +100,8 @@ impl Stage<'_, Simulated<'_>> {
 
     /// What leaves now is expected, and how the endpoint is.
     fn tell(&mut self, line: usize, steps: &mut Vec<Step>) -> Result<(), Went> {
+        // What that makes due at once comes first, as before any assertion.
+        self.advance(self.now, Due::Included)?;
         self.expect_left(line, steps);
         if !self.endpoint.is_synchronized() {
             return Ok(());
