@@ -136,6 +136,18 @@ pub(crate) enum Failure {
         /// So many there were.
         all: usize,
     },
+    /// A kernel did not go on under a script, or did otherwise where that is asked about.
+    #[error(
+        "of {all} scripts the kernel did otherwise in {different}, and did not go on in {broken}"
+    )]
+    AgainstKernel {
+        /// In so many it did otherwise.
+        different: usize,
+        /// In so many it did not go on.
+        broken: usize,
+        /// So many there were.
+        all: usize,
+    },
     /// A size is none.
     #[error("`{given}` is not a size: {why}")]
     Size {

@@ -18,7 +18,7 @@
 //! | `kernel.rs`, `kernel_report.rs` | `ackord kernel`: stock kernels, built and kept |
 //! | `history.rs`, `with_history.rs` | `ackord history`, and `--history` of runs |
 //! | `trace.rs` | `ackord trace`: delivery traces |
-//! | `script.rs` | `ackord script`: an endpoint against an injected peer |
+//! | `script.rs`, `script_against.rs` | `ackord script`: an endpoint against an injected peer |
 //! | `bench.rs` | `ackord bench`, hidden: what a packet costs |
 //! | `captures.rs` | capture files that appear when they are complete |
 //! | `meter.rs`, `meter/` | `--meter`: a live picture of a link |
@@ -57,6 +57,7 @@ mod paper;
 mod progress;
 mod run;
 mod script;
+mod script_against;
 mod shell;
 mod shell_report;
 mod trace;

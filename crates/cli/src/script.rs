@@ -3,6 +3,7 @@
 use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::JsonTarget;
+use crate::script_against::{self, AgainstKernel, Opponent};
 use ackord_report::data;
 use ackord_script::{
     Kind, Outcome, QUANTITIES, Record, Verdict, feature_of, find_scripts, ladder, parse,
@@ -32,6 +33,26 @@ pub(crate) struct ScriptArguments {
     /// Write what became of each script as JSON: to a file, or `-` for standard output
     #[arg(long, value_name = "FILE|-")]
     json: Option<JsonTarget>,
+    /// Play the scripts of `profile linux` against a stock kernel in simulated time, and list what it does
+    /// otherwise: `kernel`, `kernel=6.1`, or the path of a kernel's binary after `kernel=`
+    #[arg(long, value_name = "kernel[=VERSION]", conflicts_with = "pcapng")]
+    against: Option<Opponent>,
+    /// Those of other profiles too
+    #[arg(long, requires = "against")]
+    all_profiles: bool,
+    /// Those too that ask for what a kernel cannot be told
+    #[arg(long, requires = "against")]
+    even_so: bool,
+    /// All scripts, but only what arrives and what is called: what is expected is what the simulator's
+    /// profile linux does then
+    #[arg(long, requires = "against", conflicts_with_all = ["all_profiles", "even_so"])]
+    as_linux: bool,
+    /// Write the page of all differences, of scripts as they stand and of all --as-linux
+    #[arg(long, value_name = "FILE", requires = "against")]
+    page: Option<PathBuf>,
+    /// Exit with 1 where the kernel does anything otherwise
+    #[arg(long, requires = "against")]
+    strict: bool,
     /// List what `assert` can ask of an endpoint, and stop
     #[arg(long)]
     quantities: bool,
@@ -68,6 +89,9 @@ pub(crate) fn script(arguments: &ScriptArguments, console: &Console) -> Result<(
         let why = format!("a capture is of one script, and these are {}", files.len());
         return Err(Failure::Script { path: "--pcapng".to_owned(), why });
     }
+    if let Some(opponent) = &arguments.against {
+        return against_kernel(opponent, &files, arguments, console);
+    }
     let mut played = Played::default();
     for file in &files {
         played.play(file, arguments, console)?;
@@ -92,6 +116,47 @@ fn keep_scripts(arguments: &ScriptArguments) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// A script's name and text.
+fn read(file: &Path) -> Result<(String, String), Failure> {
+    let name = file.display().to_string();
+    let refuse = |why: String| Failure::Script { path: name.clone(), why };
+    let bytes = std::fs::read(file).map_err(|error| refuse(error.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = valid.iter().filter(|octet| **octet == b'\n').count() + 1;
+        refuse(format!("line {line} is not text in UTF-8"))
+    })?;
+    Ok((name, text))
+}
+
+fn against_kernel(
+    opponent: &Opponent,
+    files: &[PathBuf],
+    arguments: &ScriptArguments,
+    console: &Console,
+) -> Result<(), Failure> {
+    let mut scripts = Vec::new();
+    for file in files {
+        let (name, text) = read(file)?;
+        let script = parse(&text).map_err(|problems| {
+            console.complain(&render_problems(&name, &text, &problems));
+            Failure::Script { path: name.clone(), why: "it cannot be read".to_owned() }
+        })?;
+        scripts.push((name, script));
+    }
+    let asked = AgainstKernel {
+        opponent,
+        trace: arguments.trace,
+        all_profiles: arguments.all_profiles,
+        even_so: arguments.even_so,
+        as_linux: arguments.as_linux,
+        strict: arguments.strict,
+        json: arguments.json.as_ref(),
+        page: arguments.page.as_deref(),
+    };
+    script_against::play(&asked, scripts, console)
 }
 
 fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
@@ -123,14 +188,7 @@ impl Played {
         arguments: &ScriptArguments,
         console: &Console,
     ) -> Result<(), Failure> {
-        let name = file.display().to_string();
-        let refuse = |why: String| Failure::Script { path: name.clone(), why };
-        let bytes = std::fs::read(file).map_err(|error| refuse(error.to_string()))?;
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            let line = valid.iter().filter(|octet| **octet == b'\n').count() + 1;
-            refuse(format!("line {line} is not text in UTF-8"))
-        })?;
+        let (name, text) = read(file)?;
         let record = match parse(&text) {
             Err(problems) => {
                 console.complain(&render_problems(&name, &text, &problems));

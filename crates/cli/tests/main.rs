@@ -21,6 +21,7 @@ mod output;
 mod paper;
 mod repeat;
 mod script;
+mod script_against;
 mod shell;
 mod terminal;
 mod validate;

@@ -12,6 +12,8 @@
 //! | `guest/words.rs` | [`Job`], [`Order`], [`Told`] |
 //! | `guest/agent.rs` | the first program on the kernel: this one, which does what the job says |
 //! | `guest/orders.rs` | orders as frames of a protocol that nobody else has |
+//! | `guest/endpoint.rs` | instead: the application on a kernel that scripts are played against |
+//! | `guest/script_words.rs`, `guest/dialogue.rs` | what is said with it, and how |
 //! | `guest/surroundings.rs` | what a kernel needs before anything runs on it |
 //! | `guest/machine_files.rs` | the machine's own files, for programs: read, and never written |
 //! | `guest/outputs.rs` | what programs write, told as it comes |
@@ -21,13 +23,18 @@
 //! from the machine that all of this runs on.
 
 mod agent;
+mod dialogue;
+mod endpoint;
 mod machine_files;
 mod orders;
 mod outputs;
+mod script_words;
 mod surroundings;
 mod words;
 
+pub(crate) use dialogue::script_frame;
 pub(crate) use orders::{is_hello, order_frame};
+pub(crate) use script_words::{Clocks, Facts, Prepared, ScriptOrder, ScriptTold, ScriptsJob, Task};
 pub(crate) use words::{
     JOB_PATH, Job, JobCommand, Order, ProgramPlace, Stream, Told, app_news, command_end,
     host_report, output_octets,

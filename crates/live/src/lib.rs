@@ -20,6 +20,7 @@
 //! | `host.rs`, `host/` | our host: connections, echo |
 //! | `relay.rs`, `relay/` | a gateway to the caller's network over plain sockets |
 //! | `guest.rs`, `guest/` | a host on a kernel of its own in simulated time: what runs inside |
+//! | `scripted.rs`, `scripted/` | scripts played against a kernel in simulated time |
 //! | `http.rs`, `http/` | HTTP/1.1 as far as moving files needs it |
 //! | `apps.rs`, `apps/` | the scenario's workloads on the kernel's sockets |
 //! | `tcp_info.rs` | what the kernel tells of a connection: [`TcpInfo`] |
@@ -56,6 +57,7 @@ mod meter;
 mod observed;
 mod packets;
 mod relay;
+mod scripted;
 mod serve;
 mod session;
 mod settings;
@@ -90,6 +92,10 @@ pub use meter::{
 };
 pub use observed::ObservedEnd;
 pub use relay::RelayReport;
+pub use scripted::{
+    Difference, Expected, KernelUnderScripts, SLACK, ScriptVerdict, ScriptsTally, kernel_page,
+    play_on_kernel,
+};
 pub use serve::{ServeOptions, serve};
 pub use session::{
     Addresses, CommandOutcome, KERNEL, KernelCongestion, LiveOptions, LiveReport, Notice, OURS,

@@ -49,6 +49,7 @@ pub(crate) use inside::{
     CommandInside, DEVICE, DeviceMade, Inside, QuickAck, RouteSettings, TerminalUse,
 };
 pub(crate) use namespace::{CommandEnd, Namespace};
+pub(crate) use netlink::replace_default_route;
 pub(crate) use poll::PollSet;
 pub(crate) use priority::Urgency;
 pub(crate) use stamped::Stamped;

@@ -410,6 +410,7 @@ mod tests {
         let mut report = FidelityReport {
             version: "0".to_owned(),
             kernel: "6.18".to_owned(),
+            time: KernelTime::Real,
             first_seed: 1,
             seeds: 2,
             jobs: 1,

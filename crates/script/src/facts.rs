@@ -16,6 +16,13 @@ pub struct Quantity {
     value: fn(&Asked<'_>) -> Fact,
 }
 
+impl Quantity {
+    /// Its value.
+    pub(crate) fn of(&self, asked: &Asked<'_>) -> Fact {
+        (self.value)(asked)
+    }
+}
+
 impl fmt::Debug for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
@@ -342,14 +349,8 @@ fn reason_name(reason: CloseReason) -> &'static str {
 }
 
 impl Assertion {
-    /// The value as it is, if that is not what is wanted.
-    pub(crate) fn refuted_by(&self, asked: &Asked<'_>) -> Option<Fact> {
-        let fact = (self.quantity.value)(asked);
-        let smss = asked.connection.smss().get();
-        (!self.holds(fact, smss)).then_some(fact)
-    }
-
-    fn holds(&self, fact: Fact, smss: u64) -> bool {
+    /// Whether it is so, if the value is this and a full-sized segment has so many octets.
+    pub(crate) fn holds(&self, fact: Fact, smss: u64) -> bool {
         let same = match (fact, self.wanted) {
             (Fact::None, Wanted::None) => Some(true),
             (Fact::None, _) | (_, Wanted::None) => Some(false),

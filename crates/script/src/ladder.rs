@@ -30,7 +30,7 @@ pub fn ladder(exchanged: &[Exchange]) -> String {
         };
         // Before the connection is established nobody has set a window.
         let rest = match each.state {
-            "LISTEN" | "SYN-SENT" | "SYN-RECEIVED" | "CLOSED" => format!("-  {}", each.state),
+            "LISTEN" | "SYN-SENT" | "SYN-RECEIVED" | "CLOSED" | "-" => format!("-  {}", each.state),
             state => format!("{}  {state}", each.cwnd.get()),
         };
         line(&seconds(each.at), &between, &rest);

@@ -38,4 +38,7 @@ pub use parse::parse;
 pub use problem::Problem;
 pub use record::{FailureRecord, ProblemRecord, Record, SegmentRecord, Verdict};
 pub use render::{render_failure, render_problems};
-pub use run::{Exchange, Failure, Outcome, Row, Went, run};
+pub use run::{
+    After, Departure, Due, Endpoint, Exchange, Failure, Manner, Outcome, Row, Went, retold, run,
+    run_against, seconds,
+};

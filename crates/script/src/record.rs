@@ -124,6 +124,12 @@ impl Record {
     }
 }
 
+impl From<&Failure> for FailureRecord {
+    fn from(failure: &Failure) -> FailureRecord {
+        failure_record(failure)
+    }
+}
+
 fn failure_record(failure: &Failure) -> FailureRecord {
     let (kind, fields, detail) = match &failure.what {
         Went::Otherwise(rows) => ("otherwise", rows.clone(), String::new()),
@@ -139,6 +145,7 @@ fn failure_record(failure: &Failure) -> FailureRecord {
         Went::Codec(why) => ("codec", Vec::new(), why.clone()),
         Went::Unplayable(why) => ("unplayable", Vec::new(), why.clone()),
         Went::Restless(why) => ("restless", Vec::new(), why.clone()),
+        Went::Broken(why) => ("broken", Vec::new(), why.clone()),
     };
     FailureRecord { line: failure.line, at_s: failure.at.as_secs_f64(), kind, fields, detail }
 }

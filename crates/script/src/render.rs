@@ -24,7 +24,11 @@ pub fn render_failure(file: &str, lines: &[String], outcome: &Outcome) -> String
         Went::Unexpected { at, segment } => {
             put(&mut out, format_args!("  at {} s: {segment}\n", seconds(*at)));
         }
-        Went::Call(_) | Went::Codec(_) | Went::Unplayable(_) | Went::Restless(_) => {}
+        Went::Call(_)
+        | Went::Codec(_)
+        | Went::Unplayable(_)
+        | Went::Restless(_)
+        | Went::Broken(_) => {}
     }
     let first = outcome.exchanged.len().saturating_sub(SHOWN);
     let shown = &outcome.exchanged[first..];
@@ -70,6 +74,7 @@ fn headline(failure: &Failure) -> String {
         Went::Codec(why) => format!("a segment does not survive the wire: {why}"),
         Went::Unplayable(why) => format!("the script cannot be played: {why}"),
         Went::Restless(why) => format!("the endpoint does not come to rest: {why}"),
+        Went::Broken(why) => format!("the endpoint does not go on: {why}"),
     }
 }
 

@@ -6,5 +6,6 @@ mod failures;
 mod format;
 mod held;
 mod permutations;
+mod retold;
 mod robust;
 mod scripts;

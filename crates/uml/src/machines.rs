@@ -18,6 +18,8 @@ const BY_ITSELF: u64 = 1_000_000;
 pub struct Machines {
     machines: Vec<Machine>,
     now: u64,
+    /// How long a machine may run before what it has sent is looked at.
+    alone: u64,
     /// After the machines: they end on it.
     _processor: OneProcessor,
 }
@@ -30,7 +32,7 @@ impl Machines {
     pub fn start(setups: &[MachineSetup]) -> Result<Machines, MachineError> {
         let processor = OneProcessor::take();
         let machines: Result<Vec<_>, _> = setups.iter().map(Machine::start).collect();
-        Ok(Machines { machines: machines?, now: 0, _processor: processor })
+        Ok(Machines { machines: machines?, now: 0, alone: ALONE, _processor: processor })
     }
 
     /// The present, in nanoseconds since the kernels started.
@@ -92,6 +94,12 @@ impl Machines {
         self.now = now;
     }
 
+    /// What a machine sends leaves at its very instant from now on, not a little later: for whom exactness
+    /// matters more than speed.
+    pub fn be_exact(&mut self) {
+        self.alone = 1;
+    }
+
     /// Lets the machines run until one of them has sent something, which is then to be
     /// [taken](Machines::sent), or until it is `until`; what they do at that very instant comes
     /// after it.
@@ -112,7 +120,7 @@ impl Machines {
             }
             self.now = self.now.max(at);
             let others = self.first_request(Some(number)).0;
-            let free_until = until.min(others).min(self.now + ALONE);
+            let free_until = until.min(others).min(self.now + self.alone);
             let machine = &mut self.machines[number];
             machine.run(self.now, free_until)?;
             if machine.has_sent() {

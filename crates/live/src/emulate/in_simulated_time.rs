@@ -31,6 +31,7 @@ use ackord_events::Sink;
 use ackord_uml::Kernel;
 use ackord_units::Time;
 use ackord_wire::NodeId;
+pub(crate) use files::archive;
 use kernels::Kernels;
 use std::cell::RefCell;
 use std::collections::BTreeMap;

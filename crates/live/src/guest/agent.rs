@@ -1,7 +1,9 @@
 //! The first program on a host's kernel: does what the job says.
 
+use super::endpoint;
 use super::orders::Orders;
 use super::outputs::Outputs;
+use super::script_words::Task;
 use super::words::{JOB_PATH, Job, JobCommand, Left, Order, Told};
 use super::{machine_files, surroundings};
 use crate::apps::AppNews;
@@ -39,7 +41,10 @@ pub(super) fn run() -> ! {
 }
 
 fn work(line: &File) -> Result<(), Box<dyn Error>> {
-    let job: Job = serde_json::from_slice(&std::fs::read(JOB_PATH)?)?;
+    let job = match serde_json::from_slice(&std::fs::read(JOB_PATH)?)? {
+        Task::Host(job) => job,
+        Task::Scripts(job) => return endpoint::work(&job, line),
+    };
     surroundings::seed(&job.entropy)?;
     let scenario = Scenario::from_toml(&job.scenario, "the job")?;
     let mut options = options_of(&job, scenario)?;

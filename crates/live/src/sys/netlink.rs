@@ -96,6 +96,14 @@ impl Request {
         request.done()
     }
 
+    /// The same in the place of what is there.
+    fn replacing(mut self) -> Request {
+        let flags =
+            libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
+        self.octets[6..8].copy_from_slice(&(flags as u16).to_ne_bytes());
+        self
+    }
+
     fn attribute(&mut self, kind: u16, value: &[u8]) {
         attribute(&mut self.octets, kind, value);
     }
@@ -159,6 +167,25 @@ pub(super) unsafe fn open() -> RawFd {
             return -1;
         }
         socket
+    }
+}
+
+/// Gives the default route through a device, of the family of `example`, other settings.
+///
+/// # Errors
+/// What the kernel says.
+pub(crate) fn replace_default_route(
+    example: IpAddr,
+    device: c_int,
+    settings: &RouteSettings,
+) -> Result<(), nix::errno::Errno> {
+    let request = Request::default_route(example, settings).replacing();
+    // SAFETY: the socket is ours and closed here.
+    unsafe {
+        let socket = nix::errno::Errno::result(open())?;
+        let done = request.carry_out(socket, device);
+        libc::close(socket);
+        done.map_err(nix::errno::Errno::from_raw)
     }
 }
 

@@ -45,6 +45,17 @@ pub(crate) fn unacknowledged(socket: BorrowedFd<'_>) -> Result<u64, Errno> {
     Ok(u64::try_from(octets).unwrap_or(0))
 }
 
+/// Octets that can be read (SIOCINQ of tcp(7)).
+///
+/// # Errors
+/// What ioctl(2) says.
+pub(crate) fn readable(socket: BorrowedFd<'_>) -> Result<u64, Errno> {
+    let mut octets: libc::c_int = 0;
+    // SAFETY: FIONREAD writes one integer.
+    Errno::result(unsafe { libc::ioctl(socket.as_raw_fd(), libc::FIONREAD, &raw mut octets) })?;
+    Ok(u64::try_from(octets).unwrap_or(0))
+}
+
 /// Sets a socket option to these octets.
 ///
 /// # Errors

@@ -35,6 +35,8 @@ pub(super) struct Left {
 pub(super) struct When {
     pub(super) at: Time,
     pub(super) tolerance: Span,
+    /// Allowed beside it, of an endpoint whose instants are not ours.
+    pub(super) slack: Span,
 }
 
 const OUT: Direction = Direction::Out;
@@ -52,7 +54,7 @@ pub(super) fn compare(fields: &Fields, when: When, left: &Left, view: &View) -> 
     if when.tolerance > Span::ZERO {
         at = format!("{at} +- {}", when.tolerance);
     }
-    row("time", Some(at), seconds(left.at), early_or_late > when.tolerance);
+    row("time", Some(at), seconds(left.at), early_or_late > when.tolerance + when.slack);
 
     let flags = fields.flags;
     let wrong = flags_differ(flags, fields.ack.is_some(), segment.flags);
@@ -226,7 +228,7 @@ fn number_like(wanted: Option<Number>, seq: Seq, base: Seq) -> String {
 }
 
 /// A time as a script would write it.
-pub(crate) fn seconds(time: Time) -> String {
+pub fn seconds(time: Time) -> String {
     let nanos = time.as_nanos();
     let (whole, part) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
     let digits = format!("{part:09}");

@@ -3,6 +3,9 @@
 //! | file | what |
 //! | --- | --- |
 //! | `mod.rs` | [`run`]: step by step, timers in between |
+//! | `endpoint.rs` | [`Endpoint`]: what a script is played against |
+//! | `simulated.rs` | the simulator's own |
+//! | `retell.rs` | [`retold`]: a script with what the simulator's does as what is expected |
 //! | `peer.rs` | what an injected segment says where the script does not |
 //! | `compare.rs` | what was expected beside what came |
 //! | `codec.rs` | every segment as bytes and back |
@@ -12,21 +15,25 @@
 
 mod codec;
 mod compare;
+mod endpoint;
 mod peer;
+mod retell;
+mod simulated;
 
 pub(crate) use codec::Ends;
 pub use compare::Row;
-pub(crate) use compare::seconds;
+pub use compare::seconds;
+pub use endpoint::{After, Departure, Due, Endpoint, Manner};
+pub use retell::retold;
 
-use crate::facts::{Asked, Assertion, state_name};
-use crate::model::{Action, Call, Fields, Injection, Quiet, Reads, Script, Step};
+use crate::facts::Assertion;
+use crate::model::{Action, Call, Fields, Injection, Quiet, Script, Step};
 use crate::notation::{Direction, View, describe};
-use ackord_events::{EndpointId, NoSink, TcpState};
-use ackord_tcp::{Connection, reset_for};
 use ackord_units::{Bytes, Span, Time};
-use ackord_wire::{Ecn, Flags, FlowId, IpVersion, Segment, Side};
+use ackord_wire::{Ecn, Flags, IpVersion, Segment, Side};
 use compare::{Left, When, compare};
 use peer::Peer;
+use simulated::Simulated;
 use std::collections::VecDeque;
 
 /// A segment that was exchanged.
@@ -57,6 +64,10 @@ pub struct Outcome {
     pub exchanged: Vec<Exchange>,
     /// What went wrong, if anything did.
     pub failure: Option<Failure>,
+    /// What went wrong after that, where a script goes on.
+    pub further: Vec<Failure>,
+    /// Assertions that the endpoint cannot be asked.
+    pub not_asked: usize,
     /// Which end of the connection the endpoint was.
     pub side: Side,
     /// Which IP carried the segments.
@@ -98,21 +109,24 @@ pub enum Went {
     Unplayable(String),
     /// The endpoint does not come to rest.
     Restless(String),
+    /// The endpoint does not go on: something is wrong with what it runs on.
+    Broken(String),
 }
 
-/// Plays a script.
+/// Plays a script against the simulator's endpoint.
 pub fn run(script: &Script) -> Outcome {
-    let opens = |step: &Step| match step.action {
-        Action::Call(Call::Connect) => Some(Side::Client),
-        Action::Call(Call::Listen) => Some(Side::Server),
-        _ => None,
-    };
-    let side = script.steps.iter().find_map(opens).unwrap_or(Side::Client);
+    run_against(script, &mut Simulated::new(script), Manner::EXACT)
+}
+
+/// Plays a script against an endpoint.
+pub fn run_against<E: Endpoint>(script: &Script, endpoint: &mut E, manner: Manner) -> Outcome {
+    let side = script.side();
     let mut stage = Stage {
         script,
         side,
         ends: Ends::new(script.ip),
-        connection: None,
+        endpoint,
+        manner,
         peer: Peer::new(script.iss, script.irs),
         view: View {
             iss: script.iss,
@@ -125,28 +139,36 @@ pub fn run(script: &Script) -> Outcome {
         line: 0,
         left: VecDeque::new(),
         exchanged: Vec::new(),
+        not_asked: 0,
     };
-    let mut failure = None;
-    for step in &script.steps {
+    let mut failures = Vec::new();
+    for (number, step) in script.steps.iter().enumerate() {
         stage.line = step.line;
-        if let Err(what) = stage.play(step) {
-            failure = Some(Failure { line: step.line, at: stage.now, what });
-            break;
+        if let Err(what) = stage.play(step, &script.steps[number + 1..]) {
+            let in_step = what.is_in_step();
+            failures.push(Failure { line: step.line, at: stage.now, what });
+            if manner.after == After::End || !in_step {
+                break;
+            }
         }
     }
-    if failure.is_none()
-        && let Err(what) = stage.nothing_left()
-    {
-        failure = Some(Failure { line: stage.line, at: stage.now, what });
+    let ended =
+        failures.last().is_some_and(|last| manner.after == After::End || !last.what.is_in_step());
+    if !ended && let Err(what) = stage.nothing_left() {
+        failures.push(Failure { line: stage.line, at: stage.now, what });
     }
-    Outcome { exchanged: stage.exchanged, failure, side, ip: script.ip }
+    let (exchanged, not_asked) = (stage.exchanged, stage.not_asked);
+    let mut failures = failures.into_iter();
+    let failure = failures.next();
+    Outcome { exchanged, failure, further: failures.collect(), not_asked, side, ip: script.ip }
 }
 
-struct Stage<'a> {
+struct Stage<'a, E> {
     script: &'a Script,
     side: Side,
     ends: Ends,
-    connection: Option<Connection>,
+    endpoint: &'a mut E,
+    manner: Manner,
     peer: Peer,
     view: View,
     now: Time,
@@ -154,15 +176,16 @@ struct Stage<'a> {
     /// What has left the endpoint and nothing has expected yet.
     left: VecDeque<Left>,
     exchanged: Vec<Exchange>,
+    not_asked: usize,
 }
 
-/// How often a timer may be due again at the same time, and most segments that may leave at one.
+/// Most segments that may leave at one time.
 const MOST_AT_ONCE: usize = 100_000;
 
-impl Stage<'_> {
-    fn play(&mut self, step: &Step) -> Result<(), Went> {
+impl<E: Endpoint> Stage<'_, E> {
+    fn play(&mut self, step: &Step, later: &[Step]) -> Result<(), Went> {
         match &step.action {
-            Action::Expect(fields) => self.expect(step, fields),
+            Action::Expect(fields) => self.expect(step, fields, later),
             Action::ExpectNothing(Quiet::Through) => {
                 self.advance(step.at, Due::Included)?;
                 self.nothing_left()
@@ -219,61 +242,47 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// The next timer acts, if it is due by `to`.
+    /// The endpoint does the next thing by itself, if that is due by `to`.
     fn fire_next(&mut self, to: Time, due: Due) -> Result<bool, Went> {
-        let Some(connection) = &mut self.connection else { return Ok(false) };
-        let Some(at) = connection.deadline() else { return Ok(false) };
-        if at > to || (at == to && due == Due::Excluded) {
-            return Ok(false);
-        }
+        let Some(at) = self.endpoint.go_on(self.now, to, due)? else { return Ok(false) };
         self.now = self.now.max(at);
-        connection.handle_deadline(self.now, &mut NoSink);
         self.poll()?;
-        // A deadline that stays in the past without anything happening would stand for ever.
-        let again = self.connection.as_ref().and_then(Connection::deadline);
-        if again.is_some_and(|again| again <= at) {
-            return Err(Went::Restless(format!(
-                "the timer of {} s is due again at once",
-                seconds(at)
-            )));
-        }
+        self.endpoint.at_rest(at)?;
         Ok(true)
     }
 
     fn poll(&mut self) -> Result<(), Went> {
         for _ in 0..MOST_AT_ONCE {
-            let Some(connection) = &mut self.connection else { return Ok(()) };
-            let Some(outbound) = connection.poll_segment(self.now, &mut NoSink) else {
-                return Ok(());
-            };
-            self.leave(outbound.segment, outbound.ecn)?;
+            let Some(departure) = self.endpoint.poll(self.now) else { return Ok(()) };
+            self.leave(departure)?;
         }
         Err(Went::Restless(format!("{MOST_AT_ONCE} segments left at {} s", seconds(self.now))))
     }
 
     /// A segment leaves the endpoint.
-    fn leave(&mut self, segment: Segment, ecn: Ecn) -> Result<(), Went> {
+    fn leave(&mut self, departure: Departure) -> Result<(), Went> {
+        let Departure { at, segment, ecn } = departure;
         let (segment, ecn) = self.ends.carry(self.side, &segment, ecn).map_err(Went::Codec)?;
         if segment.flags.contains(Flags::SYN) {
             self.view.own_shift = segment.options.window_scale;
         }
         self.peer.hear(&segment);
-        self.left.push_back(Left { at: self.now, segment, ecn });
-        self.note(Direction::Out, segment, ecn);
+        self.left.push_back(Left { at, segment, ecn });
+        self.note(at, Direction::Out, segment, ecn);
         Ok(())
     }
 
-    fn note(&mut self, direction: Direction, segment: Segment, ecn: Ecn) {
-        let connection = self.connection.as_ref();
+    fn note(&mut self, at: Time, direction: Direction, segment: Segment, ecn: Ecn) {
+        let (cwnd, state) = self.endpoint.glance().unwrap_or((Bytes::ZERO, "-"));
         self.exchanged.push(Exchange {
-            at: self.now,
+            at,
             direction,
             segment,
             ecn,
             text: describe(&self.view, direction, &segment, ecn),
             line: self.line,
-            cwnd: connection.map_or(Bytes::ZERO, Connection::cwnd),
-            state: state_name(connection.map_or(TcpState::Closed, Connection::state)),
+            cwnd,
+            state,
         });
     }
 
@@ -286,31 +295,19 @@ impl Stage<'_> {
         }
         let other = self.side.other();
         let (segment, ecn) = self.ends.carry(other, &segment, ecn).map_err(Went::Codec)?;
-        let position = self.exchanged.len();
-        let answer = match &mut self.connection {
-            Some(connection) if connection.state() != TcpState::Closed => {
-                connection.handle_segment(self.now, &segment, ecn, &mut NoSink);
-                if self.script.reads == Reads::AtOnce {
-                    connection.read(connection.readable());
-                }
-                None
-            }
-            // RFC 9293 §3.10.7.1: whoever drives connections answers where there is none.
-            _ if segment.flags.contains(Flags::RST) => None,
-            _ => Some(reset_for(&segment)),
-        };
-        self.note(Direction::In, segment, ecn);
-        debug_assert_eq!(self.exchanged.len(), position + 1);
-        if let Some(answer) = answer {
-            self.leave(answer, Ecn::NotEct)?;
-        }
+        self.endpoint.arrive(self.now, &segment, ecn, self.script.reads)?;
+        self.note(self.now, Direction::In, segment, ecn);
         self.poll()
     }
 
-    fn expect(&mut self, step: &Step, fields: &Fields) -> Result<(), Went> {
-        let when = When { at: step.at, tolerance: step.tolerance };
+    fn expect(&mut self, step: &Step, fields: &Fields, later: &[Step]) -> Result<(), Went> {
+        let slack = self.manner.slack;
+        let when = When { at: step.at, tolerance: step.tolerance, slack };
         let latest = step.at + step.tolerance;
-        while self.left.is_empty() && self.fire_next(latest, Due::Included)? {}
+        while self.left.is_empty() && self.fire_next(latest + slack, Due::Included)? {}
+        if self.left.is_empty() {
+            self.wait_for_it(latest, later)?;
+        }
         let Some(left) = self.left.pop_front() else {
             self.now = self.now.max(latest);
             return Err(Went::Missing(self.only_expected(fields, when)));
@@ -320,6 +317,16 @@ impl Stage<'_> {
         if rows.iter().any(|row| row.differs) {
             return Err(Went::Otherwise(rows));
         }
+        Ok(())
+    }
+
+    /// What is due is not there: it may come later, before anything else happens.
+    fn wait_for_it(&mut self, latest: Time, later: &[Step]) -> Result<(), Went> {
+        let After::GoOn(patience) = self.manner.after else { return Ok(()) };
+        let happens = |step: &&Step| matches!(step.action, Action::Inject(_) | Action::Call(_));
+        let next = later.iter().find(happens).map_or(Time::NEVER, |step| step.at);
+        let until = next.min(latest + patience);
+        while self.left.is_empty() && self.fire_next(until, Due::Excluded)? {}
         Ok(())
     }
 
@@ -334,94 +341,39 @@ impl Stage<'_> {
             .collect()
     }
 
-    fn check(&self, assertions: &[Assertion]) -> Result<(), Went> {
-        let Some(connection) = &self.connection else { return Err(no_connection()) };
-        let (iss, irs) = (self.script.iss, self.script.irs);
-        let asked = Asked { connection, now: self.now, iss, irs };
-        let refuted: Vec<_> = assertions
-            .iter()
-            .filter_map(|assertion| {
-                let fact = assertion.refuted_by(&asked)?;
-                Some((assertion.to_string(), fact.to_string()))
-            })
-            .collect();
+    fn check(&mut self, assertions: &[Assertion]) -> Result<(), Went> {
+        let mut refuted = Vec::new();
+        for assertion in assertions {
+            match self.endpoint.fact(assertion.quantity, self.now)? {
+                None => self.not_asked += 1,
+                Some(fact) if assertion.holds(fact, self.endpoint.smss().get()) => {}
+                Some(fact) => refuted.push((assertion.to_string(), fact.to_string())),
+            }
+        }
         if refuted.is_empty() { Ok(()) } else { Err(Went::Refuted(refuted)) }
     }
 
     fn call(&mut self, call: Call) -> Result<(), Went> {
-        match call {
-            Call::Connect | Call::Listen => self.open(call)?,
-            _ => {
-                let connection = self.connection.as_mut().ok_or_else(no_connection)?;
-                apply(connection, self.now, call).map_err(Went::Call)?;
-            }
+        self.endpoint.call(self.now, call)?;
+        if matches!(call, Call::Connect | Call::Listen) {
+            self.view.ts_base = self.endpoint.stamps_from();
         }
         self.poll()
     }
+}
 
-    fn open(&mut self, call: Call) -> Result<(), Went> {
-        if let Some(connection) = &mut self.connection {
-            if call == Call::Connect && connection.state() == TcpState::Listen {
-                connection.open(self.now, &mut NoSink);
-                return Ok(());
+impl Went {
+    /// Whether the exchange is still where the script has it.
+    fn is_in_step(&self) -> bool {
+        const PLACE: [&str; 3] = ["flags", "seq", "len"];
+        match self {
+            Went::Refuted(_) => true,
+            Went::Otherwise(rows) => {
+                !rows.iter().any(|row| row.differs && PLACE.contains(&row.field))
             }
-            let what = "there is a connection already; a script has one".to_owned();
-            return Err(Went::Unplayable(what));
+            _ => false,
         }
-        let mut config = self.script.stack.config();
-        config.ip = self.script.ip;
-        let mechanisms = self.script.stack.mechanisms();
-        let id = EndpointId { flow: FlowId(0), side: self.side };
-        let iss = self.script.iss;
-        let connection = match call {
-            Call::Connect => Connection::connect(config, mechanisms, id, iss, self.now),
-            _ => Connection::listen(config, mechanisms, id, iss),
-        };
-        self.view.ts_base = connection.timestamp_value(Time::ZERO);
-        self.connection = Some(connection);
-        Ok(())
     }
-}
-
-/// What a call other than an opening does.
-fn apply(connection: &mut Connection, now: Time, call: Call) -> Result<(), String> {
-    match call {
-        Call::Write { bytes, takes } => {
-            let taken = connection.write(bytes);
-            if taken != takes {
-                let (wanted, taken) = (takes.get(), taken.get());
-                return Err(format!("the endpoint takes {taken} B, not {wanted} B"));
-            }
-        }
-        Call::Read(bytes) => {
-            let readable = connection.readable();
-            if readable < bytes {
-                let (wanted, there) = (bytes.get(), readable.get());
-                return Err(format!("{there} B can be read, not {wanted} B"));
-            }
-            connection.read(bytes);
-        }
-        Call::ReadAll => connection.read(connection.readable()),
-        Call::Close => connection.close(),
-        Call::Release => connection.release(now),
-        Call::Abort => connection.abort(),
-        Call::Connect | Call::Listen => {}
-    }
-    Ok(())
-}
-
-fn no_connection() -> Went {
-    Went::Unplayable(
-        "there is no connection yet: begin with `handshake`, `call connect` or `call listen`"
-            .to_owned(),
-    )
-}
-
-/// Whether what is due at the very time acts too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Due {
-    Included,
-    Excluded,
 }
 
 impl Outcome {

@@ -25,6 +25,7 @@ impl<F: Fn(&mut KernelRun, u32) + Sync> KernelSide for Pretended<F> {
         let mut run = KernelRun {
             summary: outcome.summary,
             series: None,
+            time: self.time(),
             lateness,
             settings: Vec::new(),
             stopped: false,
@@ -39,6 +40,10 @@ impl<F: Fn(&mut KernelRun, u32) + Sync> KernelSide for Pretended<F> {
 
     fn release(&self) -> String {
         "pretended".to_owned()
+    }
+
+    fn time(&self) -> KernelTime {
+        KernelTime::Real
     }
 }
 

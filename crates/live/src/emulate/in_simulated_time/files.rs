@@ -2,7 +2,7 @@
 
 use super::SimulatedKernels;
 use crate::emulate::options::EmulationOptions;
-use crate::guest::{JOB_PATH, Job, JobCommand, ProgramPlace};
+use crate::guest::{JOB_PATH, Job, JobCommand, ProgramPlace, Task};
 use ackord_uml::{Entry, initramfs};
 use ackord_wire::NodeId;
 use std::collections::BTreeSet;
@@ -19,8 +19,14 @@ pub(super) fn files_of(
     node: NodeId,
     kernels: &SimulatedKernels,
 ) -> io::Result<Vec<u8>> {
-    let program = match &kernels.program {
-        Some(program) => program.clone(),
+    let task = Task::Host(job_of(options, node)?);
+    archive(kernels.program.as_deref(), &task)
+}
+
+/// The archive of a kernel that is started for `task`; `program` is this one if none is named.
+pub(crate) fn archive(program: Option<&Path>, task: &Task) -> io::Result<Vec<u8>> {
+    let program = match program {
+        Some(program) => program.to_owned(),
         None => std::env::current_exe()?,
     };
     let mut entries: Vec<Entry> = ["dev", "proc", "sys", "tmp", "run"].map(folder).to_vec();
@@ -43,7 +49,7 @@ pub(super) fn files_of(
         entries.push(file(&path, true, loaded_part(std::fs::read(&library)?)));
     }
     entries.push(file("init", true, loaded_part(std::fs::read(&program)?)));
-    let job = serde_json::to_vec_pretty(&job_of(options, node)?)?;
+    let job = serde_json::to_vec_pretty(task)?;
     entries.push(file(JOB_PATH.trim_start_matches('/'), false, job));
     initramfs(&entries)
 }
