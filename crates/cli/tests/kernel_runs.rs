@@ -62,7 +62,11 @@ fn a_seed_has_the_same_bytes_each_time_also_beside_busy_neighbours() {
         let over = AtomicBool::new(false);
         let busy = std::thread::scope(|scope| {
             for _ in 0..2 {
-                scope.spawn(|| while !over.load(Ordering::Relaxed) {});
+                scope.spawn(|| {
+                    while !over.load(Ordering::Relaxed) {
+                        std::hint::spin_loop();
+                    }
+                });
             }
             let busy = captured(&kernel, "1");
             over.store(true, Ordering::Relaxed);
@@ -164,7 +168,6 @@ fn is_gone(kernel: &Pid) -> bool {
     !Path::new(&format!("/proc/{kernel}")).exists()
 }
 
-/// What is left in the folder for temporary files of kernels that this process started.
 fn ended(child: Child) -> Output {
     child.wait_with_output().expect("it ends")
 }

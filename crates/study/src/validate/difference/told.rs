@@ -74,7 +74,7 @@ fn row(side: &str, segment: &SentSegment) -> Vec<Cell> {
         Cell::Count(segment.seq),
         Cell::Count(u64::from(segment.length)),
         Cell::Count(segment.ack),
-        Cell::text(&blocks.collect::<Vec<_>>().join(" ")),
+        Cell::text(blocks.collect::<Vec<_>>().join(" ")),
         Cell::Count(u64::from(segment.window)),
     ]
 }
