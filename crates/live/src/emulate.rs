@@ -49,7 +49,7 @@ use ackord_units::Time;
 use ackord_wire::Packet;
 
 pub use emulator::EmulationCounts;
-pub(crate) use in_simulated_time::archive;
+pub(crate) use in_simulated_time::{MEMORY_MIB, archive};
 pub use in_simulated_time::{SimulatedKernels, emulate_in_simulated_time};
 pub use options::{
     CommandLasts, CommandStarts, EmulationEnding, EmulationNotice, EmulationOptions,

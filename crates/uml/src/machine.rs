@@ -247,7 +247,7 @@ impl Machine {
         self.has_run = true;
         let mut hear = || {
             while self.hear()? != Some(Said::Waits) {}
-            self.card.as_mut().map_or(Ok(()), Card::handle_messages)
+            self.card.as_mut().map_or(Ok(()), Card::take_sent)
         };
         hear().map_err(|error| self.process.why(error))
     }

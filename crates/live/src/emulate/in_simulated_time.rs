@@ -33,6 +33,7 @@ use ackord_units::Time;
 use ackord_wire::NodeId;
 pub(crate) use files::archive;
 use kernels::Kernels;
+pub(crate) use kernels::MEMORY_MIB;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::File;

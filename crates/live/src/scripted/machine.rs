@@ -1,6 +1,6 @@
 //! One kernel that scripts are played against: orders and their answers, packets with their instants.
 
-use crate::emulate::archive;
+use crate::emulate::{MEMORY_MIB, archive};
 use crate::error::LiveError;
 use crate::guest::{Clocks, ScriptOrder, ScriptTold, ScriptsJob, Task, is_hello, script_frame};
 use ackord_uml::{MachineError, MachineSetup, Machines};
@@ -47,7 +47,7 @@ impl Machine {
         job: ScriptsJob,
     ) -> Result<Machine, LiveError> {
         let files = archive(program, &Task::Scripts(job))?;
-        let memory_mib = 64 + 2 * files.len().div_ceil(1 << 20) as u32;
+        let memory_mib = MEMORY_MIB;
         let setup = MachineSetup {
             kernel: kernel.to_owned(),
             files,

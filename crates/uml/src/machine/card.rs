@@ -48,6 +48,10 @@ const PROTOCOL_FEATURES: u64 = 1 << 5 | 1 << 9 | 1 << 14;
 /// Octets before a message's content, and of the longest content.
 const HEADER: usize = 12;
 const LONGEST: usize = 512;
+/// As many kicks may wait: some thousand would fill the socket.
+const MOST_KICKS: usize = 64;
+/// Octets of one read.
+const READ: usize = 4096;
 /// Octets before a frame (`struct virtio_net_hdr_v1`).
 const FRAME_HEADER: usize = 12;
 /// Places in a queue.
@@ -70,6 +74,8 @@ pub(super) struct Card {
     sent: Vec<Vec<u8>>,
     /// What has been read and not been looked at.
     pending: Vec<u8>,
+    /// Kicks that may have come since messages were taken.
+    kicks: usize,
     /// What came with the last message of that.
     descriptors: Vec<File>,
     /// Frames for which there was no room.
@@ -100,6 +106,7 @@ impl Card {
             mtu,
             sent: Vec::new(),
             pending: Vec::new(),
+            kicks: 0,
             descriptors: Vec::new(),
             refused: 0,
         })
@@ -148,12 +155,8 @@ impl Card {
         let message = self.receive()?;
         let content = &message.content;
         let reply: Option<Vec<u8>> = match message.request {
-            request::VRING_KICK => {
-                return match word(content, 0)? as usize {
-                    SEND => self.take_sent(),
-                    _ => Ok(()),
-                };
-            }
+            // What was sent is looked for in any case.
+            request::VRING_KICK => return Ok(()),
             request::GET_FEATURES => Some(self.features().to_ne_bytes().to_vec()),
             request::GET_PROTOCOL_FEATURES => Some(PROTOCOL_FEATURES.to_ne_bytes().to_vec()),
             request::GET_CONFIG => Some(self.configuration(content)?),
@@ -269,11 +272,14 @@ impl Card {
         Ok(())
     }
 
-    /// Takes what the kernel has sent, and gives it the room back.
-    fn take_sent(&mut self) -> Result<(), MachineError> {
+    /// Takes what the kernel has sent, and gives it the room back. Its kicks are taken now and then,
+    /// before there is no room for more of them.
+    pub(super) fn take_sent(&mut self) -> Result<(), MachineError> {
         let Card { queues, memory, sent, .. } = self;
-        let queue = &mut queues[SEND];
-        while let Some(chain) = queue.pop_descriptor_chain(&*memory) {
+        let (queue, before) = (&mut queues[SEND], sent.len());
+        while queue.ready()
+            && let Some(chain) = queue.pop_descriptor_chain(&*memory)
+        {
             let place = chain.head_index();
             let mut reader = chain.reader(memory).map_err(broken)?;
             let mut header = [0; FRAME_HEADER];
@@ -282,6 +288,11 @@ impl Card {
             reader.read_to_end(&mut frame)?;
             sent.push(frame);
             queue.add_used(memory, place, 0).map_err(broken)?;
+        }
+        self.kicks += 1 + sent.len() - before;
+        if self.kicks > MOST_KICKS {
+            self.kicks = 0;
+            self.handle_messages()?;
         }
         Ok(())
     }
@@ -316,7 +327,7 @@ impl Card {
     /// Reads what there is; false if that is nothing. A read ends with a message that has descriptors
     /// (unix(7)), so those that wait are the last message's.
     fn read(&mut self, flags: MsgFlags) -> Result<bool, MachineError> {
-        let mut octets = [0; HEADER + LONGEST];
+        let mut octets = [0; READ];
         let mut control = cmsg_space!([RawFd; MOST_REGIONS]);
         let mut parts = [IoSliceMut::new(&mut octets)];
         let flags = flags | MsgFlags::MSG_CMSG_CLOEXEC;

@@ -22,6 +22,8 @@ pub(super) struct Kernels {
     /// The kernels' time at the run's beginning, in nanoseconds.
     begins_at: u64,
     failed: Option<MachineError>,
+    /// When the hosts are heard next, in their time.
+    hears_at: u64,
     /// Where standard output and standard error of each program go.
     streams: Vec<[Option<Arc<File>>; 2]>,
 }
@@ -44,13 +46,15 @@ const ETHERNET_HEADER: usize = 14;
 /// How long, in their own time, kernels may take to be set up, and to end.
 const LONGEST: u64 = 120 * SECOND;
 const SECOND: u64 = 1_000_000_000;
+/// How often hosts are heard: each time costs a system call for each.
+const HEARD_EVERY: u64 = SECOND / 1000;
 /// A run begins when the kernels' time is a multiple of this: of 4096 ticks of 100, 250 and 1000 Hz. A
 /// timer of the kernel ends with a multiple of 1, 8, 64, 512 or 4096 ticks, by how far off it is; so it
 /// does of the run, too, as in the model.
 const ROUND: u64 = 81_920_000_000;
-/// Memory of a kernel with programs and what they write, in MiB. What nobody touches is not taken; and
-/// from 768 on a kernel's largest buffers of TCP are what they are on any machine of today.
-const WITH_PROGRAMS: u32 = 1024;
+/// Memory of a kernel, in MiB. From 768 on its largest buffers of TCP are what they are on any machine of
+/// today; what nobody touches is not taken.
+pub(crate) const MEMORY_MIB: u32 = 768;
 
 impl Kernels {
     /// Starts the kernels and brings them to the beginning of the run.
@@ -63,10 +67,7 @@ impl Kernels {
         for node in kernel_nodes(options) {
             let hardware_address = [2, 0, 0, 0, (node.0 >> 8) as u8, node.0 as u8];
             let (files, mtu) = (files_of(options, node, kernels)?, mtu(scenario, node));
-            let mut memory_mib = memory_for(files.len());
-            if options.commands.iter().any(|command| command.host == node) {
-                memory_mib = memory_mib.max(WITH_PROGRAMS);
-            }
+            let memory_mib = MEMORY_MIB;
             let kernel = kernels.kernels[&node].binary.clone();
             setups.push(MachineSetup { kernel, files, memory_mib, mtu, hardware_address });
             hosts.push(Host {
@@ -83,7 +84,8 @@ impl Kernels {
         let streams = options.commands.iter();
         let streams = streams.map(|command| [command.stdout.clone(), command.stderr.clone()]);
         let streams = streams.collect();
-        let mut kernels = Kernels { machines, hosts, begins_at: 0, failed: None, streams };
+        let mut kernels =
+            Kernels { machines, hosts, begins_at: 0, failed: None, hears_at: 0, streams };
         kernels.set_up()?;
         Ok(kernels)
     }
@@ -95,6 +97,7 @@ impl Kernels {
             while self.hosts[number].behind.is_none() {
                 if !self.machines.run_alone(number, LONGEST).map_err(LiveError::Kernel)? {
                     // What it could not do it has said.
+                    self.hears_at = 0;
                     self.news()?;
                     return Err(self.silent("to be set up"));
                 }
@@ -203,6 +206,11 @@ impl Kernels {
     /// What the hosts have told since the last call.
     pub(super) fn news(&mut self) -> Result<Vec<HostNews>, LiveError> {
         let mut news = Vec::new();
+        let now = self.machines.now();
+        if now < self.hears_at && self.failed.is_none() {
+            return Ok(news);
+        }
+        self.hears_at = now + HEARD_EVERY;
         for number in 0..self.hosts.len() {
             for told in self.told(number)? {
                 if let Heard::News(one) = self.heard(number, told)? {
@@ -319,9 +327,4 @@ enum Heard {
     News(HostNews),
     End(Box<crate::apps::EndReport>),
     Host(Box<crate::emulate::HostReport>),
-}
-
-/// Memory for a kernel with files of so many octets, in MiB: they are there twice for a moment.
-fn memory_for(files: usize) -> u32 {
-    32 + 2 * files.div_ceil(1 << 20) as u32
 }
