@@ -137,6 +137,23 @@ fn eight_kernels_with_several_flows_each_share_a_bottleneck() {
     assert!(flows.iter().all(|flow| flow["goodput_bit_s"].as_f64() > Some(0.0)), "nobody starves");
 }
 
+#[test]
+fn a_path_may_have_a_trace_of_one_s_own() {
+    let Some(kernel) = kernels().pop() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let file =
+        std::fs::read_to_string(library.join("cellular-trace.toml")).expect("in the library");
+    let trace = library.join("traces/cellular.trace");
+    std::fs::copy(trace, folder.path().join("own.trace")).expect("copied");
+    let path = folder.path().join("own.toml");
+    let own = file.replace("traces/cellular.trace\"\n", "own.trace\"\n");
+    std::fs::write(&path, own).expect("written");
+    let found =
+        run_json(&[text(&path), "--set", "duration=1 s", "--kernel", &format!("all={kernel}")]);
+    assert!(found["flows"][0]["goodput_bit_s"].as_f64() > Some(0.0));
+}
+
 /// A run that goes on for long, with two kernels under way.
 fn begun(kernel: &str) -> (Child, Vec<Pid>) {
     let at_all = format!("all={kernel}");

@@ -55,7 +55,11 @@ pub(crate) fn archive(program: Option<&Path>, task: &Task) -> io::Result<Vec<u8>
 }
 
 fn job_of(options: &EmulationOptions, node: NodeId) -> io::Result<Job> {
-    let scenario = &options.scenario;
+    let mut scenario = options.scenario.clone();
+    // The path is not there, and neither are its files.
+    for link in &mut scenario.links {
+        (link.forward.trace, link.reverse.trace) = (None, None);
+    }
     let runs_some = options.commands.iter().any(|command| command.host == node);
     Ok(Job {
         // Two kernels of a run must not begin with the same numbers, nor those of two seeds.
