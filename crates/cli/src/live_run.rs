@@ -135,8 +135,9 @@ pub(crate) fn run(arguments: &LiveRunArguments, console: &Console) -> Result<(),
         used: history.as_deref(),
         captures,
     };
+    tell(&outcome, told, console)?;
     warn(&outcome.live, arguments, console);
-    tell(&outcome, told, console)
+    conclude(&outcome, &scenario, console)
 }
 
 /// What there is to say the results of a run with kernels by.
@@ -172,9 +173,17 @@ pub(crate) fn tell(
     let results = Results { document: &report.document, json: &report.json };
     told.output.write(console, &results, || live_run_report_files(outcome, &report))?;
     let finished = finished_transfers(told.scenario, &outcome.run.summary, wall_time());
-    told.history.count(&finished, console)?;
+    told.history.count(&finished, console)
+}
+
+/// What the exit code is to say of a run with kernels.
+pub(crate) fn conclude(
+    outcome: &LiveRunOutcome,
+    scenario: &Scenario,
+    console: &Console,
+) -> Result<(), Failure> {
     if let Ending::Interrupted(at) = outcome.run.ending {
-        let planned = told.scenario.duration;
+        let planned = scenario.duration;
         console.remark(&format!("interrupted at {at} of {planned}; the results end there"));
         return Err(Failure::Interrupted);
     }

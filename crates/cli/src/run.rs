@@ -6,7 +6,7 @@ use crate::errors::Failure;
 use crate::history::wall_time;
 use crate::input::{OutputArguments, Results, ScenarioArguments};
 use crate::interrupt::Interrupt;
-use crate::live_run::{Telling, tell};
+use crate::live_run::{Telling, conclude, tell};
 use crate::progress::Meter;
 use crate::with_history::WithHistory;
 use ackord_scenario::Scenario;
@@ -92,7 +92,9 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
             used: history.as_deref(),
             captures,
         };
-        return tell(&outcome?, told, console);
+        let outcome = outcome?;
+        tell(&outcome, told, console)?;
+        return conclude(&outcome, &scenario, console);
     }
     let outcome = execute(&scenario, options, &mut watch);
     meter.end();

@@ -121,9 +121,10 @@ pub struct Machine {
 
 /// A kernel that computes so long without a word is given up.
 const MOST_SECONDS: u16 = 60;
-/// How long to wait before the card is looked at, which may have a question; and how often that may be.
-const SOON_MS: u8 = 20;
-const MOST_LOOKS: u32 = 50 * MOST_SECONDS as u32;
+/// How long to wait before what is rarely there is looked at: a question of the card, the kernel's end.
+const LOOK_MS: u8 = 20;
+/// How often that may be.
+const MOST_LOOKS: u32 = MOST_SECONDS as u32 * 1000 / LOOK_MS as u32;
 /// 2023-11-14 22:13:20 UTC: what time of day it is at a kernel when it starts.
 const TIME_OF_DAY: u64 = 1_700_000_000_000_000_000;
 
@@ -174,8 +175,7 @@ impl Machine {
 
     /// The next frame that it has sent and that nobody has taken.
     pub(crate) fn take_sent(&mut self) -> Option<Vec<u8>> {
-        let sent = self.card.as_mut()?.sent();
-        if sent.is_empty() { None } else { Some(sent.remove(0)) }
+        self.card.as_mut()?.sent().pop_front()
     }
 
     /// Whether there are any.
@@ -258,7 +258,7 @@ impl Machine {
         // What a card that is set up says is nothing that anybody waits for, as a rule: to be woken
         // for it would cost two changes of who runs.
         let patience = match card {
-            Some(card) if card.is_set_up() => PollTimeout::from(SOON_MS),
+            Some(card) if card.is_set_up() => PollTimeout::from(LOOK_MS),
             _ => PollTimeout::from(MOST_SECONDS * 1000),
         };
         let second = card.as_ref().filter(|card| !card.is_set_up());

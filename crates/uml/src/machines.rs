@@ -45,16 +45,6 @@ impl Machines {
         &mut self.machines[number]
     }
 
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.machines.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.machines.is_empty()
-    }
-
     /// A frame that a machine has sent.
     pub fn sent(&mut self, number: usize) -> Option<Vec<u8>> {
         self.machines[number].take_sent()

@@ -238,6 +238,8 @@ pub(crate) struct HostsRemains {
     pub(crate) ends: Vec<EndReport>,
     /// The hosts.
     pub(crate) hosts: Vec<HostReport>,
+    /// Packets that were handed to hosts and that they had no room for.
+    pub(crate) refused: u64,
 }
 
 impl EmulationOptions {

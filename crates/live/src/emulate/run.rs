@@ -266,7 +266,9 @@ impl<T: Timeline, H: Hosts> Run<T, H> {
         for news in remains.news {
             self.hear_of(news, sink)?;
         }
-        let Remains { mut simulation, lateness, counts, .. } = self.emulator.finish();
+        let Remains { mut simulation, lateness, mut counts, .. } = self.emulator.finish();
+        counts.refused += remains.refused;
+        counts.delivered -= remains.refused;
         let conservation = simulation.finish(&mut (&mut self.meter, sink))?;
         Ok(EmulationReport {
             took: simulation.now().saturating_since(Time::ZERO),

@@ -120,27 +120,7 @@ pub fn run(script: &Script) -> Outcome {
 
 /// Plays a script against an endpoint.
 pub fn run_against<E: Endpoint>(script: &Script, endpoint: &mut E, manner: Manner) -> Outcome {
-    let side = script.side();
-    let mut stage = Stage {
-        script,
-        side,
-        ends: Ends::new(script.ip),
-        endpoint,
-        manner,
-        peer: Peer::new(script.iss, script.irs),
-        view: View {
-            iss: script.iss,
-            irs: script.irs,
-            ts_base: 0,
-            own_shift: None,
-            peer_shift: None,
-        },
-        now: Time::ZERO,
-        line: 0,
-        left: VecDeque::new(),
-        exchanged: Vec::new(),
-        not_asked: 0,
-    };
+    let mut stage = Stage::new(script, endpoint, manner);
     let mut failures = Vec::new();
     for (number, step) in script.steps.iter().enumerate() {
         stage.line = step.line;
@@ -160,7 +140,14 @@ pub fn run_against<E: Endpoint>(script: &Script, endpoint: &mut E, manner: Manne
     let (exchanged, not_asked) = (stage.exchanged, stage.not_asked);
     let mut failures = failures.into_iter();
     let failure = failures.next();
-    Outcome { exchanged, failure, further: failures.collect(), not_asked, side, ip: script.ip }
+    Outcome {
+        exchanged,
+        failure,
+        further: failures.collect(),
+        not_asked,
+        side: script.side(),
+        ip: script.ip,
+    }
 }
 
 struct Stage<'a, E> {
@@ -182,7 +169,30 @@ struct Stage<'a, E> {
 /// Most segments that may leave at one time.
 const MOST_AT_ONCE: usize = 100_000;
 
-impl<E: Endpoint> Stage<'_, E> {
+impl<'a, E: Endpoint> Stage<'a, E> {
+    fn new(script: &'a Script, endpoint: &'a mut E, manner: Manner) -> Stage<'a, E> {
+        Stage {
+            script,
+            side: script.side(),
+            ends: Ends::new(script.ip),
+            endpoint,
+            manner,
+            peer: Peer::new(script.iss, script.irs),
+            view: View {
+                iss: script.iss,
+                irs: script.irs,
+                ts_base: 0,
+                own_shift: None,
+                peer_shift: None,
+            },
+            now: Time::ZERO,
+            line: 0,
+            left: VecDeque::new(),
+            exchanged: Vec::new(),
+            not_asked: 0,
+        }
+    }
+
     fn play(&mut self, step: &Step, later: &[Step]) -> Result<(), Went> {
         match &step.action {
             Action::Expect(fields) => self.expect(step, fields, later),

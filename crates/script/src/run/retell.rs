@@ -5,7 +5,7 @@
 
 use super::endpoint::{Endpoint, Manner};
 use super::simulated::Simulated;
-use super::{Due, Ends, Left, Peer, Stage, Went};
+use super::{Due, Left, Stage, Went};
 use crate::facts::{Assertion, Comparison, Fact, Wanted, quantity_of};
 use crate::model::{
     Action, Call, Fields, FlagsWanted, Injection, Len, Number, OptionsWanted, Script, Stamps, Step,
@@ -16,7 +16,6 @@ use ackord_events::TcpState;
 use ackord_tcp::{Connection, Repair};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{Flags, Segment};
-use std::collections::VecDeque;
 
 /// What is asserted after every arrival and call.
 const ASSERTED: [&str; 5] = ["state", "cwnd", "ssthresh", "recovery", "rto"];
@@ -32,26 +31,7 @@ const COMPARED: [Flags; 6] =
 /// If the endpoint does not come to rest, or the script cannot be played.
 pub fn retold(script: &Script) -> Result<Script, Went> {
     let mut endpoint = Simulated::new(script);
-    let mut stage = Stage {
-        script,
-        side: script.side(),
-        ends: Ends::new(script.ip),
-        endpoint: &mut endpoint,
-        manner: Manner::EXACT,
-        peer: Peer::new(script.iss, script.irs),
-        view: View {
-            iss: script.iss,
-            irs: script.irs,
-            ts_base: 0,
-            own_shift: None,
-            peer_shift: None,
-        },
-        now: Time::ZERO,
-        line: 0,
-        left: VecDeque::new(),
-        exchanged: Vec::new(),
-        not_asked: 0,
-    };
+    let mut stage = Stage::new(script, &mut endpoint, Manner::EXACT);
     let mut steps = Vec::new();
     for step in &script.steps {
         match &step.action {

@@ -14,6 +14,7 @@ use super::MachineError;
 use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{IoSliceMut, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
@@ -71,7 +72,7 @@ pub(super) struct Card {
     queues: [Queue; 2],
     hardware_address: [u8; 6],
     mtu: u16,
-    sent: Vec<Vec<u8>>,
+    sent: VecDeque<Vec<u8>>,
     /// What has been read and not been looked at.
     pending: Vec<u8>,
     /// Kicks that may have come since messages were taken.
@@ -104,7 +105,7 @@ impl Card {
             queues: [queue()?, queue()?],
             hardware_address,
             mtu,
-            sent: Vec::new(),
+            sent: VecDeque::new(),
             pending: Vec::new(),
             kicks: 0,
             descriptors: Vec::new(),
@@ -128,7 +129,7 @@ impl Card {
     }
 
     /// Frames that the kernel has sent and that nobody has taken yet.
-    pub(super) fn sent(&mut self) -> &mut Vec<Vec<u8>> {
+    pub(super) fn sent(&mut self) -> &mut VecDeque<Vec<u8>> {
         &mut self.sent
     }
 
@@ -286,7 +287,7 @@ impl Card {
             let mut frame = Vec::with_capacity(reader.available_bytes());
             reader.read_exact(&mut header)?;
             reader.read_to_end(&mut frame)?;
-            sent.push(frame);
+            sent.push_back(frame);
             queue.add_used(memory, place, 0).map_err(broken)?;
         }
         self.kicks += 1 + sent.len() - before;

@@ -4,11 +4,12 @@
 //! random numbers, no addresses of chance. It has its folder for a moment only, for the names of two
 //! sockets and its files; when it has connected the folder is gone.
 
-use super::{MachineError, MachineSetup};
+use super::{LOOK_MS, MOST_SECONDS, MachineError, MachineSetup};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use std::ffi::CStr;
 use std::fs::File;
@@ -48,16 +49,17 @@ pub(super) struct Sockets {
 impl Sockets {
     /// The kernel's connection about time.
     pub(super) fn accept_time(&self, process: &Process) -> Result<UnixStream, MachineError> {
-        for _ in 0..500 {
+        let looks = u32::from(MOST_SECONDS) * 1000 / u32::from(LOOK_MS);
+        for _ in 0..looks {
             let mut one = [PollFd::new(self.time.as_fd(), PollFlags::POLLIN)];
-            match poll(&mut one, PollTimeout::from(20_u8)) {
+            match poll(&mut one, PollTimeout::from(LOOK_MS)) {
                 Ok(0) | Err(Errno::EINTR) if process.has_ended() => return Err(MachineError::Gone),
                 Ok(0) | Err(Errno::EINTR) => {}
                 Ok(_) => return Ok(self.time.accept()?.0),
                 Err(errno) => return Err(errno.into()),
             }
         }
-        Err(MachineError::Stuck { seconds: 10, console: process.console_end() })
+        Err(MachineError::Stuck { seconds: MOST_SECONDS, console: process.console_end() })
     }
 }
 
@@ -111,11 +113,14 @@ impl Process {
         self.folder = None;
     }
 
-    fn has_ended(&self) -> bool {
-        use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+    /// How it has ended, if it has; it stays to be waited for.
+    fn status(&self) -> nix::Result<WaitStatus> {
         let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
-        let status = waitid(Id::Pid(Pid::from_raw(self.child.id() as i32)), flags);
-        !matches!(status, Ok(WaitStatus::StillAlive))
+        waitid(Id::Pid(Pid::from_raw(self.child.id() as i32)), flags)
+    }
+
+    fn has_ended(&self) -> bool {
+        !matches!(self.status(), Ok(WaitStatus::StillAlive))
     }
 
     /// The same error, or what lies behind it: that the process has ended.
@@ -147,9 +152,7 @@ impl Process {
     }
 
     fn how_it_ended(&self) -> String {
-        use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
-        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
-        match waitid(Id::Pid(Pid::from_raw(self.child.id() as i32)), flags) {
+        match self.status() {
             Ok(WaitStatus::Exited(_, code)) => format!("exit code {code}"),
             Ok(WaitStatus::Signaled(_, signal, _)) => format!("by {signal}"),
             _ => "its connections are closed".to_owned(),

@@ -74,10 +74,9 @@ impl SharedTime {
         self.put(at::RUNNING, KERNEL_ID as u16);
     }
 
-    /// The calendar's turn; answers when the kernel wants to run.
-    pub(super) fn calendar_runs(&self) -> Option<u64> {
+    /// The calendar's turn.
+    pub(super) fn calendar_runs(&self) {
         self.put(at::RUNNING, 0_u16);
-        self.request()
     }
 
     /// When the kernel wants to run.

@@ -244,6 +244,9 @@ impl Kernels {
                 }
             }
             if self.hosts.iter().all(|host| host.done) {
+                let numbers = 0..self.hosts.len();
+                remains.refused =
+                    numbers.map(|number| self.machines.machine(number).refused()).sum();
                 return Ok(remains);
             }
             self.drop_sent();
