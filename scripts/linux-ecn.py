@@ -1,43 +1,29 @@
 #!/usr/bin/env python3
-"""What does this machine's kernel do about explicit congestion notification? Plays the other end,
-segment by segment, over a TUN device in a network namespace of its own.
+"""What does a kernel do about explicit congestion notification? Plays the other end, segment by
+segment, over a TUN device in a network namespace of its own.
 
-    sudo unshare --net python3 scripts/linux-ecn.py
+    ackord kernel shell --leap -- python3 scripts/linux-ecn.py [--json]
+    sudo python3 scripts/linux-ecn.py
 
-Nothing is left behind: the namespace ends with the process. The same scripts run against
-`profile = "linux"` in crates/tcp/tests/linux_ecn.rs; docs/linux-ecn.md compares.
+The first asks a stock kernel in simulated time, the second this machine's. Nothing is left behind: the
+namespace ends with the process. The same scripts run against `profile = "linux"` in
+crates/tcp/tests/linux_ecn.rs; docs/linux-ecn.md compares.
 """
 
-import fcntl
 import os
 import select
 import socket
 import struct
-import subprocess
+import sys
 import time
+
+from linux_path import Host, checksum, on_a_tick, sleep_until, tell
 
 HOST, PEER, PORT, MSS = "10.89.0.1", "10.89.0.2", 9000, 1000
 FIN, SYN, PSH, ACK, ECE, CWR = 1, 2, 8, 16, 64, 128
 NOT_ECT, ECT0, CE = 0, 2, 3
 RTT = 0.04
 FIELDS = {NOT_ECT: "-", 1: "ECT1", ECT0: "ECT0", CE: "CE"}
-
-
-def checksum(data):
-    if len(data) % 2:
-        data += b"\0"
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF
-
-
-def open_tun():
-    tun = os.open("/dev/net/tun", os.O_RDWR)
-    fcntl.ioctl(tun, 0x400454CA, struct.pack("16sH22s", b"ecnprobe", 0x1001, b""))
-    for line in ("link set lo up", f"addr add {HOST}/24 dev ecnprobe", "link set ecnprobe up"):
-        subprocess.run(["ip", *line.split()], check=True)
-    return tun
 
 
 def tcp_ecn(value):
@@ -70,8 +56,8 @@ class Peer:
         os.write(self.tun, ip[:10] + struct.pack("!H", checksum(ip)) + ip[12:] + tcp)
 
     def take(self, seconds):
-        end = time.time() + seconds
-        while select.select([self.tun], [], [], max(0, end - time.time()))[0]:
+        end = time.monotonic() + seconds
+        while select.select([self.tun], [], [], max(0, end - time.monotonic()))[0]:
             packet = os.read(self.tun, 70000)
             if packet[0] >> 4 != 4 or packet[9] != 6:
                 continue
@@ -81,7 +67,7 @@ class Peer:
                 continue
             payload = len(tcp) - (offset >> 4) * 4
             return dict(
-                at=time.time(),
+                at=time.monotonic(),
                 port=port,
                 seq=seq,
                 ack=ack,
@@ -92,9 +78,9 @@ class Peer:
         return None
 
     def all(self, seconds):
-        end, seen = time.time() + seconds, []
-        while time.time() < end:
-            segment = self.take(end - time.time())
+        end, seen = time.monotonic() + seconds, []
+        while time.monotonic() < end:
+            segment = self.take(end - time.monotonic())
             if segment:
                 seen.append(segment)
         return seen
@@ -117,21 +103,25 @@ class Sender(Peer):
         self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.listener.bind((HOST, PORT))
         self.listener.listen()
+        opened = on_a_tick()
         self.put(flags, options=OPTIONS)
         answer = self.take(1)
         self.syn_ack = answer
         self.seq += 1
         self.nxt = answer["seq"] + 1
-        time.sleep(RTT)
+        self.due = opened + RTT
+        sleep_until(self.due)
         self.put(ACK, self.nxt)
         self.sock, _ = self.listener.accept()
 
     def data(self, field=ECT0, flags=0, wait=0.1):
-        """Sends a segment; what is acknowledged within the wait: (milliseconds, flags)."""
-        since = time.time()
+        """Sends a segment; what is acknowledged within the wait: (milliseconds, whether with ECE)."""
+        sleep_until(self.due)
+        since, self.due = self.due, self.due + wait
         self.put(ACK | flags, self.nxt, MSS, field=field)
         self.seq += MSS
-        return [(round((s["at"] - since) * 1000), names(s["flags"])) for s in self.all(wait)]
+        acks = self.all(self.due - time.monotonic())
+        return [(round((ack["at"] - since) * 1000, 1), bool(ack["flags"] & ECE)) for ack in acks]
 
     def close(self):
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -151,6 +141,7 @@ class Receiver(Peer):
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic")
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
         self.sock.setblocking(False)
+        on_a_tick()
         self.sock.connect_ex((PEER, PORT))
         self.syns = []
         while len(self.syns) <= lose:
@@ -159,7 +150,7 @@ class Receiver(Peer):
                 self.syns.append(segment)
         syn = self.syns[-1]
         self.theirs, self.iss = syn["port"], syn["seq"]
-        time.sleep(RTT)
+        sleep_until(syn["at"] + RTT)
         self.put(SYN | ACK | answer, self.iss + 1, options=OPTIONS)
         self.seq += 1
         self.take(1)
@@ -194,41 +185,44 @@ class Receiver(Peer):
 
 
 def handshakes(tun):
+    """What the kernel says of ECN in handshakes, by the value of tcp_ecn and the peer's words."""
+    found = {}
     for mode in (0, 1, 2):
         for flags in (SYN | ECE | CWR, SYN | ECE, SYN):
             peer = Sender(tun, flags, mode)
             answer = names(peer.syn_ack["flags"])
-            print(f"tcp_ecn={mode}, {names(flags)} arrives; answer: {answer}")
+            found[f"tcp_ecn={mode}, {names(flags)} arrives; answer"] = answer
             peer.close()
     for mode in (0, 1, 2):
         peer = Receiver(tun, mode=mode)
-        print(f"tcp_ecn={mode}, connects; SYN: {names(peer.syns[0]['flags'])}")
+        found[f"tcp_ecn={mode}, connects; SYN"] = names(peer.syns[0]["flags"])
         peer.close()
     peer = Receiver(tun, lose=1)
-    print(f"tcp_ecn=1, SYN lost; SYNs: {[names(syn['flags']) for syn in peer.syns]}", end="; ")
+    found["tcp_ecn=1, SYN lost; SYNs"] = [names(syn["flags"]) for syn in peer.syns]
     peer.write(1)
-    print(f"data after a SYN-ACK with ECE: {peer.left()}")
+    found["tcp_ecn=1, SYN lost, SYN-ACK with ECE; data"] = peer.left()
     peer.close()
     for answer in (ECE, ECE | CWR, 0):
         peer = Receiver(tun, answer)
         peer.write(1)
-        print(f"tcp_ecn=1, SYN-ACK with {names(answer) or 'neither'}; data: {peer.left()}")
+        found[f"tcp_ecn=1, SYN-ACK with {names(answer) or 'neither'}; data"] = peer.left()
         peer.close()
+    return found
 
 
 def echoes(tun):
-    peer = Sender(tun)
+    """Beyond the quick acknowledgments, a segment each 100 ms: when each is acknowledged, and how."""
+    peer, found = Sender(tun), []
     for _ in range(40):
         peer.data(wait=0.005)
-    peer.all(0.1)
-    print("beyond the quick acknowledgments, a segment each 100 ms; acknowledged after ms, with:")
+    peer.data(wait=0.1)
     for what, field, flags in (
         ("ECT0", ECT0, 0),
         ("CE", CE, 0),
         ("ECT0", ECT0, 0),
         ("ECT0", ECT0, 0),
         ("ECT0", ECT0, 0),
-        ("CE again", CE, 0),
+        ("CE", CE, 0),
         ("ECT0", ECT0, 0),
         ("CWR", ECT0, CWR),
         ("ECT0", ECT0, 0),
@@ -238,16 +232,16 @@ def echoes(tun):
         ("ECT0", ECT0, 0),
         ("ECT0", ECT0, 0),
     ):
-        print(f"  {what}: {peer.data(field, flags)}")
+        found.append((what, peer.data(field, flags)))
     peer.close()
+    return found
 
 
-def answers(tun, title, marked, lost=None):
+def answers(tun, marked, lost=None):
     """Every segment is acknowledged in turn, some with ECE; one may be lost. What each lets out."""
-    peer = Receiver(tun)
+    peer, found = Receiver(tun), []
     peer.write(300)
     queue = [number for number, _, _ in peer.left(RTT)]
-    print(title)
     hole, highest = None, -1
     for _ in range(60):
         number = queue.pop(0)
@@ -264,17 +258,32 @@ def answers(tun, title, marked, lost=None):
         left = peer.left(0.004)
         queue += [number for number, _, _ in left]
         if number >= min(marked):
-            print(f"  {number}: {left}")
-    print(f"  cwnd at the end: {peer.cwnd()}")
+            found.append((number, left))
+    found = dict(left=found, cwnd=peer.cwnd())
     peer.close()
+    return found
 
 
 def main():
-    tun = open_tun()
-    handshakes(tun)
-    echoes(tun)
-    answers(tun, "12 to 33 acknowledged with ECE: acknowledged, left", range(12, 34))
-    answers(tun, "12 and 13 with ECE, 20 lost", (12, 13), 20)
+    tun = Host(HOST, PEER, {}).tun
+    found = dict(
+        handshakes=handshakes(tun),
+        echoes=echoes(tun),
+        marked=answers(tun, range(12, 34)),
+        marked_and_lost=answers(tun, (12, 13), 20))
+    if "--json" in sys.argv:
+        return tell(found)
+    for title, answer in found["handshakes"].items():
+        print(f"{title}: {answer}")
+    print("beyond the quick acknowledgments, a segment each 100 ms; acknowledged after ms, with ECE:")
+    for what, acked in found["echoes"]:
+        print(f"  {what}: {acked}")
+    for name, title in (("marked", "12 to 33 acknowledged with ECE: acknowledged, left"),
+                        ("marked_and_lost", "12 and 13 with ECE, 20 lost")):
+        print(title)
+        for number, left in found[name]["left"]:
+            print(f"  {number}: {left}")
+        print(f"  cwnd at the end: {found[name]['cwnd']}")
 
 
 main()

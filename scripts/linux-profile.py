@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""What this machine's kernel says and does, knob by knob of `profile = "linux"`.
+"""What a kernel says and does, knob by knob of `profile = "linux"`.
 
+    ackord kernel shell --leap -- python3 scripts/linux-profile.py [--json]
     sudo python3 scripts/linux-profile.py [--json]
 
-In a network namespace of its own it reads the kernel's settings, asks fresh sockets, and plays a peer
-over a TUN device to see what leaves: the SYN, what becomes of it when nobody answers, the first
-flight, acknowledgments, TIME-WAIT. Ten seconds; nothing is left behind. The test
-crates/live/tests/linux_profile.rs compares the answers with the profile, docs/linux-profile.md shows
-them side by side.
+The first asks a stock kernel in simulated time, the second this machine's. In a network namespace of its
+own it reads the kernel's settings, asks fresh sockets, and plays a peer over a TUN device to see what
+leaves: the SYN, what becomes of it when nobody answers, the first flight, acknowledgments, TIME-WAIT. Ten
+seconds of its time; nothing is left behind. The test crates/cli/tests/linux_profile.rs compares the answers
+with the profile, docs/linux-profile.md shows them side by side.
 """
 
 import json

@@ -1,54 +1,42 @@
 #!/usr/bin/env python3
-"""When does this machine's kernel acknowledge? Plays a TCP peer, segment by segment, over a TUN
-device in a network namespace of its own and prints when the acknowledgments came.
+"""When does a kernel acknowledge? Plays a TCP peer, segment by segment, over a TUN device in a network
+namespace of its own and prints when the acknowledgments came.
 
-    sudo unshare --net python3 scripts/linux-receiver.py [scenario ...]
+    ackord kernel shell --leap -- python3 scripts/linux-receiver.py [--json] [scenario ...]
+    sudo python3 scripts/linux-receiver.py
 
-Nothing is left behind: the namespace ends with the process. The same scripts run against
-the `linux` acknowledgment policy in crates/tcp/tests/linux_receiver.rs; docs/linux-receiver.md
-compares.
+The first asks a stock kernel in simulated time, the second this machine's. Nothing is left behind: the
+namespace ends with the process. The same scripts run against the `linux` acknowledgment policy in
+crates/tcp/tests/linux_receiver.rs; docs/linux-receiver.md compares.
 """
 
-import fcntl
 import os
 import select
 import socket
 import struct
-import subprocess
 import sys
 import threading
 import time
+
+from linux_path import Host, checksum, on_a_tick, sleep_until, tell
 
 PEER, HOST, PORT = "10.77.0.2", "10.77.0.1", 7777
 FIN, SYN, PSH, ACK = 1, 2, 8, 16
 
 
-def checksum(data):
-    if len(data) % 2:
-        data += b"\0"
-    total = sum(struct.unpack(f">{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF
-
-
 class Tun:
     def __init__(self):
-        self.fd = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
-        fcntl.ioctl(self.fd, 0x400454CA, struct.pack("16sH22s", b"ackprobe", 0x1001, b""))
-        for line in (
-            "link set lo up",
-            f"addr add {HOST}/24 dev ackprobe",
-            "link set ackprobe up",
-        ):
-            subprocess.run(["ip", *line.split()], check=True)
+        self.fd = Host(HOST, PEER, {}).tun
 
     def read(self, until):
         """The next TCP packet of the kernel, with the time it came, or None."""
         while True:
             left = until - time.monotonic()
-            if left <= 0 or not select.select([self.fd], [], [], left)[0]:
+            if left <= 0:
                 return None
+            # select(2) may be late by a thousandth of what it waits.
+            if not select.select([self.fd], [], [], min(left, 0.02))[0]:
+                continue
             packet = os.read(self.fd, 65536)
             now = time.monotonic()
             if packet[0] >> 4 == 4 and packet[9] == 6:
@@ -69,12 +57,13 @@ class Peer:
         self.acks, self.data, self.clocks = [], [], []
         self.timestamps = timestamps
         options = bytes([2, 4, 5, 180, 4, 2, 1, 3, 3, 7, 1, 1])
+        opened = on_a_tick(after=0.001)
         self.packet(self.iss, 0, SYN, b"", options + self.stamp())
         got = self.wait_for(lambda flags: flags & SYN)
         self.irs = struct.unpack(">I", got[24:28])[0]
         self.rcv_nxt = self.irs + 1
-        time.sleep(rtt)
-        self.start = time.monotonic()
+        self.start = opened + rtt
+        sleep_until(self.start)
         self.packet(self.iss + 1, self.rcv_nxt, ACK, b"", self.stamp())
 
     def stamp(self):
@@ -276,7 +265,7 @@ def answers(tun):
         peer.send(at, number * 200, 100, ACK | PSH)
         first = peer.data[-1][0]
         while not any(ack >= number * 200 + 100 for _, ack, _ in peer.acks):
-            peer.collect(time.monotonic() + 0.002)
+            peer.collect(time.monotonic() + 0.0001)
         at = peer.acks[-1][0] + 1
         peer.send(at, number * 200 + 100, 100, ACK | PSH)
         at = peer.data[-1][0] + 20
@@ -339,11 +328,20 @@ def report(name, data, acks):
         print("   acks:", " ".join(f"{at}:{ack}" for at, ack, _ in acks[-20:]))
 
 
-if __name__ == "__main__":
-    wanted = sys.argv[1:] or [scenario.__name__ for scenario in SCENARIOS]
-    tun = Tun()
-    print("kernel", os.uname().release)
+def main():
+    names = [name for name in sys.argv[1:] if name != "--json"]
+    tun, answers = Tun(), {}
     for scenario in SCENARIOS:
-        if scenario.__name__ in wanted:
-            report(scenario.__name__, *scenario(tun))
+        if not names or scenario.__name__ in names:
+            data, acks = scenario(tun)
+            if "--json" not in sys.argv:
+                report(scenario.__name__, data, acks)
+            # When, the next octet that it asks for, octets of data on it.
+            answers[scenario.__name__] = acks
             time.sleep(0.1)
+    if "--json" in sys.argv:
+        tell(answers)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,41 +1,27 @@
 #!/usr/bin/env python3
-"""When does this machine's kernel send? Plays a TCP receiver, segment by segment, over a TUN device
-in a network namespace of its own and prints what left when.
+"""When does a kernel send? Plays a TCP receiver, segment by segment, over a TUN device in a network
+namespace of its own and prints what left when.
 
-    sudo unshare --net python3 scripts/linux-sender.py
+    ackord kernel shell --leap -- python3 scripts/linux-sender.py [--json]
+    sudo python3 scripts/linux-sender.py
 
-Nothing is left behind: the namespace ends with the process. The same scripts run against
-`profile = "linux"` in crates/tcp/tests/linux_sender.rs; docs/linux-sender.md compares.
+The first asks a stock kernel in simulated time, the second this machine's. Nothing is left behind: the
+namespace ends with the process. The same scripts run against `profile = "linux"` in
+crates/tcp/tests/linux_sender.rs; docs/linux-sender.md compares.
 """
 
-import fcntl
 import os
 import select
 import socket
 import struct
-import subprocess
+import sys
 import time
+
+from linux_path import Host, checksum, on_a_tick, sleep_until, tell
 
 HOST, PEER, PORT, MSS = "10.88.0.1", "10.88.0.2", 9000, 1000
 SYN, ACK = 2, 16
 RTT = 0.04
-
-
-def checksum(data):
-    if len(data) % 2:
-        data += b"\0"
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF
-
-
-def open_tun():
-    tun = os.open("/dev/net/tun", os.O_RDWR)
-    fcntl.ioctl(tun, 0x400454CA, struct.pack("16sH22s", b"sendprobe", 0x1001, b""))
-    for line in ("link set lo up", f"addr add {HOST}/24 dev sendprobe", "link set sendprobe up"):
-        subprocess.run(["ip", *line.split()], check=True)
-    return tun
 
 
 class Receiver:
@@ -48,15 +34,17 @@ class Receiver:
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic")
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
         self.sock.setblocking(False)
+        opened = on_a_tick()
         self.sock.connect_ex((PEER, PORT))
         syn = self.take(1)
         while not syn["flags"] & SYN:
             syn = self.take(1)
         self.port, self.iss = syn["port"], syn["seq"]
         for _ in range(unanswered):
-            while not self.take(5)["flags"] & SYN:
+            while not (again := self.take(5))["flags"] & SYN:
                 pass
-        time.sleep(RTT)
+            opened = again["at"]
+        sleep_until(opened + RTT)
         # MSS 1000, SACK permitted, window scale 10.
         options = b"\x02\x04\x03\xe8\x04\x02\x01\x01\x01\x03\x03\x0a"
         self.put(self.iss + 1, SYN | ACK, options)
@@ -74,8 +62,8 @@ class Receiver:
         os.write(self.tun, ip[:10] + struct.pack("!H", checksum(ip)) + ip[12:] + tcp)
 
     def take(self, seconds):
-        end = time.time() + seconds
-        while select.select([self.tun], [], [], max(0, end - time.time()))[0]:
+        end = time.monotonic() + seconds
+        while select.select([self.tun], [], [], max(0, end - time.monotonic()))[0]:
             packet = os.read(self.tun, 70000)
             if packet[0] >> 4 != 4 or packet[9] != 6:
                 continue
@@ -84,17 +72,18 @@ class Receiver:
             if target != PORT or self.port not in (None, port):
                 continue
             payload = len(tcp) - (offset >> 4) * 4
-            return dict(at=time.time(), port=port, seq=seq, flags=flags, payload=payload)
+            return dict(at=time.monotonic(), port=port, seq=seq, flags=flags, payload=payload)
         return None
 
-    def left(self, seconds, since=None):
-        """Segments that leave within this time, as (milliseconds since `since`, number)."""
-        since, end, seen = since or time.time(), time.time() + seconds, []
-        while time.time() < end:
-            segment = self.take(end - time.time())
+    def left(self, seconds):
+        """Segments that leave within this time, as (milliseconds since then, number)."""
+        since, seen = time.monotonic(), []
+        end = since + seconds
+        while time.monotonic() < end:
+            segment = self.take(end - time.monotonic())
             if segment and segment["payload"]:
                 number = (segment["seq"] - self.iss - 1) % (1 << 32) // MSS
-                seen.append((round((segment["at"] - since) * 1000), number))
+                seen.append((round((segment["at"] - since) * 1000, 1), number))
         return seen
 
     def ack(self, number, sack=()):
@@ -110,12 +99,6 @@ class Receiver:
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.sock.close()
         self.left(0.05)
-
-
-def script(tun, title, play, unanswered=0):
-    receiver = Receiver(tun, unanswered)
-    print(f"{title}: {play(receiver)}")
-    receiver.close()
 
 
 def lost_tail(r):
@@ -208,25 +191,38 @@ def late(r):
     answer = [number for _, number in r.left(0.02)]
     r.ack(2)
     rest = [number for _, number in r.left(0.02)]
-    return first, answer, rest, f"cwnd {cwnd(r)}"
+    return dict(first=first, answer=answer, rest=rest, cwnd=cwnd(r))
+
+
+def scripts():
+    """Name, what is printed before the answer, what is played, and how many SYNs go unanswered."""
+    yield "lost_tail", "ten sent, seven acknowledged; left since, ms", lost_tail, 0
+    yield "lone_segment", "one sent; left again, ms", lone_segment, 0
+    for sacked in (1, 2, 3):
+        yield f"hole_{sacked}", f"{sacked} SACKed above a hole; left since, ms", hole(sacked), 0
+    for ms in (100, 300, 500, 1500):
+        title = f"forty delivered, pause of {ms} ms; left at once"
+        yield f"pause_{ms}_ms", title, pause(ms / 1000), 0
+    for segments in (4, 5, 6, 8):
+        yield f"used_{segments}", f"{segments} of ten used; left at once", used(segments), 0
+    for segments in (1, 4, 20):
+        title = f"forty delivered, then {segments} a round trip; cwnd"
+        yield f"trickle_{segments}", title, trickle(segments, 30), 0
+    for lost in (0, 1, 2):
+        yield f"syn_lost_{lost}", f"SYN lost {lost} times; left at once", first_window, lost
+    yield "late", "nothing for 0.9 s, then two acknowledgments; left, ms", late, 0
 
 
 def main():
-    tun = open_tun()
-    script(tun, "ten sent, seven acknowledged; left since", lost_tail)
-    script(tun, "one sent; left again", lone_segment)
-    for sacked in (1, 2, 3):
-        script(tun, f"{sacked} SACKed above a hole; left since", hole(sacked))
-    for seconds in (0.1, 0.3, 0.5, 1.5):
-        script(tun, f"forty delivered, pause of {seconds} s; left at once", pause(seconds))
-    for segments in (4, 5, 6, 8):
-        script(tun, f"{segments} of ten used; left at once", used(segments))
-    for segments in (1, 4, 20):
-        title = f"forty delivered, then {segments} a round trip; cwnd"
-        script(tun, title, trickle(segments, 30))
-    for lost in (0, 1, 2):
-        script(tun, f"SYN lost {lost} times; left at once", first_window, lost)
-    script(tun, "nothing for 0.9 s, then two acknowledgments; left", late)
+    tun, answers = Host(HOST, PEER, {}).tun, {}
+    for name, title, play, unanswered in scripts():
+        receiver = Receiver(tun, unanswered)
+        answers[name] = play(receiver)
+        receiver.close()
+        if "--json" not in sys.argv:
+            print(f"{title}: {answers[name]}")
+    if "--json" in sys.argv:
+        tell(answers)
 
 
 main()

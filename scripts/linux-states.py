@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""What this machine's kernel answers to each kind of segment in each state of a connection.
+"""What a kernel answers to each kind of segment in each state of a connection.
 
+    ackord kernel shell --leap -- python3 scripts/linux-states.py [--json]
     sudo python3 scripts/linux-states.py [--json]
 
-In a network namespace of its own it brings one connection after another into a state, over a TUN
+The first asks a stock kernel in simulated time, the second this machine's. In a network namespace of its own it brings one connection after another into a state, over a TUN
 device whose other end this process is, sends it one segment, and notes what leaves and in which state
-the connection is then. Half a minute; nothing is left behind. The test crates/live/tests/linux_states.rs
-does the same to our endpoint and sets the two side by side; docs/linux-states.md has the table.
+the connection is then. Half a minute of its time; nothing is left behind. The test
+crates/cli/tests/linux_states.rs does the same to our endpoint and sets the two side by side; docs/linux-states.md has the table.
 """
 
 import itertools
@@ -14,7 +15,6 @@ import json
 import os
 import socket
 import struct
-import subprocess
 import sys
 import time
 
@@ -50,7 +50,9 @@ STIMULI = {
     "FIN in order": (FIN | ACK, 0, 0, 0),
     "FIN below the window": (FIN | ACK, -1, 0, 0),
 }
-NAMES = {"SYN-RECV": "SYN-RECEIVED", "ESTAB": "ESTABLISHED"}
+# As /proc/net/tcp numbers them (include/net/tcp_states.h).
+BY_CODE = {1: "ESTABLISHED", 2: "SYN-SENT", 3: "SYN-RECEIVED", 4: "FIN-WAIT-1", 5: "FIN-WAIT-2",
+           6: "TIME-WAIT", 8: "CLOSE-WAIT", 9: "LAST-ACK", 11: "CLOSING"}
 
 
 class Peer:
@@ -131,11 +133,11 @@ class Case:
         self.snd_nxt = self.iss + sent
 
     def state(self):
-        listed = subprocess.run(["ss", "-Htan"], capture_output=True, text=True, check=True).stdout
-        for line in listed.splitlines():
-            if line.split()[4].endswith(f":{self.port}"):
-                name = line.split()[0]
-                return NAMES.get(name, name)
+        with open("/proc/self/net/tcp") as sockets:
+            for line in sockets:
+                _, _, remote, code = line.split()[:4]
+                if remote.endswith(f":{self.port:04X}"):
+                    return BY_CODE[int(code, 16)]
         return "none"
 
     def meets(self, stimulus):

@@ -1,13 +1,15 @@
 """A path in user space between two stock kernels: each end is a network namespace of its own with one
 TUN device, and every packet passes through this process, which may delay it, lose it or add to it.
 
-`Host` is an end, `Link` one direction of a hop, `Path` the loop that moves packets when they are due.
-Nothing has a name outside the process: namespaces and devices end with it, however it ends.
+`Host` is an end, `Link` one direction of a hop, `Path` the loop that moves packets when they are due;
+`on_a_tick` and `tell` are for scripts that ask a kernel. Nothing has a name outside the process:
+namespaces and devices end with it, however it ends.
 """
 
 import ctypes
 import fcntl
 import heapq
+import json
 import os
 import random
 import select
@@ -20,6 +22,31 @@ from pathlib import Path as File
 
 CLONE_NEWNET = 0x40000000
 libc = ctypes.CDLL(None, use_errno=True)
+
+
+# A timer strikes on a tick of the kernel, a longer one on each eighth: eight of 4 ms.
+EIGHT_TICKS = 0.032
+PR_SET_TIMERSLACK = 29
+
+
+def sleep_until(end):
+    time.sleep(max(0, end - time.monotonic()))
+
+
+def on_a_tick(after=0.0):
+    """Waits for the next eighth tick of 4 ms, and so long after it; gives the time planned. On a kernel
+    in simulated time these are its ticks, and all that is measured from here on is exact."""
+    libc.prctl(PR_SET_TIMERSLACK, 1)
+    start = (time.monotonic() // EIGHT_TICKS + 1) * EIGHT_TICKS + after
+    sleep_until(start)
+    return start
+
+
+def tell(answers):
+    """Prints what a kernel answered, by name, each on a line."""
+    lines = [f"{json.dumps(name)}: {json.dumps(answer)}" for name, answer in answers.items()]
+    release = json.dumps(os.uname().release)
+    print('{"kernel": %s, "answers": {\n%s\n}}' % (release, ",\n".join(lines)))
 
 
 def checksum(data):
@@ -69,7 +96,7 @@ class Arrivals:
         while True:
             began = time.monotonic()
             # Often, so that no standstill goes unseen.
-            patience = min(max(end - began, 0), 0.002)
+            patience = min(max(end - began, 0), 0.01)
             ready = select.select([self.tun], [], [], patience)[0]
             now = time.monotonic()
             self.late = max(self.late, now - began - patience)

@@ -134,15 +134,17 @@ Examples:
   ackord kernel shell
   ackord kernel shell 6.1 -- uname -r
   ackord kernel shell -- sysctl net.ipv4.tcp_available_congestion_control
-  ackord kernel shell --leap -- sleep 1000      over at once: nothing else was to happen")]
+  ackord kernel shell --leap -- sleep 1000      over at once: nothing else was to happen
+
+With --leap the same command sees the same times, random numbers and addresses each time.")]
 struct ShellArguments {
     #[command(flatten)]
     kernel: WishArguments,
     /// Let time leap whenever all wait, and stand still while something computes
     #[arg(long)]
     leap: bool,
-    /// Its memory, in MiB
-    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(32..))]
+    /// Its memory, in MiB, from which its default buffers follow
+    #[arg(long, value_name = "N", default_value_t = 768, value_parser = clap::value_parser!(u32).range(32..))]
     memory: u32,
     /// A command instead of /bin/sh
     #[arg(last = true)]

@@ -1,5 +1,6 @@
 //! `ackord run --kernel`: stock kernels in simulated time; SKIPPED where none has been built.
 
+use crate::common::kernel::kernels;
 use crate::common::{ackord, files_below, output, text, within_a_minute};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -7,22 +8,6 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// The kernels that the user has built from a distribution's source; says SKIPPED if there are none.
-fn kernels() -> Vec<String> {
-    let listed = output(&["kernel", "list", "--json", "-"]);
-    let listed: Value = serde_json::from_slice(&listed.stdout).expect("JSON");
-    let sound =
-        |kernel: &&Value| kernel["state"] == "sound" && kernel["source"]["kind"] == "package";
-    let all = listed["kernels"].as_array().expect("a list");
-    let name =
-        |kernel: &Value| format!("{}@{}", kernel["name"].as_str().expect("a name"), kernel["hz"]);
-    let found: Vec<String> = all.iter().filter(sound).map(name).collect();
-    if found.is_empty() {
-        ackord_testing::skipped("no kernel has been built: `make kernel`");
-    }
-    found
-}
 
 fn run_json(arguments: &[&str]) -> Value {
     let output = output(&[&["run"], arguments, &["--json", "-"]].concat());

@@ -9,6 +9,4 @@ mod emulate_speed;
 mod fetch;
 mod interop;
 mod ipv6;
-mod linux_profile;
-mod linux_states;
 mod serve;

@@ -11,17 +11,20 @@
 //! | `machines.rs` | [`Machines`]: several kernels in one time |
 //! | `machine.rs`, `machine/` | [`Machine`]: one of them |
 //! | `processor.rs` | one processor for all that takes turns |
+//! | `chance.rs` | nothing of a kernel's by chance |
 //! | `initramfs.rs` | [`initramfs`]: the files that a kernel starts with |
 //!
 //! Not modelled: the time that computing takes, several processors in a kernel, offloads of a network
 //! card, its ring buffers filling up.
 
+mod chance;
 mod initramfs;
 mod kernels;
 mod machine;
 mod machines;
 mod processor;
 
+pub use chance::seed as seed_random_numbers;
 pub use initramfs::{Entry, initramfs};
 pub use kernels::{
     BuildOrder, Built, DEFAULT_HZ, DEFAULT_KERNEL, HZ_CHOICES, Kept, Kernel, KernelError,

@@ -17,6 +17,7 @@ mod process;
 mod shared_time;
 mod time_link;
 
+use crate::chance;
 use card::Card;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -125,8 +126,6 @@ const MOST_SECONDS: u16 = 60;
 const LOOK_MS: u8 = 20;
 /// How often that may be.
 const MOST_LOOKS: u32 = MOST_SECONDS as u32 * 1000 / LOOK_MS as u32;
-/// 2023-11-14 22:13:20 UTC: what time of day it is at a kernel when it starts.
-const TIME_OF_DAY: u64 = 1_700_000_000_000_000_000;
 
 impl Machine {
     /// Starts the kernel and lets it come to its first wait, at time zero.
@@ -135,7 +134,8 @@ impl Machine {
     /// If it cannot be started or does not come so far.
     pub(crate) fn start(setup: &MachineSetup) -> Result<Machine, MachineError> {
         let (process, sockets) = Process::start(setup)?;
-        let started = (|| TimeLink::greet(sockets.accept_time(&process)?, TIME_OF_DAY))();
+        let started =
+            (|| TimeLink::greet(sockets.accept_time(&process)?, chance::FIRST_NANOSECOND))();
         let link = match started {
             Ok(link) => link,
             Err(error) => return Err(process.why(error)),

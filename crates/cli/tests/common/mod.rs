@@ -1,5 +1,6 @@
 //! The program, as a user starts it.
 
+pub(crate) mod kernel;
 pub(crate) mod machine;
 
 use std::path::Path;

@@ -45,7 +45,7 @@ fn work(line: &File) -> Result<(), Box<dyn Error>> {
         Task::Host(job) => job,
         Task::Scripts(job) => return endpoint::work(&job, line),
     };
-    surroundings::seed(&job.entropy)?;
+    ackord_uml::seed_random_numbers(&job.entropy)?;
     let scenario = Scenario::from_toml(&job.scenario, "the job")?;
     let mut options = options_of(&job, scenario)?;
     let mut outputs = None;

@@ -6,7 +6,6 @@
 
 use super::dialogue::Dialogue;
 use super::script_words::{Clocks, Facts, Prepared, ScriptOrder, ScriptTold, ScriptsJob};
-use super::surroundings;
 use crate::scripted::addresses_of;
 use crate::settings::{KernelFacts, SettingOutcome, SettingTold, Settings, settings_with};
 use crate::sys::socket::{
@@ -39,7 +38,7 @@ const PIECE: usize = 64 * 1024;
 const BACKLOG: i32 = 8;
 
 pub(super) fn work(job: &ScriptsJob, line: &File) -> Result<(), Box<dyn Error>> {
-    surroundings::seed(&job.entropy)?;
+    ackord_uml::seed_random_numbers(&job.entropy)?;
     let both = [IpVersion::V4, IpVersion::V6].map(|ip| host_address(NodeId(1), ip));
     let inside = Inside {
         device: CARD.to_owned(),

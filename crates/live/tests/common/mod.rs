@@ -1,7 +1,5 @@
 //! What the live tests share: folders with random files, runs, and a look at captures.
 
-pub(crate) mod kernel;
-
 use ackord_live::{
     CommandOutcome, Lateness, LiveError, LiveOptions, LiveReport, NamespaceError, ServeOptions,
     serve,

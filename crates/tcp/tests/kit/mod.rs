@@ -3,6 +3,7 @@
 #![allow(unreachable_pub, reason = "a module of a program, not of a library")]
 
 pub mod hand;
+pub mod kernel;
 pub mod lone;
 pub mod outage;
 pub mod peer;

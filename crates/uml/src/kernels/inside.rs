@@ -6,6 +6,7 @@
 #![allow(unsafe_code, reason = "a controlling terminal is taken between fork and exec")]
 
 use super::shell::{PLAN, Plan, STATUS};
+use crate::chance;
 use nix::mount::{MsFlags, mount};
 use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::termios::{OutputFlags, SetArg, tcgetattr, tcsetattr};
@@ -41,6 +42,8 @@ pub fn run_inside(folder: &Path) -> io::Result<()> {
     if std::process::id() != 1 {
         return Err(io::Error::other("this is for the first process of a kernel"));
     }
+    // The kernel's own /proc will be where this leads through the host's.
+    let folder = &fs::canonicalize(folder)?;
     let code = prepared(folder).unwrap_or_else(|error| {
         eprintln!("ackord: {error}");
         127
@@ -61,6 +64,9 @@ fn prepared(folder: &Path) -> io::Result<u8> {
         let _ = fs::create_dir(place);
         mount(Some("none"), place, Some(kind), MsFlags::empty(), None::<&str>)
             .map_err(|error| io::Error::other(format!("cannot mount {place}: {error}")))?;
+    }
+    if let Some(seed) = &plan.seed {
+        chance::seed(seed)?;
     }
     // Nice to have, all three.
     let _ = fs::write("/proc/sys/kernel/hostname", &plan.name);

@@ -8,6 +8,7 @@
 
 use super::tool::ends_with_us;
 use super::{Kernel, KernelError};
+use crate::chance;
 use nix::sys::signal::Signal;
 use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ use std::fs::{self, File};
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
 use std::os::unix::fs::symlink;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
@@ -28,6 +30,9 @@ const LAST: usize = 8;
 pub(super) const PLAN: &str = "plan.json";
 /// How the shell ended: its exit code.
 pub(super) const STATUS: &str = "status";
+
+/// The folder of the process that is the kernel, as seen in the files of the host.
+const HERE: &str = "/proc/self/cwd";
 
 /// A shell that is wanted.
 #[derive(Clone, Debug)]
@@ -51,7 +56,8 @@ pub struct ShellOrder {
 pub enum ShellClock {
     /// As the host's.
     Host,
-    /// It stands while something computes, and leaps when all wait: `sleep 1000` is over at once.
+    /// It stands while something computes, and leaps when all wait: `sleep 1000` is over at once. The
+    /// same command sees the same times, addresses and random numbers each time.
     Leaps,
 }
 
@@ -67,6 +73,8 @@ pub struct ShellEnd {
 pub(super) struct Plan {
     pub(super) name: String,
     pub(super) command: Vec<String>,
+    /// What its random numbers follow from, if from anything.
+    pub(super) seed: Option<String>,
     /// Whether somebody sits at the console.
     pub(super) terminal: bool,
     pub(super) term: String,
@@ -115,6 +123,7 @@ fn plan(order: &ShellOrder, terminal: bool) -> Result<Plan, KernelError> {
     Ok(Plan {
         name: order.kernel.name.clone(),
         command: order.command.clone(),
+        seed: (order.clock == ShellClock::Leaps).then(|| "shell".to_owned()),
         terminal,
         term: variable("TERM").unwrap_or_else(|| "dumb".to_owned()),
         path: variable("PATH").unwrap_or_else(|| "/usr/sbin:/usr/bin:/sbin:/bin".to_owned()),
@@ -123,31 +132,36 @@ fn plan(order: &ShellOrder, terminal: bool) -> Result<Plan, KernelError> {
 }
 
 fn command(order: &ShellOrder, folder: &Path, terminal: bool) -> Command {
-    let text = folder.display();
     let mut command = Command::new(&order.kernel.binary);
     command.env_clear();
     // The kernel looks for its folder below it before it is told of another.
     command.env("HOME", folder);
     // glibc would register restartable sequences in processes that are about to become the kernel's.
     command.env("GLIBC_TUNABLES", "glibc.pthread.rseq=0");
-    command.args([
-        "umid=shell",
-        &format!("uml_dir={text}/"),
-        &format!("mem={}M", order.memory_mib),
-    ]);
+    command.current_dir(folder);
+    command.args(["umid=shell", "uml_dir=./", &format!("mem={}M", order.memory_mib)]);
     command.args(["root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "quiet"]);
     // Where nobody sits at it, a console whose input has ended would hang up.
     let input = if terminal { "fd:0" } else { "null" };
     command.args(["con=null", "ssl=null", &format!("con0={input},fd:1")]);
     if order.clock == ShellClock::Leaps {
-        command.arg("time-travel=inf-cpu");
+        let start = format!("time-travel-start={}", chance::FIRST_NANOSECOND);
+        command.args(["time-travel=inf-cpu", &start]);
+        without_chance(&mut command);
     }
-    command.arg(format!("init={text}/init")).arg("--").args(&order.arguments).arg(folder);
+    // Its own folder, under a name that is the same each time: the line goes into its random numbers.
+    command.arg(format!("init={HERE}/init")).arg("--").args(&order.arguments).arg(HERE);
     if !terminal {
         command.stdin(Stdio::null());
     }
     ends_with_us(&mut command, Signal::SIGKILL);
     command
+}
+
+#[allow(unsafe_code, reason = "between fork and exec")]
+fn without_chance(command: &mut Command) {
+    // SAFETY: it neither allocates nor takes a lock.
+    unsafe { command.pre_exec(chance::take_away) };
 }
 
 fn wait(

@@ -5,6 +5,7 @@
 //! sockets and its files; when it has connected the folder is gone.
 
 use super::{LOOK_MS, MOST_SECONDS, MachineError, MachineSetup};
+use crate::chance;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::memfd::{MFdFlags, memfd_create};
@@ -207,34 +208,13 @@ fn memory_file(name: &CStr) -> Result<File, MachineError> {
 #[allow(unsafe_code, reason = "bare system calls between fork and exec")]
 fn confine(command: &mut Command, line: RawFd) {
     let before_exec = move || {
-        // SAFETY: plain system calls; the filter lives through the call.
+        // SAFETY: plain system calls.
         unsafe {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            Errno::result(libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong))?;
             Errno::result(libc::dup2(line, LINE))?;
-            let mut filter = no_random_numbers();
-            let program =
-                libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
-            Errno::result(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
-            let mode = libc::SECCOMP_MODE_FILTER;
-            Errno::result(libc::prctl(libc::PR_SET_SECCOMP, mode, &raw const program))?;
         }
-        Ok(())
+        chance::take_away()
     };
     // SAFETY: it allocates nothing and takes no lock.
     unsafe { command.pre_exec(before_exec) };
-}
-
-/// getrandom(2) is not there, all else is as it was.
-fn no_random_numbers() -> [libc::sock_filter; 4] {
-    let step = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
-    let number = libc::SYS_getrandom as u32;
-    let refuse = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
-    [
-        // The number of the system call is the first word of what the filter sees.
-        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
-        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, number),
-        step(libc::BPF_RET | libc::BPF_K, 0, 0, refuse),
-        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
-    ]
 }

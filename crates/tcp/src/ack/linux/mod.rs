@@ -32,7 +32,7 @@ use window::{Growth, WindowModel};
 
 /// TCP_ATO_MIN and TCP_DELACK_MIN.
 const ATO_MIN: Span = Span::from_millis(40);
-/// TCP_DELACK_MAX.
+/// TCP_DELACK_MAX, and TCP_RTO_MIN.
 const DELACK_MAX: Span = Span::from_millis(200);
 /// Duplicate acknowledgments that leave at once before compression begins
 /// (TCP_FASTRETRANS_THRESH).
@@ -209,7 +209,8 @@ impl LinuxAck {
             let rtt = arrival.rtt.srtt().map_or(Ticks::MAX, |rtt| clock.of(rtt).max(least));
             ato = ato.min(clock.of(ceiling)).min(rtt);
         }
-        ato = ato.min(clock.of(DELACK_MAX));
+        // tcp_delack_max: a tick less than the least timeout, which the peer may have as well.
+        ato = ato.min(clock.of(DELACK_MAX) - 1);
         let now = clock.now(now);
         let tick = match pending.timer {
             // It is about to strike anyway.
