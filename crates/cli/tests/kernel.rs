@@ -157,4 +157,9 @@ fn a_command_runs_on_a_kernel_and_its_exit_code_is_ours() {
 fn time_leaps_where_that_is_wanted() {
     let Some(output) = on_a_kernel(&["--leap", "--", "sleep", "10000"]) else { return };
     assert_eq!(output.status.code(), Some(0));
+    let chance = "date +%s.%N; od -N 8 -x /dev/urandom; cat /proc/sys/kernel/random/boot_id";
+    let seen = || on_a_kernel(&["--leap", "--", "sh", "-c", chance]).expect("as before").stdout;
+    let first = seen();
+    assert!(first.starts_with(b"1700000000."), "{}", String::from_utf8_lossy(&first));
+    assert_eq!(first, seen(), "nothing is by chance");
 }
