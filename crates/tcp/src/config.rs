@@ -13,8 +13,8 @@ use crate::recovery::Recovery;
 use crate::registry;
 use crate::rtt::RtoBounds;
 use crate::sender::{
-    ClosedWindow, CwndUse, DuplicateReports, FrtoUse, IdleRestart, InitialWindowBound, Pacing,
-    ShrunkWindow, TimeoutInRecovery, UndoGrowth,
+    ClosedWindow, CwndUse, DuplicateReports, FrtoUse, IdleRestart, InitialWindowBound, Offload,
+    Pacing, ShrunkWindow, TimeoutInRecovery, UndoGrowth,
 };
 use crate::words::{Worded, worded};
 use ackord_units::{Bytes, Choice, Span};
@@ -67,6 +67,8 @@ pub struct Config {
     pub shrunk_window: ShrunkWindow,
     /// What watches over what is outstanding while the peer's window is closed.
     pub closed_window: ClosedWindow,
+    /// Whether several segments are handed over at once.
+    pub offload: Offload,
     /// The retransmission timeout's bounds.
     pub rto: RtoBounds,
     /// Length of a tick of the timers of the sending half; zero if they expire to the nanosecond.
@@ -202,6 +204,7 @@ impl Config {
             undo_growth: knobs.word("undo_growth"),
             shrunk_window: knobs.word("shrunk_window"),
             closed_window: knobs.word("closed_window"),
+            offload: knobs.word("offload"),
             rto: knobs.rto(),
             timer_tick: knobs.span("timer_tick"),
             max_retransmissions: knobs.times("max_retransmissions"),

@@ -45,7 +45,7 @@ pub use ecn::{EcnUse, MarkSeen, Outbound};
 pub use receiver::{BufferTuning, PayloadPlace};
 pub use rtt::{RtoBounds, RttEstimator, Variance, Window};
 pub use sender::{
-    ClosedWindow, CwndUse, DuplicateReports, FrtoUse, IdleRestart, InitialWindowBound, Pacing,
-    ShrunkWindow, TimeoutInRecovery, UndoGrowth,
+    ClosedWindow, CwndUse, DuplicateReports, FrtoUse, IdleRestart, InitialWindowBound, Offload,
+    Pacing, ShrunkWindow, TimeoutInRecovery, UndoGrowth,
 };
 pub use ts_clock::TimestampEcho;

@@ -265,6 +265,16 @@ pub static ENDPOINT: Mechanism = Mechanism {
             source: "RFC 9293 §3.8.6, §3.8.6.1; timeout is Linux's",
         },
         Knob {
+            name: "offload",
+            kind: ON_OFF,
+            default: "off",
+            doc: "Segmentation offload as it shows on the wire: PSH on the last of two or more segments of new \
+                  data that leave together, as many as leave in a millisecond. A kernel that receives \
+                  acknowledges such a segment by itself. That a kernel waits until several can leave is not \
+                  modelled",
+            source: "Linux's tcp_tso_autosize, __tcp_transmit_skb",
+        },
+        Knob {
             name: "max_retransmissions",
             kind: KnobKind::Count { unit: "times", min: 1, max: 255 },
             default: "15",

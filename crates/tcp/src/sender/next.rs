@@ -63,7 +63,11 @@ impl Sender {
         }
         self.forced = Forced::No;
         match self.new_data(room, Gate::Windows) {
-            NewData::Ready(outgoing) => Some(self.send_new(now, outgoing)),
+            NewData::Ready(_) if self.defers(now, room) => None,
+            NewData::Ready(outgoing) => {
+                let outgoing = self.packed(outgoing, room);
+                Some(self.send_new(now, outgoing))
+            }
             NewData::WindowClosed => self.probe(now),
             NewData::Wait => self.last_resort(now),
         }
@@ -219,7 +223,7 @@ impl Sender {
     }
 
     /// What cwnd and the fixed bound, if there is one, let out of new data.
-    fn budget(&self) -> Bytes {
+    pub(super) fn budget(&self) -> Bytes {
         self.allowance().min(self.below_max_window())
     }
 

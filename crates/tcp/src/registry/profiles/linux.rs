@@ -97,6 +97,7 @@ pub(super) const LINUX: Profile = Profile {
             "measured on Linux 6.18, see docs/linux-outage.md",
         ),
         set("closed_window", "timeout", "measured on Linux 6.18, see docs/linux-outage.md"),
+        set("offload", "on", "sk_can_gso: always since 4.17, whatever the card can do"),
         set("clock_granularity", "1 ms", "timestamps tick in milliseconds"),
         set("max_retransmissions", "15", "net.ipv4.tcp_retries2 = 15"),
         set(

@@ -61,6 +61,7 @@ pub(super) const NS2: Profile = Profile {
         set("shrunk_window", "recent", "no window is advertised"),
         set("duplicate_reports", "own", "generateDSacks_ false: no report comes"),
         set("closed_window", "probe", "no window is advertised, so none closes"),
+        set("offload", "off", "an agent sends packets one by one"),
         set("syn_linear_timeouts", "0", "TcpAgent::rtt_backoff doubles from the first timeout on"),
         set("time_wait", "60 s", "an agent never closes"),
         set("sack", "off", "Agent/TCP/Reno; Agent/TCP/Sack1 has it"),

@@ -62,6 +62,7 @@ pub(super) const RFC: Profile = Profile {
         set("shrunk_window", "recent", "RFC 9293 §3.10.7.4"),
         set("duplicate_reports", "own", "RFC 2883 §5, RFC 3708 §4"),
         set("closed_window", "probe", "RFC 9293 §3.8.6.1"),
+        set("offload", "off", "RFC 9293 §3.8.2 knows segments only"),
         set("r1_retransmissions", "3", "RFC 9293 §3.8.3 (R1)"),
         set("max_retransmissions", "15", "RFC 9293 §3.8.3 (R2: at least 100 s)"),
         set("give_up", "reset", "RFC 9293 §3.8.3 says that the connection is closed, not how"),

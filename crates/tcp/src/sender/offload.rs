@@ -1,0 +1,131 @@
+//! Segmentation offload as it shows on the wire: a kernel hands several segments of new data over as one
+//! packet, and waits a moment where one alone could leave (`tcp_tso_should_defer`). It sets PSH on each packet
+//! of two or more (`__tcp_transmit_skb`); whoever cuts it up leaves that to the last piece. A receiver that is
+//! a kernel, too, acknowledges such a piece by itself.
+//!
+//! Not modelled: where one write's buffer ends and the next one's begins, which a packet does not cross.
+
+use super::scoreboard::Sent;
+use super::{Extent, FinProgress, Outgoing, Phase, Sender, Used};
+use crate::ack::Push;
+use crate::words::worded;
+use ackord_units::{Bytes, Span, Time};
+
+/// Octets of the largest packet that is handed over at once (GSO_LEGACY_MAX_SIZE).
+const MOST_OCTETS: u64 = 65_536;
+/// net.ipv4.tcp_min_tso_segs.
+const LEAST_SEGMENTS: u64 = 2;
+/// A packet waits for more only so soon after the last one.
+const RECENT: Span = Span::from_millis(1);
+/// It waits only for an acknowledgment that is expected so soon, or within half a round trip.
+const SOON: Span = Span::from_millis(1);
+/// The share of a window that leaves at once (net.ipv4.tcp_tso_win_divisor).
+const WINDOW_DIVISOR: u64 = 3;
+
+/// Whether segments are handed over several at once, for others to cut up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offload {
+    /// One by one.
+    Off,
+    /// As many as leave within a millisecond.
+    On,
+}
+
+worded!(Offload { "off" => Off, "on" => On });
+
+/// The packet that is being filled.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packet {
+    offload: Offload,
+    /// Segments in it so far.
+    segments: u64,
+}
+
+impl Packet {
+    pub(super) fn new(offload: Offload) -> Packet {
+        Packet { offload, segments: 0 }
+    }
+}
+
+impl Sender {
+    /// The segment, which is about to leave, with PSH if it is the last of a packet.
+    #[inline]
+    pub(super) fn packed(&mut self, outgoing: Outgoing, room: Bytes) -> Outgoing {
+        match self.packet.offload {
+            Offload::Off => outgoing,
+            Offload::On => self.in_packet(outgoing, self.smss.min(room)),
+        }
+    }
+
+    fn in_packet(&mut self, outgoing: Outgoing, full: Bytes) -> Outgoing {
+        self.packet.segments += 1;
+        let half = self.congestion.cwnd() / self.smss.get().max(1) / 2;
+        let most = self.autosized().min(half.get()).max(1);
+        // Another full one may leave behind it now.
+        let room = self.budget().min(self.peers_room());
+        let unsent = Bytes(self.written - self.nxt_offset);
+        let follows = Bytes(u64::from(outgoing.payload)) == full && unsent.min(room) >= full * 2;
+        if follows && self.packet.segments < most {
+            return outgoing;
+        }
+        let alone = std::mem::take(&mut self.packet.segments) < 2;
+        Outgoing { push: if alone { outgoing.push } else { Push::Set }, ..outgoing }
+    }
+
+    /// Whether what could leave now waits for more to leave with (`tcp_tso_should_defer`): soon after the last
+    /// packet, while less can leave than a packet holds and a third of the window, if an acknowledgment is
+    /// likely to come soon.
+    pub(super) fn defers(&mut self, now: Time, room: Bytes) -> bool {
+        let begins = self.packet.offload == Offload::On && self.packet.segments == 0;
+        if !begins || self.phase != Phase::Open {
+            return false;
+        }
+        let (full, unsent) = (self.smss.min(room), Bytes(self.written - self.nxt_offset));
+        let recent = self.last_sent_at.is_some_and(|at| now.saturating_since(at) <= RECENT);
+        if !recent || unsent <= full {
+            return false;
+        }
+        let cwnd = self.congestion.cwnd();
+        let by_cwnd = full * (self.budget() / full.get().max(1)).get();
+        let limit = by_cwnd.min(self.peers_room());
+        let third = cwnd.min(Bytes(u64::from(self.snd_wnd))) / WINDOW_DIVISOR;
+        let ends = self.fin == FinProgress::Queued && limit >= unsent;
+        if limit >= full * self.autosized() || limit >= third || ends {
+            return false;
+        }
+        let srtt = self.rtt.srtt().unwrap_or(Span::ZERO);
+        let soon = |oldest: &Sent| oldest.sent_at + srtt <= now + SOON.min(srtt / 2);
+        let defers = self.board.oldest().is_some_and(soon);
+        if defers && by_cwnd <= self.peers_room() {
+            self.used = Used { extent: Extent::Full, ..self.used };
+        }
+        defers
+    }
+
+    /// What the peer's window lets out beyond what was sent.
+    fn peers_room(&self) -> Bytes {
+        let edge = self.snd_una + self.snd_wnd;
+        let room = if edge.after(self.snd_nxt) { edge.since(self.snd_nxt) } else { 0 };
+        Bytes(u64::from(room))
+    }
+
+    /// How many segments a packet is to have (`tcp_tso_autosize`): as many as leave in a millisecond (1/1024
+    /// s), more where the round trip is short.
+    fn autosized(&self) -> u64 {
+        let smss = self.smss.get().max(1);
+        let halvings = self.rtt.min_rtt().map_or(u64::MAX, |rtt| (rtt.as_nanos() / 1_000) >> 9);
+        let nearby = if halvings < 32 { MOST_OCTETS >> halvings } else { 0 };
+        let octets = (self.tso_rate() >> 10).saturating_add(nearby).min(MOST_OCTETS - 1);
+        (octets / smss).max(LEAST_SEGMENTS)
+    }
+
+    /// The rate by which packets are sized, in octets per second (`tcp_update_pacing_rate`): cwnd in a round
+    /// trip and a fifth more, twice that until half of ssthresh is reached.
+    fn tso_rate(&self) -> u64 {
+        let Some(srtt) = self.rtt.srtt().filter(|srtt| *srtt > Span::ZERO) else { return u64::MAX };
+        let cwnd: Bytes = self.congestion.cwnd();
+        let percent = if cwnd < self.congestion.ssthresh() / 2 { 200 } else { 120 };
+        let scaled = u128::from(cwnd.get()) * percent * 10_000_000;
+        (scaled / u128::from(srtt.as_nanos())) as u64
+    }
+}
