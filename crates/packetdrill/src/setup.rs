@@ -8,7 +8,7 @@
 
 use crate::sysctl;
 use ackord_tcp::registry::Stack;
-use ackord_tcp::{Config, Mechanisms};
+use ackord_tcp::{Config, Mechanisms, Offload};
 use ackord_units::{Bytes, nearest_name};
 use ackord_wire::IpVersion;
 use std::fmt;
@@ -161,12 +161,15 @@ impl Setup {
         let headers = Bytes(u64::from(ip.header_len()) + 20);
         config.mss = config.mss.min(Bytes(u64::from(self.mtu)).saturating_sub(headers));
         config.ip = ip;
+        // The endpoint knows the usual least number of segments; others only show in PSH.
+        let usual = self.offload() == Some(Setup::default().min_tso_segments);
+        config.offload = if usual { Offload::On } else { Offload::Off };
         config
     }
 
     /// The fewest segments of a packet where segmentation is offloaded.
     pub(crate) fn offload(&self) -> Option<u64> {
-        let is_on = self.gso.unwrap_or(self.stack.profile() == "linux");
+        let is_on = self.gso.unwrap_or(self.stack.config().offload == Offload::On);
         is_on.then_some(self.min_tso_segments)
     }
 

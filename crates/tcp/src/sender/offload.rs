@@ -93,7 +93,8 @@ impl Sender {
         if limit >= full * self.autosized() || limit >= third || ends {
             return false;
         }
-        let srtt = self.rtt.srtt().unwrap_or(Span::ZERO);
+        // A round trip that was measured has a microsecond at least.
+        let srtt = self.rtt.srtt().map_or(Span::ZERO, |srtt| srtt.max(Span::from_micros(1)));
         let soon = |oldest: &Sent| oldest.sent_at + srtt <= now + SOON.min(srtt / 2);
         let defers = self.board.oldest().is_some_and(soon);
         if defers && by_cwnd <= self.peers_room() {
