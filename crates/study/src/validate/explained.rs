@@ -7,8 +7,8 @@ use ackord_measure::FidelityScenario;
 
 /// A gap that was looked into.
 struct Explanation {
-    /// Where it was; nothing where it may be anywhere.
-    scenario: Option<&'static str>,
+    /// Where it was.
+    scenario: &'static str,
     metric: &'static str,
     /// Below this error, in percent, nothing is said; goals are no matter where there are none.
     from_percent: f64,
@@ -17,17 +17,7 @@ struct Explanation {
 
 const EXPLANATIONS: &[Explanation] = &[
     Explanation {
-        scenario: None,
-        metric: "pure ACKs",
-        from_percent: 10.0,
-        why: "the kernel's sender sets PSH on the last segment of whatever it hands down at once \
-              (36 % of the segments with 3 % loss, none of ours), and the kernel's receiver \
-              acknowledges such a segment by itself when it is read. With our sender before the \
-              kernel's receiver (ackord live run --ours server) the count is within 1 % of the \
-              simulator's: the receiver is not what differs.",
-    },
-    Explanation {
-        scenario: Some("unequal-rtt"),
+        scenario: "unequal-rtt",
         metric: "goodput of far",
         from_percent: 10.0,
         why: "the sum is right, the split is not. Slow start ends where HyStart happens to see a train of \
@@ -36,7 +26,7 @@ const EXPLANATIONS: &[Explanation] = &[
               by until the windows are the same. Not traced to its end.",
     },
     Explanation {
-        scenario: Some("reordering-strong"),
+        scenario: "reordering-strong",
         metric: "goodput",
         from_percent: 5.0,
         why: "single runs decide. Two to eleven times in a run either sender takes reordering for \
@@ -44,19 +34,18 @@ const EXPLANATIONS: &[Explanation] = &[
               which two senders that differ by one segment do not share.",
     },
     Explanation {
-        scenario: Some("high-bdp"),
+        scenario: "high-bdp",
         metric: "retransmitted",
         from_percent: 20.0,
         why: "both overshoot the queue once in the first twenty seconds, the kernel with 14 lost \
-              segments in three repairs, ours with 27. Not traced to its end; likely the trains that \
-              the kernel puts off, which leave its queue a fifth shorter at the same cwnd.",
+              segments in three repairs, ours with 27. Not traced to its end.",
     },
 ];
 
 /// Those of the gaps that this scenario has.
 pub(super) fn explanations(scenario: &FidelityScenario) -> Vec<String> {
     let gap = |explanation: &&Explanation| {
-        explanation.scenario.is_none_or(|name| name == scenario.name)
+        explanation.scenario == scenario.name
             && scenario.metric(explanation.metric).is_some_and(|metric| {
                 metric.error_percent.is_some_and(|error| error.abs() > explanation.from_percent)
             })
