@@ -76,17 +76,21 @@ fn overview(report: &FidelityReport, command: &str) -> Section {
          within {acks} % of the kernel's.",
         report.scenarios_within, report.scenarios_total
     );
+    let late = match report.time {
+        KernelTime::Real => {
+            " Late is the worst run's 99th percentile of how late packets were handed to a kernel."
+        }
+        KernelTime::Simulated => "",
+    };
     let mut section = Section::new("Verdicts")
         .with(Block::Text(verdict))
         .with(Block::Table(overview_table(report, "goodput", "Mbit/s")))
         .with(Block::Table(overview_table(report, "pure ACKs", "segments")))
-        .with(Block::Text(
+        .with(Block::Text(format!(
             "An error is the simulator's mean relative to the kernel's; behind it where it lies \
              with 95 % confidence, by Student's t over the differences seed by seed. The goal is \
-             for the means: undecided is beyond it with an interval that reaches into it. Late is \
-             the worst run's 99th percentile of how late packets were handed to a kernel."
-                .to_owned(),
-        ));
+             for the means: undecided is beyond it with an interval that reaches into it.{late}"
+        )));
     if !report.scenarios.is_empty() {
         section = section.with(Block::Plot(error_plot(report)));
     }
@@ -95,7 +99,7 @@ fn overview(report: &FidelityReport, command: &str) -> Section {
 
 /// One quantity of every scenario, and what came of its goal.
 fn overview_table(report: &FidelityReport, name: &str, unit: &str) -> Table {
-    let columns = vec![
+    let mut columns = vec![
         Column::words(name),
         Column::numbers("sim", unit),
         Column::numbers("kernel", unit),
@@ -103,9 +107,11 @@ fn overview_table(report: &FidelityReport, name: &str, unit: &str) -> Table {
         Column::words("95 %"),
         Column::words("goal"),
         Column::words("scenario"),
-        Column::numbers("late", "us"),
-        Column::numbers("runs", ""),
     ];
+    if report.time == KernelTime::Real {
+        columns.push(Column::numbers("late", "us"));
+    }
+    columns.push(Column::numbers("runs", ""));
     let rows = report.scenarios.iter().map(|scenario| {
         let mut row = vec![Cell::text(&scenario.name)];
         match scenario.metric(name) {
@@ -124,12 +130,12 @@ fn overview_table(report: &FidelityReport, name: &str, unit: &str) -> Table {
                 Cell::Missing,
             ]),
         }
-        let latest = scenario.lateness.iter().map(|run| run.p99_us).fold(0.0, f64::max);
-        row.extend([
-            Cell::text(scenario.verdict.name()),
-            Cell::number(latest, 0),
-            Cell::Count(scenario.seeds.len() as u64),
-        ]);
+        row.push(Cell::text(scenario.verdict.name()));
+        if report.time == KernelTime::Real {
+            let latest = scenario.lateness.iter().map(|run| run.p99_us).fold(0.0, f64::max);
+            row.push(Cell::number(latest, 0));
+        }
+        row.push(Cell::Count(scenario.seeds.len() as u64));
         row
     });
     Table { caption: String::new(), columns, rows: rows.collect() }

@@ -15,7 +15,8 @@ use ackord_units::{Bytes, Span, Time};
 const MOST_OCTETS: u64 = 65_536;
 /// net.ipv4.tcp_min_tso_segs.
 const LEAST_SEGMENTS: u64 = 2;
-/// A packet waits for more only so soon after the last one.
+/// A packet waits for more only so soon after the last one; to the nanosecond, a kernel has looked at its
+/// clock once more.
 const RECENT: Span = Span::from_millis(1);
 /// It waits only for an acknowledgment that is expected so soon, or within half a round trip.
 const SOON: Span = Span::from_millis(1);
@@ -81,7 +82,7 @@ impl Sender {
             return false;
         }
         let (full, unsent) = (self.smss.min(room), Bytes(self.written - self.nxt_offset));
-        let recent = self.last_sent_at.is_some_and(|at| now.saturating_since(at) <= RECENT);
+        let recent = self.last_sent_at.is_some_and(|at| now.saturating_since(at) < RECENT);
         if !recent || unsent <= full {
             return false;
         }
