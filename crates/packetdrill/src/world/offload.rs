@@ -3,7 +3,7 @@
 //! (__tcp_transmit_skb), and whoever cuts it up leaves PSH to the last piece. The same packets, or
 //! what is left of them, are what is sent again.
 //!
-//! Not modelled: that a kernel waits for more to send at once (tcp_tso_should_defer).
+//! That a kernel waits for more to send at once (tcp_tso_should_defer) is the endpoint's.
 
 use ackord_tcp::{Outbound, Snapshot};
 use ackord_wire::Flags;

@@ -269,10 +269,10 @@ pub static ENDPOINT: Mechanism = Mechanism {
             kind: ON_OFF,
             default: "off",
             doc: "Segmentation offload as it shows on the wire: PSH on the last of two or more segments of new \
-                  data that leave together, as many as leave in a millisecond. A kernel that receives \
-                  acknowledges such a segment by itself. That a kernel waits until several can leave is not \
-                  modelled",
-            source: "Linux's tcp_tso_autosize, __tcp_transmit_skb",
+                  data that leave together, as many as leave in a millisecond; and one that could leave by \
+                  itself waits for another where the next acknowledgment is due. A kernel that receives \
+                  acknowledges by itself what carries PSH",
+            source: "Linux's tcp_tso_autosize, __tcp_transmit_skb, tcp_tso_should_defer",
         },
         Knob {
             name: "max_retransmissions",
