@@ -125,9 +125,16 @@ fn what_cannot_be_built_is_refused_with_exit_code_2() {
 
 /// Runs a command on the default kernel of whoever runs the tests; nothing where there is none.
 fn on_a_kernel(arguments: &[&str]) -> Option<Output> {
+    on_a_kernel_from(Path::new("."), arguments)
+}
+
+/// As if whoever asks were in this folder.
+fn on_a_kernel_from(folder: &Path, arguments: &[&str]) -> Option<Output> {
     let temporary = tempfile::tempdir().unwrap();
     let all = [&["kernel", "shell"][..], arguments].concat();
-    let output = ackord(&all).env("TMPDIR", temporary.path()).output().expect("the program starts");
+    let mut asked = ackord(&all);
+    asked.env("TMPDIR", temporary.path()).current_dir(folder);
+    let output = asked.output().expect("the program starts");
     let errors = String::from_utf8_lossy(&output.stderr);
     if errors.contains("ackord kernel build") {
         ackord_testing::skipped(&errors);
@@ -151,6 +158,19 @@ fn a_command_runs_on_a_kernel_and_its_exit_code_is_ours() {
     assert!(lines[0].starts_with("6.12"), "{printed}");
     assert_eq!(lines[1], "x");
     assert!(lines[2].contains("Read-only file system"), "{printed}");
+}
+
+#[test]
+fn the_folder_one_is_in_is_seen_below_tmp_as_well() {
+    let folder = tempfile::tempdir_in("/tmp").expect("a folder below /tmp");
+    fs::write(folder.path().join("here"), "seen\n").expect("a file");
+    let script = "cat here; touch there 2>&1; ls -A ..";
+    let Some(output) = on_a_kernel_from(folder.path(), &["--", "sh", "-c", script]) else { return };
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(lines[0], "seen", "{printed}");
+    assert!(lines[1].contains("Read-only file system"), "{printed}");
+    assert_eq!(lines.len(), 3, "nothing else of /tmp is seen: {printed}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The kernels there are, what the scripts beside a kernel say of them, and which one the profile is held to.
 
-use super::{json, output, text};
+use super::{ackord, json, text};
 use ackord_testing::{installed, skipped};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -35,7 +35,9 @@ pub(crate) fn said_by<T: DeserializeOwned>(kernel: &str, script: &str) -> Option
     let script = path(script);
     let (name, hz) = kernel.split_once('@').expect("a name and ticks per second");
     let shell = ["kernel", "shell", "--leap", name, "--hz", hz, "--"];
-    let done = output(&[&shell[..], &["python3", text(&script), "--json"]].concat());
+    let mut asked = ackord(&[&shell[..], &["python3", text(&script), "--json"]].concat());
+    // Also where that is below /tmp a kernel sees the folder that it was started in.
+    let done = asked.current_dir(root()).output().expect("the program starts");
     let said = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));
     Some(serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}")))
@@ -61,7 +63,12 @@ pub(crate) fn said_by_this_machine<T: DeserializeOwned>(script: &str) -> Option<
 }
 
 fn path(script: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts").join(script)
+    root().join("scripts").join(script)
+}
+
+fn root() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.canonicalize().expect("the repository")
 }
 
 /// Where the profile follows this kernel there are no differences; of another they are a table.

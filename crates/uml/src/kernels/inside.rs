@@ -37,7 +37,7 @@ const OUTBOX: &str = "/run/ackord";
 /// folder says, and turns the machine off.
 ///
 /// # Errors
-/// Only outside of such a kernel, where it does nothing.
+/// Only outside of such a kernel, where it does nothing, and where the host's folder is not to be found.
 pub fn run_inside(folder: &Path) -> io::Result<()> {
     if std::process::id() != 1 {
         return Err(io::Error::other("this is for the first process of a kernel"));
@@ -65,6 +65,12 @@ fn prepared(folder: &Path) -> io::Result<u8> {
         mount(Some("none"), place, Some(kind), MsFlags::empty(), None::<&str>)
             .map_err(|error| io::Error::other(format!("cannot mount {place}: {error}")))?;
     }
+    if !plan.folder.is_dir() {
+        // It lies below /tmp or /run, which are the kernel's own now.
+        shown(&plan.folder).map_err(|error| {
+            io::Error::other(format!("cannot show {}: {error}", plan.folder.display()))
+        })?;
+    }
     if let Some(seed) = &plan.seed {
         chance::seed(seed)?;
     }
@@ -73,6 +79,12 @@ fn prepared(folder: &Path) -> io::Result<u8> {
     let _ = std::os::unix::fs::symlink("/proc/self/fd", "/dev/fd");
     let _ = Command::new("ip").args(["link", "set", "lo", "up"]).stderr(Stdio::null()).status();
     run(&plan)
+}
+
+/// The host's folder of this name, in its place.
+fn shown(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    Ok(mount(Some("none"), folder, Some("hostfs"), MsFlags::MS_RDONLY, Some(folder))?)
 }
 
 fn run(plan: &Plan) -> io::Result<u8> {
@@ -91,7 +103,7 @@ fn run(plan: &Plan) -> io::Result<u8> {
     command.args(arguments).env_clear();
     command.env("PATH", &plan.path).env("TERM", &plan.term).env("HOME", "/tmp");
     command.env("PS1", format!("[{}] # ", plan.name));
-    command.current_dir(if plan.folder.is_dir() { &plan.folder } else { Path::new("/") });
+    command.current_dir(&plan.folder);
     command.stdin(console.try_clone()?).stdout(console.try_clone()?).stderr(console);
     // SAFETY: between fork and exec two system calls, which neither allocate nor lock.
     unsafe {
