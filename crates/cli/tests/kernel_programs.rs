@@ -107,6 +107,16 @@ fn a_program_sees_the_machines_files_the_hosts_name_and_the_kernels_clock() {
 }
 
 #[test]
+fn the_memory_of_tcp_does_not_depend_on_what_happens_to_be_free() {
+    let Some(said) = client_says("cat /proc/sys/net/ipv4/tcp_mem /proc/sys/net/ipv4/tcp_rmem") else {
+        return;
+    };
+    let numbers: Vec<u32> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let default = 6 << 20;
+    assert_eq!(numbers, [9_216, 12_288, 18_432, 4_096, 131_072, default]);
+}
+
+#[test]
 fn programs_that_fail_are_told_as_in_real_time() {
     let start = "cannot start `no-such-program`: No such file or directory";
     for (words, code, said) in [

@@ -46,6 +46,6 @@ pub use receiver::{BufferTuning, PayloadPlace};
 pub use rtt::{RtoBounds, RttEstimator, Variance, Window};
 pub use sender::{
     ClosedWindow, CwndUse, DuplicateReports, FrtoUse, IdleRestart, InitialWindowBound, Offload,
-    Pacing, ShrunkWindow, TimeoutInRecovery, UndoGrowth,
+    Pacing, ShrunkWindow, TimeoutInRecovery, UndoGrowth, offload_rate, offload_segments,
 };
 pub use ts_clock::TimestampEcho;

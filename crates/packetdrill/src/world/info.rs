@@ -10,7 +10,7 @@ use super::World;
 use super::link::Link;
 use super::socket::{Socket, State};
 use ackord_events::TcpState;
-use ackord_tcp::{Repair, Snapshot};
+use ackord_tcp::{Repair, Snapshot, offload_rate};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::Side;
 
@@ -145,13 +145,10 @@ fn totals(info: &mut Info, link: &Link, (snapshot, now): (&Snapshot, Time)) {
 
 /// Octets in a second: the control's own, or the kernel's 2 cwnd/SRTT in slow start and 1.2 beyond.
 pub(super) fn pacing_rate(snapshot: &Snapshot) -> u64 {
-    if let Some(rate) = snapshot.pacing_rate {
-        return rate.as_bits_per_sec() / 8;
+    match snapshot.pacing_rate {
+        Some(rate) => rate.as_bits_per_sec() / 8,
+        None => offload_rate(snapshot.cwnd, snapshot.ssthresh, snapshot.srtt),
     }
-    let Some(srtt) = snapshot.srtt.filter(|srtt| *srtt > Span::ZERO) else { return u64::MAX };
-    let percent = if snapshot.cwnd < snapshot.ssthresh / 2 { 200 } else { 120 };
-    let scaled = u128::from(snapshot.cwnd.get()) * percent * 10_000_000;
-    (scaled / u128::from(srtt.as_nanos())) as u64
 }
 
 fn micros(span: Span) -> u32 {

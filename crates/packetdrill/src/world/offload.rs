@@ -5,12 +5,9 @@
 //!
 //! That a kernel waits for more to send at once (tcp_tso_should_defer) is the endpoint's.
 
-use ackord_tcp::{Outbound, Snapshot};
+use ackord_tcp::{Outbound, Snapshot, offload_segments};
 use ackord_wire::Flags;
 use std::collections::BTreeMap;
-
-/// Octets of the largest packet that is handed over at once (GSO_LEGACY_MAX_SIZE).
-const MOST_OCTETS: u64 = 65_536;
 
 /// How the stream was cut into packets: where each begins and ends.
 #[derive(Debug, Default)]
@@ -20,15 +17,10 @@ pub(super) struct Packets {
     next: u64,
 }
 
-/// How many segments a packet has at most (tcp_tso_autosize, tcp_cwnd_test): as many as leave in a
-/// millisecond, more where the round trip is short, at least `least`, and half of cwnd at most.
+/// How many segments a packet has at most (tcp_cwnd_test): at least `least`, and half of cwnd at most.
 pub(super) fn most_segments(snapshot: &Snapshot, pacing_rate: u64, least: u64) -> u64 {
-    let smss = snapshot.smss.get().max(1);
-    let halvings = snapshot.min_rtt.map_or(u64::MAX, |rtt| (rtt.as_nanos() / 1_000) >> 9);
-    let nearby = if halvings < 32 { MOST_OCTETS >> halvings } else { 0 };
-    let octets = (pacing_rate >> 10).saturating_add(nearby).min(MOST_OCTETS - 1);
-    let half = snapshot.cwnd.get() / smss / 2;
-    (octets / smss).max(least).min(half).max(1)
+    let half = snapshot.cwnd.get() / snapshot.smss.get().max(1) / 2;
+    offload_segments(snapshot.smss, pacing_rate, snapshot.min_rtt).max(least).min(half).max(1)
 }
 
 impl Packets {

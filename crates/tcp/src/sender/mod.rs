@@ -53,7 +53,7 @@ pub use idle::{CwndUse, IdleRestart};
 pub use initial_window::InitialWindowBound;
 pub(crate) use marks::SaysCwr;
 pub(crate) use next::Outgoing;
-pub use offload::Offload;
+pub use offload::{Offload, offload_rate, offload_segments};
 pub use pacing::Pacing;
 pub use peers_window::{ClosedWindow, ShrunkWindow};
 pub(crate) use scoreboard::{Attempts, Fin, SentState};
@@ -74,7 +74,7 @@ use ackord_units::{Bytes, Seq, Span, Time};
 use frto::Frto;
 use idle::{Extent, Used};
 use marks::Marks;
-use offload::Packet;
+use offload::OpenPacket;
 use pacing::Pacer;
 use scoreboard::Scoreboard;
 use tail_probe::TailProbe;
@@ -243,7 +243,7 @@ pub(crate) struct Sender {
     duplicate_reports: DuplicateReports,
     shrunk_window: ShrunkWindow,
     closed_window: ClosedWindow,
-    packet: Packet,
+    packet: OpenPacket,
     used: Used,
     /// When data last left.
     last_sent_at: Option<Time>,
@@ -341,7 +341,7 @@ impl Sender {
             duplicate_reports: config.duplicate_reports,
             shrunk_window: config.shrunk_window,
             closed_window: config.closed_window,
-            packet: Packet::new(config.offload),
+            packet: OpenPacket::new(config.offload),
             used: Used { most: Bytes::ZERO, extent: Extent::Part, until: iss },
             last_sent_at: None,
             ts_clock: None,

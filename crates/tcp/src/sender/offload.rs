@@ -36,15 +36,15 @@ worded!(Offload { "off" => Off, "on" => On });
 
 /// The packet that is being filled.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Packet {
+pub(super) struct OpenPacket {
     offload: Offload,
     /// Segments in it so far.
     segments: u64,
 }
 
-impl Packet {
-    pub(super) fn new(offload: Offload) -> Packet {
-        Packet { offload, segments: 0 }
+impl OpenPacket {
+    pub(super) fn new(offload: Offload) -> OpenPacket {
+        OpenPacket { offload, segments: 0 }
     }
 }
 
@@ -111,23 +111,33 @@ impl Sender {
         Bytes(u64::from(room))
     }
 
-    /// How many segments a packet is to have (`tcp_tso_autosize`): as many as leave in a millisecond (1/1024
-    /// s), more where the round trip is short.
+    /// How many segments a packet is to have.
     fn autosized(&self) -> u64 {
-        let smss = self.smss.get().max(1);
-        let halvings = self.rtt.min_rtt().map_or(u64::MAX, |rtt| (rtt.as_nanos() / 1_000) >> 9);
-        let nearby = if halvings < 32 { MOST_OCTETS >> halvings } else { 0 };
-        let octets = (self.tso_rate() >> 10).saturating_add(nearby).min(MOST_OCTETS - 1);
-        (octets / smss).max(LEAST_SEGMENTS)
+        let own = self.congestion.pacing_rate().map(|rate| rate.as_bits_per_sec() / 8);
+        let rate = own.unwrap_or_else(|| {
+            offload_rate(self.congestion.cwnd(), self.congestion.ssthresh(), self.rtt.srtt())
+        });
+        offload_segments(self.smss, rate, self.rtt.min_rtt()).max(LEAST_SEGMENTS)
     }
+}
 
-    /// The rate by which packets are sized, in octets per second (`tcp_update_pacing_rate`): cwnd in a round
-    /// trip and a fifth more, twice that until half of ssthresh is reached.
-    fn tso_rate(&self) -> u64 {
-        let Some(srtt) = self.rtt.srtt().filter(|srtt| *srtt > Span::ZERO) else { return u64::MAX };
-        let cwnd: Bytes = self.congestion.cwnd();
-        let percent = if cwnd < self.congestion.ssthresh() / 2 { 200 } else { 120 };
-        let scaled = u128::from(cwnd.get()) * percent * 10_000_000;
-        (scaled / u128::from(srtt.as_nanos())) as u64
-    }
+/// How many segments of `smss` leave at once at this rate in octets per second (`tcp_tso_autosize`): what
+/// leaves in a millisecond (1/1024 s), more where the shortest round trip is short.
+#[must_use]
+pub fn offload_segments(smss: Bytes, octets_per_s: u64, min_rtt: Option<Span>) -> u64 {
+    let halvings = min_rtt.map_or(u64::MAX, |rtt| (rtt.as_nanos() / 1_000) >> 9);
+    let nearby = if halvings < 32 { MOST_OCTETS >> halvings } else { 0 };
+    let octets = (octets_per_s >> 10).saturating_add(nearby).min(MOST_OCTETS - 1);
+    octets / smss.get().max(1)
+}
+
+/// The rate by which a kernel sizes packets where its congestion control names none, in octets per second
+/// (`tcp_update_pacing_rate`): cwnd in a round trip and a fifth more, twice that until half of ssthresh is
+/// reached.
+#[must_use]
+pub fn offload_rate(cwnd: Bytes, ssthresh: Bytes, srtt: Option<Span>) -> u64 {
+    let Some(srtt) = srtt.filter(|srtt| *srtt > Span::ZERO) else { return u64::MAX };
+    let percent = if cwnd < ssthresh / 2 { 200 } else { 120 };
+    let scaled = u128::from(cwnd.get()) * percent * 10_000_000;
+    (scaled / u128::from(srtt.as_nanos())) as u64
 }
