@@ -108,7 +108,8 @@ fn a_program_sees_the_machines_files_the_hosts_name_and_the_kernels_clock() {
 
 #[test]
 fn the_memory_of_tcp_does_not_depend_on_what_happens_to_be_free() {
-    let Some(said) = client_says("cat /proc/sys/net/ipv4/tcp_mem /proc/sys/net/ipv4/tcp_rmem") else {
+    let Some(said) = client_says("cat /proc/sys/net/ipv4/tcp_mem /proc/sys/net/ipv4/tcp_rmem")
+    else {
         return;
     };
     let numbers: Vec<u32> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
