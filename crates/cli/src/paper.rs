@@ -16,7 +16,8 @@ use std::path::PathBuf;
 
 /// Reproduce a paper: every number beside ours, with a verdict and its reason
 ///
-/// A claim `holds`, `differs` (for the reason given) or `fails`. Interrupted with Ctrl-C, the
+/// A claim of the paper's, or of this project's, `holds`, `differs` (the direction is as claimed, the
+/// number is not), `fails` or is `undecided`, by the 95 % interval of the runs. Interrupted with Ctrl-C, the
 /// papers that were finished are kept.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -197,20 +198,25 @@ fn together(reports: &[(&Paper, PaperReport)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ackord_measure::Verdict;
+    use ackord_measure::{Allowed, Claimant, Direction, Verdict};
     use ackord_report::document::Document;
 
     #[test]
     fn claims_of_several_papers_say_whose_they_are_and_keep_their_keys() {
         let claim = Claim {
             id: "t1".to_owned(),
+            by: Claimant::Paper,
             what: "fairness".to_owned(),
             unit: "%".to_owned(),
             paper: Some(97.3),
+            allowed: Allowed::AtLeast { low: 90.0 },
+            direction: Direction { what: "fairer".to_owned(), measured: 6.0, ci95: Some(0.0) },
             measured: 96.0,
-            ci95: None,
+            ci95: Some(0.0),
             runs: 1,
             verdict: Verdict::Holds,
+            runs_to_decide: None,
+            contradicted: Vec::new(),
             why: String::new(),
         };
         let report = PaperReport {

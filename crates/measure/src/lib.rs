@@ -10,7 +10,7 @@
 //! | `stats.rs` | means, Student's t intervals, quantiles, fairness |
 //! | `comparison.rs` | [`Comparison`]: the same scenario with one choice varied, over several runs |
 //! | `fidelity/` | [`FidelityMetric`]: a simulated quantity beside the real one, and the verdict |
-//! | `claim.rs` | [`Claim`]: a paper's number beside ours, and the verdict |
+//! | `claim.rs` | [`Claim`]: a claimed number beside ours, and the one rule of verdicts |
 //!
 //! Only data from the end a flow's label calls the sender is measured; what the other end sends
 //! counts as acknowledgments alone. Not modelled: warm-up periods (a summary covers the whole run
@@ -26,7 +26,7 @@ mod spread;
 pub mod stats;
 mod summary;
 
-pub use claim::{Claim, Verdict};
+pub use claim::{Allowed, Claim, Claimant, Direction, RULE, Verdict};
 pub use comparison::{
     Comparison, DatagramEstimates, EarlyEstimates, FlowEstimates, LinkEstimates, OutageEstimates,
     ProxyEstimates, TransferEstimates, VariantSummary,

@@ -24,6 +24,76 @@ pub struct Estimate {
     pub max: f64,
 }
 
+impl Estimate {
+    /// A number that no chance enters: every run has it.
+    pub fn exact(value: f64) -> Estimate {
+        let nothing = Some(0.0);
+        Estimate { runs: 1, mean: value, std_dev: nothing, ci95: nothing, min: value, max: value }
+    }
+
+    /// Each value more by a constant.
+    #[must_use]
+    pub fn plus(self, constant: f64) -> Estimate {
+        let Estimate { mean, min, max, .. } = self;
+        Estimate { mean: mean + constant, min: min + constant, max: max + constant, ..self }
+    }
+
+    /// Each value times a constant.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Estimate {
+        let ends = [self.min * factor, self.max * factor];
+        Estimate {
+            runs: self.runs,
+            mean: self.mean * factor,
+            std_dev: self.std_dev.map(|spread| spread * factor.abs()),
+            ci95: self.ci95.map(|half| half * factor.abs()),
+            min: ends[0].min(ends[1]),
+            max: ends[0].max(ends[1]),
+        }
+    }
+
+    /// The difference to other runs, which are independent of these.
+    #[must_use]
+    pub fn less(self, other: &Estimate) -> Estimate {
+        self.beside(other, self.mean - other.mean, [1.0, 1.0])
+    }
+
+    /// The quotient with other runs, which are independent of these: to first order, for means that are
+    /// known well.
+    #[must_use]
+    pub fn over(self, other: &Estimate) -> Estimate {
+        let mean = self.mean / other.mean;
+        self.beside(other, mean, [1.0 / other.mean, mean / other.mean])
+    }
+
+    /// A mean whose interval follows from both, by how much it changes with each of them.
+    fn beside(self, other: &Estimate, mean: f64, by: [f64; 2]) -> Estimate {
+        let halves = self.ci95.zip(other.ci95);
+        Estimate {
+            runs: self.runs.min(other.runs),
+            mean,
+            std_dev: None,
+            ci95: halves.map(|(one, two)| ((one * by[0]).powi(2) + (two * by[1]).powi(2)).sqrt()),
+            min: mean,
+            max: mean,
+        }
+    }
+}
+
+/// Quotient of the means of runs that belong together pair by pair, with the interval of a ratio estimator:
+/// the scatter of what each pair is off the common quotient. Nothing without a run, or where a run has no
+/// partner.
+pub fn ratio(above: &[f64], below: &[f64]) -> Option<Estimate> {
+    let (numerator, denominator) = (mean(above)?, mean(below)?);
+    if above.len() != below.len() {
+        return None;
+    }
+    let quotient = numerator / denominator;
+    let off = |(above, below): (&f64, &f64)| quotient + (above - quotient * below) / denominator;
+    let each: Vec<f64> = above.iter().zip(below).map(off).collect();
+    Some(Estimate { mean: quotient, ..estimate(&each)? })
+}
+
 /// Mean, spread and interval of `values`; nothing if there are none.
 pub fn estimate(values: &[f64]) -> Option<Estimate> {
     Some(Estimate {
@@ -141,6 +211,33 @@ mod tests {
         assert!((found.std_dev.expect("four") - 1.290_994).abs() < 1e-6);
         // 3.1824 * 1.290994 / 2
         assert!((found.ci95.expect("four") - 2.054_27).abs() < 1e-4);
+    }
+
+    #[test]
+    fn a_ratio_of_pairs_knows_what_pairs_have_in_common() {
+        // Runs differ, pairs do not: twice as much in each.
+        let found = ratio(&[2.0, 4.0, 8.0], &[1.0, 2.0, 4.0]).expect("three pairs");
+        assert_eq!((found.mean, found.ci95), (2.0, Some(0.0)));
+        let apart = estimate(&[2.0, 4.0, 8.0]).expect("three");
+        let apart = apart.over(&estimate(&[1.0, 2.0, 4.0]).expect("three"));
+        assert_eq!(apart.mean, 2.0);
+        assert!(apart.ci95.expect("three") > 3.0, "{apart:?}");
+        assert_eq!(ratio(&[1.0], &[1.0, 2.0]), None);
+        assert_eq!(ratio(&[], &[]), None);
+    }
+
+    #[test]
+    fn intervals_follow_their_means() {
+        let two = estimate(&[1.0, 3.0]).expect("two");
+        let half = two.ci95.expect("two");
+        assert_eq!(two.plus(1.0).mean, 3.0);
+        assert_eq!(two.times(-2.0).ci95, Some(2.0 * half));
+        assert_eq!((two.times(-2.0).min, two.times(-2.0).max), (-6.0, -2.0));
+        let difference = two.less(&two);
+        assert_eq!((difference.mean, difference.ci95), (0.0, Some((2.0 * half * half).sqrt())));
+        let exact = Estimate::exact(4.0);
+        assert_eq!(two.over(&exact).ci95, Some(half / 4.0));
+        assert_eq!(two.less(&exact).ci95, Some(half));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::plot::Plot;
 use crate::plots::{FlowPlots, WindowUnit, link_plot, queue_plot};
 use crate::recovery_tables;
 use crate::tables;
-use ackord_measure::{Claim, Comparison, RunSummary, SeriesSet, Verdict};
+use ackord_measure::{Claim, Claimant, Comparison, RULE, RunSummary, SeriesSet, Verdict};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -154,19 +154,19 @@ pub fn paper_document(
     document(context, facts, sections)
 }
 
-/// The claims, how many hold, and why the others do not.
+/// The claims, how many of whose hold, and why the others do not.
 fn claims_section(claims: &[Claim]) -> Section {
-    let of = |verdict: Verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
-    let counts = format!(
-        "Of {} claims {} hold, {} differ and {} fail.",
-        claims.len(),
-        of(Verdict::Holds),
-        of(Verdict::Differs),
-        of(Verdict::Fails)
-    );
     let table = Block::Table(tables::claim_table(claims));
-    let mut section = Section::new("Claims").with(table).with(Block::Text(counts));
-    let wanting = tables::claim_reasons(claims, &[Verdict::Differs, Verdict::Fails]);
+    let mut section = Section::new("Claims").with(table);
+    for (by, whose) in [(Claimant::Paper, "the paper's"), (Claimant::Project, "this project's")] {
+        let counts = verdict_counts(claims, by);
+        if let Some(counts) = counts {
+            section.blocks.push(Block::Text(format!("Of {whose} {counts}.")));
+        }
+    }
+    section.blocks.push(Block::Text(RULE.to_owned()));
+    let wanting = [Verdict::Differs, Verdict::Fails, Verdict::Undecided];
+    let wanting = tables::claim_reasons(claims, &wanting);
     if !wanting.is_empty() {
         section.blocks.push(Block::Notes(wanting));
     }
@@ -176,6 +176,16 @@ fn claims_section(claims: &[Claim]) -> Section {
         section.blocks.push(Block::Code { caption, text, shown: Shown::Folded });
     }
     section
+}
+
+/// "12 claims 7 hold, 2 differ, 1 fails and 2 are undecided"; nothing where there are none.
+fn verdict_counts(claims: &[Claim], by: Claimant) -> Option<String> {
+    let of = |verdict| claims.iter().filter(|c| c.by == by && c.verdict == verdict).count();
+    let [hold, differ, fail, open] = Verdict::ALL.map(of);
+    let all = hold + differ + fail + open;
+    (all > 0).then(|| {
+        format!("{all} claims {hold} hold, {differ} differ, {fail} fail and {open} are undecided")
+    })
 }
 
 /// The files of a report: `report.html`, and every plot below `plots/` as SVG and PNG. A plot

@@ -148,6 +148,7 @@ fn styled(cell: &Cell) -> comfy_table::Cell {
         Cell::Verdict(Verdict::Holds) => shown.fg(Color::Green),
         Cell::Verdict(Verdict::Differs) => shown.fg(Color::Yellow),
         Cell::Verdict(Verdict::Fails) => shown.fg(Color::Red),
+        Cell::Verdict(Verdict::Undecided) => shown.fg(Color::Blue),
         _ => shown,
     }
 }

@@ -4,8 +4,8 @@ mod common;
 
 use ackord_events::{EndpointId, Event, Sink};
 use ackord_measure::{
-    Claim, Comparison, FlowLabel, RunIdentity, RunLabels, RunSummary, Summary, VariantSummary,
-    Verdict,
+    Allowed, Claim, Claimant, Comparison, Direction, FlowLabel, RunIdentity, RunLabels, RunSummary,
+    Summary, VariantSummary, Verdict,
 };
 use ackord_report::document::{Block, Section};
 use ackord_report::{
@@ -131,13 +131,18 @@ fn a_comparison_shows_each_variant_with_its_interval() {
 fn a_paper_s_claims_come_after_its_plots_with_their_verdicts() {
     let claim = |id: &str, verdict| Claim {
         id: id.to_owned(),
+        by: Claimant::Paper,
         what: format!("fairness of {id}"),
         unit: "%".to_owned(),
         paper: Some(91.62),
+        allowed: Allowed::AtLeast { low: 88.0 },
+        direction: Direction { what: "fairer".to_owned(), measured: 5.25, ci95: Some(1.5) },
         measured: 93.25,
         ci95: Some(1.5),
         runs: 20,
         verdict,
+        runs_to_decide: None,
+        contradicted: Vec::new(),
         why: format!("the start times of {id} are random here"),
     };
     let results = PaperResults {
@@ -159,7 +164,10 @@ fn a_paper_s_claims_come_after_its_plots_with_their_verdicts() {
     let text = to_terminal(&document, Screen::NONE);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(text.contains("93.25 ± 1.50") && text.contains("holds") && text.contains("fails"));
-    assert!(text.contains("Of 2 claims 1 hold, 0 differ and 1 fail."), "{text}");
+    assert!(
+        text.contains("Of the paper's 2 claims 1 hold, 0 differ, 1 fail and 0 are undecided."),
+        "{text}"
+    );
     // Why a claim fails is said at once, why one holds only to who asks.
     assert!(text.contains("start times of b") && !text.contains("start times of a"), "{text}");
     let html = to_html(&document);

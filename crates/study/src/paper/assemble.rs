@@ -3,8 +3,8 @@
 use super::PaperReport;
 use crate::execute::VERSION;
 use ackord_measure::Claim;
-use ackord_report::document::{Cell, Column, Section, Table};
-use ackord_report::tables::claim_table;
+use ackord_report::document::{Section, Table};
+use ackord_report::tables::claims_in_full;
 use ackord_report::{Context, OutputFile, PaperResults, data, document_files, paper_document};
 use serde::Serialize;
 
@@ -43,20 +43,8 @@ impl<D: Serialize> Parts<D> {
         let mut files = document_files(&document);
         let csv = |(name, table): &(&str, Table)| data::table_csv(&format!("{name}.csv"), table);
         files.extend(tables.iter().chain(&long_tables).map(csv));
-        files.push(data::table_csv("claims.csv", &claims_with_reasons(&claims)));
+        files.push(data::table_csv("claims.csv", &claims_in_full(&claims)));
         files.push(OutputFile::new("paper.json", json.clone()));
         PaperReport { document, json, claims, tables, files }
     }
-}
-
-/// The claims with their names and reasons, for a CSV file.
-fn claims_with_reasons(claims: &[Claim]) -> Table {
-    let mut table = claim_table(claims);
-    table.columns.insert(0, Column::words("id"));
-    table.columns.push(Column::words("why"));
-    for (row, claim) in table.rows.iter_mut().zip(claims) {
-        row.insert(0, Cell::text(&claim.id));
-        row.push(Cell::text(&claim.why));
-    }
-    table
 }

@@ -5,7 +5,7 @@
 //! | `assemble.rs` | a paper's report put together |
 //! | `runs.rs` | many runs in parallel, put together in order |
 //! | `journal.rs` | finished runs, written down so that a reproduction can go on later |
-//! | `verdict.rs` | the one rule by which a claim holds, differs or fails |
+//! | `verdict.rs` | claims before they are judged |
 //! | `adaptive_delack/` | Lee, Lee and Kim 2015, the adaptive delayed ACK |
 //! | `ari/` | Lee et al. 2016, ARI |
 //! | `dad_sd/` | Park et al. 2008, a smoothed duplicate-ACK threshold |

@@ -1,133 +1,177 @@
-//! The one rule by which a claim holds, differs or fails. It looks at numbers only, never at which
-//! claim it is.
+//! Claims before they are judged, in the words that papers are compared in. The rule itself, which looks at
+//! numbers only, is [`Claim::judge`].
 
 use ackord_measure::stats::Estimate;
-use ackord_measure::{Claim, Verdict};
-
-/// The rule in words, for reports.
-pub(super) const RULE: &str = "A number holds if the paper's value lies within the 95 % interval \
-    of our mean, or no further from it than the tolerance stated with the claim. A limit holds if \
-    our mean keeps it. Where that is not so, the claim differs if its direction is borne out (who \
-    gets more, what grows) and fails if not even that.";
-
-/// What a claim says.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Expected {
-    /// This value, with a tolerance relative to it.
-    Value { value: f64, tolerance: f64 },
-    /// No less.
-    AtLeast(f64),
-    /// No more.
-    AtMost(f64),
-    /// No less and no more.
-    Between(f64, f64),
-}
-
-/// Whether the direction of the claim is borne out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
-    Agrees,
-    Opposed,
-}
-
-impl Direction {
-    pub(super) fn agrees_if(condition: bool) -> Direction {
-        if condition { Direction::Agrees } else { Direction::Opposed }
-    }
-}
+use ackord_measure::{Allowed, Claim, Claimant, Direction, Verdict};
 
 /// A claim before it is judged.
 pub(super) struct Stated {
     pub(super) id: String,
+    pub(super) by: Claimant,
     pub(super) what: String,
     pub(super) unit: &'static str,
     pub(super) paper: Option<f64>,
-    pub(super) expected: Expected,
+    pub(super) allowed: Allowed,
     pub(super) measured: Estimate,
     pub(super) direction: Direction,
-    pub(super) why: String,
+    pub(super) why: Why,
+}
+
+/// Why a number is what it is: figures, and sentences that are true only if something measured says so.
+#[derive(Debug, Default)]
+pub(super) struct Why {
+    text: String,
+    contradicted: Vec<String>,
 }
 
 impl Stated {
     pub(super) fn judged(self) -> Claim {
         let Estimate { mean, ci95, runs, .. } = self.measured;
-        Claim {
-            verdict: judge(self.expected, mean, ci95, self.direction),
+        let mut claim = Claim {
             id: self.id,
+            by: self.by,
             what: self.what,
             unit: self.unit.to_owned(),
             paper: self.paper,
+            allowed: self.allowed,
+            direction: self.direction,
             measured: mean,
             ci95,
             runs,
-            why: self.why,
-        }
+            verdict: Verdict::Undecided,
+            runs_to_decide: None,
+            why: self.why.text,
+            contradicted: self.why.contradicted,
+        };
+        (claim.verdict, claim.runs_to_decide) = claim.judge();
+        claim
     }
 }
 
-/// The verdict on a mean with this half width of its interval, if there are several runs.
-pub(super) fn judge(
-    expected: Expected,
-    mean: f64,
-    ci95: Option<f64>,
-    direction: Direction,
-) -> Verdict {
-    let holds = match expected {
-        Expected::Value { value, tolerance } => {
-            let allowed = (tolerance * value.abs()).max(ci95.unwrap_or(0.0));
-            (mean - value).abs() <= allowed
+impl Why {
+    /// What was measured, and nothing concluded from it.
+    pub(super) fn measured(figures: impl Into<String>) -> Why {
+        Why { text: figures.into(), contradicted: Vec::new() }
+    }
+
+    /// A sentence that is true only under this condition; otherwise the claim tells that it is contradicted.
+    pub(super) fn since(mut self, condition: bool, sentence: impl Into<String>) -> Why {
+        let sentence = sentence.into();
+        if !condition {
+            self.contradicted.push(sentence);
+            return self;
         }
-        Expected::AtLeast(limit) => mean >= limit,
-        Expected::AtMost(limit) => mean <= limit,
-        Expected::Between(low, high) => (low..=high).contains(&mean),
-    };
-    match (holds, direction) {
-        (true, _) => Verdict::Holds,
-        (false, Direction::Agrees) => Verdict::Differs,
-        (false, Direction::Opposed) => Verdict::Fails,
+        self.text = match self.text.trim_end() {
+            "" => sentence,
+            text if text.ends_with(['.', ';', ':']) => format!("{text} {sentence}"),
+            text => format!("{text}. {sentence}"),
+        };
+        self
+    }
+}
+
+/// This value, give or take a share of it.
+pub(super) fn value(value: f64, share: f64, tolerance_from: impl Into<String>) -> Allowed {
+    let tolerance_from = tolerance_from.into();
+    Allowed::Value { value, tolerance: share * value.abs(), tolerance_from }
+}
+
+/// This count and no other.
+pub(super) fn exactly(value: f64) -> Allowed {
+    Allowed::Value { value, tolerance: 0.0, tolerance_from: "a count".to_owned() }
+}
+
+/// Claimed: more than this.
+pub(super) fn above(what: impl Into<String>, measured: &Estimate, than: f64) -> Direction {
+    directed(what, measured.plus(-than))
+}
+
+/// Claimed: less than this.
+pub(super) fn below(what: impl Into<String>, measured: &Estimate, than: f64) -> Direction {
+    directed(what, measured.plus(-than).times(-1.0))
+}
+
+/// Claimed: more than other runs, which are independent of these.
+pub(super) fn more(what: impl Into<String>, measured: &Estimate, than: &Estimate) -> Direction {
+    directed(what, measured.less(than))
+}
+
+/// Claimed: that this number is positive.
+pub(super) fn directed(what: impl Into<String>, as_claimed: Estimate) -> Direction {
+    Direction { what: what.into(), measured: as_claimed.mean, ci95: as_claimed.ci95 }
+}
+
+/// Judges every claim of a report again from its JSON alone, by the rule as it is written in reports.
+#[cfg(test)]
+pub(super) fn judge_again(json: &str) {
+    let report: serde_json::Value = serde_json::from_str(json).expect("JSON");
+    let claims = report["claims"].as_array().expect("claims");
+    assert!(!claims.is_empty());
+    for claim in claims {
+        let number = |value: &serde_json::Value| value.as_f64();
+        let interval = |of: &serde_json::Value| {
+            let (mean, half) = (number(&of["measured"])?, number(&of["ci95"])?);
+            Some((mean - half, mean + half))
+        };
+        let allowed = &claim["allowed"];
+        let least = number(&allowed["low"]).unwrap_or(f64::NEG_INFINITY);
+        let most = number(&allowed["high"]).unwrap_or(f64::INFINITY);
+        let (least, most) = match (number(&allowed["value"]), number(&allowed["tolerance"])) {
+            (Some(value), Some(tolerance)) => (value - tolerance, value + tolerance),
+            _ => (least, most),
+        };
+        let verdict = match (interval(claim), interval(&claim["direction"])) {
+            (Some((low, high)), _) if least <= low && high <= most => "holds",
+            (Some((low, high)), _) if low <= most && least <= high => "undecided",
+            (Some(_), Some((low, _))) if low > 0.0 => "differs",
+            (Some(_), Some((_, high))) if high <= 0.0 => "fails",
+            _ => "undecided",
+        };
+        assert_eq!(claim["verdict"], verdict, "{claim:#}");
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Direction::{Agrees, Opposed};
+    use ackord_measure::stats::estimate;
 
-    const TWELVE: Expected = Expected::Value { value: 12.0, tolerance: 0.25 };
-
-    #[test]
-    fn a_number_holds_up_to_its_tolerance_and_not_beyond() {
-        assert_eq!(judge(TWELVE, 9.0, None, Agrees), Verdict::Holds);
-        assert_eq!(judge(TWELVE, 15.0, None, Agrees), Verdict::Holds);
-        assert_eq!(judge(TWELVE, 8.99, None, Agrees), Verdict::Differs);
-        assert_eq!(judge(TWELVE, 15.01, None, Agrees), Verdict::Differs);
+    fn stated(why: Why) -> Stated {
+        let measured = estimate(&[11.0, 12.0, 13.0]).expect("three");
+        Stated {
+            id: "one".to_owned(),
+            by: Claimant::Paper,
+            what: String::new(),
+            unit: "",
+            paper: Some(12.0),
+            allowed: value(12.0, 0.25, "a quarter"),
+            direction: above("above ten", &measured, 10.0),
+            measured,
+            why,
+        }
     }
 
     #[test]
-    fn a_number_holds_within_a_wide_interval_and_a_narrow_one_takes_nothing_away() {
-        assert_eq!(judge(TWELVE, 20.0, Some(8.0), Agrees), Verdict::Holds);
-        assert_eq!(judge(TWELVE, 20.0, Some(7.9), Agrees), Verdict::Differs);
-        assert_eq!(judge(TWELVE, 9.5, Some(0.1), Agrees), Verdict::Holds);
+    fn a_claim_carries_all_that_its_verdict_is_made_of() {
+        let claim = stated(Why::default()).judged();
+        assert_eq!((claim.verdict, claim.allowed.bounds()), (Verdict::Holds, (9.0, 15.0)));
+        assert_eq!((claim.measured, claim.direction.measured, claim.runs), (12.0, 2.0, 3));
+        assert_eq!(claim.judge(), (claim.verdict, claim.runs_to_decide));
     }
 
     #[test]
-    fn a_count_without_tolerance_holds_only_exactly() {
-        let five = Expected::Value { value: 5.0, tolerance: 0.0 };
-        assert_eq!(judge(five, 5.0, None, Opposed), Verdict::Holds);
-        assert_eq!(judge(five, 4.0, None, Agrees), Verdict::Differs);
+    fn a_sentence_is_said_only_if_it_is_true() {
+        let why = Why::measured("twice as many").since(true, "So it is.").since(false, "Never.");
+        let claim = stated(why).judged();
+        assert_eq!(claim.why, "twice as many. So it is.");
+        assert_eq!(claim.contradicted, ["Never."]);
     }
 
     #[test]
-    fn limits_are_kept_at_their_very_edge() {
-        assert_eq!(judge(Expected::AtLeast(88.0), 88.0, None, Agrees), Verdict::Holds);
-        assert_eq!(judge(Expected::AtLeast(88.0), 87.9, Some(5.0), Agrees), Verdict::Differs);
-        assert_eq!(judge(Expected::AtMost(9.0), 9.0, None, Agrees), Verdict::Holds);
-        assert_eq!(judge(Expected::AtMost(9.0), 9.1, None, Opposed), Verdict::Fails);
-        assert_eq!(judge(Expected::Between(5.0, 6.0), 6.1, None, Agrees), Verdict::Differs);
-    }
-
-    #[test]
-    fn what_goes_the_other_way_fails() {
-        assert_eq!(judge(TWELVE, 100.0, Some(1.0), Opposed), Verdict::Fails);
+    fn directions_are_positive_as_claimed() {
+        let (low, high) = (Estimate::exact(1.0), Estimate::exact(3.0));
+        assert_eq!(above("", &high, 1.0).measured, 2.0);
+        assert_eq!(below("", &low, 3.0).measured, 2.0);
+        assert_eq!(more("", &low, &high).measured, -2.0);
     }
 }

@@ -26,7 +26,6 @@ mod simulation;
 mod tests;
 
 use super::assemble::Parts;
-use super::verdict::RULE;
 use super::{Effort, Options, PaperError, PaperReport, Watch};
 use ackord_measure::Claim;
 use ackord_report::Context;
@@ -234,10 +233,9 @@ impl Measured {
                  ratios of means over runs with the same seeds.",
                 self.total_runs
             ),
-            RULE.to_owned(),
             format!(
-                "Beside: {}. Tolerances are the standard deviation of its single runs over their \
-                 mean; for the phones' gains, that of the paper's own runs.",
+                "Beside: {}. The tolerance of the phones' gains is the 95 % interval of the paper's own \
+                 runs.",
                 self.band.simulator
             ),
             "In §4 the paper's ACK policies count segments of any size, and `delayed` does not delay the \

@@ -1,6 +1,6 @@
 //! What ns-3 says about the same set-up: `papers/adaptive-delack/ns3/band.json`.
 
-use ackord_measure::stats::{mean, std_dev};
+use ackord_measure::stats::{Estimate, estimate};
 use serde::Deserialize;
 
 /// `band.json`.
@@ -22,13 +22,6 @@ pub(super) struct BandSetup {
     done_s: Vec<f64>,
     /// Every tenth of a second.
     pub(super) first_run_cwnd_bytes: Vec<f64>,
-}
-
-/// Mean of a figure over ns-3's runs, and how much single runs scatter relative to it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Figure {
-    pub(super) mean: f64,
-    pub(super) scatter: f64,
 }
 
 impl Band {
@@ -59,29 +52,26 @@ pub(super) enum Errors {
 }
 
 impl BandSetup {
-    pub(super) fn acks(&self) -> Figure {
-        Figure::of(&self.acks)
+    pub(super) fn acks(&self) -> Estimate {
+        over(&self.acks)
     }
 
     /// Segments sent and not received, a run: each is sent once more.
     pub(super) fn retransmitted_segments(&self) -> f64 {
-        Figure::of(&self.data_segments_sent).mean - Figure::of(&self.data_segments_received).mean
+        over(&self.data_segments_sent).mean - over(&self.data_segments_received).mean
     }
 
-    pub(super) fn cwnd_mean_bytes(&self) -> Figure {
-        Figure::of(&self.cwnd_mean_bytes)
+    pub(super) fn cwnd_mean_bytes(&self) -> Estimate {
+        over(&self.cwnd_mean_bytes)
     }
 
-    pub(super) fn done_s(&self) -> Figure {
-        Figure::of(&self.done_s)
+    pub(super) fn done_s(&self) -> Estimate {
+        over(&self.done_s)
     }
 }
 
-impl Figure {
-    fn of(values: &[f64]) -> Figure {
-        let mean = mean(values).expect("band.json has runs");
-        Figure { mean, scatter: std_dev(values).unwrap_or(0.0) / mean }
-    }
+fn over(runs: &[f64]) -> Estimate {
+    estimate(runs).expect("band.json has runs")
 }
 
 #[cfg(test)]

@@ -109,12 +109,6 @@ impl PaperTable {
         estimate(&gains).expect("the table has runs")
     }
 
-    /// How much the paper's own runs scatter, relative to their mean: the tolerance of a verdict.
-    pub(super) fn scatter(&self) -> f64 {
-        let gains = self.gains();
-        gains.std_dev.unwrap_or(0.0) / gains.mean
-    }
-
     pub(super) fn original_mbit_s(&self) -> f64 {
         self.runs.iter().map(|(original, _)| original).sum::<f64>() / self.runs.len() as f64
     }

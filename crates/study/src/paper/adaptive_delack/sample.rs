@@ -4,7 +4,7 @@ use super::setup::{Plan, Runs};
 use crate::execute::RunOutcome;
 use crate::paper::runs::{Job, run_all};
 use crate::paper::{PaperError, Watch};
-use ackord_measure::stats::{Estimate, estimate};
+use ackord_measure::stats::{self, Estimate, estimate};
 use ackord_measure::{RunSummary, SpreadSummary, Trace};
 use serde::Serialize;
 
@@ -104,36 +104,14 @@ pub(super) fn over(samples: &[Sample], pick: impl Fn(&Sample) -> f64) -> Estimat
     estimate(&values).expect("every set-up has a run")
 }
 
-/// The ratio of two means over runs in pairs (the same seeds), with the interval of the ratio to
-/// first order. The mean of the ratios would be too high where runs scatter widely.
+/// The ratio of two means over runs in pairs (the same seeds). The mean of the ratios would be too high
+/// where runs scatter widely.
 pub(super) fn ratio(
     (above, below): (&[Sample], &[Sample]),
     pick: impl Fn(&Sample) -> f64,
 ) -> Estimate {
-    debug_assert_eq!(above.len(), below.len(), "runs come in pairs");
-    let (mean_above, mean_below) = (over(above, &pick).mean, over(below, &pick).mean);
-    let of_means = mean_above / mean_below;
-    let pairs = above.iter().zip(below);
-    let values: Vec<f64> = pairs
-        .map(|(one, other)| of_means + (pick(one) - of_means * pick(other)) / mean_below)
-        .collect();
-    estimate(&values).expect("every set-up has a run")
-}
-
-/// The ratio of two estimates that have nothing to do with each other.
-#[expect(clippy::disallowed_methods, reason = "a figure of a report")]
-pub(super) fn quotient(above: &Estimate, below: &Estimate) -> Estimate {
-    let mean = above.mean / below.mean;
-    let relative = |estimate: &Estimate| estimate.ci95.map(|half| half / estimate.mean);
-    let ci95 = relative(above).zip(relative(below));
-    Estimate {
-        runs: above.runs.min(below.runs),
-        mean,
-        std_dev: None,
-        ci95: ci95.map(|(one, other)| mean * one.hypot(other)),
-        min: mean,
-        max: mean,
-    }
+    let each = |samples: &[Sample]| samples.iter().map(&pick).collect::<Vec<f64>>();
+    stats::ratio(&each(above), &each(below)).expect("runs come in pairs")
 }
 
 #[cfg(test)]
@@ -168,20 +146,5 @@ mod tests {
         let gain = ratio((&double, &slow), |sample| sample.goodput_mbit_s);
         assert_eq!((gain.mean, gain.std_dev), (2.0, Some(0.0)));
         assert_eq!(over(&fast, Sample::acks_per_segment).mean, 0.5);
-    }
-
-    #[test]
-    fn errors_of_a_quotient_add_in_squares() {
-        let of = |mean: f64, half: f64| Estimate {
-            runs: 3,
-            mean,
-            std_dev: None,
-            ci95: Some(half),
-            min: mean,
-            max: mean,
-        };
-        let found = quotient(&of(10.0, 0.3), &of(5.0, 0.2));
-        assert_eq!(found.mean, 2.0);
-        assert!((found.ci95.expect("both have one") - 2.0 * 0.05).abs() < 1e-12, "{found:?}");
     }
 }

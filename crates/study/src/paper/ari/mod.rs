@@ -25,7 +25,6 @@ mod stalls;
 mod transfers;
 
 use super::assemble::Parts;
-use super::verdict::RULE;
 use super::{Effort, Options, PaperError, PaperReport, Watch};
 use ackord_measure::Claim;
 use ackord_report::Context;
@@ -242,11 +241,10 @@ impl Measured {
                  seeds everywhere. {effort}",
                 self.total_runs, self.extent.transfers, self.extent.stalls, self.extent.others
             ),
-            RULE.to_owned(),
-            "Tolerances: times as a clock of tenths of a second shows them, and rates, 10 %; \
-             changes by ARI, half of the paper's change, and their direction counts only if the \
-             interval of the differences leaves out no change. Suddenly slow is a rate below half \
-             of the median."
+            "Tolerances: times and rates, 10 %, times at least half of the tenth of a second that the \
+             paper's clock shows; changes by ARI, half of the paper's change. Suddenly slow is a rate \
+             below half of the median. That a tenth of the frames are damaged is this project's choice, \
+             not the paper's."
                 .to_owned(),
             "Every mean time of Tables 1 and 2 is a whole number of thirtieths of 0.1 s: thirty \
              times were read from a clock that shows tenths of a second. The rates come from a \

@@ -4,7 +4,7 @@ use super::setup::Plan;
 use crate::execute::RunOutcome;
 use crate::paper::runs::{Job, run_all};
 use crate::paper::{PaperError, Watch};
-use ackord_measure::stats::{Estimate, estimate};
+use ackord_measure::stats::{self, Estimate, estimate};
 use ackord_measure::{LinkSummary, Ranking};
 use serde::Serialize;
 use std::ops::Range;
@@ -97,9 +97,9 @@ impl Sample {
         self.rate_mbit_s.first().copied().unwrap_or(f64::NAN)
     }
 
-    /// The time as a clock that shows tenths of a second has it.
-    pub(super) fn shown_s(&self) -> f64 {
-        (self.time_s() * 10.0).round() / 10.0
+    /// The median time of its exchanges.
+    pub(super) fn median_time_s(&self) -> f64 {
+        stats::median(&self.took_s).unwrap_or(f64::NAN)
     }
 
     /// Share of the transfer's time in which the phone or the access point had the air, percent.
@@ -128,6 +128,13 @@ impl Runs {
         let pairs = self.0.iter().zip(&base.0);
         let differences: Vec<f64> =
             pairs.map(|(run, base)| 100.0 * (pick(run) - pick(base)) / mean).collect();
+        estimate(&differences).expect("at least one run is planned")
+    }
+
+    /// How much more than others, run by run.
+    pub(super) fn less(&self, others: &Runs, pick: impl Fn(&Sample) -> f64) -> Estimate {
+        let pairs = self.0.iter().zip(&others.0);
+        let differences: Vec<f64> = pairs.map(|(run, other)| pick(run) - pick(other)).collect();
         estimate(&differences).expect("at least one run is planned")
     }
 
@@ -162,12 +169,6 @@ pub(super) fn sample(time_s: f64) -> Sample {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_clock_of_tenths_shows_the_nearest() {
-        assert_eq!(sample(0.249).shown_s(), 0.2);
-        assert_eq!(sample(0.251).shown_s(), 0.3);
-    }
 
     #[test]
     fn changes_are_taken_run_by_run() {

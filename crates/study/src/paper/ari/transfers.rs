@@ -27,7 +27,6 @@ pub(super) struct SetupData {
     air: &'static str,
     time_s: Estimate,
     /// As a clock that shows tenths of a second has it.
-    shown_time_s: Estimate,
     p50_s: f64,
     p95_s: f64,
     p99_s: f64,
@@ -109,7 +108,6 @@ fn data(setup: Setup, runs: &Runs) -> SetupData {
         policy: setup.policy.name(),
         air: setup.air.name(),
         time_s: runs.mean(Sample::time_s),
-        shown_time_s: runs.mean(Sample::shown_s),
         p50_s: times.p50,
         p95_s: times.p95,
         p99_s: times.p99,
@@ -350,21 +348,10 @@ pub(super) fn interval(estimate: Estimate, decimals: usize) -> Cell {
 
 /// An estimate in a unit a thousand times smaller.
 pub(super) fn thousand(estimate: Estimate) -> Estimate {
-    scaled(estimate, 1e3)
+    estimate.times(1e3)
 }
 
 /// A share as a percentage.
 pub(super) fn percent(estimate: Estimate) -> Estimate {
-    scaled(estimate, 100.0)
-}
-
-fn scaled(estimate: Estimate, factor: f64) -> Estimate {
-    Estimate {
-        mean: estimate.mean * factor,
-        std_dev: estimate.std_dev.map(|value| value * factor),
-        ci95: estimate.ci95.map(|value| value * factor),
-        min: estimate.min * factor,
-        max: estimate.max * factor,
-        ..estimate
-    }
+    estimate.times(100.0)
 }

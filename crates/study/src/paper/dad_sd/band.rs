@@ -90,8 +90,10 @@ impl Band {
 
 impl Compared {
     /// Ours above (or, negative, below) ns-2's, in per cent of it.
-    pub(super) fn difference_percent(&self) -> f64 {
-        100.0 * (self.ours.mean / self.ns2.mean - 1.0)
+    pub(super) fn difference_percent(&self) -> Estimate {
+        let BandEstimate { mean, ci95 } = self.ns2;
+        let ns2 = Estimate { ci95: Some(ci95), ..Estimate::exact(mean) };
+        self.ours.over(&ns2).plus(-1.0).times(100.0)
     }
 
     pub(super) fn data(&self) -> ComparedData {
@@ -101,7 +103,7 @@ impl Compared {
             tau: tau(self.tenths),
             ours_mbit_s: self.ours.mean,
             ns2_mbit_s: self.ns2.mean,
-            difference_percent: self.difference_percent(),
+            difference_percent: self.difference_percent().mean,
         }
     }
 }
@@ -137,7 +139,7 @@ pub(super) fn table(compared: &[Compared], interval: Interval) -> Table {
             Cell::number(tau(point.tenths), 1),
             Cell::Interval { mean: point.ns2.mean, half_width: Some(point.ns2.ci95), decimals: 3 },
             super::curves::interval_cell(point.ours),
-            Cell::number(point.difference_percent(), 1),
+            Cell::number(point.difference_percent().mean, 1),
         ]
     };
     Table {

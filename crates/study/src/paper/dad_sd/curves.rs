@@ -3,7 +3,7 @@
 use super::policies::{CONTESTS, POLICIES, Policy};
 use super::sample::{Outcomes, Point, Sample};
 use super::setup::{INTERVALS, Interval, Plan, Runs, tau};
-use ackord_measure::stats::Estimate;
+use ackord_measure::stats::{Estimate, estimate};
 use ackord_report::document::{Cell, Column, Table};
 use ackord_scenario::Errors;
 use serde::Serialize;
@@ -93,10 +93,16 @@ impl Curve {
         self.points.iter().find(|(found, _)| *found == tenths).map(|(_, point)| point)
     }
 
-    /// A count, per thousand seconds, averaged over the taus.
-    pub(super) fn mean_count(&self, pick: impl Fn(&Sample) -> u64 + Copy) -> f64 {
-        let sum: f64 = self.points.iter().map(|(_, point)| point.per_1000_s(pick).mean).sum();
-        sum / self.points.len() as f64
+    /// A count, per thousand seconds, averaged over the taus; seed by seed.
+    pub(super) fn count(&self, pick: impl Fn(&Sample) -> u64 + Copy) -> Estimate {
+        let mut each: Vec<f64> = Vec::new();
+        for (_, point) in &self.points {
+            let counts = point.each_per_1000_s(pick);
+            each.resize(counts.len(), 0.0);
+            let share = 1.0 / self.points.len() as f64;
+            each.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count * share);
+        }
+        estimate(&each).expect("every point has runs")
     }
 
     pub(super) fn data(&self) -> Vec<PointData> {
@@ -192,7 +198,7 @@ pub(super) fn cost_table(curves: &[Curve], interval: Interval) -> Table {
         Column::numbers("undone", ""),
     ];
     let row = |curve: &Curve| {
-        let count = |pick: fn(&Sample) -> u64| Cell::number(curve.mean_count(pick), 1);
+        let count = |pick: fn(&Sample) -> u64| Cell::number(curve.count(pick).mean, 1);
         vec![
             Cell::text(curve.policy.label),
             Cell::text(curve.policy.endpoint.label()),

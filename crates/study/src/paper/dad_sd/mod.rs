@@ -28,7 +28,6 @@ mod sample;
 mod setup;
 
 use super::assemble::Parts;
-use super::verdict::RULE;
 use super::{Effort, Options, PaperError, PaperReport, Watch};
 use ackord_report::Context;
 use ackord_report::document::{Block, Section, Shown, Table};
@@ -234,7 +233,6 @@ impl Measured {
                 grid.taus.len(),
                 alpha.seeds
             ),
-            RULE.to_owned(),
             "Goodput is payload delivered over the length of the transfer, start included. \
              Needless retransmissions are those beyond the data packets that died: the simulator \
              knows, a sender does not."

@@ -98,7 +98,12 @@ impl Point {
 
     /// A count per thousand seconds of transfer.
     pub(super) fn per_1000_s(&self, pick: impl Fn(&Sample) -> u64) -> Estimate {
-        self.of(|sample| pick(sample) as f64 * 1e3 / self.seconds)
+        estimate(&self.each_per_1000_s(pick)).expect("every point has runs")
+    }
+
+    /// The same of every seed.
+    pub(super) fn each_per_1000_s(&self, pick: impl Fn(&Sample) -> u64) -> Vec<f64> {
+        self.samples.iter().map(|sample| pick(sample) as f64 * 1e3 / self.seconds).collect()
     }
 
     pub(super) fn rtt_ms(&self) -> f64 {

@@ -2,6 +2,7 @@
 
 use super::super::journal::Journal;
 use super::super::unwatched;
+use super::super::verdict::judge_again;
 use super::*;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -35,6 +36,7 @@ fn a_tiny_reproduction_has_every_part_and_is_the_same_from_a_journal() {
     let text = String::from_utf8(lines.0.lock().expect("nobody panicked").clone()).expect("text");
     assert_eq!(text.lines().count(), first.total_runs, "a line for each run");
     let report = first.report();
+    judge_again(&report.json);
     let known = Journal::new(&text, Box::new(Lines::default()));
     let again = measure(TINY, with(Some(&known)), &unwatched).expect("nothing is run");
     assert_eq!(again.report().json, report.json);

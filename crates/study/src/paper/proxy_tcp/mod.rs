@@ -27,7 +27,6 @@ mod setup;
 mod stock;
 
 use super::assemble::Parts;
-use super::verdict::RULE;
 use super::{Effort, Options, PaperError, PaperReport, Watch};
 use ackord_report::Context;
 use ackord_report::document::{Block, Section, Shown, Table};
@@ -222,7 +221,6 @@ impl Measured {
                      stock Linux senders' outages. {effort}",
                     self.total_runs
                 ),
-                RULE.to_owned(),
                 "Goodput is payload delivered in order over the length of the run. New data after \
                  a fade is the first delivered in order after its end. Bytes count as acknowledged \
                  early when the sender has their acknowledgment and the mobile's application could \

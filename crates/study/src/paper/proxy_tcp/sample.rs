@@ -4,7 +4,7 @@ use super::setup::{Plan, Runs};
 use crate::execute::RunOutcome;
 use crate::paper::runs::{Job, run_all};
 use crate::paper::{PaperError, Watch};
-use ackord_measure::stats::{Estimate, estimate};
+use ackord_measure::stats::{Estimate, estimate, ratio};
 use ackord_measure::{OutageRecovery, ProxySummary, Trace};
 
 /// A run.
@@ -101,12 +101,28 @@ impl Sample {
 impl Samples {
     /// Mean and interval over the runs.
     pub(super) fn mean(&self, pick: impl Fn(&Sample) -> f64) -> Estimate {
-        let values: Vec<f64> = self.0.iter().map(pick).collect();
-        estimate(&values).expect("every set-up has runs")
+        estimate(&self.each(pick)).expect("every set-up has runs")
     }
 
     pub(super) fn goodput(&self) -> Estimate {
         self.mean(Sample::goodput_mbit_s)
+    }
+
+    /// Of every run, in their order.
+    pub(super) fn each(&self, pick: impl Fn(&Sample) -> f64) -> Vec<f64> {
+        self.0.iter().map(pick).collect()
+    }
+
+    /// The mean over that of others, which have the same seeds or phases one by one.
+    pub(super) fn over(&self, others: &Samples, pick: impl Fn(&Sample) -> f64) -> Estimate {
+        ratio(&self.each(&pick), &others.each(&pick)).expect("set-ups have equally many runs")
+    }
+
+    /// How much more than others, run by run.
+    pub(super) fn less(&self, others: &Samples, pick: impl Fn(&Sample) -> f64) -> Estimate {
+        let pairs = self.0.iter().zip(&others.0);
+        let differences: Vec<f64> = pairs.map(|(one, other)| pick(one) - pick(other)).collect();
+        estimate(&differences).expect("every set-up has runs")
     }
 
     /// The most over the runs.

@@ -1,6 +1,7 @@
 //! A tiny reproduction from end to end.
 
 use super::super::unwatched;
+use super::super::verdict::judge_again;
 use super::*;
 
 const TINY: Extent = Extent {
@@ -16,6 +17,7 @@ const TINY: Extent = Extent {
 fn a_tiny_reproduction_has_every_part_and_keeps_to_what_must_hold() {
     let measured = measure(TINY, &unwatched).expect("sound runs");
     let report = measured.report();
+    judge_again(&report.json);
     for name in
         ["report.html", "table-3.csv", "boxes.csv", "phases.csv", "claims.csv", "paper.json"]
     {

@@ -32,7 +32,6 @@ mod threshold;
 mod wider;
 
 use super::assemble::Parts;
-use super::verdict::RULE;
 use super::{Effort, Options, PaperError, PaperReport, Watch};
 use ackord_measure::Claim;
 use ackord_report::Context;
@@ -294,10 +293,6 @@ impl Measured {
                  elsewhere). {effort}",
                 self.total_runs, self.extent.duration, self.extent.tables, self.extent.others
             ),
-            RULE.to_owned(),
-            "Tolerances are the standard deviation of single runs of ns-2 on the same link over \
-             their mean; for selective drop, which ns-2 lacks, that of Reno's rate."
-                .to_owned(),
             "Rates are delivered payload with the 40 header bytes of each packet: the paper's rates \
              add up to the rate of the link, which payload alone cannot."
                 .to_owned(),

@@ -8,7 +8,7 @@
 use super::fig6::Access;
 use super::sample::{Outcomes, Sample, with_headers};
 use super::setup::{File, LINKS, PaperLink, Plan, on_link, set};
-use ackord_measure::stats::{Estimate, estimate, std_dev};
+use ackord_measure::stats::{Estimate, estimate};
 use ackord_report::document::{Cell, Column, Table};
 use ackord_scenario::{Errors, Override};
 use serde::{Deserialize, Serialize};
@@ -53,8 +53,6 @@ struct BandRuns {
 #[derive(Clone, Debug, Deserialize)]
 struct BandStart {
     start_s: [f64; 2],
-    reno: f64,
-    vegas: f64,
     fairness: f64,
 }
 
@@ -72,14 +70,6 @@ struct SmallestRow {
 
 /// Which of `band.json`'s set-ups is compared with.
 const COMPARED: &str = "window 1000, headers equal";
-
-/// How much single runs of ns-2 scatter, relative to their mean: the tolerance of our verdicts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Scatter {
-    pub(super) reno: f64,
-    pub(super) vegas: f64,
-    pub(super) fairness: f64,
-}
 
 impl Band {
     /// # Panics
@@ -132,18 +122,6 @@ impl BandLink {
 
     pub(super) fn fairness_at_once(&self) -> f64 {
         self.nominal.fairness
-    }
-
-    pub(super) fn scatter(&self) -> Scatter {
-        let relative = |pick: fn(&BandStart) -> f64| {
-            let values: Vec<f64> = self.random_start.each.iter().map(pick).collect();
-            std_dev(&values).expect("band.json has twenty runs") / self.of(pick).mean
-        };
-        Scatter {
-            reno: relative(|run| run.reno),
-            vegas: relative(|run| run.vegas),
-            fairness: relative(|run| run.fairness),
-        }
     }
 }
 
@@ -326,10 +304,6 @@ mod tests {
         for link in &LINKS {
             let found = band.link(link);
             assert_eq!(found.random_start.each.len(), 20);
-            let scatter = found.scatter();
-            for share in [scatter.reno, scatter.vegas, scatter.fairness] {
-                assert!((0.0..1.0).contains(&share), "{}: {scatter:?}", link.label);
-            }
         }
         assert!((1..=30).all(|window| band.window_fairness(window).is_some()));
         let smallest = |access| [1, 3, 5, 10].map(|delay| band.smallest_window(access, delay));

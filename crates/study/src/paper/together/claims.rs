@@ -1,12 +1,12 @@
 //! What this project claims of the five remedies at one phone: each works on its own symptom, they
 //! do no harm beside the others, and together they are worth more than any of them.
 
-use super::effects::{Change, alone, among_others, interaction, on_top, pairs, together};
+use super::effects::{Change, alone, among_others, beyond, interaction, on_top, pairs, together};
 use super::sample::{Metric, Outcomes};
 use super::setup::Remedy;
-use crate::paper::verdict::{Direction, Expected, Stated};
-use ackord_measure::Claim;
-use ackord_measure::stats::{Estimate, estimate};
+use crate::paper::verdict::{Stated, Why, above, directed};
+use ackord_measure::stats::Estimate;
+use ackord_measure::{Allowed, Claim, Claimant};
 
 /// Where each remedy is to show.
 const OWN: [(Remedy, Metric); 5] = [
@@ -16,6 +16,9 @@ const OWN: [(Remedy, Metric); 5] = [
     (Remedy::ProxyTcp, Metric::Video),
     (Remedy::SelectiveDrop, Metric::Share),
 ];
+
+/// What one remedy may take from what the others give.
+const HARMLESS_PERCENT: f64 = 5.0;
 
 /// What the phone's user notices.
 const NOTICED: [Metric; 5] =
@@ -36,8 +39,7 @@ fn gain(metric: Metric, change: Change) -> f64 {
 
 fn measured(metric: Metric, change: Change, runs: u32) -> Estimate {
     let mean = gain(metric, change);
-    let one = estimate(&[mean]).expect("one value");
-    Estimate { runs, ci95: change.ci95, ..one }
+    Estimate { runs, ci95: change.ci95, ..Estimate::exact(mean) }
 }
 
 fn seeds(outcomes: &Outcomes) -> u32 {
@@ -48,19 +50,21 @@ fn seeds(outcomes: &Outcomes) -> u32 {
 fn own(outcomes: &Outcomes, remedy: Remedy, metric: Metric) -> Stated {
     let change = among_others(outcomes, remedy, metric);
     let (first, last) = (alone(outcomes, remedy, metric), on_top(outcomes, remedy, metric));
+    let measured = measured(metric, change, seeds(outcomes));
     Stated {
         id: format!("own.{}", remedy.name()),
+        by: Claimant::Project,
         what: format!("{} betters `{}` among the others", remedy.name(), metric.label()),
         unit: "%",
         paper: None,
-        expected: Expected::AtLeast(change.ci95.unwrap_or(0.0)),
-        measured: measured(metric, change, seeds(outcomes)),
-        direction: Direction::agrees_if(gain(metric, change) > 0.0),
-        why: format!(
+        allowed: Allowed::AtLeast { low: 0.0 },
+        direction: directed("better", measured),
+        measured,
+        why: Why::measured(format!(
             "alone {:+.1} %, as the last of the five {:+.1} %",
             gain(metric, first),
             gain(metric, last)
-        ),
+        )),
     }
 }
 
@@ -71,16 +75,23 @@ fn all_beat_each(outcomes: &Outcomes, metric: Metric) -> Stated {
         .map(|remedy| (remedy, gain(metric, alone(outcomes, remedy, metric))))
         .max_by(|a, b| a.1.total_cmp(&b.1));
     let (remedy, best) = best.expect("there are five");
-    let change = together(outcomes, metric);
+    let seeds = seeds(outcomes);
+    let all = measured(metric, together(outcomes, metric), seeds);
+    let beyond = measured(metric, beyond(outcomes, remedy, metric), seeds);
     Stated {
         id: format!("together.{}", metric.id()),
-        what: format!("all five better `{}` by more than the best alone", metric.label()),
+        by: Claimant::Project,
+        what: format!("what all five better `{}` by beyond the best alone", metric.label()),
         unit: "%",
         paper: None,
-        expected: Expected::AtLeast(best),
-        measured: measured(metric, change, seeds(outcomes)),
-        direction: Direction::agrees_if(gain(metric, change) > 0.0),
-        why: format!("the best alone is {} with {best:+.1} %", remedy.name()),
+        allowed: Allowed::AtLeast { low: 0.0 },
+        measured: beyond,
+        direction: directed("better than none", all),
+        why: Why::measured(format!(
+            "all five {:+.1} %; the best alone is {} with {best:+.1} %",
+            all.mean,
+            remedy.name()
+        )),
     }
 }
 
@@ -95,21 +106,22 @@ fn no_harm(outcomes: &Outcomes, metric: Metric) -> Stated {
         .map(|pair| (pair, gain(metric, interaction(outcomes, pair, metric))))
         .min_by(|a, b| a.1.total_cmp(&b.1));
     let (pair, overlap) = overlap.expect("there are ten pairs");
+    let worst = measured(metric, change, seeds(outcomes));
     Stated {
         id: format!("harm.{}", metric.id()),
+        by: Claimant::Project,
         what: format!("the worst that one does to `{}` on top of the other four", metric.label()),
         unit: "%",
         paper: None,
-        // Within what the seeds scatter.
-        expected: Expected::AtLeast(-change.ci95.unwrap_or(0.0).max(5.0)),
-        measured: measured(metric, change, seeds(outcomes)),
-        direction: Direction::agrees_if(gain(metric, change) >= -10.0),
-        why: format!(
+        allowed: Allowed::AtLeast { low: -HARMLESS_PERCENT },
+        direction: above("no more than twice that", &worst, -2.0 * HARMLESS_PERCENT),
+        measured: worst,
+        why: Why::measured(format!(
             "{}; the most that two give the same thing: {} with {}, {overlap:+.0} % off the product \
              of both",
             remedy.name(),
             pair[0].name(),
             pair[1].name()
-        ),
+        )),
     }
 }

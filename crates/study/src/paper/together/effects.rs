@@ -86,6 +86,11 @@ pub(super) fn together(outcomes: &Outcomes, metric: Metric) -> Change {
     change(outcomes, &[(Combination::NONE, Combination::ALL_FIVE)], metric)
 }
 
+/// All five against one alone.
+pub(super) fn beyond(outcomes: &Outcomes, remedy: Remedy, metric: Metric) -> Change {
+    change(outcomes, &[(Combination::only(remedy), Combination::ALL_FIVE)], metric)
+}
+
 /// By how much the second remedy's effect differs with the first there, over the eight combinations
 /// of the other three: percent on top of the product of both effects.
 #[expect(clippy::disallowed_methods, reason = "a figure of a report")]

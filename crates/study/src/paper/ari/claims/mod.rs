@@ -1,9 +1,9 @@
 //! What the paper claims, with our verdicts and the measured facts behind them.
 //!
-//! Tolerances, stated beforehand. Times are compared as a clock that shows tenths of a second has
-//! them, for the paper's were read from one, and rates as they are: both within 10 %, somewhat less
-//! than what a tenth more or fewer damaged frames changes (last table). Changes by ARI hold within half of the paper's
-//! change. "Suddenly slow" is a rate below half of the median.
+//! Tolerances, stated beforehand. Times and rates may be off by a tenth, somewhat less than what a tenth more
+//! or fewer damaged frames changes (last table), times at least by half of the tenth of a second that the
+//! paper's clock shows. Changes by ARI hold within half of the paper's change. "Suddenly slow" is a rate
+//! below half of the median.
 //!
 //! | file | claims about |
 //! | --- | --- |

@@ -6,7 +6,8 @@ use crate::paper::ari::sample::{Runs, Sample};
 use crate::paper::ari::setup::{Control, Policy, SIZES};
 use crate::paper::ari::stalls::{Asks, Nagle, Question};
 use crate::paper::ari::transfers::{as_described, thousand};
-use crate::paper::verdict::{Direction, Expected};
+use crate::paper::verdict::{Why, below, directed, value};
+use ackord_measure::{Allowed, Claimant};
 
 /// Linux's delayed-ACK timer, as the paper gives it (§3.2), in milliseconds.
 const TIMER_MS: f64 = 40.0;
@@ -18,71 +19,73 @@ pub(super) fn nagle(findings: &Findings<'_>) -> Vec<Stated> {
     let phone = |nagle, policy| of(Asks::Phone, nagle, policy);
     let held = phone(Nagle::On, Policy::QuickAck);
     let free = phone(Nagle::Off, Policy::QuickAck);
-    let median_ms = |runs: &Runs| runs.times().p50 * 1e3;
-    let wait = median_ms(held) - median_ms(free);
+    let median_ms = |runs: &Runs| runs.mean(Sample::median_time_s).mean * 1e3;
+    let wait = held.less(free, Sample::median_time_s).times(1e3);
     let host = |policy| of(Asks::Host, Nagle::On, policy);
     let measured_linux = phone(Nagle::On, Policy::Linux);
     vec![
         Stated {
             id: "fig1-nagle-waits".to_owned(),
+            by: Claimant::Paper,
             what: "Fig. 1: Nagle makes a question of two writes wait for the delayed-ACK timer"
                 .to_owned(),
             unit: "ms",
             paper: Some(TIMER_MS),
-            expected: Expected::Value { value: TIMER_MS, tolerance: 0.1 },
-            measured: ackord_measure::stats::Estimate {
-                mean: wait,
-                std_dev: None,
-                ci95: None,
-                ..mean(held)
-            },
-            direction: Direction::agrees_if(wait > 0.0),
-            why: format!(
+            allowed: value(TIMER_MS, 0.1, "stated beforehand: a tenth"),
+            measured: wait,
+            direction: directed("longer with Nagle", wait),
+            why: Why::measured(format!(
                 "medians {:.2} ms with Nagle and {:.2} ms without; against a host that \
                  acknowledges like the measured Linux {:.2} ms with Nagle",
                 median_ms(held),
                 median_ms(free),
                 median_ms(measured_linux)
-            ),
+            )),
         },
         Stated {
             id: "nagle-off-no-stall".to_owned(),
+            by: Claimant::Paper,
             what: "§3.2: with Nagle off (ARI on the phone that asks) no exchange waits for the \
                    timer (mean)"
                 .to_owned(),
             unit: "ms",
             paper: None,
-            expected: Expected::AtMost(TIMER_MS / 2.0),
+            allowed: Allowed::AtMost { high: TIMER_MS / 2.0 },
             measured: mean(free),
-            direction: Direction::agrees_if(mean(free).mean < mean(held).mean),
-            why: format!(
+            direction: directed("less than with Nagle", thousand(held.less(free, Sample::mean_time_s))),
+            why: Why::measured(format!(
                 "mean {} ms against {} ms with Nagle; worst {:.1} ms",
                 shown(mean(free), 2),
                 shown(mean(held), 2),
                 free.times().max * 1e3
-            ),
+            )),
         },
         Stated {
             id: "quick-acks-no-stall".to_owned(),
+            by: Claimant::Paper,
             what: "§3.2: a host that asks with Nagle on is not made to wait by a phone with ARI \
                    (mean)"
                 .to_owned(),
             unit: "ms",
             paper: None,
-            expected: Expected::AtMost(TIMER_MS / 2.0),
+            allowed: Allowed::AtMost { high: TIMER_MS / 2.0 },
             measured: mean(host(Policy::Ari)),
-            direction: Direction::agrees_if(
-                mean(host(Policy::Ari)).mean < mean(host(Policy::QuickAck)).mean,
+            direction: directed(
+                "less than with Linux (paper)",
+                thousand(host(Policy::QuickAck).less(host(Policy::Ari), Sample::mean_time_s)),
             ),
-            why: format!(
-                "the eight quick acknowledgments of the published count last for four exchanges of \
-                 a connection; of thirty the others wait: mean {} ms, with Linux (paper) {} ms, \
-                 with Linux (measured) {} ms; the practical form, which counts anew after a \
-                 pause: {} ms",
+            why: Why::measured(format!(
+                "mean {} ms, with Linux (paper) {} ms, with Linux (measured) {} ms; the practical form, \
+                 which counts anew after a pause: {} ms",
                 shown(mean(host(Policy::Ari)), 2),
                 shown(mean(host(Policy::QuickAck)), 2),
                 shown(mean(host(Policy::Linux)), 2),
                 shown(mean(host(Policy::AriHistory)), 2)
+            ))
+            .since(
+                mean(host(Policy::AriHistory)).mean < mean(host(Policy::Ari)).mean,
+                "The eight quick acknowledgments of the published count last for four exchanges of a \
+                 connection; of thirty the others wait",
             ),
         },
         phone_sends(findings),
@@ -95,22 +98,22 @@ fn phone_sends(findings: &Findings<'_>) -> Stated {
     let ari = findings.open.of(PHONE_SENDS, Policy::Ari);
     let measured = ari.change_percent(base, Sample::time_s);
     let paper = 100.0 * (SIZES[3].time_s.ari_reno / SIZES[3].time_s.reno - 1.0);
-    let agrees = measured.mean + measured.ci95.unwrap_or(0.0) < 0.0;
     Stated {
         id: "table2-1mb-change-phone-sends".to_owned(),
+        by: Claimant::Paper,
         what: "Table 2 read the other way: what ARI changes about 1 MB that the phone sends, Reno"
             .to_owned(),
         unit: "%",
         paper: Some(paper),
-        expected: Expected::Value { value: paper, tolerance: 0.5 },
+        allowed: value(paper, 0.5, "stated beforehand: half of the paper's change"),
         measured,
-        direction: Direction::agrees_if(agrees),
-        why: format!(
-            "the host acknowledges as before; Nagle off changes at most the last segment: {} ms \
-             and {} ms",
+        direction: below("shorter", &measured, 0.0),
+        why: Why::measured(format!(
+            "{} ms and {} ms; the host acknowledges as before, and Nagle off changes at most the last \
+             segment",
             shown(thousand(ari.mean(Sample::time_s)), 1),
             shown(thousand(base.mean(Sample::time_s)), 1)
-        ),
+        )),
     }
 }
 
@@ -137,16 +140,17 @@ fn small_writes(findings: &Findings<'_>) -> [Stated; 2] {
     [
         Stated {
             id: "nagle-off-load".to_owned(),
+            by: Claimant::Paper,
             what:
                 "§3.2: without Nagle a bulk stream in small writes loads the path (segments more \
                    than with it)"
                     .to_owned(),
             unit: "%",
             paper: None,
-            expected: Expected::AtLeast(25.0),
+            allowed: Allowed::AtLeast { low: 25.0 },
             measured: more,
-            direction: Direction::agrees_if(more.mean > 0.0),
-            why: format!(
+            direction: directed("more", more),
+            why: Why::measured(format!(
                 "{:.0} segments instead of {:.0}, {:.2} s of air instead of {:.2} s; 4 MB take {} \
                  s instead of {} s",
                 off.mean(segments).mean,
@@ -155,23 +159,24 @@ fn small_writes(findings: &Findings<'_>) -> [Stated; 2] {
                 air_s(on),
                 shown(off.mean(|run| run.lasted_s), 2),
                 shown(on.mean(|run| run.lasted_s), 2)
-            ),
+            )),
         },
         Stated {
             id: "history-bulk-nagle".to_owned(),
+            by: Claimant::Paper,
             what: "§3.2: a history of bulk brings Nagle, and its saving, back (segments more than \
                    Linux's)"
                 .to_owned(),
             unit: "%",
             paper: None,
-            expected: Expected::Between(-5.0, 5.0),
+            allowed: Allowed::Between { low: -5.0, high: 5.0 },
             measured: back,
-            direction: Direction::agrees_if(back.mean < more.mean),
-            why: format!(
+            direction: directed("fewer than without Nagle", off.change_percent(again, segments)),
+            why: Why::measured(format!(
                 "{:.0} segments; RFC 896's rule, which ARI turns on again, alone: {:.0}",
                 again.mean(segments).mean,
                 bulk.nagle("on").mean(segments).mean
-            ),
+            )),
         },
     ]
 }
@@ -182,33 +187,36 @@ fn counts(findings: &Findings<'_>) -> [Stated; 2] {
     let of = |policy| findings.transfers.of(as_described(SIZES.len() - 1, Control::Reno, policy));
     let (base, ari) = (of(Policy::QuickAck), of(Policy::Ari));
     let (whole, bounded) = (bulk.count("ari-1m-paper"), bulk.count("ari-1m"));
+    let (added, fewer) = (ari.change_percent(base, acks), bounded.change_percent(whole, acks));
     [
         Stated {
             id: "quick-ack-load".to_owned(),
+            by: Claimant::Paper,
             what: "§3.2: ARI adds few acknowledgments to a transfer of 1 MB".to_owned(),
             unit: "%",
             paper: None,
-            expected: Expected::AtMost(5.0),
-            measured: ari.change_percent(base, acks),
-            direction: Direction::Opposed,
-            why: format!(
+            allowed: Allowed::AtMost { high: 5.0 },
+            measured: added,
+            direction: below("few", &added, 5.0),
+            why: Why::measured(format!(
                 "{:.0} instead of {:.0}; the measured Linux sends {:.0}",
                 ari.mean(acks).mean,
                 base.mean(acks).mean,
                 of(Policy::Linux).mean(acks).mean
-            ),
+            )),
         },
         Stated {
             id: "history-count".to_owned(),
+            by: Claimant::Paper,
             what: "§3.2: the history keeps a long transfer from too many quick acknowledgments \
                    (acknowledgments less than with a count for all of 1 MB)"
                 .to_owned(),
             unit: "%",
             paper: None,
-            expected: Expected::AtMost(-25.0),
-            measured: bounded.change_percent(whole, acks),
-            direction: Direction::agrees_if(bounded.mean(acks).mean < whole.mean(acks).mean),
-            why: format!(
+            allowed: Allowed::AtMost { high: -25.0 },
+            measured: fewer,
+            direction: below("fewer", &fewer, 0.0),
+            why: Why::measured(format!(
                 "a most frequent size of 1 MB gives a count of 3732 and {:.0} acknowledgments ({} \
                  ms); bounded at 512 {:.0} ({} ms); with a verdict of bulk {:.0}; with 2 kB {:.0}",
                 whole.mean(acks).mean,
@@ -217,7 +225,7 @@ fn counts(findings: &Findings<'_>) -> [Stated; 2] {
                 shown(thousand(bounded.mean(Sample::time_s)), 1),
                 bulk.count("ari-1m-bulk").mean(acks).mean,
                 bulk.count("ari-2k").mean(acks).mean
-            ),
+            )),
         },
     ]
 }

@@ -4,7 +4,8 @@ use super::{Findings, Stated, shown};
 use crate::paper::ari::sample::{Runs, Sample};
 use crate::paper::ari::setup::{Air, Control, Growth, Policy, RUNS_OF_PAPER, SIZES, Setup};
 use crate::paper::ari::transfers::percent;
-use crate::paper::verdict::{Direction, Expected};
+use crate::paper::verdict::{Why, above, below};
+use ackord_measure::{Allowed, Claimant};
 
 /// A transfer below this share of the median rate is suddenly slow, in percent.
 const SUDDENLY_SLOW: f64 = 50.0;
@@ -33,12 +34,21 @@ fn slowest(findings: &Findings<'_>, control: Control, air: Air, policy: Policy) 
         Control::Cubic => 3,
         Control::Reno => 4,
     };
-    let (what, expected) = match policy {
-        Policy::Ari => ("with ARI none is suddenly slow", Expected::AtLeast(SUDDENLY_SLOW)),
-        _ => ("without ARI some are suddenly slow", Expected::AtMost(SUDDENLY_SLOW)),
+    let (what, allowed, direction) = match policy {
+        Policy::Ari => (
+            "with ARI none is suddenly slow",
+            Allowed::AtLeast { low: SUDDENLY_SLOW },
+            above("none", &measured, SUDDENLY_SLOW),
+        ),
+        _ => (
+            "without ARI some are suddenly slow",
+            Allowed::AtMost { high: SUDDENLY_SLOW },
+            below("some", &measured, SUDDENLY_SLOW),
+        ),
     };
     Stated {
         id: format!("fig{figure}-{}-{}", air.name(), policy.name()),
+        by: Claimant::Paper,
         what: format!(
             "Fig. {figure}: of thirty transfers, {}, {} air, {what} (the slowest's rate over the \
              median)",
@@ -47,9 +57,9 @@ fn slowest(findings: &Findings<'_>, control: Control, air: Air, policy: Policy) 
         ),
         unit: "%",
         paper: None,
-        expected,
+        allowed,
         measured,
-        direction: Direction::Opposed,
+        direction,
         why: reason(runs(SIZES.len() - 1, policy), runs(SIZES.len() - 1, other(policy)), air),
     }
 }
@@ -58,27 +68,30 @@ fn other(policy: Policy) -> Policy {
     if policy == Policy::Ari { Policy::QuickAck } else { Policy::Ari }
 }
 
-fn reason(runs: &Runs, beside: &Runs, air: Air) -> String {
+fn reason(runs: &Runs, beside: &Runs, air: Air) -> Why {
     let (times, others) = (runs.times(), beside.times());
-    let cause = match air {
-        Air::Quiet | Air::Distant => {
-            "on an air of its own nothing is there to stall a transfer: no packet is lost for good \
-             and every delayed acknowledgment finds a second segment within a millisecond"
-        }
-        Air::Busy => {
-            "what slows a transfer is the other stations' share of the air, which no \
-             acknowledgment shortens"
-        }
-    };
-    format!(
-        "1 MB takes {:.3} s at the median, {:.3} s at p99 and {:.3} s at worst ({:.3}, {:.3} and \
-         {:.3} s the other way); {cause}; timeouts a run: {}",
+    let timeouts = runs.mean(|run: &Sample| run.timeouts as f64);
+    let why = Why::measured(format!(
+        "1 MB takes {:.3} s at the median, {:.3} s at p99 and {:.3} s at worst ({:.3}, {:.3} and {:.3} s \
+         the other way); timeouts a run: {}",
         times.p50,
         times.p99,
         times.max,
         others.p50,
         others.p99,
         others.max,
-        shown(runs.mean(|run: &Sample| run.timeouts as f64), 3),
-    )
+        shown(timeouts, 3),
+    ));
+    match air {
+        Air::Quiet | Air::Distant => why.since(
+            timeouts.mean < 0.01,
+            "On an air of its own nothing is there to stall a transfer: no packet is lost for good and \
+             every delayed acknowledgment finds a second segment within a millisecond",
+        ),
+        Air::Busy => why.since(
+            (times.p50 / others.p50 - 1.0).abs() < 0.1,
+            "What slows a transfer is the other stations' share of the air, which no acknowledgment \
+             shortens",
+        ),
+    }
 }

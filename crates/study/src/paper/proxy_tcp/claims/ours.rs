@@ -4,9 +4,19 @@
 use super::super::boxes::{Measured, of};
 use super::super::detection::{self, detection, worth};
 use super::super::kernel::{self, Beside};
+use super::super::sample::Sample;
 use super::super::stock;
-use super::{AFTER_DEATH, FADING, Findings, single};
-use crate::paper::verdict::{Direction, Expected, Stated};
+use super::{AFTER_DEATH, FADING, Findings, TOLERANCE};
+use crate::paper::verdict::{Stated, Why, above, below, directed};
+use ackord_measure::stats::{Estimate, estimate};
+use ackord_measure::{Allowed, Claimant};
+
+/// "Level": at least so much of Snoop, percent.
+const LEVEL: f64 = 97.0;
+/// Noticed, or delivered of the ideal: at least, percent.
+const NEARLY_ALL: f64 = 95.0;
+/// What a box may cost where nothing is to be won, percent.
+const HARMLESS: f64 = -1.0;
 
 /// All of them.
 pub(super) fn ours(findings: &Findings<'_>) -> Vec<Stated> {
@@ -21,173 +31,206 @@ pub(super) fn ours(findings: &Findings<'_>) -> Vec<Stated> {
 fn practical(findings: &Findings<'_>) -> Vec<Stated> {
     let mut stated = Vec::new();
     for sender in ["ns2", "linux", "linux-no-timestamps", "linux-no-sack"] {
-        for (at, rate) in [(0, 128), (1, 64)] {
-            let of = |middle| of(findings.boxes, middle, sender).errors[at].goodput();
-            let (ours, snoop, none) = (of("practical"), of("snoop"), of("none"));
-            let ratio = 100.0 * ours.mean / snoop.mean;
-            stated.push(Stated {
-                id: format!("practical.{sender}.{rate}"),
-                what: format!("practical over Snoop at one error in {rate} KByte, {sender}"),
-                unit: "%",
-                paper: None,
-                // Level: within what single seeds scatter.
-                expected: Expected::AtLeast(97.0),
-                measured: single(ratio),
-                direction: Direction::agrees_if(ours.mean > none.mean),
-                why: format!(
-                    "{:.3} Mbit/s, Snoop {:.3}, none {:.3}",
-                    ours.mean, snoop.mean, none.mean
-                ),
-            });
-        }
-        for lasts in [1.5, 2.5] {
-            let wait = |middle| findings.fades.sweep(middle, sender, lasts).first_data();
-            let (ours, none) = (wait("practical"), wait("none"));
-            stated.push(Stated {
-                id: format!("practical.{sender}.fade-{lasts}s"),
-                what: format!("practical: wait for new data after {lasts} s, of none's, {sender}"),
-                unit: "%",
-                paper: None,
-                expected: Expected::AtMost(FADING),
-                measured: single(100.0 * ours.mean / none.mean),
-                direction: Direction::agrees_if(ours.mean < none.mean),
-                why: format!(
-                    "{:.2} s (most {:.2}), without a box {:.2} (most {:.2})",
-                    ours.mean, ours.max, none.mean, none.max
-                ),
-            });
-        }
+        stated.extend([(0, 128), (1, 64)].map(|errors| beside_snoop(findings, sender, errors)));
+        stated.extend([1.5, 2.5].map(|lasts| after_fade(findings, sender, lasts)));
         let one = of(findings.boxes, "practical", sender);
         let death = one.after_death_percent(findings.boxes);
         stated.push(Stated {
             id: format!("practical.{sender}.death"),
+            by: Claimant::Project,
             what: format!("practical: delivered after its death, of none's, {sender}"),
             unit: "%",
             paper: None,
-            expected: Expected::AtLeast(AFTER_DEATH),
+            allowed: Allowed::AtLeast { low: AFTER_DEATH },
             measured: death,
-            direction: Direction::agrees_if(death.mean > 50.0),
-            why: format!("{:.0} B were acknowledged and never came", one.lost_bytes().mean),
+            direction: above("more than half", &death, 50.0),
+            why: Why::measured(format!(
+                "{:.0} B were acknowledged and never came",
+                one.lost_bytes().mean
+            )),
         });
     }
+    stated.push(semantics(findings));
+    stated
+}
+
+fn beside_snoop(findings: &Findings<'_>, sender: &str, (at, rate): (usize, u32)) -> Stated {
+    let of = |middle| &of(findings.boxes, middle, sender).errors[at];
+    let (ours, snoop, none) = (of("practical"), of("snoop"), of("none"));
+    Stated {
+        id: format!("practical.{sender}.{rate}"),
+        by: Claimant::Project,
+        what: format!("practical over Snoop at one error in {rate} KByte, {sender}"),
+        unit: "%",
+        paper: None,
+        allowed: Allowed::AtLeast { low: LEVEL },
+        measured: ours.over(snoop, Sample::goodput_mbit_s).times(100.0),
+        direction: directed("above none", ours.less(none, Sample::goodput_mbit_s)),
+        why: Why::measured(format!(
+            "{:.3} Mbit/s, Snoop {:.3}, none {:.3}",
+            ours.goodput().mean,
+            snoop.goodput().mean,
+            none.goodput().mean
+        )),
+    }
+}
+
+fn after_fade(findings: &Findings<'_>, sender: &str, lasts: f64) -> Stated {
+    let sweep = |middle| findings.fades.sweep(middle, sender, lasts);
+    let (ours, none) = (sweep("practical"), sweep("none"));
+    let share = ours.phases.over(&none.phases, Sample::recovery_s).times(100.0);
+    let [wait, without] = [ours, none].map(|sweep| sweep.first_data());
+    Stated {
+        id: format!("practical.{sender}.fade-{lasts}s"),
+        by: Claimant::Project,
+        what: format!("practical: wait for new data after {lasts} s, of none's, {sender}"),
+        unit: "%",
+        paper: None,
+        allowed: Allowed::AtMost { high: FADING },
+        measured: share,
+        direction: below("sooner than none", &share, 100.0),
+        why: Why::measured(format!(
+            "{:.2} s (most {:.2}), without a box {:.2} (most {:.2})",
+            wait.mean, wait.max, without.mean, without.max
+        )),
+    }
+}
+
+fn semantics(findings: &Findings<'_>) -> Stated {
     let early = findings.boxes.iter().filter(|one| {
         matches!(one.middle.id, "paper" | "practical" | "in-path" | "snoop" | "m-tcp" | "none")
     });
-    let early = early.map(Measured::early_bytes).max().unwrap_or(0);
-    stated.push(Stated {
+    let early = Estimate::exact(early.map(Measured::early_bytes).max().unwrap_or(0) as f64);
+    Stated {
         id: "semantics.all".to_owned(),
-        what: "acknowledged early by any box but those that split, any sender".to_owned(),
+        by: Claimant::Project,
+        what: "acknowledged early by any box but those that split, any sender, the most of any run"
+            .to_owned(),
         unit: "B",
         paper: None,
-        expected: Expected::AtMost(0.0),
-        measured: single(early as f64),
-        direction: Direction::agrees_if(early == 0),
-        why: "the acknowledgments are the mobile's own, or say no more than they did".to_owned(),
-    });
-    stated
+        allowed: Allowed::AtMost { high: 0.0 },
+        measured: early,
+        direction: below("nothing", &early, 0.0),
+        why: Why::measured("").since(
+            early.mean <= 0.0,
+            "the acknowledgments are the mobile's own, or say no more than they did",
+        ),
+    }
 }
 
 /// Fades are noticed without an oracle, and what is taken for one costs next to nothing.
 fn detections(findings: &Findings<'_>) -> Vec<Stated> {
     let mut stated = Vec::new();
     for sender in ["ns2", "linux"] {
-        let phases = findings.fades.sweep("practical", sender, 2.5).phases.0.len();
-        let found = detection(findings.fades, "practical", sender, 2.5);
-        let noticed = found.map_or(0.0, |found| 100.0 * f64::from(found.runs) / phases as f64);
-        stated.push(Stated {
-            id: format!("detection.{sender}"),
-            what: format!("fades of 2.5 s that practical notices while they last, {sender}"),
-            unit: "%",
-            paper: None,
-            expected: Expected::AtLeast(95.0),
-            measured: single(noticed),
-            direction: Direction::agrees_if(noticed > 50.0),
-            why: found.map_or("never".to_owned(), |found| {
-                format!("after {:.0} ms, {:.0} at most", found.mean * 1e3, found.max * 1e3)
-            }),
-        });
-        for path in detection::PATHS.iter().filter(|path| path.id != "errors") {
-            let cost = worth(findings.mistaken, path.id, "practical", sender);
-            let holds = findings.mistaken.iter().find(|one| {
-                (one.path.id, one.middle.id, one.sender.id) == (path.id, "practical", sender)
-            });
-            stated.push(Stated {
-                id: format!("mistaken.{sender}.{}", path.id),
-                what: format!(
-                    "practical against none on a path without fades ({}), {sender}",
-                    path.id
-                ),
-                unit: "%",
-                paper: None,
-                expected: Expected::AtLeast(-1.0),
-                measured: cost,
-                direction: Direction::agrees_if(cost.mean > -5.0),
-                why: format!(
-                    "{:.2} holds in 100 s",
-                    holds.map_or(f64::NAN, |one| one.holds().mean)
-                ),
-            });
-        }
+        stated.push(noticed(findings, sender));
+        let paths = detection::PATHS.iter().filter(|path| path.id != "errors");
+        stated.extend(paths.map(|path| mistaken(findings, path.id, sender)));
     }
     stated
 }
 
+fn noticed(findings: &Findings<'_>, sender: &str) -> Stated {
+    let phases = &findings.fades.sweep("practical", sender, 2.5).phases;
+    let each = phases.each(|run| if run.detection_s().is_some() { 100.0 } else { 0.0 });
+    let share = estimate(&each).expect("every sweep has phases");
+    let found = detection(findings.fades, "practical", sender, 2.5);
+    Stated {
+        id: format!("detection.{sender}"),
+        by: Claimant::Project,
+        what: format!("fades of 2.5 s that practical notices while they last, {sender}"),
+        unit: "%",
+        paper: None,
+        allowed: Allowed::AtLeast { low: NEARLY_ALL },
+        measured: share,
+        direction: above("more than half", &share, 50.0),
+        why: Why::measured(found.map_or("never".to_owned(), |found| {
+            format!("after {:.0} ms, {:.0} at most", found.mean * 1e3, found.max * 1e3)
+        })),
+    }
+}
+
+fn mistaken(findings: &Findings<'_>, path: &str, sender: &str) -> Stated {
+    let cost = worth(findings.mistaken, path, "practical", sender);
+    let holds = findings
+        .mistaken
+        .iter()
+        .find(|one| (one.path.id, one.middle.id, one.sender.id) == (path, "practical", sender));
+    Stated {
+        id: format!("mistaken.{sender}.{path}"),
+        by: Claimant::Project,
+        what: format!("practical against none on a path without fades ({path}), {sender}"),
+        unit: "%",
+        paper: None,
+        allowed: Allowed::AtLeast { low: HARMLESS },
+        measured: cost,
+        direction: above("within five per cent", &cost, -5.0),
+        why: Why::measured(format!(
+            "{:.2} holds in 100 s",
+            holds.map_or(f64::NAN, |one| one.holds().mean)
+        )),
+    }
+}
+
 /// Practical Proxy TCP with stock Linux senders: near the ideal, and the paper's freeze is not.
 fn stock_linux(findings: &Findings<'_>) -> Vec<Stated> {
-    let mut stated = Vec::new();
-    for sender in &stock::SENDERS {
-        for outage_s in stock::OUTAGES {
-            let share = |middle| {
-                let one = stock::of(findings.stock, middle, sender.id, outage_s);
-                100.0 * one.delivered().mean / one.ideal_mb
-            };
-            let ours = share("practical");
-            stated.push(Stated {
-                id: format!("stock.{}.{outage_s}s", sender.id),
-                what: format!(
-                    "practical through an outage of {outage_s} s, of the ideal, {}",
-                    sender.label
-                ),
-                unit: "%",
-                paper: None,
-                expected: Expected::AtLeast(95.0),
-                measured: single(ours),
-                direction: Direction::agrees_if(ours > share("none")),
-                why: format!(
-                    "none {:.0} %, Snoop {:.0} %, the paper's mode {:.0} %, in path {:.0} %",
-                    share("none"),
-                    share("snoop"),
-                    share("paper"),
-                    share("in-path")
-                ),
-            });
+    let outages = stock::SENDERS.iter().flat_map(|sender| stock::OUTAGES.map(|out| (sender, out)));
+    let claim = |(sender, outage_s): (&super::super::setup::Sender, f64)| {
+        let of = |middle| stock::of(findings.stock, middle, sender.id, outage_s);
+        let percent = |middle| of(middle).delivered().times(100.0 / of(middle).ideal_mb);
+        Stated {
+            id: format!("stock.{}.{outage_s}s", sender.id),
+            by: Claimant::Project,
+            what: format!(
+                "practical through an outage of {outage_s} s, of the ideal, {}",
+                sender.label
+            ),
+            unit: "%",
+            paper: None,
+            allowed: Allowed::AtLeast { low: NEARLY_ALL },
+            measured: percent("practical"),
+            direction: directed(
+                "above none",
+                of("practical").samples.less(&of("none").samples, Sample::delivered_mb),
+            ),
+            why: Why::measured(format!(
+                "none {:.0} %, Snoop {:.0} %, the paper's mode {:.0} %, in path {:.0} %",
+                percent("none").mean,
+                percent("snoop").mean,
+                percent("paper").mean,
+                percent("in-path").mean
+            )),
         }
-    }
-    stated
+    };
+    outages.map(claim).collect()
 }
 
 /// The `linux` profile as a real kernel, with SACK: within a tenth without a box, and with data
 /// repeated after the outage.
 fn beside_kernel(findings: &Findings<'_>) -> Vec<Stated> {
     let with_sack = findings.kernel.iter().filter(|one| one.sender != "no-sack");
-    let claim = |one: &Beside| Stated {
-        id: format!("kernel.{}.{}.{}s", one.sender, one.middle, one.outage_s),
-        what: format!(
-            "linux {} as a kernel through {} s out, box: {}",
-            one.sender, one.outage_s, one.middle
-        ),
-        unit: "MB",
-        paper: None,
-        expected: Expected::Value { value: one.kernel_mb, tolerance: 0.1 },
-        measured: single(one.ours_mb),
-        direction: Direction::agrees_if(one.percent().abs() < 50.0),
-        why: format!(
-            "{}: {:.2} MB over {} runs; the paper's box is told of the outage there and notices it \
-             by itself here",
-            kernel::version(),
-            one.kernel_mb,
-            one.kernel_runs
-        ),
+    let claim = |one: &Beside| {
+        let off = one.off_percent();
+        let magnitude = if off.mean < 0.0 { off.times(-1.0) } else { off };
+        Stated {
+            id: format!("kernel.{}.{}.{}s", one.sender, one.middle, one.outage_s),
+            by: Claimant::Project,
+            what: format!(
+                "linux {} as a kernel through {} s out, box: {}, off the kernel's",
+                one.sender, one.outage_s, one.middle
+            ),
+            unit: "%",
+            paper: None,
+            allowed: Allowed::Between { low: -100.0 * TOLERANCE, high: 100.0 * TOLERANCE },
+            measured: off,
+            direction: below("within a half", &magnitude, 50.0),
+            why: Why::measured(format!(
+                "{}: {:.2} MB over {} runs; the paper's box is told of the outage there and notices \
+                 it by itself here",
+                kernel::version(),
+                one.kernel_mb.mean,
+                one.kernel_mb.runs
+            )),
+        }
     };
     with_sack.map(claim).collect()
 }

@@ -1,8 +1,6 @@
 //! What the paper claims, with our verdicts and the measured facts behind them.
 //!
-//! The tolerance of a number is how much single runs of ns-2 scatter on the same link (their
-//! standard deviation over their mean): the paper's numbers are single runs. For selective drop,
-//! which ns-2 does not have, it is the scatter of Reno's rate. Counts have none.
+//! A number of the paper's may be off by a tenth; counts have no tolerance.
 //!
 //! | file | claims about |
 //! | --- | --- |
@@ -22,8 +20,11 @@ use super::ns2::{Band, Beside};
 use super::tables::Row;
 use super::threshold::Tried;
 use super::wider::Asked;
-use crate::paper::verdict::{Direction, Expected, judge};
+use crate::paper::verdict::Stated;
 use ackord_measure::Claim;
+
+/// How far a number of the paper may be off.
+const TOLERANCE: f64 = 0.1;
 
 /// Everything that was measured.
 pub(super) struct Findings<'a> {
@@ -37,36 +38,6 @@ pub(super) struct Findings<'a> {
     pub(super) fig_9: &'a [Windows],
     pub(super) band: &'a Band,
     pub(super) asked: &'a [Asked],
-}
-
-/// A claim before it is judged.
-struct Stated {
-    id: String,
-    what: String,
-    unit: &'static str,
-    paper: Option<f64>,
-    expected: Expected,
-    measured: f64,
-    ci95: Option<f64>,
-    runs: u32,
-    direction: Direction,
-    why: String,
-}
-
-impl Stated {
-    fn judged(self) -> Claim {
-        Claim {
-            verdict: judge(self.expected, self.measured, self.ci95, self.direction),
-            id: self.id,
-            what: self.what,
-            unit: self.unit.to_owned(),
-            paper: self.paper,
-            measured: self.measured,
-            ci95: self.ci95,
-            runs: self.runs,
-            why: self.why,
-        }
-    }
 }
 
 /// Every claim, in the order of the paper.

@@ -1,59 +1,48 @@
 //! How Reno and Vegas share a link: Tables 1 and 2, the choice of Q_thresh, and ns-2's runs.
 
-use super::{Findings, Stated};
+use super::{Findings, Stated, TOLERANCE};
 use crate::paper::selective_drop::endpoints::{self, Detail};
 use crate::paper::selective_drop::sample::{Sample, Shared};
-use crate::paper::selective_drop::setup::{FAIR_PERCENT, FULL_PERCENT, LINKS};
+use crate::paper::selective_drop::setup::{FAIR_PERCENT, FULL_PERCENT, LINKS, PaperShare};
 use crate::paper::selective_drop::tables::{Queue, Row};
 use crate::paper::selective_drop::threshold;
-use crate::paper::verdict::{Direction, Expected};
+use crate::paper::verdict::{Why, above, below, directed, more, value};
 use ackord_measure::stats::Estimate;
+use ackord_measure::{Allowed, Claimant, Direction};
+
+/// So many percentage points less are still as fair.
+pub(super) const WITHIN_POINTS: f64 = 3.0;
+
+/// Name, words, unit, the paper's value, how to measure it.
+type Number = (&'static str, &'static str, &'static str, f64, fn(&Sample) -> f64);
+
+fn numbers(paper: &PaperShare) -> [Number; 3] {
+    [
+        ("reno", "Reno's rate", "kbit/s", paper.reno_kbit_s, |s| s.reno.kbit_s),
+        ("vegas", "Vegas's rate", "kbit/s", paper.vegas_kbit_s, Sample::vegas_kbit_s),
+        ("fairness", "fairness", "%", paper.fairness_percent, Sample::fairness_percent),
+    ]
+}
 
 pub(super) fn table_1(findings: &Findings<'_>) -> Vec<Stated> {
     let mut stated = Vec::new();
     for row in rows_of(findings, Queue::DropTail) {
         let (link, ns2) = (row.link, findings.band.link(row.link));
-        let (scatter, paper) = (ns2.scatter(), link.drop_tail);
         let (reno, vegas) = windows_of(&row.shared);
         let once = row.shared.at_once;
-        let unfair = row.shared.fairness().mean < 50.0;
-        let ahead = row.shared.random(|s| s.reno.kbit_s - s.vegas_kbit_s()).mean > 0.0;
-        let cwnd =
-            format!("cwnd is {reno:.1} packets for Reno and {vegas:.1} for Vegas on average");
-        let numbers: [Number; 3] = [
-            ("reno", "Reno's rate", "kbit/s", paper.reno_kbit_s, scatter.reno, |s| s.reno.kbit_s),
-            (
-                "vegas",
-                "Vegas's rate",
-                "kbit/s",
-                paper.vegas_kbit_s,
-                scatter.vegas,
-                Sample::vegas_kbit_s,
-            ),
-            (
-                "fairness",
-                "fairness",
-                "%",
-                paper.fairness_percent,
-                scatter.fairness,
-                Sample::fairness_percent,
-            ),
-        ];
-        for number in numbers {
-            let (name, _, unit, ..) = number;
+        for number in numbers(&link.drop_tail) {
+            let (name, _, unit, _, pick) = number;
             let why = match name {
                 "fairness" => format!(
-                    "{:.2} % with both at once, where ns-2 has {:.2} %; {cwnd}, behind one queue.",
+                    "{:.2} % with both at once, where ns-2 has {:.2} %; cwnd is {reno:.1} packets for \
+                     Reno and {vegas:.1} for Vegas on average, behind one queue.",
                     once.fairness_percent(),
                     ns2.fairness_at_once(),
                 ),
-                _ => format!(
-                    "{:.2} {unit} with both at once; tolerance {:.1} %, as ns-2's runs scatter.",
-                    number.5(&once),
-                    100.0 * number.4,
-                ),
+                _ => format!("{:.2} {unit} with both at once.", pick(&once)),
             };
-            let direction = Direction::agrees_if(unfair && ahead);
+            let ahead = row.shared.random(|s| s.reno.kbit_s - s.vegas_kbit_s());
+            let direction = directed("Reno ahead of Vegas", ahead);
             stated.push(a_number("table1", row, number, direction, why));
         }
     }
@@ -62,45 +51,39 @@ pub(super) fn table_1(findings: &Findings<'_>) -> Vec<Stated> {
         worst(rows_of(findings, Queue::DropTail), Sample::fairness_percent, higher);
     stated.push(Stated {
         id: "table1-unfair".to_owned(),
+        by: Claimant::Paper,
         what: "drop-tail: fairness on the fairest of the four links is below 20 %".to_owned(),
         unit: "%",
         paper: Some(12.0),
-        expected: Expected::AtMost(20.0),
-        measured: fairness.mean,
-        ci95: fairness.ci95,
-        runs: fairness.runs,
-        direction: Direction::agrees_if(fairness.mean < 50.0),
-        why: format!(
+        allowed: Allowed::AtMost { high: 20.0 },
+        measured: fairness,
+        direction: below("one gets more than twice the other's rate", &fairness, 50.0),
+        why: Why::measured(format!(
             "{}; single runs from {:.1} to {:.1} %.",
             row.link.label, fairness.min, fairness.max
-        ),
+        )),
     });
     stated.push(full_use("table1", "drop-tail", rows_of(findings, Queue::DropTail)));
     stated
 }
 
-/// Name, words, unit, the paper's value, tolerance, how to measure it.
-type Number = (&'static str, &'static str, &'static str, f64, f64, fn(&Sample) -> f64);
-
 fn a_number(
     table: &str,
     row: &Row,
-    (name, words, unit, value, tolerance, pick): Number,
+    (name, words, unit, paper, pick): Number,
     direction: Direction,
     why: String,
 ) -> Stated {
-    let estimate = row.shared.random(pick);
     Stated {
         id: format!("{table}-{}-{name}", row.link.id),
+        by: Claimant::Paper,
         what: format!("{}, {}: {words}", row.link.label, row.queue.label(row.link)),
         unit,
-        paper: Some(value),
-        expected: Expected::Value { value, tolerance },
-        measured: estimate.mean,
-        ci95: estimate.ci95,
-        runs: estimate.runs,
+        paper: Some(paper),
+        allowed: value(paper, TOLERANCE, "stated beforehand: a tenth"),
+        measured: row.shared.random(pick),
         direction,
-        why,
+        why: Why::measured(why),
     }
 }
 
@@ -110,53 +93,50 @@ fn full_use<'a>(table: &str, queue: &str, rows: impl Iterator<Item = &'a Row>) -
     let least = rows.iter().min_by(|a, b| used(a).total_cmp(&used(b)));
     let least = least.expect("every queue has its four links");
     let mean = least.shared.random(|sample| sample.utilisation_percent).mean;
+    let least_used = Estimate::exact(least.shared.at_once.utilisation_percent);
     Stated {
         id: format!("{table}-full-use"),
+        by: Claimant::Paper,
         what: format!("{queue}: the links are fully used (both at once, least of four)"),
         unit: "%",
         paper: Some(100.0),
-        expected: Expected::AtLeast(FULL_PERCENT),
-        measured: least.shared.at_once.utilisation_percent,
-        ci95: None,
-        runs: 1,
-        direction: Direction::agrees_if(least.shared.at_once.utilisation_percent > 90.0),
-        why: format!(
+        allowed: Allowed::AtLeast { low: FULL_PERCENT },
+        measured: least_used,
+        direction: above("nine tenths of it", &least_used, 90.0),
+        why: Why::measured(format!(
             "{}; {mean:.1} % with random starts, when nothing is sent until the first of them. \
              Full means {FULL_PERCENT} %.",
             least.link.label
-        ),
+        )),
     }
 }
 
 pub(super) fn beside_ns2(findings: &Findings<'_>) -> Vec<Stated> {
     let stated = findings.beside.iter().map(|beside| {
         let (here, ns2) = (beside.fairness(), beside.ns2().fairness());
+        let off = here.over(&ns2).plus(-1.0).times(100.0);
         Stated {
             id: format!("ns2-{}-fairness", beside.link.id),
-            what: format!(
-                "{}, drop-tail: mean fairness lies within ns-2's runs ({:.2} to {:.2} %)",
-                beside.link.label, ns2.min, ns2.max
-            ),
+            by: Claimant::Project,
+            what: format!("{}, drop-tail: mean fairness off ns-2's", beside.link.label),
             unit: "%",
             paper: None,
-            expected: Expected::Between(ns2.min, ns2.max),
-            measured: here.mean,
-            ci95: here.ci95,
-            runs: here.runs,
-            direction: Direction::agrees_if(here.mean < 50.0),
-            why: format!(
-                "ns-2's mean is {:.2} %, ours is {:+.0} % from it ({:+.0} % with Vegas's diff rounded \
-                 as ns-2 rounds it); with both at once ns-2 has {:.2} % and we {:.2} %. Without headers on \
+            allowed: Allowed::Between { low: -100.0 * TOLERANCE, high: 100.0 * TOLERANCE },
+            measured: off,
+            direction: below("unfair, too", &here, 50.0),
+            why: Why::measured(format!(
+                "ns-2's mean is {:.2} %, ours {:.2} % ({:+.0} % off it with Vegas's diff rounded as \
+                 ns-2 rounds it); with both at once ns-2 has {:.2} % and we {:.2} %. Without headers on \
                  Vegas's packets ns-2's own mean is {:.2} %. Compared: {}, 40 header bytes on both flows, \
                  limited transmit, window 1000, its start times.",
                 ns2.mean,
-                beside.mean_difference_percent(),
+                here.mean,
                 100.0 * (beside.fairness_rounded().mean / ns2.mean - 1.0),
                 beside.ns2().fairness_at_once(),
                 beside.at_once_percent(),
                 findings.band.without_vegas_headers(beside.link).mean,
                 findings.band.version,
-            ),
+            )),
         }
     });
     stated.collect()
@@ -167,40 +147,17 @@ pub(super) fn table_2(findings: &Findings<'_>) -> Vec<Stated> {
     let drop_tail: Vec<&Row> = rows_of(findings, Queue::DropTail).collect();
     for row in rows_of(findings, Queue::PaperThreshold) {
         let (link, paper) = (row.link, row.link.selective_drop);
-        let tolerance = findings.band.link(link).scatter().reno;
         let before = drop_tail.iter().find(|other| other.link.id == link.id);
-        let before = before.expect("every queue has its four links").shared.fairness().mean;
-        let fairer = Direction::agrees_if(row.shared.fairness().mean > before);
-        let numbers: [Number; 3] = [
-            ("reno", "Reno's rate", "kbit/s", paper.reno_kbit_s, tolerance, |s| s.reno.kbit_s),
-            (
-                "vegas",
-                "Vegas's rate",
-                "kbit/s",
-                paper.vegas_kbit_s,
-                tolerance,
-                Sample::vegas_kbit_s,
-            ),
-            (
-                "fairness",
-                "fairness",
-                "%",
-                paper.fairness_percent,
-                tolerance,
-                Sample::fairness_percent,
-            ),
-        ];
-        for number in numbers {
+        let before = before.expect("every queue has its four links").shared.fairness();
+        for number in numbers(&paper) {
             let why = match number.0 {
                 "fairness" => why_fair(findings, row),
-                _ => format!(
-                    "{:.2} kbit/s with both at once; {} Tolerance {:.1} %, as Reno's rate scatters in \
-                     ns-2.",
-                    number.5(&row.shared.at_once),
-                    in_flight(&row.shared),
-                    100.0 * tolerance
-                ),
+                _ => {
+                    let once = number.4(&row.shared.at_once);
+                    format!("{once:.2} kbit/s with both at once; {}", in_flight(&row.shared))
+                }
             };
+            let fairer = more("fairer than drop-tail", &row.shared.fairness(), &before);
             stated.push(a_number("table2", row, number, fairer, why));
         }
     }
@@ -212,16 +169,14 @@ pub(super) fn table_2(findings: &Findings<'_>) -> Vec<Stated> {
         let (row, fairness) = worst(rows_of(findings, queue), Sample::fairness_percent, lower);
         stated.push(Stated {
             id: id.to_owned(),
+            by: Claimant::Paper,
             what: format!("{words}: fairness is above 88 % on the least fair link"),
             unit: "%",
             paper: Some(FAIR_PERCENT),
-            expected: Expected::AtLeast(FAIR_PERCENT),
-            measured: fairness.mean,
-            ci95: fairness.ci95,
-            runs: fairness.runs,
-            // Nobody gets more than twice the other's rate.
-            direction: Direction::agrees_if(fairness.mean > 50.0),
-            why: why_least_fair(findings, queue, row),
+            allowed: Allowed::AtLeast { low: FAIR_PERCENT },
+            measured: fairness,
+            direction: above("nobody gets more than twice the other's rate", &fairness, 50.0),
+            why: Why::measured(why_least_fair(findings, queue, row)),
         });
         let table = id.trim_end_matches("-fair");
         stated.push(full_use(table, words, rows_of(findings, queue)));
@@ -275,31 +230,28 @@ pub(super) fn thresholds(findings: &Findings<'_>) -> Vec<Stated> {
         let tried = findings.tried.iter().filter(|tried| tried.link.id == link.id);
         let chosen = tried.clone().find(|tried| tried.packets == link.q_thresh)?;
         let (best, with_chosen) = (fairest.shared.fairness(), chosen.shared.fairness());
-        let nearest = as_fair.iter().min_by_key(|tried| tried.packets.abs_diff(link.q_thresh))?;
         let alike: Vec<String> = as_fair.iter().map(|tried| tried.packets.to_string()).collect();
         Some(Stated {
             id: format!("table2-{}-best-threshold", link.id),
+            by: Claimant::Paper,
             what: format!(
-                "{}: the fairest Q_thresh (of those not told apart, the nearest)",
-                link.label
+                "{}: with the paper's Q_thresh of {} it is as fair as with the fairest, within \
+                 {WITHIN_POINTS} points",
+                link.label, link.q_thresh
             ),
-            unit: "packets",
-            paper: Some(f64::from(link.q_thresh)),
-            expected: Expected::Value { value: f64::from(link.q_thresh), tolerance: 0.0 },
-            measured: f64::from(nearest.packets),
-            ci95: None,
-            runs: best.runs,
-            // Nobody gets more than twice the other's rate.
-            direction: Direction::agrees_if(with_chosen.mean > 50.0),
-            why: format!(
+            unit: "points",
+            paper: None,
+            allowed: Allowed::AtLeast { low: -WITHIN_POINTS },
+            measured: with_chosen.less(&best),
+            direction: above("nobody gets more than twice the other's rate", &with_chosen, 50.0),
+            why: Why::measured(format!(
                 "Fairness is {:.1} % with {}, the fairest that fills the link, and {:.1} % with the \
-                 paper's {}; intervals do not tell apart: {}.",
+                 paper's; intervals do not tell apart: {}.",
                 best.mean,
                 fairest.packets,
                 with_chosen.mean,
-                link.q_thresh,
                 alike.join(", ")
-            ),
+            )),
         })
     });
     stated.collect()
