@@ -13,7 +13,7 @@ HZ ?= 250
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long quick check interop accuracy fuzz audit kernel bench bench-peers ns2-band ns3-band generated fmt
+.PHONY: help demo test test-long quick check papers interop accuracy fuzz audit kernel bench bench-peers ns2-band ns3-band generated fmt
 
 help: ## list these commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -51,6 +51,12 @@ fuzz: ## look for inputs that break something (SECONDS_EACH=60; TARGETS="pair pa
 	@scripts/install.sh build
 	@scripts/install.sh fuzz
 	@scripts/fuzz.sh $(SECONDS_EACH) $(TARGETS)
+
+papers: ## reproduce every paper in full (a quarter of an hour); writes papers/*/claims.json
+	@scripts/install.sh build
+	cargo build --release --package ackord-cli
+	$(RELEASE) paper all --out out/papers
+	@for paper in papers/*/; do cp "out/papers/$$(basename "$$paper")/claims.json" "$$paper"; done
 
 interop: ## try our TCP against this machine's kernel, all cases (a quarter of an hour); writes docs/interop.md
 	@scripts/install.sh build

@@ -1,6 +1,7 @@
-//! `ackord list`: mechanisms with their knobs, profiles, scenarios, papers.
+//! `ackord list`: mechanisms with their knobs, profiles, scenarios, papers and their verdicts.
 
 mod profiles;
+mod verdicts;
 
 use crate::console::Console;
 use crate::errors::Failure;
@@ -42,6 +43,8 @@ enum What {
     Scenarios,
     /// Papers that are reproduced
     Papers,
+    /// What came of the claims of each paper in its last full reproduction; of a paper by name, each claim
+    Verdicts,
 }
 
 pub(crate) fn list(arguments: &ListArguments, console: &Console) -> Result<(), Failure> {
@@ -61,8 +64,12 @@ pub(crate) fn list(arguments: &ListArguments, console: &Console) -> Result<(), F
             (scenario_document(&scenarios), data::to_json(&scenarios))
         }
         What::Papers => {
-            let papers = papers_named(name)?;
+            let papers = paper_entries(&papers_named(name)?);
             (paper_document(&papers), data::to_json(&papers))
+        }
+        What::Verdicts => {
+            let judged = verdicts::of(&papers_named(name)?);
+            (verdicts::document(&judged), data::to_json(&judged))
         }
     };
     let text = if arguments.json { json } else { to_terminal(&document, console.screen()) };
@@ -266,20 +273,22 @@ struct PaperEntry {
     summary: &'static str,
 }
 
-fn papers_named(name: Option<&str>) -> Result<Vec<PaperEntry>, Failure> {
-    let chosen: Vec<_> = match name {
-        None => papers().iter().collect(),
-        Some(name) => papers().iter().filter(|paper| paper.name == name).collect(),
-    };
+fn papers_named(name: Option<&str>) -> Result<Vec<&'static Paper>, Failure> {
+    let chosen: Vec<_> =
+        papers().iter().filter(|paper| name.is_none_or(|name| paper.name == name)).collect();
     if let (Some(name), true) = (name, chosen.is_empty()) {
         let known = papers().iter().map(|paper| paper.name.to_owned()).collect();
         return Err(Failure::unknown_name("paper", name, known));
     }
+    Ok(chosen)
+}
+
+fn paper_entries(papers: &[&'static Paper]) -> Vec<PaperEntry> {
     let entry = |paper: &Paper| {
         let Paper { name, title, authors, year, venue, summary, .. } = *paper;
         PaperEntry { name, title, authors, year, venue, summary }
     };
-    Ok(chosen.into_iter().map(entry).collect())
+    papers.iter().copied().map(entry).collect()
 }
 
 fn paper_document(papers: &[PaperEntry]) -> Document {

@@ -178,10 +178,9 @@ fn claims_section(claims: &[Claim]) -> Section {
     section
 }
 
-/// "12 claims 7 hold, 2 differ, 1 fails and 2 are undecided"; nothing where there are none.
+/// "12 claims 7 hold, 2 differ, 1 fail and 2 are undecided"; nothing where there are none.
 fn verdict_counts(claims: &[Claim], by: Claimant) -> Option<String> {
-    let of = |verdict| claims.iter().filter(|c| c.by == by && c.verdict == verdict).count();
-    let [hold, differ, fail, open] = Verdict::ALL.map(of);
+    let [hold, differ, fail, open] = tables::verdicts_of(claims, by);
     let all = hold + differ + fail + open;
     (all > 0).then(|| {
         format!("{all} claims {hold} hold, {differ} differ, {fail} fail and {open} are undecided")

@@ -3,7 +3,7 @@
 use crate::document::{Cell, Column, Table, decimals_for};
 use ackord_measure::stats::Estimate;
 use ackord_measure::{
-    Allowed, Claim, Comparison, FlowSummary, LinkSummary, QueueSummary, Ranking, RunSummary,
+    Allowed, Claim, Claimant, Comparison, FlowSummary, LinkSummary, QueueSummary, Ranking, RunSummary,
     Verdict,
 };
 
@@ -344,6 +344,13 @@ pub fn claims_in_full(claims: &[Claim]) -> Table {
         ]
     });
     Table { caption: String::new(), columns: columns.collect(), rows: rows.collect() }
+}
+
+/// How many claims of the paper's or of this project's have each verdict, in the order of [`Verdict::ALL`].
+pub fn verdicts_of(claims: &[Claim], by: Claimant) -> [usize; 4] {
+    Verdict::ALL.map(|verdict| {
+        claims.iter().filter(|claim| claim.by == by && claim.verdict == verdict).count()
+    })
 }
 
 /// Why claims with one of these verdicts hold or not, one per claim.

@@ -44,6 +44,7 @@ impl<D: Serialize> Parts<D> {
         let csv = |(name, table): &(&str, Table)| data::table_csv(&format!("{name}.csv"), table);
         files.extend(tables.iter().chain(&long_tables).map(csv));
         files.push(data::table_csv("claims.csv", &claims_in_full(&claims)));
+        files.push(OutputFile::new("claims.json", data::to_json(&claims)));
         files.push(OutputFile::new("paper.json", json.clone()));
         PaperReport { document, json, claims, tables, files }
     }

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `assemble.rs` | a paper's report put together |
 //! | `runs.rs` | many runs in parallel, put together in order |
+//! | `kept.rs` | what came of every claim in the last full reproduction that was kept |
 //! | `journal.rs` | finished runs, written down so that a reproduction can go on later |
 //! | `verdict.rs` | claims before they are judged |
 //! | `adaptive_delack/` | Lee, Lee and Kim 2015, the adaptive delayed ACK |
@@ -21,6 +22,7 @@ mod ari;
 mod assemble;
 mod dad_sd;
 mod journal;
+mod kept;
 mod proxy_tcp;
 mod runs;
 mod selective_drop;
@@ -35,6 +37,7 @@ use ackord_scenario::Errors;
 use std::ops::ControlFlow;
 
 pub use journal::Journal;
+pub use kept::kept_claims;
 
 /// A paper that can be reproduced.
 #[derive(Clone, Copy, Debug)]

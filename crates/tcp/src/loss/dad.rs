@@ -1,8 +1,8 @@
 //! TCP-DAD: the threshold is the length of the last run of duplicate acknowledgments that turned
 //! out to be reordering (Park et al. 2007, as described in Park et al. 2008 §2.1).
 //!
-//! Its sources leave three things open: the threshold never goes below the default of 3; every
-//! duplicate acknowledgment below it lets one new segment out, and a spurious fast retransmit is
+//! Its sources leave three things open: how low the threshold may go (a knob; its step down is read as ending
+//! at the default of 3); every duplicate acknowledgment below it lets one new segment out, and a spurious fast retransmit is
 //! answered by Eq. 2 and 3, both as in TCP-DAD-SD, so that the two differ only in how the threshold
 //! moves. Duplicate acknowledgments are counted; what SACK says is not looked at.
 
@@ -18,12 +18,15 @@ pub(super) const DEFAULT_THRESHOLD: u32 = 3;
 #[derive(Clone, Copy, Debug)]
 pub struct Dad {
     threshold: u32,
+    /// The threshold never goes below this.
+    floor: u32,
     timer: DetectionTimer,
 }
 
-impl Default for Dad {
-    fn default() -> Dad {
-        Dad { threshold: DEFAULT_THRESHOLD, timer: DetectionTimer::default() }
+impl Dad {
+    /// A threshold that never goes below `floor`, one or more.
+    pub fn new(floor: u32) -> Dad {
+        Dad { threshold: DEFAULT_THRESHOLD, floor, timer: DetectionTimer::default() }
     }
 }
 
@@ -44,7 +47,7 @@ impl LossDetector for Dad {
     fn on_new_ack(&mut self, _now: Time, doubt: &Doubt, advance: &Advance) -> LossVerdict {
         let verified = self.timer.on_new_ack(doubt, advance);
         if verified != Verified::No {
-            self.threshold = advance.duplicate_acks.max(DEFAULT_THRESHOLD);
+            self.threshold = advance.duplicate_acks.max(self.floor);
         }
         match verified {
             Verified::LateAfterFastRetransmit => LossVerdict::Spurious(Undo::DoubleCwnd),
@@ -55,7 +58,7 @@ impl LossDetector for Dad {
     fn on_repair(&mut self, _now: Time, kind: RecoveryKind) {
         self.timer.on_repair(kind);
         self.threshold = match kind {
-            RecoveryKind::Fast => (self.threshold - 1).max(DEFAULT_THRESHOLD),
+            RecoveryKind::Fast => (self.threshold - 1).max(self.floor),
             RecoveryKind::Timeout => DEFAULT_THRESHOLD,
         };
     }
@@ -96,7 +99,7 @@ mod tests {
 
     #[test]
     fn verified_reordering_sets_the_threshold_to_the_duplicates_of_that_event() {
-        let mut dad = Dad::default();
+        let mut dad = Dad::new(DEFAULT_THRESHOLD);
         assert_eq!(run(&mut dad, 3), vec![not_yet(1), not_yet(2), LossVerdict::Lost]);
         // Twelve came in all before the original did.
         let verdict = dad.on_new_ack(ms(22), &doubt(0, 0), &advance(12));
@@ -130,7 +133,7 @@ mod tests {
 
     #[test]
     fn an_acknowledgment_after_the_timer_shows_nothing() {
-        let mut dad = Dad::default();
+        let mut dad = Dad::new(DEFAULT_THRESHOLD);
         run(&mut dad, 3);
         assert_eq!(dad.on_deadline(ms(110), &doubt(3, 0)), LossVerdict::WAIT);
         assert_eq!(dad.on_new_ack(ms(111), &doubt(0, 0), &advance(9)), LossVerdict::WAIT);

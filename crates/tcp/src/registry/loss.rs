@@ -9,6 +9,15 @@ use crate::loss::{
 };
 use ackord_units::{Choice, Knob, KnobKind, Mechanism, Span};
 
+const DAD_FLOOR: Knob = Knob {
+    name: "floor",
+    kind: KnobKind::Count { unit: "segments", min: 1, max: 100 },
+    default: "3",
+    doc: "The threshold never falls below this (of dad-sd: in paper mode)",
+    source: "Park et al. 2008 set none for DAD-SD, and for DAD only where it is lowered by one; RFC 5681 has \
+             3. Both are shown in papers/dad-sd",
+};
+
 /// Loss detectors: when is a segment lost.
 pub static LOSS: &[Mechanism] = &[
     Mechanism {
@@ -122,7 +131,7 @@ pub static LOSS: &[Mechanism] = &[
         family: "loss",
         summary: "TCP-DAD: the threshold is the length of the last run that proved to be reordering",
         source: "Park et al. 2007; Park et al. 2008 §2.1",
-        knobs: &[],
+        knobs: &[DAD_FLOOR],
     },
     Mechanism {
         name: "dad-sd",
@@ -154,6 +163,7 @@ pub static LOSS: &[Mechanism] = &[
                       verified reordering",
                 source: "Park et al. 2008 §3.1 for text, Table 1 lines 13-18 for literal-table",
             },
+            DAD_FLOOR,
             Knob {
                 name: "tlp",
                 kind: ON_OFF,
@@ -258,7 +268,7 @@ pub fn build_loss(choice: &Choice) -> Box<dyn LossDetector> {
             ),
         })),
         "eifel" => Box::new(Eifel::new(threshold())),
-        "dad" => Box::new(Dad::default()),
+        "dad" => Box::new(Dad::new(count(choice, "floor") as u32)),
         "dad-sd" => dad_sd(choice),
         "blanton-allman" => {
             let variants = [
@@ -291,5 +301,6 @@ fn dad_sd(choice: &Choice) -> Box<dyn LossDetector> {
         return Box::new(DadSd::new(alpha, is_on(choice, "tlp").then_some(MAX_ACK_DELAY)));
     }
     let undos = [("text", PaperUndo::Text), ("literal-table", PaperUndo::LiteralTable)];
-    Box::new(DadSdPaper::new(alpha, keyword(choice, "undo", &undos)))
+    let floor = count(choice, "floor") as u32;
+    Box::new(DadSdPaper::new(alpha, keyword(choice, "undo", &undos), floor))
 }

@@ -1,5 +1,5 @@
 //! Which alpha: the paper leaves the weight of Eq. 1 to the user. Goodput against alpha at several
-//! taus, for the paper's DAD-SD and for the practical one.
+//! taus, for the paper's DAD-SD with and without a floor and for the practical one.
 
 use super::curves::interval_cell;
 use super::policies::Policy;
@@ -12,8 +12,8 @@ use serde::Serialize;
 
 /// In hundredths.
 pub(super) static ALPHAS: [u32; 11] = [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95];
-/// The two forms of DAD-SD that have an alpha.
-static FORMS: [&str; 2] = ["dad-sd", "practical"];
+/// The forms of DAD-SD that have an alpha.
+static FORMS: [&str; 3] = ["dad-sd", "dad-sd-no-floor", "practical"];
 
 #[derive(Debug)]
 pub(super) struct AlphaPlan(Vec<(Place, Vec<(u32, Runs)>)>);

@@ -17,11 +17,16 @@ struct Group {
     policies: &'static [&'static str],
 }
 
-static GROUPS: [Group; 4] = [
+static GROUPS: [Group; 5] = [
     Group {
         id: "paper",
         title: "TCP-DAD and TCP-DAD-SD beside the senders they are to improve",
         policies: &["reno", "newreno", "sack", "dad", "dad-sd", "dad-sd-literal"],
+    },
+    Group {
+        id: "floor",
+        title: "How low the threshold may fall: to 3, or as low as it is led",
+        policies: &["newreno", "dad", "dad-sd", "dad-no-floor", "dad-sd-no-floor"],
     },
     Group {
         id: "thresholds",

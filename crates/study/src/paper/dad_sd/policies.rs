@@ -71,12 +71,15 @@ const FIXED_10: (&str, &str) =
 const FIXED_30: (&str, &str) =
     ("loss", r#"{ kind = "fixed", threshold = 30, limited_transmit = "every" }"#);
 const PAPER: (&str, &str) = ("loss", r#"{ kind = "dad-sd", mode = "paper" }"#);
+const UNBOUNDED_DAD: (&str, &str) = ("loss", r#"{ kind = "dad", floor = 1 }"#);
+const UNBOUNDED: (&str, &str) = ("loss", r#"{ kind = "dad-sd", mode = "paper", floor = 1 }"#);
 const LITERAL: (&str, &str) =
     ("loss", r#"{ kind = "dad-sd", mode = "paper", undo = "literal-table" }"#);
 const PRACTICAL: (&str, &str) = ("loss", r#"{ kind = "dad-sd", mode = "practical" }"#);
 
 /// Every policy, in the order of the tables. The paper does not say on which recovery DAD and
-/// DAD-SD stood: they are shown on NewReno, and on Reno beside it.
+/// DAD-SD stood: they are shown on NewReno, and on Reno beside it. Nor does it say how low their thresholds
+/// may fall: both are shown with a floor of 3, which fast retransmit has always had, and with none.
 pub(super) static POLICIES: &[Policy] = &[
     on(Endpoint::Ns2, "reno", "Reno", &[("recovery", "ns2-reno")]),
     on(Endpoint::Ns2, "newreno", "NewReno", &[NEWRENO]),
@@ -85,6 +88,8 @@ pub(super) static POLICIES: &[Policy] = &[
     on(Endpoint::Ns2, "fixed-30", "fixed(30)", &[NEWRENO, FIXED_30]),
     on(Endpoint::Ns2, "dad", "DAD", &[NEWRENO, ("loss", "dad")]),
     on(Endpoint::Ns2, "dad-sd", "DAD-SD", &[NEWRENO, PAPER]),
+    on(Endpoint::Ns2, "dad-no-floor", "DAD, no floor", &[NEWRENO, UNBOUNDED_DAD]),
+    on(Endpoint::Ns2, "dad-sd-no-floor", "DAD-SD, no floor", &[NEWRENO, UNBOUNDED]),
     on(Endpoint::Ns2, "dad-sd-literal", "DAD-SD, literal table", &[NEWRENO, LITERAL]),
     on(Endpoint::Ns2, "dad-on-reno", "DAD on Reno", &[("recovery", "ns2-reno"), ("loss", "dad")]),
     on(Endpoint::Ns2, "dad-sd-on-reno", "DAD-SD on Reno", &[("recovery", "ns2-reno"), PAPER]),

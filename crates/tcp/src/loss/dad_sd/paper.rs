@@ -1,7 +1,7 @@
 //! TCP-DAD-SD as its authors describe it (Park et al. 2008 Table 1, §3.1, Eq. 1-3).
 //!
 //! The paper leaves open: alpha; what a threshold that is no whole number means (here: the nearest
-//! whole number of acknowledgments); whether it may fall below 3 (here: never, as in TCP-DAD).
+//! whole number of acknowledgments); how low it may fall (here a knob: to 3, as TCP-DAD is read, or to 1).
 //! Table 1 doubles cwnd on every verified reordering, §3.1 only after a fast retransmit: both are
 //! here. Duplicate acknowledgments are counted; what SACK says is not looked at.
 
@@ -27,14 +27,16 @@ pub struct DadSdPaper {
     alpha: f64,
     undo: PaperUndo,
     threshold: f64,
+    /// The threshold never falls below this.
+    floor: f64,
     timer: DetectionTimer,
 }
 
 impl DadSdPaper {
-    /// A detector with this alpha (0 to 1) and reading of the undo.
-    pub fn new(alpha: f64, undo: PaperUndo) -> DadSdPaper {
-        let threshold = f64::from(DEFAULT_THRESHOLD);
-        DadSdPaper { alpha, undo, threshold, timer: DetectionTimer::default() }
+    /// A detector with this alpha (0 to 1), reading of the undo, and least threshold (one or more).
+    pub fn new(alpha: f64, undo: PaperUndo, floor: u32) -> DadSdPaper {
+        let (threshold, floor) = (f64::from(DEFAULT_THRESHOLD), f64::from(floor));
+        DadSdPaper { alpha, undo, threshold, floor, timer: DetectionTimer::default() }
     }
 
     fn reset(&mut self) {
@@ -63,7 +65,7 @@ impl LossDetector for DadSdPaper {
             // Eq. 1.
             let run = f64::from(advance.duplicate_acks);
             let smoothed = self.alpha * self.threshold + (1.0 - self.alpha) * run;
-            self.threshold = smoothed.max(f64::from(DEFAULT_THRESHOLD));
+            self.threshold = smoothed.max(self.floor);
         }
         match (verified, self.undo) {
             (Verified::LateAfterFastRetransmit, _) | (Verified::Late, PaperUndo::LiteralTable) => {
@@ -101,7 +103,7 @@ mod tests {
     use super::*;
 
     fn detector(undo: PaperUndo) -> DadSdPaper {
-        DadSdPaper::new(0.5, undo)
+        DadSdPaper::new(0.5, undo, DEFAULT_THRESHOLD)
     }
 
     #[test]
@@ -111,6 +113,19 @@ mod tests {
             sd.on_duplicate_ack(ms(10), &doubt(1, 0));
             sd.on_new_ack(ms(50), &doubt(0, 0), &advance(run));
             assert_eq!(sd.duplicate_threshold(), expected, "after a run of {run}");
+        }
+    }
+
+    #[test]
+    fn it_falls_as_low_as_it_may() {
+        for (floor, expected) in [(3, [3, 3]), (1, [2, 1])] {
+            let mut sd = DadSdPaper::new(0.0, PaperUndo::Text, floor);
+            let after = [2, 1].map(|run| {
+                sd.on_duplicate_ack(ms(10), &doubt(1, 0));
+                sd.on_new_ack(ms(50), &doubt(0, 0), &advance(run));
+                sd.duplicate_threshold()
+            });
+            assert_eq!(after, expected, "floor {floor}");
         }
     }
 
