@@ -3,8 +3,8 @@
 use crate::document::{Cell, Column, Table, decimals_for};
 use ackord_measure::stats::Estimate;
 use ackord_measure::{
-    Allowed, Claim, Claimant, Comparison, FlowSummary, LinkSummary, QueueSummary, Ranking, RunSummary,
-    Verdict,
+    Allowed, Claim, Claimant, Comparison, FlowSummary, LinkSummary, QueueSummary, Ranking,
+    RunSummary, Verdict,
 };
 
 const MEGA: f64 = 1e6;

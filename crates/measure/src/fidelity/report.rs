@@ -78,10 +78,12 @@ pub struct FidelityScenario {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScenarioVerdict {
-    /// Goodput and acknowledgments are within their goals.
+    /// Goodput, of all and of each flow, and acknowledgments are within their goals.
     Within,
-    /// They are not, or one of them is not.
+    /// One of them is outside.
     Outside,
+    /// None is outside, but one is undecided.
+    Undecided,
     /// The live runs were too late to say.
     Untrusted,
 }
@@ -118,6 +120,7 @@ impl ScenarioVerdict {
         match self {
             ScenarioVerdict::Within => "within",
             ScenarioVerdict::Outside => "outside",
+            ScenarioVerdict::Undecided => "undecided",
             ScenarioVerdict::Untrusted => "untrusted",
         }
     }
@@ -131,14 +134,16 @@ impl FidelityScenario {
 
     /// What the metrics with a goal and the runs' lateness come to.
     pub fn judge(&mut self) {
-        let mut judged = self.metrics.iter().filter_map(|metric| metric.verdict);
+        let judged = || self.metrics.iter().filter_map(|metric| metric.verdict);
         let late = self.lateness.iter().any(|run| !run.within_budget);
         self.verdict = if late || self.lateness.is_empty() {
             ScenarioVerdict::Untrusted
-        } else if judged.all(|verdict| verdict == FidelityVerdict::Within) {
+        } else if judged().all(|verdict| verdict == FidelityVerdict::Within) {
             ScenarioVerdict::Within
-        } else {
+        } else if judged().any(|verdict| verdict == FidelityVerdict::Outside) {
             ScenarioVerdict::Outside
+        } else {
+            ScenarioVerdict::Undecided
         };
     }
 }

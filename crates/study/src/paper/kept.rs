@@ -17,7 +17,8 @@ static KEPT: [(&str, &str); 6] = [
 /// # Panics
 /// If the paper's file is not what a reproduction writes, which a test asserts.
 pub fn kept_claims(paper: &Paper) -> Vec<Claim> {
-    let (_, json) = KEPT.iter().find(|(name, _)| *name == paper.name).expect("every paper has a file");
+    let (_, json) =
+        KEPT.iter().find(|(name, _)| *name == paper.name).expect("every paper has a file");
     serde_json::from_str(json).expect("claims.json is what a reproduction writes")
 }
 

@@ -21,10 +21,21 @@ pub struct AriKnobs {
     pub most_sent: Bytes,
     /// Size of a segment; the largest seen on the connection where absent.
     pub segment: Option<Bytes>,
+    /// What becomes of a part of a segment.
+    pub division: Division,
     /// What the application's history says of it.
     pub verdict: Verdict,
     /// In practice no more segments than this are acknowledged at once in a row.
     pub quick_ack_limit_segments: u64,
+}
+
+/// How `most_sent / segment` becomes a whole number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Division {
+    /// A part counts as a segment: the paper's 2 KB in segments of 536 octets give its own figure of 8.
+    Up,
+    /// A part is dropped, as integers are divided in C: 6 for the same.
+    Down,
 }
 
 /// Which ARI.
@@ -48,8 +59,7 @@ pub enum Verdict {
 }
 
 /// The first `most_sent / segment * 2` segments at once (Lee et al. 2016, Algorithm 1), the later
-/// ones delayed. The division is rounded up: the paper's 2 KB in segments of 536 octets give its
-/// own figure of 8.
+/// ones delayed.
 #[derive(Clone, Debug)]
 pub struct Ari {
     knobs: AriKnobs,
@@ -68,9 +78,12 @@ impl Ari {
 
     /// `Quick_ACK_count` for segments of this size.
     fn quick_ack_count(&self, full_size: Bytes) -> u64 {
-        let AriKnobs { mode, most_sent, segment, verdict, quick_ack_limit_segments } = self.knobs;
-        let segment = segment.unwrap_or(full_size).max(Bytes(1));
-        let count = most_sent.get().div_ceil(segment.get()) * 2;
+        let AriKnobs { mode, most_sent, verdict, quick_ack_limit_segments, .. } = self.knobs;
+        let segment = self.knobs.segment.unwrap_or(full_size).max(Bytes(1)).get();
+        let count = 2 * match self.knobs.division {
+            Division::Up => most_sent.get().div_ceil(segment),
+            Division::Down => most_sent.get() / segment,
+        };
         match (mode, verdict) {
             (AriMode::Paper, _) => count,
             (AriMode::Practical, Verdict::Short) => count.min(quick_ack_limit_segments),
@@ -132,6 +145,7 @@ mod tests {
         segment: Some(Bytes(536)),
         verdict: Verdict::Short,
         quick_ack_limit_segments: 512,
+        division: Division::Up,
     };
 
     fn ari(knobs: AriKnobs) -> Bench<Ari> {
@@ -156,6 +170,8 @@ mod tests {
         let knobs = AriKnobs { most_sent: Bytes(2_048), ..SHORT };
         assert_eq!(ari(knobs).policy.quick_ack_count(Bytes(1448)), 8);
         assert_eq!(quick(&mut ari(SHORT), 0), 8);
+        let integers = AriKnobs { division: Division::Down, ..SHORT };
+        assert_eq!(ari(integers).policy.quick_ack_count(Bytes(1448)), 6);
     }
 
     #[test]

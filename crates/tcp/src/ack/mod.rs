@@ -29,7 +29,7 @@ mod tack;
 
 pub use adaptive::{Adaptive, AdaptiveKnobs, AdaptivePaper};
 pub use adaptive_static::AdaptiveStatic;
-pub use ari::{Ari, AriKnobs, AriMode, Verdict};
+pub use ari::{Ari, AriKnobs, AriMode, Division, Verdict};
 pub use delayed::{Counted, Delayed};
 pub use immediate::Immediate;
 pub use linux::{LinuxAck, LinuxKnobs, SoRcvbuf};

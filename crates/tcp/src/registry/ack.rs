@@ -3,8 +3,8 @@
 use super::build::{count, is_paper, keyword, number, span, unregistered, word};
 use crate::ack::{
     AckPolicy, Adaptive, AdaptiveKnobs, AdaptivePaper, AdaptiveStatic, Ari, AriKnobs, AriMode,
-    Counted, Delayed, Immediate, LinuxAck, LinuxKnobs, QuickAck, SoRcvbuf, Tack, TackKnobs,
-    Verdict,
+    Counted, Delayed, Division, Immediate, LinuxAck, LinuxKnobs, QuickAck, SoRcvbuf, Tack,
+    TackKnobs, Verdict,
 };
 use ackord_units::{Bytes, Choice, Knob, KnobKind, Mechanism, Ratio, Span};
 
@@ -270,6 +270,14 @@ const ARI: Mechanism = Mechanism {
             doc: "Segment size that the count is worked out with; the largest seen when absent",
             source: "Lee et al. 2016 §4.1: 536 B",
         },
+        Knob {
+            name: "division",
+            kind: KnobKind::Choice(&["up", "down"]),
+            default: "up",
+            doc: "Whether a part of a segment counts as one in `most_sent / segment`, or is dropped",
+            source: "Lee et al. 2016 Alg. 1 does not say: its figure of 8 for 2 KB in segments of 536 B is \
+                     rounded up, integers in C give 6",
+        },
         VERDICT,
         Knob {
             name: "quick_ack_limit",
@@ -373,6 +381,7 @@ fn ari_knobs(choice: &Choice) -> AriKnobs {
         mode: if is_paper(choice) { AriMode::Paper } else { AriMode::Practical },
         most_sent: super::bytes(choice, "most_sent"),
         segment: choice.value("segment").and_then(|value| value.as_bytes()),
+        division: keyword(choice, "division", &[("up", Division::Up), ("down", Division::Down)]),
         verdict: verdict(choice),
         quick_ack_limit_segments: count(choice, "quick_ack_limit"),
     }

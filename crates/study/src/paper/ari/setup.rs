@@ -91,6 +91,8 @@ pub(super) enum Policy {
     QuickAck,
     /// ARI as on the paper's phone.
     Ari,
+    /// The same with the count's division rounded down.
+    AriRoundedDown,
     /// ARI with the size that is being transferred as the history's most frequent.
     AriHistory,
     /// A stock Linux kernel as measured.
@@ -176,6 +178,7 @@ impl Air {
 }
 
 impl Policy {
+    /// Every policy but the other reading of ARI's count, which exchanges of the file are asked for only.
     pub(super) const ALL: [Policy; 5] =
         [Policy::QuickAck, Policy::Ari, Policy::AriHistory, Policy::Linux, Policy::Immediate];
 
@@ -183,6 +186,7 @@ impl Policy {
         match self {
             Policy::QuickAck => "quickack",
             Policy::Ari => "ari",
+            Policy::AriRoundedDown => "ari-rounded-down",
             Policy::AriHistory => "ari-history",
             Policy::Linux => "linux",
             Policy::Immediate => "immediate",
@@ -193,6 +197,7 @@ impl Policy {
         match self {
             Policy::QuickAck => "Linux (paper)",
             Policy::Ari => "ARI (paper)",
+            Policy::AriRoundedDown => "ARI (paper), rounded down",
             Policy::AriHistory => "ARI (practical)",
             Policy::Linux => "Linux (measured)",
             Policy::Immediate => "every segment",
@@ -206,6 +211,9 @@ impl Policy {
             Policy::Ari => "{ kind = 'ari', mode = 'paper', most_sent = '2 kB', \
                             segment = '536 B', timeout = '40 ms' }"
                 .to_owned(),
+            Policy::AriRoundedDown => "{ kind = 'ari', mode = 'paper', most_sent = '2 kB', \
+                                       segment = '536 B', division = 'down', timeout = '40 ms' }"
+                .to_owned(),
             Policy::AriHistory => format!(
                 "{{ kind = 'ari', most_sent = '{bytes} B', segment = '536 B', timeout = '40 ms' }}"
             ),
@@ -217,7 +225,7 @@ impl Policy {
     /// The phone's Nagle: ARI turns it off.
     pub(super) fn nagle(self) -> &'static str {
         match self {
-            Policy::Ari | Policy::AriHistory => "ari",
+            Policy::Ari | Policy::AriRoundedDown | Policy::AriHistory => "ari",
             Policy::QuickAck | Policy::Linux | Policy::Immediate => "minshall",
         }
     }

@@ -106,6 +106,7 @@ fn questions() -> Vec<Question> {
     };
     let mut questions = of(Asks::Phone, &stock);
     questions.extend(of(Asks::Host, &Policy::ALL));
+    questions.extend(of(Asks::Host, &[Policy::AriRoundedDown]));
     questions
 }
 

@@ -9,7 +9,7 @@ use crate::execute::KeepSeries;
 use ackord_measure::stats::Estimate;
 use ackord_report::document::{Cell, Column, Table};
 use ackord_report::plot::{Mark, Plot, PlotSeries, Range as Shown, Shape};
-use ackord_scenario::Errors;
+use ackord_scenario::{Errors, Override};
 use serde::Serialize;
 
 /// How long the paper's fades are (Fig. 7 and 8), seconds, and the figure.
@@ -29,7 +29,6 @@ pub(super) struct FadePlan {
     sweeps: Vec<PlannedSweep>,
     /// Fig. 6, and Fig. 7 and 8 at the first phase, by box.
     curves: Vec<(u32, &'static str, Runs)>,
-    gap: Vec<(&'static str, Runs)>,
 }
 
 #[derive(Debug)]
@@ -54,8 +53,6 @@ pub(super) struct Sweep {
 pub(super) struct Fades {
     pub(super) sweeps: Vec<Sweep>,
     curves: Vec<(u32, &'static str, Sample)>,
-    /// Fig. 6 over several seeds.
-    gap: Vec<(&'static str, Samples)>,
 }
 
 #[derive(Serialize)]
@@ -69,17 +66,17 @@ pub(super) struct SweepData {
     each_first_data_s: Vec<f64>,
 }
 
-pub(super) fn plan(plan: &mut Plan, phases: u32, seeds: u64) -> Result<FadePlan, Errors> {
+pub(super) fn plan(plan: &mut Plan, phases: u32) -> Result<FadePlan, Errors> {
     let mut sweeps = Vec::new();
     for (lasts_s, _) in FADES {
         for middle in &BOXES {
             for sender in &SENDERS {
-                let at = |phase| {
-                    let changes = [middle.changes(), sender.changes(), fades(&[phase])].concat();
+                let at = |number| {
+                    let fade = phase(number, lasts_s);
+                    let changes = [middle.changes(), sender.changes(), fade].concat();
                     plan.add(File::Fading, changes, 1)
                 };
-                let phases = (0..phases).map(|n| (FIRST_S + STEP_S * f64::from(n), lasts_s));
-                let phases = phases.map(at).collect::<Result<_, _>>()?;
+                let phases = (0..phases).map(at).collect::<Result<_, _>>()?;
                 sweeps.push(PlannedSweep { middle, sender, lasts_s, phases });
             }
         }
@@ -94,13 +91,16 @@ pub(super) fn plan(plan: &mut Plan, phases: u32, seeds: u64) -> Result<FadePlan,
         let runs = plan.add_as(File::BitErrors, figure_6(middle), 1, KeepSeries::Yes)?;
         curves.push((6, middle, runs));
     }
-    let gap = |middle| Ok((middle, plan.add(File::BitErrors, figure_6(middle), seeds)?));
-    let gap = SHOWN.into_iter().map(gap).collect::<Result<_, Errors>>()?;
-    Ok(FadePlan { sweeps, curves, gap })
+    Ok(FadePlan { sweeps, curves })
+}
+
+/// A fade of this length that begins in one of the phases.
+pub(super) fn phase(number: u32, lasts_s: f64) -> Vec<Override> {
+    fades(&[(FIRST_S + STEP_S * f64::from(number), lasts_s)])
 }
 
 /// Errors at one in 64 KByte, two short fades, five seconds.
-fn figure_6(middle: &str) -> Vec<ackord_scenario::Override> {
+pub(super) fn figure_6(middle: &str) -> Vec<Override> {
     let base = [boxed(middle).changes(), errors(65_536.0), fades(&FIG_6)].concat();
     [base, vec![set("duration", FIG_6_LASTS)]].concat()
 }
@@ -115,11 +115,9 @@ pub(super) fn read(plan: &FadePlan, outcomes: &Outcomes) -> Fades {
     let curve = |(figure, middle, runs): &(u32, &'static str, Runs)| {
         (*figure, *middle, outcomes.samples(runs).0.swap_remove(0))
     };
-    let gap = |(middle, runs): &(&'static str, Runs)| (*middle, outcomes.samples(runs));
     Fades {
         sweeps: plan.sweeps.iter().map(sweep).collect(),
         curves: plan.curves.iter().map(curve).collect(),
-        gap: plan.gap.iter().map(gap).collect(),
     }
 }
 
@@ -154,18 +152,6 @@ impl Fades {
             (sweep.middle.id, sweep.sender.id) == (middle, sender) && sweep.lasts_s == lasts_s
         };
         self.sweeps.iter().find(wanted).expect("every combination is run")
-    }
-
-    /// Fig. 6: by how many packets a box is ahead of none after five seconds, seed by seed.
-    pub(super) fn packets_ahead(&self, middle: &str) -> Estimate {
-        let of = |id: &str| {
-            let found = self.gap.iter().find(|(known, _)| *known == id);
-            &found.expect("every shown box is run").1.0
-        };
-        let packets = |sample: &Sample| sample.delivered_bytes as f64 / PAYLOAD_BYTES;
-        let pairs = of(middle).iter().zip(of("none"));
-        let ahead: Vec<f64> = pairs.map(|(with, none)| packets(with) - packets(none)).collect();
-        ackord_measure::stats::estimate(&ahead).expect("runs")
     }
 
     /// Recovery of every box and sender: mean and most over the phases.

@@ -10,6 +10,7 @@
 //! | `detection.rs` | how soon a fade is noticed, and what is mistaken for one |
 //! | `stock.rs` | stock Linux senders through an outage |
 //! | `kernel.rs` | the same on a real kernel |
+//! | `windows.rs` | the same fades with both windows and both readings of the box |
 //! | `claims/` | the claims, with measured reasons |
 //!
 //! Nothing is tuned to the paper's numbers. It leaves open the packet length, the window, the
@@ -25,6 +26,7 @@ mod readings;
 mod sample;
 mod setup;
 mod stock;
+mod windows;
 
 use super::assemble::Parts;
 use super::{Effort, Options, PaperError, PaperReport, Watch};
@@ -83,6 +85,7 @@ struct Data {
     without_fades: Vec<detection::MistakenData>,
     stock_linux: Vec<stock::StockData>,
     kernel: Vec<kernel::Beside>,
+    windows: Vec<windows::WindowedData>,
 }
 
 /// Everything that was measured, read from the runs.
@@ -95,6 +98,7 @@ struct Measured {
     mistaken: Vec<detection::Mistaken>,
     stock: Vec<stock::Stock>,
     kernel: Vec<kernel::Beside>,
+    windows: Vec<windows::Windowed>,
 }
 
 /// Reproduces the paper.
@@ -109,9 +113,10 @@ fn measure(extent: Extent, watch: &Watch<'_>) -> Result<Measured, PaperError> {
     let mut plan = Plan { lasts: Some(extent.lasts), ..Plan::default() };
     let reads = readings::plan(&mut plan, extent.readings)?;
     let boxes = boxes::plan(&mut plan, extent.boxes)?;
-    let fades = fading::plan(&mut plan, extent.phases, extent.readings)?;
+    let fades = fading::plan(&mut plan, extent.phases)?;
     let mistaken = detection::plan(&mut plan, extent.boxes.seeds)?;
     let stock = stock::plan(&mut plan, extent.outages)?;
+    let windows = windows::plan(&mut plan, extent.phases, extent.readings)?;
     let outcomes = Outcomes::of(&plan, watch)?;
     let stock = stock::read(&stock, &outcomes);
     Ok(Measured {
@@ -122,6 +127,7 @@ fn measure(extent: Extent, watch: &Watch<'_>) -> Result<Measured, PaperError> {
         fades: fading::read(&fades, &outcomes),
         mistaken: detection::read(&mistaken, &outcomes),
         kernel: kernel::compare(&stock),
+        windows: windows::read(&windows, &outcomes),
         stock,
     })
 }
@@ -135,11 +141,13 @@ impl Measured {
             mistaken: &self.mistaken,
             stock: &self.stock,
             kernel: &self.kernel,
+            windows: &self.windows,
         });
         let tables = vec![
             ("table-3", readings::table(&self.reads)),
             ("boxes", boxes::table(&self.boxes, &self.fades)),
             ("fades", self.fades.table()),
+            ("windows", windows::table(&self.windows)),
             ("detection", detection::table(&self.fades)),
             ("without-fades", detection::mistaken_table(&self.mistaken)),
             ("stock-linux", stock::table(&self.stock)),
@@ -169,6 +177,7 @@ impl Measured {
             without_fades: self.mistaken.iter().map(detection::Mistaken::data).collect(),
             stock_linux: self.stock.iter().map(stock::Stock::data).collect(),
             kernel: self.kernel.clone(),
+            windows: self.windows.iter().map(windows::Windowed::data).collect(),
         }
     }
 
@@ -177,7 +186,8 @@ impl Measured {
             let found = tables.iter().find(|(known, _)| *known == name);
             Block::Table(found.map(|(_, table)| table.clone()).unwrap_or_default())
         };
-        let mut fading = Section::new("Fig. 6, 7 and 8: fading").with(table("fades"));
+        let mut fading =
+            Section::new("Fig. 6, 7 and 8: fading").with(table("fades")).with(table("windows"));
         fading.blocks.extend(self.fades.plots().into_iter().map(Block::Plot));
         let mut files = Section::new("Scenario files");
         for (_, path, text) in FILES {

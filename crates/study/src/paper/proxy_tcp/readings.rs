@@ -75,7 +75,7 @@ pub(super) fn plan(plan: &mut Plan, seeds: u64) -> Result<ReadingPlan, Errors> {
     let mut planned = Vec::new();
     for reading in &READINGS {
         for variant in &VARIANTS {
-            for middle in ["none", "paper"] {
+            for middle in ["none", "paper", "duplicates"] {
                 let set_each = |(path, value): &(&str, &str)| set(path, *value);
                 let more: Vec<Override> = variant.changes.iter().map(set_each).collect();
                 let changes = [errors(reading.bytes), boxed(middle).changes(), more].concat();
@@ -97,16 +97,19 @@ pub(super) fn read(plan: &ReadingPlan, outcomes: &Outcomes) -> Vec<Read> {
     plan.0.iter().map(one).collect()
 }
 
-/// The runs of a reading in KByte.
+/// The runs of a reading in KByte, of a box and a variant of the sender.
 ///
 /// # Panics
 /// If there are none: every variant is run with and without the box.
-pub(super) fn in_kbyte<'a>(reads: &'a [Read], rate: u32, middle: &str) -> &'a Read {
+pub(super) fn in_kbyte<'a>(
+    reads: &'a [Read],
+    rate: u32,
+    (middle, variant): (&str, &str),
+) -> &'a Read {
     let wanted = |read: &&Read| {
         read.reading.rate == rate
             && read.reading.bytes > 20_000.0
-            && read.middle == middle
-            && read.variant == "plain"
+            && (read.middle, read.variant) == (middle, variant)
     };
     reads.iter().find(wanted).expect("every reading is run")
 }
@@ -130,6 +133,7 @@ pub(super) fn table(reads: &[Read]) -> Table {
         Column::numbers("Reno", "Mbit/s"),
         Column::numbers("paper", "Mbit/s"),
         Column::numbers("Proxy TCP", "Mbit/s"),
+        Column::numbers("also after duplicates", "Mbit/s"),
         Column::numbers("paper", "Mbit/s"),
         Column::numbers("Mathis", "Mbit/s"),
     ];
@@ -159,6 +163,7 @@ pub(super) fn table(reads: &[Read]) -> Table {
                 goodput("none"),
                 paper(&RENO),
                 goodput("paper"),
+                goodput("duplicates"),
                 paper(&PROXY),
                 Cell::number(mathis_mbit_s(reading.bytes), 3),
             ]);

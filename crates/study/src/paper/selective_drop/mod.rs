@@ -7,6 +7,7 @@
 //! | `sample.rs` | what is kept of each run |
 //! | `tables.rs` | Tables 1 and 2, with selective drop in three forms |
 //! | `ns2.rs` | ns-2's runs of the same links beside ours |
+//! | `factor.rs` | Eq. 9 with every factor |
 //! | `threshold.rs` | every Q_thresh from 1 to 12 |
 //! | `endpoints.rs` | what Table 2 hangs on that the paper does not say |
 //! | `fig3.rs`, `fig6.rs` | base windows |
@@ -21,6 +22,7 @@
 mod claims;
 mod cwnd_figures;
 mod endpoints;
+mod factor;
 mod fig3;
 mod fig6;
 mod figures;
@@ -81,6 +83,7 @@ struct Data {
     tables_1_and_2: Vec<tables::RowData>,
     ns2: Vec<ns2::BesideData>,
     thresholds: Vec<threshold::TriedData>,
+    factors: Vec<factor::TriedData>,
     details: Vec<endpoints::ChangedData>,
     figure_2: Vec<WindowsData>,
     figure_3: Vec<fig3::WindowData>,
@@ -105,6 +108,7 @@ struct Measured {
     rows: Vec<tables::Row>,
     beside: Vec<ns2::Beside>,
     tried: Vec<threshold::Tried>,
+    factors: Vec<factor::Tried>,
     changed: Vec<endpoints::Changed>,
     windows: Vec<fig3::Window>,
     fillings: Vec<fig6::Filling>,
@@ -125,6 +129,7 @@ fn measure(extent: Extent, watch: &Watch<'_>) -> Result<Measured, PaperError> {
     let beside = ns2::plan(&mut plan, &band)?;
     plan.random_runs = extent.others;
     let tried = threshold::plan(&mut plan)?;
+    let factors = factor::plan(&mut plan)?;
     let changed = endpoints::plan(&mut plan)?;
     let windows = fig3::plan(&mut plan)?;
     let fillings = fig6::plan(&mut plan)?;
@@ -137,6 +142,7 @@ fn measure(extent: Extent, watch: &Watch<'_>) -> Result<Measured, PaperError> {
         asked,
         beside: ns2::read(&beside, &outcomes, &band),
         tried: threshold::read(&tried, &outcomes),
+        factors: factor::read(&factors, &outcomes),
         changed: endpoints::read(&changed, &outcomes),
         windows: fig3::read(&windows, &outcomes),
         fillings: fig6::read(&fillings, &outcomes),
@@ -167,6 +173,7 @@ impl Measured {
         claims::claims(&Findings {
             rows: &self.rows,
             tried: &self.tried,
+            factors: &self.factors,
             changed: &self.changed,
             windows: &self.windows,
             fillings: &self.fillings,
@@ -190,6 +197,7 @@ impl Measured {
             ("figure-3", fig3::table(&self.windows, &self.band)),
             ("figure-6", fig6::table(&self.fillings, &self.band)),
             ("thresholds", threshold::table(&self.tried)),
+            ("factors", factor::table(&self.factors)),
             ("details", endpoints::table(&filed, &self.changed)),
         ];
         tables.extend(self.asked.iter().map(|asked| (asked.question.id, asked.table())));
@@ -211,6 +219,7 @@ impl Measured {
             tables_1_and_2: self.rows.iter().map(tables::Row::data).collect(),
             ns2: self.beside.iter().map(ns2::Beside::data).collect(),
             thresholds: self.tried.iter().map(threshold::Tried::data).collect(),
+            factors: self.factors.iter().flat_map(factor::Tried::data).collect(),
             details: self.changed.iter().map(endpoints::Changed::data).collect(),
             figure_2: windows(&self.fig_2),
             figure_3: self.windows.iter().map(fig3::Window::data).collect(),
@@ -251,6 +260,7 @@ impl Measured {
         with.blocks.extend(plots(&self.fig_9, 9));
         let open = Section::new("What the paper leaves open")
             .with(table("thresholds"))
+            .with(table("factors"))
             .with(Block::Plot(threshold::plot(&self.tried)))
             .with(table("details"));
         let mut beyond = Section::new("Beyond the paper: every queue, its future work, RFC 7928");

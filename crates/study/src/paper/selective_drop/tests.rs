@@ -129,12 +129,12 @@ fn the_report_has_every_table_every_figure_and_json_with_the_contract_s_keys() {
     let report = measured().report();
     let names: Vec<_> = report.tables.iter().map(|(name, _)| *name).collect();
     let tables =
-        ["table-1", "table-2", "cost", "ns-2", "figure-3", "figure-6", "thresholds", "details"];
+        ["table-1", "table-2", "cost", "ns-2", "figure-3", "figure-6", "thresholds", "factors"];
     assert_eq!(names[..8], tables);
     assert_eq!(
         names.len(),
-        8 + measured().asked.len(),
-        "and one for each question beyond the paper"
+        9 + measured().asked.len(),
+        "and details, and one for each question beyond the paper"
     );
     for (name, table) in &report.tables {
         assert!(!table.rows.is_empty(), "{name}");

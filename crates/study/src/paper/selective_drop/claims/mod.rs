@@ -14,6 +14,7 @@ mod windows;
 
 use super::cwnd_figures::Windows;
 use super::endpoints::Changed;
+use super::factor;
 use super::fig3::Window;
 use super::fig6::Filling;
 use super::ns2::{Band, Beside};
@@ -30,6 +31,7 @@ const TOLERANCE: f64 = 0.1;
 pub(super) struct Findings<'a> {
     pub(super) rows: &'a [Row],
     pub(super) tried: &'a [Tried],
+    pub(super) factors: &'a [factor::Tried],
     pub(super) changed: &'a [Changed],
     pub(super) windows: &'a [Window],
     pub(super) fillings: &'a [Filling],
@@ -49,6 +51,7 @@ pub(super) fn claims(findings: &Findings<'_>) -> Vec<Claim> {
     stated.extend(windows::fig_3(findings));
     stated.extend(windows::fig_6(findings));
     stated.extend(sharing::table_2(findings));
+    stated.extend(sharing::by_equation(findings));
     stated.extend(sharing::thresholds(findings));
     stated.extend(windows::fig_9(findings));
     stated.extend(wider::practical(findings.asked));
