@@ -71,11 +71,9 @@ pub fn without_plots(mut document: Document) -> Document {
 
 fn overview(report: &FidelityReport, command: &str) -> Section {
     let (goodput, acks) = (report.goodput_goal_percent, report.acks_goal_percent);
-    let is_open = |scenario: &&FidelityScenario| scenario.verdict == ScenarioVerdict::Undecided;
-    let undecided = report.scenarios.iter().filter(is_open).count();
     let verdict = format!(
-        "In {} of {} scenarios goodput, of all and of each flow, is within {goodput} % and the number of \
-         acknowledgments within {acks} % of the kernel's; {undecided} are undecided.",
+        "In {} of {} scenarios goodput is within {goodput} % and the number of acknowledgments \
+         within {acks} % of the kernel's.",
         report.scenarios_within, report.scenarios_total
     );
     let late = match report.time {
@@ -90,9 +88,8 @@ fn overview(report: &FidelityReport, command: &str) -> Section {
         .with(Block::Table(overview_table(report, "pure ACKs", "segments")))
         .with(Block::Text(format!(
             "An error is the simulator's mean relative to the kernel's; behind it where it lies \
-             with 95 % confidence, by Student's t over the differences seed by seed. Within \
-             the goal is what has its whole interval there, outside what has none of it there, undecided \
-             what lies between.{late}"
+             with 95 % confidence, by Student's t over the differences seed by seed. The goal is \
+             for the means: undecided is beyond it with an interval that reaches into it.{late}"
         )));
     if !report.scenarios.is_empty() {
         section = section.with(Block::Plot(error_plot(report)));

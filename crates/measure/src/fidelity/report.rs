@@ -78,12 +78,10 @@ pub struct FidelityScenario {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScenarioVerdict {
-    /// Goodput, of all and of each flow, and acknowledgments are within their goals.
+    /// Goodput and acknowledgments are within their goals.
     Within,
-    /// One of them is outside.
+    /// They are not, or one of them is not.
     Outside,
-    /// None is outside, but one is undecided.
-    Undecided,
     /// The live runs were too late to say.
     Untrusted,
 }
@@ -120,7 +118,6 @@ impl ScenarioVerdict {
         match self {
             ScenarioVerdict::Within => "within",
             ScenarioVerdict::Outside => "outside",
-            ScenarioVerdict::Undecided => "undecided",
             ScenarioVerdict::Untrusted => "untrusted",
         }
     }
@@ -134,16 +131,14 @@ impl FidelityScenario {
 
     /// What the metrics with a goal and the runs' lateness come to.
     pub fn judge(&mut self) {
-        let judged = || self.metrics.iter().filter_map(|metric| metric.verdict);
+        let mut judged = self.metrics.iter().filter_map(|metric| metric.verdict);
         let late = self.lateness.iter().any(|run| !run.within_budget);
         self.verdict = if late || self.lateness.is_empty() {
             ScenarioVerdict::Untrusted
-        } else if judged().all(|verdict| verdict == FidelityVerdict::Within) {
+        } else if judged.all(|verdict| verdict == FidelityVerdict::Within) {
             ScenarioVerdict::Within
-        } else if judged().any(|verdict| verdict == FidelityVerdict::Outside) {
-            ScenarioVerdict::Outside
         } else {
-            ScenarioVerdict::Undecided
+            ScenarioVerdict::Outside
         };
     }
 }
