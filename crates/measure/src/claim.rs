@@ -195,7 +195,7 @@ fn judge(
 fn enough(runs: u32, half: f64, distance: f64) -> Option<u64> {
     let times = (half / distance).powi(2);
     let runs = (f64::from(runs) * times).ceil();
-    (runs.is_finite() && runs < 1e15).then_some(runs as u64 + 1)
+    (runs.is_finite() && runs < 1e15).then(|| runs as u64 + 1)
 }
 
 #[cfg(test)]

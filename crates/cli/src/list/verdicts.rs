@@ -19,7 +19,7 @@ pub(super) fn of(papers: &[&'static Paper]) -> Vec<Judged> {
 
 /// How many claims of each paper have which verdict; of a single paper every claim.
 pub(super) fn document(judged: &[Judged]) -> Document {
-    let mut section = Section::new("").with(Block::Table(counts(judged)));
+    let mut section = Section::new("Claims by verdict").with(Block::Table(counts(judged)));
     if let [one] = judged {
         section.blocks.push(Block::Table(claim_table(&one.claims)));
         section.blocks.push(Block::Notes(claim_reasons(&one.claims, &Verdict::ALL)));

@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn every_fast_retransmit_takes_one_off_but_never_below_three() {
-        let mut dad = Dad { threshold: 5, ..Dad::default() };
+        let mut dad = Dad { threshold: 5, ..Dad::new(DEFAULT_THRESHOLD) };
         for expected in [4, 3, 3] {
             run(&mut dad, 5);
             dad.on_deadline(ms(110), &doubt(5, 0));
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_timer_runs_one_round_trip_from_the_first_duplicate_and_then_retransmits() {
-        let mut dad = Dad { threshold: 50, ..Dad::default() };
+        let mut dad = Dad { threshold: 50, ..Dad::new(DEFAULT_THRESHOLD) };
         run(&mut dad, 4);
         assert_eq!(dad.deadline(), Some(ms(110)));
         assert_eq!(dad.on_deadline(ms(110), &doubt(4, 0)), LossVerdict::Lost);
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_timeout_brings_the_threshold_back_to_three() {
-        let mut dad = Dad { threshold: 50, ..Dad::default() };
+        let mut dad = Dad { threshold: 50, ..Dad::new(DEFAULT_THRESHOLD) };
         run(&mut dad, 4);
         dad.on_repair(ms(1000), RecoveryKind::Timeout);
         assert_eq!((dad.duplicate_threshold(), dad.deadline()), (3, None));
