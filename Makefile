@@ -52,7 +52,7 @@ fuzz: ## look for inputs that break something (SECONDS_EACH=60; TARGETS="pair pa
 	@scripts/install.sh fuzz
 	@scripts/fuzz.sh $(SECONDS_EACH) $(TARGETS)
 
-papers: ## reproduce every paper in full (a quarter of an hour); writes papers/*/claims.json
+papers: ## reproduce every paper in full (half an hour); writes papers/*/claims.json
 	@scripts/install.sh build
 	cargo build --release --package ackord-cli
 	$(RELEASE) paper all --out out/papers
