@@ -163,3 +163,26 @@ fn without_sack_duplicates_count_and_nothing_is_probed() {
     }
     assert_eq!(sender.ack(1, &[])[0], 1);
 }
+
+/// By how many segments cwnd grows in slow start when segment 12 arrives after 13 and 14; before that, 10
+/// arrived after 11, or in order.
+fn growth_past_a_late_segment(seen_before: bool) -> f64 {
+    let mut sender = warm(&[DAD_SD, &[("congestion.growth", "per-segment")]].concat());
+    sender.until(120);
+    if seen_before {
+        sender.ack(10, &[(11, 12)]);
+    }
+    sender.ack(12, &[]);
+    let before = sender.cwnd_segments();
+    sender.ack(12, &[(13, 15)]);
+    sender.ack(15, &[]);
+    assert_eq!(sender.retransmitted(), 0);
+    sender.cwnd_segments() - before
+}
+
+#[test]
+fn cwnd_grows_by_what_sack_reports_once_reordering_has_been_seen() {
+    // Three segments were delivered, two of them reported first.
+    assert_eq!(growth_past_a_late_segment(true), 3.0);
+    assert_eq!(growth_past_a_late_segment(false), 1.0);
+}

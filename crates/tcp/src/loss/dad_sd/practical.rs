@@ -292,6 +292,11 @@ impl ByTime for DadSd {
         }
     }
 
+    /// Until what was learnt of it is forgotten. A sender as Linux's then lets cwnd grow by what SACK reports.
+    fn has_seen_reordering(&self) -> bool {
+        self.extent_segments.bound().is_some()
+    }
+
     fn judged(&self) -> Judged {
         Judged::Retransmissions
     }
