@@ -40,7 +40,14 @@ pub fn fidelity_document(
         sections.push(Section::new("How it is measured").with(Block::Notes(notes.to_vec())));
     }
     let fact = |name: &str, value: String| (name.to_owned(), value);
-    let runs = format!("{}, seeds from {}", report.seeds, report.first_seed);
+    let runs = match report.most_runs {
+        most if most == report.seeds => format!("{most}, seeds from {}", report.first_seed),
+        most => format!(
+            "{} to {most}, seeds from {}, until the interval of each goodput is narrower than {} % to \
+             either side",
+            report.seeds, report.first_seed, report.goodput_interval_percent
+        ),
+    };
     let mut facts = vec![fact("kernel", report.kernel.clone()), fact("runs of each side", runs)];
     if report.time == KernelTime::Real {
         facts.push(fact("live runs at the same time", report.jobs.to_string()));
@@ -71,9 +78,11 @@ pub fn without_plots(mut document: Document) -> Document {
 
 fn overview(report: &FidelityReport, command: &str) -> Section {
     let (goodput, acks) = (report.goodput_goal_percent, report.acks_goal_percent);
+    let is_open = |scenario: &&FidelityScenario| scenario.verdict == ScenarioVerdict::Undecided;
+    let undecided = report.scenarios.iter().filter(is_open).count();
     let verdict = format!(
-        "In {} of {} scenarios goodput is within {goodput} % and the number of acknowledgments \
-         within {acks} % of the kernel's.",
+        "In {} of {} scenarios goodput, of all and of each flow, is within {goodput} % and the number of \
+         acknowledgments within {acks} % of the kernel's; {undecided} are undecided.",
         report.scenarios_within, report.scenarios_total
     );
     let late = match report.time {
@@ -88,8 +97,9 @@ fn overview(report: &FidelityReport, command: &str) -> Section {
         .with(Block::Table(overview_table(report, "pure ACKs", "segments")))
         .with(Block::Text(format!(
             "An error is the simulator's mean relative to the kernel's; behind it where it lies \
-             with 95 % confidence, by Student's t over the differences seed by seed. The goal is \
-             for the means: undecided is beyond it with an interval that reaches into it.{late}"
+             with 95 % confidence, by Student's t over the differences seed by seed. Within \
+             the goal is what has its whole interval there, outside what has none of it there, undecided \
+             what lies between.{late}"
         )));
     if !report.scenarios.is_empty() {
         section = section.with(Block::Plot(error_plot(report)));
@@ -112,33 +122,43 @@ fn overview_table(report: &FidelityReport, name: &str, unit: &str) -> Table {
         columns.push(Column::numbers("late", "us"));
     }
     columns.push(Column::numbers("runs", ""));
-    let rows = report.scenarios.iter().map(|scenario| {
-        let mut row = vec![Cell::text(&scenario.name)];
-        match scenario.metric(name) {
-            Some(metric) => row.extend([
-                Cell::about(metric.sim),
-                Cell::about(metric.kernel),
-                signed(metric.error_percent),
-                Cell::text(interval(metric)),
-                Cell::text(metric.verdict.map_or("", FidelityVerdict::name)),
-            ]),
-            None => row.extend([
-                Cell::Missing,
-                Cell::Missing,
-                Cell::Missing,
-                Cell::Missing,
-                Cell::Missing,
-            ]),
+    // Of all flows together, then of each where they compete.
+    let of_a_flow = format!("{name} of ");
+    let mut rows = Vec::new();
+    for scenario in &report.scenarios {
+        for metric in &scenario.metrics {
+            let label = match metric.metric.strip_prefix(&of_a_flow) {
+                Some(flow) => format!("{}: {flow}", scenario.name),
+                None if metric.metric == name => scenario.name.clone(),
+                None => continue,
+            };
+            rows.push(overview_row(report, scenario, metric, label));
         }
-        row.push(Cell::text(scenario.verdict.name()));
-        if report.time == KernelTime::Real {
-            let latest = scenario.lateness.iter().map(|run| run.p99_us).fold(0.0, f64::max);
-            row.push(Cell::number(latest, 0));
-        }
-        row.push(Cell::Count(scenario.seeds.len() as u64));
-        row
-    });
-    Table { caption: String::new(), columns, rows: rows.collect() }
+    }
+    Table { caption: String::new(), columns, rows }
+}
+
+fn overview_row(
+    report: &FidelityReport,
+    scenario: &FidelityScenario,
+    metric: &FidelityMetric,
+    label: String,
+) -> Vec<Cell> {
+    let mut row = vec![
+        Cell::text(label),
+        Cell::about(metric.sim),
+        Cell::about(metric.kernel),
+        signed(metric.error_percent),
+        Cell::text(interval(metric)),
+        Cell::text(metric.verdict.map_or("", FidelityVerdict::name)),
+        Cell::text(scenario.verdict.name()),
+    ];
+    if report.time == KernelTime::Real {
+        let latest = scenario.lateness.iter().map(|run| run.p99_us).fold(0.0, f64::max);
+        row.push(Cell::number(latest, 0));
+    }
+    row.push(Cell::Count(scenario.seeds.len() as u64));
+    row
 }
 
 /// A number with its sign, one decimal.
@@ -419,9 +439,11 @@ mod tests {
             time: KernelTime::Real,
             first_seed: 1,
             seeds: 2,
+            most_runs: 2,
             jobs: 1,
             goodput_goal_percent: 5.0,
             acks_goal_percent: 10.0,
+            goodput_interval_percent: 3.0,
             scenarios_within: 0,
             scenarios_total: 0,
             scenarios: vec![scenario],

@@ -76,11 +76,11 @@ pub struct FidelityMetric {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FidelityVerdict {
-    /// The error of the means is within the goal.
+    /// The whole 95 % interval of the error is within the goal.
     Within,
-    /// It is not, but its interval reaches into the goal: more runs would be needed to tell.
+    /// Some of it is: more runs would be needed to tell. A single run has no interval.
     Undecided,
-    /// It is not, and the interval lies outside.
+    /// None of it is.
     Outside,
     /// One side has no value.
     Unknown,
@@ -137,9 +137,9 @@ impl FidelityMetric {
 fn verdict(error: Option<f64>, ci95: Option<[f64; 2]>, goal: f64) -> FidelityVerdict {
     match (error, ci95) {
         (None, _) => FidelityVerdict::Unknown,
-        (Some(error), _) if error.abs() <= goal => FidelityVerdict::Within,
-        (_, Some([from, to])) if from <= goal && to >= -goal => FidelityVerdict::Undecided,
-        _ => FidelityVerdict::Outside,
+        (_, Some([from, to])) if from >= -goal && to <= goal => FidelityVerdict::Within,
+        (_, Some([from, to])) if from > goal || to < -goal => FidelityVerdict::Outside,
+        _ => FidelityVerdict::Undecided,
     }
 }
 
@@ -242,14 +242,19 @@ mod tests {
     }
 
     #[test]
-    fn the_goal_is_for_the_means_and_the_interval_tells_what_more_runs_could() {
+    fn the_goal_is_for_the_whole_interval() {
         let verdict = |sim: &[f64]| metric(sim, &[100.0, 100.0, 100.0], 5.0).verdict;
         assert_eq!(verdict(&[104.0, 104.0, 104.1]), Some(FidelityVerdict::Within));
         assert_eq!(verdict(&[107.0, 107.1, 107.2]), Some(FidelityVerdict::Outside));
         assert_eq!(verdict(&[93.0, 92.9, 92.8]), Some(FidelityVerdict::Outside));
         assert_eq!(verdict(&[100.0, 107.0, 114.0]), Some(FidelityVerdict::Undecided));
         assert_eq!(metric(&[], &[1.0], 5.0).verdict, Some(FidelityVerdict::Unknown));
-        assert_eq!(metric(&[107.0], &[100.0], 5.0).verdict, Some(FidelityVerdict::Outside));
+        assert_eq!(verdict(&[98.0, 100.0, 102.0]), Some(FidelityVerdict::Within));
+        assert_eq!(verdict(&[96.0, 100.0, 104.0]), Some(FidelityVerdict::Undecided));
+        for single in [100.0, 107.0] {
+            let verdict = metric(&[single], &[100.0], 5.0).verdict;
+            assert_eq!(verdict, Some(FidelityVerdict::Undecided));
+        }
     }
 
     #[test]

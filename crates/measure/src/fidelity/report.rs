@@ -15,14 +15,18 @@ pub struct FidelityReport {
     pub time: KernelTime,
     /// Seed of the first run of each scenario; the next run has the next seed.
     pub first_seed: u64,
-    /// Runs of each scenario, of each side.
+    /// Runs of each scenario, of each side, at least.
     pub seeds: u32,
+    /// And at most, where the interval of a goodput was wider than `goodput_interval_percent`.
+    pub most_runs: u32,
     /// Runs under way at the same time.
     pub jobs: u32,
     /// How far goodput may be off, percent.
     pub goodput_goal_percent: f64,
     /// How far counts of acknowledgments may be off, percent.
     pub acks_goal_percent: f64,
+    /// Half the width of the 95 % interval of each goodput at which no more runs are made, percent.
+    pub goodput_interval_percent: f64,
     /// Scenarios within both goals, of runs that can be trusted.
     pub scenarios_within: usize,
     /// How many there are.
@@ -78,10 +82,12 @@ pub struct FidelityScenario {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScenarioVerdict {
-    /// Goodput and acknowledgments are within their goals.
+    /// Goodput, of all and of each flow, and acknowledgments are within their goals.
     Within,
-    /// They are not, or one of them is not.
+    /// One of them is outside.
     Outside,
+    /// None is outside, but one is undecided.
+    Undecided,
     /// The live runs were too late to say.
     Untrusted,
 }
@@ -118,6 +124,7 @@ impl ScenarioVerdict {
         match self {
             ScenarioVerdict::Within => "within",
             ScenarioVerdict::Outside => "outside",
+            ScenarioVerdict::Undecided => "undecided",
             ScenarioVerdict::Untrusted => "untrusted",
         }
     }
@@ -131,14 +138,16 @@ impl FidelityScenario {
 
     /// What the metrics with a goal and the runs' lateness come to.
     pub fn judge(&mut self) {
-        let mut judged = self.metrics.iter().filter_map(|metric| metric.verdict);
+        let judged = || self.metrics.iter().filter_map(|metric| metric.verdict);
         let late = self.lateness.iter().any(|run| !run.within_budget);
         self.verdict = if late || self.lateness.is_empty() {
             ScenarioVerdict::Untrusted
-        } else if judged.all(|verdict| verdict == FidelityVerdict::Within) {
+        } else if judged().all(|verdict| verdict == FidelityVerdict::Within) {
             ScenarioVerdict::Within
-        } else {
+        } else if judged().any(|verdict| verdict == FidelityVerdict::Outside) {
             ScenarioVerdict::Outside
+        } else {
+            ScenarioVerdict::Undecided
         };
     }
 }

@@ -17,14 +17,15 @@
 mod record;
 mod told;
 
+use super::set::kernels_and_ours;
 use super::{ValidateCase, ValidateError, ValidateLength};
 use ackord_events::EndpointId;
 use ackord_live::{EmulationOptions, SimulatedKernels, emulate_in_simulated_time};
-use ackord_scenario::{NodeKind, Scenario};
+use ackord_scenario::Scenario;
 use ackord_sim::Simulation;
 use ackord_uml::Kernel;
 use ackord_units::{Span, Time};
-use ackord_wire::{NodeId, Side};
+use ackord_wire::Side;
 use record::{Recorder, Row};
 use serde::Serialize;
 use std::ops::ControlFlow;
@@ -41,7 +42,7 @@ pub struct DifferenceOptions {
     pub length: ValidateLength,
     /// With which seed.
     pub seed: u64,
-    /// The kernel at every host.
+    /// The kernel at every host that is one.
     pub kernel: Kernel,
     /// Segments whose times differ by no more are the same.
     pub tolerance: Span,
@@ -114,8 +115,9 @@ pub fn first_difference(
         EmulationOptions::new(scenario.clone()).map_err(|error| live(error.into()))?;
     emulation.seed = options.seed;
     emulation.samples_every = SAMPLES_EVERY;
-    let hosts = hosts(&scenario).map(|node| (node, options.kernel.clone())).collect();
-    let kernels = SimulatedKernels { kernels: hosts, program: None };
+    let (kernels, _) = kernels_and_ours(&scenario);
+    let kernels = kernels.into_iter().map(|host| (host, options.kernel.clone())).collect();
+    let kernels = SimulatedKernels { kernels, program: None };
     emulate_in_simulated_time(emulation, &kernels, &mut kernel, &mut |_| go_on())
         .map_err(|error| live(error.into()))?;
     let found = parting(&scenario, (&model, &kernel), options.tolerance);
@@ -131,11 +133,6 @@ pub fn first_difference(
         alike_segments: alike,
         parting: found.map(|(_, parting)| parting),
     })
-}
-
-fn hosts(scenario: &Scenario) -> impl Iterator<Item = NodeId> {
-    let nodes = scenario.nodes.iter().zip(0..);
-    nodes.filter(|(node, _)| node.kind == NodeKind::Host).map(|(_, number)| NodeId(number))
 }
 
 /// The earliest of the first differences of all ends, and when it was.

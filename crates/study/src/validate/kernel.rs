@@ -1,6 +1,7 @@
 //! The kernel's side: a scenario between stock kernels, either that of this machine, in network
 //! namespaces over a path emulated in real time, or one in simulated time.
 
+use super::set::kernels_and_ours;
 use super::{KernelError, KernelRun, KernelSide};
 use crate::execute::{VERSION, series_options};
 use crate::labels::run_labels;
@@ -9,10 +10,9 @@ use ackord_live::{
     SimulatedKernels, Trust, emulate, emulate_in_simulated_time,
 };
 use ackord_measure::{KernelLateness, KernelTime, RunIdentity, Series, Summary, UnsettableKnob};
-use ackord_scenario::{NodeKind, Scenario};
+use ackord_scenario::Scenario;
 use ackord_uml::Kernel;
 use ackord_units::{Span, Time};
-use ackord_wire::NodeId;
 use std::ops::ControlFlow;
 
 /// The kernel of this machine.
@@ -24,7 +24,7 @@ pub struct StockKernel {
     pub priority: Priority,
 }
 
-/// A kernel in simulated time, at every host.
+/// A kernel in simulated time, at every host that is one.
 #[derive(Clone, Debug)]
 pub struct SimulatedKernel {
     /// Which.
@@ -40,9 +40,8 @@ impl KernelSide for SimulatedKernel {
     ) -> Result<KernelRun, KernelError> {
         let mut options = EmulationOptions::new(scenario.clone())?;
         options.seed = seed;
-        let nodes = scenario.nodes.iter().zip(0..);
-        let hosts = nodes.filter(|(node, _)| node.kind == NodeKind::Host);
-        let kernels = hosts.map(|(_, number)| (NodeId(number), self.kernel.clone())).collect();
+        let (kernels, _) = kernels_and_ours(scenario);
+        let kernels = kernels.into_iter().map(|host| (host, self.kernel.clone())).collect();
         let kernels = SimulatedKernels { kernels, program: None };
         kernel_run(scenario, seed, self.time(), |sink| {
             Ok(emulate_in_simulated_time(options, &kernels, sink, &mut |_| go_on())?)
@@ -95,6 +94,7 @@ impl KernelSide for StockKernel {
     ) -> Result<KernelRun, KernelError> {
         let mut options = EmulationOptions::new(scenario.clone())?;
         (options.seed, options.priority) = (seed, self.priority);
+        (_, options.ours) = kernels_and_ours(scenario);
         options.lateness_budget = self.lateness_budget;
         kernel_run(scenario, seed, self.time(), |sink| {
             Ok(emulate(options, sink, &mut |_| go_on())?)

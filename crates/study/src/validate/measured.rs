@@ -1,9 +1,14 @@
 //! What is compared of a run, from its summary: the same definitions for both sides.
 
-use ackord_measure::{FlowSummary, RunSummary};
+use ackord_measure::{FidelityScenario, FlowSummary, RunSummary};
+
+const GOODPUT: &str = "goodput";
 
 /// How far goodput may be off, percent.
 pub(super) const GOODPUT_GOAL: f64 = 5.0;
+/// Half the width, in percent of the kernel's, below which the 95 % interval of a goodput is narrow enough
+/// for no more runs to be made.
+pub const GOODPUT_INTERVAL: f64 = 3.0;
 /// How far counts of acknowledgments may be off, percent.
 pub(super) const ACKS_GOAL: f64 = 10.0;
 
@@ -38,7 +43,7 @@ impl Measured {
         let mut quantities = vec![
             Quantity {
                 goal_percent: Some(GOODPUT_GOAL),
-                ..plain("goodput", "Mbit/s", sum(goodput_mbit_s))
+                ..plain(GOODPUT, "Mbit/s", sum(goodput_mbit_s))
             },
             Quantity {
                 goal_percent: Some(ACKS_GOAL),
@@ -55,8 +60,12 @@ impl Measured {
         }
         if run.flows.len() > 1 {
             for flow in &run.flows {
-                let metric = format!("goodput of {}", flow.name);
-                quantities.push(plain(&metric, "Mbit/s", goodput_mbit_s(flow)));
+                // Flows that compete may be wrong one by one behind a right sum.
+                let metric = format!("{GOODPUT} of {}", flow.name);
+                quantities.push(Quantity {
+                    goal_percent: Some(GOODPUT_GOAL),
+                    ..plain(&metric, "Mbit/s", goodput_mbit_s(flow))
+                });
             }
             let jain = run.fairness.jain_index.unwrap_or(f64::NAN);
             quantities.push(plain("Jain's index", "", jain));
@@ -70,6 +79,14 @@ impl Measured {
         }
         Measured { quantities, times_ms }
     }
+}
+
+/// Half the width of the widest interval of a goodput, percent of the kernel's: of all flows together or,
+/// where they compete, of one. Nothing where none has an interval.
+pub(super) fn goodput_half_width(scenario: &FidelityScenario) -> Option<f64> {
+    let goodputs = scenario.metrics.iter().filter(|metric| metric.metric.starts_with(GOODPUT));
+    let widths = goodputs.filter_map(|metric| metric.ci95).map(|[from, to]| (to - from) / 2.0);
+    widths.max_by(f64::total_cmp)
 }
 
 fn times_ms(run: &RunSummary) -> Vec<f64> {

@@ -35,6 +35,7 @@ pub use difference::{
     first_difference,
 };
 pub use kernel::{SimulatedKernel, StockKernel};
+pub use measured::GOODPUT_INTERVAL;
 pub use runs::{FirstRuns, LiveEnded, ValidateProgress};
 pub use set::{CASES, ValidateCase, ValidateLength};
 
@@ -44,8 +45,8 @@ use ackord_measure::{
     Paired, RunSummary, ScenarioVerdict, SeriesSet, UnsettableKnob,
 };
 use ackord_scenario::{Errors, Scenario};
-use measured::{ACKS_GOAL, GOODPUT_GOAL, Measured};
-use runs::{KernelDone, Pair};
+use measured::{ACKS_GOAL, GOODPUT_GOAL, Measured, goodput_half_width};
+use runs::{CaseRuns, KernelDone, Pair};
 use std::error::Error;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::ops::ControlFlow;
@@ -62,8 +63,11 @@ pub struct ValidateOptions {
     pub length: ValidateLength,
     /// Seed of the first run of each; the next run has the next seed.
     pub first_seed: u64,
-    /// Runs of each, of each side.
+    /// Runs of each, of each side, at least.
     pub seeds: NonZeroU32,
+    /// Runs of one scenario, of each side, at most: more than `seeds` are made where the 95 % interval
+    /// of a goodput is still wider than [`GOODPUT_INTERVAL`].
+    pub most: u32,
     /// Runs under way at the same time.
     pub jobs: NonZeroUsize,
     /// How often a live run that was too late is done again.
@@ -156,30 +160,49 @@ pub fn validate(
     kernel: &dyn KernelSide,
     progress: &(dyn Fn(ValidateProgress<'_>) -> ControlFlow<()> + Sync),
 ) -> Result<ValidateOutcome, ValidateError> {
-    let runs = runs::all(options, kernel, progress)?;
+    let wanted = |runs: &CaseRuns| match runs.pairs.len() {
+        0 => options.seeds.get() as usize,
+        made => runs_for(&compared(runs), made).min(options.most as usize),
+    };
+    let runs = runs::all(options, kernel, progress, &wanted)?;
     let mut report = FidelityReport {
         version: VERSION.to_owned(),
         kernel: kernel.release(),
         time: kernel.time(),
         first_seed: options.first_seed,
         seeds: options.seeds.get(),
+        most_runs: options.most.max(options.seeds.get()),
         jobs: u32::try_from(options.jobs.get()).unwrap_or(u32::MAX),
         goodput_goal_percent: GOODPUT_GOAL,
         acks_goal_percent: ACKS_GOAL,
+        goodput_interval_percent: GOODPUT_INTERVAL,
         scenarios_within: 0,
         scenarios_total: 0,
         scenarios: Vec::new(),
     };
     let mut series = Vec::new();
-    for (case, scenario, pairs) in runs.cases {
-        report.scenarios.push(compared(case, &scenario, &pairs));
-        series.extend(pairs.into_iter().next().map(|pair| pair.first_runs(case.name)));
+    for runs in runs.cases {
+        report.scenarios.push(compared(&runs));
+        series.extend(runs.pairs.into_iter().next().map(|pair| pair.first_runs(runs.case.name)));
     }
     report.count();
     Ok(ValidateOutcome { report, series, finished_runs: runs.finished, planned_runs: runs.planned })
 }
 
-fn compared(case: &ValidateCase, scenario: &Scenario, pairs: &[Pair]) -> FidelityScenario {
+/// How many runs a scenario should have that has so many and came to this. What ends the runs is
+/// the interval's width alone, never what it says: to stop at a verdict would favour it.
+fn runs_for(compared: &FidelityScenario, made: usize) -> usize {
+    let Some(half_width) = goodput_half_width(compared) else { return made };
+    if half_width < GOODPUT_INTERVAL {
+        return made;
+    }
+    // As the root of their number goes the width, if it goes on like this.
+    let enough = made as f64 * (half_width / GOODPUT_INTERVAL).powi(2);
+    (enough.min(4.0 * made as f64).ceil() as usize).max(made + 1)
+}
+
+fn compared(runs: &CaseRuns) -> FidelityScenario {
+    let CaseRuns { case, scenario, pairs } = runs;
     let trusted = pairs.iter().filter(|pair| pair.kernel.run.lateness.within_budget).count();
     let counts = |pair: &&Pair| {
         trusted < LEAST_TRUSTED.min(pairs.len()) || pair.kernel.run.lateness.within_budget

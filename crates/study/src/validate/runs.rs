@@ -1,4 +1,4 @@
-//! The runs of both sides: simulations first, then live runs, each side in parallel.
+//! The runs of both sides, in rounds: simulations first, then live runs, each side in parallel.
 
 use super::{KernelRun, KernelSide, ValidateCase, ValidateError, ValidateOptions};
 use crate::execute::{Ending, KeepSeries, RunOptions, execute};
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// How far a report has come.
 #[derive(Clone, Copy, Debug)]
 pub struct ValidateProgress<'a> {
-    /// The share that is done, 0 to 1, live runs counted by their length.
+    /// The share that is done of what is planned so far, 0 to 1, live runs counted by their length.
     pub share: f64,
     /// The live run that has just ended, if one has.
     pub ended: Option<LiveEnded<'a>>,
@@ -58,9 +58,16 @@ pub(super) struct KernelDone {
 
 /// All runs, scenario by scenario.
 pub(super) struct AllRuns {
-    pub(super) cases: Vec<(&'static ValidateCase, Scenario, Vec<Pair>)>,
+    pub(super) cases: Vec<CaseRuns>,
     pub(super) finished: usize,
     pub(super) planned: usize,
+}
+
+/// A scenario with its runs.
+pub(super) struct CaseRuns {
+    pub(super) case: &'static ValidateCase,
+    pub(super) scenario: Scenario,
+    pub(super) pairs: Vec<Pair>,
 }
 
 impl Pair {
@@ -71,65 +78,87 @@ impl Pair {
 
 type Watch<'a> = &'a (dyn Fn(ValidateProgress<'_>) -> ControlFlow<()> + Sync);
 
+/// What a simulated run leaves.
+type Simulated = (RunSummary, Option<SeriesSet>);
+
 /// A run to be made, of either side.
-struct Job<'a> {
-    case: &'static ValidateCase,
-    scenario: &'a Scenario,
+struct Job {
+    /// Of which of the scenarios.
+    number: usize,
+    name: &'static str,
+    scenario: Scenario,
     seed: u64,
+    series: KeepSeries,
 }
 
+/// Rounds of runs: in each those scenarios that `wanted` more of, which says how many runs a scenario
+/// should have now that it has these.
 pub(super) fn all(
     options: &ValidateOptions,
     kernel: &dyn KernelSide,
     progress: Watch<'_>,
+    wanted: &dyn Fn(&CaseRuns) -> usize,
 ) -> Result<AllRuns, ValidateError> {
-    let scenarios: Vec<Scenario> =
-        options.cases.iter().map(|case| case.scenario(options.length)).collect::<Result<_, _>>()?;
-    let seeds = u64::from(options.seeds.get());
-    let jobs: Vec<Job<'_>> = options
-        .cases
-        .iter()
-        .zip(&scenarios)
-        .flat_map(|(case, scenario)| {
-            let seeds = (0..seeds).map(|number| options.first_seed.wrapping_add(number));
-            seeds.map(move |seed| Job { case, scenario, seed })
-        })
-        .collect();
-    let simulated: Vec<Option<(RunSummary, Option<SeriesSet>)>> =
-        jobs.par_iter().map(|job| job.simulate(progress)).collect::<Result<_, _>>()?;
-    let live = Live { options, kernel, progress, jobs: &jobs };
-    let lived = live.all()?;
-    let finished = simulated.iter().flatten().count() + lived.iter().flatten().count();
-    let planned = 2 * jobs.len();
-    let seeds_of: Vec<u64> = jobs.iter().map(|job| job.seed).collect();
-    drop(jobs);
-    let mut runs = simulated.into_iter().zip(lived).zip(seeds_of);
-    let mut cases = Vec::new();
-    for (case, scenario) in options.cases.iter().zip(scenarios) {
-        let pairs: Vec<Pair> = runs
-            .by_ref()
-            .take(seeds as usize)
-            .filter_map(|((sim, kernel), seed)| {
-                let (sim, sim_series) = sim?;
-                Some(Pair { seed, sim, sim_series, kernel: kernel? })
+    let new = |case: &&'static ValidateCase| {
+        Ok(CaseRuns { case, scenario: case.scenario(options.length)?, pairs: Vec::new() })
+    };
+    let mut cases: Vec<CaseRuns> =
+        options.cases.iter().map(new).collect::<Result<_, ValidateError>>()?;
+    let (mut finished, mut planned, mut seconds_before) = (0, 0, 0.0);
+    loop {
+        let jobs: Vec<Job> = (0..cases.len())
+            .flat_map(|number| {
+                let runs = &cases[number];
+                (runs.pairs.len()..wanted(runs))
+                    .map(move |run| Job::new(number, runs, run, options))
             })
             .collect();
-        // A scenario that somebody did not let come to its end is not told.
-        if pairs.len() == seeds as usize {
-            cases.push((*case, scenario, pairs));
+        if jobs.is_empty() {
+            break;
+        }
+        planned += 2 * jobs.len();
+        let simulate = |job: &Job| job.simulate(progress);
+        let simulated: Vec<Option<Simulated>> =
+            jobs.par_iter().map(simulate).collect::<Result<_, _>>()?;
+        let live = Live { options, kernel, progress, jobs: &jobs, seconds_before };
+        let lived = live.all()?;
+        seconds_before += live.seconds();
+        finished += simulated.iter().flatten().count() + lived.iter().flatten().count();
+        for ((job, sim), kernel) in jobs.into_iter().zip(simulated).zip(lived) {
+            if let (Some((sim, sim_series)), Some(kernel)) = (sim, kernel) {
+                cases[job.number].pairs.push(Pair { seed: job.seed, sim, sim_series, kernel });
+            }
+        }
+        if finished < planned {
+            break;
         }
     }
+    // A scenario that somebody did not let come to its end is not told.
+    cases.retain(|runs| runs.pairs.len() >= options.seeds.get() as usize);
     Ok(AllRuns { cases, finished, planned })
 }
 
-impl Job<'_> {
-    fn simulate(
-        &self,
-        progress: Watch<'_>,
-    ) -> Result<Option<(RunSummary, Option<SeriesSet>)>, ValidateError> {
-        let options = RunOptions { seed: self.seed, series: KeepSeries::Yes, captures: None };
+impl Job {
+    /// Run number `run` of a scenario, from zero.
+    fn new(number: usize, runs: &CaseRuns, run: usize, options: &ValidateOptions) -> Job {
+        Job {
+            number,
+            name: runs.case.name,
+            scenario: runs.scenario.clone(),
+            seed: options.first_seed.wrapping_add(run as u64),
+            // The first is what plots against time show.
+            series: if run == 0 { KeepSeries::Yes } else { KeepSeries::No },
+        }
+    }
+
+    fn seconds(&self) -> f64 {
+        self.scenario.duration.as_secs_f64()
+    }
+
+    fn simulate(&self, progress: Watch<'_>) -> Result<Option<Simulated>, ValidateError> {
+        let options = RunOptions { seed: self.seed, series: self.series, captures: None };
         let mut watch = |_| progress(ValidateProgress { share: 0.0, ended: None });
-        let outcome = execute(self.scenario, options, &mut watch)?;
+        let outcome = execute(&self.scenario, options, &mut watch)?;
         Ok((outcome.ending == Ending::Complete).then_some((outcome.summary, outcome.series)))
     }
 }
@@ -139,7 +168,9 @@ struct Live<'a> {
     options: &'a ValidateOptions,
     kernel: &'a dyn KernelSide,
     progress: Watch<'a>,
-    jobs: &'a [Job<'a>],
+    jobs: &'a [Job],
+    /// How long the live runs of earlier rounds were.
+    seconds_before: f64,
 }
 
 impl Live<'_> {
@@ -149,7 +180,7 @@ impl Live<'_> {
         let done: Mutex<Vec<Option<KernelDone>>> =
             Mutex::new(self.jobs.iter().map(|_| None).collect());
         let failed: Mutex<Option<ValidateError>> = Mutex::new(None);
-        let seconds_done = Mutex::new(0.0);
+        let seconds_done = Mutex::new(self.seconds_before);
         let work = || {
             while let Some((number, job)) = {
                 let number = next.fetch_add(1, Ordering::Relaxed);
@@ -181,7 +212,7 @@ impl Live<'_> {
     /// One run that was in time, or the least late of as many as are allowed.
     fn attempts(
         &self,
-        job: &Job<'_>,
+        job: &Job,
         seconds_done: &Mutex<f64>,
     ) -> Result<Option<KernelDone>, ValidateError> {
         let mut best: Option<KernelRun> = None;
@@ -192,16 +223,16 @@ impl Live<'_> {
             }
             attempt += 1;
             let go_on = || self.tell(seconds_done, 0.0, None);
-            let run = self.kernel.run(job.scenario, job.seed, &go_on).map_err(|source| {
-                ValidateError::Live { scenario: job.case.name, seed: job.seed, source }
+            let run = self.kernel.run(&job.scenario, job.seed, &go_on).map_err(|source| {
+                ValidateError::Live { scenario: job.name, seed: job.seed, source }
             })?;
             if run.stopped {
                 return Ok(None);
             }
-            let (scenario, seed) = (job.case.name, job.seed);
+            let (scenario, seed) = (job.name, job.seed);
             let ended = LiveEnded { scenario, seed, run: &run, attempt };
             let last = run.lateness.within_budget || attempt > self.options.repeats;
-            let counted = if last { job.scenario.duration.as_secs_f64() } else { 0.0 };
+            let counted = if last { job.seconds() } else { 0.0 };
             // Whether to stop is asked before the next attempt, or the next run.
             let _ = self.tell(seconds_done, counted, Some(ended));
             let better =
@@ -215,13 +246,18 @@ impl Live<'_> {
         }
     }
 
+    /// How long all runs of this round are together.
+    fn seconds(&self) -> f64 {
+        self.jobs.iter().map(Job::seconds).sum()
+    }
+
     fn tell(
         &self,
         seconds_done: &Mutex<f64>,
         more: f64,
         ended: Option<LiveEnded<'_>>,
     ) -> ControlFlow<()> {
-        let all: f64 = self.jobs.iter().map(|job| job.scenario.duration.as_secs_f64()).sum();
+        let all = self.seconds_before + self.seconds();
         let done = {
             let mut done = locked(seconds_done);
             *done += more;

@@ -53,6 +53,7 @@ fn options(names: &[&str], seeds: u32) -> ValidateOptions {
         length: ValidateLength::Quick,
         first_seed: 1,
         seeds: NonZeroU32::new(seeds).expect("some"),
+        most: seeds,
         jobs: NonZeroUsize::new(2).expect("two"),
         repeats: 2,
     }
@@ -124,6 +125,51 @@ fn a_late_run_is_done_again_and_a_seed_that_is_always_late_does_not_count() {
     let scenario = &all_late.scenarios[0];
     assert_eq!((scenario.verdict, scenario.seeds.len()), (ScenarioVerdict::Untrusted, 3));
     assert_eq!(all_late.scenarios_within, 0);
+}
+
+/// Seed by seed the kernel's bulk flow is ahead and behind in turn, by this share.
+fn in_turn(share: f64) -> impl Fn(&mut KernelRun, u32) + Sync {
+    move |run, _| {
+        let share = if run.summary.flows[0].goodput_bit_s > 1e6 { share } else { 0.0 };
+        let sign = if run.lateness.seed.is_multiple_of(2) { 1.0 } else { -1.0 };
+        run.summary.flows[0].goodput_bit_s *= 1.0 + sign * share;
+    }
+}
+
+#[test]
+fn runs_are_made_until_the_interval_of_goodput_is_narrow_or_there_are_as_many_as_allowed() {
+    let mut options = options(&["paced-messages", "clean"], 2);
+    options.most = 40;
+    let narrow = report(&options, in_turn(0.0));
+    assert!(narrow.scenarios.iter().all(|scenario| scenario.seeds == [1, 2]));
+    // A standard deviation of 5 % and half a width of 3 %: (1.96 * 5 / 3)^2 = 10.7 runs at least, and
+    // Student's t asks for some more.
+    let wide = report(&options, in_turn(0.05));
+    let clean = wide.scenarios.iter().find(|scenario| scenario.name == "clean").expect("asked for");
+    assert!((11..=24).contains(&clean.seeds.len()), "{:?}", clean.seeds);
+    assert!(goodput_half_width(clean).is_some_and(|width| width < GOODPUT_INTERVAL));
+    assert_eq!(clean.verdict, ScenarioVerdict::Within);
+    let beyond = report(&options, in_turn(0.5));
+    let clean =
+        beyond.scenarios.iter().find(|scenario| scenario.name == "clean").expect("asked for");
+    assert_eq!((clean.seeds.len(), clean.verdict), (40, ScenarioVerdict::Undecided));
+    // What needs no more has no more.
+    let paced = &beyond.scenarios.iter().find(|scenario| scenario.name == "paced-messages");
+    assert_eq!(paced.expect("asked for").seeds.len(), 2);
+    assert_eq!((beyond.seeds, beyond.most_runs), (2, 40));
+}
+
+#[test]
+fn flows_that_compete_are_judged_one_by_one() {
+    let report = report(&options(&["reno-against-cubic"], 3), |run, _| {
+        run.summary.flows[0].goodput_bit_s -= 2e6;
+        run.summary.flows[1].goodput_bit_s += 2e6;
+    });
+    let scenario = &report.scenarios[0];
+    let verdict = |name: &str| scenario.metric(name).expect("always told").verdict;
+    assert_eq!(verdict("goodput"), Some(FidelityVerdict::Within));
+    assert_eq!(verdict("goodput of reno"), Some(FidelityVerdict::Outside));
+    assert_eq!(scenario.verdict, ScenarioVerdict::Outside);
 }
 
 #[test]
