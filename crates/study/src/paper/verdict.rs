@@ -101,7 +101,8 @@ pub(super) fn directed(what: impl Into<String>, as_claimed: Estimate) -> Directi
     Direction { what: what.into(), measured: as_claimed.mean, ci95: as_claimed.ci95 }
 }
 
-/// Judges every claim of a report again from its JSON alone, by the rule as it is written in reports.
+/// Judges every claim of a report again from its JSON alone, by the rule as it is written in reports; and
+/// sees that of fewer runs than the full reproduction's no more claims hold than of that.
 #[cfg(test)]
 pub(super) fn judge_again(json: &str) {
     let report: serde_json::Value = serde_json::from_str(json).expect("JSON");
@@ -128,6 +129,21 @@ pub(super) fn judge_again(json: &str) {
             _ => "undecided",
         };
         assert_eq!(claim["verdict"], verdict, "{claim:#}");
+    }
+    let paper =
+        super::papers().iter().find(|paper| report["paper"] == paper.name).expect("a paper");
+    let kept = serde_json::to_value(super::kept_claims(paper)).expect("claims");
+    let kept = kept.as_array().expect("claims");
+    for by in ["paper", "project"] {
+        let holding = |claims: &[serde_json::Value]| {
+            claims.iter().filter(|claim| claim["by"] == by && claim["verdict"] == "holds").count()
+        };
+        let (here, in_full) = (holding(claims), holding(kept));
+        assert!(
+            here <= in_full,
+            "{} by the {by}: {here} hold, {in_full} of the full run",
+            paper.name
+        );
     }
 }
 
