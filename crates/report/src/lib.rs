@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `reports.rs` | whole reports of runs, comparisons and papers, and their files: start here |
 //! | `document.rs` | [`document::Document`], a report as data |
-//! | `tables.rs` | the tables of runs, comparisons and papers |
+//! | `tables.rs`, `tables/` | the tables of runs, comparisons and papers |
 //! | `mechanism_table.rs` | that of profiles and what differs from them |
 //! | `recovery_tables.rs` | those of middle boxes, outages and early acknowledgments |
 //! | `fidelity.rs` | the report that sets the simulator beside the kernel |

@@ -1,11 +1,23 @@
 //! The tables of runs, comparisons and papers.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `tables.rs` | of a run |
+//! | `tables/comparison.rs` | of a comparison |
+//! | `tables/claims.rs` | of a paper's claims |
+
+mod claims;
+mod comparison;
+
+pub use claims::{claim_reasons, claim_table, claims_in_full, verdicts_of};
+pub use comparison::{
+    comparison_datagram_table, comparison_flow_table, comparison_link_table, comparison_table,
+    comparison_transfer_table,
+};
 
 use crate::document::{Cell, Column, Table, decimals_for};
 use ackord_measure::stats::Estimate;
-use ackord_measure::{
-    Allowed, Claim, Claimant, Comparison, FlowSummary, LinkSummary, QueueSummary, Ranking,
-    RunSummary, Verdict,
-};
+use ackord_measure::{FlowSummary, LinkSummary, QueueSummary, Ranking, RunSummary};
 
 const MEGA: f64 = 1e6;
 
@@ -252,248 +264,6 @@ pub fn drop_table(run: &RunSummary) -> Table {
         })
     });
     Table { caption: String::new(), columns, rows: drops.collect() }
-}
-
-/// Claims with ours beside them; why they hold or not is [`claim_reasons`].
-pub fn claim_table(claims: &[Claim]) -> Table {
-    let columns = vec![
-        Column::words("claim"),
-        Column::words("by"),
-        Column::words("unit"),
-        Column::numbers("paper", ""),
-        Column::words("allowed"),
-        Column::numbers("here", "95 % interval"),
-        Column::numbers("runs", ""),
-        Column::words("verdict"),
-    ];
-    let rows = claims.iter().map(|claim| {
-        let decimals = decimals_for(claim.measured);
-        // A number that no chance enters has no interval to be shown.
-        let half_width = claim.ci95.filter(|half| *half > 0.0);
-        vec![
-            Cell::text(&claim.what),
-            Cell::text(claim.by.name()),
-            Cell::text(&claim.unit),
-            claim.paper.map_or(Cell::Missing, Cell::about),
-            Cell::text(allowed(&claim.allowed)),
-            Cell::Interval { mean: claim.measured, half_width, decimals },
-            Cell::Count(u64::from(claim.runs)),
-            Cell::Verdict(claim.verdict),
-        ]
-    });
-    Table { caption: String::new(), columns, rows: rows.collect() }
-}
-
-fn allowed(allowed: &Allowed) -> String {
-    let about = |value: f64| Cell::about(value).show();
-    match *allowed {
-        Allowed::AtLeast { low } => format!("≥ {}", about(low)),
-        Allowed::AtMost { high } => format!("≤ {}", about(high)),
-        Allowed::Value { value, tolerance, .. } if tolerance <= 0.0 => about(value),
-        Allowed::Value { .. } | Allowed::Between { .. } => {
-            let (low, high) = allowed.bounds();
-            format!("{} to {}", about(low), about(high))
-        }
-    }
-}
-
-/// Claims with everything that their verdicts are made of, number by number, for programs.
-pub fn claims_in_full(claims: &[Claim]) -> Table {
-    let words = ["id", "by", "what", "unit"].map(Column::words);
-    let limits = ["paper", "low", "high", "tolerance"].map(|name| Column::numbers(name, ""));
-    let direction = [
-        Column::words("tolerance from"),
-        Column::words("direction"),
-        Column::numbers("direction measured", ""),
-        Column::numbers("direction 95 %", ""),
-    ];
-    let found = ["measured", "95 %", "runs"].map(|name| Column::numbers(name, ""));
-    let verdict =
-        [Column::words("verdict"), Column::numbers("runs to decide", ""), Column::words("why")];
-    let columns = words.into_iter().chain(limits).chain(direction).chain(found).chain(verdict);
-    let rows = claims.iter().map(|claim| {
-        let exact = |value: Option<f64>| Cell::text(value.map_or(String::new(), |v| v.to_string()));
-        let finite = |value: f64| exact(Some(value).filter(|value| value.is_finite()));
-        let (low, high) = claim.allowed.bounds();
-        let (tolerance, from) = match &claim.allowed {
-            Allowed::Value { tolerance, tolerance_from, .. } => {
-                (Some(*tolerance), &**tolerance_from)
-            }
-            _ => (None, ""),
-        };
-        let direction = &claim.direction;
-        vec![
-            Cell::text(&claim.id),
-            Cell::text(claim.by.name()),
-            Cell::text(&claim.what),
-            Cell::text(&claim.unit),
-            exact(claim.paper),
-            finite(low),
-            finite(high),
-            exact(tolerance),
-            Cell::text(from),
-            Cell::text(&direction.what),
-            finite(direction.measured),
-            exact(direction.ci95),
-            finite(claim.measured),
-            exact(claim.ci95),
-            Cell::Count(u64::from(claim.runs)),
-            Cell::Verdict(claim.verdict),
-            claim.runs_to_decide.map_or(Cell::Missing, Cell::Count),
-            Cell::text(&claim.why),
-        ]
-    });
-    Table { caption: String::new(), columns: columns.collect(), rows: rows.collect() }
-}
-
-/// How many claims of the paper's or of this project's have each verdict, in the order of [`Verdict::ALL`].
-pub fn verdicts_of(claims: &[Claim], by: Claimant) -> [usize; 4] {
-    Verdict::ALL.map(|verdict| {
-        claims.iter().filter(|claim| claim.by == by && claim.verdict == verdict).count()
-    })
-}
-
-/// Why claims with one of these verdicts hold or not, one per claim.
-pub fn claim_reasons(claims: &[Claim], verdicts: &[Verdict]) -> Vec<String> {
-    let wanted = claims.iter().filter(|claim| verdicts.contains(&claim.verdict));
-    let reason = |claim: &Claim| {
-        let runs =
-            claim.runs_to_decide.map_or(String::new(), |runs| format!(" (some {runs} runs)"));
-        format!("{} {}{runs}: {}", claim.id, claim.verdict.name(), claim.why)
-    };
-    wanted.filter(|claim| !claim.why.is_empty()).map(reason).collect()
-}
-
-/// The variants of a comparison, totals first.
-pub fn comparison_table(comparison: &Comparison) -> Table {
-    let columns = vec![
-        Column::words(&comparison.varied),
-        Column::numbers("runs", ""),
-        Column::numbers("total goodput", "Mbit/s"),
-        Column::numbers("Jain's index", ""),
-        Column::numbers("min/max", "%"),
-    ];
-    let rows = comparison.variants.iter().map(|variant| {
-        vec![
-            Cell::text(&variant.label),
-            Cell::Count(u64::from(variant.runs)),
-            interval(variant.total_goodput_bit_s, MEGA),
-            interval(variant.jain_index, 1.0),
-            interval(variant.min_max_percent, 1.0),
-        ]
-    });
-    Table { caption: String::new(), columns, rows: rows.collect() }
-}
-
-/// The flows of a comparison's variants.
-pub fn comparison_flow_table(comparison: &Comparison) -> Table {
-    let columns = vec![
-        Column::words(&comparison.varied),
-        Column::words("flow"),
-        Column::numbers("goodput", "Mbit/s"),
-        Column::numbers("done after", "s"),
-        Column::numbers("sent again", "%"),
-        Column::numbers("timeouts", ""),
-        Column::numbers("ACKs", ""),
-        Column::numbers("RTT mean", "ms"),
-    ];
-    let flows = comparison.variants.iter().flat_map(|variant| {
-        variant.flows.iter().filter(|flow| flow.datagrams.is_none()).map(|flow| {
-            vec![
-                Cell::text(&variant.label),
-                Cell::text(&flow.name),
-                interval(flow.goodput_bit_s, MEGA),
-                interval(flow.completion_s, 1.0),
-                interval(flow.retransmitted_percent, 1.0),
-                interval(flow.timeouts, 1.0),
-                interval(flow.acks_sent, 1.0),
-                interval(flow.mean_rtt_ms, 1.0),
-            ]
-        })
-    });
-    Table { caption: String::new(), columns, rows: flows.collect() }
-}
-
-/// The transfers of a comparison's flows; no rows if none has such.
-pub fn comparison_transfer_table(comparison: &Comparison) -> Table {
-    let columns = vec![
-        Column::words(&comparison.varied),
-        Column::words("flow"),
-        Column::numbers("time mean", "ms"),
-        Column::numbers("median", "ms"),
-        Column::numbers("p95", "ms"),
-        Column::numbers("worst", "ms"),
-        Column::numbers("rate mean", "Mbit/s"),
-        Column::numbers("ACKs", ""),
-    ];
-    let flows = comparison.variants.iter().flat_map(|variant| {
-        variant.flows.iter().filter_map(|flow| {
-            let transfers = flow.transfers.as_ref()?;
-            Some(vec![
-                Cell::text(&variant.label),
-                Cell::text(&flow.name),
-                interval(transfers.mean_ms, 1.0),
-                interval(transfers.p50_ms, 1.0),
-                interval(transfers.p95_ms, 1.0),
-                interval(transfers.max_ms, 1.0),
-                interval(transfers.mean_rate_bit_s, MEGA),
-                interval(flow.acks_sent, 1.0),
-            ])
-        })
-    });
-    Table { caption: String::new(), columns, rows: flows.collect() }
-}
-
-/// The flows of a comparison that are no connections; no rows if there is none.
-pub fn comparison_datagram_table(comparison: &Comparison) -> Table {
-    let columns = vec![
-        Column::words(&comparison.varied),
-        Column::words("datagrams"),
-        Column::numbers("goodput", "Mbit/s"),
-        Column::numbers("lost", "%"),
-        Column::numbers("one way mean", "ms"),
-        Column::numbers("p99", "ms"),
-    ];
-    let flows = comparison.variants.iter().flat_map(|variant| {
-        variant.flows.iter().filter_map(|flow| {
-            let datagrams = flow.datagrams.as_ref()?;
-            Some(vec![
-                Cell::text(&variant.label),
-                Cell::text(&flow.name),
-                interval(flow.goodput_bit_s, MEGA),
-                interval(datagrams.lost_percent, 1.0),
-                interval(datagrams.mean_delay_ms, 1.0),
-                interval(datagrams.p99_delay_ms, 1.0),
-            ])
-        })
-    });
-    Table { caption: String::new(), columns, rows: flows.collect() }
-}
-
-/// The links of a comparison's variants; links without a delay (nothing entered) are left out.
-pub fn comparison_link_table(comparison: &Comparison) -> Table {
-    let columns = vec![
-        Column::words(&comparison.varied),
-        Column::words("link"),
-        Column::numbers("used", "%"),
-        Column::numbers("delay mean", "ms"),
-        Column::numbers("delay p99", "ms"),
-        Column::numbers("dropped", "packets"),
-    ];
-    let links = comparison.variants.iter().flat_map(|variant| {
-        let used = variant.links.iter().filter(|link| link.mean_delay_ms.is_some());
-        used.map(|link| {
-            vec![
-                Cell::text(&variant.label),
-                Cell::text(&link.name),
-                interval(link.utilisation, 0.01),
-                interval(link.mean_delay_ms, 1.0),
-                interval(link.p99_delay_ms, 1.0),
-                interval(link.dropped_packets, 1.0),
-            ]
-        })
-    });
-    Table { caption: String::new(), columns, rows: links.collect() }
 }
 
 /// An estimate in a unit of `size` base units.
