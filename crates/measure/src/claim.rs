@@ -2,7 +2,7 @@
 //! undecided. The rule looks at numbers only, never at which claim it is, and every number that it
 //! looks at is in the claim: whoever has the claim can judge it again.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The rule in words, for reports.
 pub const RULE: &str = "A claim holds if the whole 95 % interval of our mean lies inside what is \
@@ -29,7 +29,8 @@ pub struct Claim {
     pub allowed: Allowed,
     /// The claimed direction, and how far it is borne out.
     pub direction: Direction,
-    /// Ours: the mean over the runs.
+    /// Ours: the mean over the runs; not a number where nothing could be measured, `null` in JSON.
+    #[serde(deserialize_with = "number_or_nan")]
     pub measured: f64,
     /// Half width of the 95 % interval of ours; absent for a single run, zero where no chance enters.
     pub ci95: Option<f64>,
@@ -80,8 +81,10 @@ pub enum Allowed {
     /// This value, give or take the tolerance.
     Value {
         /// The claimed value.
+        #[serde(deserialize_with = "number_or_nan")]
         value: f64,
         /// How far from it ours may be.
+        #[serde(deserialize_with = "number_or_nan")]
         tolerance: f64,
         /// Where the tolerance is from.
         tolerance_from: String,
@@ -89,18 +92,22 @@ pub enum Allowed {
     /// No less.
     AtLeast {
         /// The least that is allowed.
+        #[serde(deserialize_with = "number_or_nan")]
         low: f64,
     },
     /// No more.
     AtMost {
         /// The most that is allowed.
+        #[serde(deserialize_with = "number_or_nan")]
         high: f64,
     },
     /// No less and no more.
     Between {
         /// The least that is allowed.
+        #[serde(deserialize_with = "number_or_nan")]
         low: f64,
         /// The most that is allowed.
+        #[serde(deserialize_with = "number_or_nan")]
         high: f64,
     },
 }
@@ -122,7 +129,9 @@ impl Allowed {
 pub struct Direction {
     /// What is compared with what, e.g. "above Reno".
     pub what: String,
-    /// Mean over the runs; positive as claimed, negative the other way.
+    /// Mean over the runs; positive as claimed, negative the other way; as in [`Claim::measured`] where nothing
+    /// could be measured.
+    #[serde(deserialize_with = "number_or_nan")]
     pub measured: f64,
     /// Half width of its 95 % interval; absent for a single run, zero where no chance enters.
     pub ci95: Option<f64>,
@@ -158,20 +167,26 @@ impl Verdict {
     }
 }
 
+/// JSON has no other word than `null` for what is no finite number; such numbers decide nothing, so one word is
+/// enough.
+fn number_or_nan<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
+}
+
 fn judge(
     allowed: &Allowed,
     direction: &Direction,
     (mean, ci95, runs): (f64, Option<f64>, u32),
 ) -> (Verdict, Option<u64>) {
     let bounds = allowed.bounds();
-    let Some(half) = ci95.filter(|half| half.is_finite() && !mean.is_nan()) else {
+    let Some(half) = ci95.filter(|half| half.is_finite() && mean.is_finite()) else {
         return (Verdict::Undecided, None);
     };
     let (low, high) = (mean - half, mean + half);
     if bounds.0 <= low && high <= bounds.1 {
         return (Verdict::Holds, None);
     }
-    let away = match direction.ci95 {
+    let away = match direction.ci95.filter(|_| direction.measured.is_finite()) {
         Some(half) if direction.measured > half => Some(Verdict::Differs),
         Some(half) if direction.measured <= -half => Some(Verdict::Fails),
         _ => None,
@@ -195,7 +210,7 @@ fn judge(
 fn enough(runs: u32, half: f64, distance: f64) -> Option<u64> {
     let times = (half / distance).powi(2);
     let runs = (f64::from(runs) * times).ceil();
-    (runs.is_finite() && runs < 1e15).then(|| runs as u64 + 1)
+    (runs.is_finite() && runs < 1e15 && distance.is_finite()).then(|| runs as u64 + 1)
 }
 
 #[cfg(test)]
@@ -289,9 +304,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_claim_has_exactly_the_keys_of_its_contract_and_comes_back() {
-        let claim = Claim {
+    fn claim() -> Claim {
+        Claim {
             id: "t1".into(),
             by: Claimant::Paper,
             what: "fairness".into(),
@@ -306,7 +320,12 @@ mod tests {
             runs_to_decide: None,
             why: String::new(),
             contradicted: Vec::new(),
-        };
+        }
+    }
+
+    #[test]
+    fn a_claim_has_exactly_the_keys_of_its_contract_and_comes_back() {
+        let claim = claim();
         let json = serde_json::to_string(&claim).expect("plain data");
         assert_eq!(
             json,
@@ -317,6 +336,24 @@ mod tests {
                 + r#""runs_to_decide":null,"why":""}"#
         );
         assert_eq!(serde_json::from_str::<Claim>(&json).expect("a claim"), claim);
+    }
+
+    #[test]
+    fn a_claim_of_which_nothing_could_be_measured_comes_back_undecided() {
+        for nothing in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            for (measured, as_claimed) in [(nothing, 1.0), (20.0, nothing), (nothing, nothing)] {
+                let mut claim = claim();
+                claim.allowed = TWELVE;
+                (claim.measured, claim.direction.measured) = (measured, as_claimed);
+                (claim.verdict, claim.runs_to_decide) = claim.judge();
+                assert_eq!(claim.verdict, Verdict::Undecided, "{measured} {as_claimed}");
+                let json = serde_json::to_string(&claim).expect("plain data");
+                assert!(json.contains(r#""measured":null"#), "{json}");
+                let back: Claim = serde_json::from_str(&json).expect("what was written is read");
+                assert_eq!(back.measured.is_nan(), !measured.is_finite());
+                assert_eq!(back.judge(), (claim.verdict, claim.runs_to_decide));
+            }
+        }
     }
 
     #[test]

@@ -52,6 +52,13 @@ impl Estimate {
         }
     }
 
+    /// How large it is, whatever its sign: the sign is that of the mean, so where the interval has zero in it,
+    /// single values may be negative.
+    #[must_use]
+    pub fn magnitude(self) -> Estimate {
+        if self.mean < 0.0 { self.times(-1.0) } else { self }
+    }
+
     /// The difference to other runs, which are independent of these.
     #[must_use]
     pub fn less(self, other: &Estimate) -> Estimate {
@@ -233,6 +240,9 @@ mod tests {
         assert_eq!(two.plus(1.0).mean, 3.0);
         assert_eq!(two.times(-2.0).ci95, Some(2.0 * half));
         assert_eq!((two.times(-2.0).min, two.times(-2.0).max), (-6.0, -2.0));
+        let below = two.times(-1.0).magnitude();
+        assert_eq!((below.mean, below.ci95, below.min, below.max), (2.0, Some(half), 1.0, 3.0));
+        assert_eq!(two.magnitude(), two);
         let difference = two.less(&two);
         assert_eq!((difference.mean, difference.ci95), (0.0, Some((2.0 * half * half).sqrt())));
         let exact = Estimate::exact(4.0);

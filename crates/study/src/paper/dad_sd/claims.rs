@@ -214,7 +214,7 @@ fn fidelity(findings: &Findings<'_>, interval: Interval) -> Vec<Stated> {
             .filter(|point| point.policy == *policy && point.interval == interval);
         let off = of.map(|point| (point, point.difference_percent()));
         let (worst, off) = off.max_by(|a, b| a.1.mean.abs().total_cmp(&b.1.mean.abs()))?;
-        let magnitude = if off.mean < 0.0 { off.times(-1.0) } else { off };
+        let magnitude = off.magnitude();
         Some(Stated {
             id: format!("ns2.{}ms.{policy}", interval.millis),
             by: Claimant::Project,

@@ -242,7 +242,7 @@ fn on_kernel(findings: &Findings<'_>, one: &Beside) -> Stated {
 /// Within a tenth of the kernel, whatever the box.
 fn profile(one: &Beside) -> Stated {
     let off = one.off_percent;
-    let magnitude = if off.mean < 0.0 { off.times(-1.0) } else { off };
+    let magnitude = off.magnitude();
     Stated {
         id: format!("kernel.{}.{}.{}s", one.sender, one.middle, one.outage_s),
         by: Claimant::Project,
