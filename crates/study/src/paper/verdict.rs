@@ -96,6 +96,12 @@ pub(super) fn more(what: impl Into<String>, measured: &Estimate, than: &Estimate
     directed(what, measured.less(than))
 }
 
+/// A value by itself, such as a paper's baseline, of which nothing is claimed beside anything: it can be met or
+/// missed, and that something was measured at all is as much as can be borne out.
+pub(super) fn by_itself(measured: &Estimate) -> Direction {
+    directed("none claimed, a value by itself: more than nothing", *measured)
+}
+
 /// Claimed: that this number is positive.
 pub(super) fn directed(what: impl Into<String>, as_claimed: Estimate) -> Direction {
     Direction { what: what.into(), measured: as_claimed.mean, ci95: as_claimed.ci95 }
@@ -181,6 +187,18 @@ mod tests {
         let claim = stated(why).judged();
         assert_eq!(claim.why, "twice as many. So it is.");
         assert_eq!(claim.contradicted, ["Never."]);
+    }
+
+    #[test]
+    fn a_value_by_itself_differs_on_either_side_and_never_fails() {
+        for claimed in [8.0, 12.0, 16.0] {
+            let mut stated = stated(Why::default());
+            stated.allowed = value(claimed, 0.1, "a tenth");
+            stated.measured = Estimate { ci95: Some(0.5), ..stated.measured };
+            stated.direction = by_itself(&stated.measured);
+            let expected = if claimed == 12.0 { Verdict::Holds } else { Verdict::Differs };
+            assert_eq!(stated.judged().verdict, expected, "{claimed}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::{Findings, Stated, shown};
 use crate::paper::ari::sample::{Runs, Sample};
 use crate::paper::ari::setup::{Air, Control, Growth, PaperSize, Policy, SIZES, Setup};
 use crate::paper::ari::transfers::{Quantity, as_described, thousand};
-use crate::paper::verdict::{Why, below, directed, value};
+use crate::paper::verdict::{Why, below, by_itself, directed, value};
 use ackord_measure::{Allowed, Claimant};
 
 /// Of times and rates.
@@ -75,12 +75,16 @@ pub(super) fn values(findings: &Findings<'_>) -> Vec<Stated> {
 fn one_value(quantity: Quantity, row: &Row<'_>, policy: &str) -> Stated {
     let Row { size, control, base, ari, .. } = row;
     let [linux_paper, ari_paper] = quantity.paper(size, *control);
-    let (runs, paper, with) = match policy {
-        "ari" => (ari, ari_paper, ", ARI"),
-        _ => (base, linux_paper, ""),
-    };
+    let mean = |runs: &Runs| runs.mean(|sample| quantity.of(sample));
     let faster = if linux_paper > ari_paper { -1.0 } else { 1.0 };
-    let change = ari.change_percent(base, |sample| quantity.of(sample));
+    let (runs, paper, with, direction) = match policy {
+        "ari" => {
+            let change = ari.change_percent(base, |sample| quantity.of(sample));
+            let direction = directed("ARI beside Linux as in the paper", change.times(faster));
+            (ari, ari_paper, ", ARI", direction)
+        }
+        _ => (base, linux_paper, "", by_itself(&mean(base))),
+    };
     let table = number(quantity, *control);
     Stated {
         id: format!("table{table}-{}-{policy}", size.id),
@@ -94,8 +98,8 @@ fn one_value(quantity: Quantity, row: &Row<'_>, policy: &str) -> Stated {
         unit: quantity.unit(),
         paper: Some(paper),
         allowed: allowed(quantity, paper),
-        measured: runs.mean(|sample| quantity.of(sample)),
-        direction: directed("ARI beside Linux as in the paper", change.times(faster)),
+        measured: mean(runs),
+        direction,
         why: Why::measured(value_figures(size, runs, paper, quantity)),
     }
 }
