@@ -1,6 +1,7 @@
 //! What is kept of each run, and estimates over the runs of a set-up.
 
-use super::setup::{Plan, Runs};
+use super::setup::{File, Plan, Runs};
+use super::shape::Shape;
 use crate::execute::RunOutcome;
 use crate::paper::runs::{Job, run_all};
 use crate::paper::{PaperError, Watch};
@@ -8,7 +9,7 @@ use ackord_measure::stats::{self, Estimate, estimate};
 use ackord_measure::{RunSummary, SpreadSummary, Trace};
 use serde::Serialize;
 
-/// A run: of its only flow.
+/// A run: of its first flow, in most files the only one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct Sample {
     pub(super) goodput_mbit_s: f64,
@@ -30,13 +31,17 @@ pub(super) struct Sample {
     /// The receiver's ATO, where it moves.
     #[serde(skip)]
     pub(super) ato: Option<SpreadSummary>,
+    /// What a phone beside it got, where there is one.
+    pub(super) neighbour_mbit_s: Option<f64>,
+    /// How it went over time, for runs whose series were kept.
+    pub(super) shape: Option<Shape>,
 }
 
 /// What is kept of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
     pub(super) sample: Sample,
-    /// cwnd in bytes, for runs whose series were kept.
+    /// cwnd in bytes, for runs of the simulation whose series were kept.
     pub(super) cwnd: Option<Trace>,
 }
 
@@ -59,9 +64,12 @@ impl Outcomes {
 }
 
 impl Outcome {
-    fn of(_: &Job, outcome: RunOutcome) -> Outcome {
-        let sample = Sample::of(&outcome.summary);
+    fn of(job: &Job, outcome: RunOutcome) -> Outcome {
+        let mut sample = Sample::of(&outcome.summary);
         let flow = outcome.series.and_then(|series| series.flows.into_iter().next());
+        sample.shape = flow.as_ref().map(|flow| Shape::of(flow, outcome.summary.duration_s));
+        // Of the phones' many long runs the shape is enough.
+        let flow = flow.filter(|_| File::Simulation.is(&job.scenario));
         Outcome { sample, cwnd: flow.map(|flow| flow.cwnd) }
     }
 }
@@ -90,7 +98,13 @@ impl Sample {
             data_air_percent: air("air"),
             ack_air_percent: air("air.reverse"),
             ato: flow.ack_timeout,
+            neighbour_mbit_s: run.flows.get(1).map(|beside| beside.goodput_bit_s / 1e6),
+            shape: None,
         }
+    }
+
+    pub(super) fn shape(&self) -> &Shape {
+        self.shape.as_ref().expect("series of these runs are kept")
     }
 
     pub(super) fn acks_per_segment(&self) -> f64 {
@@ -130,6 +144,8 @@ pub(super) fn sample(goodput_mbit_s: f64) -> Sample {
         data_air_percent: Some(60.0),
         ack_air_percent: Some(10.0),
         ato: None,
+        neighbour_mbit_s: None,
+        shape: None,
     }
 }
 

@@ -26,19 +26,27 @@ macro_rules! embedded {
 pub(super) enum File {
     Simulation,
     Phone,
+    SideBySide,
     Wired,
 }
 
 impl File {
-    pub(super) const ALL: [File; 3] = [File::Simulation, File::Phone, File::Wired];
+    pub(super) const ALL: [File; 4] =
+        [File::Simulation, File::Phone, File::SideBySide, File::Wired];
 
     /// Its path in the repository, and its text.
     pub(super) fn embedded(self) -> (&'static str, &'static str) {
         match self {
             File::Simulation => embedded!("simulation"),
             File::Phone => embedded!("phone"),
+            File::SideBySide => embedded!("side-by-side"),
             File::Wired => embedded!("wired"),
         }
+    }
+
+    /// Whether a scenario was made from this file.
+    pub(super) fn is(self, scenario: &Scenario) -> bool {
+        self.embedded().0.ends_with(&format!("/{}.toml", scenario.name))
     }
 
     pub(super) fn with(self, changes: &[Override]) -> Result<Arc<Scenario>, Errors> {
@@ -62,17 +70,19 @@ pub(super) struct Policy {
     pub(super) label: &'static str,
     /// As a scenario has it.
     ack: &'static str,
+    /// The flows whose receivers have it; others keep that of the file.
+    flows: &'static str,
 }
 
 impl Policy {
     /// The change to a scenario's receivers.
     pub(super) fn set(self) -> Override {
-        set("flows.*.receiver_tcp.ack", self.ack)
+        set(&format!("flows.{}.receiver_tcp.ack", self.flows), self.ack)
     }
 }
 
 const fn policy(id: &'static str, label: &'static str, ack: &'static str) -> Policy {
-    Policy { id, label, ack }
+    Policy { id, label, ack, flows: "flow" }
 }
 
 /// §4: what the paper starts from. ns-3 counts segments of any size and acknowledges the first one at
@@ -103,6 +113,9 @@ pub(super) const DELAYED: Policy =
     policy("delayed", "delayed", r#"{ kind = "delayed", timeout = "200 ms" }"#);
 pub(super) const STATIC_400: Policy =
     policy("static-0.4", "0.4 ms", r#"{ kind = "adaptive-static", timeout = "0.4 ms" }"#);
+/// The same at every phone of the scenario.
+pub(super) const STATIC_400_ALL: Policy =
+    Policy { id: "static-0.4-all", label: "0.4 ms, all phones", flows: "*", ..STATIC_400 };
 pub(super) const STATIC_600: Policy =
     policy("static-0.6", "0.6 ms", r#"{ kind = "adaptive-static", timeout = "0.6 ms" }"#);
 pub(super) const STATIC: Policy =
@@ -196,6 +209,7 @@ mod tests {
             PAPER_NS3,
             DELAYED,
             STATIC_400,
+            STATIC_400_ALL,
             STATIC_600,
             STATIC,
             PAPER,

@@ -6,21 +6,23 @@ use super::setup::{
     DELAYED_NS3, File, Growth, IMMEDIATE, LINUX, PAPER_NS3, PRACTICAL, Plan, Policy, Runs,
     STATIC_800, STATIC_900, set,
 };
+use super::shape::growths_after_reductions;
 use crate::execute::KeepSeries;
 use ackord_measure::Trace;
 use ackord_measure::stats::{Estimate, estimate};
 use ackord_report::document::{Cell, Column, Table};
 use ackord_report::plot::{Mark, Plot, PlotSeries, Range, Shape};
+use ackord_scenario::Override;
 use ackord_units::{Span, Time};
 use serde::Serialize;
 
 /// Policies of this section; the first three are the paper's.
 const POLICIES: [Policy; 7] =
     [DELAYED_NS3, STATIC_900, STATIC_800, PAPER_NS3, PRACTICAL, LINUX, IMMEDIATE];
+/// The receiver's window in Fig. 4.
+const FIG4_WINDOW: &str = "32768 B";
 /// cwnd after this long without errors tells how fast it grows at the start.
 const START: Span = Span::from_secs(1);
-/// Growth after a retransmission is read over this long after a reduction.
-const AFTER: Span = Span::from_millis(500);
 
 #[derive(Debug)]
 pub(super) struct SimulationPlan(Vec<(Growth, Policy, Both)>);
@@ -55,26 +57,44 @@ pub(super) struct RowData {
     with_errors: Vec<Sample>,
 }
 
-pub(super) fn plan(plan: &mut Plan, runs: u32) -> Result<SimulationPlan, ackord_scenario::Errors> {
+/// The messages of §4.1, and the same octets written at once: then every segment is full, as in Fig. 4.
+pub(super) fn plan(
+    plan: &mut Plan,
+    runs: u32,
+) -> Result<[SimulationPlan; 2], ackord_scenario::Errors> {
+    let at_once = [
+        set("flows.flow.traffic", r#"{ kind = "bulk", size = "1040 kB" }"#),
+        set("tcp.receive_buffer", FIG4_WINDOW),
+    ];
+    let every = Growth::BOTH.into_iter().flat_map(|growth| POLICIES.map(|policy| (growth, policy)));
+    let papers = POLICIES[..3].iter().map(|policy| (Growth::PerAck, *policy));
+    Ok([rows(plan, every, &[], runs)?, rows(plan, papers, &at_once, runs)?])
+}
+
+fn rows(
+    plan: &mut Plan,
+    of: impl Iterator<Item = (Growth, Policy)>,
+    also: &[Override],
+    runs: u32,
+) -> Result<SimulationPlan, ackord_scenario::Errors> {
     let mut rows = Vec::new();
-    for growth in Growth::BOTH {
-        for policy in POLICIES {
-            let mut both = Vec::new();
-            for errors in [Errors::Yes, Errors::No] {
-                let mut changes = vec![policy.set(), growth.set()];
-                // Without errors only the contention on the air tells one seed from another.
-                let runs = match errors {
-                    Errors::Yes => runs,
-                    Errors::No => runs.min(5),
-                };
-                if errors == Errors::No {
-                    changes.push(set("links.wired.loss", "none"));
-                }
-                both.push((errors, plan.runs(File::Simulation, &changes, runs, KeepSeries::Yes)?));
+    for (growth, policy) in of {
+        let mut both = Vec::new();
+        for errors in [Errors::Yes, Errors::No] {
+            let mut changes = vec![policy.set(), growth.set()];
+            changes.extend_from_slice(also);
+            // Without errors only the contention on the air tells one seed from another.
+            let runs = match errors {
+                Errors::Yes => runs,
+                Errors::No => runs.min(5),
+            };
+            if errors == Errors::No {
+                changes.push(set("links.wired.loss", "none"));
             }
-            let both = both.try_into().expect("with errors and without");
-            rows.push((growth, policy, both));
+            both.push((errors, plan.runs(File::Simulation, &changes, runs, KeepSeries::Yes)?));
         }
+        let both = both.try_into().expect("with errors and without");
+        rows.push((growth, policy, both));
     }
     Ok(SimulationPlan(rows))
 }
@@ -92,6 +112,12 @@ pub(super) fn read(plan: &SimulationPlan, outcomes: &Outcomes) -> Vec<Row> {
         }
     };
     plan.0.iter().map(row).collect()
+}
+
+/// The rows of the paper's own three timeouts, growing per ACK.
+pub(super) fn papers(rows: &[Row]) -> impl Iterator<Item = &Row> {
+    let is_papers = |row: &&Row| POLICIES[..3].contains(&row.policy);
+    rows.iter().filter(|row| row.growth == Growth::PerAck).filter(is_papers)
 }
 
 /// The row of a policy.
@@ -146,28 +172,6 @@ impl Row {
             with_errors: self.damaged.clone(),
         }
     }
-}
-
-/// Bytes a second by which cwnd grows after each fall to half or less, or nearly so.
-fn growths_after_reductions(trace: &Trace) -> Vec<f64> {
-    let points = trace.points();
-    let fell = |pair: &[ackord_measure::Point]| pair[1].value < 0.8 * pair[0].value;
-    let falls: Vec<Time> =
-        points.windows(2).filter(|pair| fell(pair)).map(|pair| pair[1].at).collect();
-    let mut found = Vec::new();
-    for (index, &fall) in falls.iter().enumerate() {
-        let until = fall + AFTER;
-        let alone = falls.get(index + 1).is_none_or(|&next| next > until)
-            && points.last().is_some_and(|last| last.at >= until);
-        // A tenth of it passes before it counts: cwnd settles when the repair is over.
-        let from = fall + AFTER / 10;
-        if let (true, Some(before), Some(after)) =
-            (alone, trace.value_at(from), trace.value_at(until))
-        {
-            found.push((after - before) / until.saturating_since(from).as_secs_f64());
-        }
-    }
-    found
 }
 
 /// §4 with ns-3 beside.
@@ -274,26 +278,4 @@ pub(super) fn start_figure(rows: &[Row], band: &Band, growth: Growth) -> Plot {
 
 fn curve(trace: &Trace) -> Vec<(f64, f64)> {
     trace.points().iter().map(|point| (point.at.as_secs_f64(), point.value / 1e3)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ackord_measure::Point;
-
-    #[test]
-    fn growth_is_read_after_falls_that_stand_alone() {
-        let point =
-            |millis: u64, value: f64| Point { at: Time::ZERO + Span::from_millis(millis), value };
-        // Falls at 1 s (alone) and at 3 s (another follows 100 ms later and has no half second left).
-        let rising = (0..=10).map(|step| point(1_000 + step * 50, 4_000.0 + 100.0 * step as f64));
-        let points: Vec<_> = [point(0, 8_000.0)]
-            .into_iter()
-            .chain(rising)
-            .chain([point(2_000, 6_000.0), point(3_000, 3_000.0), point(3_100, 1_500.0)])
-            .collect();
-        let found = growths_after_reductions(&Trace::exact(points));
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert!((found[0] - 2_000.0).abs() < 1.0, "{found:?}");
-    }
 }

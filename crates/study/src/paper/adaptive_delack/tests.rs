@@ -18,8 +18,8 @@ fn measured() -> &'static Measured {
         let extent = Extent {
             effort: Effort::Quick,
             simulation: 4,
+            fit: 1,
             phones: 1,
-            variants: 1,
             gains: 1,
             ato: 1,
             phone: short,
