@@ -138,7 +138,7 @@ fn every_segment(writes: Writes, policy: Policy, row: &Row) -> Stated {
         .since(
             (measured.mean > 0.9) == (policy == STATIC_900 && writes == Writes::AtOnce),
             "That is what a timer of 0.9 ms does between full segments, and nothing else that was run \
-             does: the figure is of a run with the new timeout, caught up by a sender that is behind",
+             does: the figure is of a run with the new timeout, while its sender has more to send than the path takes",
         ),
     }
 }
