@@ -4,8 +4,8 @@
 //! bounds how long a doubt may last; below the threshold arrivals let new segments out; a spurious
 //! repair is undone. Different, each for a reason:
 //!
-//! - The threshold is a mean plus deviations, not a mean: half of all reordering is longer than its
-//!   mean.
+//! - The threshold is a mean plus deviations, and no less than the longest run seen since it was last
+//!   forgotten: half of all reordering is longer than its mean.
 //! - Lateness in time is smoothed beside extent in segments and sets the timer, within one
 //!   round trip and half of what is left to the retransmission timer, so that it never expires
 //!   because of the threshold.
