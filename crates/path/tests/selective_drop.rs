@@ -248,6 +248,49 @@ fn practical_what_one_was_served_beyond_its_share_counts_against_it() {
     assert_eq!(bench.burst(2, 9), [] as [usize; 0], "more than its eight");
 }
 
+/// Flow 1 alone is served for fourteen packets, while flow 2 has had two queued lately. Then nothing
+/// waits.
+fn indebted(config: PracticalConfig) -> Bench {
+    let mut bench = Bench::practical(config);
+    bench.burst(2, 2);
+    for _ in 0..14 {
+        assert_eq!(bench.burst(1, 1), [] as [usize; 0]);
+        bench.after_departures(1);
+    }
+    bench.after_departures(3);
+    // The transmitter is busy again.
+    assert_eq!(bench.send(9), None);
+    bench
+}
+
+#[test]
+fn practical_who_pays_back_is_left_alone() {
+    let mut bench = indebted(short_path(Threshold::Fixed(2)));
+    assert_eq!(bench.burst(2, 9), [8], "what flow 2 is owed is settled there");
+    // Flow 1 is far over its threshold. With eight beside it, it has fewer than half of the places
+    // until its eighth.
+    assert_eq!(bench.burst(1, 9), [7]);
+}
+
+#[test]
+fn practical_a_full_queue_costs_who_was_served_most_of_equals() {
+    let config = PracticalConfig { limit: Limit::Packets(6), ..short_path(Threshold::Fixed(50)) };
+    let mut bench = indebted(config);
+    (0..6).for_each(|n| assert_eq!(bench.send([1, 2][n % 2]), None));
+    assert_eq!(bench.send(3), Some(DropReason::QueueFull));
+    let flows: Vec<_> =
+        deliver_all(&mut bench.graph, &mut NoSink).iter().map(|d| d.packet.flow.0).collect();
+    assert_eq!(flows[flows.len() - 6..], [1, 2, 1, 2, 2, 3], "the last of flow 1 made room");
+}
+
+#[test]
+fn practical_the_link_may_lose_a_fiftieth_of_what_a_connection_owes() {
+    // As with no signal that would leave the link idle: a window of 4 + 5 packets, halved, falls half
+    // a packet short, which costs an eighth of one. Flow 1 is over by 5 - 1 + its debt of about six.
+    let mut bench = indebted(practical(Threshold::Fixed(1)));
+    assert_eq!(bench.burst(1, 7), [4]);
+}
+
 #[test]
 fn practical_acknowledgments_are_not_dropped_by_share() {
     let mut bench = Bench::practical(short_path(Threshold::Fixed(4)));

@@ -146,10 +146,17 @@ impl Flows {
         flow.debt
     }
 
-    /// Packets of connections that have just been asked to slow down.
-    pub(super) fn queued_of_spared(&self, now: Time) -> u32 {
-        let spared = self.flows.values().filter(|flow| flow.spared_until > now);
-        spared.map(|flow| flow.queued).sum()
+    /// Packets with data queued by the connections that count.
+    pub(super) fn places(&self) -> u32 {
+        let sharing = self.flows.values().filter(|flow| flow.sharing);
+        sharing.map(|flow| flow.queued).sum()
+    }
+
+    /// Packets queued and round trip, where known, of each connection that has just been asked to slow
+    /// down.
+    pub(super) fn spared(&self, now: Time) -> impl Iterator<Item = (u32, Option<Span>)> {
+        let spared = self.flows.values().filter(move |flow| flow.spared_until > now);
+        spared.map(|flow| (flow.queued, flow.round_trip.least()))
     }
 
     /// Several times in `active_for`: forgets who has gone, and works the sums out anew.
@@ -200,12 +207,27 @@ impl Flows {
         self.mean_round_trip
     }
 
-    /// Who has the most packets queued for its weight; among equals the smallest number.
-    pub(super) fn heaviest(&self) -> Option<(FlowId, f64)> {
+    /// The counter of a connection for its weight, in bytes: what it has queued, in packets of this
+    /// length, and its debt.
+    pub(super) fn load(&self, id: FlowId, packet_bytes: f64) -> Option<f64> {
+        self.flows.get(&id).map(|flow| self.load_of(flow, packet_bytes))
+    }
+
+    fn load_of(&self, flow: &Flow, packet_bytes: f64) -> f64 {
+        let debt = match flow.sharing {
+            true => flow.debt - flow.weight * (self.service - flow.reckoned),
+            false => 0.0,
+        };
+        (f64::from(flow.queued) * packet_bytes + debt) / flow.weight
+    }
+
+    /// Of the connections with a packet queued the one with the largest counter for its weight; among
+    /// equals the smallest number.
+    pub(super) fn heaviest(&self, packet_bytes: f64) -> Option<(FlowId, f64)> {
         let mut heaviest = None;
-        for (&id, flow) in &self.flows {
-            let load = flow.load();
-            if flow.queued > 0 && heaviest.is_none_or(|(_, most)| load > most) {
+        for (&id, flow) in self.flows.iter().filter(|(_, flow)| flow.queued > 0) {
+            let load = self.load_of(flow, packet_bytes);
+            if heaviest.is_none_or(|(_, most)| load > most) {
                 heaviest = Some((id, load));
             }
         }
@@ -235,11 +257,6 @@ impl Flow {
     fn reckon(&mut self, service: f64) {
         self.debt -= self.weight * (service - self.reckoned);
         self.reckoned = service;
-    }
-
-    /// Queued packets for its weight.
-    pub(super) fn load(&self) -> f64 {
-        f64::from(self.queued) / self.weight
     }
 }
 
@@ -339,11 +356,17 @@ mod tests {
     }
 
     #[test]
-    fn the_heaviest_is_the_one_with_most_for_its_weight() {
+    fn the_heaviest_is_the_one_with_the_largest_counter_for_its_weight() {
         let mut flows = flows(Weights(BTreeMap::from([(FlowId(1), 3.0)])));
         for (flow, queued) in [(1, 5), (2, 2), (3, 2), (4, 0)] {
             flows.seen(at(0), FlowId(flow)).expect("room").queued = queued;
         }
-        assert_eq!(flows.heaviest(), Some((FlowId(2), 2.0)));
+        assert_eq!(flows.heaviest(1_000.0), Some((FlowId(2), 2_000.0)));
+        // Three that share: flow 3 has been served a packet while the others had none of it.
+        (1..=3).for_each(|flow| backlog(&mut flows, at(0), flow));
+        flows.served(FlowId(3), 1_000.0);
+        // Flow 1 has 7 queued, flows 2 and 3 have 4 each; of 1000 B the shares are 3, 1 and 1 of 5.
+        assert_eq!(flows.heaviest(1_000.0), Some((FlowId(3), 4_800.0)));
+        assert_eq!(flows.load(FlowId(2), 1_000.0), Some(3_800.0));
     }
 }

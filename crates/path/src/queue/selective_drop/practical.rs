@@ -12,20 +12,23 @@
 //!   once lately. Telnet and other senders below their share are not among them.
 //! - **One signal, then patience.** The paper drops every packet above the threshold, which tears
 //!   several holes into one window and ends in a timeout. Here a connection over its threshold loses
-//!   one packet, then is spared for two round trips: in the first its sender learns of the loss, in
-//!   the second it repairs it, and before that it would not come down again (RFC 5681 §3.2).
+//!   one packet, then is spared for two of its own round trips: in the first its sender learns of the
+//!   loss, in the second it repairs it, and before that it would not come down again (RFC 5681 §3.2).
+//! - **Who is paying back is left alone**: no signal to a connection that has fewer places in the queue
+//!   than its share of them. It is served less than its share as it is, and its debt falls.
 //! - **Room for fast retransmit**: no signal with fewer than three more of its packets queued, whose
 //!   acknowledgments let three follow and so bring three duplicates. Retransmissions are spared.
-//! - **The link comes first**: no signal if it would leave the link idle once all who have just been
-//!   asked have halved their windows ([`PracticalDrop::may_halve`]).
+//! - **The link comes first**, nearly: no signal that would leave the link idle once all who have just
+//!   been asked have halved their windows, unless the connection is far over its threshold for the
+//!   little that the link would lose ([`PracticalDrop::may_halve`]).
 //! - **Who does not listen**: when a connection over its threshold has had as many signals as lead
-//!   CUBIC, the slowest to come down, from a full queue to three packets, and not come down, every
-//!   packet of its is dropped until it is within its threshold.
+//!   CUBIC, the slowest to come down, from a full queue to its share of it, and has come down neither to
+//!   its share of places nor to its threshold, every packet of its over the threshold is dropped.
 //! - **ECN**: an ECN-capable packet is marked where another would be the signal.
 //! - **Acknowledgments** without data are not counted and not dropped by share: dropping them does
 //!   not slow the connection that fills this queue.
-//! - **A full queue** costs whoever has most queued for its weight: the newcomer if that is its own
-//!   connection, or else the last packet of that connection.
+//! - **A full queue** costs whoever has the largest counter for its weight: the newcomer if that is its
+//!   own connection, or else the last packet of that connection.
 //!
 //! Not modelled: connections that split themselves (each has its share); L4S (an ECT(1) packet is
 //! marked like an ECT(0) packet).
@@ -79,7 +82,6 @@ pub struct PracticalDrop {
     rate: Rate,
     packet_length: PacketLength,
     flows: Flows,
-    limit: Limit,
     active_for: Span,
 }
 
@@ -87,6 +89,8 @@ pub struct PracticalDrop {
 const ROOM_PACKETS: u32 = 3;
 /// What CUBIC leaves of its window (RFC 9438 §4.6); nobody standardised leaves more.
 const SLOWEST_DECREASE: f64 = 0.7;
+/// What a signal may cost the link, as a part of what its connection is over its threshold.
+const IDLE_FOR_DEBT: f64 = 1.0 / 50.0;
 
 /// What is to happen to an arriving packet, as far as its share goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +117,6 @@ impl PracticalDrop {
             rate: config.rate,
             packet_length,
             flows: Flows::new(config.weights, config.active_for, config.rate),
-            limit: config.limit,
             active_for: config.active_for,
         }
     }
@@ -144,33 +147,31 @@ impl PracticalDrop {
         packets.max(1.0)
     }
 
-    /// The packets that the link carries in a round trip.
-    fn path_packets(&self) -> f64 {
-        let bits = self.trip().as_secs_f64() * self.rate.as_bits_per_sec() as f64;
-        bits / (8.0 * self.packet_length.bytes())
-    }
-
-    /// Whether the link stays busy when a connection with so many packets queued halves its window,
-    /// and with it all who have just been asked to.
+    /// Whether the link can do without half the window of a connection with so many packets queued, so
+    /// many over its threshold, and of all who have just been asked to halve theirs.
     ///
-    /// Of `Q` packets waiting `q` belong to them. What is on the path divides as the queue does, so
-    /// their windows are `q + B q / Q`, with `B` packets on the path. Halved they leave packets
-    /// waiting if `Q >= (q + B q / Q) / 2`. For one connection alone that is `Q >= B`, the rule
-    /// that a buffer should hold a bandwidth-delay product (Villamizar and Song 1994).
-    fn may_halve(&self, now: Time, queued: u32) -> bool {
-        let waiting = f64::from(self.fifo.length().packets);
-        let theirs = f64::from(queued + self.flows.queued_of_spared(now));
-        2.0 * waiting * waiting >= theirs * (waiting + self.path_packets())
+    /// Of `Q` packets waiting `q` belong to one of them, and the link divides as the queue does: with
+    /// `B` packets of the link's rate in its own round trip, its window is `q + B q / Q`. Halved, all
+    /// together leave packets waiting if half of the sum is at most `Q`; for one connection alone
+    /// `Q >= B`, the rule that a buffer should hold a bandwidth-delay product (Villamizar and Song 1994).
+    /// If they fall `s` packets short, windows that grow by a packet in each round trip lose the link
+    /// `s * s / 2` packets until they are back.
+    fn may_halve(&self, now: Time, (queued, trip): (u32, Option<Span>), over: f64) -> bool {
+        let waiting = f64::from(self.fifo.length().packets.max(1));
+        let per_second = self.rate.as_bits_per_sec() as f64 / (8.0 * self.packet_length.bytes());
+        let mean = self.trip();
+        let window = |(queued, trip): (u32, Option<Span>)| {
+            let path = per_second * trip.unwrap_or(mean).as_secs_f64();
+            f64::from(queued) * (1.0 + path / waiting)
+        };
+        let windows = window((queued, trip)) + self.flows.spared(now).map(window).sum::<f64>();
+        let short = (windows / 2.0 - waiting).max(0.0);
+        short * short / 2.0 <= over * IDLE_FOR_DEBT
     }
 
-    /// As many signals as bring a window that fills the queue down to three packets.
-    fn most_unheeded(&self) -> u32 {
-        let capacity = match self.limit {
-            Limit::Packets(packets) => f64::from(packets),
-            Limit::Bytes(bytes) => bytes.get() as f64 / self.packet_length.bytes(),
-        };
-        let left = (f64::from(ROOM_PACKETS) / capacity).min(1.0);
-        let shrinks = portable::ln(left) / portable::ln(SLOWEST_DECREASE);
+    /// As many signals as bring a window that fills the queue down to this part of it, and one more.
+    fn most_unheeded(part: f64) -> u32 {
+        let shrinks = portable::ln(part.min(0.5)) / portable::ln(SLOWEST_DECREASE);
         shrinks.ceil() as u32 + 1
     }
 
@@ -202,44 +203,50 @@ impl PracticalDrop {
     /// Whether a packet with data is within its connection's share.
     fn judge(&mut self, now: Time, packet: &Packet, repeats: Repeats) -> Verdict {
         let debt_packets = self.flows.debt(packet.flow) / self.packet_length.bytes();
-        let most_unheeded = self.most_unheeded();
         let Some(flow) = self.flows.get_mut(packet.flow) else { return Verdict::Take };
         let (queued, weight, spared_until) = (flow.queued, flow.weight, flow.spared_until);
-        let has_room = queued >= ROOM_PACKETS;
-        let listens = flow.unheeded < most_unheeded;
-        // It has come down; or it was refused and has kept away.
+        let (unheeded, trip) = (flow.unheeded, flow.round_trip.least());
+        // It was refused, or asked, and has kept away.
         let last = flow.signalled_at.max(spared_until);
         let left_alone = now.saturating_since(last) >= self.active_for;
-        if left_alone || (listens && !has_room) {
+        let part = weight / self.flows.sharing_weight().max(weight);
+        let listens = left_alone || unheeded < Self::most_unheeded(part);
+        let over = f64::from(queued + 1) + debt_packets - self.threshold(weight);
+        let pays_back =
+            over > 0.0 && f64::from(queued + 1) < part * f64::from(self.flows.places() + 1);
+        let heeds = left_alone || listens && (pays_back || over <= 0.0);
+        if let Some(flow) = self.flows.get_mut(packet.flow).filter(|_| heeds) {
             flow.unheeded = 0;
         }
-        if f64::from(queued + 1) + debt_packets <= self.threshold(weight) {
+        if over <= 0.0 {
             return Verdict::Take;
         }
-        let refused = !listens && !left_alone;
-        let due = now >= spared_until && repeats == Repeats::No && has_room;
-        if !(refused || due && self.may_halve(now, queued)) {
+        let room = queued >= ROOM_PACKETS && repeats == Repeats::No;
+        let due = now >= spared_until && room && !pays_back;
+        if listens && !(due && self.may_halve(now, (queued, trip), over)) {
             return Verdict::Take;
         }
-        let round_trip = self.trip() + self.rate.time_for(self.fifo.length().bytes);
+        let wait = self.rate.time_for(self.fifo.length().bytes);
+        let round_trip = trip.unwrap_or(self.trip()) + wait;
         if let Some(flow) = self.flows.get_mut(packet.flow) {
             flow.signalled_at = now;
-            if !refused {
+            if listens {
                 flow.unheeded += 1;
                 flow.spared_until = now + round_trip * 2;
             }
         }
-        if packet.ecn != Ecn::NotEct && !refused { Verdict::Mark } else { Verdict::Drop }
+        if packet.ecn != Ecn::NotEct && listens { Verdict::Mark } else { Verdict::Drop }
     }
 
-    /// Makes room for a newcomer at the cost of whoever has most queued for its weight.
+    /// Makes room for a newcomer at the cost of whoever has the largest counter for its weight.
     fn make_room(&mut self, packet: &Packet, around: &mut Around<'_>) -> Result<(), DropReason> {
+        let packet_bytes = self.packet_length.bytes();
         while !self.fifo.has_room_for(packet.ip_len) {
-            let (heaviest, load) = self.flows.heaviest().ok_or(DropReason::QueueFull)?;
-            let own = self
-                .flows
-                .get_mut(packet.flow)
-                .map_or(f64::INFINITY, |flow| f64::from(flow.queued + 1) / flow.weight);
+            let heaviest = self.flows.heaviest(packet_bytes);
+            let (heaviest, load) = heaviest.ok_or(DropReason::QueueFull)?;
+            let weight = self.flows.get_mut(packet.flow).map(|flow| flow.weight);
+            let own = self.flows.load(packet.flow, packet_bytes).zip(weight);
+            let own = own.map_or(f64::INFINITY, |(load, weight)| load + packet_bytes / weight);
             if own >= load || heaviest == packet.flow {
                 return Err(DropReason::QueueFull);
             }
