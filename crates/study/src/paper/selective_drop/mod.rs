@@ -65,7 +65,7 @@ struct Extent {
 impl Extent {
     fn of(effort: Effort) -> Extent {
         let (tables, others, wider) = match effort {
-            Effort::Quick => (20, 5, 1),
+            Effort::Quick => (20, 5, 3),
             Effort::Full => (60, 20, 8),
         };
         // Every scenario beyond the paper has begun to show what it asks by then.

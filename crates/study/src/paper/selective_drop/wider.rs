@@ -1,5 +1,5 @@
 //! Beyond the paper: its links behind every queue, its future work (Telnet, the Web, unequal round
-//! trips, many flows of many kinds) and the scenarios of RFC 7928.
+//! trips, many flows of many kinds), the scenarios of RFC 7928, and weights (§4.1).
 //!
 //! | file | what |
 //! | --- | --- |
@@ -34,8 +34,8 @@ struct Taken {
     used_percent: f64,
     p50_ms: f64,
     p99_ms: f64,
-    jain: f64,
-    min_max_percent: f64,
+    /// Goodput of each bulk flow.
+    shares: Vec<(String, f64)>,
     dropped: f64,
     marked: f64,
     state_bytes: f64,
@@ -95,7 +95,9 @@ pub(super) fn ask(runs: u32, duration: Span, watch: &Watch<'_>) -> Result<Vec<As
     let per_question = taken.chunks(runs as usize * QUEUES.len());
     let asked = questions.into_iter().zip(per_question).map(|(question, taken)| {
         let of_queues = QUEUES.iter().zip(taken.chunks(runs as usize));
-        let answers = of_queues.map(|((queue, _), taken)| Answer::of(queue, taken)).collect();
+        let answer =
+            |((queue, _), taken): (&(&'static str, _), _)| Answer::of(queue, &question, taken);
+        let answers = of_queues.map(answer).collect();
         Asked { question, id: question.id, answers }
     });
     Ok(asked.collect())
@@ -108,8 +110,7 @@ impl Taken {
         let (link, queue, end) = (&run.links[0], &run.queues[0], &outcome.queues[0]);
         // Whoever transfers one thing after the other asks for no share.
         let bulk = |flow: &&FlowSummary| flow.datagrams.is_none() && flow.transfers.is_none();
-        let shares: Vec<f64> =
-            run.flows.iter().filter(bulk).map(|flow| flow.goodput_bit_s).collect();
+        let share = |flow: &FlowSummary| (flow.name.clone(), flow.goodput_bit_s);
         let mut groups: BTreeMap<String, Vec<&FlowSummary>> = BTreeMap::new();
         for flow in &run.flows {
             groups.entry(group_of(&flow.name).to_owned()).or_default().push(flow);
@@ -125,14 +126,19 @@ impl Taken {
             used_percent: 100.0 * link.utilisation.unwrap_or(0.0),
             p50_ms: queue.p50_delay_ms.unwrap_or(0.0),
             p99_ms: queue.p99_delay_ms.unwrap_or(0.0),
-            jain: jain_index(&shares).unwrap_or(0.0),
-            min_max_percent: min_max_percent(&shares).unwrap_or(0.0),
+            shares: run.flows.iter().filter(bulk).map(share).collect(),
             dropped: queue.dropped_packets as f64,
             marked: end.marked as f64,
             state_bytes: end.state.bytes().get() as f64,
             entries: f64::from(end.state.entries),
             groups: groups.into_iter().map(group).collect(),
         }
+    }
+
+    /// A measure of how evenly the bulk flows share, each share taken for its weight.
+    fn evenly(&self, question: &Question, measure: fn(&[f64]) -> Option<f64>) -> f64 {
+        let each = self.shares.iter().map(|(name, share)| share / question.weight(name));
+        measure(&each.collect::<Vec<_>>()).unwrap_or(0.0)
     }
 }
 
@@ -145,7 +151,7 @@ fn group_of(name: &str) -> &str {
 }
 
 impl Answer {
-    fn of(queue: &'static str, runs: &[Taken]) -> Answer {
+    fn of(queue: &'static str, question: &Question, runs: &[Taken]) -> Answer {
         let over = |pick: &dyn Fn(&Taken) -> f64| {
             let values: Vec<f64> = runs.iter().map(pick).collect();
             estimate(&values).expect("at least one run is planned")
@@ -160,14 +166,19 @@ impl Answer {
             used_percent: over(&|run| run.used_percent),
             delay_p50_ms: over(&|run| run.p50_ms),
             delay_p99_ms: over(&|run| run.p99_ms),
-            jain_index: over(&|run| run.jain),
-            min_max_percent: over(&|run| run.min_max_percent),
+            jain_index: over(&|run| run.evenly(question, jain_index)),
+            min_max_percent: over(&|run| run.evenly(question, min_max_percent)),
             dropped_packets: over(&|run| run.dropped),
             marked_packets: over(&|run| run.marked),
             state_bytes: over(&|run| run.state_bytes),
             state_entries: over(&|run| run.entries),
             groups: runs[0].groups.keys().map(group).collect(),
         }
+    }
+
+    /// Goodput of one flow of a group in Mbit/s.
+    pub(super) fn goodput_mbit_s(&self, group: &str) -> Option<Estimate> {
+        self.groups.get(group).map(|group| group.goodput_mbit_s)
     }
 
     /// The 99th percentile of the times of a group's transfers, milliseconds.
@@ -228,7 +239,7 @@ impl Asked {
             cells
         };
         Table {
-            caption: self.question.title.to_owned(),
+            caption: self.question.caption(),
             columns,
             rows: self.answers.iter().map(row).collect(),
         }

@@ -5,10 +5,12 @@
 //! | file | claims about |
 //! | --- | --- |
 //! | `sharing.rs` | Tables 1 and 2, Q_thresh, ns-2 |
+//! | `weights.rs` | unequal shares |
 //! | `wider.rs` | every queue beyond the paper's tables |
 //! | `windows.rs` | Fig. 2, 3, 6 and 9 |
 
 mod sharing;
+mod weights;
 mod wider;
 mod windows;
 
@@ -54,6 +56,7 @@ pub(super) fn claims(findings: &Findings<'_>) -> Vec<Claim> {
     stated.extend(sharing::by_equation(findings));
     stated.extend(sharing::thresholds(findings));
     stated.extend(windows::fig_9(findings));
+    stated.extend(weights::weights(findings.asked));
     stated.extend(wider::practical(findings.asked));
     stated.extend(wider::future_work(findings.asked));
     stated.into_iter().map(Stated::judged).collect()

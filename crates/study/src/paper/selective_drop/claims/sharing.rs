@@ -235,8 +235,8 @@ pub(super) fn by_equation(findings: &Findings<'_>) -> Option<Stated> {
         measured: fairness,
         direction: above("nobody gets more than twice the other's rate", &fairness, 50.0),
         why: Why::measured(format!(
-            "The factor of those tried that serves the least fair link best is {}: {} % on the four \
-             links, least on {}.",
+            "The factor of those tried that serves the least fair link best in as many other random \
+             starts is {}: {} % on the four links, least on {}.",
             best.factor(),
             best.by_link(),
             link.label

@@ -4,25 +4,41 @@ use super::Stated;
 use super::sharing::WITHIN_POINTS;
 use crate::paper::selective_drop::setup::FULL_PERCENT;
 use crate::paper::selective_drop::wider::Asked;
-use crate::paper::verdict::{Why, below, directed, more};
+use crate::paper::verdict::{Why, above, below, directed, more};
 use ackord_measure::stats::Estimate;
 use ackord_measure::{Allowed, Claimant};
 
-const PRACTICAL: &str = "selective-drop";
-const PAPER: &str = "selective-drop, paper";
+pub(super) const PRACTICAL: &str = "selective-drop";
+pub(super) const PAPER: &str = "selective-drop, paper";
 const DROP_TAIL: &str = "drop-tail";
-const DRR: &str = "DRR";
+pub(super) const DRR: &str = "DRR";
 const FQ_CODEL: &str = "FQ-CoDel";
 
 /// So much less of Jain's index is no worse.
 const NO_WORSE: f64 = 0.02;
 
-/// On each of the paper's links: as fair as DRR and FQ-CoDel, as full as drop-tail, and less wait.
+/// Whom practical mode is compared with: what it replaces, and queues with a line for each connection.
+const RIVALS: [&str; 3] = [DROP_TAIL, DRR, FQ_CODEL];
+
+/// Of a rival, in names of claims.
+fn suffix(rival: &str) -> &'static str {
+    match rival {
+        DRR => "-drr",
+        FQ_CODEL => "-fq-codel",
+        _ => "",
+    }
+}
+
+/// On each of the paper's links: as fair as DRR and FQ-CoDel, as full as each rival, and less wait.
 pub(super) fn practical(asked: &[Asked]) -> Vec<Stated> {
     let links = asked.iter().filter(|asked| asked.question.is_of_the_paper());
-    links
-        .flat_map(|asked| [fair(asked, DRR), fair(asked, FQ_CODEL), full(asked), wait(asked)])
-        .collect()
+    let of_link = |asked: &Asked| {
+        let mut stated = vec![fair(asked, DRR), fair(asked, FQ_CODEL)];
+        stated.extend(RIVALS.map(|rival| full(asked, rival)));
+        stated.extend(RIVALS.map(|rival| wait(asked, rival)));
+        stated
+    };
+    links.flat_map(of_link).collect()
 }
 
 /// A claim about practical mode on one of the paper's links; its direction is that it is fairer than drop-tail.
@@ -59,34 +75,63 @@ fn fair(asked: &Asked, rival: &'static str) -> Stated {
     on_link(asked, (id, words, "points"), (Allowed::AtLeast { low: -WITHIN_POINTS }, apart, why))
 }
 
-fn full(asked: &Asked) -> Stated {
-    let [with, without] = [PRACTICAL, DROP_TAIL].map(|name| asked.of(name).used_percent);
-    let words = format!("the link carries {FULL_PERCENT} % of what it carries with drop-tail");
-    let why = format!("{:.2} % of the link, {:.2} %.", with.mean, without.mean);
-    let share = with.over(&without).times(100.0);
-    on_link(asked, ("full", words, "%"), (Allowed::AtLeast { low: FULL_PERCENT }, share, why))
+/// What a claim is about: a link of the paper's, or another question.
+fn place(asked: &Asked) -> (String, String) {
+    match asked.question.is_of_the_paper() {
+        true => (format!("practical-{}", asked.question.id), asked.question.place().to_owned()),
+        false => (asked.question.id.to_owned(), asked.question.title.to_owned()),
+    }
 }
 
-fn wait(asked: &Asked) -> Stated {
-    let [with, without] = [PRACTICAL, DROP_TAIL].map(|name| asked.of(name).delay_p99_ms);
-    let words = "the 99th percentile of the wait is below drop-tail's".to_owned();
-    let why = format!("{:.1} ms, {:.1} ms.", with.mean, without.mean);
+fn full(asked: &Asked, rival: &str) -> Stated {
+    let [with, without] = [PRACTICAL, rival].map(|name| asked.of(name).used_percent);
     let share = with.over(&without).times(100.0);
-    on_link(asked, ("wait", words, "% of it"), (Allowed::AtMost { high: 100.0 }, share, why))
+    let (id, title) = place(asked);
+    Stated {
+        id: format!("{id}-full{}", suffix(rival)),
+        by: Claimant::Project,
+        what: format!(
+            "{title}, practical: the link carries {FULL_PERCENT} % of what it carries with {rival}"
+        ),
+        unit: "%",
+        paper: None,
+        allowed: Allowed::AtLeast { low: FULL_PERCENT },
+        measured: share,
+        direction: above("nine tenths of it", &share, 90.0),
+        why: Why::measured(format!("{:.2} % of the link, {:.2} %.", with.mean, without.mean)),
+    }
+}
+
+fn wait(asked: &Asked, rival: &str) -> Stated {
+    let [with, without] = [PRACTICAL, rival].map(|name| asked.of(name).delay_p99_ms);
+    let share = with.over(&without).times(100.0);
+    let (id, title) = place(asked);
+    Stated {
+        id: format!("{id}-wait{}", suffix(rival)),
+        by: Claimant::Project,
+        what: format!("{title}, practical: the 99th percentile of the wait is below {rival}'s"),
+        unit: "% of it",
+        paper: None,
+        allowed: Allowed::AtMost { high: 100.0 },
+        measured: share,
+        direction: below("shorter", &share, 100.0),
+        why: Why::measured(format!("{:.1} ms, {:.1} ms.", with.mean, without.mean)),
+    }
 }
 
 /// Whether what the paper leaves for later is better with its queue than without, and than with the queues
 /// that Linux ships.
 pub(super) fn future_work(asked: &[Asked]) -> Vec<Stated> {
-    let others = asked.iter().filter(|asked| !asked.question.is_of_the_paper());
+    let plain = |asked: &&Asked| !asked.question.is_of_the_paper() && !asked.question.is_weighted();
     let mut stated = Vec::new();
-    for asked in others {
-        stated.extend([DROP_TAIL, DRR, FQ_CODEL].map(|rival| shares(asked, rival)));
+    for asked in asked.iter().filter(plain) {
+        stated.extend(RIVALS.map(|rival| shares(asked, rival)));
+        if asked.question.has_unequal_round_trips() {
+            stated.extend(RIVALS.map(|rival| full(asked, rival)));
+            stated.extend(RIVALS.map(|rival| wait(asked, rival)));
+        }
         for group in ["telnet", "web", "short"] {
-            let time = |name: &str| asked.of(name).transfer_p99_ms(group);
-            if let (Some(with), Some(without)) = (time(PRACTICAL), time(DROP_TAIL)) {
-                stated.push(quicker(asked, group, (with, without)));
-            }
+            stated.extend(RIVALS.into_iter().filter_map(|rival| quicker(asked, group, rival)));
         }
     }
     stated
@@ -94,14 +139,9 @@ pub(super) fn future_work(asked: &[Asked]) -> Vec<Stated> {
 
 fn shares(asked: &Asked, rival: &'static str) -> Stated {
     let jain = |name: &str| asked.of(name).jain_index;
-    let id = match rival {
-        DRR => "fair-drr",
-        FQ_CODEL => "fair-fq-codel",
-        _ => "fair",
-    };
     let more = jain(PRACTICAL).less(&jain(rival));
     Stated {
-        id: format!("{}-{id}", asked.question.id),
+        id: format!("{}-fair{}", asked.question.id, suffix(rival)),
         by: Claimant::Project,
         what: format!(
             "{}: bulk flows share no worse than with {rival} (Jain, within {NO_WORSE})",
@@ -126,17 +166,18 @@ fn shares(asked: &Asked, rival: &'static str) -> Stated {
     }
 }
 
-fn quicker(asked: &Asked, group: &str, (with, without): (Estimate, Estimate)) -> Stated {
-    let of = |name: &str| {
-        let time = asked.of(name).transfer_p99_ms(group);
-        time.map_or("none".to_owned(), |time| format!("{:.0} ms", time.mean))
-    };
+/// Nothing where no flow of this group transfers anything.
+fn quicker(asked: &Asked, group: &str, rival: &str) -> Option<Stated> {
+    let time = |name: &str| asked.of(name).transfer_p99_ms(group);
+    let (with, without) = time(PRACTICAL).zip(time(rival))?;
+    let of =
+        |name: &str| time(name).map_or("none".to_owned(), |time| format!("{:.0} ms", time.mean));
     let share = with.over(&without).times(100.0);
-    Stated {
-        id: format!("{}-{group}", asked.question.id),
+    Some(Stated {
+        id: format!("{}-{group}{}", asked.question.id, suffix(rival)),
         by: Claimant::Project,
         what: format!(
-            "{}: the 99th percentile of a {group} transfer's time, of drop-tail's",
+            "{}: the 99th percentile of a {group} transfer's time, of {rival}'s",
             asked.question.title
         ),
         unit: "%",
@@ -154,5 +195,5 @@ fn quicker(asked: &Asked, group: &str, (with, without): (Estimate, Estimate)) ->
             of("CoDel"),
             of(FQ_CODEL),
         )),
-    }
+    })
 }

@@ -39,82 +39,88 @@ pub(super) fn fig_2(findings: &Findings<'_>) -> Vec<Stated> {
 }
 
 pub(super) fn fig_3(findings: &Findings<'_>) -> Vec<Stated> {
-    let windows = findings.windows;
+    vec![fig_3_full(findings.windows), fig_3_fair(findings), fig_3_unfair(findings.windows)]
+}
+
+fn fig_3_full(windows: &[Window]) -> Stated {
     // Where none fills it, one more than were tried.
     let full_from = fig3::full_from(windows).map_or(windows.len() as f64 + 1.0, f64::from);
     // With a window of one packet each, both are always waiting for the round trip.
     let of_one = windows[0].shared.at_once.utilisation_percent / 100.0;
+    Stated {
+        id: "fig3-full-from".to_owned(),
+        by: Claimant::Paper,
+        what: "Fig. 3: the smallest base window with which both flows fill the link".to_owned(),
+        unit: "packets",
+        paper: Some(fig3::PAPER_FULL_FROM),
+        allowed: exactly(fig3::PAPER_FULL_FROM),
+        measured: Estimate::exact(full_from),
+        direction: below("one packet each does not", &Estimate::exact(100.0 * of_one), 99.0),
+        why: Why::measured(format!(
+            "With one packet each the link is {:.0} % used, so a round trip holds {:.1} packets and \
+             {:.1} each fill it. The paper does not give its access delays; longer ones move this knee \
+             up.",
+            100.0 * of_one,
+            2.0 / of_one,
+            1.0 / of_one
+        )),
+    }
+}
+
+fn fig_3_fair(findings: &Findings<'_>) -> Stated {
+    let windows = findings.windows;
     let random = fig3::fair_until(windows, |window| window.shared.fairness().mean);
-    let fair_until = fair_until(windows);
     let once = fig3::fair_until(windows, |window| window.shared.at_once.fairness_percent());
-    let last = windows.last().expect("thirty windows");
-    let first_unfair = windows.iter().find(|window| window.packets == random + 1);
     let ns2 = (1..=30).take_while(|w| findings.band.window_fairness(*w) >= Some(FAIR_PERCENT));
     let ns2 = ns2.last().unwrap_or(0);
-    let first_unfair = first_unfair.unwrap_or(last);
+    let first_unfair = windows.iter().find(|window| window.packets == random + 1);
+    let first_unfair = first_unfair.or(windows.last()).expect("thirty windows");
     let held = windows_of(&first_unfair.shared).1;
     let spread = first_unfair.shared.fairness();
-    let fairness_at = |packets: u32| {
-        let found = windows.iter().find(|window| window.packets == packets);
-        found.expect("every window up to thirty").shared.fairness()
-    };
-    let [at_ten, at_thirty] = [10, 30].map(fairness_at);
-    vec![
-        Stated {
-            id: "fig3-full-from".to_owned(),
-            by: Claimant::Paper,
-            what: "Fig. 3: the smallest base window with which both flows fill the link".to_owned(),
-            unit: "packets",
-            paper: Some(fig3::PAPER_FULL_FROM),
-            allowed: exactly(fig3::PAPER_FULL_FROM),
-            measured: Estimate::exact(full_from),
-            direction: below("one packet each does not", &Estimate::exact(100.0 * of_one), 99.0),
-            why: Why::measured(format!(
-                "With one packet each the link is {:.0} % used, so a round trip holds {:.1} packets \
-                 and {:.1} each fill it. The paper does not give its access delays; longer ones move \
-                 this knee up.",
-                100.0 * of_one,
-                2.0 / of_one,
-                1.0 / of_one
-            )),
-        },
-        Stated {
-            id: "fig3-fair-until".to_owned(),
-            by: Claimant::Paper,
-            what: "Fig. 3: the largest base window up to which both flows stay fair".to_owned(),
-            unit: "packets",
-            paper: Some(fig3::PAPER_FAIR_UNTIL),
-            allowed: exactly(fig3::PAPER_FAIR_UNTIL),
-            measured: fair_until,
-            direction: directed("less fair with wider windows", at_ten.less(&at_thirty)),
-            why: Why::measured(format!(
-                "Fair is {FAIR_PERCENT} % or more of mean fairness. At {} single runs lie between {:.0} \
-                 and {:.0} %: nothing is lost, so where Vegas stops growing in its first round trips \
-                 ({held:.1} packets on average) it stays. Both at once: {once}; ns-2: {ns2}.",
-                random + 1,
-                spread.min,
-                spread.max
-            )),
-        },
-        Stated {
-            id: "fig3-unfair-beyond".to_owned(),
-            by: Claimant::Paper,
-            what:
-                "Fig. 3: from a window of 10 on, the wider the window the less fair (10 above 30)"
-                    .to_owned(),
-            unit: "points",
-            paper: None,
-            allowed: Allowed::AtLeast { low: 0.0 },
-            measured: at_ten.less(&at_thirty),
-            direction: directed("less fair", at_ten.less(&at_thirty)),
-            why: Why::measured(format!(
-                "Fairness is {:.1} % at 10, {:.1} % at 20 and {:.1} % at 30.",
-                at_ten.mean,
-                fairness_at(20).mean,
-                at_thirty.mean
-            )),
-        },
-    ]
+    let narrower = fairness_at(windows, 10).less(&fairness_at(windows, 30));
+    Stated {
+        id: "fig3-fair-until".to_owned(),
+        by: Claimant::Paper,
+        what: "Fig. 3: the largest base window up to which both flows stay fair".to_owned(),
+        unit: "packets",
+        paper: Some(fig3::PAPER_FAIR_UNTIL),
+        allowed: exactly(fig3::PAPER_FAIR_UNTIL),
+        measured: fair_until(windows),
+        direction: directed("less fair with wider windows", narrower),
+        why: Why::measured(format!(
+            "Fair is {FAIR_PERCENT} % or more of mean fairness. At {} single runs lie between {:.0} and \
+             {:.0} %: nothing is lost, so where Vegas stops growing in its first round trips ({held:.1} \
+             packets on average) it stays. Both at once: {once}; ns-2: {ns2}.",
+            random + 1,
+            spread.min,
+            spread.max
+        )),
+    }
+}
+
+fn fig_3_unfair(windows: &[Window]) -> Stated {
+    let [at_ten, at_twenty, at_thirty] = [10, 20, 30].map(|packets| fairness_at(windows, packets));
+    let narrower = at_ten.less(&at_thirty);
+    Stated {
+        id: "fig3-unfair-beyond".to_owned(),
+        by: Claimant::Paper,
+        what: "Fig. 3: from a window of 10 on, the wider the window the less fair (10 above 30)"
+            .to_owned(),
+        unit: "points",
+        paper: None,
+        allowed: Allowed::AtLeast { low: 0.0 },
+        measured: narrower,
+        direction: directed("less fair", narrower),
+        why: Why::measured(format!(
+            "Fairness is {:.1} % at 10, {:.1} % at 20 and {:.1} % at 30.",
+            at_ten.mean, at_twenty.mean, at_thirty.mean
+        )),
+    }
+}
+
+fn fairness_at(windows: &[Window], packets: u32) -> Estimate {
+    let found = windows.iter().find(|window| window.packets == packets);
+    found.expect("every window up to thirty").shared.fairness()
 }
 
 /// The largest window that is fair, between where the whole interval of its fairness is and where some of it
