@@ -355,3 +355,41 @@ impl QueueDiscipline for PracticalDrop {
         FlowState::of::<(FlowId, Flow)>(self.flows.most())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1 Mbit/s carries a packet of 1000 B in 8 ms.
+    fn queue() -> PracticalDrop {
+        PracticalDrop::new(PracticalConfig {
+            limit: Limit::Packets(50),
+            threshold: Threshold::Fixed(1),
+            round_trip: TripSource::Given(Span::from_millis(80)),
+            rate: Rate::from_mbits_per_sec(1),
+            packet_length: Some(Bytes(1_000)),
+            active_for: Span::from_millis(500),
+            weights: Weights::default(),
+        })
+    }
+
+    #[test]
+    fn a_near_connection_is_asked_where_a_far_one_would_leave_the_link_idle() {
+        let queue = queue();
+        // One packet waits, its own; half of a window of 1 + 1 is made up for by it, of 1 + 2 is not.
+        let may = |trip, over| {
+            let trip = Some(Span::from_millis(trip));
+            queue.may_halve(Time::ZERO, (1, trip), over)
+        };
+        assert!(may(8, 0.0) && !may(16, 0.0));
+        // Half a packet short costs an eighth of one, a fiftieth of 6.25.
+        assert!(!may(16, 6.2) && may(16, 6.3));
+        assert!(!queue.may_halve(Time::ZERO, (1, None), 0.0), "80 ms where nothing is known");
+    }
+
+    #[test]
+    fn cubic_needs_so_many_signals_to_come_down_to_its_share_of_a_full_queue() {
+        // 0.7^2 is below a half, 0.7^4 below a quarter, 0.7^7 below a tenth; and one more.
+        assert_eq!([1.0, 0.5, 0.25, 0.1].map(PracticalDrop::most_unheeded), [3, 3, 5, 8]);
+    }
+}

@@ -136,3 +136,22 @@ pub(super) fn table(tried: &[Tried]) -> Table {
         rows: tried.iter().map(line).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::sample;
+    use super::*;
+
+    #[test]
+    fn the_best_is_chosen_by_other_runs_than_it_is_judged_by() {
+        let tried = |quarters, judged: f64, chosen_by: [f64; 4]| {
+            let at_once = sample(1_000.0, 10.0 * judged);
+            let shared = Shared { at_once, random: vec![at_once] };
+            Tried { quarters, links: vec![shared; 4], chosen_by: chosen_by.to_vec() }
+        };
+        let all =
+            [tried(4, 99.0, [90.0, 90.0, 20.0, 90.0]), tried(8, 50.0, [60.0, 70.0, 60.0, 60.0])];
+        let best = best(&all).expect("two were tried");
+        assert_eq!((best.factor(), best.least_fair().1.mean), (2.0, 50.0));
+    }
+}
