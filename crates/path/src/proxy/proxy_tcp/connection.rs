@@ -10,6 +10,7 @@ use super::practical::{Freeze, PracticalConfig, Standing};
 use super::rate::DeliveryRate;
 use super::repair::{Answered, Circumstances, Repair, Sack, Undoes};
 use super::reserve::{Closed, Reserve};
+use super::stance::{Spells, Stance};
 use ackord_events::{ProxyAct, ProxySending};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{Flags, FlowId, NodeId, Packet, Segment};
@@ -23,6 +24,7 @@ pub(super) struct Connection {
     trip: WirelessTrip,
     rate: DeliveryRate,
     repair: Repair,
+    spells: Spells,
     sack: Sack,
     /// Who offered SACK in the handshake.
     offers: Offers,
@@ -86,6 +88,7 @@ impl Connection {
             trip: WirelessTrip::default(),
             rate: DeliveryRate::default(),
             repair: Repair::default(),
+            spells: Spells::default(),
             sack: Sack::default(),
             offers: Offers::default(),
             wired: Wired::default(),
@@ -196,7 +199,9 @@ impl Connection {
         let (MobileAck::New(octets), Some(una)) = (said, self.seen.una()) else { return news };
         let covered = self.cache.iter().take_while(|it| it.segment().end_seq().at_or_before(una));
         covered.filter(|cached| !cached.sacked).for_each(delivered);
-        if let Some(sample) = self.cache.sample(now, una).filter(|_| !held) {
+        let sample = self.cache.sample(now, una).filter(|_| !held);
+        self.spells.on_advance(now, sample);
+        if let Some(sample) = sample {
             self.trip.on_sample(now, sample);
         }
         self.cache.acknowledge(una);
@@ -253,9 +258,11 @@ impl Connection {
 
     fn look_for_losses(&mut self, now: Time, said: MobileAck) {
         let facts = self.circumstances(now);
-        self.repair.find_lost(&mut self.cache, &self.trip, &facts);
+        let known = (&mut self.cache, &mut self.spells);
+        self.repair.find_lost(known, &self.trip, &facts);
         if let (MobileAck::Duplicate(count), false) = (said, self.sack == Sack::Agreed) {
-            self.repair.on_duplicate(&mut self.cache, &self.trip, &facts, count);
+            let known = (&mut self.cache, &mut self.spells);
+            self.repair.on_duplicate(known, &self.trip, &facts, count);
         }
     }
 
@@ -354,7 +361,8 @@ impl Connection {
         // only the sender can repair it, and has to hear of it.
         let repaired = oldest.mark != Mark::Left && oldest.segment().seq.at_or_before(una);
         let signals = self.repair.signals(una);
-        self.counts_duplicates() && repaired && !signals
+        let aside = self.spells.stance() == Stance::Aside;
+        self.counts_duplicates() && repaired && !signals && !aside
     }
 
     /// Whether the sender goes by duplicate acknowledgments alone.

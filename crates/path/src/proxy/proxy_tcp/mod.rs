@@ -9,6 +9,7 @@
 //! | `detect.rs` | the wireless round trip, and the silence that counts as fading |
 //! | `hold.rs` | while the mobile host is silent: probes, and what an answer says |
 //! | `repair.rs` | which segments were lost while the link works |
+//! | `stance.rs` | whether a connection is better off without repairs |
 //! | `rate.rs` | how fast the link delivers: the pace of repetitions |
 //! | `reserve.rs` | acknowledgments held back, in the path only |
 //! | `copies.rs` | packets for the mobile host: data again, probes |
@@ -28,6 +29,7 @@ mod practical;
 mod rate;
 mod repair;
 mod reserve;
+mod stance;
 
 pub use flows::Limits;
 pub use paper::{PaperConfig, PaperProxy, ProxyAckUse};

@@ -18,6 +18,11 @@
 //! repaired loss (by SACK or timestamps) is left to repair for itself. The first loss of a connection
 //! is shown likewise: a sender that has seen none is in slow start, and would never leave it.
 //!
+//! Where repairs would not lead on, the whole flight is the sender's (`stance.rs`): at a crowd in which
+//! every second segment is lost ([`PACKED_SEGMENTS`]), and after [`HOLE_BY_HOLE`] holes of one flight
+//! that met a full queue, where they can only be filled one by one. (Not of a sender with timestamps
+//! and no SACK: it takes its answer back at the first repetition that arrives, and then waits.)
+//!
 //! Two more losses are left to the sender:
 //! - while the wireless queue holds more than twice the round trip of the whole path. A sender that
 //!   halves its window then still keeps the link busy, with a queue to spare for a second loss; so
@@ -25,11 +30,12 @@
 //! - a segment that was repeated [`MOST_RESENT`] times. Independent losses hardly ever come so often
 //!   in a row; a queue that overflows does it all the time.
 //!
-//! Not told apart: a queue that overflows by a segment now and then, and a lossy link. Such losses
-//! are repaired like others, until they crowd.
+//! Not told apart at once: a queue that overflows by a segment now and then, and a lossy link. Such
+//! losses are repaired like others, until they crowd, or `stance.rs` has seen enough of them.
 
 use super::super::{Cached, Mark, Repeater, SegmentCache};
 use super::detect::WirelessTrip;
+use super::stance::{Spells, Stance, Weighed};
 use ackord_units::{Seq, Span, Time};
 use ackord_wire::Segment;
 use std::collections::VecDeque;
@@ -47,9 +53,17 @@ const CROWD: usize = 5;
 /// How close: a third of them is lost.
 const CROWD_SEGMENTS: u32 = 15;
 
+/// Where they lie this close, at least every second segment is lost: what slow start makes of a full
+/// queue, and errors of one in twenty once in 1600 times.
+const PACKED_SEGMENTS: u32 = 10;
+
 /// So many losses in one window while the queue is full are an overflow too: each takes a round trip
 /// to fill where nothing reports the next, so that hiding more of them wins nothing.
 const FULL: usize = 3;
+
+/// And where twice as many of one flight had to be filled one by one, the sender's own timeout gets
+/// further than going on: it repeats all of the flight at once.
+const HOLE_BY_HOLE: u32 = 2 * FULL as u32;
 
 /// One sending of a segment: those of one instant are in order of sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,7 +217,7 @@ impl Repair {
     /// Marks what is lost by now, oldest first.
     pub(super) fn find_lost(
         &mut self,
-        cache: &mut SegmentCache,
+        (cache, spells): (&mut SegmentCache, &mut Spells),
         trip: &WirelessTrip,
         facts: &Circumstances,
     ) {
@@ -225,7 +239,7 @@ impl Repair {
                 self.look_again_at = Some(soonest);
                 continue;
             }
-            lose(cached, facts, self.crowds(cached, facts));
+            lose(cached, facts, self.crowds(cached, facts), spells);
         }
     }
 
@@ -240,6 +254,7 @@ impl Repair {
         }
         let within = CROWD_SEGMENTS.saturating_mul(facts.largest);
         let dense = are_close(&mut self.lost_at, seq, CROWD, within);
+        let packed = seq.since(self.lost_at[0]) < PACKED_SEGMENTS.saturating_mul(facts.largest);
         let flight = facts.sent_up_to.map_or(0, |end| end.since(seq));
         let counts = facts.full && facts.undoes == Undoes::No;
         let overflows = counts && are_close(&mut self.lost_full, seq, FULL, flight);
@@ -250,7 +265,11 @@ impl Repair {
         self.lost_at.clear();
         self.lost_full.clear();
         self.signal_up_to = facts.sent_up_to;
-        Crowd::Yes
+        match (dense && packed, overflows) {
+            (true, _) => Crowd::Packed,
+            (false, true) => Crowd::AtFullQueue,
+            (false, false) => Crowd::Loose,
+        }
     }
 
     /// Whether the sender is to see the duplicates: a queue has overflowed in front of `una`.
@@ -261,7 +280,7 @@ impl Repair {
     /// A duplicate acknowledgment, the `count`-th in a row, of a connection without SACK.
     pub(super) fn on_duplicate(
         &mut self,
-        cache: &mut SegmentCache,
+        (cache, spells): (&mut SegmentCache, &mut Spells),
         trip: &WirelessTrip,
         facts: &Circumstances,
         count: u32,
@@ -276,7 +295,7 @@ impl Repair {
             _ => facts.now >= oldest.sent_at + trip.timeout(),
         };
         if lost {
-            lose(oldest, facts, self.crowds(oldest, facts));
+            lose(oldest, facts, self.crowds(oldest, facts), spells);
         }
     }
 
@@ -297,8 +316,12 @@ enum Unscathed {
 /// Whether losses come too close together to be independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Crowd {
-    Yes,
     No,
+    Loose,
+    /// At least every second segment is lost.
+    Packed,
+    /// In one flight, all of them while the queue was full.
+    AtFullQueue,
 }
 
 /// Adds a loss; answers whether the latest `many` lie within so many octets.
@@ -311,8 +334,20 @@ fn are_close(losses: &mut VecDeque<Seq>, newest: Seq, many: usize, within: u32) 
 }
 
 /// Decides about a lost segment.
-fn lose(cached: &mut Cached, facts: &Circumstances, crowd: Crowd) {
-    let overflowed = crowd == Crowd::Yes && facts.undoes == Undoes::Yes;
-    let left = facts.congested || overflowed || cached.resent >= MOST_RESENT;
+fn lose(cached: &mut Cached, facts: &Circumstances, crowd: Crowd, spells: &mut Spells) {
+    let speaks_sack = facts.sack == Sack::Agreed;
+    if cached.resent == 0 && cached.passed == 1 {
+        let weighed = if speaks_sack { Weighed::No } else { Weighed::Yes };
+        spells.on_loss(facts.now, cached.segment().seq, facts.sent_up_to, weighed);
+    }
+    let hole_by_hole = spells.losses() >= HOLE_BY_HOLE;
+    match crowd {
+        Crowd::Packed if speaks_sack || facts.undoes == Undoes::No => spells.leave(),
+        Crowd::AtFullQueue if hole_by_hole => spells.leave(),
+        _ => {}
+    }
+    let aside = spells.stance() == Stance::Aside;
+    let overflowed = crowd != Crowd::No && facts.undoes == Undoes::Yes;
+    let left = aside || facts.congested || overflowed || cached.resent >= MOST_RESENT;
     cached.mark = if left { Mark::Left } else { Mark::Wanted };
 }
