@@ -158,6 +158,10 @@ impl Flow {
         let ack = match answer {
             // It has to send what is missing, and its acknowledgments have to be in order.
             Answer::Unrepaired => segment.ack,
+            // The octet held back would have to go with the first duplicate, and a sender that asks
+            // after a timeout whether it was needed (RFC 5682) took that for progress and its
+            // repetition for needless, each time.
+            _ if self.lacks_what_is_missing() => segment.ack,
             _ => self.all_but_the_last(segment.ack),
         };
         // What has been said stays said.
@@ -175,6 +179,12 @@ impl Flow {
             return Verdict::Forward;
         }
         Verdict::Rewrite(rewritten(packet, ack, hides))
+    }
+
+    /// Whether the mobile host waits for something that only the sender can send: it passed before
+    /// this box began anew, found no room, or was given up.
+    fn lacks_what_is_missing(&self) -> bool {
+        self.repair.seen().outstanding() > 0 && !self.repair.repairs_first_missing()
     }
 
     /// Everything but the last octet of data. The end of the stream is acknowledged whole.

@@ -177,3 +177,15 @@ fn the_handshake_and_a_window_update_pass_as_they_are() {
     }
     assert_eq!(script.up(45, wider), [Changed(nth(2) - 1, 200, 0)]);
 }
+
+/// A box that begins anew has not seen what was under way.
+#[test]
+fn nothing_is_held_back_in_front_of_a_hole_that_only_the_sender_can_fill() {
+    let mut script = Script::new(MTcp::new(config()));
+    script.flight(0, 6..=10);
+    // Of 3 to 5 the third arrived, again; 4 is missing, and never passed here.
+    assert_eq!(script.up(20, ack(4, &[])), [Passed]);
+    assert_eq!(script.up(21, ack(4, &[(6, 7)])), [Passed], "no octet more than before");
+    // What did pass is the box's again, octet and all.
+    assert_eq!(script.up(40, ack(11, &[])), [Changed(nth(11) - 1, 100, 0)]);
+}
