@@ -12,4 +12,5 @@ mod foreign;
 mod killed_box;
 mod phase;
 mod split;
+mod stands_aside;
 mod workloads;

@@ -2,7 +2,8 @@
 //!
 //! A box sends data again whose packet is gone, or sends it in segments and under sequence numbers
 //! of its own (a split connection). What a host sent is therefore kept until the host it is for has
-//! acknowledged it, by offset from the first octet of the connection, which no box changes.
+//! acknowledged it, by offset from the first octet of the connection, which no box changes. In place
+//! of what it has acknowledged there are zeros from then on: it takes in none of that again.
 //!
 //! | the sender's numbers | the receiver's numbers |
 //! | --- | --- |
@@ -162,9 +163,15 @@ impl Stream {
 
     fn copy(&self, at: u64, len: usize, out: &mut Vec<u8>) -> Option<()> {
         let (began, end) = (out.len(), at + len as u64);
-        let mut next = at;
-        let first = self.pieces.range(..=at).next_back().map(|(start, _)| *start);
-        for (start, piece) in self.pieces.range(first.unwrap_or(at)..end) {
+        // What the receiver has acknowledged it looks at no more, whatever it is. A box whose
+        // acknowledgments were lost sends such data again, and waits for the answer.
+        let mut next = at.max(self.acked.min(end));
+        out.resize(began + (next - at) as usize, 0);
+        if next == end {
+            return Some(());
+        }
+        let first = self.pieces.range(..=next).next_back().map(|(start, _)| *start);
+        for (start, piece) in self.pieces.range(first.unwrap_or(next)..end) {
             let piece_end = start + piece.len() as u64;
             if *start > next || piece_end <= next {
                 break;
@@ -295,9 +302,15 @@ mod tests {
             assert_eq!(read(&streams, at(2_000), 1_001), None, "not sent yet");
             streams.entered(FLOW, Side::Server, &segment(5, Flags::ACK, at(1_500), 0), &[]);
             assert_eq!(read(&streams, at(1_500), 1_500).as_deref(), Some(&data[1_500..]));
-            assert_eq!(read(&streams, at(500), 100), None, "acknowledged");
+            assert_eq!(read(&streams, at(500), 100), Some(vec![0; 100]), "acknowledged");
+            let across = [&[0; 500][..], &data[1_500..1_700]].concat();
+            assert_eq!(
+                read(&streams, at(1_000), 700),
+                Some(across),
+                "to be looked at from 1500 on"
+            );
             streams.entered(FLOW, Side::Server, &segment(5, Flags::ACK, at(3_001), 0), &[]);
-            assert_eq!(read(&streams, at(2_999), 1), None);
+            assert_eq!(read(&streams, at(2_999), 1), Some(vec![0]));
             assert_eq!(streams.of[&(FLOW, Side::Client)].kept, 0);
         }
     }

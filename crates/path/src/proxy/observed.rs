@@ -45,8 +45,10 @@ impl Observed {
         if segment.seq_len() > 0 {
             let end = segment.end_seq();
             self.sent_up_to = Some(self.sent_up_to.map_or(end, |known| known.max(end)));
-            // The first segment tells where the stream begins, until the mobile says otherwise.
-            self.una.get_or_insert(segment.seq);
+            // The oldest segment seen tells where the stream begins, until the mobile says where it
+            // is: a box that begins anew sees new data before the sender repeats older.
+            let una = self.una.unwrap_or(segment.seq);
+            self.una = Some(if self.is_una_known() { una } else { una.min(segment.seq) });
         }
     }
 
@@ -64,7 +66,7 @@ impl Observed {
         let ack = segment.ack;
         // Where data was seen first, that is only a guess of where the mobile is: a box that begins
         // anew in the middle of a connection sees new data while older data is missing.
-        if self.newest.is_none() && self.una.is_some_and(|una| ack.before(una)) {
+        if !self.is_una_known() && self.una.is_some_and(|una| ack.before(una)) {
             self.una = Some(ack);
         }
         let una = *self.una.get_or_insert(ack);
@@ -91,6 +93,11 @@ impl Observed {
     /// What the mobile has acknowledged.
     pub fn una(&self) -> Option<Seq> {
         self.una
+    }
+
+    /// Whether [`Observed::una`] is the mobile's word, and not a guess from the data.
+    pub fn is_una_known(&self) -> bool {
+        self.newest.is_some()
     }
 
     /// The end of the highest data that went towards the mobile.

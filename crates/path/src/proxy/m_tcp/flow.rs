@@ -161,7 +161,7 @@ impl Flow {
             // The octet held back would have to go with the first duplicate, and a sender that asks
             // after a timeout whether it was needed (RFC 5682) took that for progress and its
             // repetition for needless, each time.
-            _ if self.lacks_what_is_missing() => segment.ack,
+            _ if self.repair.answers_sender() && self.lacks_what_is_missing() => segment.ack,
             _ => self.all_but_the_last(segment.ack),
         };
         // What has been said stays said.

@@ -149,7 +149,8 @@ fn silence_about_what_a_full_queue_refused_is_no_absence() {
     assert_eq!(script.the_box.stats().holds, 0);
     // The sender sends the first again; that one the mobile owes an answer to.
     assert_eq!(script.down(2_001, data(2)), [Passed]);
-    assert_eq!(script.up(2_020, ack(3, &[])), [Changed(nth(3) - 1, 100, 0)]);
+    // What follows was refused as well, and only the sender can send it: no octet is held back.
+    assert_eq!(script.up(2_020, ack(3, &[])), [Passed]);
     assert_eq!(script.the_box.stats().holds, 0);
 }
 
@@ -183,9 +184,20 @@ fn the_handshake_and_a_window_update_pass_as_they_are() {
 fn nothing_is_held_back_in_front_of_a_hole_that_only_the_sender_can_fill() {
     let mut script = Script::new(MTcp::new(config()));
     script.flight(0, 6..=10);
-    // Of 3 to 5 the third arrived, again; 4 is missing, and never passed here.
-    assert_eq!(script.up(20, ack(4, &[])), [Passed]);
-    assert_eq!(script.up(21, ack(4, &[(6, 7)])), [Passed], "no octet more than before");
+    // The sender repeats 3. It arrives; 4 is missing, and never passed here.
+    assert_eq!(script.down(10, data(3)), [Passed]);
+    assert_eq!(script.up(30, ack(4, &[]))[0], Passed);
+    assert_eq!(script.up(31, ack(4, &[(6, 7)])), [Passed], "no octet more than before");
     // What did pass is the box's again, octet and all.
     assert_eq!(script.up(40, ack(11, &[])), [Changed(nth(11) - 1, 100, 0)]);
+}
+
+#[test]
+fn a_box_that_has_not_heard_the_mobile_host_keeps_nothing_from_it() {
+    let mut script = Script::new(MTcp::new(config()));
+    script.flight(0, 9..=10);
+    // The sender's timer: to a box that took 9 for the first octet missing it would be old.
+    assert_eq!(script.down(600, data(3)), [Passed]);
+    // It arrived, and what went before it did not.
+    assert_eq!(script.up(620, ack(4, &[])), [Passed, Again(nth(9)), Again(nth(10))]);
 }

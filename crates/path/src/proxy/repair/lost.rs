@@ -60,6 +60,7 @@ impl Repair {
         (self.duplicates, self.expected) = (0, 0);
         (self.since, self.progress_at) = (self.delivered.in_turn.0, now);
         self.echoes_until = now + self.timeout();
+        self.answers_sender = self.by_sender_up_to.is_some();
         let still_below = |up_to: &Seq| segment.ack.before(*up_to);
         self.by_sender_up_to = self.by_sender_up_to.filter(still_below);
         self.reported_up_to = self.reported_up_to.filter(still_below);

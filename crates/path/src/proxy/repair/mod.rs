@@ -121,6 +121,8 @@ pub struct Repair {
     backlog: Backlog,
     /// The sender has itself sent again what lies below.
     by_sender_up_to: Option<Seq>,
+    /// What the mobile last acknowledged anew, the sender had sent again.
+    answers_sender: bool,
     /// When the mobile last acknowledged something new.
     progress_at: Time,
     /// The end of the stream, once the sender has sent its FIN.
@@ -169,6 +171,7 @@ impl Repair {
             reported_up_to: None,
             backlog: Backlog::None,
             by_sender_up_to: None,
+            answers_sender: false,
             progress_at: Time::ZERO,
             fin_end: None,
         }
@@ -195,6 +198,11 @@ impl Repair {
         self.echoes
     }
 
+    /// Whether the newest progress of the mobile host came while the sender was repairing itself.
+    pub fn answers_sender(&self) -> bool {
+        self.answers_sender
+    }
+
     /// Whether the sender has ended its stream and the mobile host has acknowledged all of it.
     pub fn is_over(&self) -> bool {
         let una = self.seen.una();
@@ -210,7 +218,8 @@ impl Repair {
             if ahead || segment.seq_len() > LARGEST_WINDOW {
                 return Stored::Foreign;
             }
-            if segment.payload_len > 0 && segment.end_seq().at_or_before(una) {
+            let acknowledged = self.seen.is_una_known() && segment.end_seq().at_or_before(una);
+            if segment.payload_len > 0 && acknowledged {
                 return Stored::HadAlready;
             }
         }

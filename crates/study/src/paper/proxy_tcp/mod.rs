@@ -10,6 +10,7 @@
 //! | `detection.rs` | how soon a fade is noticed, and what is mistaken for one |
 //! | `stock.rs` | stock Linux senders through an outage |
 //! | `kernel.rs` | the same on a real kernel |
+//! | `paths.rs` | uploads, wire between box and base station, hand-overs |
 //! | `windows.rs` | the same fades with both windows and both readings of the box |
 //! | `claims/` | the claims, with measured reasons |
 //!
@@ -22,6 +23,7 @@ mod claims;
 mod detection;
 mod fading;
 mod kernel;
+mod paths;
 mod readings;
 mod sample;
 mod setup;
@@ -86,6 +88,7 @@ struct Data {
     stock_linux: Vec<stock::StockData>,
     kernel: Vec<kernel::Beside>,
     windows: Vec<windows::WindowedData>,
+    elsewhere: Vec<paths::PlacedData>,
 }
 
 /// Everything that was measured, read from the runs.
@@ -99,6 +102,7 @@ struct Measured {
     stock: Vec<stock::Stock>,
     kernel: Vec<kernel::Beside>,
     windows: Vec<windows::Windowed>,
+    paths: Vec<paths::Placed>,
 }
 
 /// Reproduces the paper.
@@ -117,6 +121,7 @@ fn measure(extent: Extent, watch: &Watch<'_>) -> Result<Measured, PaperError> {
     let mistaken = detection::plan(&mut plan, extent.boxes.seeds)?;
     let stock = stock::plan(&mut plan, extent.outages)?;
     let windows = windows::plan(&mut plan, extent.phases, extent.readings)?;
+    let paths = paths::plan(&mut plan, extent.boxes.seeds, extent.phases)?;
     let outcomes = Outcomes::of(&plan, watch)?;
     let stock = stock::read(&stock, &outcomes);
     Ok(Measured {
@@ -128,6 +133,7 @@ fn measure(extent: Extent, watch: &Watch<'_>) -> Result<Measured, PaperError> {
         mistaken: detection::read(&mistaken, &outcomes),
         kernel: kernel::compare(&stock),
         windows: windows::read(&windows, &outcomes),
+        paths: paths::read(&paths, &outcomes),
         stock,
     })
 }
@@ -142,6 +148,7 @@ impl Measured {
             stock: &self.stock,
             kernel: &self.kernel,
             windows: &self.windows,
+            paths: &self.paths,
         });
         let tables = vec![
             ("table-3", readings::table(&self.reads)),
@@ -152,6 +159,9 @@ impl Measured {
             ("without-fades", detection::mistaken_table(&self.mistaken)),
             ("stock-linux", stock::table(&self.stock)),
             ("kernel", kernel::table(&self.kernel)),
+            ("uploads", paths::upload_table(&self.paths)),
+            ("distance", paths::apart_table(&self.paths)),
+            ("hand-overs", paths::handover_table(&self.paths)),
         ];
         Parts {
             paper: "proxy-tcp",
@@ -178,6 +188,7 @@ impl Measured {
             stock_linux: self.stock.iter().map(stock::Stock::data).collect(),
             kernel: self.kernel.clone(),
             windows: self.windows.iter().map(windows::Windowed::data).collect(),
+            elsewhere: self.paths.iter().map(paths::Placed::data).collect(),
         }
     }
 
@@ -203,6 +214,10 @@ impl Measured {
                 .with(table("stock-linux"))
                 .with(table("kernel"))
                 .with(Block::Plot(stock::plot(&self.stock))),
+            Section::new("Uploads, distance, hand-overs")
+                .with(table("uploads"))
+                .with(table("distance"))
+                .with(table("hand-overs")),
             files,
         ]
     }

@@ -98,6 +98,43 @@ impl Sample {
     }
 }
 
+/// The rate is looked at in steps of this, seconds: as `ackord-measure` does for its `rate_back_s`.
+const STEP_S: f64 = 0.05;
+/// It is back when so long passes at it, seconds.
+const BACK_FOR_S: f64 = 0.2;
+/// The share of the former rate that counts as its return.
+const BACK: f64 = 0.9;
+
+impl Sample {
+    /// Delivered by then, bytes, where series are kept.
+    fn delivered_by(&self, at_s: f64) -> f64 {
+        let points = self.delivered.as_ref().map_or(&[][..], |trace| trace.points());
+        let after = points.partition_point(|point| point.at.as_secs_f64() <= at_s);
+        after.checked_sub(1).map_or(0.0, |last| points[last].value)
+    }
+
+    /// Bytes per second in the second before the first outage, where series are kept.
+    pub(super) fn rate_before(&self) -> f64 {
+        let Some(outage) = self.outages.first() else { return f64::NAN };
+        self.delivered_by(outage.began_s) - self.delivered_by(outage.began_s - 1.0)
+    }
+
+    /// From the end of its first outage until data came at this rate, bytes per second, or nine tenths of
+    /// it. Where it never did, the time until the end of the run: no more than the truth.
+    pub(super) fn rate_reached_s(&self, rate: f64) -> f64 {
+        let Some(outage) = self.outages.first() else { return f64::NAN };
+        let mut at_s = outage.ended_s + BACK_FOR_S;
+        while at_s < self.seconds {
+            let bytes = self.delivered_by(at_s) - self.delivered_by(at_s - BACK_FOR_S);
+            if bytes >= BACK * rate * BACK_FOR_S {
+                return at_s - outage.ended_s;
+            }
+            at_s += STEP_S;
+        }
+        self.seconds - outage.ended_s
+    }
+}
+
 impl Samples {
     /// Mean and interval over the runs.
     pub(super) fn mean(&self, pick: impl Fn(&Sample) -> f64) -> Estimate {

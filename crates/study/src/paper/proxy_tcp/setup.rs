@@ -16,10 +16,23 @@ pub(super) enum File {
     Fading,
     /// The path on which a real kernel was measured.
     StockLinux,
+    /// Fig. 5 with bit errors, and the mobile host sends.
+    Upload,
+    /// Fig. 5 with bit errors, and wire between box and base station.
+    Distance,
+    /// Fig. 5 with another base station.
+    Handover,
+}
+
+impl File {
+    /// Whether its runs are as long as is asked for: those with bit errors are.
+    fn has_errors(self) -> bool {
+        matches!(self, File::BitErrors | File::Upload | File::Distance)
+    }
 }
 
 /// The files with their paths in the repository, and their texts.
-pub(super) static FILES: [(File, &str, &str); 3] = [
+pub(super) static FILES: [(File, &str, &str); 6] = [
     (
         File::BitErrors,
         "papers/proxy-tcp/bit-errors.toml",
@@ -34,6 +47,21 @@ pub(super) static FILES: [(File, &str, &str); 3] = [
         File::StockLinux,
         "papers/proxy-tcp/stock-linux.toml",
         include_str!("../../../../../papers/proxy-tcp/stock-linux.toml"),
+    ),
+    (
+        File::Upload,
+        "papers/proxy-tcp/upload.toml",
+        include_str!("../../../../../papers/proxy-tcp/upload.toml"),
+    ),
+    (
+        File::Distance,
+        "papers/proxy-tcp/distance.toml",
+        include_str!("../../../../../papers/proxy-tcp/distance.toml"),
+    ),
+    (
+        File::Handover,
+        "papers/proxy-tcp/handover.toml",
+        include_str!("../../../../../papers/proxy-tcp/handover.toml"),
     ),
 ];
 
@@ -187,7 +215,7 @@ impl Plan {
         series: KeepSeries,
     ) -> Result<Runs, Errors> {
         let mut all = Vec::new();
-        if let Some(lasts) = self.lasts.filter(|_| file == File::BitErrors) {
+        if let Some(lasts) = self.lasts.filter(|_| file.has_errors()) {
             // First, for the last change of a path is the one that holds.
             all.push(set("duration", lasts.to_string()));
         }
@@ -217,10 +245,12 @@ mod tests {
         for (file, path, _) in FILES {
             let plain = scenario(file, Vec::new()).expect("a sound scenario");
             assert!(path.ends_with(&format!("/{}.toml", plain.name)), "{path}");
-            let rates = [&plain.links[0], &plain.links[1]].map(|link| link.forward.rate);
+            let air = plain.links.last().expect("a wireless link");
+            let rates = [&plain.links[0], air].map(|link| link.forward.rate);
             let expected = if file == File::StockLinux { [10, 100] } else { [10, 2] };
             assert_eq!(rates, expected.map(Rate::from_mbits_per_sec), "{path}");
-            let delays = plain.links[0].forward.delay + plain.links[1].forward.delay;
+            let none = Span::from_millis(0);
+            let delays = plain.links.iter().fold(none, |sum, link| sum + link.forward.delay);
             let one_way = if file == File::StockLinux { 20 } else { 40 };
             assert_eq!(delays, Span::from_millis(one_way), "{path}");
         }

@@ -4,6 +4,7 @@
 use super::fading::{FADES, figure_6, phase};
 use super::sample::{Outcomes, Sample, Samples};
 use super::setup::{File, PAYLOAD_BYTES, Plan, Runs, boxed, set};
+use crate::execute::KeepSeries;
 use ackord_measure::stats::Estimate;
 use ackord_report::document::{Cell, Column, Table};
 use ackord_scenario::{Errors, Override};
@@ -60,7 +61,7 @@ pub(super) fn plan(plan: &mut Plan, phases: u32, seeds: u64) -> Result<WindowPla
             for (lasts_s, _) in FADES {
                 let mut at = |number| {
                     let changes = [boxed(middle).changes(), phase(number, lasts_s)].concat();
-                    plan.add(File::Fading, with(changes), 1)
+                    plan.add_as(File::Fading, with(changes), 1, KeepSeries::Yes)
                 };
                 fades.push((lasts_s, (0..phases).map(&mut at).collect::<Result<_, _>>()?));
             }
@@ -95,6 +96,16 @@ pub(super) fn of<'a>(all: &'a [Windowed], window: u32, middle: &str) -> &'a Wind
 /// By how many packets one is ahead of the other after Fig. 6's five seconds, seed by seed.
 pub(super) fn packets_ahead(with: &Windowed, without: &Windowed) -> Estimate {
     with.short.less(&without.short, |run| run.delivered_bytes as f64 / PAYLOAD_BYTES)
+}
+
+/// From the end of a fade of this length until data came again as fast as without a box before it, phase by
+/// phase: with the box, and without.
+pub(super) fn old_rate_s(with: &Windowed, without: &Windowed, lasts_s: f64) -> [Vec<f64>; 2] {
+    let none = &without.fade(lasts_s).0;
+    [with, without].map(|one| {
+        let pairs = one.fade(lasts_s).0.iter().zip(none);
+        pairs.map(|(run, none)| run.rate_reached_s(none.rate_before())).collect()
+    })
 }
 
 impl Windowed {

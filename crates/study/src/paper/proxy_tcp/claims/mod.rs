@@ -5,11 +5,13 @@
 
 mod fades;
 mod ours;
+mod paths;
 
 use super::boxes::{Measured, of};
 use super::detection::Mistaken;
 use super::fading::Fades;
 use super::kernel::Beside;
+use super::paths::Placed;
 use super::readings::{PROXY, RENO, Read, capacity_mbit_s, in_kbyte, mathis_mbit_s};
 use super::sample::Sample;
 use super::stock::Stock;
@@ -41,6 +43,7 @@ pub(super) struct Findings<'a> {
     pub(super) stock: &'a [Stock],
     pub(super) kernel: &'a [Beside],
     pub(super) windows: &'a [Windowed],
+    pub(super) paths: &'a [Placed],
 }
 
 /// What a box is said to have, by column.
@@ -86,6 +89,7 @@ pub(super) fn claims(findings: &Findings<'_>) -> Vec<Claim> {
         }
     }
     stated.extend(ours::ours(findings));
+    stated.extend(paths::claims(findings));
     stated.into_iter().map(Stated::judged).collect()
 }
 
@@ -100,11 +104,11 @@ fn table_3(findings: &Findings<'_>) -> Vec<Stated> {
             ("duplicates", PROXY, "Proxy TCP that acknowledges after duplicates, too,"),
         ] {
             for (rate, paper) in numbers {
-                stated.push(Stated {
-                    id: format!("table3.{rate}.{middle}{id}"),
-                    what: format!("{label} at one error in {rate} KByte{window}"),
-                    ..at_rate(findings, rate, (middle, variant), paper)
-                });
+                let name = (
+                    format!("table3.{rate}.{middle}{id}"),
+                    format!("{label} at one error in {rate} KByte{window}"),
+                );
+                stated.push(at_rate(findings, name, rate, (middle, variant), paper));
             }
         }
     }
@@ -115,6 +119,7 @@ fn table_3(findings: &Findings<'_>) -> Vec<Stated> {
 
 fn at_rate(
     findings: &Findings<'_>,
+    (id, what): (String, String),
     rate: u32,
     (middle, variant): (&str, &str),
     paper: f64,
@@ -124,9 +129,9 @@ fn at_rate(
     let ours = of(if middle == "none" { "paper" } else { middle });
     let gain = ours.samples.less(&of("none").samples, Sample::goodput_mbit_s);
     Stated {
-        id: String::new(),
+        id,
         by: Claimant::Paper,
-        what: String::new(),
+        what,
         unit: "Mbit/s",
         paper: Some(paper),
         allowed: value(paper, TOLERANCE, A_TENTH),

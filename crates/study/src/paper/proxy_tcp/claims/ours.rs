@@ -12,11 +12,11 @@ use ackord_measure::stats::{Estimate, estimate};
 use ackord_measure::{Allowed, Claimant};
 
 /// "Level": at least so much of Snoop, percent.
-const LEVEL: f64 = 97.0;
+pub(super) const LEVEL: f64 = 97.0;
 /// Noticed, or delivered of the ideal: at least, percent.
 const NEARLY_ALL: f64 = 95.0;
 /// What a box may cost where nothing is to be won, percent.
-const HARMLESS: f64 = -1.0;
+pub(super) const HARMLESS: f64 = -1.0;
 
 /// All of them.
 pub(super) fn ours(findings: &Findings<'_>) -> Vec<Stated> {
