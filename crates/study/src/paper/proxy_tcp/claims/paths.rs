@@ -100,7 +100,11 @@ fn gain_kept(findings: &Findings<'_>, middle: &str, sender: &str, apart_ms: u32)
     let gain = |ms| -> Vec<f64> {
         each(ms, middle).iter().zip(each(ms, "none")).map(|(with, none)| with - none).collect()
     };
-    let kept = ratio(&gain(apart_ms), &gain(0)).expect("both are run with the same seeds");
+    // Of no gain there is nothing to keep: in runs too short for a loss.
+    let kept = match gain(0).iter().sum::<f64>() {
+        0.0 => Estimate::exact(0.0),
+        _ => ratio(&gain(apart_ms), &gain(0)).expect("both are run with the same seeds"),
+    };
     let kept = kept.times(100.0);
     let bound = 100.0 * AIR_ROUND_TRIP_MS / (AIR_ROUND_TRIP_MS + 2.0 * f64::from(apart_ms));
     let goodput = |ms, middle| of(findings.paths, Place::Apart(ms), middle, sender).goodput().mean;
