@@ -208,14 +208,19 @@ mod tests {
         bytes.store.release(packet.tag);
         let Found::Made(found) = bytes.of(&packet, &flows) else { panic!("it is made anew") };
         assert_eq!(decode(found).map(|decoded| decoded.segment), Ok(segment));
-        // Acknowledged: nobody knows what it was.
+        // Acknowledged, which a box may not know.
         let ack = Segment { ack: Seq(505), flags: Flags::ACK, ..Segment::default() };
         let (src, dst) = (packet.dst, packet.src);
         let back = Packet { from: Side::Server, src, dst, tcp: Some(ack), ip_len: 40, ..packet };
         bytes.entered(&back, &[]);
-        let Found::HeaderOnly(found) = bytes.of(&packet, &flows) else { panic!("it is gone") };
+        let Found::Made(found) = bytes.of(&packet, &flows) else { panic!("it is made anew") };
         let decoded = decode(found).expect("sound");
-        assert_eq!((decoded.segment.seq, decoded.segment.payload_len), (Seq(500), 0));
+        assert_eq!((decoded.segment, &found[decoded.payload]), (segment, &b"hello"[..]));
+        // Never sent: nobody knows what it would be.
+        let later = Packet { tcp: Some(Segment { seq: Seq(600), ..segment }), ..packet };
+        let Found::HeaderOnly(found) = bytes.of(&later, &flows) else { panic!("it is nowhere") };
+        let decoded = decode(found).expect("sound");
+        assert_eq!((decoded.segment.seq, decoded.segment.payload_len), (Seq(600), 0));
     }
 
     #[test]
