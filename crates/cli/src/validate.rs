@@ -37,9 +37,9 @@ use std::path::PathBuf;
 /// where the interval of a goodput is wide.
 ///
 /// Packets that an overloaded machine hands over late make the kernel's side wrong: such runs are
-/// repeated, and left out if that does not help. Nothing else should run meanwhile. A full report
-/// takes about a quarter of an hour, --quick a minute and a half. Root, or a /dev/net/tun that
-/// ordinary users may open, is needed.
+/// repeated, and left out if that does not help. Nothing else should run meanwhile. Each run takes as
+/// long as its scenario, up to half a minute and with --quick a few seconds, and --jobs of them go at the
+/// same time. Root, or a /dev/net/tun that ordinary users may open, is needed.
 ///
 /// With --kernel the kernel's side is in simulated time, too: on any machine, however busy, by anybody,
 /// and always the same.

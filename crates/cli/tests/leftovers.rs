@@ -172,7 +172,14 @@ fn ends(machine: &Machine, who: Who, line: &Line, ending: Ending) {
     let started = folder.join("started");
     let _ = std::fs::remove_file(&started);
     let touch = format!("ip -o link > {0}.all && mv {0}.all {0}; ", started.display());
+    // A command that is done at once may be gone before a busy machine has let anybody look: it stays
+    // until its namespace was seen, for ten seconds at most.
+    let seen = folder.join("seen");
+    let _ = std::fs::remove_file(&seen);
+    let until_seen =
+        format!("for i in $(seq 500); do [ -e {} ] && break; sleep 0.02; done", seen.display());
     let script = match ending {
+        Ending::Done => format!("{touch} {until_seen}"),
         Ending::Signal(_) | Ending::KeeperKilled => format!("{touch} sleep 77 & exec sleep 77"),
         _ => touch,
     };
@@ -187,6 +194,9 @@ fn ends(machine: &Machine, who: Who, line: &Line, ending: Ending) {
     let begun = Instant::now();
     let status = loop {
         others.extend(run.processes().iter().filter_map(|process| other_groups(process)));
+        if !run.namespaces.is_empty() && !seen.exists() {
+            std::fs::write(&seen, "").expect("the folder is there");
+        }
         if let Some(status) = run.child.try_wait().expect("it can be waited for") {
             break status;
         }
