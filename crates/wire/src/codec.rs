@@ -5,6 +5,7 @@
 //! | `codec/encode.rs` | [`encode`] a segment, [`encode_udp`], [`encode_packet`] a simulated packet |
 //! | `codec/decode.rs` | [`decode_ip`] the IP header, [`decode`] a TCP packet, [`decode_udp`] |
 //! | `codec/options.rs` | the TCP options, both ways |
+//! | `codec/rewrite.rs` | [`write_piece`]: one segment of several that offloading has put together |
 //!
 //! [`set_ecn`] changes a mark in a packet that is under way.
 //!
@@ -16,9 +17,15 @@ mod decode;
 mod encode;
 mod options;
 
-pub use decode::{DecodeError, Decoded, IpDecoded, UdpDecoded, decode, decode_ip, decode_udp};
+mod rewrite;
+
+pub use decode::{
+    DecodeError, Decoded, IpDecoded, TcpChecksum, UdpDecoded, decode, decode_ip, decode_offloaded,
+    decode_udp,
+};
 pub use encode::{EncodeError, IpFields, Payload, encode, encode_packet, encode_udp};
 pub use options::OptionsError;
+pub use rewrite::{Piece, write_piece};
 
 use crate::Ecn;
 use etherparse::checksum::Sum16BitWords;

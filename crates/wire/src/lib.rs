@@ -27,8 +27,9 @@ mod stream;
 pub use addresses::{Endpoints, FlowAddresses, FlowNodes, host_address};
 pub use capture::CaptureReader;
 pub use codec::{
-    DecodeError, Decoded, EncodeError, IpDecoded, IpFields, OptionsError, Payload, UdpDecoded,
-    decode, decode_ip, decode_udp, encode, encode_packet, encode_udp, set_ecn,
+    DecodeError, Decoded, EncodeError, IpDecoded, IpFields, OptionsError, Payload, Piece,
+    TcpChecksum, UdpDecoded, decode, decode_ip, decode_offloaded, decode_udp, encode,
+    encode_packet, encode_udp, set_ecn, write_piece,
 };
 pub use frame::{FrameError, Glimpse, glimpse};
 pub use packet::{Ecn, FlowId, IpVersion, NodeId, Packet, Side};

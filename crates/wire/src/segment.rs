@@ -66,6 +66,12 @@ impl Flags {
     /// Congestion window reduced (RFC 3168).
     pub const CWR: Flags = Flags(0x80);
 
+    /// These without those of `other`.
+    #[must_use]
+    pub const fn without(self, other: Flags) -> Flags {
+        Flags(self.0 & !other.0)
+    }
+
     /// All bits as they stand in the header.
     pub const fn bits(self) -> u8 {
         self.0

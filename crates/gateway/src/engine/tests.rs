@@ -1,0 +1,194 @@
+//! A download through a gateway whose radio link is out for a while, frame by frame.
+
+use super::*;
+use ackord_path::registry::{PROXY, build_proxy};
+use ackord_units::{Bytes, Choice, Seq, Span};
+use ackord_wire::{Endpoints, TcpChecksum, Timestamps, decode};
+use proptest::prelude::*;
+use std::collections::VecDeque;
+
+const MSS: u32 = 1_448;
+
+fn engine(name: &str) -> Engine {
+    let mechanism = PROXY.iter().find(|one| one.name == name).expect("registered");
+    let proxy = build_proxy(&Choice::of(mechanism)).expect("its defaults are sound");
+    let limits =
+        Limits { connections: 100, octets_each: Bytes(1 << 20), octets_in_all: Bytes(1 << 24) };
+    let (wan, lan) = (LinkKind::Ethernet, LinkKind::Bare);
+    Engine::new(EngineConfig { limits, wan, lan, control_per_mille: 0 }, proxy)
+}
+
+fn at(millis: u64) -> Time {
+    Time::ZERO + Span::from_millis(millis)
+}
+
+fn to_mobile() -> Endpoints {
+    Endpoints {
+        src: "198.51.100.1:443".parse().expect("one"),
+        dst: "192.0.2.7:50000".parse().expect("one"),
+    }
+}
+
+/// A packet of the download towards the mobile host (data) or from it.
+fn packet(towards: Interface, segment: Segment, fill: u8) -> Vec<u8> {
+    let endpoints = match towards {
+        Interface::Lan => to_mobile(),
+        Interface::Wan => to_mobile().reversed(),
+    };
+    let payload = vec![fill; segment.payload_len as usize];
+    let mut bytes = Vec::new();
+    encode(endpoints, IpFields::default(), &segment, Payload::Bytes(&payload), &mut bytes)
+        .expect("sound");
+    bytes
+}
+
+fn segment(seq: u32, ack: u32, payload_len: u32, millis: u64) -> Segment {
+    let mut segment = Segment {
+        seq: Seq(seq),
+        ack: Seq(ack),
+        flags: Flags::ACK,
+        window: 60_000,
+        payload_len,
+        ..Segment::default()
+    };
+    let (value, echo) = (millis as u32 + 1_000, millis as u32);
+    segment.options.timestamps = Some(Timestamps { value, echo });
+    segment
+}
+
+fn see(engine: &mut Engine, millis: u64, interface: Interface, way: Way, frame: &[u8], size: u32) {
+    let (vlan, checksum) = (None, TcpChecksum::Verified);
+    let sighting = Sighting { interface, way, frame, vlan, segment_size: size, checksum };
+    engine.see(at(millis), &sighting);
+}
+
+/// What leaves for the mobile host arrives 20 ms later and is acknowledged at once, but for what is under way
+/// from second 1 to 2, which is lost. The engine, and what was injected when.
+fn outage(name: &str, super_packets: bool) -> (Engine, Vec<(u64, Injection)>) {
+    let mut engine = engine(name);
+    let mut injected = Vec::new();
+    let mut arrivals: VecDeque<(u64, u32)> = VecDeque::new();
+    let (mut next, mut acked) = (1, 1);
+    let segments = if super_packets { 4 } else { 1 };
+    for millis in 0..3_000_u64 {
+        while engine.deadline().is_some_and(|due| due <= at(millis)) {
+            engine.handle_deadline(at(millis));
+        }
+        if millis < 1_100 && millis % (4 * segments) == 0 {
+            let len = MSS * segments as u32;
+            let data = packet(Interface::Lan, segment(next, 1, len, millis), millis as u8);
+            see(&mut engine, millis, Interface::Lan, Way::Out, &data, MSS);
+            arrivals.push_back((millis + 20, next));
+            next += len;
+        }
+        for injection in engine.injections() {
+            if injection.interface == Interface::Lan {
+                let seq = decode(&injection.frame).expect("checksums and all").segment.seq;
+                arrivals.push_back((millis + 20, seq.0));
+            }
+            injected.push((millis, injection));
+        }
+        while let Some((_, seq)) = arrivals.pop_front_if(|(due, _)| *due <= millis) {
+            if (1_000..2_000).contains(&millis) {
+                continue;
+            }
+            if seq == acked {
+                acked += if injected.is_empty() { MSS * segments as u32 } else { MSS };
+            }
+            let ack = packet(Interface::Wan, segment(1, acked, 0, millis), 0);
+            let mut frame = vec![7; 12];
+            frame.extend([0x08, 0x00]);
+            frame.extend(&ack);
+            see(&mut engine, millis, Interface::Lan, Way::In, &ack, 0);
+            see(&mut engine, millis, Interface::Wan, Way::Out, &frame, 0);
+        }
+    }
+    assert_eq!((name, acked), (name, next));
+    (engine, injected)
+}
+
+#[test]
+fn after_an_outage_the_octets_that_were_lost_are_sent_again_as_they_were() {
+    for super_packets in [false, true] {
+        let (engine, injected) = outage("proxy-tcp", super_packets);
+        let data: Vec<_> =
+            injected.iter().filter(|(_, one)| one.interface == Interface::Lan).collect();
+        assert!(
+            data.iter().any(|(at, _)| *at >= 2_000),
+            "{:?} {:?}",
+            engine.stats(),
+            engine.proxy_stats()
+        );
+        let mut carried = 0;
+        for (_, injection) in data {
+            let decoded = decode(&injection.frame).expect("checksums and all");
+            assert_eq!(decoded.endpoints, to_mobile());
+            assert!(decoded.segment.payload_len <= MSS);
+            carried += u64::from(decoded.segment.payload_len);
+            let seq = decoded.segment.seq.0 - 1;
+            // Which write it was of, and so with what it was filled.
+            let per_write = if super_packets { 4 * MSS } else { MSS };
+            let millis = u64::from(seq / per_write) * if super_packets { 16 } else { 4 };
+            let payload = &injection.frame[decoded.payload];
+            assert!(payload.iter().all(|octet| *octet == millis as u8), "{seq}");
+        }
+        assert!(carried > 0);
+        let connection = engine.connections().iter().next().expect("one");
+        assert!(carried <= connection.counters.octets_to_mobile);
+    }
+}
+
+#[test]
+fn towards_the_fixed_host_a_frame_has_the_header_that_its_interface_is_known_to_need() {
+    let (_, injected) = outage("m-tcp", false);
+    let acks: Vec<_> = injected.iter().filter(|(_, one)| one.interface == Interface::Wan).collect();
+    assert!(!acks.is_empty());
+    for (_, injection) in acks {
+        assert_eq!(injection.frame[..14], [7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 0x08, 0x00]);
+        let decoded = decode(&injection.frame[14..]).expect("checksums and all");
+        assert_eq!(decoded.endpoints, to_mobile().reversed());
+    }
+}
+
+#[test]
+fn who_is_left_alone_gets_nothing() {
+    let mut engine = engine("snoop");
+    engine.connections = Connections::new(engine.config.limits, 1_000);
+    let data = packet(Interface::Lan, segment(1, 1, MSS, 0), 1);
+    see(&mut engine, 0, Interface::Lan, Way::Out, &data, 0);
+    assert_eq!((engine.connections().len(), engine.connections().kept()), (1, Bytes::ZERO));
+    assert_eq!((engine.proxy_stats().seen, engine.deadline()), (0, None));
+}
+
+proptest! {
+    /// Whatever is on the wire, nothing panics, and nothing is injected that a sender did not send.
+    #[test]
+    fn any_frames_in_any_order(
+        frames in proptest::collection::vec(
+            (proptest::collection::vec(any::<u8>(), 0..80), 0_u8..4, 0_u32..3_000, any::<bool>()), 0..40)
+    ) {
+        for name in ["proxy-tcp", "snoop", "m-tcp"] {
+            let mut engine = engine(name);
+            let good = packet(Interface::Lan, segment(1, 1, MSS, 0), 1);
+            for (number, (octets, place, size, damaged)) in frames.iter().enumerate() {
+                let mut frame = if *damaged { good.clone() } else { octets.clone() };
+                if *damaged {
+                    for (at, octet) in octets.iter().enumerate() {
+                        frame[at * 7 % 60] ^= octet;
+                    }
+                }
+                let interface = if place & 1 == 0 { Interface::Lan } else { Interface::Wan };
+                let way = if place & 2 == 0 { Way::Out } else { Way::In };
+                let sighting = Sighting {
+                    interface, way, frame: &frame, vlan: None, segment_size: *size,
+                    checksum: TcpChecksum::Trusted,
+                };
+                engine.see(at(number as u64 * 50), &sighting);
+                engine.handle_deadline(at(number as u64 * 50 + 25));
+            }
+            let sent: u64 = engine.connections().iter().map(|one| one.counters.octets_to_mobile).sum();
+            let injected: u64 = engine.injections().map(|one| one.frame.len() as u64).sum();
+            prop_assert!(injected <= sent);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The octets of segments on their way to a mobile host, until it has acknowledged them: what a box sends
+//! again is what the sender sent, options and all.
+
+use ackord_units::{Bytes, Seq};
+use std::collections::VecDeque;
+
+/// The segments of one connection, in order of sequence number.
+#[derive(Debug, Default)]
+pub struct Store {
+    segments: VecDeque<Kept>,
+    octets: u64,
+}
+
+#[derive(Debug)]
+struct Kept {
+    seq: Seq,
+    len: u32,
+    /// The IP packet.
+    packet: Box<[u8]>,
+}
+
+impl Store {
+    /// Keeps an IP packet whose payload of `len` octets begins at `seq`; one that is known is replaced. Where
+    /// more than `limit` would be kept it is not: the oldest is needed first.
+    pub fn keep(&mut self, seq: Seq, len: u32, packet: &[u8], limit: Bytes) {
+        let place = self.segments.partition_point(|kept| kept.seq.before(seq));
+        let known = self.segments.get(place).is_some_and(|kept| kept.seq == seq);
+        let before = if known { self.segments[place].packet.len() as u64 } else { 0 };
+        if self.octets - before + packet.len() as u64 > limit.get() {
+            return;
+        }
+        self.octets = self.octets - before + packet.len() as u64;
+        let kept = Kept { seq, len, packet: packet.into() };
+        match known {
+            true => self.segments[place] = kept,
+            false => self.segments.insert(place, kept),
+        }
+    }
+
+    /// The IP packet whose payload begins at `seq` and is `len` octets long.
+    pub fn packet(&self, seq: Seq, len: u32) -> Option<&[u8]> {
+        let place = self.segments.partition_point(|kept| kept.seq.before(seq));
+        let kept = self.segments.get(place)?;
+        (kept.seq == seq && kept.len == len).then_some(&*kept.packet)
+    }
+
+    /// Forgets what ends at or below `ack`.
+    pub fn forget_below(&mut self, ack: Seq) {
+        while let Some(first) = self.segments.front()
+            && !(first.seq + first.len).after(ack)
+        {
+            self.octets -= first.packet.len() as u64;
+            self.segments.pop_front();
+        }
+    }
+
+    /// Octets that are kept.
+    pub fn octets(&self) -> Bytes {
+        Bytes(self.octets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Bytes = Bytes(350);
+
+    fn filled(seqs: &[u32]) -> Store {
+        let mut store = Store::default();
+        for &seq in seqs {
+            store.keep(Seq(seq), 60, &[seq as u8; 100], LIMIT);
+        }
+        store
+    }
+
+    #[test]
+    fn order_is_that_of_sequence_numbers_also_where_they_wrap() {
+        let mut store = filled(&[u32::MAX - 59, 60, 0]);
+        assert_eq!(store.packet(Seq(0), 60), Some(&[0; 100][..]));
+        store.forget_below(Seq(59));
+        assert_eq!((store.octets(), store.packet(Seq(u32::MAX - 59), 60)), (Bytes(200), None));
+        store.forget_below(Seq(60));
+        assert_eq!(store.octets(), Bytes(100));
+        assert_eq!((store.packet(Seq(60), 61), store.packet(Seq(61), 60)), (None, None));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_not_kept_and_what_comes_again_is_kept_once() {
+        let mut store = filled(&[0, 60, 120, 180, 60]);
+        assert_eq!((store.octets(), store.packet(Seq(180), 60)), (Bytes(300), None));
+        store.keep(Seq(60), 60, &[9; 150], LIMIT);
+        assert_eq!((store.octets(), store.packet(Seq(60), 60)), (Bytes(350), Some(&[9; 150][..])));
+    }
+}
