@@ -60,6 +60,8 @@ pub struct Engine {
     config: EngineConfig,
     proxy: Proxy,
     connections: Connections,
+    /// When something last happened: time does not go back.
+    now: Time,
     outbox: Outbox,
     injections: Vec<Injection>,
     /// For a packet under way from one place to the next.
@@ -74,6 +76,7 @@ impl Engine {
             connections: Connections::new(config.limits, config.control_per_mille),
             config,
             proxy,
+            now: Time::ZERO,
             outbox: Outbox::default(),
             injections: Vec::new(),
             packet: Vec::new(),
@@ -81,8 +84,12 @@ impl Engine {
         }
     }
 
-    /// A frame was seen.
+    /// A frame was seen, at this time; what is due before that is done first.
     pub fn see(&mut self, now: Time, sighting: &Sighting<'_>) {
+        // Two interfaces tell what passed one after the other, and a clock may be set.
+        let now = now.max(self.now);
+        self.handle_deadlines(now);
+        self.now = now;
         self.stats.frames += 1;
         let kind = match sighting.interface {
             Interface::Wan => self.config.wan,
@@ -187,10 +194,13 @@ impl Engine {
         self.proxy.deadline()
     }
 
-    /// Its time has come.
-    pub fn handle_deadline(&mut self, now: Time) {
-        self.proxy.handle_deadline(now, &mut self.outbox);
-        self.send_what_the_box_made();
+    /// Does what is due by now.
+    pub fn handle_deadlines(&mut self, now: Time) {
+        while let Some(due) = self.proxy.deadline().filter(|due| *due <= now) {
+            self.now = self.now.max(due);
+            self.proxy.handle_deadline(self.now, &mut self.outbox);
+            self.send_what_the_box_made();
+        }
     }
 
     fn send_what_the_box_made(&mut self) {

@@ -13,9 +13,11 @@
 //! | --- | --- |
 //! | `frame.rs` | what stands before an IP packet, and where that begins |
 //! | `connections.rs` | [`Connections`]: who talks to whom, the oldest forgotten first |
+//! | `ring.rs` | [`Ring`]: what passes an interface, and sending there |
 //! | `store.rs` | [`Store`]: the octets of segments that a mobile host has not acknowledged |
 //! | `budget.rs` | [`Budget`]: how much may be injected |
 //! | `control.rs` | [`is_control()`]: who is left alone, to be compared with |
+//! | `drive.rs` | [`Drive`]: an engine between two interfaces, in real time |
 //! | `engine.rs` | [`Engine`]: frames in, frames out, and a box between them |
 //!
 //! No clock, no socket: whoever drives it tells the time and carries frames.
@@ -25,13 +27,17 @@
 mod budget;
 mod connections;
 mod control;
+mod drive;
 mod engine;
 mod frame;
+mod ring;
 mod store;
 
 pub use budget::Budget;
 pub use connections::{Connection, Connections, Counters, Key, Limits};
 pub use control::is_control;
+pub use drive::Drive;
 pub use engine::{Engine, EngineConfig, EngineStats, Injection};
 pub use frame::{Interface, LinkHeader, LinkKind, Sighting, VlanTag, Way};
+pub use ring::{Ring, RingStats};
 pub use store::Store;

@@ -71,9 +71,7 @@ fn outage(name: &str, super_packets: bool) -> (Engine, Vec<(u64, Injection)>) {
     let (mut next, mut acked) = (1, 1);
     let segments = if super_packets { 4 } else { 1 };
     for millis in 0..3_000_u64 {
-        while engine.deadline().is_some_and(|due| due <= at(millis)) {
-            engine.handle_deadline(at(millis));
-        }
+        engine.handle_deadlines(at(millis));
         if millis < 1_100 && millis % (4 * segments) == 0 {
             let len = MSS * segments as u32;
             let data = packet(Interface::Lan, segment(next, 1, len, millis), millis as u8);
@@ -184,7 +182,7 @@ proptest! {
                     checksum: TcpChecksum::Trusted,
                 };
                 engine.see(at(number as u64 * 50), &sighting);
-                engine.handle_deadline(at(number as u64 * 50 + 25));
+                engine.handle_deadlines(at(number as u64 * 50 + 25));
             }
             let sent: u64 = engine.connections().iter().map(|one| one.counters.octets_to_mobile).sum();
             let injected: u64 = engine.injections().map(|one| one.frame.len() as u64).sum();

@@ -1,0 +1,312 @@
+//! What passes an interface, from a ring that the kernel fills (packet(7), TPACKET_V3), and frames sent by the
+//! same socket, which does not see them again.
+//!
+//! Each packet comes with a virtio header: how offloading is to cut it up, and whether its checksum is
+//! still to be filled in. Blocks are handed over when they are full or a millisecond old.
+//!
+//! Not there: frames of more than [`Ring::FRAME`] octets are cut off, which [`Sighting::frame`] shows.
+
+#![allow(
+    unsafe_code,
+    reason = "a ring that is shared with the kernel, and socket options without a wrapper"
+)]
+
+use crate::{Interface, LinkKind, Sighting, VlanTag, Way};
+use ackord_wire::TcpChecksum;
+use nix::errno::Errno;
+use nix::net::if_::if_nametoindex;
+use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+use std::ffi::c_void;
+use std::io;
+use std::mem::{offset_of, size_of};
+use std::num::NonZeroUsize;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Bare IP, as modems have it (linux/if_arp.h).
+const ARPHRD_RAWIP: u16 = 519;
+/// How long a block waits for more, milliseconds.
+const BLOCK_TIMEOUT_MS: u32 = 1;
+/// A block holds many small packets or some long ones.
+const BLOCK: usize = 1 << 20;
+/// As many of them as a burst of 10 Gbit/s fills in 13 ms.
+const BLOCKS: usize = 16;
+
+/// The packets of an interface.
+#[derive(Debug)]
+pub struct Ring {
+    socket: OwnedFd,
+    memory: NonNull<u8>,
+    /// The block that is read next.
+    block: usize,
+    interface: Interface,
+    kind: LinkKind,
+    /// Told by the kernel, and not yet by us.
+    lost: u64,
+    seen: u64,
+}
+
+// SAFETY: the memory is this ring's alone, but for the kernel.
+unsafe impl Send for Ring {}
+
+/// How many packets a ring has seen and lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RingStats {
+    /// Packets that were seen or lost.
+    pub packets: u64,
+    /// Packets for which the ring had no room.
+    pub lost: u64,
+}
+
+impl Ring {
+    /// The longest frame that is copied whole: the largest packet that offloading makes.
+    pub const FRAME: usize = 1 << 16;
+
+    /// The packets of the interface of this name.
+    ///
+    /// # Errors
+    /// Without CAP_NET_RAW, or where there is no such interface.
+    pub fn open(name: &str, interface: Interface) -> io::Result<Ring> {
+        let index = if_nametoindex(name)?;
+        // No protocol yet: nothing arrives before the ring is there.
+        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+        let socket = socket(AddressFamily::Packet, SockType::Raw, flags, None)?;
+        set(&socket, libc::PACKET_VERSION, libc::tpacket_versions::TPACKET_V3 as libc::c_int)?;
+        set(&socket, libc::PACKET_VNET_HDR, 1)?;
+        let request = libc::tpacket_req3 {
+            tp_block_size: BLOCK as u32,
+            tp_block_nr: BLOCKS as u32,
+            tp_frame_size: BLOCK as u32,
+            tp_frame_nr: BLOCKS as u32,
+            tp_retire_blk_tov: BLOCK_TIMEOUT_MS,
+            tp_sizeof_priv: 0,
+            tp_feature_req_word: 0,
+        };
+        set(&socket, libc::PACKET_RX_RING, request)?;
+        let len = NonZeroUsize::new(BLOCK * BLOCKS).expect("more than nothing");
+        let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
+        // SAFETY: a new mapping of the ring that was just asked for, of its length.
+        let memory = unsafe { mmap(None, len, access, MapFlags::MAP_SHARED, &socket, 0)? }.cast();
+        let kind = LinkKind::Ethernet;
+        let mut ring = Ring { socket, memory, block: 0, interface, kind, lost: 0, seen: 0 };
+        ring.kind = ring.bind(index)?;
+        Ok(ring)
+    }
+
+    fn bind(&self, index: u32) -> io::Result<LinkKind> {
+        let mut address = link_address(index);
+        let (pointer, mut len) = ((&raw mut address).cast(), size_of::<libc::sockaddr_ll>() as u32);
+        let socket = self.socket.as_raw_fd();
+        // SAFETY: an address of this length, which both calls may read and the second may write.
+        unsafe {
+            Errno::result(libc::bind(socket, pointer, len))?;
+            Errno::result(libc::getsockname(socket, pointer, &raw mut len))?;
+        }
+        match address.sll_hatype {
+            libc::ARPHRD_ETHER | libc::ARPHRD_LOOPBACK => Ok(LinkKind::Ethernet),
+            libc::ARPHRD_NONE | libc::ARPHRD_PPP | ARPHRD_RAWIP => Ok(LinkKind::Bare),
+            other => Err(io::Error::other(format!("no link of type {other} is understood"))),
+        }
+    }
+
+    /// What kind of link its interface has.
+    pub fn kind(&self) -> LinkKind {
+        self.kind
+    }
+
+    /// Shows every packet of the blocks that are full, each with when it passed, in nanoseconds since 1970.
+    /// Answers how many there were.
+    pub fn read(&mut self, mut show: impl FnMut(u64, &Sighting<'_>)) -> u32 {
+        let mut shown = 0;
+        for _ in 0..BLOCKS {
+            let Some(block) = self.full_block() else { break };
+            shown += self.show_block(block, &mut show);
+            // SAFETY: the status word of a block, in the mapping and aligned. What was read of the block
+            // was read before.
+            let status = unsafe { AtomicU32::from_ptr(block_header(block, status_at()).as_ptr()) };
+            status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
+            self.block = (self.block + 1) % BLOCKS;
+        }
+        shown
+    }
+
+    /// The next block, if it is ours.
+    fn full_block(&self) -> Option<NonNull<u8>> {
+        // SAFETY: `block` is below `BLOCKS`, so this is inside of the mapping; the status is aligned.
+        let block = unsafe { self.memory.add(self.block * BLOCK) };
+        let status = unsafe { AtomicU32::from_ptr(block_header(block, status_at()).as_ptr()) };
+        (status.load(Ordering::Acquire) & libc::TP_STATUS_USER != 0).then_some(block)
+    }
+
+    fn show_block(&self, block: NonNull<u8>, show: &mut impl FnMut(u64, &Sighting<'_>)) -> u32 {
+        // SAFETY: the block is ours until its status says otherwise: nobody writes there meanwhile.
+        let octets = unsafe { std::slice::from_raw_parts(block.as_ptr(), BLOCK) };
+        let word = |at: usize| {
+            octets.get(at..at + 4).map(|four| u32::from_ne_bytes(four.try_into().expect("four")))
+        };
+        let header = offset_of!(libc::tpacket_block_desc, hdr);
+        let count = word(header + offset_of!(libc::tpacket_hdr_v1, num_pkts)).unwrap_or(0);
+        let mut at = word(header + offset_of!(libc::tpacket_hdr_v1, offset_to_first_pkt))
+            .unwrap_or(0) as usize;
+        for _ in 0..count {
+            let Some(packet) = octets.get(at..).and_then(Seen::read) else { break };
+            let sighting = packet.sighting(self.interface);
+            show(packet.nanos, &sighting);
+            at += packet.next;
+        }
+        count
+    }
+
+    /// Sends a frame.
+    ///
+    /// # Errors
+    /// EAGAIN or ENOBUFS where the interface's queue is full, ENETDOWN where it is down, ENXIO where it is gone.
+    pub fn send(&self, frame: &[u8]) -> Result<(), Errno> {
+        // With PACKET_VNET_HDR a header comes first; all zeros: a plain frame, its checksum done.
+        let header = [0_u8; VNET_HEADER];
+        let parts = [io::IoSlice::new(&header), io::IoSlice::new(frame)];
+        let flags = nix::sys::socket::MsgFlags::MSG_DONTWAIT;
+        nix::sys::socket::sendmsg::<()>(self.socket.as_raw_fd(), &parts, &[], flags, None).map(drop)
+    }
+
+    /// How many packets passed since it was opened, and how many of them it had no room for.
+    ///
+    /// # Errors
+    /// None that a ring knows of.
+    pub fn stats(&mut self) -> io::Result<RingStats> {
+        let mut stats = libc::tpacket_stats_v3 { tp_packets: 0, tp_drops: 0, tp_freeze_q_cnt: 0 };
+        let mut len = size_of::<libc::tpacket_stats_v3>() as u32;
+        let (socket, level) = (self.socket.as_raw_fd(), libc::SOL_PACKET);
+        // SAFETY: a structure of this length, to be written. The kernel counts from zero after each call.
+        let answer = unsafe {
+            libc::getsockopt(
+                socket,
+                level,
+                libc::PACKET_STATISTICS,
+                (&raw mut stats).cast(),
+                &raw mut len,
+            )
+        };
+        Errno::result(answer)?;
+        self.seen += u64::from(stats.tp_packets);
+        self.lost += u64::from(stats.tp_drops);
+        Ok(RingStats { packets: self.seen, lost: self.lost })
+    }
+}
+
+impl AsFd for Ring {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: the mapping made in `open`, of the same length; nothing refers to it any more.
+        let _ = unsafe { munmap(self.memory.cast::<c_void>(), BLOCK * BLOCKS) };
+    }
+}
+
+/// The virtio header before each packet (struct virtio_net_hdr).
+const VNET_HEADER: usize = 10;
+const NEEDS_CHECKSUM: u8 = 1;
+const CHECKSUM_VALID: u8 = 2;
+
+/// A packet in a block.
+struct Seen<'a> {
+    frame: &'a [u8],
+    nanos: u64,
+    /// Octets to the next packet.
+    next: usize,
+    outgoing: bool,
+    vlan: Option<VlanTag>,
+    segment_size: u32,
+    checksum: TcpChecksum,
+}
+
+impl<'a> Seen<'a> {
+    /// The packet at the beginning of these octets; nothing where the kernel's header points out of them.
+    fn read(octets: &'a [u8]) -> Option<Seen<'a>> {
+        let word = |at: usize| Some(u32::from_ne_bytes(octets.get(at..at + 4)?.try_into().ok()?));
+        let half = |at: usize| Some(u16::from_ne_bytes(octets.get(at..at + 2)?.try_into().ok()?));
+        let status = word(offset_of!(libc::tpacket3_hdr, tp_status))?;
+        let mac = usize::from(half(offset_of!(libc::tpacket3_hdr, tp_mac))?);
+        let len = word(offset_of!(libc::tpacket3_hdr, tp_snaplen))? as usize;
+        let seconds = word(offset_of!(libc::tpacket3_hdr, tp_sec))?;
+        let nanos = word(offset_of!(libc::tpacket3_hdr, tp_nsec))?;
+        let variant = offset_of!(libc::tpacket3_hdr, hv1);
+        let tagged = status & libc::TP_STATUS_VLAN_VALID != 0;
+        let control = word(variant + offset_of!(libc::tpacket_hdr_variant1, tp_vlan_tci))? as u16;
+        let protocol = half(variant + offset_of!(libc::tpacket_hdr_variant1, tp_vlan_tpid))?;
+        let address = TPACKET3_HDRLEN_ALIGNED;
+        let kind = *octets.get(address + offset_of!(libc::sockaddr_ll, sll_pkttype))?;
+        let vnet = octets.get(mac.checked_sub(VNET_HEADER)?..mac)?;
+        let has_checksum =
+            vnet[0] & CHECKSUM_VALID != 0 || status & libc::TP_STATUS_CSUM_VALID != 0;
+        let wants_checksum =
+            vnet[0] & NEEDS_CHECKSUM != 0 || status & libc::TP_STATUS_CSUMNOTREADY != 0;
+        Some(Seen {
+            frame: octets.get(mac..mac + len)?,
+            nanos: u64::from(seconds) * 1_000_000_000 + u64::from(nanos),
+            next: word(offset_of!(libc::tpacket3_hdr, tp_next_offset))? as usize,
+            outgoing: kind == libc::PACKET_OUTGOING,
+            vlan: tagged.then_some(VlanTag { protocol, control }),
+            segment_size: match vnet[1] {
+                0 => 0,
+                _ => u32::from(u16::from_le_bytes([vnet[4], vnet[5]])),
+            },
+            checksum: match has_checksum || wants_checksum {
+                true => TcpChecksum::Trusted,
+                false => TcpChecksum::Verified,
+            },
+        })
+    }
+
+    fn sighting(&self, interface: Interface) -> Sighting<'a> {
+        Sighting {
+            interface,
+            way: if self.outgoing { Way::Out } else { Way::In },
+            frame: self.frame,
+            vlan: self.vlan,
+            segment_size: self.segment_size,
+            checksum: self.checksum,
+        }
+    }
+}
+
+/// Where the link-layer address stands behind a packet's header (TPACKET_ALIGN).
+const TPACKET3_HDRLEN_ALIGNED: usize = size_of::<libc::tpacket3_hdr>().next_multiple_of(16);
+
+fn status_at() -> usize {
+    offset_of!(libc::tpacket_block_desc, hdr) + offset_of!(libc::tpacket_hdr_v1, block_status)
+}
+
+fn block_header(block: NonNull<u8>, at: usize) -> NonNull<u32> {
+    // SAFETY: `at` is inside of a block's header.
+    unsafe { block.add(at) }.cast()
+}
+
+fn link_address(index: u32) -> libc::sockaddr_ll {
+    libc::sockaddr_ll {
+        sll_family: libc::AF_PACKET as u16,
+        sll_protocol: (libc::ETH_P_ALL as u16).to_be(),
+        sll_ifindex: index as i32,
+        sll_hatype: 0,
+        sll_pkttype: 0,
+        sll_halen: 0,
+        sll_addr: [0; 8],
+    }
+}
+
+fn set<T>(socket: &OwnedFd, option: libc::c_int, value: T) -> io::Result<()> {
+    let len = size_of::<T>() as u32;
+    let socket = socket.as_raw_fd();
+    // SAFETY: a plain value of this length, to be read.
+    let answer = unsafe {
+        libc::setsockopt(socket, libc::SOL_PACKET, option, (&raw const value).cast(), len)
+    };
+    Errno::result(answer)?;
+    Ok(())
+}
