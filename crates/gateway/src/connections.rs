@@ -1,8 +1,12 @@
 //! Who talks to whom through the gateway: bounded, the one that was quiet longest forgotten first.
+//!
+//! A connection of which only one side was heard beyond its SYN is a stranger, and strangers make room before
+//! anybody else does: a flood of SYNs, or of segments that nobody answers, drives out no living connection.
 
+use crate::config::FlowFacts;
 use crate::control::is_control;
-use crate::{Budget, Interface, LinkHeader, Store};
-use ackord_units::{Bytes, Seq, Time};
+use crate::{Budget, Hiding, Interface, LinkHeader, Progress, Store};
+use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Endpoints, FlowId};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -20,7 +24,7 @@ impl Key {
     /// Of a packet that goes towards this interface.
     pub fn towards(interface: Interface, endpoints: Endpoints) -> Key {
         match interface {
-            Interface::Lan => Key { mobile: endpoints.dst, fixed: endpoints.src },
+            Interface::Lan(_) => Key { mobile: endpoints.dst, fixed: endpoints.src },
             Interface::Wan => Key { mobile: endpoints.src, fixed: endpoints.dst },
         }
     }
@@ -28,7 +32,7 @@ impl Key {
     /// Addresses and ports of a packet towards this interface.
     pub fn endpoints(self, towards: Interface) -> Endpoints {
         match towards {
-            Interface::Lan => Endpoints { src: self.fixed, dst: self.mobile },
+            Interface::Lan(_) => Endpoints { src: self.fixed, dst: self.mobile },
             Interface::Wan => Endpoints { src: self.mobile, dst: self.fixed },
         }
     }
@@ -47,6 +51,8 @@ pub struct Counters {
     pub injected_to_fixed: u64,
     /// What a box wanted to inject and could not: its octets were gone, or the budget was spent.
     pub refused: u64,
+    /// The number after its SYN, towards the mobile host and from it.
+    pub first_after_syn: [Option<Seq>; 2],
 }
 
 /// A connection.
@@ -56,19 +62,48 @@ pub struct Connection {
     pub flow: FlowId,
     /// Its ends.
     pub key: Key,
+    /// What rules are told of it.
+    pub facts: FlowFacts,
+    /// Which of the engine's classes it is in.
+    pub class: usize,
     /// What stands before its packets as they leave by the WAN interface.
     pub to_wan: Option<LinkHeader>,
-    /// And by the LAN interface.
-    pub to_lan: Option<LinkHeader>,
+    /// And by which LAN interface, with what before them.
+    pub to_lan: Option<(u8, LinkHeader)>,
     store: Store,
     /// What may be injected.
     pub budget: Budget,
     /// What happened.
     pub counters: Counters,
+    /// How data gets on towards the mobile host.
+    pub to_mobile: Progress,
+    /// And from it.
+    pub from_mobile: Progress,
     /// Whether it is left alone, to be compared with.
     pub is_control: bool,
+    /// Whether its box holds the mobile host to be out of reach.
+    pub is_held: bool,
+    /// What is known of hiding its duplicate acknowledgments.
+    pub hiding: Hiding,
     last_at: Time,
-    touched: u64,
+    heard: Heard,
+    age: (Standing, u64),
+}
+
+/// Which sides were heard beyond the SYN.
+#[derive(Clone, Copy, Debug, Default)]
+struct Heard {
+    fixed: bool,
+    mobile: bool,
+}
+
+/// Who makes room first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Standing {
+    /// One side was heard.
+    Stranger,
+    /// Both were.
+    Established,
 }
 
 /// Connections by their ends and by their numbers, at most so many.
@@ -76,18 +111,20 @@ pub struct Connection {
 pub struct Connections {
     known: BTreeMap<Key, Connection>,
     by_flow: BTreeMap<FlowId, Key>,
-    /// By the number of the last look at each: the first is the one that was quiet longest.
-    by_age: BTreeMap<u64, Key>,
+    /// By standing and the number of the last look at each: the first makes room first.
+    by_age: BTreeMap<(Standing, u64), Key>,
+    /// Forgotten, and not yet told.
+    gone: Vec<Connection>,
     limits: Limits,
     control_per_mille: u16,
     next_flow: u32,
     looks: u64,
-    forgotten: u64,
+    evicted: u64,
     kept: u64,
 }
 
 /// How much may be known.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Connections.
     pub connections: usize,
@@ -95,6 +132,8 @@ pub struct Limits {
     pub octets_each: Bytes,
     /// Octets of all that are kept.
     pub octets_in_all: Bytes,
+    /// A connection is forgotten this long after its last packet.
+    pub idle_for: Span,
 }
 
 impl Connections {
@@ -104,18 +143,29 @@ impl Connections {
             known: BTreeMap::new(),
             by_flow: BTreeMap::new(),
             by_age: BTreeMap::new(),
+            gone: Vec::new(),
             limits,
             control_per_mille,
             next_flow: 0,
             looks: 0,
-            forgotten: 0,
+            evicted: 0,
             kept: 0,
         }
     }
 
-    /// The connection of a packet that passes; made known if it is not. Where there is no room the one that
-    /// was quiet longest is forgotten.
-    pub fn touch(&mut self, now: Time, key: Key) -> &mut Connection {
+    /// Other limits, and another share that is left alone: for connections that are still to come.
+    pub fn change(&mut self, limits: Limits, control_per_mille: u16) {
+        (self.limits, self.control_per_mille) = (limits, control_per_mille);
+    }
+
+    /// The connection of a packet that passes; made known if it is not, in the class and by the facts that
+    /// `begin` says. Where there is no room another is forgotten.
+    pub fn touch(
+        &mut self,
+        now: Time,
+        key: Key,
+        begin: impl FnOnce() -> (usize, FlowFacts),
+    ) -> &mut Connection {
         self.looks += 1;
         let look = self.looks;
         if !self.known.contains_key(&key) {
@@ -123,47 +173,91 @@ impl Connections {
             let flow = FlowId(self.next_flow);
             self.next_flow = self.next_flow.wrapping_add(1);
             self.by_flow.insert(flow, key);
+            let (class, facts) = begin();
             let new = Connection {
                 flow,
                 key,
+                class,
+                facts,
                 to_wan: None,
                 to_lan: None,
                 store: Store::default(),
                 budget: Budget::new(self.limits.octets_each),
                 counters: Counters::default(),
+                to_mobile: Progress::default(),
+                from_mobile: Progress::default(),
                 is_control: is_control(key, self.control_per_mille),
+                is_held: false,
+                hiding: Hiding::default(),
                 last_at: now,
-                touched: look,
+                heard: Heard::default(),
+                age: (Standing::Stranger, look),
             };
             self.known.insert(key, new);
         }
         let connection = self.known.get_mut(&key).expect("it was there, or is now");
-        self.by_age.remove(&connection.touched);
-        self.by_age.insert(look, key);
-        (connection.touched, connection.last_at) = (look, now);
+        self.by_age.remove(&connection.age);
+        connection.age.1 = look;
+        self.by_age.insert(connection.age, key);
+        connection.last_at = now;
         connection
+    }
+
+    /// A side was heard beyond its SYN: `towards` the other one.
+    pub fn heard(&mut self, key: Key, towards: Interface) {
+        let Some(connection) = self.known.get_mut(&key) else { return };
+        match towards {
+            Interface::Lan(_) => connection.heard.fixed = true,
+            Interface::Wan => connection.heard.mobile = true,
+        }
+        if connection.heard.fixed
+            && connection.heard.mobile
+            && connection.age.0 == Standing::Stranger
+        {
+            self.by_age.remove(&connection.age);
+            connection.age.0 = Standing::Established;
+            self.by_age.insert(connection.age, key);
+        }
     }
 
     fn make_room(&mut self) {
         while self.known.len() >= self.limits.connections.max(1)
             && let Some((_, oldest)) = self.by_age.pop_first()
         {
-            self.forgotten += 1;
-            self.take(oldest);
+            self.evicted += 1;
+            self.remove(oldest);
         }
     }
 
-    fn take(&mut self, key: Key) -> Option<Connection> {
-        let taken = self.known.remove(&key)?;
-        self.kept -= taken.store.octets().get();
-        self.by_age.remove(&taken.touched);
-        self.by_flow.remove(&taken.flow);
-        Some(taken)
+    /// Forgets those of which nothing passed for long.
+    pub fn forget_idle(&mut self, now: Time) {
+        for standing in [Standing::Stranger, Standing::Established] {
+            while let Some((_, &key)) =
+                self.by_age.range((standing, 0)..=(standing, u64::MAX)).next()
+                && now.saturating_since(self.known[&key].last_at) >= self.limits.idle_for
+            {
+                self.remove(key);
+            }
+        }
     }
 
-    /// Forgets a connection that has ended.
-    pub fn remove(&mut self, key: Key) -> Option<Connection> {
-        self.take(key)
+    /// Forgets a connection.
+    pub fn remove(&mut self, key: Key) {
+        let Some(gone) = self.known.remove(&key) else { return };
+        self.kept -= gone.store.octets().get();
+        self.by_age.remove(&gone.age);
+        self.by_flow.remove(&gone.flow);
+        self.gone.push(gone);
+    }
+
+    /// A connection that was forgotten since this was last asked.
+    pub fn next_gone(&mut self) -> Option<Connection> {
+        self.gone.pop()
+    }
+
+    /// The connection between these ends.
+    pub fn of_key(&mut self, key: Key) -> Option<&mut Connection> {
+        self.known.get_mut(&key)
     }
 
     /// The connection of this number.
@@ -197,6 +291,11 @@ impl Connections {
         Bytes(self.kept)
     }
 
+    /// All of them, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Connection> {
+        self.known.values_mut()
+    }
+
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &Connection> {
         self.known.values()
@@ -213,8 +312,8 @@ impl Connections {
     }
 
     /// How many had to make room for others.
-    pub fn forgotten(&self) -> u64 {
-        self.forgotten
+    pub fn evicted(&self) -> u64 {
+        self.evicted
     }
 }
 
@@ -224,6 +323,11 @@ impl Connection {
         self.store.packet(seq, len)
     }
 
+    /// Up to where its octets from `seq` on are kept without a hole.
+    pub fn kept_without_hole_from(&self, seq: Seq) -> Seq {
+        self.store.without_hole_from(seq)
+    }
+
     /// When its last packet passed.
     pub fn last_at(&self) -> Time {
         self.last_at
@@ -231,63 +335,4 @@ impl Connection {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn key(port: u16) -> Key {
-        Key {
-            mobile: SocketAddr::from(([192, 0, 2, 7], port)),
-            fixed: SocketAddr::from(([198, 51, 100, 1], 443)),
-        }
-    }
-
-    #[test]
-    fn the_one_that_was_quiet_longest_makes_room() {
-        let limits = Limits { connections: 3, octets_each: Bytes(100), octets_in_all: Bytes(150) };
-        let mut connections = Connections::new(limits, 0);
-        let numbers: Vec<FlowId> =
-            (0..3).map(|port| connections.touch(Time::ZERO, key(port)).flow).collect();
-        // 0 is heard again, so 1 is the quietest.
-        assert_eq!(connections.touch(Time::ZERO, key(0)).flow, numbers[0]);
-        let fourth = connections.touch(Time::ZERO, key(3)).flow;
-        assert_eq!((connections.len(), connections.forgotten()), (3, 1));
-        assert!(connections.of_flow(numbers[1]).is_none());
-        assert!(!numbers.contains(&fourth));
-        assert_eq!(connections.of_flow(fourth).map(|one| one.key), Some(key(3)));
-        assert!(connections.remove(key(0)).is_some() && connections.remove(key(0)).is_none());
-        assert_eq!(
-            (connections.len(), connections.by_age.len(), connections.by_flow.len()),
-            (2, 2, 2)
-        );
-    }
-
-    #[test]
-    fn what_is_kept_is_bounded_each_and_in_all_and_goes_with_its_connection() {
-        let limits = Limits { connections: 2, octets_each: Bytes(100), octets_in_all: Bytes(150) };
-        let mut connections = Connections::new(limits, 0);
-        let flows = [0, 1].map(|port| connections.touch(Time::ZERO, key(port)).flow);
-        for flow in flows {
-            connections.keep(flow, Seq(0), 40, &[1; 60]);
-            connections.keep(flow, Seq(40), 20, &[2; 40]);
-        }
-        // Of the second one only what is left in all.
-        assert_eq!(connections.kept(), Bytes(140));
-        let first = connections.of_flow(flows[0]).expect("known");
-        assert!(first.packet(Seq(40), 20).is_some() && first.packet(Seq(40), 21).is_none());
-        connections.acknowledge(flows[0], Seq(40));
-        assert_eq!(connections.kept(), Bytes(80));
-        connections.keep(flows[1], Seq(0), 40, &[1; 60]);
-        connections.touch(Time::ZERO, key(2));
-        assert_eq!((connections.kept(), connections.len()), (Bytes(100), 2));
-        connections.remove(key(1));
-        assert_eq!(connections.kept(), Bytes::ZERO);
-    }
-
-    #[test]
-    fn both_directions_have_one_key() {
-        let there = key(5).endpoints(Interface::Wan);
-        assert_eq!(Key::towards(Interface::Wan, there), key(5));
-        assert_eq!(Key::towards(Interface::Lan, there.reversed()), key(5));
-        assert_eq!(key(5).endpoints(Interface::Lan), there.reversed());
-    }
-}
+mod tests;

@@ -1,51 +1,79 @@
-//! An engine between two interfaces, in real time.
+//! An engine between interfaces, in real time.
 
-use crate::{Engine, EngineConfig, Interface, Ring, RingStats};
-use ackord_path::Proxy;
+use crate::{Cover, Engine, Interface, Order, Port};
 use ackord_units::{Span, Time};
+use hdrhistogram::Histogram;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
+use std::fmt::Debug;
 use std::io;
 use std::ops::ControlFlow;
-use std::os::fd::AsFd;
 
 /// Nothing waits longer than this before somebody is asked whether to go on.
-const TURN: Span = Span::from_millis(100);
+const TURN: Span = Span::from_millis(50);
+/// What was to be sent longer ago than this is not sent any more: after a pause (a stopped process, a
+/// suspended machine) an engine catches up with what it has missed, and its answers to that are stale.
+const STALE: Span = Span::from_millis(100);
+
+/// Who tells the kernel's program what to remove.
+pub trait Remover: Debug + Send {
+    /// Takes word; `until` is on the monotonic clock, in nanoseconds.
+    fn tell(&mut self, cover: &Cover, until_nanos: u64);
+    /// How many packets were removed.
+    fn removed(&self) -> u64;
+}
+
+/// What a drive did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DriveCounts {
+    /// Frames sent.
+    pub sent: u64,
+    /// Frames that an interface did not take.
+    pub not_taken: u64,
+    /// Frames that came too late to be of use.
+    pub stale: u64,
+}
 
 /// A gateway at work.
 #[derive(Debug)]
 pub struct Drive {
-    wan: Ring,
-    lan: Ring,
+    /// The WAN interface first: whoever answers has to know what stands before a packet there.
+    ports: Vec<Port>,
     engine: Engine,
+    remover: Option<Box<dyn Remover>>,
     began_nanos: u64,
-    /// Frames that an interface did not take.
-    not_taken: u64,
+    counts: DriveCounts,
+    /// From when a frame was due to when it was sent, nanoseconds.
+    lateness: Histogram<u64>,
 }
 
 impl Drive {
-    /// Between the interfaces of these names.
+    /// An engine between these interfaces, the WAN first.
     ///
     /// # Errors
-    /// As of [`Ring::open`].
-    pub fn open(
-        (wan, lan): (&str, &str),
-        mut config: EngineConfig,
-        proxy: Proxy,
+    /// Without a clock.
+    pub fn new(
+        ports: Vec<Port>,
+        engine: Engine,
+        remover: Option<Box<dyn Remover>>,
     ) -> io::Result<Drive> {
-        let (wan, lan) = (Ring::open(wan, Interface::Wan)?, Ring::open(lan, Interface::Lan)?);
-        (config.wan, config.lan) = (wan.kind(), lan.kind());
-        let began_nanos = now_nanos()?;
-        Ok(Drive { wan, lan, engine: Engine::new(config, proxy), began_nanos, not_taken: 0 })
+        Ok(Drive {
+            ports,
+            engine,
+            remover,
+            began_nanos: nanos_of(ClockId::CLOCK_MONOTONIC)?,
+            counts: DriveCounts::default(),
+            lateness: Histogram::new(2).map_err(io::Error::other)?,
+        })
     }
 
-    /// Until `go_on` says no, which it is asked ten times a second at least.
+    /// Until `go_on` says no, which it is asked twenty times a second at least.
     ///
     /// # Errors
-    /// Where an interface is gone.
-    pub fn run(&mut self, mut go_on: impl FnMut(&Drive) -> ControlFlow<()>) -> io::Result<()> {
+    /// Where the kernel refuses to wait.
+    pub fn run(&mut self, mut go_on: impl FnMut(&mut Drive) -> ControlFlow<()>) -> io::Result<()> {
         while go_on(self).is_continue() {
             self.turn()?;
         }
@@ -53,42 +81,89 @@ impl Drive {
     }
 
     fn turn(&mut self) -> io::Result<()> {
-        let now = self.now()?;
-        let due = self.engine.deadline().unwrap_or(Time::NEVER);
-        let wait = due.saturating_since(now).min(TURN);
-        let mut polled = [
-            PollFd::new(self.wan.as_fd(), PollFlags::POLLIN),
-            PollFd::new(self.lan.as_fd(), PollFlags::POLLIN),
-        ];
-        match ppoll(
-            &mut polled,
-            Some(TimeSpec::from_duration(std::time::Duration::from_nanos(wait.as_nanos()))),
-            None,
-        ) {
-            Ok(_) | Err(Errno::EINTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-        let (engine, began) = (&mut self.engine, self.began_nanos);
-        // The WAN side first: whoever answers has to know what stands before a packet there.
-        for ring in [&mut self.wan, &mut self.lan] {
-            ring.read(|nanos, sighting| engine.see(since(began, nanos), sighting));
+        let troubled = self.wait()?;
+        // Packets are stamped with the clock on the wall, which may be set: what it shows now is compared
+        // with the one that goes on evenly, each time anew.
+        let wall_ahead = nanos_of(ClockId::CLOCK_REALTIME)?
+            .saturating_sub(nanos_of(ClockId::CLOCK_MONOTONIC)?.saturating_sub(self.began_nanos));
+        let latest = self.now()?;
+        for (at, port) in self.ports.iter_mut().enumerate() {
+            port.look(latest, troubled & (1 << at) != 0);
+            let engine = &mut self.engine;
+            port.read(|nanos, sighting| {
+                let seen_at = Time::from_nanos(nanos.saturating_sub(wall_ahead));
+                engine.see(seen_at.min(latest), sighting);
+            });
         }
         let now = self.now()?;
         self.engine.handle_deadlines(now);
-        for injection in self.engine.injections() {
-            let ring = match injection.interface {
-                Interface::Wan => &self.wan,
-                Interface::Lan => &self.lan,
+        self.carry_out()
+    }
+
+    /// Waits until something was seen or is due. Answers which ports had an error, a bit each.
+    fn wait(&self) -> io::Result<u64> {
+        let due = self.engine.deadline().unwrap_or(Time::NEVER);
+        let wait = due.saturating_since(self.now()?).min(TURN);
+        let there: Vec<usize> =
+            (0..self.ports.len()).filter(|at| self.ports[*at].descriptor().is_some()).collect();
+        let mut polled: Vec<PollFd<'_>> = there
+            .iter()
+            .filter_map(|at| Some(PollFd::new(self.ports[*at].descriptor()?, PollFlags::POLLIN)))
+            .collect();
+        let wait = TimeSpec::from_duration(std::time::Duration::from_nanos(wait.as_nanos()));
+        match ppoll(&mut polled, Some(wait), None) {
+            Ok(_) => {}
+            Err(Errno::EINTR) => return Ok(0),
+            Err(error) => return Err(error.into()),
+        }
+        let mut troubled = 0;
+        for (at, one) in there.into_iter().zip(&polled) {
+            let answer = one.revents().unwrap_or(PollFlags::empty());
+            troubled |= u64::from(answer.intersects(PollFlags::POLLERR | PollFlags::POLLHUP)) << at;
+        }
+        Ok(troubled)
+    }
+
+    fn carry_out(&mut self) -> io::Result<()> {
+        let now = self.now()?;
+        for order in self.engine.orders() {
+            let injection = match order {
+                Order::Cover(cover) => {
+                    if let Some(remover) = &mut self.remover {
+                        let until = match cover {
+                            Cover::On { until, .. } => until,
+                            Cover::Off { .. } => now,
+                        };
+                        remover.tell(&cover, self.began_nanos + until.as_nanos());
+                    }
+                    continue;
+                }
+                Order::Inject(injection) => injection,
             };
-            if ring.send(&injection.frame).is_err() {
-                self.not_taken += 1;
+            let late = now.saturating_since(injection.at);
+            if late > STALE {
+                self.counts.stale += 1;
+                continue;
+            }
+            let port = self.ports.iter().find(|port| port.interface() == injection.interface);
+            match port.map(|port| port.send(&injection)) {
+                Some(Ok(())) => {
+                    self.counts.sent += 1;
+                    self.lateness.saturating_record(late.as_nanos());
+                }
+                _ => self.counts.not_taken += 1,
             }
         }
         Ok(())
     }
 
-    fn now(&self) -> io::Result<Time> {
-        Ok(since(self.began_nanos, now_nanos()?))
+    /// Since it began.
+    ///
+    /// # Errors
+    /// Without a clock.
+    pub fn now(&self) -> io::Result<Time> {
+        let now = nanos_of(ClockId::CLOCK_MONOTONIC)?;
+        Ok(Time::from_nanos(now.saturating_sub(self.began_nanos)))
     }
 
     /// Its engine.
@@ -96,26 +171,40 @@ impl Drive {
         &self.engine
     }
 
-    /// Frames that an interface did not take.
-    pub fn not_taken(&self) -> u64 {
-        self.not_taken
+    /// Its engine, to be changed.
+    pub fn engine_mut(&mut self) -> &mut Engine {
+        &mut self.engine
     }
 
-    /// What the rings saw and lost: WAN, LAN.
-    ///
-    /// # Errors
-    /// None that a ring knows of.
-    pub fn rings(&mut self) -> io::Result<[RingStats; 2]> {
-        Ok([self.wan.stats()?, self.lan.stats()?])
+    /// Its interfaces.
+    pub fn ports_mut(&mut self) -> &mut [Port] {
+        &mut self.ports
+    }
+
+    /// What it did.
+    pub fn counts(&self) -> DriveCounts {
+        self.counts
+    }
+
+    /// Packets that the kernel's program removed.
+    pub fn removed(&self) -> u64 {
+        self.remover.as_ref().map_or(0, |remover| remover.removed())
+    }
+
+    /// How late frames were sent, nanoseconds.
+    pub fn lateness(&self) -> &Histogram<u64> {
+        &self.lateness
     }
 }
 
-/// The clock that packets are stamped with.
-fn now_nanos() -> io::Result<u64> {
-    let now = clock_gettime(ClockId::CLOCK_REALTIME)?;
+/// The kinds of the links of ports, as an engine wants to know them: the WAN's, and those of the LANs in order.
+pub fn kinds(ports: &[Port]) -> (crate::LinkKind, Vec<crate::LinkKind>) {
+    let wan = ports.iter().find(|port| port.interface() == Interface::Wan);
+    let lan = ports.iter().filter(|port| port.interface() != Interface::Wan).map(Port::kind);
+    (wan.map_or(crate::LinkKind::Ethernet, Port::kind), lan.collect())
+}
+
+fn nanos_of(clock: ClockId) -> io::Result<u64> {
+    let now = clock_gettime(clock)?;
     Ok(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
-}
-
-fn since(began: u64, nanos: u64) -> Time {
-    Time::from_nanos(nanos.saturating_sub(began))
 }

@@ -1,29 +1,46 @@
-//! Frames in, frames out, and a box of `path` between them, which stands beside the path whatever it asks for.
+//! Frames in, frames out, and boxes of `path` between them, which stand beside the path whatever they ask for.
 
-use crate::{Connections, Interface, Key, Limits, LinkHeader, LinkKind, Sighting, Way};
-use ackord_path::proxy::{Heading, Outbox, Proxy, ProxyStats, Verdict};
-use ackord_units::Time;
-use ackord_wire::{
-    DecodeError, Decoded, Flags, FlowId, IpFields, LinkType, NodeId, Packet, Payload, Piece,
-    Segment, Side, decode_offloaded, encode, glimpse, write_piece,
-};
+use crate::class::{Class, ClassConfig, StandDown, Standing};
+use crate::config::FlowFacts;
+use crate::hiding::Cover;
+use crate::{Budget, Connections, Interface, Key, Limits, LinkHeader, LinkKind, Sighting, Way};
+use ackord_path::proxy::{Heading, Outbox};
+use ackord_path::registry::BuildError;
+use ackord_units::{Span, Time};
+use ackord_wire::{FlowId, NodeId};
 
 /// Where the fixed hosts are, to a box.
 const FIXED: NodeId = NodeId(0);
 /// Where the mobile ones are.
 const MOBILE: NodeId = NodeId(1);
+/// How often it is looked who is gone, and what remedies are worth.
+const LOOK_EVERY: Span = Span::from_secs(1);
 
 /// What an engine may use.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct EngineConfig {
     /// How much it may know.
     pub limits: Limits,
     /// The kind of the WAN interface's link.
     pub wan: LinkKind,
-    /// The kind of the LAN interface's link.
-    pub lan: LinkKind,
+    /// The kinds of the LAN interfaces' links.
+    pub lan: Vec<LinkKind>,
     /// Of a thousand connections so many are left alone, to be compared with.
     pub control_per_mille: u16,
+    /// What becomes of a remedy that harms.
+    pub stand_down: StandDown,
+}
+
+/// Says in which class a connection is: a number into the engine's classes.
+pub type Classify = Box<dyn Fn(&FlowFacts) -> usize + Send>;
+
+/// What an engine wants done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// A frame is to be sent.
+    Inject(Injection),
+    /// The kernel's program is to be told what to remove.
+    Cover(Cover),
 }
 
 /// A frame to be sent.
@@ -33,6 +50,10 @@ pub struct Injection {
     pub interface: Interface,
     /// The frame, from its link header on.
     pub frame: Vec<u8>,
+    /// When it was due.
+    pub at: Time,
+    /// Of which connection.
+    pub flow: FlowId,
 }
 
 /// What an engine saw and did.
@@ -46,218 +67,197 @@ pub struct EngineStats {
     pub unreadable: u64,
     /// Segments that those of TCP were, or became.
     pub segments: u64,
+    /// TCP payload towards the mobile hosts, octets.
+    pub octets_to_mobile: u64,
+    /// And from them.
+    pub octets_from_mobile: u64,
     /// Frames injected.
     pub injected: u64,
+    /// Their octets, headers included.
+    pub injected_octets: u64,
     /// What a box wanted to inject and could not.
     pub refused: u64,
     /// What a box wanted to remove or change, which went on as it was.
     pub not_removed: u64,
+    /// Connections held now: their mobile hosts are taken for out of reach.
+    pub held: u64,
+    /// Connections seen so far.
+    pub connections: u64,
 }
 
-/// A box at work on a router.
-#[derive(Debug)]
+/// Boxes at work on a router.
 pub struct Engine {
     config: EngineConfig,
-    proxy: Proxy,
+    classes: Vec<Class>,
+    classify: Classify,
     connections: Connections,
+    /// What all connections together may inject.
+    budget: Budget,
     /// When something last happened: time does not go back.
     now: Time,
+    look_at: Time,
     outbox: Outbox,
-    injections: Vec<Injection>,
+    orders: Vec<Order>,
     /// For a packet under way from one place to the next.
     packet: Vec<u8>,
     stats: EngineStats,
 }
 
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").field("stats", &self.stats).finish_non_exhaustive()
+    }
+}
+
 impl Engine {
-    /// With a box that knows nothing yet.
-    pub fn new(config: EngineConfig, proxy: Proxy) -> Engine {
-        Engine {
+    /// With boxes that know nothing yet.
+    ///
+    /// # Errors
+    /// Where a box cannot be built.
+    pub fn new(
+        config: EngineConfig,
+        classes: Vec<ClassConfig>,
+        classify: Classify,
+    ) -> Result<Engine, BuildError> {
+        Ok(Engine {
+            classes: classes.into_iter().map(Class::new).collect::<Result<_, _>>()?,
+            classify,
             connections: Connections::new(config.limits, config.control_per_mille),
+            budget: Budget::new(config.limits.octets_in_all),
             config,
-            proxy,
             now: Time::ZERO,
+            look_at: Time::ZERO,
             outbox: Outbox::default(),
-            injections: Vec::new(),
+            orders: Vec::new(),
             packet: Vec::new(),
             stats: EngineStats::default(),
+        })
+    }
+
+    /// Goes on by another configuration. Connections stay known; a box whose class and knobs are the same
+    /// stays as it is.
+    ///
+    /// # Errors
+    /// Where a box cannot be built; nothing has changed then.
+    pub fn change(
+        &mut self,
+        config: EngineConfig,
+        classes: Vec<ClassConfig>,
+        classify: Classify,
+    ) -> Result<(), BuildError> {
+        let mut built: Vec<Class> =
+            classes.iter().cloned().map(Class::new).collect::<Result<_, _>>()?;
+        let mut stays = Vec::new();
+        for (new, config) in built.iter_mut().zip(&classes) {
+            let same = self.classes.iter().position(|old| old.is_same_as(config));
+            stays.push(same);
+            if let Some(same) = same {
+                std::mem::swap(new, &mut self.classes[same]);
+            }
         }
+        for connection in self.connections.iter_mut() {
+            let class = classify(&connection.facts).min(built.len().saturating_sub(1));
+            if stays[class] != Some(connection.class) {
+                connection.is_held = false;
+            }
+            connection.class = class;
+        }
+        self.connections.change(config.limits, config.control_per_mille);
+        (self.classes, self.classify, self.config) = (built, classify, config);
+        Ok(())
     }
 
     /// A frame was seen, at this time; what is due before that is done first.
     pub fn see(&mut self, now: Time, sighting: &Sighting<'_>) {
-        // Two interfaces tell what passed one after the other, and a clock may be set.
+        // Interfaces tell what passed one after the other.
         let now = now.max(self.now);
         self.handle_deadlines(now);
         self.now = now;
         self.stats.frames += 1;
         let kind = match sighting.interface {
             Interface::Wan => self.config.wan,
-            Interface::Lan => self.config.lan,
+            Interface::Lan(which) => match self.config.lan.get(usize::from(which)) {
+                Some(kind) => *kind,
+                None => return,
+            },
         };
         let Some((link, ip)) = LinkHeader::cut(sighting, kind) else { return };
         // Towards the WAN only what stands before the packets is of interest: they were seen already.
         match (sighting.interface, sighting.way) {
             (Interface::Wan, Way::In) => {}
-            (Interface::Wan, Way::Out) => self.learn_wan(now, link, ip),
-            (Interface::Lan, Way::Out) => {
-                self.take_in(now, sighting, Some(link), ip, Heading::Mobile);
+            (Interface::Wan, Way::Out) => self.learn_wan(link, ip),
+            (Interface::Lan(which), Way::Out) => {
+                self.take_in(now, sighting, (which, Some(link)), ip, Heading::Mobile);
             }
-            (Interface::Lan, Way::In) => self.take_in(now, sighting, None, ip, Heading::Fixed),
-        }
-    }
-
-    /// A packet of a connection that is known leaves by the WAN interface: whoever is told that interface's
-    /// header need not know a route.
-    fn learn_wan(&mut self, now: Time, link: LinkHeader, ip: &[u8]) {
-        let Ok(seen) = glimpse(LinkType::RAW, ip, ip.len() as u32) else { return };
-        let key = Key::towards(Interface::Wan, seen.endpoints);
-        self.connections.touch(now, key).to_wan = Some(link);
-    }
-
-    fn take_in(
-        &mut self,
-        now: Time,
-        sighting: &Sighting<'_>,
-        to_lan: Option<LinkHeader>,
-        ip: &[u8],
-        heading: Heading,
-    ) {
-        let decoded = match decode_offloaded(ip, sighting.checksum) {
-            Ok(decoded) => decoded,
-            Err(DecodeError::NotTcp { .. } | DecodeError::NotIp(_)) => return,
-            Err(_) => {
-                self.stats.unreadable += 1;
-                return;
+            (Interface::Lan(which), Way::In) => {
+                self.take_in(now, sighting, (which, None), ip, Heading::Fixed);
             }
-        };
-        self.stats.tcp += 1;
-        let towards = match heading {
-            Heading::Mobile => Interface::Lan,
-            Heading::Fixed => Interface::Wan,
-        };
-        let key = Key::towards(towards, decoded.endpoints);
-        let connection = self.connections.touch(now, key);
-        connection.to_lan = to_lan.or(connection.to_lan);
-        let flow = connection.flow;
-        for piece in Piece::of(decoded.segment.payload_len, sighting.segment_size) {
-            self.stats.segments += 1;
-            self.pass(now, (flow, heading), ip, &decoded, piece);
-        }
-        if decoded.segment.flags.contains(Flags::RST) {
-            self.connections.remove(key);
         }
     }
 
-    /// One segment of a connection passes.
-    fn pass(
-        &mut self,
-        now: Time,
-        (flow, heading): (FlowId, Heading),
-        ip: &[u8],
-        decoded: &Decoded,
-        piece: Piece,
-    ) {
-        let Some(connection) = self.connections.of_flow(flow) else { return };
-        let (segment, len) = (piece.segment(&decoded.segment), u64::from(piece.len));
-        let is_control = connection.is_control;
-        match heading {
-            Heading::Mobile => {
-                connection.counters.octets_to_mobile += len;
-                connection.budget.earn(len);
-                if len > 0 && !is_control {
-                    self.packet.clear();
-                    write_piece(ip, decoded, piece, &mut self.packet);
-                    self.connections.keep(flow, segment.seq, piece.len, &self.packet);
+    fn forget(&mut self, key: Key) {
+        self.connections.remove(key);
+        self.bury_the_gone();
+    }
+
+    /// Whoever was forgotten is evidence now, and no box need remember it.
+    fn bury_the_gone(&mut self) {
+        while let Some(gone) = self.connections.next_gone() {
+            self.stats.held -= u64::from(gone.is_held);
+            if let Some(class) = self.classes.get_mut(gone.class) {
+                if class.standing() == Standing::AtWork {
+                    class.evidence.ended(gone.is_control, &gone.to_mobile.until(self.now));
                 }
-            }
-            Heading::Fixed => {
-                connection.counters.octets_from_mobile += len;
-                if segment.flags.contains(Flags::ACK) {
-                    self.connections.acknowledge(flow, segment.ack);
+                if let Some(proxy) = &mut class.proxy {
+                    proxy.forget(gone.flow);
                 }
             }
         }
-        if is_control {
-            return;
-        }
-        let packet = as_packet(flow, heading, decoded, segment);
-        // A box in the path is asked what becomes of the packet, which is on its way already.
-        if self.proxy.handle(now, &packet, heading, &mut self.outbox) != Verdict::Forward {
-            self.stats.not_removed += 1;
-        }
-        self.send_what_the_box_made();
     }
 
     /// When it wants to be called, if nothing is seen first.
     pub fn deadline(&self) -> Option<Time> {
-        self.proxy.deadline()
+        self.classes.iter().filter_map(|class| class.proxy.as_ref()?.deadline()).min()
     }
 
     /// Does what is due by now.
     pub fn handle_deadlines(&mut self, now: Time) {
-        while let Some(due) = self.proxy.deadline().filter(|due| *due <= now) {
+        while let Some(due) = self.deadline().filter(|due| *due <= now) {
             self.now = self.now.max(due);
-            self.proxy.handle_deadline(self.now, &mut self.outbox);
-            self.send_what_the_box_made();
-        }
-    }
-
-    fn send_what_the_box_made(&mut self) {
-        let made: Vec<Packet> = self.outbox.packets().map(|(packet, _)| *packet).collect();
-        self.outbox.clear();
-        for packet in made {
-            match self.frame_of(&packet) {
-                Some(injection) => {
-                    self.stats.injected += 1;
-                    self.injections.push(injection);
-                }
-                None => {
-                    self.stats.refused += 1;
-                    if let Some(connection) = self.connections.of_flow(packet.flow) {
-                        connection.counters.refused += 1;
-                    }
+            for class in &mut self.classes {
+                if let Some(proxy) = &mut class.proxy
+                    && proxy.deadline().is_some_and(|its| its <= due)
+                {
+                    proxy.handle_deadline(self.now, &mut self.outbox);
                 }
             }
+            self.send_what_was_made(self.now);
+        }
+        if now >= self.look_at {
+            self.look_at = now + LOOK_EVERY;
+            self.look(now);
         }
     }
 
-    /// The octets of a packet that a box made; nothing where they are gone, where nobody knows what has to
-    /// stand before them, or where the connection has spent its budget.
-    fn frame_of(&mut self, packet: &Packet) -> Option<Injection> {
-        let segment = packet.tcp.as_ref()?;
-        let interface = if packet.dst == MOBILE { Interface::Lan } else { Interface::Wan };
-        let connection = self.connections.of_flow(packet.flow)?;
-        let link = match interface {
-            Interface::Lan => connection.to_lan?,
-            Interface::Wan => connection.to_wan?,
-        };
-        let mut frame = link.octets().to_vec();
-        match segment.payload_len {
-            0 => {
-                let ip = IpFields { ecn: packet.ecn, ..IpFields::default() };
-                let endpoints = connection.key.endpoints(interface);
-                encode(endpoints, ip, segment, Payload::Zeros(0), &mut frame).ok()?;
+    /// Forgets who is idle, and looks what remedies are worth.
+    fn look(&mut self, now: Time) {
+        self.connections.forget_idle(now);
+        self.bury_the_gone();
+        let rule = self.config.stand_down;
+        for (own, class) in self.classes.iter_mut().enumerate() {
+            if class.look(now, own, &self.connections, rule) {
+                // Its box is gone, or knows nothing: nobody is held by it.
+                for one in self.connections.iter_mut().filter(|one| one.class == own) {
+                    self.stats.held -= u64::from(one.is_held);
+                    one.is_held = false;
+                }
             }
-            len if interface == Interface::Lan => {
-                frame.extend_from_slice(connection.packet(segment.seq, len)?);
-            }
-            // Nothing here makes data for a fixed host.
-            _ => return None,
         }
-        if !connection.budget.spend(frame.len() as u64) {
-            return None;
-        }
-        match interface {
-            Interface::Lan => connection.counters.injected_to_mobile += 1,
-            Interface::Wan => connection.counters.injected_to_fixed += 1,
-        }
-        Some(Injection { interface, frame })
     }
 
-    /// What is to be sent, in order; it is then no longer here.
-    pub fn injections(&mut self) -> impl Iterator<Item = Injection> {
-        self.injections.drain(..)
+    /// What is to be done, in order; it is then no longer here.
+    pub fn orders(&mut self) -> impl Iterator<Item = Order> {
+        self.orders.drain(..)
     }
 
     /// The connections it knows.
@@ -265,36 +265,18 @@ impl Engine {
         &self.connections
     }
 
+    /// Its classes.
+    pub fn classes(&self) -> &[Class] {
+        &self.classes
+    }
+
     /// What it saw and did.
     pub fn stats(&self) -> EngineStats {
         self.stats
     }
-
-    /// What its box counted.
-    pub fn proxy_stats(&self) -> &ProxyStats {
-        self.proxy.stats()
-    }
 }
 
-/// A segment as a box sees it. Who opened the connection matters to no box: the mobile host is the client.
-fn as_packet(flow: FlowId, heading: Heading, decoded: &Decoded, segment: Segment) -> Packet {
-    let (from, src, dst) = match heading {
-        Heading::Mobile => (Side::Server, FIXED, MOBILE),
-        Heading::Fixed => (Side::Client, MOBILE, FIXED),
-    };
-    let headers = decoded.payload.start as u32;
-    Packet {
-        flow,
-        from,
-        src,
-        dst,
-        ip: decoded.ip.version,
-        ecn: decoded.ip.ecn,
-        ip_len: headers + segment.payload_len,
-        tag: 0,
-        tcp: Some(segment),
-    }
-}
-
+mod making;
+mod passing;
 #[cfg(test)]
 mod tests;

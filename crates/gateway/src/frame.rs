@@ -10,8 +10,8 @@ use ackord_wire::TcpChecksum;
 pub enum Interface {
     /// Towards the fixed hosts.
     Wan,
-    /// Towards the mobile hosts.
-    Lan,
+    /// Towards the mobile hosts: one of several, counted from zero.
+    Lan(u8),
 }
 
 /// Which way a frame went over its interface.
@@ -56,6 +56,8 @@ pub struct Sighting<'a> {
     pub segment_size: u32,
     /// What is known of its TCP checksum.
     pub checksum: TcpChecksum,
+    /// The mark that the kernel's rules gave it, where the observer can tell.
+    pub mark: Option<u32>,
 }
 
 /// Ethernet addresses, type, and two VLAN tags.
@@ -110,12 +112,13 @@ mod tests {
 
     fn sighting(frame: &[u8], vlan: Option<VlanTag>) -> Sighting<'_> {
         Sighting {
-            interface: Interface::Lan,
+            interface: Interface::Lan(0),
             way: Way::Out,
             frame,
             vlan,
             segment_size: 0,
             checksum: TcpChecksum::Verified,
+            mark: None,
         }
     }
 

@@ -12,32 +12,50 @@
 //! | file | what |
 //! | --- | --- |
 //! | `frame.rs` | what stands before an IP packet, and where that begins |
+//! | `config.rs` | which connection gets which remedy |
+//! | `class.rs` | [`Class`]: connections that get the same remedy |
+//! | `progress.rs` | [`Progress`]: how a connection gets on |
+//! | `evidence.rs` | [`Evidence`]: treated against control |
+//! | `hiding.rs` | [`Hiding`]: duplicate acknowledgments that a program in the kernel removes |
 //! | `connections.rs` | [`Connections`]: who talks to whom, the oldest forgotten first |
 //! | `ring.rs` | [`Ring`]: what passes an interface, and sending there |
 //! | `store.rs` | [`Store`]: the octets of segments that a mobile host has not acknowledged |
 //! | `budget.rs` | [`Budget`]: how much may be injected |
 //! | `control.rs` | [`is_control()`]: who is left alone, to be compared with |
-//! | `drive.rs` | [`Drive`]: an engine between two interfaces, in real time |
+//! | `port.rs` | [`Port`]: an interface, which may go and come back |
+//! | `drive.rs` | [`Drive`]: an engine between interfaces, in real time |
 //! | `engine.rs` | [`Engine`]: frames in, frames out, and a box between them |
 //!
-//! No clock, no socket: whoever drives it tells the time and carries frames.
+//! The engine has no clock and no socket: the drive tells it the time and carries frames.
 //!
 //! Not there: tunnels, fragments (both pass unobserved), IPv6 extension headers.
 
 mod budget;
+mod class;
+mod config;
 mod connections;
 mod control;
 mod drive;
 mod engine;
+mod evidence;
 mod frame;
+mod hiding;
+mod port;
+mod progress;
 mod ring;
 mod store;
 
 pub use budget::Budget;
+pub use class::{Class, ClassConfig, StandDown, Standing};
+pub use config::FlowFacts;
 pub use connections::{Connection, Connections, Counters, Key, Limits};
 pub use control::is_control;
-pub use drive::Drive;
-pub use engine::{Engine, EngineConfig, EngineStats, Injection};
+pub use drive::{Drive, DriveCounts, Remover, kinds};
+pub use engine::{Classify, Engine, EngineConfig, EngineStats, Injection, Order};
+pub use evidence::{ArmFigures, Compared, Evidence, Harm};
 pub use frame::{Interface, LinkHeader, LinkKind, Sighting, VlanTag, Way};
+pub use hiding::{BELIEVED_FOR, Cover, Hiding};
+pub use port::Port;
+pub use progress::{Progress, STALL};
 pub use ring::{Ring, RingStats};
 pub use store::Store;

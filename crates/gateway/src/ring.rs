@@ -272,6 +272,7 @@ impl<'a> Seen<'a> {
             vlan: self.vlan,
             segment_size: self.segment_size,
             checksum: self.checksum,
+            mark: None,
         }
     }
 }

@@ -44,6 +44,19 @@ impl Store {
         (kept.seq == seq && kept.len == len).then_some(&*kept.packet)
     }
 
+    /// Up to where octets from `seq` on are kept without a hole; `seq` where none is.
+    pub fn without_hole_from(&self, seq: Seq) -> Seq {
+        let place = self.segments.partition_point(|kept| kept.seq.before(seq));
+        let mut end = seq;
+        for kept in self.segments.range(place..) {
+            if kept.seq.after(end) {
+                break;
+            }
+            end = if (kept.seq + kept.len).after(end) { kept.seq + kept.len } else { end };
+        }
+        end
+    }
+
     /// Forgets what ends at or below `ack`.
     pub fn forget_below(&mut self, ack: Seq) {
         while let Some(first) = self.segments.front()
@@ -83,6 +96,9 @@ mod tests {
         store.forget_below(Seq(60));
         assert_eq!(store.octets(), Bytes(100));
         assert_eq!((store.packet(Seq(60), 61), store.packet(Seq(61), 60)), (None, None));
+        let store = filled(&[u32::MAX - 59, 0, 120]);
+        let ends = [u32::MAX - 59, 0, 60, 120].map(|from| store.without_hole_from(Seq(from)).0);
+        assert_eq!(ends, [60, 60, 60, 180]);
     }
 
     #[test]

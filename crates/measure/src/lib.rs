@@ -8,6 +8,7 @@
 //! | `series/` | [`Series`], the sink for plots, and [`SeriesSet`], bounded in memory |
 //! | `spread.rs` | mean, quantiles and extremes of many time spans in bounded memory |
 //! | `stats.rs` | means, Student's t intervals, quantiles, fairness |
+//! | `welch.rs` | two sets of values against each other |
 //! | `comparison.rs` | [`Comparison`]: the same scenario with one choice varied, over several runs |
 //! | `fidelity/` | [`FidelityMetric`]: a simulated quantity beside the real one, and the verdict |
 //! | `claim.rs` | [`Claim`]: a claimed number beside ours, and the one rule of verdicts |
@@ -25,6 +26,7 @@ mod series;
 mod spread;
 pub mod stats;
 mod summary;
+pub mod welch;
 
 pub use claim::{Allowed, Claim, Claimant, Direction, RULE, Verdict};
 pub use comparison::{

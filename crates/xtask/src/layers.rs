@@ -30,13 +30,13 @@ const ROOMS: &[(&str, MayUse)] = &[
     // A kernel, its clock and its network card: no packet is looked into.
     ("uml", MayUse::Only(&["units"])),
     ("live", MayUse::Above),
-    // Frames of a router: no endpoint, no simulation.
-    ("gateway", MayUse::Only(&["units", "wire", "events", "tcp", "path"])),
     ("packetdrill", MayUse::Only(&["units", "wire", "events", "tcp"])),
     // A measure that looked into an endpoint could not be fed from a capture.
     ("measure", MayUse::Only(&["units", "wire", "events"])),
     // What it knows of an application comes from captures as well as from runs.
     ("history", MayUse::Only(&["units", "wire"])),
+    // Frames of a router: no endpoint, no simulation.
+    ("gateway", MayUse::Only(&["units", "wire", "events", "tcp", "path", "scenario", "measure"])),
     ("report", MayUse::Only(&["units", "wire", "events", "measure"])),
     ("study", MayUse::Above),
     ("cli", MayUse::Above),

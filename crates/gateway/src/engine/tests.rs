@@ -1,21 +1,50 @@
 //! A download through a gateway whose radio link is out for a while, frame by frame.
 
 use super::*;
-use ackord_path::registry::{PROXY, build_proxy};
-use ackord_units::{Bytes, Choice, Seq, Span};
-use ackord_wire::{Endpoints, TcpChecksum, Timestamps, decode};
+use ackord_path::registry::PROXY;
+use ackord_units::{Bytes, Choice, Seq};
+use ackord_wire::{Endpoints, Flags, IpFields, Payload, Segment, TcpChecksum, Timestamps};
+use ackord_wire::{decode, encode};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
 const MSS: u32 = 1_448;
 
 fn engine(name: &str) -> Engine {
+    engine_with(name, 0)
+}
+
+fn classes(name: &str) -> Vec<ClassConfig> {
     let mechanism = PROXY.iter().find(|one| one.name == name).expect("registered");
-    let proxy = build_proxy(&Choice::of(mechanism)).expect("its defaults are sound");
-    let limits =
-        Limits { connections: 100, octets_each: Bytes(1 << 20), octets_in_all: Bytes(1 << 24) };
-    let (wan, lan) = (LinkKind::Ethernet, LinkKind::Bare);
-    Engine::new(EngineConfig { limits, wan, lan, control_per_mille: 0 }, proxy)
+    vec![ClassConfig { name: "default".into(), remedy: Some(Choice::of(mechanism)) }]
+}
+
+fn config(control_per_mille: u16) -> EngineConfig {
+    EngineConfig {
+        limits: Limits {
+            connections: 100,
+            octets_each: Bytes(1 << 20),
+            octets_in_all: Bytes(1 << 24),
+            idle_for: Span::from_secs(60),
+        },
+        wan: LinkKind::Ethernet,
+        lan: vec![LinkKind::Bare],
+        control_per_mille,
+        stand_down: StandDown { is_on: true, lasts: Span::from_secs(900) },
+    }
+}
+
+fn engine_with(name: &str, control_per_mille: u16) -> Engine {
+    Engine::new(config(control_per_mille), classes(name), Box::new(|_| 0)).expect("sound defaults")
+}
+
+/// What is to be injected; it is then no longer to be done.
+fn injections(engine: &mut Engine) -> Vec<Injection> {
+    let injections = engine.orders().filter_map(|order| match order {
+        Order::Inject(injection) => Some(injection),
+        Order::Cover(_) => None,
+    });
+    injections.collect()
 }
 
 fn at(millis: u64) -> Time {
@@ -32,7 +61,7 @@ fn to_mobile() -> Endpoints {
 /// A packet of the download towards the mobile host (data) or from it.
 fn packet(towards: Interface, segment: Segment, fill: u8) -> Vec<u8> {
     let endpoints = match towards {
-        Interface::Lan => to_mobile(),
+        Interface::Lan(_) => to_mobile(),
         Interface::Wan => to_mobile().reversed(),
     };
     let payload = vec![fill; segment.payload_len as usize];
@@ -58,7 +87,8 @@ fn segment(seq: u32, ack: u32, payload_len: u32, millis: u64) -> Segment {
 
 fn see(engine: &mut Engine, millis: u64, interface: Interface, way: Way, frame: &[u8], size: u32) {
     let (vlan, checksum) = (None, TcpChecksum::Verified);
-    let sighting = Sighting { interface, way, frame, vlan, segment_size: size, checksum };
+    let sighting =
+        Sighting { interface, way, frame, vlan, segment_size: size, checksum, mark: None };
     engine.see(at(millis), &sighting);
 }
 
@@ -74,13 +104,13 @@ fn outage(name: &str, super_packets: bool) -> (Engine, Vec<(u64, Injection)>) {
         engine.handle_deadlines(at(millis));
         if millis < 1_100 && millis % (4 * segments) == 0 {
             let len = MSS * segments as u32;
-            let data = packet(Interface::Lan, segment(next, 1, len, millis), millis as u8);
-            see(&mut engine, millis, Interface::Lan, Way::Out, &data, MSS);
+            let data = packet(Interface::Lan(0), segment(next, 1, len, millis), millis as u8);
+            see(&mut engine, millis, Interface::Lan(0), Way::Out, &data, MSS);
             arrivals.push_back((millis + 20, next));
             next += len;
         }
-        for injection in engine.injections() {
-            if injection.interface == Interface::Lan {
+        for injection in injections(&mut engine) {
+            if injection.interface == Interface::Lan(0) {
                 let seq = decode(&injection.frame).expect("checksums and all").segment.seq;
                 arrivals.push_back((millis + 20, seq.0));
             }
@@ -97,7 +127,7 @@ fn outage(name: &str, super_packets: bool) -> (Engine, Vec<(u64, Injection)>) {
             let mut frame = vec![7; 12];
             frame.extend([0x08, 0x00]);
             frame.extend(&ack);
-            see(&mut engine, millis, Interface::Lan, Way::In, &ack, 0);
+            see(&mut engine, millis, Interface::Lan(0), Way::In, &ack, 0);
             see(&mut engine, millis, Interface::Wan, Way::Out, &frame, 0);
         }
     }
@@ -110,12 +140,12 @@ fn after_an_outage_the_octets_that_were_lost_are_sent_again_as_they_were() {
     for super_packets in [false, true] {
         let (engine, injected) = outage("proxy-tcp", super_packets);
         let data: Vec<_> =
-            injected.iter().filter(|(_, one)| one.interface == Interface::Lan).collect();
+            injected.iter().filter(|(_, one)| one.interface == Interface::Lan(0)).collect();
         assert!(
             data.iter().any(|(at, _)| *at >= 2_000),
             "{:?} {:?}",
             engine.stats(),
-            engine.proxy_stats()
+            engine.classes()[0].stats()
         );
         let mut carried = 0;
         for (_, injection) in data {
@@ -150,12 +180,11 @@ fn towards_the_fixed_host_a_frame_has_the_header_that_its_interface_is_known_to_
 
 #[test]
 fn who_is_left_alone_gets_nothing() {
-    let mut engine = engine("snoop");
-    engine.connections = Connections::new(engine.config.limits, 1_000);
-    let data = packet(Interface::Lan, segment(1, 1, MSS, 0), 1);
-    see(&mut engine, 0, Interface::Lan, Way::Out, &data, 0);
+    let mut engine = engine_with("snoop", 1_000);
+    let data = packet(Interface::Lan(0), segment(1, 1, MSS, 0), 1);
+    see(&mut engine, 0, Interface::Lan(0), Way::Out, &data, 0);
     assert_eq!((engine.connections().len(), engine.connections().kept()), (1, Bytes::ZERO));
-    assert_eq!((engine.proxy_stats().seen, engine.deadline()), (0, None));
+    assert_eq!((engine.classes()[0].stats().expect("a box").seen, engine.deadline()), (0, None));
 }
 
 proptest! {
@@ -167,7 +196,7 @@ proptest! {
     ) {
         for name in ["proxy-tcp", "snoop", "m-tcp"] {
             let mut engine = engine(name);
-            let good = packet(Interface::Lan, segment(1, 1, MSS, 0), 1);
+            let good = packet(Interface::Lan(0), segment(1, 1, MSS, 0), 1);
             for (number, (octets, place, size, damaged)) in frames.iter().enumerate() {
                 let mut frame = if *damaged { good.clone() } else { octets.clone() };
                 if *damaged {
@@ -175,17 +204,17 @@ proptest! {
                         frame[at * 7 % 60] ^= octet;
                     }
                 }
-                let interface = if place & 1 == 0 { Interface::Lan } else { Interface::Wan };
+                let interface = if place & 1 == 0 { Interface::Lan(0) } else { Interface::Wan };
                 let way = if place & 2 == 0 { Way::Out } else { Way::In };
                 let sighting = Sighting {
                     interface, way, frame: &frame, vlan: None, segment_size: *size,
-                    checksum: TcpChecksum::Trusted,
+                    checksum: TcpChecksum::Trusted, mark: None,
                 };
                 engine.see(at(number as u64 * 50), &sighting);
                 engine.handle_deadlines(at(number as u64 * 50 + 25));
             }
             let sent: u64 = engine.connections().iter().map(|one| one.counters.octets_to_mobile).sum();
-            let injected: u64 = engine.injections().map(|one| one.frame.len() as u64).sum();
+            let injected: u64 = injections(&mut engine).iter().map(|one| one.frame.len() as u64).sum();
             prop_assert!(injected <= sent);
         }
     }

@@ -2,7 +2,7 @@
 
 use ackord_units::{Span, Time};
 use ackord_wire::FlowId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a box keeps of one connection.
 pub trait Kept {
@@ -17,9 +17,8 @@ pub struct Flows<F> {
     most: usize,
     idle_for: Span,
     sweep_at: Time,
-    /// No connection is due before this. It may be too early, never too late, so that a packet
-    /// costs no look at every connection.
-    next: Time,
+    /// Who is due when, so that neither a packet nor a deadline costs a look at every connection.
+    dues: BTreeSet<(Time, FlowId)>,
 }
 
 #[derive(Clone, Debug)]
@@ -29,11 +28,26 @@ struct Known<F> {
     due: Time,
 }
 
+impl<F: Kept> Known<F> {
+    /// Looks when it is due: not before `earliest`.
+    fn is_due_from(&mut self, earliest: Time, id: FlowId, dues: &mut BTreeSet<(Time, FlowId)>) {
+        let due = self.kept.deadline().unwrap_or(Time::NEVER).max(earliest);
+        if due == self.due {
+            return;
+        }
+        dues.remove(&(self.due, id));
+        self.due = due;
+        if due < Time::NEVER {
+            dues.insert((due, id));
+        }
+    }
+}
+
 impl<F: Kept> Flows<F> {
     /// None yet, at most `most`, each kept for `idle_for` after its last packet.
     pub fn new(most: usize, idle_for: Span) -> Flows<F> {
         let (flows, sweep_at) = (BTreeMap::new(), Time::ZERO);
-        Flows { flows, most, idle_for, sweep_at, next: Time::NEVER }
+        Flows { flows, most, idle_for, sweep_at, dues: BTreeSet::new() }
     }
 
     /// Forgets those of which nothing passed for long; each is shown to `gone`. To be called with
@@ -43,10 +57,11 @@ impl<F: Kept> Flows<F> {
             return;
         }
         self.sweep_at = now + self.idle_for / 8;
-        let idle_for = self.idle_for;
-        self.flows.retain(|_, known| {
+        let (idle_for, dues) = (self.idle_for, &mut self.dues);
+        self.flows.retain(|&id, known| {
             let idle = now.saturating_since(known.last_at) >= idle_for;
             if idle {
+                dues.remove(&(known.due, id));
                 gone(&known.kept);
             }
             !idle
@@ -78,47 +93,46 @@ impl<F: Kept> Flows<F> {
 
     /// Forgets a connection.
     pub fn remove(&mut self, id: FlowId) -> Option<F> {
-        self.flows.remove(&id).map(|known| known.kept)
+        let known = self.flows.remove(&id)?;
+        self.dues.remove(&(known.due, id));
+        Some(known.kept)
     }
 
-    /// To be called when something about a connection has changed: it may be due sooner now.
+    /// To be called when something about a connection has changed: when it is due is looked at.
     pub fn settle(&mut self, id: FlowId) {
         if let Some(known) = self.flows.get_mut(&id) {
             // What should have been done long ago, as is found out now, is due now: nothing happens
             // in the past. The change came with the last packet.
-            let due = known.kept.deadline().unwrap_or(Time::NEVER);
-            known.due = due.max(known.last_at);
-            self.next = self.next.min(known.due);
+            known.is_due_from(known.last_at, id, &mut self.dues);
         }
     }
 
-    /// When one of them may be due.
+    /// When one of them is due.
     pub fn deadline(&self) -> Option<Time> {
-        (self.next < Time::NEVER).then_some(self.next)
+        self.dues.first().map(|(due, _)| *due)
     }
 
-    /// Looks after those that are due; of those nothing passed for long it forgets, and shows them
-    /// to `gone`.
+    /// Looks after those that are due, by number; of those nothing passed for long it forgets, and
+    /// shows them to `gone`.
     pub fn handle_deadline(
         &mut self,
         now: Time,
         mut due: impl FnMut(FlowId, &mut F),
         mut gone: impl FnMut(&F),
     ) {
-        let (idle_for, mut next) = (self.idle_for, Time::NEVER);
-        self.flows.retain(|&id, known| {
-            if known.due <= now {
-                if now.saturating_since(known.last_at) >= idle_for {
-                    gone(&known.kept);
-                    return false;
+        let of_now = ..=(now, FlowId(u32::MAX));
+        let ids: BTreeSet<FlowId> = self.dues.range(of_now).map(|(_, id)| *id).collect();
+        for id in ids {
+            let Some(known) = self.flows.get_mut(&id) else { continue };
+            if now.saturating_since(known.last_at) >= self.idle_for {
+                if let Some(kept) = self.remove(id) {
+                    gone(&kept);
                 }
-                due(id, &mut known.kept);
-                known.due = known.kept.deadline().unwrap_or(Time::NEVER).max(now);
+                continue;
             }
-            next = next.min(known.due);
-            true
-        });
-        self.next = next;
+            due(id, &mut known.kept);
+            known.is_due_from(now, id, &mut self.dues);
+        }
     }
 
     /// How many are known.
@@ -182,12 +196,12 @@ mod tests {
     }
 
     #[test]
-    fn the_deadline_is_never_late_and_exact_after_a_look() {
+    fn who_is_due_is_called_once_and_by_number() {
         let mut flows = flows();
         set(&mut flows, at(0), 1, Some(at(30)));
         set(&mut flows, at(0), 2, Some(at(10)));
         set(&mut flows, at(5), 2, Some(at(40)));
-        assert_eq!(flows.deadline(), Some(at(10)), "early is fine");
+        assert_eq!(flows.deadline(), Some(at(30)), "the later of two words about 2 counts");
         let mut called = Vec::new();
         flows.handle_deadline(at(10), |id, _| called.push(id), |_| {});
         assert_eq!((called.len(), flows.deadline()), (0, Some(at(30))));

@@ -45,7 +45,7 @@ mod split;
 mod stats;
 
 use ackord_units::Time;
-use ackord_wire::Packet;
+use ackord_wire::{FlowId, Packet};
 use std::fmt::Debug;
 
 pub use cache::{Cached, Lane, Mark, Repeater, SegmentCache};
@@ -94,6 +94,9 @@ pub trait MiddleBox: Debug + Send {
     /// A packet that it passed on or sent towards the mobile hosts found no room in the queue of
     /// the link there. Only queues that refuse what arrives tell.
     fn handle_refused(&mut self, _now: Time, _packet: &Packet) {}
+
+    /// Nothing more of this connection will pass, or nothing that should be thought of as the same.
+    fn forget(&mut self, _flow: FlowId) {}
 
     /// Whether it ends the connections that cross it: what comes out has sequence numbers of its
     /// own.
@@ -173,6 +176,14 @@ impl Proxy {
         match self {
             Proxy::Beside(proxy) => proxy.handle_refused(now, packet),
             Proxy::InPath(proxy) => proxy.handle_refused(now, packet),
+        }
+    }
+
+    /// Nothing more of this connection will pass.
+    pub fn forget(&mut self, flow: FlowId) {
+        match self {
+            Proxy::Beside(proxy) => proxy.forget(flow),
+            Proxy::InPath(proxy) => proxy.forget(flow),
         }
     }
 

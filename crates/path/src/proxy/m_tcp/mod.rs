@@ -38,7 +38,7 @@ use super::flows::Flows;
 use super::repair::RepairConfig;
 use super::{Heading, InPath, MiddleBox, Outbox, ProxyStats, Verdict};
 use ackord_units::{Bytes, Span, Time};
-use ackord_wire::{Flags, Packet, Segment};
+use ackord_wire::{Flags, FlowId, Packet, Segment};
 use flow::Flow;
 
 /// How an M-TCP supervisor host works.
@@ -73,13 +73,6 @@ impl MTcp {
         MTcp { config, flows, stats: ProxyStats::default() }
     }
 
-    fn forget(&mut self, packet: &Packet) {
-        if let Some(flow) = self.flows.remove(packet.flow) {
-            self.recount(flow.cached(), Bytes::ZERO);
-        }
-        self.stats.set_flows(self.flows.len());
-    }
-
     fn recount(&mut self, before: Bytes, after: Bytes) {
         let others = self.stats.cached.saturating_sub(before);
         self.stats.set_cached(others + after);
@@ -94,7 +87,7 @@ impl MTcp {
     ) -> Verdict {
         let opens = segment.flags.contains(Flags::SYN);
         if opens {
-            self.forget(packet);
+            self.forget(packet.flow);
         }
         let flow = if opens || segment.payload_len > 0 {
             let config = self.config;
@@ -123,7 +116,7 @@ impl MTcp {
         let (after, over) = (flow.cached(), flow.is_over());
         self.recount(before, after);
         if over {
-            self.forget(packet);
+            self.forget(packet.flow);
         } else {
             self.flows.settle(packet.flow);
         }
@@ -155,6 +148,13 @@ impl MiddleBox for MTcp {
         }
     }
 
+    fn forget(&mut self, id: FlowId) {
+        if let Some(flow) = self.flows.remove(id) {
+            self.recount(flow.cached(), Bytes::ZERO);
+        }
+        self.stats.set_flows(self.flows.len());
+    }
+
     fn stats(&self) -> &ProxyStats {
         &self.stats
     }
@@ -175,7 +175,7 @@ impl InPath for MTcp {
         self.stats.set_flows(self.flows.len());
         let Some(segment) = &packet.tcp else { return Verdict::Forward };
         if segment.flags.contains(Flags::RST) {
-            self.forget(packet);
+            self.forget(packet.flow);
             return Verdict::Forward;
         }
         let verdict = match heading {

@@ -253,6 +253,10 @@ impl MiddleBox for PaperProxy {
         }
     }
 
+    fn forget(&mut self, flow: FlowId) {
+        self.flows.forget(flow, &mut self.stats);
+    }
+
     fn stats(&self) -> &ProxyStats {
         &self.stats
     }

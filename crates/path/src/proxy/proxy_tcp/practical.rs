@@ -185,6 +185,10 @@ impl MiddleBox for PracticalProxy {
         }
     }
 
+    fn forget(&mut self, flow: FlowId) {
+        self.flows.forget(flow, &mut self.stats);
+    }
+
     fn stats(&self) -> &ProxyStats {
         &self.stats
     }

@@ -27,7 +27,7 @@ use super::repair::{Answer, Inference, Repair, RepairConfig, Stored};
 use super::{Heading, InPath, MiddleBox, Outbox, ProxyStats, Verdict};
 use ackord_events::ProxySending;
 use ackord_units::{Bytes, Span, Time};
-use ackord_wire::{Flags, Packet, SackBlocks, Segment};
+use ackord_wire::{Flags, FlowId, Packet, SackBlocks, Segment};
 
 /// How a Snoop works.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,14 +69,6 @@ impl Snoop {
         Snoop { config, flows, stats: ProxyStats::default() }
     }
 
-    /// A connection ended, or begins anew.
-    fn forget(&mut self, packet: &Packet) {
-        if let Some(flow) = self.flows.remove(packet.flow) {
-            self.stats.set_cached(self.stats.cached.saturating_sub(flow.cache().bytes()));
-        }
-        self.stats.set_flows(self.flows.len());
-    }
-
     /// snoop_data.
     fn on_data(
         &mut self,
@@ -87,7 +79,7 @@ impl Snoop {
     ) -> Verdict {
         let opens = segment.flags.contains(Flags::SYN);
         if opens {
-            self.forget(packet);
+            self.forget(packet.flow);
         }
         let of_interest = opens || segment.payload_len > 0;
         let flow = if of_interest {
@@ -148,7 +140,7 @@ impl Snoop {
         self.stats.data_sent += (out.packets().count() - queued) as u64;
         self.stats.set_cached(Bytes(self.stats.cached.get() + after.get() - before.get()));
         if over {
-            self.forget(packet);
+            self.forget(packet.flow);
         } else {
             self.flows.settle(packet.flow);
         }
@@ -224,6 +216,13 @@ impl MiddleBox for Snoop {
         }
     }
 
+    fn forget(&mut self, id: FlowId) {
+        if let Some(flow) = self.flows.remove(id) {
+            self.stats.set_cached(self.stats.cached.saturating_sub(flow.cache().bytes()));
+        }
+        self.stats.set_flows(self.flows.len());
+    }
+
     fn stats(&self) -> &ProxyStats {
         &self.stats
     }
@@ -244,7 +243,7 @@ impl InPath for Snoop {
         self.stats.set_flows(self.flows.len());
         let Some(segment) = &packet.tcp else { return Verdict::Forward };
         if segment.flags.contains(Flags::RST) {
-            self.forget(packet);
+            self.forget(packet.flow);
             return Verdict::Forward;
         }
         match heading {

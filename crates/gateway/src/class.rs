@@ -1,0 +1,143 @@
+//! Connections that get the same remedy: its box, what is known of its worth, and whether it is at work.
+
+use crate::Connections;
+use crate::evidence::{Compared, Evidence, Harm};
+use ackord_path::proxy::{Proxy, ProxyStats};
+use ackord_path::registry::{BuildError, build_proxy};
+use ackord_units::{Choice, Span, Time};
+
+/// What is done for the connections of a class.
+#[derive(Clone, Debug)]
+pub struct ClassConfig {
+    /// Its name, by which it is told apart.
+    pub name: String,
+    /// The box; none leaves the class alone.
+    pub remedy: Option<Choice>,
+}
+
+/// When a remedy that harms stands down, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StandDown {
+    /// Whether it does.
+    pub is_on: bool,
+    /// It is tried anew after this.
+    pub lasts: Span,
+}
+
+/// Whether a class's remedy is at work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// There is none.
+    LeftAlone,
+    /// It is.
+    AtWork,
+    /// It did harm.
+    StoodDown {
+        /// Since when it is not.
+        since: Time,
+        /// What it did.
+        harm: Harm,
+    },
+}
+
+/// A class at work.
+#[derive(Debug)]
+pub struct Class {
+    config: ClassConfig,
+    /// As it was built, knowing nothing.
+    fresh: Option<Proxy>,
+    pub(crate) proxy: Option<Proxy>,
+    pub(crate) evidence: Evidence,
+    compared: Compared,
+    standing: Standing,
+}
+
+impl Class {
+    /// Builds the box.
+    ///
+    /// # Errors
+    /// As of [`build_proxy`].
+    pub fn new(config: ClassConfig) -> Result<Class, BuildError> {
+        let fresh = config.remedy.as_ref().map(build_proxy).transpose()?;
+        let standing = if fresh.is_some() { Standing::AtWork } else { Standing::LeftAlone };
+        Ok(Class {
+            proxy: fresh.clone(),
+            fresh,
+            config,
+            evidence: Evidence::default(),
+            compared: Compared::default(),
+            standing,
+        })
+    }
+
+    /// Whether the other is the same class with the same remedy.
+    pub(crate) fn is_same_as(&self, config: &ClassConfig) -> bool {
+        let said = |choice: &Choice| (choice.mechanism.name, choice.settings.clone());
+        self.config.name == config.name
+            && self.config.remedy.as_ref().map(said) == config.remedy.as_ref().map(said)
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.config.name
+    }
+
+    /// The name of its remedy.
+    pub fn remedy(&self) -> Option<&'static str> {
+        self.config.remedy.as_ref().map(|choice| choice.mechanism.name)
+    }
+
+    /// Whether its remedy is at work.
+    pub fn standing(&self) -> Standing {
+        self.standing
+    }
+
+    /// Treated against control, as of the last look.
+    pub fn compared(&self) -> &Compared {
+        &self.compared
+    }
+
+    /// What its box counted.
+    pub fn stats(&self) -> Option<&ProxyStats> {
+        self.proxy.as_ref().map(Proxy::stats)
+    }
+
+    /// Looks at the evidence; a remedy that harms stands down, and one that stood down long enough is tried
+    /// anew. Answers whether the standing changed.
+    pub(crate) fn look(
+        &mut self,
+        now: Time,
+        own: usize,
+        connections: &Connections,
+        rule: StandDown,
+    ) -> bool {
+        match self.standing {
+            Standing::LeftAlone => false,
+            Standing::StoodDown { since, .. } => {
+                let is_over = now.saturating_since(since) >= rule.lasts;
+                if is_over {
+                    self.begin_anew();
+                }
+                is_over
+            }
+            Standing::AtWork => {
+                self.evidence.begin_living();
+                for one in connections.iter().filter(|one| one.class == own) {
+                    self.evidence.living(one.is_control, &one.to_mobile.until(now));
+                }
+                self.compared = self.evidence.compare();
+                let Some(harm) = self.compared.harm.filter(|_| rule.is_on) else { return false };
+                self.standing = Standing::StoodDown { since: now, harm };
+                self.proxy = None;
+                true
+            }
+        }
+    }
+
+    fn begin_anew(&mut self) {
+        self.evidence.clear();
+        self.compared = Compared::default();
+        self.proxy.clone_from(&self.fresh);
+        self.standing = Standing::AtWork;
+    }
+}

@@ -1,0 +1,202 @@
+//! What passes: whose it is, what is kept of it, and what a box says.
+
+use super::{Engine, FIXED, MOBILE, Order};
+use crate::config::FlowFacts;
+use crate::{Connection, Interface, Key, LinkHeader, Sighting};
+use ackord_path::proxy::{Heading, Verdict};
+use ackord_units::Time;
+use ackord_wire::{
+    DecodeError, Decoded, Flags, FlowId, LinkType, Packet, Piece, Segment, Side, decode_offloaded,
+    glimpse, write_piece,
+};
+
+impl Engine {
+    /// A packet of a connection that is known leaves by the WAN interface: whoever is told that interface's
+    /// header need not know a route.
+    pub(super) fn learn_wan(&mut self, link: LinkHeader, ip: &[u8]) {
+        let Ok(seen) = glimpse(LinkType::RAW, ip, ip.len() as u32) else { return };
+        let key = Key::towards(Interface::Wan, seen.endpoints);
+        if let Some(connection) = self.connections.of_key(key) {
+            connection.to_wan = Some(link);
+        }
+    }
+
+    pub(super) fn take_in(
+        &mut self,
+        now: Time,
+        sighting: &Sighting<'_>,
+        (lan, to_lan): (u8, Option<LinkHeader>),
+        ip: &[u8],
+        heading: Heading,
+    ) {
+        let decoded = match decode_offloaded(ip, sighting.checksum) {
+            Ok(decoded) => decoded,
+            Err(DecodeError::NotTcp { .. } | DecodeError::NotIp(_)) => return,
+            Err(_) => {
+                self.stats.unreadable += 1;
+                return;
+            }
+        };
+        self.stats.tcp += 1;
+        let towards = match heading {
+            Heading::Mobile => Interface::Lan(lan),
+            Heading::Fixed => Interface::Wan,
+        };
+        let key = Key::towards(towards, decoded.endpoints);
+        let flags = decoded.segment.flags;
+        if flags.contains(Flags::SYN) && self.begins_anew(key, &decoded) {
+            self.forget(key);
+        }
+        let (classify, most) = (&self.classify, self.classes.len().saturating_sub(1));
+        let begin = || {
+            let interface = usize::from(lan);
+            let (dscp, mark) = (dscp_of(ip), sighting.mark);
+            let facts = FlowFacts { interface, mobile: key.mobile, fixed: key.fixed, dscp, mark };
+            (classify(&facts).min(most), facts)
+        };
+        let known = self.connections.len();
+        let connection = self.connections.touch(now, key, begin);
+        connection.to_lan = to_lan.map(|link| (lan, link)).or(connection.to_lan);
+        let flow = connection.flow;
+        self.stats.connections += u64::from(self.connections.len() > known);
+        if !flags.contains(Flags::SYN) {
+            self.connections.heard(key, towards);
+        }
+        self.bury_the_gone();
+        for piece in Piece::of(decoded.segment.payload_len, sighting.segment_size) {
+            self.stats.segments += 1;
+            self.pass(now, (flow, heading), ip, &decoded, piece);
+        }
+        self.tell_hiding(now, flow);
+        if flags.contains(Flags::RST) {
+            self.forget(key);
+        }
+    }
+
+    /// Whether a SYN opens another connection between the ends of one that is known.
+    fn begins_anew(&mut self, key: Key, decoded: &Decoded) -> bool {
+        let first = decoded.segment.seq + 1;
+        let same = |one: &mut Connection| {
+            let counted = one.counters;
+            // Nothing yet beyond SYNs, or a SYN that is sent again.
+            counted.octets_to_mobile + counted.octets_from_mobile == 0
+                || one.counters.first_after_syn.contains(&Some(first))
+        };
+        self.connections.of_key(key).is_some_and(|one| !same(one))
+    }
+
+    /// One segment of a connection passes.
+    fn pass(
+        &mut self,
+        now: Time,
+        (flow, heading): (FlowId, Heading),
+        ip: &[u8],
+        decoded: &Decoded,
+        piece: Piece,
+    ) {
+        let Some(connection) = self.connections.of_flow(flow) else { return };
+        let segment = piece.segment(&decoded.segment);
+        let len = u64::from(piece.len);
+        let class = connection.class;
+        let has_box = self.classes.get(class).is_some_and(|class| class.proxy.is_some());
+        let is_treated = has_box && !connection.is_control;
+        let (own, other) = match heading {
+            Heading::Mobile => (&mut connection.to_mobile, &mut connection.from_mobile),
+            Heading::Fixed => (&mut connection.from_mobile, &mut connection.to_mobile),
+        };
+        if len > 0 {
+            own.sent(now, segment.seq, segment.seq + piece.len);
+        }
+        if segment.flags.contains(Flags::ACK) {
+            other.acknowledged(now, segment.ack);
+        }
+        if segment.flags.contains(Flags::SYN) {
+            connection.counters.first_after_syn[usize::from(heading == Heading::Fixed)] =
+                Some(segment.seq + 1);
+        }
+        match heading {
+            Heading::Mobile => {
+                connection.counters.octets_to_mobile += len;
+                self.stats.octets_to_mobile += len;
+                connection.budget.earn(len);
+                self.budget.earn(len);
+                if len > 0 && is_treated {
+                    self.packet.clear();
+                    write_piece(ip, decoded, piece, &mut self.packet);
+                    self.connections.keep(flow, segment.seq, piece.len, &self.packet);
+                }
+            }
+            Heading::Fixed => {
+                connection.counters.octets_from_mobile += len;
+                self.stats.octets_from_mobile += len;
+                if segment.flags.contains(Flags::ACK) {
+                    self.connections.acknowledge(flow, segment.ack);
+                }
+            }
+        }
+        if is_treated {
+            self.ask_the_box(now, (flow, heading, class), decoded, segment);
+        }
+    }
+
+    fn ask_the_box(
+        &mut self,
+        now: Time,
+        (flow, heading, class): (FlowId, Heading, usize),
+        decoded: &Decoded,
+        segment: Segment,
+    ) {
+        let packet = as_packet(flow, heading, decoded, segment);
+        let Some(proxy) = self.classes.get_mut(class).and_then(|one| one.proxy.as_mut()) else {
+            return;
+        };
+        // A box in the path is asked what becomes of the packet, which is on its way already.
+        let verdict = proxy.handle(now, &packet, heading, &mut self.outbox);
+        let done = match (heading, self.connections.of_flow(flow)) {
+            (Heading::Fixed, Some(connection)) => {
+                connection.hiding.on_verdict(now, &segment, &verdict)
+            }
+            _ => verdict == Verdict::Forward,
+        };
+        self.stats.not_removed += u64::from(!done);
+        self.send_what_was_made(now);
+    }
+
+    fn tell_hiding(&mut self, now: Time, flow: FlowId) {
+        let Some(connection) = self.connections.of_flow(flow) else { return };
+        let mut hiding = connection.hiding;
+        let endpoints = connection.key.endpoints(Interface::Wan);
+        let told = hiding.tell(now, endpoints, |from| connection.kept_without_hole_from(from));
+        connection.hiding = hiding;
+        self.orders.extend(told.map(Order::Cover));
+    }
+}
+
+/// The six bits of the traffic class (RFC 2474).
+fn dscp_of(ip: &[u8]) -> u8 {
+    match ip {
+        [first, second, ..] if first >> 4 == 6 => (first << 4 | second >> 4) >> 2,
+        [_, second, ..] => second >> 2,
+        _ => 0,
+    }
+}
+
+/// A segment as a box sees it. Who opened the connection matters to no box: the mobile host is the client.
+fn as_packet(flow: FlowId, heading: Heading, decoded: &Decoded, segment: Segment) -> Packet {
+    let (from, src, dst) = match heading {
+        Heading::Mobile => (Side::Server, FIXED, MOBILE),
+        Heading::Fixed => (Side::Client, MOBILE, FIXED),
+    };
+    let headers = decoded.payload.start as u32;
+    Packet {
+        flow,
+        from,
+        src,
+        dst,
+        ip: decoded.ip.version,
+        ecn: decoded.ip.ecn,
+        ip_len: headers + segment.payload_len,
+        tag: 0,
+        tcp: Some(segment),
+    }
+}

@@ -1,0 +1,128 @@
+//! An interface of the gateway, which may go and come back.
+
+use crate::{Injection, Interface, LinkKind, Ring, RingStats, Sighting};
+use ackord_units::{Span, Time};
+use nix::errno::Errno;
+use nix::net::if_::if_nametoindex;
+use nix::sys::socket::{getsockopt, sockopt};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// How often it is looked whether an interface is there (again).
+const LOOK_EVERY: Span = Span::from_millis(100);
+
+/// An interface.
+#[derive(Debug)]
+pub struct Port {
+    name: String,
+    interface: Interface,
+    kind: LinkKind,
+    ring: Option<Ring>,
+    index: u32,
+    look_at: Time,
+    /// What rings that are gone had counted.
+    before: RingStats,
+    /// How often it was lost.
+    losses: u64,
+}
+
+impl Port {
+    /// The interface of this name.
+    ///
+    /// # Errors
+    /// As of [`Ring::open`].
+    pub fn open(name: &str, interface: Interface) -> io::Result<Port> {
+        let (ring, index) = (Ring::open(name, interface)?, if_nametoindex(name)?);
+        Ok(Port {
+            name: name.to_owned(),
+            interface,
+            kind: ring.kind(),
+            ring: Some(ring),
+            index,
+            look_at: Time::ZERO,
+            before: RingStats::default(),
+            losses: 0,
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Which of the gateway's interfaces it is.
+    pub fn interface(&self) -> Interface {
+        self.interface
+    }
+
+    /// What kind of link it has.
+    pub fn kind(&self) -> LinkKind {
+        self.kind
+    }
+
+    /// Its number, while it is there.
+    pub fn index(&self) -> Option<u32> {
+        self.ring.as_ref().map(|_| self.index)
+    }
+
+    /// How often it was lost.
+    pub fn losses(&self) -> u64 {
+        self.losses
+    }
+
+    /// What to wait for, while it is there.
+    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.ring.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Looks whether the interface is still the one that it was. Answers whether that has changed.
+    pub fn look(&mut self, now: Time, is_troubled: bool) -> bool {
+        if now < self.look_at && !is_troubled {
+            return false;
+        }
+        self.look_at = now + LOOK_EVERY;
+        if let Some(ring) = self.ring.as_ref().filter(|_| is_troubled) {
+            // Reading the error clears it: an interface that is down and stays what it is comes up again.
+            let _ = getsockopt(&ring.as_fd(), sockopt::SocketError);
+        }
+        let index = if_nametoindex(self.name.as_str()).ok();
+        match (&self.ring, index) {
+            (Some(_), Some(index)) if index == self.index => false,
+            (Some(_), _) => {
+                self.before = self.stats();
+                self.ring = None;
+                self.losses += 1;
+                true
+            }
+            (None, Some(index)) => {
+                self.ring = Ring::open(&self.name, self.interface).ok();
+                self.index = index;
+                self.kind = self.ring.as_ref().map_or(self.kind, Ring::kind);
+                self.ring.is_some()
+            }
+            (None, None) => false,
+        }
+    }
+
+    /// Shows what passed; see [`Ring::read`].
+    pub fn read(&mut self, show: impl FnMut(u64, &Sighting<'_>)) -> u32 {
+        self.ring.as_mut().map_or(0, |ring| ring.read(show))
+    }
+
+    /// Sends a frame.
+    ///
+    /// # Errors
+    /// As of [`Ring::send`]; ENODEV where the interface is gone.
+    pub fn send(&self, injection: &Injection) -> Result<(), Errno> {
+        self.ring.as_ref().ok_or(Errno::ENODEV)?.send(&injection.frame)
+    }
+
+    /// How many packets passed, and how many its ring had no room for.
+    pub fn stats(&mut self) -> RingStats {
+        let of_ring = self.ring.as_mut().and_then(|ring| ring.stats().ok()).unwrap_or_default();
+        RingStats {
+            packets: self.before.packets + of_ring.packets,
+            lost: self.before.lost + of_ring.lost,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! How a connection gets on in one direction, as a passer-by sees it.
+
+use ackord_units::{Seq, Span, Time};
+
+/// A wait for an acknowledgment of at least this long is a stall: longer than a round trip and a delayed
+/// acknowledgment on any path worth watching, shorter than the second retransmission timeout of RFC 6298.
+pub const STALL: Span = Span::from_millis(500);
+
+/// What was sent and acknowledged, and how long that took.
+///
+/// Time counts while something is unacknowledged: an application that has nothing to send is not slow.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// The oldest octet that is not acknowledged and the one after the youngest.
+    under_way: Option<(Seq, Seq)>,
+    /// Since when nothing new was acknowledged, while something is under way.
+    waits_since: Option<Time>,
+    /// Octets acknowledged.
+    pub octets: u64,
+    /// How long something was under way.
+    pub active: Span,
+    /// Of that, how long in stalls.
+    pub stalled: Span,
+    /// Stalls.
+    pub stalls: u32,
+}
+
+impl Progress {
+    /// The octets from `seq` to `end` passed.
+    pub fn sent(&mut self, now: Time, seq: Seq, end: Seq) {
+        match &mut self.under_way {
+            Some((_, youngest)) if end.after(*youngest) => *youngest = end,
+            Some(_) => {}
+            none => *none = Some((seq, end)),
+        }
+        if self.under_way.is_some_and(|(oldest, youngest)| youngest.after(oldest)) {
+            self.waits_since.get_or_insert(now);
+        }
+    }
+
+    /// Everything below `ack` has arrived.
+    pub fn acknowledged(&mut self, now: Time, ack: Seq) {
+        let Some((oldest, youngest)) = &mut self.under_way else { return };
+        // What was not seen passing is not this gateway's, and forged numbers gain nothing.
+        if !ack.after(*oldest) || ack.after(*youngest) {
+            return;
+        }
+        self.octets += u64::from(ack.since(*oldest));
+        *oldest = ack;
+        let is_idle = ack == *youngest;
+        if let Some(since) = self.waits_since.take() {
+            let waited = now.saturating_since(since);
+            self.active = self.active + waited;
+            if waited >= STALL {
+                self.stalls += 1;
+                self.stalled = self.stalled + waited;
+            }
+        }
+        self.waits_since = (!is_idle).then_some(now);
+    }
+
+    /// The same, with the wait that is going on counted up to now.
+    #[must_use]
+    pub fn until(&self, now: Time) -> Progress {
+        let waited = self.waits_since.map_or(Span::ZERO, |since| now.saturating_since(since));
+        let stalls = waited >= STALL;
+        Progress {
+            active: self.active + waited,
+            stalled: if stalls { self.stalled + waited } else { self.stalled },
+            stalls: self.stalls + u32::from(stalls),
+            ..*self
+        }
+    }
+
+    /// Octets acknowledged a second while something was under way, in bit/s; nothing where too little was
+    /// seen to tell.
+    pub fn goodput_bps(&self) -> Option<f64> {
+        let enough = self.octets >= 64 << 10 && self.active >= Span::from_millis(100);
+        enough.then(|| self.octets as f64 * 8.0 / self.active.as_secs_f64())
+    }
+
+    /// The share of that time in stalls.
+    pub fn stalled_share(&self) -> f64 {
+        match self.active {
+            Span::ZERO => 0.0,
+            active => self.stalled.as_secs_f64() / active.as_secs_f64(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    #[test]
+    fn only_time_with_something_under_way_counts_and_long_waits_are_stalls() {
+        let mut progress = Progress::default();
+        progress.sent(at(0), Seq(0), Seq(100_000));
+        progress.acknowledged(at(100), Seq(50_000));
+        progress.acknowledged(at(800), Seq(100_000));
+        // Nothing to send for ten seconds.
+        progress.sent(at(10_000), Seq(100_000), Seq(200_000));
+        assert_eq!(progress.until(at(10_499)).stalls, 1);
+        assert_eq!(progress.until(at(10_500)).stalled, Span::from_millis(1_200));
+        progress.acknowledged(at(10_200), Seq(200_000));
+        assert_eq!((progress.octets, progress.active), (200_000, Span::from_millis(1_000)));
+        assert_eq!((progress.stalls, progress.stalled), (1, Span::from_millis(700)));
+        assert_eq!((progress.goodput_bps(), progress.stalled_share()), (Some(1_600_000.0), 0.7));
+    }
+
+    #[test]
+    fn acknowledgments_of_what_never_passed_are_nothing() {
+        let mut progress = Progress::default();
+        progress.acknowledged(at(0), Seq(7));
+        progress.sent(at(0), Seq(u32::MAX - 9), Seq(90));
+        progress.acknowledged(at(1), Seq(91));
+        progress.acknowledged(at(1), Seq(u32::MAX - 9));
+        assert_eq!((progress.octets, progress.active), (0, Span::ZERO));
+        progress.acknowledged(at(3), Seq(0));
+        assert_eq!((progress.octets, progress.active), (10, Span::from_millis(3)));
+        assert_eq!(progress.goodput_bps(), None);
+    }
+}
