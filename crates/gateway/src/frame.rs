@@ -14,6 +14,16 @@ pub enum Interface {
     Lan(u8),
 }
 
+impl Interface {
+    /// Its name, as in the configuration.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Interface::Wan => "wan",
+            Interface::Lan(_) => "lan",
+        }
+    }
+}
+
 /// Which way a frame went over its interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {

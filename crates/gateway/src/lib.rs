@@ -25,6 +25,7 @@
 //! | `port.rs` | [`Port`]: an interface, which may go and come back |
 //! | `drive.rs` | [`Drive`]: an engine between interfaces, in real time |
 //! | `engine.rs` | [`Engine`]: frames in, frames out, and a box between them |
+//! | `watch/` | [`watch`]: what a running gateway shows: status, metrics, logs, captures |
 //!
 //! The engine has no clock and no socket: the drive tells it the time and carries frames.
 //!
@@ -44,6 +45,7 @@ mod port;
 mod progress;
 mod ring;
 mod store;
+pub mod watch;
 
 pub use budget::Budget;
 pub use class::{Class, ClassConfig, StandDown, Standing};

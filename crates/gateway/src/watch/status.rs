@@ -1,0 +1,315 @@
+//! A running gateway described: the one source of `ackord gateway status`, its JSON and the metrics.
+//!
+//! Plain data, filled once a second. Units stand in the names; counters count since the start; what the
+//! reader of another version does not know is ignored, and what the writer did not know is empty.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+/// How many connections a status tells apart, at most: those with most octets.
+pub const TOP_FLOWS: usize = 20;
+
+/// A running gateway.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Status {
+    /// Its version.
+    pub version: String,
+    /// Its process.
+    pub pid: u32,
+    /// When this was filled in, seconds since 1970.
+    pub at_unix_s: f64,
+    /// How long it has run, s.
+    pub uptime_s: f64,
+    /// The configuration it follows; empty where the command line said it all.
+    pub config: String,
+    /// How often the configuration was read anew and taken.
+    pub reloads: u64,
+    /// The age of its last heartbeat, ms: how long ago its loop last came round. Filled in as the question is
+    /// answered.
+    pub heartbeat_ms: f64,
+    /// The largest age that a heartbeat had since the start, ms.
+    pub heartbeat_worst_ms: f64,
+    /// Memory it occupies, octets.
+    pub resident_octets: u64,
+
+    /// Connections it knows.
+    pub flows: u64,
+    /// Connections it has known.
+    pub flows_in_all: u64,
+    /// Known connections with a remedy at work.
+    pub treated: u64,
+    /// Known connections left alone, to be compared with.
+    pub control: u64,
+    /// Connections that had to make room for others.
+    pub forgotten_connections: u64,
+    /// Known connections whose mobile host is held to be out of reach.
+    pub held: u64,
+    /// How often one was.
+    pub holds: u64,
+    /// Of those, how often an acknowledgment showed that nothing had been lost.
+    pub false_holds: u64,
+    /// TCP payload that passed towards the mobile hosts, octets.
+    pub octets_to_mobile: u64,
+    /// TCP payload that came from them, octets.
+    pub octets_from_mobile: u64,
+    /// Segments injected, both ways.
+    pub injected_segments: u64,
+    /// Of those, data towards the mobile hosts.
+    pub injected_to_mobile: u64,
+    /// And acknowledgments towards the fixed ones.
+    pub injected_to_fixed: u64,
+    /// What was to be injected and was not, by reason.
+    pub refused_injections: BTreeMap<String, u64>,
+    /// Frames that could not be understood: cut off, malformed, fragments, wrong checksums.
+    pub unreadable: u64,
+    /// Packets that it took out of the path by decision: acknowledgments removed, drops of its queues.
+    pub dropped_by_gateway: u64,
+    /// Octets of segments that it keeps, headers included.
+    pub cached_octets: u64,
+    /// The most it may keep.
+    pub cached_octets_limit: u64,
+
+    /// What it hears.
+    pub rings: Vec<RingStatus>,
+    /// From the packet that is the cause to the injection handed to the kernel.
+    pub injection_lateness: DelayStatus,
+    /// How much later than it asked to be called its loop came round.
+    pub loop_lateness: DelayStatus,
+    /// By rule, in their order.
+    pub classes: Vec<ClassStatus>,
+    /// By interface with a queue.
+    pub queues: Vec<QueueStatus>,
+    /// The connections with most octets, at most [`TOP_FLOWS`].
+    pub top_flows: Vec<FlowStatus>,
+    /// What is worth knowing, the worst first.
+    pub health: Vec<Finding>,
+}
+
+impl Status {
+    /// What was to be injected and was not, for whatever reason.
+    pub fn refused_in_all(&self) -> u64 {
+        self.refused_injections.values().sum()
+    }
+}
+
+/// What is heard of an interface.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RingStatus {
+    /// Its name.
+    pub interface: String,
+    /// On which side it is: `wan` or `lan`.
+    pub side: String,
+    /// Packets heard or lost.
+    pub packets: u64,
+    /// Packets for which there was no room: they went on, unobserved.
+    pub lost: u64,
+}
+
+/// A distribution of delays.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DelayStatus {
+    /// How many.
+    pub count: u64,
+    /// Their sum, s.
+    pub sum_s: f64,
+    /// Half of them are no longer, us.
+    pub p50_us: f64,
+    /// 99 of 100 are no longer, us.
+    pub p99_us: f64,
+    /// The longest, us.
+    pub max_us: f64,
+    /// How many were no longer than each bound of [`BUCKETS_US`](super::BUCKETS_US); empty without any.
+    pub up_to: Vec<u64>,
+}
+
+/// What became of the connections that a rule is for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClassStatus {
+    /// The rule.
+    pub name: String,
+    /// What it asks for.
+    pub remedy: String,
+    /// Connections with the remedy at work.
+    pub treated: u64,
+    /// Connections left alone.
+    pub control: u64,
+    /// Segments injected for it.
+    pub injected_segments: u64,
+    /// Whether it is at work.
+    pub standing: Standing,
+    /// Goodput of a connection, bit/s.
+    pub goodput_bit_s: Compared,
+    /// Share of its life that a connection with data to deliver stood still, %.
+    pub stalled_percent: Compared,
+}
+
+/// Whether a remedy is at work.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "kebab-case")]
+pub enum Standing {
+    /// It is.
+    #[default]
+    AtWork,
+    /// It has stood down.
+    StoodDown {
+        /// When, seconds since 1970.
+        since_unix_s: f64,
+        /// Why.
+        why: String,
+    },
+}
+
+/// Treated connections beside those left alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Compared {
+    /// With the remedy.
+    pub treated: Estimate,
+    /// Without.
+    pub control: Estimate,
+    /// The first less the second; `None` until both are known.
+    pub difference: Option<Estimate>,
+}
+
+/// A mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Estimate {
+    /// Over so many connections.
+    pub samples: u64,
+    /// The mean; 0 without samples.
+    pub mean: f64,
+    /// Half the width of its 95 % interval; `None` with fewer than two samples.
+    pub ci95: Option<f64>,
+}
+
+/// A queue in the path.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct QueueStatus {
+    /// The interface that it feeds.
+    pub interface: String,
+    /// Its discipline.
+    pub discipline: String,
+    /// The rate that it is served with, bit/s.
+    pub rate_bit_s: u64,
+    /// Whether packets go through it.
+    pub state: QueueState,
+    /// Packets that left it.
+    pub packets: u64,
+    /// Their octets.
+    pub octets: u64,
+    /// Packets in it.
+    pub queued_packets: u64,
+    /// Their octets.
+    pub queued_octets: u64,
+    /// Packets that it dropped, by reason.
+    pub drops: BTreeMap<String, u64>,
+    /// Packets that it marked instead (ECN).
+    pub marked: u64,
+    /// How long packets were in it.
+    pub delay: DelayStatus,
+}
+
+/// Whether packets go through a queue.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "kebab-case")]
+pub enum QueueState {
+    /// They do.
+    #[default]
+    Steering,
+    /// The kernel forwards them past it.
+    Forwarding {
+        /// Why.
+        why: String,
+    },
+}
+
+/// A connection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FlowStatus {
+    /// The end behind the LAN interface.
+    pub mobile: SocketAddr,
+    /// The end behind the WAN interface.
+    pub fixed: SocketAddr,
+    /// The rule that it falls under.
+    pub class: String,
+    /// What is done for it.
+    pub group: Group,
+    /// TCP payload towards the mobile host, octets.
+    pub octets_to_mobile: u64,
+    /// TCP payload from it, octets.
+    pub octets_from_mobile: u64,
+    /// Segments injected, both ways.
+    pub injected_segments: u64,
+    /// What was to be injected and was not.
+    pub refused_injections: u64,
+    /// Octets kept of it.
+    pub cached_octets: u64,
+    /// Whether its mobile host is held to be out of reach.
+    pub held: bool,
+    /// Since its last packet, s.
+    pub quiet_s: f64,
+}
+
+/// What is done for a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Group {
+    /// A remedy is at work.
+    Treated,
+    /// It is left alone, to be compared with.
+    Control,
+    /// No rule asks for anything, or its remedy has stood down.
+    #[default]
+    Untreated,
+}
+
+impl Group {
+    /// As in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Group::Treated => "treated",
+            Group::Control => "control",
+            Group::Untreated => "untreated",
+        }
+    }
+}
+
+/// Something worth knowing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is the case.
+    pub what: String,
+    /// What to do about it; may be empty for a remark.
+    pub advice: String,
+}
+
+/// How bad something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Something does not work.
+    Failure,
+    /// Something works worse than it could.
+    Warning,
+    /// Good to know.
+    Remark,
+}
+
+impl Severity {
+    /// As in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Failure => "failure",
+            Severity::Warning => "warning",
+            Severity::Remark => "remark",
+        }
+    }
+}
