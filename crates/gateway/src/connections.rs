@@ -266,15 +266,16 @@ impl Connections {
         self.known.get_mut(key)
     }
 
-    /// Keeps an IP packet of a connection, whose payload of `len` octets begins at `seq`, as far as there is
-    /// room.
-    pub fn keep(&mut self, flow: FlowId, seq: Seq, len: u32, packet: &[u8]) {
+    /// Keeps an IP packet of a connection, whose payload of `len` octets begins at `seq`, if there is
+    /// room. Answers whether there was.
+    pub fn keep(&mut self, flow: FlowId, seq: Seq, len: u32, packet: &[u8]) -> bool {
         let (kept, limits) = (self.kept, self.limits);
-        let Some(connection) = self.of_flow(flow) else { return };
+        let Some(connection) = self.of_flow(flow) else { return false };
         let others = kept - connection.store.octets().get();
         let room = Bytes(limits.octets_in_all.get().saturating_sub(others));
-        connection.store.keep(seq, len, packet, limits.octets_each.min(room));
+        let is_kept = connection.store.keep(seq, len, packet, limits.octets_each.min(room));
         self.kept = others + connection.store.octets().get();
+        is_kept
     }
 
     /// The mobile host of a connection has everything below `ack`.

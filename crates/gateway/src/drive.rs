@@ -86,6 +86,7 @@ impl Drive {
         // with the one that goes on evenly, each time anew.
         let wall_ahead = nanos_of(ClockId::CLOCK_REALTIME)?
             .saturating_sub(nanos_of(ClockId::CLOCK_MONOTONIC)?.saturating_sub(self.began_nanos));
+        self.engine.set_wall(wall_ahead);
         let latest = self.now()?;
         for (at, port) in self.ports.iter_mut().enumerate() {
             port.look(latest, troubled & (1 << at) != 0);

@@ -3,6 +3,7 @@
 use crate::class::{Class, ClassConfig, StandDown, Standing};
 use crate::config::FlowFacts;
 use crate::hiding::Cover;
+use crate::watch::Taps;
 use crate::{Budget, Connections, Interface, Key, Limits, LinkHeader, LinkKind, Sighting, Way};
 use ackord_path::proxy::{Heading, Outbox};
 use ackord_path::registry::BuildError;
@@ -75,8 +76,8 @@ pub struct EngineStats {
     pub injected: u64,
     /// Their octets, headers included.
     pub injected_octets: u64,
-    /// What a box wanted to inject and could not.
-    pub refused: u64,
+    /// What a box wanted to inject and could not, by [`Refusal`].
+    pub refused: [u64; Refusal::ALL.len()],
     /// What a box wanted to remove or change, which went on as it was.
     pub not_removed: u64,
     /// Connections held now: their mobile hosts are taken for out of reach.
@@ -98,6 +99,9 @@ pub struct Engine {
     look_at: Time,
     outbox: Outbox,
     orders: Vec<Order>,
+    taps: Taps,
+    /// What the clock on the wall showed at time zero, nanoseconds since 1970.
+    wall_nanos: u64,
     /// For a packet under way from one place to the next.
     packet: Vec<u8>,
     stats: EngineStats,
@@ -129,6 +133,8 @@ impl Engine {
             look_at: Time::ZERO,
             outbox: Outbox::default(),
             orders: Vec::new(),
+            taps: Taps::default(),
+            wall_nanos: 0,
             packet: Vec::new(),
             stats: EngineStats::default(),
         })
@@ -260,6 +266,20 @@ impl Engine {
         self.orders.drain(..)
     }
 
+    /// Captures under way, which are told what is decided.
+    pub fn taps(&mut self) -> &mut Taps {
+        &mut self.taps
+    }
+
+    /// What the clock on the wall showed at time zero, in nanoseconds since 1970: captures carry its time.
+    pub fn set_wall(&mut self, nanos: u64) {
+        self.wall_nanos = nanos;
+    }
+
+    fn on_the_wall(&self, at: Time) -> Time {
+        Time::from_nanos(self.wall_nanos.saturating_add(at.as_nanos()))
+    }
+
     /// The connections it knows.
     pub fn connections(&self) -> &Connections {
         &self.connections
@@ -275,6 +295,8 @@ impl Engine {
         self.stats
     }
 }
+
+pub use making::Refusal;
 
 mod making;
 mod passing;

@@ -112,8 +112,7 @@ mod tests {
             dst: "198.51.100.1:443".parse().expect("one"),
         };
         let mut hiding = Hiding::default();
-        let tell =
-            |hiding: &mut Hiding, millis| hiding.tell(at(millis), endpoints, |_| Seq(900));
+        let tell = |hiding: &mut Hiding, millis| hiding.tell(at(millis), endpoints, |_| Seq(900));
         assert!(hiding.on_verdict(at(0), &ack(100), &Verdict::Forward));
         assert_eq!(tell(&mut hiding, 0), None);
         // The first one has passed already.

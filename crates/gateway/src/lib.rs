@@ -53,7 +53,7 @@ pub use config::FlowFacts;
 pub use connections::{Connection, Connections, Counters, Key, Limits};
 pub use control::is_control;
 pub use drive::{Drive, DriveCounts, Remover, kinds};
-pub use engine::{Classify, Engine, EngineConfig, EngineStats, Injection, Order};
+pub use engine::{Classify, Engine, EngineConfig, EngineStats, Injection, Order, Refusal};
 pub use evidence::{ArmFigures, Compared, Evidence, Harm};
 pub use frame::{Interface, LinkHeader, LinkKind, Sighting, VlanTag, Way};
 pub use hiding::{BELIEVED_FOR, Cover, Hiding};

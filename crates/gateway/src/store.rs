@@ -21,13 +21,13 @@ struct Kept {
 
 impl Store {
     /// Keeps an IP packet whose payload of `len` octets begins at `seq`; one that is known is replaced. Where
-    /// more than `limit` would be kept it is not: the oldest is needed first.
-    pub fn keep(&mut self, seq: Seq, len: u32, packet: &[u8], limit: Bytes) {
+    /// more than `limit` would be kept it is not: the oldest is needed first. Answers whether it is.
+    pub fn keep(&mut self, seq: Seq, len: u32, packet: &[u8], limit: Bytes) -> bool {
         let place = self.segments.partition_point(|kept| kept.seq.before(seq));
         let known = self.segments.get(place).is_some_and(|kept| kept.seq == seq);
         let before = if known { self.segments[place].packet.len() as u64 } else { 0 };
         if self.octets - before + packet.len() as u64 > limit.get() {
-            return;
+            return false;
         }
         self.octets = self.octets - before + packet.len() as u64;
         let kept = Kept { seq, len, packet: packet.into() };
@@ -35,6 +35,7 @@ impl Store {
             true => self.segments[place] = kept,
             false => self.segments.insert(place, kept),
         }
+        true
     }
 
     /// The IP packet whose payload begins at `seq` and is `len` octets long.

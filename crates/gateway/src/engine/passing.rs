@@ -2,6 +2,7 @@
 
 use super::{Engine, FIXED, MOBILE, Order};
 use crate::config::FlowFacts;
+use crate::watch::Decision;
 use crate::{Connection, Interface, Key, LinkHeader, Sighting};
 use ackord_path::proxy::{Heading, Verdict};
 use ackord_units::Time;
@@ -63,11 +64,16 @@ impl Engine {
             self.connections.heard(key, towards);
         }
         self.bury_the_gone();
+        if self.taps.want(key) {
+            let interface = if heading == Heading::Mobile { towards } else { Interface::Lan(lan) };
+            self.taps.seen(self.on_the_wall(now), key, interface, ip);
+        }
         for piece in Piece::of(decoded.segment.payload_len, sighting.segment_size) {
             self.stats.segments += 1;
             self.pass(now, (flow, heading), ip, &decoded, piece);
         }
         self.tell_hiding(now, flow);
+        self.taps.flush();
         if flags.contains(Flags::RST) {
             self.forget(key);
         }
@@ -100,6 +106,7 @@ impl Engine {
         let class = connection.class;
         let has_box = self.classes.get(class).is_some_and(|class| class.proxy.is_some());
         let is_treated = has_box && !connection.is_control;
+        let key = connection.key;
         let (own, other) = match heading {
             Heading::Mobile => (&mut connection.to_mobile, &mut connection.from_mobile),
             Heading::Fixed => (&mut connection.from_mobile, &mut connection.to_mobile),
@@ -123,7 +130,10 @@ impl Engine {
                 if len > 0 && is_treated {
                     self.packet.clear();
                     write_piece(ip, decoded, piece, &mut self.packet);
-                    self.connections.keep(flow, segment.seq, piece.len, &self.packet);
+                    let is_kept = self.connections.keep(flow, segment.seq, piece.len, &self.packet);
+                    let decision =
+                        if is_kept { Decision::Kept } else { Decision::NotKept("no room") };
+                    self.taps.decided(key, decision);
                 }
             }
             Heading::Fixed => {
@@ -136,6 +146,10 @@ impl Engine {
         }
         if is_treated {
             self.ask_the_box(now, (flow, heading, class), decoded, segment);
+        } else if has_box {
+            self.taps.decided(key, Decision::LeftAlone("control group"));
+        } else {
+            self.taps.decided(key, Decision::LeftAlone("no remedy at work"));
         }
     }
 
@@ -154,7 +168,11 @@ impl Engine {
         let verdict = proxy.handle(now, &packet, heading, &mut self.outbox);
         let done = match (heading, self.connections.of_flow(flow)) {
             (Heading::Fixed, Some(connection)) => {
-                connection.hiding.on_verdict(now, &segment, &verdict)
+                let done = connection.hiding.on_verdict(now, &segment, &verdict);
+                if done && verdict != Verdict::Forward {
+                    self.taps.decided(connection.key, Decision::Removed("repaired here"));
+                }
+                done
             }
             _ => verdict == Verdict::Forward,
         };
