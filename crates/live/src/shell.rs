@@ -10,7 +10,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `shell.rs` | [`shell`]: options, the run from its beginning to its end |
-//! | `shell/link.rs`, `spelling.rs`, `summary.rs` | [`LinkOptions`]: what people type, as a scenario |
+//! | `shell/link.rs`, `summary.rs` | [`LinkOptions`]: what people type, as a scenario |
 //! | `shell/blocks.rs`, `surroundings.rs` | [`Block`]: addresses, also of shells in shells |
 //! | `shell/outside.rs` | the far end: a device here, or the gateway |
 //! | `shell/names.rs`, `stand_in.rs` | name servers that listen on the caller's loopback |
@@ -36,7 +36,6 @@ mod orders;
 mod outside;
 mod report;
 mod running;
-mod spelling;
 mod stand_in;
 mod summary;
 mod surroundings;

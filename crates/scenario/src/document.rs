@@ -26,37 +26,47 @@ pub enum Place {
 
 /// A value and where it stands.
 #[derive(Clone, Debug)]
-pub(crate) struct Item {
+pub struct Item {
+    /// Where it stands.
     pub place: Place,
+    /// The value.
     pub value: Value,
 }
 
 /// A TOML value.
 #[derive(Clone, Debug)]
-pub(crate) enum Value {
+pub enum Value {
+    /// A text.
     Text(String),
+    /// A whole number.
     Integer(i128),
+    /// Another number.
     Float(f64),
+    /// True or false.
     Bool(bool),
     /// A date or time, or an integer beyond any use; nothing in a scenario takes one.
     Other(&'static str),
+    /// A list.
     Array(Vec<Item>),
+    /// A table.
     Table(Table),
 }
 
 /// A TOML table: keys are unique and have no order.
-pub(crate) type Table = BTreeMap<String, Entry>;
+pub type Table = BTreeMap<String, Entry>;
 
 /// A key's value, and where the key stands.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub struct Entry {
+    /// Where the key stands.
     pub key: Place,
+    /// Its value.
     pub item: Item,
 }
 
 impl Item {
     /// What kind of value it is, for errors.
-    pub(crate) fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &'static str {
         match self.value {
             Value::Text(_) => "a text",
             Value::Integer(_) => "a whole number",
@@ -68,14 +78,16 @@ impl Item {
         }
     }
 
-    pub(crate) fn as_text(&self) -> Option<&str> {
+    /// Its text, if it is one.
+    pub fn as_text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
             _ => None,
         }
     }
 
-    pub(crate) fn as_table(&self) -> Option<&Table> {
+    /// Its table, if it is one.
+    pub fn as_table(&self) -> Option<&Table> {
         match &self.value {
             Value::Table(table) => Some(table),
             _ => None,

@@ -91,6 +91,15 @@ pub enum Wrong {
         /// Where it stands first.
         first: Place,
     },
+    /// What stands before it leaves nothing for it.
+    Covered {
+        /// What never comes to be used, in words.
+        what: String,
+        /// What to do about it.
+        help: String,
+        /// What leaves nothing.
+        first: Place,
+    },
     /// A name with characters that names do not have.
     BadName {
         /// The name.
@@ -147,6 +156,8 @@ pub enum Wrong {
 /// Why a file cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unreadable {
+    /// There is no such file, and nothing but files is read.
+    NoFile,
     /// There is no such file, nor a library scenario of that name.
     NotFound {
         /// The library scenario of the nearest name.
@@ -189,6 +200,8 @@ pub enum NameOf {
     Profile,
     /// A scenario of the library.
     LibraryScenario,
+    /// Something of another format.
+    Other(&'static str),
 }
 
 impl fmt::Display for NameOf {
@@ -203,13 +216,30 @@ impl fmt::Display for NameOf {
             NameOf::Mechanism(family) => write!(f, "{family} mechanism"),
             NameOf::Profile => f.write_str("profile"),
             NameOf::LibraryScenario => f.write_str("library scenario"),
+            NameOf::Other(what) => f.write_str(what),
         }
+    }
+}
+
+impl Errors {
+    /// Everything wrong with a text, put into its order.
+    pub fn new(
+        file: impl Into<String>,
+        text: impl Into<String>,
+        mut problems: Vec<Problem>,
+    ) -> Errors {
+        problems.sort_by_key(|problem| match &problem.place {
+            Place::File => (0, 0, 0),
+            Place::Text(range) => (1, range.start, range.end),
+            Place::Override { index, range } => (2, *index, range.start),
+        });
+        Errors { file: file.into(), text: text.into(), overrides: Vec::new(), problems }
     }
 }
 
 impl Wrong {
     /// A name that nothing among `known` has.
-    pub(crate) fn unknown_name<'a>(
+    pub fn unknown_name<'a>(
         what: NameOf,
         given: &str,
         known: impl IntoIterator<Item = &'a str>,
@@ -224,7 +254,7 @@ impl Wrong {
     }
 
     /// A key that is not among `allowed`.
-    pub(crate) fn unknown_key<'a>(
+    pub fn unknown_key<'a>(
         key: &str,
         of: impl Into<String>,
         allowed: impl IntoIterator<Item = &'a str>,

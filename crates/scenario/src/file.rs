@@ -1,6 +1,6 @@
 //! A scenario file on its way to a [`Scenario`]: read, overridden, parsed, checked.
 
-use crate::document::{self, Place};
+use crate::document::{self, Place, Table};
 use crate::error::{Errors, NameOf, Problem, Unreadable, Wrong};
 use crate::library;
 use crate::model::Scenario;
@@ -48,13 +48,16 @@ impl ScenarioFile {
                 let folder = path.parent().unwrap_or(Path::new(""));
                 Ok(ScenarioFile::new(name, text).in_folder(folder))
             }
-            Err(wrong) => {
-                let missing = matches!(wrong, Wrong::Unreadable(Unreadable::NotFound { .. }));
-                match library_name(path).and_then(library::text).filter(|_| missing) {
+            Err(Wrong::Unreadable(Unreadable::NoFile)) => {
+                match library_name(path).and_then(library::text) {
                     Some(text) => Ok(ScenarioFile::new(name, text)),
-                    None => Err(unreadable(name, wrong)),
+                    None => {
+                        let nearest = nearest(path);
+                        Err(unreadable(name, Wrong::Unreadable(Unreadable::NotFound { nearest })))
+                    }
                 }
             }
+            Err(wrong) => Err(unreadable(name, wrong)),
         }
     }
 
@@ -84,16 +87,7 @@ impl ScenarioFile {
 
     /// The scenario that the file describes, or everything that is wrong with it.
     pub fn check(&self) -> Result<Scenario, Errors> {
-        let (table, errors) = DeTable::parse_recoverable(&self.text);
-        if !errors.is_empty() {
-            let problem = |error: &toml::de::Error| Problem {
-                place: error.span().map_or(Place::File, Place::Text),
-                path: String::new(),
-                wrong: Wrong::Syntax { message: error.message().to_owned() },
-            };
-            return Err(self.errors(errors.iter().map(problem).collect()));
-        }
-        let mut document = document::from_toml(table.get_ref(), &Place::Text);
+        let mut document = parse(&self.text).map_err(|problems| self.errors(problems))?;
         let problems = overrides::apply(&mut document, &self.overrides);
         if !problems.is_empty() {
             return Err(self.errors(problems));
@@ -102,19 +96,27 @@ impl ScenarioFile {
             .map_err(|problems| self.errors(problems))
     }
 
-    fn errors(&self, mut problems: Vec<Problem>) -> Errors {
-        problems.sort_by_key(|problem| match &problem.place {
-            Place::File => (0, 0, 0),
-            Place::Text(range) => (1, range.start, range.end),
-            Place::Override { index, range } => (2, *index, range.start),
-        });
-        Errors {
-            file: self.name.clone(),
-            text: self.text.clone(),
-            overrides: self.overrides.iter().map(Override::to_string).collect(),
-            problems,
-        }
+    fn errors(&self, problems: Vec<Problem>) -> Errors {
+        let overrides = self.overrides.iter().map(Override::to_string).collect();
+        Errors { overrides, ..Errors::new(&self.name, &self.text, problems) }
     }
+}
+
+/// A text as a document, or where it is not TOML.
+///
+/// # Errors
+/// Every place where the parser stumbles.
+pub fn parse(text: &str) -> Result<Table, Vec<Problem>> {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    if errors.is_empty() {
+        return Ok(document::from_toml(table.get_ref(), &Place::Text));
+    }
+    let problem = |error: &toml::de::Error| Problem {
+        place: error.span().map_or(Place::File, Place::Text),
+        path: String::new(),
+        wrong: Wrong::Syntax { message: error.message().to_owned() },
+    };
+    Err(errors.iter().map(problem).collect())
 }
 
 impl Scenario {
@@ -129,7 +131,8 @@ impl Scenario {
     }
 }
 
-fn unreadable(file: String, wrong: Wrong) -> Errors {
+/// The one thing that is wrong with a file that cannot be read.
+pub fn unreadable(file: String, wrong: Wrong) -> Errors {
     let problem = Problem { place: Place::File, path: String::new(), wrong };
     Errors { file, text: String::new(), overrides: Vec::new(), problems: vec![problem] }
 }
@@ -149,10 +152,14 @@ fn library_name(path: &Path) -> Option<&str> {
     }
 }
 
-fn read(path: &Path) -> Result<String, Wrong> {
+/// The text of a file of a size that people write.
+///
+/// # Errors
+/// Why it cannot be read.
+pub fn read(path: &Path) -> Result<String, Wrong> {
     let io = |error: io::Error| {
         Wrong::Unreadable(match error.kind() {
-            io::ErrorKind::NotFound => Unreadable::NotFound { nearest: nearest(path) },
+            io::ErrorKind::NotFound => Unreadable::NoFile,
             io::ErrorKind::IsADirectory => Unreadable::Directory,
             _ => Unreadable::Io(error.to_string()),
         })

@@ -6,9 +6,13 @@
 use ackord_units::Mechanism;
 
 /// A key of some table of the file.
-pub(crate) struct Key {
+#[derive(Debug)]
+pub struct Key {
+    /// The key.
     pub name: &'static str,
+    /// Whether it has to be there.
     pub need: Need,
+    /// What its value looks like.
     pub shape: Shape,
     /// What it says, for the schema and for the error where it is missing.
     pub doc: &'static str,
@@ -17,34 +21,52 @@ pub(crate) struct Key {
 }
 
 /// Whether a key has to be there.
-pub(crate) enum Need {
+#[derive(Debug)]
+pub enum Need {
+    /// It has to.
     Required,
     /// Absent means this, in words or as written.
     Optional(&'static str),
 }
 
 /// What a key's value looks like.
-pub(crate) enum Shape {
+#[derive(Debug)]
+pub enum Shape {
+    /// Any text.
     Text,
     /// A name of one thing: letters, digits, `-` and `_`.
     Label,
     /// A name that may stand for the members of a group, with `*`.
     Name,
+    /// A whole number.
     Integer {
+        /// Smallest.
         min: u64,
+        /// Largest.
         max: u64,
     },
+    /// A time span.
     Span,
+    /// A rate.
     Rate,
+    /// An amount of data.
+    Bytes,
+    /// A share.
+    Ratio,
+    /// One of a few words.
     Words(&'static [&'static str]),
     /// A mechanism, by name or as a table of `kind` and knobs.
     Choice {
+        /// Which there are.
         mechanisms: &'static [Mechanism],
+        /// Whether one is chosen already.
         kind: Kind,
     },
     /// As `Choice`, or the word `none`.
     ChoiceOrNone {
+        /// Which there are.
         mechanisms: &'static [Mechanism],
+        /// Whether one is chosen already.
         kind: Kind,
     },
     /// The five choices of an endpoint and its own knobs.
@@ -53,24 +75,29 @@ pub(crate) enum Shape {
     Trace,
     /// A span, or a table with `from` and `to`.
     Start,
+    /// A table of these keys.
     Table(&'static [Key]),
     /// A table whose keys are names and whose values are such tables.
     Named(&'static [Key]),
     /// `[[...]]`, at least one.
     List(&'static [Key]),
+    /// A list of names.
     Names,
+    /// What another format knows and this one does not, by its schema.
+    Own(fn() -> serde_json::Value),
 }
 
 /// Whether the table form of a choice can do without `kind`.
-#[derive(Clone, Copy)]
-pub(crate) enum Kind {
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
     /// There is a choice already, whose knobs it changes.
     Inherited,
     /// There is none.
     Named,
 }
 
-const fn required(
+/// A key that has to be there.
+pub const fn required(
     name: &'static str,
     shape: Shape,
     doc: &'static str,
@@ -79,7 +106,8 @@ const fn required(
     Key { name, need: Need::Required, shape, doc, example }
 }
 
-const fn optional(
+/// A key that may be absent, which then means `default`.
+pub const fn optional(
     name: &'static str,
     shape: Shape,
     default: &'static str,

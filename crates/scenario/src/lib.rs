@@ -19,6 +19,8 @@
 //! | `route.rs` | [`Scenario::route`], the way between two nodes |
 //! | `schema.rs` | the JSON Schema of the format |
 //! | `library.rs` | the built-in scenarios |
+//! | `format.rs` | [`format`]: what another format of this manner is read with |
+//! | `spelling.rs` | [`spelling`]: quantities as people type them |
 //!
 //! ```
 //! use ackord_scenario::{Override, ScenarioFile};
@@ -42,6 +44,7 @@ mod check;
 mod document;
 mod error;
 mod file;
+pub mod format;
 mod keys;
 mod library;
 mod model;
@@ -49,6 +52,7 @@ mod overrides;
 mod render;
 mod route;
 mod schema;
+pub mod spelling;
 
 pub use ackord_traffic::registry::Transport;
 pub use canonical::choice_text;

@@ -60,7 +60,8 @@ impl Errors {
             Place::File => Origin::path(file).into(),
             Place::Text(range) => {
                 let first = match &problem.wrong {
-                    Wrong::Duplicate { first: Place::Text(first), .. } => Some(first.clone()),
+                    Wrong::Duplicate { first: Place::Text(first), .. }
+                    | Wrong::Covered { first: Place::Text(first), .. } => Some(first.clone()),
                     _ => None,
                 };
                 let shown = Shown::new(&self.text, range.clone(), first);
@@ -144,6 +145,7 @@ fn title(wrong: &Wrong) -> String {
         Wrong::Unreadable(Unreadable::NotFound { .. }) => {
             "there is no such file, and no built-in scenario of this name".to_owned()
         }
+        Wrong::Unreadable(Unreadable::NoFile) => "there is no such file".to_owned(),
         Wrong::Unreadable(Unreadable::Directory) => "this is a directory, not a file".to_owned(),
         Wrong::Unreadable(Unreadable::NotUtf8 { line }) => {
             format!("line {line} is not UTF-8 text")
@@ -157,6 +159,7 @@ fn title(wrong: &Wrong) -> String {
         Wrong::BadValue { why, .. } => why.clone(),
         Wrong::UnknownName { what, given, .. } => format!("there is no {what} `{given}`"),
         Wrong::Duplicate { what, name, .. } => format!("another {what} is called `{name}`"),
+        Wrong::Covered { what, .. } => what.clone(),
         Wrong::BadName { given } => format!("`{given}` cannot be a name"),
         Wrong::NotThat { given, because, .. } => format!("`{given}` does not fit: {because}"),
         Wrong::GroupSizes { sizes: [(from, from_size), (to, to_size)] } => {
@@ -202,6 +205,7 @@ fn notes(wrong: &Wrong) -> Vec<(&'static str, String)> {
             [Some(("known", names(known))), meant(nearest)].into_iter().flatten().collect()
         }
         Wrong::Duplicate { what, .. } => vec![(ALLOWED, format!("each {what} has its own name"))],
+        Wrong::Covered { help, .. } => vec![(HELP, help.clone())],
         Wrong::BadName { .. } => vec![(
             ALLOWED,
             "up to 64 letters, digits, `-` and `_`, beginning with a letter or digit".to_owned(),

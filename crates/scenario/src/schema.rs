@@ -31,7 +31,8 @@ pub fn json_schema() -> Value {
     Value::Object(schema)
 }
 
-fn table(keys: &[Key]) -> Map<String, Value> {
+/// A table of these keys. Quantities refer to `$defs/span` and `$defs/rate`.
+pub fn table(keys: &[Key]) -> Map<String, Value> {
     let properties: Map<String, Value> =
         keys.iter().map(|key| (key.name.to_owned(), property(key))).collect();
     let required: Vec<&str> =
@@ -72,6 +73,9 @@ fn shape(shape: &Shape) -> Value {
         Shape::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
         Shape::Span => json!({ "$ref": "#/$defs/span" }),
         Shape::Rate => json!({ "$ref": "#/$defs/rate" }),
+        Shape::Bytes => quantity::<Bytes>(),
+        Shape::Ratio => quantity::<Ratio>(),
+        Shape::Own(schema) => schema(),
         Shape::Words(words) => json!({ "enum": words }),
         Shape::Choice { mechanisms, kind } => choice(mechanisms, kind),
         Shape::ChoiceOrNone { mechanisms, kind } => {
@@ -230,6 +234,6 @@ fn knob_kind(kind: &KnobKind) -> Value {
 }
 
 /// What the quantity says of itself.
-fn quantity<Q: JsonSchema>() -> Value {
+pub fn quantity<Q: JsonSchema>() -> Value {
     Q::json_schema(&mut schemars::SchemaGenerator::default()).to_value()
 }

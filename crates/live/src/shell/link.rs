@@ -6,8 +6,8 @@
 //!
 //! Forward is towards the shell, reverse is what the shell sends.
 
-use super::spelling::{capacity, mechanism, quoted, rate, share, span};
 use ackord_path::registry;
+use ackord_scenario::spelling::{capacity, mechanism, quoted, rate, share, span};
 use ackord_scenario::{Direction, Errors, Link, Override, Scenario, ScenarioFile};
 use ackord_units::Span;
 use std::collections::BTreeMap;

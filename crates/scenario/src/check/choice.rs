@@ -10,8 +10,8 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 /// What may be chosen under a key.
-#[derive(Clone, Copy)]
-pub(super) struct Family<'a> {
+#[derive(Clone, Copy, Debug)]
+pub struct Family<'a> {
     /// The key, for errors: "queue".
     pub key: &'static str,
     /// The mechanisms.
@@ -43,7 +43,7 @@ pub(super) fn registered(mechanisms: &'static [Mechanism], name: &str) -> Choice
 }
 
 /// Reads a choice; nothing where it cannot be made out, which has then been reported.
-pub(super) fn choice(report: &mut Report, field: &Field<'_>, family: Family<'_>) -> Option<Choice> {
+pub fn choice(report: &mut Report, field: &Field<'_>, family: Family<'_>) -> Option<Choice> {
     match &field.item.value {
         Value::Text(name) => mechanism(report, field, family, name).map(with_defaults),
         Value::Bool(flag) if on_off(family.mechanisms.iter().map(|m| m.name)) => {

@@ -12,14 +12,14 @@
 //! A part that cannot be made out is reported once and then passed over, so that one mistake does
 //! not bring forth errors that go away with it.
 
-mod choice;
+pub(crate) mod choice;
 mod direction;
 mod flows;
 mod links;
-mod names;
+pub(crate) mod names;
 mod profile;
 mod proxies;
-mod reader;
+pub(crate) mod reader;
 mod tcp;
 mod trace;
 
@@ -36,28 +36,49 @@ pub(crate) use profile::of as of_profile;
 pub(crate) use proxies::proxy_name;
 
 /// The errors so far.
-#[derive(Default)]
-pub(crate) struct Report {
+#[derive(Debug, Default)]
+pub struct Report {
     problems: Vec<Problem>,
     /// Where the files are to which the scenario refers; the working directory when absent.
     folder: Option<PathBuf>,
 }
 
 impl Report {
-    fn add(&mut self, place: &Place, path: &str, wrong: Wrong) {
+    /// Something is wrong.
+    pub fn add(&mut self, place: &Place, path: &str, wrong: Wrong) {
         self.problems.push(Problem { place: place.clone(), path: path.to_owned(), wrong });
+    }
+
+    /// How many things are wrong so far.
+    pub fn len(&self) -> usize {
+        self.problems.len()
+    }
+
+    /// Whether nothing is.
+    pub fn is_empty(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    /// What is wrong.
+    pub fn into_problems(self) -> Vec<Problem> {
+        self.problems
     }
 }
 
 /// Checks a whole document, whose files are in `folder`.
 pub(crate) fn check(document: Table, folder: Option<&Path>) -> Result<Scenario, Vec<Problem>> {
     let mut report = Report { folder: folder.map(Path::to_owned), ..Report::default() };
-    let item = Item { place: Place::File, value: Value::Table(document) };
+    let item = whole(document);
     let scenario = file(&mut report, &item);
     match scenario {
         Some(scenario) if report.problems.is_empty() => Ok(scenario),
         _ => Err(report.problems),
     }
+}
+
+/// A document as the value that it is.
+pub fn whole(document: Table) -> Item {
+    Item { place: Place::File, value: Value::Table(document) }
 }
 
 fn file(report: &mut Report, item: &Item) -> Option<Scenario> {

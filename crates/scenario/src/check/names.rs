@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 const MAX_NODES: usize = 65_535;
 
 /// Names of things of one kind; `*` names stand for several.
-#[derive(Default)]
-pub(super) struct NameSet(BTreeMap<String, Vec<String>>);
+#[derive(Debug, Default)]
+pub struct NameSet(BTreeMap<String, Vec<String>>);
 
 impl NameSet {
     /// Adds one thing under its own name and under the `*` name it was written with.
@@ -39,7 +39,7 @@ impl NameSet {
 }
 
 /// Whether `text` can name something: so that paths, file names and `*` stay unambiguous.
-pub(super) fn is_name(text: &str) -> bool {
+pub fn is_name(text: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     (1..=64).contains(&text.len())
         && text.chars().all(allowed)

@@ -8,27 +8,33 @@ use crate::keys::{Key, Need, Shape};
 use ackord_units::{Quantity, Rate, Span};
 
 /// A table whose keys have been checked.
-pub(super) struct Reader<'a> {
+#[derive(Debug)]
+pub struct Reader<'a> {
     table: &'a Table,
     keys: &'static [Key],
+    /// Where it stands.
     pub place: &'a Place,
+    /// The keys that lead to it.
     pub path: String,
 }
 
 /// A value, and the keys that lead to it.
-pub(super) struct Field<'a> {
+#[derive(Debug)]
+pub struct Field<'a> {
+    /// The value.
     pub item: &'a Item,
+    /// The keys that lead to it.
     pub path: String,
 }
 
 /// The path of `key` under `path`.
-pub(super) fn join(path: &str, key: &str) -> String {
+pub fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
 impl<'a> Reader<'a> {
     /// Reads `item` as a table with these keys; `of` says in errors what has them.
-    pub(super) fn new(
+    pub fn new(
         report: &mut Report,
         item: &'a Item,
         path: String,
@@ -58,14 +64,14 @@ impl<'a> Reader<'a> {
     }
 
     /// The value of a key, if it is there.
-    pub(super) fn get(&self, key: &'static str) -> Option<Field<'a>> {
+    pub fn get(&self, key: &'static str) -> Option<Field<'a>> {
         debug_assert!(self.keys.iter().any(|known| known.name == key), "{key} is not listed");
         let entry = self.table.get(key)?;
         Some(Field { item: &entry.item, path: join(&self.path, key) })
     }
 
     /// Where a key's value stands, or else the table.
-    pub(super) fn place_of(&self, key: &'static str) -> &'a Place {
+    pub fn place_of(&self, key: &'static str) -> &'a Place {
         self.get(key).map_or(self.place, |field| &field.item.place)
     }
 
@@ -75,7 +81,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A whole number within the bounds listed for the key.
-    pub(super) fn integer(&self, report: &mut Report, key: &'static str) -> Option<u64> {
+    pub fn integer(&self, report: &mut Report, key: &'static str) -> Option<u64> {
         let Shape::Integer { min, max } = *self.shape(key) else {
             unreachable!("{key} is listed as a whole number")
         };
@@ -103,7 +109,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A text that says something.
-    pub(super) fn prose(&self, report: &mut Report, key: &'static str) -> Option<String> {
+    pub fn prose(&self, report: &mut Report, key: &'static str) -> Option<String> {
         let field = self.get(key)?;
         let text = field.text(report, "a text")?;
         if text.trim().is_empty() {
@@ -115,7 +121,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A name of one thing, without `*`.
-    pub(super) fn name(&self, report: &mut Report, key: &'static str) -> Option<String> {
+    pub fn name(&self, report: &mut Report, key: &'static str) -> Option<String> {
         let field = self.get(key)?;
         let text = field.text(report, "a name")?;
         if !super::names::is_name(text) {
@@ -126,31 +132,26 @@ impl<'a> Reader<'a> {
     }
 
     /// A time span, zero included.
-    pub(super) fn span(&self, report: &mut Report, key: &'static str) -> Option<Span> {
+    pub fn span(&self, report: &mut Report, key: &'static str) -> Option<Span> {
         self.get(key)?.quantity(report)
     }
 
     /// A time span, zero excluded.
-    pub(super) fn positive_span(&self, report: &mut Report, key: &'static str) -> Option<Span> {
+    pub fn positive_span(&self, report: &mut Report, key: &'static str) -> Option<Span> {
         let field = self.get(key)?;
         let value = field.quantity(report)?;
         field.above_zero(report, value)
     }
 
     /// A rate, zero excluded.
-    pub(super) fn rate(&self, report: &mut Report, key: &'static str) -> Option<Rate> {
+    pub fn rate(&self, report: &mut Report, key: &'static str) -> Option<Rate> {
         let field = self.get(key)?;
         let value = field.quantity(report)?;
         field.above_zero(report, value)
     }
 
     /// The elements of a list; none if it is absent or not a list.
-    pub(super) fn list(
-        &self,
-        report: &mut Report,
-        key: &'static str,
-        expected: &str,
-    ) -> Vec<Field<'a>> {
+    pub fn list(&self, report: &mut Report, key: &'static str, expected: &str) -> Vec<Field<'a>> {
         let Some(field) = self.get(key) else { return Vec::new() };
         let Value::Array(items) = &field.item.value else {
             field.wrong_type(report, expected);
@@ -162,17 +163,19 @@ impl<'a> Reader<'a> {
 }
 
 impl<'a> Field<'a> {
-    pub(super) fn report(&self, report: &mut Report, wrong: Wrong) {
+    /// Something is wrong with it.
+    pub fn report(&self, report: &mut Report, wrong: Wrong) {
         report.add(&self.item.place, &self.path, wrong);
     }
 
-    pub(super) fn wrong_type(&self, report: &mut Report, expected: impl Into<String>) {
+    /// It is of another kind than what belongs there.
+    pub fn wrong_type(&self, report: &mut Report, expected: impl Into<String>) {
         let wrong = Wrong::WrongType { given: self.item.kind(), expected: expected.into() };
         self.report(report, wrong);
     }
 
     /// The value as a text.
-    pub(super) fn text(&self, report: &mut Report, expected: &str) -> Option<&'a str> {
+    pub fn text(&self, report: &mut Report, expected: &str) -> Option<&'a str> {
         let text = self.item.as_text();
         if text.is_none() {
             self.wrong_type(report, expected);
@@ -181,7 +184,7 @@ impl<'a> Field<'a> {
     }
 
     /// The value as one of a few words.
-    pub(super) fn word<T: Copy>(&self, report: &mut Report, words: &[(&str, T)]) -> Option<T> {
+    pub fn word<T: Copy>(&self, report: &mut Report, words: &[(&str, T)]) -> Option<T> {
         let names = || words.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" or ");
         let text = self.text(report, &names())?;
         let found = words.iter().find(|(name, _)| *name == text);
@@ -193,7 +196,7 @@ impl<'a> Field<'a> {
     }
 
     /// The value as a quantity with its unit.
-    pub(super) fn quantity<Q: Quantity>(&self, report: &mut Report) -> Option<Q> {
+    pub fn quantity<Q: Quantity>(&self, report: &mut Report) -> Option<Q> {
         let text = match &self.item.value {
             Value::Text(text) => text.clone(),
             // A bare number lacks its unit, and that error says which units there are.
@@ -214,7 +217,8 @@ impl<'a> Field<'a> {
         }
     }
 
-    fn above_zero<Q: Quantity + Default + PartialEq>(
+    /// The value, if it is not zero.
+    pub fn above_zero<Q: Quantity + Default + PartialEq>(
         &self,
         report: &mut Report,
         value: Q,

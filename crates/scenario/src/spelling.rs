@@ -9,7 +9,7 @@ use ackord_path::registry;
 use ackord_units::{KnobKind, Mechanism};
 
 /// A text as a TOML string.
-pub(super) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {
@@ -25,7 +25,7 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 /// `2mbit`, `2Mbit/s`: a rate.
-pub(super) fn rate(text: &str) -> String {
+pub fn rate(text: &str) -> String {
     let (number, unit) = split(text);
     let prefix = match unit.to_ascii_lowercase().trim_end_matches("/s") {
         "bit" => "bit/s",
@@ -38,7 +38,7 @@ pub(super) fn rate(text: &str) -> String {
 }
 
 /// `20ms`, `20msec`: a time span.
-pub(super) fn span(text: &str) -> String {
+pub fn span(text: &str) -> String {
     let (number, unit) = split(text);
     let unit = match unit {
         "sec" | "secs" => "s",
@@ -51,7 +51,7 @@ pub(super) fn span(text: &str) -> String {
 }
 
 /// `1%`, or a share below one as mahimahi has it, `0.01`. A bare 1 may mean either, and is refused.
-pub(super) fn share(text: &str) -> String {
+pub fn share(text: &str) -> String {
     let (number, unit) = split(text);
     match (unit, number.parse::<f64>()) {
         ("%", _) => format!("{number} %"),
@@ -61,7 +61,7 @@ pub(super) fn share(text: &str) -> String {
 }
 
 /// `100`, `100p`, `64kB`: a queue's capacity, in packets where nothing is said.
-pub(super) fn capacity(text: &str) -> String {
+pub fn capacity(text: &str) -> String {
     let (number, unit) = split(text);
     match unit {
         "" | "p" | "packet" | "packets" => format!("{number} packets"),
@@ -71,7 +71,7 @@ pub(super) fn capacity(text: &str) -> String {
 
 /// A mechanism as it is typed: `codel`, or `codel:target=5ms,interval=100ms`. Lists have `+` between
 /// their elements.
-pub(super) fn mechanism(family: &[Mechanism], text: &str) -> String {
+pub fn mechanism(family: &[Mechanism], text: &str) -> String {
     let (name, knobs) = text.split_once(':').unwrap_or((text, ""));
     let name = name_in(family, name.trim());
     if knobs.trim().is_empty() {
