@@ -12,11 +12,11 @@
 //! | file | what |
 //! | --- | --- |
 //! | `frame.rs` | what stands before an IP packet, and where that begins |
-//! | `config.rs` | which connection gets which remedy |
 //! | `class.rs` | [`Class`]: connections that get the same remedy |
 //! | `progress.rs` | [`Progress`]: how a connection gets on |
 //! | `evidence.rs` | [`Evidence`]: treated against control |
 //! | `hiding.rs` | [`Hiding`]: duplicate acknowledgments that a program in the kernel removes |
+//! | `config/` | [`config`]: what it is to do, as a file or as options |
 //! | `connections.rs` | [`Connections`]: who talks to whom, the oldest forgotten first |
 //! | `ring.rs` | [`Ring`]: what passes an interface, and sending there |
 //! | `store.rs` | [`Store`]: the octets of segments that a mobile host has not acknowledged |
@@ -33,7 +33,7 @@
 
 mod budget;
 mod class;
-mod config;
+pub mod config;
 mod connections;
 mod control;
 mod drive;

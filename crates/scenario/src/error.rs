@@ -91,14 +91,14 @@ pub enum Wrong {
         /// Where it stands first.
         first: Place,
     },
-    /// What stands before it leaves nothing for it.
-    Covered {
-        /// What never comes to be used, in words.
+    /// What only another format refuses, or warns of.
+    Other {
+        /// What is wrong, in words.
         what: String,
         /// What to do about it.
         help: String,
-        /// What leaves nothing.
-        first: Place,
+        /// What stands earlier and has to do with it.
+        first: Option<Place>,
     },
     /// A name with characters that names do not have.
     BadName {

@@ -26,25 +26,35 @@ const MOST_NAMES: usize = 16;
 impl Errors {
     /// The first hundred errors, each with its place, and how many there are.
     pub fn render(&self, style: Style) -> String {
+        self.render_as(style, &Level::ERROR, "error")
+    }
+
+    /// The same of what is not refused: warnings.
+    pub fn render_warnings(&self, style: Style) -> String {
+        self.render_as(style, &Level::WARNING, "warning")
+    }
+
+    fn render_as(&self, style: Style, level: &Level<'static>, noun: &str) -> String {
         let renderer = match style {
             Style::Plain => Renderer::plain(),
             Style::Coloured => Renderer::styled(),
         };
         let mut text = String::new();
         for problem in self.problems.iter().take(MOST_SHOWN) {
-            text.push_str(&renderer.render(&[self.group(problem)]));
+            text.push_str(&renderer.render(&[self.group(problem, level)]));
             text.push_str("\n\n");
         }
         let count = self.problems.len();
-        let noun = if count == 1 { "error" } else { "errors" };
+        let noun = if count == 1 { noun.to_owned() } else { format!("{noun}s") };
         let hidden = count.saturating_sub(MOST_SHOWN);
         let more = if hidden > 0 { format!(", {hidden} of them not shown") } else { String::new() };
         text.push_str(&format!("{}: {count} {noun}{more}\n", visible(&self.file)));
         text
     }
 
-    fn group(&self, problem: &Problem) -> Group<'_> {
-        let mut group = Level::ERROR
+    fn group(&self, problem: &Problem, level: &Level<'static>) -> Group<'_> {
+        let mut group = level
+            .clone()
             .primary_title(visible(&title(&problem.wrong)))
             .element(self.shown(problem));
         for (name, text) in notes(&problem.wrong) {
@@ -61,7 +71,7 @@ impl Errors {
             Place::Text(range) => {
                 let first = match &problem.wrong {
                     Wrong::Duplicate { first: Place::Text(first), .. }
-                    | Wrong::Covered { first: Place::Text(first), .. } => Some(first.clone()),
+                    | Wrong::Other { first: Some(Place::Text(first)), .. } => Some(first.clone()),
                     _ => None,
                 };
                 let shown = Shown::new(&self.text, range.clone(), first);
@@ -159,7 +169,7 @@ fn title(wrong: &Wrong) -> String {
         Wrong::BadValue { why, .. } => why.clone(),
         Wrong::UnknownName { what, given, .. } => format!("there is no {what} `{given}`"),
         Wrong::Duplicate { what, name, .. } => format!("another {what} is called `{name}`"),
-        Wrong::Covered { what, .. } => what.clone(),
+        Wrong::Other { what, .. } => what.clone(),
         Wrong::BadName { given } => format!("`{given}` cannot be a name"),
         Wrong::NotThat { given, because, .. } => format!("`{given}` does not fit: {because}"),
         Wrong::GroupSizes { sizes: [(from, from_size), (to, to_size)] } => {
@@ -205,7 +215,7 @@ fn notes(wrong: &Wrong) -> Vec<(&'static str, String)> {
             [Some(("known", names(known))), meant(nearest)].into_iter().flatten().collect()
         }
         Wrong::Duplicate { what, .. } => vec![(ALLOWED, format!("each {what} has its own name"))],
-        Wrong::Covered { help, .. } => vec![(HELP, help.clone())],
+        Wrong::Other { help, .. } => vec![(HELP, help.clone())],
         Wrong::BadName { .. } => vec![(
             ALLOWED,
             "up to 64 letters, digits, `-` and `_`, beginning with a letter or digit".to_owned(),

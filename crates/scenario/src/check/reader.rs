@@ -63,6 +63,12 @@ impl<'a> Reader<'a> {
         Some(Reader { table, keys, place: &item.place, path })
     }
 
+    /// A table that is not there, of whose keys none is required.
+    pub fn empty(place: &'a Place, path: &str, keys: &'static [Key]) -> Reader<'a> {
+        static EMPTY: Table = Table::new();
+        Reader { table: &EMPTY, keys, place, path: path.to_owned() }
+    }
+
     /// The value of a key, if it is there.
     pub fn get(&self, key: &'static str) -> Option<Field<'a>> {
         debug_assert!(self.keys.iter().any(|known| known.name == key), "{key} is not listed");

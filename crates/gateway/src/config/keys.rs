@@ -1,0 +1,246 @@
+//! Every key of a gateway's file, listed once: the checker refuses what is not here, the JSON Schema is written
+//! from it.
+
+use super::read;
+use ackord_path::registry::{PROXY, QUEUE};
+use ackord_scenario::format::{Key, Kind, Shape, optional, quantity, required, table};
+use ackord_units::{Rate, Span};
+use serde_json::{Value, json};
+
+/// The version of the format that is read.
+pub(super) const VERSION: u64 = 1;
+/// More LAN interfaces than any router has radios.
+pub(super) const MAX_LAN: usize = 8;
+
+const REMEDY: Shape = Shape::ChoiceOrNone { mechanisms: PROXY, kind: Kind::Named };
+
+/// The file.
+pub(super) static FILE: &[Key] = &[
+    optional(
+        "version",
+        Shape::Integer { min: VERSION, max: VERSION },
+        "1",
+        "Version of the file format",
+    ),
+    required(
+        "wan",
+        Shape::Own(interface),
+        "The interface towards the fixed hosts",
+        "wan = \"eth0\"",
+    ),
+    required(
+        "lan",
+        Shape::Own(interfaces),
+        "The interface towards the mobile hosts, or a list of several",
+        "lan = \"wlan0\"",
+    ),
+    optional("remedy", REMEDY, "none", "The remedy of connections for which no rule says another"),
+    optional("rule", Shape::List(RULE), "none", "Exceptions: the first that matches is the one"),
+    optional("queue", Shape::Table(QUEUES), "none", "Queues in the path"),
+    optional(
+        "control",
+        Shape::Ratio,
+        super::GatewayConfig::CONTROL,
+        "The share of connections that are left alone, to be compared with",
+    ),
+    optional("limits", Shape::Table(LIMITS), "the defaults below", "How much it may take"),
+    optional("metrics", Shape::Table(METRICS), "the defaults below", "Metrics for Prometheus"),
+    optional("log", Shape::Table(LOG), "the defaults below", "Messages"),
+    optional("state", Shape::Table(STATE), "the defaults below", "What outlives the process"),
+    optional(
+        "harm",
+        Shape::Table(HARM),
+        "the defaults below",
+        "When a remedy that harms the connections of a rule stands down there",
+    ),
+];
+
+/// A rule.
+pub(super) static RULE: &[Key] = &[
+    required("name", Shape::Label, "What it is called in counters and logs", "name = \"voice\""),
+    optional("interface", Shape::Own(interfaces), "any", "LAN interface, or several"),
+    optional("mobile", Shape::Own(networks), "any", "Network of the mobile host, or several"),
+    optional("fixed", Shape::Own(networks), "any", "Network of the fixed host, or several"),
+    optional("port", Shape::Own(ports), "any", "Port of the fixed host, a range, or several"),
+    optional("mobile_port", Shape::Own(ports), "any", "Port of the mobile host, likewise"),
+    optional(
+        "dscp",
+        Shape::Own(dscps),
+        "any",
+        "Differentiated services code point of its first packet that is seen, or several",
+    ),
+    optional("mark", Shape::Own(mark), "any", "Mark of the kernel's filters, or VALUE/MASK"),
+    required("remedy", REMEDY, "What is done for its connections", "remedy = \"none\""),
+];
+
+/// Where queues may be.
+pub(super) static QUEUES: &[Key] = &[
+    optional(
+        "lan",
+        Shape::Table(QUEUE_KEYS),
+        "none",
+        "Of what leaves towards the mobile hosts; each LAN interface has one of its own",
+    ),
+    optional("wan", Shape::Table(QUEUE_KEYS), "none", "Of what leaves towards the fixed hosts"),
+];
+
+/// A queue.
+pub(super) static QUEUE_KEYS: &[Key] = &[
+    required(
+        "discipline",
+        Shape::Choice { mechanisms: QUEUE, kind: Kind::Named },
+        "Which queue",
+        "discipline = \"fq-codel\"",
+    ),
+    required(
+        "rate",
+        Shape::Rate,
+        "How fast it is emptied: a little less than what the link behind it can do, so that packets \
+         wait here and not there",
+        "rate = \"20 Mbit/s\"",
+    ),
+];
+
+/// Limits.
+pub(super) static LIMITS: &[Key] = &[
+    optional(
+        "connections",
+        Shape::Integer { min: 1, max: 1_000_000 },
+        "20000",
+        "Connections that are known; the one that was quiet longest makes room",
+    ),
+    optional("cache_per_flow", Shape::Bytes, "1 MB", "Data that is kept of one connection"),
+    optional("cache", Shape::Bytes, "128 MB", "Data that is kept of all connections"),
+    optional(
+        "injected",
+        Shape::Ratio,
+        "100 %",
+        "The most that is injected into a connection, as a share of the data that passed in it",
+    ),
+    optional(
+        "injected_rate",
+        Shape::Rate,
+        "100 Mbit/s",
+        "The most that is injected into all connections together",
+    ),
+];
+
+/// Metrics.
+pub(super) static METRICS: &[Key] = &[
+    optional(
+        "listen",
+        Shape::Text,
+        "127.0.0.1:9469",
+        "Address and port where they are served over HTTP, or `none`",
+    ),
+    optional(
+        "expose",
+        Shape::Words(&["loopback", "network"]),
+        "loopback",
+        "Who may ask: `network` where `listen` is an address that other machines reach. Nobody is asked \
+         for a password",
+    ),
+];
+
+/// Messages.
+pub(super) static LOG: &[Key] = &[
+    optional(
+        "level",
+        Shape::Words(&["error", "warn", "info", "debug", "trace"]),
+        "info",
+        "The least important messages that are written",
+    ),
+    optional(
+        "to",
+        Shape::Words(&["auto", "stderr", "journald"]),
+        "auto",
+        "Where they go; `auto`: to the journal where a service manager started the gateway",
+    ),
+];
+
+/// State.
+pub(super) static STATE: &[Key] = &[optional(
+    "directory",
+    Shape::Text,
+    super::GatewayConfig::STATE,
+    "Where the journal of what is to be undone, the lock and the control socket are",
+)];
+
+/// Harm.
+pub(super) static HARM: &[Key] = &[
+    optional(
+        "significance",
+        Shape::Ratio,
+        "1 %",
+        "The probability, at most, of standing down though there is no harm",
+    ),
+    optional(
+        "sustained",
+        Shape::Span,
+        "1 min",
+        "How long treated connections have to be worse off than those left alone",
+    ),
+    optional(
+        "flows",
+        Shape::Integer { min: 2, max: 1_000_000 },
+        "20",
+        "Finished connections of each kind before anything is concluded",
+    ),
+    optional("retry", Shape::Own(span_or_never), "1 h", "After how long it is tried again"),
+];
+
+/// The schema of a gateway's file (JSON Schema 2020-12).
+pub fn json_schema() -> Value {
+    let mut schema = table(FILE);
+    let head = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Ackord gateway",
+        "description": "What a gateway does for which connections. TOML, version 1.",
+        "$defs": { "span": quantity::<Span>(), "rate": quantity::<Rate>() },
+    });
+    schema.extend(head.as_object().cloned().unwrap_or_default());
+    Value::Object(schema)
+}
+
+fn interface() -> Value {
+    json!({ "type": "string", "pattern": "^[^/:\\s]{1,15}$" })
+}
+
+fn one_or_several(one: Value) -> Value {
+    json!({ "anyOf": [one, { "type": "array", "minItems": 1, "items": one }] })
+}
+
+fn interfaces() -> Value {
+    one_or_several(interface())
+}
+
+fn networks() -> Value {
+    one_or_several(json!({ "type": "string", "pattern": "^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$" }))
+}
+
+fn ports() -> Value {
+    one_or_several(json!({ "anyOf": [
+        { "type": "integer", "minimum": 0, "maximum": 65_535 },
+        { "type": "string", "pattern": "^[0-9]{1,5}(-[0-9]{1,5})?$" },
+    ]}))
+}
+
+fn dscps() -> Value {
+    let names: Vec<&str> = read::DSCPS.iter().map(|(name, _)| *name).collect();
+    one_or_several(json!({ "anyOf": [
+        { "type": "integer", "minimum": 0, "maximum": 63 },
+        { "enum": names },
+    ]}))
+}
+
+fn mark() -> Value {
+    let number = "(0[xX][0-9A-Fa-f]{1,8}|[0-9]{1,10})";
+    json!({ "anyOf": [
+        { "type": "integer", "minimum": 0, "maximum": u32::MAX },
+        { "type": "string", "pattern": format!("^{number}(/{number})?$") },
+    ]})
+}
+
+fn span_or_never() -> Value {
+    json!({ "anyOf": [{ "const": "never" }, { "$ref": "#/$defs/span" }] })
+}

@@ -1,0 +1,223 @@
+//! What a gateway is to do: a strict file in the manner of scenarios, or one line of options.
+//!
+//! ```text
+//! file ──────► ConfigFile ─► GatewayConfig ─► what differs from the one at work (Reload)
+//! one line ──►     ▲  └────► Errors, each with its line
+//! (ConfigOptions) ─┘
+//! ```
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `mod.rs` | [`GatewayConfig`] and what it is made of |
+//! | `rules.rs` | [`Rules`]: which remedy for which connection |
+//! | `conditions.rs` | [`Conditions`]: what a rule asks of a connection |
+//! | `keys.rs` | every key of the file, for the checker and the schema |
+//! | `file.rs` | [`ConfigFile`], [`ConfigOptions`]: texts on their way to a configuration |
+//! | `check.rs` | a document into a [`GatewayConfig`], with every error there is |
+//! | `read.rs` | networks, ports, DSCPs, marks and interfaces as they are written |
+//! | `reload.rs` | [`Reload`]: from one configuration to another while running |
+//!
+//! Not there: variables, included files, conditions on names or times.
+
+mod check;
+mod conditions;
+mod file;
+mod keys;
+mod read;
+mod reload;
+mod rules;
+
+use ackord_path::proxy::Proxy;
+use ackord_path::registry::{BuildError, QueueContext, build_proxy, build_queue};
+use ackord_path::{Queue, Stream};
+use ackord_units::{Bytes, Choice, Rate, Ratio, Span};
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+pub use conditions::{Conditions, MarkMatch, PortRange};
+pub use file::{ConfigFile, ConfigOptions};
+pub use keys::json_schema as gateway_json_schema;
+pub use reload::{CannotReload, Change, Effect, Reload};
+pub use rules::{FlowFacts, Rule, RuleIndex, Rules};
+
+/// What a gateway is to do. Whoever holds one can build it: every remedy and queue was built once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GatewayConfig {
+    /// The interface towards the fixed hosts.
+    pub wan: String,
+    /// The interfaces towards the mobile hosts; one at least.
+    pub lan: Vec<String>,
+    /// Which remedy for which connection.
+    pub rules: Rules,
+    /// Queues in the path.
+    pub queues: Queues,
+    /// The share of connections that are left alone, to be compared with.
+    pub control: Ratio,
+    /// How much may be known, kept and injected.
+    pub limits: LimitsConfig,
+    /// Where metrics are served; nowhere when absent.
+    pub metrics: Option<SocketAddr>,
+    /// What is logged, and where.
+    pub log: LogConfig,
+    /// Where the journal, the lock and the control socket are.
+    pub state: PathBuf,
+    /// When a remedy that harms stands down.
+    pub harm: HarmConfig,
+}
+
+/// Queues before the transmitters of interfaces.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Queues {
+    /// Of what leaves towards the mobile hosts; of several interfaces each has one of its own.
+    pub lan: Option<QueueConfig>,
+    /// Of what leaves towards the fixed hosts.
+    pub wan: Option<QueueConfig>,
+}
+
+/// A queue before the transmitter of an interface.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueueConfig {
+    /// Which discipline ([`ackord_path::registry::QUEUE`]), with its knobs.
+    pub discipline: Choice,
+    /// How fast it is emptied.
+    pub rate: Rate,
+}
+
+/// How much may be known, kept and injected.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LimitsConfig {
+    /// Connections that are known; the one that was quiet longest makes room.
+    pub connections: usize,
+    /// Octets of one connection that are kept.
+    pub cache_per_flow: Bytes,
+    /// Octets of all connections that are kept.
+    pub cache: Bytes,
+    /// The most octets that are injected into a connection, as a share of those that passed in it.
+    pub injected: Ratio,
+    /// The most that is injected into all connections together.
+    pub injected_rate: Rate,
+}
+
+/// What is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogConfig {
+    /// From which level on.
+    pub level: LogLevel,
+    /// Where to.
+    pub to: LogTarget,
+}
+
+/// How much a message matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    /// Something does not work.
+    Error,
+    /// Something works less well than it could.
+    Warn,
+    /// What an operator wants to know.
+    Info,
+    /// What somebody who looks for a fault wants to know.
+    Debug,
+    /// All there is.
+    Trace,
+}
+
+/// Where messages go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogTarget {
+    /// To the journal where a service manager started the gateway, else to standard error.
+    Auto,
+    /// To standard error.
+    Stderr,
+    /// To the journal of systemd.
+    Journald,
+}
+
+/// When a remedy stands down for the connections of a rule, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HarmConfig {
+    /// The probability, at most, of standing down though the remedy does no harm.
+    pub significance: Ratio,
+    /// How long the treated connections have to be worse off without a break.
+    pub sustained: Span,
+    /// Finished connections of each kind, treated and control, before anything is concluded.
+    pub flows: u64,
+    /// After how long it is tried again; never when absent.
+    pub retry: Option<Span>,
+}
+
+impl GatewayConfig {
+    /// Where metrics are served where nothing else is said.
+    pub const METRICS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9469);
+    /// Where the state is where nothing else is said: nothing that is undone at the next start outlives
+    /// the machine's memory.
+    pub const STATE: &str = "/run/ackord";
+    /// The share of connections left alone where nothing else is said.
+    pub const CONTROL: &str = "5 %";
+
+    /// Of a thousand connections so many are left alone.
+    pub fn control_per_mille(&self) -> u16 {
+        (self.control.get() * 1_000.0).round() as u16
+    }
+
+    /// Each queue with the interface whose packets wait in it.
+    pub fn queues(&self) -> impl Iterator<Item = (&str, &QueueConfig)> {
+        let lan = self.lan.iter().map(String::as_str);
+        let lan = lan.filter_map(|name| Some((name, self.queues.lan.as_ref()?)));
+        lan.chain(self.queues.wan.as_ref().map(|queue| (self.wan.as_str(), queue)))
+    }
+
+    /// Whether any connection may get a remedy.
+    pub fn has_remedies(&self) -> bool {
+        self.rules.iter().any(|(_, _, remedy)| remedy.is_some())
+    }
+}
+
+impl QueueConfig {
+    /// What a queue that has to know its link's delay takes it to be before it has learnt better.
+    const DELAY: Span = Span::from_millis(10);
+
+    /// The queue, empty. One that draws at random draws by `seed`.
+    ///
+    /// # Errors
+    /// Where its knobs do not go together.
+    pub fn build(&self, seed: u64) -> Result<Queue, BuildError> {
+        // Flows have no names on a router.
+        let flow_named = |_: &str| None;
+        let stream = Stream::for_element(seed, "queue");
+        let context =
+            QueueContext { rate: self.rate, delay: Self::DELAY, flow_named: &flow_named, stream };
+        build_queue(&self.discipline, &context)
+    }
+}
+
+impl fmt::Display for QueueConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}", ackord_scenario::choice_text(&self.discipline), self.rate)
+    }
+}
+
+impl LimitsConfig {
+    /// As connections are counted.
+    pub fn limits(&self) -> crate::Limits {
+        crate::Limits {
+            connections: self.connections,
+            octets_each: self.cache_per_flow,
+            octets_in_all: self.cache,
+        }
+    }
+}
+
+/// The box of a remedy, if it is one that a gateway may have: one that splits connections acknowledges octets
+/// that the mobile host does not have, and they would be lost with it.
+///
+/// # Errors
+/// Where its knobs do not go together.
+pub(crate) fn build_remedy(choice: &Choice) -> Result<Option<Proxy>, BuildError> {
+    let proxy = build_proxy(choice)?;
+    Ok((!proxy.splits()).then_some(proxy))
+}
+
+#[cfg(test)]
+mod tests;
