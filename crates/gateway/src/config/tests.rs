@@ -336,8 +336,8 @@ fn naive(rule: &Conditions, flow: &FlowFacts) -> bool {
         let listed: Vec<u16> = ports.iter().flat_map(|range| range.from..=range.to).collect();
         fits &= ports.is_empty() || listed.contains(&port);
     }
-    fits &= rule.dscps.is_empty() || rule.dscps.iter().any(|one| *one == flow.dscp);
-    fits &= rule.interfaces.is_empty() || rule.interfaces.iter().any(|one| *one == flow.interface);
+    fits &= rule.dscps.is_empty() || rule.dscps.contains(&flow.dscp);
+    fits &= rule.interfaces.is_empty() || rule.interfaces.contains(&flow.interface);
     if let Some(MarkMatch { value, mask }) = rule.mark {
         let given = flow.mark.map(|mark| {
             (0..32)
