@@ -10,7 +10,7 @@ use ackord_gateway::{
     ClassConfig, Engine, EngineConfig, Interface, Limits, LinkKind, Order, Sighting, StandDown, Way,
 };
 use ackord_path::registry::PROXY;
-use ackord_units::{Bytes, Choice, Seq, Span, Time};
+use ackord_units::{Bytes, Choice, Rate, Seq, Span, Time};
 use ackord_wire::{Endpoints, Flags, IpFields, Payload, Segment, TcpChecksum, Timestamps, encode};
 use std::net::SocketAddr;
 
@@ -28,13 +28,20 @@ fn main() {
         octets_each: Bytes(1 << 20),
         octets_in_all: Bytes(128 << 20),
         idle_for: Span::from_secs(600),
+        injected_per_mille: 1_000,
+        injected_rate: Rate::from_mbits_per_sec(1_000),
     };
     let config = EngineConfig {
         limits,
         wan: LinkKind::Bare,
         lan: vec![LinkKind::Bare],
         control_per_mille: 0,
-        stand_down: StandDown { is_on: false, lasts: Span::from_secs(900) },
+        stand_down: StandDown {
+            confidence: 0.999,
+            sustained: Span::from_secs(10),
+            connections: 8,
+            retry: None,
+        },
     };
     let class = ClassConfig { name: "default".into(), remedy: Some(Choice::of(mechanism)) };
     let mut engine = Engine::new(config, vec![class], Box::new(|_| 0)).expect("sound defaults");
@@ -66,7 +73,8 @@ fn main() {
             }
         }
         round += 1;
-        injected += engine.orders().filter(|order| matches!(order, Order::Inject(_))).count() as u64;
+        injected +=
+            engine.orders().filter(|order| matches!(order, Order::Inject(_))).count() as u64;
     }
     let seconds = (clock() - began) as f64 / 1e9;
     println!(
@@ -108,7 +116,10 @@ fn fixed() -> SocketAddr {
 }
 
 fn mobile(number: u32) -> SocketAddr {
-    SocketAddr::from(([10, 0, (number >> 14) as u8, (number >> 6) as u8], 40_000 + (number & 63) as u16))
+    SocketAddr::from((
+        [10, 0, (number >> 14) as u8, (number >> 6) as u8],
+        40_000 + (number & 63) as u16,
+    ))
 }
 
 #[expect(clippy::disallowed_methods, reason = "a program of its own")]

@@ -2,11 +2,11 @@
 
 use ackord_units::Bytes;
 
-/// What a connection has earned and not spent.
+/// What was earned and not spent.
 ///
-/// Data towards the mobile host earns its octets, up to the burst; what is injected spends them. So a
-/// connection's injections never exceed what its sender sent, and whoever forges packets is no better off
-/// with a gateway on the way than without.
+/// A connection's: data towards the mobile host earns a share of its octets, up to the burst; what is injected
+/// spends them. So a connection's injections never exceed what its sender sent, and whoever forges packets is no
+/// better off with a gateway on the way than without. That of all connections is earned by time alone.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     octets: u64,

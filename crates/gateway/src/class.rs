@@ -16,12 +16,16 @@ pub struct ClassConfig {
 }
 
 /// When a remedy that harms stands down, and for how long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StandDown {
-    /// Whether it does.
-    pub is_on: bool,
-    /// It is tried anew after this.
-    pub lasts: Span,
+    /// Harm is what an interval of this confidence says.
+    pub confidence: f64,
+    /// How long it has to say so without a break.
+    pub sustained: Span,
+    /// Connections in either group before anything is concluded.
+    pub connections: usize,
+    /// It is tried anew after this, if ever.
+    pub retry: Option<Span>,
 }
 
 /// Whether a class's remedy is at work.
@@ -50,6 +54,7 @@ pub struct Class {
     pub(crate) evidence: Evidence,
     compared: Compared,
     standing: Standing,
+    harms_since: Option<Time>,
 }
 
 impl Class {
@@ -67,6 +72,7 @@ impl Class {
             evidence: Evidence::default(),
             compared: Compared::default(),
             standing,
+            harms_since: None,
         })
     }
 
@@ -114,7 +120,7 @@ impl Class {
         match self.standing {
             Standing::LeftAlone => false,
             Standing::StoodDown { since, .. } => {
-                let is_over = now.saturating_since(since) >= rule.lasts;
+                let is_over = rule.retry.is_some_and(|retry| now.saturating_since(since) >= retry);
                 if is_over {
                     self.begin_anew();
                 }
@@ -126,7 +132,14 @@ impl Class {
                     self.evidence.living(one.is_control, &one.to_mobile.until(now));
                 }
                 self.compared = self.evidence.compare();
-                let Some(harm) = self.compared.harm.filter(|_| rule.is_on) else { return false };
+                let Some(harm) = self.evidence.harm(rule.confidence, rule.connections) else {
+                    self.harms_since = None;
+                    return false;
+                };
+                let since = *self.harms_since.get_or_insert(now);
+                if now.saturating_since(since) < rule.sustained {
+                    return false;
+                }
                 self.standing = Standing::StoodDown { since: now, harm };
                 self.proxy = None;
                 true
@@ -135,7 +148,8 @@ impl Class {
     }
 
     fn begin_anew(&mut self) {
-        self.evidence.clear();
+        self.evidence = Evidence::default();
+        self.harms_since = None;
         self.compared = Compared::default();
         self.proxy.clone_from(&self.fresh);
         self.standing = Standing::AtWork;

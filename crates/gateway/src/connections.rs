@@ -6,7 +6,7 @@
 use crate::config::FlowFacts;
 use crate::control::is_control;
 use crate::{Budget, Hiding, Interface, LinkHeader, Progress, Store};
-use ackord_units::{Bytes, Seq, Span, Time};
+use ackord_units::{Bytes, Rate, Seq, Span, Time};
 use ackord_wire::{Endpoints, FlowId};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -123,7 +123,7 @@ pub struct Connections {
     kept: u64,
 }
 
-/// How much may be known.
+/// How much may be known, kept and injected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Connections.
@@ -134,6 +134,10 @@ pub struct Limits {
     pub octets_in_all: Bytes,
     /// A connection is forgotten this long after its last packet.
     pub idle_for: Span,
+    /// Of a thousand octets of data that pass towards a mobile host, so many may be injected.
+    pub injected_per_mille: u64,
+    /// How much may be injected into all connections together.
+    pub injected_rate: Rate,
 }
 
 impl Connections {

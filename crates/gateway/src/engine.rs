@@ -10,6 +10,8 @@ use ackord_path::registry::BuildError;
 use ackord_units::{Span, Time};
 use ackord_wire::{FlowId, NodeId};
 
+/// What all connections together may save up for injections: what they may inject in so long.
+const SAVED_UP: Span = Span::from_secs(1);
 /// Where the fixed hosts are, to a box.
 const FIXED: NodeId = NodeId(0);
 /// Where the mobile ones are.
@@ -94,6 +96,7 @@ pub struct Engine {
     connections: Connections,
     /// What all connections together may inject.
     budget: Budget,
+    refilled_at: Time,
     /// When something last happened: time does not go back.
     now: Time,
     look_at: Time,
@@ -127,7 +130,8 @@ impl Engine {
             classes: classes.into_iter().map(Class::new).collect::<Result<_, _>>()?,
             classify,
             connections: Connections::new(config.limits, config.control_per_mille),
-            budget: Budget::new(config.limits.octets_in_all),
+            budget: Budget::new(config.limits.injected_rate.bytes_in(SAVED_UP)),
+            refilled_at: Time::ZERO,
             config,
             now: Time::ZERO,
             look_at: Time::ZERO,
@@ -169,6 +173,7 @@ impl Engine {
             connection.class = class;
         }
         self.connections.change(config.limits, config.control_per_mille);
+        self.budget = Budget::new(config.limits.injected_rate.bytes_in(SAVED_UP));
         (self.classes, self.classify, self.config) = (built, classify, config);
         Ok(())
     }
@@ -238,6 +243,12 @@ impl Engine {
                 }
             }
             self.send_what_was_made(self.now);
+        }
+        let since = now.saturating_since(self.refilled_at);
+        // Not more often, so that what is earned is not lost in rounding.
+        if since >= Span::from_millis(1) {
+            self.budget.earn(self.config.limits.injected_rate.bytes_in(since.min(SAVED_UP)).get());
+            self.refilled_at = now;
         }
         if now >= self.look_at {
             self.look_at = now + LOOK_EVERY;

@@ -8,12 +8,6 @@ use std::collections::VecDeque;
 
 /// Ended connections of an arm that are remembered: conditions change, and so does what a remedy is worth.
 const REMEMBERED: usize = 512;
-/// Fewer than this in an arm tell nothing.
-const FEWEST: usize = 8;
-/// A remedy harms where an interval of this confidence says so. Higher than the 95 % that are shown, since
-/// it is asked again and again: looks that share their connections are not one look, but not many either.
-const SURE: f64 = 0.999;
-
 /// What is remembered of one connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Sample {
@@ -73,8 +67,6 @@ pub struct Compared {
     pub goodput_log_ratio: Option<Difference>,
     /// Treated minus control, with its 95 % interval.
     pub stalled_difference: Option<Difference>,
-    /// What harm is proved, if any.
-    pub harm: Option<Harm>,
 }
 
 /// What a remedy does that it must not.
@@ -119,34 +111,36 @@ impl Evidence {
         self.arm(is_control).living.extend(Sample::of(progress));
     }
 
-    /// Forgets everything.
-    pub fn clear(&mut self) {
-        *self = Evidence::default();
+    /// Goodputs, as logarithms, and shares of time in stalls: treated, control.
+    fn values(&self) -> [[Vec<f64>; 2]; 2] {
+        let both = |of: fn(&Sample) -> f64| {
+            [&self.treated, &self.control].map(|arm| arm.samples().map(of).collect::<Vec<f64>>())
+        };
+        [both(|one| portable::ln(one.goodput_bps)), both(|one| one.stalled_share)]
     }
 
     /// How the arms compare.
     pub fn compare(&self) -> Compared {
-        let both = |of: fn(&Sample) -> f64| {
-            [&self.treated, &self.control].map(|arm| arm.samples().map(of).collect::<Vec<f64>>())
-        };
-        let [treated, control] = both(|one| portable::ln(one.goodput_bps));
-        let [treated_stalled, control_stalled] = both(|one| one.stalled_share);
-        let enough = treated.len().min(control.len()) >= FEWEST;
-        let sure = |a: &[f64], b: &[f64]| welch(a, b, SURE).filter(|_| enough);
-        let harm = if sure(&treated, &control).is_some_and(|by| by.high < 0.0) {
-            Some(Harm::Slower)
-        } else if sure(&treated_stalled, &control_stalled).is_some_and(|by| by.low > 0.0) {
-            Some(Harm::StallsMore)
-        } else {
-            None
-        };
+        let [goodput, stalled] = self.values();
         Compared {
             treated: self.treated.figures(),
             control: self.control.figures(),
-            goodput_log_ratio: welch(&treated, &control, 0.95),
-            stalled_difference: welch(&treated_stalled, &control_stalled, 0.95),
-            harm,
+            goodput_log_ratio: welch(&goodput[0], &goodput[1], 0.95),
+            stalled_difference: welch(&stalled[0], &stalled[1], 0.95),
         }
+    }
+
+    /// Whether an interval of this confidence says that the remedy harms, with so many connections in either
+    /// arm at least. It is asked again and again, so it should be surer than the 95 % that are shown.
+    pub fn harm(&self, confidence: f64, connections: usize) -> Option<Harm> {
+        let [goodput, stalled] = self.values();
+        if goodput[0].len().min(goodput[1].len()) < connections {
+            return None;
+        }
+        if welch(&goodput[0], &goodput[1], confidence)?.high < 0.0 {
+            return Some(Harm::Slower);
+        }
+        (welch(&stalled[0], &stalled[1], confidence)?.low > 0.0).then_some(Harm::StallsMore)
     }
 }
 
@@ -182,10 +176,10 @@ mod tests {
     #[test]
     fn harm_is_seen_in_goodput_and_in_stalls_and_not_in_their_absence() {
         let control = around(5.0, 0.1, 10);
-        let harm = |treated: &[(f64, f64)]| evidence(treated, &control).compare().harm;
+        let harm = |treated: &[(f64, f64)]| evidence(treated, &control).harm(0.999, 8);
         assert_eq!(harm(&around(2.0, 0.1, 40)), Some(Harm::Slower));
         assert_eq!(harm(&around(9.0, 0.0, 40)), None);
-        assert_eq!(harm(&around(2.0, 0.1, FEWEST - 1)), None, "too few to tell");
+        assert_eq!(harm(&around(2.0, 0.1, 7)), None, "too few to tell");
         let mut stalls = around(5.0, 0.5, 40);
         stalls.iter_mut().enumerate().for_each(|(at, one)| one.1 += at as f64 * 0.002);
         assert_eq!(harm(&stalls), Some(Harm::StallsMore));
@@ -222,7 +216,7 @@ mod tests {
         let found = (0..200).filter(|_| {
             let treated: Vec<(f64, f64)> = (0..60).map(|_| draw()).collect();
             let control: Vec<(f64, f64)> = (0..20).map(|_| draw()).collect();
-            evidence(&treated, &control).compare().harm.is_some()
+            evidence(&treated, &control).harm(0.999, 8).is_some()
         });
         assert!(found.count() <= 2);
     }

@@ -198,6 +198,18 @@ impl fmt::Display for QueueConfig {
     }
 }
 
+impl HarmConfig {
+    /// As classes follow it.
+    pub fn stand_down(&self) -> crate::StandDown {
+        crate::StandDown {
+            confidence: 1.0 - self.significance.get(),
+            sustained: self.sustained,
+            connections: self.flows as usize,
+            retry: self.retry,
+        }
+    }
+}
+
 impl LimitsConfig {
     /// As connections are counted.
     pub fn limits(&self) -> crate::Limits {
@@ -205,8 +217,15 @@ impl LimitsConfig {
             connections: self.connections,
             octets_each: self.cache_per_flow,
             octets_in_all: self.cache,
+            idle_for: Self::IDLE_FOR,
+            injected_per_mille: (self.injected.get() * 1_000.0).round() as u64,
+            injected_rate: self.injected_rate,
         }
     }
+
+    /// A connection is forgotten this long after its last packet: RFC 5382 §5 has address translators keep
+    /// them for two hours and four minutes, but what is forgotten here goes on all the same.
+    const IDLE_FOR: Span = Span::from_secs(600);
 }
 
 /// The box of a remedy, if it is one that a gateway may have: one that splits connections acknowledges octets

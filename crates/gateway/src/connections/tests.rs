@@ -2,6 +2,17 @@
 
 use super::*;
 
+fn limits(connections: usize, octets_each: u64, octets_in_all: u64) -> Limits {
+    Limits {
+        connections,
+        octets_each: Bytes(octets_each),
+        octets_in_all: Bytes(octets_in_all),
+        idle_for: IDLE,
+        injected_per_mille: 1_000,
+        injected_rate: Rate::from_mbits_per_sec(100),
+    }
+}
+
 fn begin() -> (usize, FlowFacts) {
     let Key { mobile, fixed } = key(0);
     (0, FlowFacts { interface: 0, mobile, fixed, dscp: 0, mark: None })
@@ -18,12 +29,7 @@ fn key(port: u16) -> Key {
 
 #[test]
 fn the_one_that_was_quiet_longest_makes_room() {
-    let limits = Limits {
-        connections: 3,
-        octets_each: Bytes(100),
-        octets_in_all: Bytes(150),
-        idle_for: IDLE,
-    };
+    let limits = limits(3, 100, 150);
     let mut connections = Connections::new(limits, 0);
     let numbers: Vec<FlowId> =
         (0..3).map(|port| connections.touch(Time::ZERO, key(port), begin).flow).collect();
@@ -45,12 +51,7 @@ fn the_one_that_was_quiet_longest_makes_room() {
 
 #[test]
 fn what_is_kept_is_bounded_each_and_in_all_and_goes_with_its_connection() {
-    let limits = Limits {
-        connections: 2,
-        octets_each: Bytes(100),
-        octets_in_all: Bytes(150),
-        idle_for: IDLE,
-    };
+    let limits = limits(2, 100, 150);
     let mut connections = Connections::new(limits, 0);
     let flows = [0, 1].map(|port| connections.touch(Time::ZERO, key(port), begin).flow);
     for flow in flows {
@@ -80,8 +81,7 @@ fn both_directions_have_one_key() {
 
 #[test]
 fn strangers_drive_out_no_living_connection() {
-    let limits =
-        Limits { connections: 3, octets_each: Bytes(9), octets_in_all: Bytes(9), idle_for: IDLE };
+    let limits = limits(3, 9, 9);
     let mut connections = Connections::new(limits, 0);
     for port in [1, 2] {
         connections.touch(Time::ZERO, key(port), begin);
@@ -103,8 +103,7 @@ fn strangers_drive_out_no_living_connection() {
 
 #[test]
 fn who_is_quiet_for_long_is_forgotten() {
-    let limits =
-        Limits { connections: 9, octets_each: Bytes(9), octets_in_all: Bytes(9), idle_for: IDLE };
+    let limits = limits(9, 9, 9);
     let mut connections = Connections::new(limits, 0);
     connections.touch(Time::ZERO, key(1), begin);
     connections.heard(key(1), Interface::Lan(0));

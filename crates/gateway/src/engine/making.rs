@@ -78,7 +78,7 @@ impl Engine {
             // Nothing here makes data for a fixed host.
             _ => return Err(Refusal::NotKept),
         }
-        let len = frame.len() as u64;
+        let len = (frame.len() - link.octets().len()) as u64;
         if !connection.budget.spend(len) {
             return Err(Refusal::NotEarned);
         }

@@ -125,8 +125,9 @@ impl Engine {
             Heading::Mobile => {
                 connection.counters.octets_to_mobile += len;
                 self.stats.octets_to_mobile += len;
-                connection.budget.earn(len);
-                self.budget.earn(len);
+                // Headers are injected, too, and the data behind them was sent with its own.
+                let passed = len + if len > 0 { decoded.payload.start as u64 } else { 0 };
+                connection.budget.earn(passed * self.config.limits.injected_per_mille / 1_000);
                 if len > 0 && is_treated {
                     self.packet.clear();
                     write_piece(ip, decoded, piece, &mut self.packet);

@@ -2,7 +2,7 @@
 
 use super::*;
 use ackord_path::registry::PROXY;
-use ackord_units::{Bytes, Choice, Seq};
+use ackord_units::{Bytes, Choice, Rate, Seq};
 use ackord_wire::{Endpoints, Flags, IpFields, Payload, Segment, TcpChecksum, Timestamps};
 use ackord_wire::{decode, encode};
 use proptest::prelude::*;
@@ -26,11 +26,18 @@ fn config(control_per_mille: u16) -> EngineConfig {
             octets_each: Bytes(1 << 20),
             octets_in_all: Bytes(1 << 24),
             idle_for: Span::from_secs(60),
+            injected_per_mille: 1_000,
+            injected_rate: Rate::from_mbits_per_sec(100),
         },
         wan: LinkKind::Ethernet,
         lan: vec![LinkKind::Bare],
         control_per_mille,
-        stand_down: StandDown { is_on: true, lasts: Span::from_secs(900) },
+        stand_down: StandDown {
+            confidence: 0.999,
+            sustained: Span::from_secs(2),
+            connections: 8,
+            retry: Some(Span::from_secs(900)),
+        },
     }
 }
 
