@@ -12,11 +12,13 @@
 //! | file | what |
 //! | --- | --- |
 //! | `frame.rs` | what stands before an IP packet, and where that begins |
+//! | `config/` | [`config`]: what it is to do, as a file or as options |
+//! | `plan.rs` | [`Plan`]: what a configuration changes on its machine, as commands |
+//! | `machine.rs` | [`Machine`]: what there is of what a configuration needs |
 //! | `class.rs` | [`Class`]: connections that get the same remedy |
 //! | `progress.rs` | [`Progress`]: how a connection gets on |
 //! | `evidence.rs` | [`Evidence`]: treated against control |
 //! | `hiding.rs` | [`Hiding`]: duplicate acknowledgments that a program in the kernel removes |
-//! | `config/` | [`config`]: what it is to do, as a file or as options |
 //! | `connections.rs` | [`Connections`]: who talks to whom, the oldest forgotten first |
 //! | `ring.rs` | [`Ring`]: what passes an interface, and sending there |
 //! | `store.rs` | [`Store`]: the octets of segments that a mobile host has not acknowledged |
@@ -41,6 +43,8 @@ mod engine;
 mod evidence;
 mod frame;
 mod hiding;
+mod machine;
+mod plan;
 mod port;
 mod progress;
 mod ring;
@@ -57,6 +61,8 @@ pub use engine::{Classify, Engine, EngineConfig, EngineStats, Injection, Order, 
 pub use evidence::{ArmFigures, Compared, Evidence, Harm};
 pub use frame::{Interface, LinkHeader, LinkKind, Sighting, VlanTag, Way};
 pub use hiding::{BELIEVED_FOR, Cover, Hiding};
+pub use machine::{InterfaceFacts, KernelVersion, Machine};
+pub use plan::{Plan, Step, queue_device};
 pub use port::Port;
 pub use progress::{Progress, STALL};
 pub use ring::{Ring, RingStats};

@@ -15,6 +15,7 @@
 //! | `file.rs` | [`ConfigFile`], [`ConfigOptions`]: texts on their way to a configuration |
 //! | `check.rs` | a document into a [`GatewayConfig`], with every error there is |
 //! | `read.rs` | networks, ports, DSCPs, marks and interfaces as they are written |
+//! | `warnings.rs` | [`warnings()`]: what is sound and cannot help on this machine |
 //! | `reload.rs` | [`Reload`]: from one configuration to another while running |
 //!
 //! Not there: variables, included files, conditions on names or times.
@@ -26,6 +27,7 @@ mod keys;
 mod read;
 mod reload;
 mod rules;
+mod warnings;
 
 use ackord_path::proxy::Proxy;
 use ackord_path::registry::{BuildError, QueueContext, build_proxy, build_queue};
@@ -40,6 +42,7 @@ pub use file::{ConfigFile, ConfigOptions};
 pub use keys::json_schema as gateway_json_schema;
 pub use reload::{CannotReload, Change, Effect, Reload};
 pub use rules::{FlowFacts, Rule, RuleIndex, Rules};
+pub use warnings::warnings;
 
 /// What a gateway is to do. Whoever holds one can build it: every remedy and queue was built once.
 #[derive(Clone, Debug, PartialEq)]
