@@ -79,6 +79,22 @@ pub enum Filter {
 }
 
 impl Filter {
+    /// A connection by its ends, as in `192.0.2.7:50000-198.51.100.1:443` or
+    /// `[2001:db8::7]:50000-[2001:db8:1::1]:443`.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn flow(text: &str) -> Result<Filter, String> {
+        let form = "two ends, ADDRESS:PORT-ADDRESS:PORT, an IPv6 address in brackets";
+        let (one, other) = text.split_once('-').ok_or_else(|| format!("`{text}` is not {form}"))?;
+        let end = |end: &str| {
+            let why =
+                |error| format!("`{end}` in `{text}` is no end of a connection ({error}): {form}");
+            end.trim().parse::<SocketAddr>().map_err(why)
+        };
+        Ok(Filter::Flow(end(one)?, end(other)?))
+    }
+
     fn takes(self, key: Key) -> bool {
         match self {
             Filter::Flow(one, other) => {

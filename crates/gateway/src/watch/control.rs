@@ -9,12 +9,13 @@ use super::{Shared, Status};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use nix::sys::socket::{
-    AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, listen, socket,
+    AddressFamily, Backlog, Shutdown, SockFlag, SockType, UnixAddr, bind, listen, shutdown, socket,
 };
 use nix::sys::stat::{Mode, fchmod};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -118,6 +119,7 @@ pub enum ControlError {
 #[derive(Debug)]
 pub struct ControlSocket {
     path: PathBuf,
+    listener: UnixListener,
     ends: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     /// Held as long as the gateway runs: two that begin at once do not take the socket from each other.
@@ -152,7 +154,7 @@ impl ControlSocket {
         let listener = listen_at(path).map_err(|errno| failed(errno.into()))?;
         let ends = Arc::new(AtomicBool::new(false));
         let server = Server {
-            listener,
+            listener: listener.try_clone().map_err(failed)?,
             shared,
             ends: Arc::clone(&ends),
             captures: Arc::default(),
@@ -162,15 +164,21 @@ impl ControlSocket {
             .name("control".to_owned())
             .spawn(|| server.serve())
             .map_err(failed)?;
-        Ok(ControlSocket { path: path.to_owned(), ends, thread: Some(thread), _lock: lock })
+        Ok(ControlSocket {
+            path: path.to_owned(),
+            listener,
+            ends,
+            thread: Some(thread),
+            _lock: lock,
+        })
     }
 }
 
 impl Drop for ControlSocket {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::Release);
-        // Wakes whoever waits for a caller.
-        let _ = UnixStream::connect(&self.path);
+        // Wakes whoever waits for a caller, even where somebody has removed the socket's name.
+        let _ = shutdown(self.listener.as_raw_fd(), Shutdown::Both);
         let _ = std::fs::remove_file(&self.path);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -182,7 +190,7 @@ fn listen_at(path: &Path) -> Result<UnixListener, Errno> {
     let socket = socket(AddressFamily::Unix, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
     // Before it has a name: nobody ever finds it with another mode.
     fchmod(&socket, Mode::S_IRUSR | Mode::S_IWUSR)?;
-    bind(std::os::fd::AsRawFd::as_raw_fd(&socket), &UnixAddr::new(path)?)?;
+    bind(socket.as_raw_fd(), &UnixAddr::new(path)?)?;
     listen(&socket, Backlog::new(16)?)?;
     Ok(socket.into())
 }
@@ -239,14 +247,17 @@ impl Server {
             let why = format!("{CAPTURES} captures are under way, which is the most at once");
             return say(&mut stream, &Answer::Refused(why));
         };
+        // A disk that is busy is no reason to end a capture.
+        stream.set_write_timeout(Some(5 * PATIENCE))?;
         let (tap, tapped) = Tap::new(request.of);
-        say(&mut stream, &Answer::Capturing)?;
+        // First of all: whoever is told that it begins misses nothing from then on.
+        self.shared.offer(tap);
         std::thread::Builder::new().name("capture".to_owned()).spawn(move || {
             // Whoever asked sees where it ends.
-            let _ = tapped.write_to(&stream, &request);
+            let _ = say(&mut stream, &Answer::Capturing)
+                .and_then(|()| tapped.write_to(&stream, &request));
             drop(place);
         })?;
-        self.shared.offer(tap);
         Ok(())
     }
 }

@@ -32,3 +32,6 @@ pub use status::{
     ClassStatus, Compared, DelayStatus, Estimate, Finding, FlowStatus, Group, QueueState,
     QueueStatus, RingStatus, Severity, Standing, Status, TOP_FLOWS,
 };
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,315 @@
+//! A gateway that does nothing, asked by its control socket.
+
+use super::*;
+use crate::{Interface, Key};
+use ackord_events::{ProxyAct, ProxySending};
+use ackord_testing::installed;
+use ackord_units::{Bytes, Span, Time};
+use ackord_wire::PcapngReader;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+/// A socket in a folder of its own.
+struct Asked {
+    folder: tempfile::TempDir,
+    shared: Arc<Shared>,
+    socket: ControlSocket,
+}
+
+impl Asked {
+    fn new() -> Asked {
+        let folder = tempfile::tempdir().expect("a folder");
+        let shared = Arc::new(Shared::default());
+        let path = folder.path().join("gateway.sock");
+        let socket = ControlSocket::open(&path, Arc::clone(&shared)).expect("nobody is there");
+        Asked { folder, shared, socket }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("gateway.sock")
+    }
+}
+
+fn key() -> Key {
+    Key {
+        mobile: "192.0.2.7:50000".parse().expect("one"),
+        fixed: "198.51.100.1:443".parse().expect("one"),
+    }
+}
+
+fn request(of: Filter) -> CaptureRequest {
+    CaptureRequest { of, span: Span::from_secs(60), size: Bytes(1 << 26) }
+}
+
+#[test]
+fn a_status_arrives_as_it_was_published_with_the_heartbeat_of_the_moment() {
+    let asked = Asked::new();
+    let published = Status {
+        flows: 3,
+        refused_injections: [("budget".to_owned(), 2), ("gone".to_owned(), 5)].into(),
+        classes: vec![ClassStatus {
+            standing: Standing::StoodDown { since_unix_s: 1.5, why: "slower".to_owned() },
+            ..ClassStatus::default()
+        }],
+        ..Status::default()
+    };
+    asked.shared.publish(published.clone());
+    let answered = status(&asked.path()).expect("it runs");
+    let Status { heartbeat_ms, heartbeat_worst_ms, .. } = answered;
+    assert!(heartbeat_ms > 0.0 && heartbeat_worst_ms >= heartbeat_ms);
+    assert_eq!(answered.refused_in_all(), 7);
+    assert_eq!(answered, Status { heartbeat_ms, heartbeat_worst_ms, ..published });
+}
+
+#[test]
+fn a_status_of_another_version_is_read_as_far_as_it_is_known() {
+    let text = r#"{"flows": 4, "a_later_field": {"x": 1}, "classes": [{"name": "all"}]}"#;
+    let read: Status = serde_json::from_str(text).expect("tolerant");
+    assert_eq!((read.flows, read.treated, read.classes[0].name.as_str()), (4, 0, "all"));
+}
+
+#[test]
+fn one_gateway_at_a_time_and_what_a_dead_one_left_is_no_hindrance() {
+    let asked = Asked::new();
+    let path = asked.path();
+    let mode = std::fs::metadata(&path).expect("there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let second = ControlSocket::open(&path, Arc::default());
+    assert!(matches!(second, Err(ControlError::RunsAlready { .. })), "{second:?}");
+    drop(asked.socket);
+    assert!(!path.exists());
+    // A socket that nobody listens at any more.
+    drop(std::os::unix::net::UnixListener::bind(&path).expect("free"));
+    assert!(matches!(status(&path), Err(ControlError::NotRunning { .. })));
+    let again = ControlSocket::open(&path, Arc::default()).expect("that one is dead");
+    assert!(status(&path).is_ok());
+    drop(again);
+}
+
+#[test]
+fn without_a_gateway_the_refusal_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let error = status(&folder.path().join("gateway.sock")).expect_err("nobody");
+    assert!(error.to_string().starts_with("no gateway runs here: nobody listens at "), "{error}");
+}
+
+#[test]
+fn stop_returns_when_the_gateway_is_gone_and_not_before() {
+    let asked = Asked::new();
+    let path = asked.path();
+    let stopper = thread::Builder::new().spawn(move || stop(&path)).expect("a thread");
+    while !asked.shared.is_to_stop() {
+        thread::park_timeout(Duration::from_millis(1));
+    }
+    // It undoes what it did, and only then lets go of the socket.
+    thread::park_timeout(Duration::from_millis(100));
+    assert!(!stopper.is_finished());
+    drop(asked.socket);
+    stopper.join().expect("no panic").expect("it ended");
+}
+
+#[test]
+fn nonsense_and_callers_that_dawdle_harm_nobody() {
+    let asked = Asked::new();
+    let say = |octets: &[u8]| {
+        let mut stream = UnixStream::connect(asked.path()).expect("it listens");
+        let _ = stream.write_all(octets);
+        stream
+    };
+    for nonsense in ["\n", "{}\n", "\"dance\"\n", "{\"capture\":{\"of\":{\"mobile\":\"x\"}}}\n"] {
+        let mut answer = String::new();
+        BufReader::new(say(nonsense.as_bytes())).read_line(&mut answer).expect("an answer");
+        assert!(answer.starts_with("{\"refused\":\"a request unknown here"), "{answer}");
+    }
+    // Longer than any request, without an end; it may be hung up on while it is still talking.
+    let _ = say(&vec![b'"'; 1 << 20]).read(&mut [0; 1]);
+    drop(say(b"\"stat"));
+    assert!(status(&asked.path()).is_ok());
+    assert!(!asked.shared.is_to_stop());
+}
+
+#[test]
+fn a_listener_that_says_nothing_is_told_from_one_that_is_not_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("gateway.sock");
+    let _mute = std::os::unix::net::UnixListener::bind(&path).expect("free");
+    let error = status(&path).expect_err("it says nothing");
+    assert!(matches!(error, ControlError::Silent { .. }), "{error}");
+}
+
+/// Plays a loop that sees some packets, while somebody captures; what was captured.
+fn captured(of: Filter, mut play: impl FnMut(&mut Taps)) -> Vec<u8> {
+    let asked = Asked::new();
+    let mut reader = capture(&asked.path(), request(of)).expect("it runs");
+    let mut taps = Taps::default();
+    taps.renew(&asked.shared);
+    assert!(taps.want(key()));
+    thread::scope(|scope| {
+        let octets = scope.spawn(move || {
+            let mut octets = Vec::new();
+            reader.read_to_end(&mut octets).expect("until it is over");
+            octets
+        });
+        play(&mut taps);
+        taps.flush();
+        drop(taps);
+        octets.join().expect("no panic")
+    })
+}
+
+fn at(nanos: u64) -> Time {
+    Time::from_nanos(1_700_000_000_000_000_000 + nanos)
+}
+
+fn ip_packet() -> Vec<u8> {
+    use ackord_wire::{Flags, IpFields, Payload, Segment, encode};
+    let segment = Segment { flags: Flags::ACK, payload_len: 1_000, ..Segment::default() };
+    let mut packet = Vec::new();
+    let endpoints = key().endpoints(Interface::Lan);
+    encode(endpoints, IpFields::default(), &segment, Payload::Zeros(1_000), &mut packet)
+        .expect("sound");
+    packet
+}
+
+fn played(taps: &mut Taps) {
+    let (key, packet) = (key(), ip_packet());
+    taps.seen(at(1), key, Interface::Lan, &packet);
+    taps.decided(key, Decision::Kept);
+    taps.decided(key, Decision::Refused(ProxySending::Probe, "the budget is spent"));
+    taps.flush();
+    taps.decided(key, Decision::Told(ProxyAct::HoldBegan));
+    taps.injected(at(2), (key, Interface::Lan), &packet, ProxySending::Retransmission);
+    taps.injected(at(3), (key, Interface::Wan), &packet[..40], ProxySending::Acknowledgment);
+    let other = Key { mobile: "192.0.2.8:50000".parse().expect("one"), ..key };
+    taps.seen(at(4), other, Interface::Lan, &packet);
+    taps.seen(at(5), key, Interface::Lan, &packet);
+    taps.decided(key, Decision::Removed("a duplicate"));
+    taps.decided(key, Decision::LeftAlone("control"));
+}
+
+const COMMENTS: [&str; 4] = [
+    "kept; refused probe whether the mobile host is back: the budget is spent",
+    "held: the mobile host is out of reach; injected: retransmission",
+    "injected: acknowledgment in the name of the mobile host",
+    "removed: a duplicate; left alone: control",
+];
+
+#[test]
+fn a_capture_has_the_packets_of_one_flow_and_what_was_decided() {
+    let both = Filter::flow("198.51.100.1:443-192.0.2.7:50000").expect("either order");
+    for filter in [both, Filter::Mobile(key().mobile.ip())] {
+        let octets = captured(filter, played);
+        let mut reader = PcapngReader::new(&octets[..]).expect("pcapng");
+        let mut packets = Vec::new();
+        while let Some(packet) = reader.next_packet().expect("sound") {
+            packets.push(packet);
+        }
+        let comments: Vec<_> = packets.iter().map(|one| one.comment.as_deref()).collect();
+        assert_eq!(comments, COMMENTS.map(Some));
+        let times: Vec<_> = packets.iter().map(|one| one.at).collect();
+        assert_eq!(times, [1, 2, 3, 5].map(|nanos| Some(at(nanos))));
+        let interfaces: Vec<_> = packets.iter().map(|one| one.interface).collect();
+        assert_eq!(interfaces, [1, 1, 0, 1]);
+        assert_eq!((packets[0].bytes.len(), packets[0].original_len), (192, 1_040));
+    }
+}
+
+#[test]
+fn wireshark_opens_it() {
+    if !installed(&["tshark", "capinfos"]) {
+        return;
+    }
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let filter = Filter::Mobile(key().mobile.ip());
+    std::fs::write(file.path(), captured(filter, played)).expect("room");
+    let output = |program: &str, arguments: &[&str]| {
+        let ran = Command::new(program).args(arguments).arg(file.path()).output().expect("runs");
+        assert!(ran.status.success(), "{program}: {}", String::from_utf8_lossy(&ran.stderr));
+        String::from_utf8(ran.stdout).expect("text")
+    };
+    let fields = ["-T", "fields", "-e", "tcp.dstport", "-e", "frame.comment", "-r"];
+    let expected: String = COMMENTS.map(|comment| format!("50000\t{comment}\n")).concat();
+    assert_eq!(output("tshark", &fields), expected);
+    let about = output("capinfos", &["-M"]);
+    assert!(about.contains("Number of packets:   4") && about.contains("pcapng"), "{about}");
+}
+
+#[test]
+fn what_finds_no_room_is_counted_and_told() {
+    let octets = captured(Filter::Mobile(key().mobile.ip()), |taps| {
+        // Far more than wait at once, faster than a thread writes them.
+        for nanos in 0..100_000 {
+            taps.seen(at(nanos), key(), Interface::Lan, &[0x45; 40]);
+        }
+        taps.flush();
+        // Again and again until one finds room.
+        for nanos in 0..1_000 {
+            thread::park_timeout(Duration::from_millis(1));
+            taps.seen(at(nanos), key(), Interface::Lan, &[0x45; 40]);
+            taps.flush();
+        }
+    });
+    let mut reader = PcapngReader::new(&octets[..]).expect("pcapng");
+    let (mut packets, mut missed) = (0, 0);
+    while let Some(packet) = reader.next_packet().expect("sound") {
+        packets += 1;
+        let told = packet.comment.as_deref().and_then(|comment| {
+            comment.strip_prefix("before this ")?.strip_suffix(" packets found no room here")
+        });
+        missed += told.map_or(0, |count| count.parse::<u64>().expect("a number"));
+    }
+    assert_eq!(packets + missed, 101_000, "all are there or told");
+}
+
+#[test]
+fn captures_are_bounded_in_number_time_and_size() {
+    let asked = Asked::new();
+    let filter = Filter::Mobile(key().mobile.ip());
+    let refusal = |request: CaptureRequest| match capture(&asked.path(), request) {
+        Ok(_) => None,
+        Err(error) => Some(error.to_string()),
+    };
+    let long = CaptureRequest { span: Span::from_secs(3601), ..request(filter) };
+    assert!(refusal(long).is_some_and(|why| why.contains("at most 1 h") || why.contains("3600")));
+    let large = CaptureRequest { size: Bytes(1 << 40), ..request(filter) };
+    assert!(refusal(large).is_some_and(|why| why.contains("at most")));
+    let running: Vec<_> =
+        (0..4).map(|_| capture(&asked.path(), request(filter)).expect("room")).collect();
+    assert!(refusal(request(filter)).is_some_and(|why| why.contains("4 captures")));
+    // Whoever hangs up makes room.
+    drop(running);
+    let mut taps = Taps::default();
+    while refusal(request(filter)).is_some() {
+        taps.renew(&asked.shared);
+        taps.seen(at(0), key(), Interface::Lan, &[0x45; 40]);
+        taps.flush();
+        thread::park_timeout(Duration::from_millis(10));
+    }
+    // Sixty packets of a hundred octets and more are too much for this one.
+    let small = CaptureRequest { size: Bytes(2_000), ..request(filter) };
+    let mut reader = capture(&asked.path(), small).expect("room");
+    let mut taps = Taps::default();
+    taps.renew(&asked.shared);
+    assert!(taps.want(key()));
+    for nanos in 0..60 {
+        taps.seen(at(nanos), key(), Interface::Lan, &[0x45; 100]);
+    }
+    let mut octets = Vec::new();
+    reader.read_to_end(&mut octets).expect("it ends by itself");
+    assert!((2_000..2_600).contains(&octets.len()), "{}", octets.len());
+}
+
+#[test]
+fn a_flow_is_named_by_its_ends() {
+    let six = Filter::flow("[2001:db8::7]:50000 - [2001:db8:1::1]:443").expect("IPv6");
+    assert!(matches!(six, Filter::Flow(one, other) if one.port() == 50_000 && other.is_ipv6()));
+    let error = Filter::flow("192.0.2.7:50000-198.51.100.1").expect_err("a port is missing");
+    assert!(error.contains("`198.51.100.1`") && error.contains("ADDRESS:PORT"), "{error}");
+    assert!(Filter::flow("192.0.2.7:50000").expect_err("one end").contains("two ends"));
+}
