@@ -171,7 +171,7 @@ fn ip_packet() -> Vec<u8> {
     use ackord_wire::{Flags, IpFields, Payload, Segment, encode};
     let segment = Segment { flags: Flags::ACK, payload_len: 1_000, ..Segment::default() };
     let mut packet = Vec::new();
-    let endpoints = key().endpoints(Interface::Lan);
+    let endpoints = key().endpoints(Interface::Lan(0));
     encode(endpoints, IpFields::default(), &segment, Payload::Zeros(1_000), &mut packet)
         .expect("sound");
     packet
@@ -179,16 +179,16 @@ fn ip_packet() -> Vec<u8> {
 
 fn played(taps: &mut Taps) {
     let (key, packet) = (key(), ip_packet());
-    taps.seen(at(1), key, Interface::Lan, &packet);
+    taps.seen(at(1), key, Interface::Lan(0), &packet);
     taps.decided(key, Decision::Kept);
     taps.decided(key, Decision::Refused(ProxySending::Probe, "the budget is spent"));
     taps.flush();
     taps.decided(key, Decision::Told(ProxyAct::HoldBegan));
-    taps.injected(at(2), (key, Interface::Lan), &packet, ProxySending::Retransmission);
+    taps.injected(at(2), (key, Interface::Lan(0)), &packet, ProxySending::Retransmission);
     taps.injected(at(3), (key, Interface::Wan), &packet[..40], ProxySending::Acknowledgment);
     let other = Key { mobile: "192.0.2.8:50000".parse().expect("one"), ..key };
-    taps.seen(at(4), other, Interface::Lan, &packet);
-    taps.seen(at(5), key, Interface::Lan, &packet);
+    taps.seen(at(4), other, Interface::Lan(0), &packet);
+    taps.seen(at(5), key, Interface::Lan(0), &packet);
     taps.decided(key, Decision::Removed("a duplicate"));
     taps.decided(key, Decision::LeftAlone("control"));
 }
@@ -245,13 +245,13 @@ fn what_finds_no_room_is_counted_and_told() {
     let octets = captured(Filter::Mobile(key().mobile.ip()), |taps| {
         // Far more than wait at once, faster than a thread writes them.
         for nanos in 0..100_000 {
-            taps.seen(at(nanos), key(), Interface::Lan, &[0x45; 40]);
+            taps.seen(at(nanos), key(), Interface::Lan(0), &[0x45; 40]);
         }
         taps.flush();
         // Again and again until one finds room.
         for nanos in 0..1_000 {
             thread::park_timeout(Duration::from_millis(1));
-            taps.seen(at(nanos), key(), Interface::Lan, &[0x45; 40]);
+            taps.seen(at(nanos), key(), Interface::Lan(0), &[0x45; 40]);
             taps.flush();
         }
     });
@@ -287,7 +287,7 @@ fn captures_are_bounded_in_number_time_and_size() {
     let mut taps = Taps::default();
     while refusal(request(filter)).is_some() {
         taps.renew(&asked.shared);
-        taps.seen(at(0), key(), Interface::Lan, &[0x45; 40]);
+        taps.seen(at(0), key(), Interface::Lan(0), &[0x45; 40]);
         taps.flush();
         thread::park_timeout(Duration::from_millis(10));
     }
@@ -298,7 +298,7 @@ fn captures_are_bounded_in_number_time_and_size() {
     taps.renew(&asked.shared);
     assert!(taps.want(key()));
     for nanos in 0..60 {
-        taps.seen(at(nanos), key(), Interface::Lan, &[0x45; 100]);
+        taps.seen(at(nanos), key(), Interface::Lan(0), &[0x45; 100]);
     }
     let mut octets = Vec::new();
     reader.read_to_end(&mut octets).expect("it ends by itself");
