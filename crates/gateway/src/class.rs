@@ -76,11 +76,15 @@ impl Class {
         })
     }
 
-    /// Whether the other is the same class with the same remedy.
-    pub(crate) fn is_same_as(&self, config: &ClassConfig) -> bool {
+    /// How well this class may go on as the other: with another name, with its own, or not at all.
+    pub(crate) fn likeness(&self, config: &ClassConfig) -> u8 {
         let said = |choice: &Choice| (choice.mechanism.name, choice.settings.clone());
-        self.config.name == config.name
-            && self.config.remedy.as_ref().map(said) == config.remedy.as_ref().map(said)
+        let same = self.config.remedy.as_ref().map(said) == config.remedy.as_ref().map(said);
+        u8::from(same) + u8::from(same && self.config.name == config.name)
+    }
+
+    pub(crate) fn rename(&mut self, name: &str) {
+        name.clone_into(&mut self.config.name);
     }
 
     /// Its name.

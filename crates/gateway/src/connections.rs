@@ -328,6 +328,11 @@ impl Connection {
         self.store.packet(seq, len)
     }
 
+    /// Octets of it that are kept.
+    pub fn kept(&self) -> Bytes {
+        self.store.octets()
+    }
+
     /// Up to where its octets from `seq` on are kept without a hole.
     pub fn kept_without_hole_from(&self, seq: Seq) -> Seq {
         self.store.without_hole_from(seq)

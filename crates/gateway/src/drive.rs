@@ -1,15 +1,14 @@
 //! An engine between interfaces, in real time.
 
+use crate::watch::Delays;
 use crate::{Cover, Engine, Interface, Order, Port};
 use ackord_units::{Span, Time};
-use hdrhistogram::Histogram;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
 use std::fmt::Debug;
 use std::io;
-use std::ops::ControlFlow;
 
 /// Nothing waits longer than this before somebody is asked whether to go on.
 const TURN: Span = Span::from_millis(50);
@@ -45,8 +44,10 @@ pub struct Drive {
     remover: Option<Box<dyn Remover>>,
     began_nanos: u64,
     counts: DriveCounts,
-    /// From when a frame was due to when it was sent, nanoseconds.
-    lateness: Histogram<u64>,
+    /// From when a frame was due to when it was sent.
+    lateness: Delays,
+    /// From when the engine wanted to be called to when it was.
+    loop_lateness: Delays,
 }
 
 impl Drive {
@@ -65,22 +66,17 @@ impl Drive {
             remover,
             began_nanos: nanos_of(ClockId::CLOCK_MONOTONIC)?,
             counts: DriveCounts::default(),
-            lateness: Histogram::new(2).map_err(io::Error::other)?,
+            lateness: Delays::default(),
+            loop_lateness: Delays::default(),
         })
     }
 
-    /// Until `go_on` says no, which it is asked twenty times a second at least.
+    /// Waits until something passes or is due, for a twentieth of a second at most, and does what there is to
+    /// do.
     ///
     /// # Errors
     /// Where the kernel refuses to wait.
-    pub fn run(&mut self, mut go_on: impl FnMut(&mut Drive) -> ControlFlow<()>) -> io::Result<()> {
-        while go_on(self).is_continue() {
-            self.turn()?;
-        }
-        Ok(())
-    }
-
-    fn turn(&mut self) -> io::Result<()> {
+    pub fn turn(&mut self) -> io::Result<()> {
         let troubled = self.wait()?;
         // Packets are stamped with the clock on the wall, which may be set: what it shows now is compared
         // with the one that goes on evenly, each time anew.
@@ -97,6 +93,9 @@ impl Drive {
             });
         }
         let now = self.now()?;
+        if let Some(due) = self.engine.deadline().filter(|due| *due <= now) {
+            self.loop_lateness.record(now.saturating_since(due));
+        }
         self.engine.handle_deadlines(now);
         self.carry_out()
     }
@@ -150,7 +149,7 @@ impl Drive {
             match port.map(|port| port.send(&injection)) {
                 Some(Ok(())) => {
                     self.counts.sent += 1;
-                    self.lateness.saturating_record(late.as_nanos());
+                    self.lateness.record(late);
                 }
                 _ => self.counts.not_taken += 1,
             }
@@ -178,6 +177,16 @@ impl Drive {
     }
 
     /// Its interfaces.
+    pub fn ports(&self) -> &[Port] {
+        &self.ports
+    }
+
+    /// Goes on between other interfaces, the WAN first.
+    pub fn exchange(&mut self, ports: Vec<Port>) {
+        self.ports = ports;
+    }
+
+    /// Its interfaces, to be asked for what they count.
     pub fn ports_mut(&mut self) -> &mut [Port] {
         &mut self.ports
     }
@@ -192,9 +201,14 @@ impl Drive {
         self.remover.as_ref().map_or(0, |remover| remover.removed())
     }
 
-    /// How late frames were sent, nanoseconds.
-    pub fn lateness(&self) -> &Histogram<u64> {
+    /// From when a frame was due to when it was sent.
+    pub fn lateness(&self) -> &Delays {
         &self.lateness
+    }
+
+    /// From when the engine wanted to be called to when it was.
+    pub fn loop_lateness(&self) -> &Delays {
+        &self.loop_lateness
     }
 }
 

@@ -159,15 +159,20 @@ impl Engine {
             classes.iter().cloned().map(Class::new).collect::<Result<_, _>>()?;
         let mut stays = Vec::new();
         for (new, config) in built.iter_mut().zip(&classes) {
-            let same = self.classes.iter().position(|old| old.is_same_as(config));
-            stays.push(same);
-            if let Some(same) = same {
-                std::mem::swap(new, &mut self.classes[same]);
+            let likeness = |at: &usize| self.classes[*at].likeness(config);
+            let like = (0..self.classes.len())
+                .filter(|at| likeness(at) > 0 && !stays.contains(&Some(*at)))
+                .max_by_key(likeness);
+            stays.push(like);
+            if let Some(like) = like {
+                std::mem::swap(new, &mut self.classes[like]);
+                new.rename(&config.name);
             }
         }
         for connection in self.connections.iter_mut() {
             let class = classify(&connection.facts).min(built.len().saturating_sub(1));
             if stays[class] != Some(connection.class) {
+                self.stats.held -= u64::from(connection.is_held);
                 connection.is_held = false;
             }
             connection.class = class;

@@ -78,6 +78,16 @@ pub enum Harm {
     StallsMore,
 }
 
+impl Harm {
+    /// In words.
+    pub fn told(self) -> &'static str {
+        match self {
+            Harm::Slower => "its connections are slower than those left alone",
+            Harm::StallsMore => "its connections stall more than those left alone",
+        }
+    }
+}
+
 /// The evidence of one class.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {

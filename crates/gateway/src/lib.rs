@@ -26,7 +26,8 @@
 //! | `control.rs` | [`is_control()`]: who is left alone, to be compared with |
 //! | `port.rs` | [`Port`]: an interface, which may go and come back |
 //! | `drive.rs` | [`Drive`]: an engine between interfaces, in real time |
-//! | `engine.rs` | [`Engine`]: frames in, frames out, and a box between them |
+//! | `daemon.rs`, `daemon/` | [`Daemon`]: the process |
+//! | `engine.rs`, `engine/` | [`Engine`]: frames in, frames out, and a box between them |
 //! | `watch/` | [`watch`]: what a running gateway shows: status, metrics, logs, captures |
 //!
 //! The engine has no clock and no socket: the drive tells it the time and carries frames.
@@ -38,6 +39,7 @@ mod class;
 pub mod config;
 mod connections;
 mod control;
+mod daemon;
 mod drive;
 mod engine;
 mod evidence;
@@ -56,6 +58,7 @@ pub use class::{Class, ClassConfig, StandDown, Standing};
 pub use config::FlowFacts;
 pub use connections::{Connection, Connections, Counters, Key, Limits};
 pub use control::is_control;
+pub use daemon::{Daemon, DaemonError, News, SOCKET, Wishes};
 pub use drive::{Drive, DriveCounts, Remover, kinds};
 pub use engine::{Classify, Engine, EngineConfig, EngineStats, Injection, Order, Refusal};
 pub use evidence::{ArmFigures, Compared, Evidence, Harm};

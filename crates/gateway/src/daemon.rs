@@ -1,0 +1,221 @@
+//! The gateway as a process: a configuration at work between real interfaces, until it is asked to end.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `daemon.rs` | [`Daemon`]: from a configuration to its work; reloads |
+//! | `daemon/describe.rs` | how it stands, as a [`Status`](crate::watch::Status) |
+//! | `daemon/error.rs` | why it cannot be |
+//!
+//! One loop observes and injects. It waits for nobody: questions are answered by threads of their own from
+//! what it publishes once a second.
+
+mod describe;
+mod error;
+
+use crate::config::{CannotReload, Effect, GatewayConfig, Reload};
+use crate::watch::{ControlSocket, Shared};
+use crate::{ClassConfig, Classify, Drive, Engine, EngineConfig, Interface, Port, kinds};
+use ackord_units::{Choice, KnobValue, Span, Time};
+use describe::Described;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use error::DaemonError;
+
+/// How often it is described anew.
+const DESCRIBE_EVERY: Span = Span::from_secs(1);
+/// The name of the control socket in the state directory.
+pub const SOCKET: &str = "gateway.sock";
+
+/// What is asked of a running daemon from outside, as signals ask it.
+#[derive(Debug, Default)]
+pub struct Wishes {
+    /// The configuration is to be read anew.
+    pub reload: AtomicBool,
+    /// It is to end.
+    pub stop: AtomicBool,
+}
+
+/// What a daemon tells while it runs.
+#[derive(Debug)]
+pub enum News<'a> {
+    /// It observes and, where it may, injects.
+    Began(&'a GatewayConfig),
+    /// A configuration was taken.
+    Reloaded(&'a Reload),
+    /// It was not; the one before goes on.
+    NotReloaded(&'a DaemonError),
+    /// An interface went (no longer there, `false`) or came back.
+    Interface(&'a str, bool),
+    /// A second has passed.
+    Second,
+}
+
+/// A configuration at work.
+#[derive(Debug)]
+pub struct Daemon {
+    config: GatewayConfig,
+    /// Where it was read from.
+    file: Option<PathBuf>,
+    drive: Drive,
+    shared: Arc<Shared>,
+    described: Described,
+    describe_at: Time,
+    /// Last, so that it is gone when everything else is.
+    _socket: ControlSocket,
+}
+
+impl Daemon {
+    /// Opens what a configuration asks for; `file` is where it is read from again.
+    ///
+    /// # Errors
+    /// Where an interface is not there, the process may not, or another gateway runs.
+    pub fn open(config: GatewayConfig, file: Option<PathBuf>) -> Result<Daemon, DaemonError> {
+        std::fs::create_dir_all(&config.state)
+            .map_err(|source| DaemonError::State { path: config.state.clone(), source })?;
+        let shared = Arc::new(Shared::default());
+        let socket = ControlSocket::open(&config.state.join(SOCKET), Arc::clone(&shared))?;
+        let ports = ports(&config)?;
+        let engine =
+            Engine::new(engine_config(&config, &ports), classes(&config), classify(&config))?;
+        let drive = Drive::new(ports, engine, None).map_err(DaemonError::Clock)?;
+        let described = Described::new(file.as_deref());
+        let describe_at = Time::ZERO;
+        Ok(Daemon { config, file, drive, shared, described, describe_at, _socket: socket })
+    }
+
+    /// Works until somebody wishes it to end.
+    ///
+    /// # Errors
+    /// Where the kernel refuses to wait.
+    pub fn run(
+        &mut self,
+        wishes: &Wishes,
+        mut tell: impl FnMut(&News<'_>),
+    ) -> Result<(), DaemonError> {
+        tell(&News::Began(&self.config));
+        let mut there = vec![true; self.drive.ports().len()];
+        loop {
+            if self.shared.is_to_stop() || wishes.stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            if wishes.reload.swap(false, Ordering::Relaxed) {
+                match self.reload() {
+                    Ok(reload) => tell(&News::Reloaded(&reload)),
+                    Err(error) => tell(&News::NotReloaded(&error)),
+                }
+                there = vec![true; self.drive.ports().len()];
+            }
+            self.drive.turn().map_err(DaemonError::Clock)?;
+            for (port, was) in self.drive.ports().iter().zip(&mut there) {
+                let is = port.index().is_some();
+                if is != *was {
+                    *was = is;
+                    tell(&News::Interface(port.name(), is));
+                }
+            }
+            if self.after_turn().is_break() {
+                tell(&News::Second);
+            }
+        }
+    }
+
+    /// What each turn asks for; breaks where a second has passed.
+    fn after_turn(&mut self) -> ControlFlow<()> {
+        self.shared.beat();
+        let Ok(now) = self.drive.now() else { return ControlFlow::Continue(()) };
+        self.drive.engine_mut().taps().renew(&self.shared);
+        if now < self.describe_at {
+            return ControlFlow::Continue(());
+        }
+        self.describe_at = now + DESCRIBE_EVERY;
+        let status = self.described.status(&self.config, &mut self.drive, now);
+        self.shared.publish(status);
+        ControlFlow::Break(())
+    }
+
+    /// Reads the configuration anew and goes on by it. Every connection stays.
+    fn reload(&mut self) -> Result<Reload, DaemonError> {
+        let path = self.file.as_deref().ok_or(DaemonError::NoFile)?;
+        let config = read(path)?;
+        let reload = Reload::between(&self.config, &config)
+            .map_err(|why: CannotReload| DaemonError::CannotReload(why.to_string()))?;
+        let new_ports = match reload.needs(Effect::NewRing) {
+            true => Some(ports(&config)?),
+            false => None,
+        };
+        let ports = new_ports.as_deref().unwrap_or(self.drive.ports());
+        let engine = engine_config(&config, ports);
+        self.drive.engine_mut().change(engine, classes(&config), classify(&config))?;
+        if let Some(ports) = new_ports {
+            self.drive.exchange(ports);
+        }
+        self.config = config;
+        self.described.reloads += 1;
+        self.describe_at = Time::ZERO;
+        Ok(reload)
+    }
+
+    /// What it shows, for whoever answers questions.
+    pub fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// What it follows.
+    pub fn config(&self) -> &GatewayConfig {
+        &self.config
+    }
+}
+
+fn read(path: &Path) -> Result<GatewayConfig, DaemonError> {
+    let file = crate::config::ConfigFile::open(path)?;
+    Ok(file.check()?)
+}
+
+fn ports(config: &GatewayConfig) -> Result<Vec<Port>, DaemonError> {
+    let lan = (0_u8..).zip(&config.lan).map(|(which, name)| (name, Interface::Lan(which)));
+    std::iter::once((&config.wan, Interface::Wan))
+        .chain(lan)
+        .map(|(name, interface)| {
+            Port::open(name, interface)
+                .map_err(|source| DaemonError::Interface { name: name.clone(), source })
+        })
+        .collect()
+}
+
+fn engine_config(config: &GatewayConfig, ports: &[Port]) -> EngineConfig {
+    let (wan, lan) = kinds(ports);
+    EngineConfig {
+        limits: config.limits.limits(),
+        wan,
+        lan,
+        control_per_mille: config.control_per_mille(),
+        stand_down: config.harm.stand_down(),
+    }
+}
+
+/// A class for each rule and one for the default, as they are counted by [`classify`].
+fn classes(config: &GatewayConfig) -> Vec<ClassConfig> {
+    let room = KnobValue::Count(config.limits.connections as u64);
+    let with_room = |remedy: &Choice| {
+        let mut remedy = remedy.clone();
+        // The box has room for whoever the gateway knows, unless somebody has said something else.
+        if remedy.mechanism.knobs.iter().any(|knob| knob.name == "flows") {
+            remedy.settings.0.entry("flows".to_owned()).or_insert_with(|| room.clone());
+        }
+        remedy
+    };
+    let each = config.rules.iter();
+    each.map(|(_, name, remedy)| ClassConfig {
+        name: name.to_owned(),
+        remedy: remedy.map(with_room),
+    })
+    .collect()
+}
+
+fn classify(config: &GatewayConfig) -> Classify {
+    let rules = config.rules.clone();
+    Box::new(move |facts| rules.classify(facts).0)
+}

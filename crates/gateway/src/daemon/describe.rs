@@ -1,0 +1,242 @@
+//! How a gateway stands, put together once a second.
+
+use crate::config::GatewayConfig;
+use crate::watch::{
+    self, ClassStatus, Finding, FlowStatus, Group, RingStatus, Severity, Status, TOP_FLOWS,
+};
+use crate::{Class, Connection, Drive, Refusal, Standing};
+use ackord_measure::stats::Estimate;
+use ackord_units::Time;
+use std::path::Path;
+use std::time::SystemTime;
+
+/// What a description needs and nobody else keeps.
+#[derive(Debug)]
+pub(super) struct Described {
+    config: String,
+    pub(super) reloads: u64,
+    began_unix_s: f64,
+}
+
+impl Described {
+    pub(super) fn new(file: Option<&Path>) -> Described {
+        let config = file.map(|path| path.display().to_string()).unwrap_or_default();
+        Described { config, reloads: 0, began_unix_s: unix_s() }
+    }
+
+    pub(super) fn status(&self, config: &GatewayConfig, drive: &mut Drive, now: Time) -> Status {
+        let (removed, lost) = (drive.removed(), drive.counts());
+        let rings = rings(drive);
+        let engine = drive.engine();
+        let (stats, connections) = (engine.stats(), engine.connections());
+        let of_boxes = |of: fn(&ackord_path::proxy::ProxyStats) -> u64| {
+            engine.classes().iter().filter_map(Class::stats).map(of).sum::<u64>()
+        };
+        let mut refused: std::collections::BTreeMap<String, u64> = Refusal::ALL
+            .iter()
+            .zip(stats.refused)
+            .map(|(why, count)| (why.name().to_owned(), count))
+            .collect();
+        refused.insert("too late to be of use".to_owned(), lost.stale);
+        refused.insert("not taken by the interface".to_owned(), lost.not_taken);
+        let sum = |of: fn(&Connection) -> u64| connections.iter().map(of).sum::<u64>();
+        let groups: Vec<Group> =
+            connections.iter().map(|one| group(one, engine.classes())).collect();
+        let count = |which| groups.iter().filter(|group| **group == which).count() as u64;
+        Status {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            at_unix_s: unix_s(),
+            uptime_s: now.as_secs_f64(),
+            config: self.config.clone(),
+            reloads: self.reloads,
+            resident_octets: resident_octets(),
+            flows: connections.len() as u64,
+            flows_in_all: stats.connections,
+            treated: count(Group::Treated),
+            control: count(Group::Control),
+            forgotten_connections: connections.evicted(),
+            held: stats.held,
+            holds: of_boxes(|stats| stats.holds),
+            false_holds: of_boxes(|stats| stats.false_holds),
+            octets_to_mobile: stats.octets_to_mobile,
+            octets_from_mobile: stats.octets_from_mobile,
+            injected_segments: lost.sent,
+            injected_to_mobile: sum(|one| one.counters.injected_to_mobile),
+            injected_to_fixed: sum(|one| one.counters.injected_to_fixed),
+            refused_injections: refused,
+            unreadable: stats.unreadable,
+            dropped_by_gateway: removed,
+            cached_octets: connections.kept().get(),
+            cached_octets_limit: config.limits.cache.get(),
+            health: health(engine.classes(), &rings),
+            rings,
+            injection_lateness: drive.lateness().status(),
+            loop_lateness: drive.loop_lateness().status(),
+            classes: classes(drive, self.began_unix_s, &groups),
+            top_flows: top_flows(drive, now),
+            ..Status::default()
+        }
+    }
+}
+
+fn rings(drive: &mut Drive) -> Vec<RingStatus> {
+    let each = drive.ports_mut().iter_mut().map(|port| {
+        let stats = port.stats();
+        RingStatus {
+            interface: port.name().to_owned(),
+            side: port.interface().name().to_owned(),
+            packets: stats.packets,
+            lost: stats.lost,
+        }
+    });
+    each.collect()
+}
+
+/// What is done for a connection.
+fn group(connection: &Connection, classes: &[Class]) -> Group {
+    match classes.get(connection.class).map(Class::standing) {
+        Some(Standing::AtWork) if connection.is_control => Group::Control,
+        Some(Standing::AtWork) => Group::Treated,
+        _ => Group::Untreated,
+    }
+}
+
+fn classes(drive: &Drive, began_unix_s: f64, groups: &[Group]) -> Vec<ClassStatus> {
+    let engine = drive.engine();
+    let each = engine.classes().iter().enumerate().map(|(own, class)| {
+        let of_class = || {
+            let both = engine.connections().iter().zip(groups);
+            both.filter(|(one, _)| one.class == own)
+        };
+        let count = |which| of_class().filter(|(_, group)| **group == which).count() as u64;
+        let compared = class.compared();
+        ClassStatus {
+            name: class.name().to_owned(),
+            remedy: class.remedy().unwrap_or("none").to_owned(),
+            treated: count(Group::Treated),
+            control: count(Group::Control),
+            injected_segments: of_class().map(|(one, _)| injected(one)).sum(),
+            standing: standing(class, began_unix_s),
+            goodput_bit_s: watch::Compared {
+                treated: estimate(compared.treated.goodput_bps),
+                control: estimate(compared.control.goodput_bps),
+                difference: difference(
+                    compared.treated.goodput_bps,
+                    compared.control.goodput_bps,
+                    1.0,
+                ),
+            },
+            stalled_percent: watch::Compared {
+                treated: estimate(compared.treated.stalled_share.map(|one| one.times(100.0))),
+                control: estimate(compared.control.stalled_share.map(|one| one.times(100.0))),
+                difference: difference(
+                    compared.treated.stalled_share,
+                    compared.control.stalled_share,
+                    100.0,
+                ),
+            },
+        }
+    });
+    each.collect()
+}
+
+fn standing(class: &Class, began_unix_s: f64) -> watch::Standing {
+    match class.standing() {
+        Standing::StoodDown { since, harm } => watch::Standing::StoodDown {
+            since_unix_s: began_unix_s + since.as_secs_f64(),
+            why: harm.told().to_owned(),
+        },
+        Standing::AtWork | Standing::LeftAlone => watch::Standing::AtWork,
+    }
+}
+
+fn estimate(of: Option<Estimate>) -> watch::Estimate {
+    of.map_or_else(watch::Estimate::default, |of| watch::Estimate {
+        samples: u64::from(of.runs),
+        mean: of.mean,
+        ci95: of.ci95,
+    })
+}
+
+fn difference(
+    treated: Option<Estimate>,
+    control: Option<Estimate>,
+    times: f64,
+) -> Option<watch::Estimate> {
+    Some(estimate(Some(treated?.less(&control?).times(times))))
+}
+
+fn injected(connection: &Connection) -> u64 {
+    connection.counters.injected_to_mobile + connection.counters.injected_to_fixed
+}
+
+fn top_flows(drive: &Drive, now: Time) -> Vec<FlowStatus> {
+    let engine = drive.engine();
+    let octets = |one: &Connection| one.counters.octets_to_mobile + one.counters.octets_from_mobile;
+    let mut most: Vec<&Connection> = engine.connections().iter().collect();
+    if most.len() > TOP_FLOWS {
+        most.select_nth_unstable_by_key(TOP_FLOWS, |one| std::cmp::Reverse(octets(one)));
+        most.truncate(TOP_FLOWS);
+    }
+    most.sort_by_key(|one| std::cmp::Reverse(octets(one)));
+    let each = most.into_iter().map(|one| FlowStatus {
+        mobile: one.key.mobile,
+        fixed: one.key.fixed,
+        class: engine.classes().get(one.class).map_or("", Class::name).to_owned(),
+        group: group(one, engine.classes()),
+        octets_to_mobile: one.counters.octets_to_mobile,
+        octets_from_mobile: one.counters.octets_from_mobile,
+        injected_segments: injected(one),
+        refused_injections: one.counters.refused,
+        cached_octets: one.kept().get(),
+        held: one.is_held,
+        quiet_s: now.saturating_since(one.last_at()).as_secs_f64(),
+    });
+    each.collect()
+}
+
+/// What somebody should do something about, the worst first.
+fn health(classes: &[Class], rings: &[RingStatus]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for class in classes {
+        if let Standing::StoodDown { harm, .. } = class.standing() {
+            found.push(Finding {
+                severity: Severity::Warning,
+                what: format!("the remedy of `{}` stood down: {}", class.name(), harm.told()),
+                advice:
+                    "its connections are forwarded untouched; another remedy or other knobs may \
+                         do better, and `[harm] retry` says when it is tried again"
+                        .to_owned(),
+            });
+        }
+    }
+    for ring in rings.iter().filter(|ring| ring.lost > 0) {
+        found.push(Finding {
+            severity: Severity::Warning,
+            what: format!(
+                "{} of {} packets of `{}` were not seen: they went on unobserved",
+                ring.lost, ring.packets, ring.interface
+            ),
+            advice: "the machine was too busy for a moment; if it goes on, give rules for fewer \
+                     connections or the process a higher priority"
+                .to_owned(),
+        });
+    }
+    found.sort_by_key(|finding| finding.severity);
+    found
+}
+
+#[expect(clippy::disallowed_methods, reason = "what a running process shows is dated")]
+fn unix_s() -> f64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0.0, |since| since.as_secs_f64())
+}
+
+/// Memory in use (proc_pid_statm(5)).
+fn resident_octets() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = text.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0_u64);
+    let page = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten();
+    pages * page.map_or(4_096, |page| page as u64)
+}
