@@ -14,6 +14,7 @@
 //! | `live.rs`, `live_report.rs`, `live_papers.rs` | `ackord live`: our TCP against this machine's |
 //! | `shell.rs`, `shell_report.rs` | `ackord shell`: a command behind an emulated link |
 //! | `accuracy.rs`, `accuracy_report.rs` | `ackord live accuracy` |
+//! | `gateway.rs`, `gateway/` | `ackord gateway`: remedies and queues on a router |
 //! | `validate.rs` | `ackord validate`: the simulator beside the kernel |
 //! | `kernel.rs`, `kernel_report.rs` | `ackord kernel`: stock kernels, built and kept |
 //! | `history.rs`, `with_history.rs` | `ackord history`, and `--history` of runs |
@@ -38,6 +39,7 @@ mod compare;
 mod console;
 mod errors;
 mod event_log;
+mod gateway;
 mod guide;
 mod history;
 mod input;
@@ -104,6 +106,7 @@ enum Command {
     Guide(guide::GuideArguments),
     Shell(Box<shell::ShellArguments>),
     Live(live::LiveArguments),
+    Gateway(Box<gateway::GatewayArguments>),
     Validate(validate::ValidateArguments),
     History(history::HistoryArguments),
     Kernel(kernel::KernelArguments),
@@ -144,6 +147,7 @@ fn main() -> ExitCode {
         Command::List(arguments) => list::list(arguments, &console),
         Command::Shell(arguments) => shell::run(arguments, &console),
         Command::Live(arguments) => live::live(arguments, &console),
+        Command::Gateway(arguments) => gateway::gateway(arguments, &console),
         Command::Validate(arguments) => validate::validate(arguments, &console),
         Command::History(arguments) => history::history(arguments, &console),
         Command::Kernel(arguments) => kernel::kernel(arguments, &console),

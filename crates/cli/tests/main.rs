@@ -5,6 +5,7 @@
 mod broken;
 mod captures;
 mod common;
+mod gateway;
 mod history;
 mod history_captures;
 mod history_crash;

@@ -1,7 +1,9 @@
 //! What a rule asks of a connection, and when one asks for no more than another.
 
 use super::FlowFacts;
+use super::read::dscp_name;
 use ipnet::IpNet;
+use std::fmt;
 use std::net::IpAddr;
 
 /// What a rule asks of a connection. An empty list asks for nothing; of a list one is enough.
@@ -61,6 +63,30 @@ impl Conditions {
                 .is_none_or(|mark| flow.mark.is_some_and(|given| given & mark.mask == mark.value))
     }
 
+    /// What they are, in words; `lan` are the names of the interfaces.
+    pub fn said(&self, lan: &[String]) -> String {
+        fn listed<T: ToString>(key: &str, each: &[T]) -> Option<String> {
+            let each: Vec<String> = each.iter().map(T::to_string).collect();
+            (!each.is_empty()).then(|| format!("{key} {}", each.join(", ")))
+        }
+        let name = |index: &usize| lan.get(*index).map_or("?", String::as_str);
+        let interfaces: Vec<&str> = self.interfaces.iter().map(name).collect();
+        let dscps: Vec<String> = self.dscps.iter().map(|point| dscp_name(*point)).collect();
+        let parts = [
+            listed("interface", &interfaces),
+            listed("mobile", &self.mobile),
+            listed("fixed", &self.fixed),
+            listed("port", &self.ports),
+            listed("mobile_port", &self.mobile_ports),
+            listed("dscp", &dscps),
+            listed("mark", self.mark.as_slice()),
+        ];
+        match parts.into_iter().flatten().collect::<Vec<_>>() {
+            none if none.is_empty() => "all".to_owned(),
+            some => some.join("; "),
+        }
+    }
+
     /// Whether every connection that fulfils `other` fulfils these: exactly so for each condition by itself.
     pub fn cover(&self, other: &Conditions) -> bool {
         covers_each(&self.interfaces, &other.interfaces)
@@ -105,4 +131,19 @@ fn covers_ports(mine: &[PortRange], its: &[PortRange]) -> bool {
     let within =
         |range: &PortRange| joined.iter().any(|all| all.from <= range.from && range.to <= all.to);
     mine.is_empty() || (!its.is_empty() && its.iter().all(within))
+}
+
+impl fmt::Display for PortRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.from == self.to {
+            true => write!(f, "{}", self.from),
+            false => write!(f, "{}-{}", self.from, self.to),
+        }
+    }
+}
+
+impl fmt::Display for MarkMatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}/{:#x}", self.value, self.mask)
+    }
 }

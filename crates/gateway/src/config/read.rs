@@ -33,6 +33,12 @@ pub(super) const DSCPS: &[(&str, u8)] = &[
     ("cs7", 56),
 ];
 
+/// A code point as people call it.
+pub(super) fn dscp_name(point: u8) -> String {
+    let named = DSCPS.iter().find(|(_, known)| *known == point);
+    named.map_or_else(|| point.to_string(), |(name, _)| (*name).to_owned())
+}
+
 /// Reads one value, or each of a list, which may not be empty. What is wrong is reported and left out.
 pub(super) fn each<T>(
     report: &mut Report,

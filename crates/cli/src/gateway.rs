@@ -1,0 +1,106 @@
+//! `ackord gateway`: middle boxes and queues of the simulator on a real router.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `gateway.rs` | the commands there are, and what several of them take |
+//! | `gateway/check.rs` | `ackord gateway check` |
+//! | `gateway/plan.rs` | `ackord gateway plan` |
+
+mod check;
+mod plan;
+
+use crate::console::Console;
+use crate::errors::Failure;
+use ackord_gateway::Machine;
+use ackord_gateway::config::{ConfigFile, ConfigOptions, GatewayConfig, gateway_json_schema};
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// Middle boxes and queues on a router, beside stock kernels at both ends
+///
+/// On the Linux box before a wireless or access network. Remedies (Proxy TCP, Snoop, M-TCP) stand beside the
+/// path: the kernel forwards, the gateway sees copies and adds packets. Queues (selective drop, FQ-CoDel and
+/// others) stand in it, while a heartbeat is fresh. Both are the code that `ackord run` simulates.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct GatewayArguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ackord gateway plan --wan eth0 --lan wlan0 --remedy proxy-tcp
+  ackord gateway check --wan eth0 --lan wlan0 --remedy proxy-tcp --print > gateway.toml
+  ackord gateway check gateway.toml
+  ackord gateway plan gateway.toml";
+
+#[derive(Subcommand)]
+enum What {
+    Check(check::CheckArguments),
+    Plan(plan::PlanArguments),
+    /// Print the JSON Schema of a gateway's configuration, for editors
+    ///
+    /// Put `#:schema gateway.schema.json` into the first line of the file.
+    #[command(after_help = "For example:\n  ackord gateway schema > gateway.schema.json")]
+    Schema,
+}
+
+pub(crate) fn gateway(arguments: &GatewayArguments, console: &Console) -> Result<(), Failure> {
+    match &arguments.what {
+        What::Check(arguments) => check::check(arguments, console),
+        What::Plan(arguments) => plan::plan(arguments, console),
+        What::Schema => Ok(console.print(&ackord_report::data::to_json(&gateway_json_schema()))?),
+    }
+}
+
+/// A configuration: a file, or a line of options.
+#[derive(Args)]
+pub(crate) struct ConfigArguments {
+    /// The configuration file; without one, options say what is to be done
+    #[arg(required_unless_present = "wan")]
+    config: Option<PathBuf>,
+    /// The interface towards the fixed hosts
+    #[arg(long, value_name = "INTERFACE", requires = "lan", conflicts_with = "config")]
+    wan: Option<String>,
+    /// The interface towards the mobile hosts; may be given several times
+    #[arg(long, value_name = "INTERFACE", requires = "wan")]
+    lan: Vec<String>,
+    /// What is done for connections: proxy-tcp, snoop or m-tcp, with knobs behind a colon
+    ///
+    /// `ackord list` tells what there is; knobs are separated by commas: proxy-tcp:mode=paper.
+    #[arg(long, value_name = "REMEDY[:KNOB=VALUE,..]", requires = "wan")]
+    remedy: Option<String>,
+    /// The queue towards the mobile hosts: selective-drop, fq-codel and others, with knobs behind a colon
+    #[arg(long, value_name = "QUEUE[:KNOB=VALUE,..]", requires = "rate")]
+    queue: Option<String>,
+    /// How fast that queue is emptied (20mbit): a little less than what the link behind it can do
+    #[arg(long, value_name = "RATE", requires = "queue", requires = "wan")]
+    rate: Option<String>,
+    /// The share of connections that are left alone, to be compared with [default: 5%]
+    #[arg(long, value_name = "SHARE", requires = "wan")]
+    control: Option<String>,
+}
+
+impl ConfigArguments {
+    /// The configuration's text, not yet checked.
+    pub(crate) fn file(&self) -> Result<ConfigFile, Failure> {
+        if let Some(path) = &self.config {
+            return Ok(ConfigFile::open(path)?);
+        }
+        let options = ConfigOptions {
+            wan: self.wan.clone().unwrap_or_default(),
+            lan: self.lan.clone(),
+            remedy: self.remedy.clone(),
+            queue: self.queue.clone(),
+            rate: self.rate.clone(),
+            control: self.control.clone(),
+        };
+        Ok(options.file())
+    }
+}
+
+/// The machine that this runs on, as far as a configuration has to do with it.
+fn machine(config: &GatewayConfig) -> Machine {
+    Machine::look([&config.wan].into_iter().chain(&config.lan).map(String::as_str))
+}

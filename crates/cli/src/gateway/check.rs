@@ -1,0 +1,70 @@
+//! `ackord gateway check`: whether a configuration is sound, and what it comes to mean here.
+
+use super::ConfigArguments;
+use crate::console::Console;
+use crate::errors::Failure;
+use ackord_gateway::config::{GatewayConfig, warnings};
+use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
+use ackord_report::to_terminal;
+use ackord_scenario::choice_text;
+use clap::Args;
+
+/// Check a configuration without touching anything
+///
+/// Everything wrong with it is told at once, each with its line, what is allowed there, and the name that was
+/// probably meant; the exit code is then 2. What is sound and cannot help on this machine, such as an
+/// interface that is not there, is told as a warning.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CheckArguments {
+    #[command(flatten)]
+    config: ConfigArguments,
+    /// Print the configuration as a file: what options mean, to begin a file with
+    #[arg(long)]
+    print: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ackord gateway check gateway.toml
+  ackord gateway check --wan eth0 --lan wlan0 --queue selective-drop --rate 20mbit";
+
+pub(crate) fn check(arguments: &CheckArguments, console: &Console) -> Result<(), Failure> {
+    let file = arguments.config.file()?;
+    let config = file.check()?;
+    if let Some(warnings) = warnings(&file, &config, &super::machine(&config)) {
+        console.complain(&warnings.render_warnings(console.error_style()));
+    }
+    if arguments.print {
+        return Ok(console.print(file.text())?);
+    }
+    console.print(&format!("{} is sound\n", file.name()))?;
+    Ok(console.print(&to_terminal(&overview(&config), console.screen()))?)
+}
+
+/// Which connections get which remedy, and which queues there are.
+fn overview(config: &GatewayConfig) -> Document {
+    let columns = ["rule", "connections", "remedy"].map(Column::words).to_vec();
+    let mut rules = Table { columns, ..Table::default() };
+    for (index, name, remedy) in config.rules.iter() {
+        let which = match config.rules.rules().get(index.0) {
+            Some(rule) => rule.conditions.said(&config.lan),
+            None if index.0 == 0 => "all".to_owned(),
+            None => "all others".to_owned(),
+        };
+        let remedy = remedy.map_or("none", |remedy| remedy.mechanism.name);
+        rules.rows.push([name, &which, remedy].map(Cell::text).to_vec());
+    }
+    let columns = ["interface", "queue", "rate"].map(Column::words).to_vec();
+    let mut queues = Table { columns, ..Table::default() };
+    for (interface, queue) in config.queues() {
+        let words = [interface.to_owned(), choice_text(&queue.discipline), queue.rate.to_string()];
+        queues.rows.push(words.map(Cell::text).to_vec());
+    }
+    let between = format!("Between {} and {}", config.wan, config.lan.join(", "));
+    let mut sections = vec![Section::new(&between).with(Block::Table(rules))];
+    if !queues.rows.is_empty() {
+        sections.push(Section::new("In the path").with(Block::Table(queues)));
+    }
+    Document { sections, ..Document::default() }
+}

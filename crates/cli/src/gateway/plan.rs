@@ -1,0 +1,44 @@
+//! `ackord gateway plan`: what a gateway would change on this machine, as commands.
+
+use super::ConfigArguments;
+use crate::console::Console;
+use crate::errors::Failure;
+use ackord_gateway::Plan;
+use ackord_gateway::config::warnings;
+use clap::Args;
+
+/// Print every change that a gateway would make, and its undoing
+///
+/// As a script for a shell that does the same by ip(8), sysctl(8) and tc(8), each command with a word why.
+/// Changes that no command makes, such as a program in the kernel, are comments that say what shows them.
+/// Nothing is changed now.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct PlanArguments {
+    #[command(flatten)]
+    config: ConfigArguments,
+    /// Print JSON instead: each change with its command, its undoing, and what a crash leaves of it
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ackord gateway plan --wan eth0 --lan wlan0 --remedy proxy-tcp     nothing is changed at all
+  ackord gateway plan --wan eth0 --lan wlan0 --queue selective-drop --rate 20mbit
+  ackord gateway plan gateway.toml --json";
+
+pub(crate) fn plan(arguments: &PlanArguments, console: &Console) -> Result<(), Failure> {
+    let file = arguments.config.file()?;
+    let config = file.check()?;
+    let machine = super::machine(&config);
+    if let Some(warnings) = warnings(&file, &config, &machine) {
+        console.complain(&warnings.render_warnings(console.error_style()));
+    }
+    let plan = Plan::of(&config, machine.kernel);
+    let text = match arguments.json {
+        true => ackord_report::data::to_json(&plan.to_json()),
+        false => plan.to_string(),
+    };
+    Ok(console.print(&text)?)
+}
