@@ -34,6 +34,7 @@
 //!
 //! Not there: tunnels, fragments (both pass unobserved), IPv6 extension headers.
 
+mod bpf;
 mod budget;
 mod class;
 pub mod config;
@@ -49,10 +50,13 @@ mod machine;
 mod plan;
 mod port;
 mod progress;
+mod journal;
+mod netlink;
 mod ring;
 mod store;
 pub mod watch;
 
+pub use bpf::{AttachBy, Attached, Covered, Suppressor};
 pub use budget::Budget;
 pub use class::{Class, ClassConfig, StandDown, Standing};
 pub use config::FlowFacts;
@@ -68,5 +72,6 @@ pub use machine::{InterfaceFacts, KernelVersion, Machine};
 pub use plan::{Plan, Step, queue_device};
 pub use port::Port;
 pub use progress::{Progress, STALL};
+pub use journal::{Journal, Undone};
 pub use ring::{Ring, RingStats};
 pub use store::Store;
