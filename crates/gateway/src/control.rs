@@ -23,7 +23,7 @@ fn halves(end: SocketAddr) -> [u64; 2] {
 }
 
 /// The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
-fn mix(word: u64) -> u64 {
+pub(crate) fn mix(word: u64) -> u64 {
     let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

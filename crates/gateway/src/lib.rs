@@ -41,6 +41,7 @@ pub mod config;
 mod connections;
 mod control;
 mod daemon;
+mod device;
 mod drive;
 mod engine;
 mod evidence;
@@ -50,9 +51,11 @@ mod machine;
 mod plan;
 mod port;
 mod progress;
+mod in_path;
 mod journal;
 mod netlink;
 mod ring;
+mod scheduling;
 mod store;
 pub mod watch;
 
@@ -72,6 +75,9 @@ pub use machine::{InterfaceFacts, KernelVersion, Machine};
 pub use plan::{Plan, Step, queue_device};
 pub use port::Port;
 pub use progress::{Progress, STALL};
+pub use in_path::{
+    Drops, InPath, InPathConfig, InPathError, InPathState, InPathStats, Priority, Quantiles,
+};
 pub use journal::{Journal, Undone};
 pub use ring::{Ring, RingStats};
 pub use store::Store;

@@ -1,0 +1,205 @@
+//! The thread of a queue in the path: turns, orders, and trying again when the interface is back.
+
+use super::shaper::Shaper;
+use super::stats::{InPathState, InPathStats, Quantiles};
+use super::work::{Held, Turned, Work, now};
+use super::{Drops, InPathConfig, InPathError, Priority};
+use crate::bpf::monotonic_nanos;
+use crate::{Journal, scheduling};
+use ackord_path::Queue;
+use ackord_units::{Bytes, Rate, Span, Time};
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::eventfd::EventFd;
+use nix::sys::time::TimeSpec;
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How often it is tried again.
+const TRY_EVERY: TimeSpec = TimeSpec::new(0, 100_000_000);
+/// How often others are told.
+const TELL_EVERY: Span = Span::from_millis(50);
+
+/// What a thread is told.
+#[derive(Debug)]
+pub(super) enum Order {
+    Change(Box<Queue>, Rate),
+    Stop,
+}
+
+/// What a thread tells.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) stats: Mutex<InPathStats>,
+    /// When it last gave a sign of life (CLOCK_MONOTONIC).
+    pub(super) beat_nanos: AtomicU64,
+}
+
+impl Shared {
+    pub(super) fn new() -> Shared {
+        Shared { stats: Mutex::new(nothing_yet()), beat_nanos: AtomicU64::new(0) }
+    }
+}
+
+fn nothing_yet() -> InPathStats {
+    InPathStats {
+        state: InPathState::Stopped,
+        attached: None,
+        is_real_time: false,
+        heartbeat_age: Span::ZERO,
+        packets_in: 0,
+        octets_in: 0,
+        packets_out: 0,
+        octets_out: 0,
+        control: 0,
+        cut_up: 0,
+        marked: 0,
+        reverse: 0,
+        drops: Drops::default(),
+        waiting: 0,
+        waiting_octets: Bytes::ZERO,
+        delay: Quantiles::default(),
+    }
+}
+
+/// The thread before it runs.
+#[derive(Debug)]
+pub(super) struct Thread {
+    pub(super) config: InPathConfig,
+    pub(super) journal: Arc<Journal>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) wake: Arc<EventFd>,
+    pub(super) orders: Receiver<Order>,
+}
+
+/// Why a round of work has ended.
+enum Ended {
+    Stopped,
+    Trouble(io::Error),
+}
+
+impl Thread {
+    /// Until it is told to stop; tells first whether it could begin.
+    pub(super) fn run(self, queue: Queue, ready: &Sender<Result<(), InPathError>>) {
+        let shaper = Shaper::new(queue, self.config.rate);
+        let mut held = Held::new(shaper, self.config.memory, nothing_yet());
+        held.stats.is_real_time =
+            self.config.priority == Priority::RealTime && scheduling::go_first().is_ok();
+        let mut is_first = true;
+        loop {
+            let ended = match self.open(&mut held) {
+                Ok(work) => {
+                    if is_first {
+                        let _ = ready.send(Ok(()));
+                    }
+                    self.work(work, &mut held)
+                }
+                Err((what, error)) if is_first => {
+                    let _ = ready.send(Err(InPathError::System { what, error }));
+                    return;
+                }
+                Err((what, error)) => {
+                    Ended::Trouble(io::Error::other(format!("{what}: {error}")))
+                }
+            };
+            is_first = false;
+            match ended {
+                Ended::Stopped => break,
+                Ended::Trouble(error) => {
+                    let at = now().unwrap_or(Time::ZERO);
+                    held.discard(at, |drops, gone| drops.interface_gone += gone);
+                    held.shaper.unblock(at);
+                    held.stats.state = InPathState::Waiting(error.to_string());
+                    held.stats.attached = None;
+                    self.tell(&mut held);
+                    if self.wait_and_obey(&mut held) {
+                        break;
+                    }
+                }
+            }
+        }
+        held.stats.state = InPathState::Stopped;
+        held.stats.attached = None;
+        self.tell(&mut held);
+    }
+
+    fn open(&self, held: &mut Held) -> Result<Work, (&'static str, io::Error)> {
+        let secret = secret().map_err(|error| ("random numbers", error))?;
+        let mut work = Work::open(&self.config, &self.journal, secret)?;
+        work.watch_reverse(held).map_err(|error| ("a packet ring", error))?;
+        held.stats.state = InPathState::Steering;
+        held.stats.attached = Some(work.attached());
+        Ok(work)
+    }
+
+    fn work(&self, mut work: Work, held: &mut Held) -> Ended {
+        let mut told_at = Time::ZERO;
+        loop {
+            match work.turn(held, self.wake.as_fd()) {
+                Ok(Turned::GoOn) => {}
+                Ok(Turned::Woken) => {
+                    if self.obey(held) {
+                        // What cannot be sent any more is lost with the interface.
+                        let _ = work.finish(held);
+                        return Ended::Stopped;
+                    }
+                    if let Err(error) = work.watch_reverse(held) {
+                        return Ended::Trouble(error);
+                    }
+                }
+                Err(error) => return Ended::Trouble(error),
+            }
+            let beat = monotonic_nanos().unwrap_or(0);
+            self.shared.beat_nanos.store(beat, Ordering::Relaxed);
+            let at = Time::from_nanos(beat);
+            if at.saturating_since(told_at) >= TELL_EVERY {
+                self.tell(held);
+                told_at = at;
+            }
+        }
+    }
+
+    /// Does what it is told; whether that is to stop.
+    fn obey(&self, held: &mut Held) -> bool {
+        // Only to be waited for again.
+        let _ = self.wake.read();
+        while let Ok(order) = self.orders.try_recv() {
+            match order {
+                Order::Stop => return true,
+                Order::Change(queue, rate) => {
+                    let at = now().unwrap_or(Time::ZERO);
+                    held.shaper.change(at, *queue, rate);
+                    held.settle();
+                }
+            }
+        }
+        false
+    }
+
+    fn wait_and_obey(&self, held: &mut Held) -> bool {
+        let mut polled = [PollFd::new(self.wake.as_fd(), PollFlags::POLLIN)];
+        let _ = ppoll(&mut polled, Some(TRY_EVERY), None);
+        self.obey(held)
+    }
+
+    fn tell(&self, held: &mut Held) {
+        let at = now().unwrap_or(Time::ZERO);
+        held.stats.delay = held.delay.quantiles(at);
+        held.stats.marked = held.shaper.marked();
+        let length = held.shaper.length();
+        (held.stats.waiting, held.stats.waiting_octets) = (length.packets, length.bytes);
+        let mut shared = self.shared.stats.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.clone_from(&held.stats);
+    }
+}
+
+/// Two numbers that nobody knows.
+fn secret() -> io::Result<[u64; 2]> {
+    use std::io::Read as _;
+    let mut octets = [0; 16];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut octets)?;
+    let whole = u128::from_ne_bytes(octets);
+    Ok([whole as u64, (whole >> 64) as u64])
+}

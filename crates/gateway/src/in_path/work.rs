@@ -1,0 +1,371 @@
+//! What is open while packets are steered, and one turn of it.
+
+use super::frames::{Frame, Sorted, Sorter};
+use super::sender::{Sender, Sent};
+use super::shaper::Shaper;
+use super::stats::Drops;
+use super::{InPathConfig, InPathStats, stats};
+use crate::bpf::{Attachment, Heartbeat, Point, Steer, monotonic_nanos};
+use crate::device::{Control, Present, Tap, link_kind};
+use crate::{Interface, Journal, Ring};
+use ackord_units::{Bytes, Span, Time};
+use ackord_wire::{Ecn, Packet, set_ecn};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+use slab::Slab;
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+
+/// Packets read before others get their turn.
+const READS_IN_A_ROW: usize = 64;
+/// How often the interface is looked at.
+const LOOK_EVERY: Span = Span::from_millis(50);
+/// A process that was stopped for longer finds packets that nobody waits for any more.
+const STALE: Span = Span::from_millis(250);
+/// An interface that takes nothing for so long is given up.
+const BLOCKED: Span = Span::from_millis(200);
+/// As many packets in a row that the interface's own queue has dropped are a storm.
+const STORM: u32 = 10_000;
+
+/// Packets that wait, and what is counted of them.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) shaper: Shaper,
+    /// By tag.
+    frames: Slab<Frame>,
+    octets: usize,
+    limit: usize,
+    /// To be sent before anything else.
+    pub(super) out: VecDeque<Frame>,
+    pub(super) stats: InPathStats,
+    pub(super) delay: stats::Recent,
+}
+
+impl Held {
+    pub(super) fn new(shaper: Shaper, limit: Bytes, stats: InPathStats) -> Held {
+        Held {
+            shaper,
+            frames: Slab::new(),
+            octets: 0,
+            limit: limit.get() as usize,
+            out: VecDeque::new(),
+            stats,
+            delay: stats::Recent::new(),
+        }
+    }
+
+    fn take(&mut self, now: Time, sorted: Sorted) {
+        match sorted {
+            Sorted::Noise => {}
+            Sorted::Control(frame) => {
+                self.stats.control += 1;
+                self.out.push_back(frame);
+            }
+            Sorted::Packet(packet, frame) => self.offer(now, packet, frame),
+            Sorted::Pieces(pieces) => {
+                self.stats.cut_up += 1;
+                for (packet, frame) in pieces {
+                    self.offer(now, packet, frame);
+                }
+            }
+        }
+    }
+
+    fn offer(&mut self, now: Time, packet: Packet, frame: Frame) {
+        if self.octets + frame.octets.len() > self.limit {
+            self.stats.drops.memory += 1;
+            return;
+        }
+        self.octets += frame.octets.len();
+        let tag = self.frames.insert(frame) as u64;
+        self.shaper.arrive(now, &Packet { tag, ..packet });
+        self.settle();
+    }
+
+    /// Brings what left the queue to where it is sent, and counts what died there.
+    pub(super) fn settle(&mut self) {
+        while let Some((packet, reason)) = self.shaper.dead() {
+            self.release(packet.tag);
+            self.stats.drops.count(reason);
+        }
+        while let Some(packet) = self.shaper.leaving() {
+            let Some(mut frame) = self.release(packet.tag) else { continue };
+            if packet.ecn == Ecn::Ce {
+                set_ecn(&mut frame.octets[frame.ip_at..], Ecn::Ce);
+            }
+            self.out.push_back(frame);
+        }
+    }
+
+    fn release(&mut self, tag: u64) -> Option<Frame> {
+        let frame = self.frames.try_remove(tag as usize)?;
+        self.octets -= frame.octets.len();
+        Some(frame)
+    }
+
+    /// Throws away what waits.
+    pub(super) fn discard(&mut self, now: Time, count: impl FnOnce(&mut Drops, u64)) {
+        self.shaper.drain(now);
+        self.settle();
+        let gone = self.out.len() as u64;
+        self.out.clear();
+        count(&mut self.stats.drops, gone);
+    }
+}
+
+/// What is open while packets are steered. In this order: what steers goes before where it leads.
+#[derive(Debug)]
+pub(super) struct Work {
+    heartbeat: Heartbeat,
+    attachment: Attachment,
+    tap: Tap,
+    sender: Sender,
+    reverse: Option<Ring>,
+    sorter: Sorter,
+    control: Control,
+    name: String,
+    present: Present,
+    beaten_at: Time,
+    looked_at: Time,
+    blocked_at: Option<Time>,
+    dropped_in_a_row: u32,
+    buffer: Vec<u8>,
+}
+
+/// Whether a turn was told of something else to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turned {
+    GoOn,
+    Woken,
+}
+
+impl Work {
+    /// # Errors
+    /// Where the interface is not there or down, or the system does not allow it: what was tried, and why.
+    pub(super) fn open(
+        config: &InPathConfig,
+        journal: &Arc<Journal>,
+        secret: [u64; 2],
+    ) -> Result<Work, (&'static str, io::Error)> {
+        let at = |what| move |error: io::Error| (what, error);
+        let system = |what| move |errno: Errno| (what, io::Error::from(errno));
+        let control = Control::open().map_err(at("a socket"))?;
+        let present = control.present(&config.interface).map_err(system("the interface"))?;
+        if !present.is_up {
+            return Err(("the interface", Errno::ENETDOWN.into()));
+        }
+        let kind = link_kind(present.hardware)
+            .ok_or(("the interface", io::Error::other("links of its type are not understood")))?;
+        let tap = Tap::open(kind).map_err(at("a TAP device"))?;
+        let sender = Sender::open(present.index, kind).map_err(at("a packet socket"))?;
+        let heartbeat = Heartbeat::new().map_err(at("a BPF map"))?;
+        let cookie = sender.cookie().map_err(system("the socket's cookie"))?;
+        let steer = Steer { to: tap.index, cookie, secret: secret[0], kind };
+        let program = steer.load(&heartbeat).map_err(at("a BPF program"))?;
+        let place = (present.index, Point::Egress);
+        let attachment = Attachment::new(&program, place, config.attach, journal)
+            .map_err(at("attaching a BPF program"))?;
+        let sorter = Sorter { kind, tap: tap.address, steer, salt: secret[1] };
+        Ok(Work {
+            heartbeat,
+            attachment,
+            tap,
+            sender,
+            reverse: None,
+            sorter,
+            control,
+            name: config.interface.clone(),
+            present,
+            beaten_at: Time::ZERO,
+            looked_at: Time::ZERO,
+            blocked_at: None,
+            dropped_in_a_row: 0,
+            buffer: vec![0; Tap::LONGEST],
+        })
+    }
+
+    pub(super) fn attached(&self) -> crate::Attached {
+        self.attachment.attached()
+    }
+
+    /// Opens what a queue learns from, if it does.
+    pub(super) fn watch_reverse(&mut self, held: &Held) -> io::Result<()> {
+        self.reverse = match held.shaper.wants_reverse() {
+            true => Some(Ring::open(&self.name, Interface::Lan)?),
+            false => None,
+        };
+        Ok(())
+    }
+
+    /// Waits, and does everything there is to do by then; gives a sign of life at the end of it.
+    ///
+    /// # Errors
+    /// Where packets cannot be steered or sent any more.
+    pub(super) fn turn(&mut self, held: &mut Held, wake: BorrowedFd<'_>) -> io::Result<Turned> {
+        let (woken, readable) = self.wait(held, wake)?;
+        let now = now()?;
+        let since_beat = now.saturating_since(self.beaten_at);
+        if self.beaten_at > Time::ZERO && since_beat > STALE {
+            self.throw_away_what_is_stale(now, held)?;
+        }
+        held.shaper.handle_deadline(now);
+        held.settle();
+        self.send(now, held)?;
+        if readable {
+            self.read(held)?;
+        }
+        self.read_reverse(now, held);
+        if now.saturating_since(self.looked_at) >= LOOK_EVERY {
+            self.look()?;
+            self.looked_at = now;
+        }
+        if self.blocked_at.is_some_and(|since| now.saturating_since(since) > BLOCKED) {
+            return Err(io::Error::other("the interface takes no packets"));
+        }
+        // Only here: whoever hangs above is not alive.
+        let beat_at = monotonic_nanos()?;
+        self.heartbeat.beat(beat_at);
+        self.beaten_at = Time::from_nanos(beat_at);
+        Ok(if woken { Turned::Woken } else { Turned::GoOn })
+    }
+
+    fn wait(&self, held: &Held, wake: BorrowedFd<'_>) -> io::Result<(bool, bool)> {
+        let now = now()?;
+        let due = held.shaper.deadline().unwrap_or(Time::NEVER).min(now + Heartbeat::EVERY);
+        let wait = due.saturating_since(now);
+        let send = match held.out.is_empty() {
+            true => PollFlags::empty(),
+            false => PollFlags::POLLOUT,
+        };
+        let mut polled = vec![
+            PollFd::new(self.tap.as_fd(), PollFlags::POLLIN),
+            PollFd::new(wake, PollFlags::POLLIN),
+            PollFd::new(self.sender.as_fd(), send),
+        ];
+        polled.extend(self.reverse.as_ref().map(|ring| PollFd::new(ring.as_fd(), PollFlags::POLLIN)));
+        let timeout = TimeSpec::from_duration(std::time::Duration::from_nanos(wait.as_nanos()));
+        match ppoll(&mut polled, Some(timeout), None) {
+            Ok(_) => {}
+            Err(Errno::EINTR) => return Ok((false, false)),
+            Err(error) => return Err(error.into()),
+        }
+        let any = |at: usize| polled[at].any().unwrap_or(true);
+        Ok((any(1), any(0)))
+    }
+
+    fn read(&mut self, held: &mut Held) -> io::Result<()> {
+        for _ in 0..READS_IN_A_ROW {
+            let Some(len) = self.tap.read(&mut self.buffer)? else { break };
+            let now = now()?;
+            held.stats.packets_in += 1;
+            held.stats.octets_in += len as u64;
+            let sorted = self.sorter.sort(now, &self.buffer[..len], held.shaper.rate());
+            held.take(now, sorted);
+            self.send(now, held)?;
+        }
+        Ok(())
+    }
+
+    fn read_reverse(&mut self, now: Time, held: &mut Held) {
+        let Some(ring) = &mut self.reverse else { return };
+        let sorter = &self.sorter;
+        ring.read(|_, sighting| {
+            if let Some(packet) = sorter.reverse(sighting) {
+                held.stats.reverse += 1;
+                held.shaper.observe_reverse(now, &packet);
+            }
+        });
+    }
+
+    /// Sends what is to be sent, as far as the interface takes it.
+    fn send(&mut self, now: Time, held: &mut Held) -> io::Result<()> {
+        while let Some(frame) = held.out.front() {
+            match self.sender.send(frame)? {
+                Sent::Later => {
+                    self.blocked_at = self.blocked_at.or(Some(now));
+                    held.shaper.block();
+                    return Ok(());
+                }
+                Sent::Yes => {
+                    self.dropped_in_a_row = 0;
+                    held.stats.packets_out += 1;
+                    held.stats.octets_out += frame.octets.len() as u64;
+                    held.delay.record(now.saturating_since(frame.came_at));
+                }
+                Sent::Dropped => {
+                    held.stats.drops.interface_queue += 1;
+                    self.dropped_in_a_row += 1;
+                    if self.dropped_in_a_row > STORM {
+                        return Err(io::Error::other("the interface's own queue drops everything"));
+                    }
+                }
+                Sent::Refused => held.stats.drops.refused += 1,
+            }
+            held.out.pop_front();
+        }
+        if self.blocked_at.take().is_some() {
+            held.shaper.unblock(now);
+        }
+        Ok(())
+    }
+
+    /// Whether the interface is still the one it was.
+    fn look(&self) -> io::Result<()> {
+        match self.control.present(&self.name) {
+            Ok(present) if present == self.present => Ok(()),
+            Ok(present) if !present.is_up => Err(Errno::ENETDOWN.into()),
+            Ok(_) => Err(io::Error::other("another interface has its name")),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    fn throw_away_what_is_stale(&mut self, now: Time, held: &mut Held) -> io::Result<()> {
+        held.discard(now, |drops, gone| drops.stale += gone);
+        while self.tap.read(&mut self.buffer)?.is_some() {
+            held.stats.drops.stale += 1;
+        }
+        Ok(())
+    }
+
+    /// Sends what waits, at once, then lets the kernel forward, then sends what came meanwhile.
+    pub(super) fn finish(mut self, held: &mut Held) -> io::Result<()> {
+        for last in [false, true] {
+            let began = now()?;
+            loop {
+                let now = now()?;
+                held.shaper.drain(now);
+                held.settle();
+                let before = held.stats.packets_in;
+                self.read(held)?;
+                self.send(now, held)?;
+                let is_empty = held.out.is_empty() && held.stats.packets_in == before;
+                if is_empty && held.shaper.length().packets == 0
+                    || now.saturating_since(began) > BLOCKED
+                {
+                    break;
+                }
+            }
+            if !last {
+                self.heartbeat.stop();
+                // A processor that still took us for alive is done with its packet after this.
+                let nothing = &mut [];
+                let _ = ppoll(nothing, Some(TimeSpec::new(0, 1_000_000)), None);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.heartbeat.stop();
+    }
+}
+
+/// The time of `bpf_ktime_get_ns`.
+pub(super) fn now() -> io::Result<Time> {
+    monotonic_nanos().map(Time::from_nanos)
+}
