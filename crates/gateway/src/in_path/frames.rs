@@ -136,7 +136,7 @@ impl Sorter {
 
     /// A segment that came in by the interface; nothing for whatever else did.
     pub(super) fn reverse(&self, sighting: &Sighting<'_>) -> Option<Packet> {
-        if sighting.way != Way::In || sighting.interface != Interface::Lan {
+        if sighting.way != Way::In || sighting.interface != Interface::Lan(0) {
             return None;
         }
         let (_, ip) = LinkHeader::cut(sighting, self.kind)?;

@@ -194,7 +194,7 @@ impl Work {
     /// Opens what a queue learns from, if it does.
     pub(super) fn watch_reverse(&mut self, held: &Held) -> io::Result<()> {
         self.reverse = match held.shaper.wants_reverse() {
-            true => Some(Ring::open(&self.name, Interface::Lan)?),
+            true => Some(Ring::open(&self.name, Interface::Lan(0))?),
             false => None,
         };
         Ok(())
