@@ -10,6 +10,7 @@
 //! | --- | --- |
 //! | `emulate/run.rs`, `options.rs` | [`emulate`]: one run, from its namespaces to its report |
 //! | `emulate/hosts.rs`, `servers.rs`, `observe.rs` | kernel hosts: their namespaces, what is seen of them |
+//! | `emulate/router.rs` | [`KernelRouter`]: the path cut at a router that is a stock kernel |
 //! | `emulate/emulator.rs` | [`Emulator`](emulator::Emulator): the loop |
 //! | `emulate/door.rs` | [`Door`]: what stands at a foreign host's node |
 //! | `emulate/timeline.rs` | real time, and for tests one that jumps |
@@ -33,6 +34,7 @@ mod in_simulated_time;
 mod kernel_hosts;
 mod observe;
 mod options;
+mod router;
 mod run;
 mod servers;
 mod store;
@@ -55,6 +57,7 @@ pub use options::{
     CommandLasts, CommandStarts, EmulationEnding, EmulationNotice, EmulationOptions,
     EmulationReport, HostCommand, HostReport, Place, TcpSample,
 };
+pub use router::{Forwarded, KernelRouter, LAN_DEVICE, RouterReport, WAN_DEVICE};
 pub use run::emulate;
 pub use watching::{TapObserver, Tapped};
 

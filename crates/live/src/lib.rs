@@ -76,8 +76,9 @@ pub use apps::{Call, EndReport};
 pub use driver::DeviceCounts;
 pub use emulate::{
     CommandLasts, CommandStarts, EmulationCounts, EmulationEnding, EmulationNotice,
-    EmulationOptions, EmulationReport, HostCommand, HostReport, Place, SimulatedKernels,
-    TapObserver, Tapped, TcpSample, emulate, emulate_in_simulated_time,
+    EmulationOptions, EmulationReport, Forwarded, HostCommand, HostReport, KernelRouter,
+    LAN_DEVICE, Place, RouterReport, SimulatedKernels, TapObserver, Tapped, TcpSample, WAN_DEVICE,
+    emulate, emulate_in_simulated_time,
 };
 pub use error::LiveError;
 pub use fetch::{FetchOptions, fetch};

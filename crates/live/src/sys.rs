@@ -20,7 +20,7 @@
 //!
 //! The only `unsafe` of this crate is in this folder.
 //!
-//! Not modelled: more than one TUN device inside, a mount namespace.
+//! Not modelled: a mount namespace.
 
 mod allowed;
 mod device;
@@ -46,7 +46,7 @@ pub use priority::{Priority, Scheduling};
 pub use wait::StopHandle;
 
 pub(crate) use inside::{
-    CommandInside, DEVICE, DeviceMade, Inside, QuickAck, RouteSettings, TerminalUse,
+    CommandInside, DEVICE, DeviceBeside, DeviceMade, Inside, QuickAck, RouteSettings, TerminalUse,
 };
 pub(crate) use namespace::{CommandEnd, Namespace};
 pub(crate) use netlink::replace_default_route;

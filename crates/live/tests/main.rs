@@ -9,4 +9,5 @@ mod emulate_speed;
 mod fetch;
 mod interop;
 mod ipv6;
+mod router;
 mod serve;

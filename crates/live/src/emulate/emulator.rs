@@ -7,6 +7,7 @@
 use super::bytes::{Bytes, Found};
 use super::classify::{FlowTable, TurnedAway};
 use super::door::Door;
+use super::router::Cut;
 use super::store::{Entering, PacketStore};
 use super::streams::Streams;
 use super::timeline::Timeline;
@@ -73,6 +74,8 @@ pub(crate) struct Emulator<T, O = ()> {
     doors: Vec<Place>,
     /// By node: the door there.
     door_at: Vec<Option<usize>>,
+    /// Where packets leave the path on their way and come back; nothing where they do not.
+    cut: Option<Cut>,
     directory: Directory,
     flows: FlowTable,
     bytes: Bytes,
@@ -147,6 +150,7 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
             simulation,
             doors: doors.into_iter().map(place).collect(),
             door_at,
+            cut: None,
             directory,
             flows: FlowTable::new(scenario),
             bytes: Bytes::new(store, boxes.then(Streams::default), is_foreign),
@@ -165,6 +169,17 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
     /// Tells `observer` of every packet that passes where the scenario captures, with its bytes.
     pub(crate) fn tap(&mut self, observer: TapObserver) {
         self.taps = Some(observer);
+    }
+
+    /// Lets packets leave by the door of a router on their way, and go on when they come back.
+    pub(crate) fn cut_at(&mut self, cut: Cut) {
+        self.cut = Some(cut);
+    }
+
+    /// Whether packets only pass through this node's door.
+    #[inline]
+    fn is_router(&self, node: NodeId) -> bool {
+        self.cut.as_ref().is_some_and(|cut| cut.router == node)
     }
 
     /// Watches another descriptor, so that a turn ends when it becomes readable; its number for
@@ -282,7 +297,7 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
 
     fn deliver<S: Sink>(&mut self, delivery: &Delivery, sink: &mut S) {
         let Delivery { at, node, packet } = delivery;
-        if packet.tcp.is_none() {
+        if packet.tcp.is_none() && !self.is_router(*node) {
             self.tell_datagram(*at, packet, sink);
         }
         if let Some(door) = self.door_at[node.0 as usize] {
@@ -293,9 +308,12 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
 
     /// A packet leaves by a door.
     fn let_out<S: Sink>(&mut self, door: usize, delivery: &Delivery, sink: &mut S) {
-        let Delivery { at, packet, .. } = delivery;
-        self.onlooker.left(*at, packet, sink);
-        self.bytes.arrived(packet);
+        let Delivery { at, packet, node } = delivery;
+        let passes = self.is_router(*node);
+        if !passes {
+            self.onlooker.left(*at, packet, sink);
+            self.bytes.arrived(packet);
+        }
         let now = self.timeline.now();
         self.lateness.record(*at, now);
         let place = &mut self.doors[door];
@@ -318,6 +336,7 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
             }
         };
         match place.door.write_packet(now, bytes) {
+            Ok(()) if passes => {}
             Ok(()) => {
                 self.counts.delivered += 1;
                 self.counts.delivered_bytes += bytes.len() as u64;
@@ -398,14 +417,19 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
             return;
         };
         debug_assert!(tag & FOREIGN != 0);
-        let packet = Packet { tag, ..packet };
-        self.counts.entered += 1;
-        self.counts.entered_bytes += u64::from(packet.ip_len);
-        self.onlooker.entered(now, &packet, sink);
-        if packet.tcp.is_none() && self.flows.is_udp(packet.flow) {
-            let endpoint = EndpointId { flow: packet.flow, side: packet.from };
-            let payload = datagram_payload(&packet);
-            sink.emit(now, Event::DatagramSent { endpoint, payload });
+        let mut packet = Packet { tag, ..packet };
+        if !self.is_router(node) {
+            self.counts.entered += 1;
+            self.counts.entered_bytes += u64::from(packet.ip_len);
+            self.onlooker.entered(now, &packet, sink);
+            if packet.tcp.is_none() && self.flows.is_udp(packet.flow) {
+                let endpoint = EndpointId { flow: packet.flow, side: packet.from };
+                let payload = datagram_payload(&packet);
+                sink.emit(now, Event::DatagramSent { endpoint, payload });
+            }
+        }
+        if let Some(cut) = &self.cut {
+            packet = cut.leg(packet);
         }
         let mut watching =
             Watching::new(sink, &mut self.turns, (&mut self.taps, &mut self.bytes, &self.flows));

@@ -22,6 +22,15 @@ pub(super) struct KernelHost {
     pub(super) settings: HostSettings,
     /// By place inside: the command's place in the options.
     pub(super) commands: Vec<usize>,
+    /// How many devices it has: a router's servers look at all of them.
+    pub(super) devices: usize,
+}
+
+impl KernelHost {
+    /// The router: no flow ends there.
+    pub(super) fn router(node: NodeId, namespace: Namespace, commands: Vec<usize>) -> KernelHost {
+        KernelHost { node, namespace, settings: HostSettings::default(), commands, devices: 2 }
+    }
 }
 
 /// The network card of a machine that has one.
@@ -54,15 +63,7 @@ fn make_host(
     scenario: &Scenario,
     node: NodeId,
 ) -> Result<(KernelHost, Option<TunDoor>), LiveError> {
-    let numbered = options.commands.iter().enumerate();
-    let here: Vec<_> = numbered.filter(|(_, command)| command.host == node).collect();
-    let inside = here.iter().map(|(_, command)| CommandInside {
-        argv: command.argv.clone(),
-        environment: command.environment.clone(),
-        terminal: TerminalUse::Shared,
-        stdout: command.stdout.clone(),
-        stderr: command.stderr.clone(),
-    });
+    let (commands, inside) = commands_at(options, node);
     let mtu = mtu(scenario, node);
     let mut settings = host_settings(scenario, node)?;
     let inside = Inside {
@@ -74,7 +75,7 @@ fn make_host(
         made: options.device,
         sysctls: settings.sysctls.clone(),
         route: Some(settings.route.clone()),
-        commands: inside.collect(),
+        commands: inside,
         ..Inside::new(vec![
             (host_address(node, IpVersion::V4), 24),
             (host_address(node, IpVersion::V6), 64),
@@ -86,8 +87,27 @@ fn make_host(
         DeviceMade::Tun => Some(TunDoor::new(namespace.take_tun(), mtu)),
         DeviceMade::There => None,
     };
-    let commands = here.into_iter().map(|(number, _)| number).collect();
-    Ok((KernelHost { node, namespace, settings, commands }, door))
+    Ok((KernelHost { node, namespace, settings, commands, devices: 1 }, door))
+}
+
+/// The programs of a node: their places in the options, and what is to be started.
+pub(super) fn commands_at(
+    options: &EmulationOptions,
+    node: NodeId,
+) -> (Vec<usize>, Vec<CommandInside>) {
+    let numbered = options.commands.iter().enumerate();
+    let here = numbered.filter(|(_, command)| command.host == node);
+    let inside = here.map(|(number, command)| {
+        let command = CommandInside {
+            argv: command.argv.clone(),
+            environment: command.environment.clone(),
+            terminal: TerminalUse::Shared,
+            stdout: command.stdout.clone(),
+            stderr: command.stderr.clone(),
+        };
+        (number, command)
+    });
+    inside.unzip()
 }
 
 /// The MTU of a host's device: segments as large as the scenario's fit.

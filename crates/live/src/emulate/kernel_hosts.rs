@@ -1,18 +1,22 @@
 //! The kernel hosts of an emulation in real time, with their applications and programs.
 
 use super::door::Door;
-use super::hosts::{KernelHost, host_reports, kernel_ends, make_hosts};
+use super::hosts::{KernelHost, commands_at, host_reports, kernel_ends, make_hosts};
 use super::options::{CommandLasts, EmulationOptions, HostCommand, HostNews, Hosts, HostsRemains};
+use super::router::{Crossing, RouterMade, make_router};
 use super::servers::{LOOK_AGAIN, start_of, start_servers};
 use crate::apps::{Apps, KernelEnd, Sampling, Teller};
 use crate::clock::Clock;
 use crate::error::LiveError;
 use crate::sys::CommandEnd;
 use ackord_scenario::Scenario;
+use ackord_units::Span;
 use ackord_units::Time;
 use ackord_wire::NodeId;
 use nix::sys::signal::Signal;
+use std::cell::RefCell;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::rc::Rc;
 
 /// How often servers are looked at until they have ended.
 const LAST_LOOKS: u32 = 20;
@@ -33,6 +37,8 @@ pub(crate) struct KernelHosts {
     /// What has ended before anybody asked.
     ended: Vec<(usize, CommandEnd)>,
     scenario: Scenario,
+    /// What passes the router, where one is a kernel, and its budget of lateness.
+    crossing: Option<(Rc<RefCell<Crossing>>, Span)>,
 }
 
 impl KernelHosts {
@@ -42,6 +48,15 @@ impl KernelHosts {
         for (host, door) in make_hosts(options)? {
             doors.extend(door.map(|door| (host.node, Box::new(door) as Box<dyn Door>)));
             hosts.push(host);
+        }
+        let mut crossing = None;
+        if let Some(router) = options.router {
+            let (numbers, inside) = commands_at(options, router.node);
+            let made = make_router(options, router, inside)?;
+            let RouterMade { namespace, door, crossing: seen } = made;
+            crossing = Some((seen, options.lateness_budget));
+            doors.push((router.node, Box::new(door)));
+            hosts.push(KernelHost::router(router.node, namespace, numbers));
         }
         let ends = kernel_ends(options, &hosts)?;
         let (started, ended) = start_servers(options, &mut hosts)?;
@@ -58,6 +73,7 @@ impl KernelHosts {
             commands,
             ended,
             scenario: options.scenario.clone(),
+            crossing,
         };
         Ok((hosts, doors))
     }
@@ -189,6 +205,8 @@ impl Hosts for KernelHosts {
         }
         self.end_servers(&mut remains.news)?;
         remains.hosts = host_reports(&self.scenario, &self.hosts);
+        let crossing = self.crossing.as_ref();
+        remains.router = crossing.map(|(seen, budget)| seen.borrow().report(*budget));
         Ok(remains)
     }
 }

@@ -1,5 +1,6 @@
 //! What an emulation is asked for, and what it came to.
 
+use super::router::{KernelRouter, RouterReport};
 use super::{EmulationCounts, TapObserver};
 use crate::apps::{AppNews, EndReport};
 use crate::error::LiveError;
@@ -34,7 +35,10 @@ pub struct EmulationOptions {
     pub ours: BTreeSet<NodeId>,
     /// Where the kernel hosts' devices are from.
     pub(crate) device: DeviceMade,
-    /// Programs that run on kernel hosts.
+    /// A router that is a stock kernel, too; in real time only. Its middle boxes are not at work: programs
+    /// there may do what they do.
+    pub router: Option<KernelRouter>,
+    /// Programs that run on kernel hosts, or on the router.
     pub commands: Vec<HostCommand>,
     /// How late 99 % of the packets may be for the run to be trusted.
     pub lateness_budget: Span,
@@ -78,8 +82,8 @@ pub struct HostCommand {
 /// When a program starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandStarts {
-    /// A server: before the run begins, which waits until the program listens (but no longer than
-    /// three seconds).
+    /// A server: before the run begins, which waits until the program listens, or on a router until it
+    /// looks at both devices (but no longer than three seconds).
     BeforeTheRun,
     /// At this time of the run.
     At(Time),
@@ -146,6 +150,8 @@ pub struct EmulationReport {
     pub samples: Vec<TcpSample>,
     /// The ends of flows that the kernel had, with their applications.
     pub ends: Vec<EndReport>,
+    /// The router, where one is a kernel.
+    pub router: Option<RouterReport>,
     /// What became of the programs, in the order of [`EmulationOptions::commands`].
     pub commands: Vec<CommandOutcome>,
     /// The path and our own hosts where they stand, for their counters.
@@ -238,6 +244,8 @@ pub(crate) struct HostsRemains {
     pub(crate) ends: Vec<EndReport>,
     /// The hosts.
     pub(crate) hosts: Vec<HostReport>,
+    /// The router, where one is a kernel.
+    pub(crate) router: Option<RouterReport>,
     /// Packets that were handed to hosts and that they had no room for.
     pub(crate) refused: u64,
 }
@@ -252,6 +260,7 @@ impl EmulationOptions {
             seed: scenario.seed,
             scenario,
             ours: BTreeSet::new(),
+            router: None,
             device: DeviceMade::Tun,
             commands: Vec::new(),
             lateness_budget: Span::from_millis(1),

@@ -6,6 +6,7 @@ use super::options::{
     CommandLasts, EmulationEnding, EmulationNotice, EmulationOptions, EmulationReport, HostNews,
     Hosts, TcpSample,
 };
+use super::router::Cut;
 use super::timeline::Timeline;
 use super::{Directory, Door, Emulator, MaySpin, Parts, RealTime, Remains};
 use crate::apps::{AppNews, Call};
@@ -87,11 +88,20 @@ impl<T: Timeline, H: Hosts> Run<T, H> {
     ) -> Result<Run<T, H>, LiveError> {
         let nodes: Vec<NodeId> = doors.iter().map(|(node, _)| *node).collect();
         let open = open_ends(&options, &nodes);
+        let router = options.router.filter(|router| nodes.contains(&router.node));
+        if let Some(router) = router {
+            // What they would do is for the programs of the router.
+            let mut boxes = options.scenario.proxies.iter_mut();
+            boxes.by_ref().filter(|it| it.at == router.node).for_each(|it| it.choice = None);
+        }
         let directory = Directory::of_hosts(&options.scenario);
         let (scenario, seed) = (&options.scenario, options.seed);
         let parts = Parts { scenario, seed, doors, directory, timeline };
         let mut emulator =
             Emulator::watched_by(parts, ObservedEnds::new(options.scenario.flows.len()))?;
+        if let Some(router) = router {
+            emulator.cut_at(Cut::new(router, scenario));
+        }
         if let Some(taps) = options.taps.take() {
             emulator.tap(taps);
         }
@@ -279,6 +289,7 @@ impl<T: Timeline, H: Hosts> Run<T, H> {
             counts,
             conservation,
             hosts: remains.hosts,
+            router: remains.router,
             samples: self.samples,
             ends: remains.ends,
             commands: self.outcomes,

@@ -44,13 +44,29 @@ pub(super) fn start_servers(
                 ended.push((host.commands[place], end));
             }
             let gone = ended.iter().any(|(other, _)| *other == number);
-            if gone || listening(&host.namespace) > before {
+            if gone || is_there(host, before) {
                 break;
             }
             std::thread::sleep(LOOK_AGAIN);
         }
     }
     Ok((started, ended))
+}
+
+/// Whether a program does what a server of this host does: listen, more than there were `before`, or on
+/// a router look at every device.
+fn is_there(host: &KernelHost, before: usize) -> bool {
+    match host.devices {
+        1 => listening(&host.namespace) > before,
+        devices => looking(&host.namespace) >= devices,
+    }
+}
+
+/// Sockets in a namespace that look at packets of a device (packet(7)), whatever they look for.
+fn looking(namespace: &Namespace) -> usize {
+    let table = namespace.table("packet").unwrap_or_default();
+    let devices = table.lines().skip(1).filter_map(|row| row.split_whitespace().nth(4));
+    devices.filter(|device| *device != "0").collect::<BTreeSet<_>>().len()
 }
 
 /// Sockets in a namespace that wait for somebody: listening ones of TCP, any of UDP.

@@ -3,10 +3,11 @@
 //! | type | what |
 //! | --- | --- |
 //! | [`Inside`] | device, addresses, sysctls, routes, commands |
+//! | [`DeviceBeside`] | another device, as a router has |
 //! | [`RouteSettings`] | the default route through the device, and what its connections start with |
 //! | [`CommandInside`] | a command that may be started later |
 //!
-//! Not modelled: more than one device inside, neighbours (nobody is asked for one), a mount namespace
+//! Not modelled: neighbours (nobody is asked for one), a mount namespace
 //! (the command sees the files of the program, `/proc` included).
 
 use ackord_units::Span;
@@ -39,8 +40,19 @@ pub(crate) struct Inside {
     /// Where the routes lead: addresses with the lengths of their prefixes; everything, in both
     /// families, if there is nothing here.
     pub(crate) reach: Vec<(IpAddr, u8)>,
+    /// TUN devices beside that one, of the same MTU; at most three.
+    pub(crate) beside: Vec<DeviceBeside>,
     /// Commands that may be started, by their place here.
     pub(crate) commands: Vec<CommandInside>,
+}
+
+/// A TUN device without settings of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct DeviceBeside {
+    /// Its name, as [`Inside::device`].
+    pub(crate) name: String,
+    /// What is reached through it: addresses with the lengths of their prefixes.
+    pub(crate) reach: Vec<(IpAddr, u8)>,
 }
 
 impl Inside {
@@ -54,6 +66,7 @@ impl Inside {
             sysctls: Vec::new(),
             route: None,
             reach: Vec::new(),
+            beside: Vec::new(),
             commands: Vec::new(),
         }
     }

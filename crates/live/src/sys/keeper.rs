@@ -1,7 +1,7 @@
 //! The first process of a new network namespace.
 //!
 //! It is cloned from the driver, makes the inside of the namespace as the [`Plan`] has it, hands the
-//! TUN device to the driver over a socket, serves the driver's orders and questions, and dies with
+//! TUN devices to the driver over a socket, serves the driver's orders and questions, and dies with
 //! it. As process 1 of a PID namespace it takes everything inside with it, however the driver ended;
 //! nothing has a name that could stay behind.
 //!
@@ -20,11 +20,11 @@ use super::allowed::SetupStep;
 use super::device;
 use super::inside::DeviceMade;
 use super::message::{
-    self, ENDED, FAILED, HERE, MESSAGE_LEN, Message, NOT_STARTED, QUESTION_LEN, READY, REFUSED,
-    STOPPED,
+    self, DEVICE, ENDED, FAILED, HERE, MESSAGE_LEN, Message, NOT_STARTED, QUESTION_LEN, READY,
+    REFUSED, STOPPED,
 };
 use super::netlink;
-use super::plan::{Command, Plan, What};
+use super::plan::{Command, MOST_DEVICES, Plan, What};
 use super::start;
 use libc::c_int;
 use std::ffi::CStr;
@@ -117,21 +117,23 @@ impl Keeper<'_> {
             check(control).ok_or(SetupStep::Loopback)?;
             device::bring_up(control, c"lo").ok_or(SetupStep::Loopback)?;
             self.write_wishes();
-            let mut name = device::name_of(&self.plan.device);
-            let tun = match self.plan.made {
-                DeviceMade::There => None,
-                DeviceMade::Tun => {
-                    let tun = device::open().ok_or(SetupStep::OpenTun)?;
-                    device::make(tun, &mut name).ok_or(SetupStep::CreateTun)?;
-                    Some(tun)
+            let mut numbers = [0; MOST_DEVICES];
+            let mut tuns = [None; MOST_DEVICES];
+            let devices = self.plan.devices.iter().zip(&mut numbers).zip(&mut tuns).enumerate();
+            for (place, ((name, number), tun)) in devices {
+                let mut name = device::name_of(name);
+                if place > 0 || self.plan.made == DeviceMade::Tun {
+                    let made = device::open().ok_or(SetupStep::OpenTun)?;
+                    device::make(made, &mut name).ok_or(SetupStep::CreateTun)?;
+                    *tun = Some(made);
                 }
-            };
-            let index =
-                device::configure(control, &name, self.plan.mtu).ok_or(SetupStep::Configure)?;
-            self.ask_wishes(index);
-            self.hand_over(tun).ok_or(SetupStep::HandOver)?;
-            if let Some(tun) = tun {
-                libc::close(tun);
+                *number =
+                    device::configure(control, &name, self.plan.mtu).ok_or(SetupStep::Configure)?;
+            }
+            self.ask_wishes(&numbers);
+            self.hand_over(&tuns).ok_or(SetupStep::HandOver)?;
+            for tun in tuns.iter().flatten() {
+                libc::close(*tun);
             }
             libc::close(control);
             self.close_what_is_not_kept();
@@ -153,11 +155,12 @@ impl Keeper<'_> {
     }
 
     /// Asks for addresses and routes; what is refused is told.
-    unsafe fn ask_wishes(&self, device: c_int) {
+    unsafe fn ask_wishes(&self, devices: &[c_int; MOST_DEVICES]) {
         // SAFETY: see above.
         unsafe {
             let routing = netlink::open();
             for (index, wish) in self.plan.wishes.iter().enumerate() {
+                let device = devices.get(wish.device).copied().unwrap_or_default();
                 let done = match &wish.what {
                     What::Write(..) => continue,
                     What::Ask(request) => request.carry_out(routing, device),
@@ -178,12 +181,18 @@ impl Keeper<'_> {
         }
     }
 
-    /// Sends the TUN device's file descriptor, if one was made, with the message that all is ready.
-    unsafe fn hand_over(&self, tun: Option<RawFd>) -> Option<()> {
+    /// Sends the TUN devices' file descriptors: those beside the first, then the first, if one was
+    /// made, with the message that all is ready.
+    unsafe fn hand_over(&self, tuns: &[Option<RawFd>; MOST_DEVICES]) -> Option<()> {
         // SAFETY: see above.
         unsafe {
+            for (place, tun) in tuns.iter().enumerate().skip(1) {
+                if let Some(tun) = *tun {
+                    send_with(self.news, Message::new(DEVICE, place as u16, 0), tun)?;
+                }
+            }
             let ready = Message::new(READY, 0, own_number());
-            match tun {
+            match tuns[0] {
                 Some(tun) => send_with(self.news, ready, tun),
                 None => {
                     self.tell(ready);

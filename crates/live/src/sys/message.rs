@@ -30,6 +30,9 @@ pub(super) const OPEN: u8 = 11;
 /// Answer: here it is, as a descriptor.
 pub(super) const HERE: u8 = 12;
 
+/// News: the device of this `index` comes along; the first comes with [`READY`].
+pub(super) const DEVICE: u8 = 13;
+
 /// Octets of a message without a text.
 pub(super) const MESSAGE_LEN: usize = 8;
 /// Octets of the longest question.

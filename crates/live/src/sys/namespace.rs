@@ -1,4 +1,4 @@
-//! A network namespace with a TUN device and perhaps commands inside: the safe face.
+//! A network namespace with TUN devices and perhaps commands inside: the safe face.
 //!
 //! Not modelled: a namespace with a name (`ip netns`), which could stay behind.
 
@@ -42,6 +42,7 @@ pub(crate) struct Namespace {
     news: OwnedFd,
     questions: OwnedFd,
     tun: Option<File>,
+    beside: Vec<File>,
     rootless: bool,
     refused: Vec<(String, Errno)>,
     running: BTreeSet<usize>,
@@ -95,6 +96,11 @@ impl Namespace {
     /// If it was taken before, or none was [made](super::DeviceMade).
     pub(crate) fn take_tun(&mut self) -> File {
         self.tun.take().expect("the device is taken once")
+    }
+
+    /// The TUN devices [beside](Inside::beside) it, in order, likewise; to be taken once.
+    pub(crate) fn take_beside(&mut self) -> Vec<File> {
+        std::mem::take(&mut self.beside)
     }
 
     /// What the kernel refused of sysctls (called by their path under `/proc/sys`), addresses
@@ -259,6 +265,7 @@ fn attempt(plan: &Plan) -> Result<Result<Namespace, Failure>, NamespaceError> {
         news,
         questions,
         tun: None,
+        beside: Vec::new(),
         rootless: plan.id_maps.is_some(),
         refused: Vec::new(),
         running: BTreeSet::new(),
@@ -277,6 +284,7 @@ fn attempt(plan: &Plan) -> Result<Result<Namespace, Failure>, NamespaceError> {
                     namespace.refused.push((wish.name.clone(), errno));
                 }
             }
+            (message::DEVICE, Some(tun)) => namespace.beside.push(File::from(tun)),
             (message::READY, tun) => {
                 namespace.tun = tun.map(File::from);
                 if news.number > 0 {

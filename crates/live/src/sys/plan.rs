@@ -11,15 +11,18 @@ use std::net::IpAddr;
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr::null;
 
+/// As many devices as the keeper has room for.
+pub(super) const MOST_DEVICES: usize = 4;
+
 /// What the keeper needs to know.
 pub(super) struct Plan {
     /// The maps of a user namespace; nothing where none is made.
     pub(super) id_maps: Option<IdMaps>,
-    /// Name of the device, at most 15 octets.
-    pub(super) device: CString,
-    /// Where it is from.
+    /// Names of the devices, each at most 15 octets; at least one.
+    pub(super) devices: Vec<CString>,
+    /// Where the first is from; the others are made.
     pub(super) made: DeviceMade,
-    /// Octets of IP packet that go through it.
+    /// Octets of IP packet that go through each.
     pub(super) mtu: c_int,
     /// What should be there and may be refused.
     pub(super) wishes: Vec<Wish>,
@@ -41,6 +44,8 @@ pub(super) struct Wish {
     pub(super) name: String,
     /// What to do.
     pub(super) what: What,
+    /// About which of the devices, where it is about one.
+    pub(super) device: usize,
 }
 
 /// What to do for a wish.
@@ -92,19 +97,32 @@ impl Plan {
             own.map(|(name, value)| (format!("net/ipv6/conf/default/{name}"), value.to_owned()));
         for (path, value) in own.iter().chain(&inside.sysctls) {
             let file = text(&format!("/proc/sys/{path}"))?;
-            wishes.push(Wish { name: path.clone(), what: What::Write(file, text(value)?) });
+            let what = What::Write(file, text(value)?);
+            wishes.push(Wish { name: path.clone(), what, device: 0 });
         }
         for &(address, prefix_len) in &inside.addresses {
             let name = format!("address {address}/{prefix_len}");
-            wishes.push(Wish { name, what: What::Ask(Request::address(address, prefix_len)) });
+            let what = What::Ask(Request::address(address, prefix_len));
+            wishes.push(Wish { name, what, device: 0 });
         }
         if let Some(settings) = &inside.route {
             wishes.extend(routes(inside, settings));
         }
+        let mut devices = vec![text(&inside.device)?];
+        for beside in &inside.beside {
+            let plain = RouteSettings::default();
+            wishes.extend(beside.reach.iter().map(|&(to, prefix_len)| Wish {
+                name: format!("route {to}/{prefix_len} through {}", beside.name),
+                what: What::Ask(Request::route((to, prefix_len), &plain)),
+                device: devices.len(),
+            }));
+            devices.push(text(&beside.name)?);
+        }
+        assert!(devices.len() <= MOST_DEVICES, "no room for {} devices", devices.len());
         let commands: Result<Vec<_>, _> = inside.commands.iter().map(command).collect();
         Ok(Plan {
             id_maps: None,
-            device: text(&inside.device)?,
+            devices,
             made: inside.made,
             mtu: c_int::from(inside.mtu),
             wishes,
@@ -132,7 +150,7 @@ fn routes(inside: &Inside, settings: &RouteSettings) -> Vec<Wish> {
             // A kernel may not have this congestion control.
             Some(_) => What::AskOr(request(settings), request(&plain)),
         };
-        Wish { name, what }
+        Wish { name, what, device: 0 }
     };
     let to = |&(to, prefix_len): &(IpAddr, u8)| {
         let route = |settings: &RouteSettings| Request::route((to, prefix_len), settings);
