@@ -5,9 +5,11 @@
 //! | `gateway.rs` | the commands there are, and what several of them take |
 //! | `gateway/check.rs` | `ackord gateway check` |
 //! | `gateway/plan.rs` | `ackord gateway plan` |
+//! | `gateway/trial.rs` | `ackord gateway trial` |
 
 mod check;
 mod plan;
+mod trial;
 
 use crate::console::Console;
 use crate::errors::Failure;
@@ -39,6 +41,7 @@ Examples:
 enum What {
     Check(check::CheckArguments),
     Plan(plan::PlanArguments),
+    Trial(trial::TrialArguments),
     /// Print the JSON Schema of a gateway's configuration, for editors
     ///
     /// Put `#:schema gateway.schema.json` into the first line of the file.
@@ -50,6 +53,7 @@ pub(crate) fn gateway(arguments: &GatewayArguments, console: &Console) -> Result
     match &arguments.what {
         What::Check(arguments) => check::check(arguments, console),
         What::Plan(arguments) => plan::plan(arguments, console),
+        What::Trial(arguments) => trial::trial(arguments, console),
         What::Schema => Ok(console.print(&ackord_report::data::to_json(&gateway_json_schema()))?),
     }
 }

@@ -15,9 +15,9 @@ use ackord_report::{
 use ackord_scenario::KernelChoice;
 use ackord_study::kernel_of;
 use ackord_study::validate::{
-    CASES, DifferenceOptions, KernelSide, LiveEnded, SimulatedKernel, StockKernel, ValidateCase,
-    ValidateLength, ValidateOptions, ValidateOutcome, difference_document, first_difference,
-    validate as make_report,
+    CASES, DifferenceOptions, Effort, KernelSide, LiveEnded, SimulatedKernel, StockKernel,
+    ValidateCase, ValidateLength, ValidateOptions, ValidateOutcome, difference_document,
+    first_difference, validate as make_report,
 };
 use ackord_uml::DEFAULT_KERNEL;
 use ackord_units::Span;
@@ -172,7 +172,7 @@ fn first_differences(
         let options = DifferenceOptions {
             case,
             length: options.length,
-            seed: options.first_seed,
+            seed: options.effort.first_seed,
             kernel: kernel.clone(),
             tolerance: arguments.tolerance,
         };
@@ -217,11 +217,13 @@ fn options(arguments: &ValidateArguments) -> Result<ValidateOptions, Failure> {
     Ok(ValidateOptions {
         cases,
         length: if arguments.quick { ValidateLength::Quick } else { ValidateLength::Full },
-        first_seed: arguments.seed,
-        seeds,
-        most,
-        jobs: arguments.jobs,
-        repeats: arguments.repeats,
+        effort: Effort {
+            first_seed: arguments.seed,
+            seeds,
+            most,
+            jobs: arguments.jobs,
+            repeats: arguments.repeats,
+        },
     })
 }
 
@@ -249,7 +251,7 @@ fn write(
         .series
         .iter()
         .map(|runs| FidelitySeries {
-            scenario: runs.scenario,
+            scenario: &runs.scenario,
             sim: runs.sim.as_ref(),
             kernel: runs.kernel.as_ref(),
         })

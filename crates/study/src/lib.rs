@@ -19,6 +19,7 @@
 //! | `live_run.rs`, `live_run/` | [`live_run`]: one run in real time, between stock kernels |
 //! | `guide/` | [`guide`]: what each mechanism does, with runs that show it |
 //! | `validate/` | [`validate`]: the simulator beside the stock kernel, scenario by scenario |
+//! | `gateway_trials/` | [`gateway_trials`]: the gateway on stock kernels, beside its simulation |
 //! | `paper/` | [`paper`]: papers reproduced, claim by claim |
 //!
 //! No clock is read and nothing is printed: whoever wants to show progress is called back. The
@@ -29,6 +30,7 @@
 mod capture;
 mod compare;
 mod execute;
+pub mod gateway_trials;
 pub mod guide;
 mod history;
 mod kernels;

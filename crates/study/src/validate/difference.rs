@@ -103,7 +103,7 @@ pub fn first_difference(
 ) -> Result<FirstDifference, ValidateError> {
     let scenario = crate::capture::with_captures(&options.case.scenario(options.length)?);
     let live = |source| {
-        let (scenario, seed) = (options.case.name, options.seed);
+        let (scenario, seed) = (options.case.name.to_owned(), options.seed);
         ValidateError::Live { scenario, seed, source }
     };
     let mut model = Recorder::new(&scenario);

@@ -59,10 +59,10 @@ impl KernelSide for SimulatedKernel {
 }
 
 /// What the kernel's side is folded into.
-type Folds = (Summary, Series);
+pub(crate) type Folds = (Summary, Series);
 
 /// A run of the kernel's side.
-fn kernel_run(
+pub(crate) fn kernel_run(
     scenario: &Scenario,
     seed: u64,
     time: KernelTime,
@@ -106,10 +106,15 @@ impl KernelSide for StockKernel {
     }
 
     fn release(&self) -> String {
-        // What is read is told, and enters no result.
-        std::fs::read_to_string("/proc/sys/kernel/osrelease")
-            .map_or_else(|_| "unknown".to_owned(), |release| release.trim().to_owned())
+        release_of_this_machine()
     }
+}
+
+/// The release of the kernel that we run on.
+pub(crate) fn release_of_this_machine() -> String {
+    // What is read is told, and enters no result.
+    std::fs::read_to_string("/proc/sys/kernel/osrelease")
+        .map_or_else(|_| "unknown".to_owned(), |release| release.trim().to_owned())
 }
 
 fn lateness(seed: u64, late: Lateness) -> KernelLateness {

@@ -1,5 +1,6 @@
 //! What is compared of a run, from its summary: the same definitions for both sides.
 
+use super::Goals;
 use ackord_measure::{FidelityScenario, FlowSummary, RunSummary};
 
 const GOODPUT: &str = "goodput";
@@ -32,7 +33,7 @@ pub(super) struct Measured {
 
 impl Measured {
     /// Of a run's summary. What is not known of a run (the median of no transfer) is not a number.
-    pub(super) fn of(run: &RunSummary) -> Measured {
+    pub(super) fn of(run: &RunSummary, goals: Goals) -> Measured {
         let sum = |pick: fn(&FlowSummary) -> f64| run.flows.iter().map(pick).sum::<f64>();
         let plain = |metric: &str, unit, value| Quantity {
             metric: metric.to_owned(),
@@ -42,11 +43,11 @@ impl Measured {
         };
         let mut quantities = vec![
             Quantity {
-                goal_percent: Some(GOODPUT_GOAL),
+                goal_percent: Some(goals.goodput_percent),
                 ..plain(GOODPUT, "Mbit/s", sum(goodput_mbit_s))
             },
             Quantity {
-                goal_percent: Some(ACKS_GOAL),
+                goal_percent: goals.acks_percent,
                 ..plain("pure ACKs", "segments", sum(|flow| flow.acks_sent as f64))
             },
             plain("segments sent", "segments", sum(|flow| flow.segments_sent as f64)),
@@ -63,7 +64,7 @@ impl Measured {
                 // Flows that compete may be wrong one by one behind a right sum.
                 let metric = format!("{GOODPUT} of {}", flow.name);
                 quantities.push(Quantity {
-                    goal_percent: Some(GOODPUT_GOAL),
+                    goal_percent: Some(goals.goodput_percent),
                     ..plain(&metric, "Mbit/s", goodput_mbit_s(flow))
                 });
             }

@@ -35,6 +35,7 @@ pub use difference::{
     first_difference,
 };
 pub use kernel::{SimulatedKernel, StockKernel};
+pub(crate) use kernel::{kernel_run, release_of_this_machine};
 pub use measured::GOODPUT_INTERVAL;
 pub use runs::{FirstRuns, LiveEnded, ValidateProgress};
 pub use set::{CASES, ValidateCase, ValidateLength};
@@ -47,6 +48,7 @@ use ackord_measure::{
 use ackord_scenario::{Errors, Scenario};
 use measured::{ACKS_GOAL, GOODPUT_GOAL, Measured, goodput_half_width};
 use runs::{CaseRuns, KernelDone, Pair};
+use serde::Serialize;
 use std::error::Error;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::ops::ControlFlow;
@@ -61,6 +63,13 @@ pub struct ValidateOptions {
     pub cases: Vec<&'static ValidateCase>,
     /// How long their runs are.
     pub length: ValidateLength,
+    /// How many runs.
+    pub effort: Effort,
+}
+
+/// How many runs of each scenario, and how.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Effort {
     /// Seed of the first run of each; the next run has the next seed.
     pub first_seed: u64,
     /// Runs of each, of each side, at least.
@@ -128,7 +137,7 @@ pub enum ValidateError {
     #[error("scenario {scenario}, seed {seed}")]
     Live {
         /// Of which scenario.
-        scenario: &'static str,
+        scenario: String,
         /// With which seed.
         seed: u64,
         /// Why not.
@@ -160,33 +169,71 @@ pub fn validate(
     kernel: &dyn KernelSide,
     progress: &(dyn Fn(ValidateProgress<'_>) -> ControlFlow<()> + Sync),
 ) -> Result<ValidateOutcome, ValidateError> {
-    let wanted = |runs: &CaseRuns| match runs.pairs.len() {
-        0 => options.seeds.get() as usize,
-        made => runs_for(&compared(runs), made).min(options.most as usize),
-    };
-    let runs = runs::all(options, kernel, progress, &wanted)?;
+    let effort = options.effort;
+    let named =
+        |case: &&'static ValidateCase| Ok((case.name.to_owned(), case.scenario(options.length)?));
+    let cases = options.cases.iter().map(named).collect::<Result<_, ValidateError>>()?;
+    let goals = Goals { goodput_percent: GOODPUT_GOAL, acks_percent: Some(ACKS_GOAL) };
+    let compared = compare(cases, &effort, goals, kernel, progress)?;
     let mut report = FidelityReport {
         version: VERSION.to_owned(),
         kernel: kernel.release(),
         time: kernel.time(),
-        first_seed: options.first_seed,
-        seeds: options.seeds.get(),
-        most_runs: options.most.max(options.seeds.get()),
-        jobs: u32::try_from(options.jobs.get()).unwrap_or(u32::MAX),
+        first_seed: effort.first_seed,
+        seeds: effort.seeds.get(),
+        most_runs: effort.most.max(effort.seeds.get()),
+        jobs: u32::try_from(effort.jobs.get()).unwrap_or(u32::MAX),
         goodput_goal_percent: GOODPUT_GOAL,
         acks_goal_percent: ACKS_GOAL,
         goodput_interval_percent: GOODPUT_INTERVAL,
         scenarios_within: 0,
         scenarios_total: 0,
-        scenarios: Vec::new(),
+        scenarios: compared.scenarios,
     };
-    let mut series = Vec::new();
-    for runs in runs.cases {
-        report.scenarios.push(compared(&runs));
-        series.extend(runs.pairs.into_iter().next().map(|pair| pair.first_runs(runs.case.name)));
-    }
     report.count();
-    Ok(ValidateOutcome { report, series, finished_runs: runs.finished, planned_runs: runs.planned })
+    let Compared { series, finished_runs, planned_runs, .. } = compared;
+    Ok(ValidateOutcome { report, series, finished_runs, planned_runs })
+}
+
+/// What a simulation may be off for its scenario to be within, percent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Goals {
+    pub(crate) goodput_percent: f64,
+    /// Nothing where nobody asks.
+    pub(crate) acks_percent: Option<f64>,
+}
+
+/// Scenarios of which all runs were made.
+pub(crate) struct Compared {
+    pub(crate) scenarios: Vec<FidelityScenario>,
+    pub(crate) series: Vec<FirstRuns>,
+    pub(crate) finished_runs: usize,
+    pub(crate) planned_runs: usize,
+}
+
+/// Makes the runs of any scenarios, each with the name it is told under, and compares.
+///
+/// # Errors
+/// As [`validate`].
+pub(crate) fn compare(
+    cases: Vec<(String, Scenario)>,
+    effort: &Effort,
+    goals: Goals,
+    kernel: &dyn KernelSide,
+    progress: &(dyn Fn(ValidateProgress<'_>) -> ControlFlow<()> + Sync),
+) -> Result<Compared, ValidateError> {
+    let wanted = |runs: &CaseRuns| match runs.pairs.len() {
+        0 => effort.seeds.get() as usize,
+        made => runs_for(&compared(runs, goals), made).min(effort.most as usize),
+    };
+    let runs = runs::all(cases, effort, kernel, progress, &wanted)?;
+    let (finished_runs, planned_runs) = (runs.finished, runs.planned);
+    let (mut scenarios, mut series) = (Vec::new(), Vec::new());
+    for runs in runs.cases {
+        scenarios.push(compared(&runs, goals));
+        series.extend(runs.pairs.into_iter().next().map(|pair| pair.first_runs(runs.name)));
+    }
+    Ok(Compared { scenarios, series, finished_runs, planned_runs })
 }
 
 /// How many runs a scenario should have that has so many and came to this. What ends the runs is
@@ -201,8 +248,8 @@ fn runs_for(compared: &FidelityScenario, made: usize) -> usize {
     (enough.min(4.0 * made as f64).ceil() as usize).max(made + 1)
 }
 
-fn compared(runs: &CaseRuns) -> FidelityScenario {
-    let CaseRuns { case, scenario, pairs } = runs;
+fn compared(runs: &CaseRuns, goals: Goals) -> FidelityScenario {
+    let CaseRuns { name, scenario, pairs } = runs;
     let trusted = pairs.iter().filter(|pair| pair.kernel.run.lateness.within_budget).count();
     let counts = |pair: &&Pair| {
         trusted < LEAST_TRUSTED.min(pairs.len()) || pair.kernel.run.lateness.within_budget
@@ -210,7 +257,7 @@ fn compared(runs: &CaseRuns) -> FidelityScenario {
     let (counted, excluded): (Vec<&Pair>, Vec<&Pair>) = pairs.iter().partition(counts);
     let sides: Vec<(Measured, Measured)> = counted
         .iter()
-        .map(|pair| (Measured::of(&pair.sim), Measured::of(&pair.kernel.run.summary)))
+        .map(|pair| (Measured::of(&pair.sim, goals), Measured::of(&pair.kernel.run.summary, goals)))
         .collect();
     let mut settings: Vec<UnsettableKnob> =
         counted.iter().flat_map(|pair| pair.kernel.run.settings.clone()).collect();
@@ -218,7 +265,7 @@ fn compared(runs: &CaseRuns) -> FidelityScenario {
     settings.dedup();
     let repeats = |done: &KernelDone| done.attempts - 1;
     let mut compared = FidelityScenario {
-        name: case.name.to_owned(),
+        name: name.clone(),
         purpose: scenario.purpose.clone(),
         source: scenario.source.clone(),
         scenario_hash: scenario.hash(),

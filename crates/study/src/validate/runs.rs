@@ -1,6 +1,6 @@
 //! The runs of both sides, in rounds: simulations first, then live runs, each side in parallel.
 
-use super::{KernelRun, KernelSide, ValidateCase, ValidateError, ValidateOptions};
+use super::{Effort, KernelRun, KernelSide, ValidateError};
 use crate::execute::{Ending, KeepSeries, RunOptions, execute};
 use ackord_measure::{RunSummary, SeriesSet};
 use ackord_scenario::Scenario;
@@ -35,7 +35,7 @@ pub struct LiveEnded<'a> {
 #[derive(Clone, Debug)]
 pub struct FirstRuns {
     /// Of which scenario.
-    pub scenario: &'static str,
+    pub scenario: String,
     /// The simulator's.
     pub sim: Option<SeriesSet>,
     /// The kernel's.
@@ -65,13 +65,14 @@ pub(super) struct AllRuns {
 
 /// A scenario with its runs.
 pub(super) struct CaseRuns {
-    pub(super) case: &'static ValidateCase,
+    /// The name it is told under.
+    pub(super) name: String,
     pub(super) scenario: Scenario,
     pub(super) pairs: Vec<Pair>,
 }
 
 impl Pair {
-    pub(super) fn first_runs(self, scenario: &'static str) -> FirstRuns {
+    pub(super) fn first_runs(self, scenario: String) -> FirstRuns {
         FirstRuns { scenario, sim: self.sim_series, kernel: self.kernel.run.series }
     }
 }
@@ -85,7 +86,7 @@ type Simulated = (RunSummary, Option<SeriesSet>);
 struct Job {
     /// Of which of the scenarios.
     number: usize,
-    name: &'static str,
+    name: String,
     scenario: Scenario,
     seed: u64,
     series: KeepSeries,
@@ -94,23 +95,20 @@ struct Job {
 /// Rounds of runs: in each those scenarios that `wanted` more of, which says how many runs a scenario
 /// should have now that it has these.
 pub(super) fn all(
-    options: &ValidateOptions,
+    cases: Vec<(String, Scenario)>,
+    effort: &Effort,
     kernel: &dyn KernelSide,
     progress: Watch<'_>,
     wanted: &dyn Fn(&CaseRuns) -> usize,
 ) -> Result<AllRuns, ValidateError> {
-    let new = |case: &&'static ValidateCase| {
-        Ok(CaseRuns { case, scenario: case.scenario(options.length)?, pairs: Vec::new() })
-    };
-    let mut cases: Vec<CaseRuns> =
-        options.cases.iter().map(new).collect::<Result<_, ValidateError>>()?;
+    let new = |(name, scenario)| CaseRuns { name, scenario, pairs: Vec::new() };
+    let mut cases: Vec<CaseRuns> = cases.into_iter().map(new).collect();
     let (mut finished, mut planned, mut seconds_before) = (0, 0, 0.0);
     loop {
         let jobs: Vec<Job> = (0..cases.len())
             .flat_map(|number| {
                 let runs = &cases[number];
-                (runs.pairs.len()..wanted(runs))
-                    .map(move |run| Job::new(number, runs, run, options))
+                (runs.pairs.len()..wanted(runs)).map(move |run| Job::new(number, runs, run, effort))
             })
             .collect();
         if jobs.is_empty() {
@@ -120,7 +118,7 @@ pub(super) fn all(
         let simulate = |job: &Job| job.simulate(progress);
         let simulated: Vec<Option<Simulated>> =
             jobs.par_iter().map(simulate).collect::<Result<_, _>>()?;
-        let live = Live { options, kernel, progress, jobs: &jobs, seconds_before };
+        let live = Live { effort, kernel, progress, jobs: &jobs, seconds_before };
         let lived = live.all()?;
         seconds_before += live.seconds();
         finished += simulated.iter().flatten().count() + lived.iter().flatten().count();
@@ -134,18 +132,18 @@ pub(super) fn all(
         }
     }
     // A scenario that somebody did not let come to its end is not told.
-    cases.retain(|runs| runs.pairs.len() >= options.seeds.get() as usize);
+    cases.retain(|runs| runs.pairs.len() >= effort.seeds.get() as usize);
     Ok(AllRuns { cases, finished, planned })
 }
 
 impl Job {
     /// Run number `run` of a scenario, from zero.
-    fn new(number: usize, runs: &CaseRuns, run: usize, options: &ValidateOptions) -> Job {
+    fn new(number: usize, runs: &CaseRuns, run: usize, effort: &Effort) -> Job {
         Job {
             number,
-            name: runs.case.name,
+            name: runs.name.clone(),
             scenario: runs.scenario.clone(),
-            seed: options.first_seed.wrapping_add(run as u64),
+            seed: effort.first_seed.wrapping_add(run as u64),
             // The first is what plots against time show.
             series: if run == 0 { KeepSeries::Yes } else { KeepSeries::No },
         }
@@ -165,7 +163,7 @@ impl Job {
 
 /// The live runs.
 struct Live<'a> {
-    options: &'a ValidateOptions,
+    effort: &'a Effort,
     kernel: &'a dyn KernelSide,
     progress: Watch<'a>,
     jobs: &'a [Job],
@@ -199,7 +197,7 @@ impl Live<'_> {
             }
         };
         std::thread::scope(|scope| {
-            for _ in 0..self.options.jobs.get() {
+            for _ in 0..self.effort.jobs.get() {
                 scope.spawn(work);
             }
         });
@@ -224,14 +222,14 @@ impl Live<'_> {
             attempt += 1;
             let go_on = || self.tell(seconds_done, 0.0, None);
             let run = self.kernel.run(&job.scenario, job.seed, &go_on).map_err(|source| {
-                ValidateError::Live { scenario: job.name, seed: job.seed, source }
+                ValidateError::Live { scenario: job.name.clone(), seed: job.seed, source }
             })?;
             if run.stopped {
                 return Ok(None);
             }
-            let (scenario, seed) = (job.name, job.seed);
+            let (scenario, seed) = (job.name.as_str(), job.seed);
             let ended = LiveEnded { scenario, seed, run: &run, attempt };
-            let last = run.lateness.within_budget || attempt > self.options.repeats;
+            let last = run.lateness.within_budget || attempt > self.effort.repeats;
             let counted = if last { job.seconds() } else { 0.0 };
             // Whether to stop is asked before the next attempt, or the next run.
             let _ = self.tell(seconds_done, counted, Some(ended));

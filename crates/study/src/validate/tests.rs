@@ -51,11 +51,13 @@ fn options(names: &[&str], seeds: u32) -> ValidateOptions {
     ValidateOptions {
         cases: CASES.iter().filter(|case| names.contains(&case.name)).collect(),
         length: ValidateLength::Quick,
-        first_seed: 1,
-        seeds: NonZeroU32::new(seeds).expect("some"),
-        most: seeds,
-        jobs: NonZeroUsize::new(2).expect("two"),
-        repeats: 2,
+        effort: Effort {
+            first_seed: 1,
+            seeds: NonZeroU32::new(seeds).expect("some"),
+            most: seeds,
+            jobs: NonZeroUsize::new(2).expect("two"),
+            repeats: 2,
+        },
     }
 }
 
@@ -139,7 +141,7 @@ fn in_turn(share: f64) -> impl Fn(&mut KernelRun, u32) + Sync {
 #[test]
 fn runs_are_made_until_the_interval_of_goodput_is_narrow_or_there_are_as_many_as_allowed() {
     let mut options = options(&["paced-messages", "clean"], 2);
-    options.most = 40;
+    options.effort.most = 40;
     let narrow = report(&options, in_turn(0.0));
     assert!(narrow.scenarios.iter().all(|scenario| scenario.seeds == [1, 2]));
     // A standard deviation of 5 % and half a width of 3 %: (1.96 * 5 / 3)^2 = 10.7 runs at least, and
@@ -176,7 +178,7 @@ fn flows_that_compete_are_judged_one_by_one() {
 fn a_report_that_is_stopped_tells_only_scenarios_with_all_their_runs() {
     let kernel = Pretended { change: |_: &mut KernelRun, _| (), runs: Mutex::new(Vec::new()) };
     let mut options = options(&["write-write-read", "ping-pong"], 2);
-    options.jobs = NonZeroUsize::MIN;
+    options.effort.jobs = NonZeroUsize::MIN;
     let ended = Mutex::new(0);
     let outcome = validate(&options, &kernel, &|progress| {
         let mut ended = ended.lock().expect("nobody panics with it");

@@ -1,0 +1,294 @@
+//! What is tried: scenarios, and the ways, senders and remedies that each is tried with.
+
+use ackord_scenario::{Errors, Override, Scenario, ScenarioFile};
+
+/// A scenario with a router at which a gateway may stand.
+#[derive(Debug)]
+pub struct Trial {
+    /// Its name, and that of its file in `scenarios/gateway`.
+    pub name: &'static str,
+    /// What is asked of it.
+    pub asks: Question,
+    text: &'static str,
+}
+
+/// What a trial asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// What a remedy does for one flow over a troubled wireless link.
+    Transfer,
+    /// How two flows share a link before which the gateway has a queue.
+    Sharing,
+}
+
+/// Embeds `scenarios/gateway/NAME.toml` of the repository for each name.
+macro_rules! embedded {
+    ($($name:literal $asks:ident),* $(,)?) => {
+        &[$(Trial {
+            name: $name,
+            asks: Question::$asks,
+            text: include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"), "/../../scenarios/gateway/", $name, ".toml"
+            )),
+        }),*]
+    };
+}
+
+/// Every trial, in the order in which they are told.
+pub static TRIALS: &[Trial] = embedded![
+    "outage-1500" Transfer,
+    "outage-2500" Transfer,
+    "loss-05" Transfer,
+    "loss-1" Transfer,
+    "loss-3" Transfer,
+    "bursts" Transfer,
+    "short-queue" Transfer,
+    "delay-jumps" Transfer,
+    "cubic-beside-bbr" Sharing,
+    "unequal-round-trips" Sharing,
+];
+
+/// Declares an enum of words that users write.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$each:meta])* $variant:ident = $word:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $($(#[$each])* $variant),* }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &[$name] = &[$($name::$variant),*];
+
+            /// As a user writes it.
+            pub const fn name(self) -> &'static str {
+                match self { $($name::$variant => $word),* }
+            }
+        }
+    };
+}
+
+words! {
+    /// Which way data goes.
+    Heading {
+        /// To the mobile host.
+        Download = "download",
+        /// From the mobile host.
+        Upload = "upload",
+    }
+}
+
+words! {
+    /// Which Internet Protocol.
+    Family {
+        /// IPv4.
+        V4 = "ipv4",
+        /// IPv6.
+        V6 = "ipv6",
+    }
+}
+
+words! {
+    /// The congestion control of whoever sends.
+    Sender {
+        /// RFC 9438.
+        Cubic = "cubic",
+        /// RFC 5681.
+        Reno = "reno",
+        /// BBR.
+        Bbr = "bbr",
+    }
+}
+
+words! {
+    /// What the gateway does.
+    Remedy {
+        /// Nothing: there is none. Before a bottleneck stands a queue that drops at its end.
+        None = "none",
+        /// Proxy TCP as its authors describe it.
+        ProxyTcpPaper = "proxy-tcp-paper",
+        /// Proxy TCP with its gaps filled.
+        ProxyTcp = "proxy-tcp",
+        /// Snoop.
+        Snoop = "snoop",
+        /// A queue in the path that drops selectively.
+        SelectiveDrop = "selective-drop",
+    }
+}
+
+impl Remedy {
+    /// Whether a trial that asks this is tried with it.
+    pub fn is_for(self, question: Question) -> bool {
+        match question {
+            Question::Transfer => self != Remedy::SelectiveDrop,
+            Question::Sharing => matches!(self, Remedy::None | Remedy::SelectiveDrop),
+        }
+    }
+
+    fn overrides(self) -> Vec<Override> {
+        let proxy = |value| Override::new("proxies.base.proxy", value);
+        match self {
+            Remedy::None => Vec::new(),
+            Remedy::ProxyTcp => vec![proxy("proxy-tcp")],
+            Remedy::ProxyTcpPaper => {
+                vec![proxy("proxy-tcp"), Override::new("proxies.base.proxy.mode", "paper")]
+            }
+            Remedy::Snoop => vec![proxy("snoop")],
+            Remedy::SelectiveDrop => vec![Override::new("links.air.queue", "selective-drop")],
+        }
+    }
+}
+
+/// A scenario in one of the ways in which it is tried.
+#[derive(Clone, Copy, Debug)]
+pub struct Cell {
+    /// Which scenario.
+    pub trial: &'static Trial,
+    /// Which way.
+    pub heading: Heading,
+    /// Over which protocol.
+    pub family: Family,
+    /// The senders; of flows that share a link each has its own.
+    pub sender: Option<Sender>,
+    /// What the gateway does.
+    pub remedy: Remedy,
+}
+
+/// What is wanted; where a list is empty, everything.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Which scenarios.
+    pub trials: Vec<&'static Trial>,
+    /// Which ways.
+    pub headings: Vec<Heading>,
+    /// Which protocols; IPv4 with every sender and IPv6 with CUBIC, where nothing is said.
+    pub families: Vec<Family>,
+    /// Which senders.
+    pub senders: Vec<Sender>,
+    /// Which remedies.
+    pub remedies: Vec<Remedy>,
+}
+
+impl Wanted {
+    /// What is to be tried, those that differ in the remedy alone one after the other.
+    pub fn cells(&self) -> Vec<Cell> {
+        let mut cells = Vec::new();
+        let wants = |list: &[Remedy], one| list.is_empty() || list.contains(one);
+        for trial in TRIALS.iter().filter(|trial| self.wants(trial)) {
+            for (heading, family, sender) in self.circumstances(trial.asks) {
+                let remedies = Remedy::ALL.iter().filter(|one| one.is_for(trial.asks));
+                let remedies = remedies.filter(|one| wants(&self.remedies, one));
+                cells.extend(remedies.map(|&remedy| Cell {
+                    trial,
+                    heading,
+                    family,
+                    sender,
+                    remedy,
+                }));
+            }
+        }
+        cells
+    }
+
+    fn wants(&self, trial: &Trial) -> bool {
+        self.trials.is_empty() || self.trials.iter().any(|one| one.name == trial.name)
+    }
+
+    fn circumstances(&self, question: Question) -> Vec<(Heading, Family, Option<Sender>)> {
+        fn or_all<T: Copy>(list: &[T], all: &[T]) -> Vec<T> {
+            if list.is_empty() { all.to_vec() } else { list.to_vec() }
+        }
+        if question == Question::Sharing {
+            return vec![(Heading::Download, Family::V4, None)];
+        }
+        let mut all = Vec::new();
+        for heading in or_all(&self.headings, Heading::ALL) {
+            for family in or_all(&self.families, Family::ALL) {
+                for sender in or_all(&self.senders, Sender::ALL) {
+                    let usual = family == Family::V4 || sender == Sender::Cubic;
+                    if usual || !self.families.is_empty() {
+                        all.push((heading, family, Some(sender)));
+                    }
+                }
+            }
+        }
+        all
+    }
+}
+
+impl Cell {
+    /// Its name without the remedy.
+    pub fn circumstances(&self) -> String {
+        let words = [Some(self.trial.name), Some(self.heading.name()), Some(self.family.name())];
+        let sender = self.sender.map(Sender::name);
+        words.into_iter().chain([sender]).flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// Its name, as progress and results tell it.
+    pub fn name(&self) -> String {
+        format!("{}, {}", self.circumstances(), self.remedy.name())
+    }
+
+    /// The scenario; `duration` in place of the file's, if any.
+    ///
+    /// # Errors
+    /// When the file is not sound, which its test excludes.
+    pub fn scenario(&self, duration: Option<&str>) -> Result<Scenario, Errors> {
+        let mut changes = self.remedy.overrides();
+        if self.heading == Heading::Upload {
+            changes.push(Override::new("flows.transfer.sends", "client"));
+        }
+        if let Some(sender) = self.sender {
+            changes.push(Override::new("tcp.congestion", sender.name()));
+        }
+        if self.family == Family::V6 {
+            changes.push(Override::new("flows.transfer.ip", "v6"));
+        }
+        changes.extend(duration.map(|duration| Override::new("duration", duration)));
+        let file = format!("scenarios/gateway/{}.toml", self.trial.name);
+        ScenarioFile::new(file, self.trial.text).with_overrides(changes).check()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackord_path::registry::{PROXY, QUEUE};
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    #[test]
+    fn every_cell_is_sound_and_has_a_name_of_its_own() {
+        let cells = Wanted::default().cells();
+        let names: BTreeSet<String> = cells.iter().map(Cell::name).collect();
+        assert_eq!(names.len(), cells.len());
+        for cell in &cells {
+            let scenario = cell.scenario(None).unwrap_or_else(|errors| panic!("{errors}"));
+            assert_eq!(scenario.proxies.len(), 1, "{}", cell.name());
+            let treated = matches!(cell.remedy, Remedy::None | Remedy::SelectiveDrop);
+            assert_eq!(scenario.proxies[0].choice.is_none(), treated, "{}", cell.name());
+            for flow in &scenario.flows {
+                assert_eq!(flow.sender_tcp().loss.mechanism.name, "rack", "{}", cell.name());
+            }
+        }
+    }
+
+    #[test]
+    fn the_remedies_are_registered() {
+        for remedy in ["proxy-tcp", "snoop"] {
+            assert!(PROXY.iter().any(|mechanism| mechanism.name == remedy));
+        }
+        assert!(QUEUE.iter().any(|mechanism| mechanism.name == Remedy::SelectiveDrop.name()));
+    }
+
+    #[test]
+    fn the_folder_holds_these_and_no_others() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/gateway");
+        let files = std::fs::read_dir(folder).expect("the folder is in the repository");
+        let files: BTreeSet<String> = files
+            .map(|file| file.expect("a file").file_name().to_string_lossy().into_owned())
+            .collect();
+        let known: BTreeSet<String> =
+            TRIALS.iter().map(|trial| format!("{}.toml", trial.name)).collect();
+        assert_eq!(files, known);
+    }
+}

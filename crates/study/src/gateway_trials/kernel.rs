@@ -1,0 +1,183 @@
+//! The live side of a trial: stock kernels at both ends and in the middle, and the gateway there.
+
+use crate::validate::{KernelError, KernelRun, KernelSide, kernel_run, release_of_this_machine};
+use ackord_live::{
+    CommandLasts, CommandOutcome, CommandStarts, EmulationOptions, EmulationReport, HostCommand,
+    KernelRouter, LAN_DEVICE, Priority, RouterReport, WAN_DEVICE, emulate,
+};
+use ackord_measure::KernelTime;
+use ackord_path::registry::QUEUE;
+use ackord_scenario::{Scenario, Way, choice_text};
+use ackord_units::{Choice, KnobValue, Rate, Span};
+use std::fs::{self, File};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The router with the gateway on it, on the kernel of this machine.
+#[derive(Debug)]
+pub struct RoutedKernel {
+    /// The program whose `gateway run FILE` is the gateway: this one, mostly.
+    pub program: PathBuf,
+    /// How late 99 % of the packets of a run may be for it to count.
+    pub lateness_budget: Span,
+    /// How the drivers are scheduled.
+    pub priority: Priority,
+    passed: Mutex<Vec<RouterReport>>,
+}
+
+/// The emulated link behind a queue of the gateway is so many times as fast as the queue: packets wait
+/// in the gateway and not there.
+const FASTER: u64 = 5;
+
+impl RoutedKernel {
+    /// With the usual budget, first on the processor where that is allowed.
+    pub fn new(program: PathBuf) -> RoutedKernel {
+        RoutedKernel {
+            program,
+            lateness_budget: Span::from_millis(1),
+            priority: Priority::RealTime,
+            passed: Mutex::default(),
+        }
+    }
+
+    /// What the router came to in every run so far.
+    pub fn passed(&self) -> Vec<RouterReport> {
+        self.passed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl KernelSide for RoutedKernel {
+    fn run(
+        &self,
+        scenario: &Scenario,
+        seed: u64,
+        go_on: &dyn Fn() -> ControlFlow<()>,
+    ) -> Result<KernelRun, KernelError> {
+        let folder = tempfile::tempdir()?;
+        let Routed { scenario: path, router, config } = routed(scenario, folder.path())?;
+        let mut options = EmulationOptions::new(path)?;
+        (options.seed, options.priority) = (seed, self.priority);
+        options.lateness_budget = self.lateness_budget;
+        options.router = Some(router);
+        let log = folder.path().join("log");
+        if let Some(config) = config {
+            let file = folder.path().join("gateway.toml");
+            fs::write(&file, config)?;
+            options.commands = vec![gateway(&self.program, &file, router, &log)?];
+        }
+        let mut passed = None;
+        let run = kernel_run(scenario, seed, self.time(), |sink| {
+            let report = emulate(options, sink, &mut |_| go_on())?;
+            ended_well(&report, &log)?;
+            passed = report.router;
+            Ok(report)
+        })?;
+        self.passed.lock().unwrap_or_else(PoisonError::into_inner).extend(passed);
+        Ok(run)
+    }
+
+    fn release(&self) -> String {
+        release_of_this_machine()
+    }
+
+    fn time(&self) -> KernelTime {
+        KernelTime::Real
+    }
+}
+
+/// A scenario cut at its router.
+struct Routed {
+    scenario: Scenario,
+    router: KernelRouter,
+    /// The gateway's file; nothing where there is to be no gateway.
+    config: Option<String>,
+}
+
+/// What the box, or the queue before the wireless link, does in a simulation, as a gateway's file; and
+/// the path without it.
+fn routed(scenario: &Scenario, folder: &Path) -> Result<Routed, KernelError> {
+    let mut path = scenario.clone();
+    let place = path.proxies.first().ok_or("the scenario has no place for a gateway")?;
+    let (node, lan_link, to_mobile) = (place.at, place.link, place.to_mobile);
+    let router = KernelRouter { node, lan_link };
+    let remedy = place.choice.as_ref().map(choice_text);
+    let link = &mut path.links[lan_link];
+    let direction = match to_mobile {
+        Way::Forward => &mut link.forward,
+        Way::Reverse => &mut link.reverse,
+    };
+    let mut queue = None;
+    if direction.queue.mechanism.name != "drop-tail" {
+        queue = Some((choice_text(&direction.queue), direction.rate));
+        direction.queue = long_queue()?;
+        direction.rate = Rate::from_bits_per_sec(direction.rate.as_bits_per_sec() * FASTER);
+    }
+    if remedy.is_none() && queue.is_none() {
+        return Ok(Routed { scenario: path, router, config: None });
+    }
+    let mut config =
+        format!("version = 1\nwan = \"{WAN_DEVICE}\"\nlan = \"{LAN_DEVICE}\"\ncontrol = \"0 %\"\n");
+    if let Some(remedy) = remedy {
+        config.push_str(&format!("remedy = {remedy}\n"));
+    }
+    if let Some((discipline, rate)) = queue {
+        config.push_str(&format!("\n[queue.lan]\ndiscipline = {discipline}\nrate = \"{rate}\"\n"));
+    }
+    // Several gateways run at the same time, and none may know of another.
+    let state = toml_text(&folder.join("state"))?;
+    config.push_str(&format!("\n[metrics]\nlisten = \"none\"\n\n[state]\ndirectory = {state}\n"));
+    Ok(Routed { scenario: path, router, config: Some(config) })
+}
+
+/// A queue that nothing is dropped from.
+fn long_queue() -> Result<Choice, KernelError> {
+    let drop_tail = QUEUE.iter().find(|one| one.name == "drop-tail").ok_or("no drop-tail")?;
+    let knob = drop_tail.knobs.iter().find(|knob| knob.name == "limit").ok_or("no limit")?;
+    let limit: KnobValue = knob.kind.parse("1000 packets")?;
+    Ok(Choice::of(drop_tail).with("limit", limit))
+}
+
+fn toml_text(path: &Path) -> Result<String, KernelError> {
+    let text =
+        path.to_str().ok_or("the folder for temporary files has a name that is not UTF-8")?;
+    Ok(format!("{text:?}"))
+}
+
+/// The gateway as a program of the router.
+fn gateway(
+    program: &Path,
+    config: &Path,
+    router: KernelRouter,
+    log: &Path,
+) -> Result<HostCommand, KernelError> {
+    let log = Arc::new(File::create(log)?);
+    let words = [program, Path::new("gateway"), Path::new("run"), config];
+    let text = |word: &Path| Ok(word.to_str().ok_or("a name that is not UTF-8")?.to_owned());
+    Ok(HostCommand {
+        host: router.node,
+        argv: words.into_iter().map(text).collect::<Result<_, KernelError>>()?,
+        environment: Vec::new(),
+        starts: CommandStarts::BeforeTheRun,
+        ends: Vec::new(),
+        lasts: CommandLasts::AsLongAsTheRun,
+        stdout: Some(Arc::clone(&log)),
+        stderr: Some(log),
+    })
+}
+
+/// A gateway that ended before it was asked to has told why.
+fn ended_well(report: &EmulationReport, log: &Path) -> Result<(), KernelError> {
+    let bad = report.commands.iter().find(|outcome| match outcome {
+        CommandOutcome::Exited(code) => *code != 0,
+        CommandOutcome::Killed(signal) => *signal != "SIGTERM" && *signal != "SIGKILL",
+        CommandOutcome::StillRunning => false,
+    });
+    match bad {
+        None => Ok(()),
+        Some(outcome) => {
+            let said = fs::read_to_string(log).unwrap_or_default();
+            Err(format!("the gateway ended ({outcome:?}): {}", said.trim()).into())
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! What was found: for each cell both sides, and what the remedy came to; as tables, document, JSON.
+
+use super::Cell;
+use crate::validate::Effort;
+use ackord_live::{Forwarded, RouterReport};
+use ackord_measure::stats::{self, Estimate};
+use ackord_measure::{FidelityMetric, FidelityScenario, FidelityVerdict, ScenarioVerdict};
+use ackord_report::document::{Block, Cell as Shown, Column, Document, Section, Table};
+use ackord_units::Span;
+use serde::Serialize;
+
+/// Every cell that was tried.
+#[derive(Clone, Debug, Serialize)]
+pub struct GatewayTrialsReport {
+    /// Version of the program.
+    pub version: String,
+    /// The release of the kernel at both ends and in the middle.
+    pub kernel: String,
+    /// How many runs, and how.
+    pub effort: Effort,
+    /// How far the simulator's goodput may be from the live one, percent.
+    pub goodput_goal_percent: f64,
+    /// What passed the routers of all live runs.
+    pub router: Passed,
+    /// The cells.
+    pub rows: Vec<TrialRow>,
+}
+
+/// What passed the routers of live runs.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Passed {
+    /// Live runs.
+    pub runs: usize,
+    /// Packets handed to a router's kernel.
+    pub handed: u64,
+    /// Those that came out as they had gone in.
+    pub forwarded: u64,
+    /// Packets that the gateway made.
+    pub made: u64,
+    /// Packets that went in and did not come out.
+    pub missing: u64,
+    /// Packets for which a router's device had no room.
+    pub refused: u64,
+    /// The median time inside, the largest of all runs, microseconds.
+    pub inside_p50_us: f64,
+    /// The 99th percentile of the time inside, the largest of all runs, microseconds.
+    pub inside_p99_us: f64,
+}
+
+/// One cell.
+#[derive(Clone, Debug, Serialize)]
+pub struct TrialRow {
+    /// The scenario's name.
+    pub trial: &'static str,
+    /// Which way, over which protocol, by which sender.
+    pub circumstances: String,
+    /// What the gateway did.
+    pub remedy: &'static str,
+    /// Live goodput over that without a remedy, with its 95 % interval, paired by seeds.
+    pub gain_live: Option<Estimate>,
+    /// The same as the simulator has it.
+    pub gain_simulated: Option<Estimate>,
+    /// How many runs would tell whether the simulator is within its goal, where these do not.
+    pub runs_to_decide: Option<u64>,
+    /// Both sides.
+    pub compared: FidelityScenario,
+}
+
+/// More runs than anybody makes.
+const MOST_RUNS: f64 = 1e6;
+
+impl Passed {
+    pub(super) fn of(reports: &[RouterReport]) -> Passed {
+        let mut passed = Passed { runs: reports.len(), ..Passed::default() };
+        let micros = |span: Span| span.as_secs_f64() * 1e6;
+        for report in reports {
+            for way in [report.to_mobile, report.to_fixed] {
+                let Forwarded { handed, forwarded, made, missing, refused } = way;
+                passed.handed += handed;
+                passed.forwarded += forwarded;
+                passed.made += made;
+                passed.missing += missing;
+                passed.refused += refused;
+            }
+            passed.inside_p50_us = passed.inside_p50_us.max(micros(report.inside.p50));
+            passed.inside_p99_us = passed.inside_p99_us.max(micros(report.inside.p99));
+        }
+        passed
+    }
+}
+
+impl TrialRow {
+    fn goodput(&self) -> Option<&FidelityMetric> {
+        self.compared.metric("goodput")
+    }
+}
+
+/// The cells of which all runs were made, with what each gained over none.
+pub(super) fn rows(cells: &[Cell], compared: Vec<FidelityScenario>) -> Vec<TrialRow> {
+    let found = |name: &str| compared.iter().find(|one| one.name == name);
+    let row = |cell: &Cell| {
+        let of = found(&cell.name())?;
+        let without = Cell { remedy: super::Remedy::None, ..*cell };
+        let without = found(&without.name()).filter(|_| cell.remedy != super::Remedy::None);
+        let gain = |runs: fn(&FidelityMetric) -> &[f64]| {
+            let without = without?;
+            let [above, below] = [of, without].map(|one| {
+                let metric = one.metric("goodput").map(runs).unwrap_or_default();
+                one.seeds.iter().copied().zip(metric.iter().copied()).collect::<Vec<_>>()
+            });
+            // Only seeds that count in both.
+            let both = above.iter().filter_map(|(seed, value)| {
+                let (_, other) = below.iter().find(|(other, _)| other == seed)?;
+                Some((*value, *other))
+            });
+            let (above, below): (Vec<f64>, Vec<f64>) = both.unzip();
+            stats::ratio(&above, &below)
+        };
+        Some(TrialRow {
+            trial: cell.trial.name,
+            circumstances: cell.circumstances(),
+            remedy: cell.remedy.name(),
+            gain_live: gain(|metric| &metric.kernel_runs),
+            gain_simulated: gain(|metric| &metric.sim_runs),
+            runs_to_decide: of.metric("goodput").and_then(|metric| runs_to_decide(of, metric)),
+            compared: of.clone(),
+        })
+    };
+    cells.iter().filter_map(row).collect()
+}
+
+/// As the root of their number goes the interval's width: so many make it end before the goal, if the
+/// error stays where it is.
+fn runs_to_decide(scenario: &FidelityScenario, metric: &FidelityMetric) -> Option<u64> {
+    if metric.verdict != Some(FidelityVerdict::Undecided) {
+        return None;
+    }
+    let (error, [from, to]) = (metric.error_percent?, metric.ci95?);
+    let room = (metric.goal_percent? - error.abs()).abs();
+    let needed = scenario.seeds.len() as f64 * ((to - from) / 2.0 / room).powi(2);
+    Some(needed.min(MOST_RUNS).ceil() as u64)
+}
+
+/// The report as a document. `command` made it.
+pub fn trials_document(report: &GatewayTrialsReport, command: &str) -> Document {
+    let mut sections = vec![overview(report, command)];
+    let mut trials: Vec<&str> = report.rows.iter().map(|row| row.trial).collect();
+    trials.dedup();
+    sections.extend(trials.into_iter().map(|trial| section(report, trial)));
+    sections.push(router(report));
+    let effort = &report.effort;
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    Document {
+        title: "The gateway on stock kernels".to_owned(),
+        purpose:
+            "What each remedy does for a kernel's TCP when the gateway stands on a router between \
+                  two stock kernels, and how far the simulator's prediction is from that: the same \
+                  scenario, the same seeds."
+                .to_owned(),
+        facts: vec![
+            fact("kernel", report.kernel.clone()),
+            fact("runs of each side", runs_text(effort)),
+            fact("live runs at the same time", effort.jobs.to_string()),
+            fact("version", report.version.clone()),
+        ],
+        sections,
+    }
+}
+
+fn runs_text(effort: &Effort) -> String {
+    let (seeds, first) = (effort.seeds.get(), effort.first_seed);
+    match effort.most {
+        most if most <= seeds => format!("{seeds}, seeds from {first}"),
+        most => format!("{seeds} to {most}, seeds from {first}"),
+    }
+}
+
+fn overview(report: &GatewayTrialsReport, command: &str) -> Section {
+    let goodputs = || report.rows.iter().filter_map(|row| row.goodput()?.verdict);
+    let count = |verdict| goodputs().filter(|one| *one == verdict).count();
+    let untrusted = |row: &&TrialRow| row.compared.verdict == ScenarioVerdict::Untrusted;
+    let (repeated, excluded) = report.rows.iter().fold((0, 0), |(repeated, excluded), row| {
+        let of = &row.compared;
+        (repeated + of.repeated_runs as usize, excluded + of.excluded_seeds.len())
+    });
+    let goal = report.goodput_goal_percent;
+    let verdict = format!(
+        "Of {} cells the simulator's goodput is within {goal} % of the live one in {}, outside in {} and \
+         undecided in {}. {repeated} live runs were too late to be believed and were made again, \
+         {excluded} seeds were left out for it, and {} cells had too few left.",
+        report.rows.len(),
+        count(FidelityVerdict::Within),
+        count(FidelityVerdict::Outside),
+        count(FidelityVerdict::Undecided),
+        report.rows.iter().filter(untrusted).count(),
+    );
+    Section::new("Verdicts")
+        .with(Block::Text(verdict))
+        .with(Block::Command { caption: "To repeat it".to_owned(), line: command.to_owned() })
+}
+
+fn section(report: &GatewayTrialsReport, trial: &str) -> Section {
+    let rows: Vec<&TrialRow> = report.rows.iter().filter(|row| row.trial == trial).collect();
+    let purpose = rows.first().map_or("", |row| row.compared.purpose.as_str());
+    let shares = rows.iter().any(|row| row.compared.metric("Jain's index").is_some());
+    let mut section = Section::new(trial)
+        .with(Block::Text(purpose.to_owned()))
+        .with(Block::Table(goodput_table(&rows)));
+    if shares {
+        section = section.with(Block::Table(sharing_table(&rows)));
+    }
+    section
+}
+
+fn goodput_table(rows: &[&TrialRow]) -> Table {
+    let columns = vec![
+        Column::words("goodput"),
+        Column::words("remedy"),
+        Column::words("live, Mbit/s"),
+        Column::words("simulated, Mbit/s"),
+        Column::words("error, %"),
+        Column::words("goal"),
+        Column::words("gain live"),
+        Column::words("gain simulated"),
+        Column::numbers("runs", ""),
+    ];
+    let row = |row: &&TrialRow| {
+        let metric = row.goodput()?;
+        let of = |value: Option<f64>, half: Option<f64>| with_interval(value, half, 2);
+        let error = match (metric.error_percent, metric.ci95) {
+            (Some(error), Some([from, to])) => format!("{error:+.1} ({from:+.1} to {to:+.1})"),
+            (Some(error), None) => format!("{error:+.1}"),
+            (None, _) => "–".to_owned(),
+        };
+        let gain = |gain: Option<Estimate>| {
+            Shown::text(gain.map_or_else(
+                || "–".to_owned(),
+                |gain| with_interval(Some(gain.mean), gain.ci95, 2),
+            ))
+        };
+        Some(vec![
+            Shown::text(row.circumstances.split_once(", ").map_or("", |(_, rest)| rest)),
+            Shown::text(row.remedy),
+            Shown::text(of(metric.kernel, metric.kernel_ci95)),
+            Shown::text(of(metric.sim, metric.sim_ci95)),
+            Shown::text(error),
+            Shown::text(verdict(row, metric)),
+            gain(row.gain_live),
+            gain(row.gain_simulated),
+            Shown::Count(row.compared.seeds.len() as u64),
+        ])
+    };
+    Table { caption: String::new(), columns, rows: rows.iter().filter_map(row).collect() }
+}
+
+fn verdict(row: &TrialRow, metric: &FidelityMetric) -> String {
+    let word = metric.verdict.map_or("", FidelityVerdict::name);
+    match row.runs_to_decide {
+        _ if row.compared.verdict == ScenarioVerdict::Untrusted => format!("{word}, untrusted"),
+        Some(runs) => format!("{word}, {runs} runs would tell"),
+        None => word.to_owned(),
+    }
+}
+
+/// Shares, fairness and delay of flows that share a link.
+fn sharing_table(rows: &[&TrialRow]) -> Table {
+    let columns = vec![
+        Column::words("two flows"),
+        Column::words("queue"),
+        Column::words("live"),
+        Column::words("simulated"),
+        Column::words("error, %"),
+        Column::words("goal"),
+    ];
+    let told = |metric: &&FidelityMetric| {
+        let name = metric.metric.as_str();
+        name.starts_with("goodput of ") || name == "Jain's index" || name.starts_with("round trip")
+    };
+    let row = |row: &&TrialRow, metric: &FidelityMetric| {
+        let decimals = if metric.unit.is_empty() { 3 } else { 2 };
+        let unit = if metric.unit.is_empty() { "" } else { ", " };
+        vec![
+            Shown::text(format!("{}{unit}{}", metric.metric, metric.unit)),
+            Shown::text(if row.remedy == "none" { "drop-tail" } else { row.remedy }),
+            Shown::text(with_interval(metric.kernel, metric.kernel_ci95, decimals)),
+            Shown::text(with_interval(metric.sim, metric.sim_ci95, decimals)),
+            Shown::text(
+                metric.error_percent.map_or("–".to_owned(), |error| format!("{error:+.1}")),
+            ),
+            Shown::text(metric.verdict.map_or("", FidelityVerdict::name)),
+        ]
+    };
+    let of = |one: &&TrialRow| {
+        let metrics = one.compared.metrics.iter().filter(told);
+        metrics.map(|metric| row(one, metric)).collect::<Vec<_>>()
+    };
+    Table { caption: String::new(), columns, rows: rows.iter().flat_map(of).collect() }
+}
+
+fn with_interval(value: Option<f64>, half: Option<f64>, decimals: usize) -> String {
+    match (value, half) {
+        (Some(value), Some(half)) => format!("{value:.decimals$} ± {half:.decimals$}"),
+        (Some(value), None) => format!("{value:.decimals$}"),
+        (None, _) => "–".to_owned(),
+    }
+}
+
+/// What the hop through the kernel cost.
+fn router(report: &GatewayTrialsReport) -> Section {
+    let Passed { runs, handed, forwarded, made, missing, refused, .. } = report.router;
+    let Passed { inside_p50_us, inside_p99_us, .. } = report.router;
+    let notes = vec![
+        format!(
+            "{handed} packets were handed to the routers of {runs} live runs; {forwarded} came out as they \
+             had gone in, {missing} did not come out, and for {refused} there was no room. {made} came out \
+             that had not gone in: the gateway made them."
+        ),
+        format!(
+            "A packet was inside for {inside_p50_us:.0} us (the median of the worst run; 99 %: \
+             {inside_p99_us:.0} us), devices and turns of the emulator included. The simulator has no such \
+             hop."
+        ),
+        "An error is the simulator's mean relative to the live one; behind it where it lies with 95 % \
+         confidence, by Student's t over the differences seed by seed. Within the goal is what has its \
+         whole interval there, outside what has none of it there, undecided what lies across."
+            .to_owned(),
+        "A gain is the goodput over that without a remedy, both with the same seeds.".to_owned(),
+        "The wireless link and the wired delay are emulated; the hosts and the router are network \
+         namespaces of one machine, each with the kernel's own TCP and forwarding. All flows are treated: \
+         none is left alone to be compared with."
+            .to_owned(),
+    ];
+    Section::new("How it is measured").with(Block::Notes(notes))
+}
