@@ -1,5 +1,7 @@
 //! Every error as text and exit code, in one place.
 
+use ackord_gateway::DaemonError;
+use ackord_gateway::watch::ControlError;
 use ackord_history::StoreError;
 use ackord_live::{LinkError, LiveError, ShellError};
 use ackord_report::WriteError;
@@ -184,6 +186,12 @@ pub(crate) enum Failure {
         /// Why not.
         source: io::Error,
     },
+    /// A gateway cannot be, or ends before its time.
+    #[error(transparent)]
+    Gateway(#[from] DaemonError),
+    /// A running gateway cannot be asked.
+    #[error(transparent)]
+    GatewayControl(#[from] ControlError),
     /// Ctrl-C cannot be listened for.
     #[error("cannot listen for Ctrl-C")]
     Signals(#[source] io::Error),
@@ -249,6 +257,7 @@ impl Failure {
             Failure::Write(WriteError::NotAFolder(_) | WriteError::NotWritable { .. }) => BAD_INPUT,
             // Whoever reads our output has seen enough, as with `| head`.
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
+            Failure::Gateway(error) if error.is_bad_input() => BAD_INPUT,
             Failure::Interrupted => INTERRUPTED,
             _ => FAILED,
         }
@@ -257,9 +266,9 @@ impl Failure {
     /// The whole text for standard error.
     pub(crate) fn render(&self, style: Style) -> String {
         match self {
-            Failure::Scenario(errors) | Failure::Vary(VaryError::Scenario(errors)) => {
-                errors.render(style)
-            }
+            Failure::Scenario(errors)
+            | Failure::Vary(VaryError::Scenario(errors))
+            | Failure::Gateway(DaemonError::Config(errors)) => errors.render(style),
             Failure::Interrupted
             | Failure::Kernel(KernelError::Interrupted)
             | Failure::CommandEnded(_)

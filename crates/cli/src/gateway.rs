@@ -3,12 +3,16 @@
 //! | file | what |
 //! | --- | --- |
 //! | `gateway.rs` | the commands there are, and what several of them take |
+//! | `gateway/run.rs` | `ackord gateway run` |
+//! | `gateway/status.rs` | `ackord gateway status` and `stop` |
 //! | `gateway/check.rs` | `ackord gateway check` |
 //! | `gateway/plan.rs` | `ackord gateway plan` |
 //! | `gateway/trial.rs` | `ackord gateway trial` |
 
 mod check;
 mod plan;
+mod run;
+mod status;
 mod trial;
 
 use crate::console::Console;
@@ -39,6 +43,9 @@ Examples:
 
 #[derive(Subcommand)]
 enum What {
+    Run(run::RunArguments),
+    Status(status::StatusArguments),
+    Stop(status::StopArguments),
     Check(check::CheckArguments),
     Plan(plan::PlanArguments),
     Trial(trial::TrialArguments),
@@ -51,6 +58,9 @@ enum What {
 
 pub(crate) fn gateway(arguments: &GatewayArguments, console: &Console) -> Result<(), Failure> {
     match &arguments.what {
+        What::Run(arguments) => run::run(arguments, console),
+        What::Status(arguments) => status::status(arguments, console),
+        What::Stop(arguments) => status::stop(arguments, console),
         What::Check(arguments) => check::check(arguments, console),
         What::Plan(arguments) => plan::plan(arguments, console),
         What::Trial(arguments) => trial::trial(arguments, console),
@@ -87,6 +97,11 @@ pub(crate) struct ConfigArguments {
 }
 
 impl ConfigArguments {
+    /// The file, where one was given.
+    pub(crate) fn path(&self) -> Option<&std::path::Path> {
+        self.config.as_deref()
+    }
+
     /// The configuration's text, not yet checked.
     pub(crate) fn file(&self) -> Result<ConfigFile, Failure> {
         if let Some(path) = &self.config {

@@ -33,7 +33,10 @@ fn what_is_wrong_is_told_with_its_line_and_exit_code_two() {
         (vec![text(&file)], "gateway.toml:3:10"),
         (vec![text(&nowhere)], "there is no such file"),
         (options.to_vec(), "nothing to do"),
-        ([&options[..], &["--queue", "cake", "--rate", "1mbit"]].concat(), "no queue mechanism `cake`"),
+        (
+            [&options[..], &["--queue", "cake", "--rate", "1mbit"]].concat(),
+            "no queue mechanism `cake`",
+        ),
         ([&options[..], &["--queue", "drr"]].concat(), "--rate <RATE>"),
         (vec![], "<CONFIG"),
     ];

@@ -97,6 +97,11 @@ impl Class {
         self.config.remedy.as_ref().map(|choice| choice.mechanism.name)
     }
 
+    /// Whether its box may ask for something to be removed: only who stands in the path does.
+    pub fn may_remove(&self) -> bool {
+        matches!(self.fresh, Some(Proxy::InPath(_)))
+    }
+
     /// Whether its remedy is at work.
     pub fn standing(&self) -> Standing {
         self.standing

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `daemon.rs` | [`Daemon`]: from a configuration to its work; reloads |
 //! | `daemon/describe.rs` | how it stands, as a [`Status`](crate::watch::Status) |
+//! | `daemon/queues.rs` | the queues in the path |
 //! | `daemon/error.rs` | why it cannot be |
 //!
 //! One loop observes and injects. It waits for nobody: questions are answered by threads of their own from
@@ -11,12 +12,17 @@
 
 mod describe;
 mod error;
+mod queues;
 
 use crate::config::{CannotReload, Effect, GatewayConfig, Reload};
-use crate::watch::{ControlSocket, Shared};
-use crate::{ClassConfig, Classify, Drive, Engine, EngineConfig, Interface, Port, kinds};
+use crate::watch::{ControlSocket, Shared, Status};
+use crate::{
+    AttachBy, ClassConfig, Classify, Drive, Engine, EngineConfig, Interface, Journal, Port,
+    Removal, Undone, kinds,
+};
 use ackord_units::{Choice, KnobValue, Span, Time};
 use describe::Described;
+use queues::Queues;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,8 +47,8 @@ pub struct Wishes {
 /// What a daemon tells while it runs.
 #[derive(Debug)]
 pub enum News<'a> {
-    /// It observes and, where it may, injects.
-    Began(&'a GatewayConfig),
+    /// It observes and, where it may, injects. An earlier one may have left something to be undone.
+    Began(&'a GatewayConfig, &'a Undone),
     /// A configuration was taken.
     Reloaded(&'a Reload),
     /// It was not; the one before goes on.
@@ -60,6 +66,8 @@ pub struct Daemon {
     /// Where it was read from.
     file: Option<PathBuf>,
     drive: Drive,
+    queues: Queues,
+    undone: Undone,
     shared: Arc<Shared>,
     described: Described,
     describe_at: Time,
@@ -80,10 +88,26 @@ impl Daemon {
         let ports = ports(&config)?;
         let engine =
             Engine::new(engine_config(&config, &ports), classes(&config), classify(&config))?;
-        let drive = Drive::new(ports, engine, None).map_err(DaemonError::Clock)?;
+        let (journal, undone) = Journal::open(&config.state)
+            .map_err(|source| DaemonError::State { path: config.state.clone(), source })?;
+        let journal = Arc::new(journal);
+        let removal = Removal::new(Arc::clone(&journal), AttachBy::Best);
+        let drive = Drive::new(ports, engine, removal).map_err(DaemonError::Clock)?;
+        let mut queues = Queues::new(journal);
+        queues.follow(&config)?;
         let described = Described::new(file.as_deref());
         let describe_at = Time::ZERO;
-        Ok(Daemon { config, file, drive, shared, described, describe_at, _socket: socket })
+        Ok(Daemon {
+            config,
+            file,
+            drive,
+            queues,
+            undone,
+            shared,
+            described,
+            describe_at,
+            _socket: socket,
+        })
     }
 
     /// Works until somebody wishes it to end.
@@ -95,7 +119,7 @@ impl Daemon {
         wishes: &Wishes,
         mut tell: impl FnMut(&News<'_>),
     ) -> Result<(), DaemonError> {
-        tell(&News::Began(&self.config));
+        tell(&News::Began(&self.config, &self.undone));
         let mut there = vec![true; self.drive.ports().len()];
         loop {
             if self.shared.is_to_stop() || wishes.stop.load(Ordering::Relaxed) {
@@ -131,7 +155,12 @@ impl Daemon {
             return ControlFlow::Continue(());
         }
         self.describe_at = now + DESCRIBE_EVERY;
-        let status = self.described.status(&self.config, &mut self.drive, now);
+        let mut status = Status {
+            queues: self.queues.status(),
+            ..self.described.status(&self.config, &mut self.drive, now)
+        };
+        let dropped: u64 = status.queues.iter().flat_map(|queue| queue.drops.values()).sum();
+        status.dropped_by_gateway += dropped;
         self.shared.publish(status);
         ControlFlow::Break(())
     }
@@ -148,6 +177,7 @@ impl Daemon {
         };
         let ports = new_ports.as_deref().unwrap_or(self.drive.ports());
         let engine = engine_config(&config, ports);
+        self.queues.follow(&config)?;
         self.drive.engine_mut().change(engine, classes(&config), classify(&config))?;
         if let Some(ports) = new_ports {
             self.drive.exchange(ports);

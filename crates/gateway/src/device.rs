@@ -43,7 +43,8 @@ impl Control {
 
     fn ask(&self, number: libc::Ioctl, request: &mut libc::ifreq) -> Result<(), Errno> {
         // SAFETY: the numbers used here all ask for this structure.
-        let answer = unsafe { libc::ioctl(self.0.as_raw_fd(), number, std::ptr::from_mut(request)) };
+        let answer =
+            unsafe { libc::ioctl(self.0.as_raw_fd(), number, std::ptr::from_mut(request)) };
         Errno::result(answer).map(drop)
     }
 
@@ -116,8 +117,7 @@ impl Tap {
         let mut request = request_for("ackord%d")?;
         request.ifr_ifru.ifru_flags =
             (layer | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
-        let offloads =
-            libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
+        let offloads = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
         let tap = file.as_raw_fd();
         // SAFETY: the first takes the structure, the second a number.
         unsafe {

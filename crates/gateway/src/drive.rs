@@ -1,13 +1,12 @@
 //! An engine between interfaces, in real time.
 
 use crate::watch::Delays;
-use crate::{Cover, Engine, Interface, Order, Port};
+use crate::{Class, Engine, Interface, Order, Port, Removal};
 use ackord_units::{Span, Time};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
-use std::fmt::Debug;
 use std::io;
 
 /// Nothing waits longer than this before somebody is asked whether to go on.
@@ -15,14 +14,6 @@ const TURN: Span = Span::from_millis(50);
 /// What was to be sent longer ago than this is not sent any more: after a pause (a stopped process, a
 /// suspended machine) an engine catches up with what it has missed, and its answers to that are stale.
 const STALE: Span = Span::from_millis(100);
-
-/// Who tells the kernel's program what to remove.
-pub trait Remover: Debug + Send {
-    /// Takes word; `until` is on the monotonic clock, in nanoseconds.
-    fn tell(&mut self, cover: &Cover, until_nanos: u64);
-    /// How many packets were removed.
-    fn removed(&self) -> u64;
-}
 
 /// What a drive did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,7 +32,7 @@ pub struct Drive {
     /// The WAN interface first: whoever answers has to know what stands before a packet there.
     ports: Vec<Port>,
     engine: Engine,
-    remover: Option<Box<dyn Remover>>,
+    removal: Removal,
     began_nanos: u64,
     counts: DriveCounts,
     /// From when a frame was due to when it was sent.
@@ -55,15 +46,11 @@ impl Drive {
     ///
     /// # Errors
     /// Without a clock.
-    pub fn new(
-        ports: Vec<Port>,
-        engine: Engine,
-        remover: Option<Box<dyn Remover>>,
-    ) -> io::Result<Drive> {
+    pub fn new(ports: Vec<Port>, engine: Engine, removal: Removal) -> io::Result<Drive> {
         Ok(Drive {
             ports,
             engine,
-            remover,
+            removal,
             began_nanos: nanos_of(ClockId::CLOCK_MONOTONIC)?,
             counts: DriveCounts::default(),
             lateness: Delays::default(),
@@ -83,6 +70,10 @@ impl Drive {
         let wall_ahead = nanos_of(ClockId::CLOCK_REALTIME)?
             .saturating_sub(nanos_of(ClockId::CLOCK_MONOTONIC)?.saturating_sub(self.began_nanos));
         self.engine.set_wall(wall_ahead);
+        if self.may_remove() {
+            self.removal.beat();
+            self.removal.follow(self.now()?, &self.ports);
+        }
         let latest = self.now()?;
         for (at, port) in self.ports.iter_mut().enumerate() {
             port.look(latest, troubled & (1 << at) != 0);
@@ -103,7 +94,8 @@ impl Drive {
     /// Waits until something was seen or is due. Answers which ports had an error, a bit each.
     fn wait(&self) -> io::Result<u64> {
         let due = self.engine.deadline().unwrap_or(Time::NEVER);
-        let wait = due.saturating_since(self.now()?).min(TURN);
+        let turn = if self.may_remove() { Removal::BEAT_EVERY } else { TURN };
+        let wait = due.saturating_since(self.now()?).min(turn);
         let there: Vec<usize> =
             (0..self.ports.len()).filter(|at| self.ports[*at].descriptor().is_some()).collect();
         let mut polled: Vec<PollFd<'_>> = there
@@ -129,13 +121,7 @@ impl Drive {
         for order in self.engine.orders() {
             let injection = match order {
                 Order::Cover(cover) => {
-                    if let Some(remover) = &mut self.remover {
-                        let until = match cover {
-                            Cover::On { until, .. } => until,
-                            Cover::Off { .. } => now,
-                        };
-                        remover.tell(&cover, self.began_nanos + until.as_nanos());
-                    }
+                    self.removal.tell(now, &cover);
                     continue;
                 }
                 Order::Inject(injection) => injection,
@@ -155,6 +141,10 @@ impl Drive {
             }
         }
         Ok(())
+    }
+
+    fn may_remove(&self) -> bool {
+        self.engine.classes().iter().any(Class::may_remove)
     }
 
     /// Since it began.
@@ -198,7 +188,12 @@ impl Drive {
 
     /// Packets that the kernel's program removed.
     pub fn removed(&self) -> u64 {
-        self.remover.as_ref().map_or(0, |remover| remover.removed())
+        self.removal.removed()
+    }
+
+    /// Why something is not removed that should be.
+    pub fn removal_trouble(&self) -> Option<&str> {
+        self.removal.trouble()
     }
 
     /// From when a frame was due to when it was sent.

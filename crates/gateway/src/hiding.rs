@@ -5,9 +5,10 @@
 //! acknowledgments that repeat one of those. What it is told holds for a moment only: without an engine that
 //! tells it again everything passes.
 
+use crate::Key;
 use ackord_path::proxy::Verdict;
 use ackord_units::{Seq, Span, Time};
-use ackord_wire::{Endpoints, Flags, Segment};
+use ackord_wire::{Flags, Segment};
 
 /// How long the kernel's program believes what it was told: less than the time in which a dead gateway must
 /// have become plain forwarding, 50 ms.
@@ -20,8 +21,8 @@ const TOLD_EVERY: Span = Span::from_millis(10);
 pub enum Cover {
     /// Acknowledgments from the mobile host that repeat one within the range are removed.
     On {
-        /// From the mobile host to the fixed one.
-        endpoints: Endpoints,
+        /// Which.
+        connection: Key,
         /// The first octet whose loss is repaired here.
         from: Seq,
         /// The octet after the last.
@@ -31,8 +32,8 @@ pub enum Cover {
     },
     /// Everything passes.
     Off {
-        /// From the mobile host to the fixed one.
-        endpoints: Endpoints,
+        /// Which.
+        connection: Key,
     },
 }
 
@@ -73,7 +74,7 @@ impl Hiding {
     pub fn tell(
         &mut self,
         now: Time,
-        endpoints: Endpoints,
+        connection: Key,
         kept_from: impl FnOnce(Seq) -> Seq,
     ) -> Option<Cover> {
         let is_told = |until: Time| until.saturating_since(now) > BELIEVED_FOR - TOLD_EVERY;
@@ -82,11 +83,11 @@ impl Hiding {
             (true, _, Some(from)) => {
                 let (to, until) = (kept_from(from), now + BELIEVED_FOR);
                 self.told = Some((from, to, until));
-                Some(Cover::On { endpoints, from, to, until })
+                Some(Cover::On { connection, from, to, until })
             }
             (false, Some(_), _) => {
                 self.told = None;
-                Some(Cover::Off { endpoints })
+                Some(Cover::Off { connection })
             }
             _ => None,
         }
@@ -107,17 +108,17 @@ mod tests {
 
     #[test]
     fn what_a_box_wanted_removed_once_is_removed_from_then_on_while_it_is_told_again() {
-        let endpoints = Endpoints {
-            src: "192.0.2.7:50000".parse().expect("one"),
-            dst: "198.51.100.1:443".parse().expect("one"),
+        let connection = Key {
+            mobile: "192.0.2.7:50000".parse().expect("one"),
+            fixed: "198.51.100.1:443".parse().expect("one"),
         };
         let mut hiding = Hiding::default();
-        let tell = |hiding: &mut Hiding, millis| hiding.tell(at(millis), endpoints, |_| Seq(900));
+        let tell = |hiding: &mut Hiding, millis| hiding.tell(at(millis), connection, |_| Seq(900));
         assert!(hiding.on_verdict(at(0), &ack(100), &Verdict::Forward));
         assert_eq!(tell(&mut hiding, 0), None);
         // The first one has passed already.
         assert!(!hiding.on_verdict(at(1), &ack(100), &Verdict::Absorb));
-        let on = Cover::On { endpoints, from: Seq(100), to: Seq(900), until: at(41) };
+        let on = Cover::On { connection, from: Seq(100), to: Seq(900), until: at(41) };
         assert_eq!(tell(&mut hiding, 1), Some(on));
         assert_eq!(tell(&mut hiding, 10), None);
         assert!(hiding.on_verdict(at(10), &ack(100), &Verdict::Absorb));
@@ -128,7 +129,7 @@ mod tests {
         assert!(hiding.on_verdict(at(42), &ack(500), &Verdict::Forward));
         assert!(tell(&mut hiding, 42).is_none());
         assert!(hiding.on_verdict(at(43), &ack(500), &Verdict::Forward));
-        assert_eq!(tell(&mut hiding, 43), Some(Cover::Off { endpoints }));
+        assert_eq!(tell(&mut hiding, 43), Some(Cover::Off { connection }));
         assert_eq!(tell(&mut hiding, 44), None);
     }
 }

@@ -102,7 +102,8 @@ impl Journal {
 
     /// This change will be made.
     pub(crate) fn will(&self, change: &Change) -> io::Result<()> {
-        let name = name_of(change.interface())?.ok_or(io::Error::from_raw_os_error(libc::ENODEV))?;
+        let name =
+            name_of(change.interface())?.ok_or(io::Error::from_raw_os_error(libc::ENODEV))?;
         let line = Line { change: change.clone(), name, namespace: namespace()? };
         let mut standing = self.lock();
         standing.push(line);

@@ -18,6 +18,7 @@
 //! | `class.rs` | [`Class`]: connections that get the same remedy |
 //! | `progress.rs` | [`Progress`]: how a connection gets on |
 //! | `evidence.rs` | [`Evidence`]: treated against control |
+//! | `removal.rs` | [`Removal`]: the program in the kernel that removes them |
 //! | `hiding.rs` | [`Hiding`]: duplicate acknowledgments that a program in the kernel removes |
 //! | `connections.rs` | [`Connections`]: who talks to whom, the oldest forgotten first |
 //! | `ring.rs` | [`Ring`]: what passes an interface, and sending there |
@@ -47,13 +48,14 @@ mod engine;
 mod evidence;
 mod frame;
 mod hiding;
+mod in_path;
+mod journal;
 mod machine;
+mod netlink;
 mod plan;
 mod port;
 mod progress;
-mod in_path;
-mod journal;
-mod netlink;
+mod removal;
 mod ring;
 mod scheduling;
 mod store;
@@ -66,18 +68,19 @@ pub use config::FlowFacts;
 pub use connections::{Connection, Connections, Counters, Key, Limits};
 pub use control::is_control;
 pub use daemon::{Daemon, DaemonError, News, SOCKET, Wishes};
-pub use drive::{Drive, DriveCounts, Remover, kinds};
+pub use drive::{Drive, DriveCounts, kinds};
 pub use engine::{Classify, Engine, EngineConfig, EngineStats, Injection, Order, Refusal};
 pub use evidence::{ArmFigures, Compared, Evidence, Harm};
 pub use frame::{Interface, LinkHeader, LinkKind, Sighting, VlanTag, Way};
 pub use hiding::{BELIEVED_FOR, Cover, Hiding};
-pub use machine::{InterfaceFacts, KernelVersion, Machine};
-pub use plan::{Plan, Step, queue_device};
-pub use port::Port;
-pub use progress::{Progress, STALL};
 pub use in_path::{
     Drops, InPath, InPathConfig, InPathError, InPathState, InPathStats, Priority, Quantiles,
 };
 pub use journal::{Journal, Undone};
+pub use machine::{InterfaceFacts, KernelVersion, Machine};
+pub use plan::{Plan, Step, queue_device};
+pub use port::Port;
+pub use progress::{Progress, STALL};
+pub use removal::Removal;
 pub use ring::{Ring, RingStats};
 pub use store::Store;

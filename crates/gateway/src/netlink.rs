@@ -58,8 +58,7 @@ impl Netlink {
         let mut header = NetlinkHeader::default();
         header.flags = NLM_F_REQUEST | flags;
         header.sequence_number = self.sequence;
-        let mut message =
-            NetlinkMessage::new(header, NetlinkPayload::InnerMessage(question));
+        let mut message = NetlinkMessage::new(header, NetlinkPayload::InnerMessage(question));
         message.finalize();
         let mut octets = vec![0; message.buffer_len()];
         message.serialize(&mut octets);
@@ -160,7 +159,8 @@ impl Netlink {
     /// A priority that no filter there has.
     pub(crate) fn free_priority(&mut self, index: u32, is_egress: bool) -> io::Result<u16> {
         let filters = self.filters(index, is_egress)?;
-        let taken = |priority| filters.iter().any(|one| one.header.info >> 16 == u32::from(priority));
+        let taken =
+            |priority| filters.iter().any(|one| one.header.info >> 16 == u32::from(priority));
         (FIRST_PRIORITY..u16::MAX)
             .find(|priority| !taken(*priority))
             .ok_or_else(|| io::Error::other("every priority of filters is taken"))

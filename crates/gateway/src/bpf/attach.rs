@@ -55,7 +55,9 @@ pub(crate) struct Attachment(How);
 #[derive(Debug)]
 enum How {
     /// The link is detached with its descriptor.
-    Tcx { _link: OwnedFd },
+    Tcx {
+        _link: OwnedFd,
+    },
     Clsact(Clsact),
 }
 
@@ -123,11 +125,7 @@ impl Clsact {
     }
 
     /// Makes a change of which the journal knows before.
-    fn make(
-        &mut self,
-        change: Change,
-        how: impl FnOnce() -> io::Result<()>,
-    ) -> io::Result<()> {
+    fn make(&mut self, change: Change, how: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         self.journal.will(&change)?;
         match how() {
             Ok(()) => {
@@ -177,7 +175,9 @@ pub(crate) fn clsact_undo(change: &Change) -> io::Result<()> {
 
 fn gone_is_fine(result: io::Result<()>) -> io::Result<()> {
     match result {
-        Err(error) if matches!(error.raw_os_error(), Some(libc::ENODEV | libc::ENOENT | libc::EINVAL)) => {
+        Err(error)
+            if matches!(error.raw_os_error(), Some(libc::ENODEV | libc::ENOENT | libc::EINVAL)) =>
+        {
             Ok(())
         }
         other => other,

@@ -100,8 +100,7 @@ impl FlowKey {
             IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
             IpAddr::V6(address) => address.octets(),
         };
-        let ([a, b], [c, d]) =
-            (key.mobile.port().to_be_bytes(), key.fixed.port().to_be_bytes());
+        let ([a, b], [c, d]) = (key.mobile.port().to_be_bytes(), key.fixed.port().to_be_bytes());
         FlowKey {
             src: octets(key.mobile),
             dst: octets(key.fixed),

@@ -91,9 +91,14 @@ fn the_same_ack_again_is_removed_once_it_is_covered_whatever_stands_before_it() 
             assert_eq!([run(&ack(1_000)), run(&ack(1_000))], [LET_PASS; 2]);
             rules.cover(key(ip), covered(1_000, 3_000)).expect("room");
             let before = rules.removed();
-            let results = [1_000, 1_000, 1_000, 2_000, 2_000, 3_000, 3_000].map(|one| run(&ack(one)));
+            let results =
+                [1_000, 1_000, 1_000, 2_000, 2_000, 3_000, 3_000].map(|one| run(&ack(one)));
             let (pass, gone) = (LET_PASS, REMOVE);
-            assert_eq!(results, [pass, gone, gone, pass, gone, pass, pass], "{kind:?} {tags:?} {ip}");
+            assert_eq!(
+                results,
+                [pass, gone, gone, pass, gone, pass, pass],
+                "{kind:?} {tags:?} {ip}"
+            );
             assert_eq!(rules.removed() - before, 3);
             // What was seen last is kept when the range is told anew.
             rules.cover(key(ip), covered(3_000, 4_000)).expect("room");

@@ -179,7 +179,7 @@ impl GatewayConfig {
 
 impl QueueConfig {
     /// What a queue that has to know its link's delay takes it to be before it has learnt better.
-    const DELAY: Span = Span::from_millis(10);
+    pub(crate) const DELAY: Span = Span::from_millis(10);
 
     /// The queue, empty. One that draws at random draws by `seed`.
     ///

@@ -69,7 +69,7 @@ impl Described {
             dropped_by_gateway: removed,
             cached_octets: connections.kept().get(),
             cached_octets_limit: config.limits.cache.get(),
-            health: health(engine.classes(), &rings),
+            health: health(engine.classes(), &rings, drive.removal_trouble()),
             rings,
             injection_lateness: drive.lateness().status(),
             loop_lateness: drive.loop_lateness().status(),
@@ -197,8 +197,15 @@ fn top_flows(drive: &Drive, now: Time) -> Vec<FlowStatus> {
 }
 
 /// What somebody should do something about, the worst first.
-fn health(classes: &[Class], rings: &[RingStatus]) -> Vec<Finding> {
+fn health(classes: &[Class], rings: &[RingStatus], trouble: Option<&str>) -> Vec<Finding> {
     let mut found = Vec::new();
+    found.extend(trouble.map(|why| Finding {
+        severity: Severity::Warning,
+        what: format!("duplicate acknowledgments are not removed: {why}"),
+        advice: "senders without timestamps gain less; it takes CAP_BPF and CAP_NET_ADMIN, and Linux \
+                 5.8 or newer"
+            .to_owned(),
+    }));
     for class in classes {
         if let Standing::StoodDown { harm, .. } = class.standing() {
             found.push(Finding {

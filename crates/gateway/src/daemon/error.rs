@@ -1,5 +1,6 @@
 //! Why a gateway cannot be, or cannot become something else.
 
+use crate::in_path::InPathError;
 use crate::watch::ControlError;
 use ackord_path::registry::BuildError;
 use ackord_scenario::Errors;
@@ -25,6 +26,14 @@ pub enum DaemonError {
         /// Why.
         source: io::Error,
     },
+    /// A queue cannot be put into the path.
+    #[error("cannot put a queue before `{name}`: {source}")]
+    Queue {
+        /// The interface.
+        name: String,
+        /// Why.
+        source: InPathError,
+    },
     /// Another gateway, or something at the place of its socket.
     #[error(transparent)]
     Control(#[from] ControlError),
@@ -43,6 +52,23 @@ pub enum DaemonError {
     /// The kernel has no clock, or will not wait.
     #[error("cannot wait: {0}")]
     Clock(io::Error),
+}
+
+impl DaemonError {
+    /// Whether whoever called can put it right by saying something else.
+    pub fn is_bad_input(&self) -> bool {
+        match self {
+            DaemonError::Interface { source, .. } => {
+                matches!(source.raw_os_error(), Some(libc::ENODEV | libc::ENXIO))
+            }
+            DaemonError::Config(_)
+            | DaemonError::Build(_)
+            | DaemonError::Queue {
+                source: InPathError::Queue(_) | InPathError::ZeroRate, ..
+            } => true,
+            _ => false,
+        }
+    }
 }
 
 fn of_interface(source: &io::Error) -> String {

@@ -184,8 +184,7 @@ impl Engine {
     fn tell_hiding(&mut self, now: Time, flow: FlowId) {
         let Some(connection) = self.connections.of_flow(flow) else { return };
         let mut hiding = connection.hiding;
-        let endpoints = connection.key.endpoints(Interface::Wan);
-        let told = hiding.tell(now, endpoints, |from| connection.kept_without_hole_from(from));
+        let told = hiding.tell(now, connection.key, |from| connection.kept_without_hole_from(from));
         connection.hiding = hiding;
         self.orders.extend(told.map(Order::Cover));
     }

@@ -123,8 +123,7 @@ impl InPath {
             orders: taken,
         };
         let named = std::thread::Builder::new().name(format!("queue-{}", config.interface));
-        let thread =
-            named.spawn(move || whole.run(queue, &ready)).map_err(system("a thread"))?;
+        let thread = named.spawn(move || whole.run(queue, &ready)).map_err(system("a thread"))?;
         let handle = InPath { config, orders, wake, shared, thread: Some(thread) };
         match told.recv() {
             Ok(Ok(())) => Ok(handle),

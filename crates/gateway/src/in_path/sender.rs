@@ -49,14 +49,18 @@ impl Sender {
         let address = sender.address(0);
         let len = size_of::<libc::sockaddr_ll>() as u32;
         // SAFETY: an address of this length.
-        let bound = unsafe {
-            libc::bind(sender.socket.as_raw_fd(), (&raw const address).cast(), len)
-        };
+        let bound =
+            unsafe { libc::bind(sender.socket.as_raw_fd(), (&raw const address).cast(), len) };
         Errno::result(bound)?;
         Ok(sender)
     }
 
-    fn set(&self, level: libc::c_int, option: libc::c_int, value: libc::c_int) -> Result<(), Errno> {
+    fn set(
+        &self,
+        level: libc::c_int,
+        option: libc::c_int,
+        value: libc::c_int,
+    ) -> Result<(), Errno> {
         let len = size_of::<libc::c_int>() as u32;
         let socket = self.socket.as_raw_fd();
         // SAFETY: a number of this length.

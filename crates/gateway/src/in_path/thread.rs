@@ -100,9 +100,7 @@ impl Thread {
                     let _ = ready.send(Err(InPathError::System { what, error }));
                     return;
                 }
-                Err((what, error)) => {
-                    Ended::Trouble(io::Error::other(format!("{what}: {error}")))
-                }
+                Err((what, error)) => Ended::Trouble(io::Error::other(format!("{what}: {error}"))),
             };
             is_first = false;
             match ended {

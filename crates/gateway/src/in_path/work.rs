@@ -245,7 +245,8 @@ impl Work {
             PollFd::new(wake, PollFlags::POLLIN),
             PollFd::new(self.sender.as_fd(), send),
         ];
-        polled.extend(self.reverse.as_ref().map(|ring| PollFd::new(ring.as_fd(), PollFlags::POLLIN)));
+        polled
+            .extend(self.reverse.as_ref().map(|ring| PollFd::new(ring.as_fd(), PollFlags::POLLIN)));
         let timeout = TimeSpec::from_duration(std::time::Duration::from_nanos(wait.as_nanos()));
         match ppoll(&mut polled, Some(timeout), None) {
             Ok(_) => {}
