@@ -82,5 +82,5 @@ pub use plan::{Plan, Step, queue_device};
 pub use port::Port;
 pub use progress::{Progress, STALL};
 pub use removal::Removal;
-pub use ring::{Ring, RingStats};
+pub use ring::{Ring, RingStats, Wanted};
 pub use store::Store;

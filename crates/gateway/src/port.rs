@@ -1,6 +1,6 @@
 //! An interface of the gateway, which may go and come back.
 
-use crate::{Injection, Interface, LinkKind, Ring, RingStats, Sighting};
+use crate::{Injection, Interface, LinkKind, Ring, RingStats, Sighting, Wanted};
 use ackord_units::{Span, Time};
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
@@ -32,7 +32,8 @@ impl Port {
     /// # Errors
     /// As of [`Ring::open`].
     pub fn open(name: &str, interface: Interface) -> io::Result<Port> {
-        let (ring, index) = (Ring::open(name, interface)?, if_nametoindex(name)?);
+        let ring = Ring::open(name, interface, wanted(interface))?;
+        let index = if_nametoindex(name)?;
         Ok(Port {
             name: name.to_owned(),
             interface,
@@ -95,7 +96,7 @@ impl Port {
                 true
             }
             (None, Some(index)) => {
-                self.ring = Ring::open(&self.name, self.interface).ok();
+                self.ring = Ring::open(&self.name, self.interface, wanted(self.interface)).ok();
                 self.index = index;
                 self.kind = self.ring.as_ref().map_or(self.kind, Ring::kind);
                 self.ring.is_some()
@@ -124,5 +125,13 @@ impl Port {
             packets: self.before.packets + of_ring.packets,
             lost: self.before.lost + of_ring.lost,
         }
+    }
+}
+
+/// What an engine wants to see of an interface.
+fn wanted(interface: Interface) -> Wanted {
+    match interface {
+        Interface::Wan => Wanted::HeadersOut,
+        Interface::Lan(_) => Wanted::DataOutHeadersIn,
     }
 }

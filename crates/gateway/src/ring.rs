@@ -29,10 +29,59 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const ARPHRD_RAWIP: u16 = 519;
 /// How long a block waits for more, milliseconds.
 const BLOCK_TIMEOUT_MS: u32 = 1;
-/// A block holds many small packets or some long ones.
-const BLOCK: usize = 1 << 20;
-/// As many of them as a burst of 10 Gbit/s fills in 13 ms.
-const BLOCKS: usize = 16;
+/// Blocks of a ring. One is handed over after a millisecond, however empty, so that so many of them are also
+/// the milliseconds for which a reader may be kept from reading.
+const BLOCKS: usize = 256;
+/// The longest headers: Ethernet with two tags, IP and TCP with all options.
+const HEADERS: u32 = 14 + 8 + 60 + 60;
+
+/// What is wanted of the packets of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Headers of what goes out.
+    HeadersOut,
+    /// Headers of what comes in.
+    HeadersIn,
+    /// All of what goes out, headers of what comes in.
+    DataOutHeadersIn,
+}
+
+impl Wanted {
+    /// Octets that are copied of packets that go out and come in.
+    fn octets(self) -> (u32, u32) {
+        match self {
+            Wanted::HeadersOut => (HEADERS, 0),
+            Wanted::HeadersIn => (0, HEADERS),
+            Wanted::DataOutHeadersIn => (u32::MAX, HEADERS),
+        }
+    }
+
+    /// A block holds the largest packet, or many headers.
+    fn block(self) -> usize {
+        match self {
+            Wanted::DataOutHeadersIn => 1 << 17,
+            Wanted::HeadersOut | Wanted::HeadersIn => 1 << 14,
+        }
+    }
+
+    /// A program of classic BPF (linux/filter.h) that answers how much of a packet is copied.
+    fn filter(self) -> [libc::sock_filter; 4] {
+        let step = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
+        let (out, inwards) = self.octets();
+        let packet_type = (libc::SKF_AD_OFF + libc::SKF_AD_PKTTYPE) as u32;
+        [
+            step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, packet_type),
+            step(
+                libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
+                0,
+                1,
+                u32::from(libc::PACKET_OUTGOING),
+            ),
+            step(libc::BPF_RET | libc::BPF_K, 0, 0, out),
+            step(libc::BPF_RET | libc::BPF_K, 0, 0, inwards),
+        ]
+    }
+}
 
 /// The packets of an interface.
 #[derive(Debug)]
@@ -41,6 +90,8 @@ pub struct Ring {
     memory: NonNull<u8>,
     /// The block that is read next.
     block: usize,
+    /// How long one is, octets.
+    block_len: usize,
     interface: Interface,
     kind: LinkKind,
     /// Told by the kernel, and not yet by us.
@@ -68,29 +119,34 @@ impl Ring {
     ///
     /// # Errors
     /// Without CAP_NET_RAW, or where there is no such interface.
-    pub fn open(name: &str, interface: Interface) -> io::Result<Ring> {
+    pub fn open(name: &str, interface: Interface, wanted: Wanted) -> io::Result<Ring> {
         let index = if_nametoindex(name)?;
         // No protocol yet: nothing arrives before the ring is there.
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         let socket = socket(AddressFamily::Packet, SockType::Raw, flags, None)?;
         set(&socket, libc::PACKET_VERSION, libc::tpacket_versions::TPACKET_V3 as libc::c_int)?;
         set(&socket, libc::PACKET_VNET_HDR, 1)?;
+        let mut filter = wanted.filter();
+        let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+        set_at(&socket, (libc::SOL_SOCKET, libc::SO_ATTACH_FILTER), program)?;
+        let block_len = wanted.block();
         let request = libc::tpacket_req3 {
-            tp_block_size: BLOCK as u32,
+            tp_block_size: block_len as u32,
             tp_block_nr: BLOCKS as u32,
-            tp_frame_size: BLOCK as u32,
+            tp_frame_size: block_len as u32,
             tp_frame_nr: BLOCKS as u32,
             tp_retire_blk_tov: BLOCK_TIMEOUT_MS,
             tp_sizeof_priv: 0,
             tp_feature_req_word: 0,
         };
         set(&socket, libc::PACKET_RX_RING, request)?;
-        let len = NonZeroUsize::new(BLOCK * BLOCKS).expect("more than nothing");
+        let len = NonZeroUsize::new(block_len * BLOCKS).expect("more than nothing");
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
         // SAFETY: a new mapping of the ring that was just asked for, of its length.
         let memory = unsafe { mmap(None, len, access, MapFlags::MAP_SHARED, &socket, 0)? }.cast();
         let kind = LinkKind::Ethernet;
-        let mut ring = Ring { socket, memory, block: 0, interface, kind, lost: 0, seen: 0 };
+        let mut ring =
+            Ring { socket, memory, block: 0, block_len, interface, kind, lost: 0, seen: 0 };
         ring.kind = ring.bind(index)?;
         Ok(ring)
     }
@@ -135,14 +191,14 @@ impl Ring {
     /// The next block, if it is ours.
     fn full_block(&self) -> Option<NonNull<u8>> {
         // SAFETY: `block` is below `BLOCKS`, so this is inside of the mapping; the status is aligned.
-        let block = unsafe { self.memory.add(self.block * BLOCK) };
+        let block = unsafe { self.memory.add(self.block * self.block_len) };
         let status = unsafe { AtomicU32::from_ptr(block_header(block, status_at()).as_ptr()) };
         (status.load(Ordering::Acquire) & libc::TP_STATUS_USER != 0).then_some(block)
     }
 
     fn show_block(&self, block: NonNull<u8>, show: &mut impl FnMut(u64, &Sighting<'_>)) -> u32 {
         // SAFETY: the block is ours until its status says otherwise: nobody writes there meanwhile.
-        let octets = unsafe { std::slice::from_raw_parts(block.as_ptr(), BLOCK) };
+        let octets = unsafe { std::slice::from_raw_parts(block.as_ptr(), self.block_len) };
         let word = |at: usize| {
             octets.get(at..at + 4).map(|four| u32::from_ne_bytes(four.try_into().expect("four")))
         };
@@ -205,7 +261,7 @@ impl AsFd for Ring {
 impl Drop for Ring {
     fn drop(&mut self) {
         // SAFETY: the mapping made in `open`, of the same length; nothing refers to it any more.
-        let _ = unsafe { munmap(self.memory.cast::<c_void>(), BLOCK * BLOCKS) };
+        let _ = unsafe { munmap(self.memory.cast::<c_void>(), self.block_len * BLOCKS) };
     }
 }
 
@@ -302,12 +358,18 @@ fn link_address(index: u32) -> libc::sockaddr_ll {
 }
 
 fn set<T>(socket: &OwnedFd, option: libc::c_int, value: T) -> io::Result<()> {
+    set_at(socket, (libc::SOL_PACKET, option), value)
+}
+
+fn set_at<T>(
+    socket: &OwnedFd,
+    (level, option): (libc::c_int, libc::c_int),
+    value: T,
+) -> io::Result<()> {
     let len = size_of::<T>() as u32;
     let socket = socket.as_raw_fd();
     // SAFETY: a plain value of this length, to be read.
-    let answer = unsafe {
-        libc::setsockopt(socket, libc::SOL_PACKET, option, (&raw const value).cast(), len)
-    };
+    let answer = unsafe { libc::setsockopt(socket, level, option, (&raw const value).cast(), len) };
     Errno::result(answer)?;
     Ok(())
 }

@@ -79,7 +79,7 @@ fn of_interface(source: &io::Error) -> String {
         Some(libc::EPERM | libc::EACCES) => {
             "this takes root, or CAP_NET_RAW (setcap cap_net_raw,cap_net_admin+ep)".to_owned()
         }
-        Some(libc::ENOMEM) => "no memory for its ring of 16 MiB".to_owned(),
+        Some(libc::ENOMEM) => "no memory for its ring of 32 MiB".to_owned(),
         _ => source.to_string(),
     }
 }

@@ -7,8 +7,8 @@ use crate::{Connection, Interface, Key, LinkHeader, Sighting};
 use ackord_path::proxy::{Heading, Verdict};
 use ackord_units::Time;
 use ackord_wire::{
-    DecodeError, Decoded, Flags, FlowId, LinkType, Packet, Piece, Segment, Side, decode_offloaded,
-    glimpse, write_piece,
+    DecodeError, Decoded, Flags, FlowId, LinkType, Packet, Piece, Segment, Side, TcpChecksum,
+    decode_offloaded, glimpse, write_piece,
 };
 
 impl Engine {
@@ -30,7 +30,12 @@ impl Engine {
         ip: &[u8],
         heading: Heading,
     ) {
-        let decoded = match decode_offloaded(ip, sighting.checksum) {
+        let mut decoded = decode_offloaded(ip, sighting.checksum);
+        // Only data towards the mobile hosts is kept: rings cut the rest off behind its headers.
+        if heading == Heading::Fixed && matches!(decoded, Err(DecodeError::Truncated { .. })) {
+            decoded = decode_offloaded(ip, TcpChecksum::HeadersOnly);
+        }
+        let decoded = match decoded {
             Ok(decoded) => decoded,
             Err(DecodeError::NotTcp { .. } | DecodeError::NotIp(_)) => return,
             Err(_) => {

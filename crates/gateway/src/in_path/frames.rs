@@ -140,7 +140,7 @@ impl Sorter {
             return None;
         }
         let (_, ip) = LinkHeader::cut(sighting, self.kind)?;
-        let decoded = decode_offloaded(ip, TcpChecksum::Trusted).ok()?;
+        let decoded = decode_offloaded(ip, TcpChecksum::HeadersOnly).ok()?;
         Some(self.tcp_packet(&decoded, Side::Client, sighting.segment_size))
     }
 

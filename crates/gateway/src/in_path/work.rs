@@ -7,7 +7,7 @@ use super::stats::Drops;
 use super::{InPathConfig, InPathStats, stats};
 use crate::bpf::{Attachment, Heartbeat, Point, Steer, monotonic_nanos};
 use crate::device::{Control, Present, Tap, link_kind};
-use crate::{Interface, Journal, Ring};
+use crate::{Interface, Journal, Ring, Wanted};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{Ecn, Packet, set_ecn};
 use nix::errno::Errno;
@@ -194,7 +194,7 @@ impl Work {
     /// Opens what a queue learns from, if it does.
     pub(super) fn watch_reverse(&mut self, held: &Held) -> io::Result<()> {
         self.reverse = match held.shaper.wants_reverse() {
-            true => Some(Ring::open(&self.name, Interface::Lan(0))?),
+            true => Some(Ring::open(&self.name, Interface::Lan(0), Wanted::HeadersIn)?),
             false => None,
         };
         Ok(())

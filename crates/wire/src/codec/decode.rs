@@ -110,6 +110,17 @@ pub enum DecodeError {
 /// # Errors
 /// [`DecodeError`], except for the TCP kinds.
 pub fn decode_ip(bytes: &[u8]) -> Result<IpDecoded, DecodeError> {
+    let ip = decode_ip_header(bytes)?;
+    match ip.payload.end {
+        needed if needed > bytes.len() => {
+            Err(DecodeError::Truncated { needed, there: bytes.len() })
+        }
+        _ => Ok(ip),
+    }
+}
+
+/// The same of a packet that may be cut off behind its headers.
+fn decode_ip_header(bytes: &[u8]) -> Result<IpDecoded, DecodeError> {
     match bytes.first().ok_or(DecodeError::Empty)? >> 4 {
         4 => decode_ipv4(bytes),
         6 => decode_ipv6(bytes),
@@ -124,6 +135,8 @@ pub enum TcpChecksum {
     Verified,
     /// Somebody else has verified it, or it is still to be filled in by a network card.
     Trusted,
+    /// Nobody can tell, and need not: the packet may be cut off behind its headers.
+    HeadersOnly,
 }
 
 /// Reads a TCP packet and verifies its checksums.
@@ -140,11 +153,14 @@ pub fn decode(bytes: &[u8]) -> Result<Decoded, DecodeError> {
 /// # Errors
 /// [`DecodeError`]
 pub fn decode_offloaded(bytes: &[u8], checksum: TcpChecksum) -> Result<Decoded, DecodeError> {
-    let ip = decode_ip(bytes)?;
+    let ip = match checksum {
+        TcpChecksum::HeadersOnly => decode_ip_header(bytes)?,
+        TcpChecksum::Verified | TcpChecksum::Trusted => decode_ip(bytes)?,
+    };
     if ip.protocol != PROTOCOL_TCP {
         return Err(DecodeError::NotTcp { protocol: ip.protocol });
     }
-    let transport = &bytes[ip.payload.clone()];
+    let transport = &bytes[ip.payload.start..ip.payload.end.min(bytes.len())];
     let tcp = TcpSlice::from_slice(transport).map_err(|error| match error {
         tcp::HeaderSliceError::Len(error) => {
             DecodeError::Truncated { needed: error.required_len, there: error.len }
@@ -163,10 +179,11 @@ pub fn decode_offloaded(bytes: &[u8], checksum: TcpChecksum) -> Result<Decoded, 
         ack: Seq(tcp.acknowledgment_number()),
         flags: Flags::from_bits(transport[13]),
         window: tcp.window_size(),
-        payload_len: tcp.payload().len() as u32,
+        payload_len: (ip.payload.len().saturating_sub(tcp.header_len())) as u32,
         options: options::read(tcp.options())?,
     };
-    let payload = ip.payload.start + tcp.header_len()..ip.payload.end;
+    let data = (ip.payload.start + tcp.header_len()).min(ip.payload.end);
+    let payload = data..ip.payload.end;
     let endpoints = Endpoints {
         src: SocketAddr::new(ip.src, tcp.source_port()),
         dst: SocketAddr::new(ip.dst, tcp.destination_port()),
@@ -229,9 +246,6 @@ fn decode_ipv4(bytes: &[u8]) -> Result<IpDecoded, DecodeError> {
     if total_len < header_len {
         return Err(DecodeError::BadHeaderLength(header_len));
     }
-    if bytes.len() < total_len {
-        return Err(DecodeError::Truncated { needed: total_len, there: bytes.len() });
-    }
     if header.is_fragmenting_payload() {
         return Err(DecodeError::Fragment);
     }
@@ -258,9 +272,6 @@ fn decode_ipv6(bytes: &[u8]) -> Result<IpDecoded, DecodeError> {
     })?;
     let header_len = header.slice().len();
     let total_len = header_len + usize::from(header.payload_length());
-    if bytes.len() < total_len {
-        return Err(DecodeError::Truncated { needed: total_len, there: bytes.len() });
-    }
     Ok(IpDecoded {
         src: IpAddr::V6(header.source_addr()),
         dst: IpAddr::V6(header.destination_addr()),
@@ -285,7 +296,7 @@ fn ecn(ecn: IpEcn) -> Ecn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{IpFields, Payload, encode_udp};
+    use crate::{IpFields, Payload, encode, encode_udp};
 
     fn datagram(src: &str, dst: &str) -> Vec<u8> {
         let endpoints = Endpoints {
@@ -321,6 +332,28 @@ mod tests {
         let mut bytes = datagram("[fd00::1]:700", "[fd00::2]:53");
         bytes[46..48].fill(0);
         assert_eq!(decode_udp(&bytes), Err(DecodeError::BadUdpChecksum));
+    }
+
+    #[test]
+    fn headers_are_enough_where_nothing_else_is_asked_for() {
+        let endpoints = Endpoints {
+            src: "10.0.0.1:700".parse().expect("one"),
+            dst: "10.0.1.1:80".parse().expect("one"),
+        };
+        let segment = Segment { seq: Seq(7), payload_len: 900, ..Segment::default() };
+        let mut bytes = Vec::new();
+        encode(endpoints, IpFields::default(), &segment, Payload::Zeros(900), &mut bytes)
+            .expect("fits");
+        let whole = decode(&bytes).expect("sound");
+        let headers = whole.payload.start;
+        for there in 0..bytes.len() {
+            let cut = decode_offloaded(&bytes[..there], TcpChecksum::HeadersOnly);
+            match there < headers {
+                true => assert!(cut.is_err(), "{there}"),
+                false => assert_eq!(cut.as_ref(), Ok(&whole)),
+            }
+            assert!(decode_offloaded(&bytes[..there], TcpChecksum::Trusted).is_err());
+        }
     }
 
     #[test]
