@@ -1,0 +1,3 @@
+//! The gateway on this machine's kernel.
+
+mod in_path;
