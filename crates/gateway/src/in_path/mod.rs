@@ -28,7 +28,7 @@ mod work;
 
 use crate::{AttachBy, Journal};
 use ackord_path::registry::QueueContext;
-use ackord_path::{BuildError, Queue, Stream, build_queue};
+use ackord_path::{BuildError, Queue, QueueDiscipline as _, Stream, build_queue};
 use ackord_units::{Bytes, Choice, Rate, Span};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::io;
@@ -148,8 +148,10 @@ impl InPath {
     pub fn change(&mut self, queue: Choice, rate: Rate) -> Result<(), InPathError> {
         let config = InPathConfig { queue, rate, ..self.config.clone() };
         let queue = build(&config)?;
+        // Where the interface is gone the ring is opened when it is back.
+        let reverse = thread::reverse(&config.interface, queue.wants_reverse()).unwrap_or(None);
         self.config = config;
-        self.order(Order::Change(Box::new(queue), rate));
+        self.order(Order::Change(Box::new(queue), rate, reverse));
         Ok(())
     }
 

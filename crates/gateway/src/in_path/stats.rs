@@ -16,6 +16,8 @@ pub struct InPathStats {
     pub is_real_time: bool,
     /// How long ago it gave its last sign of life.
     pub heartbeat_age: Span,
+    /// How often that came so late that packets passed beside it meanwhile.
+    pub lapses: u64,
     /// Packets that came to it; what offloading has put together is one.
     pub packets_in: u64,
     /// Octets of these, link headers included.

@@ -5,7 +5,7 @@ use super::stats::{InPathState, InPathStats, Quantiles};
 use super::work::{Held, Turned, Work, now};
 use super::{Drops, InPathConfig, InPathError, Priority};
 use crate::bpf::monotonic_nanos;
-use crate::{Journal, scheduling};
+use crate::{Interface, Journal, Ring, scheduling};
 use ackord_path::Queue;
 use ackord_units::{Bytes, Rate, Span, Time};
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -25,7 +25,8 @@ const TELL_EVERY: Span = Span::from_millis(50);
 /// What a thread is told.
 #[derive(Debug)]
 pub(super) enum Order {
-    Change(Box<Queue>, Rate),
+    /// Another queue, and what it learns from.
+    Change(Box<Queue>, Rate, Option<Ring>),
     Stop,
 }
 
@@ -49,6 +50,7 @@ fn nothing_yet() -> InPathStats {
         attached: None,
         is_real_time: false,
         heartbeat_age: Span::ZERO,
+        lapses: 0,
         packets_in: 0,
         octets_in: 0,
         packets_out: 0,
@@ -126,7 +128,8 @@ impl Thread {
     fn open(&self, held: &mut Held) -> Result<Work, (&'static str, io::Error)> {
         let secret = secret().map_err(|error| ("random numbers", error))?;
         let mut work = Work::open(&self.config, &self.journal, secret)?;
-        work.watch_reverse(held).map_err(|error| ("a packet ring", error))?;
+        let reverse = reverse(&self.config.interface, held.shaper.wants_reverse());
+        work.watch_reverse(reverse.map_err(|error| ("a packet ring", error))?);
         held.stats.state = InPathState::Steering;
         held.stats.attached = Some(work.attached());
         Ok(work)
@@ -138,13 +141,10 @@ impl Thread {
             match work.turn(held, self.wake.as_fd()) {
                 Ok(Turned::GoOn) => {}
                 Ok(Turned::Woken) => {
-                    if self.obey(held) {
+                    if self.obey(held, |reverse| work.watch_reverse(reverse)) {
                         // What cannot be sent any more is lost with the interface.
                         let _ = work.finish(held);
                         return Ended::Stopped;
-                    }
-                    if let Err(error) = work.watch_reverse(held) {
-                        return Ended::Trouble(error);
                     }
                 }
                 Err(error) => return Ended::Trouble(error),
@@ -160,13 +160,14 @@ impl Thread {
     }
 
     /// Does what it is told; whether that is to stop.
-    fn obey(&self, held: &mut Held) -> bool {
+    fn obey(&self, held: &mut Held, mut watch: impl FnMut(Option<Ring>)) -> bool {
         // Only to be waited for again.
         let _ = self.wake.read();
         while let Ok(order) = self.orders.try_recv() {
             match order {
                 Order::Stop => return true,
-                Order::Change(queue, rate) => {
+                Order::Change(queue, rate, reverse) => {
+                    watch(reverse);
                     let at = now().unwrap_or(Time::ZERO);
                     held.shaper.change(at, *queue, rate);
                     held.settle();
@@ -179,7 +180,8 @@ impl Thread {
     fn wait_and_obey(&self, held: &mut Held) -> bool {
         let mut polled = [PollFd::new(self.wake.as_fd(), PollFlags::POLLIN)];
         let _ = ppoll(&mut polled, Some(TRY_EVERY), None);
-        self.obey(held)
+        // A ring of the old interface is opened anew with the new one.
+        self.obey(held, drop)
     }
 
     fn tell(&self, held: &mut Held) {
@@ -191,6 +193,11 @@ impl Thread {
         let mut shared = self.shared.stats.lock().unwrap_or_else(PoisonError::into_inner);
         shared.clone_from(&held.stats);
     }
+}
+
+/// What a queue learns from that wants it.
+pub(super) fn reverse(interface: &str, is_wanted: bool) -> io::Result<Option<Ring>> {
+    is_wanted.then(|| Ring::open(interface, Interface::Lan(0), Wanted::HeadersIn).transpose()
 }
 
 /// Two numbers that nobody knows.

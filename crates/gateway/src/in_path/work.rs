@@ -21,6 +21,8 @@ use std::sync::Arc;
 
 /// Packets read before others get their turn.
 const READS_IN_A_ROW: usize = 64;
+/// And the time after which they do, whatever there is to read: a sign of life has to be given.
+const READS_AT_MOST: Span = Span::from_millis(2);
 /// How often the interface is looked at.
 const LOOK_EVERY: Span = Span::from_millis(50);
 /// A process that was stopped for longer finds packets that nobody waits for any more.
@@ -191,13 +193,14 @@ impl Work {
         self.attachment.attached()
     }
 
-    /// Opens what a queue learns from, if it does.
-    pub(super) fn watch_reverse(&mut self, held: &Held) -> io::Result<()> {
-        self.reverse = match held.shaper.wants_reverse() {
-            true => Some(Ring::open(&self.name, Interface::Lan(0), Wanted::HeadersIn)?),
-            false => None,
-        };
-        Ok(())
+    /// What a queue learns from, if it does. What was read before is closed elsewhere: the kernel takes its
+    /// time for that, longer than a sign of life holds.
+    pub(super) fn watch_reverse(&mut self, reverse: Option<Ring>) {
+        if let Some(before) = std::mem::replace(&mut self.reverse, reverse) {
+            let closing = std::thread::Builder::new().name("close".to_owned());
+            // Without a thread it was closed just now.
+            let _ = closing.spawn(move || drop(before));
+        }
     }
 
     /// Waits, and does everything there is to do by then; gives a sign of life at the end of it.
@@ -228,7 +231,9 @@ impl Work {
         // Only here: whoever hangs above is not alive.
         let beat_at = monotonic_nanos()?;
         self.heartbeat.beat(beat_at);
-        self.beaten_at = Time::from_nanos(beat_at);
+        let before = std::mem::replace(&mut self.beaten_at, Time::from_nanos(beat_at));
+        let is_late = self.beaten_at.saturating_since(before) > Heartbeat::HOLDS;
+        held.stats.lapses += u64::from(before > Time::ZERO && is_late);
         Ok(if woken { Turned::Woken } else { Turned::GoOn })
     }
 
@@ -258,6 +263,7 @@ impl Work {
     }
 
     fn read(&mut self, held: &mut Held) -> io::Result<()> {
+        let began = now()?;
         for _ in 0..READS_IN_A_ROW {
             let Some(len) = self.tap.read(&mut self.buffer)? else { break };
             let now = now()?;
@@ -266,6 +272,9 @@ impl Work {
             let sorted = self.sorter.sort(now, &self.buffer[..len], held.shaper.rate());
             held.take(now, sorted);
             self.send(now, held)?;
+            if now.saturating_since(began) > READS_AT_MOST {
+                break;
+            }
         }
         Ok(())
     }

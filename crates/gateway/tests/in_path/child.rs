@@ -40,7 +40,7 @@ fn the_gateway_itself() {
             }
             ["stop"] => {
                 let stats = in_path.stop();
-                println!("gateway: stopped out={} drops={}", stats.packets_out, stats.drops.total());
+                println!("gateway: stopped lapses={}", stats.lapses);
                 return;
             }
             _ => println!("gateway: what?"),
@@ -58,7 +58,7 @@ fn told(in_path: &InPath) -> String {
         .collect();
     format!(
         "in={} out={} cut_up={} control={} marked={} reverse={} waiting={} p50_ns={} dropped={} \
-         heartbeat_ms={}{drops} state={:?}",
+         heartbeat_ms={} lapses={}{drops} state={:?}",
         stats.packets_in,
         stats.packets_out,
         stats.cut_up,
@@ -69,6 +69,7 @@ fn told(in_path: &InPath) -> String {
         stats.delay.p50.as_nanos(),
         stats.drops.total(),
         stats.heartbeat_age.as_millis(),
+        stats.lapses,
         stats.state
     )
 }

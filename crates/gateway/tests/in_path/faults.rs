@@ -110,7 +110,6 @@ fn it_comes_back_with_its_interface() {
         let before = gateway.number("in");
         world.on("r", "ip -6 addr replace fd02::2/64 dev lan nodad");
         world.on("s", &format!("ping -c 2 -i 0.01 -W 2 {MOBILE}"));
-        std::thread::sleep(Duration::from_millis(100));
         assert!(gateway.number("in") > before);
         // Gone, and another one of its name.
         world.on("r", "ip link del lan");
@@ -120,7 +119,6 @@ fn it_comes_back_with_its_interface() {
         until(&mut gateway, "state=Steering");
         let before = gateway.number("in");
         world.on("s", &format!("ping -c 2 -i 0.01 -W 2 {MOBILE}"));
-        std::thread::sleep(Duration::from_millis(100));
         assert!(gateway.number("in") > before);
         gateway.tell("stop");
         gateway.wait();

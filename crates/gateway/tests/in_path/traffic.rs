@@ -106,6 +106,7 @@ fn octet(at: usize) -> u8 {
 
 impl Stream {
     pub(super) fn start(world: &World, address: &'static str, port: u16, len: usize) -> Stream {
+        let octets: Vec<u8> = (0..len).map(octet).collect();
         let (ready, is_ready) = std::sync::mpsc::channel();
         let receiver = world.spawn("m", move || {
             let listener = TcpListener::bind((address, port)).expect("free");
@@ -123,7 +124,6 @@ impl Stream {
         is_ready.recv().expect("it binds");
         let sender = world.spawn("s", move || {
             let mut stream = TcpStream::connect((address, port)).expect("it listens");
-            let octets: Vec<u8> = (0..len).map(octet).collect();
             stream.write_all(&octets).expect("it reads");
         });
         Stream { sender, receiver }

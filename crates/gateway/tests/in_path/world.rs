@@ -8,6 +8,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// The mobile host.
 pub(super) const MOBILE: &str = "10.2.0.1";
@@ -171,6 +172,8 @@ impl Gateway {
 
     /// A number that it tells of itself.
     pub(super) fn number(&mut self, what: &str) -> u64 {
+        // What it tells is 50 ms old at most.
+        std::thread::sleep(Duration::from_millis(60));
         let stats = self.tell("stats");
         let found = stats.split(' ').find_map(|word| word.strip_prefix(&format!("{what}=")));
         found.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{what}: {stats}"))
