@@ -5,7 +5,7 @@ use netlink_packet_core::{
     NetlinkPayload,
 };
 use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::LinkMessage;
+use netlink_packet_route::link::{LinkAttribute, LinkMessage};
 use netlink_packet_route::tc::{
     TcAttribute, TcBpfFlags, TcFilterBpfOption, TcHandle, TcHeader, TcMessage, TcOption,
 };
@@ -35,6 +35,7 @@ const HANDLE: u32 = 1;
 const ALL_PROTOCOLS: u16 = (libc::ETH_P_ALL as u16).to_be();
 
 /// A socket to the kernel's routing of this network namespace.
+#[derive(Debug)]
 pub(crate) struct Netlink {
     socket: Socket,
     sequence: u32,
@@ -109,6 +110,19 @@ impl Netlink {
             Err(error) if error.raw_os_error() == Some(libc::ENODEV) => Ok(None),
             other => other.map(|()| found),
         }
+    }
+
+    /// Packets that were to leave by an interface and were dropped there.
+    pub(crate) fn dropped_leaving(&mut self, index: u32) -> io::Result<u64> {
+        let link = self.link(index)?;
+        let attributes = link.map(|link| link.attributes).unwrap_or_default();
+        Ok(attributes
+            .iter()
+            .find_map(|attribute| match attribute {
+                LinkAttribute::Stats64(stats) => Some(stats.tx_dropped),
+                _ => None,
+            })
+            .unwrap_or(0))
     }
 
     fn qdisc_kinds(&mut self, index: u32) -> io::Result<Vec<String>> {

@@ -58,7 +58,9 @@ enum How {
     Tcx {
         _link: OwnedFd,
     },
-    Clsact(Clsact),
+    Clsact {
+        _filter: Clsact,
+    },
 }
 
 impl Attachment {
@@ -72,13 +74,15 @@ impl Attachment {
         journal: &Arc<Journal>,
     ) -> io::Result<Attachment> {
         let how = match by {
-            AttachBy::Clsact => How::Clsact(Clsact::new(program, (index, point), journal)?),
-            AttachBy::Tcx => How::Tcx { _link: program.attach_by_tcx(index, point.tcx())? },
+            AttachBy::Clsact => {
+                How::Clsact { _filter: Clsact::new(program, (index, point), journal)? }
+            }
+            AttachBy::Tcx => return Attachment::by_tcx(program, (index, point)),
             AttachBy::Best => match program.attach_by_tcx(index, point.tcx()) {
                 Ok(link) => How::Tcx { _link: link },
                 // No such command, no such way of attaching.
                 Err(Errno::EINVAL | Errno::ENOSYS | Errno::EOPNOTSUPP) => {
-                    How::Clsact(Clsact::new(program, (index, point), journal)?)
+                    How::Clsact { _filter: Clsact::new(program, (index, point), journal)? }
                 }
                 Err(errno) => return Err(errno.into()),
             },
@@ -86,10 +90,19 @@ impl Attachment {
         Ok(Attachment(how))
     }
 
+    /// By TCX, where nothing else is of interest.
+    pub(crate) fn by_tcx(
+        program: &Program,
+        (index, point): (u32, Point),
+    ) -> io::Result<Attachment> {
+        let link = program.attach_by_tcx(index, point.tcx())?;
+        Ok(Attachment(How::Tcx { _link: link }))
+    }
+
     pub(crate) fn attached(&self) -> Attached {
         match self.0 {
             How::Tcx { .. } => Attached::Tcx,
-            How::Clsact(_) => Attached::Clsact,
+            How::Clsact { .. } => Attached::Clsact,
         }
     }
 }

@@ -21,6 +21,7 @@ mod command {
     pub(super) const MAP_UPDATE: u32 = 2;
     pub(super) const MAP_DELETE: u32 = 3;
     pub(super) const PROGRAM_LOAD: u32 = 5;
+    #[cfg(test)]
     pub(super) const PROGRAM_TEST_RUN: u32 = 10;
     pub(super) const LINK_CREATE: u32 = 28;
 }

@@ -59,6 +59,8 @@ pub enum InPathState {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drops {
     queue: [u64; DropReason::ALL.len()],
+    /// They waited in the TAP device, whose place was full before they were read.
+    pub tap: u64,
     /// All packets that wait were as many octets as may be kept.
     pub memory: u64,
     /// The interface's own queue was full.
@@ -80,6 +82,7 @@ impl Drops {
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         let queue = DropReason::ALL.into_iter().map(|one| (one.name(), self.queue[one as usize]));
         queue.chain([
+            ("tap", self.tap),
             ("memory", self.memory),
             ("interface-queue", self.interface_queue),
             ("refused", self.refused),

@@ -5,7 +5,7 @@ use super::stats::{InPathState, InPathStats, Quantiles};
 use super::work::{Held, Turned, Work, now};
 use super::{Drops, InPathConfig, InPathError, Priority};
 use crate::bpf::monotonic_nanos;
-use crate::{Interface, Journal, Ring, scheduling};
+use crate::{Interface, Journal, Ring, Wanted, scheduling};
 use ackord_path::Queue;
 use ackord_units::{Bytes, Rate, Span, Time};
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -197,7 +197,7 @@ impl Thread {
 
 /// What a queue learns from that wants it.
 pub(super) fn reverse(interface: &str, is_wanted: bool) -> io::Result<Option<Ring>> {
-    is_wanted.then(|| Ring::open(interface, Interface::Lan(0), Wanted::HeadersIn).transpose()
+    is_wanted.then(|| Ring::open(interface, Interface::Lan(0), Wanted::HeadersIn)).transpose()
 }
 
 /// Two numbers that nobody knows.

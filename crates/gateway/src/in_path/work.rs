@@ -7,7 +7,8 @@ use super::stats::Drops;
 use super::{InPathConfig, InPathStats, stats};
 use crate::bpf::{Attachment, Heartbeat, Point, Steer, monotonic_nanos};
 use crate::device::{Control, Present, Tap, link_kind};
-use crate::{Interface, Journal, Ring, Wanted};
+use crate::netlink::Netlink;
+use crate::{Journal, Ring};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{Ecn, Packet, set_ecn};
 use nix::errno::Errno;
@@ -128,6 +129,8 @@ pub(super) struct Work {
     reverse: Option<Ring>,
     sorter: Sorter,
     control: Control,
+    netlink: Netlink,
+    tap_dropped: u64,
     name: String,
     present: Present,
     beaten_at: Time,
@@ -179,6 +182,8 @@ impl Work {
             reverse: None,
             sorter,
             control,
+            netlink: Netlink::open().map_err(at("rtnetlink"))?,
+            tap_dropped: 0,
             name: config.interface.clone(),
             present,
             beaten_at: Time::ZERO,
@@ -222,7 +227,7 @@ impl Work {
         }
         self.read_reverse(now, held);
         if now.saturating_since(self.looked_at) >= LOOK_EVERY {
-            self.look()?;
+            self.look(held)?;
             self.looked_at = now;
         }
         if self.blocked_at.is_some_and(|since| now.saturating_since(since) > BLOCKED) {
@@ -322,8 +327,11 @@ impl Work {
         Ok(())
     }
 
-    /// Whether the interface is still the one it was.
-    fn look(&self) -> io::Result<()> {
+    /// Whether the interface is still the one it was; and what the TAP device had no room for.
+    fn look(&mut self, held: &mut Held) -> io::Result<()> {
+        let dropped = self.netlink.dropped_leaving(self.tap.index)?;
+        held.stats.drops.tap += dropped.saturating_sub(self.tap_dropped);
+        self.tap_dropped = dropped;
         match self.control.present(&self.name) {
             Ok(present) if present == self.present => Ok(()),
             Ok(present) if !present.is_up => Err(Errno::ENETDOWN.into()),

@@ -36,8 +36,7 @@ fn all_kinds_of_packets_go_through_and_arrive_as_they_were() {
         let words = format!("lan drop-tail:1000 500 {way} {}", state.path().display());
         let mut gateway = world.gateway(&words);
         for (address, port) in [(MOBILE, 5_001), (MOBILE_V6, 5_002)] {
-            let (octets, are_right, _) =
-                Stream::start(&world, address, port, 20_000_000).finish();
+            let (octets, are_right, _) = Stream::start(&world, address, port, 20_000_000).finish();
             assert_eq!((octets, are_right), (20_000_000, true), "{way} {address}");
         }
         // Fragments, small ones, IPv6 without what neighbours know of each other.
