@@ -27,6 +27,8 @@ pub(crate) use attach::{Attachment, Point, clsact_undo};
 pub(crate) use heartbeat::{Heartbeat, monotonic_nanos};
 pub(crate) use steer::Steer;
 pub use suppress::{Covered, Suppressor};
+#[cfg(test)]
+pub(crate) use tests::mark_counter;
 
 /// The packet goes on to whatever comes next (TCX_NEXT, TC_ACT_UNSPEC).
 const LET_PASS: i32 = -1;

@@ -1,15 +1,33 @@
 //! The programs on this machine's kernel, frame by frame.
 
+use super::assembler::{Assembler, If, Reg, Size};
 use super::heartbeat::{Heartbeat, monotonic_nanos};
 use super::steer::Steer;
 use super::suppress::{Covered, Rules};
-use super::{LET_PASS, REMOVE};
+use super::sys::{Program, SharedWord};
+use super::{AT_MARK, LET_PASS, REMOVE};
 use crate::{Key, LinkKind};
 use ackord_testing::skipped;
 use ackord_units::{Seq, Span};
 use ackord_wire::{Endpoints, Flags, IpFields, Options, Payload, Segment, Timestamps, encode};
 use proptest::prelude::*;
 use std::io;
+
+/// A program that counts packets with a mark, and the count.
+pub(crate) fn mark_counter(mark: u32) -> io::Result<(SharedWord, Program)> {
+    let count = SharedWord::new("marks")?;
+    let mut program = Assembler::default();
+    let pass = program.label();
+    program.load(Size::Four, Reg::R7, (Reg::R1, AT_MARK));
+    program.jump_if32(If::NotEqual, Reg::R7, mark as i32, pass);
+    program.set_map_value(Reg::R1, count.descriptor());
+    program.set(Reg::R2, 1);
+    program.add_atomically(Reg::R1, Reg::R2);
+    program.here(pass);
+    program.exit_with(LET_PASS);
+    let program = Program::load("marks", &program.finish())?;
+    Ok((count, program))
+}
 
 /// TC_ACT_REDIRECT.
 const REDIRECTED: i32 = 7;

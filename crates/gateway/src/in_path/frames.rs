@@ -338,7 +338,8 @@ mod tests {
         let mut prefix = vec![3, 0, 0, 0];
         prefix.extend(7_u64.to_be_bytes());
         prefix.extend([0x88, 0xb5]);
-        prefix.extend(0x0102_0304_u32.to_le_bytes());
+        prefix.extend(0x0304_u16.to_ne_bytes());
+        prefix.extend(0x0102_u16.to_ne_bytes());
         let mut read = plain.clone();
         read.splice(10..10, prefix);
         // Where its checksum begins, counted from the beginning of what was read.

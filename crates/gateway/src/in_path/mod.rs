@@ -23,6 +23,8 @@ mod frames;
 mod sender;
 mod shaper;
 mod stats;
+#[cfg(test)]
+mod tests;
 mod thread;
 mod work;
 

@@ -132,6 +132,9 @@ impl Thread {
         work.watch_reverse(reverse.map_err(|error| ("a packet ring", error))?);
         held.stats.state = InPathState::Steering;
         held.stats.attached = Some(work.attached());
+        // From here on packets are steered.
+        work.beat(held).map_err(|error| ("a clock", error))?;
+        self.tell(held);
         Ok(work)
     }
 

@@ -234,12 +234,18 @@ impl Work {
             return Err(io::Error::other("the interface takes no packets"));
         }
         // Only here: whoever hangs above is not alive.
+        self.beat(held)?;
+        Ok(if woken { Turned::Woken } else { Turned::GoOn })
+    }
+
+    /// A sign of life.
+    pub(super) fn beat(&mut self, held: &mut Held) -> io::Result<()> {
         let beat_at = monotonic_nanos()?;
         self.heartbeat.beat(beat_at);
         let before = std::mem::replace(&mut self.beaten_at, Time::from_nanos(beat_at));
         let is_late = self.beaten_at.saturating_since(before) > Heartbeat::HOLDS;
         held.stats.lapses += u64::from(before > Time::ZERO && is_late);
-        Ok(if woken { Turned::Woken } else { Turned::GoOn })
+        Ok(())
     }
 
     fn wait(&self, held: &Held, wake: BorrowedFd<'_>) -> io::Result<(bool, bool)> {

@@ -9,6 +9,7 @@
 
 mod child;
 mod faults;
+mod suppress;
 mod traffic;
 mod world;
 

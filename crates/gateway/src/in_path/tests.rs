@@ -1,0 +1,100 @@
+//! A queue in the path of a pair of interfaces in a network namespace of the test's thread.
+
+use super::*;
+use crate::bpf::{AttachBy, Attachment, Point, mark_counter};
+use ackord_path::registry::QUEUE;
+use ackord_testing::{installed, skipped};
+use nix::sched::{CloneFlags, unshare};
+use std::process::Command;
+
+/// An interface `lan` with a neighbour at the other end, where this is possible.
+fn pair() -> bool {
+    if !installed(&["ip"]) {
+        return false;
+    }
+    if let Err(errno) = unshare(CloneFlags::CLONE_NEWNET) {
+        skipped(format_args!("no network namespace: {}", errno.desc()));
+        return false;
+    }
+    if std::fs::File::open("/dev/net/tun").is_err() {
+        skipped("no /dev/net/tun");
+        return false;
+    }
+    for words in [
+        "link add lan type veth peer name far",
+        "link set lan up",
+        "link set far up",
+        "addr add 10.2.0.2/24 dev lan",
+        "neigh add 10.2.0.1 lladdr 02:00:00:00:00:01 dev lan",
+    ] {
+        let done = Command::new("ip").args(words.split(' ')).status().expect("ip runs");
+        assert!(done.success(), "ip {words}");
+    }
+    true
+}
+
+fn config(queue: &str) -> InPathConfig {
+    InPathConfig {
+        interface: "lan".to_owned(),
+        queue: Choice::of(QUEUE.iter().find(|one| one.name == queue).expect("registered")),
+        rate: Rate::from_mbits_per_sec(100),
+        delay: Span::ZERO,
+        seed: 1,
+        memory: Bytes(1 << 20),
+        attach: AttachBy::Best,
+        priority: Priority::Ordinary,
+    }
+}
+
+fn journal() -> (tempfile::TempDir, Arc<Journal>) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (journal, _) = Journal::open(directory.path()).expect("it is new");
+    (directory, Arc::new(journal))
+}
+
+#[test]
+#[allow(clippy::disallowed_types, reason = "a host beside the queue")]
+fn a_packet_has_its_mark_behind_the_queue_too() {
+    if !pair() {
+        return;
+    }
+    let (_directory, journal) = journal();
+    let in_path = InPath::start(config("drop-tail"), &journal).expect("root may");
+    // Behind the program that steers: only what comes out of the queue meets this one.
+    let mark = 0x0102_0304;
+    let (counter, program) = mark_counter(mark).expect("root may");
+    let index = nix::net::if_::if_nametoindex("lan").expect("it is there");
+    let place = (index, Point::Egress);
+    let _attached = Attachment::new(&program, place, in_path.config.attach, &journal);
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0").expect("free");
+    nix::sys::socket::setsockopt(&socket, nix::sys::socket::sockopt::Mark, &mark).expect("root may");
+    for _ in 0..100 {
+        socket.send_to(b"marked", "10.2.0.1:9").expect("it is up");
+    }
+    let stats = in_path.stop();
+    assert!(stats.packets_in >= 1, "{stats:?}");
+    let counted = counter.get().load(Ordering::Relaxed);
+    // Through the queue or, while its thread was late, beside it.
+    assert_eq!(counted + stats.drops.total(), 100, "{stats:?}");
+    assert_eq!(stats.state, InPathState::Stopped);
+}
+
+#[test]
+fn what_cannot_be_is_said_and_leaves_nothing() {
+    if !pair() {
+        return;
+    }
+    let (_directory, journal) = journal();
+    let none_such = InPathConfig { interface: "none-such".to_owned(), ..config("codel") };
+    let error = InPath::start(none_such, &journal).map(drop).expect_err("it is not there");
+    assert_eq!(error.to_string(), "the interface: No such device (os error 19)");
+    let still = InPathConfig { rate: Rate::from_bits_per_sec(0), ..config("codel") };
+    assert!(matches!(InPath::start(still, &journal), Err(InPathError::ZeroRate)));
+    let mut in_path = InPath::start(config("codel"), &journal).expect("root may");
+    let zero = Rate::from_bits_per_sec(0);
+    assert!(in_path.change(config("red").queue, zero).is_err());
+    assert_eq!(in_path.stats().state, InPathState::Steering);
+    drop(in_path);
+    assert_eq!(journal.standing(), Vec::<String>::new());
+    assert!(nix::net::if_::if_nametoindex("ackord0").is_err(), "the TAP device is gone");
+}
