@@ -67,7 +67,8 @@ fn a_packet_has_its_mark_behind_the_queue_too() {
     let place = (index, Point::Egress);
     let _attached = Attachment::new(&program, place, in_path.config.attach, &journal);
     let socket = std::net::UdpSocket::bind("0.0.0.0:0").expect("free");
-    nix::sys::socket::setsockopt(&socket, nix::sys::socket::sockopt::Mark, &mark).expect("root may");
+    nix::sys::socket::setsockopt(&socket, nix::sys::socket::sockopt::Mark, &mark)
+        .expect("root may");
     for _ in 0..100 {
         socket.send_to(b"marked", "10.2.0.1:9").expect("it is up");
     }
