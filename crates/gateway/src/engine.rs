@@ -316,5 +316,8 @@ pub use making::Refusal;
 
 mod making;
 mod passing;
+
+pub(crate) use passing::dscp_of;
+
 #[cfg(test)]
 mod tests;

@@ -13,6 +13,7 @@
 //! | --- | --- |
 //! | `frame.rs` | what stands before an IP packet, and where that begins |
 //! | `config/` | [`config`]: what it is to do, as a file or as options |
+//! | `advise/` | [`advise`]: what remedies would have gained, by looking on |
 //! | `plan.rs` | [`Plan`]: what a configuration changes on its machine, as commands |
 //! | `machine.rs` | [`Machine`]: what there is of what a configuration needs |
 //! | `class.rs` | [`Class`]: connections that get the same remedy |
@@ -35,6 +36,7 @@
 //!
 //! Not there: tunnels, fragments (both pass unobserved), IPv6 extension headers.
 
+pub mod advise;
 mod bpf;
 mod budget;
 mod class;

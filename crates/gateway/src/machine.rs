@@ -2,11 +2,10 @@
 //!
 //! Not there: what only trying tells, such as whether this process may load a program.
 
+use crate::LinkKind;
+use crate::device::{Control, link_kind};
 use ackord_units::Rate;
-use nix::ifaddrs::getifaddrs;
-use nix::net::if_::InterfaceFlags;
 use std::fs;
-use std::os::fd::AsRawFd;
 
 /// A machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +31,8 @@ pub struct InterfaceFacts {
     pub name: String,
     /// Whether it is up.
     pub is_up: bool,
+    /// Whether its packets have no link header: modems, tunnels.
+    pub is_bare: bool,
     /// How fast its link is, where it says so.
     pub speed: Option<Rate>,
     /// The bridge of which it is a port.
@@ -70,54 +71,29 @@ impl Machine {
     }
 }
 
+/// Asks for the flags of ethtool(8), and the one for large receive offload (linux/ethtool.h).
+const ETHTOOL_GFLAGS: u32 = 0x25;
+const ETH_FLAG_LRO: u32 = 1 << 15;
+
 impl InterfaceFacts {
     fn look(name: &str) -> Option<InterfaceFacts> {
-        let flags = getifaddrs().ok()?.find(|one| one.interface_name == name)?.flags;
+        let control = Control::open().ok()?;
+        let present = control.present(name).ok()?;
         let folder = format!("/sys/class/net/{name}");
         // Minus one, or an error, where nobody knows.
         let speed = fs::read_to_string(format!("{folder}/speed")).ok();
         let speed = speed.and_then(|text| text.trim().parse::<u64>().ok()).filter(|mbps| *mbps > 0);
         let bridge = fs::read_link(format!("{folder}/brport/bridge")).ok();
+        let flags = control.ethtool(name, ETHTOOL_GFLAGS).unwrap_or(0);
         Some(InterfaceFacts {
             name: name.to_owned(),
-            is_up: flags.contains(InterfaceFlags::IFF_UP),
+            is_up: present.is_up,
+            is_bare: link_kind(present.hardware) == Some(LinkKind::Bare),
             speed: speed.map(Rate::from_mbits_per_sec),
             bridge: bridge.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned())),
-            lro: joins_by_lro(name).unwrap_or(false),
+            lro: flags & ETH_FLAG_LRO != 0,
         })
     }
-}
-
-/// `struct ethtool_value`, and what is asked by it.
-#[repr(C)]
-struct EthtoolValue {
-    command: u32,
-    data: u32,
-}
-
-const ETHTOOL_GFLAGS: u32 = 0x25;
-const ETH_FLAG_LRO: u32 = 1 << 15;
-/// Not in libc's list for every architecture.
-const SIOCETHTOOL: libc::Ioctl = 0x8946;
-
-/// Whether large receive offload is on; nothing where the driver does not know such a thing.
-#[allow(unsafe_code, reason = "no crate asks drivers about their offloads")]
-fn joins_by_lro(name: &str) -> Option<bool> {
-    use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
-    let flags = SockFlag::SOCK_CLOEXEC;
-    let socket = socket(AddressFamily::Inet, SockType::Datagram, flags, None).ok()?;
-    let mut value = EthtoolValue { command: ETHTOOL_GFLAGS, data: 0 };
-    // SAFETY: all zeros are a valid `ifreq`.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    // One octet is left for the end of the name.
-    let room = request.ifr_name.len() - 1;
-    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes().take(room)) {
-        *to = from as libc::c_char;
-    }
-    request.ifr_ifru.ifru_data = (&raw mut value).cast();
-    // SAFETY: a request whose name ends, and whose data is a value that lives longer than the call.
-    let answer = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL, &raw mut request) };
-    (answer == 0).then_some(value.data & ETH_FLAG_LRO != 0)
 }
 
 #[cfg(test)]
@@ -135,7 +111,7 @@ mod tests {
     #[test]
     fn the_loopback_interface_is_there_and_what_is_not_is_not() {
         let machine = Machine::look(["lo", "no-such-one"]);
-        assert_eq!(machine.interface("lo").map(|lo| (lo.lro, &lo.bridge)), Some((false, &None)));
+        assert_eq!(machine.interface("lo").map(|lo| (lo.lro, lo.is_bare)), Some((false, false)));
         assert_eq!(machine.interface("no-such-one"), None);
         assert!(machine.kernel >= KernelVersion(3, 0));
     }

@@ -4,7 +4,7 @@
 //! call that no command of tc(8) makes, so it is told by what shows it.
 
 use crate::config::{GatewayConfig, build_remedy};
-use crate::machine::KernelVersion;
+use crate::machine::{KernelVersion, Machine};
 use ackord_path::Proxy;
 use serde_json::{Value, json};
 use std::fmt;
@@ -39,15 +39,15 @@ const NOTHING: &str = "gone with the process";
 const JOURNAL: &str =
     "lets everything pass within 50 ms; undone at the next start, from the journal";
 
-/// The name of the device of a queue.
+/// The name of the device of a queue, where no other is called so.
 pub fn queue_device(index: usize) -> String {
-    format!("ackord-q{index}")
+    format!("ackord{index}")
 }
 
 impl Plan {
-    /// What this configuration changes on a machine with this kernel.
-    pub fn of(config: &GatewayConfig, kernel: KernelVersion) -> Plan {
-        let mut plan = Plan { kernel, steps: Vec::new() };
+    /// What this configuration changes on this machine.
+    pub fn of(config: &GatewayConfig, machine: &Machine) -> Plan {
+        let mut plan = Plan { kernel: machine.kernel, steps: Vec::new() };
         plan.observe(config);
         if removes(config) {
             for lan in &config.lan {
@@ -62,7 +62,8 @@ impl Plan {
         }
         for (index, (interface, queue)) in config.queues().enumerate() {
             let device = queue_device(index);
-            plan.tap(&device, interface);
+            let is_bare = machine.interface(interface).is_some_and(|facts| facts.is_bare);
+            plan.device(&device, interface, is_bare);
             let why = format!(
                 "hands what leaves to {device}, where {} holds it, while the heartbeat is fresh; else \
                  the kernel sends it as if nothing were there",
@@ -89,7 +90,9 @@ impl Plan {
         });
     }
 
-    fn tap(&mut self, device: &str, interface: &str) {
+    /// A device through which packets reach this process.
+    fn device(&mut self, device: &str, interface: &str, is_bare: bool) {
+        let mode = if is_bare { "tun" } else { "tap" };
         let mut step = |what: String, why: &str, does: String, undoes: Option<String>| {
             self.steps.push(Step {
                 what,
@@ -101,21 +104,15 @@ impl Plan {
             });
         };
         step(
-            format!("a TAP device {device}"),
+            format!("a {} device {device} (or the next number that is free)", mode.to_uppercase()),
             &format!("through which the gateway gets what is to leave by {interface}"),
-            format!("ip tuntap add dev {device} mode tap"),
-            Some(format!("ip tuntap del dev {device} mode tap")),
+            format!("ip tuntap add dev {device} mode {mode} vnet_hdr"),
+            Some(format!("ip tuntap del dev {device} mode {mode}")),
         );
         step(
-            format!("no IPv6 on {device}"),
-            "so that it gets no address of its own and sends nothing; gone with the device",
-            format!("sysctl -w net.ipv6.conf.{device}.disable_ipv6=1"),
-            None,
-        );
-        step(
-            format!("{device} up"),
-            "a device that is down takes nothing",
-            format!("ip link set dev {device} up"),
+            format!("{device} up, without ARP and too narrow for IPv6 (RFC 8200 section 5)"),
+            "so that it gets no address and sends nothing of its own",
+            format!("ip link set dev {device} mtu 1000 txqueuelen 4096 arp off up"),
             None,
         );
     }
@@ -213,11 +210,22 @@ impl fmt::Display for Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::InterfaceFacts;
     use crate::config::ConfigFile;
 
     fn plan(text: &str, kernel: KernelVersion) -> Plan {
         let config = ConfigFile::new("gateway.toml", text).check();
-        Plan::of(&config.unwrap_or_else(|errors| panic!("{errors}")), kernel)
+        let modem = InterfaceFacts {
+            name: "wwan0".to_owned(),
+            is_up: true,
+            is_bare: true,
+            speed: None,
+            bridge: None,
+            lro: false,
+        };
+        let machine =
+            Machine { kernel, forwards_v4: true, forwards_v6: true, interfaces: vec![modem] };
+        Plan::of(&config.unwrap_or_else(|errors| panic!("{errors}")), &machine)
     }
 
     fn commands(plan: &Plan) -> Vec<&str> {
@@ -241,16 +249,21 @@ mod tests {
         assert_eq!(
             commands(&plan),
             [
-                "ip tuntap add dev ackord-q0 mode tap",
-                "sysctl -w net.ipv6.conf.ackord-q0.disable_ipv6=1",
-                "ip link set dev ackord-q0 up",
-                "ip tuntap add dev ackord-q1 mode tap",
-                "sysctl -w net.ipv6.conf.ackord-q1.disable_ipv6=1",
-                "ip link set dev ackord-q1 up",
+                "ip tuntap add dev ackord0 mode tap vnet_hdr",
+                "ip link set dev ackord0 mtu 1000 txqueuelen 4096 arp off up",
+                "ip tuntap add dev ackord1 mode tap vnet_hdr",
+                "ip link set dev ackord1 mtu 1000 txqueuelen 4096 arp off up",
             ]
         );
         let programs = plan.steps.iter().filter(|step| step.what.contains("by TCX")).count();
         assert_eq!(programs, 4, "one each that removes, one each that steers");
+    }
+
+    #[test]
+    fn a_modem_without_ethernet_gets_a_device_like_itself() {
+        let text = "wan = \"wwan0\"\nlan = \"eth0\"\n[queue.wan]\ndiscipline = \"drr\"\nrate = \"5 Mbit/s\"\n";
+        let plan = plan(text, KernelVersion::TCX);
+        assert_eq!(commands(&plan)[0], "ip tuntap add dev ackord0 mode tun vnet_hdr");
     }
 
     #[test]
@@ -264,8 +277,8 @@ mod tests {
         assert_eq!(
             order,
             [
-                "ip tuntap del dev ackord-q1 mode tap",
-                "ip tuntap del dev ackord-q0 mode tap",
+                "ip tuntap del dev ackord1 mode tap",
+                "ip tuntap del dev ackord0 mode tap",
                 "tc qdisc del dev wlan1 clsact",
                 "tc qdisc del dev wlan0 clsact",
             ]
@@ -277,7 +290,7 @@ mod tests {
     #[test]
     fn everything_in_the_text_is_a_comment_or_a_command() {
         for line in plan(BOTH, KernelVersion(6, 1)).to_string().lines() {
-            let command = ["ip ", "sysctl -w ", "tc "].iter().any(|word| line.starts_with(word));
+            let command = ["ip ", "tc "].iter().any(|word| line.starts_with(word));
             assert!(line.is_empty() || line.starts_with("# ") || command, "{line}");
         }
     }

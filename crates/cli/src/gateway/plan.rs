@@ -9,7 +9,7 @@ use clap::Args;
 
 /// Print every change that a gateway would make, and its undoing
 ///
-/// As a script for a shell that does the same by ip(8), sysctl(8) and tc(8), each command with a word why.
+/// As a script for a shell that does the same by ip(8) and tc(8), each command with a word why.
 /// Changes that no command makes, such as a program in the kernel, are comments that say what shows them.
 /// Nothing is changed now.
 #[derive(Args)]
@@ -35,7 +35,7 @@ pub(crate) fn plan(arguments: &PlanArguments, console: &Console) -> Result<(), F
     if let Some(warnings) = warnings(&file, &config, &machine) {
         console.complain(&warnings.render_warnings(console.error_style()));
     }
-    let plan = Plan::of(&config, machine.kernel);
+    let plan = Plan::of(&config, &machine);
     let text = match arguments.json {
         true => ackord_report::data::to_json(&plan.to_json()),
         false => plan.to_string(),

@@ -2,7 +2,7 @@
 //! from it.
 
 use super::read;
-use ackord_path::registry::{PROXY, QUEUE};
+use ackord_path::registry::{QUEUE, WHOLE};
 use ackord_scenario::format::{Key, Kind, Shape, optional, quantity, required, table};
 use ackord_units::{Rate, Span};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ pub(super) const VERSION: u64 = 1;
 /// More LAN interfaces than any router has radios.
 pub(super) const MAX_LAN: usize = 8;
 
-const REMEDY: Shape = Shape::ChoiceOrNone { mechanisms: PROXY, kind: Kind::Named };
+const REMEDY: Shape = Shape::ChoiceOrNone { mechanisms: WHOLE, kind: Kind::Named };
 
 /// The file.
 pub(super) static FILE: &[Key] = &[

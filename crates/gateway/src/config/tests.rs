@@ -467,6 +467,7 @@ fn what_cannot_help_here_is_a_warning_with_its_line() {
     let facts = |name: &str| InterfaceFacts {
         name: name.to_owned(),
         is_up: true,
+        is_bare: false,
         speed: Some(Rate::from_mbits_per_sec(1_000)),
         bridge: None,
         lro: false,

@@ -196,7 +196,7 @@ impl Engine {
 }
 
 /// The six bits of the traffic class (RFC 2474).
-fn dscp_of(ip: &[u8]) -> u8 {
+pub(crate) fn dscp_of(ip: &[u8]) -> u8 {
     match ip {
         [first, second, ..] if first >> 4 == 6 => (first << 4 | second >> 4) >> 2,
         [_, second, ..] => second >> 2,

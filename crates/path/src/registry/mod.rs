@@ -38,7 +38,7 @@ pub use outage::{
     OUTAGE, OutageProblem, build_outage, check_outage, outage_holds, outage_is_shared,
 };
 pub use processing::{PROCESSING, build_processing};
-pub use proxy::{PROXY, build_proxy};
+pub use proxy::{PROXY, WHOLE, build_proxy};
 pub use queue::{QUEUE, QueueContext, build_queue};
 pub use rate_changes::{RATE_CHANGES, RateChangesProblem, build_rate_changes, check_rate_changes};
 

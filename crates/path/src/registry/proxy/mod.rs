@@ -22,6 +22,9 @@ use ackord_units::{Choice, Mechanism};
 pub static PROXY: &[Mechanism] =
     &[split::I_TCP, split::MTCP, snoop::SNOOP, m_tcp::M_TCP, proxy_tcp::PROXY_TCP];
 
+/// Of these, the ones that leave connections whole: what they know may be lost at any time.
+pub static WHOLE: &[Mechanism] = &[snoop::SNOOP, m_tcp::M_TCP, proxy_tcp::PROXY_TCP];
+
 /// The middle box somebody chose.
 pub fn build_proxy(choice: &Choice) -> Result<Proxy, BuildError> {
     match choice.mechanism.name {
@@ -44,7 +47,9 @@ mod tests {
             for knob in mechanism.knobs {
                 knob.default_value();
             }
-            build_proxy(&Choice::of(mechanism)).expect(mechanism.name);
+            let proxy = build_proxy(&Choice::of(mechanism)).expect(mechanism.name);
+            let is_whole = WHOLE.iter().any(|one| one.name == mechanism.name);
+            assert_eq!(proxy.splits(), !is_whole, "{}", mechanism.name);
         }
     }
 }
