@@ -11,6 +11,8 @@
 //! | --- | --- |
 //! | `status.rs` | [`Status`]: the one description of a running gateway |
 //! | `delays.rs` | [`Delays`]: delays as quantiles and as counts |
+//! | `logs.rs` | [`Logs`]: where events go |
+//! | `metrics.rs` | [`metrics()`]: a status for Prometheus; [`serve_metrics()`] |
 //! | `shared.rs` | [`Shared`]: between the loop and the threads that answer |
 //! | `control.rs` | [`ControlSocket`], and asking it: [`status()`], [`stop()`], [`capture()`] |
 //! | `capture.rs` | [`Taps`]: packets of a connection with what was decided about them |
@@ -21,12 +23,16 @@
 mod capture;
 mod control;
 mod delays;
+mod logs;
+mod metrics;
 mod shared;
 mod status;
 
 pub use capture::{CaptureRequest, Decision, Filter, Taps};
 pub use control::{ControlError, ControlSocket, capture, status, stop};
 pub use delays::{BUCKETS_US, Delays};
+pub use logs::{LOG_LEVELS, Logs};
+pub use metrics::{metrics, serve_metrics};
 pub use shared::Shared;
 pub use status::{
     ClassStatus, Compared, DelayStatus, Estimate, Finding, FlowStatus, Group, QueueState,
