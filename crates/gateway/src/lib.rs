@@ -30,6 +30,10 @@
 //! | `drive.rs` | [`Drive`]: an engine between interfaces, in real time |
 //! | `daemon.rs`, `daemon/` | [`Daemon`]: the process |
 //! | `engine.rs`, `engine/` | [`Engine`]: frames in, frames out, and a box between them |
+//! | `drive.rs` | [`Drive`]: an engine between two interfaces, in real time |
+//! | `engine.rs` | [`Engine`]: frames in, frames out, and a box between them |
+//! | `sandbox.rs` | [`sandbox::confine()`]: giving up what is not needed any more |
+//! | `notify.rs` | [`Supervisor`]: what systemd is told |
 //! | `watch/` | [`watch`]: what a running gateway shows: status, metrics, logs, captures |
 //!
 //! The engine has no clock and no socket: the drive tells it the time and carries frames.
@@ -61,6 +65,8 @@ mod progress;
 mod removal;
 mod ring;
 mod scheduling;
+mod notify;
+pub mod sandbox;
 mod store;
 pub mod watch;
 
@@ -87,4 +93,6 @@ pub use probe::{Allowed, Finding, probe};
 pub use progress::{Progress, STALL};
 pub use removal::Removal;
 pub use ring::{Ring, RingStats, Wanted};
+pub use notify::Supervisor;
+pub use ring::{Ring, RingStats};
 pub use store::Store;

@@ -27,7 +27,8 @@ impl Asked {
         let folder = tempfile::tempdir().expect("a folder");
         let shared = Arc::new(Shared::default());
         let path = folder.path().join("gateway.sock");
-        let socket = ControlSocket::open(&path, Arc::clone(&shared)).expect("nobody is there");
+        let mut socket = ControlSocket::open(&path).expect("nobody is there");
+        socket.answer(Arc::clone(&shared)).expect("a thread");
         Asked { folder, shared, socket }
     }
 
@@ -80,14 +81,15 @@ fn one_gateway_at_a_time_and_what_a_dead_one_left_is_no_hindrance() {
     let path = asked.path();
     let mode = std::fs::metadata(&path).expect("there").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    let second = ControlSocket::open(&path, Arc::default());
+    let second = ControlSocket::open(&path);
     assert!(matches!(second, Err(ControlError::RunsAlready { .. })), "{second:?}");
     drop(asked.socket);
     assert!(!path.exists());
     // A socket that nobody listens at any more.
     drop(std::os::unix::net::UnixListener::bind(&path).expect("free"));
     assert!(matches!(status(&path), Err(ControlError::NotRunning { .. })));
-    let again = ControlSocket::open(&path, Arc::default()).expect("that one is dead");
+    let mut again = ControlSocket::open(&path).expect("that one is dead");
+    again.answer(Arc::default()).expect("a thread");
     assert!(status(&path).is_ok());
     drop(again);
 }
