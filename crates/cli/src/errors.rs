@@ -195,6 +195,12 @@ pub(crate) enum Failure {
     /// Ctrl-C cannot be listened for.
     #[error("cannot listen for Ctrl-C")]
     Signals(#[source] io::Error),
+    /// A running gateway could not be asked.
+    #[error(transparent)]
+    Gateway(#[from] ControlError),
+    /// A capture of a gateway is out of bounds.
+    #[error("{0}")]
+    GatewayCapture(String),
     /// Somebody pressed Ctrl-C; what there was to say about it has been said.
     #[error("interrupted")]
     Interrupted,
@@ -240,7 +246,7 @@ impl Failure {
                 source.downcast_ref::<LiveError>().map_or(FAILED, LiveError::exit_code)
             }
             Failure::NoStateFolder | Failure::Size { .. } | Failure::Trace { .. } => BAD_INPUT,
-            Failure::Script { .. } => BAD_INPUT,
+            Failure::Script { .. } | Failure::GatewayCapture(_) => BAD_INPUT,
             Failure::Scripts { bad, .. } if *bad > 0 => BAD_INPUT,
             Failure::History(error) => match **error {
                 StoreError::Damaged { .. }

@@ -4,15 +4,19 @@
 //! | --- | --- |
 //! | `gateway.rs` | the commands there are, and what several of them take |
 //! | `gateway/run.rs` | `ackord gateway run` |
-//! | `gateway/status.rs` | `ackord gateway status` and `stop` |
+//! | `gateway/status.rs` | `ackord gateway status` |
+//! | `gateway/stop.rs` | `ackord gateway stop` |
+//! | `gateway/capture.rs` | `ackord gateway capture`: one connection, with what was decided about it |
 //! | `gateway/check.rs` | `ackord gateway check` |
 //! | `gateway/plan.rs` | `ackord gateway plan` |
 //! | `gateway/trial.rs` | `ackord gateway trial` |
 
+mod capture;
 mod check;
 mod plan;
 mod run;
 mod status;
+mod stop;
 mod trial;
 
 use crate::console::Console;
@@ -45,7 +49,8 @@ Examples:
 enum What {
     Run(run::RunArguments),
     Status(status::StatusArguments),
-    Stop(status::StopArguments),
+    Stop(stop::StopArguments),
+    Capture(capture::CaptureArguments),
     Check(check::CheckArguments),
     Plan(plan::PlanArguments),
     Trial(trial::TrialArguments),
@@ -60,12 +65,21 @@ pub(crate) fn gateway(arguments: &GatewayArguments, console: &Console) -> Result
     match &arguments.what {
         What::Run(arguments) => run::run(arguments, console),
         What::Status(arguments) => status::status(arguments, console),
-        What::Stop(arguments) => status::stop(arguments, console),
+        What::Stop(arguments) => stop::stop(arguments, console),
+        What::Capture(arguments) => capture::capture(arguments, console),
         What::Check(arguments) => check::check(arguments, console),
         What::Plan(arguments) => plan::plan(arguments, console),
         What::Trial(arguments) => trial::trial(arguments, console),
         What::Schema => Ok(console.print(&ackord_report::data::to_json(&gateway_json_schema()))?),
     }
+}
+
+/// Where a running gateway is asked.
+#[derive(Args)]
+struct SocketArguments {
+    /// The control socket of the gateway
+    #[arg(long, value_name = "PATH", default_value = "/run/ackord/gateway.sock")]
+    socket: PathBuf,
 }
 
 /// A configuration: a file, or a line of options.

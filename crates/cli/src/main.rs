@@ -17,6 +17,7 @@
 //! | `gateway.rs`, `gateway/` | `ackord gateway`: remedies and queues on a router |
 //! | `validate.rs` | `ackord validate`: the simulator beside the kernel |
 //! | `kernel.rs`, `kernel_report.rs` | `ackord kernel`: stock kernels, built and kept |
+//! | `man.rs` | `ackord man`: manual pages |
 //! | `history.rs`, `with_history.rs` | `ackord history`, and `--history` of runs |
 //! | `trace.rs` | `ackord trace`: delivery traces |
 //! | `script.rs`, `script_against.rs` | `ackord script`: an endpoint against an injected peer |
@@ -53,6 +54,7 @@ mod live;
 mod live_papers;
 mod live_report;
 mod live_run;
+mod man;
 mod meter;
 mod new;
 mod paper;
@@ -113,6 +115,7 @@ enum Command {
     Trace(trace::TraceArguments),
     Script(script::ScriptArguments),
     Completions(CompletionsArguments),
+    Man(man::ManArguments),
     /// Print the JSON Schema of scenario files, for editors
     ///
     /// With the schema in hand an editor completes keys and marks mistakes while you type; put
@@ -148,6 +151,7 @@ fn main() -> ExitCode {
         Command::Shell(arguments) => shell::run(arguments, &console),
         Command::Live(arguments) => live::live(arguments, &console),
         Command::Gateway(arguments) => gateway::gateway(arguments, &console),
+        Command::Man(arguments) => man::man(Arguments::command(), arguments, &console),
         Command::Validate(arguments) => validate::validate(arguments, &console),
         Command::History(arguments) => history::history(arguments, &console),
         Command::Kernel(arguments) => kernel::kernel(arguments, &console),

@@ -1,63 +1,365 @@
-//! `ackord gateway status` and `stop`: a running gateway asked.
+//! `ackord gateway status`: a running gateway as tables, once or again and again, and as JSON.
 
+use super::SocketArguments;
 use crate::console::Console;
 use crate::errors::Failure;
-use ackord_gateway::{Journal, SOCKET, watch};
+use crate::input::JsonTarget;
+use crate::interrupt::Interrupt;
+use ackord_gateway::watch::{
+    self, ClassStatus, Compared, DelayStatus, Estimate, FlowStatus, QueueState, QueueStatus,
+    Standing, Status,
+};
+use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
+use ackord_report::{data, to_terminal};
+use ackord_units::Span;
 use clap::Args;
-use std::path::PathBuf;
+use std::time::Duration;
 
-/// Which gateway is asked.
+/// Tell how a running gateway stands: connections, remedies at work, what they bring, health
+///
+/// Treated connections stand beside those left alone, means with 95 % intervals. Health comes first, each
+/// finding with what to do. With --watch the tables are drawn anew every second until Ctrl-C.
 #[derive(Args)]
-pub(crate) struct Whom {
-    /// The state directory of the gateway
-    #[arg(long, value_name = "DIRECTORY", default_value = Journal::DIRECTORY)]
-    state: PathBuf,
+pub(super) struct StatusArguments {
+    /// JSON instead of tables: to standard output, or with --json=FILE to a file
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "-", conflicts_with = "watch")]
+    json: Option<JsonTarget>,
+    /// Draw the tables anew every second
+    #[arg(long)]
+    watch: bool,
+    #[command(flatten)]
+    socket: SocketArguments,
 }
 
-impl Whom {
-    pub(crate) fn socket(&self) -> PathBuf {
-        self.state.join(SOCKET)
+pub(super) fn status(arguments: &StatusArguments, console: &Console) -> Result<(), Failure> {
+    let asked = || watch::status(&arguments.socket.socket);
+    if let Some(target) = &arguments.json {
+        target.check()?;
+        return target.write(&data::to_json(&asked()?), console);
+    }
+    let draw = |status: &Status| to_terminal(&document(status), console.screen());
+    if !arguments.watch {
+        return Ok(console.print(&draw(&asked()?))?);
+    }
+    let interrupt = Interrupt::listen()?;
+    while interrupt.check().is_continue() {
+        // To the upper left corner, and nothing below what is drawn.
+        console.print(&format!("\u{1b}[H\u{1b}[2J{}", draw(&asked()?)))?;
+        for _ in 0..10 {
+            if interrupt.check().is_continue() {
+                std::thread::sleep(Duration::from_millis(100));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn document(status: &Status) -> Document {
+    let mut facts = vec![
+        ("version".to_owned(), status.version.clone()),
+        ("process".to_owned(), status.pid.to_string()),
+        ("up".to_owned(), whole_seconds(status.uptime_s)),
+        ("heartbeat".to_owned(), format!("{:.0} ms ago", status.heartbeat_ms)),
+        ("memory".to_owned(), format!("{:.1} MiB", status.resident_octets as f64 / 1_048_576.0)),
+    ];
+    if !status.config.is_empty() {
+        facts.insert(2, ("configuration".to_owned(), status.config.clone()));
+    }
+    let sections = [
+        health(status),
+        connections(status),
+        section("Remedies", "treated beside those left alone", classes(&status.classes)),
+        section("Queues", "", queues(&status.queues)),
+        interfaces(status),
+        section("Connections with most data", "", flows(&status.top_flows)),
+    ];
+    Document {
+        title: "Gateway".to_owned(),
+        purpose: String::new(),
+        facts,
+        sections: sections.into_iter().flatten().collect(),
     }
 }
 
-/// Show what a running gateway does: connections, remedies at work, health
-#[derive(Args)]
-#[command(after_help = "For example:\n  ackord gateway status --json")]
-pub(crate) struct StatusArguments {
-    #[command(flatten)]
-    whom: Whom,
-    /// Print JSON instead
-    #[arg(long)]
-    json: bool,
+/// A table under a heading; nothing where it has no rows.
+fn section(heading: &str, caption: &str, mut table: Table) -> Option<Section> {
+    caption.clone_into(&mut table.caption);
+    (!table.rows.is_empty()).then(|| Section::new(heading).with(Block::Table(table)))
 }
 
-/// End a running gateway, and wait until it has undone what it did
-///
-/// Where none runs but one was ended by force, what it left behind is undone.
-#[derive(Args)]
-pub(crate) struct StopArguments {
-    #[command(flatten)]
-    whom: Whom,
+fn health(status: &Status) -> Option<Section> {
+    let notes: Vec<_> = status
+        .health
+        .iter()
+        .map(|finding| match finding.advice.as_str() {
+            "" => format!("{}: {}", finding.severity.name(), finding.what),
+            advice => format!("{}: {}. {advice}", finding.severity.name(), finding.what),
+        })
+        .collect();
+    let block = match notes.is_empty() {
+        true => Block::Text("Nothing is amiss.".to_owned()),
+        false => Block::Notes(notes),
+    };
+    Some(Section::new("Health").with(block))
 }
 
-pub(crate) fn status(arguments: &StatusArguments, console: &Console) -> Result<(), Failure> {
-    let status = watch::status(&arguments.whom.socket())?;
-    Ok(console.print(&ackord_report::data::to_json(&status))?)
+fn connections(status: &Status) -> Option<Section> {
+    let columns = [
+        ("known", ""),
+        ("treated", ""),
+        ("left alone", ""),
+        ("held now", ""),
+        ("holds", ""),
+        ("of them false", ""),
+        ("injected", "segments"),
+        ("refused", "segments"),
+        ("dropped", "packets"),
+        ("kept", "MB"),
+        ("forgotten", ""),
+    ];
+    let counts = [
+        status.flows,
+        status.treated,
+        status.control,
+        status.held,
+        status.holds,
+        status.false_holds,
+        status.injected_segments,
+        status.refused_in_all(),
+        status.dropped_by_gateway,
+    ];
+    let mut row: Vec<Cell> = counts.map(Cell::Count).into();
+    row.push(Cell::about(status.cached_octets as f64 / 1e6));
+    row.push(Cell::Count(status.forgotten_connections));
+    let table = Table { caption: String::new(), columns: numbers(&columns), rows: vec![row] };
+    let mut section = Section::new("Connections").with(Block::Table(table));
+    if !status.refused_injections.is_empty() {
+        let mut columns = vec![Column::words("why segments were refused")];
+        columns.push(Column::numbers("segments", ""));
+        let rows = status.refused_injections.iter();
+        let rows = rows.map(|(why, count)| vec![Cell::text(why), Cell::Count(*count)]).collect();
+        section = section.with(Block::Table(Table { caption: String::new(), columns, rows }));
+    }
+    Some(section)
 }
 
-pub(crate) fn stop(arguments: &StopArguments, console: &Console) -> Result<(), Failure> {
-    match watch::stop(&arguments.whom.socket()) {
-        Ok(()) => {
-            console.remark("it has ended\n");
-            Ok(())
+fn numbers(columns: &[(&str, &str)]) -> Vec<Column> {
+    columns.iter().map(|(heading, unit)| Column::numbers(heading, unit)).collect()
+}
+
+fn classes(classes: &[ClassStatus]) -> Table {
+    let mut columns = vec![Column::words("rule"), Column::words("remedy")];
+    columns.extend(numbers(&[
+        ("treated", ""),
+        ("left alone", ""),
+        ("injected", "segments"),
+        ("goodput treated", "Mbit/s"),
+        ("left alone", "Mbit/s"),
+        ("gain", "Mbit/s"),
+        ("stalled treated", "%"),
+        ("left alone", "%"),
+    ]));
+    columns.push(Column::words("standing"));
+    let row = |class: &ClassStatus| {
+        let Compared { treated, control, difference } = class.goodput_bit_s;
+        let stalled = class.stalled_percent;
+        vec![
+            Cell::text(&class.name),
+            Cell::text(&class.remedy),
+            Cell::Count(class.treated),
+            Cell::Count(class.control),
+            Cell::Count(class.injected_segments),
+            estimate(treated, 1e6),
+            estimate(control, 1e6),
+            difference.map_or(Cell::Missing, |one| estimate(one, 1e6)),
+            estimate(stalled.treated, 1.0),
+            estimate(stalled.control, 1.0),
+            Cell::text(match &class.standing {
+                Standing::AtWork => "at work".to_owned(),
+                Standing::StoodDown { why, .. } => format!("stood down: {why}"),
+            }),
+        ]
+    };
+    Table { caption: String::new(), columns, rows: classes.iter().map(row).collect() }
+}
+
+fn estimate(Estimate { samples, mean, ci95 }: Estimate, unit: f64) -> Cell {
+    match samples {
+        0 => Cell::Missing,
+        _ => Cell::Interval {
+            mean: mean / unit,
+            half_width: ci95.map(|half| half / unit),
+            decimals: 2,
+        },
+    }
+}
+
+fn queues(queues: &[QueueStatus]) -> Table {
+    let mut columns = vec![Column::words("interface"), Column::words("queue")];
+    columns.extend(numbers(&[
+        ("rate", "Mbit/s"),
+        ("sent", "packets"),
+        ("waiting", "packets"),
+        ("dropped", "packets"),
+        ("marked", "packets"),
+        ("delay p50", "ms"),
+        ("p99", "ms"),
+    ]));
+    columns.push(Column::words("state"));
+    let row = |queue: &QueueStatus| {
+        vec![
+            Cell::text(&queue.interface),
+            Cell::text(&queue.discipline),
+            Cell::about(queue.rate_bit_s as f64 / 1e6),
+            Cell::Count(queue.packets),
+            Cell::Count(queue.queued_packets),
+            Cell::Count(queue.drops.values().sum()),
+            Cell::Count(queue.marked),
+            delay(&queue.delay, |delay| delay.p50_us / 1e3),
+            delay(&queue.delay, |delay| delay.p99_us / 1e3),
+            Cell::text(match &queue.state {
+                QueueState::Steering => "at work".to_owned(),
+                QueueState::Forwarding { why } => format!("the kernel forwards past it: {why}"),
+            }),
+        ]
+    };
+    Table { caption: String::new(), columns, rows: queues.iter().map(row).collect() }
+}
+
+fn delay(delay: &DelayStatus, figure: impl Fn(&DelayStatus) -> f64) -> Cell {
+    Cell::about((delay.count > 0).then(|| figure(delay)))
+}
+
+fn interfaces(status: &Status) -> Option<Section> {
+    let mut columns = vec![Column::words("interface"), Column::words("side")];
+    columns.extend(numbers(&[("observed", "packets"), ("lost", "packets")]));
+    let rows = status.rings.iter().map(|ring| {
+        let (seen, lost) = (Cell::Count(ring.packets - ring.lost.min(ring.packets)), ring.lost);
+        vec![Cell::text(&ring.interface), Cell::text(&ring.side), seen, Cell::Count(lost)]
+    });
+    let rings = Table { caption: String::new(), columns, rows: rows.collect() };
+    let mut columns = vec![Column::words("how late")];
+    columns.extend(numbers(&[("times", ""), ("p50", "us"), ("p99", "us"), ("longest", "us")]));
+    let late = [
+        ("an injection after its cause", &status.injection_lateness),
+        ("the loop", &status.loop_lateness),
+    ];
+    let rows = late.map(|(what, late)| {
+        vec![
+            Cell::text(what),
+            Cell::Count(late.count),
+            delay(late, |late| late.p50_us),
+            delay(late, |late| late.p99_us),
+            delay(late, |late| late.max_us),
+        ]
+    });
+    let late = Table { caption: String::new(), columns, rows: rows.into() };
+    Some(Section::new("Observing").with(Block::Table(rings)).with(Block::Table(late)))
+}
+
+fn flows(flows: &[FlowStatus]) -> Table {
+    let mut columns: Vec<_> =
+        ["mobile host", "fixed host", "rule", "group"].map(Column::words).into();
+    columns.extend(numbers(&[
+        ("down", "MB"),
+        ("up", "MB"),
+        ("injected", "segments"),
+        ("kept", "kB"),
+        ("quiet", "s"),
+    ]));
+    let row = |flow: &FlowStatus| {
+        let held = if flow.held { ", held" } else { "" };
+        vec![
+            Cell::text(flow.mobile.to_string()),
+            Cell::text(flow.fixed.to_string()),
+            Cell::text(&flow.class),
+            Cell::text(format!("{}{held}", flow.group.name())),
+            Cell::about(flow.octets_to_mobile as f64 / 1e6),
+            Cell::about(flow.octets_from_mobile as f64 / 1e6),
+            Cell::Count(flow.injected_segments),
+            Cell::about(flow.cached_octets as f64 / 1e3),
+            Cell::number(flow.quiet_s, 1),
+        ]
+    };
+    Table { caption: String::new(), columns, rows: flows.iter().map(row).collect() }
+}
+
+fn whole_seconds(seconds: f64) -> String {
+    Span::from_secs(seconds as u64).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackord_gateway::watch::{Finding, Group, RingStatus, Severity};
+    use ackord_report::Screen;
+
+    fn shown(status: &Status) -> String {
+        to_terminal(&document(status), Screen::NONE)
+    }
+
+    #[test]
+    fn a_gateway_that_has_just_begun_is_told_without_empty_tables() {
+        let text = shown(&Status { version: "1.2.3".to_owned(), ..Status::default() });
+        assert!(text.starts_with("Gateway\nversion 1.2.3 ·"), "{text}");
+        assert!(text.contains("Nothing is amiss.") && text.contains("Observing"), "{text}");
+        assert!(!text.contains("Remedies") && !text.contains("Queues"), "{text}");
+    }
+
+    #[test]
+    fn what_is_amiss_comes_first_and_what_stood_down_says_why() {
+        let mean = |mean| Estimate { samples: 20, mean, ci95: Some(0.5e6) };
+        let (treated, control) = (mean(2e6), mean(4e6));
+        let difference = Some(mean(-2e6));
+        let status = Status {
+            health: vec![Finding {
+                severity: Severity::Warning,
+                what: "packets were lost".to_owned(),
+                advice: "Give it a processor.".to_owned(),
+            }],
+            classes: vec![ClassStatus {
+                name: "phones".to_owned(),
+                remedy: "proxy-tcp".to_owned(),
+                goodput_bit_s: Compared { treated, control, difference },
+                standing: Standing::StoodDown { since_unix_s: 1.0, why: "it harms".to_owned() },
+                ..ClassStatus::default()
+            }],
+            queues: vec![QueueStatus {
+                interface: "wlan0".to_owned(),
+                state: QueueState::Forwarding { why: "no heartbeat".to_owned() },
+                ..QueueStatus::default()
+            }],
+            rings: vec![RingStatus {
+                interface: "eth0".to_owned(),
+                side: "wan".to_owned(),
+                packets: 10,
+                lost: 3,
+            }],
+            top_flows: vec![FlowStatus {
+                mobile: "192.0.2.7:50000".parse().expect("one"),
+                fixed: "198.51.100.1:443".parse().expect("one"),
+                class: "phones".to_owned(),
+                group: Group::Treated,
+                octets_to_mobile: 1_500_000,
+                octets_from_mobile: 0,
+                injected_segments: 4,
+                refused_injections: 0,
+                cached_octets: 0,
+                held: true,
+                quiet_s: 2.0,
+            }],
+            ..Status::default()
+        };
+        let text = shown(&status);
+        let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("- warning: packets were lost. Give it a processor."), "{text}");
+        for part in
+            ["2.00 ± 0.50", "4.00 ± 0.50", "-2.00 ± 0.50", "wlan0", "treated, held", "1.500"]
+        {
+            assert!(words.contains(part), "{part} in {text}");
         }
-        Err(error @ watch::ControlError::NotRunning { .. }) => {
-            let undone = Journal::clean_up(&arguments.whom.state).unwrap_or_default();
-            for what in &undone.undone {
-                console.remark(&format!("undone: {what}\n"));
-            }
-            if undone.undone.is_empty() { Err(error.into()) } else { Ok(()) }
-        }
-        Err(error) => Err(error.into()),
+        assert!(words.contains("stood down: it harms") || words.contains("stood down:"), "{text}");
+        assert!(words.contains("eth0 wan 7 3"), "{text}");
     }
 }

@@ -300,7 +300,7 @@ impl Tapped {
         let lan = writer.add_interface("lan", "towards the mobile hosts")?;
         let end = monotonic_nanos().saturating_add(request.span.as_nanos());
         let mut octets = 0;
-        while octets < request.size.get() && !is_gone(stream) {
+        while octets < request.size.get() && !is_over(stream) {
             let Some(left) = end.checked_sub(monotonic_nanos()) else { break };
             let record = match self.records.recv_timeout(TURN.min(Duration::from_nanos(left))) {
                 Ok(record) => record,
@@ -327,10 +327,8 @@ impl Tapped {
     }
 }
 
-/// Whether whoever asked has gone.
-fn is_gone(stream: &UnixStream) -> bool {
-    let mut polled = [PollFd::new(stream.as_fd(), PollFlags::empty())];
-    let gone = PollFlags::POLLHUP | PollFlags::POLLERR;
-    poll(&mut polled, PollTimeout::ZERO).is_ok()
-        && polled[0].revents().is_some_and(|events| events.intersects(gone))
+/// Whether whoever asked has had enough: nothing but the end comes from there.
+fn is_over(stream: &UnixStream) -> bool {
+    let mut polled = [PollFd::new(stream.as_fd(), PollFlags::POLLIN)];
+    poll(&mut polled, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
 }

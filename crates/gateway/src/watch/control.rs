@@ -326,15 +326,41 @@ pub fn stop(path: &Path) -> Result<(), ControlError> {
 }
 
 /// What a capture writes, until it is over: pcapng.
+#[derive(Debug)]
+pub struct Capture(BufReader<UnixStream>);
+
+impl Capture {
+    /// Reading from it answers [`io::ErrorKind::WouldBlock`] where nothing comes for so long.
+    ///
+    /// # Errors
+    /// None that a socket knows of.
+    pub fn wake_every(&self, turn: Duration) -> io::Result<()> {
+        self.0.get_ref().set_read_timeout(Some(turn))
+    }
+
+    /// Ends it: what has been captured still comes, then the end.
+    pub fn end(&self) {
+        // Where the gateway has gone, it has ended.
+        let _ = self.0.get_ref().shutdown(std::net::Shutdown::Write);
+    }
+}
+
+impl Read for Capture {
+    fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
+        self.0.read(octets)
+    }
+}
+
+/// Captures, by the gateway that listens at `path`.
 ///
 /// # Errors
 /// Where no gateway runs, it does not answer or refuses.
-pub fn capture(path: &Path, request: CaptureRequest) -> Result<impl Read + use<>, ControlError> {
+pub fn capture(path: &Path, request: CaptureRequest) -> Result<Capture, ControlError> {
     match ask(path, &Request::Capture(request))? {
         (Answer::Capturing, stream) => {
             // Packets come when they come.
             stream.get_ref().set_read_timeout(None).map_err(told(path))?;
-            Ok(stream)
+            Ok(Capture(stream))
         }
         (other, _) => Err(unexpected(path, other)),
     }

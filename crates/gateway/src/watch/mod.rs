@@ -29,7 +29,7 @@ mod shared;
 mod status;
 
 pub use capture::{CaptureRequest, Decision, Filter, Taps};
-pub use control::{ControlError, ControlSocket, capture, status, stop};
+pub use control::{Capture, ControlError, ControlSocket, capture, status, stop};
 pub use delays::{BUCKETS_US, Delays};
 pub use logs::{LOG_LEVELS, Logs};
 pub use metrics::{metrics, serve_metrics};

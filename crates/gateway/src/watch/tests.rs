@@ -308,6 +308,34 @@ fn captures_are_bounded_in_number_time_and_size() {
 }
 
 #[test]
+fn a_capture_that_is_ended_has_whole_packets_only() {
+    let asked = Asked::new();
+    let mut reader =
+        capture(&asked.path(), request(Filter::Mobile(key().mobile.ip()))).expect("runs");
+    reader.wake_every(Duration::from_millis(20)).expect("a socket");
+    let mut taps = Taps::default();
+    taps.renew(&asked.shared);
+    for nanos in 0..1_000 {
+        taps.seen(at(nanos), key(), Interface::Lan, &[0x45; 40]);
+    }
+    let mut octets = Vec::new();
+    let mut piece = [0; 1 << 16];
+    while octets.is_empty() {
+        octets.extend(reader.read(&mut piece).map(|len| piece[..len].to_vec()).unwrap_or_default());
+    }
+    reader.end();
+    loop {
+        match reader.read(&mut piece) {
+            Ok(0) => break,
+            Ok(len) => octets.extend(&piece[..len]),
+            Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock),
+        }
+    }
+    let mut reader = PcapngReader::new(&octets[..]).expect("pcapng");
+    while reader.next_packet().expect("no packet is cut short").is_some() {}
+}
+
+#[test]
 fn a_flow_is_named_by_its_ends() {
     let six = Filter::flow("[2001:db8::7]:50000 - [2001:db8:1::1]:443").expect("IPv6");
     assert!(matches!(six, Filter::Flow(one, other) if one.port() == 50_000 && other.is_ipv6()));
