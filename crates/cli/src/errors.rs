@@ -195,9 +195,6 @@ pub(crate) enum Failure {
     /// Ctrl-C cannot be listened for.
     #[error("cannot listen for Ctrl-C")]
     Signals(#[source] io::Error),
-    /// A running gateway could not be asked.
-    #[error(transparent)]
-    Gateway(#[from] ControlError),
     /// A capture of a gateway is out of bounds.
     #[error("{0}")]
     GatewayCapture(String),

@@ -15,7 +15,10 @@ mod error;
 mod queues;
 
 use crate::config::{CannotReload, Effect, GatewayConfig, Reload};
-use crate::watch::{ControlSocket, Shared, Status};
+use crate::notify::Supervisor;
+use crate::sandbox::{Bpf, Confined, SandboxError, confine};
+use crate::scheduling;
+use crate::watch::{ControlSocket, Shared, Status, serve_metrics};
 use crate::{
     AttachBy, ClassConfig, Classify, Drive, Engine, EngineConfig, Interface, Journal, Port,
     Removal, Undone, kinds,
@@ -44,11 +47,22 @@ pub struct Wishes {
     pub stop: AtomicBool,
 }
 
+/// How a beginning went.
+#[derive(Debug)]
+pub struct Began {
+    /// What an earlier process had left.
+    pub undone: Undone,
+    /// What the process may still do.
+    pub confined: Result<Confined, SandboxError>,
+    /// Whether metrics are served.
+    pub metrics: std::io::Result<()>,
+}
+
 /// What a daemon tells while it runs.
 #[derive(Debug)]
 pub enum News<'a> {
-    /// It observes and, where it may, injects. An earlier one may have left something to be undone.
-    Began(&'a GatewayConfig, &'a Undone),
+    /// It observes and, where it may, injects.
+    Began(&'a GatewayConfig, &'a Began),
     /// A configuration was taken.
     Reloaded(&'a Reload),
     /// It was not; the one before goes on.
@@ -67,45 +81,55 @@ pub struct Daemon {
     file: Option<PathBuf>,
     drive: Drive,
     queues: Queues,
-    undone: Undone,
+    began: Option<Began>,
     shared: Arc<Shared>,
     described: Described,
     describe_at: Time,
+    supervisor: Supervisor,
     /// Last, so that it is gone when everything else is.
     _socket: ControlSocket,
 }
 
 impl Daemon {
-    /// Opens what a configuration asks for; `file` is where it is read from again.
+    /// Opens what a configuration asks for; `file` is where it is read from again. The process gives up, for
+    /// good, what it will not need from here on: it should have one thread only.
     ///
     /// # Errors
     /// Where an interface is not there, the process may not, or another gateway runs.
     pub fn open(config: GatewayConfig, file: Option<PathBuf>) -> Result<Daemon, DaemonError> {
-        std::fs::create_dir_all(&config.state)
-            .map_err(|source| DaemonError::State { path: config.state.clone(), source })?;
-        let shared = Arc::new(Shared::default());
-        let socket = ControlSocket::open(&config.state.join(SOCKET), Arc::clone(&shared))?;
+        let of_state = |source| DaemonError::State { path: config.state.clone(), source };
+        std::fs::create_dir_all(&config.state).map_err(of_state)?;
+        let mut socket = ControlSocket::open(&config.state.join(SOCKET))?;
         let ports = ports(&config)?;
         let engine =
             Engine::new(engine_config(&config, &ports), classes(&config), classify(&config))?;
-        let (journal, undone) = Journal::open(&config.state)
-            .map_err(|source| DaemonError::State { path: config.state.clone(), source })?;
+        let (journal, undone) = Journal::open(&config.state).map_err(of_state)?;
         let journal = Arc::new(journal);
         let removal = Removal::new(Arc::clone(&journal), AttachBy::Best);
+        let bpf = match config.queues().next().is_some() || engine.may_remove() {
+            true => Bpf::Needed,
+            false => Bpf::NotNeeded,
+        };
         let drive = Drive::new(ports, engine, removal).map_err(DaemonError::Clock)?;
+        scheduling::go_before_most();
+        let confined = confine(bpf);
+        let shared = Arc::new(Shared::default());
+        socket.answer(Arc::clone(&shared)).map_err(of_state)?;
+        let metrics =
+            config.metrics.map_or(Ok(()), |listen| serve_metrics(listen, Arc::clone(&shared)));
         let mut queues = Queues::new(journal);
         queues.follow(&config)?;
         let described = Described::new(file.as_deref());
-        let describe_at = Time::ZERO;
         Ok(Daemon {
             config,
             file,
             drive,
             queues,
-            undone,
+            began: Some(Began { undone, confined, metrics }),
             shared,
             described,
-            describe_at,
+            describe_at: Time::ZERO,
+            supervisor: Supervisor::of_process(),
             _socket: socket,
         })
     }
@@ -119,14 +143,21 @@ impl Daemon {
         wishes: &Wishes,
         mut tell: impl FnMut(&News<'_>),
     ) -> Result<(), DaemonError> {
-        tell(&News::Began(&self.config, &self.undone));
+        if let Some(began) = self.began.take() {
+            tell(&News::Began(&self.config, &began));
+        }
+        self.supervisor.ready("observing");
         let mut there = vec![true; self.drive.ports().len()];
         loop {
             if self.shared.is_to_stop() || wishes.stop.load(Ordering::Relaxed) {
+                self.supervisor.stopping();
                 return Ok(());
             }
             if wishes.reload.swap(false, Ordering::Relaxed) {
-                match self.reload() {
+                self.supervisor.reloading();
+                let reloaded = self.reload();
+                self.supervisor.ready("observing");
+                match reloaded {
                     Ok(reload) => tell(&News::Reloaded(&reload)),
                     Err(error) => tell(&News::NotReloaded(&error)),
                 }
@@ -150,6 +181,7 @@ impl Daemon {
     fn after_turn(&mut self) -> ControlFlow<()> {
         self.shared.beat();
         let Ok(now) = self.drive.now() else { return ControlFlow::Continue(()) };
+        self.supervisor.turn(now);
         self.drive.engine_mut().taps().renew(&self.shared);
         if now < self.describe_at {
             return ControlFlow::Continue(());
@@ -161,6 +193,8 @@ impl Daemon {
         };
         let dropped: u64 = status.queues.iter().flat_map(|queue| queue.drops.values()).sum();
         status.dropped_by_gateway += dropped;
+        let (flows, injected) = (status.flows, status.injected_segments);
+        self.supervisor.status(&format!("{flows} connections, {injected} segments injected"));
         self.shared.publish(status);
         ControlFlow::Break(())
     }

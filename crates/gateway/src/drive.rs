@@ -1,7 +1,7 @@
 //! An engine between interfaces, in real time.
 
 use crate::watch::Delays;
-use crate::{Class, Engine, Interface, Order, Port, Removal};
+use crate::{Engine, Interface, Order, Port, Removal};
 use ackord_units::{Span, Time};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -70,7 +70,7 @@ impl Drive {
         let wall_ahead = nanos_of(ClockId::CLOCK_REALTIME)?
             .saturating_sub(nanos_of(ClockId::CLOCK_MONOTONIC)?.saturating_sub(self.began_nanos));
         self.engine.set_wall(wall_ahead);
-        if self.may_remove() {
+        if self.engine.may_remove() {
             self.removal.beat();
             self.removal.follow(self.now()?, &self.ports);
         }
@@ -94,7 +94,7 @@ impl Drive {
     /// Waits until something was seen or is due. Answers which ports had an error, a bit each.
     fn wait(&self) -> io::Result<u64> {
         let due = self.engine.deadline().unwrap_or(Time::NEVER);
-        let turn = if self.may_remove() { Removal::BEAT_EVERY } else { TURN };
+        let turn = if self.engine.may_remove() { Removal::BEAT_EVERY } else { TURN };
         let wait = due.saturating_since(self.now()?).min(turn);
         let there: Vec<usize> =
             (0..self.ports.len()).filter(|at| self.ports[*at].descriptor().is_some()).collect();
@@ -141,10 +141,6 @@ impl Drive {
             }
         }
         Ok(())
-    }
-
-    fn may_remove(&self) -> bool {
-        self.engine.classes().iter().any(Class::may_remove)
     }
 
     /// Since it began.

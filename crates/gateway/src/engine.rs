@@ -306,6 +306,11 @@ impl Engine {
         &self.classes
     }
 
+    /// Whether a box may ask for something to be removed.
+    pub fn may_remove(&self) -> bool {
+        self.classes.iter().any(Class::may_remove)
+    }
+
     /// What it saw and did.
     pub fn stats(&self) -> EngineStats {
         self.stats

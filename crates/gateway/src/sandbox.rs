@@ -2,7 +2,7 @@
 //! mistake in it is not worth much to anybody.
 //!
 //! - *Capabilities*: CAP_NET_RAW (rings of interfaces that a reload brings), CAP_NET_ADMIN (undoing), and
-//!   CAP_BPF where a program of its own is at work. No others, in no set.
+//!   CAP_BPF and CAP_SYS_NICE where a program of its own is at work. No others, in no set.
 //! - *No new privileges*: no program of any kind gives any back.
 //! - *System calls*: a filter refuses, with EPERM, what leads from one process to others, to programs, to the
 //!   kernel's insides or to other sockets than a gateway's. It refuses what is known to be of use to an
@@ -92,7 +92,8 @@ fn confine_thread(bpf: Bpf) -> Result<Confined, SandboxError> {
 fn keep_capabilities(bpf: Bpf) -> Result<Vec<String>, SandboxError> {
     let mut kept = vec![Capability::CAP_NET_RAW, Capability::CAP_NET_ADMIN];
     if bpf == Bpf::Needed {
-        kept.push(Capability::CAP_BPF);
+        // A queue's thread goes before all ordinary ones.
+        kept.extend([Capability::CAP_BPF, Capability::CAP_SYS_NICE]);
     }
     // Nobody can give up more than there is, nor keep what there is not.
     let permitted = caps::read(None, CapSet::Permitted)?;

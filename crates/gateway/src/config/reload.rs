@@ -62,6 +62,11 @@ impl Reload {
         reload.queue("queue.lan", [&old.queues.lan, &new.queues.lan]);
         reload.queue("queue.wan", [&old.queues.wan, &new.queues.wan]);
         reload.numbers([old, new]);
+        let listens = [old, new].map(|config| match config.metrics {
+            Some(address) => address.to_string(),
+            None => "none".to_owned(),
+        });
+        reload.note("metrics.listen", Effect::Restart, listens);
         // What is to be undone must not be told in two places.
         let states = [&old.state, &new.state].map(|state| state.display().to_string());
         reload.note("state.directory", Effect::Restart, states);
@@ -98,17 +103,13 @@ impl Reload {
 
     /// What is read anew each time it is used.
     fn numbers(&mut self, both: [&GatewayConfig; 2]) {
-        let each: [(&str, Says); 13] = [
+        let each: [(&str, Says); 12] = [
             ("control", |config| config.control.to_string()),
             ("limits.connections", |config| config.limits.connections.to_string()),
             ("limits.cache_per_flow", |config| config.limits.cache_per_flow.to_string()),
             ("limits.cache", |config| config.limits.cache.to_string()),
             ("limits.injected", |config| config.limits.injected.to_string()),
             ("limits.injected_rate", |config| config.limits.injected_rate.to_string()),
-            ("metrics.listen", |config| match config.metrics {
-                Some(address) => address.to_string(),
-                None => "none".to_owned(),
-            }),
             ("log.level", |config| format!("{:?}", config.log.level)),
             ("log.to", |config| format!("{:?}", config.log.to)),
             ("harm.significance", |config| config.harm.significance.to_string()),

@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::watch::{ControlSocket, Shared, serve_metrics, status};
-use crate::{Interface, Ring};
+use crate::{Interface, Ring, Wanted};
 use ackord_testing::skipped;
 use nix::errno::Errno;
 use std::os::unix::process::CommandExt;
@@ -104,7 +104,7 @@ fn works() {
     nix::net::if_::if_nameindex().expect("netlink");
     // What glibc does when a gateway panics and unwinds.
     assert!(std::panic::catch_unwind(|| panic!("a mistake")).is_err());
-    match Ring::open("lo", Interface::Lan) {
+    match Ring::open("lo", Interface::Lan(0), Wanted::HeadersIn) {
         Ok(mut ring) => {
             ring.read(|_, _| {});
             ring.stats().expect("counters");

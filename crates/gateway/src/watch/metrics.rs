@@ -162,7 +162,7 @@ impl Page<'_, '_> {
     fn rings(&mut self, status: &Status) -> fmt::Result {
         let labels = |ring: usize| {
             let ring = &status.rings[ring];
-            vec![("interface", ring.interface.as_str()), ("side", ring.side.name())]
+            vec![("interface", ring.interface.as_str()), ("side", ring.side.as_str())]
         };
         let each = |count: fn(&super::RingStatus) -> u64| {
             status.rings.iter().enumerate().map(|(at, ring)| (labels(at), count(ring))).collect()

@@ -316,7 +316,7 @@ fn a_capture_that_is_ended_has_whole_packets_only() {
     let mut taps = Taps::default();
     taps.renew(&asked.shared);
     for nanos in 0..1_000 {
-        taps.seen(at(nanos), key(), Interface::Lan, &[0x45; 40]);
+        taps.seen(at(nanos), key(), Interface::Lan(0), &[0x45; 40]);
     }
     let mut octets = Vec::new();
     let mut piece = [0; 1 << 16];

@@ -13,7 +13,7 @@ mod suppress;
 mod traffic;
 mod world;
 
-use ackord_gateway::{Interface, Ring};
+use ackord_gateway::{Interface, Ring, Wanted};
 use ackord_testing::{assert_timely, timely};
 use ackord_wire::{Endpoints, IpFields, Payload, encode_udp};
 use std::time::{Duration, Instant};

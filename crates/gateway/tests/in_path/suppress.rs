@@ -3,7 +3,7 @@
 use super::world::{World, is_possible};
 use super::{WAYS, state};
 use ackord_gateway::{
-    AttachBy, Attached, Covered, Interface, Journal, Key, LinkKind, Ring, Suppressor, Way,
+    AttachBy, Attached, Covered, Interface, Journal, Key, LinkKind, Ring, Suppressor, Wanted, Way,
 };
 use ackord_units::{Seq, Span};
 use ackord_wire::{Endpoints, Flags, IpFields, Options, Payload, Segment, encode};
@@ -62,7 +62,8 @@ fn they_are_removed_after_packet_sockets_have_seen_them() {
         let (world, state) = (World::new(), state());
         let (send, to_send) = std::sync::mpsc::channel::<Vec<u8>>();
         let mobile = world.spawn("m", move || {
-            let ring = Ring::open("l0", Interface::Lan).expect("it opens");
+            let ring =
+                Ring::open("l0", Interface::Lan(0), Wanted::DataOutHeadersIn).expect("it opens");
             for frame in to_send {
                 ring.send(&frame).expect("it is up");
             }
@@ -76,7 +77,8 @@ fn they_are_removed_after_packet_sockets_have_seen_them() {
             let suppressor =
                 Suppressor::open(place, 1_000, by, &Arc::new(journal)).expect("it opens");
             assert_eq!(suppressor.attached() == Attached::Tcx, way == "tcx");
-            let mut ring = Ring::open("lan", Interface::Lan).expect("it opens");
+            let mut ring =
+                Ring::open("lan", Interface::Lan(0), Wanted::DataOutHeadersIn).expect("it opens");
             let alive_until = Instant::now() + Duration::from_secs(20);
             let mut expected = 0;
             // A tag beside the frame, and one more in it.

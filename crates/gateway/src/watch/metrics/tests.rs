@@ -1,7 +1,6 @@
 //! What Prometheus gets, as it reads it.
 
 use super::*;
-use crate::Interface;
 use crate::watch::{ClassStatus, Delays, Estimate, Finding, QueueStatus, RingStatus};
 use ackord_units::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +28,7 @@ fn full() -> Status {
         injection_lateness: delays.status(),
         rings: vec![RingStatus {
             interface: "eth0".to_owned(),
-            side: Interface::Wan,
+            side: "wan".to_owned(),
             packets: 100,
             lost: 1,
         }],
