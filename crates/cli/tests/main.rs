@@ -6,6 +6,7 @@ mod broken;
 mod captures;
 mod common;
 mod gateway;
+mod gateway_trial;
 mod history;
 mod history_captures;
 mod history_crash;

@@ -58,6 +58,15 @@ fn scenario(changes: &[(&str, &str)]) -> Scenario {
     file.with_overrides(changes).check().unwrap_or_else(|errors| panic!("{errors}"))
 }
 
+/// Whether the kernel has IPv6; says SKIPPED if not.
+fn has_ipv6() -> bool {
+    let there = std::path::Path::new("/proc/net/if_inet6").exists();
+    if !there {
+        ackord_testing::skipped("this kernel has no IPv6");
+    }
+    there
+}
+
 fn router(scenario: &Scenario) -> KernelRouter {
     let proxy = &scenario.proxies[0];
     KernelRouter { node: proxy.at, lan_link: proxy.link }
@@ -90,22 +99,27 @@ fn run(options: EmulationOptions) -> Option<(EmulationReport, RouterReport, Told
 #[test]
 fn a_kernel_in_the_middle_forwards_every_packet_of_both_families_both_ways() {
     let _alone = alone();
-    for sends in ["server", "client"] {
+    let v6 = has_ipv6().then_some("v6");
+    let families = [Some("v4"), v6].into_iter().flatten();
+    for (ip, sends) in families.flat_map(|ip| [(ip, "server"), (ip, "client")]) {
         timely(|| {
-            let changes = [("flows.transfer.sends", sends)];
+            let changes = [("flows.transfer.sends", sends), ("flows.transfer.ip", ip)];
             let scenario = scenario(&changes);
             let mut options = EmulationOptions::new(scenario).expect("a descriptor");
             options.router = Some(router(&options.scenario));
             let Some((report, router, told)) = run(options) else { return };
             assert_eq!(report.ending, EmulationEnding::Complete, "{report:#?}");
             assert_eq!((told.delivered, told.by_boxes), (1_000_000, 0));
+            assert_eq!((report.counts.altered, report.counts.unchecked), (0, 0));
             for way in [router.to_mobile, router.to_fixed] {
                 assert!(way.handed > 300, "{router:?}");
                 assert_eq!((way.made, way.missing, way.refused), (0, 0, 0), "{router:?}");
                 // What was inside when the run ended is no loss.
                 assert!(way.handed - way.forwarded < 5, "{router:?}");
             }
-            eprintln!("{sends}: {router:?} took {}", report.took);
+            let received = report.hosts[0].counters.value("Ip6InReceives");
+            assert_eq!(received > 300, ip == "v6", "{received} packets of IPv6");
+            println!("{ip}, {sends} sends: {router:?}");
             assert_timely!(router.inside.p50 < Span::from_millis(1), "{router:?}");
         });
     }

@@ -7,7 +7,7 @@
 use crate::model::{Direction, Flow, Link, NodeKind, Proxy, Scenario, Start, TcpChoices};
 use ackord_traffic::registry::Transport;
 use ackord_units::{Choice, KnobValue, Ratio};
-use ackord_wire::Side;
+use ackord_wire::{IpVersion, Side};
 use sha2::{Digest, Sha256};
 use std::fmt::{Display, Write};
 
@@ -115,6 +115,10 @@ impl Scenario {
         };
         line(&mut text, &format!("sends = \"{sends}\""));
         line(&mut text, &format!("traffic = {}", choice(&flow.traffic)));
+        // As above: most flows are IPv4's.
+        if flow.client_tcp.ip == IpVersion::V6 && flow.transport() == Transport::Tcp {
+            line(&mut text, "ip = \"v6\"");
+        }
         if let Some(exec) = &flow.exec {
             let commands = [("server", &exec.server), ("client", &exec.client)];
             let given = commands.into_iter().filter_map(|(key, of)| Some((key, of.as_ref()?)));

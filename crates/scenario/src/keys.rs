@@ -405,6 +405,13 @@ pub(crate) static FLOW: &[Key] = &[
         "What carries the workload; each workload is carried by one of them. A flow over UDP is no \
          connection: it goes one way, and nobody answers",
     ),
+    optional(
+        "ip",
+        Shape::Words(&["v4", "v6"]),
+        "v4",
+        "Which Internet Protocol carries its TCP. The header of IPv6 is 20 octets longer: where packets \
+         have 1500 octets at most, as on a kernel's host, `mss` is `1440 B` then",
+    ),
     required(
         "traffic",
         Shape::Choice { mechanisms: ackord_traffic::registry::WORKLOAD, kind: Kind::Named },

@@ -4,7 +4,7 @@
 use ackord_path::Trace;
 use ackord_traffic::registry::{Transport, transport_of};
 use ackord_units::{Choice, Rate, Span};
-use ackord_wire::{NodeId, Side};
+use ackord_wire::{IpVersion, NodeId, Side};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::net::IpAddr;
@@ -290,6 +290,8 @@ pub struct TcpChoices {
     pub nagle: Choice,
     /// The endpoint's own knobs ([`ackord_tcp::registry::ENDPOINT`]).
     pub endpoint: Choice,
+    /// Which Internet Protocol carries it: the flow's, the same at both ends.
+    pub ip: IpVersion,
 }
 
 /// What to keep of a run beside its summary.
@@ -442,7 +444,7 @@ impl Flow {
 
 impl PartialEq for TcpChoices {
     fn eq(&self, other: &TcpChoices) -> bool {
-        self.by_name() == other.by_name()
+        self.ip == other.ip && self.by_name() == other.by_name()
     }
 }
 

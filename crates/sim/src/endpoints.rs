@@ -8,7 +8,7 @@ use ackord_wire::Side;
 
 /// The sizes, options and timers that a flow's end was given.
 pub fn config_for(choices: &TcpChoices) -> Config {
-    Config::from_choice(&choices.endpoint)
+    Config { ip: choices.ip, ..Config::from_choice(&choices.endpoint) }
 }
 
 /// The five mechanisms that a flow's end was given, newly built.

@@ -101,7 +101,7 @@ pub(crate) fn trial(arguments: &TrialArguments, console: &Console) -> Result<(),
     console.remark(&format!("{cells} cells, {runs} live runs of each: {minutes:.0} min at least"));
     let interrupt = Interrupt::listen()?;
     let meter = Meter::begin("trials");
-    let outcome = try_gateway(&options, &kernel, &|| kernel.passed(), &|progress| {
+    let outcome = try_gateway(&options, &kernel, &|| kernel.runs(), &|progress| {
         meter.at(progress.share);
         if let Some(ended) = progress.ended {
             tell(&ended, console);

@@ -93,17 +93,17 @@ pub(super) struct Desk<'a> {
     /// What it said when it was looked at.
     now: Option<Time>,
     pub(super) news: &'a mut Vec<AppNews>,
-    /// A piece of zeros: what is written. What is read is never put here.
-    pub(super) zeros: &'a mut [u8],
+    /// What is written: octets that do not repeat soon, so that one in a wrong place is noticed. What is read is never put here.
+    pub(super) piece: &'a mut [u8],
 }
 
 impl<'a> Desk<'a> {
     pub(super) fn new(
         clock: &'a Clock,
         news: &'a mut Vec<AppNews>,
-        zeros: &'a mut [u8],
+        piece: &'a mut [u8],
     ) -> Desk<'a> {
-        Desk::at(None, clock, news, zeros)
+        Desk::at(None, clock, news, piece)
     }
 
     /// The same where it is known what the clock says.
@@ -111,9 +111,9 @@ impl<'a> Desk<'a> {
         now: Option<Time>,
         clock: &'a Clock,
         news: &'a mut Vec<AppNews>,
-        zeros: &'a mut [u8],
+        piece: &'a mut [u8],
     ) -> Desk<'a> {
-        Desk { clock, now, news, zeros }
+        Desk { clock, now, news, piece }
     }
 
     /// The present, the same as long as the work is. Who does not need it does not look at the clock,
@@ -348,7 +348,7 @@ impl Connection {
         if self.buffer == Buffer::Full {
             return false;
         }
-        let octets = &desk.zeros[..self.pending];
+        let octets = &desk.piece[..self.pending];
         let flags = MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT;
         match send(socket.as_raw_fd(), octets, flags) {
             Ok(taken) => {
@@ -372,7 +372,7 @@ impl Connection {
             };
             // TCP discards what MSG_TRUNC reads without copying it (tcp(7)).
             let flags = MsgFlags::MSG_TRUNC | MsgFlags::MSG_DONTWAIT;
-            match recv(socket.as_raw_fd(), desk.zeros, flags) {
+            match recv(socket.as_raw_fd(), desk.piece, flags) {
                 Ok(0) => {
                     self.input = Input::Ended;
                     self.tell_what_is_complete(desk);
@@ -386,7 +386,7 @@ impl Connection {
                     if !self.workload.is_idle() {
                         self.workload.handle_data(desk.now(), bytes);
                     }
-                    if octets < desk.zeros.len() && more == More::UntilShort {
+                    if octets < desk.piece.len() && more == More::UntilShort {
                         return Left::Nothing;
                     }
                 }

@@ -1,7 +1,7 @@
 //! The ends of a datagram flow on sockets of the kernel.
 //!
 //! Packets are as long as the simulated ones, headers included, and leave at the same intervals,
-//! filled with zeros. What is sent and received, and how long it took, is told from the wire.
+//! filled with any octets. What is sent and received, and how long it took, is told from the wire.
 //!
 //! Not modelled: a datagram that the kernel has no room for is lost, and counted, as any
 //! application with a non-blocking socket would lose it.
@@ -52,7 +52,7 @@ impl DatagramEnd {
         while let Some(packet) = source.next(desk.now()) {
             let payload = (packet.saturating_sub(DATAGRAM_HEADERS).get() as usize).min(LONGEST);
             let flags = MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT;
-            match send(self.socket.as_raw_fd(), &desk.zeros[..payload], flags) {
+            match send(self.socket.as_raw_fd(), &desk.piece[..payload], flags) {
                 Ok(_) => {
                     self.report.datagrams += 1;
                     self.report.written += Bytes(payload as u64);

@@ -51,7 +51,7 @@ pub(super) struct Worker {
     looked: Option<Time>,
     exchange: Arc<Exchange>,
     news: Vec<AppNews>,
-    zeros: Vec<u8>,
+    piece: Vec<u8>,
 }
 
 /// How applications read that take whatever comes.
@@ -114,7 +114,7 @@ impl Worker {
             reads: if exchange.teller.is_some() { Reads::InThreads } else { Reads::WhenReady },
             exchange,
             news: Vec::new(),
-            zeros: vec![0; PIECE],
+            piece: noise(PIECE),
         };
         for end in ends {
             worker.add(end)?;
@@ -188,10 +188,10 @@ impl Worker {
         sharpen_timers();
         let _urgency = Urgency::of(priority);
         while self.turn()? == Turn::GoOn {}
-        let (clock, news, zeros) = (&self.clock, &mut self.news, &mut self.zeros);
+        let (clock, news, piece) = (&self.clock, &mut self.news, &mut self.piece);
         for end in &mut self.ends {
             if let End::Tcp(connection) = end {
-                connection.cut_off(&mut Desk::new(clock, news, zeros));
+                connection.cut_off(&mut Desk::new(clock, news, piece));
             }
         }
         self.exchange.tell(&mut self.news);
@@ -334,7 +334,7 @@ impl Worker {
         index: usize,
         on_connection: impl FnOnce(&mut Connection, &mut Desk<'_>) -> Left,
     ) {
-        let mut desk = Desk::new(&self.clock, &mut self.news, &mut self.zeros);
+        let mut desk = Desk::new(&self.clock, &mut self.news, &mut self.piece);
         let (left, deadline) = match &mut self.ends[index] {
             End::Tcp(connection) => (on_connection(connection, &mut desk), connection.deadline()),
             End::Datagrams(end) => {
@@ -359,13 +359,25 @@ impl Worker {
 
     fn sample_all(&mut self) {
         let known = self.looked.filter(|_| self.reads == Reads::InThreads);
-        let (clock, news, zeros) = (&self.clock, &mut self.news, &mut self.zeros);
+        let (clock, news, piece) = (&self.clock, &mut self.news, &mut self.piece);
         for end in &mut self.ends {
             if let End::Tcp(connection) = end {
-                connection.sample(&mut Desk::at(known, clock, news, zeros));
+                connection.sample(&mut Desk::at(known, clock, news, piece));
             }
         }
     }
+}
+
+/// Octets that do not repeat soon, always the same: Marsaglia's xorshift.
+fn noise(len: usize) -> Vec<u8> {
+    let mut state = 0x2545_f491_u32;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state as u8
+    };
+    (0..len).map(|_| next()).collect()
 }
 
 const NANOS: u64 = 1_000_000_000;

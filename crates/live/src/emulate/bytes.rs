@@ -82,6 +82,23 @@ impl Bytes {
         Found::Kept(stored.bytes(), stored.order)
     }
 
+    /// Keeps what foreign hosts send, so that it can be told whether it arrives as it was sent.
+    pub(crate) fn keep_streams(&mut self) {
+        self.streams.get_or_insert_default();
+    }
+
+    /// Whether the data of a packet that came in, and that its end is about to get, is what its host has
+    /// sent there; nothing where that is not known (any more), or there is none.
+    pub(crate) fn is_sound(&mut self, packet: &Packet) -> Option<bool> {
+        let segment = packet.tcp.as_ref().filter(|segment| segment.payload_len > 0)?;
+        let bytes = self.store.get(packet.tag)?.bytes();
+        let came = &bytes[bytes.len().checked_sub(segment.payload_len as usize)?..];
+        self.payload.clear();
+        let (streams, payload) = (self.streams.as_ref()?, &mut self.payload);
+        streams.payload(packet.flow, packet.from, segment, payload)?;
+        Some(*payload == came)
+    }
+
     /// Whether the packet is still as it came in. Where there is no middle box nobody changes one.
     #[inline]
     fn is_kept(&self, packet: &Packet) -> bool {
@@ -221,6 +238,21 @@ mod tests {
         let Found::HeaderOnly(found) = bytes.of(&later, &flows) else { panic!("it is nowhere") };
         let decoded = decode(found).expect("sound");
         assert_eq!((decoded.segment.seq, decoded.segment.payload_len), (Seq(600), 0));
+    }
+
+    #[test]
+    fn octets_that_were_not_sent_there_are_noticed() {
+        let (mut bytes, flows, packet) = bytes(true);
+        let packet = enter(&mut bytes, &flows, &packet, b"hello");
+        assert_eq!(bytes.is_sound(&packet), Some(true));
+        let stored = bytes.store.get_mut(packet.tag).expect("under way").bytes_mut();
+        *stored.last_mut().expect("octets") ^= 1;
+        assert_eq!(bytes.is_sound(&packet), Some(false));
+        let segment = packet.tcp.expect("TCP");
+        let elsewhere = Segment { seq: Seq(900), ..segment };
+        assert_eq!(bytes.is_sound(&Packet { tcp: Some(elsewhere), ..packet }), None);
+        let without = Segment { payload_len: 0, ..segment };
+        assert_eq!(bytes.is_sound(&Packet { tcp: Some(without), ..packet }), None);
     }
 
     #[test]

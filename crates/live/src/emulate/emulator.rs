@@ -52,6 +52,11 @@ pub struct EmulationCounts {
     pub without_bytes: u64,
     /// Came while more were under way than can be kept.
     pub too_many: u64,
+    /// Were handed over with data that is not what their host has sent there; looked for where a router
+    /// is a kernel.
+    pub altered: u64,
+    /// The same with data of which that is not known any more.
+    pub unchecked: u64,
 }
 
 /// Everything an emulator is made of.
@@ -174,6 +179,7 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
     /// Lets packets leave by the door of a router on their way, and go on when they come back.
     pub(crate) fn cut_at(&mut self, cut: Cut) {
         self.cut = Some(cut);
+        self.bytes.keep_streams();
     }
 
     /// Whether packets only pass through this node's door.
@@ -313,6 +319,9 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
         if !passes {
             self.onlooker.left(*at, packet, sink);
             self.bytes.arrived(packet);
+            if self.cut.is_some() {
+                self.count_sound(packet);
+            }
         }
         let now = self.timeline.now();
         self.lateness.record(*at, now);
@@ -342,6 +351,16 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
                 self.counts.delivered_bytes += bytes.len() as u64;
             }
             Err(_) => self.counts.refused += 1,
+        }
+    }
+
+    /// Looks at the octets that a host is about to get, which passed a router that is not ours.
+    fn count_sound(&mut self, packet: &Packet) {
+        let with_data = packet.tcp.is_some_and(|segment| segment.payload_len > 0);
+        match self.bytes.is_sound(packet) {
+            Some(true) => {}
+            Some(false) => self.counts.altered += 1,
+            None => self.counts.unchecked += u64::from(with_data),
         }
     }
 
@@ -409,7 +428,9 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
             let Packet { flow, src: client, dst: server, .. } = packet;
             sink.emit(now, Event::FlowSeen { flow, client, server });
         }
-        self.bytes.entered(&packet, &buffer[classified.payload]);
+        if !self.is_router(node) {
+            self.bytes.entered(&packet, &buffer[classified.payload]);
+        }
         let (ecn, segment) = (packet.ecn, packet.tcp);
         let entering = Entering { buffer, len, ecn, segment, at: now };
         let Some(tag) = self.bytes.store.insert(entering) else {

@@ -35,6 +35,8 @@ impl KernelHost {
 
 /// The network card of a machine that has one.
 const CARD: &str = "eth0";
+/// Octets of a TCP header without options.
+const TCP_HEADER: u64 = 20;
 /// Octets of IP packet that fit through a host's device, unless its flows have larger ones.
 const MTU: u16 = 1500;
 
@@ -118,7 +120,11 @@ pub(super) fn mtu(scenario: &Scenario, node: NodeId) -> u16 {
     });
     let here = ends.filter(|(flow, at, _)| *at == node && flow.transport() == Transport::Tcp);
     // RFC 6691 §2: the MTU less the headers without options.
-    let needs = here.map(|(flow, _, side)| config_for(flow.tcp(side)).mss.get() + 40).max();
+    let needs = here.map(|(flow, _, side)| {
+        let config = config_for(flow.tcp(side));
+        config.mss.get() + u64::from(config.ip.header_len()) + TCP_HEADER
+    });
+    let needs = needs.max();
     needs.map_or(MTU, |needs| needs.min(65_535) as u16).max(MTU)
 }
 

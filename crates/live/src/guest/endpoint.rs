@@ -125,6 +125,8 @@ fn choices_of(stack: &Stack) -> TcpChoices {
         ack: stack.ack.clone(),
         nagle: stack.nagle.clone(),
         endpoint: stack.endpoint.clone(),
+        // It changes no setting.
+        ip: IpVersion::V4,
     }
 }
 

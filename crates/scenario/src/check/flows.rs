@@ -13,7 +13,7 @@ use crate::model::{Exec, ExecCommand, ExecError, Flow, Link, Start, TcpChoices};
 use crate::route::Reach;
 use ackord_traffic::registry::{Transport, WORKLOAD, transport_of};
 use ackord_units::{Choice, Span};
-use ackord_wire::{NodeId, Side};
+use ackord_wire::{IpVersion, NodeId, Side};
 use std::collections::BTreeMap;
 
 /// The flows with their names and ends, before the rest of them is read: queues refer to flows by
@@ -128,7 +128,8 @@ pub(super) fn flows(report: &mut Report, drafts: &Drafts<'_>, context: &Context<
         });
         let sends = sends(report, reader, usual);
         let transport = traffic.as_ref().map(|traffic| transport(report, reader, traffic));
-        let (both, receiver) = match transport {
+        let ip = ip_version(report, reader);
+        let (mut both, mut receiver) = match transport {
             Some(Transport::Udp) => no_endpoints(report, reader),
             _ => {
                 let both = layer(report, reader.get("tcp"), context.base);
@@ -136,6 +137,7 @@ pub(super) fn flows(report: &mut Report, drafts: &Drafts<'_>, context: &Context<
                 (both, receiver)
             }
         };
+        (both.ip, receiver.ip) = (ip, ip);
         if let Some(reach) = &mut reach {
             unreachable_ends(report, draft, context.nodes, reach);
         }
@@ -213,7 +215,7 @@ fn transport(report: &mut Report, reader: &Reader<'_>, traffic: &Choice) -> Tran
 
 /// A flow that is no connection has no endpoints to say anything about.
 fn no_endpoints(report: &mut Report, reader: &Reader<'_>) -> (TcpChoices, TcpChoices) {
-    for key in ["tcp", "receiver_tcp"] {
+    for key in ["tcp", "receiver_tcp", "ip"] {
         if let Some(field) = reader.get(key) {
             let wrong = Wrong::NotThat {
                 given: key.to_owned(),
@@ -224,6 +226,13 @@ fn no_endpoints(report: &mut Report, reader: &Reader<'_>) -> (TcpChoices, TcpCho
         }
     }
     (defaults(), defaults())
+}
+
+/// Which Internet Protocol carries the flow.
+fn ip_version(report: &mut Report, reader: &Reader<'_>) -> IpVersion {
+    let words = [("v4", IpVersion::V4), ("v6", IpVersion::V6)];
+    let given = reader.get("ip").and_then(|field| field.word(report, &words));
+    given.unwrap_or(IpVersion::V4)
 }
 
 /// The name in the history, if the file gives one.

@@ -12,6 +12,7 @@ use crate::keys;
 use crate::model::TcpChoices;
 use ackord_tcp::registry::{CHOICES, Chosen, ENDPOINT, OutOfOrder, chosen_from, out_of_order};
 use ackord_units::Choice;
+use ackord_wire::IpVersion;
 
 /// What an endpoint is when nobody says anything.
 pub(super) fn defaults() -> TcpChoices {
@@ -27,6 +28,7 @@ pub(super) fn defaults() -> TcpChoices {
         ack: default("ack"),
         nagle: default("nagle"),
         endpoint: with_defaults(&ENDPOINT),
+        ip: IpVersion::V4,
     }
 }
 

@@ -242,6 +242,7 @@ impl Cell {
         }
         if self.family == Family::V6 {
             changes.push(Override::new("flows.transfer.ip", "v6"));
+            changes.push(Override::new("tcp.mss", "1440 B"));
         }
         changes.extend(duration.map(|duration| Override::new("duration", duration)));
         let file = format!("scenarios/gateway/{}.toml", self.trial.name);

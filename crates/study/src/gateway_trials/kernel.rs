@@ -23,7 +23,17 @@ pub struct RoutedKernel {
     pub lateness_budget: Span,
     /// How the drivers are scheduled.
     pub priority: Priority,
-    passed: Mutex<Vec<RouterReport>>,
+    runs: Mutex<Vec<RoutedRun>>,
+}
+
+/// What a live run came to, beside what is measured of any run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoutedRun {
+    /// What passed the router.
+    pub router: RouterReport,
+    /// Packets with data that a host got and of which nobody knows any more what was sent there. Of all
+    /// others it is known to be the same: a run with another is none.
+    pub unchecked: u64,
 }
 
 /// The emulated link behind a queue of the gateway is so many times as fast as the queue: packets wait
@@ -37,13 +47,13 @@ impl RoutedKernel {
             program,
             lateness_budget: Span::from_millis(1),
             priority: Priority::RealTime,
-            passed: Mutex::default(),
+            runs: Mutex::default(),
         }
     }
 
-    /// What the router came to in every run so far.
-    pub fn passed(&self) -> Vec<RouterReport> {
-        self.passed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// What every run so far came to.
+    pub fn runs(&self) -> Vec<RoutedRun> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -66,14 +76,15 @@ impl KernelSide for RoutedKernel {
             fs::write(&file, config)?;
             options.commands = vec![gateway(&self.program, &file, router, &log)?];
         }
-        let mut passed = None;
+        let mut routed = None;
         let run = kernel_run(scenario, seed, self.time(), |sink| {
             let report = emulate(options, sink, &mut |_| go_on())?;
             ended_well(&report, &log)?;
-            passed = report.router;
+            let unchecked = report.counts.unchecked;
+            routed = report.router.map(|router| RoutedRun { router, unchecked });
             Ok(report)
         })?;
-        self.passed.lock().unwrap_or_else(PoisonError::into_inner).extend(passed);
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner).extend(routed);
         Ok(run)
     }
 
@@ -166,8 +177,12 @@ fn gateway(
     })
 }
 
-/// A gateway that ended before it was asked to has told why.
+/// No octet was changed; a gateway that ended before it was asked to has told why.
 fn ended_well(report: &EmulationReport, log: &Path) -> Result<(), KernelError> {
+    if report.counts.altered > 0 {
+        let altered = report.counts.altered;
+        return Err(format!("{altered} packets had data that was not sent there").into());
+    }
     let bad = report.commands.iter().find(|outcome| match outcome {
         CommandOutcome::Exited(code) => *code != 0,
         CommandOutcome::Killed(signal) => *signal != "SIGTERM" && *signal != "SIGKILL",

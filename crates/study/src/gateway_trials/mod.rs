@@ -24,14 +24,13 @@ mod kernel;
 mod report;
 
 pub use cells::{Cell, Family, Heading, Question, Remedy, Sender, TRIALS, Trial, Wanted};
-pub use kernel::RoutedKernel;
+pub use kernel::{RoutedKernel, RoutedRun};
 pub use report::{GatewayTrialsReport, Passed, TrialRow, trials_document};
 
 use crate::execute::VERSION;
 use crate::validate::{
-    Compared, Effort, Goals, KernelSide, ValidateError, ValidateProgress, compare,
+    Beside, Compared, Effort, Goals, KernelSide, ValidateError, ValidateProgress, compare,
 };
-use ackord_live::RouterReport;
 use ackord_scenario::Scenario;
 use std::ops::ControlFlow;
 
@@ -86,10 +85,10 @@ impl TrialOptions {
 pub fn try_gateway(
     options: &TrialOptions,
     kernel: &dyn KernelSide,
-    passed: &dyn Fn() -> Vec<RouterReport>,
+    passed: &dyn Fn() -> Vec<RoutedRun>,
     progress: &(dyn Fn(ValidateProgress<'_>) -> ControlFlow<()> + Sync),
 ) -> Result<TrialOutcome, ValidateError> {
-    let goals = Goals { goodput_percent: GOODPUT_GOAL, acks_percent: None };
+    let goals = Goals { goodput_percent: GOODPUT_GOAL, acks_percent: None, beside: Beside::Delays };
     let compared = compare(options.scenarios()?, &options.effort, goals, kernel, progress)?;
     let Compared { scenarios, finished_runs, planned_runs, .. } = compared;
     let report = GatewayTrialsReport {

@@ -1,8 +1,8 @@
 //! What was found: for each cell both sides, and what the remedy came to; as tables, document, JSON.
 
-use super::Cell;
-use crate::validate::Effort;
-use ackord_live::{Forwarded, RouterReport};
+use super::{Cell, Remedy, RoutedRun};
+use crate::validate::{Effort, FIRST_DATA};
+use ackord_live::Forwarded;
 use ackord_measure::stats::{self, Estimate};
 use ackord_measure::{FidelityMetric, FidelityScenario, FidelityVerdict, ScenarioVerdict};
 use ackord_report::document::{Block, Cell as Shown, Column, Document, Section, Table};
@@ -41,6 +41,9 @@ pub struct Passed {
     pub missing: u64,
     /// Packets for which a router's device had no room.
     pub refused: u64,
+    /// Packets with data that hosts got and of which nobody knew any more what was sent there; of all
+    /// others it was the same.
+    pub unchecked: u64,
     /// The median time inside, the largest of all runs, microseconds.
     pub inside_p50_us: f64,
     /// The 99th percentile of the time inside, the largest of all runs, microseconds.
@@ -66,14 +69,19 @@ pub struct TrialRow {
     pub compared: FidelityScenario,
 }
 
+/// Where there is no number.
+const NOTHING: &str = "–";
+/// The quantity that only flows which share a link have.
+const JAIN: &str = "Jain's index";
 /// More runs than anybody makes.
 const MOST_RUNS: f64 = 1e6;
 
 impl Passed {
-    pub(super) fn of(reports: &[RouterReport]) -> Passed {
-        let mut passed = Passed { runs: reports.len(), ..Passed::default() };
+    pub(super) fn of(runs: &[RoutedRun]) -> Passed {
+        let mut passed = Passed { runs: runs.len(), ..Passed::default() };
         let micros = |span: Span| span.as_secs_f64() * 1e6;
-        for report in reports {
+        for RoutedRun { router: report, unchecked } in runs {
+            passed.unchecked += unchecked;
             for way in [report.to_mobile, report.to_fixed] {
                 let Forwarded { handed, forwarded, made, missing, refused } = way;
                 passed.handed += handed;
@@ -93,6 +101,27 @@ impl TrialRow {
     fn goodput(&self) -> Option<&FidelityMetric> {
         self.compared.metric("goodput")
     }
+
+    /// Whether flows share a link.
+    fn shares(&self) -> bool {
+        self.compared.metric(JAIN).is_some()
+    }
+
+    /// Below the name of the scenario.
+    fn told_circumstances(&self) -> &str {
+        self.circumstances.split_once(", ").map_or("", |(_, rest)| rest)
+    }
+
+    fn told_remedy(&self) -> &str {
+        if self.shares() && self.remedy == Remedy::None.name() { "drop-tail" } else { self.remedy }
+    }
+
+    /// Whether this is told beside goodput.
+    fn tells(&self, metric: &FidelityMetric) -> bool {
+        let name = metric.metric.as_str();
+        let of_shares = ["goodput of ", "round trip of ", JAIN];
+        name == FIRST_DATA || self.shares() && of_shares.iter().any(|of| name.starts_with(of))
+    }
 }
 
 /// The cells of which all runs were made, with what each gained over none.
@@ -100,8 +129,8 @@ pub(super) fn rows(cells: &[Cell], compared: Vec<FidelityScenario>) -> Vec<Trial
     let found = |name: &str| compared.iter().find(|one| one.name == name);
     let row = |cell: &Cell| {
         let of = found(&cell.name())?;
-        let without = Cell { remedy: super::Remedy::None, ..*cell };
-        let without = found(&without.name()).filter(|_| cell.remedy != super::Remedy::None);
+        let without = Cell { remedy: Remedy::None, ..*cell };
+        let without = found(&without.name()).filter(|_| cell.remedy != Remedy::None);
         let gain = |runs: fn(&FidelityMetric) -> &[f64]| {
             let without = without?;
             let [above, below] = [of, without].map(|one| {
@@ -202,14 +231,13 @@ fn overview(report: &GatewayTrialsReport, command: &str) -> Section {
 fn section(report: &GatewayTrialsReport, trial: &str) -> Section {
     let rows: Vec<&TrialRow> = report.rows.iter().filter(|row| row.trial == trial).collect();
     let purpose = rows.first().map_or("", |row| row.compared.purpose.as_str());
-    let shares = rows.iter().any(|row| row.compared.metric("Jain's index").is_some());
-    let mut section = Section::new(trial)
+    let section = Section::new(trial)
         .with(Block::Text(purpose.to_owned()))
         .with(Block::Table(goodput_table(&rows)));
-    if shares {
-        section = section.with(Block::Table(sharing_table(&rows)));
+    match beside_table(&rows) {
+        table if table.rows.is_empty() => section,
+        table => section.with(Block::Table(table)),
     }
-    section
 }
 
 fn goodput_table(rows: &[&TrialRow]) -> Table {
@@ -230,17 +258,17 @@ fn goodput_table(rows: &[&TrialRow]) -> Table {
         let error = match (metric.error_percent, metric.ci95) {
             (Some(error), Some([from, to])) => format!("{error:+.1} ({from:+.1} to {to:+.1})"),
             (Some(error), None) => format!("{error:+.1}"),
-            (None, _) => "–".to_owned(),
+            (None, _) => NOTHING.to_owned(),
         };
         let gain = |gain: Option<Estimate>| {
             Shown::text(gain.map_or_else(
-                || "–".to_owned(),
+                || NOTHING.to_owned(),
                 |gain| with_interval(Some(gain.mean), gain.ci95, 2),
             ))
         };
         Some(vec![
-            Shown::text(row.circumstances.split_once(", ").map_or("", |(_, rest)| rest)),
-            Shown::text(row.remedy),
+            Shown::text(row.told_circumstances()),
+            Shown::text(row.told_remedy()),
             Shown::text(of(metric.kernel, metric.kernel_ci95)),
             Shown::text(of(metric.sim, metric.sim_ci95)),
             Shown::text(error),
@@ -262,36 +290,35 @@ fn verdict(row: &TrialRow, metric: &FidelityMetric) -> String {
     }
 }
 
-/// Shares, fairness and delay of flows that share a link.
-fn sharing_table(rows: &[&TrialRow]) -> Table {
+/// What is told beside goodput: how soon data flows again, or how flows share a link.
+fn beside_table(rows: &[&TrialRow]) -> Table {
     let columns = vec![
-        Column::words("two flows"),
-        Column::words("queue"),
+        Column::words("beside it"),
+        Column::words("remedy"),
+        Column::words("what"),
         Column::words("live"),
         Column::words("simulated"),
         Column::words("error, %"),
-        Column::words("goal"),
     ];
-    let told = |metric: &&FidelityMetric| {
-        let name = metric.metric.as_str();
-        name.starts_with("goodput of ") || name == "Jain's index" || name.starts_with("round trip")
-    };
     let row = |row: &&TrialRow, metric: &FidelityMetric| {
-        let decimals = if metric.unit.is_empty() { 3 } else { 2 };
+        let decimals = match metric.unit.as_str() {
+            "" => 3,
+            "ms" => 0,
+            _ => 2,
+        };
         let unit = if metric.unit.is_empty() { "" } else { ", " };
+        let error = metric.error_percent.map(|error| format!("{error:+.1}"));
         vec![
+            Shown::text(row.told_circumstances()),
+            Shown::text(row.told_remedy()),
             Shown::text(format!("{}{unit}{}", metric.metric, metric.unit)),
-            Shown::text(if row.remedy == "none" { "drop-tail" } else { row.remedy }),
             Shown::text(with_interval(metric.kernel, metric.kernel_ci95, decimals)),
             Shown::text(with_interval(metric.sim, metric.sim_ci95, decimals)),
-            Shown::text(
-                metric.error_percent.map_or("–".to_owned(), |error| format!("{error:+.1}")),
-            ),
-            Shown::text(metric.verdict.map_or("", FidelityVerdict::name)),
+            Shown::text(error.unwrap_or_else(|| NOTHING.to_owned())),
         ]
     };
     let of = |one: &&TrialRow| {
-        let metrics = one.compared.metrics.iter().filter(told);
+        let metrics = one.compared.metrics.iter().filter(|metric| one.tells(metric));
         metrics.map(|metric| row(one, metric)).collect::<Vec<_>>()
     };
     Table { caption: String::new(), columns, rows: rows.iter().flat_map(of).collect() }
@@ -301,19 +328,23 @@ fn with_interval(value: Option<f64>, half: Option<f64>, decimals: usize) -> Stri
     match (value, half) {
         (Some(value), Some(half)) => format!("{value:.decimals$} ± {half:.decimals$}"),
         (Some(value), None) => format!("{value:.decimals$}"),
-        (None, _) => "–".to_owned(),
+        (None, _) => NOTHING.to_owned(),
     }
 }
 
 /// What the hop through the kernel cost.
 fn router(report: &GatewayTrialsReport) -> Section {
     let Passed { runs, handed, forwarded, made, missing, refused, .. } = report.router;
-    let Passed { inside_p50_us, inside_p99_us, .. } = report.router;
+    let Passed { inside_p50_us, inside_p99_us, unchecked, .. } = report.router;
     let notes = vec![
         format!(
             "{handed} packets were handed to the routers of {runs} live runs; {forwarded} came out as they \
              had gone in, {missing} did not come out, and for {refused} there was no room. {made} came out \
              that had not gone in: the gateway made them."
+        ),
+        format!(
+            "Each octet of data that a host got was compared with what the other had sent there: all were the \
+             same, and of {unchecked} packets nobody knew any more what was sent."
         ),
         format!(
             "A packet was inside for {inside_p50_us:.0} us (the median of the worst run; 99 %: \

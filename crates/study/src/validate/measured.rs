@@ -1,9 +1,11 @@
 //! What is compared of a run, from its summary: the same definitions for both sides.
 
-use super::Goals;
-use ackord_measure::{FidelityScenario, FlowSummary, RunSummary};
+use super::{Beside, Goals};
+use ackord_measure::{FidelityScenario, FlowSummary, RecoveryTimes, RunSummary};
 
 const GOODPUT: &str = "goodput";
+/// From the end of an outage to the first data delivered in order.
+pub(crate) const FIRST_DATA: &str = "first data after an outage";
 
 /// How far goodput may be off, percent.
 pub(super) const GOODPUT_GOAL: f64 = 5.0;
@@ -71,6 +73,9 @@ impl Measured {
             let jain = run.fairness.jain_index.unwrap_or(f64::NAN);
             quantities.push(plain("Jain's index", "", jain));
         }
+        if goals.beside == Beside::Delays {
+            quantities.extend(delays(run).map(|(metric, value)| plain(&metric, "ms", value)));
+        }
         let times_ms = times_ms(run);
         if run.flows.iter().any(|flow| flow.transfers.is_some()) {
             let at = |q| ackord_measure::stats::quantile(&times_ms, q).unwrap_or(f64::NAN);
@@ -88,6 +93,19 @@ pub(super) fn goodput_half_width(scenario: &FidelityScenario) -> Option<f64> {
     let goodputs = scenario.metrics.iter().filter(|metric| metric.metric.starts_with(GOODPUT));
     let widths = goodputs.filter_map(|metric| metric.ci95).map(|[from, to]| (to - from) / 2.0);
     widths.max_by(f64::total_cmp)
+}
+
+/// How long after the end of an outage the first data came, on the mean over flows and outages; the mean
+/// round trip of each flow.
+fn delays(run: &RunSummary) -> impl Iterator<Item = (String, f64)> {
+    let met: Vec<_> = run.flows.iter().flat_map(|flow| &flow.outages).copied().collect();
+    let first = RecoveryTimes::of(&met).and_then(|times| times.first_data_s);
+    let first = first.map(|(mean, _)| (FIRST_DATA.to_owned(), mean * 1e3));
+    let round_trip = |flow: &FlowSummary| {
+        Some((format!("round trip of {}", flow.name), flow.rtt.as_ref()?.mean_ms))
+    };
+    let of_flows: Vec<_> = run.flows.iter().filter_map(round_trip).collect();
+    first.into_iter().chain(of_flows)
 }
 
 fn times_ms(run: &RunSummary) -> Vec<f64> {

@@ -36,6 +36,7 @@ pub use difference::{
 };
 pub use kernel::{SimulatedKernel, StockKernel};
 pub(crate) use kernel::{kernel_run, release_of_this_machine};
+pub(crate) use measured::FIRST_DATA;
 pub use measured::GOODPUT_INTERVAL;
 pub use runs::{FirstRuns, LiveEnded, ValidateProgress};
 pub use set::{CASES, ValidateCase, ValidateLength};
@@ -173,7 +174,11 @@ pub fn validate(
     let named =
         |case: &&'static ValidateCase| Ok((case.name.to_owned(), case.scenario(options.length)?));
     let cases = options.cases.iter().map(named).collect::<Result<_, ValidateError>>()?;
-    let goals = Goals { goodput_percent: GOODPUT_GOAL, acks_percent: Some(ACKS_GOAL) };
+    let goals = Goals {
+        goodput_percent: GOODPUT_GOAL,
+        acks_percent: Some(ACKS_GOAL),
+        beside: Beside::Nothing,
+    };
     let compared = compare(cases, &effort, goals, kernel, progress)?;
     let mut report = FidelityReport {
         version: VERSION.to_owned(),
@@ -201,6 +206,17 @@ pub(crate) struct Goals {
     pub(crate) goodput_percent: f64,
     /// Nothing where nobody asks.
     pub(crate) acks_percent: Option<f64>,
+    /// What is told beside that, without a goal.
+    pub(crate) beside: Beside,
+}
+
+/// Quantities of a run that not every comparison tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beside {
+    /// None.
+    Nothing,
+    /// How soon data flows again after outages, and the round trips of each flow.
+    Delays,
 }
 
 /// Scenarios of which all runs were made.
