@@ -196,3 +196,55 @@ fn ended_well(report: &EmulationReport, log: &Path) -> Result<(), KernelError> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Family, Remedy, Wanted};
+    use super::*;
+
+    fn of(trial: &str, remedy: Remedy) -> (Scenario, Routed) {
+        let wanted = Wanted { families: vec![Family::V4], ..Wanted::default() };
+        let cells = wanted.cells();
+        let cell = cells.iter().find(|cell| cell.trial.name == trial && cell.remedy == remedy);
+        let scenario = cell.expect("it is tried").scenario(None).expect("sound");
+        let routed = routed(&scenario, Path::new("/folder")).expect("it has a place");
+        (scenario, routed)
+    }
+
+    #[test]
+    fn a_box_becomes_a_remedy_and_the_path_stays() {
+        let (scenario, routed) = of("loss-1", Remedy::ProxyTcpPaper);
+        let config = routed.config.expect("a gateway");
+        assert!(config.contains("remedy = { kind = \"proxy-tcp\""), "{config}");
+        assert!(config.contains("mode = \"paper\"") && !config.contains("[queue"), "{config}");
+        assert!(config.contains("directory = \"/folder/state\""), "{config}");
+        assert_eq!(routed.scenario.links, scenario.links);
+        assert_eq!(routed.router.node, scenario.proxies[0].at);
+    }
+
+    #[test]
+    fn a_queue_becomes_the_gateways_and_the_link_behind_it_is_never_full() {
+        let (scenario, routed) = of("unequal-round-trips", Remedy::SelectiveDrop);
+        let config = routed.config.expect("a gateway");
+        assert!(
+            config.contains("[queue.lan]\ndiscipline = { kind = \"selective-drop\""),
+            "{config}"
+        );
+        assert!(config.contains("rate = \"20 Mbit/s\"") && !config.contains("remedy"), "{config}");
+        let [before, after] = [&scenario, &routed.scenario].map(|one| &one.links[0].forward);
+        assert_eq!(after.rate.as_bits_per_sec(), FASTER * before.rate.as_bits_per_sec());
+        assert_eq!(
+            (before.queue.mechanism.name, after.queue.mechanism.name),
+            ("selective-drop", "drop-tail")
+        );
+    }
+
+    #[test]
+    fn without_a_remedy_there_is_no_gateway() {
+        for trial in ["short-queue", "cubic-beside-bbr"] {
+            let (scenario, routed) = of(trial, Remedy::None);
+            assert_eq!(routed.config, None);
+            assert_eq!(routed.scenario, scenario);
+        }
+    }
+}

@@ -22,6 +22,8 @@
 mod cells;
 mod kernel;
 mod report;
+#[cfg(test)]
+mod tests;
 
 pub use cells::{Cell, Family, Heading, Question, Remedy, Sender, TRIALS, Trial, Wanted};
 pub use kernel::{RoutedKernel, RoutedRun};
