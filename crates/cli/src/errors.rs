@@ -192,6 +192,9 @@ pub(crate) enum Failure {
     /// A running gateway cannot be asked.
     #[error(transparent)]
     GatewayControl(#[from] ControlError),
+    /// Nobody can look on at an interface.
+    #[error("cannot look on")]
+    LookOn(#[source] io::Error),
     /// Ctrl-C cannot be listened for.
     #[error("cannot listen for Ctrl-C")]
     Signals(#[source] io::Error),

@@ -7,13 +7,17 @@
 //! | `gateway/status.rs` | `ackord gateway status` |
 //! | `gateway/stop.rs` | `ackord gateway stop` |
 //! | `gateway/capture.rs` | `ackord gateway capture`: one connection, with what was decided about it |
+//! | `gateway/advise.rs` | `ackord gateway advise` |
+//! | `gateway/probe.rs` | `ackord gateway probe`: what this machine allows |
 //! | `gateway/check.rs` | `ackord gateway check` |
 //! | `gateway/plan.rs` | `ackord gateway plan` |
 //! | `gateway/trial.rs` | `ackord gateway trial` |
 
+mod advise;
 mod capture;
 mod check;
 mod plan;
+mod probe;
 mod run;
 mod status;
 mod stop;
@@ -51,6 +55,8 @@ enum What {
     Status(status::StatusArguments),
     Stop(stop::StopArguments),
     Capture(capture::CaptureArguments),
+    Advise(advise::AdviseArguments),
+    Probe(probe::ProbeArguments),
     Check(check::CheckArguments),
     Plan(plan::PlanArguments),
     Trial(trial::TrialArguments),
@@ -67,6 +73,8 @@ pub(crate) fn gateway(arguments: &GatewayArguments, console: &Console) -> Result
         What::Status(arguments) => status::status(arguments, console),
         What::Stop(arguments) => stop::stop(arguments, console),
         What::Capture(arguments) => capture::capture(arguments, console),
+        What::Advise(arguments) => advise::advise(arguments, console),
+        What::Probe(arguments) => probe::probe(arguments, console),
         What::Check(arguments) => check::check(arguments, console),
         What::Plan(arguments) => plan::plan(arguments, console),
         What::Trial(arguments) => trial::trial(arguments, console),

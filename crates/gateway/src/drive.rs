@@ -210,7 +210,7 @@ pub fn kinds(ports: &[Port]) -> (crate::LinkKind, Vec<crate::LinkKind>) {
     (wan.map_or(crate::LinkKind::Ethernet, Port::kind), lan.collect())
 }
 
-fn nanos_of(clock: ClockId) -> io::Result<u64> {
+pub(crate) fn nanos_of(clock: ClockId) -> io::Result<u64> {
     let now = clock_gettime(clock)?;
     Ok(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
 }

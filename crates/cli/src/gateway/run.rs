@@ -69,7 +69,8 @@ fn listen(wishes: &Arc<Wishes>) -> Result<(), Failure> {
 
 fn tell(news: &News<'_>, console: &Console) {
     match news {
-        News::Began(config, undone) => {
+        News::Began(config, how) => {
+            let undone = &how.undone;
             for what in &undone.undone {
                 console.remark(&format!("undone, left by an earlier process: {what}\n"));
             }

@@ -27,6 +27,8 @@ pub struct Advice {
     pub fairness: Option<Estimate>,
     /// Segments of connections for which there was no room.
     pub unwatched: u64,
+    /// Packets that passed too fast to be looked at: what they would have told is missing.
+    pub lost: u64,
 }
 
 /// Connections of one rule.
@@ -98,6 +100,7 @@ impl Advisor {
             seconds: (self.shares.windows, self.shares.indexes.len()),
             fairness: estimate(&self.shares.indexes),
             unwatched: self.unwatched,
+            lost: 0,
         }
     }
 }
@@ -217,6 +220,7 @@ impl Advice {
             "fairness": self.fairness,
             "queue_worth_it": self.queue_is_worth_it(),
             "unwatched_segments": self.unwatched,
+            "lost_packets": self.lost,
         })
     }
 }
@@ -240,6 +244,9 @@ impl fmt::Display for Advice {
                 "\n{} segments belonged to connections for which there was no room.",
                 self.unwatched
             )?;
+        }
+        if self.lost > 0 {
+            writeln!(f, "\n{} packets passed too fast to be looked at.", self.lost)?;
         }
         writeln!(
             f,
@@ -316,15 +323,21 @@ impl fmt::Display for ClassAdvice {
 impl ClassAdvice {
     fn remedy(&self, one: &RemedyAdvice, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "  {}", one.name)?;
+        let losses = one.earlier + one.not_earlier;
         let mean = one.earlier_by.as_secs_f64() * 1e3 / (one.earlier.max(1) as f64);
-        writeln!(
-            f,
-            "    measured   of {} losses it would have repaired {} before the sender, {mean:.0} ms on \
-             average; {} packets for nothing",
-            one.earlier + one.not_earlier,
-            one.earlier,
-            one.needless
-        )?;
+        match (losses, one.earlier) {
+            (0, _) => write!(f, "    measured   no sender repaired a loss outside of stalls")?,
+            (_, 0) => write!(
+                f,
+                "    measured   before the sender it would have repaired none of {losses} losses"
+            )?,
+            (_, earlier) => write!(
+                f,
+                "    measured   before the sender it would have repaired {earlier} of {losses} losses, by \
+                 {mean:.0} ms on average"
+            )?,
+        }
+        writeln!(f, "; {} packets for nothing", one.needless)?;
         if one.bridges && self.stalls_by_retry > 0 {
             writeln!(
                 f,
@@ -335,13 +348,15 @@ impl ClassAdvice {
         if !one.is_worth_it() {
             return writeln!(f, "    so         nothing to gain here");
         }
-        let likely = one.estimate.as_ref().map(|likely| shown(likely, 100.0, 1));
-        writeln!(
+        write!(
             f,
-            "    so         0 to {:.1} % of that time; likely {} %",
-            one.at_most * 100.0,
-            likely.as_deref().unwrap_or("(too little was seen)")
-        )
+            "    so         faster by 0 to {:.1} % of the time with data under way",
+            one.at_most * 100.0
+        )?;
+        match &one.estimate {
+            Some(likely) => writeln!(f, "; likely {} %", shown(likely, 100.0, 1)),
+            None => writeln!(f, "; too little was seen to say what is likely"),
+        }
     }
 }
 

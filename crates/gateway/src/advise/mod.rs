@@ -8,6 +8,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `mod.rs` | [`Advisor`]: sightings in |
+//! | `looking.rs` | [`look_on()`]: an advisor at interfaces, in real time |
 //! | `watched.rs` | one connection |
 //! | `advice.rs` | [`Advice`]: what follows, as text and as JSON |
 //!
@@ -17,8 +18,10 @@
 //!
 //! Estimated: that what a box sends arrives as the sender's copy did. Not estimated: what a sender that sees
 //! no loss does not slow down, which is most of the gain on long paths; what the extra packets cost others.
+//! Not seen: what waits in the LAN interface's own qdisc, which is passed before a packet socket sees a packet.
 
 mod advice;
+mod looking;
 mod watched;
 
 use crate::config::{FlowFacts, Rules};
@@ -34,6 +37,7 @@ use std::collections::BTreeMap;
 use watched::{Figures, Watched};
 
 pub use advice::{Advice, ClassAdvice, RemedyAdvice};
+pub use looking::look_on;
 
 /// How many remedies are tried.
 const REMEDIES: usize = 2;

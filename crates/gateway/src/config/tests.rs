@@ -484,6 +484,12 @@ fn what_cannot_help_here_is_a_warning_with_its_line() {
         warnings(&file, &config, machine).map(|warnings| warnings.to_string())
     };
     assert_eq!(said(MINIMAL, &machine), None);
+    let marked = with("[[rule]]\nname = \"a\"\nremedy = \"none\"\nmark = 1\n");
+    let marked = said(&marked, &machine).expect("one");
+    assert!(
+        marked.contains("gateway.toml:7:8") && marked.contains("do not tell marks"),
+        "{marked}"
+    );
     let all = said(&text, &machine).expect("two");
     assert!(all.contains("gateway.toml:4:11") && all.contains("is left alone"), "{all}");
     assert!(all.contains("gateway.toml:7:8") && all.contains("sends at 1 Gbit/s"), "{all}");
