@@ -4,6 +4,7 @@
 //! | file | target |
 //! | --- | --- |
 //! | `packet.rs`, `options.rs` | octets of a packet, and of the options of a TCP header |
+//! | `observer.rs` | what a gateway observes |
 //! | `capture.rs`, `trace.rs` | capture files, mahimahi traces |
 //! | `scenario.rs`, `script.rs` | texts of scenarios and of scripts |
 //! | `crates/tcp/tests/ordeal` | two endpoints over a bad path, and one endpoint against an attacker |
@@ -13,6 +14,7 @@
 
 mod capture;
 mod mended;
+mod observer;
 mod options;
 mod packet;
 mod scenario;
@@ -23,6 +25,7 @@ mod trace;
 mod ordeal;
 
 pub use capture::capture;
+pub use observer::observer;
 pub use options::options;
 pub use packet::packet;
 pub use scenario::scenario;
@@ -33,9 +36,10 @@ pub use trace::trace;
 pub type Target = fn(&[u8]);
 
 /// Every target of this crate by its name in `fuzz/corpus`.
-pub const TARGETS: [(&str, Target); 8] = [
+pub const TARGETS: [(&str, Target); 9] = [
     ("capture", capture),
     ("endpoint", endpoint),
+    ("observer", observer),
     ("options", options),
     ("packet", packet),
     ("pair", pair),

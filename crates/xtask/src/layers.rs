@@ -43,7 +43,7 @@ const ROOMS: &[(&str, MayUse)] = &[
     // Readers and endpoints: what takes octets from strangers.
     (
         "fuzz-targets",
-        MayUse::Only(&["units", "wire", "events", "tcp", "path", "scenario", "script"]),
+        MayUse::Only(&["units", "wire", "events", "tcp", "path", "scenario", "script", "gateway"]),
     ),
     // The ledger of the RFCs and the table of the profiles name knobs.
     ("xtask", MayUse::Only(&["units", "tcp"])),
