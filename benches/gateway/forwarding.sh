@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# What a gateway costs the packets that this kernel forwards: iperf3 through a router between three network
+# namespaces, with and without a gateway that observes, in turns.
+#
+#   benches/gateway/forwarding.sh [SECONDS [TURNS]]        5 seconds, 3 turns
+#
+# Goodput in Gbit/s of 1 and 8 connections, offloads on; then, with offloads off, packets a second and how
+# many of them the gateway did not see. Last the time that a ping takes. Nothing is left behind.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+seconds=${1:-5}
+turns=${2:-3}
+ackord=${CARGO_TARGET_DIR:-target}/release/ackord
+for tool in ip iperf3 ethtool python3 ping; do
+    command -v "$tool" >/dev/null || { echo "SKIPPED: no $tool"; exit 0; }
+done
+[ "$(id -u)" -eq 0 ] || { echo "SKIPPED: namespaces take root"; exit 0; }
+[ -x "$ackord" ] || cargo build --release --package ackord-cli
+
+s=bench-s-$$ r=bench-r-$$ m=bench-m-$$
+state=$(mktemp -d)
+pids=()
+clean_up() {
+    for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
+    for name in $s $r $m; do ip netns del $name 2>/dev/null || true; done
+    rm -rf "$state"
+}
+trap clean_up EXIT
+
+for name in $s $r $m; do ip netns add $name && ip -n $name link set lo up; done
+ip -n $r link add wan0 type veth peer name eth0 netns $s
+ip -n $r link add lan0 type veth peer name eth0 netns $m
+ip -n $s addr add 10.1.0.2/24 dev eth0 && ip -n $s link set eth0 up
+ip -n $m addr add 10.2.0.2/24 dev eth0 && ip -n $m link set eth0 up
+ip -n $r addr add 10.1.0.1/24 dev wan0 && ip -n $r link set wan0 up
+ip -n $r addr add 10.2.0.1/24 dev lan0 && ip -n $r link set lan0 up
+ip -n $s route add default via 10.1.0.1
+ip -n $m route add default via 10.2.0.1
+ip netns exec $r sysctl -qw net.ipv4.ip_forward=1
+ip netns exec $m iperf3 --server >/dev/null & pids+=($!)
+sleep 0.5
+
+begin() {
+    ip netns exec $r "$ackord" gateway run --wan wan0 --lan lan0 --remedy proxy-tcp --state "$state" 2>/dev/null &
+    gateway=$!
+    pids+=("$gateway")
+    for _ in $(seq 50); do
+        "$ackord" gateway status --socket "$state/gateway.sock" --json >/dev/null 2>&1 && return
+        sleep 0.1
+    done
+    echo "the gateway did not begin" >&2
+    exit 1
+}
+end() {
+    "$ackord" gateway status --socket "$state/gateway.sock" --json >"$state/status.json"
+    "$ackord" gateway stop --socket "$state/gateway.sock"
+    wait "$gateway"
+}
+goodput() { # connections
+    ip netns exec $s iperf3 --client 10.2.0.2 --time "$seconds" --parallel "$1" --json |
+        python3 -c 'import json, sys; print(json.load(sys.stdin)["end"]["sum_received"]["bits_per_second"] / 1e9)'
+}
+round_trip() { # the median of 2000 pings, us
+    ip netns exec $s ping -q -c 2000 -i 0.001 10.2.0.2 | sed -n 's,.*= [0-9.]*/\([0-9.]*\)/.*,\1,p'
+}
+seen() {
+    python3 -c '
+import json, sys
+rings = json.load(open(sys.argv[1]))["rings"]
+lan = next(ring for ring in rings if ring["side"] == "lan")
+print(lan["packets"], lan["lost"])' "$state/status.json"
+}
+
+echo "connections  turn  without  with     with/without (Gbit/s)"
+for connections in 1 8; do
+    ratios=()
+    for turn in $(seq "$turns"); do
+        without=$(goodput "$connections")
+        begin
+        with=$(goodput "$connections")
+        end
+        ratio=$(python3 -c "print($with / $without)")
+        ratios+=("$ratio")
+        printf '%-12s %-5s %-8.2f %-8.2f %.3f\n' "$connections" "$turn" "$without" "$with" "$ratio"
+    done
+    python3 -c 'import statistics, sys; print("             median ratio %.3f" % statistics.median(map(float, sys.argv[1:])))' "${ratios[@]}"
+done
+
+echo
+echo "round trip (mean of 2000 pings), us: without, with"
+without=$(round_trip)
+begin
+with=$(round_trip)
+end
+python3 -c "print('%.1f  %.1f' % ($without * 1000, $with * 1000))"
+
+echo
+echo "offloads off, 8 connections: packets a second at the LAN interface, of them not seen"
+for place in "$s eth0" "$m eth0" "$r wan0" "$r lan0"; do
+    set -- $place
+    ip netns exec "$1" ethtool -K "$2" tso off gso off gro off >/dev/null 2>&1 || true
+done
+begin
+goodput 8 >/dev/null
+end
+read -r packets lost < <(seen)
+python3 -c "print('%.0f  %d of %d' % ($packets / $seconds, $lost, $packets))"
