@@ -25,6 +25,7 @@ pub(super) fn choices_of(name: &str) -> TcpChoices {
         ack: stack.ack,
         nagle: stack.nagle,
         endpoint: stack.endpoint,
+        ip: ackord_wire::IpVersion::V4,
     }
 }
 

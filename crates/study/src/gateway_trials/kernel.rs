@@ -34,6 +34,19 @@ pub struct RoutedRun {
     /// Packets with data that a host got and of which nobody knows any more what was sent there. Of all
     /// others it is known to be the same: a run with another is none.
     pub unchecked: u64,
+    /// Where the gateway stood.
+    pub gateway: Stands,
+}
+
+/// Where a gateway stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stands {
+    /// There is none.
+    Nowhere,
+    /// Beside the path: the kernel forwards, the gateway adds, and takes acknowledgments away at most.
+    Beside,
+    /// In the path: what its queue drops never comes out.
+    InPath,
 }
 
 /// The emulated link behind a queue of the gateway is so many times as fast as the queue: packets wait
@@ -65,7 +78,7 @@ impl KernelSide for RoutedKernel {
         go_on: &dyn Fn() -> ControlFlow<()>,
     ) -> Result<KernelRun, KernelError> {
         let folder = tempfile::tempdir()?;
-        let Routed { scenario: path, router, config } = routed(scenario, folder.path())?;
+        let Routed { scenario: path, router, stands, config } = routed(scenario, folder.path())?;
         let mut options = EmulationOptions::new(path)?;
         (options.seed, options.priority) = (seed, self.priority);
         options.lateness_budget = self.lateness_budget;
@@ -81,7 +94,7 @@ impl KernelSide for RoutedKernel {
             let report = emulate(options, sink, &mut |_| go_on())?;
             ended_well(&report, &log)?;
             let unchecked = report.counts.unchecked;
-            routed = report.router.map(|router| RoutedRun { router, unchecked });
+            routed = report.router.map(|router| RoutedRun { router, unchecked, gateway: stands });
             Ok(report)
         })?;
         self.runs.lock().unwrap_or_else(PoisonError::into_inner).extend(routed);
@@ -101,6 +114,7 @@ impl KernelSide for RoutedKernel {
 struct Routed {
     scenario: Scenario,
     router: KernelRouter,
+    stands: Stands,
     /// The gateway's file; nothing where there is to be no gateway.
     config: Option<String>,
 }
@@ -125,8 +139,10 @@ fn routed(scenario: &Scenario, folder: &Path) -> Result<Routed, KernelError> {
         direction.rate = Rate::from_bits_per_sec(direction.rate.as_bits_per_sec() * FASTER);
     }
     if remedy.is_none() && queue.is_none() {
-        return Ok(Routed { scenario: path, router, config: None });
+        let stands = Stands::Nowhere;
+        return Ok(Routed { scenario: path, router, stands, config: None });
     }
+    let stands = if queue.is_some() { Stands::InPath } else { Stands::Beside };
     let mut config =
         format!("version = 1\nwan = \"{WAN_DEVICE}\"\nlan = \"{LAN_DEVICE}\"\ncontrol = \"0 %\"\n");
     if let Some(remedy) = remedy {
@@ -138,7 +154,7 @@ fn routed(scenario: &Scenario, folder: &Path) -> Result<Routed, KernelError> {
     // Several gateways run at the same time, and none may know of another.
     let state = toml_text(&folder.join("state"))?;
     config.push_str(&format!("\n[metrics]\nlisten = \"none\"\n\n[state]\ndirectory = {state}\n"));
-    Ok(Routed { scenario: path, router, config: Some(config) })
+    Ok(Routed { scenario: path, router, stands, config: Some(config) })
 }
 
 /// A queue that nothing is dropped from.
@@ -243,7 +259,7 @@ mod tests {
     fn without_a_remedy_there_is_no_gateway() {
         for trial in ["short-queue", "cubic-beside-bbr"] {
             let (scenario, routed) = of(trial, Remedy::None);
-            assert_eq!(routed.config, None);
+            assert_eq!((routed.config, routed.stands), (None, Stands::Nowhere));
             assert_eq!(routed.scenario, scenario);
         }
     }

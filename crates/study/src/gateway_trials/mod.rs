@@ -26,7 +26,7 @@ mod report;
 mod tests;
 
 pub use cells::{Cell, Family, Heading, Question, Remedy, Sender, TRIALS, Trial, Wanted};
-pub use kernel::{RoutedKernel, RoutedRun};
+pub use kernel::{RoutedKernel, RoutedRun, Stands};
 pub use report::{GatewayTrialsReport, Passed, TrialRow, trials_document};
 
 use crate::execute::VERSION;

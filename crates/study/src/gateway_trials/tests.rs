@@ -62,6 +62,7 @@ fn outcome(wanted: &Wanted, times: f64) -> TrialOutcome {
         vec![RoutedRun {
             router: RouterReport { to_mobile: way, to_fixed: way, inside },
             unchecked: 0,
+            gateway: Stands::Beside,
         }]
     };
     let go_on = |_: ValidateProgress<'_>| ControlFlow::Continue(());
