@@ -8,6 +8,8 @@
 use crate::bpf::clsact_undo;
 use crate::netlink::{Filter, Netlink};
 use netlink_packet_route::link::LinkAttribute;
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -51,6 +53,8 @@ struct Line {
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
+    /// The directory, locked: gone with the process, however that ends.
+    _lock: Flock<File>,
     standing: Mutex<Vec<Line>>,
 }
 
@@ -70,16 +74,25 @@ impl Journal {
     pub const DIRECTORY: &'static str = "/run/ackord";
 
     /// The journal in this directory, which is made if it is not there. What an earlier process left is undone
-    /// first; only one process at a time may have a journal open, which is the caller's to see to.
+    /// first.
     ///
     /// # Errors
-    /// Where the directory or the file cannot be made, read or written, or the file is not a journal.
+    /// Where another process has it open, the directory or the file cannot be made, read or written, or the
+    /// file is not a journal.
     pub fn open(directory: &Path) -> io::Result<(Journal, Undone)> {
         fs::create_dir_all(directory)?;
+        let lock = Flock::lock(File::open(directory)?, FlockArg::LockExclusiveNonblock);
+        let lock = lock.map_err(|(_, errno)| match errno {
+            Errno::EWOULDBLOCK => io::Error::new(
+                io::ErrorKind::ResourceBusy,
+                format!("{}: another process has it open", directory.display()),
+            ),
+            other => other.into(),
+        })?;
         let path = directory.join(Journal::FILE);
         let mut standing = read(&path)?;
         let undone = undo(&mut standing);
-        let journal = Journal { path, standing: Mutex::new(standing) };
+        let journal = Journal { path, _lock: lock, standing: Mutex::new(standing) };
         journal.write(&journal.lock())?;
         Ok((journal, undone))
     }
@@ -207,4 +220,52 @@ fn name_of(index: u32) -> io::Result<Option<String>> {
 /// This thread's network namespace.
 fn namespace() -> io::Result<u64> {
     Ok(fs::metadata("/proc/thread-self/ns/net")?.ino())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(text: &str) -> tempfile::TempDir {
+        let directory = tempfile::tempdir().expect("a directory");
+        fs::write(directory.path().join(Journal::FILE), text).expect("it is ours");
+        directory
+    }
+
+    #[test]
+    fn one_process_at_a_time() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (journal, undone) = Journal::open(directory.path()).expect("the first");
+        assert_eq!((undone, journal.standing()), (Undone::default(), vec![]));
+        let error = Journal::open(directory.path()).map(drop).expect_err("the second");
+        assert!(error.to_string().contains("another process"), "{error}");
+        drop(journal);
+        assert!(Journal::open(directory.path()).is_ok());
+    }
+
+    #[test]
+    fn what_is_no_journal_is_said_with_its_line() {
+        let directory = with("{\"change\":1}\n");
+        let error = Journal::open(directory.path()).map(drop).expect_err("no journal");
+        assert!(error.to_string().contains("line 1"), "{error}");
+        assert!(directory.path().join(Journal::FILE).exists(), "and left as it is");
+    }
+
+    #[test]
+    fn what_is_in_another_namespace_is_left_and_kept_and_what_is_gone_is_forgotten() {
+        let line = |interface: u32, namespace| {
+            let change = Change::Qdisc { interface };
+            let line = Line { change, name: "none-such".to_owned(), namespace };
+            serde_json::to_string(&line).expect("plain") + "\n"
+        };
+        let here = namespace().expect("there is one");
+        let directory = with(&(line(7, here ^ 1) + &line(u32::MAX >> 1, here)));
+        let (journal, undone) = Journal::open(directory.path()).expect("a journal");
+        assert_eq!(undone.undone, ["qdisc clsact of none-such"]);
+        assert_eq!(undone.left.len(), 1);
+        assert_eq!(journal.standing(), ["qdisc clsact of none-such"]);
+        drop(journal);
+        let kept = fs::read_to_string(directory.path().join(Journal::FILE)).expect("it is there");
+        assert_eq!(kept, line(7, here ^ 1));
+    }
 }

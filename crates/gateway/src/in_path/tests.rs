@@ -1,6 +1,7 @@
 //! A queue in the path of a pair of interfaces in a network namespace of the test's thread.
 
 use super::*;
+use crate::LinkKind;
 use crate::bpf::{AttachBy, Attachment, Point, mark_counter};
 use ackord_path::registry::QUEUE;
 use ackord_testing::{installed, skipped};
@@ -81,6 +82,42 @@ fn a_packet_has_its_mark_behind_the_queue_too() {
 }
 
 #[test]
+#[allow(clippy::disallowed_types, reason = "a host beside the queue")]
+fn bare_packets_come_out_of_a_tun_device_as_they_went_in() {
+    if !pair() {
+        return;
+    }
+    let (_directory, journal) = journal();
+    // A TUN device of ours in the place of a modem.
+    let modem = crate::device::Tap::open(LinkKind::Bare).expect("root may");
+    for words in ["addr add 10.3.0.2/24 dev ackord0", "link set ackord0 mtu 1400"] {
+        assert!(Command::new("ip").args(words.split(' ')).status().expect("ip runs").success());
+    }
+    let of_modem = InPathConfig { interface: "ackord0".to_owned(), ..config("fq-codel") };
+    let in_path = InPath::start(of_modem, &journal).expect("root may");
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0").expect("free");
+    for number in 0..50_u8 {
+        socket.send_to(&[number; 1_000], "10.3.0.1:9").expect("it is up");
+    }
+    let stats = in_path.stop();
+    assert!(stats.packets_in >= 1, "{stats:?}");
+    let mut numbers = Vec::new();
+    let mut octets = vec![0; crate::device::Tap::LONGEST];
+    while let Some(len) = modem.read(&mut octets).expect("it is there") {
+        let ip = &octets[10..len];
+        if let Ok(of) = ackord_wire::decode_ip(ip)
+            && of.protocol == 17
+        {
+            let payload = &ip[of.payload.start + 8..];
+            assert!(payload.len() == 1_000 && payload.iter().all(|octet| *octet == payload[0]));
+            numbers.push(payload[0]);
+        }
+    }
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..50).collect::<Vec<u8>>(), "{stats:?}");
+}
+
+#[test]
 fn what_cannot_be_is_said_and_leaves_nothing() {
     if !pair() {
         return;
@@ -97,5 +134,13 @@ fn what_cannot_be_is_said_and_leaves_nothing() {
     assert_eq!(in_path.stats().state, InPathState::Steering);
     drop(in_path);
     assert_eq!(journal.standing(), Vec::<String>::new());
-    assert!(nix::net::if_::if_nametoindex("ackord0").is_err(), "the TAP device is gone");
+    // Where another test of this process starts a program just now, that has the device's descriptor until
+    // it runs.
+    let is_there = || nix::net::if_::if_nametoindex("ackord0").is_ok();
+    for _ in 0..500 {
+        if is_there() {
+            let _ = nix::poll::poll(&mut [], 10_u8);
+        }
+    }
+    assert!(!is_there(), "the TAP device is gone");
 }
