@@ -31,6 +31,11 @@
 //! | `daemon.rs`, `daemon/` | [`Daemon`]: the process |
 //! | `engine.rs`, `engine/` | [`Engine`]: frames in, frames out, and a box between them |
 //! | `drive.rs` | [`Drive`]: an engine between two interfaces, in real time |
+//! | `bpf/` | [`Suppressor`], and what steers packets: small programs in the kernel's path |
+//! | `in_path/` | [`InPath`]: a queue in the path, at a rate |
+//! | `journal.rs` | [`Journal`]: what would stay after a crash, to be undone |
+//! | `probe.rs` | [`probe()`]: what kernel, process and interface allow |
+//! | `device.rs`, `netlink.rs`, `scheduling.rs` | what they ask of the system |
 //! | `engine.rs` | [`Engine`]: frames in, frames out, and a box between them |
 //! | `sandbox.rs` | [`sandbox::confine()`]: giving up what is not needed any more |
 //! | `notify.rs` | [`Supervisor`]: what systemd is told |
