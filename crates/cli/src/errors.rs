@@ -198,6 +198,9 @@ pub(crate) enum Failure {
     /// Ctrl-C cannot be listened for.
     #[error("cannot listen for Ctrl-C")]
     Signals(#[source] io::Error),
+    /// What a gateway tells would go nowhere.
+    #[error("cannot tell events as `[log]` asks for")]
+    GatewayLog(#[source] io::Error),
     /// A capture of a gateway is out of bounds.
     #[error("{0}")]
     GatewayCapture(String),

@@ -4,8 +4,7 @@
 //! | --- | --- |
 //! | `gateway.rs` | the commands there are, and what several of them take |
 //! | `gateway/run.rs` | `ackord gateway run` |
-//! | `gateway/status.rs` | `ackord gateway status` |
-//! | `gateway/stop.rs` | `ackord gateway stop` |
+//! | `gateway/status.rs` | `ackord gateway status` and `stop` |
 //! | `gateway/capture.rs` | `ackord gateway capture`: one connection, with what was decided about it |
 //! | `gateway/advise.rs` | `ackord gateway advise` |
 //! | `gateway/probe.rs` | `ackord gateway probe`: what this machine allows |
@@ -20,7 +19,6 @@ mod plan;
 mod probe;
 mod run;
 mod status;
-mod stop;
 mod trial;
 
 use crate::console::Console;
@@ -53,7 +51,7 @@ Examples:
 enum What {
     Run(run::RunArguments),
     Status(status::StatusArguments),
-    Stop(stop::StopArguments),
+    Stop(status::StopArguments),
     Capture(capture::CaptureArguments),
     Advise(advise::AdviseArguments),
     Probe(probe::ProbeArguments),
@@ -71,7 +69,7 @@ pub(crate) fn gateway(arguments: &GatewayArguments, console: &Console) -> Result
     match &arguments.what {
         What::Run(arguments) => run::run(arguments, console),
         What::Status(arguments) => status::status(arguments, console),
-        What::Stop(arguments) => stop::stop(arguments, console),
+        What::Stop(arguments) => status::stop(arguments, console),
         What::Capture(arguments) => capture::capture(arguments, console),
         What::Advise(arguments) => advise::advise(arguments, console),
         What::Probe(arguments) => probe::probe(arguments, console),

@@ -15,17 +15,16 @@ mod error;
 mod queues;
 
 use crate::config::{CannotReload, Effect, GatewayConfig, Reload};
-use crate::notify::Supervisor;
-use crate::sandbox::{Bpf, Confined, SandboxError, confine};
+use crate::watch::{ControlSocket, Finding, Severity, Shared, Status, serve_metrics};
 use crate::scheduling;
-use crate::watch::{ControlSocket, Shared, Status, serve_metrics};
 use crate::{
     AttachBy, ClassConfig, Classify, Drive, Engine, EngineConfig, Interface, Journal, Port,
-    Removal, Undone, kinds,
+    Removal, Supervisor, Undone, kinds,
 };
 use ackord_units::{Choice, KnobValue, Span, Time};
 use describe::Described;
 use queues::Queues;
+use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -47,24 +46,13 @@ pub struct Wishes {
     pub stop: AtomicBool,
 }
 
-/// How a beginning went.
-#[derive(Debug)]
-pub struct Began {
-    /// What an earlier process had left.
-    pub undone: Undone,
-    /// What the process may still do.
-    pub confined: Result<Confined, SandboxError>,
-    /// Whether metrics are served.
-    pub metrics: std::io::Result<()>,
-}
-
 /// What a daemon tells while it runs.
 #[derive(Debug)]
 pub enum News<'a> {
-    /// It observes and, where it may, injects.
-    Began(&'a GatewayConfig, &'a Began),
+    /// It observes and, where it may, injects. An earlier one may have left something to be undone.
+    Began(&'a GatewayConfig, &'a Undone),
     /// A configuration was taken.
-    Reloaded(&'a Reload),
+    Reloaded(&'a GatewayConfig, &'a Reload),
     /// It was not; the one before goes on.
     NotReloaded(&'a DaemonError),
     /// An interface went (no longer there, `false`) or came back.
@@ -81,55 +69,52 @@ pub struct Daemon {
     file: Option<PathBuf>,
     drive: Drive,
     queues: Queues,
-    began: Option<Began>,
+    undone: Undone,
     shared: Arc<Shared>,
+    supervisor: Supervisor,
+    /// Why nobody can ask for metrics.
+    unmeasured: Option<Finding>,
     described: Described,
     describe_at: Time,
-    supervisor: Supervisor,
     /// Last, so that it is gone when everything else is.
     _socket: ControlSocket,
 }
 
 impl Daemon {
-    /// Opens what a configuration asks for; `file` is where it is read from again. The process gives up, for
-    /// good, what it will not need from here on: it should have one thread only.
+    /// Opens what a configuration asks for; `file` is where it is read from again.
     ///
     /// # Errors
     /// Where an interface is not there, the process may not, or another gateway runs.
     pub fn open(config: GatewayConfig, file: Option<PathBuf>) -> Result<Daemon, DaemonError> {
-        let of_state = |source| DaemonError::State { path: config.state.clone(), source };
-        std::fs::create_dir_all(&config.state).map_err(of_state)?;
-        let mut socket = ControlSocket::open(&config.state.join(SOCKET))?;
+        std::fs::create_dir_all(&config.state)
+            .map_err(|source| DaemonError::State { path: config.state.clone(), source })?;
+        let shared = Arc::new(Shared::default());
+        let socket = ControlSocket::open(&config.state.join(SOCKET), Arc::clone(&shared))?;
         let ports = ports(&config)?;
         let engine =
             Engine::new(engine_config(&config, &ports), classes(&config), classify(&config))?;
-        let (journal, undone) = Journal::open(&config.state).map_err(of_state)?;
+        let (journal, undone) = Journal::open(&config.state)
+            .map_err(|source| DaemonError::State { path: config.state.clone(), source })?;
         let journal = Arc::new(journal);
         let removal = Removal::new(Arc::clone(&journal), AttachBy::Best);
-        let bpf = match config.queues().next().is_some() || engine.may_remove() {
-            true => Bpf::Needed,
-            false => Bpf::NotNeeded,
-        };
         let drive = Drive::new(ports, engine, removal).map_err(DaemonError::Clock)?;
         scheduling::go_before_most();
-        let confined = confine(bpf);
-        let shared = Arc::new(Shared::default());
-        socket.answer(Arc::clone(&shared)).map_err(of_state)?;
-        let metrics =
-            config.metrics.map_or(Ok(()), |listen| serve_metrics(listen, Arc::clone(&shared)));
         let mut queues = Queues::new(journal);
         queues.follow(&config)?;
+        let unmeasured = config.metrics.and_then(|listen| metrics_at(listen, &shared));
         let described = Described::new(file.as_deref());
+        let describe_at = Time::ZERO;
         Ok(Daemon {
             config,
             file,
             drive,
             queues,
-            began: Some(Began { undone, confined, metrics }),
+            undone,
             shared,
-            described,
-            describe_at: Time::ZERO,
             supervisor: Supervisor::of_process(),
+            unmeasured,
+            described,
+            describe_at,
             _socket: socket,
         })
     }
@@ -143,9 +128,7 @@ impl Daemon {
         wishes: &Wishes,
         mut tell: impl FnMut(&News<'_>),
     ) -> Result<(), DaemonError> {
-        if let Some(began) = self.began.take() {
-            tell(&News::Began(&self.config, &began));
-        }
+        tell(&News::Began(&self.config, &self.undone));
         self.supervisor.ready("observing");
         let mut there = vec![true; self.drive.ports().len()];
         loop {
@@ -155,13 +138,12 @@ impl Daemon {
             }
             if wishes.reload.swap(false, Ordering::Relaxed) {
                 self.supervisor.reloading();
-                let reloaded = self.reload();
-                self.supervisor.ready("observing");
-                match reloaded {
-                    Ok(reload) => tell(&News::Reloaded(&reload)),
+                match self.reload() {
+                    Ok(reload) => tell(&News::Reloaded(&self.config, &reload)),
                     Err(error) => tell(&News::NotReloaded(&error)),
                 }
                 there = vec![true; self.drive.ports().len()];
+                self.supervisor.ready("observing");
             }
             self.drive.turn().map_err(DaemonError::Clock)?;
             for (port, was) in self.drive.ports().iter().zip(&mut there) {
@@ -193,8 +175,11 @@ impl Daemon {
         };
         let dropped: u64 = status.queues.iter().flat_map(|queue| queue.drops.values()).sum();
         status.dropped_by_gateway += dropped;
-        let (flows, injected) = (status.flows, status.injected_segments);
-        self.supervisor.status(&format!("{flows} connections, {injected} segments injected"));
+        status.health.extend(self.unmeasured.clone());
+        self.supervisor.status(&format!(
+            "{} connections, {} treated, {} held; {} segments injected",
+            status.flows, status.treated, status.held, status.injected_segments,
+        ));
         self.shared.publish(status);
         ControlFlow::Break(())
     }
@@ -231,6 +216,17 @@ impl Daemon {
     pub fn config(&self) -> &GatewayConfig {
         &self.config
     }
+}
+
+/// Answers for metrics. A gateway that cannot does its work all the same, and says so.
+fn metrics_at(listen: SocketAddr, shared: &Arc<Shared>) -> Option<Finding> {
+    let error = serve_metrics(listen, Arc::clone(shared)).err()?;
+    tracing::warn!(%listen, %error, "no metrics");
+    Some(Finding {
+        severity: Severity::Warning,
+        what: format!("nobody can ask for metrics at {listen}: {error}"),
+        advice: "Name another address, or `none`, under [metrics].".to_owned(),
+    })
 }
 
 fn read(path: &Path) -> Result<GatewayConfig, DaemonError> {

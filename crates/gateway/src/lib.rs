@@ -81,7 +81,7 @@ pub use class::{Class, ClassConfig, StandDown, Standing};
 pub use config::FlowFacts;
 pub use connections::{Connection, Connections, Counters, Key, Limits};
 pub use control::is_control;
-pub use daemon::{Began, Daemon, DaemonError, News, SOCKET, Wishes};
+pub use daemon::{Daemon, DaemonError, News, SOCKET, Wishes};
 pub use drive::{Drive, DriveCounts, kinds};
 pub use engine::{Classify, Engine, EngineConfig, EngineStats, Injection, Order, Refusal};
 pub use evidence::{ArmFigures, Compared, Evidence, Harm};

@@ -1,8 +1,8 @@
-//! What a gateway at work may still do: after its start it gives up what it will not need, so that a
-//! mistake in it is not worth much to anybody.
+//! What a gateway may do: before it begins it gives up what it will not need, so that a mistake in it is not
+//! worth much to anybody.
 //!
-//! - *Capabilities*: CAP_NET_RAW (rings of interfaces that a reload brings), CAP_NET_ADMIN (undoing), and
-//!   CAP_BPF and CAP_SYS_NICE where a program of its own is at work. No others, in no set.
+//! - *Capabilities*: CAP_NET_RAW (rings), CAP_NET_ADMIN (devices, attaching, undoing), and as far as there is a
+//!   [`Need`] CAP_BPF and CAP_SYS_NICE. No others, in no set.
 //! - *No new privileges*: no program of any kind gives any back.
 //! - *System calls*: a filter refuses, with EPERM, what leads from one process to others, to programs, to the
 //!   kernel's insides or to other sockets than a gateway's. It refuses what is known to be of use to an
@@ -21,13 +21,13 @@ use seccompiler::{
 use std::collections::BTreeMap;
 use std::io;
 
-/// Whether the gateway speaks with programs of its own in the kernel.
+/// What not every gateway needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bpf {
-    /// It does, as long as it runs.
-    Needed,
-    /// Nothing asks for that.
-    NotNeeded,
+pub enum Need {
+    /// Programs of its own in the kernel: CAP_BPF and bpf().
+    Programs,
+    /// A thread that goes before others, as a queue in the path has: CAP_SYS_NICE.
+    RealTime,
 }
 
 /// What is left.
@@ -59,26 +59,26 @@ pub enum SandboxError {
     Io(#[from] io::Error),
 }
 
-/// Gives up what a gateway does not need from now on. To be called when interfaces and programs are at hand
-/// and before the first thread is begun: threads inherit what is left.
+/// Gives up what a gateway does not need. To be called before the first thread is begun: threads inherit what
+/// is left.
 ///
 /// # Errors
 /// Where there are threads already, or the kernel does not let a process confine itself.
-pub fn confine(bpf: Bpf) -> Result<Confined, SandboxError> {
+pub fn confine(needs: &[Need]) -> Result<Confined, SandboxError> {
     let threads = std::fs::read_dir("/proc/self/task")?.count();
     if threads != 1 {
         return Err(SandboxError::Threads(threads));
     }
-    confine_thread(bpf)
+    confine_thread(needs)
 }
 
-fn confine_thread(bpf: Bpf) -> Result<Confined, SandboxError> {
-    let capabilities = keep_capabilities(bpf)?;
+fn confine_thread(needs: &[Need]) -> Result<Confined, SandboxError> {
+    let capabilities = keep_capabilities(needs)?;
     set_no_new_privs().map_err(io::Error::from)?;
     // One filter has one answer to what it refuses.
     let filtered = match TargetArch::try_from(std::env::consts::ARCH) {
         Ok(arch) => {
-            put_in(refused(bpf)?, libc::EPERM, arch)?;
+            put_in(refused(needs)?, libc::EPERM, arch)?;
             // Its flags lie in memory, where no filter looks. Told that there is no such call, the C library
             // uses clone(), whose flags are looked at.
             put_in(BTreeMap::from([(libc::SYS_clone3, vec![])]), libc::ENOSYS, arch)?;
@@ -89,12 +89,12 @@ fn confine_thread(bpf: Bpf) -> Result<Confined, SandboxError> {
     Ok(Confined { capabilities, filtered })
 }
 
-fn keep_capabilities(bpf: Bpf) -> Result<Vec<String>, SandboxError> {
+fn keep_capabilities(needs: &[Need]) -> Result<Vec<String>, SandboxError> {
     let mut kept = vec![Capability::CAP_NET_RAW, Capability::CAP_NET_ADMIN];
-    if bpf == Bpf::Needed {
-        // A queue's thread goes before all ordinary ones.
-        kept.extend([Capability::CAP_BPF, Capability::CAP_SYS_NICE]);
-    }
+    kept.extend(needs.iter().map(|need| match need {
+        Need::Programs => Capability::CAP_BPF,
+        Need::RealTime => Capability::CAP_SYS_NICE,
+    }));
     // Nobody can give up more than there is, nor keep what there is not.
     let permitted = caps::read(None, CapSet::Permitted)?;
     kept.retain(|one| permitted.contains(one));
@@ -160,11 +160,11 @@ const REFUSED: &[i64] = &[
 const FAMILIES: [i32; 5] =
     [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK, libc::AF_PACKET];
 
-fn refused(bpf: Bpf) -> Result<Rules, SandboxError> {
+fn refused(needs: &[Need]) -> Result<Rules, SandboxError> {
     use SeccompCmpOp::{MaskedEq, Ne};
     // Refused with any arguments.
     let mut rules: Rules = REFUSED.iter().map(|call| (*call, vec![])).collect();
-    if bpf == Bpf::NotNeeded {
+    if !needs.contains(&Need::Programs) {
         rules.insert(libc::SYS_bpf, vec![]);
     }
     let thread = libc::CLONE_THREAD as u64;

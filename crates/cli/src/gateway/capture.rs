@@ -1,6 +1,6 @@
 //! `ackord gateway capture`: the packets of a connection, with what the gateway decided as comments.
 
-use super::SocketArguments;
+use super::status::Whom;
 use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::check_file;
@@ -23,7 +23,7 @@ use std::time::Duration;
 Examples:
   ackord gateway capture --mobile 192.0.2.7 -o phone.pcapng
   ackord gateway capture --flow 192.0.2.7:50000-198.51.100.1:443 --for '5 min' -o one.pcapng")]
-pub(super) struct CaptureArguments {
+pub(crate) struct CaptureArguments {
     /// The connection between these two, in either order
     #[arg(long, value_name = "ADDRESS:PORT-ADDRESS:PORT", value_parser = Filter::flow)]
     #[arg(required_unless_present = "mobile")]
@@ -41,10 +41,10 @@ pub(super) struct CaptureArguments {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
-    socket: SocketArguments,
+    whom: Whom,
 }
 
-pub(super) fn capture(arguments: &CaptureArguments, console: &Console) -> Result<(), Failure> {
+pub(crate) fn capture(arguments: &CaptureArguments, console: &Console) -> Result<(), Failure> {
     let of = match (arguments.flow, arguments.mobile) {
         (Some(flow), _) => flow,
         (None, mobile) => Filter::Mobile(mobile.expect("one of both is required")),
@@ -53,7 +53,7 @@ pub(super) fn capture(arguments: &CaptureArguments, console: &Console) -> Result
     request.check().map_err(Failure::GatewayCapture)?;
     check_file(&arguments.output)?;
     let interrupt = Interrupt::listen()?;
-    let mut packets = watch::capture(&arguments.socket.socket, request)?;
+    let mut packets = watch::capture(&arguments.whom.socket(), request)?;
     packets.wake_every(Duration::from_millis(100))?;
     let octets = copy(&mut packets, &arguments.output, &interrupt).map_err(|source| {
         let path = arguments.output.display().to_string();

@@ -3,7 +3,9 @@
 use super::ConfigArguments;
 use crate::console::Console;
 use crate::errors::Failure;
-use ackord_gateway::config::{GatewayConfig, warnings};
+use ackord_gateway::config::{Change, GatewayConfig, warnings};
+use ackord_gateway::sandbox::{self, Need};
+use ackord_gateway::watch::Logs;
 use ackord_gateway::{Daemon, DaemonError, News, Wishes};
 use clap::Args;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -44,11 +46,15 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
     if let Some(warnings) = warnings(&file, &config, &machine) {
         console.complain(&warnings.render_warnings(console.error_style()));
     }
+    let logs = Logs::start(config.log).map_err(Failure::GatewayLog)?;
+    let path = arguments.config.path().map(PathBuf::from);
+    // Before there is any thread.
+    confine(&config, path.is_some());
     let wishes = Arc::new(Wishes::default());
     listen(&wishes)?;
-    let path = arguments.config.path().map(PathBuf::from);
     let mut daemon = Daemon::open(config, path)?;
-    daemon.run(&wishes, |news| tell(news, console))?;
+    daemon.run(&wishes, |news| tell(news, &logs, console))?;
+    tracing::info!("ended");
     Ok(())
 }
 
@@ -67,37 +73,53 @@ fn listen(wishes: &Arc<Wishes>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn tell(news: &News<'_>, console: &Console) {
+/// Gives up what a gateway needs not, as far as this machine lets it.
+fn confine(config: &GatewayConfig, has_file: bool) {
+    let mut needs = vec![Need::Programs];
+    // A file may ask for a queue later.
+    if has_file || config.queues().next().is_some() {
+        needs.push(Need::RealTime);
+    }
+    match sandbox::confine(&needs) {
+        Ok(confined) => tracing::debug!(
+            capabilities = confined.capabilities.join(" "),
+            filtered = confined.filtered,
+            "confined"
+        ),
+        Err(error) => tracing::warn!(%error, "not confined"),
+    }
+}
+
+fn tell(news: &News<'_>, logs: &Logs, console: &Console) {
     match news {
-        News::Began(config, how) => {
-            let undone = &how.undone;
+        News::Began(config, undone) => {
             for what in &undone.undone {
-                console.remark(&format!("undone, left by an earlier process: {what}\n"));
+                tracing::info!(what, "undone, left by an earlier process");
             }
             for what in &undone.left {
-                console.remark(&format!("left by an earlier process and still there: {what}\n"));
+                tracing::warn!(what, "left by an earlier process and still there");
             }
-            console.remark(&began(config));
+            tracing::info!(wan = config.wan, lan = config.lan.join(","), "{}", began(config));
         }
-        News::Reloaded(reload) if reload.changes.is_empty() => {
-            console.remark("reloaded: nothing is different\n");
-        }
-        News::Reloaded(reload) => {
-            for change in &reload.changes {
-                let line = format!("reloaded: {}: {} -> {}\n", change.path, change.from, change.to);
-                console.remark(&line);
+        News::Reloaded(config, reload) => {
+            logs.set_level(config.log.level);
+            if reload.changes.is_empty() {
+                tracing::info!("reloaded: nothing is different");
+            }
+            for Change { path, from, to, .. } in &reload.changes {
+                tracing::info!(key = path, from, to, "reloaded");
             }
         }
         News::NotReloaded(error) => {
-            let why = match error {
-                DaemonError::Config(errors) => errors.render(console.error_style()),
-                error => format!("{error}\n"),
-            };
-            console.remark(&format!("not reloaded, the configuration of before goes on:\n{why}"));
+            // With the lines of the file, which belong into no field.
+            if let DaemonError::Config(errors) = error {
+                console.complain(&errors.render(console.error_style()));
+            }
+            tracing::error!(%error, "not reloaded: the configuration of before goes on");
         }
-        News::Interface(name, true) => console.remark(&format!("{name} is back\n")),
-        News::Interface(name, false) => {
-            console.remark(&format!("{name} is gone; waiting for it\n"));
+        News::Interface(interface, true) => tracing::info!(interface, "the interface is back"),
+        News::Interface(interface, false) => {
+            tracing::warn!(interface, "the interface is gone; waiting for it");
         }
         News::Second => {}
     }
@@ -116,6 +138,6 @@ fn began(config: &GatewayConfig) -> String {
     for (interface, queue) in config.queues() {
         text.push_str(&format!("; before {interface}: {queue}"));
     }
-    text.push_str("; `ackord gateway status` shows what it does, Ctrl-C ends it\n");
+    text.push_str("; `ackord gateway status` shows what it does");
     text
 }

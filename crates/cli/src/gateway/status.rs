@@ -1,6 +1,5 @@
-//! `ackord gateway status`: a running gateway as tables, once or again and again, and as JSON.
+//! `ackord gateway status` and `stop`: a running gateway as tables, once or again and again, and as JSON; its end.
 
-use super::SocketArguments;
 use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::JsonTarget;
@@ -9,18 +8,34 @@ use ackord_gateway::watch::{
     self, ClassStatus, Compared, DelayStatus, Estimate, FlowStatus, QueueState, QueueStatus,
     Standing, Status,
 };
+use ackord_gateway::{Journal, SOCKET};
 use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
 use ackord_report::{data, to_terminal};
 use ackord_units::Span;
 use clap::Args;
+use std::path::PathBuf;
 use std::time::Duration;
+
+/// Which gateway is asked.
+#[derive(Args)]
+pub(crate) struct Whom {
+    /// The state directory of the gateway
+    #[arg(long, value_name = "DIRECTORY", default_value = Journal::DIRECTORY)]
+    state: PathBuf,
+}
+
+impl Whom {
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.state.join(SOCKET)
+    }
+}
 
 /// Tell how a running gateway stands: connections, remedies at work, what they bring, health
 ///
 /// Treated connections stand beside those left alone, means with 95 % intervals. Health comes first, each
 /// finding with what to do. With --watch the tables are drawn anew every second until Ctrl-C.
 #[derive(Args)]
-pub(super) struct StatusArguments {
+pub(crate) struct StatusArguments {
     /// JSON instead of tables: to standard output, or with --json=FILE to a file
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "-", conflicts_with = "watch")]
@@ -29,11 +44,20 @@ pub(super) struct StatusArguments {
     #[arg(long)]
     watch: bool,
     #[command(flatten)]
-    socket: SocketArguments,
+    whom: Whom,
 }
 
-pub(super) fn status(arguments: &StatusArguments, console: &Console) -> Result<(), Failure> {
-    let asked = || watch::status(&arguments.socket.socket);
+/// End a running gateway, and wait until it has undone what it did
+///
+/// Where none runs but one was ended by force, what it left behind is undone.
+#[derive(Args)]
+pub(crate) struct StopArguments {
+    #[command(flatten)]
+    whom: Whom,
+}
+
+pub(crate) fn status(arguments: &StatusArguments, console: &Console) -> Result<(), Failure> {
+    let asked = || watch::status(&arguments.whom.socket());
     if let Some(target) = &arguments.json {
         target.check()?;
         return target.write(&data::to_json(&asked()?), console);
@@ -53,6 +77,23 @@ pub(super) fn status(arguments: &StatusArguments, console: &Console) -> Result<(
         }
     }
     Ok(())
+}
+
+pub(crate) fn stop(arguments: &StopArguments, console: &Console) -> Result<(), Failure> {
+    match watch::stop(&arguments.whom.socket()) {
+        Ok(()) => {
+            console.remark("it has ended\n");
+            Ok(())
+        }
+        Err(error @ watch::ControlError::NotRunning { .. }) => {
+            let undone = Journal::clean_up(&arguments.whom.state).unwrap_or_default();
+            for what in &undone.undone {
+                console.remark(&format!("undone: {what}\n"));
+            }
+            if undone.undone.is_empty() { Err(error.into()) } else { Ok(()) }
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn document(status: &Status) -> Document {
@@ -134,10 +175,10 @@ fn connections(status: &Status) -> Option<Section> {
     row.push(Cell::Count(status.forgotten_connections));
     let table = Table { caption: String::new(), columns: numbers(&columns), rows: vec![row] };
     let mut section = Section::new("Connections").with(Block::Table(table));
-    if !status.refused_injections.is_empty() {
+    if status.refused_in_all() > 0 {
         let mut columns = vec![Column::words("why segments were refused")];
         columns.push(Column::numbers("segments", ""));
-        let rows = status.refused_injections.iter();
+        let rows = status.refused_injections.iter().filter(|(_, count)| **count > 0);
         let rows = rows.map(|(why, count)| vec![Cell::text(why), Cell::Count(*count)]).collect();
         section = section.with(Block::Table(Table { caption: String::new(), columns, rows }));
     }

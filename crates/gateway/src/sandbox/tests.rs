@@ -12,9 +12,9 @@ use std::process::Command;
 use std::sync::Arc;
 
 /// Confines a thread, which then tries what it may do. The others are not touched.
-fn confined(bpf: Bpf, attempt: impl FnOnce(Confined) + Send + 'static) {
+fn confined(needs: &'static [Need], attempt: impl FnOnce(Confined) + Send + 'static) {
     let thread = std::thread::Builder::new().spawn(move || {
-        attempt(confine_thread(bpf).expect("every process may"));
+        attempt(confine_thread(needs).expect("every process may"));
     });
     thread.expect("a thread").join().expect("no panic");
 }
@@ -27,7 +27,7 @@ fn call(number: i64, arguments: [i64; 4]) -> Result<i64, Errno> {
 
 #[test]
 fn programs_processes_mounts_modules_and_code_are_out_of_reach() {
-    confined(Bpf::NotNeeded, refuses);
+    confined(&[], refuses);
 }
 
 fn refuses(confined: Confined) {
@@ -54,12 +54,13 @@ fn refuses(confined: Confined) {
 #[test]
 fn only_the_capabilities_of_a_gateway_are_left() {
     let before = caps::read(None, CapSet::Permitted).expect("Linux");
-    confined(Bpf::Needed, |confined| keeps_capabilities(before, confined));
+    confined(&[Need::Programs, Need::RealTime], |confined| keeps_capabilities(before, confined));
 }
 
 fn keeps_capabilities(before: CapsHashSet, confined: Confined) {
+    use Capability::{CAP_BPF, CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_NICE};
     use caps::{Capability, has_cap, read};
-    let wanted = [Capability::CAP_NET_RAW, Capability::CAP_NET_ADMIN, Capability::CAP_BPF];
+    let wanted = [CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF, CAP_SYS_NICE];
     let kept: Vec<_> = wanted.into_iter().filter(|one| before.contains(one)).collect();
     let names: Vec<_> = kept.iter().map(ToString::to_string).collect();
     assert_eq!(confined.capabilities, names);
@@ -81,15 +82,14 @@ fn keeps_capabilities(before: CapsHashSet, confined: Confined) {
 
 #[test]
 fn what_a_gateway_does_still_works() {
-    confined(Bpf::NotNeeded, |_| works());
+    confined(&[], |_| works());
 }
 
 fn works() {
     let folder = tempfile::tempdir().expect("a folder");
     let shared = Arc::new(Shared::default());
     let path = folder.path().join("gateway.sock");
-    let mut control = ControlSocket::open(&path).expect("a socket");
-    control.answer(Arc::clone(&shared)).expect("a thread");
+    let _control = ControlSocket::open(&path, Arc::clone(&shared)).expect("a socket");
     assert!(status(&path).is_ok());
     #[allow(clippy::disallowed_types, reason = "a port that is free")]
     let free = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback");
@@ -117,7 +117,7 @@ fn works() {
 fn with_other_threads_it_refuses_to_leave_them_unconfined() {
     let other = std::thread::Builder::new();
     let other = other.spawn(std::thread::park).expect("a thread");
-    assert!(matches!(confine(Bpf::Needed), Err(SandboxError::Threads(2..))));
+    assert!(matches!(confine(&[]), Err(SandboxError::Threads(2..))));
     other.thread().unpark();
     other.join().expect("no panic");
 }

@@ -14,7 +14,7 @@ use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{PacketRecord, PcapngWriter};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::{Deserialize, Serialize};
-use std::fmt::Write as _;
+use std::borrow::Cow;
 use std::io::{self, BufWriter};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
@@ -123,15 +123,15 @@ pub enum Decision<'a> {
 }
 
 impl Decision<'_> {
-    fn write(self, text: &mut String) {
-        let _ = match self {
-            Decision::Kept => write!(text, "kept"),
-            Decision::NotKept(why) => write!(text, "not kept: {why}"),
-            Decision::LeftAlone(why) => write!(text, "left alone: {why}"),
-            Decision::Removed(why) => write!(text, "removed: {why}"),
-            Decision::Refused(what, why) => write!(text, "refused {}: {why}", name(what)),
-            Decision::Told(act) => write!(text, "{}", told(act)),
-        };
+    fn words(self) -> Cow<'static, str> {
+        match self {
+            Decision::Kept => "kept".into(),
+            Decision::NotKept(why) => format!("not kept: {why}").into(),
+            Decision::LeftAlone(why) => format!("left alone: {why}").into(),
+            Decision::Removed(why) => format!("removed: {why}").into(),
+            Decision::Refused(what, why) => format!("refused {}: {why}", name(what)).into(),
+            Decision::Told(act) => told(act).into(),
+        }
     }
 }
 
@@ -219,7 +219,36 @@ struct Record {
     interface: Interface,
     len: u32,
     octets: Vec<u8>,
-    comment: String,
+    comment: Comment,
+}
+
+/// What was decided, in words; the same several times in a row is said once.
+#[derive(Debug, Default)]
+struct Comment {
+    text: String,
+    /// Where the last of them begins in it, and how often it was said.
+    last: (usize, u32),
+}
+
+impl Comment {
+    fn add(&mut self, said: &str) {
+        let (at, times) = self.last;
+        if times > 0 && self.text[at..].strip_suffix(&count(times)).is_some_and(|one| one == said) {
+            self.text.truncate(at + said.len());
+            self.text.push_str(&count(times + 1));
+            self.last.1 = times + 1;
+        } else if self.text.len() < COMMENT {
+            if !self.text.is_empty() {
+                self.text.push_str("; ");
+            }
+            self.last = (self.text.len(), 1);
+            self.text.push_str(said);
+        }
+    }
+}
+
+fn count(times: u32) -> String {
+    if times == 1 { String::new() } else { format!(" ({times} times)") }
 }
 
 /// The loop's end of a capture.
@@ -229,7 +258,7 @@ pub(super) struct Tap {
     records: SyncSender<Record>,
     pending: Option<Record>,
     /// Decided without a packet: told with the next one.
-    early: String,
+    early: Comment,
     missed: u64,
     is_over: bool,
 }
@@ -238,7 +267,7 @@ impl Tap {
     /// A tap, and where its packets come out.
     pub(super) fn new(filter: Filter) -> (Tap, Tapped) {
         let (records, received) = sync_channel(WAITING);
-        let early = String::new();
+        let early = Comment::default();
         let tap = Tap { filter, records, pending: None, early, missed: 0, is_over: false };
         (tap, Tapped { records: received })
     }
@@ -247,26 +276,21 @@ impl Tap {
         self.flush();
         let mut comment = std::mem::take(&mut self.early);
         if self.missed > 0 {
-            separate(&mut comment);
-            let _ = write!(comment, "before this {} packets found no room here", self.missed);
+            comment.add(&format!("before this {} packets found no room here", self.missed));
         }
         if let Some(what) = made {
-            separate(&mut comment);
-            let _ = write!(comment, "injected: {}", name(what));
+            comment.add(&format!("injected: {}", name(what)));
         }
         let octets = ip[..ip.len().min(SNAP)].to_vec();
         self.pending = Some(Record { at, interface, len: ip.len() as u32, octets, comment });
     }
 
     fn decide(&mut self, decision: Decision<'_>) {
-        let text = match &mut self.pending {
+        let comment = match &mut self.pending {
             Some(record) => &mut record.comment,
             None => &mut self.early,
         };
-        if text.len() < COMMENT {
-            separate(text);
-            decision.write(text);
-        }
+        comment.add(&decision.words());
     }
 
     fn flush(&mut self) {
@@ -276,12 +300,6 @@ impl Tap {
             Err(TrySendError::Full(_)) => self.missed += 1,
             Err(TrySendError::Disconnected(_)) => self.is_over = true,
         }
-    }
-}
-
-fn separate(text: &mut String) {
-    if !text.is_empty() {
-        text.push_str("; ");
     }
 }
 
@@ -314,13 +332,13 @@ impl Tapped {
                 Interface::Wan => wan,
                 Interface::Lan(_) => lan,
             };
-            octets += (record.octets.len() + record.comment.len() + BLOCK) as u64;
+            octets += (record.octets.len() + record.comment.text.len() + BLOCK) as u64;
             writer.write_packet(&PacketRecord {
                 interface,
                 at: record.at,
                 bytes: &record.octets,
                 original_len: record.len,
-                comment: (!record.comment.is_empty()).then_some(&record.comment),
+                comment: (!record.comment.text.is_empty()).then_some(&record.comment.text),
             })?;
         }
         writer.finish().map(drop)

@@ -127,11 +127,11 @@ pub struct ControlSocket {
 }
 
 impl ControlSocket {
-    /// Listens at `path`, in a folder that is there. Whoever asks waits until somebody answers.
+    /// Listens at `path`, in a folder that is there, and answers from `shared`.
     ///
     /// # Errors
     /// Where a gateway listens there already, or the system does not let us.
-    pub fn open(path: &Path) -> Result<ControlSocket, ControlError> {
+    pub fn open(path: &Path, shared: Arc<Shared>) -> Result<ControlSocket, ControlError> {
         let failed = |source| ControlError::Io { path: path.to_owned(), source };
         let lock = File::options()
             .create(true)
@@ -152,30 +152,20 @@ impl ControlSocket {
             _ => {}
         }
         let listener = listen_at(path).map_err(|errno| failed(errno.into()))?;
-        Ok(ControlSocket {
-            path: path.to_owned(),
-            listener,
-            ends: Arc::default(),
-            thread: None,
-            _lock: lock,
-        })
-    }
-
-    /// Begins the thread that answers from `shared`.
-    ///
-    /// # Errors
-    /// Where the system does not let us.
-    pub fn answer(&mut self, shared: Arc<Shared>) -> io::Result<()> {
+        let ends = Arc::new(AtomicBool::new(false));
         let server = Server {
-            listener: self.listener.try_clone()?,
+            listener: listener.try_clone().map_err(failed)?,
             shared,
-            ends: Arc::clone(&self.ends),
+            ends: Arc::clone(&ends),
             captures: Arc::default(),
             waiting_for_the_end: Vec::new(),
         };
-        let thread = std::thread::Builder::new().name("control".to_owned());
-        self.thread = Some(thread.spawn(|| server.serve())?);
-        Ok(())
+        let thread = std::thread::Builder::new()
+            .name("control".to_owned())
+            .spawn(|| server.serve())
+            .map_err(failed)?;
+        let thread = Some(thread);
+        Ok(ControlSocket { path: path.to_owned(), listener, ends, thread, _lock: lock })
     }
 }
 

@@ -4,15 +4,13 @@
 //! Whoever tells something writes `tracing::info!(field = value, "what happened")`. Per packet nothing is
 //! told above `trace`.
 
+use crate::config::{LogConfig, LogLevel, LogTarget};
 use std::io;
 use std::os::fd::AsFd;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{Layer, Registry, fmt, reload};
-
-/// The names of the levels, from the fewest events to the most.
-pub const LOG_LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+use tracing_subscriber::{Registry, fmt, reload};
 
 /// The events of this process.
 #[derive(Debug)]
@@ -21,39 +19,40 @@ pub struct Logs {
 }
 
 impl Logs {
-    /// From now on the events up to this level, one of [`LOG_LEVELS`], are told.
+    /// From now on events are told as this says.
     ///
     /// # Errors
-    /// Where somebody else collects them already, or the level is unknown.
-    pub fn start(level: &str) -> io::Result<Logs> {
-        let (filter, handle) = reload::Layer::new(parse(level)?);
-        let journal = match goes_to_the_journal() {
+    /// Where somebody else collects them already, or the journal is wanted and is not there.
+    pub fn start(config: LogConfig) -> io::Result<Logs> {
+        let (filter, handle) = reload::Layer::new(filter(config.level));
+        let journal = match config.to {
+            LogTarget::Journald => Some(tracing_journald::layer()?),
             // Without its socket the journal still takes lines.
-            true => tracing_journald::layer().ok(),
-            false => None,
+            LogTarget::Auto if goes_to_the_journal() => tracing_journald::layer().ok(),
+            LogTarget::Auto | LogTarget::Stderr => None,
         };
-        let lines =
-            journal.is_none().then(|| fmt::layer().with_writer(io::stderr).with_target(false));
-        let told = Registry::default().with(filter).with(journal).with(lines.map(Layer::boxed));
+        let to_stderr = || fmt::layer().with_writer(io::stderr).with_target(false);
+        let lines = journal.is_none().then(to_stderr);
+        let told = Registry::default().with(filter).with(journal).with(lines);
         told.try_init().map_err(io::Error::other)?;
         Ok(Logs { level: handle })
     }
 
     /// From now on those up to this level.
-    ///
-    /// # Errors
-    /// Where the level is unknown.
-    pub fn set_level(&self, level: &str) -> io::Result<()> {
-        self.level.reload(parse(level)?).map_err(io::Error::other)
+    pub fn set_level(&self, level: LogLevel) {
+        // Nobody took the filter away: it lives as long as the process.
+        let _ = self.level.reload(filter(level));
     }
 }
 
-fn parse(level: &str) -> io::Result<LevelFilter> {
-    let known = LOG_LEVELS.contains(&level).then(|| level.parse().ok()).flatten();
-    known.ok_or_else(|| {
-        let why = format!("there is no log level `{level}`; there are: {}", LOG_LEVELS.join(", "));
-        io::Error::new(io::ErrorKind::InvalidInput, why)
-    })
+fn filter(level: LogLevel) -> LevelFilter {
+    match level {
+        LogLevel::Error => LevelFilter::ERROR,
+        LogLevel::Warn => LevelFilter::WARN,
+        LogLevel::Info => LevelFilter::INFO,
+        LogLevel::Debug => LevelFilter::DEBUG,
+        LogLevel::Trace => LevelFilter::TRACE,
+    }
 }
 
 /// Whether standard error is the journal's: systemd says which file that is, and whoever has redirected it
@@ -71,16 +70,14 @@ mod tests {
 
     /// One test: a process has one place for its events.
     #[test]
-    fn levels_are_known_by_name_and_can_be_changed() {
-        let error = parse("loud").expect_err("unknown").to_string();
-        assert!(error.contains("`loud`") && error.contains("off, error, warn"), "{error}");
-        assert!(LOG_LEVELS.iter().all(|level| parse(level).is_ok()));
-        assert!(parse("3").is_err(), "only names");
-        let logs = Logs::start("error").expect("nobody else collects them");
+    fn a_level_can_be_changed_while_events_are_told() {
+        let config = LogConfig { level: LogLevel::Error, to: LogTarget::Stderr };
+        let logs = Logs::start(config).expect("nobody else collects them");
         assert!(!tracing::enabled!(tracing::Level::INFO));
-        logs.set_level("debug").expect("known");
+        logs.set_level(LogLevel::Debug);
         assert!(tracing::enabled!(tracing::Level::DEBUG));
-        assert!(Logs::start("info").is_err());
+        assert!(!tracing::enabled!(tracing::Level::TRACE));
+        assert!(Logs::start(config).is_err());
         tracing::info!(flows = 3, "a line with a field, on standard error");
     }
 }

@@ -31,7 +31,7 @@ mod status;
 pub use capture::{CaptureRequest, Decision, Filter, Taps};
 pub use control::{Capture, ControlError, ControlSocket, capture, status, stop};
 pub use delays::{BUCKETS_US, Delays};
-pub use logs::{LOG_LEVELS, Logs};
+pub use logs::Logs;
 pub use metrics::{metrics, serve_metrics};
 pub use shared::Shared;
 pub use status::{
