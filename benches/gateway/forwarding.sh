@@ -45,15 +45,15 @@ begin() {
     gateway=$!
     pids+=("$gateway")
     for _ in $(seq 50); do
-        "$ackord" gateway status --socket "$state/gateway.sock" --json >/dev/null 2>&1 && return
+        "$ackord" gateway status --state "$state" --json >/dev/null 2>&1 && return
         sleep 0.1
     done
     echo "the gateway did not begin" >&2
     exit 1
 }
 end() {
-    "$ackord" gateway status --socket "$state/gateway.sock" --json >"$state/status.json"
-    "$ackord" gateway stop --socket "$state/gateway.sock"
+    "$ackord" gateway status --state "$state" --json >"$state/status.json"
+    "$ackord" gateway stop --state "$state"
     wait "$gateway"
 }
 goodput() { # connections

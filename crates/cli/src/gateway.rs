@@ -80,14 +80,6 @@ pub(crate) fn gateway(arguments: &GatewayArguments, console: &Console) -> Result
     }
 }
 
-/// Where a running gateway is asked.
-#[derive(Args)]
-struct SocketArguments {
-    /// The control socket of the gateway
-    #[arg(long, value_name = "PATH", default_value = "/run/ackord/gateway.sock")]
-    socket: PathBuf,
-}
-
 /// A configuration: a file, or a line of options.
 #[derive(Args)]
 pub(crate) struct ConfigArguments {

@@ -16,7 +16,6 @@ mod queues;
 
 use crate::config::{CannotReload, Effect, GatewayConfig, Reload};
 use crate::watch::{ControlSocket, Finding, Severity, Shared, Status, serve_metrics};
-use crate::scheduling;
 use crate::{
     AttachBy, ClassConfig, Classify, Drive, Engine, EngineConfig, Interface, Journal, Port,
     Removal, Supervisor, Undone, kinds,
@@ -98,7 +97,6 @@ impl Daemon {
         let journal = Arc::new(journal);
         let removal = Removal::new(Arc::clone(&journal), AttachBy::Best);
         let drive = Drive::new(ports, engine, removal).map_err(DaemonError::Clock)?;
-        scheduling::go_before_most();
         let mut queues = Queues::new(journal);
         queues.follow(&config)?;
         let unmeasured = config.metrics.and_then(|listen| metrics_at(listen, &shared));

@@ -99,4 +99,5 @@ pub use probe::{Allowed, Finding, probe};
 pub use progress::{Progress, STALL};
 pub use removal::Removal;
 pub use ring::{Ring, RingStats, Wanted};
+pub use scheduling::go_before_most;
 pub use store::Store;

@@ -20,7 +20,7 @@ pub(crate) fn go_first() -> Result<(), Errno> {
 /// Asks that the calling thread, and threads that it begins, go before most: by niceness, so that what forwards
 /// packets in the kernel goes on being served however much there is to observe. Without CAP_SYS_NICE nothing
 /// changes.
-pub(crate) fn go_before_most() {
+pub fn go_before_most() {
     // SAFETY: plain numbers; 0 is the calling thread.
     let _ = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -10) };
 }

@@ -6,7 +6,7 @@ use crate::errors::Failure;
 use ackord_gateway::config::{Change, GatewayConfig, warnings};
 use ackord_gateway::sandbox::{self, Need};
 use ackord_gateway::watch::Logs;
-use ackord_gateway::{Daemon, DaemonError, News, Wishes};
+use ackord_gateway::{Daemon, DaemonError, News, Wishes, go_before_most};
 use clap::Args;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -48,7 +48,8 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
     }
     let logs = Logs::start(config.log).map_err(Failure::GatewayLog)?;
     let path = arguments.config.path().map(PathBuf::from);
-    // Before there is any thread.
+    // Both before there is any thread, and the first while the process still may.
+    go_before_most();
     confine(&config, path.is_some());
     let wishes = Arc::new(Wishes::default());
     listen(&wishes)?;
