@@ -13,12 +13,12 @@ const WITHIN: Duration = Duration::from_millis(50);
 
 /// Waits until a gateway says so.
 fn until(gateway: &mut Gateway, what: &str) -> String {
-    for _ in 0..200 {
+    for _ in 0..1_000 {
         let stats = gateway.tell("stats");
         if stats.contains(what) {
             return stats;
         }
-        std::thread::sleep(Duration::from_millis(25));
+        std::thread::sleep(Duration::from_millis(5));
     }
     panic!("not {what}: {}", gateway.tell("stats"))
 }
@@ -120,6 +120,26 @@ fn it_comes_back_with_its_interface() {
         let before = gateway.number("in");
         world.on("s", &format!("ping -c 2 -i 0.01 -W 2 {MOBILE}"));
         assert!(gateway.number("in") > before);
+        // The TAP device taken away: another one takes its place.
+        let tap = |world: &World| {
+            let links = world.on("r", "ip -o link");
+            let line = links.lines().find(|line| line.contains("ackord")).map(str::to_owned);
+            line.and_then(|line| line.split(": ").nth(1).map(str::to_owned))
+        };
+        let first = tap(&world).expect("it is there");
+        world.on("r", &format!("ip link del {first}"));
+        until(&mut gateway, "state=Waiting");
+        until(&mut gateway, "state=Steering");
+        let before = gateway.number("in");
+        world.on("s", &format!("ping -c 2 -i 0.01 -W 2 {MOBILE}"));
+        assert!(gateway.number("in") > before && tap(&world).is_some());
+        // An own queue that drops nearly everything is told, and no reason to give up.
+        if world.say("r", "tc qdisc add dev lan root tbf rate 100kbit burst 2k limit 2k").0 {
+            world.say("s", &format!("ping -c 20 -i 0.001 -W 1 -s 1400 {MOBILE}"));
+            assert!(gateway.number("interface-queue") > 0);
+            assert!(gateway.tell("stats").contains("state=Steering"));
+            world.on("r", "tc qdisc del dev lan root");
+        }
         gateway.tell("stop");
         gateway.wait();
         assert_eq!(world.left_behind(), "", "{way}");

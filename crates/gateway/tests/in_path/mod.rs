@@ -60,35 +60,6 @@ fn all_kinds_of_packets_go_through_and_arrive_as_they_were() {
     }
 }
 
-#[test]
-fn tags_of_a_vlan_stay_where_they_are() {
-    if !is_possible() {
-        return;
-    }
-    // Beside the frame, as a card takes it, and in it.
-    for (reorder, port) in [("on", 5_003), ("off", 5_006)] {
-        let (world, state) = (World::new(), state());
-        for (place, device, host) in [("r", "lan", 1), ("m", "l0", 2)] {
-            let tag = format!("type vlan id 7 reorder_hdr {reorder}");
-            if !world.say(place, &format!("ip link add link {device} name v7 {tag}")).0 {
-                return ackord_testing::skipped("the kernel makes no VLAN interfaces");
-            }
-            world.on(place, &format!("ip addr add 10.7.0.{host}/24 dev v7"));
-            world.on(place, "ip link set v7 up");
-        }
-        world.on("s", "ip route add 10.7.0.0/24 via 10.1.0.2");
-        let words = format!("lan drop-tail:1000 10000 tcx {}", state.path().display());
-        let mut gateway = world.gateway(&words);
-        let (octets, are_right, _) = Stream::start(&world, "10.7.0.2", port, 20_000_000).finish();
-        assert_eq!((octets, are_right), (20_000_000, true), "reorder_hdr {reorder}");
-        let whole = gateway.number("in");
-        println!("reorder_hdr {reorder}: {whole} packets for 20 MB");
-        assert!(whole > 20, "{whole}");
-        assert!(!gateway.tell("stats").contains("refused"));
-        gateway.tell("stop");
-    }
-}
-
 /// A frame between two Ethernet addresses, with what stands behind them.
 fn frame(rest: &[u8]) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1];
