@@ -1,6 +1,9 @@
 //! `ackord gateway check` and `plan`: what they say of a configuration, and with which exit code.
 
+use crate::common::machine::{Machine, Who};
 use crate::common::{json, output, printed, text};
+use serde_json::Value;
+use std::time::Duration;
 
 #[test]
 fn a_line_of_options_becomes_a_file_that_is_sound() {
@@ -65,6 +68,70 @@ fn a_plan_is_a_script_and_as_json_the_same_steps() {
         .flat_map(|step| [&step["command"], &step["undo"]])
         .filter_map(|command| command.as_str())
         .collect();
-    assert!(commands.len() >= 4, "{steps}");
+    assert_eq!(commands.len(), 3, "{steps}");
     assert!(commands.iter().all(|command| script.lines().any(|line| line == *command)));
+}
+
+/// A device as far as a plan says how it is made.
+fn device(machine: &Machine, name: &str) -> Option<Value> {
+    let show = ["ip", "-details", "-json", "link", "show", "dev", name];
+    let shown = machine.enter().args(show).output().unwrap();
+    let all: Value = serde_json::from_slice(&shown.stdout).ok()?;
+    let (one, kind) = (&all[0], &all[0]["linkinfo"]);
+    let has = |flag: &str| one["flags"].as_array().is_some_and(|all| all.iter().any(|f| f == flag));
+    Some(serde_json::json!({
+        "kind": kind["info_kind"],
+        "type": kind["info_data"]["type"],
+        "vnet_hdr": kind["info_data"]["vnet_hdr"],
+        "mtu": one["mtu"],
+        "txqlen": one["txqlen"],
+        "flags": [has("UP"), has("NOARP")],
+    }))
+}
+
+#[test]
+fn what_a_plan_says_is_what_a_gateway_does_and_undoes() {
+    let (Some(machine), Some(by_hand)) = (Machine::new(), Machine::new()) else { return };
+    let shell = |machine: &Machine, script: &str| {
+        let done = machine.enter().args(["sh", "-e", "-c", script]).output().unwrap();
+        assert!(done.status.success(), "{script}\n{}", String::from_utf8_lossy(&done.stderr));
+    };
+    for machine in [&machine, &by_hand] {
+        shell(
+            machine,
+            "ip link add wan0 type veth peer name lan0
+             for one in wan0 lan0; do ip link set $one addrgenmode none; ip link set $one up; done",
+        );
+    }
+    let file = machine.folder("state").join("gateway.toml");
+    let text_of_file = format!(
+        "wan = \"wan0\"\nlan = \"lan0\"\nremedy = \"snoop\"\n[queue.lan]\ndiscipline = \"drr\"\n\
+         rate = \"20 Mbit/s\"\n[metrics]\nlisten = \"none\"\n[state]\ndirectory = {:?}\n",
+        file.parent().unwrap().display().to_string()
+    );
+    std::fs::write(&file, text_of_file).unwrap();
+    let (before, before_by_hand) = (machine.state(), by_hand.state());
+    let (mut plan, _) = machine.ackord(Who::Root, &["gateway", "plan", text(&file)]);
+    let script = String::from_utf8(plan.output().unwrap().stdout).unwrap();
+    let (does, undoes) = script.split_once("# Undone").expect("there is a queue");
+    assert_eq!(machine.state(), before, "a plan changes nothing");
+
+    shell(&by_hand, does);
+    let planned = device(&by_hand, "ackord0").expect("the plan makes it");
+    let mut run = machine.start(Who::Root, &["gateway", "run", text(&file)]);
+    let made = (0..200).find_map(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        device(&machine, "ackord0").filter(|made| made["flags"] == planned["flags"])
+    });
+    let others = machine.state().lines().count();
+    let process = run.program().expect("it runs");
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(process), nix::sys::signal::SIGTERM).unwrap();
+    assert!(run.child.wait().unwrap().success());
+    assert_eq!(made, Some(planned));
+    assert_eq!(machine.state(), before, "what was done is undone");
+
+    // Nothing but what the plan has: the same lines of links, addresses, routes and qdiscs.
+    assert_eq!(others, by_hand.state().lines().count());
+    shell(&by_hand, &format!("#{undoes}"));
+    assert_eq!(by_hand.state(), before_by_hand);
 }
