@@ -116,8 +116,9 @@ impl Engine {
             Heading::Mobile => (&mut connection.to_mobile, &mut connection.from_mobile),
             Heading::Fixed => (&mut connection.from_mobile, &mut connection.to_mobile),
         };
-        if len > 0 {
-            own.sent(now, segment.seq, segment.seq + piece.len);
+        // A FIN is acknowledged like data, a SYN before there is any.
+        if segment.seq_len() > 0 && !segment.flags.contains(Flags::SYN) {
+            own.sent(now, segment.seq, segment.seq + segment.seq_len());
         }
         if segment.flags.contains(Flags::ACK) {
             other.acknowledged(now, segment.ack);

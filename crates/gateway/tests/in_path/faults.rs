@@ -1,9 +1,9 @@
 //! Whatever happens to the process or its interface, the kernel forwards again within 50 ms, and nothing
 //! stays.
 
-use super::traffic::{Datagrams, Stream, until_it_goes_on};
-use super::world::{Gateway, MOBILE, World, is_possible};
 use super::{WAYS, state};
+use crate::traffic::{Datagrams, Stream, until_it_goes_on};
+use crate::world::{Gateway, MOBILE, World, is_possible};
 use ackord_testing::{assert_timely, timely};
 use nix::sys::signal::Signal;
 use std::time::{Duration, Instant};

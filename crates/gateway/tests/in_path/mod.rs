@@ -1,24 +1,16 @@
 //! A queue in a router's path: what goes through it, and what becomes of it when its process is stopped,
 //! killed, or its interface goes.
 
-#![allow(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "sockets, threads and clocks of the hosts around a gateway"
-)]
-
 mod child;
 mod faults;
 mod suppress;
-mod traffic;
-mod world;
 
+use crate::traffic::{Datagrams, Stream, overtaken};
+use crate::world::{MOBILE, MOBILE_V6, World, is_possible};
 use ackord_gateway::{Interface, Ring, Wanted};
 use ackord_testing::{assert_timely, timely};
 use ackord_wire::{Endpoints, IpFields, Payload, encode_udp};
 use std::time::{Duration, Instant};
-use traffic::{Datagrams, Stream, overtaken};
-use world::{MOBILE, MOBILE_V6, World, is_possible};
 
 /// How a program may be attached.
 const WAYS: [&str; 2] = ["tcx", "clsact"];

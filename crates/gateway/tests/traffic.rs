@@ -1,6 +1,6 @@
 //! What runs through the router: datagrams with numbers and times, streams whose octets are known.
 
-use super::world::{MOBILE, World};
+use crate::world::{MOBILE, World};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 /// A datagram that arrived.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
-    pub(super) number: u64,
-    pub(super) sent_at: Instant,
-    pub(super) arrived_at: Instant,
+pub(crate) struct Arrival {
+    pub(crate) number: u64,
+    pub(crate) sent_at: Instant,
+    pub(crate) arrived_at: Instant,
 }
 
 /// A datagram every millisecond from the sender to the mobile host.
-pub(super) struct Datagrams {
+pub(crate) struct Datagrams {
     over: Arc<AtomicBool>,
     sender: JoinHandle<Vec<Instant>>,
     receiver: JoinHandle<Vec<(u64, Instant)>>,
@@ -26,7 +26,7 @@ pub(super) struct Datagrams {
 const PORT: u16 = 9_000;
 
 impl Datagrams {
-    pub(super) fn start(world: &World) -> Datagrams {
+    pub(crate) fn start(world: &World) -> Datagrams {
         let over = Arc::new(AtomicBool::new(false));
         let (ready, is_ready) = std::sync::mpsc::channel();
         let end = Arc::clone(&over);
@@ -64,7 +64,7 @@ impl Datagrams {
     }
 
     /// Ends it; what arrived, in order of arrival, and how many were sent.
-    pub(super) fn finish(self) -> (Vec<Arrival>, usize) {
+    pub(crate) fn finish(self) -> (Vec<Arrival>, usize) {
         self.over.store(true, Ordering::Relaxed);
         let sent = self.sender.join().expect("it sends");
         let arrived = self.receiver.join().expect("it receives");
@@ -78,13 +78,13 @@ impl Datagrams {
 }
 
 /// From `at` until the first datagram arrives that was sent after it.
-pub(super) fn until_it_goes_on(arrivals: &[Arrival], at: Instant) -> Option<Duration> {
+pub(crate) fn until_it_goes_on(arrivals: &[Arrival], at: Instant) -> Option<Duration> {
     let after = arrivals.iter().filter(|one| one.sent_at > at);
     after.map(|one| one.arrived_at.duration_since(at)).min()
 }
 
 /// Datagrams that arrived after one with a higher number.
-pub(super) fn overtaken(arrivals: &[Arrival]) -> usize {
+pub(crate) fn overtaken(arrivals: &[Arrival]) -> usize {
     let mut highest = 0;
     let mut count = 0;
     for one in arrivals {
@@ -95,7 +95,7 @@ pub(super) fn overtaken(arrivals: &[Arrival]) -> usize {
 }
 
 /// A stream of so many octets to the mobile host at this address.
-pub(super) struct Stream {
+pub(crate) struct Stream {
     sender: JoinHandle<()>,
     receiver: JoinHandle<(usize, bool, Duration)>,
 }
@@ -105,7 +105,7 @@ fn octet(at: usize) -> u8 {
 }
 
 impl Stream {
-    pub(super) fn start(world: &World, address: &'static str, port: u16, len: usize) -> Stream {
+    pub(crate) fn start(world: &World, address: &'static str, port: u16, len: usize) -> Stream {
         let octets: Vec<u8> = (0..len).map(octet).collect();
         let (ready, is_ready) = std::sync::mpsc::channel();
         let receiver = world.spawn("m", move || {
@@ -130,7 +130,7 @@ impl Stream {
     }
 
     /// Waits for its end: how many octets arrived, whether they were right, how long that took.
-    pub(super) fn finish(self) -> (usize, bool, Duration) {
+    pub(crate) fn finish(self) -> (usize, bool, Duration) {
         self.sender.join().expect("it sends");
         self.receiver.join().expect("it receives")
     }

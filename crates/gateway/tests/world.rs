@@ -11,18 +11,18 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// The mobile host.
-pub(super) const MOBILE: &str = "10.2.0.1";
-pub(super) const MOBILE_V6: &str = "fd02::1";
+pub(crate) const MOBILE: &str = "10.2.0.1";
+pub(crate) const MOBILE_V6: &str = "fd02::1";
 
 /// Namespaces that are gone when this is.
-pub(super) struct World {
+pub(crate) struct World {
     prefix: String,
 }
 
 static WORLDS: AtomicU32 = AtomicU32::new(0);
 
 /// Whether this machine has and allows what these tests need; says what not.
-pub(super) fn is_possible() -> bool {
+pub(crate) fn is_possible() -> bool {
     if !nix::unistd::geteuid().is_root() {
         ackord_testing::skipped("not root");
         return false;
@@ -35,7 +35,7 @@ pub(super) fn is_possible() -> bool {
 }
 
 impl World {
-    pub(super) fn new() -> World {
+    pub(crate) fn new() -> World {
         let number = WORLDS.fetch_add(1, Ordering::Relaxed);
         let world = World { prefix: format!("gw{}-{number}-", std::process::id()) };
         for place in ["s", "r", "m"] {
@@ -57,7 +57,7 @@ impl World {
     }
 
     /// The link to the mobile host, as at first and as it comes back.
-    pub(super) fn make_lan(&self) {
+    pub(crate) fn make_lan(&self) {
         self.ip(&format!("-n {0}r link add lan type veth peer name l0 netns {0}m", self.prefix));
         self.on("m", "ip addr add 10.2.0.1/24 dev l0");
         self.on("r", "ip addr add 10.2.0.2/24 dev lan");
@@ -75,7 +75,7 @@ impl World {
     }
 
     /// What a command says in a namespace, and whether it succeeded.
-    pub(super) fn say(&self, place: &str, words: &str) -> (bool, String) {
+    pub(crate) fn say(&self, place: &str, words: &str) -> (bool, String) {
         let done = Command::new("ip")
             .args(["netns", "exec", &format!("{}{place}", self.prefix)])
             .args(words.split(' '))
@@ -85,14 +85,14 @@ impl World {
     }
 
     /// The same for one that has to succeed.
-    pub(super) fn on(&self, place: &str, words: &str) -> String {
+    pub(crate) fn on(&self, place: &str, words: &str) -> String {
         let (succeeded, said) = self.say(place, words);
         assert!(succeeded, "{place}: {words}: {said}");
         said
     }
 
     /// Something that runs in a namespace.
-    pub(super) fn spawn<T: Send + 'static>(
+    pub(crate) fn spawn<T: Send + 'static>(
         &self,
         place: &str,
         work: impl FnOnce() -> T + Send + 'static,
@@ -105,12 +105,12 @@ impl World {
         })
     }
 
-    /// This test program once more, in the router, with a queue in the path there.
-    pub(super) fn gateway(&self, words: &str) -> Gateway {
+    /// This test program once more, in the router: its ignored test of this name, told this.
+    pub(crate) fn process(&self, test: &str, words: &str) -> Gateway {
         let mut child = Command::new("ip")
             .args(["netns", "exec", &format!("{}r", self.prefix)])
             .arg(std::env::current_exe().expect("this program"))
-            .args(["--exact", "in_path::child::the_gateway_itself", "--nocapture", "--ignored"])
+            .args(["--exact", test, "--nocapture", "--ignored"])
             .env("GATEWAY_TEST", words)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -124,8 +124,13 @@ impl World {
         gateway
     }
 
+    /// A process with a queue in the router's path.
+    pub(crate) fn gateway(&self, words: &str) -> Gateway {
+        self.process("in_path::child::the_gateway_itself", words)
+    }
+
     /// What of a gateway is there in the router that was not before.
-    pub(super) fn left_behind(&self) -> String {
+    pub(crate) fn left_behind(&self) -> String {
         let links = self.on("r", "ip -o link");
         let taps: String = links.lines().filter(|line| line.contains("ackord")).collect();
         let qdiscs = self.on("r", "tc qdisc show");
@@ -143,8 +148,8 @@ impl Drop for World {
     }
 }
 
-/// A process with a queue in the path.
-pub(super) struct Gateway {
+/// A process in the router.
+pub(crate) struct Gateway {
     child: Child,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
@@ -152,7 +157,7 @@ pub(super) struct Gateway {
 
 impl Gateway {
     /// Tells it something; what it answers.
-    pub(super) fn tell(&mut self, words: &str) -> String {
+    pub(crate) fn tell(&mut self, words: &str) -> String {
         writeln!(self.stdin, "{words}").expect("it listens");
         self.answer()
     }
@@ -171,7 +176,7 @@ impl Gateway {
     }
 
     /// A number that it tells of itself.
-    pub(super) fn number(&mut self, what: &str) -> u64 {
+    pub(crate) fn number(&mut self, what: &str) -> u64 {
         // What it tells is 50 ms old at most.
         std::thread::sleep(Duration::from_millis(60));
         let stats = self.tell("stats");
@@ -179,12 +184,12 @@ impl Gateway {
         found.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{what}: {stats}"))
     }
 
-    pub(super) fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         kill(Pid::from_raw(self.child.id() as i32), signal).expect("it is there");
     }
 
     /// Waits until it is gone.
-    pub(super) fn wait(&mut self) {
+    pub(crate) fn wait(&mut self) {
         self.child.wait().expect("it is ours");
     }
 }
