@@ -17,8 +17,8 @@ mod queues;
 use crate::config::{CannotReload, Effect, GatewayConfig, Reload};
 use crate::watch::{ControlSocket, Finding, Severity, Shared, Status, serve_metrics};
 use crate::{
-    AttachBy, ClassConfig, Classify, Drive, Engine, EngineConfig, Interface, Journal, Port,
-    Removal, Supervisor, Undone, kinds,
+    AttachBy, Class, ClassConfig, Classify, Drive, Engine, EngineConfig, Interface, Journal, Port,
+    Removal, Standing, Supervisor, Undone, kinds,
 };
 use ackord_units::{Choice, KnobValue, Span, Time};
 use describe::Described;
@@ -54,6 +54,8 @@ pub enum News<'a> {
     Reloaded(&'a GatewayConfig, &'a Reload),
     /// It was not; the one before goes on.
     NotReloaded(&'a DaemonError),
+    /// The remedy of a class stood down, or is tried anew.
+    Standing(&'a str, Standing),
     /// An interface went (no longer there, `false`) or came back.
     Interface(&'a str, bool),
     /// A second has passed.
@@ -129,6 +131,7 @@ impl Daemon {
         tell(&News::Began(&self.config, &self.undone));
         self.supervisor.ready("observing");
         let mut there = vec![true; self.drive.ports().len()];
+        let mut stood = self.standings();
         loop {
             if self.shared.is_to_stop() || wishes.stop.load(Ordering::Relaxed) {
                 self.supervisor.stopping();
@@ -141,6 +144,7 @@ impl Daemon {
                     Err(error) => tell(&News::NotReloaded(&error)),
                 }
                 there = vec![true; self.drive.ports().len()];
+                stood = self.standings();
                 self.supervisor.ready("observing");
             }
             self.drive.turn().map_err(DaemonError::Clock)?;
@@ -151,10 +155,20 @@ impl Daemon {
                     tell(&News::Interface(port.name(), is));
                 }
             }
+            for (class, was) in self.drive.engine().classes().iter().zip(&mut stood) {
+                if class.standing() != *was {
+                    *was = class.standing();
+                    tell(&News::Standing(class.name(), *was));
+                }
+            }
             if self.after_turn().is_break() {
                 tell(&News::Second);
             }
         }
+    }
+
+    fn standings(&self) -> Vec<Standing> {
+        self.drive.engine().classes().iter().map(Class::standing).collect()
     }
 
     /// What each turn asks for; breaks where a second has passed.

@@ -7,6 +7,5 @@
 )]
 
 mod daemon;
+mod hosts;
 mod in_path;
-mod traffic;
-mod world;

@@ -6,7 +6,7 @@ use crate::errors::Failure;
 use ackord_gateway::config::{Change, GatewayConfig, warnings};
 use ackord_gateway::sandbox::{self, Need};
 use ackord_gateway::watch::Logs;
-use ackord_gateway::{Daemon, DaemonError, News, Wishes, go_before_most};
+use ackord_gateway::{Daemon, DaemonError, News, Standing, Wishes, go_before_most};
 use clap::Args;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -118,6 +118,10 @@ fn tell(news: &News<'_>, logs: &Logs, console: &Console) {
             }
             tracing::error!(%error, "not reloaded: the configuration of before goes on");
         }
+        News::Standing(rule, Standing::StoodDown { harm, .. }) => {
+            tracing::warn!(rule, why = harm.told(), "the remedy stands down");
+        }
+        News::Standing(rule, _) => tracing::info!(rule, "the remedy is tried anew"),
         News::Interface(interface, true) => tracing::info!(interface, "the interface is back"),
         News::Interface(interface, false) => {
             tracing::warn!(interface, "the interface is gone; waiting for it");

@@ -30,7 +30,7 @@ fn the_daemon_itself() {
         News::Began(..) => println!("gateway: ready"),
         News::Reloaded(_, reload) => println!("gateway: reloaded {}", reload.changes.len()),
         News::NotReloaded(error) => println!("gateway: not reloaded: {error}"),
-        News::Interface(..) | News::Second => {}
+        News::Interface(..) | News::Standing(..) | News::Second => {}
     });
     drop(daemon);
     println!("gateway: ended {run:?}");

@@ -1,8 +1,8 @@
 //! Whatever happens to the daemon, no connection ends and no octet is lost or changed.
 
 use super::{Trial, pause};
-use crate::traffic::Stream;
-use crate::world::{MOBILE, MOBILE_V6, is_possible};
+use crate::hosts::traffic::Stream;
+use crate::hosts::world::{MOBILE, MOBILE_V6, is_possible};
 use nix::sys::signal::Signal;
 use std::process::Command;
 

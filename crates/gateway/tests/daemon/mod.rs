@@ -5,7 +5,7 @@ mod child;
 mod faults;
 mod worth;
 
-use crate::world::{Gateway, World};
+use crate::hosts::world::{Gateway, World};
 use ackord_gateway::SOCKET;
 use ackord_gateway::watch::{Status, status};
 use std::path::PathBuf;

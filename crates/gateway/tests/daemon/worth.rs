@@ -1,8 +1,8 @@
 //! Treated connections against those left alone, between stock kernels.
 
 use super::{Trial, pause};
-use crate::traffic::Stream;
-use crate::world::{MOBILE, is_possible};
+use crate::hosts::traffic::Stream;
+use crate::hosts::world::{MOBILE, is_possible};
 use ackord_gateway::watch::{Group, Standing};
 
 /// A remedy that harms: the published Proxy TCP freezes a sender whenever nothing was heard from the mobile

@@ -6,7 +6,7 @@ use ackord_units::{Bytes, Choice, KnobValue, Rate, Span};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Not a test: what [`crate::world::World::gateway`] starts.
+/// Not a test: what [`crate::hosts::world::World::gateway`] starts.
 #[test]
 #[ignore = "a process that other tests start"]
 fn the_gateway_itself() {

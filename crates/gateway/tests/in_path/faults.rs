@@ -2,8 +2,8 @@
 //! stays.
 
 use super::{WAYS, state};
-use crate::traffic::{Datagrams, Stream, until_it_goes_on};
-use crate::world::{Gateway, MOBILE, World, is_possible};
+use crate::hosts::traffic::{Datagrams, Stream, until_it_goes_on};
+use crate::hosts::world::{Gateway, MOBILE, World, is_possible};
 use ackord_testing::{assert_timely, timely};
 use nix::sys::signal::Signal;
 use std::time::{Duration, Instant};

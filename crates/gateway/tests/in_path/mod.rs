@@ -5,8 +5,8 @@ mod child;
 mod faults;
 mod suppress;
 
-use crate::traffic::{Datagrams, Stream, overtaken};
-use crate::world::{MOBILE, MOBILE_V6, World, is_possible};
+use crate::hosts::traffic::{Datagrams, Stream, overtaken};
+use crate::hosts::world::{MOBILE, MOBILE_V6, World, is_possible};
 use ackord_gateway::{Interface, Ring, Wanted};
 use ackord_testing::{assert_timely, timely};
 use ackord_wire::{Endpoints, IpFields, Payload, encode_udp};

@@ -1,7 +1,7 @@
 //! Duplicate ACKs are removed at an interface, while somebody is alive, and packet sockets see them all.
 
 use super::{WAYS, state};
-use crate::world::{World, is_possible};
+use crate::hosts::world::{World, is_possible};
 use ackord_gateway::{
     AttachBy, Attached, Covered, Interface, Journal, Key, LinkKind, Ring, Suppressor, Wanted, Way,
 };

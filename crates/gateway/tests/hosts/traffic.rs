@@ -1,6 +1,6 @@
 //! What runs through the router: datagrams with numbers and times, streams whose octets are known.
 
-use crate::world::{MOBILE, World};
+use crate::hosts::world::{MOBILE, World};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
