@@ -36,7 +36,10 @@ const ROOMS: &[(&str, MayUse)] = &[
     // What it knows of an application comes from captures as well as from runs.
     ("history", MayUse::Only(&["units", "wire"])),
     // Frames of a router: no endpoint, no simulation.
-    ("gateway", MayUse::Only(&["units", "wire", "events", "tcp", "path", "scenario", "measure"])),
+    (
+        "gateway",
+        MayUse::Only(&["testing", "units", "wire", "events", "tcp", "path", "scenario", "measure"]),
+    ),
     ("report", MayUse::Only(&["units", "wire", "events", "measure"])),
     ("study", MayUse::Above),
     ("cli", MayUse::Above),
