@@ -3,7 +3,6 @@
 
 mod child;
 mod faults;
-mod worth;
 
 use crate::hosts::world::{Gateway, World};
 use ackord_gateway::SOCKET;
