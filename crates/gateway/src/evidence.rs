@@ -155,7 +155,6 @@ impl Evidence {
 }
 
 #[cfg(test)]
-#[expect(clippy::field_reassign_with_default, reason = "it has private fields, too")]
 mod tests {
     use super::*;
     use ackord_units::Span;

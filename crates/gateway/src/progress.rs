@@ -50,10 +50,10 @@ impl Progress {
         let is_idle = ack == *youngest;
         if let Some(since) = self.waits_since.take() {
             let waited = now.saturating_since(since);
-            self.active = self.active + waited;
+            self.active += waited;
             if waited >= STALL {
                 self.stalls += 1;
-                self.stalled = self.stalled + waited;
+                self.stalled += waited;
             }
         }
         self.waits_since = (!is_idle).then_some(now);
