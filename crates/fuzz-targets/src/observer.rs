@@ -31,7 +31,7 @@ pub fn observer(data: &[u8]) {
     }
     // Whatever is held or waited for ends, or goes on at a bounded rate.
     for _ in 0..100 {
-        trial.now = trial.now + Span::from_millis(100);
+        trial.now += Span::from_millis(100);
         trial.engine.handle_deadlines(trial.now);
         trial.look();
     }
@@ -130,7 +130,7 @@ impl Trial {
         }
         self.engine.see(self.now, &sighting);
         self.look();
-        self.now = self.now + Span::from_millis(u64::from(later));
+        self.now += Span::from_millis(u64::from(later));
         self.engine.handle_deadlines(self.now);
         self.look();
     }
