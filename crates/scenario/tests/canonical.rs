@@ -455,3 +455,19 @@ traffic = "bulk"
     let refused = changed.in_folder(&folder).check().map_err(|errors| errors.to_string());
     assert!(refused.is_err_and(|text| text.contains("is not the one meant")));
 }
+
+#[test]
+fn a_flow_over_ipv6_says_so_and_one_over_ipv4_is_as_it_always_was() {
+    let with = |overrides: &[(&str, &str)]| {
+        let overrides = overrides.iter().map(|(path, value)| Override::new(*path, *value));
+        let file = ScenarioFile::from_library("lossy-wifi").expect("in the library");
+        file.with_overrides(overrides).check().expect("sound")
+    };
+    let [usual, v4, v6] =
+        [&[][..], &[("flows.download.ip", "v4")], &[("flows.download.ip", "v6")]].map(with);
+    assert_eq!((v4.canonical(), v4.hash()), (usual.canonical(), usual.hash()));
+    assert!(!usual.canonical().contains("ip = "));
+    assert_ne!(v6.hash(), usual.hash());
+    assert_ne!(v6.flows[0].client_tcp, usual.flows[0].client_tcp);
+    canonical_says_all(&v6);
+}
