@@ -7,13 +7,15 @@ DEMO_OUT := out/demo
 SECONDS_EACH ?= 60
 # How `make kernel` builds the program that builds the kernel.
 PROFILE ?= release
+# How `make package` builds what is shipped.
+SHIP ?= dist
 VERSION ?= 6.12
 HZ ?= 250
 # Where rustup puts cargo, in case the shell does not know yet.
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long quick check papers interop accuracy fuzz audit kernel bench bench-peers ns2-band ns3-band generated fmt
+.PHONY: help demo test test-long quick check papers interop accuracy fuzz audit kernel package bench bench-peers ns2-band ns3-band generated fmt
 
 help: ## list these commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -77,6 +79,11 @@ kernel: ## build a stock Linux kernel for simulated time (VERSION=6.12 HZ=250; m
 	@VERSION=$(VERSION) scripts/install.sh kernel
 	@scripts/install.sh build
 	cargo run --quiet --profile $(PROFILE) --package ackord-cli -- kernel build $(VERSION) --hz $(HZ)
+
+package: ## a static program and a .deb of it, into out/package (minutes; SHIP=release is quicker)
+	@scripts/install.sh build
+	@scripts/install.sh package
+	@scripts/package.sh $(SHIP)
 
 bench: ## what a packet costs in the simulator
 	@scripts/install.sh build

@@ -1,13 +1,14 @@
 #!/bin/sh
 # Installs what is missing for a purpose, and nothing else. Quick when all is there.
 #
-# Usage: scripts/install.sh build|test|check|fuzz|kernel|bench-peers
+# Usage: scripts/install.sh build|test|check|fuzz|kernel|package|bench-peers
 #
 # build        a Rust toolchain and a linker: without them it fails
 # test         cargo-nextest, and tools that some tests use; without these those tests say SKIPPED
 # check        cargo-deny
 # fuzz         cargo-fuzz and a C++ compiler
 # kernel       what a Linux kernel is built with, and word of its source (VERSION=6.12): without them it fails
+# package      cargo-deb, and what looks at a program and a package: without them it fails
 # bench-peers  ns-2, ns-3 and a C++ compiler: without them it fails
 #
 # Works as root or with sudo. Where neither is at hand it says what to install.
@@ -123,6 +124,10 @@ test)
     need ping iputils-ping
     need python3 python3
     need ns ns2
+    need busybox busybox
+    need shellcheck shellcheck
+    need man man-db
+    need systemd-analyze systemd
     install_missing || echo "install: tests that need these tools will say SKIPPED" >&2
     need_cargo nextest 0.9.151 --no-default-features --features default-no-update
     ;;
@@ -161,6 +166,17 @@ kernel)
         apt-cache show "$source" >/dev/null 2>&1 || update_lists
     fi
     ;;
+package)
+    need_rust
+    need readelf binutils
+    need dpkg dpkg
+    case $(gcc -print-file-name=libc.a 2>/dev/null) in
+    */*) ;;
+    *) missing="$missing libc6-dev" ;;
+    esac
+    install_missing
+    need_cargo deb 3.8.0
+    ;;
 bench-peers)
     need python3 python3
     need g++ g++
@@ -170,7 +186,7 @@ bench-peers)
     install_missing
     ;;
 *)
-    echo "usage: $0 build|test|check|fuzz|kernel|bench-peers" >&2
+    echo "usage: $0 build|test|check|fuzz|kernel|package|bench-peers" >&2
     exit 2
     ;;
 esac

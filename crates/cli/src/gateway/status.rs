@@ -82,13 +82,13 @@ pub(crate) fn status(arguments: &StatusArguments, console: &Console) -> Result<(
 pub(crate) fn stop(arguments: &StopArguments, console: &Console) -> Result<(), Failure> {
     match watch::stop(&arguments.whom.socket()) {
         Ok(()) => {
-            console.remark("it has ended\n");
+            console.remark("it has ended");
             Ok(())
         }
         Err(error @ watch::ControlError::NotRunning { .. }) => {
             let undone = Journal::clean_up(&arguments.whom.state).unwrap_or_default();
             for what in &undone.undone {
-                console.remark(&format!("undone: {what}\n"));
+                console.remark(&format!("undone: {what}"));
             }
             if undone.undone.is_empty() { Err(error.into()) } else { Ok(()) }
         }

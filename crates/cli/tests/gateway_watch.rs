@@ -1,0 +1,105 @@
+//! `ackord gateway status`, `stop` and `capture` asked of a gateway that does nothing, and of none.
+
+use crate::common::{ackord, json, output, printed, text, within_a_minute};
+use ackord_gateway::watch::{ControlSocket, Finding, Severity, Shared, Status};
+use std::sync::Arc;
+
+struct Running {
+    state: tempfile::TempDir,
+    shared: Arc<Shared>,
+    socket: ControlSocket,
+}
+
+impl Running {
+    fn new() -> Running {
+        let state = tempfile::tempdir().unwrap();
+        let shared = Arc::new(Shared::default());
+        let path = state.path().join("gateway.sock");
+        let socket = ControlSocket::open(&path, Arc::clone(&shared)).unwrap();
+        Running { state, shared, socket }
+    }
+
+    fn state(&self) -> &str {
+        text(self.state.path())
+    }
+}
+
+#[test]
+fn a_status_has_every_figure_by_its_name() {
+    let running = Running::new();
+    let health = vec![Finding {
+        severity: Severity::Warning,
+        what: "something is amiss".to_owned(),
+        advice: "Do something.".to_owned(),
+    }];
+    running.shared.publish(Status { flows: 7, treated: 5, held: 1, health, ..Status::default() });
+    let told = json(&["gateway", "status", "--json", "--state", running.state()]);
+    for name in [
+        "flows",
+        "treated",
+        "control",
+        "injected_segments",
+        "held",
+        "heartbeat_ms",
+        "dropped_by_gateway",
+    ] {
+        assert!(told[name].is_number(), "{name} in {told}");
+    }
+    assert_eq!((&told["flows"], &told["treated"]), (&7.into(), &5.into()));
+    let table = printed(&["gateway", "status", "--state", running.state()]);
+    assert!(table.contains("warning: something is amiss. Do something."), "{table}");
+    let file = running.state.path().join("status.json");
+    let to_file = format!("--json={}", text(&file));
+    assert!(output(&["gateway", "status", &to_file, "--state", running.state()]).status.success());
+    let written = std::fs::read_to_string(file).unwrap();
+    assert!(written.contains("\"flows\": 7"), "{written}");
+}
+
+#[test]
+fn without_a_gateway_each_says_so_and_fails() {
+    let state = tempfile::tempdir().unwrap();
+    let file = state.path().join("x.pcapng");
+    let capture = ["gateway", "capture", "--mobile", "192.0.2.7", "-o", text(&file)];
+    for command in [&["gateway", "status"][..], &["gateway", "stop"], &capture] {
+        let done = output(&[command, &["--state", text(state.path())]].concat());
+        let errors = String::from_utf8_lossy(&done.stderr);
+        assert_eq!((done.status.code(), done.stdout.len()), (Some(1), 0), "{errors}");
+        assert!(errors.contains("no gateway runs here"), "{errors}");
+    }
+    assert!(!file.exists());
+}
+
+#[test]
+fn stop_ends_it_and_waits_for_that() {
+    let running = Running::new();
+    let mut stop = ackord(&["gateway", "stop", "--state", running.state()]).spawn().unwrap();
+    assert!(within_a_minute(|| running.shared.is_to_stop()));
+    assert!(stop.try_wait().unwrap().is_none(), "it has not ended yet");
+    drop(running.socket);
+    assert!(stop.wait().unwrap().success());
+}
+
+#[test]
+fn a_capture_out_of_bounds_is_bad_input_and_one_within_is_a_capture_file() {
+    let running = Running::new();
+    let file = running.state.path().join("x.pcapng");
+    let capture = |more: &[&str]| {
+        let to = ["gateway", "capture", "-o", text(&file), "--state", running.state()];
+        output(&[&to[..], more].concat())
+    };
+    for (wrong, says) in [
+        (&["--mobile", "192.0.2.7", "--for", "2 h"][..], "at most"),
+        (&["--flow", "192.0.2.7:1"], "two ends"),
+        (&[], "--flow"),
+    ] {
+        let done = capture(wrong);
+        let errors = String::from_utf8_lossy(&done.stderr);
+        assert_eq!((done.status.code(), file.exists()), (Some(2), false), "{errors}");
+        assert!(errors.contains(says), "{says}: {errors}");
+    }
+    let done = capture(&["--mobile", "192.0.2.7", "--for", "100 ms"]);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let octets = std::fs::read(&file).unwrap();
+    let mut reader = ackord_wire::PcapngReader::new(&octets[..]).unwrap();
+    assert!(reader.next_packet().unwrap().is_none(), "nothing has passed");
+}

@@ -1,0 +1,44 @@
+#!/bin/sh
+# Builds a static program of this machine's processor and a .deb of it, and looks at both.
+#
+# Usage: scripts/package.sh [PROFILE]     dist (what is shipped; minutes) or release
+#
+# Into out/package: ackord, its manual pages and completions, ackord_VERSION_ARCHITECTURE.deb. Static, it
+# runs on any Linux of that processor, whatever its C library.
+set -eu
+
+profile=${1:-dist}
+out=out/package
+host=$(rustc -vV | sed -n 's/^host: //p')
+target=${CARGO_TARGET_DIR:-target}
+built=$target/$host/$profile/ackord
+
+# fail WORDS...: says so, and ends.
+fail() {
+    echo "package: $*" >&2
+    exit 1
+}
+
+# Named, the host is a target like any other: what runs while building is not static.
+RUSTFLAGS="${RUSTFLAGS:-} -C target-feature=+crt-static" \
+    cargo build --profile "$profile" --target "$host" --package ackord-cli
+
+# A program that needs an interpreter or a library is not static.
+headers=$(readelf --program-headers --dynamic "$built")
+case $headers in
+*INTERP* | *'(NEEDED)'*) fail "$built is not static" ;;
+esac
+
+rm -rf "$out"
+mkdir -p "$out/completions"
+cp "$built" "$out/ackord"
+strip "$out/ackord"
+"$out/ackord" --version
+"$out/ackord" man "$out/man"
+for shell in bash zsh fish; do "$out/ackord" completions "$shell" >"$out/completions/$shell"; done
+gzip --best --no-name "$out"/man/*.1
+
+cargo deb --quiet --package ackord-cli --no-build --no-strip --target "$host" --profile "$profile" --output "$out"
+deb=$(ls "$out"/*.deb)
+scripts/package-test.sh "$deb"
+ls -l "$out/ackord" "$deb"
