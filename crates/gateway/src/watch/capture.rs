@@ -20,6 +20,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// Octets of each packet that are kept: all headers and options, and some data.
@@ -163,7 +164,7 @@ impl Taps {
     /// Takes on what was asked for meanwhile and lets go of what is over: once per turn of the loop.
     pub fn renew(&mut self, shared: &Shared) {
         self.taps.extend(shared.offered());
-        self.taps.retain(|tap| !tap.is_over);
+        self.taps.retain(|tap| tap.listened.strong_count() > 0);
     }
 
     /// Whether anybody captures this connection: if not, nothing needs to be told.
@@ -260,7 +261,8 @@ pub(super) struct Tap {
     /// Decided without a packet: told with the next one.
     early: Comment,
     missed: u64,
-    is_over: bool,
+    /// Whether somebody still writes what it tells.
+    listened: Weak<()>,
 }
 
 impl Tap {
@@ -268,8 +270,10 @@ impl Tap {
     pub(super) fn new(filter: Filter) -> (Tap, Tapped) {
         let (records, received) = sync_channel(WAITING);
         let early = Comment::default();
-        let tap = Tap { filter, records, pending: None, early, missed: 0, is_over: false };
-        (tap, Tapped { records: received })
+        let listens = Arc::new(());
+        let listened = Arc::downgrade(&listens);
+        let tap = Tap { filter, records, pending: None, early, missed: 0, listened };
+        (tap, Tapped { records: received, _listens: listens })
     }
 
     fn begin(&mut self, at: Time, interface: Interface, ip: &[u8], made: Option<ProxySending>) {
@@ -298,7 +302,8 @@ impl Tap {
         match self.records.try_send(record) {
             Ok(()) => self.missed = 0,
             Err(TrySendError::Full(_)) => self.missed += 1,
-            Err(TrySendError::Disconnected(_)) => self.is_over = true,
+            // Over; it is let go of in the next turn.
+            Err(TrySendError::Disconnected(_)) => {}
         }
     }
 }
@@ -307,6 +312,7 @@ impl Tap {
 #[derive(Debug)]
 pub(super) struct Tapped {
     records: Receiver<Record>,
+    _listens: Arc<()>,
 }
 
 impl Tapped {

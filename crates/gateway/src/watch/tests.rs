@@ -335,6 +335,23 @@ fn a_capture_that_is_ended_has_whole_packets_only() {
 }
 
 #[test]
+fn a_capture_of_nothing_leaves_nothing_behind() {
+    let asked = Asked::new();
+    let short =
+        CaptureRequest { span: Span::from_millis(1), ..request(Filter::Mobile(key().mobile.ip())) };
+    let mut reader = capture(&asked.path(), short).expect("runs");
+    let mut taps = Taps::default();
+    taps.renew(&asked.shared);
+    assert!(taps.want(key()));
+    reader.read_to_end(&mut Vec::new()).expect("it ends by itself");
+    // Its thread ends a moment after the connection.
+    while taps.want(key()) {
+        taps.renew(&asked.shared);
+        thread::park_timeout(Duration::from_millis(1));
+    }
+}
+
+#[test]
 fn a_flow_is_named_by_its_ends() {
     let six = Filter::flow("[2001:db8::7]:50000 - [2001:db8:1::1]:443").expect("IPv6");
     assert!(matches!(six, Filter::Flow(one, other) if one.port() == 50_000 && other.is_ipv6()));
