@@ -9,6 +9,7 @@ use ackord_wire::{
     decode_ip, decode_offloaded, write_piece,
 };
 use std::net::{IpAddr, SocketAddr};
+use std::ops::Range;
 
 /// Packets whose transmission takes longer are cut up where offloading has put them together.
 pub(super) const LONGEST_TRANSMISSION: Span = Span::from_millis(1);
@@ -49,15 +50,44 @@ impl VnetHeader {
     }
 }
 
-/// A frame on its way.
+/// A frame on its way, behind its virtio header.
 #[derive(Debug)]
 pub(super) struct Frame {
-    pub(super) header: VnetHeader,
-    pub(super) octets: Vec<u8>,
-    /// Where its IP packet begins.
-    pub(super) ip_at: usize,
+    /// It is a part of these.
+    buffer: Vec<u8>,
+    /// Which, from the header on.
+    part: Range<usize>,
+    /// Where its IP packet begins in them.
+    ip_at: usize,
     pub(super) mark: u32,
     pub(super) came_at: Time,
+}
+
+impl Frame {
+    /// The virtio header and the frame.
+    pub(super) fn with_header(&self) -> &[u8] {
+        &self.buffer[self.part.clone()]
+    }
+
+    /// The frame.
+    pub(super) fn octets(&self) -> &[u8] {
+        &self.with_header()[VnetHeader::LEN..]
+    }
+
+    /// Its IP packet; all of it where there is none.
+    pub(super) fn ip(&mut self) -> &mut [u8] {
+        &mut self.buffer[self.ip_at..self.part.end]
+    }
+
+    /// Octets of memory that it takes.
+    pub(super) fn takes(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// What it was in, for another one.
+    pub(super) fn into_buffer(self) -> Vec<u8> {
+        self.buffer
+    }
 }
 
 /// What a frame is.
@@ -86,50 +116,57 @@ pub(super) struct Sorter {
 }
 
 impl Sorter {
-    /// A frame that was read with its virtio header.
-    pub(super) fn sort(&self, now: Time, read: &[u8], rate: Rate) -> Sorted {
-        let Some((header, mut octets)) = read.split_first_chunk() else { return Sorted::Noise };
+    /// A frame that was read with its virtio header: the first `len` of these.
+    pub(super) fn sort(
+        &self,
+        now: Time,
+        (mut buffer, len): (Vec<u8>, usize),
+        rate: Rate,
+    ) -> Sorted {
+        let Some((header, octets)) = buffer[..len].split_first_chunk() else {
+            return Sorted::Noise;
+        };
         let mut header = VnetHeader(*header);
         let mark = self.steer.mark_before(octets);
-        if mark.is_some() {
-            octets = &octets[Steer::PREFIX..];
-            header.shorten(Steer::PREFIX as u16);
-        }
         let is_ethernet = self.kind == LinkKind::Ethernet;
         if octets.is_empty() || is_ethernet && octets.get(6..12) == Some(&self.tap) {
             return Sorted::Noise;
         }
-        let ip_at = ip_begins(octets, self.kind);
-        let frame = |ip_at| Frame {
-            header,
-            octets: octets.to_vec(),
-            ip_at,
-            mark: mark.unwrap_or(0),
-            came_at: now,
-        };
-        let Some(ip_at) = ip_at else { return Sorted::Control(frame(0)) };
-        let ip = &octets[ip_at..];
+        let mut part = 0..len;
+        if mark.is_some() {
+            header.shorten(Steer::PREFIX as u16);
+            part.start = Steer::PREFIX;
+            buffer[part.start..part.start + VnetHeader::LEN].copy_from_slice(&header.0);
+        }
+        let from = part.start + VnetHeader::LEN;
+        let ip_at = ip_begins(&buffer[from..len], self.kind);
+        let mark = mark.unwrap_or(0);
+        let frame = |buffer, at| Frame { buffer, part, ip_at: from + at, mark, came_at: now };
+        let Some(at) = ip_at else { return Sorted::Control(frame(buffer, 0)) };
+        let ip = &buffer[from + at..len];
         let Ok(decoded) = decode_offloaded(ip, TcpChecksum::Trusted) else {
             return match is_neighbour_discovery(ip) {
-                true => Sorted::Control(frame(ip_at)),
-                false => Sorted::Packet(self.other_packet(ip), frame(ip_at)),
+                true => Sorted::Control(frame(buffer, at)),
+                false => Sorted::Packet(self.other_packet(ip), frame(buffer, at)),
             };
         };
         let size = header.segment_size();
         let whole = self.tcp_packet(&decoded, Side::Server, size);
         if size == 0 || rate.time_for(whole.len()) <= LONGEST_TRANSMISSION {
-            return Sorted::Packet(whole, frame(ip_at));
+            return Sorted::Packet(whole, frame(buffer, at));
         }
+        let link = &buffer[from..from + at];
         let pieces = Piece::of(decoded.segment.payload_len, size).map(|piece| {
             let segment = piece.segment(&decoded.segment);
-            let mut octets = octets[..ip_at].to_vec();
-            write_piece(ip, &decoded, piece, &mut octets);
-            let ip_len = (octets.len() - ip_at) as u32;
             // Its checksum is done: there is nothing for a device to do.
-            let header = VnetHeader::default();
-            let mark = mark.unwrap_or(0);
+            let mut buffer = VnetHeader::default().0.to_vec();
+            buffer.extend_from_slice(link);
+            let ip_at = buffer.len();
+            write_piece(ip, &decoded, piece, &mut buffer);
+            let ip_len = (buffer.len() - ip_at) as u32;
             let packet = Packet { ip_len, tcp: Some(segment), ..whole };
-            (packet, Frame { header, octets, ip_at, mark, came_at: now })
+            let part = 0..buffer.len();
+            (packet, Frame { buffer, part, ip_at, mark, came_at: now })
         });
         Sorted::Pieces(pieces.collect())
     }
@@ -269,6 +306,13 @@ mod tests {
         Sorter { kind, tap: TAP, steer, salt: 3 }
     }
 
+    fn sort(sorter: &Sorter, read: &[u8], rate: Rate) -> Sorted {
+        // A buffer is longer than what was read.
+        let mut buffer = read.to_vec();
+        buffer.resize(read.len() + 100, 0xaa);
+        sorter.sort(Time::ZERO, (buffer, read.len()), rate)
+    }
+
     fn ends(ip: u8) -> Endpoints {
         let (src, dst) = match ip {
             4 => ("192.0.2.1:443", "198.51.100.7:50000"),
@@ -307,26 +351,27 @@ mod tests {
             for tags in [&[][..], &[0x81, 0, 0, 7]] {
                 let read = offloaded(ip, tags, 40_000, 1_400);
                 let sorter = sorter(LinkKind::Ethernet);
-                let Sorted::Packet(packet, frame) = sorter.sort(Time::ZERO, &read, FAST) else {
+                let Sorted::Packet(packet, frame) = sort(&sorter, &read, FAST) else {
                     panic!("32 us at 10 Gbit/s")
                 };
                 // As long as its 29 segments are on the link.
                 assert_eq!(packet.ip_len, 40_000 + 29 * headers);
-                assert_eq!((&frame.header.0[..], &frame.octets[..]), read.split_at(10));
-                let Sorted::Pieces(pieces) = sorter.sort(Time::ZERO, &read, SLOW) else {
+                assert_eq!(frame.with_header(), read);
+                let Sorted::Pieces(pieces) = sort(&sorter, &read, SLOW) else {
                     panic!("16 ms at 20 Mbit/s")
                 };
                 let mut carried = Vec::new();
-                for (one, frame) in &pieces {
-                    assert_eq!(frame.header, VnetHeader::default());
-                    assert_eq!(frame.octets[..12 + tags.len()], read[10..22 + tags.len()]);
-                    let ip = &frame.octets[frame.ip_at..];
+                let count = pieces.len();
+                for (one, mut frame) in pieces {
+                    assert_eq!(frame.with_header()[..10], [0; 10]);
+                    assert_eq!(frame.octets()[..12 + tags.len()], read[10..22 + tags.len()]);
+                    let ip = &*frame.ip();
                     let decoded = decode(ip).expect("checksums and all");
                     assert_eq!((one.flow, Some(decoded.segment)), (packet.flow, one.tcp));
                     assert_eq!(one.ip_len as usize, ip.len());
                     carried.extend_from_slice(&ip[decoded.payload.clone()]);
                 }
-                assert_eq!((pieces.len(), &carried[..]), (29, &read[read.len() - 40_000..]));
+                assert_eq!((count, &carried[..]), (29, &read[read.len() - 40_000..]));
             }
         }
     }
@@ -344,9 +389,9 @@ mod tests {
         read.splice(10..10, prefix);
         // Where its checksum begins, counted from the beginning of what was read.
         read[6..8].copy_from_slice(&(18_u16 + 34).to_ne_bytes());
-        let Sorted::Packet(_, frame) = sorter.sort(Time::ZERO, &read, FAST) else { panic!("one") };
-        assert_eq!((frame.mark, &frame.octets[..]), (0x0102_0304, &plain[10..]));
-        assert_eq!(frame.header.half(6), 34);
+        let Sorted::Packet(_, frame) = sort(&sorter, &read, FAST) else { panic!("one") };
+        assert_eq!((frame.mark, frame.octets()), (0x0102_0304, &plain[10..]));
+        assert_eq!(frame.with_header()[6..8], 34_u16.to_ne_bytes());
     }
 
     #[test]
@@ -357,21 +402,21 @@ mod tests {
         discovery.extend([0; 32]);
         discovery.extend([135, 0, 0, 0, 0, 0, 0, 0]);
         for control in [framed(&[8, 6, 0, 1]), framed(&[0x88, 0x8e, 1]), framed(&discovery)] {
-            let sorted = sorter.sort(Time::ZERO, &control, SLOW);
+            let sorted = sort(&sorter, &control, SLOW);
             assert!(matches!(sorted, Sorted::Control(_)), "{sorted:?}");
         }
         let mut own = framed(&discovery);
         own[16..22].copy_from_slice(&TAP);
-        assert!(matches!(sorter.sort(Time::ZERO, &own, SLOW), Sorted::Noise));
+        assert!(matches!(sort(&sorter, &own, SLOW), Sorted::Noise));
         let mut echo = discovery;
         echo[42] = 128;
-        assert!(matches!(sorter.sort(Time::ZERO, &framed(&echo), SLOW), Sorted::Packet(..)));
+        assert!(matches!(sort(&sorter, &framed(&echo), SLOW), Sorted::Packet(..)));
     }
 
     #[test]
     fn both_directions_of_a_connection_are_one_flow_and_others_are_others() {
         let sorter = sorter(LinkKind::Ethernet);
-        let flow = |read: &[u8]| match sorter.sort(Time::ZERO, read, FAST) {
+        let flow = |read: &[u8]| match sort(&sorter, read, FAST) {
             Sorted::Packet(packet, _) => packet.flow,
             other => panic!("{other:?}"),
         };
@@ -397,7 +442,7 @@ mod tests {
         assert_ne!(flow(&datagram), flow(&there));
         assert_ne!(flow(&offloaded(6, &[], 10, 0)), flow(&there));
         let salted = Sorter { salt: 4, ..sorter };
-        let Sorted::Packet(other, _) = salted.sort(Time::ZERO, &there, FAST) else { panic!() };
+        let Sorted::Packet(other, _) = sort(&salted, &there, FAST) else { panic!() };
         assert_ne!(other.flow, flow(&there));
     }
 
@@ -417,12 +462,11 @@ mod tests {
                 }
             }
             let kind = if bare { LinkKind::Bare } else { LinkKind::Ethernet };
-            match sorter(kind).sort(Time::ZERO, &read, SLOW) {
+            match sort(&sorter(kind), &read, SLOW) {
                 Sorted::Noise => {}
-                Sorted::Control(frame) | Sorted::Packet(_, frame) => {
-                    prop_assert_eq!(&frame.octets[..], &read[10..]);
-                    let mut marked = frame.octets;
-                    set_ecn(&mut marked[frame.ip_at..], Ecn::Ce);
+                Sorted::Control(mut frame) | Sorted::Packet(_, mut frame) => {
+                    prop_assert_eq!(frame.with_header(), read);
+                    set_ecn(frame.ip(), Ecn::Ce);
                 }
                 Sorted::Pieces(pieces) => prop_assert!(pieces.len() <= 1 << 16),
             }
@@ -438,9 +482,9 @@ mod tests {
             for (at, octet) in changes {
                 read[at] = octet;
             }
-            let sorted = sorter(LinkKind::Ethernet).sort(Time::ZERO, &read, SLOW);
+            let sorted = sort(&sorter(LinkKind::Ethernet), &read, SLOW);
             if let Sorted::Pieces(pieces) = sorted {
-                prop_assert!(pieces.iter().all(|(_, frame)| frame.octets.len() <= read.len()));
+                prop_assert!(pieces.iter().all(|(_, frame)| frame.octets().len() <= read.len()));
             }
         }
     }

@@ -3,7 +3,7 @@
 
 #![allow(unsafe_code, reason = "socket options and a control message without a wrapper")]
 
-use super::frames::{Frame, VnetHeader};
+use super::frames::Frame;
 use crate::LinkKind;
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
@@ -109,26 +109,18 @@ impl Sender {
     }
 
     fn send_message(&self, frame: &Frame) -> Result<usize, Errno> {
-        let mut parts = [
-            libc::iovec {
-                iov_base: frame.header.0.as_ptr().cast_mut().cast(),
-                iov_len: VnetHeader::LEN,
-            },
-            libc::iovec {
-                iov_base: frame.octets.as_ptr().cast_mut().cast(),
-                iov_len: frame.octets.len(),
-            },
-        ];
+        let all = frame.with_header();
+        let mut part = libc::iovec { iov_base: all.as_ptr().cast_mut().cast(), iov_len: all.len() };
         // A bare packet says by itself what it is, but nobody looks.
-        let is_v6 = frame.octets.first().is_some_and(|first| first >> 4 == 6);
+        let is_v6 = frame.octets().first().is_some_and(|first| first >> 4 == 6);
         let mut address =
             self.address(if is_v6 { libc::ETH_P_IPV6 } else { libc::ETH_P_IP } as u16);
         let mut control = [0_u64; 4];
         // SAFETY: all-zero octets are a value of this structure; what it points to lives through the call.
         unsafe {
             let mut message: libc::msghdr = zeroed();
-            message.msg_iov = parts.as_mut_ptr();
-            message.msg_iovlen = parts.len() as _;
+            message.msg_iov = &raw mut part;
+            message.msg_iovlen = 1;
             if self.kind == LinkKind::Bare {
                 message.msg_name = (&raw mut address).cast();
                 message.msg_namelen = size_of::<libc::sockaddr_ll>() as u32;

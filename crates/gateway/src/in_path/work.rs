@@ -1,6 +1,6 @@
 //! What is open while packets are steered, and one turn of it.
 
-use super::frames::{Frame, Sorted, Sorter};
+use super::frames::{Frame, Sorted, Sorter, VnetHeader};
 use super::sender::{Sender, Sent};
 use super::shaper::Shaper;
 use super::stats::Drops;
@@ -32,6 +32,11 @@ const STALE: Span = Span::from_millis(250);
 const BLOCKED: Span = Span::from_millis(200);
 /// As many packets in a row that the interface's own queue has dropped are a storm.
 const STORM: u32 = 10_000;
+
+/// A packet of so many octets keeps the buffer it was read into.
+const WORTH_A_BUFFER: usize = 1 << 14;
+/// Buffers kept for later.
+const SPARE: usize = 64;
 
 /// Packets that wait, and what is counted of them.
 #[derive(Debug)]
@@ -78,11 +83,11 @@ impl Held {
     }
 
     fn offer(&mut self, now: Time, packet: Packet, frame: Frame) {
-        if self.octets + frame.octets.len() > self.limit {
+        if self.octets + frame.takes() > self.limit {
             self.stats.drops.memory += 1;
             return;
         }
-        self.octets += frame.octets.len();
+        self.octets += frame.takes();
         let tag = self.frames.insert(frame) as u64;
         self.shaper.arrive(now, &Packet { tag, ..packet });
         self.settle();
@@ -97,7 +102,7 @@ impl Held {
         while let Some(packet) = self.shaper.leaving() {
             let Some(mut frame) = self.release(packet.tag) else { continue };
             if packet.ecn == Ecn::Ce {
-                set_ecn(&mut frame.octets[frame.ip_at..], Ecn::Ce);
+                set_ecn(frame.ip(), Ecn::Ce);
             }
             self.out.push_back(frame);
         }
@@ -105,7 +110,7 @@ impl Held {
 
     fn release(&mut self, tag: u64) -> Option<Frame> {
         let frame = self.frames.try_remove(tag as usize)?;
-        self.octets -= frame.octets.len();
+        self.octets -= frame.takes();
         Some(frame)
     }
 
@@ -138,6 +143,8 @@ pub(super) struct Work {
     blocked_at: Option<Time>,
     dropped_in_a_row: u32,
     buffer: Vec<u8>,
+    /// Others of its length.
+    spare: Vec<Vec<u8>>,
 }
 
 /// Whether a turn was told of something else to do.
@@ -191,6 +198,7 @@ impl Work {
             blocked_at: None,
             dropped_in_a_row: 0,
             buffer: vec![0; Tap::LONGEST],
+            spare: Vec::new(),
         })
     }
 
@@ -279,8 +287,9 @@ impl Work {
             let Some(len) = self.tap.read(&mut self.buffer)? else { break };
             let now = now()?;
             held.stats.packets_in += 1;
-            held.stats.octets_in += len as u64;
-            let sorted = self.sorter.sort(now, &self.buffer[..len], held.shaper.rate());
+            held.stats.octets_in += len.saturating_sub(VnetHeader::LEN) as u64;
+            let read = self.take_read(len);
+            let sorted = self.sorter.sort(now, read, held.shaper.rate());
             held.take(now, sorted);
             self.send(now, held)?;
             if now.saturating_since(began) > READS_AT_MOST {
@@ -288,6 +297,15 @@ impl Work {
             }
         }
         Ok(())
+    }
+
+    /// What was read, as its own: a long packet with the buffer, a short one copied.
+    fn take_read(&mut self, len: usize) -> (Vec<u8>, usize) {
+        if len < WORTH_A_BUFFER {
+            return (self.buffer[..len].to_vec(), len);
+        }
+        let next = self.spare.pop().unwrap_or_else(|| vec![0; Tap::LONGEST]);
+        (std::mem::replace(&mut self.buffer, next), len)
     }
 
     fn read_reverse(&mut self, now: Time, held: &mut Held) {
@@ -313,7 +331,7 @@ impl Work {
                 Sent::Yes => {
                     self.dropped_in_a_row = 0;
                     held.stats.packets_out += 1;
-                    held.stats.octets_out += frame.octets.len() as u64;
+                    held.stats.octets_out += frame.octets().len() as u64;
                     held.delay.record(now.saturating_since(frame.came_at));
                 }
                 Sent::Dropped => {
@@ -325,7 +343,9 @@ impl Work {
                 }
                 Sent::Refused => held.stats.drops.refused += 1,
             }
-            held.out.pop_front();
+            let buffer = held.out.pop_front().map(Frame::into_buffer);
+            self.spare.extend(buffer.filter(|buffer| buffer.len() == Tap::LONGEST));
+            self.spare.truncate(SPARE);
         }
         if self.blocked_at.take().is_some() {
             held.shaper.unblock(now);

@@ -33,13 +33,14 @@ fn after_a_kill_packets_pass_at_once_and_what_is_left_is_undone_at_the_next_star
             let (world, state) = (World::new(), state());
             let words = format!("lan drop-tail 20 {way} {}", state.path().display());
             let datagrams = Datagrams::start(&world);
-            let stream = Stream::start(&world, MOBILE, 5_010, 3_000_000);
             let mut gateway = world.gateway(&words);
+            let stream = Stream::start(&world, MOBILE, 5_010, 3_000_000);
             std::thread::sleep(Duration::from_millis(300));
             assert!(gateway.number("in") > 50, "the stream goes through it");
             let killed_at = Instant::now();
             gateway.signal(Signal::SIGKILL);
             gateway.wait();
+            std::thread::sleep(Duration::from_millis(200));
             // No connection ends, no octet is lost or changed.
             let (octets, are_right, _) = stream.finish();
             assert_eq!((octets, are_right), (3_000_000, true), "{way}");
