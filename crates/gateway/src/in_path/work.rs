@@ -332,7 +332,7 @@ impl Work {
                     self.dropped_in_a_row = 0;
                     held.stats.packets_out += 1;
                     held.stats.octets_out += frame.octets().len() as u64;
-                    held.delay.record(now.saturating_since(frame.came_at));
+                    held.delay.record(self::now()?.saturating_since(frame.came_at));
                 }
                 Sent::Dropped => {
                     held.stats.drops.interface_queue += 1;
