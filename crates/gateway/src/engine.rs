@@ -74,8 +74,10 @@ pub struct EngineStats {
     pub octets_to_mobile: u64,
     /// And from them.
     pub octets_from_mobile: u64,
-    /// Frames injected.
-    pub injected: u64,
+    /// Frames injected towards the mobile hosts.
+    pub injected_to_mobile: u64,
+    /// And towards the fixed ones.
+    pub injected_to_fixed: u64,
     /// Their octets, headers included.
     pub injected_octets: u64,
     /// What a box wanted to inject and could not, by [`Refusal`].

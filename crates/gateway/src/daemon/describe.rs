@@ -39,7 +39,6 @@ impl Described {
             .collect();
         refused.insert("too late to be of use".to_owned(), lost.stale);
         refused.insert("not taken by the interface".to_owned(), lost.not_taken);
-        let sum = |of: fn(&Connection) -> u64| connections.iter().map(of).sum::<u64>();
         let groups: Vec<Group> =
             connections.iter().map(|one| group(one, engine.classes())).collect();
         let count = |which| groups.iter().filter(|group| **group == which).count() as u64;
@@ -62,8 +61,8 @@ impl Described {
             octets_to_mobile: stats.octets_to_mobile,
             octets_from_mobile: stats.octets_from_mobile,
             injected_segments: lost.sent,
-            injected_to_mobile: sum(|one| one.counters.injected_to_mobile),
-            injected_to_fixed: sum(|one| one.counters.injected_to_fixed),
+            injected_to_mobile: stats.injected_to_mobile,
+            injected_to_fixed: stats.injected_to_fixed,
             refused_injections: refused,
             unreadable: stats.unreadable,
             dropped_by_gateway: removed,

@@ -34,7 +34,10 @@ impl Engine {
             };
             match self.frame_of(now, &packet) {
                 Ok((link_len, injection)) => {
-                    self.stats.injected += 1;
+                    match injection.interface {
+                        Interface::Lan(_) => self.stats.injected_to_mobile += 1,
+                        Interface::Wan => self.stats.injected_to_fixed += 1,
+                    }
                     self.stats.injected_octets += injection.frame.len() as u64;
                     if self.taps.want(key) {
                         let at = self.on_the_wall(now);
