@@ -33,7 +33,7 @@ pub(crate) struct TrialArguments {
     /// Only these scenarios
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// Runs of each cell, of each side, each with the next seed; with --quick 2 unless said
+    /// Runs of each cell, of each side, each with the next seed; 20, with --quick 2, unless said
     #[arg(long, value_name = "N")]
     runs: Option<NonZeroU32>,
     /// Runs of a cell at most: more than --runs are made as long as the 95 % interval of a goodput is
