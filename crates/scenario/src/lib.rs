@@ -19,7 +19,7 @@
 //! | `route.rs` | [`Scenario::route`], the way between two nodes |
 //! | `schema.rs` | the JSON Schema of the format |
 //! | `library.rs` | the built-in scenarios |
-//! | `format.rs` | [`format`]: what another format of this manner is read with |
+//! | `format.rs` | [`mod@format`]: what another format of this manner is read with |
 //! | `spelling.rs` | [`spelling`]: quantities as people type them |
 //!
 //! ```
