@@ -44,6 +44,8 @@ pub enum Wanted {
     HeadersIn,
     /// All of what goes out, headers of what comes in.
     DataOutHeadersIn,
+    /// All of everything.
+    Everything,
 }
 
 impl Wanted {
@@ -53,13 +55,14 @@ impl Wanted {
             Wanted::HeadersOut => (HEADERS, 0),
             Wanted::HeadersIn => (0, HEADERS),
             Wanted::DataOutHeadersIn => (u32::MAX, HEADERS),
+            Wanted::Everything => (u32::MAX, u32::MAX),
         }
     }
 
     /// A block holds the largest packet, or many headers.
     fn block(self) -> usize {
         match self {
-            Wanted::DataOutHeadersIn => 1 << 17,
+            Wanted::DataOutHeadersIn | Wanted::Everything => 1 << 17,
             Wanted::HeadersOut | Wanted::HeadersIn => 1 << 14,
         }
     }

@@ -109,7 +109,7 @@ fn what_a_bridge_forwards_comes_out_as_it_went_in() {
         let (ready, is_ready) = std::sync::mpsc::channel();
         let receiver = world.spawn("m", move || {
             let mut ring =
-                Ring::open("l0", Interface::Lan(0), Wanted::DataOutHeadersIn).expect("it opens");
+                Ring::open("l0", Interface::Lan(0), Wanted::Everything).expect("it opens");
             ready.send(()).expect("awaited");
             let mut seen = Vec::new();
             let began = Instant::now();
@@ -133,8 +133,7 @@ fn what_a_bridge_forwards_comes_out_as_it_went_in() {
         world.on("r", "bridge link set dev wan state 3");
         world.on("r", "bridge link set dev lan state 3");
         let sender = world.spawn("s", || {
-            let ring =
-                Ring::open("w0", Interface::Lan(0), Wanted::DataOutHeadersIn).expect("it opens");
+            let ring = Ring::open("w0", Interface::Lan(0), Wanted::Everything).expect("it opens");
             for frame in frames() {
                 ring.send(&frame).expect("it is up");
             }

@@ -62,8 +62,7 @@ fn they_are_removed_after_packet_sockets_have_seen_them() {
         let (world, state) = (World::new(), state());
         let (send, to_send) = std::sync::mpsc::channel::<Vec<u8>>();
         let mobile = world.spawn("m", move || {
-            let ring =
-                Ring::open("l0", Interface::Lan(0), Wanted::DataOutHeadersIn).expect("it opens");
+            let ring = Ring::open("l0", Interface::Lan(0), Wanted::Everything).expect("it opens");
             for frame in to_send {
                 ring.send(&frame).expect("it is up");
             }
@@ -78,7 +77,7 @@ fn they_are_removed_after_packet_sockets_have_seen_them() {
                 Suppressor::open(place, 1_000, by, &Arc::new(journal)).expect("it opens");
             assert_eq!(suppressor.attached() == Attached::Tcx, way == "tcx");
             let mut ring =
-                Ring::open("lan", Interface::Lan(0), Wanted::DataOutHeadersIn).expect("it opens");
+                Ring::open("lan", Interface::Lan(0), Wanted::Everything).expect("it opens");
             let alive_until = Instant::now() + Duration::from_secs(20);
             let mut expected = 0;
             // A tag beside the frame, and one more in it.
