@@ -6,6 +6,7 @@ mod broken;
 mod captures;
 mod common;
 mod gateway;
+mod gateway_harm;
 mod gateway_trial;
 mod gateway_watch;
 mod history;
