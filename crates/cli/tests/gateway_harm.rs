@@ -16,8 +16,8 @@ use serde_json::Value;
 use std::fs::{self, File};
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -81,6 +81,9 @@ fn scenario(seconds: u32) -> Scenario {
     ScenarioFile::new("gateway_harm.rs", text).check().unwrap_or_else(|errors| panic!("{errors}"))
 }
 
+/// Two of these at the same time would keep each other's gateway waiting.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
 /// Octets that arrived, by second and flow.
 #[derive(Default)]
 struct Arrived(Vec<[u64; MOBILES as usize]>);
@@ -122,6 +125,7 @@ impl Outcome {
 /// The gateway with this remedy on the router; half of the connections are left alone. Nothing where this
 /// machine does not allow it.
 fn run(seconds: u32, remedy: &str) -> Option<Outcome> {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().expect("a folder");
     let [state, config, log] =
         ["state", "gateway.toml", "log"].map(|name| folder.path().join(name));

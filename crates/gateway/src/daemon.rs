@@ -14,13 +14,13 @@ mod describe;
 mod error;
 mod queues;
 
-use crate::config::{CannotReload, Effect, GatewayConfig, Reload};
+use crate::config::{CannotReload, Effect, GatewayConfig, LimitsConfig, Reload};
 use crate::watch::{ControlSocket, Finding, Severity, Shared, Status, serve_metrics};
 use crate::{
     AttachBy, Class, ClassConfig, Classify, Drive, Engine, EngineConfig, Interface, Journal, Port,
     Removal, Standing, Supervisor, Undone, kinds,
 };
-use ackord_units::{Choice, KnobValue, Span, Time};
+use ackord_units::{Choice, Knob, KnobKind, KnobValue, Span, Time};
 use describe::Described;
 use queues::Queues;
 use std::net::SocketAddr;
@@ -248,10 +248,11 @@ fn read(path: &Path) -> Result<GatewayConfig, DaemonError> {
 
 fn ports(config: &GatewayConfig) -> Result<Vec<Port>, DaemonError> {
     let lan = (0_u8..).zip(&config.lan).map(|(which, name)| (name, Interface::Lan(which)));
+    let marks = config.rules.marks();
     std::iter::once((&config.wan, Interface::Wan))
         .chain(lan)
         .map(|(name, interface)| {
-            Port::open(name, interface)
+            Port::open(name, interface, if interface == Interface::Wan { &[] } else { &marks })
                 .map_err(|source| DaemonError::Interface { name: name.clone(), source })
         })
         .collect()
@@ -270,12 +271,10 @@ fn engine_config(config: &GatewayConfig, ports: &[Port]) -> EngineConfig {
 
 /// A class for each rule and one for the default, as they are counted by [`classify`].
 fn classes(config: &GatewayConfig) -> Vec<ClassConfig> {
-    let room = KnobValue::Count(config.limits.connections as u64);
     let with_room = |remedy: &Choice| {
         let mut remedy = remedy.clone();
-        // The box has room for whoever the gateway knows, unless somebody has said something else.
-        if remedy.mechanism.knobs.iter().any(|knob| knob.name == "flows") {
-            remedy.settings.0.entry("flows".to_owned()).or_insert_with(|| room.clone());
+        for (knob, room) in room(&config.limits, &remedy) {
+            remedy.settings.0.insert(knob.to_owned(), room);
         }
         remedy
     };
@@ -287,7 +286,61 @@ fn classes(config: &GatewayConfig) -> Vec<ClassConfig> {
     .collect()
 }
 
+/// A box has room for whoever the gateway knows and for what it keeps, unless somebody has said something
+/// else: as far as its knobs go.
+fn room(limits: &LimitsConfig, remedy: &Choice) -> Vec<(&'static str, KnobValue)> {
+    let knobs = remedy.mechanism.knobs;
+    let tells_apart = knobs.iter().any(|knob| knob.name == "cache_per_flow");
+    let value = |knob: &Knob| match (knob.name, &knob.kind) {
+        ("flows", KnobKind::Count { min, max, .. }) => {
+            Some(KnobValue::Count((limits.connections as u64).clamp(*min, *max)))
+        }
+        // Of a box without `cache_per_flow` the cache is each connection's own.
+        (name @ ("cache" | "cache_per_flow"), KnobKind::Bytes { min, max }) => {
+            let of_all = name == "cache" && tells_apart;
+            let room = if of_all { limits.cache } else { limits.cache_per_flow };
+            Some(KnobValue::Bytes(room.clamp(*min, *max)))
+        }
+        _ => None,
+    };
+    // A choice that was checked has every knob, most of them at their defaults.
+    let is_unsaid = |knob: &&Knob| {
+        let said = remedy.settings.0.get(knob.name);
+        said.is_none_or(|said| Some(said) == knob.default_value().as_ref())
+    };
+    let unsaid = knobs.iter().filter(is_unsaid);
+    unsaid.filter_map(|knob| Some((knob.name, value(knob)?))).collect()
+}
+
 fn classify(config: &GatewayConfig) -> Classify {
     let rules = config.rules.clone();
     Box::new(move |facts| rules.classify(facts).0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::ConfigFile;
+
+    #[test]
+    fn a_box_has_the_room_that_the_limits_say_unless_it_was_told_another() {
+        let text = "wan = \"a\"\nlan = \"b\"\nremedy = { kind = \"proxy-tcp\", cache = \"9 MB\" }\n\
+                    [limits]\nconnections = 7\ncache_per_flow = \"20 kB\"\ncache = \"30 MB\"\n\
+                    [[rule]]\nname = \"snooped\"\nmark = 1\nremedy = \"snoop\"\n\
+                    [[rule]]\nname = \"alone\"\nmark = 2\nremedy = \"none\"\n";
+        let config = ConfigFile::new("gateway.toml", text).check().expect("it is sound");
+        let rooms = |class: ClassConfig| {
+            let settings = class.remedy.map(|remedy| remedy.settings.0).unwrap_or_default();
+            let said = |knob: &str| settings.get(knob).map(|value| format!("{value}"));
+            (class.name, ["flows", "cache", "cache_per_flow"].map(said))
+        };
+        let found: Vec<_> = classes(&config).into_iter().map(rooms).collect();
+        let some = |text: &str| Some(text.to_owned());
+        let expected = [
+            ("snooped".to_owned(), [some("7"), some("20 kB"), None]),
+            ("alone".to_owned(), [None, None, None]),
+            ("default".to_owned(), [some("7"), some("9 MB"), some("20 kB")]),
+        ];
+        assert_eq!(found, expected);
+    }
 }

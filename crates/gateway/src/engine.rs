@@ -202,6 +202,9 @@ impl Engine {
         let Some((link, ip)) = LinkHeader::cut(sighting, kind) else { return };
         // Towards the WAN only what stands before the packets is of interest: they were seen already.
         match (sighting.interface, sighting.way) {
+            (lan @ Interface::Lan(_), Way::Out) if let Some(mark) = sighting.mark => {
+                self.learn_mark(lan, mark, ip);
+            }
             (Interface::Wan, Way::In) => {}
             (Interface::Wan, Way::Out) => self.learn_wan(link, ip),
             (Interface::Lan(which), Way::Out) => {
@@ -274,6 +277,8 @@ impl Engine {
                 for one in self.connections.iter_mut().filter(|one| one.class == own) {
                     self.stats.held -= u64::from(one.is_held);
                     one.is_held = false;
+                    // Whatever comes is no longer, or not yet, that remedy's doing.
+                    one.to_mobile = one.to_mobile.anew(now);
                 }
             }
         }

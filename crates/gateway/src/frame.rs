@@ -3,6 +3,7 @@
 //! A kernel takes one VLAN tag out of a frame before a packet socket sees it and tells it beside the frame;
 //! tags below that one are in the frame. Both are kept, and put back before what is injected.
 
+use crate::config::MarkMatch;
 use ackord_wire::TcpChecksum;
 
 /// Which of the gateway's interfaces.
@@ -66,8 +67,9 @@ pub struct Sighting<'a> {
     pub segment_size: u32,
     /// What is known of its TCP checksum.
     pub checksum: TcpChecksum,
-    /// The mark that the kernel's rules gave it, where the observer can tell.
-    pub mark: Option<u32>,
+    /// What is known of its mark. Where something is, that is all that this sighting tells: the packet is, or
+    /// was, shown without as well.
+    pub mark: Option<MarkMatch>,
 }
 
 /// Ethernet addresses, type, and two VLAN tags.

@@ -1,5 +1,6 @@
 //! An interface of the gateway, which may go and come back.
 
+use crate::config::MarkMatch;
 use crate::{Injection, Interface, LinkKind, Ring, RingStats, Sighting, Wanted};
 use ackord_units::{Span, Time};
 use nix::errno::Errno;
@@ -18,6 +19,9 @@ pub struct Port {
     interface: Interface,
     kind: LinkKind,
     ring: Option<Ring>,
+    /// What is asked of marks, and rings of the packets that have them.
+    marks: Vec<MarkMatch>,
+    marked: Vec<Ring>,
     index: u32,
     look_at: Time,
     /// What rings that are gone had counted.
@@ -27,18 +31,21 @@ pub struct Port {
 }
 
 impl Port {
-    /// The interface of this name.
+    /// The interface of this name. It is told which packets leave with one of these marks.
     ///
     /// # Errors
     /// As of [`Ring::open`].
-    pub fn open(name: &str, interface: Interface) -> io::Result<Port> {
+    pub fn open(name: &str, interface: Interface, marks: &[MarkMatch]) -> io::Result<Port> {
         let ring = Ring::open(name, interface, wanted(interface))?;
+        let marked = rings_of_marked(name, interface, marks)?;
         let index = if_nametoindex(name)?;
         Ok(Port {
             name: name.to_owned(),
             interface,
             kind: ring.kind(),
             ring: Some(ring),
+            marks: marks.to_vec(),
+            marked,
             index,
             look_at: Time::ZERO,
             before: RingStats::default(),
@@ -92,11 +99,14 @@ impl Port {
             (Some(_), _) => {
                 self.before = self.stats();
                 self.ring = None;
+                self.marked.clear();
                 self.losses += 1;
                 true
             }
             (None, Some(index)) => {
                 self.ring = Ring::open(&self.name, self.interface, wanted(self.interface)).ok();
+                self.marked =
+                    rings_of_marked(&self.name, self.interface, &self.marks).unwrap_or_default();
                 self.index = index;
                 self.kind = self.ring.as_ref().map_or(self.kind, Ring::kind);
                 self.ring.is_some()
@@ -105,9 +115,13 @@ impl Port {
         }
     }
 
-    /// Shows what passed; see [`Ring::read`].
-    pub fn read(&mut self, show: impl FnMut(u64, &Sighting<'_>)) -> u32 {
-        self.ring.as_mut().map_or(0, |ring| ring.read(show))
+    /// Shows what passed, and then what of that was marked; see [`Ring::read`].
+    pub fn read(&mut self, mut show: impl FnMut(u64, &Sighting<'_>)) -> u32 {
+        let shown = self.ring.as_mut().map_or(0, |ring| ring.read(&mut show));
+        for ring in &mut self.marked {
+            ring.read(&mut show);
+        }
+        shown
     }
 
     /// Sends a frame.
@@ -126,6 +140,11 @@ impl Port {
             lost: self.before.lost + of_ring.lost,
         }
     }
+}
+
+fn rings_of_marked(name: &str, interface: Interface, marks: &[MarkMatch]) -> io::Result<Vec<Ring>> {
+    let each = marks.iter().map(|mark| Ring::open(name, interface, Wanted::MarkedOut(*mark)));
+    each.collect()
 }
 
 /// What an engine wants to see of an interface.

@@ -59,6 +59,16 @@ impl Progress {
         self.waits_since = (!is_idle).then_some(now);
     }
 
+    /// The same data under way, nothing counted yet.
+    #[must_use]
+    pub fn anew(&self, now: Time) -> Progress {
+        Progress {
+            under_way: self.under_way,
+            waits_since: self.waits_since.map(|_| now),
+            ..Progress::default()
+        }
+    }
+
     /// The same, with the wait that is going on counted up to now.
     #[must_use]
     pub fn until(&self, now: Time) -> Progress {
@@ -110,6 +120,18 @@ mod tests {
         assert_eq!((progress.octets, progress.active), (200_000, Span::from_millis(1_000)));
         assert_eq!((progress.stalls, progress.stalled), (1, Span::from_millis(700)));
         assert_eq!((progress.goodput_bps(), progress.stalled_share()), (Some(1_600_000.0), 0.7));
+    }
+
+    #[test]
+    fn begun_anew_what_was_is_not_counted_and_what_is_under_way_is() {
+        let mut progress = Progress::default();
+        progress.sent(at(0), Seq(0), Seq(100_000));
+        progress.acknowledged(at(900), Seq(20_000));
+        let mut anew = progress.anew(at(2_000));
+        assert_eq!((anew.octets, anew.until(at(2_100)).active), (0, Span::from_millis(100)));
+        anew.acknowledged(at(2_600), Seq(100_000));
+        assert_eq!((anew.octets, anew.stalled), (80_000, Span::from_millis(600)));
+        assert_eq!(anew.anew(at(9_000)).until(at(9_900)).active, Span::ZERO, "idle");
     }
 
     #[test]

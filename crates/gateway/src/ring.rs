@@ -11,6 +11,7 @@
     reason = "a ring that is shared with the kernel, and socket options without a wrapper"
 )]
 
+use crate::config::MarkMatch;
 use crate::{Interface, LinkKind, Sighting, VlanTag, Way};
 use ackord_wire::TcpChecksum;
 use nix::errno::Errno;
@@ -29,9 +30,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const ARPHRD_RAWIP: u16 = 519;
 /// How long a block waits for more, milliseconds.
 const BLOCK_TIMEOUT_MS: u32 = 1;
-/// Blocks of a ring. One is handed over after a millisecond, however empty, so that so many of them are also
-/// the milliseconds for which a reader may be kept from reading.
-const BLOCKS: usize = 256;
 /// The longest headers: Ethernet with two tags, IP and TCP with all options.
 const HEADERS: u32 = 14 + 8 + 60 + 60;
 
@@ -46,13 +44,15 @@ pub enum Wanted {
     DataOutHeadersIn,
     /// All of everything.
     Everything,
+    /// Headers of what goes out with such a mark: a ring does not tell marks, but its filter sees them.
+    MarkedOut(MarkMatch),
 }
 
 impl Wanted {
     /// Octets that are copied of packets that go out and come in.
     fn octets(self) -> (u32, u32) {
         match self {
-            Wanted::HeadersOut => (HEADERS, 0),
+            Wanted::HeadersOut | Wanted::MarkedOut(_) => (HEADERS, 0),
             Wanted::HeadersIn => (0, HEADERS),
             Wanted::DataOutHeadersIn => (u32::MAX, HEADERS),
             Wanted::Everything => (u32::MAX, u32::MAX),
@@ -63,26 +63,48 @@ impl Wanted {
     fn block(self) -> usize {
         match self {
             Wanted::DataOutHeadersIn | Wanted::Everything => 1 << 17,
-            Wanted::HeadersOut | Wanted::HeadersIn => 1 << 14,
+            Wanted::HeadersOut | Wanted::HeadersIn | Wanted::MarkedOut(_) => 1 << 14,
+        }
+    }
+
+    /// Blocks of a ring. One is handed over after a millisecond, however empty, so that so many of them are
+    /// also the milliseconds for which a reader may be kept from reading. Of a marked packet that is missed
+    /// there will be another of the same connection.
+    fn blocks(self) -> usize {
+        match self {
+            Wanted::MarkedOut(_) => 16,
+            _ => 256,
+        }
+    }
+
+    fn mark(self) -> Option<MarkMatch> {
+        match self {
+            Wanted::MarkedOut(mark) => Some(mark),
+            _ => None,
         }
     }
 
     /// A program of classic BPF (linux/filter.h) that answers how much of a packet is copied.
-    fn filter(self) -> [libc::sock_filter; 4] {
+    fn filter(self) -> Vec<libc::sock_filter> {
         let step = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
+        let load = |what: libc::c_int| {
+            let place = (libc::SKF_AD_OFF + what) as u32;
+            step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, place)
+        };
+        let equals = |jf, k| step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, jf, k);
+        let answer = |octets| step(libc::BPF_RET | libc::BPF_K, 0, 0, octets);
         let (out, inwards) = self.octets();
-        let packet_type = (libc::SKF_AD_OFF + libc::SKF_AD_PKTTYPE) as u32;
-        [
-            step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, packet_type),
-            step(
-                libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
-                0,
-                1,
-                u32::from(libc::PACKET_OUTGOING),
-            ),
-            step(libc::BPF_RET | libc::BPF_K, 0, 0, out),
-            step(libc::BPF_RET | libc::BPF_K, 0, 0, inwards),
-        ]
+        let has_mark = |mark: MarkMatch| {
+            let masked = step(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, 0, 0, mark.mask);
+            [load(libc::SKF_AD_MARK), masked, equals(1, mark.value)]
+        };
+        let marked: Vec<_> = self.mark().into_iter().flat_map(has_mark).collect();
+        let past_out = marked.len() as u8 + 1;
+        let mut steps = vec![load(libc::SKF_AD_PKTTYPE)];
+        steps.push(equals(past_out, u32::from(libc::PACKET_OUTGOING)));
+        steps.extend(marked);
+        steps.extend([answer(out), answer(inwards)]);
+        steps
     }
 }
 
@@ -93,8 +115,7 @@ pub struct Ring {
     memory: NonNull<u8>,
     /// The block that is read next.
     block: usize,
-    /// How long one is, octets.
-    block_len: usize,
+    wanted: Wanted,
     interface: Interface,
     kind: LinkKind,
     /// Told by the kernel, and not yet by us.
@@ -132,24 +153,23 @@ impl Ring {
         let mut filter = wanted.filter();
         let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
         set_at(&socket, (libc::SOL_SOCKET, libc::SO_ATTACH_FILTER), program)?;
-        let block_len = wanted.block();
+        let (block_len, blocks) = (wanted.block(), wanted.blocks());
         let request = libc::tpacket_req3 {
             tp_block_size: block_len as u32,
-            tp_block_nr: BLOCKS as u32,
+            tp_block_nr: blocks as u32,
             tp_frame_size: block_len as u32,
-            tp_frame_nr: BLOCKS as u32,
+            tp_frame_nr: blocks as u32,
             tp_retire_blk_tov: BLOCK_TIMEOUT_MS,
             tp_sizeof_priv: 0,
             tp_feature_req_word: 0,
         };
         set(&socket, libc::PACKET_RX_RING, request)?;
-        let len = NonZeroUsize::new(block_len * BLOCKS).expect("more than nothing");
+        let len = NonZeroUsize::new(block_len * blocks).expect("more than nothing");
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
         // SAFETY: a new mapping of the ring that was just asked for, of its length.
         let memory = unsafe { mmap(None, len, access, MapFlags::MAP_SHARED, &socket, 0)? }.cast();
         let kind = LinkKind::Ethernet;
-        let mut ring =
-            Ring { socket, memory, block: 0, block_len, interface, kind, lost: 0, seen: 0 };
+        let mut ring = Ring { socket, memory, block: 0, wanted, interface, kind, lost: 0, seen: 0 };
         ring.kind = ring.bind(index)?;
         Ok(ring)
     }
@@ -179,29 +199,29 @@ impl Ring {
     /// Answers how many there were.
     pub fn read(&mut self, mut show: impl FnMut(u64, &Sighting<'_>)) -> u32 {
         let mut shown = 0;
-        for _ in 0..BLOCKS {
+        for _ in 0..self.wanted.blocks() {
             let Some(block) = self.full_block() else { break };
             shown += self.show_block(block, &mut show);
             // SAFETY: the status word of a block, in the mapping and aligned. What was read of the block
             // was read before.
             let status = unsafe { AtomicU32::from_ptr(block_header(block, status_at()).as_ptr()) };
             status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
-            self.block = (self.block + 1) % BLOCKS;
+            self.block = (self.block + 1) % self.wanted.blocks();
         }
         shown
     }
 
     /// The next block, if it is ours.
     fn full_block(&self) -> Option<NonNull<u8>> {
-        // SAFETY: `block` is below `BLOCKS`, so this is inside of the mapping; the status is aligned.
-        let block = unsafe { self.memory.add(self.block * self.block_len) };
+        // SAFETY: `block` is below the number of blocks, so this is inside of the mapping; the status is aligned.
+        let block = unsafe { self.memory.add(self.block * self.wanted.block()) };
         let status = unsafe { AtomicU32::from_ptr(block_header(block, status_at()).as_ptr()) };
         (status.load(Ordering::Acquire) & libc::TP_STATUS_USER != 0).then_some(block)
     }
 
     fn show_block(&self, block: NonNull<u8>, show: &mut impl FnMut(u64, &Sighting<'_>)) -> u32 {
         // SAFETY: the block is ours until its status says otherwise: nobody writes there meanwhile.
-        let octets = unsafe { std::slice::from_raw_parts(block.as_ptr(), self.block_len) };
+        let octets = unsafe { std::slice::from_raw_parts(block.as_ptr(), self.wanted.block()) };
         let word = |at: usize| {
             octets.get(at..at + 4).map(|four| u32::from_ne_bytes(four.try_into().expect("four")))
         };
@@ -211,7 +231,7 @@ impl Ring {
             .unwrap_or(0) as usize;
         for _ in 0..count {
             let Some(packet) = octets.get(at..).and_then(Seen::read) else { break };
-            let sighting = packet.sighting(self.interface);
+            let sighting = packet.sighting(self.interface, self.wanted.mark());
             show(packet.nanos, &sighting);
             at += packet.next;
         }
@@ -264,7 +284,8 @@ impl AsFd for Ring {
 impl Drop for Ring {
     fn drop(&mut self) {
         // SAFETY: the mapping made in `open`, of the same length; nothing refers to it any more.
-        let _ = unsafe { munmap(self.memory.cast::<c_void>(), self.block_len * BLOCKS) };
+        let len = self.wanted.block() * self.wanted.blocks();
+        let _ = unsafe { munmap(self.memory.cast::<c_void>(), len) };
     }
 }
 
@@ -323,7 +344,7 @@ impl<'a> Seen<'a> {
         })
     }
 
-    fn sighting(&self, interface: Interface) -> Sighting<'a> {
+    fn sighting(&self, interface: Interface, mark: Option<MarkMatch>) -> Sighting<'a> {
         Sighting {
             interface,
             way: if self.outgoing { Way::Out } else { Way::In },
@@ -331,7 +352,7 @@ impl<'a> Seen<'a> {
             vlan: self.vlan,
             segment_size: self.segment_size,
             checksum: self.checksum,
-            mark: None,
+            mark,
         }
     }
 }

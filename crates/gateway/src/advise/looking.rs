@@ -27,7 +27,7 @@ pub fn look_on(
     mut go_on: impl FnMut(Span) -> ControlFlow<()>,
 ) -> io::Result<Advice> {
     let open = |(which, name): (usize, &String)| {
-        Port::open(name, Interface::Lan(which as u8))
+        Port::open(name, Interface::Lan(which as u8), &[])
             .map_err(|error| io::Error::new(error.kind(), format!("`{name}`: {error}")))
     };
     let mut ports: Vec<Port> = lan.iter().enumerate().map(open).collect::<io::Result<_>>()?;

@@ -24,7 +24,7 @@ mod advice;
 mod looking;
 mod watched;
 
-use crate::config::{FlowFacts, Rules};
+use crate::config::{FlowFacts, MarkMatch, Rules};
 use crate::{
     ClassConfig, Engine, EngineConfig, Interface, Key, Limits, LinkHeader, LinkKind, Order,
     Sighting, StandDown, Way,
@@ -186,7 +186,7 @@ impl Advisor {
                 mobile: key.mobile,
                 fixed: key.fixed,
                 dscp: crate::engine::dscp_of(ip),
-                mark: sighting.mark,
+                mark: MarkMatch::default(),
             };
             let class = self.config.rules.classify(&facts).0;
             self.watched.insert(key, (class, Watched::default()));

@@ -21,7 +21,7 @@ pub struct Conditions {
     pub mobile_ports: Vec<PortRange>,
     /// Its differentiated services code point (RFC 2474 §3).
     pub dscps: Vec<u8>,
-    /// The mark that the kernel's filters gave its packets.
+    /// The mark that the kernel's filters gave its packets towards the mobile host.
     pub mark: Option<MarkMatch>,
 }
 
@@ -35,12 +35,26 @@ pub struct PortRange {
 }
 
 /// Some bits of a mark, as in `ip rule` and `nft`: VALUE/MASK.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MarkMatch {
     /// What they have to be; no other bits are set.
     pub value: u32,
     /// Which bits.
     pub mask: u32,
+}
+
+impl MarkMatch {
+    /// Whether every mark with the other's bits has these.
+    pub fn covers(self, other: MarkMatch) -> bool {
+        self.mask & !other.mask == 0 && other.value & self.mask == self.value
+    }
+
+    /// These bits, and those of the other that are not among them: each is as it was first told.
+    #[must_use]
+    pub fn and(self, other: MarkMatch) -> MarkMatch {
+        let value = self.value | other.value & !self.mask;
+        MarkMatch { value, mask: self.mask | other.mask }
+    }
 }
 
 impl Conditions {
@@ -58,9 +72,7 @@ impl Conditions {
             && any_port(&self.ports, flow.fixed.port())
             && any_port(&self.mobile_ports, flow.mobile.port())
             && (self.dscps.is_empty() || self.dscps.contains(&flow.dscp))
-            && self
-                .mark
-                .is_none_or(|mark| flow.mark.is_some_and(|given| given & mark.mask == mark.value))
+            && self.mark.is_none_or(|mark| mark.covers(flow.mark))
     }
 
     /// What they are, in words; `lan` are the names of the interfaces.
@@ -98,9 +110,7 @@ impl Conditions {
             && match (self.mark, other.mark) {
                 (None, _) => true,
                 (Some(_), None) => false,
-                (Some(mine), Some(its)) => {
-                    mine.mask & !its.mask == 0 && its.value & mine.mask == mine.value
-                }
+                (Some(mine), Some(its)) => mine.covers(its),
             }
     }
 }

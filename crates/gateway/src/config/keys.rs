@@ -69,7 +69,13 @@ pub(super) static RULE: &[Key] = &[
         "any",
         "Differentiated services code point of its first packet that is seen, or several",
     ),
-    optional("mark", Shape::Own(mark), "any", "Mark of the kernel's filters, or VALUE/MASK"),
+    optional(
+        "mark",
+        Shape::Own(mark),
+        "any",
+        "Mark that the kernel's filters gave its packets towards the mobile host, or VALUE/MASK; until \
+         the first such packet its connection is as one without a mark",
+    ),
     required("remedy", REMEDY, "What is done for its connections", "remedy = \"none\""),
 ];
 
@@ -184,7 +190,7 @@ pub(super) static HARM: &[Key] = &[
         "flows",
         Shape::Integer { min: 2, max: 1_000_000 },
         "20",
-        "Finished connections of each kind before anything is concluded",
+        "Connections of each kind of which enough was seen, before anything is concluded",
     ),
     optional("retry", Shape::Own(span_or_never), "1 h", "After how long it is tried again"),
 ];

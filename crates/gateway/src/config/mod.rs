@@ -144,7 +144,7 @@ pub struct HarmConfig {
     pub significance: Ratio,
     /// How long the treated connections have to be worse off without a break.
     pub sustained: Span,
-    /// Finished connections of each kind, treated and control, before anything is concluded.
+    /// Connections of each kind, treated and control, of which enough was seen before anything is concluded.
     pub flows: u64,
     /// After how long it is tried again; never when absent.
     pub retry: Option<Span>,

@@ -12,7 +12,7 @@ pub enum Effect {
     NewBox,
     /// A queue is made, remade or taken out of the path; what waits in it goes on first.
     NewQueue,
-    /// Another interface is observed: connections are known by their ends and stay.
+    /// Another interface or mark is observed: connections are known by their ends and stay.
     NewRing,
     /// It cannot be done while running.
     Restart,
@@ -85,6 +85,11 @@ impl Reload {
             let said = [old, new].map(|config| config.rules.to_string());
             self.changes.push(Change::new("rule", effect, said));
         }
+        let marks = [old, new].map(|config| {
+            let each = config.rules.marks();
+            each.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+        });
+        self.note("rule.mark", Effect::NewRing, marks);
     }
 
     fn queue(&mut self, path: &str, queues: [&Option<QueueConfig>; 2]) {
@@ -120,8 +125,12 @@ impl Reload {
                 None => "never".to_owned(),
             }),
         ];
+        // Boxes have as much room as these say.
+        let rooms = ["limits.connections", "limits.cache_per_flow", "limits.cache"];
         for (path, said) in each {
-            self.note(path, Effect::InPlace, both.map(said));
+            let is_room = rooms.contains(&path) && both[1].has_remedies();
+            let effect = if is_room { Effect::NewBox } else { Effect::InPlace };
+            self.note(path, effect, both.map(said));
         }
     }
 

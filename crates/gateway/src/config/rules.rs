@@ -1,6 +1,6 @@
 //! Which remedy for which connection: the first rule that matches, else the default.
 
-use super::Conditions;
+use super::{Conditions, MarkMatch};
 use ackord_units::Choice;
 use std::fmt;
 use std::net::SocketAddr;
@@ -16,8 +16,8 @@ pub struct FlowFacts {
     pub fixed: SocketAddr,
     /// The differentiated services code point of the packet by which it became known.
     pub dscp: u8,
-    /// That packet's mark, where somebody could see it: a packet ring does not tell marks.
-    pub mark: Option<u32>,
+    /// What is known of the mark of its packets towards the mobile host; nothing at first.
+    pub mark: MarkMatch,
 }
 
 /// A rule of several.
@@ -80,6 +80,17 @@ impl Rules {
     /// All but the default.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
+    }
+
+    /// What any of them asks of marks, each once.
+    pub fn marks(&self) -> Vec<MarkMatch> {
+        let mut marks: Vec<MarkMatch> = Vec::new();
+        for mark in self.rules.iter().filter_map(|rule| rule.conditions.mark) {
+            if !marks.contains(&mark) {
+                marks.push(mark);
+            }
+        }
+        marks
     }
 
     /// The first rule that leaves nothing for the one at this place.

@@ -295,7 +295,10 @@ fn a_reload_says_what_each_change_does() {
     let to = |text: &str| Reload::between(&old, &sound(text)).expect("while running").effect();
     assert_eq!(to(MINIMAL), None);
     assert_eq!(to(&with("control = \"6 %\"\n")), Some(Effect::InPlace));
-    assert_eq!(to(&with("[limits]\nconnections = 7\n")), Some(Effect::InPlace));
+    assert_eq!(to(&with("[limits]\ninjected = \"7 %\"\n")), Some(Effect::InPlace));
+    assert_eq!(to(&with("[limits]\nconnections = 7\n")), Some(Effect::NewBox));
+    let marked = with("[[rule]]\nname = \"a\"\nmark = 1\nremedy = \"none\"\n");
+    assert_eq!(to(&marked), Some(Effect::NewRing));
     // An exception: no box begins anew.
     assert_eq!(
         to(&with("[[rule]]\nname = \"a\"\nport = 1\nremedy = \"none\"\n")),
@@ -339,12 +342,9 @@ fn naive(rule: &Conditions, flow: &FlowFacts) -> bool {
     fits &= rule.dscps.is_empty() || rule.dscps.contains(&flow.dscp);
     fits &= rule.interfaces.is_empty() || rule.interfaces.contains(&flow.interface);
     if let Some(MarkMatch { value, mask }) = rule.mark {
-        let given = flow.mark.map(|mark| {
-            (0..32)
-                .filter(|bit| mask >> bit & 1 == 1)
-                .all(|bit| mark >> bit & 1 == value >> bit & 1)
-        });
-        fits &= given == Some(true);
+        let known = |bit: &u32| flow.mark.mask >> bit & 1 == 1;
+        let given = |bit: &u32| flow.mark.value >> bit & 1 == value >> bit & 1;
+        fits &= (0..32).filter(|bit| mask >> bit & 1 == 1).all(|bit| known(&bit) && given(&bit));
     }
     fits
 }
@@ -372,10 +372,32 @@ fn ports() -> impl Strategy<Value = Vec<PortRange>> {
     some((0..20_u16, 0..8_u16).prop_map(|(from, more)| PortRange { from, to: from + more }))
 }
 
+#[test]
+fn of_a_mark_some_bits_are_known_and_stay_as_they_were_told() {
+    let mark = |value, mask| MarkMatch { value, mask };
+    let nothing = MarkMatch::default();
+    assert!(nothing.covers(mark(7, 0xff)) && !mark(0, 1).covers(nothing));
+    let known = nothing.and(mark(0x10, 0xff)).and(mark(0x300, 0xf00));
+    assert_eq!(known, mark(0x310, 0xfff));
+    // Conditions that overlap are each fulfilled, or not.
+    assert!(mark(0x10, 0xf0).covers(known) && mark(0x310, 0xfff).covers(known));
+    assert!(!mark(0x10, 0x10ff).covers(known), "of the other bits nobody was told");
+    assert_eq!(known.and(mark(0x20, 0xff)), known);
+    let rule = |name: &str, mark| {
+        let conditions = Conditions { mark, ..Conditions::default() };
+        Rule { name: name.to_owned(), conditions, remedy: None }
+    };
+    let twice = Some(mark(1, 3));
+    let rules = [rule("a", twice), rule("b", None), rule("c", twice), rule("d", Some(known))];
+    assert_eq!(Rules::new(rules.into(), None).marks(), [mark(1, 3), known]);
+}
+
+fn mark() -> impl Strategy<Value = MarkMatch> {
+    (0..8_u32, 0..8_u32).prop_map(|(value, mask)| MarkMatch { value: value & mask, mask })
+}
+
 fn conditions() -> impl Strategy<Value = Conditions> {
-    let mark = proptest::option::of(
-        (0..8_u32, 0..8_u32).prop_map(|(value, mask)| MarkMatch { value: value & mask, mask }),
-    );
+    let mark = proptest::option::of(mark());
     let nets = (some(network()), some(network()));
     (some(0..3_usize), nets, ports(), ports(), some(0..6_u8), mark).prop_map(
         |(interfaces, (mobile, fixed), ports, mobile_ports, dscps, mark)| Conditions {
@@ -392,7 +414,7 @@ fn conditions() -> impl Strategy<Value = Conditions> {
 
 fn flow() -> impl Strategy<Value = FlowFacts> {
     let end = || (address(), 0..28_u16).prop_map(SocketAddr::from);
-    (0..3_usize, end(), end(), 0..6_u8, proptest::option::of(0..8_u32)).prop_map(
+    (0..3_usize, end(), end(), 0..6_u8, mark()).prop_map(
         |(interface, mobile, fixed, dscp, mark)| FlowFacts { interface, mobile, fixed, dscp, mark },
     )
 }
@@ -484,12 +506,6 @@ fn what_cannot_help_here_is_a_warning_with_its_line() {
         warnings(&file, &config, machine).map(|warnings| warnings.to_string())
     };
     assert_eq!(said(MINIMAL, &machine), None);
-    let marked = with("[[rule]]\nname = \"a\"\nremedy = \"none\"\nmark = 1\n");
-    let marked = said(&marked, &machine).expect("one");
-    assert!(
-        marked.contains("gateway.toml:7:8") && marked.contains("do not tell marks"),
-        "{marked}"
-    );
     let all = said(&text, &machine).expect("two");
     assert!(all.contains("gateway.toml:4:11") && all.contains("is left alone"), "{all}");
     assert!(all.contains("gateway.toml:7:8") && all.contains("sends at 1 Gbit/s"), "{all}");

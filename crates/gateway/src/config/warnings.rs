@@ -18,7 +18,6 @@ pub fn warnings(file: &ConfigFile, config: &GatewayConfig, machine: &Machine) ->
     warnings.forwarding();
     warnings.rates();
     warnings.control();
-    warnings.marks();
     let problem = |(path, what, help): (String, String, String)| Problem {
         place: file.place_of(&path),
         path,
@@ -109,21 +108,6 @@ impl<'a> Warnings<'a> {
                 ),
                 "a little less than what the link behind it can do: 90 % to 95 %",
             );
-        }
-    }
-
-    fn marks(&mut self) {
-        for (index, rule) in self.config.rules.rules().iter().enumerate() {
-            if rule.conditions.mark.is_some() {
-                self.add(
-                    format!("rule.{index}.mark"),
-                    format!(
-                        "packet sockets do not tell marks: rule `{}` takes no connection",
-                        rule.name
-                    ),
-                    "let the kernel set a DSCP where it sets the mark, or name networks or ports",
-                );
-            }
         }
     }
 

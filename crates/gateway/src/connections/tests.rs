@@ -15,7 +15,7 @@ fn limits(connections: usize, octets_each: u64, octets_in_all: u64) -> Limits {
 
 fn begin() -> (usize, FlowFacts) {
     let Key { mobile, fixed } = key(0);
-    (0, FlowFacts { interface: 0, mobile, fixed, dscp: 0, mark: None })
+    (0, FlowFacts { interface: 0, mobile, fixed, dscp: 0, mark: Default::default() })
 }
 
 const IDLE: Span = Span::from_secs(60);

@@ -1,7 +1,7 @@
 //! What passes: whose it is, what is kept of it, and what a box says.
 
 use super::{Engine, FIXED, MOBILE, Order};
-use crate::config::FlowFacts;
+use crate::config::{FlowFacts, MarkMatch};
 use crate::watch::Decision;
 use crate::{Connection, Interface, Key, LinkHeader, Sighting};
 use ackord_path::proxy::{Heading, Verdict};
@@ -19,6 +19,32 @@ impl Engine {
         let key = Key::towards(Interface::Wan, seen.endpoints);
         if let Some(connection) = self.connections.of_key(key) {
             connection.to_wan = Some(link);
+        }
+    }
+
+    /// A packet with this mark leaves for a mobile host: its connection may be another rule's. Before its
+    /// first packet was shown without a mark nobody knows it; there will be another one.
+    pub(super) fn learn_mark(&mut self, lan: Interface, mark: MarkMatch, ip: &[u8]) {
+        let Ok(seen) = glimpse(LinkType::RAW, ip, ip.len() as u32) else { return };
+        let key = Key::towards(lan, seen.endpoints);
+        let Some(connection) = self.connections.of_key(key) else { return };
+        let known = connection.facts.mark.and(mark);
+        if known == connection.facts.mark {
+            return;
+        }
+        connection.facts.mark = known;
+        let most = self.classes.len().saturating_sub(1);
+        let class = (self.classify)(&connection.facts).min(most);
+        if class == connection.class {
+            return;
+        }
+        self.stats.held -= u64::from(connection.is_held);
+        connection.is_held = false;
+        // What the rule before did to it is no evidence about this one.
+        connection.to_mobile = connection.to_mobile.anew(self.now);
+        let before = std::mem::replace(&mut connection.class, class);
+        if let Some(proxy) = self.classes.get_mut(before).and_then(|one| one.proxy.as_mut()) {
+            proxy.forget(connection.flow);
         }
     }
 
@@ -56,7 +82,7 @@ impl Engine {
         let (classify, most) = (&self.classify, self.classes.len().saturating_sub(1));
         let begin = || {
             let interface = usize::from(lan);
-            let (dscp, mark) = (dscp_of(ip), sighting.mark);
+            let (dscp, mark) = (dscp_of(ip), MarkMatch::default());
             let facts = FlowFacts { interface, mobile: key.mobile, fixed: key.fixed, dscp, mark };
             (classify(&facts).min(most), facts)
         };

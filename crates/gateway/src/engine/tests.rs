@@ -1,6 +1,7 @@
 //! A download through a gateway whose radio link is out for a while, frame by frame.
 
 use super::*;
+use crate::config::MarkMatch;
 use ackord_path::registry::PROXY;
 use ackord_units::{Bytes, Choice, Rate, Seq};
 use ackord_wire::{Endpoints, Flags, IpFields, Payload, Segment, TcpChecksum, Timestamps};
@@ -192,6 +193,57 @@ fn who_is_left_alone_gets_nothing() {
     see(&mut engine, 0, Interface::Lan(0), Way::Out, &data, 0);
     assert_eq!((engine.connections().len(), engine.connections().kept()), (1, Bytes::ZERO));
     assert_eq!((engine.classes()[0].stats().expect("a box").seen, engine.deadline()), (0, None));
+}
+
+#[test]
+fn a_mark_that_becomes_known_later_moves_a_connection_to_its_rule() {
+    let class = |name: &str, remedy| ClassConfig { name: name.to_owned(), remedy };
+    let snoop = PROXY.iter().find(|one| one.name == "snoop").map(Choice::of);
+    let wanted = MarkMatch { value: 0x10, mask: 0xff };
+    let classify = move |facts: &FlowFacts| usize::from(!wanted.covers(facts.mark));
+    let classes = vec![class("marked", None), class("default", snoop)];
+    let config = engine("snoop").config.clone();
+    let mut engine = Engine::new(config, classes, Box::new(classify)).expect("it is built");
+    let lan = Interface::Lan(0);
+    let data = |number| packet(lan, segment(1 + number * MSS, 1, MSS, 0), 1);
+    let marked = |engine: &mut Engine, millis, frame: &[u8], mark| {
+        let (vlan, checksum) = (None, TcpChecksum::Verified);
+        // As a ring of headers shows it.
+        let frame = &frame[..60];
+        let sighting = Sighting {
+            interface: lan,
+            way: Way::Out,
+            frame,
+            vlan,
+            segment_size: 0,
+            checksum,
+            mark: Some(mark),
+        };
+        engine.see(at(millis), &sighting);
+    };
+    let class_of = |engine: &Engine| engine.connections().iter().next().map(|one| one.class);
+    marked(&mut engine, 0, &data(0), wanted);
+    assert_eq!(class_of(&engine), None, "a mark alone is no packet");
+    see(&mut engine, 0, lan, Way::Out, &data(0), 0);
+    assert_eq!((class_of(&engine), engine.deadline().is_some()), (Some(1), true));
+    marked(&mut engine, 1, &data(0), MarkMatch { value: 0x11, mask: 0xf1f });
+    assert_eq!(class_of(&engine), Some(1));
+    let mut other = engine;
+    // What was told first stays, so only bits that are new can tell more.
+    marked(&mut other, 2, &data(0), MarkMatch { value: 0, mask: 0xff });
+    assert_eq!(class_of(&other), Some(1));
+    see(&mut other, 3, lan, Way::In, &packet(Interface::Wan, rst(), 0), 0);
+    see(&mut other, 4, lan, Way::Out, &data(1), 0);
+    marked(&mut other, 5, &data(1), wanted);
+    assert_eq!(class_of(&other), Some(0));
+    // Its box has forgotten it, and nothing of it is counted twice.
+    assert_eq!((other.deadline(), other.stats().segments), (None, 3));
+    see(&mut other, 6, lan, Way::Out, &data(2), 0);
+    assert_eq!((other.deadline(), other.classes()[1].stats().expect("a box").seen), (None, 3));
+}
+
+fn rst() -> Segment {
+    Segment { flags: Flags::RST | Flags::ACK, ..segment(1, 1, 0, 0) }
 }
 
 proptest! {

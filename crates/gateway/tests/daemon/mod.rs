@@ -3,6 +3,7 @@
 
 mod child;
 mod faults;
+mod marks;
 
 use crate::hosts::world::{Gateway, World};
 use ackord_gateway::SOCKET;
