@@ -41,8 +41,10 @@ impl Progress {
     /// Everything below `ack` has arrived.
     pub fn acknowledged(&mut self, now: Time, ack: Seq) {
         let Some((oldest, youngest)) = &mut self.under_way else { return };
-        // What was not seen passing is not this gateway's, and forged numbers gain nothing.
-        if !ack.after(*oldest) || ack.after(*youngest) {
+        // What was not seen passing is not this gateway's, and forged numbers gain nothing; but all that was
+        // seen before has arrived, and nobody waits for it.
+        let ack = if ack.after(*youngest) { *youngest } else { ack };
+        if !ack.after(*oldest) {
             return;
         }
         self.octets += u64::from(ack.since(*oldest));
@@ -139,11 +141,16 @@ mod tests {
         let mut progress = Progress::default();
         progress.acknowledged(at(0), Seq(7));
         progress.sent(at(0), Seq(u32::MAX - 9), Seq(90));
-        progress.acknowledged(at(1), Seq(91));
         progress.acknowledged(at(1), Seq(u32::MAX - 9));
         assert_eq!((progress.octets, progress.active), (0, Span::ZERO));
         progress.acknowledged(at(3), Seq(0));
         assert_eq!((progress.octets, progress.active), (10, Span::from_millis(3)));
+        // Its last packets were not seen, or somebody lies: what was seen has arrived, and no more.
+        progress.acknowledged(at(5), Seq(9_000));
+        assert_eq!(
+            (progress.octets, progress.until(at(9_000)).active),
+            (100, Span::from_millis(5))
+        );
         assert_eq!(progress.goodput_bps(), None);
     }
 }
