@@ -56,6 +56,7 @@ impl Trial {
                 idle_for: Span::from_secs(5),
                 injected_per_mille: 1_000,
                 injected_rate: Rate::from_mbits_per_sec(10),
+                fast: Rate::from_mbits_per_sec(2),
             },
             wan: LinkKind::Bare,
             lan: vec![LinkKind::Bare],

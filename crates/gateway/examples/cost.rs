@@ -30,6 +30,7 @@ fn main() {
         idle_for: Span::from_secs(600),
         injected_per_mille: 1_000,
         injected_rate: Rate::from_mbits_per_sec(1_000),
+        fast: Rate::from_mbits_per_sec(100_000),
     };
     let config = EngineConfig {
         limits,

@@ -5,7 +5,7 @@
 
 use crate::config::FlowFacts;
 use crate::control::is_control;
-use crate::{Budget, Hiding, Interface, LinkHeader, Progress, Store};
+use crate::{Budget, Hiding, Interface, LinkHeader, Pace, Progress, Store};
 use ackord_units::{Bytes, Rate, Seq, Span, Time};
 use ackord_wire::{Endpoints, FlowId};
 use std::collections::BTreeMap;
@@ -73,6 +73,8 @@ pub struct Connection {
     store: Store,
     /// What may be injected.
     pub budget: Budget,
+    /// How fast it is.
+    pub pace: Pace,
     /// What happened.
     pub counters: Counters,
     /// How data gets on towards the mobile host.
@@ -138,6 +140,8 @@ pub struct Limits {
     pub injected_per_mille: u64,
     /// How much may be injected into all connections together.
     pub injected_rate: Rate,
+    /// A connection that is faster is let pass.
+    pub fast: Rate,
 }
 
 impl Connections {
@@ -187,6 +191,7 @@ impl Connections {
                 to_lan: None,
                 store: Store::default(),
                 budget: Budget::new(self.limits.octets_each),
+                pace: Pace::new(now),
                 counters: Counters::default(),
                 to_mobile: Progress::default(),
                 from_mobile: Progress::default(),
@@ -280,6 +285,13 @@ impl Connections {
         let is_kept = connection.store.keep(seq, len, packet, limits.octets_each.min(room));
         self.kept = others + connection.store.octets().get();
         is_kept
+    }
+
+    /// Nothing of a connection is kept any more.
+    pub fn drop_kept(&mut self, flow: FlowId) {
+        let Some(connection) = self.of_flow(flow) else { return };
+        let octets = std::mem::take(&mut connection.store).octets().get();
+        self.kept -= octets;
     }
 
     /// The mobile host of a connection has everything below `ack`.

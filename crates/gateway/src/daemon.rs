@@ -213,6 +213,9 @@ impl Daemon {
         if let Some(ports) = new_ports {
             self.drive.exchange(ports);
         }
+        for port in self.drive.ports_mut() {
+            port.copy_at_most(config.limits.copied);
+        }
         self.config = config;
         self.described.reloads += 1;
         self.describe_at = Time::ZERO;
@@ -252,8 +255,11 @@ fn ports(config: &GatewayConfig) -> Result<Vec<Port>, DaemonError> {
     std::iter::once((&config.wan, Interface::Wan))
         .chain(lan)
         .map(|(name, interface)| {
-            Port::open(name, interface, if interface == Interface::Wan { &[] } else { &marks })
-                .map_err(|source| DaemonError::Interface { name: name.clone(), source })
+            let marks = if interface == Interface::Wan { &[] } else { &marks[..] };
+            let mut port = Port::open(name, interface, marks)
+                .map_err(|source| DaemonError::Interface { name: name.clone(), source })?;
+            port.copy_at_most(config.limits.copied);
+            Ok(port)
         })
         .collect()
 }

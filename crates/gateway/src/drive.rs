@@ -84,6 +84,7 @@ impl Drive {
             });
         }
         let now = self.now()?;
+        self.ports.iter_mut().for_each(|port| port.look_at_pace(now));
         if let Some(due) = self.engine.deadline().filter(|due| *due <= now) {
             self.loop_lateness.record(now.saturating_since(due));
         }

@@ -17,6 +17,7 @@
 //! | `plan.rs` | [`Plan`]: what a configuration changes on its machine, as commands |
 //! | `machine.rs` | [`Machine`]: what there is of what a configuration needs |
 //! | `class.rs` | [`Class`]: connections that get the same remedy |
+//! | `pace.rs` | [`Pace`]: who is too fast to be helped |
 //! | `progress.rs` | [`Progress`]: how a connection gets on |
 //! | `evidence.rs` | [`Evidence`]: treated against control |
 //! | `removal.rs` | [`Removal`]: the program in the kernel that removes them |
@@ -64,6 +65,7 @@ mod journal;
 mod machine;
 mod netlink;
 mod notify;
+mod pace;
 mod plan;
 mod port;
 mod probe;
@@ -93,6 +95,7 @@ pub use in_path::{
 pub use journal::{Journal, Undone};
 pub use machine::{InterfaceFacts, KernelVersion, Machine};
 pub use notify::Supervisor;
+pub use pace::Pace;
 pub use plan::{Plan, Step, queue_device};
 pub use port::Port;
 pub use probe::{Allowed, Finding, probe};

@@ -1,8 +1,8 @@
 //! An interface of the gateway, which may go and come back.
 
 use crate::config::MarkMatch;
-use crate::{Injection, Interface, LinkKind, Ring, RingStats, Sighting, Wanted};
-use ackord_units::{Span, Time};
+use crate::{Injection, Interface, LinkKind, Pace, Ring, RingStats, Sighting, Wanted};
+use ackord_units::{Rate, Span, Time};
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
 use nix::sys::socket::{getsockopt, sockopt};
@@ -28,6 +28,11 @@ pub struct Port {
     before: RingStats,
     /// How often it was lost.
     losses: u64,
+    /// How much data that goes out is copied, and how much goes out.
+    copied: Rate,
+    pace: Pace,
+    octets_out: u64,
+    copies_headers: bool,
 }
 
 impl Port {
@@ -50,7 +55,38 @@ impl Port {
             look_at: Time::ZERO,
             before: RingStats::default(),
             losses: 0,
+            copied: Rate::from_bits_per_sec(u64::MAX),
+            pace: Pace::new(Time::ZERO),
+            octets_out: 0,
+            copies_headers: false,
         })
+    }
+
+    /// Where more data than this goes out only its headers are copied.
+    pub fn copy_at_most(&mut self, rate: Rate) {
+        self.copied = rate;
+    }
+
+    /// Looks how much goes out, and copies data or headers.
+    pub fn look_at_pace(&mut self, now: Time) {
+        let Some(ring) = self.ring.as_ref().filter(|_| self.interface != Interface::Wan) else {
+            return;
+        };
+        let octets = ring.octets_out().saturating_sub(self.octets_out);
+        self.octets_out = ring.octets_out();
+        self.pace.passed(now, octets, self.copied);
+        if self.pace.is_fast() == self.copies_headers {
+            return;
+        }
+        let wanted = if self.pace.is_fast() { Wanted::Headers } else { wanted(self.interface) };
+        if ring.copy(wanted).is_ok() {
+            self.copies_headers = self.pace.is_fast();
+        }
+    }
+
+    /// Whether only headers are copied, since there is too much else.
+    pub fn copies_headers(&self) -> bool {
+        self.copies_headers
     }
 
     /// Its name.
@@ -105,6 +141,7 @@ impl Port {
             }
             (None, Some(index)) => {
                 self.ring = Ring::open(&self.name, self.interface, wanted(self.interface)).ok();
+                (self.octets_out, self.copies_headers) = (0, false);
                 self.marked =
                     rings_of_marked(&self.name, self.interface, &self.marks).unwrap_or_default();
                 self.index = index;

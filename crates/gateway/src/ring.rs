@@ -42,6 +42,8 @@ pub enum Wanted {
     HeadersIn,
     /// All of what goes out, headers of what comes in.
     DataOutHeadersIn,
+    /// Headers of everything.
+    Headers,
     /// All of everything.
     Everything,
     /// Headers of what goes out with such a mark: a ring does not tell marks, but its filter sees them.
@@ -55,6 +57,7 @@ impl Wanted {
             Wanted::HeadersOut | Wanted::MarkedOut(_) => (HEADERS, 0),
             Wanted::HeadersIn => (0, HEADERS),
             Wanted::DataOutHeadersIn => (u32::MAX, HEADERS),
+            Wanted::Headers => (HEADERS, HEADERS),
             Wanted::Everything => (u32::MAX, u32::MAX),
         }
     }
@@ -63,7 +66,9 @@ impl Wanted {
     fn block(self) -> usize {
         match self {
             Wanted::DataOutHeadersIn | Wanted::Everything => 1 << 17,
-            Wanted::HeadersOut | Wanted::HeadersIn | Wanted::MarkedOut(_) => 1 << 14,
+            Wanted::HeadersOut | Wanted::HeadersIn | Wanted::Headers | Wanted::MarkedOut(_) => {
+                1 << 14
+            }
         }
     }
 
@@ -121,6 +126,7 @@ pub struct Ring {
     /// Told by the kernel, and not yet by us.
     lost: u64,
     seen: u64,
+    octets_out: u64,
 }
 
 // SAFETY: the memory is this ring's alone, but for the kernel.
@@ -150,9 +156,7 @@ impl Ring {
         let socket = socket(AddressFamily::Packet, SockType::Raw, flags, None)?;
         set(&socket, libc::PACKET_VERSION, libc::tpacket_versions::TPACKET_V3 as libc::c_int)?;
         set(&socket, libc::PACKET_VNET_HDR, 1)?;
-        let mut filter = wanted.filter();
-        let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
-        set_at(&socket, (libc::SOL_SOCKET, libc::SO_ATTACH_FILTER), program)?;
+        attach(&socket, wanted)?;
         let (block_len, blocks) = (wanted.block(), wanted.blocks());
         let request = libc::tpacket_req3 {
             tp_block_size: block_len as u32,
@@ -169,7 +173,17 @@ impl Ring {
         // SAFETY: a new mapping of the ring that was just asked for, of its length.
         let memory = unsafe { mmap(None, len, access, MapFlags::MAP_SHARED, &socket, 0)? }.cast();
         let kind = LinkKind::Ethernet;
-        let mut ring = Ring { socket, memory, block: 0, wanted, interface, kind, lost: 0, seen: 0 };
+        let mut ring = Ring {
+            socket,
+            memory,
+            block: 0,
+            wanted,
+            interface,
+            kind,
+            lost: 0,
+            seen: 0,
+            octets_out: 0,
+        };
         ring.kind = ring.bind(index)?;
         Ok(ring)
     }
@@ -190,6 +204,19 @@ impl Ring {
         }
     }
 
+    /// From now on so much is copied; the ring stays as large as it was opened.
+    ///
+    /// # Errors
+    /// None that a ring knows of.
+    pub fn copy(&self, wanted: Wanted) -> io::Result<()> {
+        attach(&self.socket, wanted)
+    }
+
+    /// Octets of packets that went out, whatever was copied of them.
+    pub fn octets_out(&self) -> u64 {
+        self.octets_out
+    }
+
     /// What kind of link its interface has.
     pub fn kind(&self) -> LinkKind {
         self.kind
@@ -201,7 +228,9 @@ impl Ring {
         let mut shown = 0;
         for _ in 0..self.wanted.blocks() {
             let Some(block) = self.full_block() else { break };
-            shown += self.show_block(block, &mut show);
+            let (count, octets_out) = self.show_block(block, &mut show);
+            shown += count;
+            self.octets_out += octets_out;
             // SAFETY: the status word of a block, in the mapping and aligned. What was read of the block
             // was read before.
             let status = unsafe { AtomicU32::from_ptr(block_header(block, status_at()).as_ptr()) };
@@ -219,7 +248,11 @@ impl Ring {
         (status.load(Ordering::Acquire) & libc::TP_STATUS_USER != 0).then_some(block)
     }
 
-    fn show_block(&self, block: NonNull<u8>, show: &mut impl FnMut(u64, &Sighting<'_>)) -> u32 {
+    fn show_block(
+        &self,
+        block: NonNull<u8>,
+        show: &mut impl FnMut(u64, &Sighting<'_>),
+    ) -> (u32, u64) {
         // SAFETY: the block is ours until its status says otherwise: nobody writes there meanwhile.
         let octets = unsafe { std::slice::from_raw_parts(block.as_ptr(), self.wanted.block()) };
         let word = |at: usize| {
@@ -229,13 +262,15 @@ impl Ring {
         let count = word(header + offset_of!(libc::tpacket_hdr_v1, num_pkts)).unwrap_or(0);
         let mut at = word(header + offset_of!(libc::tpacket_hdr_v1, offset_to_first_pkt))
             .unwrap_or(0) as usize;
+        let mut octets_out = 0;
         for _ in 0..count {
             let Some(packet) = octets.get(at..).and_then(Seen::read) else { break };
             let sighting = packet.sighting(self.interface, self.wanted.mark());
+            octets_out += if packet.outgoing { packet.len } else { 0 };
             show(packet.nanos, &sighting);
             at += packet.next;
         }
-        count
+        (count, octets_out)
     }
 
     /// Sends a frame.
@@ -297,6 +332,8 @@ const CHECKSUM_VALID: u8 = 2;
 /// A packet in a block.
 struct Seen<'a> {
     frame: &'a [u8],
+    /// How long it was, octets.
+    len: u64,
     nanos: u64,
     /// Octets to the next packet.
     next: usize,
@@ -329,6 +366,7 @@ impl<'a> Seen<'a> {
             vnet[0] & NEEDS_CHECKSUM != 0 || status & libc::TP_STATUS_CSUMNOTREADY != 0;
         Some(Seen {
             frame: octets.get(mac..mac + len)?,
+            len: u64::from(word(offset_of!(libc::tpacket3_hdr, tp_len))?),
             nanos: u64::from(seconds) * 1_000_000_000 + u64::from(nanos),
             next: word(offset_of!(libc::tpacket3_hdr, tp_next_offset))? as usize,
             outgoing: kind == libc::PACKET_OUTGOING,
@@ -379,6 +417,12 @@ fn link_address(index: u32) -> libc::sockaddr_ll {
         sll_halen: 0,
         sll_addr: [0; 8],
     }
+}
+
+fn attach(socket: &OwnedFd, wanted: Wanted) -> io::Result<()> {
+    let mut filter = wanted.filter();
+    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+    set_at(socket, (libc::SOL_SOCKET, libc::SO_ATTACH_FILTER), program)
 }
 
 fn set<T>(socket: &OwnedFd, option: libc::c_int, value: T) -> io::Result<()> {

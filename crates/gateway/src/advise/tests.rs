@@ -15,6 +15,7 @@ fn advisor() -> Advisor {
         idle_for: Span::from_secs(60),
         injected_per_mille: 1_000,
         injected_rate: ackord_units::Rate::from_mbits_per_sec(100),
+        fast: ackord_units::Rate::from_mbits_per_sec(500),
     };
     let (wan, lan) = (LinkKind::Bare, vec![LinkKind::Bare]);
     let config = AdviseConfig { limits, wan, lan, rules: Rules::default() };

@@ -237,6 +237,8 @@ fn limits(report: &mut Report, root: &Reader<'_>) -> Option<LimitsConfig> {
     let cache = bytes(report, "cache", "128 MB");
     let injected = quantity_or(report, &reader, "injected", "100 %");
     let injected_rate = quantity_or::<Rate>(report, &reader, "injected_rate", "100 Mbit/s");
+    let fast = quantity_or::<Rate>(report, &reader, "fast", "500 Mbit/s");
+    let copied = quantity_or::<Rate>(report, &reader, "copied", "1 Gbit/s");
     let (cache_per_flow, cache) = (cache_per_flow?, cache?);
     if cache_per_flow > cache {
         let why = format!("`cache_per_flow`, {cache_per_flow}, is more than `cache`, {cache}");
@@ -251,6 +253,8 @@ fn limits(report: &mut Report, root: &Reader<'_>) -> Option<LimitsConfig> {
         cache,
         injected: injected?,
         injected_rate: injected_rate?,
+        fast: fast?,
+        copied: copied?,
     })
 }
 

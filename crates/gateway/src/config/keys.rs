@@ -129,6 +129,18 @@ pub(super) static LIMITS: &[Key] = &[
         "100 Mbit/s",
         "The most that is injected into all connections together",
     ),
+    optional(
+        "fast",
+        Shape::Rate,
+        "500 Mbit/s",
+        "A connection that is faster is let pass: no wireless link is behind it",
+    ),
+    optional(
+        "copied",
+        Shape::Rate,
+        "1 Gbit/s",
+        "Data that is copied as it leaves a LAN interface; where more passes, only headers are",
+    ),
 ];
 
 /// Metrics.

@@ -100,6 +100,10 @@ pub struct LimitsConfig {
     pub injected: Ratio,
     /// The most that is injected into all connections together.
     pub injected_rate: Rate,
+    /// A connection that is faster is let pass: no wireless link is behind it.
+    pub fast: Rate,
+    /// How much data towards the mobile hosts is copied; where more passes an interface only headers are.
+    pub copied: Rate,
 }
 
 /// What is logged.
@@ -223,6 +227,7 @@ impl LimitsConfig {
             idle_for: Self::IDLE_FOR,
             injected_per_mille: (self.injected.get() * 1_000.0).round() as u64,
             injected_rate: self.injected_rate,
+            fast: self.fast,
         }
     }
 

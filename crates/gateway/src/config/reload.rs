@@ -108,13 +108,15 @@ impl Reload {
 
     /// What is read anew each time it is used.
     fn numbers(&mut self, both: [&GatewayConfig; 2]) {
-        let each: [(&str, Says); 12] = [
+        let each: [(&str, Says); 14] = [
             ("control", |config| config.control.to_string()),
             ("limits.connections", |config| config.limits.connections.to_string()),
             ("limits.cache_per_flow", |config| config.limits.cache_per_flow.to_string()),
             ("limits.cache", |config| config.limits.cache.to_string()),
             ("limits.injected", |config| config.limits.injected.to_string()),
             ("limits.injected_rate", |config| config.limits.injected_rate.to_string()),
+            ("limits.fast", |config| config.limits.fast.to_string()),
+            ("limits.copied", |config| config.limits.copied.to_string()),
             ("log.level", |config| format!("{:?}", config.log.level)),
             ("log.to", |config| format!("{:?}", config.log.to)),
             ("harm.significance", |config| config.harm.significance.to_string()),

@@ -82,6 +82,8 @@ cache_per_flow = "64 kB"
 cache = "1 MB"
 injected = "50 %"
 injected_rate = "1 Mbit/s"
+fast = "200 Mbit/s"
+copied = "600 Mbit/s"
 [metrics]
 listen = "0.0.0.0:9000"
 expose = "network"

@@ -10,6 +10,7 @@ fn limits(connections: usize, octets_each: u64, octets_in_all: u64) -> Limits {
         idle_for: IDLE,
         injected_per_mille: 1_000,
         injected_rate: Rate::from_mbits_per_sec(100),
+        fast: Rate::from_mbits_per_sec(500),
     }
 }
 

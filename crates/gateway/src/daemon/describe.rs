@@ -68,7 +68,7 @@ impl Described {
             dropped_by_gateway: removed,
             cached_octets: connections.kept().get(),
             cached_octets_limit: config.limits.cache.get(),
-            health: health(engine.classes(), &rings, drive.removal_trouble()),
+            health: health(engine.classes(), &rings, drive),
             rings,
             injection_lateness: drive.lateness().status(),
             loop_lateness: drive.loop_lateness().status(),
@@ -95,6 +95,7 @@ fn rings(drive: &mut Drive) -> Vec<RingStatus> {
 /// What is done for a connection.
 fn group(connection: &Connection, classes: &[Class]) -> Group {
     match classes.get(connection.class).map(Class::standing) {
+        _ if connection.pace.is_fast() => Group::Untreated,
         Some(Standing::AtWork) if connection.is_control => Group::Control,
         Some(Standing::AtWork) => Group::Treated,
         _ => Group::Untreated,
@@ -196,9 +197,18 @@ fn top_flows(drive: &Drive, now: Time) -> Vec<FlowStatus> {
 }
 
 /// What somebody should do something about, the worst first.
-fn health(classes: &[Class], rings: &[RingStatus], trouble: Option<&str>) -> Vec<Finding> {
+fn health(classes: &[Class], rings: &[RingStatus], drive: &Drive) -> Vec<Finding> {
     let mut found = Vec::new();
-    found.extend(trouble.map(|why| Finding {
+    for port in drive.ports().iter().filter(|port| port.copies_headers()) {
+        found.push(Finding {
+            severity: Severity::Remark,
+            what: format!("so much leaves by `{}` that only headers are copied", port.name()),
+            advice: "what is lost now is not sent again from here; `[limits] copied` says from \
+                     which rate on"
+                .to_owned(),
+        });
+    }
+    found.extend(drive.removal_trouble().map(|why| Finding {
         severity: Severity::Warning,
         what: format!("duplicate acknowledgments are not removed: {why}"),
         advice: "senders without timestamps gain less; it takes CAP_BPF and CAP_NET_ADMIN, and Linux \

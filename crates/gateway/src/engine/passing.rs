@@ -57,8 +57,9 @@ impl Engine {
         heading: Heading,
     ) {
         let mut decoded = decode_offloaded(ip, sighting.checksum);
-        // Only data towards the mobile hosts is kept: rings cut the rest off behind its headers.
-        if heading == Heading::Fixed && matches!(decoded, Err(DecodeError::Truncated { .. })) {
+        // Only data towards the mobile hosts is kept, and not where there is too much of it: rings cut the
+        // rest off behind its headers.
+        if matches!(decoded, Err(DecodeError::Truncated { .. })) {
             decoded = decode_offloaded(ip, TcpChecksum::HeadersOnly);
         }
         let decoded = match decoded {
@@ -89,7 +90,11 @@ impl Engine {
         let known = self.connections.len();
         let connection = self.connections.touch(now, key, begin);
         connection.to_lan = to_lan.map(|link| (lan, link)).or(connection.to_lan);
-        let flow = connection.flow;
+        let (flow, class) = (connection.flow, connection.class);
+        let octets = u64::from(decoded.segment.payload_len);
+        let has_become_fast = connection.pace.passed(now, octets, self.config.limits.fast);
+        // As one segment: nobody asks for those that it is made of.
+        let segment_size = if connection.pace.is_fast() { 0 } else { sighting.segment_size };
         self.stats.connections += u64::from(self.connections.len() > known);
         if !flags.contains(Flags::SYN) {
             self.connections.heard(key, towards);
@@ -99,7 +104,10 @@ impl Engine {
             let interface = if heading == Heading::Mobile { towards } else { Interface::Lan(lan) };
             self.taps.seen(self.on_the_wall(now), key, interface, ip);
         }
-        for piece in Piece::of(decoded.segment.payload_len, sighting.segment_size) {
+        if has_become_fast {
+            self.let_pass(flow, class);
+        }
+        for piece in Piece::of(decoded.segment.payload_len, segment_size) {
             self.stats.segments += 1;
             self.pass(now, (flow, heading), ip, &decoded, piece);
         }
@@ -107,6 +115,18 @@ impl Engine {
         self.taps.flush();
         if flags.contains(Flags::RST) {
             self.forget(key);
+        }
+    }
+
+    /// A connection has become so fast that no remedy is for it.
+    fn let_pass(&mut self, flow: FlowId, class: usize) {
+        self.connections.drop_kept(flow);
+        if let Some(proxy) = self.classes.get_mut(class).and_then(|one| one.proxy.as_mut()) {
+            proxy.forget(flow);
+        }
+        if let Some(connection) = self.connections.of_flow(flow) {
+            self.stats.held -= u64::from(connection.is_held);
+            connection.is_held = false;
         }
     }
 
@@ -136,7 +156,8 @@ impl Engine {
         let len = u64::from(piece.len);
         let class = connection.class;
         let has_box = self.classes.get(class).is_some_and(|class| class.proxy.is_some());
-        let is_treated = has_box && !connection.is_control;
+        let is_fast = connection.pace.is_fast();
+        let is_treated = has_box && !connection.is_control && !is_fast;
         let key = connection.key;
         let (own, other) = match heading {
             Heading::Mobile => (&mut connection.to_mobile, &mut connection.from_mobile),
@@ -163,9 +184,15 @@ impl Engine {
                 if len > 0 && is_treated {
                     self.packet.clear();
                     write_piece(ip, decoded, piece, &mut self.packet);
-                    let is_kept = self.connections.keep(flow, segment.seq, piece.len, &self.packet);
-                    let decision =
-                        if is_kept { Decision::Kept } else { Decision::NotKept("no room") };
+                    // A ring that has too much to copy copies headers.
+                    let is_copied = !self.packet.is_empty();
+                    let decision = match is_copied
+                        && self.connections.keep(flow, segment.seq, piece.len, &self.packet)
+                    {
+                        true => Decision::Kept,
+                        false if is_copied => Decision::NotKept("no room"),
+                        false => Decision::NotKept("not copied"),
+                    };
                     self.taps.decided(key, decision);
                 }
             }
@@ -180,7 +207,8 @@ impl Engine {
         if is_treated {
             self.ask_the_box(now, (flow, heading, class), decoded, segment);
         } else if has_box {
-            self.taps.decided(key, Decision::LeftAlone("control group"));
+            let why = if is_fast { "too fast for a wireless link" } else { "control group" };
+            self.taps.decided(key, Decision::LeftAlone(why));
         } else {
             self.taps.decided(key, Decision::LeftAlone("no remedy at work"));
         }

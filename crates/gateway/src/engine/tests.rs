@@ -29,6 +29,7 @@ fn config(control_per_mille: u16) -> EngineConfig {
             idle_for: Span::from_secs(60),
             injected_per_mille: 1_000,
             injected_rate: Rate::from_mbits_per_sec(100),
+            fast: Rate::from_mbits_per_sec(500),
         },
         wan: LinkKind::Ethernet,
         lan: vec![LinkKind::Bare],

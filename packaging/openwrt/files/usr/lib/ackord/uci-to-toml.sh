@@ -66,7 +66,7 @@ rule() {
 
 limits() {
     printf '\n[limits]\n'
-    for option in connections cache_per_flow cache injected injected_rate; do key "$1" "$option"; done
+    for option in connections cache_per_flow cache injected injected_rate fast copied; do key "$1" "$option"; done
 }
 
 # The tables that belong to options of the gateway itself.
