@@ -79,8 +79,8 @@ impl Trial {
         let endpoints = Endpoints { src: fixed(), dst: mobile(u16::from(port % 9)) };
         let endpoints = if towards_mobile { endpoints } else { endpoints.reversed() };
         let segment = Segment {
-            seq: Seq(u32::MAX - 20_000 + u32::from(seq) * 500),
-            ack: Seq(u32::MAX - 20_000 + u32::from(ack) * 500),
+            seq: Seq(u32::MAX - 20_000) + u32::from(seq) * 500,
+            ack: Seq(u32::MAX - 20_000) + u32::from(ack) * 500,
             flags: Flags::from_bits(if kind & 0x40 == 0 { 0x10 } else { options }),
             window: u16::from(len) << 6,
             payload_len: u32::from(len) * if way & 2 == 0 { 40 } else { 4 },

@@ -179,7 +179,9 @@ impl Engine {
                 connection.counters.octets_to_mobile += len;
                 self.stats.octets_to_mobile += len;
                 // Headers are injected, too, and the data behind them was sent with its own.
-                let passed = len + if len > 0 { decoded.payload.start as u64 } else { 0 };
+                // What is not there, whatever a header says, earns nothing.
+                let is_there = len > 0 && decoded.payload.end <= ip.len();
+                let passed = if is_there { len + decoded.payload.start as u64 } else { 0 };
                 connection.budget.earn(passed * self.config.limits.injected_per_mille / 1_000);
                 if len > 0 && is_treated {
                     self.packet.clear();
