@@ -20,8 +20,8 @@
 //! | `pace.rs` | [`Pace`]: who is too fast to be helped |
 //! | `progress.rs` | [`Progress`]: how a connection gets on |
 //! | `evidence.rs` | [`Evidence`]: treated against control |
-//! | `removal.rs` | [`Removal`]: the program in the kernel that removes them |
 //! | `hiding.rs` | [`Hiding`]: duplicate acknowledgments that a program in the kernel removes |
+//! | `removal.rs` | [`Removal`]: that program, at each LAN interface |
 //! | `connections.rs` | [`Connections`]: who talks to whom, the oldest forgotten first |
 //! | `ring.rs` | [`Ring`]: what passes an interface, and sending there |
 //! | `store.rs` | [`Store`]: the octets of segments that a mobile host has not acknowledged |
@@ -31,13 +31,11 @@
 //! | `drive.rs` | [`Drive`]: an engine between interfaces, in real time |
 //! | `daemon.rs`, `daemon/` | [`Daemon`]: the process |
 //! | `engine.rs`, `engine/` | [`Engine`]: frames in, frames out, and a box between them |
-//! | `drive.rs` | [`Drive`]: an engine between two interfaces, in real time |
 //! | `bpf/` | [`Suppressor`], and what steers packets: small programs in the kernel's path |
 //! | `in_path/` | [`InPath`]: a queue in the path, at a rate |
 //! | `journal.rs` | [`Journal`]: what would stay after a crash, to be undone |
 //! | `probe.rs` | [`probe()`]: what kernel, process and interface allow |
 //! | `device.rs`, `netlink.rs`, `scheduling.rs` | what they ask of the system |
-//! | `engine.rs` | [`Engine`]: frames in, frames out, and a box between them |
 //! | `sandbox.rs` | [`sandbox::confine()`]: giving up what is not needed any more |
 //! | `notify.rs` | [`Supervisor`]: what systemd is told |
 //! | `watch/` | [`watch`]: what a running gateway shows: status, metrics, logs, captures |
