@@ -286,18 +286,22 @@ fn a_remedy_made_harmful_on_purpose_stands_down_and_what_it_harmed_recovers() {
 
 #[test]
 fn a_remedy_that_gains_stays_and_its_gain_is_told_with_an_interval() {
-    timely(|| {
-        let Some(outcome) = run(9, "cubic", "\"proxy-tcp\"") else { return };
-        let told = told(&outcome);
-        println!("{told}");
-        for said in &outcome.said {
-            assert_timely!(standing(said) == "at-work", "{told}");
-        }
-        let last = outcome.said.last().expect("it was asked");
-        assert!(last["injected_segments"].as_u64() > Some(0), "{told}");
-        let left = outcome.arrived.is_control.iter().filter(|one| **one).count();
-        assert_eq!((&last["control"], &last["treated"]), (&left.into(), &(12 - left).into()));
-        let [_, _, more, give] = goodput(last);
-        assert_timely!(more - give > 0.0, "{told}");
-    });
+    for congestion in ["cubic", "reno"] {
+        timely(|| gains(congestion));
+    }
+}
+
+fn gains(congestion: &str) {
+    let Some(outcome) = run(9, congestion, "\"proxy-tcp\"") else { return };
+    let told = told(&outcome);
+    println!("{congestion}:\n{told}");
+    for said in &outcome.said {
+        assert_timely!(standing(said) == "at-work", "{told}");
+    }
+    let last = outcome.said.last().expect("it was asked");
+    assert!(last["injected_segments"].as_u64() > Some(0), "{told}");
+    let left = outcome.arrived.is_control.iter().filter(|one| **one).count();
+    assert_eq!((&last["control"], &last["treated"]), (&left.into(), &(12 - left).into()));
+    let [_, _, more, give] = goodput(last);
+    assert_timely!(more - give > 0.0, "{told}");
 }

@@ -74,6 +74,7 @@ fn main() {
             }
         }
         round += 1;
+        engine.handle_deadlines(at(seen));
         injected +=
             engine.orders().filter(|order| matches!(order, Order::Inject(_))).count() as u64;
     }

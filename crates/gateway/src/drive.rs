@@ -15,6 +15,10 @@ const TURN: Span = Span::from_millis(50);
 /// suspended machine) an engine catches up with what it has missed, and its answers to that are stale.
 const STALE: Span = Span::from_millis(100);
 
+/// Frames pass and are not shown yet for as long as a block of a ring stays open, and a turn of the kernel's
+/// timer: what an engine awaits is overdue only when none of them can be it.
+const NOT_SHOWN_YET: Span = Span::from_millis(2);
+
 /// What a drive did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DriveCounts {
@@ -85,10 +89,11 @@ impl Drive {
         }
         let now = self.now()?;
         self.ports.iter_mut().for_each(|port| port.look_at_pace(now));
-        if let Some(due) = self.engine.deadline().filter(|due| *due <= now) {
-            self.loop_lateness.record(now.saturating_since(due));
+        let shown_up_to = shown_up_to(now);
+        if let Some(due) = self.engine.deadline().filter(|due| *due <= shown_up_to) {
+            self.loop_lateness.record(shown_up_to.saturating_since(due));
         }
-        self.engine.handle_deadlines(now);
+        self.engine.handle_deadlines(shown_up_to);
         self.carry_out()
     }
 
@@ -96,7 +101,7 @@ impl Drive {
     fn wait(&self) -> io::Result<u64> {
         let due = self.engine.deadline().unwrap_or(Time::NEVER);
         let turn = if self.engine.may_remove() { Removal::BEAT_EVERY } else { TURN };
-        let wait = due.saturating_since(self.now()?).min(turn);
+        let wait = due.saturating_since(shown_up_to(self.now()?)).min(turn);
         let there: Vec<usize> =
             (0..self.ports.len()).filter(|at| self.ports[*at].descriptor().is_some()).collect();
         let mut polled: Vec<PollFd<'_>> = there
@@ -202,6 +207,10 @@ impl Drive {
     pub fn loop_lateness(&self) -> &Delays {
         &self.loop_lateness
     }
+}
+
+fn shown_up_to(now: Time) -> Time {
+    Time::ZERO + now.saturating_since(Time::ZERO + NOT_SHOWN_YET)
 }
 
 /// The kinds of the links of ports, as an engine wants to know them: the WAN's, and those of the LANs in order.

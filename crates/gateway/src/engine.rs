@@ -185,11 +185,10 @@ impl Engine {
         Ok(())
     }
 
-    /// A frame was seen, at this time; what is due before that is done first.
+    /// A frame was seen, at this time. What is due is left to [`Engine::handle_deadlines`]: interfaces tell
+    /// one after the other what passed, and an answer may be among what the next one tells.
     pub fn see(&mut self, now: Time, sighting: &Sighting<'_>) {
-        // Interfaces tell what passed one after the other.
         let now = now.max(self.now);
-        self.handle_deadlines(now);
         self.now = now;
         self.stats.frames += 1;
         let kind = match sighting.interface {
@@ -241,7 +240,7 @@ impl Engine {
         self.classes.iter().filter_map(|class| class.proxy.as_ref()?.deadline()).min()
     }
 
-    /// Does what is due by now.
+    /// Does what is due by now: every frame of before was seen.
     pub fn handle_deadlines(&mut self, now: Time) {
         while let Some(due) = self.deadline().filter(|due| *due <= now) {
             self.now = self.now.max(due);

@@ -149,6 +149,25 @@ fn after_a_fade_that_lost_everything_it_is_all_sent_again_in_order_and_paced() {
     assert_eq!(script.proxy.stats().false_holds, 0);
 }
 
+/// The first answer acknowledges what had arrived before the fade, and the next question gets none: hosts
+/// answer what is unacceptable twice a second (Linux's tcp_invalid_ratelimit). What the sender sends then
+/// arrives, so that all that went before is lost, and crowded as it is, no queue has overflowed.
+#[test]
+fn after_a_fade_new_data_that_arrives_tells_what_was_lost_as_an_answer_does() {
+    let mut script = beside();
+    script.steady(50);
+    script.up(ms(299), sack(50, &[(48, 49)]));
+    script.down(ms(300), (50..70).map(data));
+    script.run(ms(1_000));
+    assert_eq!(script.up(ms(1_040), ack(52)), [Question]);
+    script.down(ms(1_070), [data(70)]);
+    assert_eq!(script.run(ms(1_099)), [], "an answer may still come");
+    let mut told = script.up(ms(1_099), sack(52, &[(70, 71)]));
+    assert_eq!(script.proxy.stats().holds, 1);
+    told.extend(script.run(ms(1_170)).into_iter().map(|(_, what)| what));
+    assert_eq!(told[..18], (52..70).map(Again).collect::<Vec<_>>());
+}
+
 #[test]
 fn after_a_hold_in_which_packets_waited_nothing_is_doubled() {
     let mut script = beside();

@@ -126,6 +126,7 @@ impl Advisor {
             self.watch(now, sighting);
         }
         for which in 0..self.engines.len() {
+            self.engines[which].handle_deadlines(now);
             self.engines[which].see(now, sighting);
             self.note(which);
         }

@@ -98,6 +98,7 @@ fn see(engine: &mut Engine, millis: u64, interface: Interface, way: Way, frame: 
     let (vlan, checksum) = (None, TcpChecksum::Verified);
     let sighting =
         Sighting { interface, way, frame, vlan, segment_size: size, checksum, mark: None };
+    engine.handle_deadlines(at(millis));
     engine.see(at(millis), &sighting);
 }
 

@@ -32,6 +32,8 @@ pub(super) struct Connection {
     hold: Option<Hold>,
     /// A hold is over, and it is not yet known what it cost.
     aftermath: Option<Aftermath>,
+    /// When the latest hold was over.
+    faded_until: Time,
     reserve: Reserve,
     /// The largest segment seen.
     largest: u32,
@@ -94,6 +96,7 @@ impl Connection {
             wired: Wired::default(),
             hold: None,
             aftermath: None,
+            faded_until: Time::ZERO,
             reserve: Reserve::default(),
             largest: 0,
             per_ack: 0,
@@ -218,6 +221,7 @@ impl Connection {
         let Some(hold) = self.hold.take() else { return };
         desk.stats.held_for += desk.now - hold.began_at;
         desk.out.note(desk.id, ProxyAct::HoldEnded);
+        self.faded_until = desk.now;
         self.aftermath = self.seen.sent_up_to().map(|up_to| hold.over(up_to));
     }
 
@@ -279,6 +283,7 @@ impl Connection {
             largest: self.largest,
             sent_up_to: self.seen.sent_up_to(),
             full: self.trip.queue_is_full(),
+            faded_until: self.faded_until,
         }
     }
 
@@ -382,9 +387,10 @@ impl Connection {
     }
 
     /// When the mobile has been silent for too long: the oldest data is overdue, and nothing else
-    /// came either.
+    /// came either. What is left to the sender is not awaited; after a hold, first an answer is.
     fn overdue_at(&self) -> Option<Time> {
-        let oldest = self.cache.iter().find(|cached| !cached.sacked)?;
+        let oldest =
+            self.cache.iter().find(|cached| !cached.sacked && cached.mark != Mark::Left)?;
         if oldest.mark == Mark::Wanted {
             return None;
         }
@@ -394,7 +400,9 @@ impl Connection {
             Some(given) => (given, given),
             None => (self.trip.timeout() + delayed, self.trip.margin()),
         };
-        let overdue_at = oldest.sent_at + timeout;
+        let asked_at = self.aftermath.and_then(|aftermath| aftermath.newest_question());
+        let sent_at = asked_at.map_or(oldest.sent_at, |asked_at| asked_at.max(oldest.sent_at));
+        let overdue_at = sent_at + timeout;
         Some(self.seen.heard_at().map_or(overdue_at, |heard| overdue_at.max(heard + margin)))
     }
 
@@ -423,7 +431,8 @@ impl Connection {
     /// several at once, with nothing after them arriving, speak for a fade.
     fn on_silence(&mut self, desk: &mut Desk<'_>) {
         let reach = self.what_was_lost();
-        let mut missing = self.cache.iter_mut().filter(|cached| !cached.sacked);
+        let mut missing =
+            self.cache.iter_mut().filter(|cached| !cached.sacked && cached.mark != Mark::Left);
         let (oldest, next) = (missing.next(), missing.next());
         let lone = match reach {
             // Its first repetition was due to duplicates.

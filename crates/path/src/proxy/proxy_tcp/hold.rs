@@ -61,6 +61,11 @@ impl Aftermath {
         self.asked_at.into_iter().flatten().find(|asked_at| answerable(now - *asked_at))
     }
 
+    /// When the newest question went.
+    pub(super) fn newest_question(&self) -> Option<Time> {
+        self.asked_at[0]
+    }
+
     /// Whether a question is to go now: one after each hold.
     pub(super) fn asks_once_more(&mut self, now: Time) -> bool {
         let first = self.asks == 0;

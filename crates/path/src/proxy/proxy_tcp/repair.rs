@@ -23,6 +23,9 @@
 //! that met a full queue, where they can only be filled one by one. (Not of a sender with timestamps
 //! and no SACK: it takes its answer back at the first repetition that arrives, and then waits.)
 //!
+//! What was sent before a fade was over and has not arrived when something later has was lost to the
+//! fade: that is no overflow, however crowded, and all of it is repeated.
+//!
 //! Two more losses are left to the sender:
 //! - while the wireless queue holds more than twice the round trip of the whole path. A sender that
 //!   halves its window then still keeps the link busy, with a queue to spare for a second loss; so
@@ -143,6 +146,8 @@ pub(super) struct Circumstances {
     pub(super) sent_up_to: Option<Seq>,
     /// The wireless queue is as long as it gets.
     pub(super) full: bool,
+    /// When the latest fade was over: a loss of before says nothing of a queue.
+    pub(super) faded_until: Time,
 }
 
 /// Whether a sender takes back its answer to a loss that proves to be none.
@@ -239,8 +244,17 @@ impl Repair {
                 self.look_again_at = Some(soonest);
                 continue;
             }
-            lose(cached, facts, self.crowds(cached, facts), spells);
+            self.lost(cached, facts, spells);
         }
+    }
+
+    /// Decides about a lost segment.
+    fn lost(&mut self, cached: &mut Cached, facts: &Circumstances, spells: &mut Spells) {
+        if cached.sent_at < facts.faded_until {
+            cached.mark = Mark::Wanted;
+            return;
+        }
+        lose(cached, facts, self.crowds(cached, facts), spells);
     }
 
     /// Whether this loss and those before it are an overflow.
@@ -295,7 +309,7 @@ impl Repair {
             _ => facts.now >= oldest.sent_at + trip.timeout(),
         };
         if lost {
-            lose(oldest, facts, self.crowds(oldest, facts), spells);
+            self.lost(oldest, facts, spells);
         }
     }
 
@@ -333,7 +347,7 @@ fn are_close(losses: &mut VecDeque<Seq>, newest: Seq, many: usize, within: u32) 
     losses.len() == many && newest.since(losses[0]) <= within
 }
 
-/// Decides about a lost segment.
+/// Decides about a segment that was lost while the link worked.
 fn lose(cached: &mut Cached, facts: &Circumstances, crowd: Crowd, spells: &mut Spells) {
     let speaks_sack = facts.sack == Sack::Agreed;
     if cached.resent == 0 && cached.passed == 1 {
