@@ -20,9 +20,10 @@ use std::path::PathBuf;
 ///
 /// Three network namespaces of this machine, each with the kernel's own TCP and forwarding: the
 /// gateway runs on the router in the middle, and the wireless link behind it and the wire before it
-/// are emulated. Each scenario is tried downwards and upwards, over IPv4 and (with CUBIC) over IPv6,
-/// with CUBIC, Reno and BBR at the sender and without a remedy, with Proxy TCP as published, Proxy TCP and
-/// Snoop; two flows share a link behind a queue of the gateway. Beside each live goodput stands the
+/// are emulated. Each scenario is tried with a CUBIC download over IPv4, and with what differs from that in one
+/// respect: an upload, IPv6, a Reno or BBR sender (--way, --ip and --sender ask for other combinations); each
+/// without a remedy, with Proxy TCP as published, Proxy TCP and Snoop. Two flows share a link behind a queue of
+/// the gateway. Beside each live goodput stands the
 /// simulator's for the same scenario and the same seeds, with 95 % intervals, and whether it is within 10 %.
 ///
 /// A run takes as long as its scenario. Nothing else should run meanwhile: runs whose packets were handed

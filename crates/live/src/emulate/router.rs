@@ -46,6 +46,10 @@ pub const LAN_DEVICE: &str = "lan0";
 const MOST_INSIDE: usize = 8_192;
 /// What was inside for longer than this when the run ended was lost there, or taken away.
 const LOST_AFTER: Span = Span::from_millis(100);
+/// Mobile hosts of which nothing came for so long had been out of reach.
+const OUT_OF_REACH: Span = Span::from_millis(500);
+/// Smaller packets hold no data to speak of.
+const DATA: usize = 200;
 
 /// Which router is a stock kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +111,9 @@ pub struct RouterReport {
     pub to_fixed: Forwarded,
     /// How long what was forwarded was inside: the kernel, the devices and the turns of the loop.
     pub inside: Lateness,
+    /// From when the first packet of mobile hosts that had been out of reach for half a second was handed to
+    /// the kernel to when the first data that somebody there made came out for them.
+    pub replayed: Lateness,
 }
 
 /// Packets of one direction.
@@ -138,6 +145,11 @@ pub(crate) struct Crossing {
     to_mobile: Passing,
     to_fixed: Passing,
     delay: LatenessMeter,
+    /// When a packet of the mobile hosts was last handed over.
+    heard_at: Time,
+    /// When they were in reach again, until data was made for them.
+    back_at: Option<Time>,
+    replayed: LatenessMeter,
     now: Time,
 }
 
@@ -147,6 +159,9 @@ impl Crossing {
             to_mobile: Passing::default(),
             to_fixed: Passing::default(),
             delay: LatenessMeter::new(),
+            heard_at: Time::ZERO,
+            back_at: None,
+            replayed: LatenessMeter::new(),
             now: Time::ZERO,
         }
     }
@@ -160,6 +175,13 @@ impl Crossing {
 
     fn went_in(&mut self, now: Time, towards: Towards, bytes: &[u8]) {
         self.now = self.now.max(now);
+        if towards == Towards::Fixed {
+            let silent = now.saturating_since(self.heard_at);
+            if self.heard_at > Time::ZERO && silent > OUT_OF_REACH {
+                self.back_at = Some(now);
+            }
+            self.heard_at = now;
+        }
         let passing = self.passing(towards);
         passing.counts.handed += 1;
         passing.inside.push_back((mark_of(bytes), now));
@@ -182,7 +204,13 @@ impl Crossing {
             }
             // A kernel tells its neighbours what groups it listens to.
             None if destination(bytes).is_none_or(|to| to.is_multicast()) => {}
-            None => passing.counts.made += 1,
+            None => {
+                passing.counts.made += 1;
+                if towards == Towards::Mobile && bytes.len() >= DATA {
+                    let back_at = self.back_at.take();
+                    back_at.into_iter().for_each(|since| self.replayed.record(since, now));
+                }
+            }
         }
     }
 
@@ -196,6 +224,7 @@ impl Crossing {
             to_mobile: counts(&self.to_mobile),
             to_fixed: counts(&self.to_fixed),
             inside: self.delay.report(budget),
+            replayed: self.replayed.report(budget),
         }
     }
 }

@@ -27,7 +27,7 @@ pub struct RoutedKernel {
 }
 
 /// What a live run came to, beside what is measured of any run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoutedRun {
     /// What passed the router.
     pub router: RouterReport,
@@ -36,6 +36,8 @@ pub struct RoutedRun {
     pub unchecked: u64,
     /// Where the gateway stood.
     pub gateway: Stands,
+    /// What it did, as a gateway's file says it; nothing where it stood nowhere, or in the path.
+    pub remedy: Option<String>,
 }
 
 /// Where a gateway stands.
@@ -78,7 +80,8 @@ impl KernelSide for RoutedKernel {
         go_on: &dyn Fn() -> ControlFlow<()>,
     ) -> Result<KernelRun, KernelError> {
         let folder = tempfile::tempdir()?;
-        let Routed { scenario: path, router, stands, config } = routed(scenario, folder.path())?;
+        let Routed { scenario: path, router, stands, remedy, config } =
+            routed(scenario, folder.path())?;
         let mut options = EmulationOptions::new(path)?;
         (options.seed, options.priority) = (seed, self.priority);
         options.lateness_budget = self.lateness_budget;
@@ -94,7 +97,12 @@ impl KernelSide for RoutedKernel {
             let report = emulate(options, sink, &mut |_| go_on())?;
             ended_well(&report, &log)?;
             let unchecked = report.counts.unchecked;
-            routed = report.router.map(|router| RoutedRun { router, unchecked, gateway: stands });
+            routed = report.router.map(|router| RoutedRun {
+                router,
+                unchecked,
+                gateway: stands,
+                remedy: remedy.clone(),
+            });
             Ok(report)
         })?;
         self.runs.lock().unwrap_or_else(PoisonError::into_inner).extend(routed);
@@ -115,6 +123,7 @@ struct Routed {
     scenario: Scenario,
     router: KernelRouter,
     stands: Stands,
+    remedy: Option<String>,
     /// The gateway's file; nothing where there is to be no gateway.
     config: Option<String>,
 }
@@ -140,12 +149,12 @@ fn routed(scenario: &Scenario, folder: &Path) -> Result<Routed, KernelError> {
     }
     if remedy.is_none() && queue.is_none() {
         let stands = Stands::Nowhere;
-        return Ok(Routed { scenario: path, router, stands, config: None });
+        return Ok(Routed { scenario: path, router, stands, remedy, config: None });
     }
     let stands = if queue.is_some() { Stands::InPath } else { Stands::Beside };
     let mut config =
         format!("version = 1\nwan = \"{WAN_DEVICE}\"\nlan = \"{LAN_DEVICE}\"\ncontrol = \"0 %\"\n");
-    if let Some(remedy) = remedy {
+    if let Some(remedy) = &remedy {
         config.push_str(&format!("remedy = {remedy}\n"));
     }
     if let Some((discipline, rate)) = queue {
@@ -154,7 +163,7 @@ fn routed(scenario: &Scenario, folder: &Path) -> Result<Routed, KernelError> {
     // Several gateways run at the same time, and none may know of another.
     let state = toml_text(&folder.join("state"))?;
     config.push_str(&format!("\n[metrics]\nlisten = \"none\"\n\n[state]\ndirectory = {state}\n"));
-    Ok(Routed { scenario: path, router, stands, config: Some(config) })
+    Ok(Routed { scenario: path, router, stands, remedy, config: Some(config) })
 }
 
 /// A queue that nothing is dropped from.

@@ -10,6 +10,7 @@
 //! | --- | --- |
 //! | `cells.rs` | [`TRIALS`]: the scenarios; [`Cell`]: ways, senders, remedies |
 //! | `kernel.rs` | [`RoutedKernel`]: a live run with the gateway on its router |
+//! | `passed.rs` | [`Passed`]: what the routers came to |
 //! | `report.rs` | tables, document, JSON |
 //!
 //! Each cell is simulated and run live with the same seeds, and so are the cells that differ in the
@@ -21,13 +22,15 @@
 
 mod cells;
 mod kernel;
+mod passed;
 mod report;
 #[cfg(test)]
 mod tests;
 
 pub use cells::{Cell, Family, Heading, Question, Remedy, Sender, TRIALS, Trial, Wanted};
 pub use kernel::{RoutedKernel, RoutedRun, Stands};
-pub use report::{GatewayTrialsReport, Passed, TrialRow, trials_document};
+pub use passed::{Passed, Replays};
+pub use report::{GatewayTrialsReport, TrialRow, trials_document};
 
 use crate::execute::VERSION;
 use crate::validate::{

@@ -1,11 +1,11 @@
 //! What was found: for each cell both sides, and what the remedy came to; as tables, document, JSON.
 
-use super::{Cell, Remedy, RoutedRun, Stands};
+use super::passed::{self, Passed};
+use super::{Cell, Remedy};
 use crate::validate::{Effort, FIRST_DATA};
 use ackord_measure::stats::{self, Estimate};
 use ackord_measure::{FidelityMetric, FidelityScenario, FidelityVerdict, ScenarioVerdict};
 use ackord_report::document::{Block, Cell as Shown, Column, Document, Section, Table};
-use ackord_units::Span;
 use serde::Serialize;
 
 /// Every cell that was tried.
@@ -23,36 +23,6 @@ pub struct GatewayTrialsReport {
     pub router: Passed,
     /// The cells.
     pub rows: Vec<TrialRow>,
-}
-
-/// What passed the routers of live runs.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Passed {
-    /// Live runs.
-    pub runs: usize,
-    /// Packets handed to a router's kernel.
-    pub handed: u64,
-    /// Those that came out as they had gone in.
-    pub forwarded: u64,
-    /// Packets that the gateway made.
-    pub made: u64,
-    /// Packets that did not come out though nobody was there to take them: any of a run without a
-    /// gateway, and those towards the mobile host where it stood beside the path.
-    pub lost: u64,
-    /// Packets towards the fixed host that a gateway beside the path took away: duplicate
-    /// acknowledgments, where its remedy asks for it.
-    pub taken_away: u64,
-    /// Packets that a queue of the gateway dropped, or still had when a run ended.
-    pub dropped_by_queue: u64,
-    /// Packets for which a router's device had no room.
-    pub refused: u64,
-    /// Packets with data that hosts got and of which nobody knew any more what was sent there; of all
-    /// others it was the same.
-    pub unchecked: u64,
-    /// The median time inside, the largest of all runs without a queue of the gateway, microseconds.
-    pub inside_p50_us: f64,
-    /// The 99th percentile of it, likewise.
-    pub inside_p99_us: f64,
 }
 
 /// One cell.
@@ -80,38 +50,6 @@ const NOTHING: &str = "–";
 const JAIN: &str = "Jain's index";
 /// More runs than anybody makes.
 const MOST_RUNS: f64 = 1e6;
-
-impl Passed {
-    pub(super) fn of(runs: &[RoutedRun]) -> Passed {
-        let mut passed = Passed { runs: runs.len(), ..Passed::default() };
-        let micros = |span: Span| span.as_secs_f64() * 1e6;
-        for RoutedRun { router, unchecked, gateway } in runs {
-            passed.unchecked += unchecked;
-            for way in [router.to_mobile, router.to_fixed] {
-                passed.handed += way.handed;
-                passed.forwarded += way.forwarded;
-                passed.made += way.made;
-                passed.refused += way.refused;
-            }
-            let [to_mobile, to_fixed] = [router.to_mobile, router.to_fixed].map(|way| way.missing);
-            match gateway {
-                Stands::Nowhere => passed.lost += to_mobile + to_fixed,
-                Stands::Beside => {
-                    passed.lost += to_mobile;
-                    passed.taken_away += to_fixed;
-                }
-                Stands::InPath => {
-                    passed.dropped_by_queue += to_mobile + to_fixed;
-                    // They waited in its queue.
-                    continue;
-                }
-            }
-            passed.inside_p50_us = passed.inside_p50_us.max(micros(router.inside.p50));
-            passed.inside_p99_us = passed.inside_p99_us.max(micros(router.inside.p99));
-        }
-        passed
-    }
-}
 
 impl TrialRow {
     fn goodput(&self) -> Option<&FidelityMetric> {
@@ -192,7 +130,7 @@ pub fn trials_document(report: &GatewayTrialsReport, command: &str) -> Document 
     let mut trials: Vec<&str> = report.rows.iter().map(|row| row.trial).collect();
     trials.dedup();
     sections.extend(trials.into_iter().map(|trial| section(report, trial)));
-    sections.push(router(report));
+    sections.push(passed::section(&report.router));
     let effort = &report.effort;
     let fact = |name: &str, value: String| (name.to_owned(), value);
     Document {
@@ -346,38 +284,4 @@ fn with_interval(value: Option<f64>, half: Option<f64>, decimals: usize) -> Stri
         (Some(value), None) => format!("{value:.decimals$}"),
         (None, _) => NOTHING.to_owned(),
     }
-}
-
-/// What the hop through the kernel cost.
-fn router(report: &GatewayTrialsReport) -> Section {
-    let Passed { runs, handed, forwarded, made, lost, taken_away, .. } = report.router;
-    let Passed { dropped_by_queue, refused, unchecked, .. } = report.router;
-    let Passed { inside_p50_us, inside_p99_us, .. } = report.router;
-    let notes = vec![
-        format!(
-            "{handed} packets were handed to the routers of {runs} live runs; {forwarded} came out as they \
-             had gone in. {lost} were lost there, for {refused} there was no room, {taken_away} duplicate \
-             acknowledgments were taken away by the gateway, and its queues dropped {dropped_by_queue}. \
-             {made} came out that had not gone in: the gateway made them."
-        ),
-        format!(
-            "Each octet of data that a host got was compared with what the other had sent there: all were the \
-             same, and of {unchecked} packets nobody knew any more what was sent."
-        ),
-        format!(
-            "Without a queue of the gateway a packet was inside for {inside_p50_us:.0} us (the median of the worst run; 99 %: \
-             {inside_p99_us:.0} us), devices and turns of the emulator included. The simulator has no such \
-             hop."
-        ),
-        "An error is the simulator's mean relative to the live one; behind it where it lies with 95 % \
-         confidence, by Student's t over the differences seed by seed. Within the goal is what has its \
-         whole interval there, outside what has none of it there, undecided what lies across."
-            .to_owned(),
-        "A gain is the goodput over that without a remedy, both with the same seeds.".to_owned(),
-        "The wireless link and the wired delay are emulated; the hosts and the router are network \
-         namespaces of one machine, each with the kernel's own TCP and forwarding. All flows are treated: \
-         none is left alone to be compared with."
-            .to_owned(),
-    ];
-    Section::new("How it is measured").with(Block::Notes(notes))
 }

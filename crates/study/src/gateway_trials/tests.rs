@@ -60,9 +60,10 @@ fn outcome(wanted: &Wanted, times: f64) -> TrialOutcome {
             budget: Span::from_millis(1),
         };
         vec![RoutedRun {
-            router: RouterReport { to_mobile: way, to_fixed: way, inside },
+            router: RouterReport { to_mobile: way, to_fixed: way, inside, replayed: inside },
             unchecked: 0,
             gateway: Stands::Beside,
+            remedy: Some("\"proxy-tcp\"".to_owned()),
         }]
     };
     let go_on = |_: ValidateProgress<'_>| ControlFlow::Continue(());
