@@ -169,6 +169,19 @@ fn after_a_fade_new_data_that_arrives_tells_what_was_lost_as_an_answer_does() {
 }
 
 #[test]
+fn an_acknowledgment_that_comes_when_an_answer_is_due_lets_a_few_segments_go_at_once() {
+    let mut script = beside();
+    script.steady(50);
+    script.up(ms(299), sack(50, &[(48, 49)]));
+    script.down(ms(300), (50..70).map(data));
+    let told = script.run(ms(1_000));
+    let asked = told.iter().rev().find(|(_, what)| *what == Question).expect("it asks");
+    let answer = script.up(asked.0 + Span::from_millis(40), ack(52));
+    assert_eq!(answer, [Question, Again(52), Again(53), Again(54), Again(55)]);
+    assert_eq!(script.run(asked.0 + Span::from_millis(99)), [], "it may have been luck");
+}
+
+#[test]
 fn after_a_hold_in_which_packets_waited_nothing_is_doubled() {
     let mut script = beside();
     script.steady(50);

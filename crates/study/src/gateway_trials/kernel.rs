@@ -36,7 +36,7 @@ pub struct RoutedRun {
     pub unchecked: u64,
     /// Where the gateway stood.
     pub gateway: Stands,
-    /// What it did, as a gateway's file says it; nothing where it stood nowhere, or in the path.
+    /// The remedy of a gateway beside the path.
     pub remedy: Option<String>,
 }
 
@@ -135,7 +135,7 @@ fn routed(scenario: &Scenario, folder: &Path) -> Result<Routed, KernelError> {
     let place = path.proxies.first().ok_or("the scenario has no place for a gateway")?;
     let (node, lan_link, to_mobile) = (place.at, place.link, place.to_mobile);
     let router = KernelRouter { node, lan_link };
-    let remedy = place.choice.as_ref().map(choice_text);
+    let (remedy, knobs) = place.choice.as_ref().map(|it| (named(it), choice_text(it))).unzip();
     let link = &mut path.links[lan_link];
     let direction = match to_mobile {
         Way::Forward => &mut link.forward,
@@ -147,15 +147,15 @@ fn routed(scenario: &Scenario, folder: &Path) -> Result<Routed, KernelError> {
         direction.queue = long_queue()?;
         direction.rate = Rate::from_bits_per_sec(direction.rate.as_bits_per_sec() * FASTER);
     }
-    if remedy.is_none() && queue.is_none() {
+    if knobs.is_none() && queue.is_none() {
         let stands = Stands::Nowhere;
         return Ok(Routed { scenario: path, router, stands, remedy, config: None });
     }
     let stands = if queue.is_some() { Stands::InPath } else { Stands::Beside };
     let mut config =
         format!("version = 1\nwan = \"{WAN_DEVICE}\"\nlan = \"{LAN_DEVICE}\"\ncontrol = \"0 %\"\n");
-    if let Some(remedy) = &remedy {
-        config.push_str(&format!("remedy = {remedy}\n"));
+    if let Some(knobs) = knobs {
+        config.push_str(&format!("remedy = {knobs}\n"));
     }
     if let Some((discipline, rate)) = queue {
         config.push_str(&format!("\n[queue.lan]\ndiscipline = {discipline}\nrate = \"{rate}\"\n"));
@@ -164,6 +164,15 @@ fn routed(scenario: &Scenario, folder: &Path) -> Result<Routed, KernelError> {
     let state = toml_text(&folder.join("state"))?;
     config.push_str(&format!("\n[metrics]\nlisten = \"none\"\n\n[state]\ndirectory = {state}\n"));
     Ok(Routed { scenario: path, router, stands, remedy, config: Some(config) })
+}
+
+/// As [`Remedy`](super::Remedy) names it.
+fn named(choice: &Choice) -> String {
+    let name = choice.mechanism.name;
+    match choice.value("mode").and_then(|mode| mode.as_choice()).as_deref() {
+        Some("paper") => format!("{name}-paper"),
+        _ => name.to_owned(),
+    }
 }
 
 /// A queue that nothing is dropped from.

@@ -42,7 +42,7 @@ pub struct Passed {
 /// handed to the router to when the first segment that the gateway made came out, the emulator's turns included.
 #[derive(Clone, Debug, Serialize)]
 pub struct Replays {
-    /// The remedy, as a gateway's file says it.
+    /// The remedy.
     pub remedy: String,
     /// Outages after which it sent any.
     pub outages: u64,
@@ -110,7 +110,7 @@ impl Replays {
     fn told(&self) -> String {
         let Replays { remedy, outages, median_ms, longest_ms } = self;
         format!(
-            "With remedy = {remedy} the first segment sent again after an outage left the router {median_ms:.1} \
+            "With {remedy} the first segment sent again after an outage left the router {median_ms:.1} \
              ms after the first packet of the mobile host had come there (median of {outages}; longest \
              {longest_ms:.1} ms)."
         )

@@ -63,7 +63,7 @@ fn outcome(wanted: &Wanted, times: f64) -> TrialOutcome {
             router: RouterReport { to_mobile: way, to_fixed: way, inside, replayed: inside },
             unchecked: 0,
             gateway: Stands::Beside,
-            remedy: Some("\"proxy-tcp\"".to_owned()),
+            remedy: Some("proxy-tcp".to_owned()),
         }]
     };
     let go_on = |_: ValidateProgress<'_>| ControlFlow::Continue(());

@@ -250,7 +250,13 @@ impl Connection {
             return;
         }
         // Something new has arrived: out of a queue that held it, or before the link was gone, with
-        // its acknowledgment lost. One more question tells which.
+        // its acknowledgment lost. One more question tells which; until then, what comes just when
+        // an answer was due is worth a few repetitions.
+        let prompt = |ago| self.trip.is_prompt_after(ago);
+        if let Some(probed_at) = aftermath.prompted(desk.now, prompt) {
+            let lost = self.cache.iter_mut().filter(|it| !it.sacked && it.sent_at < probed_at);
+            lost.take(BURST as usize).for_each(|cached| cached.mark = Mark::Wanted);
+        }
         if aftermath.asks_once_more(desk.now)
             && let Some(una) = self.seen.una()
             && let Some(oldest) = self.cache.iter().find(|cached| !cached.sacked)

@@ -93,6 +93,12 @@ impl WirelessTrip {
         self.smoothed.map_or(UNKNOWN, |smoothed| smoothed + self.margin())
     }
 
+    /// Whether what was sent so long ago to a host with nothing in its queue is answered about now.
+    pub(super) fn is_prompt_after(&self, span: Span) -> bool {
+        let latest = self.least.map_or(Span::ZERO, |least| least + least / 2);
+        span <= latest && self.can_be_answered_after(span)
+    }
+
     /// Whether something sent so long ago can have been answered.
     pub(super) fn can_be_answered_after(&self, span: Span) -> bool {
         // Nine tenths: the least round trip was not measured for this very segment.

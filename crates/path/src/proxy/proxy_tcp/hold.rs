@@ -19,6 +19,8 @@ pub(super) struct Hold {
     pub(super) probe_at: Time,
     /// When the last two questions went, the newer first.
     asked_at: [Option<Time>; 2],
+    /// When the last Test Packet went.
+    tested_at: Option<Time>,
     probes: u32,
 }
 
@@ -50,6 +52,8 @@ pub(super) struct Aftermath {
     pub(super) repeats: u32,
     /// When questions went, the newer first.
     asked_at: [Option<Time>; 2],
+    /// When the last Test Packet went.
+    tested_at: Option<Time>,
     asks: u32,
 }
 
@@ -64,6 +68,13 @@ impl Aftermath {
     /// When the newest question went.
     pub(super) fn newest_question(&self) -> Option<Time> {
         self.asked_at[0]
+    }
+
+    /// The mobile was heard at `now`, for the first time: when the probe went that this may answer, going
+    /// by the time alone.
+    pub(super) fn prompted(&self, now: Time, prompt: impl Fn(Span) -> bool) -> Option<Time> {
+        let mut probes = self.asked_at.into_iter().chain([self.tested_at]).flatten();
+        probes.find(|sent_at| self.asks == 0 && prompt(now - *sent_at))
     }
 
     /// Whether a question is to go now: one after each hold.
@@ -82,7 +93,14 @@ const DATA_EVERY: u32 = 4;
 
 impl Hold {
     pub(super) fn begin(now: Time, reach: Reach) -> Hold {
-        Hold { began_at: now, reach, probe_at: now, asked_at: [None; 2], probes: 0 }
+        Hold {
+            began_at: now,
+            reach,
+            probe_at: now,
+            asked_at: [None; 2],
+            tested_at: None,
+            probes: 0,
+        }
     }
 
     /// It is time for a probe.
@@ -90,6 +108,7 @@ impl Hold {
         self.probes += 1;
         self.probe_at = now + interval;
         if self.probes.is_multiple_of(DATA_EVERY) {
+            self.tested_at = Some(now);
             return Probe::TestPacket;
         }
         self.asked_at = [Some(now), self.asked_at[0]];
@@ -98,7 +117,14 @@ impl Hold {
 
     /// It is over; data up to `up_to` had been sent.
     pub(super) fn over(self, up_to: Seq) -> Aftermath {
-        Aftermath { up_to, reach: self.reach, repeats: 0, asked_at: self.asked_at, asks: 0 }
+        Aftermath {
+            up_to,
+            reach: self.reach,
+            repeats: 0,
+            asked_at: self.asked_at,
+            tested_at: self.tested_at,
+            asks: 0,
+        }
     }
 }
 
