@@ -12,7 +12,7 @@ use super::repair::{Answered, Circumstances, Repair, Sack, Undoes};
 use super::reserve::{Closed, Reserve};
 use super::stance::{Spells, Stance};
 use ackord_events::{ProxyAct, ProxySending};
-use ackord_units::{Bytes, Span, Time};
+use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Flags, FlowId, NodeId, Packet, Segment};
 
 /// One connection.
@@ -32,8 +32,8 @@ pub(super) struct Connection {
     hold: Option<Hold>,
     /// A hold is over, and it is not yet known what it cost.
     aftermath: Option<Aftermath>,
-    /// When the latest hold was over.
-    faded_until: Time,
+    /// The end of what had been sent when the latest hold was over, until that is acknowledged.
+    faded_up_to: Option<Seq>,
     reserve: Reserve,
     /// The largest segment seen.
     largest: u32,
@@ -96,7 +96,7 @@ impl Connection {
             wired: Wired::default(),
             hold: None,
             aftermath: None,
-            faded_until: Time::ZERO,
+            faded_up_to: None,
             reserve: Reserve::default(),
             largest: 0,
             per_ack: 0,
@@ -208,6 +208,7 @@ impl Connection {
             self.trip.on_sample(now, sample);
         }
         self.cache.acknowledge(una);
+        self.faded_up_to = self.faded_up_to.filter(|up_to| una.before(*up_to));
         self.rate.on_acknowledged(now, octets, self.trip.smoothed().unwrap_or(Span::ZERO));
         self.per_ack = match self.per_ack {
             0 => octets,
@@ -221,8 +222,8 @@ impl Connection {
         let Some(hold) = self.hold.take() else { return };
         desk.stats.held_for += desk.now - hold.began_at;
         desk.out.note(desk.id, ProxyAct::HoldEnded);
-        self.faded_until = desk.now;
-        self.aftermath = self.seen.sent_up_to().map(|up_to| hold.over(up_to));
+        self.faded_up_to = self.seen.sent_up_to();
+        self.aftermath = self.faded_up_to.map(|up_to| hold.over(up_to));
     }
 
     /// After a hold: whether what was outstanding has survived it or is lost, as soon as that can
@@ -289,7 +290,7 @@ impl Connection {
             largest: self.largest,
             sent_up_to: self.seen.sent_up_to(),
             full: self.trip.queue_is_full(),
-            faded_until: self.faded_until,
+            faded_up_to: self.faded_up_to,
         }
     }
 

@@ -24,7 +24,9 @@
 //! and no SACK: it takes its answer back at the first repetition that arrives, and then waits.)
 //!
 //! What was sent before a fade was over and has not arrived when something later has was lost to the
-//! fade: that is no overflow, however crowded, and all of it is repeated.
+//! fade: that is no overflow, however crowded, and all of it is repeated, as often as it takes. A sender
+//! that sees the first of it acknowledged takes its answer to a timeout back, and Linux then no longer looks
+//! for what it had taken for lost before: a hole left to it would wait for its next timeout.
 //!
 //! Two more losses are left to the sender:
 //! - while the wireless queue holds more than twice the round trip of the whole path. A sender that
@@ -146,8 +148,8 @@ pub(super) struct Circumstances {
     pub(super) sent_up_to: Option<Seq>,
     /// The wireless queue is as long as it gets.
     pub(super) full: bool,
-    /// When the latest fade was over: a loss of before says nothing of a queue.
-    pub(super) faded_until: Time,
+    /// The end of what had been sent when the latest fade was over, until all of it is acknowledged.
+    pub(super) faded_up_to: Option<Seq>,
 }
 
 /// Whether a sender takes back its answer to a loss that proves to be none.
@@ -250,7 +252,8 @@ impl Repair {
 
     /// Decides about a lost segment.
     fn lost(&mut self, cached: &mut Cached, facts: &Circumstances, spells: &mut Spells) {
-        if cached.sent_at < facts.faded_until {
+        let seq = cached.segment().seq;
+        if facts.faded_up_to.is_some_and(|up_to| seq.before(up_to)) {
             cached.mark = Mark::Wanted;
             return;
         }
