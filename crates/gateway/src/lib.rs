@@ -23,7 +23,7 @@
 //! | `hiding.rs` | [`Hiding`]: duplicate acknowledgments that a program in the kernel removes |
 //! | `removal.rs` | [`Removal`]: that program, at each LAN interface |
 //! | `connections.rs` | [`Connections`]: who talks to whom, the oldest forgotten first |
-//! | `ring.rs` | [`Ring`]: what passes an interface, and sending there |
+//! | `ring/` | [`Ring`]: what passes an interface, and sending there |
 //! | `store.rs` | [`Store`]: the octets of segments that a mobile host has not acknowledged |
 //! | `budget.rs` | [`Budget`]: how much may be injected |
 //! | `control.rs` | [`is_control()`]: who is left alone, to be compared with |

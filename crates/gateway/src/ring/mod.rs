@@ -4,6 +4,12 @@
 //! Each packet comes with a virtio header: how offloading is to cut it up, and whether its checksum is
 //! still to be filled in. Blocks are handed over when they are full or a millisecond old.
 //!
+//! | file | what |
+//! | --- | --- |
+//! | `mod.rs` | [`Ring`]: the socket and its memory |
+//! | `filter.rs` | [`Wanted`]: which packets the kernel copies, and how much of each |
+//! | `block.rs` | packets in the blocks that the kernel fills |
+//!
 //! Not there: frames of more than [`Ring::FRAME`] octets are cut off, which [`Sighting::frame`] shows.
 
 #![allow(
@@ -11,9 +17,11 @@
     reason = "a ring that is shared with the kernel, and socket options without a wrapper"
 )]
 
-use crate::config::MarkMatch;
-use crate::{Interface, LinkKind, Sighting, VlanTag, Way};
-use ackord_wire::TcpChecksum;
+mod block;
+mod filter;
+
+use crate::{Interface, LinkKind, Sighting};
+use block::{Seen, VNET_HEADER};
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
 use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
@@ -26,92 +34,12 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+pub use filter::Wanted;
+
 /// Bare IP, as modems have it (linux/if_arp.h).
 const ARPHRD_RAWIP: u16 = 519;
 /// How long a block waits for more, milliseconds.
 const BLOCK_TIMEOUT_MS: u32 = 1;
-/// The longest headers: Ethernet with two tags, IP and TCP with all options.
-const HEADERS: u32 = 14 + 8 + 60 + 60;
-
-/// What is wanted of the packets of an interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    /// Headers of what goes out.
-    HeadersOut,
-    /// Headers of what comes in.
-    HeadersIn,
-    /// All of what goes out, headers of what comes in.
-    DataOutHeadersIn,
-    /// Headers of everything.
-    Headers,
-    /// All of everything.
-    Everything,
-    /// Headers of what goes out with such a mark: a ring does not tell marks, but its filter sees them.
-    MarkedOut(MarkMatch),
-}
-
-impl Wanted {
-    /// Octets that are copied of packets that go out and come in.
-    fn octets(self) -> (u32, u32) {
-        match self {
-            Wanted::HeadersOut | Wanted::MarkedOut(_) => (HEADERS, 0),
-            Wanted::HeadersIn => (0, HEADERS),
-            Wanted::DataOutHeadersIn => (u32::MAX, HEADERS),
-            Wanted::Headers => (HEADERS, HEADERS),
-            Wanted::Everything => (u32::MAX, u32::MAX),
-        }
-    }
-
-    /// A block holds the largest packet, or many headers.
-    fn block(self) -> usize {
-        match self {
-            Wanted::DataOutHeadersIn | Wanted::Everything => 1 << 17,
-            Wanted::HeadersOut | Wanted::HeadersIn | Wanted::Headers | Wanted::MarkedOut(_) => {
-                1 << 14
-            }
-        }
-    }
-
-    /// Blocks of a ring. One is handed over after a millisecond, however empty, so that so many of them are
-    /// also the milliseconds for which a reader may be kept from reading. Of a marked packet that is missed
-    /// there will be another of the same connection.
-    fn blocks(self) -> usize {
-        match self {
-            Wanted::MarkedOut(_) => 16,
-            _ => 256,
-        }
-    }
-
-    fn mark(self) -> Option<MarkMatch> {
-        match self {
-            Wanted::MarkedOut(mark) => Some(mark),
-            _ => None,
-        }
-    }
-
-    /// A program of classic BPF (linux/filter.h) that answers how much of a packet is copied.
-    fn filter(self) -> Vec<libc::sock_filter> {
-        let step = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
-        let load = |what: libc::c_int| {
-            let place = (libc::SKF_AD_OFF + what) as u32;
-            step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, place)
-        };
-        let equals = |jf, k| step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, jf, k);
-        let answer = |octets| step(libc::BPF_RET | libc::BPF_K, 0, 0, octets);
-        let (out, inwards) = self.octets();
-        let has_mark = |mark: MarkMatch| {
-            let masked = step(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, 0, 0, mark.mask);
-            [load(libc::SKF_AD_MARK), masked, equals(1, mark.value)]
-        };
-        let marked: Vec<_> = self.mark().into_iter().flat_map(has_mark).collect();
-        let past_out = marked.len() as u8 + 1;
-        let mut steps = vec![load(libc::SKF_AD_PKTTYPE)];
-        steps.push(equals(past_out, u32::from(libc::PACKET_OUTGOING)));
-        steps.extend(marked);
-        steps.extend([answer(out), answer(inwards)]);
-        steps
-    }
-}
 
 /// The packets of an interface.
 #[derive(Debug)]
@@ -323,80 +251,6 @@ impl Drop for Ring {
         let _ = unsafe { munmap(self.memory.cast::<c_void>(), len) };
     }
 }
-
-/// The virtio header before each packet (struct virtio_net_hdr).
-const VNET_HEADER: usize = 10;
-const NEEDS_CHECKSUM: u8 = 1;
-const CHECKSUM_VALID: u8 = 2;
-
-/// A packet in a block.
-struct Seen<'a> {
-    frame: &'a [u8],
-    /// How long it was, octets.
-    len: u64,
-    nanos: u64,
-    /// Octets to the next packet.
-    next: usize,
-    outgoing: bool,
-    vlan: Option<VlanTag>,
-    segment_size: u32,
-    checksum: TcpChecksum,
-}
-
-impl<'a> Seen<'a> {
-    /// The packet at the beginning of these octets; nothing where the kernel's header points out of them.
-    fn read(octets: &'a [u8]) -> Option<Seen<'a>> {
-        let word = |at: usize| Some(u32::from_ne_bytes(octets.get(at..at + 4)?.try_into().ok()?));
-        let half = |at: usize| Some(u16::from_ne_bytes(octets.get(at..at + 2)?.try_into().ok()?));
-        let status = word(offset_of!(libc::tpacket3_hdr, tp_status))?;
-        let mac = usize::from(half(offset_of!(libc::tpacket3_hdr, tp_mac))?);
-        let len = word(offset_of!(libc::tpacket3_hdr, tp_snaplen))? as usize;
-        let seconds = word(offset_of!(libc::tpacket3_hdr, tp_sec))?;
-        let nanos = word(offset_of!(libc::tpacket3_hdr, tp_nsec))?;
-        let variant = offset_of!(libc::tpacket3_hdr, hv1);
-        let tagged = status & libc::TP_STATUS_VLAN_VALID != 0;
-        let control = word(variant + offset_of!(libc::tpacket_hdr_variant1, tp_vlan_tci))? as u16;
-        let protocol = half(variant + offset_of!(libc::tpacket_hdr_variant1, tp_vlan_tpid))?;
-        let address = TPACKET3_HDRLEN_ALIGNED;
-        let kind = *octets.get(address + offset_of!(libc::sockaddr_ll, sll_pkttype))?;
-        let vnet = octets.get(mac.checked_sub(VNET_HEADER)?..mac)?;
-        let has_checksum =
-            vnet[0] & CHECKSUM_VALID != 0 || status & libc::TP_STATUS_CSUM_VALID != 0;
-        let wants_checksum =
-            vnet[0] & NEEDS_CHECKSUM != 0 || status & libc::TP_STATUS_CSUMNOTREADY != 0;
-        Some(Seen {
-            frame: octets.get(mac..mac + len)?,
-            len: u64::from(word(offset_of!(libc::tpacket3_hdr, tp_len))?),
-            nanos: u64::from(seconds) * 1_000_000_000 + u64::from(nanos),
-            next: word(offset_of!(libc::tpacket3_hdr, tp_next_offset))? as usize,
-            outgoing: kind == libc::PACKET_OUTGOING,
-            vlan: tagged.then_some(VlanTag { protocol, control }),
-            segment_size: match vnet[1] {
-                0 => 0,
-                _ => u32::from(u16::from_le_bytes([vnet[4], vnet[5]])),
-            },
-            checksum: match has_checksum || wants_checksum {
-                true => TcpChecksum::Trusted,
-                false => TcpChecksum::Verified,
-            },
-        })
-    }
-
-    fn sighting(&self, interface: Interface, mark: Option<MarkMatch>) -> Sighting<'a> {
-        Sighting {
-            interface,
-            way: if self.outgoing { Way::Out } else { Way::In },
-            frame: self.frame,
-            vlan: self.vlan,
-            segment_size: self.segment_size,
-            checksum: self.checksum,
-            mark,
-        }
-    }
-}
-
-/// Where the link-layer address stands behind a packet's header (TPACKET_ALIGN).
-const TPACKET3_HDRLEN_ALIGNED: usize = size_of::<libc::tpacket3_hdr>().next_multiple_of(16);
 
 fn status_at() -> usize {
     offset_of!(libc::tpacket_block_desc, hdr) + offset_of!(libc::tpacket_hdr_v1, block_status)
