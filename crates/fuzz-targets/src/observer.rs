@@ -117,6 +117,7 @@ impl Trial {
             segment_size: if kind & 0x20 == 0 { 0 } else { 400 },
             checksum: TcpChecksum::Verified,
             mark: None,
+            is_sample: false,
         };
         if interface != Interface::Wan
             && let Ok(read) = decode(&packet)

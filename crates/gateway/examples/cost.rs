@@ -109,6 +109,7 @@ fn show(
             segment_size: 0,
             checksum: TcpChecksum::Trusted,
             mark: None,
+            is_sample: false,
         },
     );
 }

@@ -88,18 +88,19 @@ impl Drive {
             });
         }
         let now = self.now()?;
-        self.ports.iter_mut().for_each(|port| port.look_at_pace(now));
         let shown_up_to = shown_up_to(now);
         if let Some(due) = self.engine.deadline().filter(|due| *due <= shown_up_to) {
             self.loop_lateness.record(shown_up_to.saturating_since(due));
         }
         self.engine.handle_deadlines(shown_up_to);
+        let fast = self.engine.fast(shown_up_to);
+        self.ports.iter_mut().for_each(|port| port.look_at_pace(now, fast));
         self.carry_out()
     }
 
     /// Waits until something was seen or is due. Answers which ports had an error, a bit each.
     fn wait(&self) -> io::Result<u64> {
-        let due = self.engine.deadline().unwrap_or(Time::NEVER);
+        let due = self.engine.deadline().unwrap_or(Time::NEVER).min(self.engine.fast_changes_at());
         let turn = if self.engine.may_remove() { Removal::BEAT_EVERY } else { TURN };
         let wait = due.saturating_since(shown_up_to(self.now()?)).min(turn);
         let there: Vec<usize> =

@@ -9,6 +9,7 @@ use ackord_path::proxy::{Heading, Outbox};
 use ackord_path::registry::BuildError;
 use ackord_units::{Span, Time};
 use ackord_wire::{FlowId, NodeId};
+use std::collections::VecDeque;
 
 /// What all connections together may save up for injections: what they may inject in so long.
 const SAVED_UP: Span = Span::from_secs(1);
@@ -105,6 +106,9 @@ pub struct Engine {
     outbox: Outbox,
     orders: Vec<Order>,
     taps: Taps,
+    /// What stood before SYNs that left by the WAN interface, the last one first.
+    ahead: VecDeque<(Key, LinkHeader)>,
+    fast: Fast,
     /// What the clock on the wall showed at time zero, nanoseconds since 1970.
     wall_nanos: u64,
     /// For a packet under way from one place to the next.
@@ -140,6 +144,8 @@ impl Engine {
             outbox: Outbox::default(),
             orders: Vec::new(),
             taps: Taps::default(),
+            ahead: VecDeque::new(),
+            fast: Fast::default(),
             wall_nanos: 0,
             packet: Vec::new(),
             stats: EngineStats::default(),
@@ -223,6 +229,7 @@ impl Engine {
     /// Whoever was forgotten is evidence now, and no box need remember it.
     fn bury_the_gone(&mut self) {
         while let Some(gone) = self.connections.next_gone() {
+            self.fast.are_others |= gone.pace.is_fast();
             self.stats.held -= u64::from(gone.is_held);
             if let Some(class) = self.classes.get_mut(gone.class) {
                 if class.standing() == Standing::AtWork {
@@ -269,6 +276,7 @@ impl Engine {
     fn look(&mut self, now: Time) {
         self.connections.forget_idle(now);
         self.bury_the_gone();
+        self.look_at_the_fast(now);
         let rule = self.config.stand_down;
         for (own, class) in self.classes.iter_mut().enumerate() {
             if class.look(now, own, &self.connections, rule) {
@@ -323,8 +331,10 @@ impl Engine {
     }
 }
 
+pub(crate) use fast::Fast;
 pub use making::Refusal;
 
+mod fast;
 mod making;
 mod passing;
 

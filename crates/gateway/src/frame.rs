@@ -70,6 +70,8 @@ pub struct Sighting<'a> {
     /// What is known of its mark. Where something is, that is all that this sighting tells: the packet is, or
     /// was, shown without as well.
     pub mark: Option<MarkMatch>,
+    /// Whether its connection is let pass, and its packets are shown now and then only: headers.
+    pub is_sample: bool,
 }
 
 /// Ethernet addresses, type, and two VLAN tags.
@@ -131,6 +133,7 @@ mod tests {
             segment_size: 0,
             checksum: TcpChecksum::Verified,
             mark: None,
+            is_sample: false,
         }
     }
 

@@ -64,6 +64,11 @@ impl Hiding {
         *verdict == Verdict::Forward || was_removed
     }
 
+    /// Nothing is known of what comes next: the kernel's program is to be told that everything passes.
+    pub fn stop(&mut self) {
+        *self = Hiding { told: self.told, ..Hiding::default() };
+    }
+
     fn covers(&self, now: Time, ack: Seq) -> bool {
         self.told
             .is_some_and(|(from, to, until)| now < until && !ack.before(from) && ack.before(to))
@@ -131,5 +136,10 @@ mod tests {
         assert!(hiding.on_verdict(at(43), &ack(500), &Verdict::Forward));
         assert_eq!(tell(&mut hiding, 43), Some(Cover::Off { connection }));
         assert_eq!(tell(&mut hiding, 44), None);
+        hiding.on_verdict(at(50), &ack(500), &Verdict::Absorb);
+        assert!(tell(&mut hiding, 50).is_some());
+        hiding.stop();
+        assert_eq!(tell(&mut hiding, 51), Some(Cover::Off { connection }));
+        assert_eq!(tell(&mut hiding, 52), None);
     }
 }

@@ -19,20 +19,28 @@ impl Pace {
         Pace { began: now, octets: 0, is_fast: false }
     }
 
-    /// So much passed. Answers whether it has become fast just now: faster than `limit`. It is no longer when
-    /// it is half as fast.
-    pub fn passed(&mut self, now: Time, octets: u64, limit: Rate) -> bool {
-        let since = now.saturating_since(self.began);
-        let mut has_become_fast = false;
-        if since >= WINDOW {
-            let most = limit.bytes_in(since).get();
-            let was_fast = self.is_fast;
-            self.is_fast = self.octets > if was_fast { most / 2 } else { most };
-            has_become_fast = self.is_fast && !was_fast;
-            (self.began, self.octets) = (now, 0);
-        }
+    /// So much passed.
+    pub fn add(&mut self, octets: u64) {
         self.octets = self.octets.saturating_add(octets);
-        has_become_fast
+    }
+
+    /// Looks at it where enough time has passed. Answers whether it has become fast just now, faster than
+    /// `limit`, or is so no longer: half as fast.
+    pub fn look(&mut self, now: Time, limit: Rate) -> bool {
+        let since = now.saturating_since(self.began);
+        if since < WINDOW {
+            return false;
+        }
+        let was_fast = self.is_fast;
+        let most = limit.bytes_in(since).get();
+        self.is_fast = self.octets > if was_fast { most / 2 } else { most };
+        self.begin(now);
+        self.is_fast != was_fast
+    }
+
+    /// What passed before is not looked at.
+    pub fn begin(&mut self, now: Time) {
+        (self.began, self.octets) = (now, 0);
     }
 
     /// Whether it is.
@@ -55,9 +63,10 @@ mod tests {
         for octets in [900, 1_100, 600, 400, 900, 0, 1_100] {
             for _ in 0..1_000 {
                 let now = Time::ZERO + Span::from_millis(millis);
-                if pace.passed(now, octets, limit) {
+                if pace.look(now, limit) && pace.is_fast() {
                     turns.push(millis / 1_000);
                 }
+                pace.add(octets);
                 millis += 1;
             }
             turns.push(u64::from(pace.is_fast()) + 100);

@@ -1,6 +1,8 @@
 //! An interface of the gateway, which may go and come back.
 
 use crate::config::MarkMatch;
+use crate::engine::Fast;
+use crate::ring::Few;
 use crate::{Injection, Interface, LinkKind, Pace, Ring, RingStats, Sighting, Wanted};
 use ackord_units::{Rate, Span, Time};
 use nix::errno::Errno;
@@ -33,6 +35,8 @@ pub struct Port {
     pace: Pace,
     octets_out: u64,
     copies_headers: bool,
+    /// Connections that are let pass.
+    few: Few,
 }
 
 impl Port {
@@ -59,6 +63,7 @@ impl Port {
             pace: Pace::new(Time::ZERO),
             octets_out: 0,
             copies_headers: false,
+            few: Few::default(),
         })
     }
 
@@ -67,20 +72,30 @@ impl Port {
         self.copied = rate;
     }
 
-    /// Looks how much goes out, and copies data or headers.
-    pub fn look_at_pace(&mut self, now: Time) {
-        let Some(ring) = self.ring.as_ref().filter(|_| self.interface != Interface::Wan) else {
-            return;
+    /// Looks how much goes out, and copies data or headers; of connections that are let pass, nothing.
+    pub(crate) fn look_at_pace(&mut self, now: Time, fast: &Fast) {
+        let Some(ring) = &self.ring else { return };
+        let is_wan = self.interface == Interface::Wan;
+        if !is_wan {
+            let octets = ring.octets_out().saturating_sub(self.octets_out);
+            self.octets_out = ring.octets_out();
+            self.pace.look(now, self.copied);
+            self.pace.add(octets);
+        }
+        let here = fast.connections.iter().filter(|(lan, _)| is_wan || *lan == self.interface);
+        let few = Few {
+            ends: here.map(|(_, key)| key.endpoints(self.interface)).take(Few::MOST).collect(),
+            // At the WAN interface they are not looked at.
+            are_shown: fast.are_shown && !is_wan,
         };
-        let octets = ring.octets_out().saturating_sub(self.octets_out);
-        self.octets_out = ring.octets_out();
-        self.pace.passed(now, octets, self.copied);
-        if self.pace.is_fast() == self.copies_headers {
+        // Nobody to show or not is the same.
+        let same = few == self.few || few.ends.is_empty() && self.few.ends.is_empty();
+        if same && self.pace.is_fast() == self.copies_headers {
             return;
         }
         let wanted = if self.pace.is_fast() { Wanted::Headers } else { wanted(self.interface) };
-        if ring.copy(wanted).is_ok() {
-            self.copies_headers = self.pace.is_fast();
+        if ring.copy(wanted, &few).is_ok() {
+            (self.copies_headers, self.few) = (self.pace.is_fast(), few);
         }
     }
 
@@ -142,6 +157,7 @@ impl Port {
             (None, Some(index)) => {
                 self.ring = Ring::open(&self.name, self.interface, wanted(self.interface)).ok();
                 (self.octets_out, self.copies_headers) = (0, false);
+                self.few = Few::default();
                 self.marked =
                     rings_of_marked(&self.name, self.interface, &self.marks).unwrap_or_default();
                 self.index = index;
@@ -187,7 +203,7 @@ fn rings_of_marked(name: &str, interface: Interface, marks: &[MarkMatch]) -> io:
 /// What an engine wants to see of an interface.
 fn wanted(interface: Interface) -> Wanted {
     match interface {
-        Interface::Wan => Wanted::HeadersOut,
+        Interface::Wan => Wanted::ShareOut,
         Interface::Lan(_) => Wanted::DataOutHeadersIn,
     }
 }

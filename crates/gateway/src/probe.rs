@@ -289,12 +289,7 @@ fn kind(hardware: u16) -> Finding {
 fn ring(name: &str) -> Finding {
     let good = "TPACKET_V3, with virtio headers";
     let to_do = "CAP_NET_RAW; CONFIG_PACKET in the kernel";
-    Finding::of(
-        "packet ring",
-        &Ring::open(name, Interface::Lan(0), Wanted::HeadersOut),
-        good,
-        to_do,
-    )
+    Finding::of("packet ring", &Ring::open(name, Interface::Lan(0), Wanted::ShareOut), good, to_do)
 }
 
 /// Commands of linux/ethtool.h.

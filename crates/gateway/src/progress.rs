@@ -71,6 +71,11 @@ impl Progress {
         }
     }
 
+    /// What comes next is not seen, or does not count: what is under way is nobody's, and no wait goes on.
+    pub fn interrupt(&mut self) {
+        (self.under_way, self.waits_since) = (None, None);
+    }
+
     /// The same, with the wait that is going on counted up to now.
     #[must_use]
     pub fn until(&self, now: Time) -> Progress {
@@ -134,6 +139,22 @@ mod tests {
         anew.acknowledged(at(2_600), Seq(100_000));
         assert_eq!((anew.octets, anew.stalled), (80_000, Span::from_millis(600)));
         assert_eq!(anew.anew(at(9_000)).until(at(9_900)).active, Span::ZERO, "idle");
+    }
+
+    #[test]
+    fn what_passes_unseen_is_neither_progress_nor_a_wait() {
+        let mut progress = Progress::default();
+        progress.sent(at(0), Seq(0), Seq(100_000));
+        progress.acknowledged(at(100), Seq(60_000));
+        progress.interrupt();
+        assert_eq!(progress.until(at(9_000)).active, Span::from_millis(100));
+        // Taken up in the middle, with data under way that was not seen.
+        progress.acknowledged(at(9_000), Seq(5_000_000));
+        progress.sent(at(9_000), Seq(5_100_000), Seq(5_200_000));
+        progress.acknowledged(at(9_010), Seq(5_050_000));
+        progress.acknowledged(at(9_020), Seq(5_200_000));
+        assert_eq!((progress.octets, progress.stalls), (160_000, 0));
+        assert_eq!(progress.active, Span::from_millis(120));
     }
 
     #[test]

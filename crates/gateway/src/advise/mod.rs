@@ -149,6 +149,7 @@ impl Advisor {
                 segment_size: 0,
                 checksum: TcpChecksum::Verified,
                 mark: None,
+                is_sample: false,
             };
             let Some(kind) = kinds.get(usize::from(lan)) else { continue };
             let Some((_, ip)) = LinkHeader::cut(&as_seen, *kind) else { continue };

@@ -74,6 +74,7 @@ impl Download<'_> {
             segment_size: 0,
             checksum: TcpChecksum::Verified,
             mark: None,
+            is_sample: false,
         };
         self.advisor.see(Time::ZERO + Span::from_millis(millis), &sighting);
     }

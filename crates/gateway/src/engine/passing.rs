@@ -1,5 +1,6 @@
 //! What passes: whose it is, what is kept of it, and what a box says.
 
+use super::fast::STANDS_FOR;
 use super::{Engine, FIXED, MOBILE, Order};
 use crate::config::{FlowFacts, MarkMatch};
 use crate::watch::Decision;
@@ -11,6 +12,9 @@ use ackord_wire::{
     decode_offloaded, glimpse, write_piece,
 };
 
+/// SYNs that are remembered for connections that are not known yet, at most.
+const AHEAD: usize = 64;
+
 impl Engine {
     /// A packet of a connection that is known leaves by the WAN interface: whoever is told that interface's
     /// header need not know a route.
@@ -19,6 +23,11 @@ impl Engine {
         let key = Key::towards(Interface::Wan, seen.endpoints);
         if let Some(connection) = self.connections.of_key(key) {
             connection.to_wan = Some(link);
+        }
+        // A SYN may be shown here before it is shown as it comes in, and makes its connection known.
+        if seen.flags.contains(Flags::SYN) {
+            self.ahead.truncate(AHEAD - 1);
+            self.ahead.push_front((key, link));
         }
     }
 
@@ -81,21 +90,40 @@ impl Engine {
             self.forget(key);
         }
         let (classify, most) = (&self.classify, self.classes.len().saturating_sub(1));
+        let mut is_new = false;
         let begin = || {
+            is_new = true;
             let interface = usize::from(lan);
             let (dscp, mark) = (dscp_of(ip), MarkMatch::default());
             let facts = FlowFacts { interface, mobile: key.mobile, fixed: key.fixed, dscp, mark };
             (classify(&facts).min(most), facts)
         };
-        let known = self.connections.len();
         let connection = self.connections.touch(now, key, begin);
         connection.to_lan = to_lan.map(|link| (lan, link)).or(connection.to_lan);
-        let (flow, class) = (connection.flow, connection.class);
+        if is_new {
+            let its = self.ahead.iter().find(|(ahead, _)| *ahead == key);
+            connection.to_wan = its.map(|(_, link)| *link);
+        }
+        let flow = connection.flow;
         let octets = u64::from(decoded.segment.payload_len);
-        let has_become_fast = connection.pace.passed(now, octets, self.config.limits.fast);
+        // Whoever is fast already is looked at as a whole.
+        let has_turned =
+            !connection.pace.is_fast() && connection.pace.look(now, self.config.limits.fast);
+        connection.pace.add(octets);
+        let octets = if sighting.is_sample { octets * STANDS_FOR } else { octets };
+        match heading {
+            Heading::Mobile => {
+                connection.counters.octets_to_mobile += octets;
+                self.stats.octets_to_mobile += octets;
+            }
+            Heading::Fixed => {
+                connection.counters.octets_from_mobile += octets;
+                self.stats.octets_from_mobile += octets;
+            }
+        }
         // As one segment: nobody asks for those that it is made of.
         let segment_size = if connection.pace.is_fast() { 0 } else { sighting.segment_size };
-        self.stats.connections += u64::from(self.connections.len() > known);
+        self.stats.connections += u64::from(is_new);
         if !flags.contains(Flags::SYN) {
             self.connections.heard(key, towards);
         }
@@ -104,29 +132,20 @@ impl Engine {
             let interface = if heading == Heading::Mobile { towards } else { Interface::Lan(lan) };
             self.taps.seen(self.on_the_wall(now), key, interface, ip);
         }
-        if has_become_fast {
-            self.let_pass(flow, class);
+        if has_turned {
+            self.turn(flow);
         }
-        for piece in Piece::of(decoded.segment.payload_len, segment_size) {
-            self.stats.segments += 1;
-            self.pass(now, (flow, heading), ip, &decoded, piece);
+        // A sample is of a stream with gaps, and nothing follows from it.
+        if !sighting.is_sample {
+            for piece in Piece::of(decoded.segment.payload_len, segment_size) {
+                self.stats.segments += 1;
+                self.pass(now, (flow, heading), ip, &decoded, piece);
+            }
         }
         self.tell_hiding(now, flow);
         self.taps.flush();
         if flags.contains(Flags::RST) {
             self.forget(key);
-        }
-    }
-
-    /// A connection has become so fast that no remedy is for it.
-    fn let_pass(&mut self, flow: FlowId, class: usize) {
-        self.connections.drop_kept(flow);
-        if let Some(proxy) = self.classes.get_mut(class).and_then(|one| one.proxy.as_mut()) {
-            proxy.forget(flow);
-        }
-        if let Some(connection) = self.connections.of_flow(flow) {
-            self.stats.held -= u64::from(connection.is_held);
-            connection.is_held = false;
         }
     }
 
@@ -163,11 +182,11 @@ impl Engine {
             Heading::Mobile => (&mut connection.to_mobile, &mut connection.from_mobile),
             Heading::Fixed => (&mut connection.from_mobile, &mut connection.to_mobile),
         };
-        // A FIN is acknowledged like data, a SYN before there is any.
-        if segment.seq_len() > 0 && !segment.flags.contains(Flags::SYN) {
+        // A FIN is acknowledged like data, a SYN before there is any. What is let pass is no evidence.
+        if segment.seq_len() > 0 && !segment.flags.contains(Flags::SYN) && !is_fast {
             own.sent(now, segment.seq, segment.seq + segment.seq_len());
         }
-        if segment.flags.contains(Flags::ACK) {
+        if segment.flags.contains(Flags::ACK) && !is_fast {
             other.acknowledged(now, segment.ack);
         }
         if segment.flags.contains(Flags::SYN) {
@@ -176,8 +195,6 @@ impl Engine {
         }
         match heading {
             Heading::Mobile => {
-                connection.counters.octets_to_mobile += len;
-                self.stats.octets_to_mobile += len;
                 // Headers are injected, too, and the data behind them was sent with its own.
                 // What is not there, whatever a header says, earns nothing.
                 let is_there = len > 0 && decoded.payload.end <= ip.len();
@@ -199,8 +216,6 @@ impl Engine {
                 }
             }
             Heading::Fixed => {
-                connection.counters.octets_from_mobile += len;
-                self.stats.octets_from_mobile += len;
                 if segment.flags.contains(Flags::ACK) {
                     self.connections.acknowledge(flow, segment.ack);
                 }

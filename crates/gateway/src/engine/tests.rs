@@ -96,8 +96,16 @@ fn segment(seq: u32, ack: u32, payload_len: u32, millis: u64) -> Segment {
 
 fn see(engine: &mut Engine, millis: u64, interface: Interface, way: Way, frame: &[u8], size: u32) {
     let (vlan, checksum) = (None, TcpChecksum::Verified);
-    let sighting =
-        Sighting { interface, way, frame, vlan, segment_size: size, checksum, mark: None };
+    let sighting = Sighting {
+        interface,
+        way,
+        frame,
+        vlan,
+        segment_size: size,
+        checksum,
+        mark: None,
+        is_sample: false,
+    };
     engine.handle_deadlines(at(millis));
     engine.see(at(millis), &sighting);
 }
@@ -220,6 +228,7 @@ fn a_mark_that_becomes_known_later_moves_a_connection_to_its_rule() {
             segment_size: 0,
             checksum,
             mark: Some(mark),
+            is_sample: false,
         };
         engine.see(at(millis), &sighting);
     };
@@ -269,7 +278,7 @@ proptest! {
                 let way = if place & 2 == 0 { Way::Out } else { Way::In };
                 let sighting = Sighting {
                     interface, way, frame: &frame, vlan: None, segment_size: *size,
-                    checksum: TcpChecksum::Trusted, mark: None,
+                    checksum: TcpChecksum::Trusted, mark: None, is_sample: false,
                 };
                 engine.see(at(number as u64 * 50), &sighting);
                 engine.handle_deadlines(at(number as u64 * 50 + 25));
@@ -283,3 +292,5 @@ proptest! {
         }
     }
 }
+
+mod fast;

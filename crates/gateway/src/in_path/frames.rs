@@ -430,6 +430,7 @@ mod tests {
         let sighting = Sighting {
             interface: Interface::Lan(0),
             mark: None,
+            is_sample: false,
             way: Way::In,
             frame: &back,
             vlan: None,

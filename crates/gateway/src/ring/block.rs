@@ -1,5 +1,6 @@
 //! Packets in the blocks that a kernel fills (packet(7), TPACKET_V3): what its headers say of each.
 
+use super::filter::HEADERS_OF_FEW;
 use crate::config::MarkMatch;
 use crate::{Interface, Sighting, VlanTag, Way};
 use ackord_wire::TcpChecksum;
@@ -72,6 +73,8 @@ impl<'a> Seen<'a> {
             segment_size: self.segment_size,
             checksum: self.checksum,
             mark,
+            is_sample: self.frame.len() == HEADERS_OF_FEW as usize
+                && self.len > u64::from(HEADERS_OF_FEW),
         }
     }
 }

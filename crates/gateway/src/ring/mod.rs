@@ -34,6 +34,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+pub(crate) use filter::Few;
 pub use filter::Wanted;
 
 /// Bare IP, as modems have it (linux/if_arp.h).
@@ -84,7 +85,8 @@ impl Ring {
         let socket = socket(AddressFamily::Packet, SockType::Raw, flags, None)?;
         set(&socket, libc::PACKET_VERSION, libc::tpacket_versions::TPACKET_V3 as libc::c_int)?;
         set(&socket, libc::PACKET_VNET_HDR, 1)?;
-        attach(&socket, wanted)?;
+        let kind = LinkKind::Ethernet;
+        attach(&socket, &wanted.filter(kind, &Few::default()))?;
         let (block_len, blocks) = (wanted.block(), wanted.blocks());
         let request = libc::tpacket_req3 {
             tp_block_size: block_len as u32,
@@ -100,7 +102,6 @@ impl Ring {
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
         // SAFETY: a new mapping of the ring that was just asked for, of its length.
         let memory = unsafe { mmap(None, len, access, MapFlags::MAP_SHARED, &socket, 0)? }.cast();
-        let kind = LinkKind::Ethernet;
         let mut ring = Ring {
             socket,
             memory,
@@ -113,6 +114,8 @@ impl Ring {
             octets_out: 0,
         };
         ring.kind = ring.bind(index)?;
+        // Only now is it known where in its frames IP begins.
+        ring.copy(wanted, &Few::default())?;
         Ok(ring)
     }
 
@@ -136,11 +139,12 @@ impl Ring {
     ///
     /// # Errors
     /// None that a ring knows of.
-    pub fn copy(&self, wanted: Wanted) -> io::Result<()> {
-        attach(&self.socket, wanted)
+    pub(crate) fn copy(&self, wanted: Wanted, few: &Few) -> io::Result<()> {
+        attach(&self.socket, &wanted.filter(self.kind, few))
     }
 
-    /// Octets of packets that went out, whatever was copied of them.
+    /// Octets of packets that went out, whatever was copied of them; without those of connections that are let
+    /// pass.
     pub fn octets_out(&self) -> u64 {
         self.octets_out
     }
@@ -194,7 +198,8 @@ impl Ring {
         for _ in 0..count {
             let Some(packet) = octets.get(at..).and_then(Seen::read) else { break };
             let sighting = packet.sighting(self.interface, self.wanted.mark());
-            octets_out += if packet.outgoing { packet.len } else { 0 };
+            let counts = packet.outgoing && !sighting.is_sample;
+            octets_out += if counts { packet.len } else { 0 };
             show(packet.nanos, &sighting);
             at += packet.next;
         }
@@ -273,9 +278,10 @@ fn link_address(index: u32) -> libc::sockaddr_ll {
     }
 }
 
-fn attach(socket: &OwnedFd, wanted: Wanted) -> io::Result<()> {
-    let mut filter = wanted.filter();
-    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+fn attach(socket: &OwnedFd, filter: &[libc::sock_filter]) -> io::Result<()> {
+    // The kernel only reads it.
+    let steps = filter.as_ptr().cast_mut();
+    let program = libc::sock_fprog { len: filter.len() as u16, filter: steps };
     set_at(socket, (libc::SOL_SOCKET, libc::SO_ATTACH_FILTER), program)
 }
 

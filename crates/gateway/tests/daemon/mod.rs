@@ -2,6 +2,7 @@
 //! something happens to it.
 
 mod child;
+mod fast;
 mod faults;
 mod marks;
 
