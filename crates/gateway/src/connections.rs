@@ -41,7 +41,7 @@ impl Key {
 /// What happened to a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// TCP payload towards the mobile host, octets.
+    /// TCP payload towards the mobile host, octets; an estimate of what passed while it was let pass.
     pub octets_to_mobile: u64,
     /// TCP payload from it.
     pub octets_from_mobile: u64,

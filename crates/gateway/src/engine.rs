@@ -71,7 +71,7 @@ pub struct EngineStats {
     pub unreadable: u64,
     /// Segments that those of TCP were, or became.
     pub segments: u64,
-    /// TCP payload towards the mobile hosts, octets.
+    /// TCP payload towards the mobile hosts, octets; of connections that are let pass an estimate.
     pub octets_to_mobile: u64,
     /// And from them.
     pub octets_from_mobile: u64,

@@ -208,6 +208,18 @@ fn health(classes: &[Class], rings: &[RingStatus], drive: &Drive) -> Vec<Finding
                 .to_owned(),
         });
     }
+    let is_fast = |one: &&Connection| one.pace.is_fast();
+    let fast = drive.engine().connections().iter().filter(is_fast).count();
+    if fast > 0 {
+        found.push(Finding {
+            severity: Severity::Remark,
+            what: format!("connections too fast for a wireless link, now {fast}, are let pass"),
+            advice:
+                "they get no remedy and are looked at for an eighth of the time, from which their \
+                     octets are estimated; `[limits] fast` says from which rate on"
+                    .to_owned(),
+        });
+    }
     found.extend(drive.removal_trouble().map(|why| Finding {
         severity: Severity::Warning,
         what: format!("duplicate acknowledgments are not removed: {why}"),

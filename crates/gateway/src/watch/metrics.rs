@@ -134,7 +134,8 @@ impl Page<'_, '_> {
         let ways =
             [("to_mobile", status.octets_to_mobile), ("from_mobile", status.octets_from_mobile)]
                 .map(|(way, octets)| (vec![("direction", way)], octets));
-        let payload = Metric("payload", "TCP payload that passed", Some(Unit::Bytes));
+        let payload = "TCP payload that passed, of connections that are let pass estimated";
+        let payload = Metric("payload", payload, Some(Unit::Bytes));
         self.counters(payload, ways.into())?;
         let unreadable = "Frames it could not understand, which passed";
         self.counter(Metric("unreadable_frames", unreadable, None), status.unreadable)
@@ -167,7 +168,8 @@ impl Page<'_, '_> {
         let each = |count: fn(&super::RingStatus) -> u64| {
             status.rings.iter().enumerate().map(|(at, ring)| (labels(at), count(ring))).collect()
         };
-        let heard = Metric("ring_packets", "Packets heard or lost", None);
+        let heard = "Packets heard or lost, without those that need not be heard";
+        let heard = Metric("ring_packets", heard, None);
         self.counters(heard, each(|ring| ring.packets))?;
         let lost = Metric("ring_lost_packets", "Packets that passed unobserved", None);
         self.counters(lost, each(|ring| ring.lost))

@@ -50,7 +50,8 @@ pub struct Status {
     pub holds: u64,
     /// Of those, how often an acknowledgment showed that nothing had been lost.
     pub false_holds: u64,
-    /// TCP payload that passed towards the mobile hosts, octets.
+    /// TCP payload that passed towards the mobile hosts, octets. Of connections that are let pass since they are too
+    /// fast it is an estimate, here and of each: an eighth of the time is looked at, and counts eight times.
     pub octets_to_mobile: u64,
     /// TCP payload that came from them, octets.
     pub octets_from_mobile: u64,
@@ -101,7 +102,7 @@ pub struct RingStatus {
     pub interface: String,
     /// On which side it is: `wan` or `lan`.
     pub side: String,
-    /// Packets heard or lost.
+    /// Packets heard or lost. Most of those of connections that are let pass need not be heard.
     pub packets: u64,
     /// Packets for which there was no room: they went on, unobserved.
     pub lost: u64,
@@ -264,7 +265,7 @@ pub enum Group {
     Treated,
     /// It is left alone, to be compared with.
     Control,
-    /// No rule asks for anything, or its remedy has stood down.
+    /// No rule asks for anything, its remedy has stood down, or it is too fast for any.
     #[default]
     Untreated,
 }

@@ -116,11 +116,8 @@ fn one_fast_one_slow(address: &'static str, port: u16) {
     let slowed_down = Instant::now();
     trial.until("treated again", fast.is(Group::Treated));
     let until_treated = slowed_down.elapsed();
-    println!(
-        "{address}: treated again after {until_treated:?}, of which a second until it is told"
-    );
-    // A second at most until it is looked at, then a look, and a second at most until that is told; what it had
-    // sent before is 16 MB of queue at most.
+    println!("{address}: treated again after {until_treated:?}");
+    // Two seconds at most until it was looked at for long enough, and one until that is told.
     assert_timely!(until_treated < Duration::from_millis(4_000), "after {until_treated:?}");
     // 80 Mbit/s for as long as it was.
     let about = 100_000.0 * 100.0 * after.uptime_s;
@@ -147,9 +144,9 @@ fn one_fast_one_slow(address: &'static str, port: u16) {
     }
     let lost: u64 = status.rings.iter().map(|ring| ring.lost).sum();
     assert_timely!(lost == 0, "{lost} packets were lost");
-    // What was sent again in an outage passed twice.
+    // What was sent again passed twice.
     let seen = seen(&status).expect("known");
-    assert!(seen == sent || address == MOBILE && seen > sent, "{seen} of {sent}");
+    assert!(seen >= sent, "{seen} of {sent}");
     assert_eq!(gateway.tell("stop"), "ended Ok(())");
     assert_eq!(trial.world.left_behind(), "");
 }
