@@ -34,7 +34,7 @@
 //! | `bpf/` | [`Suppressor`], and what steers packets: small programs in the kernel's path |
 //! | `in_path/` | [`InPath`]: a queue in the path, at a rate |
 //! | `journal.rs` | [`Journal`]: what would stay after a crash, to be undone |
-//! | `probe.rs` | [`probe()`]: what kernel, process and interface allow |
+//! | `probe.rs`, `probe/` | [`probe()`]: what kernel, process and interface allow |
 //! | `device.rs`, `netlink.rs`, `scheduling.rs` | what they ask of the system |
 //! | `sandbox.rs` | [`sandbox::confine()`]: giving up what is not needed any more |
 //! | `notify.rs` | [`Supervisor`]: what systemd is told |

@@ -11,6 +11,7 @@
 //! | --- | --- |
 //! | `shaper.rs` | a queue and a rate |
 //! | `frames.rs` | what came out of the TAP device, told apart and cut up |
+//! | `held.rs` | packets on their way through the queue |
 //! | `sender.rs` | the packet socket |
 //! | `work.rs` | what is open while packets are steered, and one turn of it |
 //! | `thread.rs` | the thread: turns, orders, trying again |
@@ -20,6 +21,7 @@
 //! device); priorities of packets; marks where there is no Ethernet.
 
 mod frames;
+mod held;
 mod sender;
 mod shaper;
 mod stats;

@@ -1,8 +1,9 @@
 //! The thread of a queue in the path: turns, orders, and trying again when the interface is back.
 
+use super::held::Held;
 use super::shaper::Shaper;
 use super::stats::{InPathState, InPathStats, Quantiles};
-use super::work::{Held, Turned, Work, now};
+use super::work::{Turned, Work, now};
 use super::{Drops, InPathConfig, InPathError, Priority};
 use crate::bpf::monotonic_nanos;
 use crate::{Interface, Journal, Ring, Wanted, scheduling};

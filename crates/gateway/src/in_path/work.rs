@@ -1,21 +1,17 @@
 //! What is open while packets are steered, and one turn of it.
 
-use super::frames::{Frame, Sorted, Sorter, VnetHeader};
+use super::InPathConfig;
+use super::frames::{Frame, Sorter, VnetHeader};
+use super::held::Held;
 use super::sender::{Sender, Sent};
-use super::shaper::Shaper;
-use super::stats::Drops;
-use super::{InPathConfig, InPathStats, stats};
 use crate::bpf::{Attachment, Heartbeat, Point, Steer, monotonic_nanos};
 use crate::device::{Control, Present, Tap, link_kind};
 use crate::netlink::Netlink;
 use crate::{Journal, Ring};
-use ackord_units::{Bytes, Span, Time};
-use ackord_wire::{Ecn, Packet, set_ecn};
+use ackord_units::{Span, Time};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
-use slab::Slab;
-use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
@@ -37,92 +33,6 @@ const STORM: u32 = 10_000;
 const WORTH_A_BUFFER: usize = 1 << 14;
 /// Buffers kept for later.
 const SPARE: usize = 64;
-
-/// Packets that wait, and what is counted of them.
-#[derive(Debug)]
-pub(super) struct Held {
-    pub(super) shaper: Shaper,
-    /// By tag.
-    frames: Slab<Frame>,
-    octets: usize,
-    limit: usize,
-    /// To be sent before anything else.
-    pub(super) out: VecDeque<Frame>,
-    pub(super) stats: InPathStats,
-    pub(super) delay: stats::Recent,
-}
-
-impl Held {
-    pub(super) fn new(shaper: Shaper, limit: Bytes, stats: InPathStats) -> Held {
-        Held {
-            shaper,
-            frames: Slab::new(),
-            octets: 0,
-            limit: limit.get() as usize,
-            out: VecDeque::new(),
-            stats,
-            delay: stats::Recent::new(),
-        }
-    }
-
-    fn take(&mut self, now: Time, sorted: Sorted) {
-        match sorted {
-            Sorted::Noise => {}
-            Sorted::Control(frame) => {
-                self.stats.control += 1;
-                self.out.push_back(frame);
-            }
-            Sorted::Packet(packet, frame) => self.offer(now, packet, frame),
-            Sorted::Pieces(pieces) => {
-                self.stats.cut_up += 1;
-                for (packet, frame) in pieces {
-                    self.offer(now, packet, frame);
-                }
-            }
-        }
-    }
-
-    fn offer(&mut self, now: Time, packet: Packet, frame: Frame) {
-        if self.octets + frame.takes() > self.limit {
-            self.stats.drops.memory += 1;
-            return;
-        }
-        self.octets += frame.takes();
-        let tag = self.frames.insert(frame) as u64;
-        self.shaper.arrive(now, &Packet { tag, ..packet });
-        self.settle();
-    }
-
-    /// Brings what left the queue to where it is sent, and counts what died there.
-    pub(super) fn settle(&mut self) {
-        while let Some((packet, reason)) = self.shaper.dead() {
-            self.release(packet.tag);
-            self.stats.drops.count(reason);
-        }
-        while let Some(packet) = self.shaper.leaving() {
-            let Some(mut frame) = self.release(packet.tag) else { continue };
-            if packet.ecn == Ecn::Ce {
-                set_ecn(frame.ip(), Ecn::Ce);
-            }
-            self.out.push_back(frame);
-        }
-    }
-
-    fn release(&mut self, tag: u64) -> Option<Frame> {
-        let frame = self.frames.try_remove(tag as usize)?;
-        self.octets -= frame.takes();
-        Some(frame)
-    }
-
-    /// Throws away what waits.
-    pub(super) fn discard(&mut self, now: Time, count: impl FnOnce(&mut Drops, u64)) {
-        self.shaper.drain(now);
-        self.settle();
-        let gone = self.out.len() as u64;
-        self.out.clear();
-        count(&mut self.stats.drops, gone);
-    }
-}
 
 /// What is open while packets are steered. In this order: what steers goes before where it leads.
 #[derive(Debug)]

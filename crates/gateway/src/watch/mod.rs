@@ -14,12 +14,14 @@
 //! | `logs.rs` | [`Logs`]: where events go |
 //! | `metrics.rs` | [`metrics()`]: a status for Prometheus; [`serve_metrics()`] |
 //! | `shared.rs` | [`Shared`]: between the loop and the threads that answer |
-//! | `control.rs` | [`ControlSocket`], and asking it: [`status()`], [`stop()`], [`capture()`] |
+//! | `control.rs` | [`ControlSocket`] |
+//! | `asking.rs` | asking it: [`status()`], [`stop()`], [`capture()`] |
 //! | `capture.rs` | [`Taps`]: packets of a connection with what was decided about them |
 //!
 //! The loop never waits for anybody here: it swaps a pointer once a second, and what does not fit into a
 //! tap's bounded queue is counted and left out.
 
+mod asking;
 mod capture;
 mod control;
 mod delays;
@@ -28,8 +30,9 @@ mod metrics;
 mod shared;
 mod status;
 
+pub use asking::{Capture, capture, status, stop};
 pub use capture::{CaptureRequest, Decision, Filter, Taps};
-pub use control::{Capture, ControlError, ControlSocket, capture, status, stop};
+pub use control::{ControlError, ControlSocket};
 pub use delays::{BUCKETS_US, Delays};
 pub use logs::Logs;
 pub use metrics::{metrics, serve_metrics};
