@@ -65,65 +65,25 @@ impl Engine {
         ip: &[u8],
         heading: Heading,
     ) {
-        let mut decoded = decode_offloaded(ip, sighting.checksum);
-        // Only data towards the mobile hosts is kept, and not where there is too much of it: rings cut the
-        // rest off behind its headers.
-        if matches!(decoded, Err(DecodeError::Truncated { .. })) {
-            decoded = decode_offloaded(ip, TcpChecksum::HeadersOnly);
-        }
-        let decoded = match decoded {
-            Ok(decoded) => decoded,
-            Err(DecodeError::NotTcp { .. } | DecodeError::NotIp(_)) => return,
-            Err(_) => {
-                self.stats.unreadable += 1;
-                return;
-            }
-        };
-        self.stats.tcp += 1;
+        let Some(decoded) = self.read(ip, sighting.checksum) else { return };
         let towards = match heading {
             Heading::Mobile => Interface::Lan(lan),
             Heading::Fixed => Interface::Wan,
         };
         let key = Key::towards(towards, decoded.endpoints);
-        let flags = decoded.segment.flags;
+        let (flags, limit) = (decoded.segment.flags, self.config.limits.fast);
         if flags.contains(Flags::SYN) && self.begins_anew(key, &decoded) {
             self.forget(key);
         }
-        let (classify, most) = (&self.classify, self.classes.len().saturating_sub(1));
-        let mut is_new = false;
-        let begin = || {
-            is_new = true;
-            let interface = usize::from(lan);
-            let (dscp, mark) = (dscp_of(ip), MarkMatch::default());
-            let facts = FlowFacts { interface, mobile: key.mobile, fixed: key.fixed, dscp, mark };
-            (classify(&facts).min(most), facts)
-        };
-        let connection = self.connections.touch(now, key, begin);
-        connection.to_lan = to_lan.map(|link| (lan, link)).or(connection.to_lan);
-        if is_new {
-            let its = self.ahead.iter().find(|(ahead, _)| *ahead == key);
-            connection.to_wan = its.map(|(_, link)| *link);
-        }
-        let flow = connection.flow;
+        let connection = self.know(now, key, (lan, to_lan), ip);
+        let (flow, is_fast) = (connection.flow, connection.pace.is_fast());
         let octets = u64::from(decoded.segment.payload_len);
         // Whoever is fast already is looked at as a whole.
-        let has_turned =
-            !connection.pace.is_fast() && connection.pace.look(now, self.config.limits.fast);
+        let has_turned = !is_fast && connection.pace.look(now, limit);
         connection.pace.add(octets);
-        let octets = if sighting.is_sample { octets * STANDS_FOR } else { octets };
-        match heading {
-            Heading::Mobile => {
-                connection.counters.octets_to_mobile += octets;
-                self.stats.octets_to_mobile += octets;
-            }
-            Heading::Fixed => {
-                connection.counters.octets_from_mobile += octets;
-                self.stats.octets_from_mobile += octets;
-            }
-        }
         // As one segment: nobody asks for those that it is made of.
         let segment_size = if connection.pace.is_fast() { 0 } else { sighting.segment_size };
-        self.stats.connections += u64::from(is_new);
+        self.count(flow, heading, if sighting.is_sample { octets * STANDS_FOR } else { octets });
         if !flags.contains(Flags::SYN) {
             self.connections.heard(key, towards);
         }
@@ -147,6 +107,57 @@ impl Engine {
         if flags.contains(Flags::RST) {
             self.forget(key);
         }
+    }
+
+    /// TCP in an IP packet; what else cannot be read is counted.
+    fn read(&mut self, ip: &[u8], checksum: TcpChecksum) -> Option<Decoded> {
+        let mut decoded = decode_offloaded(ip, checksum);
+        // Only data towards the mobile hosts is kept, and not where there is too much of it: rings cut the
+        // rest off behind its headers.
+        if matches!(decoded, Err(DecodeError::Truncated { .. })) {
+            decoded = decode_offloaded(ip, TcpChecksum::HeadersOnly);
+        }
+        let is_other = matches!(decoded, Err(DecodeError::NotTcp { .. } | DecodeError::NotIp(_)));
+        self.stats.tcp += u64::from(decoded.is_ok());
+        self.stats.unreadable += u64::from(decoded.is_err() && !is_other);
+        decoded.ok()
+    }
+
+    /// The connection of a packet that passes a LAN interface.
+    fn know(
+        &mut self,
+        now: Time,
+        key: Key,
+        (lan, to_lan): (u8, Option<LinkHeader>),
+        ip: &[u8],
+    ) -> &mut Connection {
+        let (classify, most) = (&self.classify, self.classes.len().saturating_sub(1));
+        let mut is_new = false;
+        let begin = || {
+            is_new = true;
+            let interface = usize::from(lan);
+            let (dscp, mark) = (dscp_of(ip), MarkMatch::default());
+            let facts = FlowFacts { interface, mobile: key.mobile, fixed: key.fixed, dscp, mark };
+            (classify(&facts).min(most), facts)
+        };
+        let connection = self.connections.touch(now, key, begin);
+        connection.to_lan = to_lan.map(|link| (lan, link)).or(connection.to_lan);
+        if is_new {
+            self.stats.connections += 1;
+            let its = self.ahead.iter().find(|(ahead, _)| *ahead == key);
+            connection.to_wan = its.map(|(_, link)| *link);
+        }
+        connection
+    }
+
+    fn count(&mut self, flow: FlowId, heading: Heading, octets: u64) {
+        let Some(connection) = self.connections.of_flow(flow) else { return };
+        let (counters, stats) = (&mut connection.counters, &mut self.stats);
+        let each = match heading {
+            Heading::Mobile => [&mut counters.octets_to_mobile, &mut stats.octets_to_mobile],
+            Heading::Fixed => [&mut counters.octets_from_mobile, &mut stats.octets_from_mobile],
+        };
+        each.into_iter().for_each(|count| *count += octets);
     }
 
     /// Whether a SYN opens another connection between the ends of one that is known.
