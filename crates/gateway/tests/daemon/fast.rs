@@ -12,10 +12,26 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+/// Connects where somebody listens; on a busy machine it takes IPv6 a while until there is a route.
+fn connect(address: &str, port: u16) -> TcpStream {
+    let until = Instant::now() + Duration::from_secs(10);
+    loop {
+        match TcpStream::connect((address, port)) {
+            Ok(stream) => return stream,
+            Err(error) => assert!(Instant::now() < until, "{error}"),
+        }
+        pause(100);
+    }
+}
+
+/// To [`Paced`]: it ends.
+const END: u64 = u64::MAX;
+
 /// A stream to the mobile host with so many octets each ten milliseconds.
 struct Paced {
     pace: Arc<AtomicU64>,
-    sender: JoinHandle<u64>,
+    sent: Arc<AtomicU64>,
+    sender: JoinHandle<()>,
     receiver: JoinHandle<()>,
     port: u16,
 }
@@ -31,22 +47,23 @@ impl Paced {
         });
         is_ready.recv().expect("it binds");
         let pace = Arc::new(AtomicU64::new(pace));
-        let told = Arc::clone(&pace);
+        let sent = Arc::new(AtomicU64::new(0));
+        let (told, tell) = (Arc::clone(&pace), Arc::clone(&sent));
         let sender = world.spawn("s", move || {
-            let mut stream = TcpStream::connect((address, port)).expect("it listens");
-            let (mut due, mut sent) = (Instant::now(), 0);
+            let mut stream = connect(address, port);
+            let mut due = Instant::now();
             loop {
                 let octets = told.load(Ordering::Relaxed);
-                if octets == 0 {
-                    return sent;
+                if octets == END {
+                    return;
                 }
                 stream.write_all(&vec![7; octets as usize]).expect("it reads");
-                sent += octets;
+                tell.fetch_add(octets, Ordering::Relaxed);
                 due += Duration::from_millis(10);
                 std::thread::sleep(due.saturating_duration_since(Instant::now()));
             }
         });
-        Paced { pace, sender, receiver, port }
+        Paced { pace, sent, sender, receiver, port }
     }
 
     fn set(&self, pace: u64) {
@@ -61,12 +78,10 @@ impl Paced {
         move |status| self.of(status).is_some_and(|one| one.group == group)
     }
 
-    /// Ends it; how much was sent.
-    fn finish(self) -> u64 {
-        self.set(0);
-        let sent = self.sender.join().expect("it sends");
+    fn finish(self) {
+        self.set(END);
+        self.sender.join().expect("it sends");
         self.receiver.join().expect("it receives");
-        sent
     }
 }
 
@@ -96,9 +111,9 @@ fn one_fast_one_slow(address: &'static str, port: u16) {
     let trial = Trial::new(200);
     trial.configure("remedy = \"proxy-tcp\"\ncontrol = \"0 %\"\n[limits]\nfast = \"8 Mbit/s\"");
     let mut gateway = trial.start();
-    // 80 Mbit/s, and a fiftieth of that.
+    // 80 Mbit/s, and a hundredth of that.
     let fast = Paced::start(&trial.world, address, port, 100_000);
-    let beside = Paced::start(&trial.world, address, port + 10, 2_000);
+    let beside = Paced::start(&trial.world, address, port + 10, 1_000);
     trial.until("let pass", fast.is(Group::Untreated));
     let before = trial.until("looked at once", |status| status.uptime_s > 3.0);
     let (passed_before, shown_before) = packets(&trial, &before);
@@ -109,10 +124,10 @@ fn one_fast_one_slow(address: &'static str, port: u16) {
     println!("{address}: {share:.3} of the packets were shown");
     assert_timely!(share < 0.4, "{share} of the packets were shown");
     assert_timely!(fast.is(Group::Untreated)(&after), "{after:#?}");
-    assert!(beside.is(Group::Treated)(&after), "{after:#?}");
+    assert_timely!(beside.is(Group::Treated)(&after), "{after:#?}");
     let counted = fast.of(&after).expect("known").octets_to_mobile;
 
-    fast.set(2_000);
+    fast.set(1_000);
     let slowed_down = Instant::now();
     trial.until("treated again", fast.is(Group::Treated));
     let until_treated = slowed_down.elapsed();
@@ -127,26 +142,23 @@ fn one_fast_one_slow(address: &'static str, port: u16) {
         trial.outage(900);
         trial.until("repaired", |status| injected(status) > 0);
     }
-    fast.finish();
-    let mut status = trial.status();
-    let sent = beside.finish();
+    // It stays open: what comes late to one that has ended is answered by a reset, and nobody knows it then.
+    beside.set(0);
+    pause(100);
+    let sent = beside.sent.load(Ordering::Relaxed);
+    let seen = |status: &Status| beside.of(status).map_or(0, |one| one.octets_to_mobile);
     let until = Instant::now() + Duration::from_secs(5);
-    let seen = |status: &Status| {
-        status
-            .top_flows
-            .iter()
-            .find(|one| one.mobile.port() == port + 10)
-            .map(|one| one.octets_to_mobile)
-    };
-    while seen(&status).is_none_or(|seen| seen < sent) && Instant::now() < until {
+    let mut status = trial.status();
+    while seen(&status) < sent && Instant::now() < until {
         pause(100);
         status = trial.status();
     }
     let lost: u64 = status.rings.iter().map(|ring| ring.lost).sum();
     assert_timely!(lost == 0, "{lost} packets were lost");
     // What was sent again passed twice.
-    let seen = seen(&status).expect("known");
-    assert!(seen >= sent, "{seen} of {sent}");
+    assert!(seen(&status) >= sent, "{sent}: {status:#?}");
+    fast.finish();
+    beside.finish();
     assert_eq!(gateway.tell("stop"), "ended Ok(())");
     assert_eq!(trial.world.left_behind(), "");
 }
@@ -193,7 +205,7 @@ fn of_what_leaves_by_the_wan_interface_every_syn_is_shown_and_a_share_of_the_res
         is_bound.recv().expect("it binds");
         let mobile = world.spawn("m", move || {
             for _ in 0..20 {
-                let mut stream = TcpStream::connect((address, 5_301)).expect("it listens");
+                let mut stream = connect(address, 5_301);
                 stream.set_nodelay(true).expect("a flag");
                 for _ in 0..50 {
                     stream.write_all(&[7; 100]).expect("it reads");
