@@ -276,7 +276,8 @@ pub enum Start {
 #[derive(Clone, Debug)]
 pub struct TcpChoices {
     /// The profile these began with: the one named, else `rfc`, which is the registries' defaults.
-    /// A label for reports: endpoints with equal choices are equal whatever they began with.
+    /// A label for reports, and what a layer above takes the profile's own mechanisms from: endpoints
+    /// with equal choices are equal whatever they began with.
     pub profile: &'static str,
     /// Congestion control ([`ackord_tcp::registry::CONGESTION`]).
     pub congestion: Choice,

@@ -2,7 +2,7 @@
 //! not.
 
 use ackord_scenario::{NodeKind, Override, Scenario, ScenarioFile, Start};
-use ackord_units::{Bytes, KnobValue, Rate, Span};
+use ackord_units::{Bytes, Choice, KnobValue, Rate, Span};
 
 fn set(library: &str, overrides: &[&str]) -> Scenario {
     let overrides = overrides.iter().map(|text| text.parse::<Override>().expect("path=VALUE"));
@@ -143,4 +143,31 @@ fn a_profile_replaces_everything_and_what_stands_beside_it_overrides_it() {
     let knob = |name| reno.endpoint.value(name).and_then(|value| value.as_span());
     assert_eq!(knob("rto_min"), Some(Span::from_millis(300)));
     assert_eq!(knob("rto_max"), Some(Span::from_secs(120)), "as the profile has it");
+}
+
+/// Linux's CUBIC is not RFC 9438's, and naming it makes it no other. One that is not the profile's has its
+/// defaults.
+#[test]
+fn a_profiles_own_mechanism_has_the_profiles_knobs_however_it_is_named() {
+    let congestion = |changes: &[&str]| {
+        let scenario = set("reno-against-vegas", changes);
+        scenario.flows[0].sender_tcp().congestion.clone()
+    };
+    let word = |choice: &Choice, knob| choice.value(knob).map(|value| value.to_string());
+    let linux = "flows.reno.tcp.profile=linux";
+    let unnamed = congestion(&["flows.reno.tcp={ profile = \"linux\" }"]);
+    assert_eq!(word(&unnamed, "rules").as_deref(), Some("linux"));
+    for name in ["cubic", "{ kind = \"cubic\" }"] {
+        let named = format!("flows.reno.tcp.congestion={name}");
+        assert_eq!(congestion(&[linux, &named]), unnamed);
+        assert_eq!(congestion(&["tcp.profile=linux", &named]), unnamed, "named a layer below");
+        let rfc = congestion(&["tcp.profile=linux", "flows.reno.tcp.profile=rfc", &named]);
+        assert_eq!(word(&rfc, "rules").as_deref(), Some("rfc"));
+    }
+    let changed = "flows.reno.tcp.congestion={ kind = \"cubic\", hystart = \"off\" }";
+    let changed = congestion(&[linux, changed]);
+    assert_eq!(word(&changed, "hystart").as_deref(), Some("off"));
+    assert_eq!(word(&changed, "rules").as_deref(), Some("linux"));
+    let other = congestion(&[linux, "flows.reno.tcp.congestion=reno"]);
+    assert_eq!(word(&other, "growth").as_deref(), Some("per-ack"), "it is none of the profile's");
 }

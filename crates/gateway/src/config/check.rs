@@ -119,7 +119,7 @@ fn mechanism(
     mechanisms: &'static [Mechanism],
 ) -> Option<Choice> {
     let (before, flows) = (report.len(), NameSet::default());
-    let family = Family { key, mechanisms, inherited: None, flows: &flows };
+    let family = Family { key, mechanisms, inherited: None, own: None, flows: &flows };
     choice(report, field, family).filter(|_| report.len() == before)
 }
 

@@ -18,8 +18,18 @@ pub struct Family<'a> {
     pub mechanisms: &'static [Mechanism],
     /// What a table without `kind` changes the knobs of.
     pub inherited: Option<&'a Choice>,
+    /// What naming this mechanism means: with these knobs instead of the registry's defaults.
+    pub own: Option<&'a Choice>,
     /// Flows by name, for knobs that have a value per flow.
     pub flows: &'a NameSet,
+}
+
+impl Family<'_> {
+    /// What naming this mechanism means.
+    fn named(self, mechanism: &'static Mechanism) -> Choice {
+        let own = self.own.filter(|own| own.mechanism.name == mechanism.name);
+        own.cloned().unwrap_or_else(|| with_defaults(mechanism))
+    }
 }
 
 /// The mechanism with every knob that has a default filled in.
@@ -45,9 +55,11 @@ pub(super) fn registered(mechanisms: &'static [Mechanism], name: &str) -> Choice
 /// Reads a choice; nothing where it cannot be made out, which has then been reported.
 pub fn choice(report: &mut Report, field: &Field<'_>, family: Family<'_>) -> Option<Choice> {
     match &field.item.value {
-        Value::Text(name) => mechanism(report, field, family, name).map(with_defaults),
+        Value::Text(name) => {
+            mechanism(report, field, family, name).map(|found| family.named(found))
+        }
         Value::Bool(flag) if on_off(family.mechanisms.iter().map(|m| m.name)) => {
-            mechanism(report, field, family, on_or_off(*flag)).map(with_defaults)
+            mechanism(report, field, family, on_or_off(*flag)).map(|found| family.named(found))
         }
         Value::Table(table) => table_choice(report, field, family, table),
         _ => {
@@ -75,7 +87,7 @@ fn table_choice(
                 }
                 _ => kind.text(report, &format!("the name of a mechanism ({})", family.key))?,
             };
-            with_defaults(mechanism(report, &kind, family, name)?)
+            family.named(mechanism(report, &kind, family, name)?)
         }
         None => match family.inherited {
             Some(inherited) => inherited.clone(),

@@ -165,7 +165,7 @@ impl Keys<'_, '_> {
         choice(
             self.report,
             &field,
-            Family { key: "queue", mechanisms, inherited, flows: self.flows },
+            Family { key: "queue", mechanisms, inherited, own: None, flows: self.flows },
         )
     }
 
@@ -184,7 +184,7 @@ impl Keys<'_, '_> {
         }
         let before = self.report.problems.len();
         let inherited = inherited.and_then(|perhaps| perhaps.as_ref()?.as_ref());
-        let family = Family { key, mechanisms, inherited, flows: self.flows };
+        let family = Family { key, mechanisms, inherited, own: None, flows: self.flows };
         let chosen = choice(self.report, &field, family)?;
         if self.report.problems.len() > before {
             return None;

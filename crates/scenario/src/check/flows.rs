@@ -182,7 +182,8 @@ fn unreachable_ends(report: &mut Report, draft: &Draft<'_>, nodes: &Nodes, reach
 fn traffic(report: &mut Report, reader: &Reader<'_>) -> Option<Choice> {
     let mechanisms = WORKLOAD;
     let no_flows = NameSet::default();
-    let family = Family { key: "traffic", mechanisms, inherited: None, flows: &no_flows };
+    let family =
+        Family { key: "traffic", mechanisms, inherited: None, own: None, flows: &no_flows };
     choice(report, &reader.get("traffic")?, family)
 }
 

@@ -148,7 +148,8 @@ fn medium(report: &mut Report, reader: &Reader<'_>, flows: &NameSet) -> Option<C
     if field.item.as_text() == Some("none") {
         return None;
     }
-    let family = Family { key: "medium", mechanisms: registry::MEDIUM, inherited: None, flows };
+    let family =
+        Family { key: "medium", mechanisms: registry::MEDIUM, inherited: None, own: None, flows };
     let chosen = choice(report, &field, family)?;
     if let Err(problem) = registry::check_medium(&chosen) {
         let allowed = registry::MediumProblem::ALLOWED.to_owned();

@@ -195,7 +195,7 @@ fn declare<'a>(
 fn processing(report: &mut Report, reader: &Reader<'_>) -> Option<Choice> {
     let field = reader.get("processing").filter(|field| field.item.as_text() != Some("none"))?;
     let (mechanisms, flows) = (registry::PROCESSING, &NameSet::default());
-    let family = Family { key: "processing", mechanisms, inherited: None, flows };
+    let family = Family { key: "processing", mechanisms, inherited: None, own: None, flows };
     choice(report, &field, family)
 }
 

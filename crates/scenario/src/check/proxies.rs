@@ -141,7 +141,8 @@ fn which(report: &mut Report, reader: &Reader<'_>, flows: &NameSet) -> Option<Op
     if field.item.as_text() == Some("none") {
         return Some(None);
     }
-    let family = Family { key: "proxy", mechanisms: registry::PROXY, inherited: None, flows };
+    let family =
+        Family { key: "proxy", mechanisms: registry::PROXY, inherited: None, own: None, flows };
     choice(report, &field, family).map(Some)
 }
 

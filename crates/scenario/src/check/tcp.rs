@@ -1,5 +1,8 @@
 //! `tcp` tables, layer over layer: the registries' defaults, `[tcp]`, a flow's `tcp`, its
 //! `receiver_tcp`. A layer says only what differs.
+//!
+//! A mechanism that is named is that of the profile, with the profile's knobs, where it is the profile's
+//! own: under `profile = "linux"` `congestion = "cubic"` is Linux's CUBIC, as without the word.
 
 use super::Report;
 use super::choice::{Family, choice, registered, setting, with_defaults};
@@ -55,6 +58,7 @@ pub(super) fn layer(
             profile::named(report, &Field { item: &entry.item, path })
         })
         .unwrap_or_else(|| base.clone());
+    let own = TcpChoices::of_profile(tcp.profile);
     let no_flows = NameSet::default();
     for (name, entry) in table.iter().filter(|(name, _)| *name != keys::PROFILE) {
         let inner = Field { item: &entry.item, path: join(&field.path, name) };
@@ -69,8 +73,10 @@ pub(super) fn layer(
             report.add(&entry.key, &inner.path, wrong);
             continue;
         };
+        let own = own.as_ref().and_then(|own| own.by_name().into_iter().find(|(of, _)| *of == key));
+        let own = own.map(|(_, choice)| choice);
         let slot = slot(&mut tcp, key);
-        let family = Family { key, mechanisms, inherited: Some(slot), flows: &no_flows };
+        let family = Family { key, mechanisms, inherited: Some(slot), own, flows: &no_flows };
         if let Some(chosen) = choice(report, &inner, family) {
             *slot = chosen;
         }

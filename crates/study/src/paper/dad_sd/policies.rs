@@ -77,6 +77,9 @@ const LITERAL: (&str, &str) =
     ("loss", r#"{ kind = "dad-sd", mode = "paper", undo = "literal-table" }"#);
 const PRACTICAL: (&str, &str) = ("loss", r#"{ kind = "dad-sd", mode = "practical" }"#);
 
+/// Not the profile's: that of the other endpoints.
+const RFC_8985: (&str, &str) = ("loss", r#"{ kind = "rack", rules = "rfc", timer_slack = "0 s" }"#);
+
 /// Every policy, in the order of the tables. The paper does not say on which recovery DAD and
 /// DAD-SD stood: they are shown on NewReno, and on Reno beside it. Nor does it say how low their thresholds
 /// may fall: both are shown with a floor of 3, which fast retransmit has always had, and with none.
@@ -134,7 +137,7 @@ pub(super) static POLICIES: &[Policy] = &[
     on(Endpoint::Linux, "fixed-3-linux", "fixed(3)", &[("loss", "fixed")]),
     on(Endpoint::Linux, "fixed-30-linux", "fixed(30)", &[FIXED_30]),
     on(Endpoint::Linux, "practical-linux", "DAD-SD, practical", &[PRACTICAL]),
-    on(Endpoint::Linux, "rack-linux", "RACK-TLP", &[("loss", "rack")]),
+    on(Endpoint::Linux, "rack-linux", "RACK-TLP", &[RFC_8985]),
 ];
 
 /// Who is compared with whom: practical DAD-SD, RACK and fixed(30) on each endpoint that has them.
