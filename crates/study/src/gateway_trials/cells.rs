@@ -115,6 +115,17 @@ words! {
     }
 }
 
+impl Sender {
+    /// What a scenario says of it. Reno has the RFC's count there unless a kernel's is asked for, whose
+    /// controls all count segments; CUBIC is the profile's own.
+    fn congestion(self) -> &'static str {
+        match self {
+            Sender::Reno => "{ kind = \"reno\", growth = \"per-segment\" }",
+            other => other.name(),
+        }
+    }
+}
+
 impl Remedy {
     /// Whether a trial that asks this is tried with it.
     pub fn is_for(self, question: Question) -> bool {
@@ -244,7 +255,7 @@ impl Cell {
             changes.push(Override::new("flows.transfer.sends", "client"));
         }
         if let Some(sender) = self.sender {
-            changes.push(Override::new("tcp.congestion", sender.name()));
+            changes.push(Override::new("tcp.congestion", sender.congestion()));
         }
         if self.family == Family::V6 {
             changes.push(Override::new("flows.transfer.ip", "v6"));
@@ -260,6 +271,8 @@ impl Cell {
 mod tests {
     use super::*;
     use ackord_path::registry::{PROXY, QUEUE};
+    use ackord_scenario::TcpChoices;
+    use ackord_units::KnobValue;
     use std::collections::BTreeSet;
     use std::path::Path;
 
@@ -275,6 +288,27 @@ mod tests {
             assert_eq!(scenario.proxies[0].choice.is_none(), treated, "{}", cell.name());
             for flow in &scenario.flows {
                 assert_eq!(flow.sender_tcp().loss.mechanism.name, "rack", "{}", cell.name());
+            }
+        }
+    }
+
+    /// Live stands the kernel's sender: the simulated one is that too, not the RFC's of the same name.
+    #[test]
+    fn a_simulated_sender_counts_as_the_kernels_does() {
+        let linux = TcpChoices::of_profile("linux").expect("a profile").congestion;
+        for cell in Wanted::default().cells() {
+            for flow in &cell.scenario(None).expect("sound").flows {
+                let congestion = &flow.sender_tcp().congestion;
+                match congestion.mechanism.name {
+                    "cubic" => assert_eq!(*congestion, linux, "{}", cell.name()),
+                    "reno" => assert_eq!(
+                        congestion.value("growth"),
+                        Some(KnobValue::Choice("per-segment".to_owned())),
+                        "{}",
+                        cell.name()
+                    ),
+                    other => assert_eq!(other, "bbr", "{}", cell.name()),
+                }
             }
         }
     }

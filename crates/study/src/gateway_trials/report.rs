@@ -4,9 +4,12 @@ use super::passed::{self, Passed};
 use super::{Cell, Remedy};
 use crate::validate::{Effort, FIRST_DATA};
 use ackord_measure::stats::{self, Estimate};
-use ackord_measure::{FidelityMetric, FidelityScenario, FidelityVerdict, ScenarioVerdict};
+use ackord_measure::{
+    FidelityMetric, FidelityScenario, FidelityVerdict, ScenarioVerdict, UnsettableKnob,
+};
 use ackord_report::document::{Block, Cell as Shown, Column, Document, Section, Table};
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Every cell that was tried.
 #[derive(Clone, Debug, Serialize)]
@@ -130,6 +133,7 @@ pub fn trials_document(report: &GatewayTrialsReport, command: &str) -> Document 
     let mut trials: Vec<&str> = report.rows.iter().map(|row| row.trial).collect();
     trials.dedup();
     sections.extend(trials.into_iter().map(|trial| section(report, trial)));
+    sections.extend(untold(report));
     sections.push(passed::section(&report.router));
     let effort = &report.effort;
     let fact = |name: &str, value: String| (name.to_owned(), value);
@@ -284,4 +288,25 @@ fn with_interval(value: Option<f64>, half: Option<f64>, decimals: usize) -> Stri
         (Some(value), None) => format!("{value:.decimals$}"),
         (None, _) => NOTHING.to_owned(),
     }
+}
+
+/// What a kernel does in another way than the simulation was told: an error may come from there.
+fn untold(report: &GatewayTrialsReport) -> Option<Section> {
+    let mut knobs: BTreeMap<&UnsettableKnob, BTreeSet<&str>> = BTreeMap::new();
+    for row in &report.rows {
+        for knob in &row.compared.settings {
+            knobs.entry(knob).or_default().insert(row.told_circumstances());
+        }
+    }
+    let rows: Vec<Vec<Shown>> = knobs
+        .into_iter()
+        .map(|(UnsettableKnob { knob, asked, outcome }, of)| {
+            let of = of.into_iter().collect::<Vec<_>>().join("; ");
+            vec![Shown::text(knob), Shown::text(asked), Shown::text(outcome), Shown::text(of)]
+        })
+        .collect();
+    let columns = ["knob", "simulated", "live", "where"].map(Column::words).to_vec();
+    let table = Table { caption: String::new(), columns, rows };
+    let told = Section::new("What the kernel does otherwise").with(Block::Table(table));
+    report.rows.iter().any(|row| !row.compared.settings.is_empty()).then_some(told)
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::execute::{RunOptions, execute, without_progress};
 use crate::validate::{KernelError, KernelRun};
 use ackord_live::{Forwarded, Lateness, RouterReport};
-use ackord_measure::{FidelityVerdict, KernelLateness, KernelTime};
+use ackord_measure::{FidelityVerdict, KernelLateness, KernelTime, UnsettableKnob};
 use ackord_report::to_markdown;
 use ackord_units::Span;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -28,7 +28,11 @@ impl KernelSide for Pretended {
             series: None,
             time: self.time(),
             lateness: KernelLateness { seed, within_budget: true, ..Default::default() },
-            settings: Vec::new(),
+            settings: vec![UnsettableKnob {
+                knob: "congestion.growth".to_owned(),
+                asked: "per-ack".to_owned(),
+                outcome: "per-segment: it says so".to_owned(),
+            }],
             stopped: false,
         })
     }
@@ -99,7 +103,13 @@ fn both_sides_are_told_with_the_gain_of_each_remedy() {
     assert!(first(proxy) < first(none), "{:?} {:?}", first(proxy), first(none));
     assert_eq!((report.router.handed, report.router.forwarded, report.router.made), (20, 18, 4));
     let page = to_markdown(&trials_document(&report, "ackord gateway trial"), ".");
-    for words in ["download, ipv6, cubic", "proxy-tcp", "first data after an outage", "20 us"] {
+    for words in [
+        "download, ipv6, cubic",
+        "proxy-tcp",
+        "first data after an outage",
+        "20 us",
+        "| congestion.growth | per-ack | per-segment: it says so | download, ipv6, cubic |",
+    ] {
         assert!(page.contains(words), "{words} is not in\n{page}");
     }
 }
