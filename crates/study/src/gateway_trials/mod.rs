@@ -32,7 +32,7 @@ pub use kernel::{RoutedKernel, RoutedRun, Stands};
 pub use passed::{Passed, Replays};
 pub use report::{GatewayTrialsReport, TrialRow, trials_document};
 
-use crate::execute::VERSION;
+use crate::execute::{KeepSeries, VERSION};
 use crate::validate::{
     Beside, Compared, Effort, Goals, KernelSide, ValidateError, ValidateProgress, compare,
 };
@@ -94,7 +94,8 @@ pub fn try_gateway(
     progress: &(dyn Fn(ValidateProgress<'_>) -> ControlFlow<()> + Sync),
 ) -> Result<TrialOutcome, ValidateError> {
     let goals = Goals { goodput_percent: GOODPUT_GOAL, acks_percent: None, beside: Beside::Delays };
-    let compared = compare(options.scenarios()?, &options.effort, goals, kernel, progress)?;
+    let compared =
+        compare(options.scenarios()?, (&options.effort, KeepSeries::No), goals, kernel, progress)?;
     let Compared { scenarios, finished_runs, planned_runs, .. } = compared;
     let report = GatewayTrialsReport {
         version: VERSION.to_owned(),

@@ -41,7 +41,7 @@ pub use measured::GOODPUT_INTERVAL;
 pub use runs::{FirstRuns, LiveEnded, ValidateProgress};
 pub use set::{CASES, ValidateCase, ValidateLength};
 
-use crate::execute::{ExecuteError, VERSION};
+use crate::execute::{ExecuteError, KeepSeries, VERSION};
 use ackord_measure::{
     Distribution, FidelityMetric, FidelityReport, FidelityScenario, KernelLateness, KernelTime,
     Paired, RunSummary, ScenarioVerdict, SeriesSet, UnsettableKnob,
@@ -179,7 +179,7 @@ pub fn validate(
         acks_percent: Some(ACKS_GOAL),
         beside: Beside::Nothing,
     };
-    let compared = compare(cases, &effort, goals, kernel, progress)?;
+    let compared = compare(cases, (&effort, KeepSeries::Yes), goals, kernel, progress)?;
     let mut report = FidelityReport {
         version: VERSION.to_owned(),
         kernel: kernel.release(),
@@ -233,7 +233,7 @@ pub(crate) struct Compared {
 /// As [`validate`].
 pub(crate) fn compare(
     cases: Vec<(String, Scenario)>,
-    effort: &Effort,
+    (effort, series): (&Effort, KeepSeries),
     goals: Goals,
     kernel: &dyn KernelSide,
     progress: &(dyn Fn(ValidateProgress<'_>) -> ControlFlow<()> + Sync),
@@ -242,7 +242,7 @@ pub(crate) fn compare(
         0 => effort.seeds.get() as usize,
         made => runs_for(&compared(runs, goals), made).min(effort.most as usize),
     };
-    let runs = runs::all(cases, effort, kernel, progress, &wanted)?;
+    let runs = runs::all(cases, (effort, series), kernel, progress, &wanted)?;
     let (finished_runs, planned_runs) = (runs.finished, runs.planned);
     let (mut scenarios, mut series) = (Vec::new(), Vec::new());
     for runs in runs.cases {

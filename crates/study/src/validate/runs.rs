@@ -2,12 +2,12 @@
 
 use super::{Effort, KernelRun, KernelSide, ValidateError};
 use crate::execute::{Ending, KeepSeries, RunOptions, execute};
-use ackord_measure::{RunSummary, SeriesSet};
+use ackord_measure::{KernelTime, RunSummary, SeriesSet};
 use ackord_scenario::Scenario;
 use rayon::prelude::*;
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How far a report has come.
 #[derive(Clone, Copy, Debug)]
@@ -93,10 +93,10 @@ struct Job {
 }
 
 /// Rounds of runs: in each those scenarios that `wanted` more of, which says how many runs a scenario
-/// should have now that it has these.
+/// should have now that it has these. Of the first of each its course against time is kept, if `series` says so.
 pub(super) fn all(
     cases: Vec<(String, Scenario)>,
-    effort: &Effort,
+    (effort, series): (&Effort, KeepSeries),
     kernel: &dyn KernelSide,
     progress: Watch<'_>,
     wanted: &dyn Fn(&CaseRuns) -> usize,
@@ -108,7 +108,15 @@ pub(super) fn all(
         let jobs: Vec<Job> = (0..cases.len())
             .flat_map(|number| {
                 let runs = &cases[number];
-                (runs.pairs.len()..wanted(runs)).map(move |run| Job::new(number, runs, run, effort))
+                let series = |run| if run == 0 { series } else { KeepSeries::No };
+                let first = runs.pairs.len();
+                (first..wanted(runs)).map(move |run| Job {
+                    number,
+                    name: runs.name.clone(),
+                    scenario: runs.scenario.clone(),
+                    seed: effort.first_seed.wrapping_add(run as u64),
+                    series: series(run),
+                })
             })
             .collect();
         if jobs.is_empty() {
@@ -137,18 +145,6 @@ pub(super) fn all(
 }
 
 impl Job {
-    /// Run number `run` of a scenario, from zero.
-    fn new(number: usize, runs: &CaseRuns, run: usize, effort: &Effort) -> Job {
-        Job {
-            number,
-            name: runs.name.clone(),
-            scenario: runs.scenario.clone(),
-            seed: effort.first_seed.wrapping_add(run as u64),
-            // The first is what plots against time show.
-            series: if run == 0 { KeepSeries::Yes } else { KeepSeries::No },
-        }
-    }
-
     fn seconds(&self) -> f64 {
         self.scenario.duration.as_secs_f64()
     }
@@ -171,27 +167,72 @@ struct Live<'a> {
     seconds_before: f64,
 }
 
+/// The live runs of one job so far.
+struct Attempt {
+    /// Which of the jobs.
+    job: usize,
+    made: u32,
+    /// The least late.
+    best: Option<KernelRun>,
+}
+
+impl Attempt {
+    fn first(job: usize) -> Attempt {
+        Attempt { job, made: 0, best: None }
+    }
+
+    /// Whether it was in time, or as often as is allowed.
+    fn lasts(&self, effort: &Effort) -> bool {
+        let in_time = self.best.as_ref().is_some_and(|best| best.lateness.within_budget);
+        in_time || self.made > effort.repeats
+    }
+
+    fn done(&self, run: KernelRun) -> KernelDone {
+        KernelDone { run, attempts: self.made }
+    }
+}
+
 impl Live<'_> {
     /// In the order of the jobs; nothing where somebody stopped them.
     fn all(&self) -> Result<Vec<Option<KernelDone>>, ValidateError> {
-        let next = AtomicUsize::new(0);
-        let done: Mutex<Vec<Option<KernelDone>>> =
-            Mutex::new(self.jobs.iter().map(|_| None).collect());
-        let failed: Mutex<Option<ValidateError>> = Mutex::new(None);
+        let mut done: Vec<Option<KernelDone>> = self.jobs.iter().map(|_| None).collect();
+        let mut waiting: VecDeque<Attempt> = (0..self.jobs.len()).map(Attempt::first).collect();
+        let at_once = match self.kernel.time() {
+            // Whatever is begun or taken down while others run makes their packets late: in step, nothing is.
+            KernelTime::Real => self.effort.jobs.get(),
+            KernelTime::Simulated => usize::MAX,
+        };
         let seconds_done = Mutex::new(self.seconds_before);
+        while !waiting.is_empty() {
+            let batch = waiting.drain(..waiting.len().min(at_once)).collect();
+            for mut attempt in self.batch(batch, &seconds_done)? {
+                match attempt.lasts(self.effort) {
+                    true => done[attempt.job] = attempt.best.take().map(|run| attempt.done(run)),
+                    false => waiting.push_back(attempt),
+                }
+            }
+        }
+        Ok(done)
+    }
+
+    /// Makes one run of each, so many at a time as there are jobs; those that somebody stopped are missing.
+    fn batch(
+        &self,
+        batch: Vec<Attempt>,
+        seconds_done: &Mutex<f64>,
+    ) -> Result<Vec<Attempt>, ValidateError> {
+        let (waiting, made) = (Mutex::new(batch.into_iter()), Mutex::new(Vec::new()));
+        let failed: Mutex<Option<ValidateError>> = Mutex::new(None);
         let work = || {
-            while let Some((number, job)) = {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                self.jobs.get(number).map(|job| (number, job))
+            while let Some(mut attempt) = {
+                let next = locked(&waiting).next();
+                next.filter(|_| locked(&failed).is_none())
             } {
-                match self.attempts(job, &seconds_done) {
-                    Ok(Some(run)) => locked(&done)[number] = Some(run),
-                    Ok(None) => return,
+                match self.attempt(&mut attempt, seconds_done) {
+                    Ok(ControlFlow::Continue(())) => locked(&made).push(attempt),
+                    Ok(ControlFlow::Break(())) => return,
                     Err(error) => {
                         locked(&failed).get_or_insert(error);
-                        // Nobody begins another.
-                        next.store(self.jobs.len(), Ordering::Relaxed);
-                        return;
                     }
                 }
             }
@@ -203,45 +244,39 @@ impl Live<'_> {
         });
         match locked(&failed).take() {
             Some(error) => Err(error),
-            None => Ok(std::mem::take(&mut *locked(&done))),
+            None => Ok(std::mem::take(&mut *locked(&made))),
         }
     }
 
-    /// One run that was in time, or the least late of as many as are allowed.
-    fn attempts(
+    /// One more run, which counts if it is less late than those before.
+    fn attempt(
         &self,
-        job: &Job,
+        attempt: &mut Attempt,
         seconds_done: &Mutex<f64>,
-    ) -> Result<Option<KernelDone>, ValidateError> {
-        let mut best: Option<KernelRun> = None;
-        let mut attempt = 0;
-        loop {
-            if self.tell(seconds_done, 0.0, None).is_break() {
-                return Ok(None);
-            }
-            attempt += 1;
-            let go_on = || self.tell(seconds_done, 0.0, None);
-            let run = self.kernel.run(&job.scenario, job.seed, &go_on).map_err(|source| {
-                ValidateError::Live { scenario: job.name.clone(), seed: job.seed, source }
-            })?;
-            if run.stopped {
-                return Ok(None);
-            }
-            let (scenario, seed) = (job.name.as_str(), job.seed);
-            let ended = LiveEnded { scenario, seed, run: &run, attempt };
-            let last = run.lateness.within_budget || attempt > self.effort.repeats;
-            let counted = if last { job.seconds() } else { 0.0 };
-            // Whether to stop is asked before the next attempt, or the next run.
-            let _ = self.tell(seconds_done, counted, Some(ended));
-            let better =
-                best.as_ref().is_none_or(|best| run.lateness.p99_us <= best.lateness.p99_us);
-            if better {
-                best = Some(run);
-            }
-            if last {
-                return Ok(best.map(|run| KernelDone { run, attempts: attempt }));
-            }
+    ) -> Result<ControlFlow<()>, ValidateError> {
+        if self.tell(seconds_done, 0.0, None).is_break() {
+            return Ok(ControlFlow::Break(()));
         }
+        let job = &self.jobs[attempt.job];
+        let go_on = || self.tell(seconds_done, 0.0, None);
+        let mut run = self.kernel.run(&job.scenario, job.seed, &go_on).map_err(|source| {
+            ValidateError::Live { scenario: job.name.clone(), seed: job.seed, source }
+        })?;
+        if run.stopped {
+            return Ok(ControlFlow::Break(()));
+        }
+        run.series.take_if(|_| job.series == KeepSeries::No);
+        attempt.made += 1;
+        let (scenario, seed) = (job.name.as_str(), job.seed);
+        let ended = LiveEnded { scenario, seed, run: &run, attempt: attempt.made };
+        let last = run.lateness.within_budget || attempt.made > self.effort.repeats;
+        let counted = if last { job.seconds() } else { 0.0 };
+        // Whether to stop is asked before the next run.
+        let _ = self.tell(seconds_done, counted, Some(ended));
+        if attempt.best.as_ref().is_none_or(|best| run.lateness.p99_us <= best.lateness.p99_us) {
+            attempt.best = Some(run);
+        }
+        Ok(ControlFlow::Continue(()))
     }
 
     /// How long all runs of this round are together.
