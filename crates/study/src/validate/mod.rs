@@ -48,7 +48,7 @@ use ackord_measure::{
 };
 use ackord_scenario::{Errors, Scenario};
 use measured::{ACKS_GOAL, GOODPUT_GOAL, Measured, goodput_half_width};
-use runs::{CaseRuns, KernelDone, Pair};
+use runs::{CaseRuns, KernelDone, Pair, Plan};
 use serde::Serialize;
 use std::error::Error;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -240,13 +240,13 @@ pub(crate) fn compare(
 ) -> Result<Compared, ValidateError> {
     let wanted = |runs: &CaseRuns| match runs.pairs.len() {
         0 => effort.seeds.get() as usize,
-        made => runs_for(&compared(runs, goals), made).min(effort.most as usize),
+        made => runs_for(&compared(runs), made).min(effort.most as usize),
     };
-    let runs = runs::all(cases, (effort, series), kernel, progress, &wanted)?;
+    let runs = runs::all(cases, Plan { effort, goals, series }, kernel, progress, &wanted)?;
     let (finished_runs, planned_runs) = (runs.finished, runs.planned);
     let (mut scenarios, mut series) = (Vec::new(), Vec::new());
     for runs in runs.cases {
-        scenarios.push(compared(&runs, goals));
+        scenarios.push(compared(&runs));
         series.extend(runs.pairs.into_iter().next().map(|pair| pair.first_runs(runs.name)));
     }
     Ok(Compared { scenarios, series, finished_runs, planned_runs })
@@ -264,19 +264,17 @@ fn runs_for(compared: &FidelityScenario, made: usize) -> usize {
     (enough.min(4.0 * made as f64).ceil() as usize).max(made + 1)
 }
 
-fn compared(runs: &CaseRuns, goals: Goals) -> FidelityScenario {
+fn compared(runs: &CaseRuns) -> FidelityScenario {
     let CaseRuns { name, scenario, pairs } = runs;
-    let trusted = pairs.iter().filter(|pair| pair.kernel.run.lateness.within_budget).count();
+    let trusted = pairs.iter().filter(|pair| pair.kernel.lateness.within_budget).count();
     let counts = |pair: &&Pair| {
-        trusted < LEAST_TRUSTED.min(pairs.len()) || pair.kernel.run.lateness.within_budget
+        trusted < LEAST_TRUSTED.min(pairs.len()) || pair.kernel.lateness.within_budget
     };
     let (counted, excluded): (Vec<&Pair>, Vec<&Pair>) = pairs.iter().partition(counts);
-    let sides: Vec<(Measured, Measured)> = counted
-        .iter()
-        .map(|pair| (Measured::of(&pair.sim, goals), Measured::of(&pair.kernel.run.summary, goals)))
-        .collect();
+    let sides: Vec<(&Measured, &Measured)> =
+        counted.iter().map(|pair| (&pair.sim, &pair.kernel.measured)).collect();
     let mut settings: Vec<UnsettableKnob> =
-        counted.iter().flat_map(|pair| pair.kernel.run.settings.clone()).collect();
+        counted.iter().flat_map(|pair| pair.kernel.settings.clone()).collect();
     settings.sort();
     settings.dedup();
     let repeats = |done: &KernelDone| done.attempts - 1;
@@ -290,7 +288,7 @@ fn compared(runs: &CaseRuns, goals: Goals) -> FidelityScenario {
         seeds: counted.iter().map(|pair| pair.seed).collect(),
         metrics: metrics(&sides),
         distributions: distributions(&sides),
-        lateness: counted.iter().map(|pair| pair.kernel.run.lateness).collect(),
+        lateness: counted.iter().map(|pair| pair.kernel.lateness).collect(),
         repeated_runs: pairs.iter().map(|pair| repeats(&pair.kernel)).sum(),
         excluded_seeds: excluded.iter().map(|pair| pair.seed).collect(),
         settings,
@@ -302,11 +300,11 @@ fn compared(runs: &CaseRuns, goals: Goals) -> FidelityScenario {
 }
 
 /// Each quantity of all runs; what is not known in a run is left out of that side.
-fn metrics(sides: &[(Measured, Measured)]) -> Vec<FidelityMetric> {
+fn metrics(sides: &[(&Measured, &Measured)]) -> Vec<FidelityMetric> {
     let Some((first, _)) = sides.first() else { return Vec::new() };
     let of = |index: usize| {
         let quantity = &first.quantities[index];
-        let values = |pick: fn(&(Measured, Measured)) -> &Measured| {
+        let values = |pick: for<'a> fn(&(&'a Measured, &'a Measured)) -> &'a Measured| {
             let values = sides.iter().filter_map(move |side| {
                 pick(side).quantities.iter().find(|other| other.metric == quantity.metric)
             });
@@ -323,8 +321,8 @@ fn metrics(sides: &[(Measured, Measured)]) -> Vec<FidelityMetric> {
     (0..first.quantities.len()).map(of).collect()
 }
 
-fn distributions(sides: &[(Measured, Measured)]) -> Vec<Distribution> {
-    let all = |pick: fn(&(Measured, Measured)) -> &Measured| -> Vec<f64> {
+fn distributions(sides: &[(&Measured, &Measured)]) -> Vec<Distribution> {
+    let all = |pick: for<'a> fn(&(&'a Measured, &'a Measured)) -> &'a Measured| -> Vec<f64> {
         sides.iter().flat_map(|side| pick(side).times_ms.iter().copied()).collect()
     };
     let (sim, kernel) = (all(|(sim, _)| sim), all(|(_, kernel)| kernel));

@@ -1,8 +1,9 @@
 //! The runs of both sides, in rounds: simulations first, then live runs, each side in parallel.
 
-use super::{Effort, KernelRun, KernelSide, ValidateError};
+use super::measured::Measured;
+use super::{Effort, Goals, KernelRun, KernelSide, ValidateError};
 use crate::execute::{Ending, KeepSeries, RunOptions, execute};
-use ackord_measure::{KernelTime, RunSummary, SeriesSet};
+use ackord_measure::{KernelLateness, KernelTime, SeriesSet, UnsettableKnob};
 use ackord_scenario::Scenario;
 use rayon::prelude::*;
 use std::collections::VecDeque;
@@ -42,18 +43,31 @@ pub struct FirstRuns {
     pub kernel: Option<SeriesSet>,
 }
 
+/// What is done with the runs.
+#[derive(Clone, Copy)]
+pub(super) struct Plan<'a> {
+    pub(super) effort: &'a Effort,
+    pub(super) goals: Goals,
+    /// Whether the course of each scenario's first runs against time is kept.
+    pub(super) series: KeepSeries,
+}
+
 /// The runs of one seed.
 pub(super) struct Pair {
     pub(super) seed: u64,
-    pub(super) sim: RunSummary,
+    pub(super) sim: Measured,
     sim_series: Option<SeriesSet>,
     pub(super) kernel: KernelDone,
 }
 
-/// A live run that counts, after so many attempts.
+/// A live run that counts, after so many attempts. No more of it is kept than is compared: live runs start
+/// programs by a copy of this process, which takes the longer the more it holds, and their packets wait.
 pub(super) struct KernelDone {
-    pub(super) run: KernelRun,
+    pub(super) measured: Measured,
+    pub(super) lateness: KernelLateness,
+    pub(super) settings: Vec<UnsettableKnob>,
     pub(super) attempts: u32,
+    series: Option<SeriesSet>,
 }
 
 /// All runs, scenario by scenario.
@@ -73,14 +87,14 @@ pub(super) struct CaseRuns {
 
 impl Pair {
     pub(super) fn first_runs(self, scenario: String) -> FirstRuns {
-        FirstRuns { scenario, sim: self.sim_series, kernel: self.kernel.run.series }
+        FirstRuns { scenario, sim: self.sim_series, kernel: self.kernel.series }
     }
 }
 
 type Watch<'a> = &'a (dyn Fn(ValidateProgress<'_>) -> ControlFlow<()> + Sync);
 
 /// What a simulated run leaves.
-type Simulated = (RunSummary, Option<SeriesSet>);
+type Simulated = (Measured, Option<SeriesSet>);
 
 /// A run to be made, of either side.
 struct Job {
@@ -93,14 +107,15 @@ struct Job {
 }
 
 /// Rounds of runs: in each those scenarios that `wanted` more of, which says how many runs a scenario
-/// should have now that it has these. Of the first of each its course against time is kept, if `series` says so.
+/// should have now that it has these.
 pub(super) fn all(
     cases: Vec<(String, Scenario)>,
-    (effort, series): (&Effort, KeepSeries),
+    plan: Plan<'_>,
     kernel: &dyn KernelSide,
     progress: Watch<'_>,
     wanted: &dyn Fn(&CaseRuns) -> usize,
 ) -> Result<AllRuns, ValidateError> {
+    let Plan { effort, goals, series } = plan;
     let new = |(name, scenario)| CaseRuns { name, scenario, pairs: Vec::new() };
     let mut cases: Vec<CaseRuns> = cases.into_iter().map(new).collect();
     let (mut finished, mut planned, mut seconds_before) = (0, 0, 0.0);
@@ -123,10 +138,10 @@ pub(super) fn all(
             break;
         }
         planned += 2 * jobs.len();
-        let simulate = |job: &Job| job.simulate(progress);
+        let simulate = |job: &Job| job.simulate(goals, progress);
         let simulated: Vec<Option<Simulated>> =
             jobs.par_iter().map(simulate).collect::<Result<_, _>>()?;
-        let live = Live { effort, kernel, progress, jobs: &jobs, seconds_before };
+        let live = Live { plan, kernel, progress, jobs: &jobs, seconds_before };
         let lived = live.all()?;
         seconds_before += live.seconds();
         finished += simulated.iter().flatten().count() + lived.iter().flatten().count();
@@ -149,17 +164,22 @@ impl Job {
         self.scenario.duration.as_secs_f64()
     }
 
-    fn simulate(&self, progress: Watch<'_>) -> Result<Option<Simulated>, ValidateError> {
+    fn simulate(
+        &self,
+        goals: Goals,
+        progress: Watch<'_>,
+    ) -> Result<Option<Simulated>, ValidateError> {
         let options = RunOptions { seed: self.seed, series: self.series, captures: None };
         let mut watch = |_| progress(ValidateProgress { share: 0.0, ended: None });
         let outcome = execute(&self.scenario, options, &mut watch)?;
-        Ok((outcome.ending == Ending::Complete).then_some((outcome.summary, outcome.series)))
+        let measured = || Measured::of(&outcome.summary, goals);
+        Ok((outcome.ending == Ending::Complete).then(|| (measured(), outcome.series)))
     }
 }
 
 /// The live runs.
 struct Live<'a> {
-    effort: &'a Effort,
+    plan: Plan<'a>,
     kernel: &'a dyn KernelSide,
     progress: Watch<'a>,
     jobs: &'a [Job],
@@ -173,7 +193,7 @@ struct Attempt {
     job: usize,
     made: u32,
     /// The least late.
-    best: Option<KernelRun>,
+    best: Option<KernelDone>,
 }
 
 impl Attempt {
@@ -186,10 +206,6 @@ impl Attempt {
         let in_time = self.best.as_ref().is_some_and(|best| best.lateness.within_budget);
         in_time || self.made > effort.repeats
     }
-
-    fn done(&self, run: KernelRun) -> KernelDone {
-        KernelDone { run, attempts: self.made }
-    }
 }
 
 impl Live<'_> {
@@ -199,15 +215,15 @@ impl Live<'_> {
         let mut waiting: VecDeque<Attempt> = (0..self.jobs.len()).map(Attempt::first).collect();
         let at_once = match self.kernel.time() {
             // Whatever is begun or taken down while others run makes their packets late: in step, nothing is.
-            KernelTime::Real => self.effort.jobs.get(),
+            KernelTime::Real => self.plan.effort.jobs.get(),
             KernelTime::Simulated => usize::MAX,
         };
         let seconds_done = Mutex::new(self.seconds_before);
         while !waiting.is_empty() {
             let batch = waiting.drain(..waiting.len().min(at_once)).collect();
-            for mut attempt in self.batch(batch, &seconds_done)? {
-                match attempt.lasts(self.effort) {
-                    true => done[attempt.job] = attempt.best.take().map(|run| attempt.done(run)),
+            for attempt in self.batch(batch, &seconds_done)? {
+                match attempt.lasts(self.plan.effort) {
+                    true => done[attempt.job] = attempt.best,
                     false => waiting.push_back(attempt),
                 }
             }
@@ -238,7 +254,7 @@ impl Live<'_> {
             }
         };
         std::thread::scope(|scope| {
-            for _ in 0..self.effort.jobs.get() {
+            for _ in 0..self.plan.effort.jobs.get() {
                 scope.spawn(work);
             }
         });
@@ -259,23 +275,30 @@ impl Live<'_> {
         }
         let job = &self.jobs[attempt.job];
         let go_on = || self.tell(seconds_done, 0.0, None);
-        let mut run = self.kernel.run(&job.scenario, job.seed, &go_on).map_err(|source| {
+        let run = self.kernel.run(&job.scenario, job.seed, &go_on).map_err(|source| {
             ValidateError::Live { scenario: job.name.clone(), seed: job.seed, source }
         })?;
         if run.stopped {
             return Ok(ControlFlow::Break(()));
         }
-        run.series.take_if(|_| job.series == KeepSeries::No);
         attempt.made += 1;
         let (scenario, seed) = (job.name.as_str(), job.seed);
         let ended = LiveEnded { scenario, seed, run: &run, attempt: attempt.made };
-        let last = run.lateness.within_budget || attempt.made > self.effort.repeats;
+        let last = run.lateness.within_budget || attempt.made > self.plan.effort.repeats;
         let counted = if last { job.seconds() } else { 0.0 };
         // Whether to stop is asked before the next run.
         let _ = self.tell(seconds_done, counted, Some(ended));
-        if attempt.best.as_ref().is_none_or(|best| run.lateness.p99_us <= best.lateness.p99_us) {
-            attempt.best = Some(run);
+        let better = |best: &KernelDone| run.lateness.p99_us <= best.lateness.p99_us;
+        if attempt.best.as_ref().is_none_or(better) {
+            attempt.best = Some(KernelDone {
+                measured: Measured::of(&run.summary, self.plan.goals),
+                lateness: run.lateness,
+                settings: run.settings,
+                attempts: 0,
+                series: run.series.filter(|_| job.series == KeepSeries::Yes),
+            });
         }
+        attempt.best.iter_mut().for_each(|best| best.attempts = attempt.made);
         Ok(ControlFlow::Continue(()))
     }
 

@@ -278,6 +278,11 @@ impl Build<'_> {
                 let source = self.work.join("source");
                 let mut fed = |part| watch(Progress::of(Phase::Unpack, part));
                 source::unpack(&archive, &source, &mut tools, &mut fed)?;
+                let registers = source.join(recipe::REGISTERS);
+                let known = fs::read_to_string(&registers).unwrap_or_default();
+                if let Some(text) = recipe::with_room_for_registers(&known) {
+                    fs::write(&registers, text).map_err(KernelError::io(&registers))?;
+                }
                 // A fetched archive is as large as all that follows.
                 remove_folder(&self.work.join("package"))?;
                 source

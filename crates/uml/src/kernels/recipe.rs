@@ -2,8 +2,9 @@
 //!
 //! The ticks of User-Mode Linux are a constant without a prompt (`config HZ` in `arch/um/Kconfig`, 100), which
 //! no configuration reaches. kconfig takes the first default of a symbol that is defined twice, so the same
-//! definition with another number stands in front of all others, in a copy of the topmost `Kconfig`; the
-//! source itself is left as it is.
+//! definition with another number stands in front of all others, in a copy of the topmost `Kconfig`. The
+//! source itself is left as it is, but for the room that an unpacked one has for a process's registers; a tree
+//! of one's own stays as it is altogether.
 
 use super::KernelError;
 use super::cache::hexadecimal;
@@ -55,7 +56,20 @@ pub(super) fn hash(hz: u32) -> String {
         hasher.update(format!("{option}={}\n", value.unwrap_or("n")));
     }
     hasher.update(MAKE.join(" "));
+    hasher.update(ALL_REGISTERS);
     hexadecimal(hasher)
+}
+
+/// Where a kernel says how many octets of a process's registers it has room for.
+pub(super) const REGISTERS: &str = "arch/x86/um/user-offsets.c";
+/// What up to version 6.12 stands there: AVX-512's are 2,696. AMX's are 11,008, and the host refuses a set
+/// that is not whole: no process would start. Later versions ask the host how many there are.
+const FEW_REGISTERS: &str = "DEFINE_LONGS(HOST_FP_SIZE, 2696)";
+const ALL_REGISTERS: &str = "DEFINE_LONGS(HOST_FP_SIZE, 12288)";
+
+/// The same with room for AMX; nothing where it need not be changed.
+pub(super) fn with_room_for_registers(offsets: &str) -> Option<String> {
+    offsets.contains(FEW_REGISTERS).then(|| offsets.replace(FEW_REGISTERS, ALL_REGISTERS))
 }
 
 /// The options, and their values: none for what must be off.
@@ -166,6 +180,14 @@ mod tests {
         assert!(at("mainmenu") < at("config HZ\n\tint\n\tdefault 1000\n"));
         assert!(at("default 1000") < at("source"));
         assert_eq!(kconfig_with_hz("source \"init/Kconfig\"\n", 100), None);
+    }
+
+    #[test]
+    fn room_for_registers_is_made_where_there_is_too_little() {
+        let few = "#else\n\tDEFINE_LONGS(HOST_FP_SIZE, 2696);\n#endif\n";
+        let all = with_room_for_registers(few).expect("there is too little");
+        assert_eq!(all, "#else\n\tDEFINE_LONGS(HOST_FP_SIZE, 12288);\n#endif\n");
+        assert_eq!(with_room_for_registers(&all), None);
     }
 
     #[test]
