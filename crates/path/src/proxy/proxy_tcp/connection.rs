@@ -252,8 +252,8 @@ impl Connection {
         }
         // Something new has arrived: out of a queue that held it, or before the link was gone, with
         // its acknowledgment lost. One more question tells which; until then, what comes just when
-        // an answer was due is worth a few repetitions.
-        let prompt = |ago| self.trip.is_prompt_after(ago);
+        // an answer was due is worth a few repetitions to a sender that takes no harm from needless ones.
+        let prompt = |ago| self.sack == Sack::Agreed && self.trip.is_prompt_after(ago);
         if let Some(probed_at) = aftermath.prompted(desk.now, prompt) {
             let lost = self.cache.iter_mut().filter(|it| !it.sacked && it.sent_at < probed_at);
             lost.take(BURST as usize).for_each(|cached| cached.mark = Mark::Wanted);
@@ -394,10 +394,10 @@ impl Connection {
     }
 
     /// When the mobile has been silent for too long: the oldest data is overdue, and nothing else
-    /// came either. What is left to the sender is not awaited; after a hold, first an answer is.
+    /// came either. Where the oldest is left to the sender, a whole timeout without a word tells; after a
+    /// hold an answer is awaited first.
     fn overdue_at(&self) -> Option<Time> {
-        let oldest =
-            self.cache.iter().find(|cached| !cached.sacked && cached.mark != Mark::Left)?;
+        let oldest = self.cache.iter().find(|cached| !cached.sacked)?;
         if oldest.mark == Mark::Wanted {
             return None;
         }
@@ -410,7 +410,8 @@ impl Connection {
         let asked_at = self.aftermath.and_then(|aftermath| aftermath.newest_question());
         let sent_at = asked_at.map_or(oldest.sent_at, |asked_at| asked_at.max(oldest.sent_at));
         let overdue_at = sent_at + timeout;
-        Some(self.seen.heard_at().map_or(overdue_at, |heard| overdue_at.max(heard + margin)))
+        let silence = if oldest.mark == Mark::Left { timeout } else { margin };
+        Some(self.seen.heard_at().map_or(overdue_at, |heard| overdue_at.max(heard + silence)))
     }
 
     /// Something is due.
@@ -438,8 +439,7 @@ impl Connection {
     /// several at once, with nothing after them arriving, speak for a fade.
     fn on_silence(&mut self, desk: &mut Desk<'_>) {
         let reach = self.what_was_lost();
-        let mut missing =
-            self.cache.iter_mut().filter(|cached| !cached.sacked && cached.mark != Mark::Left);
+        let mut missing = self.cache.iter_mut().filter(|cached| !cached.sacked);
         let (oldest, next) = (missing.next(), missing.next());
         let lone = match reach {
             // Its first repetition was due to duplicates.

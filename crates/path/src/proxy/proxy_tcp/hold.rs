@@ -54,6 +54,8 @@ pub(super) struct Aftermath {
     asked_at: [Option<Time>; 2],
     /// When the last Test Packet went.
     tested_at: Option<Time>,
+    /// Probes of the hold.
+    probes: u32,
     asks: u32,
 }
 
@@ -74,7 +76,8 @@ impl Aftermath {
     /// by the time alone.
     pub(super) fn prompted(&self, now: Time, prompt: impl Fn(Span) -> bool) -> Option<Time> {
         let mut probes = self.asked_at.into_iter().chain([self.tested_at]).flatten();
-        probes.find(|sent_at| self.asks == 0 && prompt(now - *sent_at))
+        let is_fade = self.asks == 0 && self.probes >= UNANSWERED;
+        probes.find(|sent_at| is_fade && prompt(now - *sent_at))
     }
 
     /// Whether a question is to go now: one after each hold.
@@ -88,6 +91,8 @@ impl Aftermath {
     }
 }
 
+/// A hold with so many probes was a fade: losses alone seldom keep a mobile host silent for so long.
+const UNANSWERED: u32 = 4;
 /// One in so many probes carries data.
 const DATA_EVERY: u32 = 4;
 
@@ -123,6 +128,7 @@ impl Hold {
             repeats: 0,
             asked_at: self.asked_at,
             tested_at: self.tested_at,
+            probes: self.probes,
             asks: 0,
         }
     }
