@@ -63,7 +63,7 @@ pub(super) fn hash(hz: u32) -> String {
 /// Where a kernel says how many octets of a process's registers it has room for.
 pub(super) const REGISTERS: &str = "arch/x86/um/user-offsets.c";
 /// What up to version 6.12 stands there: AVX-512's are 2,696. AMX's are 11,008, and the host refuses a set
-/// that is not whole: no process would start. Later versions ask the host how many there are.
+/// that is not whole: no process would start.
 const FEW_REGISTERS: &str = "DEFINE_LONGS(HOST_FP_SIZE, 2696)";
 const ALL_REGISTERS: &str = "DEFINE_LONGS(HOST_FP_SIZE, 12288)";
 
