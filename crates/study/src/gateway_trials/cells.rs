@@ -143,7 +143,10 @@ impl Remedy {
             Remedy::ProxyTcpPaper => {
                 vec![proxy("proxy-tcp"), Override::new("proxies.base.proxy.mode", "paper")]
             }
-            Remedy::Snoop => vec![proxy("snoop")],
+            // A gateway beside the path can have acknowledgments removed, but not changed.
+            Remedy::Snoop => {
+                vec![proxy("snoop"), Override::new("proxies.base.proxy.rewrite", "off")]
+            }
             Remedy::SelectiveDrop => vec![Override::new("links.air.queue", "selective-drop")],
         }
     }

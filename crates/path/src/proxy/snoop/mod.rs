@@ -40,6 +40,8 @@ pub struct SnoopConfig {
     pub idle_for: Span,
     /// What becomes of duplicate acknowledgments it has dealt with.
     pub suppress: Suppress,
+    /// What becomes of SACK blocks in acknowledgments that bring news.
+    pub rewrite: Rewrite,
 }
 
 /// What becomes of acknowledgments that tell the sender of a loss the box has repaired.
@@ -52,6 +54,16 @@ pub enum Suppress {
     /// They go on where segments carry timestamps, with which a sender can tell that its
     /// retransmission was needless (RFC 3522), and end here where they do not.
     WithoutTimestamps,
+}
+
+/// What becomes of the SACK blocks of an acknowledgment of new data, while the box repairs the first loss that
+/// they report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rewrite {
+    /// They are taken out.
+    On,
+    /// They go on: a gateway beside the path can have packets removed, but none changed.
+    Off,
 }
 
 /// A Snoop.
@@ -166,10 +178,11 @@ impl Snoop {
         let pure = segment.seq_len() == 0 && !segment.flags.intersects(Flags::RST | Flags::URG);
         let blocks = !segment.options.sack.is_empty();
         let is_paper = self.config.repair.inference == Inference::Duplicates;
+        let rewrites = self.config.rewrite == Rewrite::On;
         match answer {
             Answer::Old | Answer::Repaired if pure => Verdict::Absorb,
             // From the blocks a sender would take for lost what is being repaired here.
-            Answer::News if blocks && repairs && !is_paper => {
+            Answer::News if blocks && repairs && !is_paper && rewrites => {
                 Verdict::Rewrite(without_blocks(packet))
             }
             _ => Verdict::Forward,

@@ -18,7 +18,13 @@ fn config() -> SnoopConfig {
         inference: Inference::Deliveries,
         lane: Lane::First,
     };
-    SnoopConfig { repair, flows: 4, idle_for: Span::from_secs(60), suppress: Suppress::On }
+    SnoopConfig {
+        repair,
+        flows: 4,
+        idle_for: Span::from_secs(60),
+        suppress: Suppress::On,
+        rewrite: Rewrite::On,
+    }
 }
 
 fn paper() -> SnoopConfig {
@@ -93,6 +99,15 @@ fn blocks_show_every_hole_at_once_and_do_not_reach_the_sender() {
     assert_eq!(script.up(42, ack(5, &[(7, 11)])), [Changed(nth(5), 100, 0)]);
     assert_eq!(script.up(46, ack(11, &[])), [Passed]);
     assert_eq!(script.the_box.stats().rewritten, 1);
+}
+
+#[test]
+fn without_rewriting_duplicates_end_in_it_and_news_passes_as_it_came() {
+    let mut script = begun(SnoopConfig { rewrite: Rewrite::Off, ..config() });
+    assert_eq!(script.up(22, ack(2, &[(3, 4)])), [Kept, Again(nth(2))]);
+    assert_eq!(script.up(26, ack(2, &[(6, 7), (3, 5)])), [Kept, Again(nth(5))]);
+    assert_eq!(script.up(42, ack(5, &[(6, 7)])), [Passed]);
+    assert_eq!(script.the_box.stats().rewritten, 0);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::local::{
     CACHE, DUPACKS, FLOWS, IDLE_FOR, PERSIST, PRIORITY, TIMER_MAX, TIMER_MIN, TRIES, count, repair,
     span,
 };
-use crate::proxy::{Inference, Proxy, Snoop, SnoopConfig, Suppress};
+use crate::proxy::{Inference, Proxy, Rewrite, Snoop, SnoopConfig, Suppress};
 use crate::registry::{BuildError, keyword};
 use ackord_units::{Choice, Knob, KnobKind, Mechanism};
 
@@ -30,6 +30,15 @@ pub(super) const SNOOP: Mechanism = Mechanism {
                   connections without timestamps, whose sender cannot undo its reaction",
             source: "Balakrishnan et al. 1995 §3; `auto` by measurement of a Linux sender",
         },
+        Knob {
+            name: "rewrite",
+            kind: KnobKind::Choice(&["on", "off"]),
+            default: "on",
+            doc: "Whether SACK blocks are taken out of acknowledgments of new data while it repairs the \
+                  first loss they report; `off`: a gateway beside the path, which can have packets \
+                  removed but none changed",
+            source: "this project",
+        },
         DUPACKS,
         PRIORITY,
         CACHE,
@@ -48,7 +57,9 @@ pub(super) fn build(choice: &Choice) -> Result<Proxy, BuildError> {
     let uses =
         [("on", Suppress::On), ("off", Suppress::Off), ("auto", Suppress::WithoutTimestamps)];
     let suppress = keyword(choice, "suppress", &uses)?;
+    let rewrite = keyword(choice, "rewrite", &[("on", Rewrite::On), ("off", Rewrite::Off)])?;
     let repair = repair(choice, inference)?;
     let (flows, idle_for) = (count(choice, "flows")?, span(choice, "idle_for")?);
-    Ok(Proxy::InPath(Box::new(Snoop::new(SnoopConfig { repair, flows, idle_for, suppress }))))
+    let config = SnoopConfig { repair, flows, idle_for, suppress, rewrite };
+    Ok(Proxy::InPath(Box::new(Snoop::new(config))))
 }
