@@ -18,7 +18,7 @@ use crate::config::{CannotReload, Effect, GatewayConfig, LimitsConfig, Reload};
 use crate::watch::{ControlSocket, Finding, Severity, Shared, Status, serve_metrics};
 use crate::{
     AttachBy, Class, ClassConfig, Classify, Drive, Engine, EngineConfig, Interface, Journal, Port,
-    Removal, Standing, Supervisor, Undone, kinds,
+    Removal, Standing, Supervisor, Undone, Wishes, kinds,
 };
 use ackord_units::{Choice, Knob, KnobKind, KnobValue, Span, Time};
 use describe::Described;
@@ -27,7 +27,7 @@ use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 pub use error::DaemonError;
 
@@ -35,15 +35,6 @@ pub use error::DaemonError;
 const DESCRIBE_EVERY: Span = Span::from_secs(1);
 /// The name of the control socket in the state directory.
 pub const SOCKET: &str = "gateway.sock";
-
-/// What is asked of a running daemon from outside, as signals ask it.
-#[derive(Debug, Default)]
-pub struct Wishes {
-    /// The configuration is to be read anew.
-    pub reload: AtomicBool,
-    /// It is to end.
-    pub stop: AtomicBool,
-}
 
 /// What a daemon tells while it runs.
 #[derive(Debug)]

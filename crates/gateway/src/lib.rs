@@ -37,10 +37,10 @@
 //! | `probe.rs`, `probe/` | [`probe()`]: what kernel, process and interface allow |
 //! | `device.rs`, `netlink.rs`, `scheduling.rs` | what they ask of the system |
 //! | `sandbox.rs` | [`sandbox::confine()`]: giving up what is not needed any more |
-//! | `notify.rs` | [`Supervisor`]: what systemd is told |
-//! | `watch/` | [`watch`]: what a running gateway shows: status, metrics, logs, captures |
+//! | `watch/` | [`watch`]: what a running gateway shows: status, metrics, captures |
 //!
-//! The engine has no clock and no socket: the drive tells it the time and carries frames.
+//! The engine has no clock and no socket: the drive tells it the time and carries frames. What any daemon has
+//! around its engine is [`ackord_daemon`]'s.
 //!
 //! Not there: tunnels, fragments (both pass unobserved), IPv6 extension headers.
 
@@ -62,7 +62,6 @@ mod in_path;
 mod journal;
 mod machine;
 mod netlink;
-mod notify;
 mod pace;
 mod plan;
 mod port;
@@ -75,13 +74,14 @@ mod scheduling;
 mod store;
 pub mod watch;
 
+pub use ackord_daemon::{Supervisor, Wishes};
 pub use bpf::{AttachBy, Attached, Covered, Suppressor};
 pub use budget::Budget;
 pub use class::{Class, ClassConfig, StandDown, Standing};
 pub use config::FlowFacts;
 pub use connections::{Connection, Connections, Counters, Key, Limits};
 pub use control::is_control;
-pub use daemon::{Daemon, DaemonError, News, SOCKET, Wishes};
+pub use daemon::{Daemon, DaemonError, News, SOCKET};
 pub use drive::{Drive, DriveCounts, kinds};
 pub use engine::{Classify, Engine, EngineConfig, EngineStats, Injection, Order, Refusal};
 pub use evidence::{ArmFigures, Compared, Evidence, Harm};
@@ -92,7 +92,6 @@ pub use in_path::{
 };
 pub use journal::{Journal, Undone};
 pub use machine::{InterfaceFacts, KernelVersion, Machine};
-pub use notify::Supervisor;
 pub use pace::Pace;
 pub use plan::{Plan, Step, queue_device};
 pub use port::Port;

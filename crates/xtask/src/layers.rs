@@ -35,10 +35,14 @@ const ROOMS: &[(&str, MayUse)] = &[
     ("measure", MayUse::Only(&["units", "wire", "events"])),
     // What it knows of an application comes from captures as well as from runs.
     ("history", MayUse::Only(&["units", "wire"])),
+    // What is around an engine, of whatever kind that is.
+    ("daemon", MayUse::Only(&["testing", "units", "measure"])),
     // Frames of a router: no endpoint, no simulation.
     (
         "gateway",
-        MayUse::Only(&["testing", "units", "wire", "events", "tcp", "path", "scenario", "measure"]),
+        MayUse::Only(&[
+            "testing", "units", "wire", "events", "tcp", "path", "scenario", "measure", "daemon",
+        ]),
     ),
     ("report", MayUse::Only(&["units", "wire", "events", "measure"])),
     ("study", MayUse::Above),

@@ -37,6 +37,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+pub use ackord_daemon::logs::{LogConfig, LogLevel, LogTarget};
 pub use conditions::{Conditions, MarkMatch, PortRange};
 pub use file::{ConfigFile, ConfigOptions};
 pub use keys::json_schema as gateway_json_schema;
@@ -104,41 +105,6 @@ pub struct LimitsConfig {
     pub fast: Rate,
     /// How much data towards the mobile hosts is copied; where more passes an interface only headers are.
     pub copied: Rate,
-}
-
-/// What is logged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LogConfig {
-    /// From which level on.
-    pub level: LogLevel,
-    /// Where to.
-    pub to: LogTarget,
-}
-
-/// How much a message matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LogLevel {
-    /// Something does not work.
-    Error,
-    /// Something works less well than it could.
-    Warn,
-    /// What an operator wants to know.
-    Info,
-    /// What somebody who looks for a fault wants to know.
-    Debug,
-    /// All there is.
-    Trace,
-}
-
-/// Where messages go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LogTarget {
-    /// To the journal where a service manager started the gateway, else to standard error.
-    Auto,
-    /// To standard error.
-    Stderr,
-    /// To the journal of systemd.
-    Journald,
 }
 
 /// When a remedy stands down for the connections of a rule, and for how long.

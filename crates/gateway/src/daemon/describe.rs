@@ -5,10 +5,9 @@ use crate::watch::{
     self, ClassStatus, Finding, FlowStatus, Group, RingStatus, Severity, Status, TOP_FLOWS,
 };
 use crate::{Class, Connection, Drive, Refusal, Standing};
-use ackord_measure::stats::Estimate;
+use ackord_daemon::{resident_octets, unix_s};
 use ackord_units::Time;
 use std::path::Path;
-use std::time::SystemTime;
 
 /// What a description needs and nobody else keeps.
 #[derive(Debug)]
@@ -118,24 +117,16 @@ fn classes(drive: &Drive, began_unix_s: f64, groups: &[Group]) -> Vec<ClassStatu
             control: count(Group::Control),
             injected_segments: of_class().map(|(one, _)| injected(one)).sum(),
             standing: standing(class, began_unix_s),
-            goodput_bit_s: watch::Compared {
-                treated: estimate(compared.treated.goodput_bps),
-                control: estimate(compared.control.goodput_bps),
-                difference: difference(
-                    compared.treated.goodput_bps,
-                    compared.control.goodput_bps,
-                    1.0,
-                ),
-            },
-            stalled_percent: watch::Compared {
-                treated: estimate(compared.treated.stalled_share.map(|one| one.times(100.0))),
-                control: estimate(compared.control.stalled_share.map(|one| one.times(100.0))),
-                difference: difference(
-                    compared.treated.stalled_share,
-                    compared.control.stalled_share,
-                    100.0,
-                ),
-            },
+            goodput_bit_s: watch::Compared::of(
+                compared.treated.goodput_bps,
+                compared.control.goodput_bps,
+                1.0,
+            ),
+            stalled_percent: watch::Compared::of(
+                compared.treated.stalled_share,
+                compared.control.stalled_share,
+                100.0,
+            ),
         }
     });
     each.collect()
@@ -149,22 +140,6 @@ fn standing(class: &Class, began_unix_s: f64) -> watch::Standing {
         },
         Standing::AtWork | Standing::LeftAlone => watch::Standing::AtWork,
     }
-}
-
-fn estimate(of: Option<Estimate>) -> watch::Estimate {
-    of.map_or_else(watch::Estimate::default, |of| watch::Estimate {
-        samples: u64::from(of.runs),
-        mean: of.mean,
-        ci95: of.ci95,
-    })
-}
-
-fn difference(
-    treated: Option<Estimate>,
-    control: Option<Estimate>,
-    times: f64,
-) -> Option<watch::Estimate> {
-    Some(estimate(Some(treated?.less(&control?).times(times))))
 }
 
 fn injected(connection: &Connection) -> u64 {
@@ -253,18 +228,4 @@ fn health(classes: &[Class], rings: &[RingStatus], drive: &Drive) -> Vec<Finding
     }
     found.sort_by_key(|finding| finding.severity);
     found
-}
-
-#[expect(clippy::disallowed_methods, reason = "what a running process shows is dated")]
-fn unix_s() -> f64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.map_or(0.0, |since| since.as_secs_f64())
-}
-
-/// Memory in use (proc_pid_statm(5)).
-fn resident_octets() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages = text.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0_u64);
-    let page = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten();
-    pages * page.map_or(4_096, |page| page as u64)
 }

@@ -7,8 +7,8 @@
 //! Not there: link headers, and data beyond the first octets of a segment.
 
 use super::Shared;
-use super::shared::monotonic_nanos;
 use crate::{Interface, Key};
+use ackord_daemon::monotonic_nanos;
 use ackord_events::{ProxyAct, ProxySending};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{PacketRecord, PcapngWriter};

@@ -10,8 +10,6 @@
 //! | file | what |
 //! | --- | --- |
 //! | `status.rs` | [`Status`]: the one description of a running gateway |
-//! | `delays.rs` | [`Delays`]: delays as quantiles and as counts |
-//! | `logs.rs` | [`Logs`]: where events go |
 //! | `metrics.rs` | [`metrics()`]: a status for Prometheus; [`serve_metrics()`] |
 //! | `shared.rs` | [`Shared`]: between the loop and the threads that answer |
 //! | `control.rs` | [`ControlSocket`] |
@@ -19,28 +17,23 @@
 //! | `capture.rs` | [`Taps`]: packets of a connection with what was decided about them |
 //!
 //! The loop never waits for anybody here: it swaps a pointer once a second, and what does not fit into a
-//! tap's bounded queue is counted and left out.
+//! tap's bounded queue is counted and left out. What is not a gateway's own is [`ackord_daemon`]'s.
 
 mod asking;
 mod capture;
 mod control;
-mod delays;
-mod logs;
 mod metrics;
 mod shared;
 mod status;
 
+pub use ackord_daemon::status::{Compared, Estimate, Group, Standing};
+pub use ackord_daemon::{BUCKETS_US, DelayStatus, Delays, Finding, Logs, Severity};
 pub use asking::{Capture, capture, status, stop};
 pub use capture::{CaptureRequest, Decision, Filter, Taps};
 pub use control::{ControlError, ControlSocket};
-pub use delays::{BUCKETS_US, Delays};
-pub use logs::Logs;
 pub use metrics::{metrics, serve_metrics};
 pub use shared::Shared;
-pub use status::{
-    ClassStatus, Compared, DelayStatus, Estimate, Finding, FlowStatus, Group, QueueState,
-    QueueStatus, RingStatus, Severity, Standing, Status, TOP_FLOWS,
-};
+pub use status::{ClassStatus, FlowStatus, QueueState, QueueStatus, RingStatus, Status, TOP_FLOWS};
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use super::Status;
 use super::capture::Tap;
-use nix::time::{ClockId, clock_gettime};
+use ackord_daemon::monotonic_nanos;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -89,12 +89,6 @@ impl Shared {
 /// A thread that panicked left nothing half-done: every change is one assignment.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A clock that is never set.
-pub(super) fn monotonic_nanos() -> u64 {
-    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("every kernel has it");
-    now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //! Plain data, filled once a second. Units stand in the names; counters count since the start; what the
 //! reader of another version does not know is ignored, and what the writer did not know is empty.
 
+use ackord_daemon::status::{Compared, Group, Standing};
+use ackord_daemon::{DelayStatus, Finding};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -108,24 +110,6 @@ pub struct RingStatus {
     pub lost: u64,
 }
 
-/// A distribution of delays.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct DelayStatus {
-    /// How many.
-    pub count: u64,
-    /// Their sum, s.
-    pub sum_s: f64,
-    /// Half of them are no longer, us.
-    pub p50_us: f64,
-    /// 99 of 100 are no longer, us.
-    pub p99_us: f64,
-    /// The longest, us.
-    pub max_us: f64,
-    /// How many were no longer than each bound of [`BUCKETS_US`](super::BUCKETS_US); empty without any.
-    pub up_to: Vec<u64>,
-}
-
 /// What became of the connections that a rule is for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -146,46 +130,6 @@ pub struct ClassStatus {
     pub goodput_bit_s: Compared,
     /// Share of its life that a connection with data to deliver stood still, %.
     pub stalled_percent: Compared,
-}
-
-/// Whether a remedy is at work.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "kebab-case")]
-pub enum Standing {
-    /// It is.
-    #[default]
-    AtWork,
-    /// It has stood down.
-    StoodDown {
-        /// When, seconds since 1970.
-        since_unix_s: f64,
-        /// Why.
-        why: String,
-    },
-}
-
-/// Treated connections beside those left alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Compared {
-    /// With the remedy.
-    pub treated: Estimate,
-    /// Without.
-    pub control: Estimate,
-    /// The first less the second; `None` until both are known.
-    pub difference: Option<Estimate>,
-}
-
-/// A mean.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Estimate {
-    /// Over so many connections.
-    pub samples: u64,
-    /// The mean; 0 without samples.
-    pub mean: f64,
-    /// Half the width of its 95 % interval; `None` with fewer than two samples.
-    pub ci95: Option<f64>,
 }
 
 /// A queue in the path.
@@ -255,62 +199,4 @@ pub struct FlowStatus {
     pub held: bool,
     /// Since its last packet, s.
     pub quiet_s: f64,
-}
-
-/// What is done for a connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Group {
-    /// A remedy is at work.
-    Treated,
-    /// It is left alone, to be compared with.
-    Control,
-    /// No rule asks for anything, its remedy has stood down, or it is too fast for any.
-    #[default]
-    Untreated,
-}
-
-impl Group {
-    /// As in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Group::Treated => "treated",
-            Group::Control => "control",
-            Group::Untreated => "untreated",
-        }
-    }
-}
-
-/// Something worth knowing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
-    /// How bad it is.
-    pub severity: Severity,
-    /// What is the case.
-    pub what: String,
-    /// What to do about it; may be empty for a remark.
-    pub advice: String,
-}
-
-/// How bad something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// Something does not work.
-    Failure,
-    /// Something works worse than it could.
-    Warning,
-    /// Good to know.
-    Remark,
-}
-
-impl Severity {
-    /// As in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Severity::Failure => "failure",
-            Severity::Warning => "warning",
-            Severity::Remark => "remark",
-        }
-    }
 }

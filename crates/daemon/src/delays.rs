@@ -1,8 +1,8 @@
 //! Delays recorded as they happen, and told as quantiles and as counts up to fixed bounds.
 
-use super::DelayStatus;
 use ackord_units::Span;
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
 /// The bounds up to which delays are counted, us: from what a good machine takes to what a user notices.
 pub const BUCKETS_US: [u64; 12] =
@@ -18,6 +18,24 @@ pub struct Delays {
     sum: f64,
     /// How many were no longer than each bound and longer than the one before it.
     within: [u64; BUCKETS_US.len()],
+}
+
+/// A distribution of delays.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DelayStatus {
+    /// How many.
+    pub count: u64,
+    /// Their sum, s.
+    pub sum_s: f64,
+    /// Half of them are no longer, us.
+    pub p50_us: f64,
+    /// 99 of 100 are no longer, us.
+    pub p99_us: f64,
+    /// The longest, us.
+    pub max_us: f64,
+    /// How many were no longer than each bound of [`BUCKETS_US`]; empty without any.
+    pub up_to: Vec<u64>,
 }
 
 impl Default for Delays {

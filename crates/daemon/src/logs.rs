@@ -1,16 +1,50 @@
-//! Where the events of a gateway go: to the journal with their fields where systemd started it, else to
+//! Where the events of a daemon go: to the journal with their fields where systemd started it, else to
 //! standard error, a line each.
 //!
 //! Whoever tells something writes `tracing::info!(field = value, "what happened")`. Per packet nothing is
 //! told above `trace`.
 
-use crate::config::{LogConfig, LogLevel, LogTarget};
 use std::io;
 use std::os::fd::AsFd;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Registry, fmt, reload};
+
+/// What is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogConfig {
+    /// From which level on.
+    pub level: LogLevel,
+    /// Where to.
+    pub to: LogTarget,
+}
+
+/// How much a message matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    /// Something does not work.
+    Error,
+    /// Something works less well than it could.
+    Warn,
+    /// What an operator wants to know.
+    Info,
+    /// What somebody who looks for a fault wants to know.
+    Debug,
+    /// All there is.
+    Trace,
+}
+
+/// Where messages go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogTarget {
+    /// To the journal where a service manager started the daemon, else to standard error.
+    Auto,
+    /// To standard error.
+    Stderr,
+    /// To the journal of systemd.
+    Journald,
+}
 
 /// The events of this process.
 #[derive(Debug)]

@@ -1,12 +1,12 @@
-//! What systemd is told of the gateway, and when: sd_notify(3). Without systemd nothing is.
+//! What systemd is told of a daemon, and when: sd_notify(3). Without systemd nothing is.
 
 use ackord_units::{Span, Time};
 use sd_notify::NotifyState;
 
-/// Whoever started the gateway and waits for word from it.
+/// Whoever started the daemon and waits for word from it.
 #[derive(Debug)]
 pub struct Supervisor {
-    /// How often it wants to hear that the gateway is alive: half of its patience.
+    /// How often it wants to hear that the daemon is alive: half of its patience.
     interval: Option<Span>,
     due: Time,
 }
@@ -20,7 +20,7 @@ impl Supervisor {
         Supervisor { interval, due: Time::ZERO }
     }
 
-    /// Packets are observed: whoever waits for the gateway may go on.
+    /// It does its work: whoever waits for the daemon may go on.
     pub fn ready(&self, status: &str) {
         tell(&[NotifyState::Ready, NotifyState::Status(status)]);
     }
@@ -44,7 +44,7 @@ impl Supervisor {
     }
 
     /// The loop came round: to be called in each turn, by the loop itself. Where it hangs, systemd hears
-    /// nothing and begins the gateway anew.
+    /// nothing and begins the daemon anew.
     pub fn turn(&mut self, now: Time) {
         if let Some(interval) = self.interval
             && now >= self.due

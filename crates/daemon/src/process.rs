@@ -1,0 +1,50 @@
+//! What a daemon says of its own process, and the clocks that it says it by.
+
+use nix::time::{ClockId, clock_gettime};
+use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
+
+/// What is asked of a running daemon from outside, as signals ask it.
+#[derive(Debug, Default)]
+pub struct Wishes {
+    /// The configuration is to be read anew.
+    pub reload: AtomicBool,
+    /// It is to end.
+    pub stop: AtomicBool,
+}
+
+/// A clock that is never set, ns since some moment before the process began.
+pub fn monotonic_nanos() -> u64 {
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("every kernel has it");
+    now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64
+}
+
+/// The wall clock, s since 1970.
+#[expect(clippy::disallowed_methods, reason = "what a running process shows is dated")]
+pub fn unix_s() -> f64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0.0, |since| since.as_secs_f64())
+}
+
+/// Memory in use, octets (proc_pid_statm(5)); 0 where the system does not say.
+pub fn resident_octets() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = text.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0_u64);
+    let page = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten();
+    pages * page.map_or(4_096, |page| page as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_knows_its_memory_and_both_clocks_go_on() {
+        // More than the code of this test, less than any machine that runs it.
+        assert!((100_000..1 << 40).contains(&resident_octets()), "{}", resident_octets());
+        let (steady, wall) = (monotonic_nanos(), unix_s());
+        assert!(monotonic_nanos() >= steady);
+        // It was past 2020 when this was written.
+        assert!(wall > 1.577e9 && unix_s() > 1.577e9);
+    }
+}

@@ -1,0 +1,131 @@
+//! What a description of any daemon has: treated beside left alone, and whether a remedy is at work.
+//!
+//! Plain data. What the reader of another version does not know is ignored, and what the writer did not know is
+//! empty.
+
+use ackord_measure::stats;
+use serde::{Deserialize, Serialize};
+
+/// Whether a remedy is at work.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "kebab-case")]
+pub enum Standing {
+    /// It is.
+    #[default]
+    AtWork,
+    /// It has stood down.
+    StoodDown {
+        /// When, seconds since 1970.
+        since_unix_s: f64,
+        /// Why.
+        why: String,
+    },
+}
+
+/// Treated connections beside those left alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Compared {
+    /// With the remedy.
+    pub treated: Estimate,
+    /// Without.
+    pub control: Estimate,
+    /// The first less the second; `None` until both are known.
+    pub difference: Option<Estimate>,
+}
+
+impl Compared {
+    /// As two means compare, each times a factor: 100 where a share is to be told in percent.
+    pub fn of(
+        treated: Option<stats::Estimate>,
+        control: Option<stats::Estimate>,
+        factor: f64,
+    ) -> Compared {
+        let told = |one: Option<stats::Estimate>| {
+            one.map_or_else(Estimate::default, |one| Estimate::of(&one.times(factor)))
+        };
+        let less = |(treated, control): (stats::Estimate, _)| treated.less(&control).times(factor);
+        let difference = treated.zip(control).map(less).map(|one| Estimate::of(&one));
+        Compared { treated: told(treated), control: told(control), difference }
+    }
+}
+
+/// A mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Estimate {
+    /// Over so many connections.
+    pub samples: u64,
+    /// The mean; 0 without samples.
+    pub mean: f64,
+    /// Half the width of its 95 % interval; `None` with fewer than two samples.
+    pub ci95: Option<f64>,
+}
+
+impl Estimate {
+    fn of(estimate: &stats::Estimate) -> Estimate {
+        let stats::Estimate { runs, mean, ci95, .. } = *estimate;
+        Estimate { samples: u64::from(runs), mean, ci95 }
+    }
+}
+
+/// What is done for a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Group {
+    /// A remedy is at work.
+    Treated,
+    /// It is left alone, to be compared with.
+    Control,
+    /// Nothing is asked for, its remedy has stood down, or it would have no use for one.
+    #[default]
+    Untreated,
+}
+
+impl Group {
+    /// As in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Group::Treated => "treated",
+            Group::Control => "control",
+            Group::Untreated => "untreated",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackord_measure::stats::estimate;
+
+    #[test]
+    fn means_are_told_in_another_unit_with_their_difference_once_both_are_known() {
+        let (treated, control) = (estimate(&[0.1, 0.3]), estimate(&[0.5, 0.5]));
+        let found = Compared::of(treated, control, 100.0);
+        assert_eq!((found.treated.samples, found.control.samples), (2, 2));
+        assert!((found.treated.mean - 20.0).abs() < 1e-9, "{found:?}");
+        assert_eq!((found.control.mean, found.control.ci95), (50.0, Some(0.0)));
+        let difference = found.difference.expect("both are known");
+        assert!((difference.mean + 30.0).abs() < 1e-9, "{found:?}");
+        let alone = Compared::of(estimate(&[4.0]), None, 1.0);
+        let known = Estimate { samples: 1, mean: 4.0, ci95: None };
+        let expected = Compared { treated: known, control: Estimate::default(), difference: None };
+        assert_eq!(alone, expected);
+    }
+
+    #[test]
+    fn a_group_is_in_json_what_it_is_called() {
+        for one in [Group::Treated, Group::Control, Group::Untreated] {
+            assert_eq!(serde_json::to_value(one).expect("plain"), one.name());
+        }
+    }
+
+    #[test]
+    fn a_standing_names_its_state_and_what_is_missing_is_empty() {
+        let stood = Standing::StoodDown { since_unix_s: 1.5, why: "slower".to_owned() };
+        let text = serde_json::to_string(&stood).expect("plain");
+        assert_eq!(text, r#"{"state":"stood-down","since_unix_s":1.5,"why":"slower"}"#);
+        let read: Compared = serde_json::from_str(r#"{"later": 1}"#).expect("tolerant");
+        assert_eq!(read, Compared::default());
+    }
+}
