@@ -6,6 +6,8 @@
 //! | `delays.rs` | [`Delays`]: delays as quantiles and as counts |
 //! | `status.rs` | [`status`]: what a description of any daemon has |
 //! | `finding.rs` | [`Finding`]: what a daemon finds about itself |
+//! | `evidence.rs` | [`evidence`]: treated against control |
+//! | `share.rs` | [`is_left_alone()`]: who is control |
 //! | `logs.rs` | [`logs`]: where events go |
 //! | `notify.rs` | [`Supervisor`]: what systemd is told |
 //! | `process.rs` | [`Wishes`], clocks and memory of the process |
@@ -13,14 +15,18 @@
 //! Not there: what an engine does, and anything that would be asked of one.
 
 mod delays;
+pub mod evidence;
 mod finding;
 pub mod logs;
 mod notify;
 mod process;
+mod share;
 pub mod status;
 
 pub use delays::{BUCKETS_US, DelayStatus, Delays};
+pub use evidence::Evidence;
 pub use finding::{Finding, Severity};
 pub use logs::Logs;
 pub use notify::Supervisor;
 pub use process::{Wishes, monotonic_nanos, resident_octets, unix_s};
+pub use share::{is_left_alone, mix};

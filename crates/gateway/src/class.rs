@@ -1,7 +1,7 @@
 //! Connections that get the same remedy: its box, what is known of its worth, and whether it is at work.
 
 use crate::Connections;
-use crate::evidence::{Compared, Evidence, Harm};
+use ackord_daemon::evidence::{Compared, Evidence, Harm};
 use ackord_path::proxy::{Proxy, ProxyStats};
 use ackord_path::registry::{BuildError, build_proxy};
 use ackord_units::{Choice, Span, Time};

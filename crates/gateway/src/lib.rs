@@ -19,7 +19,6 @@
 //! | `class.rs` | [`Class`]: connections that get the same remedy |
 //! | `pace.rs` | [`Pace`]: who is too fast to be helped |
 //! | `progress.rs` | [`Progress`]: how a connection gets on |
-//! | `evidence.rs` | [`Evidence`]: treated against control |
 //! | `hiding.rs` | [`Hiding`]: duplicate acknowledgments that a program in the kernel removes |
 //! | `removal.rs` | [`Removal`]: that program, at each LAN interface |
 //! | `connections.rs` | [`Connections`]: who talks to whom, the oldest forgotten first |
@@ -55,7 +54,6 @@ mod daemon;
 mod device;
 mod drive;
 mod engine;
-mod evidence;
 mod frame;
 mod hiding;
 mod in_path;
@@ -74,6 +72,7 @@ mod scheduling;
 mod store;
 pub mod watch;
 
+pub use ackord_daemon::evidence::{ArmFigures, Compared, Evidence, Harm};
 pub use ackord_daemon::{Supervisor, Wishes};
 pub use bpf::{AttachBy, Attached, Covered, Suppressor};
 pub use budget::Budget;
@@ -84,7 +83,6 @@ pub use control::is_control;
 pub use daemon::{Daemon, DaemonError, News, SOCKET};
 pub use drive::{Drive, DriveCounts, kinds};
 pub use engine::{Classify, Engine, EngineConfig, EngineStats, Injection, Order, Refusal};
-pub use evidence::{ArmFigures, Compared, Evidence, Harm};
 pub use frame::{Interface, LinkHeader, LinkKind, Sighting, VlanTag, Way};
 pub use hiding::{BELIEVED_FOR, Cover, Hiding};
 pub use in_path::{

@@ -1,5 +1,6 @@
 //! How a connection gets on in one direction, as a passer-by sees it.
 
+use ackord_daemon::evidence::Sample;
 use ackord_units::{Seq, Span, Time};
 
 /// A wait for an acknowledgment of at least this long is a stall: longer than a round trip and a delayed
@@ -105,6 +106,14 @@ impl Progress {
     }
 }
 
+/// What is evidence of it: goodput in bit/s, and the share of time in stalls.
+impl From<&Progress> for Option<Sample> {
+    fn from(progress: &Progress) -> Option<Sample> {
+        let rate = progress.goodput_bps()?;
+        Some(Sample { rate, stalled_share: progress.stalled_share() })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,6 +136,9 @@ mod tests {
         assert_eq!((progress.octets, progress.active), (200_000, Span::from_millis(1_000)));
         assert_eq!((progress.stalls, progress.stalled), (1, Span::from_millis(700)));
         assert_eq!((progress.goodput_bps(), progress.stalled_share()), (Some(1_600_000.0), 0.7));
+        let sample = Sample { rate: 1_600_000.0, stalled_share: 0.7 };
+        assert_eq!(Option::from(&progress), Some(sample));
+        assert_eq!(Option::<Sample>::from(&Progress::default()), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::watch::{
     self, ClassStatus, Finding, FlowStatus, Group, RingStatus, Severity, Status, TOP_FLOWS,
 };
 use crate::{Class, Connection, Drive, Refusal, Standing};
+use ackord_daemon::evidence::Compared;
 use ackord_daemon::{resident_octets, unix_s};
 use ackord_units::Time;
 use std::path::Path;
@@ -109,7 +110,7 @@ fn classes(drive: &Drive, began_unix_s: f64, groups: &[Group]) -> Vec<ClassStatu
             both.filter(|(one, _)| one.class == own)
         };
         let count = |which| of_class().filter(|(_, group)| **group == which).count() as u64;
-        let compared = class.compared();
+        let Compared { treated, control, .. } = class.compared();
         ClassStatus {
             name: class.name().to_owned(),
             remedy: class.remedy().unwrap_or("none").to_owned(),
@@ -117,14 +118,10 @@ fn classes(drive: &Drive, began_unix_s: f64, groups: &[Group]) -> Vec<ClassStatu
             control: count(Group::Control),
             injected_segments: of_class().map(|(one, _)| injected(one)).sum(),
             standing: standing(class, began_unix_s),
-            goodput_bit_s: watch::Compared::of(
-                compared.treated.goodput_bps,
-                compared.control.goodput_bps,
-                1.0,
-            ),
+            goodput_bit_s: watch::Compared::of(treated.rate, control.rate, 1.0),
             stalled_percent: watch::Compared::of(
-                compared.treated.stalled_share,
-                compared.control.stalled_share,
+                treated.stalled_share,
+                control.stalled_share,
                 100.0,
             ),
         }

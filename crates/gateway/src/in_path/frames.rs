@@ -1,8 +1,8 @@
 //! What came out of the TAP device: read, told apart, and cut up where that is wanted.
 
 use crate::bpf::Steer;
-use crate::control::mix;
 use crate::{Interface, LinkHeader, LinkKind, Sighting, Way};
+use ackord_daemon::mix;
 use ackord_units::{Rate, Span, Time};
 use ackord_wire::{
     Decoded, Ecn, Endpoints, FlowId, IpVersion, NodeId, Packet, Piece, Side, TcpChecksum,

@@ -1,6 +1,5 @@
 //! Treated connections against those left alone, and whether a remedy harms.
 
-use crate::Progress;
 use ackord_measure::stats::{Estimate, estimate};
 use ackord_measure::welch::{Difference, welch};
 use ackord_units::portable;
@@ -8,18 +7,14 @@ use std::collections::VecDeque;
 
 /// Ended connections of an arm that are remembered: conditions change, and so does what a remedy is worth.
 const REMEMBERED: usize = 512;
-/// What is remembered of one connection.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Sample {
-    goodput_bps: f64,
-    stalled_share: f64,
-}
 
-impl Sample {
-    fn of(progress: &Progress) -> Option<Sample> {
-        let goodput_bps = progress.goodput_bps()?;
-        Some(Sample { goodput_bps, stalled_share: progress.stalled_share() })
-    }
+/// How one connection got on while it had something to do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// How much of use arrived a second, in the daemon's unit (bit/s, messages/s); more than 0.
+    pub rate: f64,
+    /// The share of that time that was lost in waits, 0 to 1.
+    pub stalled_share: f64,
 }
 
 /// One arm of the comparison.
@@ -35,11 +30,11 @@ impl Arm {
     }
 
     fn figures(&self) -> ArmFigures {
-        let goodputs: Vec<f64> = self.samples().map(|one| one.goodput_bps).collect();
+        let rates: Vec<f64> = self.samples().map(|one| one.rate).collect();
         let stalled: Vec<f64> = self.samples().map(|one| one.stalled_share).collect();
         ArmFigures {
-            connections: goodputs.len(),
-            goodput_bps: estimate(&goodputs),
+            connections: rates.len(),
+            rate: estimate(&rates),
             stalled_share: estimate(&stalled),
         }
     }
@@ -50,9 +45,9 @@ impl Arm {
 pub struct ArmFigures {
     /// Connections of which enough was seen.
     pub connections: usize,
-    /// Octets acknowledged a second while something was under way.
-    pub goodput_bps: Option<Estimate>,
-    /// Share of that time spent waiting half a second or longer.
+    /// Of [`Sample::rate`].
+    pub rate: Option<Estimate>,
+    /// Of [`Sample::stalled_share`].
     pub stalled_share: Option<Estimate>,
 }
 
@@ -63,8 +58,8 @@ pub struct Compared {
     pub treated: ArmFigures,
     /// Who is left alone.
     pub control: ArmFigures,
-    /// The logarithm of treated goodput over that of control, with its 95 % interval.
-    pub goodput_log_ratio: Option<Difference>,
+    /// The logarithm of the treated rate over that of control, with its 95 % interval.
+    pub rate_log_ratio: Option<Difference>,
     /// Treated minus control, with its 95 % interval.
     pub stalled_difference: Option<Difference>,
 }
@@ -100,9 +95,9 @@ impl Evidence {
         if is_control { &mut self.control } else { &mut self.treated }
     }
 
-    /// A connection is over, or forgotten.
-    pub fn ended(&mut self, is_control: bool, progress: &Progress) {
-        let Some(sample) = Sample::of(progress) else { return };
+    /// A connection is over, or forgotten; without a sample too little was seen of it to tell.
+    pub fn ended(&mut self, is_control: bool, sample: impl Into<Option<Sample>>) {
+        let Some(sample) = sample.into() else { return };
         let ended = &mut self.arm(is_control).ended;
         if ended.len() == REMEMBERED {
             ended.pop_front();
@@ -117,25 +112,25 @@ impl Evidence {
     }
 
     /// A connection that goes on, as it stands now.
-    pub fn living(&mut self, is_control: bool, progress: &Progress) {
-        self.arm(is_control).living.extend(Sample::of(progress));
+    pub fn living(&mut self, is_control: bool, sample: impl Into<Option<Sample>>) {
+        self.arm(is_control).living.extend(sample.into());
     }
 
-    /// Goodputs, as logarithms, and shares of time in stalls: treated, control.
+    /// Rates, as logarithms, and shares of time in stalls: treated, control.
     fn values(&self) -> [[Vec<f64>; 2]; 2] {
         let both = |of: fn(&Sample) -> f64| {
             [&self.treated, &self.control].map(|arm| arm.samples().map(of).collect::<Vec<f64>>())
         };
-        [both(|one| portable::ln(one.goodput_bps)), both(|one| one.stalled_share)]
+        [both(|one| portable::ln(one.rate)), both(|one| one.stalled_share)]
     }
 
     /// How the arms compare.
     pub fn compare(&self) -> Compared {
-        let [goodput, stalled] = self.values();
+        let [rate, stalled] = self.values();
         Compared {
             treated: self.treated.figures(),
             control: self.control.figures(),
-            goodput_log_ratio: welch(&goodput[0], &goodput[1], 0.95),
+            rate_log_ratio: welch(&rate[0], &rate[1], 0.95),
             stalled_difference: welch(&stalled[0], &stalled[1], 0.95),
         }
     }
@@ -143,11 +138,11 @@ impl Evidence {
     /// Whether an interval of this confidence says that the remedy harms, with so many connections in either
     /// arm at least. It is asked again and again, so it should be surer than the 95 % that are shown.
     pub fn harm(&self, confidence: f64, connections: usize) -> Option<Harm> {
-        let [goodput, stalled] = self.values();
-        if goodput[0].len().min(goodput[1].len()) < connections {
+        let [rate, stalled] = self.values();
+        if rate[0].len().min(rate[1].len()) < connections {
             return None;
         }
-        if welch(&goodput[0], &goodput[1], confidence)?.high < 0.0 {
+        if welch(&rate[0], &rate[1], confidence)?.high < 0.0 {
             return Some(Harm::Slower);
         }
         (welch(&stalled[0], &stalled[1], confidence)?.low > 0.0).then_some(Harm::StallsMore)
@@ -157,21 +152,16 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ackord_units::Span;
 
-    fn progress(mbps: f64, stalled: f64) -> Progress {
-        let mut progress = Progress::default();
-        progress.octets = (mbps * 1e6 / 8.0) as u64;
-        progress.active = Span::from_secs(1);
-        progress.stalled = Span::from_secs_f64(stalled);
-        progress
+    fn sample(mbps: f64, stalled_share: f64) -> Sample {
+        Sample { rate: mbps * 1e6, stalled_share }
     }
 
     fn evidence(treated: &[(f64, f64)], control: &[(f64, f64)]) -> Evidence {
         let mut evidence = Evidence::default();
         for (is_control, arm) in [(false, treated), (true, control)] {
             for &(mbps, stalled) in arm {
-                evidence.ended(is_control, &progress(mbps, stalled));
+                evidence.ended(is_control, sample(mbps, stalled));
             }
         }
         evidence
@@ -183,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn harm_is_seen_in_goodput_and_in_stalls_and_not_in_their_absence() {
+    fn harm_is_seen_in_rates_and_in_stalls_and_not_in_their_absence() {
         let control = around(5.0, 0.1, 10);
         let harm = |treated: &[(f64, f64)]| evidence(treated, &control).harm(0.999, 8);
         assert_eq!(harm(&around(2.0, 0.1, 40)), Some(Harm::Slower));
@@ -198,16 +188,16 @@ mod tests {
     fn an_arm_forgets_its_oldest_and_the_living_are_told_anew() {
         let mut evidence = evidence(&around(1.0, 0.0, REMEMBERED), &[]);
         for _ in 0..REMEMBERED {
-            evidence.ended(false, &progress(8.0, 0.0));
+            evidence.ended(false, sample(8.0, 0.0));
         }
         for _ in 0..3 {
             evidence.begin_living();
-            evidence.living(true, &progress(4.0, 0.0));
-            evidence.living(true, &Progress::default());
+            evidence.living(true, sample(4.0, 0.0));
+            evidence.living(true, None);
         }
         let found = evidence.compare();
         assert_eq!((found.treated.connections, found.control.connections), (REMEMBERED, 1));
-        assert_eq!(found.treated.goodput_bps.expect("many").mean, 8e6);
+        assert_eq!(found.treated.rate.expect("many").mean, 8e6);
     }
 
     #[test]
