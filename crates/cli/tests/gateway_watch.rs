@@ -1,7 +1,7 @@
 //! `ackord gateway status`, `stop` and `capture` asked of a gateway that does nothing, and of none.
 
 use crate::common::{ackord, json, output, printed, text, within_a_minute};
-use ackord_gateway::watch::{ControlSocket, Finding, Severity, Shared, Status};
+use ackord_gateway::watch::{ControlSocket, Finding, Severity, Shared, Status, listen};
 use std::sync::Arc;
 
 struct Running {
@@ -15,7 +15,7 @@ impl Running {
         let state = tempfile::tempdir().unwrap();
         let shared = Arc::new(Shared::default());
         let path = state.path().join("gateway.sock");
-        let socket = ControlSocket::open(&path, Arc::clone(&shared)).unwrap();
+        let socket = listen(&path, Arc::clone(&shared)).unwrap();
         Running { state, shared, socket }
     }
 

@@ -3,6 +3,8 @@
 //!
 //! | file | what |
 //! | --- | --- |
+//! | `shared.rs` | [`Shared`]: between the loop and the threads that answer |
+//! | `control/` | [`control`]: the socket by which a daemon is asked, and asking |
 //! | `delays.rs` | [`Delays`]: delays as quantiles and as counts |
 //! | `status.rs` | [`status`]: what a description of any daemon has |
 //! | `finding.rs` | [`Finding`]: what a daemon finds about itself |
@@ -14,6 +16,7 @@
 //!
 //! Not there: what an engine does, and anything that would be asked of one.
 
+pub mod control;
 mod delays;
 pub mod evidence;
 mod finding;
@@ -21,8 +24,10 @@ pub mod logs;
 mod notify;
 mod process;
 mod share;
+mod shared;
 pub mod status;
 
+pub use control::Words;
 pub use delays::{BUCKETS_US, DelayStatus, Delays};
 pub use evidence::Evidence;
 pub use finding::{Finding, Severity};
@@ -30,3 +35,4 @@ pub use logs::Logs;
 pub use notify::Supervisor;
 pub use process::{Wishes, monotonic_nanos, resident_octets, unix_s};
 pub use share::{is_left_alone, mix};
+pub use shared::{Heartbeat, Published, Shared};

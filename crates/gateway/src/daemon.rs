@@ -15,7 +15,7 @@ mod error;
 mod queues;
 
 use crate::config::{CannotReload, Effect, GatewayConfig, LimitsConfig, Reload};
-use crate::watch::{ControlSocket, Finding, Severity, Shared, Status, serve_metrics};
+use crate::watch::{ControlSocket, Finding, Severity, Shared, Status, listen, serve_metrics};
 use crate::{
     AttachBy, Class, ClassConfig, Classify, Drive, Engine, EngineConfig, Interface, Journal, Port,
     Removal, Standing, Supervisor, Undone, Wishes, kinds,
@@ -81,7 +81,7 @@ impl Daemon {
         std::fs::create_dir_all(&config.state)
             .map_err(|source| DaemonError::State { path: config.state.clone(), source })?;
         let shared = Arc::new(Shared::default());
-        let socket = ControlSocket::open(&config.state.join(SOCKET), Arc::clone(&shared))?;
+        let socket = listen(&config.state.join(SOCKET), Arc::clone(&shared))?;
         let ports = ports(&config)?;
         let engine =
             Engine::new(engine_config(&config, &ports), classes(&config), classify(&config))?;

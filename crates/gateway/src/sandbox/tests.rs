@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "system calls that nobody else makes")]
 
 use super::*;
-use crate::watch::{ControlSocket, Shared, serve_metrics, status};
+use crate::watch::{Shared, listen, serve_metrics, status};
 use crate::{Interface, Ring, Wanted};
 use ackord_testing::skipped;
 use nix::errno::Errno;
@@ -89,7 +89,7 @@ fn works() {
     let folder = tempfile::tempdir().expect("a folder");
     let shared = Arc::new(Shared::default());
     let path = folder.path().join("gateway.sock");
-    let _control = ControlSocket::open(&path, Arc::clone(&shared)).expect("a socket");
+    let _control = listen(&path, Arc::clone(&shared)).expect("a socket");
     assert!(status(&path).is_ok());
     #[allow(clippy::disallowed_types, reason = "a port that is free")]
     let free = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback");

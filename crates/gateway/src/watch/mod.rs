@@ -12,7 +12,7 @@
 //! | `status.rs` | [`Status`]: the one description of a running gateway |
 //! | `metrics.rs` | [`metrics()`]: a status for Prometheus; [`serve_metrics()`] |
 //! | `shared.rs` | [`Shared`]: between the loop and the threads that answer |
-//! | `control.rs` | [`ControlSocket`] |
+//! | `control.rs` | [`listen()`]: what a gateway answers |
 //! | `asking.rs` | asking it: [`status()`], [`stop()`], [`capture()`] |
 //! | `capture.rs` | [`Taps`]: packets of a connection with what was decided about them |
 //!
@@ -26,11 +26,12 @@ mod metrics;
 mod shared;
 mod status;
 
+pub use ackord_daemon::control::{ControlError, ControlSocket};
 pub use ackord_daemon::status::{Compared, Estimate, Group, Standing};
 pub use ackord_daemon::{BUCKETS_US, DelayStatus, Delays, Finding, Logs, Severity};
 pub use asking::{Capture, capture, status, stop};
 pub use capture::{CaptureRequest, Decision, Filter, Taps};
-pub use control::{ControlError, ControlSocket};
+pub use control::{GATEWAY, listen};
 pub use metrics::{metrics, serve_metrics};
 pub use shared::Shared;
 pub use status::{ClassStatus, FlowStatus, QueueState, QueueStatus, RingStatus, Status, TOP_FLOWS};

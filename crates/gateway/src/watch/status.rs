@@ -4,7 +4,7 @@
 //! reader of another version does not know is ignored, and what the writer did not know is empty.
 
 use ackord_daemon::status::{Compared, Group, Standing};
-use ackord_daemon::{DelayStatus, Finding};
+use ackord_daemon::{DelayStatus, Finding, Heartbeat, Published};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -94,6 +94,13 @@ impl Status {
     /// What was to be injected and was not, for whatever reason.
     pub fn refused_in_all(&self) -> u64 {
         self.refused_injections.values().sum()
+    }
+}
+
+impl Published for Status {
+    fn with_heartbeat(self, heartbeat: Heartbeat) -> Status {
+        let Heartbeat { age_ms, worst_ms } = heartbeat;
+        Status { heartbeat_ms: age_ms, heartbeat_worst_ms: worst_ms, ..self }
     }
 }
 

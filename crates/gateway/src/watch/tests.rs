@@ -7,7 +7,6 @@ use ackord_testing::installed;
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::PcapngReader;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Command;
@@ -27,7 +26,7 @@ impl Asked {
         let folder = tempfile::tempdir().expect("a folder");
         let shared = Arc::new(Shared::default());
         let path = folder.path().join("gateway.sock");
-        let socket = ControlSocket::open(&path, Arc::clone(&shared)).expect("nobody is there");
+        let socket = listen(&path, Arc::clone(&shared)).expect("nobody is there");
         Asked { folder, shared, socket }
     }
 
@@ -74,73 +73,86 @@ fn a_status_of_another_version_is_read_as_far_as_it_is_known() {
     assert_eq!((read.flows, read.treated, read.classes[0].name.as_str()), (4, 0, "all"));
 }
 
+/// The very texts: whoever runs a gateway knows them, and scripts may.
 #[test]
-fn one_gateway_at_a_time_and_what_a_dead_one_left_is_no_hindrance() {
+fn each_error_says_what_is_the_case_and_what_to_do() {
+    let path = PathBuf::from("/run/ackord/gateway.sock");
+    let (daemon, version) = (&GATEWAY, env!("CARGO_PKG_VERSION"));
+    let why = "a reason".to_owned();
+    for (error, text) in [
+        (
+            ControlError::NotRunning { daemon, path: path.clone() },
+            "no gateway runs here: nobody listens at `/run/ackord/gateway.sock`; `ackord gateway run` \
+             starts one, and --socket says where another one listens"
+                .to_owned(),
+        ),
+        (
+            ControlError::RunsAlready { daemon, path: path.clone() },
+            "a gateway runs here already (it listens at `/run/ackord/gateway.sock`); \
+             `ackord gateway stop` ends it"
+                .to_owned(),
+        ),
+        (
+            ControlError::NotAllowed { daemon, path: path.clone() },
+            "the gateway at `/run/ackord/gateway.sock` answers only the user whom it runs as, and root"
+                .to_owned(),
+        ),
+        (
+            ControlError::Silent { daemon, path: path.clone(), seconds: 2 },
+            "the gateway at `/run/ackord/gateway.sock` does not answer within 2 s: it is stopped \
+             (SIGSTOP) or hangs; the kernel forwards meanwhile"
+                .to_owned(),
+        ),
+        (
+            ControlError::Refused { daemon, why: why.clone() },
+            "the gateway refuses: a reason".to_owned(),
+        ),
+        (
+            ControlError::Garbled { daemon, path: path.clone(), version, why },
+            format!(
+                "what listens at `/run/ackord/gateway.sock` does not answer as a gateway of version \
+                 {version} does: a reason"
+            ),
+        ),
+        (
+            ControlError::Io { path, source: std::io::Error::from_raw_os_error(libc::EROFS) },
+            "cannot use the control socket `/run/ackord/gateway.sock`: Read-only file system (os error \
+             30)"
+                .to_owned(),
+        ),
+    ] {
+        assert_eq!(error.to_string(), text);
+    }
+}
+
+#[test]
+fn what_is_unknown_is_refused_with_what_there_is() {
     let asked = Asked::new();
-    let path = asked.path();
-    let mode = std::fs::metadata(&path).expect("there").permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
-    let second = ControlSocket::open(&path, Arc::default());
-    assert!(matches!(second, Err(ControlError::RunsAlready { .. })), "{second:?}");
-    drop(asked.socket);
-    assert!(!path.exists());
-    // A socket that nobody listens at any more.
-    drop(std::os::unix::net::UnixListener::bind(&path).expect("free"));
-    assert!(matches!(status(&path), Err(ControlError::NotRunning { .. })));
-    let again = ControlSocket::open(&path, Arc::default()).expect("that one is dead");
-    assert!(status(&path).is_ok());
-    drop(again);
+    for (nonsense, why) in [
+        ("\n", "EOF while parsing a value at line 2 column 0"),
+        ("{}\n", "expected value at line 1 column 2"),
+        ("\"dance\"\n", "unknown variant `dance`, expected one of `status`, `stop`, `capture`"),
+        ("{\"capture\":{\"of\":{\"mobile\":\"x\"}}}\n", "invalid IP address syntax"),
+    ] {
+        let mut stream = UnixStream::connect(asked.path()).expect("it listens");
+        stream.write_all(nonsense.as_bytes()).expect("room");
+        let mut answer = String::new();
+        BufReader::new(stream).read_line(&mut answer).expect("an answer");
+        let expected = format!("{{\"refused\":\"a request unknown here: {why}");
+        assert!(answer.starts_with(&expected), "{answer} is not {expected}");
+    }
 }
 
 #[test]
-fn without_a_gateway_the_refusal_says_so() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let error = status(&folder.path().join("gateway.sock")).expect_err("nobody");
-    assert!(error.to_string().starts_with("no gateway runs here: nobody listens at "), "{error}");
-}
-
-#[test]
-fn stop_returns_when_the_gateway_is_gone_and_not_before() {
+fn stop_is_a_wish_that_the_loop_sees() {
     let asked = Asked::new();
     let path = asked.path();
     let stopper = thread::Builder::new().spawn(move || stop(&path)).expect("a thread");
     while !asked.shared.is_to_stop() {
         thread::park_timeout(Duration::from_millis(1));
     }
-    // It undoes what it did, and only then lets go of the socket.
-    thread::park_timeout(Duration::from_millis(100));
-    assert!(!stopper.is_finished());
     drop(asked.socket);
     stopper.join().expect("no panic").expect("it ended");
-}
-
-#[test]
-fn nonsense_and_callers_that_dawdle_harm_nobody() {
-    let asked = Asked::new();
-    let say = |octets: &[u8]| {
-        let mut stream = UnixStream::connect(asked.path()).expect("it listens");
-        let _ = stream.write_all(octets);
-        stream
-    };
-    for nonsense in ["\n", "{}\n", "\"dance\"\n", "{\"capture\":{\"of\":{\"mobile\":\"x\"}}}\n"] {
-        let mut answer = String::new();
-        BufReader::new(say(nonsense.as_bytes())).read_line(&mut answer).expect("an answer");
-        assert!(answer.starts_with("{\"refused\":\"a request unknown here"), "{answer}");
-    }
-    // Longer than any request, without an end; it may be hung up on while it is still talking.
-    let _ = say(&vec![b'"'; 1 << 20]).read(&mut [0; 1]);
-    drop(say(b"\"stat"));
-    assert!(status(&asked.path()).is_ok());
-    assert!(!asked.shared.is_to_stop());
-}
-
-#[test]
-fn a_listener_that_says_nothing_is_told_from_one_that_is_not_there() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("gateway.sock");
-    let _mute = std::os::unix::net::UnixListener::bind(&path).expect("free");
-    let error = status(&path).expect_err("it says nothing");
-    assert!(matches!(error, ControlError::Silent { .. }), "{error}");
 }
 
 /// Plays a loop that sees some packets, while somebody captures; what was captured.
