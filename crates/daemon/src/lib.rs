@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | `shared.rs` | [`Shared`]: between the loop and the threads that answer |
 //! | `control/` | [`control`]: the socket by which a daemon is asked, and asking |
+//! | `metrics/` | [`metrics`]: a page for Prometheus, and the server of it |
 //! | `delays.rs` | [`Delays`]: delays as quantiles and as counts |
 //! | `status.rs` | [`status`]: what a description of any daemon has |
 //! | `finding.rs` | [`Finding`]: what a daemon finds about itself |
@@ -21,6 +22,7 @@ mod delays;
 pub mod evidence;
 mod finding;
 pub mod logs;
+pub mod metrics;
 mod notify;
 mod process;
 mod share;
