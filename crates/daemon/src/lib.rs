@@ -13,6 +13,7 @@
 //! | `share.rs` | [`is_left_alone()`]: who is control |
 //! | `logs.rs` | [`logs`]: where events go |
 //! | `notify.rs` | [`Supervisor`]: what systemd is told |
+//! | `sandbox.rs` | [`sandbox`]: giving up what is not needed any more |
 //! | `process.rs` | [`Wishes`], clocks and memory of the process |
 //!
 //! Not there: what an engine does, and anything that would be asked of one.
@@ -25,6 +26,7 @@ pub mod logs;
 pub mod metrics;
 mod notify;
 mod process;
+pub mod sandbox;
 mod share;
 mod shared;
 pub mod status;
