@@ -1,8 +1,18 @@
 //! What the daemons are made of around their engines: what they have changed and how it is undone, what they
 //! show and what they may be asked, how they confine themselves, and whether what they do is worth it.
 //!
+//! ```text
+//!   loop ──publish, beat──► Shared ◄── control socket ◄── ackord .. status, stop
+//!     │ ◄─────stop────────    ▲
+//!     │                       └────── metrics ◄── Prometheus
+//!     ├──will, undone──► Journal ──► a file, undone at the next start
+//!     ├──ended, living─► Evidence ──► harm, gain
+//!     └──events────────► Logs
+//! ```
+//!
 //! | file | what |
 //! | --- | --- |
+//! | `journal.rs` | [`Journal`]: what would stay after a crash, to be undone |
 //! | `shared.rs` | [`Shared`]: between the loop and the threads that answer |
 //! | `control/` | [`control`]: the socket by which a daemon is asked, and asking |
 //! | `metrics/` | [`metrics`]: a page for Prometheus, and the server of it |
@@ -22,6 +32,7 @@ pub mod control;
 mod delays;
 pub mod evidence;
 mod finding;
+mod journal;
 pub mod logs;
 pub mod metrics;
 mod notify;
@@ -35,6 +46,7 @@ pub use control::Words;
 pub use delays::{BUCKETS_US, DelayStatus, Delays};
 pub use evidence::Evidence;
 pub use finding::{Finding, Severity};
+pub use journal::{Change, Journal, Lock, Undoing, Undone};
 pub use logs::Logs;
 pub use notify::Supervisor;
 pub use process::{Wishes, monotonic_nanos, resident_octets, unix_s};

@@ -1,21 +1,15 @@
-//! What this process has changed in the system that does not vanish with it, written to a file before the
-//! change: an end that was not clean is undone at the next start.
-//!
-//! A line per change and per undoing, in the order in which they were made, each with where it was made: the
-//! interface's name beside its number, and the network namespace. Nothing is undone that is not as it was
-//! made, and nothing that the journal does not name.
+//! What a gateway changes in the system that does not vanish with its process: qdiscs and filters, each with the
+//! name of the interface beside its number, which may come to stand for another one.
 
 use crate::bpf::clsact_undo;
 use crate::netlink::{Filter, Netlink};
+use ackord_daemon::{Lock, Undoing};
 use netlink_packet_route::link::LinkAttribute;
-use nix::errno::Errno;
-use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::io;
+
+/// The changes of one process.
+pub type Journal = ackord_daemon::Journal<Made>;
 
 /// A change that stays when the process is gone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,170 +33,46 @@ impl Change {
     }
 }
 
-/// A line of the file.
+/// A change, and at which interface it is made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Line {
-    change: Change,
+pub struct Made {
+    pub(crate) change: Change,
     /// The interface's name: a number may come to stand for another one.
     name: String,
-    /// The network namespace, by its inode.
-    namespace: u64,
 }
 
-/// The changes of one process.
-#[derive(Debug)]
-pub struct Journal {
-    path: PathBuf,
-    /// The directory, locked: gone with the process, however that ends.
-    _lock: Flock<File>,
-    standing: Mutex<Vec<Line>>,
-}
-
-/// What became of the changes of an end that was not clean.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Undone {
-    /// Undone now, each in words.
-    pub undone: Vec<String>,
-    /// Still there, with why.
-    pub left: Vec<String>,
-}
-
-impl Journal {
-    /// The file's name in the state directory.
-    pub const FILE: &'static str = "journal";
-    /// Where it is if nobody says otherwise.
-    pub const DIRECTORY: &'static str = "/run/ackord";
-
-    /// The journal in this directory, which is made if it is not there. What an earlier process left is undone
-    /// first.
+impl Made {
+    /// At the interface that has its number now.
     ///
     /// # Errors
-    /// Where another process has it open, the directory or the file cannot be made, read or written, or the
-    /// file is not a journal.
-    pub fn open(directory: &Path) -> io::Result<(Journal, Undone)> {
-        fs::create_dir_all(directory)?;
-        let lock = Flock::lock(File::open(directory)?, FlockArg::LockExclusiveNonblock);
-        let lock = lock.map_err(|(_, errno)| match errno {
-            Errno::EWOULDBLOCK => io::Error::new(
-                io::ErrorKind::ResourceBusy,
-                format!("{}: another process has it open", directory.display()),
-            ),
-            other => other.into(),
-        })?;
-        let path = directory.join(Journal::FILE);
-        let mut standing = read(&path)?;
-        let undone = undo(&mut standing);
-        let journal = Journal { path, _lock: lock, standing: Mutex::new(standing) };
-        journal.write(&journal.lock())?;
-        Ok((journal, undone))
-    }
-
-    /// Undoes what an earlier process left there; nothing where there is no journal.
-    ///
-    /// # Errors
-    /// As of [`Journal::open`].
-    pub fn clean_up(directory: &Path) -> io::Result<Undone> {
-        match directory.join(Journal::FILE).exists() {
-            true => Journal::open(directory).map(|(_, undone)| undone),
-            false => Ok(Undone::default()),
-        }
-    }
-
-    /// What stands now, each in words.
-    pub fn standing(&self) -> Vec<String> {
-        self.lock().iter().map(in_words).collect()
-    }
-
-    /// This change will be made.
-    pub(crate) fn will(&self, change: &Change) -> io::Result<()> {
+    /// ENODEV where there is none.
+    pub(crate) fn now(change: Change) -> io::Result<Made> {
         let name =
             name_of(change.interface())?.ok_or(io::Error::from_raw_os_error(libc::ENODEV))?;
-        let line = Line { change: change.clone(), name, namespace: namespace()? };
-        let mut standing = self.lock();
-        standing.push(line);
-        self.write(&standing)
-    }
-
-    /// This change is no longer there.
-    pub(crate) fn undone(&self, change: &Change) -> io::Result<()> {
-        let mut standing = self.lock();
-        if let Some(at) = standing.iter().rposition(|line| line.change == *change) {
-            standing.remove(at);
-        }
-        self.write(&standing)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Line>> {
-        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The file is always whole: it is written beside the old one, and takes its place.
-    fn write(&self, standing: &[Line]) -> io::Result<()> {
-        if standing.is_empty() {
-            return match fs::remove_file(&self.path) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-                other => other,
-            };
-        }
-        let beside = self.path.with_extension("new");
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&beside)?;
-        for line in standing {
-            serde_json::to_writer(&mut file, line)?;
-            file.write_all(b"\n")?;
-        }
-        file.sync_all()?;
-        fs::rename(&beside, &self.path)?;
-        let directory = self.path.parent().unwrap_or(Path::new("/"));
-        File::open(directory)?.sync_all()
+        Ok(Made { change, name })
     }
 }
 
-fn read(path: &Path) -> io::Result<Vec<Line>> {
-    let text = match fs::read_to_string(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        other => other?,
-    };
-    let line = |(number, line): (usize, &str)| {
-        serde_json::from_str(line).map_err(|error| {
-            let (path, number) = (path.display(), number + 1);
-            io::Error::other(format!("{path}, line {number} is no line of a journal: {error}"))
-        })
-    };
-    text.lines().enumerate().map(line).collect()
-}
+impl ackord_daemon::Change for Made {
+    const FILE: &'static str = "journal";
+    const LOCK: Lock = Lock::Directory;
 
-/// Undoes changes, the latest first, and keeps those that may still be there.
-fn undo(standing: &mut Vec<Line>) -> Undone {
-    let mut result = Undone::default();
-    let here = namespace().ok();
-    let mut left = Vec::new();
-    for line in standing.drain(..).rev() {
-        if here != Some(line.namespace) {
-            result.left.push(format!("{}: in another network namespace", in_words(&line)));
-            left.push(line);
-            continue;
-        }
-        let same = name_of(line.change.interface()).map(|name| name.as_ref() == Some(&line.name));
-        match same.and_then(|same| if same { clsact_undo(&line.change) } else { Ok(()) }) {
-            Ok(()) => result.undone.push(in_words(&line)),
-            Err(error) => {
-                result.left.push(format!("{}: {error}", in_words(&line)));
-                left.push(line);
+    fn in_words(&self) -> String {
+        match &self.change {
+            Change::Qdisc { .. } => format!("qdisc clsact of {}", self.name),
+            Change::Filter(Filter { is_egress, priority, program, .. }) => {
+                let side = if *is_egress { "egress" } else { "ingress" };
+                format!("filter {program} of {} {side}, priority {priority}", self.name)
             }
         }
     }
-    left.reverse();
-    *standing = left;
-    result
-}
 
-fn in_words(line: &Line) -> String {
-    match &line.change {
-        Change::Qdisc { .. } => format!("qdisc clsact of {}", line.name),
-        Change::Filter(Filter { is_egress, priority, program, .. }) => {
-            let side = if *is_egress { "egress" } else { "ingress" };
-            format!("filter {program} of {} {side}, priority {priority}", line.name)
+    fn undo(&self) -> io::Result<Undoing> {
+        // What was made at an interface has gone with it.
+        if name_of(self.change.interface())?.as_ref() == Some(&self.name) {
+            clsact_undo(&self.change)?;
         }
+        Ok(Undoing::Undone)
     }
 }
 
@@ -217,14 +87,11 @@ fn name_of(index: u32) -> io::Result<Option<String>> {
     }))
 }
 
-/// This thread's network namespace.
-fn namespace() -> io::Result<u64> {
-    Ok(fs::metadata("/proc/thread-self/ns/net")?.ino())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+    use std::os::unix::fs::MetadataExt as _;
 
     fn with(text: &str) -> tempfile::TempDir {
         let directory = tempfile::tempdir().expect("a directory");
@@ -232,40 +99,61 @@ mod tests {
         directory
     }
 
+    fn namespace() -> u64 {
+        fs::metadata("/proc/thread-self/ns/net").expect("there is one").ino()
+    }
+
     #[test]
-    fn one_process_at_a_time() {
+    fn one_gateway_at_a_time_has_the_directory() {
         let directory = tempfile::tempdir().expect("a directory");
-        let (journal, undone) = Journal::open(directory.path()).expect("the first");
-        assert_eq!((undone, journal.standing()), (Undone::default(), vec![]));
+        let (journal, _) = Journal::open(directory.path()).expect("the first");
         let error = Journal::open(directory.path()).map(drop).expect_err("the second");
-        assert!(error.to_string().contains("another process"), "{error}");
+        let expected = format!("{}: another process has it open", directory.path().display());
+        assert_eq!(error.to_string(), expected);
         drop(journal);
         assert!(Journal::open(directory.path()).is_ok());
+        let left = fs::read_dir(directory.path()).expect("it is there").count();
+        assert_eq!(left, 0, "no file of a lock");
     }
 
     #[test]
-    fn what_is_no_journal_is_said_with_its_line() {
-        let directory = with("{\"change\":1}\n");
-        let error = Journal::open(directory.path()).map(drop).expect_err("no journal");
-        assert!(error.to_string().contains("line 1"), "{error}");
-        assert!(directory.path().join(Journal::FILE).exists(), "and left as it is");
-    }
-
-    #[test]
-    fn what_is_in_another_namespace_is_left_and_kept_and_what_is_gone_is_forgotten() {
-        let line = |interface: u32, namespace| {
-            let change = Change::Qdisc { interface };
-            let line = Line { change, name: "none-such".to_owned(), namespace };
-            serde_json::to_string(&line).expect("plain") + "\n"
-        };
-        let here = namespace().expect("there is one");
-        let directory = with(&(line(7, here ^ 1) + &line(u32::MAX >> 1, here)));
+    fn a_journal_of_the_version_before_is_read_and_written_as_it_was() {
+        let elsewhere = namespace() ^ 1;
+        let text = format!(
+            "{{\"change\":{{\"qdisc\":{{\"interface\":7}}}},\"name\":\"none-such\",\
+             \"namespace\":{elsewhere}}}\n\
+             {{\"change\":{{\"filter\":{{\"interface\":7,\"is_egress\":true,\"priority\":48000,\
+             \"program\":\"ackord_steer\"}}}},\"name\":\"none-such\",\"namespace\":{elsewhere}}}\n"
+        );
+        let directory = with(&text);
         let (journal, undone) = Journal::open(directory.path()).expect("a journal");
-        assert_eq!(undone.undone, ["qdisc clsact of none-such"]);
-        assert_eq!(undone.left.len(), 1);
-        assert_eq!(journal.standing(), ["qdisc clsact of none-such"]);
+        let words = [
+            "qdisc clsact of none-such",
+            "filter ackord_steer of none-such egress, priority 48000",
+        ];
+        assert_eq!(journal.standing(), words);
+        assert_eq!((undone.undone.len(), undone.left.len()), (0, 2));
         drop(journal);
         let kept = fs::read_to_string(directory.path().join(Journal::FILE)).expect("it is there");
-        assert_eq!(kept, line(7, here ^ 1));
+        assert_eq!(kept, text);
+    }
+
+    #[test]
+    fn what_is_gone_is_forgotten() {
+        let interface = u32::MAX >> 1;
+        let directory = with(&format!(
+            "{{\"change\":{{\"qdisc\":{{\"interface\":{interface}}}}},\"name\":\"none-such\",\
+             \"namespace\":{}}}\n",
+            namespace()
+        ));
+        let (journal, undone) = Journal::open(directory.path()).expect("a journal");
+        assert_eq!(undone.undone, ["qdisc clsact of none-such"]);
+        assert_eq!(journal.standing(), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_made_nowhere_is_refused() {
+        let error = Made::now(Change::Qdisc { interface: u32::MAX >> 1 }).expect_err("none");
+        assert_eq!(error.raw_os_error(), Some(libc::ENODEV));
     }
 }

@@ -32,14 +32,14 @@
 //! | `engine.rs`, `engine/` | [`Engine`]: frames in, frames out, and a box between them |
 //! | `bpf/` | [`Suppressor`], and what steers packets: small programs in the kernel's path |
 //! | `in_path/` | [`InPath`]: a queue in the path, at a rate |
-//! | `journal.rs` | [`Journal`]: what would stay after a crash, to be undone |
+//! | `journal.rs` | [`Journal`]: what would stay after a crash, to be undone; [`Made`]: one such change |
 //! | `probe.rs`, `probe/` | [`probe()`]: what kernel, process and interface allow |
 //! | `device.rs`, `netlink.rs`, `scheduling.rs` | what they ask of the system |
 //! | `sandbox.rs` | [`sandbox::confine()`]: giving up what is not needed any more |
 //! | `watch/` | [`watch`]: what a running gateway shows: status, metrics, captures |
 //!
 //! The engine has no clock and no socket: the drive tells it the time and carries frames. What any daemon has
-//! around its engine is [`ackord_daemon`]'s.
+//! around its engine (the journal's file, the control socket, logs, evidence) is [`ackord_daemon`]'s.
 //!
 //! Not there: tunnels, fragments (both pass unobserved), IPv6 extension headers.
 
@@ -73,7 +73,7 @@ mod store;
 pub mod watch;
 
 pub use ackord_daemon::evidence::{ArmFigures, Compared, Evidence, Harm};
-pub use ackord_daemon::{Supervisor, Wishes};
+pub use ackord_daemon::{Supervisor, Undone, Wishes};
 pub use bpf::{AttachBy, Attached, Covered, Suppressor};
 pub use budget::Budget;
 pub use class::{Class, ClassConfig, StandDown, Standing};
@@ -88,7 +88,7 @@ pub use hiding::{BELIEVED_FOR, Cover, Hiding};
 pub use in_path::{
     Drops, InPath, InPathConfig, InPathError, InPathState, InPathStats, Priority, Quantiles,
 };
-pub use journal::{Journal, Undone};
+pub use journal::{Journal, Made};
 pub use machine::{InterfaceFacts, KernelVersion, Machine};
 pub use pace::Pace;
 pub use plan::{Plan, Step, queue_device};

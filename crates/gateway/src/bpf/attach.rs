@@ -2,7 +2,7 @@
 //! after a crash, so the journal knows of it first.
 
 use super::sys::Program;
-use crate::journal::{Change, Journal};
+use crate::journal::{Change, Journal, Made};
 use crate::netlink::{Filter, Netlink};
 use nix::errno::Errno;
 use std::io;
@@ -110,7 +110,7 @@ impl Attachment {
 /// A filter of a clsact qdisc.
 #[derive(Debug)]
 struct Clsact {
-    changes: Vec<Change>,
+    changes: Vec<Made>,
     journal: Arc<Journal>,
 }
 
@@ -139,27 +139,19 @@ impl Clsact {
 
     /// Makes a change of which the journal knows before.
     fn make(&mut self, change: Change, how: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-        self.journal.will(&change)?;
-        match how() {
-            Ok(()) => {
-                self.changes.push(change);
-                Ok(())
-            }
-            Err(error) => {
-                // Nothing was changed. Where even this cannot be written, an undoing finds nothing to undo.
-                let _ = self.journal.undone(&change);
-                Err(error)
-            }
-        }
+        let made = Made::now(change)?;
+        self.journal.make(&made, how)?;
+        self.changes.push(made);
+        Ok(())
     }
 }
 
 impl Drop for Clsact {
     fn drop(&mut self) {
-        while let Some(change) = self.changes.pop() {
+        while let Some(made) = self.changes.pop() {
             // What cannot be undone now stays in the journal for the next start.
-            if clsact_undo(&change).is_ok() {
-                let _ = self.journal.undone(&change);
+            if clsact_undo(&made.change).is_ok() {
+                let _ = self.journal.undone(&made);
             }
         }
     }
