@@ -1,4 +1,4 @@
-//! Treated connections against those left alone, and whether a remedy harms.
+//! Treated connections against those left alone: whether a remedy harms, and whether it helps.
 
 use ackord_measure::stats::{Estimate, estimate};
 use ackord_measure::welch::{Difference, welch};
@@ -11,10 +11,17 @@ const REMEMBERED: usize = 512;
 /// How one connection got on while it had something to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// How much of use arrived a second, in the daemon's unit (bit/s, messages/s); more than 0.
+    /// How much of use arrived a second, in the daemon's unit (bit/s, messages/s). Rates are compared as logarithms:
+    /// a sample without any is not taken.
     pub rate: f64,
     /// The share of that time that was lost in waits, 0 to 1.
     pub stalled_share: f64,
+}
+
+impl Sample {
+    fn has_rate(&self) -> bool {
+        self.rate > 0.0
+    }
 }
 
 /// One arm of the comparison.
@@ -83,6 +90,25 @@ impl Harm {
     }
 }
 
+/// What a remedy is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gain {
+    /// Treated connections are faster.
+    Faster,
+    /// Treated connections stall less.
+    StallsLess,
+}
+
+impl Gain {
+    /// In words.
+    pub fn told(self) -> &'static str {
+        match self {
+            Gain::Faster => "its connections are faster than those left alone",
+            Gain::StallsLess => "its connections stall less than those left alone",
+        }
+    }
+}
+
 /// The evidence of one class.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
@@ -97,7 +123,7 @@ impl Evidence {
 
     /// A connection is over, or forgotten; without a sample too little was seen of it to tell.
     pub fn ended(&mut self, is_control: bool, sample: impl Into<Option<Sample>>) {
-        let Some(sample) = sample.into() else { return };
+        let Some(sample) = sample.into().filter(Sample::has_rate) else { return };
         let ended = &mut self.arm(is_control).ended;
         if ended.len() == REMEMBERED {
             ended.pop_front();
@@ -113,7 +139,7 @@ impl Evidence {
 
     /// A connection that goes on, as it stands now.
     pub fn living(&mut self, is_control: bool, sample: impl Into<Option<Sample>>) {
-        self.arm(is_control).living.extend(sample.into());
+        self.arm(is_control).living.extend(sample.into().filter(Sample::has_rate));
     }
 
     /// Rates, as logarithms, and shares of time in stalls: treated, control.
@@ -138,14 +164,30 @@ impl Evidence {
     /// Whether an interval of this confidence says that the remedy harms, with so many connections in either
     /// arm at least. It is asked again and again, so it should be surer than the 95 % that are shown.
     pub fn harm(&self, confidence: f64, connections: usize) -> Option<Harm> {
-        let [rate, stalled] = self.values();
-        if rate[0].len().min(rate[1].len()) < connections {
-            return None;
-        }
+        let [rate, stalled] = self.enough(connections)?;
         if welch(&rate[0], &rate[1], confidence)?.high < 0.0 {
             return Some(Harm::Slower);
         }
         (welch(&stalled[0], &stalled[1], confidence)?.low > 0.0).then_some(Harm::StallsMore)
+    }
+
+    /// Whether an interval of this confidence says that the remedy helps and none says that it harms, with so many
+    /// connections in either arm at least.
+    pub fn gain(&self, confidence: f64, connections: usize) -> Option<Gain> {
+        if self.harm(confidence, connections).is_some() {
+            return None;
+        }
+        let [rate, stalled] = self.enough(connections)?;
+        if welch(&rate[0], &rate[1], confidence)?.low > 0.0 {
+            return Some(Gain::Faster);
+        }
+        (welch(&stalled[0], &stalled[1], confidence)?.high < 0.0).then_some(Gain::StallsLess)
+    }
+
+    /// [`Evidence::values`], with so many connections in either arm at least.
+    fn enough(&self, connections: usize) -> Option<[[Vec<f64>; 2]; 2]> {
+        let values = self.values();
+        (values[0].iter().all(|arm| arm.len() >= connections)).then_some(values)
     }
 }
 
@@ -185,6 +227,31 @@ mod tests {
     }
 
     #[test]
+    fn gain_is_seen_in_rates_and_in_stalls_unless_the_other_is_worse() {
+        /// Stalls that scatter by a twentieth to either side.
+        fn stalling(mbps: f64, stalled: f64, count: usize) -> Vec<(f64, f64)> {
+            let mut arm = around(mbps, stalled, count);
+            for (at, one) in arm.iter_mut().enumerate() {
+                // Not in the order of the rates.
+                one.1 *= 0.95 + 0.1 * ((at * 7) % count) as f64 / count as f64;
+            }
+            arm
+        }
+        let control = stalling(5.0, 0.2, 20);
+        let gain = |treated: &[(f64, f64)]| evidence(treated, &control).gain(0.999, 8);
+        assert_eq!(gain(&stalling(9.0, 0.2, 40)), Some(Gain::Faster));
+        assert_eq!(gain(&stalling(9.0, 0.1, 40)), Some(Gain::Faster));
+        assert_eq!(gain(&stalling(5.0, 0.1, 40)), Some(Gain::StallsLess));
+        assert_eq!(gain(&stalling(5.0, 0.2, 40)), None, "the same");
+        assert_eq!(gain(&stalling(9.0, 0.2, 7)), None, "too few to tell");
+        assert_eq!(gain(&stalling(9.0, 0.4, 40)), None, "faster, and stalls more");
+        assert_eq!(gain(&stalling(2.0, 0.1, 40)), None, "stalls less, and slower");
+        // What is no gain by a sure interval may be one by a less sure one.
+        let little = evidence(&stalling(5.25, 0.2, 20), &control);
+        assert_eq!((little.gain(0.999, 8), little.gain(0.9, 8)), (None, Some(Gain::Faster)));
+    }
+
+    #[test]
     fn an_arm_forgets_its_oldest_and_the_living_are_told_anew() {
         let mut evidence = evidence(&around(1.0, 0.0, REMEMBERED), &[]);
         for _ in 0..REMEMBERED {
@@ -194,6 +261,7 @@ mod tests {
             evidence.begin_living();
             evidence.living(true, sample(4.0, 0.0));
             evidence.living(true, None);
+            evidence.living(true, sample(0.0, 1.0));
         }
         let found = evidence.compare();
         assert_eq!((found.treated.connections, found.control.connections), (REMEMBERED, 1));
@@ -201,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn arms_of_one_kind_do_no_harm() {
+    fn arms_of_one_kind_are_neither_harmed_nor_helped() {
         // Two hundred draws of both arms from one distribution: an interval of 99.9 % errs in one of a thousand
         // to either side, so that two of two hundred would be much.
         let mut word = 7_u64;
@@ -215,7 +283,8 @@ mod tests {
         let found = (0..200).filter(|_| {
             let treated: Vec<(f64, f64)> = (0..60).map(|_| draw()).collect();
             let control: Vec<(f64, f64)> = (0..20).map(|_| draw()).collect();
-            evidence(&treated, &control).harm(0.999, 8).is_some()
+            let evidence = evidence(&treated, &control);
+            evidence.harm(0.999, 8).is_some() || evidence.gain(0.999, 8).is_some()
         });
         assert!(found.count() <= 2);
     }
