@@ -20,6 +20,7 @@
 //! | `status.rs` | [`status`]: what a description of any daemon has |
 //! | `finding.rs` | [`Finding`]: what a daemon finds about itself |
 //! | `evidence.rs` | [`evidence`]: treated against control |
+//! | `trial.rs` | [`Trial`]: a remedy that harms stands down |
 //! | `share.rs` | [`is_left_alone()`]: who is control |
 //! | `logs.rs` | [`logs`]: where events go |
 //! | `notify.rs` | [`Supervisor`]: what systemd is told |
@@ -41,6 +42,7 @@ pub mod sandbox;
 mod share;
 mod shared;
 pub mod status;
+mod trial;
 
 pub use control::Words;
 pub use delays::{BUCKETS_US, DelayStatus, Delays};
@@ -52,3 +54,4 @@ pub use notify::Supervisor;
 pub use process::{Wishes, monotonic_nanos, resident_octets, unix_s};
 pub use share::{is_left_alone, mix};
 pub use shared::{Heartbeat, Published, Shared};
+pub use trial::{StandDown, Standing, Trial};

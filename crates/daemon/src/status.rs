@@ -22,6 +22,19 @@ pub enum Standing {
     },
 }
 
+impl Standing {
+    /// As a trial stands whose clock began at this time, in seconds since 1970.
+    pub fn of(standing: crate::Standing, began_unix_s: f64) -> Standing {
+        match standing {
+            crate::Standing::StoodDown { since, harm } => Standing::StoodDown {
+                since_unix_s: began_unix_s + since.as_secs_f64(),
+                why: harm.told().to_owned(),
+            },
+            crate::Standing::AtWork | crate::Standing::LeftAlone => Standing::AtWork,
+        }
+    }
+}
+
 /// Treated connections beside those left alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -96,7 +109,10 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::Harm;
     use ackord_measure::stats::estimate;
+    use ackord_units::{Span, Time};
+    use serde_json::json;
 
     #[test]
     fn means_are_told_in_another_unit_with_their_difference_once_both_are_known() {
@@ -122,9 +138,14 @@ mod tests {
 
     #[test]
     fn a_standing_names_its_state_and_what_is_missing_is_empty() {
-        let stood = Standing::StoodDown { since_unix_s: 1.5, why: "slower".to_owned() };
-        let text = serde_json::to_string(&stood).expect("plain");
-        assert_eq!(text, r#"{"state":"stood-down","since_unix_s":1.5,"why":"slower"}"#);
+        let stood = crate::Standing::StoodDown {
+            since: Time::ZERO + Span::from_millis(500),
+            harm: Harm::StallsMore,
+        };
+        let text = serde_json::to_value(Standing::of(stood, 1.0)).expect("plain");
+        let why = "its connections stall more than those left alone";
+        assert_eq!(text, json!({ "state": "stood-down", "since_unix_s": 1.5, "why": why }));
+        assert_eq!(Standing::of(crate::Standing::LeftAlone, 1.0), Standing::AtWork);
         let read: Compared = serde_json::from_str(r#"{"later": 1}"#).expect("tolerant");
         assert_eq!(read, Compared::default());
     }

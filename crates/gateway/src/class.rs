@@ -1,10 +1,13 @@
 //! Connections that get the same remedy: its box, what is known of its worth, and whether it is at work.
 
 use crate::Connections;
-use ackord_daemon::evidence::{Compared, Evidence, Harm};
+use ackord_daemon::Trial;
+use ackord_daemon::evidence::{Compared, Evidence};
 use ackord_path::proxy::{Proxy, ProxyStats};
 use ackord_path::registry::{BuildError, build_proxy};
-use ackord_units::{Choice, Span, Time};
+use ackord_units::{Choice, Time};
+
+pub use ackord_daemon::{StandDown, Standing};
 
 /// What is done for the connections of a class.
 #[derive(Clone, Debug)]
@@ -15,35 +18,6 @@ pub struct ClassConfig {
     pub remedy: Option<Choice>,
 }
 
-/// When a remedy that harms stands down, and for how long.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StandDown {
-    /// Harm is what an interval of this confidence says.
-    pub confidence: f64,
-    /// How long it has to say so without a break.
-    pub sustained: Span,
-    /// Connections in either group before anything is concluded.
-    pub connections: usize,
-    /// It is tried anew after this, if ever.
-    pub retry: Option<Span>,
-}
-
-/// Whether a class's remedy is at work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// There is none.
-    LeftAlone,
-    /// It is.
-    AtWork,
-    /// It did harm.
-    StoodDown {
-        /// Since when it is not.
-        since: Time,
-        /// What it did.
-        harm: Harm,
-    },
-}
-
 /// A class at work.
 #[derive(Debug)]
 pub struct Class {
@@ -52,9 +26,7 @@ pub struct Class {
     fresh: Option<Proxy>,
     pub(crate) proxy: Option<Proxy>,
     pub(crate) evidence: Evidence,
-    compared: Compared,
-    standing: Standing,
-    harms_since: Option<Time>,
+    trial: Trial,
 }
 
 impl Class {
@@ -64,16 +36,8 @@ impl Class {
     /// As of [`build_proxy`].
     pub fn new(config: ClassConfig) -> Result<Class, BuildError> {
         let fresh = config.remedy.as_ref().map(build_proxy).transpose()?;
-        let standing = if fresh.is_some() { Standing::AtWork } else { Standing::LeftAlone };
-        Ok(Class {
-            proxy: fresh.clone(),
-            fresh,
-            config,
-            evidence: Evidence::default(),
-            compared: Compared::default(),
-            standing,
-            harms_since: None,
-        })
+        let trial = if fresh.is_some() { Trial::at_work() } else { Trial::left_alone() };
+        Ok(Class { proxy: fresh.clone(), fresh, config, evidence: Evidence::default(), trial })
     }
 
     /// How well this class may go on as the other: with another name, with its own, or not at all.
@@ -104,12 +68,12 @@ impl Class {
 
     /// Whether its remedy is at work.
     pub fn standing(&self) -> Standing {
-        self.standing
+        self.trial.standing()
     }
 
     /// Treated against control, as of the last look.
     pub fn compared(&self) -> &Compared {
-        &self.compared
+        self.trial.compared()
     }
 
     /// What its box counted.
@@ -126,41 +90,20 @@ impl Class {
         connections: &Connections,
         rule: StandDown,
     ) -> bool {
-        match self.standing {
-            Standing::LeftAlone => false,
-            Standing::StoodDown { since, .. } => {
-                let is_over = rule.retry.is_some_and(|retry| now.saturating_since(since) >= retry);
-                if is_over {
-                    self.begin_anew();
-                }
-                is_over
-            }
-            Standing::AtWork => {
-                self.evidence.begin_living();
-                for one in connections.iter().filter(|one| one.class == own) {
-                    self.evidence.living(one.is_control, &one.to_mobile.until(now));
-                }
-                self.compared = self.evidence.compare();
-                let Some(harm) = self.evidence.harm(rule.confidence, rule.connections) else {
-                    self.harms_since = None;
-                    return false;
-                };
-                let since = *self.harms_since.get_or_insert(now);
-                if now.saturating_since(since) < rule.sustained {
-                    return false;
-                }
-                self.standing = Standing::StoodDown { since: now, harm };
-                self.proxy = None;
-                true
+        if self.standing() == Standing::AtWork {
+            self.evidence.begin_living();
+            for one in connections.iter().filter(|one| one.class == own) {
+                self.evidence.living(one.is_control, &one.to_mobile.until(now));
             }
         }
-    }
-
-    fn begin_anew(&mut self) {
-        self.evidence = Evidence::default();
-        self.harms_since = None;
-        self.compared = Compared::default();
-        self.proxy.clone_from(&self.fresh);
-        self.standing = Standing::AtWork;
+        let has_changed = self.trial.look(now, &mut self.evidence, rule);
+        if has_changed {
+            self.proxy = match self.standing() {
+                // Tried anew it knows nothing.
+                Standing::AtWork => self.fresh.clone(),
+                Standing::LeftAlone | Standing::StoodDown { .. } => None,
+            };
+        }
+        has_changed
     }
 }

@@ -117,7 +117,7 @@ fn classes(drive: &Drive, began_unix_s: f64, groups: &[Group]) -> Vec<ClassStatu
             treated: count(Group::Treated),
             control: count(Group::Control),
             injected_segments: of_class().map(|(one, _)| injected(one)).sum(),
-            standing: standing(class, began_unix_s),
+            standing: watch::Standing::of(class.standing(), began_unix_s),
             goodput_bit_s: watch::Compared::of(treated.rate, control.rate, 1.0),
             stalled_percent: watch::Compared::of(
                 treated.stalled_share,
@@ -127,16 +127,6 @@ fn classes(drive: &Drive, began_unix_s: f64, groups: &[Group]) -> Vec<ClassStatu
         }
     });
     each.collect()
-}
-
-fn standing(class: &Class, began_unix_s: f64) -> watch::Standing {
-    match class.standing() {
-        Standing::StoodDown { since, harm } => watch::Standing::StoodDown {
-            since_unix_s: began_unix_s + since.as_secs_f64(),
-            why: harm.told().to_owned(),
-        },
-        Standing::AtWork | Standing::LeftAlone => watch::Standing::AtWork,
-    }
 }
 
 fn injected(connection: &Connection) -> u64 {
