@@ -209,6 +209,8 @@ fn read<C: Change>(path: &Path) -> io::Result<Vec<Line<C>>> {
     };
     let line = |(number, line): (usize, &str)| {
         serde_json::from_str(line).map_err(|error| {
+            // What is flattened is reported without its place in the line; read alone the change has it.
+            let error = serde_json::from_str::<C>(line).err().unwrap_or(error);
             let (path, number) = (path.display(), number + 1);
             io::Error::other(format!("{path}, line {number} is no line of a journal: {error}"))
         })

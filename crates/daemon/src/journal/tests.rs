@@ -152,11 +152,19 @@ fn what_cannot_be_undone_and_what_is_in_another_namespace_is_kept_in_its_order()
 fn what_is_no_journal_is_said_with_its_line_and_left_as_it_is() {
     let world = World::new();
     let path = world.directory.path().join("words");
-    for text in ["nonsense\n", "{\"file\":1,\"namespace\":2}\n", "{\"namespace\":2}\n"] {
+    for (text, why) in [
+        ("nonsense\n", "expected ident at line 1 column 2"),
+        (
+            "{\"file\":1,\"namespace\":2}\n",
+            "invalid type: integer `1`, expected path string at line 1 column 9",
+        ),
+        ("{\"file\":\"a\",\"old\":\"b\",\"new\":\"c\"}\n", "missing field `namespace`"),
+    ] {
         fs::write(&path, text).expect("it is ours");
         let error =
             Journal::<Word>::open(world.directory.path()).map(drop).expect_err("no journal");
-        assert!(error.to_string().contains("line 1 is no line of a journal"), "{error}");
+        let expected = format!("{}, line 1 is no line of a journal: {why}", path.display());
+        assert!(error.to_string().starts_with(&expected), "{error}");
         assert_eq!(world.journal().as_deref(), Some(text));
     }
 }
