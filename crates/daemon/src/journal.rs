@@ -159,6 +159,17 @@ impl<C: Change> Journal<C> {
         })
     }
 
+    /// Undoes what stands, the latest first, as the next start would.
+    ///
+    /// # Errors
+    /// Where the file cannot be written: the next start finds less to undo than stands there.
+    pub fn undo_all(&self) -> io::Result<Undone> {
+        let mut standing = self.lines();
+        let undone = undo(&mut standing);
+        self.write(&standing)?;
+        Ok(undone)
+    }
+
     fn lines(&self) -> MutexGuard<'_, Vec<Line<C>>> {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -131,6 +131,21 @@ fn what_was_left_is_undone_latest_first_unless_somebody_has_changed_it_since() {
 }
 
 #[test]
+fn an_end_that_is_clean_undoes_the_same_and_leaves_no_file() {
+    let world = World::new();
+    let (journal, _) = world.open();
+    let changes = [world.change("a", "one", "two"), world.change("a", "two", "three")];
+    changes.iter().for_each(|change| world.make(&journal, change));
+    let undone = journal.undo_all().expect("it is written");
+    assert_eq!(undone.undone, ["three for two", "two for one"]);
+    assert_eq!(fs::read_to_string(&changes[0].file).expect("a file"), "one");
+    assert_eq!((journal.standing(), world.journal()), (vec![], None));
+    // It goes on from there.
+    world.make(&journal, &world.change("a", "one", "four"));
+    assert_eq!(journal.standing(), ["four for one"]);
+}
+
+#[test]
 fn what_cannot_be_undone_and_what_is_in_another_namespace_is_kept_in_its_order() {
     let world = World::new();
     let here = namespace().expect("there is one");
