@@ -21,6 +21,20 @@ pub struct RtoBounds {
     pub sampling: Sampling,
 }
 
+/// RFC 6298: a second at first and at least, a minute at most, and a clock of a millisecond.
+impl Default for RtoBounds {
+    fn default() -> RtoBounds {
+        RtoBounds {
+            initial: Span::from_secs(1),
+            min: Span::from_secs(1),
+            max: Span::from_secs(60),
+            granularity: Span::from_millis(1),
+            variance: Variance::EverySample,
+            sampling: Sampling::EveryAck,
+        }
+    }
+}
+
 /// What round-trip samples are taken of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sampling {
