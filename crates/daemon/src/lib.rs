@@ -25,10 +25,13 @@
 //! | `logs.rs` | [`logs`]: where events go |
 //! | `notify.rs` | [`Supervisor`]: what systemd is told |
 //! | `sandbox.rs` | [`sandbox`]: giving up what is not needed any more |
+//! | `config.rs` | [`config`]: what the files of all daemons have in common |
+//! | `netlink.rs` | [`netlink`]: asking and telling the kernel's routing |
 //! | `process.rs` | [`Wishes`], clocks and memory of the process |
 //!
 //! Not there: what an engine does, and anything that would be asked of one.
 
+pub mod config;
 pub mod control;
 mod delays;
 pub mod evidence;
@@ -36,6 +39,7 @@ mod finding;
 mod journal;
 pub mod logs;
 pub mod metrics;
+pub mod netlink;
 mod notify;
 mod process;
 pub mod sandbox;

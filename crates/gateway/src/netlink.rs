@@ -1,15 +1,11 @@
 //! What is asked of the kernel's rtnetlink(7): clsact qdiscs, filters of BPF programs, facts of an interface.
 
-use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage,
-    NetlinkPayload,
-};
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{LinkAttribute, LinkMessage};
 use netlink_packet_route::tc::{
     TcAttribute, TcBpfFlags, TcFilterBpfOption, TcHandle, TcHeader, TcMessage, TcOption,
 };
-use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::os::fd::RawFd;
@@ -34,66 +30,13 @@ const HANDLE: u32 = 1;
 /// ETH_P_ALL in network order, where a filter's protocol stands.
 const ALL_PROTOCOLS: u16 = (libc::ETH_P_ALL as u16).to_be();
 
-/// A socket to the kernel's routing of this network namespace.
+/// Links, qdiscs and filters of this network namespace.
 #[derive(Debug)]
-pub(crate) struct Netlink {
-    socket: Socket,
-    sequence: u32,
-}
+pub(crate) struct Netlink(ackord_daemon::netlink::Netlink);
 
 impl Netlink {
     pub(crate) fn open() -> io::Result<Netlink> {
-        let socket = Socket::new(NETLINK_ROUTE)?;
-        socket.connect(&SocketAddr::new(0, 0))?;
-        Ok(Netlink { socket, sequence: 0 })
-    }
-
-    /// Asks, and shows what is answered.
-    fn ask(
-        &mut self,
-        question: RouteNetlinkMessage,
-        flags: u16,
-        mut show: impl FnMut(RouteNetlinkMessage),
-    ) -> io::Result<()> {
-        self.sequence += 1;
-        let mut header = NetlinkHeader::default();
-        header.flags = NLM_F_REQUEST | flags;
-        header.sequence_number = self.sequence;
-        let mut message = NetlinkMessage::new(header, NetlinkPayload::InnerMessage(question));
-        message.finalize();
-        let mut octets = vec![0; message.buffer_len()];
-        message.serialize(&mut octets);
-        self.socket.send(&octets, 0)?;
-        loop {
-            let (answers, _) = self.socket.recv_from_full()?;
-            let mut rest = &answers[..];
-            while rest.len() >= 16 {
-                let len = u32::from_ne_bytes([rest[0], rest[1], rest[2], rest[3]]) as usize;
-                let Some(one) = rest.get(..len.max(16)) else { break };
-                let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(one)
-                    .map_err(|error| io::Error::other(format!("rtnetlink: {error}")))?;
-                rest = rest.get(len.max(16).next_multiple_of(4)..).unwrap_or_default();
-                if answer.header.sequence_number != self.sequence {
-                    continue;
-                }
-                match answer.payload {
-                    NetlinkPayload::Done(_) => return Ok(()),
-                    NetlinkPayload::Error(error) if error.code.is_none() => return Ok(()),
-                    NetlinkPayload::Error(error) => return Err(error.to_io()),
-                    NetlinkPayload::InnerMessage(message) => {
-                        show(message);
-                        if flags & NLM_F_DUMP == 0 && flags & NLM_F_ACK == 0 {
-                            return Ok(());
-                        }
-                    }
-                    _ => {}
-                }
-            }
-        }
-    }
-
-    fn change(&mut self, what: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
-        self.ask(what, flags | NLM_F_ACK, |_| {})
+        ackord_daemon::netlink::Netlink::open().map(Netlink)
     }
 
     /// Facts of an interface.
@@ -101,7 +44,7 @@ impl Netlink {
         let mut question = LinkMessage::default();
         question.header.index = index;
         let mut found = None;
-        let asked = self.ask(RouteNetlinkMessage::GetLink(question), 0, |answer| {
+        let asked = self.0.ask(RouteNetlinkMessage::GetLink(question), 0, |answer| {
             if let RouteNetlinkMessage::NewLink(link) = answer {
                 found = Some(link);
             }
@@ -128,7 +71,7 @@ impl Netlink {
     fn qdisc_kinds(&mut self, index: u32) -> io::Result<Vec<String>> {
         let mut kinds = Vec::new();
         let question = RouteNetlinkMessage::GetQueueDiscipline(message(index));
-        self.ask(question, NLM_F_DUMP, |answer| {
+        self.0.ask(question, NLM_F_DUMP, |answer| {
             if let RouteNetlinkMessage::NewQueueDiscipline(one) = answer
                 && one.header.index == index as i32
                 && let Some(kind) = kind_of(&one)
@@ -146,18 +89,18 @@ impl Netlink {
 
     pub(crate) fn add_clsact(&mut self, index: u32) -> io::Result<()> {
         let flags = NLM_F_CREATE | NLM_F_EXCL;
-        self.change(RouteNetlinkMessage::NewQueueDiscipline(clsact(index)), flags)
+        self.0.change(RouteNetlinkMessage::NewQueueDiscipline(clsact(index)), flags)
     }
 
     pub(crate) fn remove_clsact(&mut self, index: u32) -> io::Result<()> {
-        self.change(RouteNetlinkMessage::DelQueueDiscipline(clsact(index)), 0)
+        self.0.change(RouteNetlinkMessage::DelQueueDiscipline(clsact(index)), 0)
     }
 
     fn filters(&mut self, index: u32, is_egress: bool) -> io::Result<Vec<TcMessage>> {
         let mut question = message(index);
         question.header.parent = parent(is_egress);
         let mut found = Vec::new();
-        self.ask(RouteNetlinkMessage::GetTrafficFilter(question), NLM_F_DUMP, |answer| {
+        self.0.ask(RouteNetlinkMessage::GetTrafficFilter(question), NLM_F_DUMP, |answer| {
             if let RouteNetlinkMessage::NewTrafficFilter(one) = answer {
                 found.push(one);
             }
@@ -187,7 +130,7 @@ impl Netlink {
             TcOption::Bpf(TcFilterBpfOption::ProgName(filter.program.clone())),
             TcOption::Bpf(TcFilterBpfOption::Flags(TcBpfFlags::DirectAction)),
         ]));
-        self.change(RouteNetlinkMessage::NewTrafficFilter(add), NLM_F_CREATE | NLM_F_EXCL)
+        self.0.change(RouteNetlinkMessage::NewTrafficFilter(add), NLM_F_CREATE | NLM_F_EXCL)
     }
 
     /// Whether the filter of this place is the one that was added there.
@@ -204,7 +147,7 @@ impl Netlink {
     }
 
     pub(crate) fn remove_filter(&mut self, filter: &Filter) -> io::Result<()> {
-        self.change(RouteNetlinkMessage::DelTrafficFilter(filter_message(filter)), 0)
+        self.0.change(RouteNetlinkMessage::DelTrafficFilter(filter_message(filter)), 0)
     }
 }
 

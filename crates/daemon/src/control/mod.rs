@@ -66,7 +66,7 @@ enum Refusal {
 pub enum ControlError {
     /// Nobody listens.
     #[error(
-        "no {} runs here: nobody listens at `{path}`; `{} run` starts one, and --socket says where \
+        "no {} runs here: nobody listens at `{path}`; `{} run` starts one, and --state says where \
          another one listens", .daemon.name, .daemon.command
     )]
     NotRunning {

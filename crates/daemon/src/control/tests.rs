@@ -122,7 +122,7 @@ fn without_a_daemon_the_refusal_says_which_and_how_to_start_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("idler.sock");
     let expected = format!(
-        "no idler runs here: nobody listens at `{}`; `ackord idler run` starts one, and --socket says \
+        "no idler runs here: nobody listens at `{}`; `ackord idler run` starts one, and --state says \
          where another one listens",
         path.display()
     );

@@ -1,18 +1,19 @@
 //! A document into a [`GatewayConfig`], with every error there is.
 
 use super::keys::{self, MAX_LAN};
-use super::read::{self, each};
+use super::read;
 use super::{
-    Conditions, GatewayConfig, HarmConfig, LimitsConfig, LogConfig, LogLevel, LogTarget,
-    QueueConfig, Queues, Rule, RuleIndex, Rules,
+    Conditions, GatewayConfig, HarmConfig, LimitsConfig, QueueConfig, Queues, Rule, RuleIndex,
+    Rules,
+};
+use ackord_daemon::config::{
+    each, log, metrics, positive, quantity_or, state, table, table_or_empty,
 };
 use ackord_path::registry::{PROXY, QUEUE};
 use ackord_scenario::format::{Family, Field, NameSet, Reader, Report, Table, choice, join, whole};
 use ackord_scenario::{NameOf, Place, Problem, Wrong};
-use ackord_units::{Bytes, Choice, Mechanism, Quantity, Rate, Ratio, Span};
+use ackord_units::{Bytes, Choice, Mechanism, Rate, Ratio, Span};
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
 
 /// Checks a whole document.
 pub(super) fn check(document: Table) -> Result<GatewayConfig, Vec<Problem>> {
@@ -34,9 +35,9 @@ fn file(report: &mut Report, document: Table) -> Option<GatewayConfig> {
     let queues = queues(report, &root);
     let control = quantity_or(report, &root, "control", GatewayConfig::CONTROL);
     let limits = limits(report, &root);
-    let metrics = metrics(report, &root);
-    let log = log(report, &root);
-    let state = state(report, &root);
+    let metrics = metrics(report, &root, keys::METRICS, GatewayConfig::METRICS);
+    let log = log(report, &root, keys::LOG);
+    let state = state(report, &root, keys::STATE, ("gateway", GatewayConfig::STATE));
     let harm = harm(report, &root);
     let config = GatewayConfig {
         wan: wan?,
@@ -258,64 +259,6 @@ fn limits(report: &mut Report, root: &Reader<'_>) -> Option<LimitsConfig> {
     })
 }
 
-fn metrics(report: &mut Report, root: &Reader<'_>) -> Option<SocketAddr> {
-    let reader = table_or_empty(report, root, "metrics", keys::METRICS)?;
-    let words = [("loopback", false), ("network", true)];
-    let expose = reader.get("expose").and_then(|field| field.word(report, &words));
-    let Some(field) = reader.get("listen") else { return Some(GatewayConfig::METRICS) };
-    let text = field.text(report, "an address and port, like \"127.0.0.1:9469\", or `none`")?;
-    if text == "none" {
-        return None;
-    }
-    let Ok(address) = text.parse::<SocketAddr>() else {
-        let why = format!("`{text}` is no address with a port");
-        let allowed = "like `127.0.0.1:9469` or `[::1]:9469`, or `none`".to_owned();
-        field.report(report, Wrong::BadValue { why, allowed });
-        return None;
-    };
-    if !address.ip().is_loopback() && expose != Some(true) {
-        let what = format!("other machines could reach `{address}`, and nobody is asked who he is");
-        let help = "listen on 127.0.0.1 or [::1], or add `expose = \"network\"` if that is meant";
-        let help = help.to_owned();
-        field.report(report, Wrong::Other { what, help, first: None });
-    }
-    Some(address)
-}
-
-fn log(report: &mut Report, root: &Reader<'_>) -> Option<LogConfig> {
-    let reader = table_or_empty(report, root, "log", keys::LOG)?;
-    let levels = [
-        ("error", LogLevel::Error),
-        ("warn", LogLevel::Warn),
-        ("info", LogLevel::Info),
-        ("debug", LogLevel::Debug),
-        ("trace", LogLevel::Trace),
-    ];
-    let targets = [
-        ("auto", LogTarget::Auto),
-        ("stderr", LogTarget::Stderr),
-        ("journald", LogTarget::Journald),
-    ];
-    let level = reader.get("level").and_then(|field| field.word(report, &levels));
-    let to = reader.get("to").and_then(|field| field.word(report, &targets));
-    Some(LogConfig { level: level.unwrap_or(LogLevel::Info), to: to.unwrap_or(LogTarget::Auto) })
-}
-
-fn state(report: &mut Report, root: &Reader<'_>) -> Option<PathBuf> {
-    let reader = table_or_empty(report, root, "state", keys::STATE)?;
-    let Some(field) = reader.get("directory") else {
-        return Some(PathBuf::from(GatewayConfig::STATE));
-    };
-    let text = field.text(report, "a directory, like \"/run/ackord\"")?;
-    if !Path::new(text).is_absolute() {
-        let why = format!("`{text}` depends on where the gateway is started");
-        let allowed = "a path from the root, like `/run/ackord`".to_owned();
-        field.report(report, Wrong::BadValue { why, allowed });
-        return None;
-    }
-    Some(PathBuf::from(text))
-}
-
 fn harm(report: &mut Report, root: &Reader<'_>) -> Option<HarmConfig> {
     let reader = table_or_empty(report, root, "harm", keys::HARM)?;
     let significance = quantity_or::<Ratio>(report, &reader, "significance", "1 %");
@@ -332,54 +275,4 @@ fn harm(report: &mut Report, root: &Reader<'_>) -> Option<HarmConfig> {
     let significance = significance?;
     let significance = positive(report, &reader, "significance", significance)?;
     Some(HarmConfig { significance, sustained: sustained?, flows, retry: retry? })
-}
-
-/// A table that may be absent.
-fn table<'a>(
-    report: &mut Report,
-    root: &Reader<'a>,
-    key: &'static str,
-    keys: &'static [ackord_scenario::format::Key],
-) -> Option<Reader<'a>> {
-    let field = root.get(key)?;
-    let of = format!("`{}`", field.path);
-    Reader::new(report, field.item, field.path, keys, &of)
-}
-
-/// A table that is empty where it is absent, as none of its keys has to be there.
-fn table_or_empty<'a>(
-    report: &mut Report,
-    root: &Reader<'a>,
-    key: &'static str,
-    keys: &'static [ackord_scenario::format::Key],
-) -> Option<Reader<'a>> {
-    match root.get(key) {
-        Some(_) => table(report, root, key, keys),
-        None => Some(Reader::empty(root.place, key, keys)),
-    }
-}
-
-/// The value of a key, or else its default; nothing where it is wrong, which has then been reported.
-fn quantity_or<Q: Quantity>(
-    report: &mut Report,
-    reader: &Reader<'_>,
-    key: &'static str,
-    default: &str,
-) -> Option<Q> {
-    match reader.get(key) {
-        Some(field) => field.quantity(report),
-        None => Q::parse(default).ok(),
-    }
-}
-
-fn positive<Q: Quantity + Default + PartialEq>(
-    report: &mut Report,
-    reader: &Reader<'_>,
-    key: &'static str,
-    value: Q,
-) -> Option<Q> {
-    match reader.get(key) {
-        Some(field) => field.above_zero(report, value),
-        None => Some(value),
-    }
 }

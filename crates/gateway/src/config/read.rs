@@ -1,7 +1,7 @@
 //! Networks, ports, code points, marks and interfaces as they are written, each one or a list of several.
 
 use super::{MarkMatch, PortRange};
-use ackord_scenario::format::{Field, Report, Value, join};
+use ackord_scenario::format::{Field, Report, Value};
 use ackord_scenario::{NameOf, Wrong};
 use ipnet::IpNet;
 use std::net::IpAddr;
@@ -37,23 +37,6 @@ pub(super) const DSCPS: &[(&str, u8)] = &[
 pub(super) fn dscp_name(point: u8) -> String {
     let named = DSCPS.iter().find(|(_, known)| *known == point);
     named.map_or_else(|| point.to_string(), |(name, _)| (*name).to_owned())
-}
-
-/// Reads one value, or each of a list, which may not be empty. What is wrong is reported and left out.
-pub(super) fn each<T>(
-    report: &mut Report,
-    field: &Field<'_>,
-    read: impl Fn(&mut Report, &Field<'_>) -> Option<T>,
-) -> Vec<T> {
-    let Value::Array(items) = &field.item.value else {
-        return read(report, field).into_iter().collect();
-    };
-    if items.is_empty() {
-        let allowed = "at least one, or no such key".to_owned();
-        field.report(report, Wrong::BadValue { why: "the list is empty".to_owned(), allowed });
-    }
-    let element = |(index, item)| Field { item, path: join(&field.path, &format!("{index}")) };
-    items.iter().enumerate().filter_map(|each| read(report, &element(each))).collect()
 }
 
 /// The name of an interface, which need not be there yet.

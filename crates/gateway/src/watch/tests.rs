@@ -83,7 +83,7 @@ fn each_error_says_what_is_the_case_and_what_to_do() {
         (
             ControlError::NotRunning { daemon, path: path.clone() },
             "no gateway runs here: nobody listens at `/run/ackord/gateway.sock`; `ackord gateway run` \
-             starts one, and --socket says where another one listens"
+             starts one, and --state says where another one listens"
                 .to_owned(),
         ),
         (
