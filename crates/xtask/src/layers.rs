@@ -36,13 +36,18 @@ const ROOMS: &[(&str, MayUse)] = &[
     // What it knows of an application comes from captures as well as from runs.
     ("history", MayUse::Only(&["units", "wire"])),
     // What is around an engine, of whatever kind that is.
-    ("daemon", MayUse::Only(&["testing", "units", "measure"])),
+    ("daemon", MayUse::Only(&["testing", "units", "scenario", "measure"])),
     // Frames of a router: no endpoint, no simulation.
     (
         "gateway",
         MayUse::Only(&[
             "testing", "units", "wire", "events", "tcp", "path", "scenario", "measure", "daemon",
         ]),
+    ),
+    // Sockets of a host: no packet, no path.
+    (
+        "agent",
+        MayUse::Only(&["testing", "units", "tcp", "scenario", "measure", "history", "daemon"]),
     ),
     ("report", MayUse::Only(&["units", "wire", "events", "measure"])),
     ("study", MayUse::Above),

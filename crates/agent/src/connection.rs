@@ -1,0 +1,134 @@
+//! A connection, as far as the agent has to do with it.
+
+use crate::acks::{Acks, Wait};
+use crate::kernel::layout::RawOrder;
+use crate::report::{Arm, Figures, Own, Report};
+use ackord_daemon::evidence::Sample;
+use ackord_units::{Bytes, Span};
+use std::net::SocketAddr;
+
+/// A connection that is followed. As small as can be: there may be a hundred thousand.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    pub(crate) application: u16,
+    pub(crate) arm: Arm,
+    pub(crate) own: Own,
+    pub(crate) levers: u8,
+    pub(crate) was_there: bool,
+    pub(crate) figures: Figures,
+    /// When its group was chosen.
+    base: Figures,
+    acks: Option<Box<Acks>>,
+    ordered: RawOrder,
+    /// Segments for which it stays so where all are acknowledged at once, and how many that were.
+    quick_for: u32,
+    quick_segments: u32,
+    pub(crate) ends: Option<(SocketAddr, SocketAddr)>,
+    pub(crate) pid: u32,
+}
+
+/// For so many segments acknowledgments leave at once before waiting is tried again: doubled each time that this was in
+/// vain, as the policy does it for lone segments, which are a part of all.
+const QUICK_FIRST: u32 = 64;
+const QUICK_LONGEST: u32 = 4_096;
+
+/// Fewer segments than this say nothing of a connection.
+const ENOUGH_SEGMENTS: u32 = 8;
+
+impl Connection {
+    pub(crate) fn new(application: u16, report: &Report) -> Connection {
+        Connection {
+            application,
+            arm: report.arm,
+            own: report.own,
+            levers: report.levers,
+            was_there: report.was_there,
+            // What there was before it was followed is not this agent's.
+            figures: if report.was_there { report.figures } else { Figures::default() },
+            base: if report.was_there { report.figures } else { Figures::default() },
+            acks: None,
+            ordered: RawOrder::default(),
+            quick_for: 0,
+            quick_segments: 0,
+            ends: report.ends,
+            pid: report.pid,
+        }
+    }
+
+    /// Takes what a report says. Answers what is new.
+    pub(crate) fn take(&mut self, report: &Report) -> Figures {
+        let new = report.figures.since(self.figures);
+        self.figures = report.figures;
+        self.own = report.own;
+        self.levers = report.levers;
+        if self.ends.is_none() {
+            self.ends = report.ends;
+        }
+        // What is acknowledged at once does not show whether waiting would pay: after a while it is tried.
+        if self.ordered.quick != 0 {
+            self.quick_for = self.quick_for.saturating_sub(new.segments);
+            return new;
+        }
+        let arrivals = report.arrivals();
+        // Of who never made a peer wait nothing has to be known.
+        let waits = arrivals.iter().any(|one| one.ack.is_some_and(|ack| ack.alone));
+        if self.acks.is_some() || waits {
+            let mss = report.mss.max(Bytes(1));
+            self.acks.get_or_insert_default().arrived(arrivals, report.srtt, mss);
+        }
+        new
+    }
+
+    /// From now on it is of this group.
+    pub(crate) fn join(&mut self, arm: Arm) {
+        self.arm = arm;
+        self.base = self.figures;
+    }
+
+    /// What its acknowledgments should wait.
+    pub(crate) fn wait(&mut self) -> Wait {
+        let Some(acks) = &mut self.acks else { return Wait::Kernel };
+        if self.ordered.quick != 0 {
+            if self.quick_for > 0 {
+                return Wait::AtOnce;
+            }
+            // Another try, which knows nothing of the one before.
+            **acks = Acks::new();
+            return Wait::AtMost(Span::ZERO);
+        }
+        acks.wait()
+    }
+
+    /// Remembers an order. Answers whether it is another one.
+    pub(crate) fn order(&mut self, order: RawOrder) -> bool {
+        if order.quick != 0 && self.ordered.quick == 0 {
+            self.quick_segments = (self.quick_segments * 2).clamp(QUICK_FIRST, QUICK_LONGEST);
+            self.quick_for = self.quick_segments;
+        }
+        std::mem::replace(&mut self.ordered, order) != order
+    }
+
+    /// Levers at work on it, by name.
+    pub fn levers_at_work(&self) -> Vec<String> {
+        let bits = [(1, "nodelay"), (2, "delayed-ack"), (4, "quick-ack")];
+        let at_work = bits.into_iter().filter(|(bit, _)| self.levers & bit != 0);
+        at_work.map(|(_, name)| name.to_owned()).collect()
+    }
+
+    /// The bound of its delayed acknowledgments, as ordered.
+    pub fn delack_max(&self) -> Option<Span> {
+        let micros = u64::from(self.ordered.delack_max_us);
+        (micros > 0).then(|| Span::from_micros(micros))
+    }
+
+    /// How it gets on since its group was chosen, `lost` being what counts as lost; nothing where too little was
+    /// seen.
+    pub(crate) fn sample(&self, lost: impl Fn(&Figures) -> Span) -> Option<Sample> {
+        let since = self.figures.since(self.base);
+        let active = since.active.as_secs_f64();
+        (since.segments >= ENOUGH_SEGMENTS && active > 0.0 && since.octets > 0).then(|| Sample {
+            rate: since.octets as f64 * 8.0 / active,
+            stalled_share: (lost(&since).as_secs_f64() / active).min(1.0),
+        })
+    }
+}

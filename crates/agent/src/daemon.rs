@@ -1,0 +1,394 @@
+//! The agent as a process: a configuration at work on the sockets of this machine, until it is asked to end.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `daemon.rs` | [`Daemon`]: from a configuration to its work, reloads, its end |
+//! | `daemon/places.rs` | control groups: where the programs are attached |
+//! | `daemon/kept.rs` | what outlives it: journal, list of sockets, histories |
+//! | `daemon/error.rs` | why it cannot be |
+//!
+//! One loop takes reports and gives orders. It waits for nobody: questions are answered by a thread from what it
+//! publishes once a second.
+
+mod error;
+mod kept;
+mod places;
+
+use crate::config::{AgentConfig, ConfigFile, OnExit};
+use crate::engine::{Do, Engine};
+use crate::kernel::layout::RawSettings;
+use crate::kernel::{Pass, Programs, foreign};
+use crate::lever::{Lever, Standing};
+use crate::names::Names;
+use crate::report::Report;
+use crate::watch::{self, Asked, Circumstances, Question};
+use ackord_daemon::control::ControlSocket;
+use ackord_daemon::{Finding, Severity, Supervisor, Undone, Wishes};
+use ackord_units::{Span, Time};
+use kept::Kept;
+use places::Places;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+pub use error::DaemonError;
+
+/// How long it waits for a report at most.
+const TURN: Duration = Duration::from_millis(100);
+/// How often levers are looked at, and the status is published.
+const LOOK_EVERY: Span = Span::from_secs(1);
+
+/// What a daemon is to do with what it sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Pull levers.
+    Act,
+    /// Only see what they would gain: nothing is changed, nobody is asked.
+    Observe,
+}
+
+/// What a daemon tells while it runs.
+#[derive(Debug)]
+pub enum News<'a> {
+    /// It follows connections. An earlier one may have left something to be undone.
+    Began(&'a AgentConfig, &'a Undone),
+    /// It only observes, for this reason.
+    StandsAside(&'a str),
+    /// A configuration was taken.
+    Reloaded(&'a AgentConfig),
+    /// It was not; the one before goes on.
+    NotReloaded(&'a DaemonError),
+    /// A lever of an application begins, or is withdrawn.
+    Standing(&'a str, Lever, Standing),
+    /// Something did not work.
+    Trouble(&'a str),
+    /// A second has passed.
+    Second,
+}
+
+/// A configuration at work.
+pub struct Daemon {
+    config: AgentConfig,
+    file: Option<PathBuf>,
+    engine: Engine,
+    names: Names,
+    places: Places,
+    programs: Programs,
+    settings: RawSettings,
+    kept: Option<Kept>,
+    undone: Undone,
+    stands_aside: Option<String>,
+    asked: Arc<Asked>,
+    supervisor: Supervisor,
+    unmeasured: Option<Finding>,
+    reloads: u64,
+    began_unix_s: f64,
+    look_at: Time,
+    /// Last, so that it is gone when everything else is.
+    _socket: Option<ControlSocket>,
+}
+
+impl std::fmt::Debug for Daemon {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Daemon").field("config", &self.config).finish_non_exhaustive()
+    }
+}
+
+impl Daemon {
+    /// Loads the programs and attaches them where a configuration says.
+    ///
+    /// # Errors
+    /// Where the process may not, the kernel is too old, the control group is none, or another agent runs.
+    pub fn open(
+        config: AgentConfig,
+        file: Option<PathBuf>,
+        mode: Mode,
+    ) -> Result<Daemon, DaemonError> {
+        if !crate::cgroups::is_whole() {
+            return Err(DaemonError::Container);
+        }
+        let root = places::root(&config)?;
+        let asked = Arc::new(Asked::default());
+        let acts = mode == Mode::Act;
+        let socket = match acts {
+            true => Some(open_socket(&config, &asked)?),
+            false => None,
+        };
+        let mut programs = Programs::load()?;
+        let others = if acts { foreign(&root).unwrap_or_default() } else { Vec::new() };
+        let stands_aside = (!others.is_empty()).then(|| {
+            format!("programs of somebody else are at the same hooks: {}", others.join(", "))
+        });
+        let is_at_work = acts && stands_aside.is_none();
+        let (kept, undone) = match is_at_work {
+            true => Kept::open(&config).map(|(kept, undone)| (Some(kept), undone))?,
+            false => (None, Undone::default()),
+        };
+        let least = crate::probe::least_delack();
+        let settings = settings(&config, is_at_work);
+        programs.set(settings);
+        let unmeasured = config.metrics.filter(|_| acts).and_then(|at| metrics_at(at, &asked));
+        let engine = Engine::new(config.engine(is_at_work, least));
+        let names = Names::new(config.by, &root);
+        let places = Places::new(root);
+        Ok(Daemon {
+            engine,
+            names,
+            places,
+            programs,
+            settings,
+            kept,
+            undone,
+            stands_aside,
+            asked,
+            supervisor: Supervisor::of_process(),
+            unmeasured,
+            reloads: 0,
+            began_unix_s: ackord_daemon::unix_s(),
+            look_at: Time::ZERO,
+            config,
+            file,
+            _socket: socket,
+        })
+    }
+
+    /// Works until somebody wishes it to end, or `until` has come (CLOCK_MONOTONIC).
+    ///
+    /// # Errors
+    /// Where the kernel refuses to attach or to wait.
+    pub fn run(
+        &mut self,
+        wishes: &Wishes,
+        until: Option<Time>,
+        mut tell: impl FnMut(&News<'_>),
+    ) -> Result<(), DaemonError> {
+        self.places.follow(&self.config, &self.programs, &mut self.names)?;
+        tell(&News::Began(&self.config, &self.undone));
+        if let Some(why) = &self.stands_aside {
+            tell(&News::StandsAside(why));
+        }
+        self.supervisor.ready("following connections");
+        loop {
+            let now = now();
+            let is_over = until.is_some_and(|until| now >= until);
+            if self.asked.shared.is_to_stop() || wishes.stop.load(Ordering::Relaxed) || is_over {
+                self.supervisor.stopping();
+                self.look(now, &mut tell);
+                return Ok(());
+            }
+            if wishes.reload.swap(false, Ordering::Relaxed) {
+                self.supervisor.reloading();
+                match self.reload() {
+                    Ok(()) => tell(&News::Reloaded(&self.config)),
+                    Err(error) => tell(&News::NotReloaded(&error)),
+                }
+                self.supervisor.ready("following connections");
+            }
+            for raw in self.programs.reports(TURN)? {
+                if let Some(report) = Report::of(&raw) {
+                    self.take(&report);
+                }
+            }
+            for question in self.asked.questions() {
+                self.answer(question);
+            }
+            if now >= self.look_at {
+                self.look(now, &mut tell);
+                tell(&News::Second);
+            }
+            self.carry_out(&mut tell);
+            self.asked.shared.beat();
+            self.supervisor.turn(now);
+        }
+    }
+
+    fn take(&mut self, report: &Report) {
+        if report.pid == std::process::id() {
+            return;
+        }
+        let named = self.engine.wants_name(report).then(|| {
+            let name = self.names.of(report);
+            let allowed = self.config.allowed(&name);
+            self.engine.name(report.application, &name, allowed)
+        });
+        self.engine.handle(report, named);
+    }
+
+    /// Once a second.
+    fn look(&mut self, now: Time, tell: &mut impl FnMut(&News<'_>)) {
+        self.look_at = now + LOOK_EVERY;
+        self.engine.look(now);
+        let followed = self.places.follow(&self.config, &self.programs, &mut self.names);
+        let kept = self.kept.as_mut().map_or(Ok(()), |kept| kept.each_second(&mut self.engine));
+        let troubles =
+            [followed.map_err(|one| one.to_string()), kept.map_err(|one| one.to_string())];
+        for trouble in troubles.into_iter().filter_map(Result::err) {
+            tell(&News::Trouble(&trouble));
+        }
+        self.carry_out(tell);
+        let status = self.status();
+        self.supervisor.status(&format!(
+            "{} connections, {} treated, of {} applications",
+            status.connections,
+            status.treated,
+            status.applications.len(),
+        ));
+        self.asked.shared.publish(status);
+    }
+
+    /// How it stands.
+    pub fn status(&self) -> watch::Status {
+        let counts = self.programs.counts();
+        let circumstances = Circumstances {
+            config: self.file.as_ref().map(|path| path.display().to_string()).unwrap_or_default(),
+            reloads: self.reloads,
+            began_unix_s: self.began_unix_s,
+            cgroups: self.places.told(),
+            by: self.config.by.name().to_owned(),
+            stands_aside: self.stands_aside.clone(),
+            reports_lost: counts.reports_lost,
+            refused: counts.refused,
+            findings: self.unmeasured.iter().cloned().collect(),
+        };
+        let status = watch::describe(&self.engine, circumstances);
+        match &self.kept {
+            Some(kept) => watch::Status { hosts: kept.hosts(), journal: kept.standing(), ..status },
+            None => status,
+        }
+    }
+
+    fn carry_out(&mut self, tell: &mut impl FnMut(&News<'_>)) {
+        for one in self.engine.take() {
+            let done = match &one {
+                Do::Application(key, class) => self.programs.set_application(*key, *class),
+                Do::Class(class, what) => self.programs.set_class(*class, *what),
+                Do::Order(cookie, order) => self.programs.order(*cookie, *order),
+                Do::Standing(index, lever, standing) => {
+                    if let Some(one) = self.engine.applications().get(usize::from(*index)) {
+                        tell(&News::Standing(one.name(), *lever, *standing));
+                    }
+                    Ok(())
+                }
+                Do::Transfer(..) | Do::Nodelay(_) | Do::Gone(_) | Do::Reordered(..) => Ok(()),
+            };
+            if let Err(error) = done {
+                tell(&News::Trouble(&error.to_string()));
+            }
+            if let Some(kept) = &mut self.kept
+                && let Err(error) = kept.note(&one, &self.engine)
+            {
+                tell(&News::Trouble(&error.to_string()));
+            }
+        }
+    }
+
+    fn answer(&mut self, question: Question) {
+        if question.is_adopt() {
+            let how = self.adopt().map_err(|error| error.to_string());
+            question.adopted(how);
+        } else if let Some(of) = question.of().cloned() {
+            question.explained(watch::explained(&self.engine, &of));
+        }
+    }
+
+    /// Follows connections that were there before. Answers how many.
+    ///
+    /// # Errors
+    /// Without CAP_PERFMON.
+    pub fn adopt(&mut self) -> Result<u64, DaemonError> {
+        self.names.cgroups().look();
+        let numbers = self.places.numbers(self.names.cgroups());
+        self.programs.adopt_of(&numbers)?;
+        Ok(self.programs.pass(Pass::Adopt, self.settings)?)
+    }
+
+    /// Reads the configuration anew and goes on by it. Every connection stays.
+    fn reload(&mut self) -> Result<(), DaemonError> {
+        let path = self.file.as_deref().ok_or(DaemonError::NoFile)?;
+        let config = ConfigFile::open(path)?.check()?;
+        if let Some(key) = fixed(&self.config, &config) {
+            return Err(DaemonError::CannotReload(key));
+        }
+        self.config = config;
+        let is_at_work = self.kept.is_some();
+        self.settings = settings(&self.config, is_at_work);
+        self.programs.set(self.settings);
+        let engine = self.config.engine(is_at_work, self.engine.config().delack_least);
+        let config = &self.config;
+        self.engine.allow(engine, |name| config.allowed(name));
+        if let Some(kept) = &mut self.kept {
+            kept.follow(&self.config)?;
+        }
+        self.places.follow(&self.config, &self.programs, &mut self.names)?;
+        self.reloads += 1;
+        Ok(())
+    }
+
+    /// Ends: what was changed is as it was, or stays with the connections that have it.
+    ///
+    /// # Errors
+    /// What could not be undone: it stays in the journal for the next start, or `ackord agent rollback`.
+    pub fn close(mut self) -> Result<(), DaemonError> {
+        self.places.leave();
+        let Some(kept) = self.kept.take() else { return Ok(()) };
+        if self.config.on_exit == OnExit::Keep {
+            return kept.keep();
+        }
+        kept.undo()
+    }
+
+    /// What it follows.
+    pub fn config(&self) -> &AgentConfig {
+        &self.config
+    }
+}
+
+/// What cannot be changed while it runs, if that is different: its key.
+fn fixed(old: &AgentConfig, new: &AgentConfig) -> Option<&'static str> {
+    let differs = [
+        ("cgroup", old.cgroup != new.cgroup),
+        ("by", old.by != new.by),
+        ("quick", old.quick != new.quick),
+        ("state", old.state != new.state),
+        ("metrics", old.metrics != new.metrics),
+    ];
+    differs.into_iter().find_map(|(key, differs)| differs.then_some(key))
+}
+
+fn open_socket(config: &AgentConfig, asked: &Arc<Asked>) -> Result<ControlSocket, DaemonError> {
+    std::fs::create_dir_all(&config.state)
+        .map_err(|source| DaemonError::State { path: config.state.clone(), source })?;
+    Ok(watch::listen(&config.state, Arc::clone(asked))?)
+}
+
+fn settings(config: &AgentConfig, acts: bool) -> RawSettings {
+    RawSettings {
+        mark: config.quick.filter(|_| acts).map_or(0, |quick| quick.mark),
+        report_every_us: (config.limits.report_every.as_nanos() / 1_000) as u32,
+        delack_stock_us: crate::DELACK_STOCK_US,
+        by: config.by.raw(),
+        pass: 0,
+        own_pid: std::process::id(),
+        control_per_mille: u32::from(config.control_per_mille()),
+    }
+}
+
+/// Answers for metrics. An agent that cannot does its work all the same, and says so.
+fn metrics_at(listen: SocketAddr, asked: &Arc<Asked>) -> Option<Finding> {
+    let asked = Arc::clone(asked);
+    let served = ackord_daemon::metrics::serve_metrics(listen, move || {
+        watch::metrics(asked.shared.status())
+    });
+    let error = served.err()?;
+    Some(Finding {
+        severity: Severity::Warning,
+        what: format!("nobody can ask for metrics at {listen}: {error}"),
+        advice: "Name another address, or `none`, under [metrics].".to_owned(),
+    })
+}
+
+fn now() -> Time {
+    Time::from_nanos(ackord_daemon::monotonic_nanos())
+}

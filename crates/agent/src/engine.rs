@@ -1,0 +1,345 @@
+//! Reports in, orders out: what is done for which connection, without a clock and without a kernel.
+//!
+//! ```text
+//! programs ─report─► Engine ─ Do ─► classes and orders for the programs, transfers for the history, routes, news
+//!                      │
+//!                      ├─ Connection ─ Acks (the simulator's ACK policy)
+//!                      └─ Application ─ Trial (treated against control, a lever each)
+//! ```
+
+use crate::acks::Wait;
+use crate::application::{Allowed, Application};
+use crate::connection::Connection;
+use crate::kernel::layout::{RawClass, RawOrder};
+use crate::lever::{Lever, Rule, Standing};
+use crate::report::{Arm, Figures, Kind, Own, Report, Transferred};
+use ackord_daemon::mix;
+use ackord_history::Advice;
+use ackord_units::{Span, Time};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+/// How an engine works.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EngineConfig {
+    /// Whether levers are pulled; otherwise it is only seen what they would be for.
+    pub acts: bool,
+    /// Of a thousand connections so many are left alone.
+    pub control_per_mille: u16,
+    /// The shortest bound that this kernel takes.
+    pub delack_least: Span,
+    /// Whether there is a table of quick routes.
+    pub has_quick_routes: bool,
+    /// When levers begin and end.
+    pub rule: Rule,
+    /// Connections that are known at most.
+    pub connections: usize,
+    /// Applications that are known at most.
+    pub applications: usize,
+}
+
+/// What an engine wants done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Do {
+    /// An application, as the programs know it, belongs to a class from now on.
+    Application(u64, u16),
+    /// This is done for a class.
+    Class(u16, RawClass),
+    /// This is done for a connection.
+    Order(u64, RawOrder),
+    /// An application has had a transfer.
+    Transfer(u16, Transferred),
+    /// Nagle's algorithm was switched off for this socket.
+    Nodelay(u64),
+    /// A socket is gone.
+    Gone(u64),
+    /// Packets to this host overtake each other: so many segments apart, and segments were sent again in vain.
+    Reordered(IpAddr, u32),
+    /// The standing of a lever has changed.
+    Standing(u16, Lever, Standing),
+}
+
+/// What an engine has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Connections that were followed.
+    pub connections: u64,
+    /// Those for which there was no room.
+    pub unfollowed: u64,
+    /// Orders given.
+    pub orders: u64,
+}
+
+/// Connections, applications, and what follows.
+#[derive(Debug)]
+pub struct Engine {
+    config: EngineConfig,
+    applications: Vec<Application>,
+    /// By name, and by what tells them apart in the kernel.
+    named: BTreeMap<String, u16>,
+    keyed: BTreeMap<u64, u16>,
+    connections: BTreeMap<u64, Connection>,
+    stats: Stats,
+    out: Vec<Do>,
+}
+
+impl Engine {
+    /// One that knows nobody.
+    pub fn new(config: EngineConfig) -> Engine {
+        Engine {
+            config,
+            applications: Vec::new(),
+            named: BTreeMap::new(),
+            keyed: BTreeMap::new(),
+            connections: BTreeMap::new(),
+            stats: Stats::default(),
+            out: Vec::new(),
+        }
+    }
+
+    /// Whether somebody has to say who this is before its report is taken.
+    pub fn wants_name(&self, report: &Report) -> bool {
+        let is_new = !self.connections.contains_key(&report.cookie);
+        is_new && (report.application == 0 || !self.keyed.contains_key(&report.application))
+    }
+
+    /// An application, as the kernel knows it, is called this, and may have these levers.
+    pub fn name(&mut self, key: u64, name: &str, allowed: Allowed) -> u16 {
+        let index = match self.named.get(name) {
+            Some(index) => *index,
+            // Whoever comes when there is no room belongs to the first, for which nothing is done.
+            None if self.applications.len() >= self.config.applications => 0,
+            None => {
+                let index = self.applications.len() as u16;
+                self.applications.push(Application::new(name, allowed));
+                self.named.insert(name.to_owned(), index);
+                index
+            }
+        };
+        if key != 0 && self.keyed.insert(key, index) != Some(index) {
+            self.out.push(Do::Application(key, class_of(index)));
+        }
+        index
+    }
+
+    /// Takes a report; `application` where [`Engine::wants_name`] asked for one.
+    pub fn handle(&mut self, report: &Report, application: Option<u16>) {
+        if let Some(transfer) = report.transfer
+            && let Some(index) = self.index_of(report, application)
+        {
+            self.out.push(Do::Transfer(index, transfer));
+        }
+        if !self.connections.contains_key(&report.cookie) && !self.begin(report, application) {
+            return;
+        }
+        let Some(connection) = self.connections.get_mut(&report.cookie) else { return };
+        let new = connection.take(report);
+        let is_touched = connection.arm == Arm::Treated;
+        if let Some(one) = self.applications.get_mut(usize::from(connection.application)) {
+            one.count(new, is_touched);
+        }
+        match report.kind {
+            Kind::Opened => {}
+            Kind::Sample => self.decide(report.cookie),
+            Kind::Closed => self.end(report),
+        }
+    }
+
+    fn index_of(&self, report: &Report, application: Option<u16>) -> Option<u16> {
+        let known = self.connections.get(&report.cookie).map(|one| one.application);
+        known.or(application).or_else(|| self.keyed.get(&report.application).copied())
+    }
+
+    fn begin(&mut self, report: &Report, application: Option<u16>) -> bool {
+        let Some(index) = self.index_of(report, application) else { return false };
+        // One that is over already has told all it had to tell.
+        if report.kind == Kind::Closed && report.figures.segments == 0 {
+            return false;
+        }
+        if self.connections.len() >= self.config.connections {
+            self.stats.unfollowed += 1;
+            return false;
+        }
+        let connection = Connection::new(index, report);
+        if report.levers & NODELAY != 0 {
+            self.out.push(Do::Nodelay(report.cookie));
+        }
+        let Some(one) = self.applications.get_mut(usize::from(index)) else { return false };
+        one.connections += 1;
+        one.living += 1;
+        one.treated += u64::from(connection.arm == Arm::Treated);
+        one.control += u64::from(connection.arm == Arm::Control);
+        self.stats.connections += 1;
+        self.connections.insert(report.cookie, connection);
+        true
+    }
+
+    /// What is done about the acknowledgments of a connection.
+    fn decide(&mut self, cookie: u64) {
+        let Some(connection) = self.connections.get_mut(&cookie) else { return };
+        let Some(one) = self.applications.get_mut(usize::from(connection.application)) else {
+            return;
+        };
+        if !self.config.acts || !one.trial(Lever::DelayedAck).is_at_work() {
+            return;
+        }
+        if connection.arm == Arm::Observed {
+            let is_control = mix(cookie) % 1_000 < u64::from(self.config.control_per_mille);
+            connection.join(if is_control { Arm::Control } else { Arm::Treated });
+            one.treated += u64::from(!is_control);
+            one.control += u64::from(is_control);
+        }
+        if connection.arm == Arm::Control {
+            return;
+        }
+        let order = order(&self.config, connection.wait(), connection.own);
+        let bound =
+            (order.delack_max_us > 0).then(|| Span::from_micros(u64::from(order.delack_max_us)));
+        one.ordered(bound);
+        if connection.order(order) {
+            self.stats.orders += 1;
+            self.out.push(Do::Order(cookie, order));
+        }
+    }
+
+    fn end(&mut self, report: &Report) {
+        let Some(connection) = self.connections.remove(&report.cookie) else { return };
+        if connection.levers & NODELAY != 0 {
+            self.out.push(Do::Gone(report.cookie));
+        }
+        // Retransmissions that were not needed (RFC 2883), and a kernel that saw packets overtake each other.
+        if let (Some(segments), Some((_, remote)), 1..) =
+            (report.reordering, connection.ends, report.dsacks)
+        {
+            self.out.push(Do::Reordered(remote.ip(), segments));
+        }
+        let Some(one) = self.applications.get_mut(usize::from(connection.application)) else {
+            return;
+        };
+        one.living = one.living.saturating_sub(1);
+        let is_control = connection.arm == Arm::Control;
+        one.treated = one.treated.saturating_sub(u64::from(connection.arm == Arm::Treated));
+        one.control = one.control.saturating_sub(u64::from(is_control));
+        if connection.arm == Arm::Observed {
+            return;
+        }
+        for lever in Lever::ALL {
+            if let Some(sample) = connection.sample(|figures| lost_to(lever, figures)) {
+                one.trial_mut(lever).ended(is_control, sample);
+            }
+        }
+    }
+
+    /// Once a second or so: levers begin where that is worth it, and end.
+    pub fn look(&mut self, now: Time) {
+        let mut living: BTreeMap<u16, Vec<&Connection>> = BTreeMap::new();
+        for one in self.connections.values().filter(|one| one.arm != Arm::Observed) {
+            living.entry(one.application).or_default().push(one);
+        }
+        let Engine { config, applications, out, .. } = self;
+        for (index, one) in (0_u16..).zip(applications) {
+            let before = one.class(config.control_per_mille);
+            let living = living.get(&index).map_or(&[][..], Vec::as_slice);
+            for lever in Lever::ALL {
+                let samples = living.iter().filter_map(|each| {
+                    let sample = each.sample(|figures| lost_to(lever, figures))?;
+                    Some((each.arm == Arm::Control, sample))
+                });
+                if one.trial_mut(lever).look(now, &config.rule, samples) {
+                    one.look_anew();
+                    out.push(Do::Standing(index, lever, one.trial(lever).standing()));
+                }
+            }
+            for lever in one.begin(now, &config.rule) {
+                out.push(Do::Standing(index, lever, one.trial(lever).standing()));
+            }
+            let after = one.class(config.control_per_mille);
+            if after != before && config.acts {
+                out.push(Do::Class(class_of(index), after));
+            }
+        }
+    }
+
+    /// The history of an application says this.
+    pub fn advise(&mut self, index: u16, advice: Advice) {
+        if let Some(one) = self.applications.get_mut(usize::from(index)) {
+            one.advise(advice);
+        }
+    }
+
+    /// Other levers may be used from now on, by name.
+    pub fn allow(&mut self, config: EngineConfig, allowed: impl Fn(&str) -> Allowed) {
+        self.config = config;
+        for (index, one) in self.applications.iter_mut().enumerate() {
+            let before = one.class(config.control_per_mille);
+            one.allow(allowed(one.name()));
+            let after = one.class(config.control_per_mille);
+            if after != before {
+                self.out.push(Do::Class(class_of(index as u16), after));
+            }
+        }
+    }
+
+    /// What is to be done since this was last asked.
+    pub fn take(&mut self) -> Vec<Do> {
+        std::mem::take(&mut self.out)
+    }
+
+    /// The applications.
+    pub fn applications(&self) -> &[Application] {
+        &self.applications
+    }
+
+    /// The connections, by cookie.
+    pub fn connections(&self) -> &BTreeMap<u64, Connection> {
+        &self.connections
+    }
+
+    /// What was counted.
+    pub fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    /// How it works.
+    pub fn config(&self) -> &EngineConfig {
+        &self.config
+    }
+}
+
+/// The bit of TCP_NODELAY among the levers of a report.
+pub(crate) const NODELAY: u8 = 1;
+
+/// The first class is for those that nobody knows yet.
+fn class_of(application: u16) -> u16 {
+    application + 1
+}
+
+/// What counts as lost where this lever is judged.
+fn lost_to(lever: Lever, figures: &Figures) -> Span {
+    match lever {
+        Lever::Nodelay => figures.nagle,
+        Lever::DelayedAck | Lever::QuickAck => figures.delack,
+    }
+}
+
+/// An order for a connection whose acknowledgments should wait like this: the least lever that does it.
+fn order(config: &EngineConfig, wait: Wait, own: Own) -> RawOrder {
+    let bound = |span: Span| {
+        let span = span.max(config.delack_least);
+        if span >= crate::acks::DELACK_MIN || own.has(Own::DELACK) {
+            return 0;
+        }
+        (span.as_nanos() / 1_000) as u32
+    };
+    match wait {
+        Wait::Kernel => RawOrder::default(),
+        Wait::AtMost(span) => RawOrder { delack_max_us: bound(span), ..RawOrder::default() },
+        Wait::AtOnce if config.has_quick_routes && !own.has(Own::MARK | Own::QUICKACK) => {
+            RawOrder { quick: 1, ..RawOrder::default() }
+        }
+        Wait::AtOnce => RawOrder { delack_max_us: bound(Span::ZERO), ..RawOrder::default() },
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! What `agent.h` has, from this side.
+//!
+//! Sizes are checked here, and by the tests of the programs: what the kernel's side writes is read back field by
+//! field.
+
+use std::mem::{offset_of, size_of};
+
+/// Gaps between data segments that a report has at most.
+pub const ARRIVALS: usize = 8;
+
+/// The acknowledgment left by itself after a wait, for the timer struck.
+pub const ALONE: u32 = 1 << 31;
+
+/// A data segment, as it arrived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct RawArrival {
+    /// Since the one before, us; 0 where they came together.
+    pub gap_us: u32,
+    /// When an acknowledgment left after it, us, and [`ALONE`]; 0 where the next segment came first.
+    pub acked_us: u32,
+}
+
+/// What a program tells of a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+#[allow(missing_docs, reason = "agent.h says what each is")]
+pub struct RawReport {
+    pub cookie: u64,
+    pub application: u64,
+    pub cgroup: u64,
+    pub at_us: u64,
+    pub active_us: u64,
+    pub bytes_received: u64,
+    pub bytes_acked: u64,
+    pub transfer_bytes: u64,
+    pub opened_us: u32,
+    pub nagle_us: u32,
+    pub delack_us: u32,
+    pub nagle_stalls: u32,
+    pub delack_stalls: u32,
+    pub acks_alone: u32,
+    pub data_segments_in: u32,
+    pub data_segments_out: u32,
+    pub retransmitted: u32,
+    pub dsacks: u32,
+    pub reordering: u32,
+    pub srtt_us: u32,
+    pub mss: u32,
+    pub pid: u32,
+    pub delack_max_us: u32,
+    pub transfer_us: u32,
+    pub family: u32,
+    pub local_ip: [u32; 4],
+    pub remote_ip: [u32; 4],
+    pub local_port: u16,
+    pub remote_port: u16,
+    pub class: u16,
+    pub kind: u8,
+    pub arm: u8,
+    pub own: u8,
+    pub levers: u8,
+    pub way: u8,
+    pub arrivals: u8,
+    pub reordering_seen: u8,
+    pub unused: [u8; 7],
+    pub arrival: [RawArrival; ARRIVALS],
+}
+
+/// What is done for the connections of an application.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+#[allow(missing_docs, reason = "agent.h says what each is")]
+pub struct RawClass {
+    pub control_per_mille: u16,
+    pub quick_segments: u16,
+    pub delack_max_us: u32,
+    pub nodelay: u8,
+    pub unused: [u8; 3],
+}
+
+/// What is done for one connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+#[allow(missing_docs, reason = "agent.h says what each is")]
+pub struct RawOrder {
+    pub delack_max_us: u32,
+    pub quick: u8,
+    pub unused: [u8; 3],
+}
+
+/// What programs count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Counts {
+    /// Reports for which the ring had no room.
+    pub reports_lost: u64,
+    /// Levers that the kernel did not take.
+    pub refused: u64,
+    /// Connections that were followed.
+    pub followed: u64,
+    /// Levers put back by a pass over all sockets.
+    pub cleaned: u64,
+}
+
+/// What programs are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+#[allow(missing_docs, reason = "agent.h says what each is")]
+pub struct RawSettings {
+    pub mark: u32,
+    pub report_every_us: u32,
+    pub delack_stock_us: u32,
+    pub by: u32,
+    pub pass: u32,
+    pub own_pid: u32,
+    pub control_per_mille: u32,
+}
+
+const _: () = {
+    assert!(size_of::<RawReport>() == 8 * 8 + 17 * 4 + 32 + 3 * 2 + 5 + 1 + 8 + 64);
+    assert!(offset_of!(RawReport, arrival) % 8 == 0);
+    assert!(size_of::<RawClass>() == 12);
+    assert!(size_of::<RawOrder>() == 8);
+    assert!(size_of::<RawSettings>() == 28);
+};
+
+/// The name of an application that is told apart by its command: FNV-1a of 64 bits, as `hash_of` in the programs.
+pub fn hash_of(command: &[u8]) -> u64 {
+    let name = command.iter().take_while(|octet| **octet != 0).take(16);
+    name.fold(0xcbf2_9ce4_8422_2325, |hash, octet| {
+        (hash ^ u64::from(*octet)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// A plain structure that was copied octet by octet.
+///
+/// # Panics
+/// Never, for the structures of this file: each consists of integers without gaps.
+macro_rules! plain {
+    ($($name:ident),*) => { $(
+        impl $name {
+            /// From what a program wrote; nothing where it is shorter.
+            #[allow(unsafe_code, reason = "integers without gaps: any octets are one")]
+            pub fn read(octets: &[u8]) -> Option<$name> {
+                let octets = octets.get(..size_of::<$name>())?;
+                // SAFETY: as many octets as it has, all values of which are sound; unaligned is fine.
+                Some(unsafe { octets.as_ptr().cast::<$name>().read_unaligned() })
+            }
+
+            /// As a program reads it.
+            #[allow(unsafe_code, reason = "integers without gaps: all of it is initialised")]
+            pub fn octets(&self) -> &[u8] {
+                // SAFETY: the octets of a value that lives as long, none of which is padding.
+                unsafe {
+                    std::slice::from_raw_parts((&raw const *self).cast::<u8>(), size_of::<$name>())
+                }
+            }
+        }
+    )* };
+}
+
+plain!(RawReport, RawClass, RawOrder, Counts, RawSettings);

@@ -1,0 +1,27 @@
+//! What the agent has in the kernel: programs that gather facts and pull levers.
+//!
+//! ```text
+//! application's sockets ── programs ──reports──► engine (Rust decides)
+//!                             ▲                     │
+//!                             └── classes, orders ◄─┘
+//! ```
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `agent.bpf.c`, `agent.h` | the programs, and what they share with this side |
+//! | `layout.rs` | the same structures, from this side |
+//! | `programs.rs` | [`Programs`]: loaded, attached, asked and told |
+//! | `foreign.rs` | [`foreign()`]: programs of others at the same hooks |
+//!
+//! All but `layout.rs` takes the feature `bpf`.
+
+#[cfg(feature = "bpf")]
+mod foreign;
+pub mod layout;
+#[cfg(feature = "bpf")]
+mod programs;
+
+#[cfg(feature = "bpf")]
+pub use foreign::foreign;
+#[cfg(feature = "bpf")]
+pub use programs::{Attached, KernelError, Pass, Programs};

@@ -1,0 +1,252 @@
+//! The programs, loaded and attached.
+//!
+//! They live as long as [`Programs`] does: when the process ends, however it ends, the kernel takes them away with
+//! its descriptors. Nothing is pinned.
+
+use super::layout::{Counts, RawClass, RawOrder, RawReport, RawSettings};
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{Iter, Link, MapCore, MapFlags, OpenObject, RingBuffer, RingBufferBuilder};
+use std::cell::RefCell;
+use std::io::Read as _;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::rc::Rc;
+use std::time::Duration;
+
+#[allow(
+    unsafe_code,
+    missing_docs,
+    unreachable_pub,
+    clippy::all,
+    clippy::disallowed_methods,
+    reason = "written by libbpf-cargo"
+)]
+mod skeleton {
+    include!(concat!(env!("OUT_DIR"), "/agent.skel.rs"));
+}
+
+use skeleton::{AgentSkel, AgentSkelBuilder};
+
+/// Why the kernel does not do what the agent wants.
+#[derive(Debug, thiserror::Error)]
+pub enum KernelError {
+    /// The programs could not be loaded.
+    #[error("the kernel does not take the agent's programs: {0}")]
+    Load(libbpf_rs::Error),
+    /// A program could not be attached.
+    #[error("the kernel does not attach `{program}`: {source}")]
+    Attach {
+        /// Which.
+        program: &'static str,
+        /// Why not.
+        source: libbpf_rs::Error,
+    },
+    /// A map could not be read or written.
+    #[error("the kernel does not take what is told to the agent's programs: {0}")]
+    Map(libbpf_rs::Error),
+    /// A pass over the sockets could not be made.
+    #[error("cannot go through the sockets of this network namespace: {0}")]
+    Pass(std::io::Error),
+}
+
+/// A pass over all TCP sockets of the network namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// Connections of control groups that were named before are followed from now on.
+    Adopt,
+    /// Sockets get back what an agent changed.
+    Clean,
+    /// Nothing is done: whether it could be.
+    Look,
+}
+
+/// The programs at a control group, as long as this lives. Sockets keep what they have.
+#[derive(Debug)]
+pub struct Attached {
+    _links: Vec<Link>,
+}
+
+/// The programs.
+pub struct Programs {
+    ring: RingBuffer<'static>,
+    heard: Rc<RefCell<Vec<RawReport>>>,
+    skeleton: AgentSkel<'static>,
+}
+
+impl std::fmt::Debug for Programs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Programs").field("counts", &self.counts()).finish_non_exhaustive()
+    }
+}
+
+impl Programs {
+    /// Loads them; nothing is attached yet.
+    ///
+    /// # Errors
+    /// Without CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON, or where the kernel is too old or has no BTF.
+    pub fn load() -> Result<Programs, KernelError> {
+        // libbpf would write what the verifier says to standard error.
+        libbpf_rs::set_print(None);
+        // A process loads them once or, in tests, a few times: so little is never given back.
+        let place: &'static mut MaybeUninit<OpenObject> =
+            Box::leak(Box::new(MaybeUninit::uninit()));
+        let open = AgentSkelBuilder::default().open(place).map_err(KernelError::Load)?;
+        let skeleton = open.load().map_err(KernelError::Load)?;
+        let heard: Rc<RefCell<Vec<RawReport>>> = Rc::default();
+        let mut ring = RingBufferBuilder::new();
+        let to = Rc::clone(&heard);
+        ring.add(&skeleton.maps.reports, move |octets: &[u8]| {
+            to.borrow_mut().extend(RawReport::read(octets));
+            0
+        })
+        .map_err(KernelError::Map)?;
+        let ring = ring.build().map_err(KernelError::Map)?;
+        Ok(Programs { ring, heard, skeleton })
+    }
+
+    /// Attaches them to a control group (version 2), for it and all below it.
+    ///
+    /// # Errors
+    /// Where it is of version 1, or another program does not share the hook.
+    pub fn attach(&self, cgroup: BorrowedFd<'_>) -> Result<Attached, KernelError> {
+        let fd = cgroup.as_raw_fd();
+        let programs = &self.skeleton.progs;
+        let mut links = Vec::new();
+        // First what others need: whose socket it is before it connects.
+        for (program, one) in [
+            ("created", &programs.created),
+            ("chosen", &programs.chosen),
+            ("arrived", &programs.arrived),
+            ("told", &programs.told),
+        ] {
+            let link = one.attach_cgroup(fd);
+            links.push(link.map_err(|source| KernelError::Attach { program, source })?);
+        }
+        Ok(Attached { _links: links })
+    }
+
+    /// From now on this holds.
+    pub fn set(&mut self, settings: RawSettings) {
+        let Some(bss) = self.skeleton.maps.bss_data.as_mut() else { return };
+        bss.settings.mark = settings.mark;
+        bss.settings.report_every_us = settings.report_every_us;
+        bss.settings.delack_stock_us = settings.delack_stock_us;
+        bss.settings.by = settings.by;
+        bss.settings.pass = settings.pass;
+        bss.settings.own_pid = settings.own_pid;
+        bss.settings.control_per_mille = settings.control_per_mille;
+    }
+
+    /// What they have counted.
+    pub fn counts(&self) -> Counts {
+        self.skeleton.maps.bss_data.as_ref().map_or_else(Counts::default, |bss| Counts {
+            reports_lost: bss.counts.reports_lost,
+            refused: bss.counts.refused,
+            followed: bss.counts.followed,
+            cleaned: bss.counts.cleaned,
+        })
+    }
+
+    /// The reports that have come, the oldest first; waits for one as long as this.
+    ///
+    /// # Errors
+    /// Where the kernel refuses to wait.
+    pub fn reports(&self, wait: Duration) -> Result<Vec<RawReport>, KernelError> {
+        match self.ring.poll(wait) {
+            Err(error) if error.kind() != libbpf_rs::ErrorKind::Interrupted => {
+                Err(KernelError::Map(error))
+            }
+            _ => Ok(std::mem::take(&mut *self.heard.borrow_mut())),
+        }
+    }
+
+    /// What is done for the connections of a class from now on.
+    ///
+    /// # Errors
+    /// Where there is no such class.
+    pub fn set_class(&self, class: u16, what: RawClass) -> Result<(), KernelError> {
+        self.skeleton
+            .maps
+            .classes
+            .update(&u32::from(class).to_ne_bytes(), what.octets(), MapFlags::ANY)
+            .map_err(KernelError::Map)
+    }
+
+    /// Which class an application belongs to.
+    ///
+    /// # Errors
+    /// Where there are too many.
+    pub fn set_application(&self, application: u64, class: u16) -> Result<(), KernelError> {
+        self.skeleton
+            .maps
+            .applications
+            .update(&application.to_ne_bytes(), &class.to_ne_bytes(), MapFlags::ANY)
+            .map_err(KernelError::Map)
+    }
+
+    /// What is done for a connection from now on.
+    ///
+    /// # Errors
+    /// None that such a map knows of.
+    pub fn order(&self, cookie: u64, order: RawOrder) -> Result<(), KernelError> {
+        self.skeleton
+            .maps
+            .orders
+            .update(&cookie.to_ne_bytes(), order.octets(), MapFlags::ANY)
+            .map_err(KernelError::Map)
+    }
+
+    /// Control groups whose connections a pass adopts.
+    ///
+    /// # Errors
+    /// Where there are too many.
+    pub fn adopt_of(&self, cgroups: &[u64]) -> Result<(), KernelError> {
+        self.remember(&self.skeleton.maps.adopted, cgroups)
+    }
+
+    /// Sockets, by cookie, of which a journal says that Nagle's algorithm was switched off by an agent.
+    ///
+    /// # Errors
+    /// Where there are too many.
+    pub fn nodelay_was_ours(&self, cookies: &[u64]) -> Result<(), KernelError> {
+        self.remember(&self.skeleton.maps.journaled, cookies)
+    }
+
+    fn remember(&self, map: &impl MapCore, keys: &[u64]) -> Result<(), KernelError> {
+        keys.iter()
+            .try_for_each(|key| map.update(&key.to_ne_bytes(), &[1], MapFlags::ANY))
+            .map_err(KernelError::Map)
+    }
+
+    /// Goes through the sockets of this network namespace. Answers how many were adopted, or how many levers put
+    /// back.
+    ///
+    /// # Errors
+    /// Without CAP_PERFMON or BTF.
+    pub fn pass(&mut self, pass: Pass, settings: RawSettings) -> Result<u64, KernelError> {
+        let number = |counts: Counts| match pass {
+            Pass::Adopt => counts.followed,
+            Pass::Clean | Pass::Look => counts.cleaned,
+        };
+        let before = number(self.counts());
+        let raw = match pass {
+            Pass::Adopt => 1,
+            Pass::Clean => 2,
+            Pass::Look => 0,
+        };
+        self.set(RawSettings { pass: raw, ..settings });
+        let failed = |source| KernelError::Attach { program: "each", source };
+        let link = self.skeleton.progs.each.attach().map_err(failed)?;
+        let mut iterator = Iter::new(&link).map_err(failed)?;
+        // Reading is what drives it; it has nothing to say.
+        let mut said = Vec::new();
+        iterator.read_to_end(&mut said).map_err(KernelError::Pass)?;
+        self.set(RawSettings { pass: 0, ..settings });
+        Ok(number(self.counts()).saturating_sub(before))
+    }
+
+    /// What to wait for.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.skeleton.maps.reports.as_fd()
+    }
+}

@@ -1,0 +1,180 @@
+//! A running agent described: the one source of `ackord agent status`, its JSON and the metrics.
+//!
+//! Plain data, filled once a second. Units stand in the names; counters count since the start; what the reader of
+//! another version does not know is ignored, and what the writer did not know is empty.
+
+use ackord_daemon::status::Compared;
+use ackord_daemon::{Finding, Heartbeat, Published};
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+
+/// A running agent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Status {
+    /// Its version.
+    pub version: String,
+    /// Its process.
+    pub pid: u32,
+    /// When this was filled in, seconds since 1970.
+    pub at_unix_s: f64,
+    /// How long it has run, s.
+    pub uptime_s: f64,
+    /// The configuration it follows; empty where the command line said it all.
+    pub config: String,
+    /// How often the configuration was read anew and taken.
+    pub reloads: u64,
+    /// The age of its last heartbeat, ms.
+    pub heartbeat_ms: f64,
+    /// The largest age that a heartbeat had since the start, ms.
+    pub heartbeat_worst_ms: f64,
+    /// Memory it occupies, octets.
+    pub resident_octets: u64,
+
+    /// Control groups whose connections it follows.
+    pub cgroups: Vec<String>,
+    /// What tells applications apart.
+    pub by: String,
+    /// Whether it pulls levers; otherwise it only observes.
+    pub acts: bool,
+    /// Why it stands aside, where it does.
+    pub stands_aside: Option<String>,
+    /// Connections it follows.
+    pub connections: u64,
+    /// Connections it has followed.
+    pub connections_in_all: u64,
+    /// Connections for which there was no room.
+    pub unfollowed: u64,
+    /// Of those it follows, treated and left alone.
+    pub treated: u64,
+    /// Left alone, to be compared with.
+    pub control: u64,
+    /// Reports of its programs that were lost, since the ring was full.
+    pub reports_lost: u64,
+    /// Levers that the kernel did not take.
+    pub refused: u64,
+    /// Orders given to single connections.
+    pub orders: u64,
+    /// Applications, those that lose most first.
+    pub applications: Vec<ApplicationStatus>,
+    /// Hosts to which packets overtake each other.
+    pub hosts: Vec<HostStatus>,
+    /// What stands in the journal.
+    pub journal: Vec<String>,
+    /// Whether enough was seen and no application loses anything that a lever would help against.
+    pub nothing_to_gain: bool,
+    /// What is worth knowing, the worst first.
+    pub health: Vec<Finding>,
+}
+
+/// An application.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ApplicationStatus {
+    /// Its name.
+    pub name: String,
+    /// Connections that it has, and has had.
+    pub connections: u64,
+    /// In all.
+    pub connections_in_all: u64,
+    /// Of those it has, treated.
+    pub treated: u64,
+    /// And left alone.
+    pub control: u64,
+    /// Octets that came and that were acknowledged.
+    pub octets: u64,
+    /// Time in exchanges (gaps between packets below 300 ms), s.
+    pub active_s: f64,
+    /// Time that small writes were held by Nagle's algorithm for 10 ms and longer, s.
+    pub nagle_s: f64,
+    /// How often.
+    pub nagle_stalls: u64,
+    /// Time that peers waited for delayed acknowledgments of this host, likewise, s.
+    pub delayed_ack_s: f64,
+    /// How often.
+    pub delayed_ack_stalls: u64,
+    /// What its history says, where it has one.
+    pub history: Option<HistoryStatus>,
+    /// Its levers.
+    pub levers: Vec<LeverStatus>,
+}
+
+impl ApplicationStatus {
+    /// What it loses, s.
+    pub fn lost_s(&self) -> f64 {
+        self.nagle_s + self.delayed_ack_s
+    }
+}
+
+/// What an application usually transfers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HistoryStatus {
+    /// `short`, `bulk` or `unknown`.
+    pub verdict: String,
+    /// The most frequent size, octets.
+    pub most_sent_octets: Option<u64>,
+    /// Data segments that are to be acknowledged at once.
+    pub quick_ack_segments: Option<u64>,
+    /// Why.
+    pub reason: String,
+}
+
+/// A lever of an application.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LeverStatus {
+    /// Which.
+    pub lever: String,
+    /// How it stands.
+    pub standing: Standing,
+    /// Octets a second of exchanges, bit/s.
+    pub goodput_bit_s: Compared,
+    /// Share of the time of exchanges that is lost, percent.
+    pub lost_percent: Compared,
+}
+
+/// Whether a lever is at work.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "kebab-case")]
+pub enum Standing {
+    /// The configuration does not want it.
+    #[default]
+    Off,
+    /// It is seen whether it would be of use.
+    Watching,
+    /// It is at work.
+    AtWork,
+    /// It is not any more.
+    Withdrawn {
+        /// Why.
+        why: String,
+    },
+}
+
+impl Standing {
+    /// In words.
+    pub fn told(&self) -> &str {
+        match self {
+            Standing::Off => "off",
+            Standing::Watching => "watching",
+            Standing::AtWork => "at work",
+            Standing::Withdrawn { .. } => "withdrawn",
+        }
+    }
+}
+
+/// A host with a route of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostStatus {
+    /// Its address.
+    pub address: IpAddr,
+    /// How far packets overtake each other, segments.
+    pub reordering_segments: u32,
+}
+
+impl Published for Status {
+    fn with_heartbeat(self, heartbeat: Heartbeat) -> Status {
+        Status { heartbeat_ms: heartbeat.age_ms, heartbeat_worst_ms: heartbeat.worst_ms, ..self }
+    }
+}
