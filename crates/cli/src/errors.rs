@@ -189,18 +189,35 @@ pub(crate) enum Failure {
     /// A gateway cannot be, or ends before its time.
     #[error(transparent)]
     Gateway(#[from] DaemonError),
-    /// A running gateway cannot be asked.
+    /// A running daemon cannot be asked.
     #[error(transparent)]
-    GatewayControl(#[from] ControlError),
+    Control(#[from] ControlError),
+    /// An agent cannot be, or not go on.
+    #[cfg(feature = "agent")]
+    #[error(transparent)]
+    Agent(#[from] ackord_agent::DaemonError),
+    /// An agent that may change something wants to be told whose connections.
+    #[error(
+        "whose connections? --all says those of this machine, --cgroup PATH those of a control group, or a file says it"
+    )]
+    NobodyNamed,
+    /// This program has no agent.
+    #[cfg(not(feature = "agent"))]
+    #[error("{}", ackord_agent::WITHOUT_BPF)]
+    WithoutAgent,
+    /// Something could not be taken back.
+    #[cfg(feature = "agent")]
+    #[error("{0} changes are still there; they stay in the journal")]
+    StillThere(usize),
     /// Nobody can look on at an interface.
     #[error("cannot look on")]
     LookOn(#[source] io::Error),
     /// Ctrl-C cannot be listened for.
     #[error("cannot listen for Ctrl-C")]
     Signals(#[source] io::Error),
-    /// What a gateway tells would go nowhere.
+    /// What a daemon tells would go nowhere.
     #[error("cannot tell events as `[log]` asks for")]
-    GatewayLog(#[source] io::Error),
+    DaemonLog(#[source] io::Error),
     /// A capture of a gateway is out of bounds.
     #[error("{0}")]
     GatewayCapture(String),
@@ -240,6 +257,9 @@ impl Failure {
                 error.exit_code()
             }
             Failure::CommandEnded(code) => *code,
+            #[cfg(not(feature = "agent"))]
+            Failure::WithoutAgent => BAD_INPUT,
+            Failure::NobodyNamed => BAD_INPUT,
             Failure::Link(_)
             | Failure::MeterNeedsTerminal
             | Failure::Meter { .. }
@@ -267,6 +287,8 @@ impl Failure {
             // Whoever reads our output has seen enough, as with `| head`.
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Failure::Gateway(error) if error.is_bad_input() => BAD_INPUT,
+            #[cfg(feature = "agent")]
+            Failure::Agent(error) if error.is_bad_input() => BAD_INPUT,
             Failure::Interrupted => INTERRUPTED,
             _ => FAILED,
         }
@@ -278,6 +300,8 @@ impl Failure {
             Failure::Scenario(errors)
             | Failure::Vary(VaryError::Scenario(errors))
             | Failure::Gateway(DaemonError::Config(errors)) => errors.render(style),
+            #[cfg(feature = "agent")]
+            Failure::Agent(ackord_agent::DaemonError::Config(errors)) => errors.render(style),
             Failure::Interrupted
             | Failure::Kernel(KernelError::Interrupted)
             | Failure::CommandEnded(_)

@@ -15,6 +15,7 @@
 //! | `shell.rs`, `shell_report.rs` | `ackord shell`: a command behind an emulated link |
 //! | `accuracy.rs`, `accuracy_report.rs` | `ackord live accuracy` |
 //! | `gateway.rs`, `gateway/` | `ackord gateway`: remedies and queues on a router |
+//! | `agent.rs`, `agent/` | `ackord agent`: delayed ACKs and Nagle on this host's sockets |
 //! | `validate.rs` | `ackord validate`: the simulator beside the kernel |
 //! | `kernel.rs`, `kernel_report.rs` | `ackord kernel`: stock kernels, built and kept |
 //! | `man.rs` | `ackord man`: manual pages |
@@ -33,6 +34,7 @@
 
 mod accuracy;
 mod accuracy_report;
+mod agent;
 mod bench;
 mod captures;
 mod check;
@@ -109,6 +111,7 @@ enum Command {
     Shell(Box<shell::ShellArguments>),
     Live(live::LiveArguments),
     Gateway(Box<gateway::GatewayArguments>),
+    Agent(Box<agent::AgentArguments>),
     Validate(validate::ValidateArguments),
     History(history::HistoryArguments),
     Kernel(kernel::KernelArguments),
@@ -151,6 +154,7 @@ fn main() -> ExitCode {
         Command::Shell(arguments) => shell::run(arguments, &console),
         Command::Live(arguments) => live::live(arguments, &console),
         Command::Gateway(arguments) => gateway::gateway(arguments, &console),
+        Command::Agent(arguments) => agent::agent(arguments, &console),
         Command::Man(arguments) => man::man(Arguments::command(), arguments, &console),
         Command::Validate(arguments) => validate::validate(arguments, &console),
         Command::History(arguments) => history::history(arguments, &console),

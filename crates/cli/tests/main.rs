@@ -2,6 +2,7 @@
 //!
 //! One program for all of them: a test program for each would be linked, loaded and started anew.
 
+mod agent;
 mod broken;
 mod captures;
 mod common;

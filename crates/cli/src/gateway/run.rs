@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
     if let Some(warnings) = warnings(&file, &config, &machine) {
         console.complain(&warnings.render_warnings(console.error_style()));
     }
-    let logs = Logs::start(config.log).map_err(Failure::GatewayLog)?;
+    let logs = Logs::start(config.log).map_err(Failure::DaemonLog)?;
     let path = arguments.config.path().map(PathBuf::from);
     // Both before there is any thread, and the first while the process still may.
     go_before_most();

@@ -1,0 +1,154 @@
+//! `ackord agent`: delayed acknowledgments, quick acknowledgments and Nagle's algorithm on the sockets of this host.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `agent.rs` | the commands there are, and what several of them take |
+//! | `agent/run.rs` | `ackord agent run`, `advise` and `rollback` |
+//! | `agent/status.rs` | `ackord agent status` and `stop` |
+//! | `agent/tables.rs` | a status as tables |
+//! | `agent/explain.rs` | `ackord agent explain` and `adopt` |
+//! | `agent/probe.rs` | `ackord agent probe`: what this kernel allows |
+//! | `agent/plan.rs` | `ackord agent plan` and `check` |
+//!
+//! What takes the agent's programs for the kernel is there with the feature `agent` only; otherwise it says how to
+//! build them.
+
+mod explain;
+mod plan;
+mod probe;
+mod run;
+mod status;
+mod tables;
+
+use crate::console::Console;
+use crate::errors::Failure;
+use ackord_agent::config::{AgentConfig, ConfigFile, ConfigOptions, agent_json_schema};
+use clap::{Args, Subcommand};
+use std::path::{Path, PathBuf};
+
+/// Delayed acknowledgments, quick acknowledgments and Nagle's algorithm on the sockets of this host
+///
+/// Small programs in the kernel see, per connection, where time is lost to them; what is done about it is decided by
+/// the code that `ackord run` simulates, by the least lever there is, for treated connections beside some that are left
+/// alone. Nothing stands in the way of a packet, and all of it is taken back at the end.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct AgentArguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ackord agent probe                                   what this kernel allows
+  ackord agent advise --for 5min                       only look: what would be gained?
+  ackord agent run --all
+  ackord agent status --watch                          from another terminal
+  ackord agent run --cgroup /sys/fs/cgroup/system.slice/app.service --for 60s";
+
+#[derive(Subcommand)]
+enum What {
+    Run(run::RunArguments),
+    Advise(run::AdviseArguments),
+    Status(status::StatusArguments),
+    Stop(status::StopArguments),
+    Adopt(explain::AdoptArguments),
+    Explain(explain::ExplainArguments),
+    Rollback(run::RollbackArguments),
+    Probe(probe::ProbeArguments),
+    Check(plan::CheckArguments),
+    Plan(plan::PlanArguments),
+    /// Print the JSON Schema of an agent's configuration, for editors
+    ///
+    /// Put `#:schema agent.schema.json` into the first line of the file.
+    #[command(after_help = "For example:\n  ackord agent schema > agent.schema.json")]
+    Schema,
+}
+
+pub(crate) fn agent(arguments: &AgentArguments, console: &Console) -> Result<(), Failure> {
+    match &arguments.what {
+        What::Run(arguments) => run::run(arguments, console),
+        What::Advise(arguments) => run::advise(arguments, console),
+        What::Status(arguments) => status::status(arguments, console),
+        What::Stop(arguments) => status::stop(arguments, console),
+        What::Adopt(arguments) => explain::adopt(arguments, console),
+        What::Explain(arguments) => explain::explain(arguments, console),
+        What::Rollback(arguments) => run::rollback(arguments, console),
+        What::Probe(arguments) => probe::probe(arguments, console),
+        What::Check(arguments) => plan::check(arguments, console),
+        What::Plan(arguments) => plan::plan(arguments, console),
+        What::Schema => Ok(console.print(&ackord_report::data::to_json(&agent_json_schema()))?),
+    }
+}
+
+/// A configuration: a file, or a line of options.
+#[derive(Args)]
+pub(crate) struct ConfigArguments {
+    /// The configuration file; without one, options say what is to be done
+    config: Option<PathBuf>,
+    /// Connections of the processes in this control group (version 2) and below it
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["config", "all"])]
+    cgroup: Option<String>,
+    /// Connections of all processes of this machine
+    #[arg(long, conflicts_with = "config")]
+    all: bool,
+    /// What tells applications apart: cgroup, unit, container, executable or port [default: executable]
+    #[arg(long, value_name = "WHAT", conflicts_with = "config")]
+    by: Option<String>,
+    /// What may be done: nodelay, delayed-ack, quick-ack or none; may be given several times [default: the first two]
+    #[arg(long = "lever", value_name = "NAME", conflicts_with = "config")]
+    levers: Vec<String>,
+    /// The share of connections that are left alone, to be compared with [default: 5%]
+    #[arg(long, value_name = "SHARE", conflicts_with = "config")]
+    control: Option<String>,
+    /// Have a table of routes by which the kernel acknowledges each segment at once
+    #[arg(long, conflicts_with = "config")]
+    quick: bool,
+}
+
+impl ConfigArguments {
+    fn path(&self) -> Option<&Path> {
+        self.config.as_deref()
+    }
+
+    /// The configuration's text, not yet checked.
+    fn file(&self) -> Result<ConfigFile, Failure> {
+        if let Some(path) = &self.config {
+            return Ok(ConfigFile::open(path)?);
+        }
+        let options = ConfigOptions {
+            cgroup: self.cgroup.clone(),
+            by: self.by.clone(),
+            levers: self.levers.clone(),
+            control: self.control.clone(),
+            quick: self.quick,
+        };
+        Ok(options.file())
+    }
+
+    /// The configuration, in which nobody is meant who was not named.
+    fn config(&self, need: Named) -> Result<AgentConfig, Failure> {
+        let is_named = self.config.is_some() || self.cgroup.is_some() || self.all;
+        if need == Named::Explicitly && !is_named {
+            return Err(Failure::NobodyNamed);
+        }
+        Ok(self.file()?.check()?)
+    }
+}
+
+/// Whether it has to be said whose connections are meant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Named {
+    /// It has to.
+    Explicitly,
+    /// All are meant where nobody is named: nothing is changed.
+    OrAll,
+}
+
+/// Which agent is asked.
+#[derive(Args)]
+pub(crate) struct Whom {
+    /// The state directory of the agent
+    #[arg(long, value_name = "DIRECTORY", default_value = AgentConfig::STATE)]
+    state: PathBuf,
+}

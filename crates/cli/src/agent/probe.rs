@@ -1,0 +1,66 @@
+//! `ackord agent probe`: what this kernel lets an agent do.
+
+use crate::console::Console;
+use crate::errors::Failure;
+use clap::Args;
+
+/// Tell what an agent could do here: kernel, rights and levers, each tried on a socket of its own
+///
+/// What is tried is undone at once: this process moves to a control group of its own for a moment and connects to
+/// itself.
+#[derive(Args)]
+#[command(after_help = "For example:\n  sudo ackord agent probe")]
+pub(crate) struct ProbeArguments {
+    /// Print JSON instead
+    #[arg(long)]
+    #[cfg_attr(
+        not(feature = "agent"),
+        allow(dead_code, reason = "nothing is found without programs")
+    )]
+    json: bool,
+}
+
+#[cfg(not(feature = "agent"))]
+pub(super) fn probe(_: &ProbeArguments, _: &Console) -> Result<(), Failure> {
+    Err(Failure::WithoutAgent)
+}
+
+#[cfg(feature = "agent")]
+pub(super) fn probe(arguments: &ProbeArguments, console: &Console) -> Result<(), Failure> {
+    use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
+    use ackord_report::{data, to_terminal};
+    use serde_json::json;
+    let findings = ackord_agent::probe::probe();
+    if arguments.json {
+        let each: Vec<_> = findings
+            .iter()
+            .map(|one| {
+                json!({
+                    "what": one.what,
+                    "is_there": one.is_there(),
+                    "found": one.allowed.told(),
+                    "remark": one.remark,
+                })
+            })
+            .collect();
+        return Ok(console.print(&data::to_json(&each))?);
+    }
+    let columns =
+        ["what", "there", "found", "least kernel, and what for"].map(Column::words).into();
+    let rows = findings
+        .iter()
+        .map(|one| {
+            let there = if one.is_there() { "yes" } else { "no" };
+            [one.what, there, one.allowed.told(), &one.remark].map(Cell::text).to_vec()
+        })
+        .collect();
+    let missing = findings.iter().filter(|one| !one.is_there()).count();
+    let table = Table { caption: String::new(), columns, rows };
+    let document = Document {
+        title: "What an agent could do here".to_owned(),
+        purpose: String::new(),
+        facts: vec![("missing".to_owned(), missing.to_string())],
+        sections: vec![Section::new("Found").with(Block::Table(table))],
+    };
+    Ok(console.print(&to_terminal(&document, console.screen()))?)
+}

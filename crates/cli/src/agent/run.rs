@@ -1,0 +1,290 @@
+//! `ackord agent run`: the daemon, in the foreground; `advise`: the same, only looking; `rollback`: what one left.
+
+use super::{ConfigArguments, Whom};
+use crate::console::Console;
+use crate::errors::Failure;
+use ackord_units::{Quantity, Span};
+use clap::Args;
+use std::path::PathBuf;
+
+/// Pull levers for the connections of this host, until Ctrl-C
+///
+/// Applications whose connections lose time get the least lever that helps, some of their connections being left alone
+/// to be compared with; a lever that does not help, or harms, is withdrawn and said so. SIGHUP reads the file anew and
+/// keeps every connection; SIGTERM and Ctrl-C end it and take back what it did.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    pub(super) config: ConfigArguments,
+    /// End by itself after this time, and tell what was gained
+    #[arg(long = "for", value_name = "SPAN", value_parser = span)]
+    pub(super) span: Option<Span>,
+    /// Whether connections keep what they have when it ends, in place of the configuration's `on_exit`
+    #[arg(long, value_name = "HOW", value_parser = ["restore", "keep"])]
+    pub(super) on_exit: Option<String>,
+    /// Follow connections that are open already, too
+    #[arg(long)]
+    pub(super) adopt: bool,
+    /// Only observe, as `advise` does, but as a daemon that can be asked
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// The directory of the control socket, the lock and the journal, in place of the configuration's
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(super) state: Option<PathBuf>,
+    /// Print the last status as JSON when it ends
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ackord agent run --all
+  ackord agent run --cgroup /sys/fs/cgroup/system.slice/app.service --for 60s
+  ackord agent run --all --by unit --quick
+  ackord agent run /etc/ackord/agent.toml
+  ackord agent status                                  from another terminal";
+
+/// Only look, and say what would be gained; nothing is changed
+///
+/// For each application: how long its small writes were held by Nagle's algorithm, how long its peers waited for
+/// delayed acknowledgments of this host, and what a lever would leave of that. Where that is nothing, it says so.
+/// Ctrl-C ends it earlier.
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  ackord agent advise\n  ackord agent advise --by port --for 30s --json"
+)]
+pub(crate) struct AdviseArguments {
+    #[command(flatten)]
+    pub(super) config: ConfigArguments,
+    /// For how long
+    #[arg(long = "for", value_name = "SPAN", default_value = "1min", value_parser = span)]
+    pub(super) span: Span,
+    /// Follow connections that are open already, too
+    #[arg(long)]
+    pub(super) adopt: bool,
+    /// Print JSON instead
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Take back what an agent left behind: after a crash, or one that ended with `--on-exit keep`
+///
+/// By its journal: options of sockets that still live, routes and rules, settings. What somebody else has changed since
+/// is left alone. The next start of an agent does the same.
+#[derive(Args)]
+pub(crate) struct RollbackArguments {
+    #[command(flatten)]
+    pub(super) whom: Whom,
+}
+
+fn span(text: &str) -> Result<Span, String> {
+    let span =
+        Span::parse(&ackord_scenario::spelling::span(text)).map_err(|error| error.to_string())?;
+    match span {
+        Span::ZERO => Err("longer than nothing, like 60s".to_owned()),
+        span => Ok(span),
+    }
+}
+
+#[cfg(not(feature = "agent"))]
+pub(super) fn run(_: &RunArguments, _: &Console) -> Result<(), Failure> {
+    Err(Failure::WithoutAgent)
+}
+
+#[cfg(not(feature = "agent"))]
+pub(super) fn advise(_: &AdviseArguments, _: &Console) -> Result<(), Failure> {
+    Err(Failure::WithoutAgent)
+}
+
+#[cfg(not(feature = "agent"))]
+pub(super) fn rollback(_: &RollbackArguments, _: &Console) -> Result<(), Failure> {
+    Err(Failure::WithoutAgent)
+}
+
+#[cfg(feature = "agent")]
+pub(super) use with_programs::{advise, rollback, run};
+
+#[cfg(feature = "agent")]
+mod with_programs {
+    use super::super::{Named, tables};
+    use super::*;
+    use ackord_agent::config::{AgentConfig, OnExit};
+    use ackord_agent::{Daemon, DaemonError, Journal, Mode, News};
+    use ackord_daemon::logs::Logs;
+    use ackord_daemon::sandbox::{self, Capability, Needs};
+    use ackord_daemon::{Undone, Wishes, monotonic_nanos};
+    use ackord_report::{data, to_terminal};
+    use ackord_units::Time;
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+    use std::sync::Arc;
+    use std::sync::atomic::Ordering;
+
+    pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Failure> {
+        let mut config = arguments.config.config(Named::Explicitly)?;
+        if let Some(state) = &arguments.state {
+            config.state.clone_from(state);
+        }
+        match arguments.on_exit.as_deref() {
+            Some("keep") => config.on_exit = OnExit::Keep,
+            Some(_) => config.on_exit = OnExit::Restore,
+            None => {}
+        }
+        if arguments.dry_run {
+            // A daemon of whose levers none begins.
+            config.levers.clear();
+            config.applications.clear();
+        }
+        let logs = Logs::start(config.log).map_err(Failure::DaemonLog)?;
+        confine(&config);
+        let wishes = listen()?;
+        let path = arguments.config.path().map(PathBuf::from);
+        let mut daemon = Daemon::open(config, path, Mode::Act)?;
+        if arguments.adopt {
+            tracing::info!(connections = daemon.adopt()?, "adopted");
+        }
+        daemon.run(&wishes, until(arguments.span), |news| tell(news, &logs, console))?;
+        if arguments.span.is_some() || arguments.json {
+            show(&daemon, arguments.json, console)?;
+        }
+        daemon.close()?;
+        tracing::info!("ended");
+        Ok(())
+    }
+
+    pub(crate) fn advise(arguments: &AdviseArguments, console: &Console) -> Result<(), Failure> {
+        let config = arguments.config.config(Named::OrAll)?;
+        let wishes = listen()?;
+        let mut daemon = Daemon::open(config, None, Mode::Observe)?;
+        console.remark(&format!("looking on for {}; Ctrl-C ends it earlier", arguments.span));
+        let mut adopted = !arguments.adopt;
+        daemon.run(&wishes, until(Some(arguments.span)), |news| {
+            if let News::Trouble(what) = news {
+                console.remark(what);
+            }
+            adopted = true;
+        })?;
+        let status = daemon.status();
+        let text = match arguments.json {
+            true => data::to_json(&status),
+            false => to_terminal(&tables::advice(&status), console.screen()),
+        };
+        Ok(console.print(&text)?)
+    }
+
+    pub(crate) fn rollback(
+        arguments: &RollbackArguments,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        let state = &arguments.whom.state;
+        let undone = Journal::clean_up(state)
+            .map_err(|source| DaemonError::State { path: state.clone(), source })?;
+        let Undone { undone, superseded, left } = undone;
+        undone.iter().for_each(|what| console.remark(&format!("undone: {what}")));
+        superseded.iter().for_each(|what| {
+            console.remark(&format!("changed by somebody else since, left: {what}"))
+        });
+        left.iter().for_each(|what| console.remark(&format!("still there: {what}")));
+        if undone.is_empty() && superseded.is_empty() && left.is_empty() {
+            console.remark("there is nothing to take back");
+        }
+        if left.is_empty() { Ok(()) } else { Err(Failure::StillThere(left.len())) }
+    }
+
+    fn show(daemon: &Daemon, json: bool, console: &Console) -> Result<(), Failure> {
+        let status = daemon.status();
+        let text = match json {
+            true => data::to_json(&status),
+            false => to_terminal(&tables::document(&status), console.screen()),
+        };
+        Ok(console.print(&text)?)
+    }
+
+    fn until(span: Option<Span>) -> Option<Time> {
+        span.map(|span| Time::from_nanos(monotonic_nanos()) + span)
+    }
+
+    /// Hears signals from now on.
+    fn listen() -> Result<Arc<Wishes>, Failure> {
+        let wishes = Arc::new(Wishes::default());
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(Failure::Signals)?;
+        let heard = Arc::clone(&wishes);
+        std::thread::spawn(move || {
+            for signal in signals.forever() {
+                match signal {
+                    SIGHUP => heard.reload.store(true, Ordering::Relaxed),
+                    _ => heard.stop.store(true, Ordering::Relaxed),
+                }
+            }
+        });
+        Ok(wishes)
+    }
+
+    /// Gives up what an agent needs not, as far as this machine lets it: before there is any thread.
+    fn confine(config: &AgentConfig) {
+        let mut capabilities =
+            vec![Capability::CAP_BPF, Capability::CAP_NET_ADMIN, Capability::CAP_PERFMON];
+        if config.by == ackord_agent::By::Executable {
+            // Which file a process runs is told to who may trace it.
+            capabilities.push(Capability::CAP_SYS_PTRACE);
+        }
+        let needs = Needs {
+            capabilities,
+            families: ackord_agent::FAMILIES.to_vec(),
+            calls: ackord_agent::CALLS.to_vec(),
+        };
+        match sandbox::confine(&ackord_agent::watch::WORDS, &needs) {
+            Ok(confined) => tracing::debug!(
+                capabilities = confined.capabilities.join(" "),
+                filtered = confined.filtered,
+                "confined"
+            ),
+            Err(error) => tracing::warn!(%error, "not confined"),
+        }
+    }
+
+    fn tell(news: &News<'_>, logs: &Logs, console: &Console) {
+        match news {
+            News::Began(config, undone) => {
+                for what in &undone.undone {
+                    tracing::info!(what, "undone, left by an earlier process");
+                }
+                for what in &undone.superseded {
+                    tracing::info!(what, "changed by somebody else since, left alone");
+                }
+                for what in &undone.left {
+                    tracing::warn!(what, "left by an earlier process and still there");
+                }
+                let cgroup =
+                    config.cgroup.as_ref().map_or("all".into(), |path| path.to_string_lossy());
+                tracing::info!(%cgroup, by = config.by.name(), "following connections; `ackord agent status` shows what it does");
+            }
+            News::StandsAside(why) => tracing::warn!(why, "stands aside: only observes"),
+            News::Reloaded(config) => {
+                logs.set_level(config.log.level);
+                tracing::info!("reloaded");
+            }
+            News::NotReloaded(error) => {
+                // With the lines of the file, which belong into no field.
+                if let DaemonError::Config(errors) = error {
+                    console.complain(&errors.render(console.error_style()));
+                }
+                tracing::error!(%error, "not reloaded: the configuration of before goes on");
+            }
+            News::Standing(application, lever, standing) => {
+                use ackord_agent::lever::Standing;
+                let lever = lever.name();
+                match standing {
+                    Standing::AtWork { .. } => tracing::info!(application, lever, "begins"),
+                    Standing::Withdrawn { why, .. } => {
+                        tracing::warn!(application, lever, why = why.told(), "is withdrawn");
+                    }
+                    _ => tracing::info!(application, lever, "is watched anew"),
+                }
+            }
+            News::Trouble(what) => tracing::warn!(what, "trouble"),
+            News::Second => {}
+        }
+    }
+}

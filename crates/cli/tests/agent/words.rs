@@ -1,0 +1,56 @@
+//! What needs no kernel: arguments, plans, configurations, errors.
+
+use crate::common::{output, printed, text};
+
+#[test]
+fn a_plan_is_commands_with_their_undoing() {
+    let said = printed(&["agent", "plan", "--quick"]);
+    for line in [
+        "ip -4 rule add fwmark 0x10000000/0x10000000 table 7411 priority 7411",
+        "#   undone by: ip -6 route flush table 7411",
+    ] {
+        assert!(said.contains(line), "{said}");
+    }
+}
+
+#[test]
+fn options_become_a_file_that_says_the_same() {
+    let said = printed(&["agent", "check", "--all", "--by", "unit", "--quick", "--print"]);
+    assert_eq!(said, "by = \"unit\"\n\n[quick]\n");
+    let folder = tempfile::tempdir().expect("a directory");
+    let file = folder.path().join("agent.toml");
+    std::fs::write(&file, said).expect("ours");
+    assert!(printed(&["agent", "check", text(&file)]).ends_with("is sound\n"));
+}
+
+#[test]
+fn a_bad_file_is_told_with_its_line_and_the_nearest_name() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let file = folder.path().join("agent.toml");
+    std::fs::write(&file, "levers = [\"nodelay\", \"delayed-akc\"]\n").expect("ours");
+    let said = output(&["agent", "check", text(&file)]);
+    let errors = String::from_utf8_lossy(&said.stderr);
+    assert_eq!(said.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("agent.toml:1:22") && errors.contains("`delayed-ack`"), "{errors}");
+}
+
+#[test]
+fn whoever_is_to_change_something_is_told_whose_connections() {
+    let said = output(&["agent", "run", "--for", "1s"]);
+    let errors = String::from_utf8_lossy(&said.stderr);
+    assert_eq!(said.status.code(), Some(2), "{errors}");
+    let expected = if cfg!(feature = "agent") { "--all" } else { "make agent" };
+    assert!(errors.contains(expected), "{errors}");
+}
+
+#[test]
+fn where_no_agent_runs_that_is_said() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let said = output(&["agent", "status", "--state", text(folder.path())]);
+    let errors = String::from_utf8_lossy(&said.stderr);
+    assert!(
+        errors.contains("no agent runs here") && errors.contains("ackord agent run"),
+        "{errors}"
+    );
+    assert_eq!(said.status.code(), Some(1));
+}
