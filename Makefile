@@ -15,7 +15,7 @@ HZ ?= 250
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long quick check papers interop accuracy fuzz audit kernel package bench bench-peers ns2-band ns3-band generated fmt
+.PHONY: help demo agent test test-long quick check papers interop accuracy fuzz audit kernel package bench bench-peers ns2-band ns3-band generated fmt
 
 help: ## list these commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -26,6 +26,11 @@ demo: ## install what is missing, build, reproduce a paper, write a report
 	$(RELEASE) paper selective-drop --quick --out $(DEMO_OUT)
 	@echo
 	@find $(DEMO_OUT) -name '*.html' | sort | sed 's/^/open in a browser: /'
+
+agent: ## the same program with `ackord agent` and its programs for the kernel (installs clang; minutes)
+	@scripts/install.sh build
+	@scripts/install.sh agent
+	cargo build --profile $(PROFILE) --package ackord-cli --features agent
 
 test: ## install what is missing, pass every test but the long ones
 	@scripts/install.sh build
@@ -44,7 +49,7 @@ check: ## what a change must pass besides the tests: format, lints, layers, size
 	@scripts/install.sh build
 	@scripts/install.sh check
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --workspace --all-targets $$(scripts/features.sh) -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
 	cargo run --quiet --package ackord-xtask -- layers sizes modules names docs ledger profiles generated
 	cargo deny --log-level error check licenses bans sources

@@ -1,10 +1,12 @@
 #!/bin/sh
 # Installs what is missing for a purpose, and nothing else. Quick when all is there.
 #
-# Usage: scripts/install.sh build|test|check|fuzz|kernel|package|bench-peers
+# Usage: scripts/install.sh build|test|agent|check|fuzz|kernel|package|bench-peers
 #
 # build        a Rust toolchain and a linker: without them it fails
 # test         cargo-nextest, and tools that some tests use; without these those tests say SKIPPED
+# agent        clang and libelf for the agent's programs in the kernel: without them it fails; servers and tools that
+#              its tests use
 # check        cargo-deny
 # fuzz         cargo-fuzz and a C++ compiler
 # kernel       what a Linux kernel is built with, and word of its source (VERSION=6.12): without them it fails
@@ -131,6 +133,26 @@ test)
     install_missing || echo "install: tests that need these tools will say SKIPPED" >&2
     need_cargo nextest 0.9.151 --no-default-features --features default-no-update
     ;;
+agent)
+    need_rust
+    need cc gcc
+    need make make
+    need pkg-config pkg-config
+    need clang clang
+    [ -e /usr/include/libelf.h ] || missing="$missing libelf-dev"
+    [ -e /usr/include/zlib.h ] || missing="$missing zlib1g-dev"
+    [ -e /usr/include/linux/bpf.h ] || missing="$missing linux-libc-dev"
+    install_missing
+    missing=""
+    need python3 python3
+    need nsenter util-linux
+    need ip iproute2
+    need redis-server redis-server
+    [ -e /usr/lib/postgresql ] || missing="$missing postgresql"
+    need rsync rsync
+    need curl curl
+    install_missing || echo "install: tests that need these tools will say SKIPPED" >&2
+    ;;
 check)
     need_rust
     need git git
@@ -186,7 +208,7 @@ bench-peers)
     install_missing
     ;;
 *)
-    echo "usage: $0 build|test|check|fuzz|kernel|package|bench-peers" >&2
+    echo "usage: $0 build|test|agent|check|fuzz|kernel|package|bench-peers" >&2
     exit 2
     ;;
 esac

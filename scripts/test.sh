@@ -12,6 +12,7 @@
 set -u
 
 target=${CARGO_TARGET_DIR:-target}
+features=$(scripts/features.sh)
 log=$target/test.log
 junit=target/nextest/default/junit.xml
 status=0
@@ -38,9 +39,11 @@ printed() {
 
 all() {
     rm -f "$junit"
-    part build cargo nextest run --workspace --no-run --cargo-quiet
+    # shellcheck disable=SC2086 # two words, or none
+    part build cargo nextest run --workspace $features --no-run --cargo-quiet
     [ "$status" -eq 0 ] || return
-    part tests cargo nextest run --workspace --cargo-quiet
+    # shellcheck disable=SC2086
+    part tests cargo nextest run --workspace $features --cargo-quiet
     [ -f "$junit" ] || return
     printed >"$log"
     scripts=$(sed -n 's/^SCRIPTS //p' "$log")
