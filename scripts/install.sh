@@ -151,7 +151,12 @@ agent)
     [ -e /usr/lib/postgresql ] || missing="$missing postgresql"
     need rsync rsync
     need curl curl
+    need pip3 python3-pip
     install_missing || echo "install: tests that need these tools will say SKIPPED" >&2
+    # The schemas of Kubernetes' API, for the manifest. A distribution's Python may want to be left alone.
+    command -v kubernetes-validate >/dev/null 2>&1 || pip3 install --quiet kubernetes-validate==1.37.0 2>/dev/null ||
+        pip3 install --quiet --break-system-packages kubernetes-validate==1.37.0 ||
+        echo "install: the check of the Kubernetes manifest will say SKIPPED" >&2
     ;;
 check)
     need_rust

@@ -32,6 +32,11 @@
 //! Not there: UDP and QUIC, MPTCP's subflows, sockets of other network namespaces in what goes through all sockets
 //! (adopting, cleaning up).
 
+#![cfg_attr(
+    not(feature = "bpf"),
+    allow(dead_code, reason = "the process itself takes the feature")
+)]
+
 pub mod acks;
 pub mod application;
 pub mod cgroups;

@@ -24,7 +24,9 @@ use crate::console::Console;
 use crate::errors::Failure;
 use ackord_agent::config::{AgentConfig, ConfigFile, ConfigOptions, agent_json_schema};
 use clap::{Args, Subcommand};
-use std::path::{Path, PathBuf};
+#[cfg(feature = "agent")]
+use std::path::Path;
+use std::path::PathBuf;
 
 /// Delayed acknowledgments, quick acknowledgments and Nagle's algorithm on the sockets of this host
 ///
@@ -107,6 +109,7 @@ pub(crate) struct ConfigArguments {
 }
 
 impl ConfigArguments {
+    #[cfg(feature = "agent")]
     fn path(&self) -> Option<&Path> {
         self.config.as_deref()
     }

@@ -17,25 +17,45 @@ fn said(output: &Output) -> String {
 }
 
 #[test]
-fn systemd_understands_the_unit_and_calls_it_well_confined() {
+fn systemd_understands_the_units_and_calls_them_well_confined() {
     if !installed(&["systemd-analyze"]) {
         return;
     }
-    let unit = fs::read_to_string(packaging().join("systemd/ackord-gateway.service")).unwrap();
-    // Nothing is installed here: neither the program nor its manual.
-    let program = env!("CARGO_BIN_EXE_ackord");
-    let lines = unit.lines().filter(|line| !line.starts_with("Documentation="));
-    let here: String = lines.map(|line| line.replace("/usr/bin/ackord", program) + "\n").collect();
-    assert!(here.contains(&format!("ExecStart={program} gateway run ")), "{here}");
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("ackord-gateway.service");
-    fs::write(&path, here).unwrap();
-    let verified = Command::new("systemd-analyze").args(["verify", text(&path)]).output().unwrap();
-    assert_eq!((verified.status.success(), said(&verified).as_str()), (true, ""));
-    // Tenths: what a service may have that is on the network and in its devices, and not much more.
-    let security = ["security", "--offline=yes", "--threshold=30", text(&path)];
-    let judged = Command::new("systemd-analyze").args(security).output().unwrap();
-    assert!(judged.status.success(), "{}", said(&judged));
+    // Tenths: what a service may have that is on the network and in its devices, or that looks at all processes and runs
+    // as root, and not much more.
+    for (daemon, exposure) in [("gateway", "30"), ("agent", "50")] {
+        let unit = format!("ackord-{daemon}.service");
+        let text_of = fs::read_to_string(packaging().join("systemd").join(&unit)).unwrap();
+        // Nothing is installed here: neither the program nor its manual.
+        let program = env!("CARGO_BIN_EXE_ackord");
+        let lines = text_of.lines().filter(|line| !line.starts_with("Documentation="));
+        let here: String =
+            lines.map(|line| line.replace("/usr/bin/ackord", program) + "\n").collect();
+        assert!(here.contains(&format!("ExecStart={program} {daemon} run ")), "{here}");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(&unit);
+        fs::write(&path, here).unwrap();
+        let verified =
+            Command::new("systemd-analyze").args(["verify", text(&path)]).output().unwrap();
+        assert_eq!((verified.status.success(), said(&verified).as_str()), (true, ""));
+        let threshold = format!("--threshold={exposure}");
+        let security = ["security", "--offline=yes", &threshold, text(&path)];
+        let judged = Command::new("systemd-analyze").args(security).output().unwrap();
+        assert!(judged.status.success(), "{}", said(&judged));
+    }
+}
+
+#[test]
+fn kubernetes_understands_the_manifest() {
+    let manifest = packaging().join("kubernetes/ackord-agent.yaml");
+    // The program of the same name from PyPI, which brings the API's schemas.
+    if !installed(&["kubernetes-validate"]) {
+        return;
+    }
+    let mut validate = Command::new("kubernetes-validate");
+    let validated = validate.args(["--strict", text(&manifest)]).output().unwrap();
+    assert!(validated.status.success(), "{}", said(&validated));
+    assert!(said(&validated).contains("daemonset/ackord-agent"), "{}", said(&validated));
 }
 
 #[test]
@@ -43,7 +63,13 @@ fn every_command_has_a_manual_page_that_man_can_read() {
     let folder = tempfile::tempdir().unwrap();
     assert!(output(&["man", text(folder.path())]).status.success());
     let page = |name: &str| folder.path().join(name);
-    for name in ["ackord.1", "ackord-run.1", "ackord-gateway.1", "ackord-gateway-status.1"] {
+    for name in [
+        "ackord.1",
+        "ackord-run.1",
+        "ackord-gateway.1",
+        "ackord-gateway-status.1",
+        "ackord-agent.1",
+    ] {
         assert!(page(name).is_file(), "{name}");
     }
     let status = fs::read_to_string(page("ackord-gateway-status.1")).unwrap();
@@ -69,12 +95,15 @@ fn completions_know_the_gateway() {
 
 #[test]
 fn the_examples_that_are_shipped_are_sound() {
-    let examples = fs::read_dir(packaging().join("examples")).unwrap();
-    let examples: Vec<_> = examples.map(|entry| entry.unwrap().path()).collect();
-    assert!(examples.len() >= 4, "{examples:?}");
-    for example in examples {
-        let checked = output(&["gateway", "check", text(&example)]);
-        assert_eq!(checked.status.code(), Some(0), "{}", said(&checked));
+    for (daemon, folder, least) in [("gateway", "examples", 4), ("agent", "examples/agent", 3)] {
+        let examples = fs::read_dir(packaging().join(folder)).unwrap();
+        let examples = examples.map(|entry| entry.unwrap().path());
+        let examples: Vec<_> = examples.filter(|path| path.is_file()).collect();
+        assert!(examples.len() >= least, "{examples:?}");
+        for example in examples {
+            let checked = output(&[daemon, "check", text(&example)]);
+            assert_eq!(checked.status.code(), Some(0), "{}", said(&checked));
+        }
     }
 }
 

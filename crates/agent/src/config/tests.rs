@@ -79,3 +79,11 @@ fn the_schema_knows_every_key() {
         assert!(schema["properties"].get(key).is_some(), "{key}");
     }
 }
+
+#[test]
+fn the_schema_in_the_repository_is_this_one() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/agent.schema.json");
+    let text = serde_json::to_string_pretty(&agent_json_schema()).expect("plain") + "\n";
+    let stored = std::fs::read_to_string(path).expect("it is there");
+    assert!(stored == text, "write it with `ackord agent schema > schema/agent.schema.json`");
+}

@@ -39,10 +39,20 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #define IDLE_US 300000
 /* A shorter wait is no stall worth a lever: a quarter of the shortest delayed acknowledgment of Linux (40 ms). */
 #define STALL_US 10000
+/* No acknowledgment is delayed for longer. */
+#define LONGEST_US 500000
 /* A peer that waited for an acknowledgment needs no longer than this, beside the path. */
 #define ANSWER_US 2000
 /* `orders` is asked so often at most. */
 #define ASK_US 50000
+
+/* A connection of so many packets between two reports, of which none waited, moves data in bulk: it is looked at for one
+ * report in so many seconds, since there is nothing to be gained and much to be counted. */
+#define BULK_PACKETS 64
+#define ASLEEP_S 2
+/* Callbacks of a connection that is looked at, and of one that is not: the second wakes it, once a round trip. */
+#define AWAKE_FLAGS (BPF_SOCK_OPS_STATE_CB_FLAG | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)
+#define ASLEEP_FLAGS (BPF_SOCK_OPS_STATE_CB_FLAG | BPF_SOCK_OPS_RTT_CB_FLAG)
 
 /* The kernel's own types, as far as they are looked at; places are found by BTF. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -177,6 +187,39 @@ static __always_inline __u64 hash_of(const char *command)
 	return hash;
 }
 
+/* Bulk is not looked at for a while. */
+static __always_inline void fall_asleep(struct facts *facts, __u32 now)
+{
+	__u16 stalls = facts->nagle_stalls + facts->delack_stalls;
+
+	if (facts->packets >= BULK_PACKETS && stalls == facts->stalls && !facts->quick_left && CONFIG_HZ) {
+		facts->asleep = (__u32)bpf_jiffies64() + ASLEEP_S * CONFIG_HZ;
+		facts->asleep |= !facts->asleep;
+		facts->asleep_us = now;
+	}
+	facts->packets = 0;
+	facts->stalls = stalls;
+}
+
+/* Whether nothing is looked at. What moved data before it fell asleep and does so now has done so meanwhile. */
+static __always_inline int is_asleep(struct facts *facts)
+{
+	__u32 now;
+
+	if (!facts->asleep)
+		return 0;
+	if ((__s32)(facts->asleep - (__u32)bpf_jiffies64()) > 0)
+		return 1;
+	now = now_us();
+	if (now - facts->asleep_us < ASLEEP_S * 1000000 + IDLE_US)
+		facts->active_us += now - facts->asleep_us;
+	facts->event_us = facts->data_us = facts->sent_us = facts->reported_us = now;
+	facts->unacknowledged = 0;
+	facts->wait_us = 0;
+	facts->asleep = 0;
+	return 0;
+}
+
 /* The part of a report that does not depend on who makes it. */
 static __always_inline struct report *begin_report(struct facts *facts, __u64 now, __u8 kind)
 {
@@ -210,6 +253,7 @@ static __always_inline struct report *begin_report(struct facts *facts, __u64 no
 	__builtin_memcpy(report->arrival, facts->arrival, sizeof(report->arrival));
 	facts->arrivals = 0;
 	facts->reported_us = now;
+	fall_asleep(facts, now);
 	return report;
 }
 
@@ -388,7 +432,7 @@ static __always_inline void opened(struct bpf_sock_ops *ops, __u8 way)
 			pull_quick(ops, facts, 1);
 		}
 	}
-	bpf_sock_ops_cb_flags_set(ops, BPF_SOCK_OPS_STATE_CB_FLAG | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+	bpf_sock_ops_cb_flags_set(ops, AWAKE_FLAGS);
 	__sync_fetch_and_add(&counts.followed, 1);
 	report_by_ops(ops, facts, tcp, now, REPORT_OPENED);
 }
@@ -397,7 +441,12 @@ static __always_inline void opened(struct bpf_sock_ops *ops, __u8 way)
 static __always_inline void note_ack(struct facts *facts, __u32 now, int is_pure)
 {
 	__u32 wait = now - facts->data_us;
-	int is_alone = is_pure && wait >= STALL_US / 2;
+	int is_alone;
+
+	/* Another processor has just seen the next segment; or nobody waits for so long (RFC 5681 section 4.2). */
+	if (wait > LONGEST_US)
+		wait = 0;
+	is_alone = is_pure && wait >= STALL_US / 2;
 
 	if (is_pure) {
 		facts->acks_alone++;
@@ -423,6 +472,10 @@ static __always_inline void leaves(struct bpf_sock_ops *ops)
 	facts = bpf_sk_storage_get(&sockets, sk, 0, 0);
 	if (!facts || !facts->cookie)
 		return;
+	if (facts->asleep) {
+		bpf_sock_ops_cb_flags_set(ops, ASLEEP_FLAGS);
+		return;
+	}
 	now = now_us();
 	note_event(facts, now);
 	if (ops->skb_len)
@@ -437,6 +490,20 @@ static __always_inline void leaves(struct bpf_sock_ops *ops)
 	if (order)
 		pull_delack(ops, facts, order->delack_max_us);
 	pull_quick(ops, facts, facts->quick_left > 0 || (order && order->quick));
+}
+
+/* A round trip is over, of a connection that was not looked at. One that only receives has none and is not looked at
+ * again: nobody waits for its acknowledgments but for the window. */
+static __always_inline void round_trip(struct bpf_sock_ops *ops)
+{
+	struct bpf_sock *sk = ops->sk;
+	struct facts *facts;
+
+	if (!sk)
+		return;
+	facts = bpf_sk_storage_get(&sockets, sk, 0, 0);
+	if (facts && !is_asleep(facts))
+		bpf_sock_ops_cb_flags_set(ops, AWAKE_FLAGS);
 }
 
 static __always_inline void closed(struct bpf_sock_ops *ops)
@@ -460,6 +527,9 @@ int told(struct bpf_sock_ops *ops)
 	switch (ops->op) {
 	case BPF_SOCK_OPS_HDR_OPT_LEN_CB:
 		leaves(ops);
+		break;
+	case BPF_SOCK_OPS_RTT_CB:
+		round_trip(ops);
 		break;
 	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
 		opened(ops, WAY_ACTIVE);
@@ -580,8 +650,9 @@ int arrived(struct __sk_buff *skb)
 	if (!sk || sk->protocol != IPPROTO_TCP)
 		return 1;
 	facts = bpf_sk_storage_get(&sockets, sk, 0, 0);
-	if (!facts || !facts->cookie)
+	if (!facts || !facts->cookie || is_asleep(facts))
 		return 1;
+	facts->packets++;
 	if (data + 1 > end)
 		return 1;
 	/* Extension headers are left alone: such a packet is not counted. */
@@ -652,7 +723,7 @@ int chosen(struct bpf_sockopt *option)
 /* A connection that was there before is followed from now on. */
 static __always_inline void adopt(struct tcp_sock *tcp, struct sock_common *common)
 {
-	int flags = BPF_SOCK_OPS_STATE_CB_FLAG | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG;
+	int flags = AWAKE_FLAGS;
 	__u16 local = common->skc_num, remote = bpf_ntohs(common->skc_dport);
 	__u64 cgroup = cgroup_of(tcp);
 	struct facts *facts;

@@ -58,6 +58,10 @@ struct facts {
 	__u32 delack_max_us; /* as ordered; 0: the kernel's own */
 	__u32 srtt_us;
 	__u32 transfer_began_us;
+	__u32 asleep;        /* until this jiffy nothing is looked at; 0: awake */
+	__u32 asleep_us;     /* since then */
+	__u16 packets;       /* since the last report */
+	__u16 stalls;        /* as of the last report, both kinds */
 	__u16 class;
 	__u16 quick_left;    /* data segments that are still acknowledged at once */
 	__u8 arm;
@@ -66,7 +70,7 @@ struct facts {
 	__u8 way;
 	__u8 unacknowledged; /* data has come that no packet of ours has acknowledged */
 	__u8 arrivals;
-	__u8 unused[2];
+	__u8 unused[6];
 	struct arrival arrival[ARRIVALS];
 };
 
