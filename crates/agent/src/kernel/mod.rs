@@ -10,8 +10,8 @@
 //! | --- | --- |
 //! | `agent.bpf.c`, `agent.h` | the programs, and what they share with this side |
 //! | `layout.rs` | the same structures, from this side |
-//! | `programs.rs` | [`Programs`]: loaded, attached, asked and told |
-//! | `foreign.rs` | [`foreign()`]: programs of others at the same hooks |
+//! | `programs.rs` | `Programs`: loaded, attached, asked and told |
+//! | `foreign.rs` | `foreign()`: programs of others at the same hooks |
 //!
 //! All but `layout.rs` takes the feature `bpf`.
 

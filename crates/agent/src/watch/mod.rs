@@ -15,6 +15,7 @@ mod status;
 pub use control::{
     Asked, ExplainAnswer, Explained, Of, Question, adopt, explain, listen, status, stop,
 };
+#[cfg(feature = "bpf")]
 pub(crate) use describe::{Circumstances, describe, explained};
 pub use metrics::metrics;
 pub use status::{ApplicationStatus, HistoryStatus, HostStatus, LeverStatus, Standing, Status};
