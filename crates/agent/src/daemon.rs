@@ -131,8 +131,9 @@ impl Daemon {
         programs.set(settings);
         let unmeasured = config.metrics.filter(|_| acts).and_then(|at| metrics_at(at, &asked));
         let engine = Engine::new(config.engine(is_at_work, least));
-        let names = Names::new(config.by, &root);
-        let places = Places::new(root);
+        let mut names = Names::new(config.by, &root);
+        let mut places = Places::new(root);
+        places.follow(&config, &programs, &mut names)?;
         Ok(Daemon {
             engine,
             names,
@@ -164,7 +165,6 @@ impl Daemon {
         until: Option<Time>,
         mut tell: impl FnMut(&News<'_>),
     ) -> Result<(), DaemonError> {
-        self.places.follow(&self.config, &self.programs, &mut self.names)?;
         tell(&News::Began(&self.config, &self.undone));
         if let Some(why) = &self.stands_aside {
             tell(&News::StandsAside(why));

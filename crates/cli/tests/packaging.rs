@@ -95,7 +95,7 @@ fn completions_know_the_gateway() {
 
 #[test]
 fn the_examples_that_are_shipped_are_sound() {
-    for (daemon, folder, least) in [("gateway", "examples", 4), ("agent", "examples/agent", 3)] {
+    for (daemon, folder, least) in [("gateway", "examples", 4), ("agent", "agent", 3)] {
         let examples = fs::read_dir(packaging().join(folder)).unwrap();
         let examples = examples.map(|entry| entry.unwrap().path());
         let examples: Vec<_> = examples.filter(|path| path.is_file()).collect();

@@ -158,12 +158,13 @@ mod with_programs {
         let wishes = listen()?;
         let mut daemon = Daemon::open(config, None, Mode::Observe)?;
         console.remark(&format!("looking on for {}; Ctrl-C ends it earlier", arguments.span));
-        let mut adopted = !arguments.adopt;
+        if arguments.adopt {
+            console.remark(&format!("{} connections that are open already", daemon.adopt()?));
+        }
         daemon.run(&wishes, until(Some(arguments.span)), |news| {
             if let News::Trouble(what) = news {
                 console.remark(what);
             }
-            adopted = true;
         })?;
         let status = daemon.status();
         let text = match arguments.json {
