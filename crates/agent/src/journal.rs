@@ -19,8 +19,8 @@ pub struct Made {
     pub what: What,
     /// Why.
     pub reason: String,
-    /// When, seconds since 1970.
-    pub at_unix_s: f64,
+    /// When, milliseconds since 1970.
+    pub at_unix_ms: u64,
 }
 
 /// A change that stays when the process is gone.
@@ -50,7 +50,7 @@ pub enum What {
 impl Made {
     /// Now.
     pub fn now(what: What, reason: &str) -> Made {
-        Made { what, reason: reason.to_owned(), at_unix_s: ackord_daemon::unix_s() }
+        Made { what, reason: reason.to_owned(), at_unix_ms: (ackord_daemon::unix_s() * 1e3) as u64 }
     }
 }
 

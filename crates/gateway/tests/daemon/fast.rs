@@ -179,7 +179,12 @@ fn of_what_leaves_by_the_wan_interface_every_syn_is_shown_and_a_share_of_the_res
         let (mut syns, mut others) = (0, 0);
         ring.read(|_, sighting| {
             let ip = &sighting.frame[14..];
-            let tcp = if ip[0] >> 4 == 4 { &ip[20..] } else { &ip[40..] };
+            let tcp = match ip[0] >> 4 {
+                4 => &ip[20..],
+                6 => &ip[40..],
+                // A question for an address.
+                _ => return,
+            };
             match tcp[13] & 2 {
                 0 => others += 1,
                 _ => syns += 1,
