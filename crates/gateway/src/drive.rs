@@ -93,8 +93,8 @@ impl Drive {
             self.loop_lateness.record(shown_up_to.saturating_since(due));
         }
         self.engine.handle_deadlines(shown_up_to);
-        let fast = self.engine.fast(shown_up_to);
-        self.ports.iter_mut().for_each(|port| port.look_at_pace(now, fast));
+        let attention = self.engine.attention(shown_up_to);
+        self.ports.iter_mut().for_each(|port| port.attend(now, &attention));
         self.carry_out()
     }
 

@@ -9,6 +9,8 @@ use ackord_path::proxy::{Heading, Outbox};
 use ackord_path::registry::BuildError;
 use ackord_units::{Span, Time};
 use ackord_wire::{FlowId, NodeId};
+use fast::Fast;
+use listening::Listening;
 use std::collections::VecDeque;
 
 /// What all connections together may save up for injections: what they may inject in so long.
@@ -109,6 +111,7 @@ pub struct Engine {
     /// What stood before SYNs that left by the WAN interface, the last one first.
     ahead: VecDeque<(Key, LinkHeader)>,
     fast: Fast,
+    listening: Listening,
     /// What the clock on the wall showed at time zero, nanoseconds since 1970.
     wall_nanos: u64,
     /// For a packet under way from one place to the next.
@@ -146,6 +149,7 @@ impl Engine {
             taps: Taps::default(),
             ahead: VecDeque::new(),
             fast: Fast::default(),
+            listening: Listening::default(),
             wall_nanos: 0,
             packet: Vec::new(),
             stats: EngineStats::default(),
@@ -211,7 +215,10 @@ impl Engine {
                 self.learn_mark(lan, mark, ip);
             }
             (Interface::Wan, Way::In) => {}
-            (Interface::Wan, Way::Out) => self.learn_wan(link, ip),
+            (Interface::Wan, Way::Out) => {
+                self.listening.shown();
+                self.learn_wan(link, ip);
+            }
             (Interface::Lan(which), Way::Out) => {
                 self.take_in(now, sighting, (which, Some(link)), ip, Heading::Mobile);
             }
@@ -277,6 +284,7 @@ impl Engine {
         self.connections.forget_idle(now);
         self.bury_the_gone();
         self.look_at_the_fast(now);
+        self.listening.look();
         let rule = self.config.stand_down;
         for (own, class) in self.classes.iter_mut().enumerate() {
             if class.look(now, own, &self.connections, rule) {
@@ -331,10 +339,11 @@ impl Engine {
     }
 }
 
-pub(crate) use fast::Fast;
+pub(crate) use listening::{Attention, Leaving};
 pub use making::Refusal;
 
 mod fast;
+mod listening;
 mod making;
 mod passing;
 

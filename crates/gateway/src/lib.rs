@@ -96,6 +96,6 @@ pub use port::Port;
 pub use probe::{Allowed, Finding, probe};
 pub use progress::{Progress, STALL};
 pub use removal::Removal;
-pub use ring::{Ring, RingStats, Wanted};
+pub use ring::{GoingOut, Ring, RingStats, Wanted};
 pub use scheduling::go_before_most;
 pub use store::Store;

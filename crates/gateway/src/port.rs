@@ -1,9 +1,9 @@
 //! An interface of the gateway, which may go and come back.
 
 use crate::config::MarkMatch;
-use crate::engine::Fast;
+use crate::engine::{Attention, Leaving};
 use crate::ring::Few;
-use crate::{Injection, Interface, LinkKind, Pace, Ring, RingStats, Sighting, Wanted};
+use crate::{GoingOut, Injection, Interface, LinkKind, Pace, Ring, RingStats, Sighting, Wanted};
 use ackord_units::{Rate, Span, Time};
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
@@ -34,9 +34,23 @@ pub struct Port {
     copied: Rate,
     pace: Pace,
     octets_out: u64,
-    copies_headers: bool,
+    asked: Asked,
+}
+
+/// What its ring was last asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Asked {
+    wanted: Wanted,
     /// Connections that are let pass.
     few: Few,
+    going_out: GoingOut,
+}
+
+impl Asked {
+    /// Of a ring that was opened just now.
+    fn at_first(interface: Interface) -> Asked {
+        Asked { wanted: wanted(interface), few: Few::default(), going_out: GoingOut::Heard }
+    }
 }
 
 impl Port {
@@ -62,8 +76,7 @@ impl Port {
             copied: Rate::from_bits_per_sec(u64::MAX),
             pace: Pace::new(Time::ZERO),
             octets_out: 0,
-            copies_headers: false,
-            few: Few::default(),
+            asked: Asked::at_first(interface),
         })
     }
 
@@ -72,8 +85,9 @@ impl Port {
         self.copied = rate;
     }
 
-    /// Looks how much goes out, and copies data or headers; of connections that are let pass, nothing.
-    pub(crate) fn look_at_pace(&mut self, now: Time, fast: &Fast) {
+    /// Looks how much goes out, and asks its rings for what an engine wants to be shown: data or headers, nothing of
+    /// connections that are let pass, nothing that nobody learns from.
+    pub(crate) fn attend(&mut self, now: Time, attention: &Attention<'_>) {
         let Some(ring) = &self.ring else { return };
         let is_wan = self.interface == Interface::Wan;
         if !is_wan {
@@ -82,26 +96,50 @@ impl Port {
             self.pace.look(now, self.copied);
             self.pace.add(octets);
         }
+        let ask = self.ask(attention);
+        // Nobody to show or not is the same.
+        let same_few =
+            ask.few == self.asked.few || ask.few.ends.is_empty() && self.asked.few.ends.is_empty();
+        if (ask.wanted != self.asked.wanted || !same_few) && ring.copy(ask.wanted, &ask.few).is_ok()
+        {
+            (self.asked.wanted, self.asked.few) = (ask.wanted, ask.few);
+        }
+        if ask.going_out != self.asked.going_out {
+            for ring in std::iter::once(ring).chain(&self.marked) {
+                // Where a kernel cannot it goes on showing what the filter says.
+                let _ = ring.hear(ask.going_out);
+            }
+            self.asked.going_out = ask.going_out;
+        }
+    }
+
+    /// What to ask its ring for.
+    fn ask(&self, attention: &Attention<'_>) -> Asked {
+        let (fast, is_wan) = (attention.fast, self.interface == Interface::Wan);
         let here = fast.connections.iter().filter(|(lan, _)| is_wan || *lan == self.interface);
         let few = Few {
             ends: here.map(|(_, key)| key.endpoints(self.interface)).take(Few::MOST).collect(),
             // At the WAN interface they are not looked at.
             are_shown: fast.are_shown && !is_wan,
         };
-        // Nobody to show or not is the same.
-        let same = few == self.few || few.ends.is_empty() && self.few.ends.is_empty();
-        if same && self.pace.is_fast() == self.copies_headers {
-            return;
-        }
-        let wanted = if self.pace.is_fast() { Wanted::Headers } else { wanted(self.interface) };
-        if ring.copy(wanted, &few).is_ok() {
-            (self.copies_headers, self.few) = (self.pace.is_fast(), few);
-        }
+        let leaving = if is_wan { attention.by_wan } else { attention.by_lan };
+        let wanted = match leaving {
+            Leaving::Unheard => self.asked.wanted,
+            Leaving::Share if is_wan => Wanted::ShareOut,
+            Leaving::All if is_wan => Wanted::HeadersOut,
+            _ if self.pace.is_fast() => Wanted::Headers,
+            _ => wanted(self.interface),
+        };
+        let going_out = match leaving {
+            Leaving::Unheard => GoingOut::Unheard,
+            Leaving::Share | Leaving::All => GoingOut::Heard,
+        };
+        Asked { wanted, few, going_out }
     }
 
     /// Whether only headers are copied, since there is too much else.
     pub fn copies_headers(&self) -> bool {
-        self.copies_headers
+        self.asked.wanted == Wanted::Headers
     }
 
     /// Its name.
@@ -156,8 +194,7 @@ impl Port {
             }
             (None, Some(index)) => {
                 self.ring = Ring::open(&self.name, self.interface, wanted(self.interface)).ok();
-                (self.octets_out, self.copies_headers) = (0, false);
-                self.few = Few::default();
+                (self.octets_out, self.asked) = (0, Asked::at_first(self.interface));
                 self.marked =
                     rings_of_marked(&self.name, self.interface, &self.marks).unwrap_or_default();
                 self.index = index;

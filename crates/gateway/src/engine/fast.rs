@@ -46,7 +46,7 @@ impl Engine {
 
     /// When the next call of [`Engine::fast`] has another answer.
     pub(crate) fn fast_changes_at(&self) -> Time {
-        match (self.fast.connections.is_empty(), self.fast.are_shown) {
+        match (self.connections.is_empty(), self.fast.are_shown) {
             (true, _) => Time::NEVER,
             (false, true) => self.look_at,
             (false, false) => self.look_at - SHOWN_FOR,
@@ -71,6 +71,8 @@ impl Engine {
         let Some(connection) = self.connections.of_flow(flow) else { return };
         self.stats.held -= u64::from(connection.is_held);
         connection.is_held = false;
+        // Where it goes was not looked at meanwhile, or will not be.
+        connection.to_wan = None;
         connection.to_mobile.interrupt();
         connection.from_mobile.interrupt();
         connection.hiding.stop();

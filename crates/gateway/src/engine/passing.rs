@@ -147,6 +147,8 @@ impl Engine {
             let its = self.ahead.iter().find(|(ahead, _)| *ahead == key);
             connection.to_wan = its.map(|(_, link)| *link);
         }
+        let has_box = self.classes.get(connection.class).is_some_and(|class| class.proxy.is_some());
+        self.listening.passed(now, connection, has_box);
         connection
     }
 

@@ -294,3 +294,4 @@ proptest! {
 }
 
 mod fast;
+mod listening;

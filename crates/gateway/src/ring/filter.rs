@@ -17,7 +17,7 @@ const HEADERS: u32 = 14 + 8 + 60 + 60;
 /// The longest headers of a packet of one of the few, which have no options of IP. Another number than
 /// [`HEADERS`], so that whoever reads a ring can tell them apart.
 pub(super) const HEADERS_OF_FEW: u32 = 14 + 8 + 40 + 60;
-/// Of so many packets that leave by the WAN interface one is shown; a power of two.
+/// Of so many packets that go out one is shown where a share is wanted; a power of two.
 const SHARE: u32 = 16;
 
 /// Connections that are let pass.
@@ -43,6 +43,8 @@ impl Few {
 pub enum Wanted {
     /// Headers of what goes out: of each SYN, and of a share of everything else.
     ShareOut,
+    /// Headers of what goes out.
+    HeadersOut,
     /// Headers of what comes in.
     HeadersIn,
     /// All of what goes out, headers of what comes in.
@@ -60,7 +62,7 @@ impl Wanted {
     fn octets(self) -> (u32, u32) {
         match self {
             Wanted::ShareOut => (0, 0),
-            Wanted::MarkedOut(_) => (HEADERS, 0),
+            Wanted::HeadersOut | Wanted::MarkedOut(_) => (HEADERS, 0),
             Wanted::HeadersIn => (0, HEADERS),
             Wanted::DataOutHeadersIn => (u32::MAX, HEADERS),
             Wanted::Headers => (HEADERS, HEADERS),
@@ -72,9 +74,7 @@ impl Wanted {
     pub(super) fn block(self) -> usize {
         match self {
             Wanted::DataOutHeadersIn | Wanted::Everything => 1 << 17,
-            Wanted::ShareOut | Wanted::HeadersIn | Wanted::Headers | Wanted::MarkedOut(_) => {
-                1 << 14
-            }
+            _ => 1 << 14,
         }
     }
 

@@ -61,6 +61,15 @@ pub struct Ring {
 // SAFETY: the memory is this ring's alone, but for the kernel.
 unsafe impl Send for Ring {}
 
+/// Whether a ring hears what goes out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GoingOut {
+    /// It does, as far as its filter wants it.
+    Heard = 0,
+    /// It does not.
+    Unheard = 1,
+}
+
 /// How many packets a ring has seen and lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RingStats {
@@ -141,6 +150,14 @@ impl Ring {
     /// None that a ring knows of.
     pub(crate) fn copy(&self, wanted: Wanted, few: &Few) -> io::Result<()> {
         attach(&self.socket, &wanted.filter(self.kind, few))
+    }
+
+    /// From now on what goes out is heard or not. Of what is not the kernel makes no copy to ask a filter about.
+    ///
+    /// # Errors
+    /// Before Linux 4.20: all of it is heard.
+    pub fn hear(&self, going_out: GoingOut) -> io::Result<()> {
+        set(&self.socket, libc::PACKET_IGNORE_OUTGOING, going_out as libc::c_int)
     }
 
     /// Octets of packets that went out, whatever was copied of them; without those of connections that are let

@@ -167,6 +167,11 @@ impl Taps {
         self.taps.retain(|tap| tap.listened.strong_count() > 0);
     }
 
+    /// Whether nobody captures anything.
+    pub fn are_none(&self) -> bool {
+        self.taps.is_empty()
+    }
+
     /// Whether anybody captures this connection: if not, nothing needs to be told.
     pub fn want(&self, key: Key) -> bool {
         self.taps.iter().any(|tap| tap.filter.takes(key))

@@ -4,6 +4,7 @@
 mod child;
 mod fast;
 mod faults;
+mod listening;
 mod marks;
 
 use crate::hosts::world::{Gateway, World};

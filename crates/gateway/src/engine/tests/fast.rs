@@ -2,11 +2,12 @@
 
 use super::*;
 use crate::Connection;
+use crate::engine::Leaving;
 
-const FAST: u16 = 50_000;
-const BESIDE: u16 = 50_001;
+pub(super) const FAST: u16 = 50_000;
+pub(super) const BESIDE: u16 = 50_001;
 /// Data of a packet of the fast one: two of them a millisecond are twice the limit.
-const LARGE: u32 = 62_500;
+pub(super) const LARGE: u32 = 62_500;
 
 fn ends(port: u16) -> Endpoints {
     let mut ends = to_mobile();
@@ -15,36 +16,50 @@ fn ends(port: u16) -> Endpoints {
 }
 
 /// Downloads, millisecond by millisecond, and what a ring does for who is let pass.
-struct Downloads {
-    engine: Engine,
-    millis: u64,
+pub(super) struct Downloads {
+    pub(super) engine: Engine,
+    pub(super) millis: u64,
+    /// Whether there is one beside the fast one.
+    pub(super) beside: bool,
     /// By port: octets so far.
-    sent: [u32; 2],
+    pub(super) sent: [u32; 2],
     /// Packets of the fast one that were shown.
     shown: u64,
+    /// Packets that left and were not heard.
+    pub(super) unheard: u64,
 }
 
 impl Downloads {
-    fn new() -> Downloads {
-        Downloads { engine: engine("proxy-tcp"), millis: 0, sent: [0; 2], shown: 0 }
+    pub(super) fn new() -> Downloads {
+        Downloads {
+            engine: engine("proxy-tcp"),
+            millis: 0,
+            beside: true,
+            sent: [0; 2],
+            shown: 0,
+            unheard: 0,
+        }
     }
 
-    fn is_let_pass(&mut self, port: u16) -> bool {
+    pub(super) fn is_let_pass(&mut self, port: u16) -> bool {
         let fast = self.engine.fast(at(self.millis));
         fast.connections.iter().any(|(_, key)| key.mobile.port() == port)
     }
 
-    fn connection(&self, port: u16) -> &Connection {
+    pub(super) fn connection(&self, port: u16) -> &Connection {
         let mut all = self.engine.connections().iter();
         all.find(|one| one.key.mobile.port() == port).expect("known")
     }
 
     /// A packet of one of them passes.
-    fn pass(&mut self, way: Way, port: u16, segment: Segment) {
-        let fast = self.engine.fast(at(self.millis));
+    pub(super) fn pass(&mut self, way: Way, port: u16, segment: Segment) {
+        let attention = self.engine.attention(at(self.millis));
+        let (fast, by_lan) = (attention.fast, attention.by_lan);
         let is_sample = fast.connections.iter().any(|(_, key)| key.mobile.port() == port)
             && !segment.flags.intersects(Flags::SYN | Flags::FIN | Flags::RST);
-        let is_shown = !is_sample || fast.are_shown;
+        let is_heard = way == Way::In || by_lan == Leaving::All;
+        let is_shown = is_heard && (!is_sample || fast.are_shown);
+        self.unheard += u64::from(!is_heard);
         self.shown += u64::from(is_shown && port == FAST);
         if !is_shown {
             return;
@@ -75,7 +90,7 @@ impl Downloads {
     }
 
     /// Data passes, and the acknowledgment of all that was there 20 ms ago.
-    fn data(&mut self, port: u16, len: u32, before: u32) {
+    pub(super) fn data(&mut self, port: u16, len: u32, before: u32) {
         let sent = self.sent[usize::from(port - FAST)];
         self.pass(Way::Out, port, segment(sent, 1, len, self.millis));
         self.sent[usize::from(port - FAST)] += len;
@@ -83,13 +98,13 @@ impl Downloads {
     }
 
     /// So many milliseconds go by, the first of them with packets of this size twice in each.
-    fn go_on(&mut self, millis: u64, len: Option<u32>) {
+    pub(super) fn go_on(&mut self, millis: u64, len: Option<u32>) {
         for _ in 0..millis {
             self.engine.handle_deadlines(at(self.millis));
             for len in [len, len].into_iter().flatten() {
                 self.data(FAST, len, 20 * 2 * len);
             }
-            if self.millis.is_multiple_of(4) {
+            if self.beside && self.millis.is_multiple_of(4) {
                 self.data(BESIDE, MSS, 5 * MSS);
             }
             self.millis += 1;
@@ -134,6 +149,7 @@ fn who_is_fast_is_let_pass_until_it_slows_down_and_then_is_taken_up_in_the_middl
     assert_eq!(beside.counters.octets_to_mobile, u64::from(downloads.sent[1]));
     assert_eq!(beside.to_mobile.octets, u64::from(downloads.sent[1] - 6 * MSS));
     assert_eq!((beside.to_mobile.stalls, beside.counters.refused), (0, 0));
+    assert_eq!(downloads.unheard, 0);
 }
 
 #[test]
