@@ -58,7 +58,7 @@ fn mean(of: &Value) -> f64 {
     of["mean"].as_f64().unwrap_or(f64::NAN)
 }
 
-/// A delayed acknowledgment of Linux takes 40 ms and a jiffy; nothing else in an exchange takes a tenth of that.
+/// A delayed acknowledgment of Linux takes 40 ms and a jiffy; half of that is more than anything else in an exchange.
 #[test]
 fn write_write_read_loses_nothing_where_it_is_treated_and_all_of_it_where_it_is_left_alone() {
     if let Some(why) = lacks() {
@@ -72,7 +72,7 @@ fn write_write_read_loses_nothing_where_it_is_treated_and_all_of_it_where_it_is_
     client(&group, &port, 2);
     agent.wait_for(|status| is_at_work(status, "python", "nodelay"));
     let medians = client(&group, &port, 40);
-    let (quick, slow): (Vec<f64>, Vec<f64>) = medians.iter().partition(|median| **median < 5.0);
+    let (quick, slow): (Vec<f64>, Vec<f64>) = medians.iter().partition(|median| **median < 20.0);
     assert_eq!(quick.len() + slow.len(), 40);
     // Three of ten are left alone, give or take three standard deviations.
     assert!((3..=22).contains(&slow.len()), "{medians:?}");
