@@ -9,8 +9,9 @@
 # each GB, which holds on a busy machine, too; then, with one segment a packet, packets a second and how many of
 # them the gateway did not see. Last the time that a ping takes. Nothing is left behind.
 #
-# The first second of each connection is not counted (`iperf3 --omit 1`): slow start, and the tenth of a second after
-# which a gateway knows that it is fast.
+# The first two seconds of each connection are not counted (`iperf3 --omit 2`): slow start, the tenth of a second after
+# which a gateway knows that it is fast, and the second after which it asks for the rest one by one. Each turn begins
+# with another of the three, and each run waits until nobody compiles anything.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:-5}
@@ -21,6 +22,8 @@ for tool in ip iperf3 python3 ping; do
 done
 [ "$(id -u)" -eq 0 ] || { echo "SKIPPED: namespaces take root"; exit 0; }
 [ -x "$ackord" ] || cargo build --release --package ackord-cli
+
+. benches/quiet.sh
 
 s=bench-s-$$ r=bench-r-$$ m=bench-m-$$
 state=$(mktemp -d)
@@ -58,7 +61,7 @@ begin() {
 }
 end() {
     "$ackord" gateway status --state "$state" --json >"$state/status.json"
-    "$ackord" gateway stop --state "$state" >/dev/null
+    "$ackord" gateway stop --state "$state" >/dev/null 2>&1
     wait "$gateway"
 }
 bare() { # begins, or ends
@@ -81,7 +84,8 @@ time.sleep(3600)' &
     sleep 0.3
 }
 goodput() { # connections
-    ip netns exec $s iperf3 --client 10.2.0.2 --omit 1 --time "$seconds" --parallel "$1" --json |
+    nobody_compiles
+    ip netns exec $s iperf3 --client 10.2.0.2 --omit 2 --time "$seconds" --parallel "$1" --json |
         python3 -c 'import json, sys; print(json.load(sys.stdin)["end"]["sum_received"]["bits_per_second"] / 1e9)'
 }
 spent() { # what the gateway has taken of the processors, s (proc_pid_stat(5): user and system)
@@ -105,16 +109,24 @@ echo "connections  turn  without  bare     with     bare/without  with/without  
 for connections in 1 8; do
     of_bare=() of_with=() of_both=()
     for turn in $(seq "$turns"); do
-        without=$(goodput "$connections")
-        bare begins
-        bare=$(goodput "$connections")
-        bare ends
-        begin
-        before=$(spent)
-        with=$(goodput "$connections")
-        # The second that is not counted is about as good as the others.
-        took=$(python3 -c "print(($(spent) - $before) / ($with * ($seconds + 1) / 8))")
-        end
+        for at in 0 1 2; do
+            case $(((turn + at) % 3)) in
+            0) without=$(goodput "$connections") ;;
+            1)
+                bare begins
+                bare=$(goodput "$connections")
+                bare ends
+                ;;
+            2)
+                begin
+                before=$(spent)
+                with=$(goodput "$connections")
+                # The seconds that are not counted are about as good as the others.
+                took=$(python3 -c "print(($(spent) - $before) / ($with * ($seconds + 2) / 8))")
+                end
+                ;;
+            esac
+        done
         read -r one two three < <(python3 -c "print($bare / $without, $with / $without, $with / $bare)")
         of_bare+=("$one") of_with+=("$two") of_both+=("$three")
         printf '%-12s %-5s %-8.2f %-8.2f %-8.2f %-13.3f %-13.3f %-21.3f %.4f\n' \
@@ -140,4 +152,4 @@ begin
 goodput 8 >/dev/null
 end
 read -r packets lost < <(seen)
-python3 -c "print('%.0f  %d of %d' % ($packets / ($seconds + 1), $lost, $packets))"
+python3 -c "print('%.0f  %d of %d' % ($packets / ($seconds + 2), $lost, $packets))"

@@ -31,6 +31,8 @@ done
 [ -x "$ackord" ] || cargo build --release --package ackord-cli
 [ -x "$offer" ] || cargo build --release --package ackord-gateway --example offer
 
+. benches/quiet.sh
+
 s=rings-s-$$ r=rings-r-$$ m=rings-m-$$
 state=$(mktemp -d)
 gateway=
@@ -88,7 +90,7 @@ settle() { # waits until it has described itself after all had passed: it does s
     exit 1
 }
 end() {
-    "$ackord" gateway stop --state "$state" >/dev/null
+    "$ackord" gateway stop --state "$state" >/dev/null 2>&1
     wait "$gateway"
     gateway=
 }
@@ -114,6 +116,7 @@ print(f"{load:8} {asked:>9} {offered / took:9.0f} {seen / took:9.0f} {lost / too
 END
 }
 measure() { # load, octets, copied, rate
+    nobody_compiles
     begin "$3"
     local before
     before=$(spent)

@@ -19,6 +19,9 @@ const STALE: Span = Span::from_millis(100);
 /// timer: what an engine awaits is overdue only when none of them can be it.
 const NOT_SHOWN_YET: Span = Span::from_millis(2);
 
+/// Who is asked for one by one, and is in no hurry, is so often.
+const UNHURRIED: Span = Span::from_millis(1);
+
 /// What a drive did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DriveCounts {
@@ -43,6 +46,8 @@ pub struct Drive {
     lateness: Delays,
     /// From when the engine wanted to be called to when it was.
     loop_lateness: Delays,
+    /// Nobody but connections that are let pass says anything, and they are counted.
+    is_unhurried: bool,
 }
 
 impl Drive {
@@ -59,6 +64,7 @@ impl Drive {
             counts: DriveCounts::default(),
             lateness: Delays::default(),
             loop_lateness: Delays::default(),
+            is_unhurried: false,
         })
     }
 
@@ -94,12 +100,17 @@ impl Drive {
         }
         self.engine.handle_deadlines(shown_up_to);
         let attention = self.engine.attention(shown_up_to);
+        self.is_unhurried = attention.is_unhurried();
         self.ports.iter_mut().for_each(|port| port.attend(now, &attention));
         self.carry_out()
     }
 
     /// Waits until something was seen or is due. Answers which ports had an error, a bit each.
     fn wait(&self) -> io::Result<u64> {
+        if self.is_unhurried {
+            // Each packet would wake us. As blocks do it, they wait for each other.
+            std::thread::sleep(std::time::Duration::from_nanos(UNHURRIED.as_nanos()));
+        }
         let due = self.engine.deadline().unwrap_or(Time::NEVER).min(self.engine.fast_changes_at());
         let turn = if self.engine.may_remove() { Removal::BEAT_EVERY } else { TURN };
         let wait = due.saturating_since(shown_up_to(self.now()?)).min(turn);

@@ -201,6 +201,7 @@ impl Engine {
         let now = now.max(self.now);
         self.now = now;
         self.stats.frames += 1;
+        self.listening.frame();
         let kind = match sighting.interface {
             Interface::Wan => self.config.wan,
             Interface::Lan(which) => match self.config.lan.get(usize::from(which)) {

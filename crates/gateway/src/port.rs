@@ -2,14 +2,17 @@
 
 use crate::config::MarkMatch;
 use crate::engine::{Attention, Leaving};
-use crate::ring::Few;
-use crate::{GoingOut, Injection, Interface, LinkKind, Pace, Ring, RingStats, Sighting, Wanted};
+use crate::ring::{Few, Holding};
+use crate::{GoingOut, Injection, Interface, LinkKind, Pace, RingStats, Sighting, Wanted};
 use ackord_units::{Rate, Span, Time};
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
 use nix::sys::socket::{getsockopt, sockopt};
+use rings::{Asked, Exchange, Plan, Rings};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+
+mod rings;
 
 /// How often it is looked whether an interface is there (again).
 const LOOK_EVERY: Span = Span::from_millis(100);
@@ -20,10 +23,10 @@ pub struct Port {
     name: String,
     interface: Interface,
     kind: LinkKind,
-    ring: Option<Ring>,
-    /// What is asked of marks, and rings of the packets that have them.
+    rings: Option<Rings>,
+    exchange: Exchange,
+    /// What is asked of marks.
     marks: Vec<MarkMatch>,
-    marked: Vec<Ring>,
     index: u32,
     look_at: Time,
     /// What rings that are gone had counted.
@@ -34,41 +37,23 @@ pub struct Port {
     copied: Rate,
     pace: Pace,
     octets_out: u64,
-    asked: Asked,
-}
-
-/// What its ring was last asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Asked {
-    wanted: Wanted,
-    /// Connections that are let pass.
-    few: Few,
-    going_out: GoingOut,
-}
-
-impl Asked {
-    /// Of a ring that was opened just now.
-    fn at_first(interface: Interface) -> Asked {
-        Asked { wanted: wanted(interface), few: Few::default(), going_out: GoingOut::Heard }
-    }
 }
 
 impl Port {
     /// The interface of this name. It is told which packets leave with one of these marks.
     ///
     /// # Errors
-    /// As of [`Ring::open`].
+    /// As of [`crate::Ring::open`].
     pub fn open(name: &str, interface: Interface, marks: &[MarkMatch]) -> io::Result<Port> {
-        let ring = Ring::open(name, interface, wanted(interface))?;
-        let marked = rings_of_marked(name, interface, marks)?;
+        let rings = Rings::open(name, interface, marks)?;
         let index = if_nametoindex(name)?;
         Ok(Port {
             name: name.to_owned(),
             interface,
-            kind: ring.kind(),
-            ring: Some(ring),
+            kind: rings.all().kind(),
+            rings: Some(rings),
+            exchange: Exchange::default(),
             marks: marks.to_vec(),
-            marked,
             index,
             look_at: Time::ZERO,
             before: RingStats::default(),
@@ -76,7 +61,6 @@ impl Port {
             copied: Rate::from_bits_per_sec(u64::MAX),
             pace: Pace::new(Time::ZERO),
             octets_out: 0,
-            asked: Asked::at_first(interface),
         })
     }
 
@@ -86,35 +70,40 @@ impl Port {
     }
 
     /// Looks how much goes out, and asks its rings for what an engine wants to be shown: data or headers, nothing of
-    /// connections that are let pass, nothing that nobody learns from.
+    /// connections that are let pass, nothing that nobody learns from. Rings that hold packets otherwise than it
+    /// wants take over by and by.
     pub(crate) fn attend(&mut self, now: Time, attention: &Attention<'_>) {
-        let Some(ring) = &self.ring else { return };
-        let is_wan = self.interface == Interface::Wan;
-        if !is_wan {
-            let octets = ring.octets_out().saturating_sub(self.octets_out);
-            self.octets_out = ring.octets_out();
+        self.exchange(now, attention.holding);
+        let Some(rings) = &self.rings else { return };
+        if self.interface != Interface::Wan {
+            let octets_out = rings.all().octets_out();
             self.pace.look(now, self.copied);
-            self.pace.add(octets);
+            self.pace.add(octets_out.saturating_sub(self.octets_out));
+            self.octets_out = octets_out;
         }
-        let ask = self.ask(attention);
-        // Nobody to show or not is the same.
-        let same_few =
-            ask.few == self.asked.few || ask.few.ends.is_empty() && self.asked.few.ends.is_empty();
-        if (ask.wanted != self.asked.wanted || !same_few) && ring.copy(ask.wanted, &ask.few).is_ok()
-        {
-            (self.asked.wanted, self.asked.few) = (ask.wanted, ask.few);
-        }
-        if ask.going_out != self.asked.going_out {
-            for ring in std::iter::once(ring).chain(&self.marked) {
-                // Where a kernel cannot it goes on showing what the filter says.
-                let _ = ring.hear(ask.going_out);
-            }
-            self.asked.going_out = ask.going_out;
+        let ask = self.ask(attention, rings.asked().wanted);
+        if let Some(rings) = &mut self.rings {
+            rings.ask(ask);
         }
     }
 
-    /// What to ask its ring for.
-    fn ask(&self, attention: &Attention<'_>) -> Asked {
+    fn exchange(&mut self, now: Time, holding: Holding) {
+        let Some(rings) = &mut self.rings else { return };
+        let (interface, kind) = (self.interface, self.kind);
+        let plan = || Plan { interface, kind, marks: self.marks.clone(), holding };
+        match self.exchange.go_on(now, rings, self.index, plan, holding) {
+            Ok(None) => {}
+            Ok(Some(counted)) => {
+                self.count(counted);
+                self.octets_out = 0;
+            }
+            // It will be looked for as one that went.
+            Err(_) => self.lose(),
+        }
+    }
+
+    /// What to ask its rings for that were asked for this.
+    fn ask(&self, attention: &Attention<'_>, before: Wanted) -> Asked {
         let (fast, is_wan) = (attention.fast, self.interface == Interface::Wan);
         let here = fast.connections.iter().filter(|(lan, _)| is_wan || *lan == self.interface);
         let few = Few {
@@ -124,11 +113,11 @@ impl Port {
         };
         let leaving = if is_wan { attention.by_wan } else { attention.by_lan };
         let wanted = match leaving {
-            Leaving::Unheard => self.asked.wanted,
+            Leaving::Unheard => before,
             Leaving::Share if is_wan => Wanted::ShareOut,
             Leaving::All if is_wan => Wanted::HeadersOut,
             _ if self.pace.is_fast() => Wanted::Headers,
-            _ => wanted(self.interface),
+            _ => rings::wanted(self.interface),
         };
         let going_out = match leaving {
             Leaving::Unheard => GoingOut::Unheard,
@@ -139,7 +128,12 @@ impl Port {
 
     /// Whether only headers are copied, since there is too much else.
     pub fn copies_headers(&self) -> bool {
-        self.asked.wanted == Wanted::Headers
+        self.rings.as_ref().is_some_and(|rings| rings.asked().wanted == Wanted::Headers)
+    }
+
+    /// Whether packets are asked for one by one, since there are few.
+    pub fn asks_one_by_one(&self) -> bool {
+        self.rings.as_ref().is_some_and(|rings| rings.holding() == Holding::Queue)
     }
 
     /// Its name.
@@ -159,7 +153,7 @@ impl Port {
 
     /// Its number, while it is there.
     pub fn index(&self) -> Option<u32> {
-        self.ring.as_ref().map(|_| self.index)
+        self.rings.as_ref().map(|_| self.index)
     }
 
     /// How often it was lost.
@@ -169,7 +163,7 @@ impl Port {
 
     /// What to wait for, while it is there.
     pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        self.ring.as_ref().map(AsFd::as_fd)
+        self.rings.as_ref().map(|rings| rings.all().as_fd())
     }
 
     /// Looks whether the interface is still the one that it was. Answers whether that has changed.
@@ -178,69 +172,62 @@ impl Port {
             return false;
         }
         self.look_at = now + LOOK_EVERY;
-        if let Some(ring) = self.ring.as_ref().filter(|_| is_troubled) {
+        if let Some(rings) = self.rings.as_ref().filter(|_| is_troubled) {
             // Reading the error clears it: an interface that is down and stays what it is comes up again.
-            let _ = getsockopt(&ring.as_fd(), sockopt::SocketError);
+            let _ = getsockopt(rings.all(), sockopt::SocketError);
         }
         let index = if_nametoindex(self.name.as_str()).ok();
-        match (&self.ring, index) {
+        match (&self.rings, index) {
             (Some(_), Some(index)) if index == self.index => false,
             (Some(_), _) => {
-                self.before = self.stats();
-                self.ring = None;
-                self.marked.clear();
-                self.losses += 1;
+                self.lose();
                 true
             }
             (None, Some(index)) => {
-                self.ring = Ring::open(&self.name, self.interface, wanted(self.interface)).ok();
-                (self.octets_out, self.asked) = (0, Asked::at_first(self.interface));
-                self.marked =
-                    rings_of_marked(&self.name, self.interface, &self.marks).unwrap_or_default();
+                self.rings = Rings::open(&self.name, self.interface, &self.marks).ok();
+                self.octets_out = 0;
                 self.index = index;
-                self.kind = self.ring.as_ref().map_or(self.kind, Ring::kind);
-                self.ring.is_some()
+                self.kind = self.rings.as_ref().map_or(self.kind, |rings| rings.all().kind());
+                self.rings.is_some()
             }
             (None, None) => false,
         }
     }
 
-    /// Shows what passed, and then what of that was marked; see [`Ring::read`].
-    pub fn read(&mut self, mut show: impl FnMut(u64, &Sighting<'_>)) -> u32 {
-        let shown = self.ring.as_mut().map_or(0, |ring| ring.read(&mut show));
-        for ring in &mut self.marked {
-            ring.read(&mut show);
+    fn lose(&mut self) {
+        if let Some(mut rings) = self.rings.take() {
+            self.count(rings.stats());
         }
-        shown
+        self.exchange = Exchange::default();
+        self.losses += 1;
+    }
+
+    /// What rings have counted that are gone.
+    fn count(&mut self, stats: RingStats) {
+        self.before.packets += stats.packets;
+        self.before.lost += stats.lost;
+    }
+
+    /// Shows what passed, and then what of that was marked; see [`crate::Ring::read`].
+    pub fn read(&mut self, mut show: impl FnMut(u64, &Sighting<'_>)) -> u32 {
+        let before = self.exchange.read(&mut show);
+        before + self.rings.as_mut().map_or(0, |rings| rings.read(&mut show))
     }
 
     /// Sends a frame.
     ///
     /// # Errors
-    /// As of [`Ring::send`]; ENODEV where the interface is gone.
+    /// As of [`crate::Ring::send`]; ENODEV where the interface is gone.
     pub fn send(&self, injection: &Injection) -> Result<(), Errno> {
-        self.ring.as_ref().ok_or(Errno::ENODEV)?.send(&injection.frame)
+        self.rings.as_ref().ok_or(Errno::ENODEV)?.all().send(&injection.frame)
     }
 
     /// How many packets passed, and how many its ring had no room for.
     pub fn stats(&mut self) -> RingStats {
-        let of_ring = self.ring.as_mut().and_then(|ring| ring.stats().ok()).unwrap_or_default();
+        let stats = self.rings.as_mut().map(Rings::stats).unwrap_or_default();
         RingStats {
-            packets: self.before.packets + of_ring.packets,
-            lost: self.before.lost + of_ring.lost,
+            packets: self.before.packets + stats.packets,
+            lost: self.before.lost + stats.lost,
         }
-    }
-}
-
-fn rings_of_marked(name: &str, interface: Interface, marks: &[MarkMatch]) -> io::Result<Vec<Ring>> {
-    let each = marks.iter().map(|mark| Ring::open(name, interface, Wanted::MarkedOut(*mark)));
-    each.collect()
-}
-
-/// What an engine wants to see of an interface.
-fn wanted(interface: Interface) -> Wanted {
-    match interface {
-        Interface::Wan => Wanted::ShareOut,
-        Interface::Lan(_) => Wanted::DataOutHeadersIn,
     }
 }

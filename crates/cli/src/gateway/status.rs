@@ -384,6 +384,7 @@ mod tests {
                 side: "wan".to_owned(),
                 packets: 10,
                 lost: 3,
+                one_by_one: false,
             }],
             top_flows: vec![FlowStatus {
                 mobile: "192.0.2.7:50000".parse().expect("one"),

@@ -87,6 +87,7 @@ fn rings(drive: &mut Drive) -> Vec<RingStatus> {
             side: port.interface().name().to_owned(),
             packets: stats.packets,
             lost: stats.lost,
+            one_by_one: port.asks_one_by_one(),
         }
     });
     each.collect()

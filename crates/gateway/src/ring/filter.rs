@@ -237,7 +237,7 @@ fn load_beside(what: libc::c_int) -> sock_filter {
     load(BPF_W, (libc::SKF_AD_OFF + what) as u32)
 }
 
-fn answer(octets: u32) -> sock_filter {
+pub(super) fn answer(octets: u32) -> sock_filter {
     step(BPF_RET | BPF_K, octets)
 }
 

@@ -2,13 +2,18 @@
 //! same socket, which does not see them again.
 //!
 //! Each packet comes with a virtio header: how offloading is to cut it up, and whether its checksum is
-//! still to be filled in. Blocks are handed over when they are full or a millisecond old.
+//! still to be filled in. Blocks are handed over when they are full or a millisecond old, for which a kernel has a
+//! timer that goes off each millisecond, whether anything passes or not: on a virtual machine a tenth of what it
+//! forwards. So a ring can do without blocks ([`Holding::Queue`]): packets are asked for one by one, which is dear
+//! where there are many.
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `mod.rs` | [`Ring`]: the socket and its memory |
+//! | `mod.rs` | [`Ring`]: the socket |
 //! | `filter.rs` | [`Wanted`]: which packets the kernel copies, and how much of each |
-//! | `block.rs` | packets in the blocks that the kernel fills |
+//! | `seen.rs` | a packet, with what the kernel says of it |
+//! | `blocks.rs` | packets in the blocks that the kernel fills |
+//! | `queue.rs` | packets one by one |
 //!
 //! Not there: frames of more than [`Ring::FRAME`] octets are cut off, which [`Sighting::frame`] shows.
 
@@ -17,38 +22,34 @@
     reason = "a ring that is shared with the kernel, and socket options without a wrapper"
 )]
 
-mod block;
+mod blocks;
 mod filter;
+mod queue;
+mod seen;
 
 use crate::{Interface, LinkKind, Sighting};
-use block::{Seen, VNET_HEADER};
+use blocks::Blocks;
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
-use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
-use std::ffi::c_void;
+use queue::Queue;
+use seen::{Seen, VNET_HEADER};
 use std::io;
-use std::mem::{offset_of, size_of};
-use std::num::NonZeroUsize;
+use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) use filter::Few;
 pub use filter::Wanted;
 
 /// Bare IP, as modems have it (linux/if_arp.h).
 const ARPHRD_RAWIP: u16 = 519;
-/// How long a block waits for more, milliseconds.
-const BLOCK_TIMEOUT_MS: u32 = 1;
 
 /// The packets of an interface.
 #[derive(Debug)]
 pub struct Ring {
     socket: OwnedFd,
-    memory: NonNull<u8>,
-    /// The block that is read next.
-    block: usize,
+    held: Held,
+    /// What it was opened for.
     wanted: Wanted,
     interface: Interface,
     kind: LinkKind,
@@ -58,8 +59,20 @@ pub struct Ring {
     octets_out: u64,
 }
 
-// SAFETY: the memory is this ring's alone, but for the kernel.
-unsafe impl Send for Ring {}
+/// Where packets wait to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holding {
+    /// In blocks of memory shared with the kernel: for many.
+    Blocks,
+    /// In the socket's queue: for few.
+    Queue,
+}
+
+#[derive(Debug)]
+enum Held {
+    Blocks(Blocks),
+    Queue(Queue),
+}
 
 /// Whether a ring hears what goes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,52 +96,46 @@ impl Ring {
     /// The longest frame that is copied whole: the largest packet that offloading makes.
     pub const FRAME: usize = 1 << 16;
 
-    /// The packets of the interface of this name.
+    /// The packets of the interface of this name, in blocks.
     ///
     /// # Errors
     /// Without CAP_NET_RAW, or where there is no such interface.
     pub fn open(name: &str, interface: Interface, wanted: Wanted) -> io::Result<Ring> {
         let index = if_nametoindex(name)?;
-        // No protocol yet: nothing arrives before the ring is there.
-        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-        let socket = socket(AddressFamily::Packet, SockType::Raw, flags, None)?;
-        set(&socket, libc::PACKET_VERSION, libc::tpacket_versions::TPACKET_V3 as libc::c_int)?;
-        set(&socket, libc::PACKET_VNET_HDR, 1)?;
-        let kind = LinkKind::Ethernet;
-        attach(&socket, &wanted.filter(kind, &Few::default()))?;
-        let (block_len, blocks) = (wanted.block(), wanted.blocks());
-        let request = libc::tpacket_req3 {
-            tp_block_size: block_len as u32,
-            tp_block_nr: blocks as u32,
-            tp_frame_size: block_len as u32,
-            tp_frame_nr: blocks as u32,
-            tp_retire_blk_tov: BLOCK_TIMEOUT_MS,
-            tp_sizeof_priv: 0,
-            tp_feature_req_word: 0,
-        };
-        set(&socket, libc::PACKET_RX_RING, request)?;
-        let len = NonZeroUsize::new(block_len * blocks).expect("more than nothing");
-        let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-        // SAFETY: a new mapping of the ring that was just asked for, of its length.
-        let memory = unsafe { mmap(None, len, access, MapFlags::MAP_SHARED, &socket, 0)? }.cast();
-        let mut ring = Ring {
-            socket,
-            memory,
-            block: 0,
-            wanted,
-            interface,
-            kind,
-            lost: 0,
-            seen: 0,
-            octets_out: 0,
-        };
+        let mut ring = Ring::prepare(interface, LinkKind::Ethernet, wanted, Holding::Blocks)?;
         ring.kind = ring.bind(index)?;
         // Only now is it known where in its frames IP begins.
         ring.copy(wanted, &Few::default())?;
         Ok(ring)
     }
 
-    fn bind(&self, index: u32) -> io::Result<LinkKind> {
+    /// A ring that hears nothing until it is bound. What takes long is done then.
+    ///
+    /// # Errors
+    /// Without CAP_NET_RAW.
+    pub(crate) fn prepare(
+        interface: Interface,
+        kind: LinkKind,
+        wanted: Wanted,
+        holding: Holding,
+    ) -> io::Result<Ring> {
+        // No protocol yet: nothing arrives before the ring is there.
+        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+        let socket = socket(AddressFamily::Packet, SockType::Raw, flags, None)?;
+        attach(&socket, &wanted.filter(kind, &Few::default()))?;
+        set(&socket, libc::PACKET_VNET_HDR, 1)?;
+        let held = match holding {
+            Holding::Blocks => Held::Blocks(Blocks::new(&socket, wanted)?),
+            Holding::Queue => Held::Queue(Queue::new(&socket)?),
+        };
+        Ok(Ring { socket, held, wanted, interface, kind, lost: 0, seen: 0, octets_out: 0 })
+    }
+
+    /// From now on it hears the interface of this number.
+    ///
+    /// # Errors
+    /// Where there is no such interface, or of its kind of link nothing is understood.
+    pub(crate) fn bind(&self, index: u32) -> io::Result<LinkKind> {
         let mut address = link_address(index);
         let (pointer, mut len) = ((&raw mut address).cast(), size_of::<libc::sockaddr_ll>() as u32);
         let socket = self.socket.as_raw_fd();
@@ -142,6 +149,14 @@ impl Ring {
             libc::ARPHRD_NONE | libc::ARPHRD_PPP | ARPHRD_RAWIP => Ok(LinkKind::Bare),
             other => Err(io::Error::other(format!("no link of type {other} is understood"))),
         }
+    }
+
+    /// From now on it hears nothing more; what it has heard can still be read.
+    ///
+    /// # Errors
+    /// None that a ring knows of.
+    pub(crate) fn silence(&self) -> io::Result<()> {
+        attach(&self.socket, &[filter::answer(0)])
     }
 
     /// From now on so much is copied; the ring stays as large as it was opened.
@@ -171,56 +186,20 @@ impl Ring {
         self.kind
     }
 
-    /// Shows every packet of the blocks that are full, each with when it passed, in nanoseconds since 1970.
-    /// Answers how many there were.
+    /// Shows every packet that waits, of blocks those that are full, each with when it passed, in nanoseconds
+    /// since 1970. Answers how many there were.
     pub fn read(&mut self, mut show: impl FnMut(u64, &Sighting<'_>)) -> u32 {
-        let mut shown = 0;
-        for _ in 0..self.wanted.blocks() {
-            let Some(block) = self.full_block() else { break };
-            let (count, octets_out) = self.show_block(block, &mut show);
-            shown += count;
-            self.octets_out += octets_out;
-            // SAFETY: the status word of a block, in the mapping and aligned. What was read of the block
-            // was read before.
-            let status = unsafe { AtomicU32::from_ptr(block_header(block, status_at()).as_ptr()) };
-            status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
-            self.block = (self.block + 1) % self.wanted.blocks();
-        }
-        shown
-    }
-
-    /// The next block, if it is ours.
-    fn full_block(&self) -> Option<NonNull<u8>> {
-        // SAFETY: `block` is below the number of blocks, so this is inside of the mapping; the status is aligned.
-        let block = unsafe { self.memory.add(self.block * self.wanted.block()) };
-        let status = unsafe { AtomicU32::from_ptr(block_header(block, status_at()).as_ptr()) };
-        (status.load(Ordering::Acquire) & libc::TP_STATUS_USER != 0).then_some(block)
-    }
-
-    fn show_block(
-        &self,
-        block: NonNull<u8>,
-        show: &mut impl FnMut(u64, &Sighting<'_>),
-    ) -> (u32, u64) {
-        // SAFETY: the block is ours until its status says otherwise: nobody writes there meanwhile.
-        let octets = unsafe { std::slice::from_raw_parts(block.as_ptr(), self.wanted.block()) };
-        let word = |at: usize| {
-            octets.get(at..at + 4).map(|four| u32::from_ne_bytes(four.try_into().expect("four")))
+        let Ring { socket, held, wanted, interface, octets_out, .. } = self;
+        let mut see = |seen: &Seen<'_>| {
+            let sighting = seen.sighting(*interface, wanted.mark());
+            let counts = seen.outgoing && !sighting.is_sample;
+            *octets_out += if counts { seen.len } else { 0 };
+            show(seen.nanos, &sighting);
         };
-        let header = offset_of!(libc::tpacket_block_desc, hdr);
-        let count = word(header + offset_of!(libc::tpacket_hdr_v1, num_pkts)).unwrap_or(0);
-        let mut at = word(header + offset_of!(libc::tpacket_hdr_v1, offset_to_first_pkt))
-            .unwrap_or(0) as usize;
-        let mut octets_out = 0;
-        for _ in 0..count {
-            let Some(packet) = octets.get(at..).and_then(Seen::read) else { break };
-            let sighting = packet.sighting(self.interface, self.wanted.mark());
-            let counts = packet.outgoing && !sighting.is_sample;
-            octets_out += if counts { packet.len } else { 0 };
-            show(packet.nanos, &sighting);
-            at += packet.next;
+        match held {
+            Held::Blocks(blocks) => blocks.read(&mut see),
+            Held::Queue(queue) => queue.read(socket, &mut see),
         }
-        (count, octets_out)
     }
 
     /// Sends a frame.
@@ -266,23 +245,6 @@ impl AsFd for Ring {
     }
 }
 
-impl Drop for Ring {
-    fn drop(&mut self) {
-        // SAFETY: the mapping made in `open`, of the same length; nothing refers to it any more.
-        let len = self.wanted.block() * self.wanted.blocks();
-        let _ = unsafe { munmap(self.memory.cast::<c_void>(), len) };
-    }
-}
-
-fn status_at() -> usize {
-    offset_of!(libc::tpacket_block_desc, hdr) + offset_of!(libc::tpacket_hdr_v1, block_status)
-}
-
-fn block_header(block: NonNull<u8>, at: usize) -> NonNull<u32> {
-    // SAFETY: `at` is inside of a block's header.
-    unsafe { block.add(at) }.cast()
-}
-
 fn link_address(index: u32) -> libc::sockaddr_ll {
     libc::sockaddr_ll {
         sll_family: libc::AF_PACKET as u16,
@@ -318,3 +280,6 @@ fn set_at<T>(
     Errno::result(answer)?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -115,6 +115,9 @@ pub struct RingStatus {
     pub packets: u64,
     /// Packets for which there was no room: they went on, unobserved.
     pub lost: u64,
+    /// Whether they are asked for one by one, since there are few, and not in blocks.
+    #[serde(default)]
+    pub one_by_one: bool,
 }
 
 /// What became of the connections that a rule is for.

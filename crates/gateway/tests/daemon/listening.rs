@@ -3,6 +3,7 @@
 use super::{Trial, pause};
 use crate::hosts::traffic::Stream;
 use crate::hosts::world::{MOBILE, World, is_possible};
+use ackord_gateway::watch::Status;
 use ackord_gateway::{GoingOut, Interface, Ring, Wanted, Way};
 use ackord_wire::decode;
 use std::collections::BTreeMap;
@@ -89,6 +90,33 @@ fn another_way_to_the_fixed_host_is_learnt_while_a_connection_goes_on() {
     let to = holds.join().expect("it reads");
     assert_eq!(to.keys().collect::<Vec<_>>(), [&new], "{to:?}");
     assert_eq!((octets, are_right), (5_000_000, true));
+    gateway.tell("stop");
+    assert_eq!(trial.world.left_behind(), "");
+}
+
+#[test]
+fn who_begins_when_little_passed_gets_all_of_his_remedy() {
+    if !is_possible() {
+        return;
+    }
+    let trial = Trial::new(20);
+    trial.configure("remedy = \"proxy-tcp\"\ncontrol = \"0 %\"");
+    let mut gateway = trial.start();
+    let is_one_by_one = |status: &Status| {
+        status.rings.len() == 2 && status.rings.iter().all(|ring| ring.one_by_one)
+    };
+    trial.until("asked one by one", is_one_by_one);
+    let stream = Stream::start(&trial.world, MOBILE, 5_402, 5_000_000);
+    let status = trial.until("in blocks", |status| !is_one_by_one(status));
+    // The first packets were seen: what is kept of it is whole from the beginning on.
+    assert_eq!(status.treated, 1, "{status:#?}");
+    trial.outage(900);
+    trial.until("repaired", |status| status.injected_to_mobile > 0);
+    let (octets, are_right, _) = stream.finish();
+    assert_eq!((octets, are_right), (5_000_000, true));
+    let status = trial.until("seen", |status| status.octets_to_mobile >= 5_000_000);
+    let lost: u64 = status.rings.iter().map(|ring| ring.lost).sum();
+    assert_eq!(lost, 0, "{status:#?}");
     gateway.tell("stop");
     assert_eq!(trial.world.left_behind(), "");
 }

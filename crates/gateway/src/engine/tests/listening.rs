@@ -3,6 +3,7 @@
 use super::fast::{BESIDE, Downloads, FAST, LARGE};
 use super::*;
 use crate::engine::Leaving;
+use crate::ring::Holding;
 
 fn by_wan(engine: &mut Engine, millis: u64) -> Leaving {
     engine.handle_deadlines(at(millis));
@@ -135,4 +136,55 @@ fn who_is_not_fast_any_more_has_to_be_told_his_way_anew() {
     downloads.go_on(2_200, Some(MSS));
     assert!(!downloads.is_let_pass(FAST) && downloads.connection(FAST).to_wan.is_none());
     assert_eq!(by_wan(&mut downloads.engine, downloads.millis), Leaving::All);
+}
+
+fn holding(engine: &mut Engine, millis: u64) -> Holding {
+    engine.handle_deadlines(at(millis));
+    engine.attention(at(millis)).holding
+}
+
+#[test]
+fn where_few_packets_pass_for_ten_seconds_they_are_asked_for_one_by_one_until_there_are_more() {
+    let mut engine = engine("proxy-tcp");
+    let mut changes = Vec::new();
+    let mut was = Holding::Blocks;
+    for millis in 0..40_000 {
+        // Few, then a link's packets but for nine seconds without, then few again.
+        let every = match millis {
+            0..15_000 => 10,
+            15_000..17_000 | 26_000..28_000 => 1,
+            17_000..26_000 => 1_000,
+            _ => 6,
+        };
+        if millis % every == 0 {
+            data(&mut engine, millis);
+        }
+        let is = holding(&mut engine, millis);
+        if is != was {
+            changes.push((millis, is));
+            was = is;
+        }
+    }
+    // The first look is at the beginning, one before which packets were many does not count.
+    let (blocks, queue) = (Holding::Blocks, Holding::Queue);
+    assert_eq!(changes, [(9_000, queue), (15_200, blocks), (38_000, queue)]);
+}
+
+#[test]
+fn where_only_fast_ones_pass_who_is_shown_is_asked_for_one_by_one() {
+    let mut downloads = Downloads::new();
+    downloads.beside = false;
+    let now = |downloads: &mut Downloads| holding(&mut downloads.engine, downloads.millis);
+    downloads.go_on(1_000, Some(LARGE));
+    assert_eq!(now(&mut downloads), Holding::Blocks);
+    downloads.go_on(500, Some(LARGE));
+    assert_eq!(now(&mut downloads), Holding::Queue);
+    // Also while they are shown, and while somebody says little beside them.
+    downloads.go_on(2_450, Some(LARGE));
+    assert!(downloads.engine.attention(at(downloads.millis)).fast.are_shown);
+    downloads.pass(Way::In, BESIDE, Segment { flags: Flags::SYN, ..segment(0, 0, 0, 0) });
+    assert_eq!(now(&mut downloads), Holding::Queue);
+    downloads.beside = true;
+    downloads.go_on(1_000, Some(LARGE));
+    assert_eq!(now(&mut downloads), Holding::Blocks);
 }

@@ -31,6 +31,7 @@ fn full() -> Status {
             side: "wan".to_owned(),
             packets: 100,
             lost: 1,
+            one_by_one: false,
         }],
         classes: vec![ClassStatus {
             name: "phones".to_owned(),
