@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 seconds=${1:-5}
 connections=${CONNECTIONS:-100000}
 ackord=${CARGO_TARGET_DIR:-target}/release/ackord
-for tool in ip iperf3 python3 bpftool nsenter; do
+for tool in ip iperf3 python3 bpftool nsenter clang; do
     command -v "$tool" >/dev/null || { echo "SKIPPED: no $tool"; exit 0; }
 done
 [ "$(id -u)" -eq 0 ] || { echo "SKIPPED: programs in the kernel take root"; exit 0; }
@@ -20,6 +20,7 @@ root=$(awk '$0 ~ / - cgroup2 / { print $5; exit }' /proc/self/mountinfo)
 group=$root/ackord-overhead-$$
 a=over-a-$$ b=over-b-$$
 state=$(mktemp -d)
+pin=$state/bpf/empty
 stats=$(cat /proc/sys/kernel/bpf_stats_enabled)
 pids=()
 clean_up() {
@@ -27,6 +28,7 @@ clean_up() {
     wait 2>/dev/null || true
     echo "$stats" >/proc/sys/kernel/bpf_stats_enabled
     for name in $a $b; do ip netns del $name 2>/dev/null || true; done
+    umount "$state/bpf" 2>/dev/null || true
     for _ in $(seq 50); do rmdir "$group" 2>/dev/null && break; sleep 0.1; done
     rm -rf "$state"
 }
@@ -60,24 +62,42 @@ begin() {
     echo "the agent did not begin" >&2
     exit 1
 }
+# What a program takes that does nothing: counting, and being called.
+clang -O2 -target bpf -x c -c -o "$state/empty.o" - <<'C'
+__attribute__((section("cgroup_skb/ingress"), used)) int empty(void *packet) { return 1; }
+char LICENSE[] __attribute__((section("license"), used)) = "GPL";
+C
+of_programs() { # names, ticks of the process
+    bpftool --json prog show | python3 -c '
+import json, sys
+seconds, names, spent = float(sys.argv[1]), sys.argv[2].split(), float(sys.argv[3])
+total = 0
+for program in json.load(sys.stdin):
+    if program.get("name") in names and program.get("run_cnt", 0) > 0:
+        each = program["run_time_ns"] / program["run_cnt"]
+        total += program["run_time_ns"]
+        print("%-8s %8.0f calls a second, %.0f ns each" % (program["name"], program["run_cnt"] / seconds, each))
+print("programs %.2f %% of a core, process %.2f %%" % (total / seconds / 1e7, spent / seconds * 100))
+' "$seconds" "$1" "$(python3 -c "print($2 / $(getconf CLK_TCK))")"
+}
+. benches/quiet.sh
+nobody_compiles
 echo 1 >/proc/sys/kernel/bpf_stats_enabled
 echo "without: $(transfer)"
+mkdir "$state/bpf"
+mount -t bpf none "$state/bpf"
+bpftool prog load "$state/empty.o" "$pin"
+bpftool cgroup attach "$group" cgroup_inet_ingress pinned "$pin"
+echo "empty:   $(transfer)"
+of_programs empty 0
+bpftool cgroup detach "$group" cgroup_inet_ingress pinned "$pin"
+umount "$state/bpf"
 begin
 ticks() { cut -d' ' -f14,15 "/proc/$agent/stat" | tr ' ' '+'; }
 before=$(($(ticks)))
 echo "with:    $(transfer)"
 after=$(($(ticks)))
-bpftool --json prog show | python3 -c '
-import json, sys
-seconds, spent = float(sys.argv[1]), float(sys.argv[2])
-total = 0
-for program in json.load(sys.stdin):
-    if program.get("name") in ("told", "arrived") and program.get("run_cnt", 0) > 0:
-        each = program["run_time_ns"] / program["run_cnt"]
-        total += program["run_time_ns"]
-        print("%-8s %8.0f calls a second, %.0f ns each" % (program["name"], program["run_cnt"] / seconds, each))
-print("programs %.2f %% of a core, process %.2f %%" % (total / seconds / 1e7, spent / seconds * 100))
-' "$seconds" "$(python3 -c "print(($after - $before) / $(getconf CLK_TCK))")"
+of_programs "told arrived" "$((after - before))"
 
 echo
 resident() { awk '/VmRSS/ { print $2 }' "/proc/$agent/status"; }

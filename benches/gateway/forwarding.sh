@@ -137,6 +137,13 @@ for connections in 1 8; do
 done
 
 echo
+echo "a lasting iperf3, a gateway beside it in every second phase of 5 s: Gbit/s without, with/without of each phase"
+for connections in 1 8; do
+    nobody_compiles
+    python3 benches/gateway/lasting.py $s $r 10.2.0.2 "$connections" "$turns" "$ackord" "$state"
+done
+
+echo
 echo "round trip (mean of 2000 pings), us: without, with"
 without=$(round_trip)
 begin

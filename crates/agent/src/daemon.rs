@@ -221,11 +221,9 @@ impl Daemon {
         self.look_at = now + LOOK_EVERY;
         self.engine.look(now);
         let followed = self.places.follow(&self.config, &self.programs, &mut self.names);
-        let kept = self.kept.as_mut().map_or(Ok(()), |kept| kept.each_second(&mut self.engine));
-        let troubles =
-            [followed.map_err(|one| one.to_string()), kept.map_err(|one| one.to_string())];
-        for trouble in troubles.into_iter().filter_map(Result::err) {
-            tell(&News::Trouble(&trouble));
+        let kept = self.kept.as_mut().map(|kept| kept.each_second(&mut self.engine));
+        for trouble in followed.err().into_iter().chain(kept.into_iter().flatten()) {
+            tell(&News::Trouble(&trouble.to_string()));
         }
         self.carry_out(tell);
         let status = self.status();
@@ -336,7 +334,8 @@ impl Daemon {
         if self.config.on_exit == OnExit::Keep {
             return kept.keep();
         }
-        kept.undo()
+        let are_clean = self.programs.pass(Pass::Clean, self.settings).is_ok();
+        kept.undo(are_clean)
     }
 
     /// What it follows.

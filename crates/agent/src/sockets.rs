@@ -17,6 +17,8 @@ pub(crate) struct Sockets {
     living: BTreeSet<u64>,
     lines: usize,
     new: String,
+    /// The last line may be cut off: the disk was full.
+    is_torn: bool,
 }
 
 impl Sockets {
@@ -30,7 +32,7 @@ impl Sockets {
     pub(crate) fn create(path: &Path) -> io::Result<Sockets> {
         let file = OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
         let (living, new) = (BTreeSet::new(), String::new());
-        Ok(Sockets { path: path.to_owned(), file, living, lines: 0, new })
+        Ok(Sockets { path: path.to_owned(), file, living, lines: 0, new, is_torn: false })
     }
 
     /// The sockets of a list that are not said to be gone; none where there is no list.
@@ -89,8 +91,13 @@ impl Sockets {
             self.file = OpenOptions::new().append(true).open(&self.path)?;
             self.lines = self.living.len();
         } else {
+            if self.is_torn {
+                self.file.write_all(b"\n")?;
+            }
+            self.is_torn = true;
             self.file.write_all(self.new.as_bytes())?;
         }
+        self.is_torn = false;
         self.new.clear();
         Ok(())
     }

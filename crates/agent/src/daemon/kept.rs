@@ -54,7 +54,7 @@ impl Kept {
             Ok(()) => Ok((kept, undone)),
             Err(error) => {
                 // What cannot be undone now stays in the journal.
-                let _ = kept.undo();
+                let _ = kept.undo(true);
                 Err(error)
             }
         }
@@ -139,20 +139,21 @@ impl Kept {
         Ok(())
     }
 
-    /// Once a second: the list of sockets, routes that follow, histories.
-    pub(super) fn each_second(&mut self, engine: &mut Engine) -> Result<(), DaemonError> {
+    /// Once a second: the list of sockets, routes that follow, histories. Answers what of it failed.
+    pub(super) fn each_second(&mut self, engine: &mut Engine) -> Vec<DaemonError> {
         self.seconds += 1;
-        let list = |source| DaemonError::System { what: "the list of sockets".to_owned(), source };
-        self.sockets.write().map_err(list)?;
-        if let Some(quick) = &self.quick {
-            let failed =
-                |source| DaemonError::System { what: "the quick routes".to_owned(), source };
-            quick.follow().map_err(failed)?;
-        }
-        if self.seconds.is_multiple_of(WRITE_EVERY) {
-            self.write_histories(engine)?;
-        }
-        Ok(())
+        let of = |what: &str| {
+            let what = what.to_owned();
+            |source| DaemonError::System { what, source }
+        };
+        let list = self.sockets.write().map_err(of("the list of sockets"));
+        let quick = self.quick.as_ref().map_or(Ok(false), QuickRoutes::follow).map(drop);
+        let histories = match self.seconds.is_multiple_of(WRITE_EVERY) {
+            true => self.write_histories(engine),
+            false => Ok(()),
+        };
+        let all = [list, quick.map_err(of("the quick routes")), histories];
+        all.into_iter().filter_map(Result::err).collect()
     }
 
     fn write_histories(&mut self, engine: &mut Engine) -> Result<(), DaemonError> {
@@ -186,10 +187,11 @@ impl Kept {
             .collect()
     }
 
-    /// Everything as it was, as far as it can be: the rest stays in the journal.
-    pub(super) fn undo(mut self) -> Result<(), DaemonError> {
+    /// Everything as it was, as far as it can be: the rest stays in the journal. Where sockets are as they were
+    /// already nobody needs the list of them, for which a full disk has no room.
+    pub(super) fn undo(mut self, are_clean: bool) -> Result<(), DaemonError> {
         let failed = |source| DaemonError::System { what: "what was changed".to_owned(), source };
-        self.sockets.write().map_err(failed)?;
+        self.sockets.write().or_else(|why| if are_clean { Ok(()) } else { Err(failed(why)) })?;
         let left = self.journal.undo_all().map_err(failed)?.left;
         match left.is_empty() {
             true => Ok(()),

@@ -40,7 +40,7 @@ for _ in range(int(sys.argv[2])):
     print(sorted(took)[6] * 1e3, flush=True)
 ";
 
-fn server(group: &Group) -> (Running, String) {
+pub(super) fn server(group: &Group) -> (Running, String) {
     let mut child = group.python(SERVER, &[]).stdout(Stdio::piped()).spawn().expect("it starts");
     let mut line = String::new();
     let told = child.stdout.take().expect("piped");
@@ -48,7 +48,7 @@ fn server(group: &Group) -> (Running, String) {
     (Running(child), line.trim().to_owned())
 }
 
-fn client(group: &Group, port: &str, connections: usize) -> Vec<f64> {
+pub(super) fn client(group: &Group, port: &str, connections: usize) -> Vec<f64> {
     let output = group.python(CLIENT, &[port, &connections.to_string()]).output().expect("it runs");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     text.lines().map(|line| line.parse().expect("a number")).collect()

@@ -6,10 +6,13 @@
 //! | `mod.rs` | a control group, an agent there, programs in Python |
 //! | `levers.rs` | what levers gain |
 //! | `ends.rs` | ends of an agent: asked, killed, kept |
+//! | `files.rs` | a configuration file, read anew; a lever withdrawn; a full disk |
 //! | `words.rs` | what needs no kernel: arguments, plans, errors |
 
 #[cfg(feature = "agent")]
 mod ends;
+#[cfg(feature = "agent")]
+mod files;
 #[cfg(feature = "agent")]
 mod levers;
 mod words;
@@ -105,6 +108,17 @@ mod world {
     pub(super) struct Agent {
         pub(super) process: Running,
         pub(super) state: tempfile::TempDir,
+        files: Option<tempfile::TempDir>,
+    }
+
+    const FILE: &str = "agent.toml";
+
+    fn write_file(directory: &Path, group: &Group, lines: &str) {
+        let text = format!(
+            "cgroup = \"{}\"\n{lines}\n[metrics]\nlisten = \"none\"\n",
+            group.0.display()
+        );
+        fs::write(directory.join(FILE), text).expect("ours");
     }
 
     impl Agent {
@@ -121,9 +135,28 @@ mod world {
                 .arg("--state")
                 .arg(state.path());
             let process = command.args(more).spawn().expect("it starts");
-            let agent = Agent { process: Running(process), state };
+            let agent = Agent { process: Running(process), state, files: None };
             agent.wait_for(|_| true);
             agent
+        }
+
+        /// By a configuration file with these lines, plain keys first, and its state in this directory.
+        pub(super) fn with_file(group: &Group, lines: &str, state: tempfile::TempDir) -> Agent {
+            let files = tempfile::tempdir().expect("a directory");
+            write_file(files.path(), group, lines);
+            let mut command = Command::new(ACKORD);
+            command.args(["agent", "run"]).arg(files.path().join(FILE));
+            let process = command.arg("--state").arg(state.path()).spawn().expect("it starts");
+            let agent = Agent { process: Running(process), state, files: Some(files) };
+            agent.wait_for(|_| true);
+            agent
+        }
+
+        /// Its file says this from now on, and it is told so.
+        pub(super) fn reload(&self, group: &Group, lines: &str) {
+            write_file(self.files.as_ref().expect("it has a file").path(), group, lines);
+            let pid = nix::unistd::Pid::from_raw(self.process.0.id() as i32);
+            nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGHUP).expect("ours");
         }
 
         pub(super) fn ask(&self, what: &[&str]) -> Output {

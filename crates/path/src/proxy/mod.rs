@@ -56,7 +56,7 @@ pub use outbox::{Made, Note, Outbox};
 pub use place::{Lifetime, ProxyConfig};
 pub(crate) use place::{Place, Turn};
 pub use repair::{Answer, Inference, Repair, RepairConfig, Stored, WirelessRoundTrip};
-pub use snoop::{Rewrite, Snoop, SnoopConfig, Suppress};
+pub use snoop::{Snoop, SnoopConfig, Stands, Suppress};
 pub use split::{Hop, SelectiveRepeat, Split, SplitConfig};
 pub use stats::ProxyStats;
 

@@ -136,16 +136,14 @@ impl Remedy {
     }
 
     fn overrides(self) -> Vec<Override> {
-        let proxy = |value| Override::new("proxies.base.proxy", value);
+        let proxy = |knob: &str, value| Override::new(format!("proxies.base.proxy{knob}"), value);
         match self {
             Remedy::None => Vec::new(),
-            Remedy::ProxyTcp => vec![proxy("proxy-tcp")],
-            Remedy::ProxyTcpPaper => {
-                vec![proxy("proxy-tcp"), Override::new("proxies.base.proxy.mode", "paper")]
-            }
-            // A gateway beside the path can have acknowledgments removed, but not changed.
+            Remedy::ProxyTcp => vec![proxy("", "proxy-tcp")],
+            Remedy::ProxyTcpPaper => vec![proxy("", "proxy-tcp"), proxy(".mode", "paper")],
+            // Beside the path nothing goes ahead of what waits in the link's queue, either.
             Remedy::Snoop => {
-                vec![proxy("snoop"), Override::new("proxies.base.proxy.rewrite", "off")]
+                vec![proxy("", "snoop"), proxy(".stands", "beside"), proxy(".priority", "none")]
             }
             Remedy::SelectiveDrop => vec![Override::new("links.air.queue", "selective-drop")],
         }

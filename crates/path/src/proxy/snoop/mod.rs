@@ -16,7 +16,7 @@
 //! Not modelled: data from a mobile sender (Balakrishnan et al. ask for negative acknowledgments
 //! there, which a mobile host would have to understand); handing the cache over to another base
 //! station. A link's queue that refuses a packet
-//! tells the box, which then leaves the repair to the sender; of a queue that drops packets later
+//! tells the box in the path, which then leaves the repair to the sender; of a queue that drops packets later
 //! (CoDel) it learns nothing and takes them for lost in the air.
 
 #[cfg(test)]
@@ -40,8 +40,8 @@ pub struct SnoopConfig {
     pub idle_for: Span,
     /// What becomes of duplicate acknowledgments it has dealt with.
     pub suppress: Suppress,
-    /// What becomes of SACK blocks in acknowledgments that bring news.
-    pub rewrite: Rewrite,
+    /// Where it stands.
+    pub stands: Stands,
 }
 
 /// What becomes of acknowledgments that tell the sender of a loss the box has repaired.
@@ -56,14 +56,15 @@ pub enum Suppress {
     WithoutTimestamps,
 }
 
-/// What becomes of the SACK blocks of an acknowledgment of new data, while the box repairs the first loss that
-/// they report.
+/// Where a Snoop stands, and so what it can do and is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rewrite {
-    /// They are taken out.
-    On,
-    /// They go on: a gateway beside the path can have packets removed, but none changed.
-    Off,
+pub enum Stands {
+    /// In the path, before the link's queue: it takes the SACK blocks out of acknowledgments of new data while it
+    /// repairs the first loss that they report, and leaves to the sender what the queue refuses.
+    InPath,
+    /// Beside the path: it can have packets removed, but none changed, and takes what a queue refuses for lost in the
+    /// air.
+    Beside,
 }
 
 /// A Snoop.
@@ -178,7 +179,7 @@ impl Snoop {
         let pure = segment.seq_len() == 0 && !segment.flags.intersects(Flags::RST | Flags::URG);
         let blocks = !segment.options.sack.is_empty();
         let is_paper = self.config.repair.inference == Inference::Duplicates;
-        let rewrites = self.config.rewrite == Rewrite::On;
+        let rewrites = self.config.stands == Stands::InPath;
         match answer {
             Answer::Old | Answer::Repaired if pure => Verdict::Absorb,
             // From the blocks a sender would take for lost what is being repaired here.
@@ -222,6 +223,9 @@ impl MiddleBox for Snoop {
     }
 
     fn handle_refused(&mut self, now: Time, packet: &Packet) {
+        if self.config.stands == Stands::Beside {
+            return;
+        }
         if let Some(flow) = self.flows.get_mut(now, packet.flow) {
             let freed = flow.on_refused(packet);
             self.stats.set_cached(self.stats.cached.saturating_sub(freed));

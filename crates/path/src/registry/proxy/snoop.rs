@@ -4,7 +4,7 @@ use super::local::{
     CACHE, DUPACKS, FLOWS, IDLE_FOR, PERSIST, PRIORITY, TIMER_MAX, TIMER_MIN, TRIES, count, repair,
     span,
 };
-use crate::proxy::{Inference, Proxy, Rewrite, Snoop, SnoopConfig, Suppress};
+use crate::proxy::{Inference, Proxy, Snoop, SnoopConfig, Stands, Suppress};
 use crate::registry::{BuildError, keyword};
 use ackord_units::{Choice, Knob, KnobKind, Mechanism};
 
@@ -31,12 +31,12 @@ pub(super) const SNOOP: Mechanism = Mechanism {
             source: "Balakrishnan et al. 1995 §3; `auto` by measurement of a Linux sender",
         },
         Knob {
-            name: "rewrite",
-            kind: KnobKind::Choice(&["on", "off"]),
-            default: "on",
-            doc: "Whether SACK blocks are taken out of acknowledgments of new data while it repairs the \
-                  first loss they report; `off`: a gateway beside the path, which can have packets \
-                  removed but none changed",
+            name: "stands",
+            kind: KnobKind::Choice(&["in-path", "beside"]),
+            default: "in-path",
+            doc: "In the path it takes SACK blocks out of acknowledgments of new data while it repairs the first \
+                  loss they report, and leaves to the sender what the link's queue refuses; `beside`, as a \
+                  gateway stands, it can do neither",
             source: "this project",
         },
         DUPACKS,
@@ -57,9 +57,10 @@ pub(super) fn build(choice: &Choice) -> Result<Proxy, BuildError> {
     let uses =
         [("on", Suppress::On), ("off", Suppress::Off), ("auto", Suppress::WithoutTimestamps)];
     let suppress = keyword(choice, "suppress", &uses)?;
-    let rewrite = keyword(choice, "rewrite", &[("on", Rewrite::On), ("off", Rewrite::Off)])?;
+    let places = [("in-path", Stands::InPath), ("beside", Stands::Beside)];
+    let stands = keyword(choice, "stands", &places)?;
     let repair = repair(choice, inference)?;
     let (flows, idle_for) = (count(choice, "flows")?, span(choice, "idle_for")?);
-    let config = SnoopConfig { repair, flows, idle_for, suppress, rewrite };
+    let config = SnoopConfig { repair, flows, idle_for, suppress, stands };
     Ok(Proxy::InPath(Box::new(Snoop::new(config))))
 }

@@ -1,0 +1,122 @@
+//! An agent with a configuration file: read anew, a lever that is withdrawn, a disk that is full.
+
+use super::levers::{client, server};
+use super::world::{Agent, Group, is_at_work, lacks, lever, nothing_is_left};
+use ackord_testing::skipped;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Asks and is answered, each with one write, so that nothing is lost; on so many connections.
+const NOTHING_LOST: &str = "
+import socket, sys
+for _ in range(int(sys.argv[2])):
+    c = socket.create_connection(('127.0.0.1', int(sys.argv[1])))
+    for _ in range(10):
+        c.sendall(b'a' * 100)
+        n = 0
+        while n < 100: n += len(c.recv(100 - n))
+    c.close()
+";
+
+#[test]
+fn a_lever_whose_connections_are_no_better_off_is_withdrawn_and_the_status_says_why() {
+    if let Some(why) = lacks() {
+        return skipped(why);
+    }
+    let group = Group::new("withdrawn");
+    let (_server, port) = server(&group);
+    let lines = "levers = [\"nodelay\"]\ncontrol = \"40 %\"\n[end]\nenough = 12\neach = 4\n";
+    let agent = Agent::with_file(&group, lines, tempfile::tempdir().expect("a directory"));
+    client(&group, &port, 2);
+    agent.wait_for(|status| is_at_work(status, "python", "nodelay"));
+    let run = group.python(NOTHING_LOST, &[&port, "60"]).status().expect("it runs");
+    assert!(run.success());
+    let withdrawn = |status: &Value| {
+        lever(status, "python", "nodelay")["standing"]["state"] == "withdrawn"
+    };
+    let status = agent.wait_for(withdrawn);
+    let why = lever(&status, "python", "nodelay")["standing"]["why"].to_string();
+    assert!(why.contains("no better off"), "{status:#}");
+    // Whoever comes now is stock again.
+    let medians = client(&group, &port, 2);
+    assert!(medians.iter().all(|median| *median > 35.0), "{medians:?}");
+    nothing_is_left(agent.stop().path());
+}
+
+#[test]
+fn a_file_is_read_anew_and_a_bad_one_changes_nothing() {
+    if let Some(why) = lacks() {
+        return skipped(why);
+    }
+    let group = Group::new("reload");
+    let (_server, port) = server(&group);
+    let state = tempfile::tempdir().expect("a directory");
+    let agent = Agent::with_file(&group, "levers = \"none\"\ncontrol = \"0 %\"\n", state);
+    client(&group, &port, 2);
+    agent.wait_for(|status| status["connections_in_all"].as_u64() >= Some(4));
+    agent.reload(&group, "levers = [\"nodelay\"]\ncontrol = \"0 %\"\n");
+    agent.wait_for(|status| status["reloads"] == 1);
+    client(&group, &port, 2);
+    agent.wait_for(|status| is_at_work(status, "python", "nodelay"));
+    assert!(client(&group, &port, 1)[0] < 20.0);
+
+    agent.reload(&group, "levers = [\"nodelai\"]\n");
+    assert!(client(&group, &port, 1)[0] < 20.0);
+    let status = agent.wait_for(|_| true);
+    assert_eq!(status["reloads"], 1, "{status:#}");
+    nothing_is_left(agent.stop().path());
+}
+
+/// A small disk, unmounted with it.
+struct Disk(PathBuf);
+
+impl Disk {
+    fn at(path: &Path) -> Option<Disk> {
+        let argv = ["-t", "tmpfs", "-o", "size=64k", "ackord-test"];
+        let mounted = Command::new("mount").args(argv).arg(path).status();
+        mounted.is_ok_and(|status| status.success()).then(|| Disk(path.to_owned()))
+    }
+
+    fn fill(&self) {
+        let mut octets = 1 << 16;
+        for file in 0.. {
+            if fs::write(self.0.join(format!("full-{file}")), vec![0; octets]).is_err() {
+                octets /= 2;
+            }
+            if octets == 0 {
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn on_a_full_disk_it_goes_on_and_takes_back_what_it_did() {
+    if let Some(why) = lacks() {
+        return skipped(why);
+    }
+    let state = tempfile::tempdir().expect("a directory");
+    let Some(disk) = Disk::at(state.path()) else {
+        return skipped("no file system of a size of its own");
+    };
+    let group = Group::new("full");
+    let (_server, port) = server(&group);
+    let lines = "levers = [\"nodelay\"]\ncontrol = \"0 %\"\n";
+    let agent = Agent::with_file(&group, lines, state);
+    client(&group, &port, 2);
+    agent.wait_for(|status| is_at_work(status, "python", "nodelay"));
+    disk.fill();
+    let medians = client(&group, &port, 5);
+    assert!(medians.iter().all(|median| *median < 20.0), "{medians:?}");
+    let state = agent.stop();
+    nothing_is_left(state.path());
+    drop(disk);
+}
