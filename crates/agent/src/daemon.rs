@@ -249,12 +249,10 @@ impl Daemon {
             reports_lost: counts.reports_lost,
             refused: counts.refused,
             findings: self.unmeasured.iter().cloned().collect(),
+            hosts: self.kept.as_ref().map(Kept::hosts).unwrap_or_default(),
+            journal: self.kept.as_ref().map(Kept::standing).unwrap_or_default(),
         };
-        let status = watch::describe(&self.engine, circumstances);
-        match &self.kept {
-            Some(kept) => watch::Status { hosts: kept.hosts(), journal: kept.standing(), ..status },
-            None => status,
-        }
+        watch::describe(&self.engine, circumstances)
     }
 
     fn carry_out(&mut self, tell: &mut impl FnMut(&News<'_>)) {

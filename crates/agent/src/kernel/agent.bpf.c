@@ -90,6 +90,7 @@ struct tcp_sock {
 	__u32 mss_cache;
 	__u32 reordering;
 	__u32 reord_seen;
+	__u32 dsack_dups;
 	__u8 nonagle : 4;
 };
 struct bpf_iter_meta {
@@ -297,6 +298,7 @@ static __always_inline void report_by_ops(struct bpf_sock_ops *ops, struct facts
 	if (tcp) {
 		report->reordering = tcp->reordering;
 		report->reordering_seen = tcp->reord_seen > 0;
+		report->dsacks = tcp->dsack_dups;
 	}
 	if (kind == REPORT_CLOSED) {
 		report->transfer_bytes = ops->bytes_received - facts->transfer_from;

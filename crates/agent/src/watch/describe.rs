@@ -1,7 +1,7 @@
 //! An engine into a status.
 
 use super::control::{ExplainAnswer, Explained, Of};
-use super::status::{ApplicationStatus, HistoryStatus, LeverStatus, Standing, Status};
+use super::status::{ApplicationStatus, HistoryStatus, HostStatus, LeverStatus, Standing, Status};
 use crate::application::Application;
 use crate::connection::Connection;
 use crate::engine::Engine;
@@ -22,6 +22,8 @@ pub(crate) struct Circumstances {
     pub(crate) reports_lost: u64,
     pub(crate) refused: u64,
     pub(crate) findings: Vec<Finding>,
+    pub(crate) hosts: Vec<HostStatus>,
+    pub(crate) journal: Vec<String>,
 }
 
 /// So many connections, or so much time in exchanges, are enough to say that there is nothing to gain.
@@ -42,7 +44,8 @@ pub(crate) fn describe(engine: &Engine, circumstances: Circumstances) -> Status 
     let enough =
         sum(|one| one.connections_in_all) >= ENOUGH_CONNECTIONS || active >= ENOUGH_ACTIVE_S;
     let useful = |one: &Application| Lever::ALL.iter().any(|lever| one.trial(*lever).is_at_work());
-    let nothing_to_gain = enough && !engine.applications().iter().any(useful);
+    let nothing_to_gain =
+        enough && circumstances.hosts.is_empty() && !engine.applications().iter().any(useful);
     let mut status = Status {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
@@ -65,6 +68,8 @@ pub(crate) fn describe(engine: &Engine, circumstances: Circumstances) -> Status 
         stands_aside: circumstances.stands_aside,
         applications,
         nothing_to_gain,
+        hosts: circumstances.hosts,
+        journal: circumstances.journal,
         health: circumstances.findings,
         ..Status::default()
     };

@@ -114,10 +114,8 @@ mod world {
     const FILE: &str = "agent.toml";
 
     fn write_file(directory: &Path, group: &Group, lines: &str) {
-        let text = format!(
-            "cgroup = \"{}\"\n{lines}\n[metrics]\nlisten = \"none\"\n",
-            group.0.display()
-        );
+        let text =
+            format!("cgroup = \"{}\"\n{lines}\n[metrics]\nlisten = \"none\"\n", group.0.display());
         fs::write(directory.join(FILE), text).expect("ours");
     }
 
