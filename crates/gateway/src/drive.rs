@@ -109,7 +109,7 @@ impl Drive {
     fn wait(&self) -> io::Result<u64> {
         if self.is_unhurried {
             // Each packet would wake us. As blocks do it, they wait for each other.
-            std::thread::sleep(std::time::Duration::from_nanos(UNHURRIED.as_nanos()));
+            let _ = ppoll(&mut [], Some(time_spec(UNHURRIED)), None);
         }
         let due = self.engine.deadline().unwrap_or(Time::NEVER).min(self.engine.fast_changes_at());
         let turn = if self.engine.may_remove() { Removal::BEAT_EVERY } else { TURN };
@@ -120,8 +120,7 @@ impl Drive {
             .iter()
             .filter_map(|at| Some(PollFd::new(self.ports[*at].descriptor()?, PollFlags::POLLIN)))
             .collect();
-        let wait = TimeSpec::from_duration(std::time::Duration::from_nanos(wait.as_nanos()));
-        match ppoll(&mut polled, Some(wait), None) {
+        match ppoll(&mut polled, Some(time_spec(wait)), None) {
             Ok(_) => {}
             Err(Errno::EINTR) => return Ok(0),
             Err(error) => return Err(error.into()),
@@ -219,6 +218,10 @@ impl Drive {
     pub fn loop_lateness(&self) -> &Delays {
         &self.loop_lateness
     }
+}
+
+fn time_spec(span: Span) -> TimeSpec {
+    TimeSpec::from_duration(std::time::Duration::from_nanos(span.as_nanos()))
 }
 
 fn shown_up_to(now: Time) -> Time {

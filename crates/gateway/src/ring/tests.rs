@@ -1,5 +1,11 @@
 //! The same packets by blocks and by a queue, at the loopback interface of a network of this thread's own.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "real packets take real time, sockets, and threads of their own"
+)]
+
 use super::*;
 use ackord_testing::skipped;
 use nix::sched::{CloneFlags, unshare};
