@@ -68,10 +68,18 @@ pub enum News<'a> {
     Second,
 }
 
+/// A file that is read anew on request.
+pub struct Source {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What options of the command line change in it, each time.
+    pub amend: Box<dyn Fn(&mut AgentConfig)>,
+}
+
 /// A configuration at work.
 pub struct Daemon {
     config: AgentConfig,
-    file: Option<PathBuf>,
+    file: Option<Source>,
     engine: Engine,
     names: Names,
     places: Places,
@@ -103,7 +111,7 @@ impl Daemon {
     /// Where the process may not, the kernel is too old, the control group is none, or another agent runs.
     pub fn open(
         config: AgentConfig,
-        file: Option<PathBuf>,
+        file: Option<Source>,
         mode: Mode,
     ) -> Result<Daemon, DaemonError> {
         if !crate::cgroups::is_whole() {
@@ -240,7 +248,11 @@ impl Daemon {
     pub fn status(&self) -> watch::Status {
         let counts = self.programs.counts();
         let circumstances = Circumstances {
-            config: self.file.as_ref().map(|path| path.display().to_string()).unwrap_or_default(),
+            config: self
+                .file
+                .as_ref()
+                .map(|file| file.path.display().to_string())
+                .unwrap_or_default(),
             reloads: self.reloads,
             began_unix_s: self.began_unix_s,
             cgroups: self.places.told(),
@@ -302,8 +314,9 @@ impl Daemon {
 
     /// Reads the configuration anew and goes on by it. Every connection stays.
     fn reload(&mut self) -> Result<(), DaemonError> {
-        let path = self.file.as_deref().ok_or(DaemonError::NoFile)?;
-        let config = ConfigFile::open(path)?.check()?;
+        let file = self.file.as_ref().ok_or(DaemonError::NoFile)?;
+        let mut config = ConfigFile::open(&file.path)?.check()?;
+        (file.amend)(&mut config);
         if let Some(key) = fixed(&self.config, &config) {
             return Err(DaemonError::CannotReload(key));
         }

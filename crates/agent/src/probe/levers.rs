@@ -59,11 +59,13 @@ fn others(root: &Path) -> Finding {
 
 fn routes() -> Finding {
     let table = Table { table: 7_411, priority: 7_411, mark: 0x1000_0000 };
+    let own = Table { table: 0x7411_0000 | std::process::id() & 0xffff, mark: 0, ..table };
     let made = table.is_taken().map_err(|error| error.to_string()).and_then(|taken| match taken {
         Some(why) => Err(why),
-        None => table
+        // Another one, empty and of this process alone: several may probe at the same time.
+        None => own
             .make_rules()
-            .and_then(|()| table.remove())
+            .and_then(|()| own.remove())
             .map(|()| "table 7411, mark 0x10000000".to_owned())
             .map_err(|error| format!("{error}; as root, or with CAP_NET_ADMIN")),
     });

@@ -86,11 +86,20 @@ impl Table {
     /// Without CAP_NET_ADMIN.
     pub fn make_rules(&self) -> io::Result<()> {
         let mut netlink = Netlink::open()?;
+        let mut made = Vec::new();
         for family in FAMILIES {
             let rule = RouteNetlinkMessage::NewRule(self.rule(family));
             match netlink.change(rule, NLM_F_CREATE | NLM_F_EXCL) {
+                Ok(()) => made.push(family),
                 Err(error) if is_without(family, &error) => {}
-                other => other?,
+                Err(error) => {
+                    // All of them or none.
+                    for family in made {
+                        let rule = RouteNetlinkMessage::DelRule(self.rule(family));
+                        gone_is_fine(netlink.change(rule, 0))?;
+                    }
+                    return Err(error);
+                }
             }
         }
         Ok(())

@@ -110,7 +110,7 @@ mod with_programs {
     use super::super::{Named, tables};
     use super::*;
     use ackord_agent::config::{AgentConfig, OnExit};
-    use ackord_agent::{Daemon, DaemonError, Journal, Mode, News};
+    use ackord_agent::{Daemon, DaemonError, Journal, Mode, News, Source};
     use ackord_daemon::logs::Logs;
     use ackord_daemon::sandbox::{self, Capability, Needs};
     use ackord_daemon::{Undone, Wishes, monotonic_nanos};
@@ -121,26 +121,36 @@ mod with_programs {
     use std::sync::Arc;
     use std::sync::atomic::Ordering;
 
+    /// What options change in a configuration, however often it is read.
+    fn amend(arguments: &RunArguments) -> impl Fn(&mut AgentConfig) + use<> {
+        let (state, dry_run) = (arguments.state.clone(), arguments.dry_run);
+        let on_exit = arguments.on_exit.as_deref().map(|word| match word {
+            "keep" => OnExit::Keep,
+            _ => OnExit::Restore,
+        });
+        move |config| {
+            if let Some(state) = &state {
+                config.state.clone_from(state);
+            }
+            config.on_exit = on_exit.unwrap_or(config.on_exit);
+            if dry_run {
+                // A daemon of whose levers none begins.
+                config.levers.clear();
+                config.applications.clear();
+            }
+        }
+    }
+
     pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Failure> {
         let mut config = arguments.config.config(Named::Explicitly)?;
-        if let Some(state) = &arguments.state {
-            config.state.clone_from(state);
-        }
-        match arguments.on_exit.as_deref() {
-            Some("keep") => config.on_exit = OnExit::Keep,
-            Some(_) => config.on_exit = OnExit::Restore,
-            None => {}
-        }
-        if arguments.dry_run {
-            // A daemon of whose levers none begins.
-            config.levers.clear();
-            config.applications.clear();
-        }
+        let amend = amend(arguments);
+        amend(&mut config);
         let logs = Logs::start(config.log).map_err(Failure::DaemonLog)?;
         confine(&config);
         let wishes = listen()?;
         let path = arguments.config.path().map(PathBuf::from);
-        let mut daemon = Daemon::open(config, path, Mode::Act)?;
+        let file = path.map(|path| Source { path, amend: Box::new(amend) });
+        let mut daemon = Daemon::open(config, file, Mode::Act)?;
         if arguments.adopt {
             tracing::info!(connections = daemon.adopt()?, "adopted");
         }
