@@ -1,6 +1,6 @@
 """Emulated paths between hosts of which one has an agent in its network (`ackord live run`)."""
 import json, math, os, shutil, signal, statistics, subprocess, sys, tempfile, time
-from programs import ACKORD, T, cgroup_root
+from programs import ACKORD, T, cgroup_root, remove
 
 HEAD = """cgroup = "{group}"
 by = "cgroup"
@@ -33,11 +33,7 @@ class Hosts:
 
     def __exit__(self, *_):
         shutil.rmtree(self.folder, ignore_errors=True)
-        for _ in range(50):
-            try:
-                return os.rmdir(self.group)
-            except OSError:
-                time.sleep(0.1)
+        remove(self.group)
 
     def path(self, name):
         return os.path.join(self.folder, name)

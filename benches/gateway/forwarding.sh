@@ -6,7 +6,7 @@
 #   benches/gateway/forwarding.sh [SECONDS [TURNS]]        5 seconds, 3 turns
 #
 # Goodput in Gbit/s of 1 and 8 connections, offloads on, and what the gateway's process took of the processors for
-# each GB, which holds on a busy machine, too; then, with one segment a packet, packets a second and how many of
+# each GB, which holds on a busy machine, too; what is left of a lasting iperf3 while a gateway is beside it; then, with one segment a packet, packets a second and how many of
 # them the gateway did not see. Last the time that a ping takes. Nothing is left behind.
 #
 # The first two seconds of each connection are not counted (`iperf3 --omit 2`): slow start, the tenth of a second after

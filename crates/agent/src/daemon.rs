@@ -5,6 +5,7 @@
 //! | `daemon.rs` | [`Daemon`]: from a configuration to its work, reloads, its end |
 //! | `daemon/places.rs` | control groups: where the programs are attached |
 //! | `daemon/kept.rs` | what outlives it: journal, list of sockets, histories |
+//! | `daemon/source.rs` | its file, read anew |
 //! | `daemon/error.rs` | why it cannot be |
 //!
 //! One loop takes reports and gives orders. It waits for nobody: questions are answered by a thread from what it
@@ -13,8 +14,9 @@
 mod error;
 mod kept;
 mod places;
+mod source;
 
-use crate::config::{AgentConfig, ConfigFile, OnExit};
+use crate::config::{AgentConfig, OnExit};
 use crate::engine::{Do, Engine};
 use crate::kernel::layout::RawSettings;
 use crate::kernel::{Pass, Programs, foreign};
@@ -28,12 +30,12 @@ use ackord_units::{Span, Time};
 use kept::Kept;
 use places::Places;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 pub use error::DaemonError;
+pub use source::Source;
 
 /// How long it waits for a report at most.
 const TURN: Duration = Duration::from_millis(100);
@@ -66,14 +68,6 @@ pub enum News<'a> {
     Trouble(&'a str),
     /// A second has passed.
     Second,
-}
-
-/// A file that is read anew on request.
-pub struct Source {
-    /// Where it is.
-    pub path: PathBuf,
-    /// What options of the command line change in it, each time.
-    pub amend: Box<dyn Fn(&mut AgentConfig)>,
 }
 
 /// A configuration at work.
@@ -248,11 +242,7 @@ impl Daemon {
     pub fn status(&self) -> watch::Status {
         let counts = self.programs.counts();
         let circumstances = Circumstances {
-            config: self
-                .file
-                .as_ref()
-                .map(|file| file.path.display().to_string())
-                .unwrap_or_default(),
+            config: self.file.as_ref().map(Source::told).unwrap_or_default(),
             reloads: self.reloads,
             began_unix_s: self.began_unix_s,
             cgroups: self.places.told(),
@@ -314,9 +304,7 @@ impl Daemon {
 
     /// Reads the configuration anew and goes on by it. Every connection stays.
     fn reload(&mut self) -> Result<(), DaemonError> {
-        let file = self.file.as_ref().ok_or(DaemonError::NoFile)?;
-        let mut config = ConfigFile::open(&file.path)?.check()?;
-        (file.amend)(&mut config);
+        let config = self.file.as_ref().ok_or(DaemonError::NoFile)?.read()?;
         if let Some(key) = fixed(&self.config, &config) {
             return Err(DaemonError::CannotReload(key));
         }
