@@ -1,6 +1,7 @@
 //! Compiles the programs in the kernel, where they are wanted.
 
 fn main() {
+    // Whatever changes in there: headers, too.
     println!("cargo::rerun-if-changed=src/kernel");
     #[cfg(feature = "bpf")]
     skeleton();

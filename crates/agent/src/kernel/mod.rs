@@ -8,7 +8,8 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `agent.bpf.c`, `agent.h` | the programs, and what they share with this side |
+//! | `agent.bpf.c`, `bpf/` | the programs, and what they are made of |
+//! | `agent.h` | what they share with this side |
 //! | `layout.rs` | the same structures, from this side |
 //! | `programs.rs` | `Programs`: loaded, attached, asked and told |
 //! | `foreign.rs` | `foreign()`: programs of others at the same hooks |

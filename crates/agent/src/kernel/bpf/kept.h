@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What is kept: facts of each socket, what was ordered, and what the agent and its programs tell each other.
+ */
+#ifndef ACKORD_BPF_KEPT_H
+#define ACKORD_BPF_KEPT_H
+
+#include "kernel.h"
+#include "../agent.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
+	__type(key, int);
+	__type(value, struct facts);
+} sockets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} reports SEC(".maps");
+
+/* Which class an application belongs to. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u64);
+	__type(value, __u16);
+} applications SEC(".maps");
+
+/* The first is for applications that are not known yet. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct class);
+} classes SEC(".maps");
+
+/* By cookie. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u64);
+	__type(value, struct order);
+} orders SEC(".maps");
+
+/* Sockets of which only the journal knows that Nagle's algorithm was switched off for them. By cookie. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 17);
+	__type(key, __u64);
+	__type(value, __u8);
+} journaled SEC(".maps");
+
+/* Control groups whose sockets are adopted. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 16);
+	__type(key, __u64);
+	__type(value, __u8);
+} adopted SEC(".maps");
+
+/* 0 where the kernel does not say. */
+extern unsigned int CONFIG_HZ __kconfig __weak;
+
+struct settings settings = {};
+struct counts counts = {};
+
+#endif

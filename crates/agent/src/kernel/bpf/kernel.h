@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What of the kernel is used: numbers of its interface, and its own structures as far as they are looked at.
+ */
+#ifndef ACKORD_BPF_KERNEL_H
+#define ACKORD_BPF_KERNEL_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#define SOL_SOCKET 1
+#define SO_MARK 36
+#define SOL_TCP 6
+#define TCP_NODELAY 1
+#define TCP_QUICKACK 12
+#define TCP_DELACK_MAX_US 46
+#define AF_INET 2
+#define AF_INET6 10
+#define SOCK_STREAM 1
+#define IPPROTO_TCP 6
+#define TCP_NAGLE_OFF 1
+/* From linux/bpf.h of Linux 6.12; older headers lack it. */
+#define SOCK_OPS_CB_FLAGS 1008
+
+/* The kernel's own types, as far as they are looked at; places are found by BTF. */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct kernfs_node {
+	__u64 id;
+};
+struct cgroup {
+	struct kernfs_node *kn;
+};
+struct sock_cgroup_data {
+	struct cgroup *cgroup;
+};
+struct sock_common {
+	__u16 skc_dport; /* network order */
+	__u16 skc_num;
+	volatile unsigned char skc_state;
+};
+struct sock {
+	struct sock_common __sk_common;
+	struct sock_cgroup_data sk_cgrp_data;
+	__u32 sk_mark;
+};
+struct inet_sock {
+	struct sock sk;
+};
+struct inet_connection_sock {
+	struct inet_sock icsk_inet;
+	__u32 icsk_delack_max;
+};
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	__u32 snd_nxt;
+	__u32 write_seq;
+	__u32 packets_out;
+	__u32 mss_cache;
+	__u32 reordering;
+	__u32 reord_seen;
+	__u32 dsack_dups;
+	__u8 nonagle : 4;
+};
+struct bpf_iter_meta {
+	void *seq;
+};
+struct bpf_iter__tcp {
+	struct bpf_iter_meta *meta;
+	struct sock_common *sk_common;
+};
+#pragma clang attribute pop
+
+#endif
