@@ -35,6 +35,8 @@ const ROOMS: &[(&str, MayUse)] = &[
     ("measure", MayUse::Only(&["units", "wire", "events"])),
     // What it knows of an application comes from captures as well as from runs.
     ("history", MayUse::Only(&["units", "wire"])),
+    // Captures: no endpoint, no path.
+    ("diagnose", MayUse::Only(&["testing", "units", "wire"])),
     // What is around an engine, of whatever kind that is.
     ("daemon", MayUse::Only(&["testing", "units", "scenario", "measure"])),
     // Frames of a router: no endpoint, no simulation.
