@@ -111,13 +111,18 @@ fn container(path: &str) -> String {
 /// The name of the file that a process runs.
 fn executable(pid: u32) -> Option<String> {
     let link = fs::read_link(format!("/proc/{pid}/exe")).ok();
-    let name = link.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy());
-    // A file that was replaced since is told as such by the kernel.
-    let named = name.map(|name| name.trim_end_matches(" (deleted)").to_owned());
-    named.or_else(|| {
+    link.and_then(|link| called(&link.to_string_lossy())).or_else(|| {
         let command = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
         Some(command.trim_end().to_owned())
     })
+}
+
+/// What the link to a program's file calls it. A file that was replaced since is told as such by the kernel, and what is
+/// run from memory (memfd_create(2)) has no file but a name, if it was given one.
+fn called(link: &str) -> Option<String> {
+    let path = link.strip_suffix(" (deleted)").unwrap_or(link);
+    let name = path.strip_prefix("/memfd:").or_else(|| path.rsplit('/').next());
+    name.filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -148,6 +153,48 @@ mod tests {
                 (expected_unit, expected_container)
             );
         }
+    }
+
+    #[test]
+    fn what_was_replaced_or_runs_from_memory_is_called_as_it_was() {
+        for (link, expected) in [
+            ("/usr/sbin/nginx", Some("nginx")),
+            ("/usr/sbin/nginx (deleted)", Some("nginx")),
+            ("/memfd:runc_cloned:/proc/self/exe (deleted)", Some("runc_cloned:/proc/self/exe")),
+            ("/memfd:app (deleted)", Some("app")),
+            ("/memfd: (deleted)", None),
+        ] {
+            assert_eq!(called(link).as_deref(), expected, "{link}");
+        }
+    }
+
+    /// Runs itself anew from memory, then waits for the end of its input.
+    const FROM_MEMORY: &str = "
+import os, sys
+if len(sys.argv) == 1:
+    fd = os.memfd_create('from-memory')
+    with open(os.path.realpath('/proc/self/exe'), 'rb') as file: os.write(fd, file.read())
+    os.execve(fd, [sys.executable, '-c', sys.orig_argv[2], 'again'], os.environ)
+print('here', flush=True)
+sys.stdin.read()
+";
+
+    #[test]
+    fn a_process_without_a_file_is_called_by_the_name_of_its_memory() {
+        use std::io::{BufRead as _, BufReader};
+        use std::process::{Command, Stdio};
+        if !ackord_testing::installed(&["python3"]) {
+            return;
+        }
+        let mut python = Command::new("python3");
+        python.args(["-c", FROM_MEMORY]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = python.spawn().expect("it starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
+        let name = executable(child.id());
+        drop(child.stdin.take());
+        child.wait().expect("ours");
+        assert_eq!((line.trim(), name.as_deref()), ("here", Some("from-memory")));
     }
 
     #[test]
