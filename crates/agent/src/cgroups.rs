@@ -30,6 +30,17 @@ pub fn is_cgroup(directory: &Path) -> bool {
     directory.join("cgroup.controllers").exists()
 }
 
+/// The control group that somebody means by a path: from the root of the file system, or from that of the hierarchy.
+pub fn meant(path: &str) -> Option<PathBuf> {
+    mounted().ok().flatten().and_then(|root| meant_below(&root, path))
+}
+
+fn meant_below(root: &Path, path: &str) -> Option<PathBuf> {
+    let whole = Some(PathBuf::from(path)).filter(|whole| whole.starts_with(root));
+    let below = root.join(path.trim_start_matches('/'));
+    whole.into_iter().chain([below]).find(|directory| is_cgroup(directory))
+}
+
 /// Whether this process sees the hierarchy of the whole machine: in a container it sees its own part of it.
 pub fn is_whole() -> bool {
     // The first namespaces of a kernel have fixed numbers (include/linux/proc_ns.h, PROC_CGROUP_INIT_INO).
@@ -95,6 +106,21 @@ mod tests {
                       40 30 0:36 / /sys/fs/cgroup/unified rw shared:9 master:1 - cgroup2 cgroup2 rw\n";
         assert_eq!(mounted_in(mounts), Some(PathBuf::from("/sys/fs/cgroup/unified")));
         assert_eq!(mounted_in("30 23 0:26 / / rw - ext4 /dev/vda rw\n"), None);
+    }
+
+    #[test]
+    fn a_control_group_is_meant_by_its_path_from_either_root() {
+        let root = tempfile::tempdir().expect("a directory");
+        let deep = root.path().join("system.slice/nginx.service");
+        fs::create_dir_all(&deep).expect("ours");
+        fs::write(deep.join("cgroup.controllers"), "").expect("ours");
+        let whole = deep.display().to_string();
+        for path in ["system.slice/nginx.service", "/system.slice/nginx.service", &whole] {
+            assert_eq!(meant_below(root.path(), path).as_ref(), Some(&deep), "{path}");
+        }
+        for path in ["system.slice", "nginx.service", "/etc", "../..", ""] {
+            assert_eq!(meant_below(root.path(), path), None, "{path}");
+        }
     }
 
     #[test]

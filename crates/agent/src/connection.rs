@@ -25,6 +25,7 @@ pub struct Connection {
     quick_segments: u32,
     pub(crate) ends: Option<(SocketAddr, SocketAddr)>,
     pub(crate) pid: u32,
+    pub(crate) cgroup: u64,
 }
 
 /// For so many segments acknowledgments leave at once before waiting is tried again: doubled each time that this was in
@@ -52,6 +53,7 @@ impl Connection {
             quick_segments: 0,
             ends: report.ends,
             pid: report.pid,
+            cgroup: report.cgroup,
         }
     }
 

@@ -135,7 +135,11 @@ impl Daemon {
         let engine = Engine::new(config.engine(is_at_work, least));
         let mut names = Names::new(config.by, &root);
         let mut places = Places::new(root);
-        places.follow(&config, &programs, &mut names)?;
+        if let Err(error) = places.follow(&config, &programs, &mut names) {
+            // What cannot be undone now stays in the journal.
+            let _ = kept.map(|kept| kept.undo(true));
+            return Err(error);
+        }
         Ok(Daemon {
             engine,
             names,
@@ -299,7 +303,9 @@ impl Daemon {
         self.names.cgroups().look();
         let numbers = self.places.numbers(self.names.cgroups());
         self.programs.adopt_of(&numbers)?;
-        Ok(self.programs.pass(Pass::Adopt, self.settings)?)
+        let passed = self.programs.pass(Pass::Adopt, self.settings)?;
+        passed.adopted.iter().filter_map(Report::of).for_each(|report| self.take(&report));
+        Ok(passed.count)
     }
 
     /// Reads the configuration anew and goes on by it. Every connection stays.
@@ -308,6 +314,11 @@ impl Daemon {
         if let Some(key) = fixed(&self.config, &config) {
             return Err(DaemonError::CannotReload(key));
         }
+        // What may fail comes first: then the one before goes on.
+        self.places.follow(&config, &self.programs, &mut self.names)?;
+        if let Some(kept) = &mut self.kept {
+            kept.follow(&config)?;
+        }
         self.config = config;
         let is_at_work = self.kept.is_some();
         self.settings = settings(&self.config, is_at_work);
@@ -315,10 +326,6 @@ impl Daemon {
         let engine = self.config.engine(is_at_work, self.engine.config().delack_least);
         let config = &self.config;
         self.engine.allow(engine, |name| config.allowed(name));
-        if let Some(kept) = &mut self.kept {
-            kept.follow(&self.config)?;
-        }
-        self.places.follow(&self.config, &self.programs, &mut self.names)?;
         self.reloads += 1;
         Ok(())
     }

@@ -106,7 +106,7 @@ fn clean(mark: u32, list: &Path) -> io::Result<u64> {
         RawSettings { mark, delack_stock_us: crate::DELACK_STOCK_US, ..RawSettings::default() };
     let cleaned = programs.pass(Pass::Clean, settings).map_err(io::Error::other)?;
     crate::sockets::gone_is_fine(fs::remove_file(list))?;
-    Ok(cleaned)
+    Ok(cleaned.count)
 }
 
 #[cfg(not(feature = "bpf"))]

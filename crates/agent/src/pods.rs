@@ -22,8 +22,7 @@ struct Pod {
 #[derive(Deserialize)]
 struct Metadata {
     uid: String,
-    #[serde(default)]
-    annotations: BTreeMap<String, String>,
+    annotations: Option<BTreeMap<String, String>>,
 }
 
 /// The identifiers of the pods that want the agent.
@@ -37,10 +36,15 @@ pub(crate) fn wanting(config: &PodsConfig) -> io::Result<BTreeSet<String>> {
         other => other?,
     };
     let list: List = serde_json::from_slice(&text).map_err(|error| {
-        io::Error::other(format!("{} is no list of pods: {error}", config.file.display()))
+        let what = format!("{} is no list of pods: {error}", config.file.display());
+        io::Error::new(io::ErrorKind::InvalidData, what)
     })?;
-    let wants =
-        |pod: &Pod| pod.metadata.annotations.get(&config.annotation).is_some_and(|one| one == "on");
+    let wants = |pod: &Pod| {
+        let annotation =
+            pod.metadata.annotations.iter().find_map(|all| all.get(&config.annotation));
+        // Without an identifier any pod would be meant.
+        annotation.is_some_and(|one| one == "on") && !pod.metadata.uid.is_empty()
+    };
     Ok(list.items.into_iter().filter(wants).map(|pod| pod.metadata.uid).collect())
 }
 
@@ -92,7 +96,38 @@ mod tests {
         ];
         let found = cgroups_of(&uids, paths.into_iter());
         assert_eq!(found.into_iter().collect::<Vec<_>>(), [paths[0], paths[2]]);
-        std::fs::write(&config.file, "{}").expect("ours");
-        assert!(wanting(&config).is_err());
+    }
+
+    #[test]
+    fn what_is_no_list_of_pods_is_said_with_its_file_and_an_odd_annotation_wants_nothing() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("pods.json");
+        let config = PodsConfig { file, annotation: "ackord.io/agent".to_owned() };
+        let told = |text: &[u8]| {
+            std::fs::write(&config.file, text).expect("ours");
+            wanting(&config)
+        };
+        let pod = |metadata: &str| format!(r#"{{"items": [{{"metadata": {metadata}}}]}}"#);
+        for garbage in [
+            &b""[..],
+            b"{}",
+            b"\xff\xfe\x00",
+            br#"{"items": [{"metadata": {"uid": "4f9a"#,
+            br#"{"kind": "Status", "status": "Failure", "reason": "Forbidden"}"#,
+            pod(r#"{"uid": 7}"#).as_bytes(),
+            pod(r#"{"uid": "a", "annotations": {"ackord.io/agent": true}}"#).as_bytes(),
+        ] {
+            let error = told(garbage).expect_err("no list").to_string();
+            assert!(error.contains("pods.json is no list of pods: "), "{error}");
+        }
+        for nobody in [
+            r#"{"uid": "a", "annotations": {"ackord.io/agent": "ON"}}"#,
+            r#"{"uid": "a", "annotations": {"ackord.io/agent": "on\n"}}"#,
+            r#"{"uid": "a", "annotations": {}}"#,
+            r#"{"uid": "a", "annotations": null}"#,
+            r#"{"uid": "", "annotations": {"ackord.io/agent": "on"}}"#,
+        ] {
+            assert!(told(pod(nobody).as_bytes()).expect("a list").is_empty(), "{nobody}");
+        }
     }
 }

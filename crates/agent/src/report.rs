@@ -154,7 +154,7 @@ pub struct Report {
     pub srtt: Span,
     /// The largest segment.
     pub mss: Bytes,
-    /// Both ends, this host's first; only of connections that open or close.
+    /// Both ends, this host's first; only of connections that open, are adopted or close.
     pub ends: Option<(SocketAddr, SocketAddr)>,
     /// The class it was given.
     pub class: u16,

@@ -201,6 +201,12 @@ pub(crate) enum Failure {
         "whose connections? --all says those of this machine, --cgroup PATH those of a control group, or a file says it"
     )]
     NobodyNamed,
+    /// Neither a control group nor an application.
+    #[error(
+        "`{0}` is no control group of version 2 (`mount | grep cgroup2` says where these are), and no application of \
+         that name has a connection"
+    )]
+    NoSuchCgroup(String),
     /// This program has no agent.
     #[cfg(not(feature = "agent"))]
     #[error("{}", ackord_agent::WITHOUT_BPF)]
@@ -259,7 +265,7 @@ impl Failure {
             Failure::CommandEnded(code) => *code,
             #[cfg(not(feature = "agent"))]
             Failure::WithoutAgent => BAD_INPUT,
-            Failure::NobodyNamed => BAD_INPUT,
+            Failure::NobodyNamed | Failure::NoSuchCgroup(_) => BAD_INPUT,
             Failure::Link(_)
             | Failure::MeterNeedsTerminal
             | Failure::Meter { .. }

@@ -61,6 +61,9 @@ pub enum DaemonError {
         /// Why not.
         source: io::Error,
     },
+    /// The list of pods cannot be read.
+    #[error("cannot tell which pods want the agent: {0}")]
+    Pods(io::Error),
     /// Histories cannot be kept.
     #[error("{0}")]
     History(#[from] StoreError),
@@ -69,12 +72,13 @@ pub enum DaemonError {
 impl DaemonError {
     /// Whether whoever called can put it right.
     pub fn is_bad_input(&self) -> bool {
-        matches!(
-            self,
+        match self {
             DaemonError::Config(_)
-                | DaemonError::Container
-                | DaemonError::NoCgroup(_)
-                | DaemonError::RoutesTaken(_)
-        )
+            | DaemonError::Container
+            | DaemonError::NoCgroup(_)
+            | DaemonError::RoutesTaken(_) => true,
+            DaemonError::Pods(error) => error.kind() == io::ErrorKind::InvalidData,
+            _ => false,
+        }
     }
 }

@@ -46,8 +46,7 @@ impl Places {
         let Some(pods) = &config.pods else {
             return self.attach("/", programs);
         };
-        let failed = |source| DaemonError::System { what: pods.file.display().to_string(), source };
-        let uids = pods::wanting(pods).map_err(failed)?;
+        let uids = pods::wanting(pods).map_err(DaemonError::Pods)?;
         let cgroups = names.cgroups();
         cgroups.look();
         let wanted = pods::cgroups_of(&uids, cgroups.all().map(|(_, path)| path));

@@ -153,7 +153,7 @@ int each(struct bpf_iter__tcp *context)
 	if (!tcp)
 		return 0;
 	if (settings.pass == PASS_ADOPT)
-		adopt(tcp, common);
+		adopt(tcp, common, context->meta->seq);
 	else if (settings.pass == PASS_CLEAN)
 		clean(tcp);
 	return 0;

@@ -25,4 +25,4 @@ mod programs;
 #[cfg(feature = "bpf")]
 pub use foreign::foreign;
 #[cfg(feature = "bpf")]
-pub use programs::{Attached, KernelError, Pass, Programs};
+pub use programs::{Attached, KernelError, Pass, Passed, Programs};

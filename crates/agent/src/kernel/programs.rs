@@ -60,6 +60,15 @@ pub enum Pass {
     Look,
 }
 
+/// What a pass came to.
+#[derive(Clone, Debug, Default)]
+pub struct Passed {
+    /// Connections adopted, or levers put back.
+    pub count: u64,
+    /// The connections that were adopted.
+    pub adopted: Vec<RawReport>,
+}
+
 /// The programs at a control group, as long as this lives. Sockets keep what they have.
 #[derive(Debug)]
 pub struct Attached {
@@ -218,12 +227,11 @@ impl Programs {
             .map_err(KernelError::Map)
     }
 
-    /// Goes through the sockets of this network namespace. Answers how many were adopted, or how many levers put
-    /// back.
+    /// Goes through the sockets of this network namespace.
     ///
     /// # Errors
     /// Without CAP_PERFMON or BTF.
-    pub fn pass(&mut self, pass: Pass, settings: RawSettings) -> Result<u64, KernelError> {
+    pub fn pass(&mut self, pass: Pass, settings: RawSettings) -> Result<Passed, KernelError> {
         let number = |counts: Counts| match pass {
             Pass::Adopt => counts.followed,
             Pass::Clean | Pass::Look => counts.cleaned,
@@ -238,11 +246,13 @@ impl Programs {
         let failed = |source| KernelError::Attach { program: "each", source };
         let link = self.skeleton.progs.each.attach().map_err(failed)?;
         let mut iterator = Iter::new(&link).map_err(failed)?;
-        // Reading is what drives it; it has nothing to say.
+        // Reading is what drives it.
         let mut said = Vec::new();
         iterator.read_to_end(&mut said).map_err(KernelError::Pass)?;
         self.set(RawSettings { pass: 0, ..settings });
-        Ok(number(self.counts()).saturating_sub(before))
+        let adopted =
+            said.chunks_exact(size_of::<RawReport>()).filter_map(RawReport::read).collect();
+        Ok(Passed { count: number(self.counts()).saturating_sub(before), adopted })
     }
 
     /// What to wait for.

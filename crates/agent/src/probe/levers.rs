@@ -118,7 +118,7 @@ fn adopting(programs: &mut Programs, own: &Own, settings: RawSettings) -> Findin
         programs.adopt_of(&[own.number()?]).map_err(io::Error::other)?;
         let adopted = programs.pass(Pass::Adopt, settings).map_err(io::Error::other)?;
         drop(connected);
-        Ok(adopted)
+        Ok(adopted.count)
     };
     let how = match how() {
         Ok(0) => Err("the kernel does not let a pass turn on a socket's callbacks".to_owned()),

@@ -20,6 +20,8 @@ pub enum Of {
     Port(u16),
     /// Of this application, as `status` calls it.
     Application(String),
+    /// Of processes in this control group, by its directory, or in one below it.
+    Cgroup(PathBuf),
 }
 
 /// What is asked.

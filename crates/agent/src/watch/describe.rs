@@ -3,12 +3,14 @@
 use super::control::{ExplainAnswer, Explained, Of};
 use super::status::{ApplicationStatus, HistoryStatus, HostStatus, LeverStatus, Standing, Status};
 use crate::application::Application;
+use crate::cgroups::Cgroups;
 use crate::connection::Connection;
 use crate::engine::Engine;
 use crate::lever::{self, Lever, Why};
 use crate::report::Arm;
 use ackord_daemon::status::Compared;
 use ackord_daemon::{Finding, Severity};
+use std::collections::BTreeSet;
 
 /// What a description needs beside the engine.
 #[derive(Clone, Debug, Default)]
@@ -164,7 +166,12 @@ const EXPLAINED: usize = 50;
 
 /// The connections that are asked for, each with what is done about it and why.
 pub(crate) fn explained(engine: &Engine, of: &Of) -> ExplainAnswer {
+    let cgroups: BTreeSet<u64> = match of {
+        Of::Cgroup(path) => Cgroups::below(path).all().map(|(number, _)| number).collect(),
+        _ => BTreeSet::new(),
+    };
     let is_asked = |one: &&Connection| match of {
+        Of::Cgroup(_) => cgroups.contains(&one.cgroup),
         Of::Pid(pid) => one.pid == *pid,
         Of::Port(port) => {
             one.ends.is_some_and(|(local, remote)| local.port() == *port || remote.port() == *port)

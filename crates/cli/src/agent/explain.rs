@@ -3,6 +3,7 @@
 use super::{Whom, tables};
 use crate::console::Console;
 use crate::errors::Failure;
+use ackord_agent::cgroups;
 use ackord_agent::watch::{self, Of};
 use ackord_report::{data, to_terminal};
 use clap::Args;
@@ -13,10 +14,11 @@ use clap::Args;
 /// application has set itself, how the levers of its application stand.
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  ackord agent explain 4711                  of this process\n  ackord agent explain :5432                 with this port\n  ackord agent explain redis-server          of this application"
+    after_help = "Examples:\n  ackord agent explain 4711                  of this process\n  ackord agent explain :5432                 with this port\n  ackord agent explain redis-server          of this application\n  ackord agent explain system.slice/app.service\n  ackord agent explain /sys/fs/cgroup/system.slice/app.service"
 )]
 pub(crate) struct ExplainArguments {
-    /// A process (its number), a port (`:443`), or an application as `status` calls it
+    /// A process (its number), a port (`:443`), an application as `status` calls it, or a control group with all below
+    /// it: its path, with a slash in it, from the root of the file system or of the hierarchy
     #[arg(value_name = "WHICH")]
     which: String,
     /// Print JSON instead
@@ -36,7 +38,12 @@ pub(crate) struct AdoptArguments {
 }
 
 pub(super) fn explain(arguments: &ExplainArguments, console: &Console) -> Result<(), Failure> {
-    let answer = watch::explain(&arguments.whom.state, of(&arguments.which))?;
+    let of = of(&arguments.which);
+    let may_be_cgroup = arguments.which.contains('/') && matches!(of, Of::Application(_));
+    let answer = watch::explain(&arguments.whom.state, of)?;
+    if may_be_cgroup && answer.in_all == 0 {
+        return Err(Failure::NoSuchCgroup(arguments.which.clone()));
+    }
     let text = match arguments.json {
         true => data::to_json(&answer),
         false => to_terminal(&tables::explained(&answer), console.screen()),
@@ -45,10 +52,12 @@ pub(super) fn explain(arguments: &ExplainArguments, console: &Console) -> Result
 }
 
 fn of(which: &str) -> Of {
-    match which.strip_prefix(':').map(str::parse) {
-        Some(Ok(port)) => Of::Port(port),
-        _ => which.parse().map_or_else(|_| Of::Application(which.to_owned()), Of::Pid),
+    if let Some(Ok(port)) = which.strip_prefix(':').map(str::parse) {
+        return Of::Port(port);
     }
+    let cgroup = if which.contains('/') { cgroups::meant(which) } else { None };
+    let of = cgroup.map(Of::Cgroup).or_else(|| which.parse().ok().map(Of::Pid));
+    of.unwrap_or_else(|| Of::Application(which.to_owned()))
 }
 
 pub(super) fn adopt(arguments: &AdoptArguments, console: &Console) -> Result<(), Failure> {

@@ -2,14 +2,15 @@
 
 use super::world::{ACKORD, Agent, Group, Running, lacks};
 use ackord_testing::skipped;
+use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 /// A network namespace with one device, gone with it.
-struct Namespace(String);
+pub(super) struct Namespace(String);
 
 impl Namespace {
-    fn new(name: &str) -> Namespace {
+    pub(super) fn new(name: &str) -> Namespace {
         let name = format!("ackord-agent-{name}-{}", std::process::id());
         run("ip", &["netns", "add", &name]);
         run("ip", &["-n", &name, "link", "set", "lo", "up"]);
@@ -21,13 +22,13 @@ impl Namespace {
     }
 
     /// A command there, which sees the control groups of this machine: `ip netns exec` would hide them.
-    fn command(&self, program: &str) -> Command {
+    pub(super) fn command(&self, program: &str) -> Command {
         let mut command = Command::new("nsenter");
         command.arg(format!("--net=/run/netns/{}", self.0)).arg(program);
         command
     }
 
-    fn said(&self, argv: &[&str]) -> String {
+    pub(super) fn said(&self, argv: &[&str]) -> String {
         let output = self.command(argv[0]).args(&argv[1..]).output().expect("it runs");
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
@@ -49,7 +50,7 @@ fn run(program: &str, arguments: &[&str]) {
 }
 
 /// Connects to itself so often that a line comes in, exchanges something, and says what TCP_NODELAY is at the first.
-const WRITER: &str = "
+pub(super) const WRITER: &str = "
 import socket, sys, threading, time
 s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen(64)
 def serve(c):
@@ -77,18 +78,18 @@ for line in sys.stdin:
     print(','.join(str(c.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) & 1) for c in kept), flush=True)
 ";
 
-struct Writer {
+pub(super) struct Writer {
     process: Running,
     told: BufReader<ChildStdout>,
 }
 
 impl Writer {
-    fn new(mut child: Child) -> Writer {
+    pub(super) fn new(mut child: Child) -> Writer {
         let told = BufReader::new(child.stdout.take().expect("piped"));
         Writer { process: Running(child), told }
     }
 
-    fn ask(&mut self, what: &str) -> String {
+    pub(super) fn ask(&mut self, what: &str) -> String {
         let input = self.process.0.stdin.as_mut().expect("piped");
         writeln!(input, "{what}").expect("it lives");
         let mut line = String::new();
@@ -230,11 +231,31 @@ fn connections_that_were_there_are_adopted_and_explained() {
     if status["refused"].as_u64() >= Some(1) {
         return skipped("this kernel lets no pass turn on a socket's callbacks (6.12 does)");
     }
+    let explain = |which: &str| -> Value {
+        let said = agent.ask(&["explain", which, "--json"]);
+        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+        serde_json::from_slice(&said.stdout).expect("JSON")
+    };
+    // Both ends of the one that is there, which says nothing meanwhile; by its group's path from either root.
+    let name = group.0.file_name().expect("it has one").to_string_lossy().into_owned();
+    for which in [group.0.display().to_string(), format!("/{name}"), format!("./{name}")] {
+        let there = explain(&which);
+        assert_eq!(there["in_all"], 2, "{there:#}");
+        let ends = |at: usize| ["local", "remote"].map(|end| there["connections"][at][end].clone());
+        let [local, remote] = ends(0);
+        assert!(local.as_str().is_some_and(|end| end.starts_with("127.0.0.1:")), "{there:#}");
+        assert_eq!(ends(1), [remote, local], "{there:#}");
+        assert_eq!(there["connections"][0]["was_there"], true, "{there:#}");
+    }
+    let below = Group(group.0.join("below"));
+    std::fs::create_dir(&below.0).expect("root may");
+    assert_eq!(explain(&format!("{name}/below"))["in_all"], 0);
+    let none = agent.ask(&["explain", &format!("{name}/elsewhere")]);
+    let said = String::from_utf8_lossy(&none.stderr).into_owned();
+    assert!(none.status.code() == Some(2) && said.contains("is no control group"), "{said}");
     writer.ask("more");
-    agent.wait_for(|status| status["connections_in_all"].as_u64() >= Some(2));
-    let explained = agent.ask(&["explain", &pid.to_string(), "--json"]);
-    let explained: serde_json::Value = serde_json::from_slice(&explained.stdout).expect("JSON");
-    assert!(explained["in_all"].as_u64() >= Some(1), "{explained:#}");
+    agent.wait_for(|status| status["connections_in_all"].as_u64() >= Some(4));
+    assert!(explain(&pid.to_string())["in_all"].as_u64() >= Some(1));
     agent.stop();
 }
 

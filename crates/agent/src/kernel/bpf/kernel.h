@@ -35,10 +35,19 @@ struct cgroup {
 struct sock_cgroup_data {
 	struct cgroup *cgroup;
 };
+/* Read as a whole. */
+struct in6_addr {
+	__u32 words[4];
+};
 struct sock_common {
+	__u32 skc_daddr; /* network order, as all addresses */
+	__u32 skc_rcv_saddr;
 	__u16 skc_dport; /* network order */
 	__u16 skc_num;
+	unsigned short skc_family;
 	volatile unsigned char skc_state;
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
 };
 struct sock {
 	struct sock_common __sk_common;
@@ -54,6 +63,12 @@ struct inet_connection_sock {
 };
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
+	__u64 bytes_received;
+	__u64 bytes_acked;
+	__u32 data_segs_in;
+	__u32 data_segs_out;
+	__u32 total_retrans;
+	__u32 srtt_us;
 	__u32 snd_nxt;
 	__u32 write_seq;
 	__u32 packets_out;
@@ -63,8 +78,9 @@ struct tcp_sock {
 	__u32 dsack_dups;
 	__u8 nonagle : 4;
 };
+struct seq_file;
 struct bpf_iter_meta {
-	void *seq;
+	struct seq_file *seq;
 };
 struct bpf_iter__tcp {
 	struct bpf_iter_meta *meta;

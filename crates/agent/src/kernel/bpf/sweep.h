@@ -7,13 +7,38 @@
 
 #include "follow.h"
 
-/* A connection that was there before is followed from now on. */
-static __always_inline void adopt(struct tcp_sock *tcp, struct sock_common *common)
+/* Both ends of a connection, and what it has behind it. */
+static __always_inline void tell_socket(struct report *report, struct tcp_sock *tcp, struct sock_common *common)
+{
+	report->family = common->skc_family;
+	report->local_port = common->skc_num;
+	report->remote_port = bpf_ntohs(common->skc_dport);
+	if (report->family == AF_INET) {
+		report->local_ip[0] = common->skc_rcv_saddr;
+		report->remote_ip[0] = common->skc_daddr;
+	} else if (bpf_core_field_exists(common->skc_v6_daddr)) {
+		BPF_CORE_READ_INTO(&report->local_ip, common, skc_v6_rcv_saddr);
+		BPF_CORE_READ_INTO(&report->remote_ip, common, skc_v6_daddr);
+	}
+	report->bytes_received = tcp->bytes_received;
+	report->bytes_acked = tcp->bytes_acked;
+	report->data_segments_in = tcp->data_segs_in;
+	report->data_segments_out = tcp->data_segs_out;
+	report->retransmitted = tcp->total_retrans;
+	report->dsacks = tcp->dsack_dups;
+	report->srtt_us = tcp->srtt_us >> 3;
+	report->mss = tcp->mss_cache;
+}
+
+/* A connection that was there before is followed from now on. It is told to whoever reads the pass, which waits for
+ * its reader: the ring would have no room for all of a busy machine's. */
+static __always_inline void adopt(struct tcp_sock *tcp, struct sock_common *common, struct seq_file *reader)
 {
 	int flags = AWAKE_FLAGS;
 	__u16 local = common->skc_num, remote = bpf_ntohs(common->skc_dport);
-	__u64 cgroup = cgroup_of(tcp);
+	__u64 cgroup = cgroup_of(tcp), now = now_us();
 	struct facts *facts;
+	struct report report;
 
 	if (common->skc_state != BPF_TCP_ESTABLISHED && common->skc_state != BPF_TCP_CLOSE_WAIT)
 		return;
@@ -35,9 +60,16 @@ static __always_inline void adopt(struct tcp_sock *tcp, struct sock_common *comm
 	if (BPF_CORE_READ_BITFIELD(tcp, nonagle) & TCP_NAGLE_OFF)
 		facts->own |= OWN_NODELAY;
 	facts->way = WAY_ADOPTED;
-	facts->opened_us = facts->event_us = facts->data_us = facts->asked_us = now_us();
+	facts->opened_us = facts->event_us = facts->data_us = facts->asked_us = facts->transfer_began_us = now;
+	facts->transfer_from = tcp->bytes_received;
 	facts->arm = bpf_get_prandom_u32() % 1000 < settings.control_per_mille ? ARM_CONTROL : ARM_TREATED;
-	facts->cookie = bpf_get_socket_cookie(tcp);
+	fill(&report, facts, now, REPORT_OPENED);
+	tell_socket(&report, tcp, common);
+	report.cookie = bpf_get_socket_cookie(tcp);
+	/* Where there is no room left the pass comes here again. */
+	if (bpf_seq_write(reader, &report, sizeof(report)))
+		return;
+	facts->cookie = report.cookie;
 	__sync_fetch_and_add(&counts.followed, 1);
 }
 

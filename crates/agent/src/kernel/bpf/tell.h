@@ -9,14 +9,8 @@
 #include "levers.h"
 
 /* The part of a report that does not depend on who makes it. */
-static __always_inline struct report *begin_report(struct facts *facts, __u64 now, __u8 kind)
+static __always_inline void fill(struct report *report, struct facts *facts, __u64 now, __u8 kind)
 {
-	struct report *report = bpf_ringbuf_reserve(&reports, sizeof(*report), 0);
-
-	if (!report) {
-		__sync_fetch_and_add(&counts.reports_lost, 1);
-		return 0;
-	}
 	__builtin_memset(report, 0, sizeof(*report));
 	report->cookie = facts->cookie;
 	report->application = facts->application;
@@ -39,6 +33,17 @@ static __always_inline struct report *begin_report(struct facts *facts, __u64 no
 	report->way = facts->way;
 	report->arrivals = facts->arrivals;
 	__builtin_memcpy(report->arrival, facts->arrival, sizeof(report->arrival));
+}
+
+static __always_inline struct report *begin_report(struct facts *facts, __u64 now, __u8 kind)
+{
+	struct report *report = bpf_ringbuf_reserve(&reports, sizeof(*report), 0);
+
+	if (!report) {
+		__sync_fetch_and_add(&counts.reports_lost, 1);
+		return 0;
+	}
+	fill(report, facts, now, kind);
 	facts->arrivals = 0;
 	facts->reported_us = now;
 	fall_asleep(facts, now);
