@@ -216,6 +216,10 @@ fn lock(directory: &Path, what: Lock) -> io::Result<Flock<File>> {
 fn read<C: Change>(path: &Path) -> io::Result<Vec<Line<C>>> {
     let text = match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            let what = format!("{} is no text, and so no journal", path.display());
+            return Err(io::Error::other(what));
+        }
         other => other?,
     };
     let line = |(number, line): (usize, &str)| {

@@ -45,7 +45,8 @@ fn file(report: &mut Report, document: Table) -> Option<AgentConfig> {
     let rule = rule(report, &root);
     let quick =
         table(report, &root, "quick", keys::QUICK).and_then(|reader| quick(report, &reader));
-    let routes = table(report, &root, "routes", keys::ROUTES).map(|reader| routes(report, &reader));
+    let routes = table(report, &root, "routes", keys::ROUTES)
+        .map(|reader| routes(report, &reader, quick.map(|quick: RouteTable| quick.table)));
     let pingpong_thresh = root.integer(report, "pingpong_thresh").map(|value| value as u8);
     let limits = limits(report, &root);
     let history = table(report, &root, "history", keys::HISTORY).and_then(|reader| {
@@ -121,6 +122,11 @@ fn applications(report: &mut Report, root: &Reader<'_>) -> Vec<ApplicationRule> 
         let names = reader.get("name").map(|field| {
             each(report, &field, |report, field| {
                 let text = field.text(report, "the name of an application")?;
+                if text.is_empty() {
+                    let why = "no application is called nothing".to_owned();
+                    let allowed = "a name as `status` shows it, like `redis-*`".to_owned();
+                    field.report(report, Wrong::BadValue { why, allowed });
+                }
                 Some(text.to_owned())
             })
         });
@@ -195,8 +201,14 @@ fn mark(report: &mut Report, field: &Field<'_>) -> Option<u32> {
     one_bit
 }
 
-fn routes(report: &mut Report, reader: &Reader<'_>) -> RoutesConfig {
+fn routes(report: &mut Report, reader: &Reader<'_>, quick: Option<u32>) -> RoutesConfig {
     let table = route_table(report, reader, 0, 7_412);
+    if quick == Some(table.table) {
+        let why = format!("table {} is that of `[quick]`", table.table);
+        let allowed = "another one from 256 to 4294967294".to_owned();
+        let path = join(&reader.path, "table");
+        report.add(reader.place_of("table"), &path, Wrong::BadValue { why, allowed });
+    }
     let initcwnd = reader.integer(report, "initcwnd").map(|segments| segments as u32);
     RoutesConfig { table, initcwnd }
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::kernel::layout::{ALONE, RawArrival, RawReport};
 use crate::lever::Why;
+use ackord_daemon::evidence::Harm;
 
 fn config() -> EngineConfig {
     EngineConfig {
@@ -121,6 +122,20 @@ fn what_does_not_help_is_withdrawn_and_what_helps_stays() {
     let stock = RawClass { control_per_mille: 100, ..RawClass::default() };
     let expected = [Do::Standing(0, Lever::Nodelay, withdrawn), Do::Class(1, stock)];
     assert_eq!(engine.take(), expected);
+}
+
+#[test]
+fn what_harms_is_withdrawn_and_who_comes_next_is_stock_again() {
+    let mut engine = tried(700_000, 10_000);
+    let withdrawn = Standing::Withdrawn { since: at(3), why: Why::Harm(Harm::StallsMore) };
+    let stock = RawClass { control_per_mille: 100, ..RawClass::default() };
+    let expected = [Do::Standing(0, Lever::Nodelay, withdrawn), Do::Class(1, stock)];
+    assert_eq!(engine.take(), expected);
+    // Without `retry` it stays so, whatever is lost.
+    opened(&mut engine, 99, 0);
+    engine.handle(&report(2, 99, |raw| lost_to_nagle(raw, 800_000)), None);
+    engine.look(at(100_000));
+    assert_eq!(engine.take(), []);
 }
 
 /// Of a peer that waits for each acknowledgment.

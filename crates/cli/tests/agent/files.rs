@@ -1,12 +1,13 @@
 //! An agent with a configuration file: read anew, a lever that is withdrawn, a disk that is full.
 
+use super::ends::{WRITER, Writer};
 use super::levers::{client, server};
-use super::world::{Agent, Group, is_at_work, lacks, lever, nothing_is_left};
+use super::world::{ACKORD, Agent, Group, is_at_work, lacks, lever, nothing_is_left};
 use ackord_testing::skipped;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Asks and is answered, each with one write, so that nothing is lost; on so many connections.
 const NOTHING_LOST: &str = "
@@ -42,6 +43,104 @@ fn a_lever_whose_connections_are_no_better_off_is_withdrawn_and_the_status_says_
     let medians = client(&group, &port, 2);
     assert!(medians.iter().all(|median| *median > 35.0), "{medians:?}");
     nothing_is_left(agent.stop().path());
+}
+
+/// Is slow where the kernel says that Nagle's algorithm is off for it: TCP_NODELAY harms this one.
+const HARMED: &str = "
+import socket, sys, time
+for _ in range(int(sys.argv[2])):
+    c = socket.create_connection(('127.0.0.1', int(sys.argv[1])))
+    is_treated = c.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    for _ in range(10):
+        c.sendall(b'a' * 100)
+        n = 0
+        while n < 100: n += len(c.recv(100 - n))
+        time.sleep(0.03 if is_treated else 0.003)
+    c.close()
+";
+
+#[test]
+fn a_lever_that_harms_is_withdrawn_long_before_it_would_be_for_no_gain() {
+    if let Some(why) = lacks() {
+        return skipped(why);
+    }
+    let group = Group::new("harm");
+    let (_server, port) = server(&group);
+    let lines = "levers = [\"nodelay\"]\ncontrol = \"40 %\"\n[end]\neach = 4\n";
+    let agent = Agent::with_file(&group, lines, tempfile::tempdir().expect("a directory"));
+    client(&group, &port, 2);
+    agent.wait_for(|status| is_at_work(status, "python", "nodelay"));
+    let run = group.python(HARMED, &[&port, "30"]).status().expect("it runs");
+    assert!(run.success());
+    let withdrawn =
+        |status: &Value| lever(status, "python", "nodelay")["standing"]["state"] == "withdrawn";
+    let status = agent.wait_for(withdrawn);
+    let why = lever(&status, "python", "nodelay")["standing"]["why"].to_string();
+    assert!(why.contains("slower than those left alone"), "{status:#}");
+    let medians = client(&group, &port, 2);
+    assert!(medians.iter().all(|median| *median > 35.0), "{medians:?}");
+    nothing_is_left(agent.stop().path());
+}
+
+#[test]
+fn a_dry_run_stays_one_whatever_the_file_says_when_it_is_read_anew() {
+    if let Some(why) = lacks() {
+        return skipped(why);
+    }
+    let group = Group::new("dry");
+    let (_server, port) = server(&group);
+    let state = tempfile::tempdir().expect("a directory");
+    let elsewhere = tempfile::tempdir().expect("a directory");
+    let all = "levers = [\"nodelay\", \"delayed-ack\"]\ncontrol = \"0 %\"\n";
+    let command = Command::new(ACKORD);
+    let agent = Agent::with_file_by(command, &group, all, state, &["--dry-run"]);
+    client(&group, &port, 2);
+    // Everything that could ask for a lever, and another state directory.
+    let more = format!(
+        "{all}[[application]]\nname = \"python*\"\nlevers = \"nodelay\"\n[state]\ndirectory = \"{}\"\n",
+        elsewhere.path().display()
+    );
+    agent.reload(&group, &more);
+    agent.wait_for(|status| status["reloads"] == 1);
+    client(&group, &port, 2);
+    let status = agent.wait_for(|status| {
+        status["applications"][0]["connections_in_all"].as_u64() >= Some(8)
+            || status["connections_in_all"].as_u64() >= Some(8)
+    });
+    for name in ["nodelay", "delayed-ack"] {
+        assert_eq!(lever(&status, "python", name)["standing"]["state"], "off", "{status:#}");
+    }
+    let medians = client(&group, &port, 2);
+    assert!(medians.iter().all(|median| *median > 35.0), "{medians:?}");
+    assert!(fs::read_dir(elsewhere.path()).expect("ours").next().is_none());
+    nothing_is_left(agent.stop().path());
+}
+
+#[test]
+fn what_becomes_of_connections_at_its_end_stays_as_the_command_line_says() {
+    if let Some(why) = lacks() {
+        return skipped(why);
+    }
+    let group = Group::new("exit");
+    let mut writer = group.python(WRITER, &[]);
+    let writer = writer.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut writer = Writer::new(writer);
+    let lines = "levers = \"nodelay\"\ncontrol = \"0 %\"\non_exit = \"restore\"\n";
+    let state = tempfile::tempdir().expect("a directory");
+    let command = Command::new(ACKORD);
+    let agent = Agent::with_file_by(command, &group, lines, state, &["--on-exit", "keep"]);
+    assert_eq!(writer.ask("more"), "0");
+    agent.wait_for(|status| is_at_work(status, "python", "nodelay"));
+    assert_eq!(writer.ask("more"), "0,1");
+    agent.reload(&group, lines);
+    agent.wait_for(|status| status["reloads"] == 1);
+    let state = agent.stop();
+    assert_eq!(writer.ask("look"), "0,1", "kept");
+    let mut rollback = Command::new(ACKORD);
+    rollback.args(["agent", "rollback", "--state"]).arg(state.path());
+    assert!(rollback.status().expect("it runs").success());
+    assert_eq!(writer.ask("look"), "0,0");
+    nothing_is_left(state.path());
 }
 
 #[test]

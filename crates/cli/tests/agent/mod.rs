@@ -7,6 +7,8 @@
 //! | `levers.rs` | what levers gain |
 //! | `ends.rs` | ends of an agent: asked, killed, kept |
 //! | `files.rs` | a configuration file, read anew; a lever withdrawn; a full disk |
+//! | `routes.rs` | routes of hosts to which packets overtake each other |
+//! | `nonsense.rs` | files and requests that are none |
 //! | `words.rs` | what needs no kernel: arguments, plans, errors |
 
 #[cfg(feature = "agent")]
@@ -15,6 +17,10 @@ mod ends;
 mod files;
 #[cfg(feature = "agent")]
 mod levers;
+#[cfg(feature = "agent")]
+mod nonsense;
+#[cfg(feature = "agent")]
+mod routes;
 mod words;
 
 #[cfg(not(feature = "agent"))]
@@ -140,10 +146,20 @@ mod world {
 
         /// By a configuration file with these lines, plain keys first, and its state in this directory.
         pub(super) fn with_file(group: &Group, lines: &str, state: tempfile::TempDir) -> Agent {
+            Agent::with_file_by(Command::new(ACKORD), group, lines, state, &[])
+        }
+
+        /// The same, by a command that ends with the program's name, and with more options.
+        pub(super) fn with_file_by(
+            mut command: Command,
+            group: &Group,
+            lines: &str,
+            state: tempfile::TempDir,
+            more: &[&str],
+        ) -> Agent {
             let files = tempfile::tempdir().expect("a directory");
             write_file(files.path(), group, lines);
-            let mut command = Command::new(ACKORD);
-            command.args(["agent", "run"]).arg(files.path().join(FILE));
+            command.args(["agent", "run"]).arg(files.path().join(FILE)).args(more);
             let process = command.arg("--state").arg(state.path()).spawn().expect("it starts");
             let agent = Agent { process: Running(process), state, files: Some(files) };
             agent.wait_for(|_| true);

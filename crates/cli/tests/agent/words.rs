@@ -35,6 +35,30 @@ fn a_bad_file_is_told_with_its_line_and_the_nearest_name() {
 }
 
 #[test]
+fn options_and_files_that_are_none_are_told_and_end_with_2() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let file = folder.path().join("agent.toml");
+    std::fs::write(&file, b"by = \"unit\"\n# \xff\xfe\x00\n").expect("ours");
+    let missing = folder.path().join("none.toml");
+    for (arguments, said) in [
+        (&["agent", "check", text(&file)][..], "agent.toml"),
+        (&["agent", "plan", text(&file)], "line 2 is not UTF-8 text"),
+        (&["agent", "check", text(&missing)], "there is no such file"),
+        (&["agent", "check", "--all", "--by", "proces"], "cgroup or unit or container"),
+        (&["agent", "check", "--all", "--control", "101%"], "0 % to 100 %"),
+        (&["agent", "check", "--all", "--lever", "nodela"], "did you mean `nodelay`?"),
+        (&["agent", "run", "--all", "--for", "5"], "no unit"),
+        (&["agent", "run", "--all", "--on-exit", "kep"], "restore"),
+        (&["agent", "explian", ":80"], "explain"),
+    ] {
+        let output = output(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+        assert!(errors.contains(said) && !errors.contains("panicked"), "{arguments:?}: {errors}");
+    }
+}
+
+#[test]
 fn whoever_is_to_change_something_is_told_whose_connections() {
     let said = output(&["agent", "run", "--for", "1s"]);
     let errors = String::from_utf8_lossy(&said.stderr);
