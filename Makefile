@@ -85,7 +85,7 @@ kernel: ## build a stock Linux kernel for simulated time (VERSION=6.12 HZ=250; m
 	@scripts/install.sh build
 	cargo run --quiet --profile $(PROFILE) --package ackord-cli -- kernel build $(VERSION) --hz $(HZ)
 
-package: ## a static program and a .deb of it, into out/package (minutes; SHIP=release is quicker)
+package: ## a static program and a .deb of it, into out/package (installs clang; minutes; SHIP=release is quicker)
 	@scripts/install.sh build
 	@scripts/install.sh package
 	@scripts/package.sh $(SHIP)

@@ -10,7 +10,8 @@
 # check        cargo-deny
 # fuzz         cargo-fuzz and a C++ compiler
 # kernel       what a Linux kernel is built with, and word of its source (VERSION=6.12): without them it fails
-# package      cargo-deb, and what looks at a program and a package: without them it fails
+# package      cargo-deb, what the agent's programs in the kernel are built with, all of it static, and what looks at a
+#              program and a package: without them it fails
 # bench-peers  ns-2, ns-3 and a C++ compiler: without them it fails
 #
 # Works as root or with sudo. Where neither is at hand it says what to install.
@@ -109,6 +110,24 @@ need_cargo() {
     cargo install --quiet --debug --locked "cargo-$tool" --version "=$version" "$@"
 }
 
+# Notes what the agent's programs in the kernel are built with.
+need_for_bpf() {
+    need make make
+    need pkg-config pkg-config
+    need clang clang
+    [ -e /usr/include/libelf.h ] || missing="$missing libelf-dev"
+    [ -e /usr/include/zlib.h ] || missing="$missing zlib1g-dev"
+    [ -e /usr/include/linux/bpf.h ] || missing="$missing linux-libc-dev"
+}
+
+# need_static LIBRARY PACKAGE: notes PACKAGE if the linker has no static LIBRARY.
+need_static() {
+    case $(gcc -print-file-name="lib$1.a" 2>/dev/null) in
+    */*) ;;
+    *) missing="$missing $2" ;;
+    esac
+}
+
 case $purpose in
 build)
     need_rust
@@ -136,12 +155,7 @@ test)
 agent)
     need_rust
     need cc gcc
-    need make make
-    need pkg-config pkg-config
-    need clang clang
-    [ -e /usr/include/libelf.h ] || missing="$missing libelf-dev"
-    [ -e /usr/include/zlib.h ] || missing="$missing zlib1g-dev"
-    [ -e /usr/include/linux/bpf.h ] || missing="$missing linux-libc-dev"
+    need_for_bpf
     install_missing
     missing=""
     need python3 python3
@@ -182,10 +196,7 @@ kernel)
     need xz xz-utils
     need find findutils
     need awk mawk
-    case $(gcc -print-file-name=libc.a 2>/dev/null) in
-    */*) ;;
-    *) missing="$missing libc6-dev" ;;
-    esac
+    need_static c libc6-dev
     install_missing
     # The source itself is fetched by `ackord kernel build`, if apt has heard of it.
     source=linux-source-${VERSION:-6.12}
@@ -195,12 +206,13 @@ kernel)
     ;;
 package)
     need_rust
+    need cc gcc
     need readelf binutils
     need dpkg dpkg
-    case $(gcc -print-file-name=libc.a 2>/dev/null) in
-    */*) ;;
-    *) missing="$missing libc6-dev" ;;
-    esac
+    need_for_bpf
+    need_static c libc6-dev
+    need_static elf libelf-dev
+    need_static z zlib1g-dev
     install_missing
     need_cargo deb 3.8.0
     ;;

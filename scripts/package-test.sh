@@ -27,24 +27,72 @@ in_root() {
     rm -f "$root.log"
 }
 
-mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates"
+mkdir -p "$root/etc" "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates"
 : >"$root/var/lib/dpkg/status"
 in_root --install "$deb"
 
-for file in usr/bin/ackord usr/lib/systemd/system/ackord-gateway.service \
-    usr/share/man/man1/ackord-gateway-run.1.gz usr/share/doc/ackord/gateway.md \
-    usr/share/doc/ackord/examples/minimal.toml usr/share/doc/ackord/examples/grafana/ackord-gateway.json \
-    usr/share/doc/ackord/copyright usr/share/bash-completion/completions/ackord \
-    usr/share/zsh/vendor-completions/_ackord usr/share/fish/vendor_completions.d/ackord.fish; do
-    [ -s "$root/$file" ] || [ -s "$root/${file#usr/}" ] || fail "no $file"
-done
-"$root/usr/bin/ackord" --version >/dev/null || fail "what was installed does not run"
-for example in "$root"/usr/share/doc/ackord/examples/*.toml; do
-    "$root/usr/bin/ackord" gateway check "$example" >/dev/null 2>&1 || fail "$example is not sound"
-done
-# Nothing begins by itself.
-[ -z "$(find "$root/etc" -name '*ackord-gateway*' 2>/dev/null)" ] || fail "the unit is enabled"
+program=$root/usr/bin/ackord
+doc=$root/usr/share/doc/ackord
 
+for file in usr/bin/ackord usr/share/doc/ackord/copyright usr/share/bash-completion/completions/ackord \
+    usr/share/zsh/vendor-completions/_ackord usr/share/fish/vendor_completions.d/ackord.fish \
+    usr/share/doc/ackord/examples/minimal.toml usr/share/doc/ackord/examples/agent/minimal.toml \
+    usr/share/doc/ackord/examples/kubernetes/ackord-agent.yaml; do
+    [ -s "$root/$file" ] || fail "no $file"
+done
+"$program" --version >/dev/null || fail "what was installed does not run"
+grep -q '^Files: libelf' "$doc/copyright" || fail "copyright says nothing of what is linked in"
+
+for daemon in gateway agent; do
+    for file in "usr/lib/systemd/system/ackord-$daemon.service" "usr/share/doc/ackord/$daemon.md" \
+        "usr/share/doc/ackord/examples/grafana/ackord-$daemon.json"; do
+        [ -s "$root/$file" ] || fail "no $file"
+    done
+    for page in '' -run -status -stop -check -plan -probe; do
+        [ -s "$root/usr/share/man/man1/ackord-$daemon$page.1.gz" ] || fail "no manual page ackord-$daemon$page"
+    done
+    unit=$root/usr/lib/systemd/system/ackord-$daemon.service
+    if command -v systemd-analyze >/dev/null 2>&1; then
+        mkdir -p "$root/nothing/verified"
+        # The program and the manual are here, and not where this machine would look.
+        sed "s|/usr/bin/ackord|$program|; /^Documentation=/d" "$unit" >"$root/nothing/verified/ackord-$daemon.service"
+        said=$(systemd-analyze verify "$root/nothing/verified/ackord-$daemon.service" 2>&1) || fail "$daemon: $said"
+        [ -z "$said" ] || fail "systemd-analyze: $said"
+    fi
+    # Nothing begins by itself: no link to a unit in any target, and no note for the next start.
+    enabled=$(find "$root/etc" -name "*ackord-$daemon*")
+    [ -z "$enabled" ] || fail "ackord-$daemon is enabled: $enabled"
+    # An upgrade restarts what runs, and removing stops it: what dpkg asks, cargo-deb has written for each.
+    for script in postinst prerm postrm; do
+        grep -q "ackord-$daemon.service" "$root/var/lib/dpkg/info/ackord.$script" || fail "$script knows no ackord-$daemon"
+    done
+done
+
+# sound DAEMON FILE...: its examples are taken.
+sound() {
+    daemon=$1
+    shift
+    for example in "$@"; do
+        "$program" "$daemon" check "$example" >/dev/null 2>&1 || fail "$example is not sound"
+    done
+}
+sound gateway "$doc"/examples/*.toml
+sound agent "$doc"/examples/agent/*.toml
+
+# The agent has its programs for the kernel. What the kernel of a builder lets it do is another question.
+probed=$("$program" agent probe 2>&1) || true
+case $probed in
+*'built without'*) fail "the agent is without its programs for the kernel: $probed" ;;
+*BTF*) ;;
+*) fail "ackord agent probe: $probed" ;;
+esac
+
+# What a daemon has written goes too, once all is to go.
+mkdir -p "$root/var/lib/ackord"
+echo history >"$root/var/lib/ackord/history.redb"
+in_root --remove ackord
+[ -s "$root/var/lib/ackord/history.redb" ] || fail "removing takes what daemons have learnt"
+rm -rf "$root/nothing/verified"
 in_root --purge ackord
 left=$(find "$root" -iname '*ackord*' ! -path "$root/var/lib/dpkg/*")
 [ -z "$left" ] || fail "left behind: $left"

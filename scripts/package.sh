@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds a static program of this machine's processor and a .deb of it, and looks at both.
+# Builds a static program of this machine's processor, `ackord agent` with its programs for the kernel included, and a
+# .deb of it, and looks at both.
 #
 # Usage: scripts/package.sh [PROFILE]     dist (what is shipped; minutes) or release
 #
@@ -19,9 +20,22 @@ fail() {
     exit 1
 }
 
+# A package without the agent would look the same until it is asked for, so there is none.
+command -v clang >/dev/null 2>&1 || fail "no clang, which the agent is built with: scripts/install.sh package"
+flags="${RUSTFLAGS:-} -C target-feature=+crt-static"
+# libbpf asks for libelf and zlib. What a static libelf asks for besides (zstd, in newer versions) only pkg-config knows.
+libraries=$(pkg-config --static --libs-only-l libelf) || fail "no libelf, which the agent is built with"
+for library in $libraries; do
+    archive=$(gcc -print-file-name="lib${library#-l}.a")
+    [ -e "$archive" ] || fail "no $archive, which the agent is built with: scripts/install.sh package"
+    case $library in
+    -lelf | -lz) ;;
+    *) flags="$flags -C link-arg=$archive" ;;
+    esac
+done
+
 # Named, the host is a target like any other: what runs while building is not static.
-RUSTFLAGS="${RUSTFLAGS:-} -C target-feature=+crt-static" \
-    cargo build --profile "$profile" --target "$host" --package ackord-cli
+RUSTFLAGS=$flags cargo build --profile "$profile" --target "$host" --package ackord-cli --features agent
 
 # A program that needs an interpreter or a library is not static.
 headers=$(readelf --program-headers --dynamic "$built")
