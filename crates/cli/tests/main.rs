@@ -6,6 +6,7 @@ mod agent;
 mod broken;
 mod captures;
 mod common;
+mod dashboards;
 mod gateway;
 mod gateway_harm;
 mod gateway_trial;
