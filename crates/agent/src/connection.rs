@@ -1,7 +1,9 @@
 //! A connection, as far as the agent has to do with it.
 
 use crate::acks::{Acks, Wait};
+use crate::engine::NODELAY;
 use crate::kernel::layout::RawOrder;
+use crate::lever::Lever;
 use crate::report::{Arm, Figures, Own, Report};
 use ackord_daemon::evidence::Sample;
 use ackord_units::{Bytes, Span};
@@ -108,6 +110,17 @@ impl Connection {
             self.quick_for = self.quick_segments;
         }
         std::mem::replace(&mut self.ordered, order) != order
+    }
+
+    /// Whether it tells something of a lever: it has it, or could have it and is left alone. Nagle's algorithm is as it was
+    /// when a connection began, and an application's own choice is none of ours.
+    pub(crate) fn is_of(&self, lever: Lever) -> bool {
+        match (self.arm, lever) {
+            (Arm::Observed, _) => false,
+            (Arm::Treated, Lever::Nodelay) => self.levers & NODELAY != 0,
+            (Arm::Control, Lever::Nodelay) => !self.own.has(Own::NODELAY),
+            _ => true,
+        }
     }
 
     /// Levers at work on it, by name.

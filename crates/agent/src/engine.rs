@@ -16,7 +16,7 @@ use crate::report::{Arm, Figures, Kind, Own, Report, Transferred};
 use ackord_daemon::mix;
 use ackord_history::Advice;
 use ackord_units::{Span, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 /// How an engine works.
@@ -134,9 +134,10 @@ impl Engine {
         }
         let Some(connection) = self.connections.get_mut(&report.cookie) else { return };
         let new = connection.take(report);
-        let is_touched = connection.arm == Arm::Treated;
         if let Some(one) = self.applications.get_mut(usize::from(connection.application)) {
-            one.count(new, is_touched);
+            // One that was adopted has its group before anything is done for it.
+            let is_done = one.is_touched() || connection.levers != 0;
+            one.count(new, connection.arm == Arm::Treated && is_done);
         }
         match report.kind {
             Kind::Opened => {}
@@ -220,10 +221,7 @@ impl Engine {
         let is_control = connection.arm == Arm::Control;
         one.treated = one.treated.saturating_sub(u64::from(connection.arm == Arm::Treated));
         one.control = one.control.saturating_sub(u64::from(is_control));
-        if connection.arm == Arm::Observed {
-            return;
-        }
-        for lever in Lever::ALL {
+        for lever in Lever::ALL.into_iter().filter(|lever| connection.is_of(*lever)) {
             if let Some(sample) = connection.sample(|figures| lost_to(lever, figures)) {
                 one.trial_mut(lever).ended(is_control, sample);
             }
@@ -237,11 +235,13 @@ impl Engine {
             living.entry(one.application).or_default().push(one);
         }
         let Engine { config, applications, out, .. } = self;
+        let mut begun = BTreeSet::new();
         for (index, one) in (0_u16..).zip(applications) {
             let before = one.class(config.control_per_mille);
             let living = living.get(&index).map_or(&[][..], Vec::as_slice);
             for lever in Lever::ALL {
-                let samples = living.iter().filter_map(|each| {
+                let of_it = living.iter().filter(|each| each.is_of(lever));
+                let samples = of_it.filter_map(|each| {
                     let sample = each.sample(|figures| lost_to(lever, figures))?;
                     Some((each.arm == Arm::Control, sample))
                 });
@@ -251,6 +251,7 @@ impl Engine {
                 }
             }
             for lever in one.begin(now, &config.rule) {
+                begun.insert(index);
                 out.push(Do::Standing(index, lever, one.trial(lever).standing()));
             }
             let after = one.class(config.control_per_mille);
@@ -258,6 +259,9 @@ impl Engine {
                 out.push(Do::Class(class_of(index), after));
             }
         }
+        // What these lost before a lever was at work says nothing of it.
+        let adopted = self.connections.values_mut().filter(|one| one.was_there);
+        adopted.filter(|one| begun.contains(&one.application)).for_each(|one| one.join(one.arm));
     }
 
     /// The history of an application says this.

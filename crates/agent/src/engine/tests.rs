@@ -103,7 +103,7 @@ fn tried(treated: u32, control: u32) -> Engine {
         let change = |raw: &mut RawReport| {
             lost_to_nagle(raw, lost);
             raw.bytes_received += cookie * 37 % 100;
-            raw.arm = arm;
+            (raw.arm, raw.levers) = (arm, if arm == 1 { NODELAY } else { 0 });
         };
         engine.handle(&report(3, cookie, change), None);
     }
@@ -136,6 +136,30 @@ fn what_harms_is_withdrawn_and_who_comes_next_is_stock_again() {
     engine.handle(&report(2, 99, |raw| lost_to_nagle(raw, 800_000)), None);
     engine.look(at(100_000));
     assert_eq!(engine.take(), []);
+}
+
+#[test]
+fn connections_that_were_there_show_what_is_lost_and_are_not_taken_for_treated_ones() {
+    let mut engine = Engine::new(config());
+    let adopted = |raw: &mut RawReport| (raw.way, raw.arm) = (3, 1);
+    let application = engine.name(7, "web", all());
+    engine.handle(&report(1, 1, adopted), Some(application));
+    let lost = |raw: &mut RawReport| {
+        adopted(raw);
+        lost_to_nagle(raw, 800_000);
+    };
+    engine.handle(&report(2, 1, lost), None);
+    engine.look(at(1));
+    assert!(engine.applications()[0].trial(Lever::Nodelay).is_at_work());
+    // It goes on without, as it began: that is no harm of the lever's.
+    let more = |raw: &mut RawReport| {
+        lost(raw);
+        (raw.active_us, raw.nagle_us, raw.data_segments_in) = (2_000_000, 1_800_000, 100);
+    };
+    engine.handle(&report(2, 1, more), None);
+    engine.look(at(2));
+    let nodelay = engine.applications()[0].trial(Lever::Nodelay);
+    assert_eq!(nodelay.compared().treated.connections, 0);
 }
 
 /// Of a peer that waits for each acknowledgment.
