@@ -10,6 +10,7 @@
 
 mod cause;
 mod diagnosis;
+mod read;
 mod seen;
 
 pub use cause::Cause;
@@ -17,4 +18,5 @@ pub use diagnosis::{
     Artefact, ArtefactKind, CaptureRead, CauseShare, Connection, Diagnosis, Interval, Limits,
     PathFacts, Point, PointKind, Remedy, Trace, Vantage,
 };
+pub use read::{OpenError, Reader};
 pub use seen::{Address, Sacks, Seen};

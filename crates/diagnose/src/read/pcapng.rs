@@ -1,0 +1,276 @@
+//! pcapng: sections of either byte order, each with its interfaces and packets
+//! (draft-ietf-opsawg-pcapng).
+//!
+//! Not modelled: names, secrets for decryption and whatever else is not a packet (skipped).
+
+use super::block::{self, Interface};
+use super::buffer::{Buffer, CAPACITY, Order};
+use super::layers::{self, Stamp};
+use super::tally::{Kind, Outcome};
+use super::{Batch, Stop};
+use ackord_units::Time;
+use std::io;
+
+const SECTION_HEADER: u32 = 0x0a0d_0d0a;
+const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
+const INTERFACE_DESCRIPTION: u32 = 1;
+const OLD_PACKET: u32 = 2;
+const SIMPLE_PACKET: u32 = 3;
+const INTERFACE_STATISTICS: u32 = 5;
+const ENHANCED_PACKET: u32 = 6;
+/// Wireshark counts these as frames.
+const JOURNAL_ENTRY: u32 = 9;
+
+/// The shortest block: its type and both its lengths.
+const SHORTEST: u32 = 12;
+/// Longer blocks are damage (Wireshark's bound).
+const LONGEST: u32 = 16 << 20;
+/// More interfaces than a file has sense for.
+const MOST_INTERFACES: usize = 1 << 16;
+
+/// Whether a file that begins so is in this format.
+pub(super) fn recognises(head: &[u8]) -> bool {
+    let magic = |order: Order| head.len() >= 12 && order.u32(head, 8) == BYTE_ORDER_MAGIC;
+    head.len() >= 4
+        && Order::Little.u32(head, 0) == SECTION_HEADER
+        && (head.len() < 12 || magic(Order::Little) || magic(Order::Big))
+}
+
+/// A file in this format.
+pub(super) struct Pcapng {
+    order: Order,
+    /// Those of all sections, one after the other.
+    interfaces: Vec<Interface>,
+    /// Where those of the section begin.
+    section: usize,
+    /// Packets lost, as the packets say.
+    lost: Option<u64>,
+}
+
+impl Default for Pcapng {
+    fn default() -> Pcapng {
+        Pcapng { order: Order::Little, interfaces: Vec::new(), section: 0, lost: None }
+    }
+}
+
+/// Why no more blocks are taken from the octets at hand.
+enum Next {
+    Enough,
+    /// This many octets are needed to go on.
+    Need(usize),
+    /// So many octets are to be passed over.
+    Skip(u64),
+    Damaged(String),
+}
+
+/// A packet as its block has it.
+struct Packet<'a> {
+    /// In its section.
+    interface: usize,
+    /// In the interface's units.
+    stamp: Option<u64>,
+    frame: &'a [u8],
+    wire: u32,
+}
+
+impl Pcapng {
+    /// The most that is kept of a frame, on any interface.
+    pub(super) fn snap_len(&self) -> Option<u32> {
+        let most = self.interfaces.iter().map(|interface| interface.snap_len).max()?;
+        Some(most).filter(|_| self.interfaces.iter().all(|interface| interface.snap_len > 0))
+    }
+
+    /// Packets lost, on all interfaces.
+    pub(super) fn dropped(&self) -> Option<u64> {
+        let dropped = self.interfaces.iter().filter_map(|interface| interface.dropped);
+        let counted = dropped.reduce(u64::saturating_add);
+        counted.max(self.lost)
+    }
+
+    /// Reads frames.
+    pub(super) fn read(&mut self, buffer: &mut Buffer, mut batch: Batch<'_>) -> io::Result<Stop> {
+        loop {
+            let (used, next) = self.at_hand(buffer.filled(), &mut batch);
+            buffer.consume(used);
+            let offset = buffer.offset();
+            let cut = |what: &str| Ok(Stop::Damaged { offset, what: what.to_owned() });
+            match next {
+                Next::Enough => return Ok(Stop::Enough),
+                Next::Damaged(what) => return cut(&what),
+                Next::Need(len) => {
+                    if buffer.at_least(len)? {
+                        continue;
+                    }
+                    if buffer.filled().is_empty() {
+                        return Ok(Stop::End);
+                    }
+                    return cut("the file ends within a block");
+                }
+                Next::Skip(len) => {
+                    if !buffer.skip(len)? {
+                        return cut("the file ends within a block");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads blocks that are at hand as a whole; the octets read.
+    fn at_hand(&mut self, bytes: &[u8], batch: &mut Batch<'_>) -> (usize, Next) {
+        let mut used = 0;
+        while batch.limit > 0 {
+            let rest = &bytes[used..];
+            let Some(head) = rest.first_chunk::<12>() else {
+                return (used, Next::Need(12));
+            };
+            if Order::Little.u32(head, 0) == SECTION_HEADER {
+                match [Order::Little, Order::Big]
+                    .into_iter()
+                    .find(|order| order.u32(head, 8) == BYTE_ORDER_MAGIC)
+                {
+                    Some(order) => self.order = order,
+                    None => return (used, damaged("a section without byte order")),
+                }
+            }
+            let (kind, len) = (self.order.u32(head, 0), self.order.u32(head, 4));
+            if len < SHORTEST || len > LONGEST || !len.is_multiple_of(4) {
+                return (used, Next::Damaged(format!("a block of {len} octets is impossible")));
+            }
+            let len = len as usize;
+            if len > CAPACITY {
+                return match kind {
+                    OLD_PACKET | SIMPLE_PACKET | ENHANCED_PACKET => {
+                        (used, Next::Damaged(format!("a packet of {len} octets is impossible")))
+                    }
+                    _ => (used, Next::Skip(len as u64)),
+                };
+            }
+            let Some(block) = rest.get(..len) else {
+                return (used, Next::Need(len));
+            };
+            if self.order.u32(block, len - 4) as usize != len {
+                return (used, damaged("the two lengths of a block differ"));
+            }
+            if let Err(what) = self.block(kind, &block[8..len - 4], batch) {
+                return (used, damaged(what));
+            }
+            used += len;
+        }
+        (used, Next::Enough)
+    }
+
+    /// Takes a block in; an error where its content cannot be.
+    #[inline]
+    fn block(&mut self, kind: u32, body: &[u8], batch: &mut Batch<'_>) -> Result<(), &'static str> {
+        match kind {
+            ENHANCED_PACKET => {
+                let packet = self.enhanced(body).ok_or("a packet longer than its block")?;
+                self.packet(&packet, batch);
+            }
+            SIMPLE_PACKET => {
+                let packet = self.simple(body).ok_or("a packet longer than its block")?;
+                self.packet(&packet, batch);
+            }
+            OLD_PACKET => {
+                let packet = self.old(body).ok_or("a packet longer than its block")?;
+                self.packet(&packet, batch);
+            }
+            SECTION_HEADER => self.section = self.interfaces.len(),
+            INTERFACE_DESCRIPTION => {
+                let interface =
+                    Interface::of(self.order, body).ok_or("an interface without description")?;
+                if self.interfaces.len() == MOST_INTERFACES {
+                    return Err("more than 65536 interfaces");
+                }
+                self.interfaces.push(interface);
+            }
+            INTERFACE_STATISTICS => {
+                if let Some((interface, dropped)) = block::statistics(self.order, body) {
+                    let place = self.section.saturating_add(interface as usize);
+                    if let Some(interface) = self.interfaces.get_mut(place) {
+                        interface.dropped = interface.dropped.max(Some(dropped));
+                    }
+                }
+            }
+            JOURNAL_ENTRY => {
+                batch.tally.frame();
+                batch.tally.count(Outcome::Other(Kind::JournalEntry));
+                batch.limit -= 1;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn enhanced<'a>(&mut self, body: &'a [u8]) -> Option<Packet<'a>> {
+        let head = body.first_chunk::<20>()?;
+        let [interface, high, low, kept, wire] =
+            [0, 4, 8, 12, 16].map(|at| self.order.u32(head, at));
+        let end = 20 + kept as usize;
+        let frame = body.get(20..end)?;
+        if let Some(options @ [_, ..]) = body.get(end.next_multiple_of(4)..)
+            && let Some(lost) = block::lost_before(self.order, options)
+        {
+            self.lost = Some(self.lost.unwrap_or(0).saturating_add(lost));
+        }
+        let stamp = Some(u64::from(high) << 32 | u64::from(low));
+        Some(Packet { interface: interface as usize, stamp, frame, wire })
+    }
+
+    /// A packet without a time, of the section's first interface. The block does not say how much of
+    /// it was kept: as much as fits into the block and the interface's snap length.
+    fn simple<'a>(&mut self, body: &'a [u8]) -> Option<Packet<'a>> {
+        let wire = self.order.u32(body.first_chunk::<4>()?, 0);
+        let snap_len = self.interfaces.get(self.section).map_or(0, |interface| interface.snap_len);
+        let most = if snap_len == 0 { wire } else { wire.min(snap_len) };
+        let kept = (most as usize).min(body.len() - 4);
+        Some(Packet { interface: 0, stamp: None, frame: &body[4..4 + kept], wire })
+    }
+
+    /// The packet block that the enhanced one has replaced.
+    fn old<'a>(&mut self, body: &'a [u8]) -> Option<Packet<'a>> {
+        let head = body.first_chunk::<20>()?;
+        let interface = usize::from(self.order.u16(head, 0));
+        // 0xffff: it was not counted.
+        let lost = self.order.u16(head, 2);
+        if lost != u16::MAX {
+            self.lost = Some(self.lost.unwrap_or(0).saturating_add(u64::from(lost)));
+        }
+        let [high, low, kept, wire] = [4, 8, 12, 16].map(|at| self.order.u32(head, at));
+        let frame = body.get(20..20 + kept as usize)?;
+        let stamp = Some(u64::from(high) << 32 | u64::from(low));
+        Some(Packet { interface, stamp, frame, wire })
+    }
+
+    #[inline]
+    fn packet(&self, packet: &Packet<'_>, batch: &mut Batch<'_>) {
+        let number = batch.tally.frame();
+        batch.limit -= 1;
+        let place = self.section + packet.interface;
+        let Some(interface) = self.interfaces.get(place) else {
+            batch.tally.count(Outcome::Malformed);
+            return;
+        };
+        let ns = match packet.stamp {
+            Some(stamp) => {
+                let ns = interface.nanos(stamp);
+                batch.tally.at(ns);
+                ns
+            }
+            None => batch.tally.last_ns(),
+        };
+        let stamp = Stamp {
+            frame: number,
+            at: Time::from_nanos(ns),
+            file: batch.file,
+            interface: place as u16,
+        };
+        let outcome = layers::frame(interface.link, packet.frame, packet.wire, stamp, batch.out);
+        batch.tally.count(outcome);
+    }
+}
+
+fn damaged(what: &str) -> Next {
+    Next::Damaged(what.to_owned())
+}

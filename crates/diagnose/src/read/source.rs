@@ -1,0 +1,111 @@
+//! Where a capture comes from: a file or a pipe, packed or not, and how far reading has come.
+
+use super::OpenError;
+use super::buffer::{Buffer, CAPACITY};
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// A way of packing files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Packing {
+    Gzip,
+    Xz,
+    Zstd,
+}
+
+impl Packing {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Packing::Gzip => "gzip",
+            Packing::Xz => "xz",
+            Packing::Zstd => "zstd",
+        }
+    }
+}
+
+/// The input below all unpacking.
+pub(super) struct Source {
+    input: Option<Box<dyn Read + Send>>,
+    /// Its length, where that is known.
+    len: Option<u64>,
+    came: Arc<Came>,
+    packings: Vec<Packing>,
+}
+
+/// What has come of the input.
+#[derive(Default)]
+struct Came {
+    octets: AtomicU64,
+    failed: AtomicBool,
+}
+
+/// An input that is watched.
+struct Watched {
+    input: Box<dyn Read + Send>,
+    came: Arc<Came>,
+}
+
+impl Read for Watched {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let got = self.input.read(buf);
+        match &got {
+            Ok(got) => {
+                self.came.octets.fetch_add(*got as u64, Ordering::Relaxed);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => self.came.failed.store(true, Ordering::Relaxed),
+        }
+        got
+    }
+}
+
+impl Source {
+    pub(super) fn new(input: Box<dyn Read + Send>, len: Option<u64>) -> Source {
+        let came = Arc::new(Came::default());
+        let input: Box<dyn Read + Send> = Box::new(Watched { input, came: Arc::clone(&came) });
+        Source { input: Some(input), len, came, packings: Vec::new() }
+    }
+
+    /// The input, unpacked if it is packed.
+    pub(super) fn unpacked(&mut self, name: &str) -> Result<Buffer, OpenError> {
+        let input = self.input.take().unwrap_or_else(|| Box::new(io::empty()));
+        let buffer = Buffer::new(input, CAPACITY);
+        let _ = name;
+        Ok(buffer)
+    }
+
+    /// How it was packed, outermost last.
+    pub(super) fn packings(&self) -> &[Packing] {
+        &self.packings
+    }
+
+    /// Whether the input itself failed, not what is packed in it.
+    pub(super) fn failed(&self) -> bool {
+        self.came.failed.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn progress(&self) -> Option<f64> {
+        let octets = self.came.octets.load(Ordering::Relaxed);
+        match self.len? {
+            0 => Some(1.0),
+            len => Some((octets as f64 / len as f64).min(1.0)),
+        }
+    }
+
+    /// Where and why the capture cannot be read on.
+    pub(super) fn damage(&self, offset: u64, what: &str) -> String {
+        let unpacked = if self.packings.is_empty() { "" } else { " of the unpacked capture" };
+        format!("{what}, at byte {offset}{unpacked}")
+    }
+
+    /// The same where unpacking failed.
+    pub(super) fn packing_damage(&self, offset: u64, error: &io::Error) -> String {
+        let packing = self.packings.last().map_or("file", |packing| packing.name());
+        let why = match error.kind() {
+            io::ErrorKind::UnexpectedEof => "ends early".to_owned(),
+            _ => format!("is damaged ({error})"),
+        };
+        format!("the {packing} data {why}, behind byte {offset} of the unpacked capture")
+    }
+}

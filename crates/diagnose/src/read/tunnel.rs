@@ -1,0 +1,104 @@
+//! Tunnels that do not encrypt: GRE with ERSPAN, MPLS, VXLAN, Geneve, GTP.
+
+use super::layers::Frame;
+use super::tally::{Kind, Outcome};
+
+impl Frame<'_> {
+    /// GRE (RFC 2784, RFC 2890), and as PPTP has it (RFC 2637 §4.1).
+    pub(super) fn gre(&mut self, at: usize) -> Option<Outcome> {
+        const CHECKSUM: u16 = 0x8000;
+        const ROUTING: u16 = 0x4000;
+        const KEY: u16 = 0x2000;
+        const SEQUENCE: u16 = 0x1000;
+        const ACKNOWLEDGMENT: u16 = 0x0080;
+        let (flags, inner) = (self.u16(at)?, self.u16(at + 2)?);
+        let version = flags & 7;
+        if version > 1 || flags & ROUTING != 0 {
+            return Some(Outcome::Other(Kind::Gre));
+        }
+        let mut len = 4;
+        for flag in [CHECKSUM, KEY, SEQUENCE] {
+            len += if flags & flag != 0 { 4 } else { 0 };
+        }
+        if version == 1 && flags & ACKNOWLEDGMENT != 0 {
+            len += 4;
+        }
+        let at = at + len;
+        match inner {
+            0x0800 | 0x86dd | 0x6558 | 0x8847 | 0x8848 => self.typed(inner, at),
+            // An acknowledgment of PPTP has no payload.
+            0x880b if flags & SEQUENCE == 0 => Some(Outcome::Other(Kind::Gre)),
+            0x880b => self.ppp(at),
+            // ERSPAN, what a switch mirrors: I, II and III (draft-foschiano-erspan).
+            0x88be if flags & SEQUENCE == 0 => self.ethernet(at),
+            0x88be => self.ethernet(at + 8),
+            0x22eb => {
+                let more = if self.bytes.get(at + 11)? & 1 != 0 { 8 } else { 0 };
+                self.ethernet(at + 12 + more)
+            }
+            _ => Some(Outcome::Other(Kind::Gre)),
+        }
+    }
+
+    /// A stack of MPLS labels (RFC 3032), and IP or an Ethernet frame behind it.
+    pub(super) fn mpls(&mut self, mut at: usize) -> Option<Outcome> {
+        loop {
+            let entry = self.head::<4>(at)?;
+            at += 4;
+            if entry[2] & 1 != 0 {
+                break;
+            }
+        }
+        match self.bytes.get(at)? >> 4 {
+            4 => self.ipv4(at),
+            6 => self.ipv6(at),
+            // A control word (RFC 4385 §3), and an Ethernet frame.
+            0 => self.ethernet(at + 4),
+            _ => Some(Outcome::Other(Kind::Mpls)),
+        }
+    }
+
+    /// VXLAN (RFC 7348 §5).
+    pub(super) fn vxlan(&mut self, at: usize) -> Option<Outcome> {
+        let header = self.head::<8>(at)?;
+        // Without a valid network it is something else on that port.
+        if header[0] & 0x08 == 0 {
+            return Some(Outcome::Other(Kind::Udp));
+        }
+        self.ethernet(at + 8)
+    }
+
+    /// Geneve (RFC 8926 §3.4).
+    pub(super) fn geneve(&mut self, at: usize) -> Option<Outcome> {
+        let header = self.head::<8>(at)?;
+        if header[0] >> 6 != 0 {
+            return Some(Outcome::Other(Kind::Udp));
+        }
+        let inner = u16::from_be_bytes([header[2], header[3]]);
+        let len = 8 + 4 * usize::from(header[0] & 0x3f);
+        self.typed(inner, at + len)
+    }
+
+    /// What a mobile network carries for its users (3GPP TS 29.281 §5).
+    pub(super) fn gtp(&mut self, mut at: usize) -> Option<Outcome> {
+        const USER_DATA: u8 = 0xff;
+        let header = *self.head::<8>(at)?;
+        if header[0] >> 4 != 3 || header[1] != USER_DATA {
+            return Some(Outcome::Other(Kind::Udp));
+        }
+        at += 8;
+        if header[0] & 7 != 0 {
+            let mut next = *self.bytes.get(at + 3)?;
+            at += 4;
+            while next != 0 {
+                let len = 4 * usize::from(*self.bytes.get(at)?);
+                if len == 0 {
+                    return None;
+                }
+                at += len;
+                next = *self.bytes.get(at - 1)?;
+            }
+        }
+        self.ip(at)
+    }
+}
