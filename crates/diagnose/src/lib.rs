@@ -3,14 +3,24 @@
 //! | file | what |
 //! | --- | --- |
 //! | `read/` | capture files of all sorts into packets as [`Seen`] |
+//! | `flow/` | connections while their packets pass: retransmissions, waits |
+//! | `account/` | the time of a connection, without gaps |
+//! | `causes/` | why, from the whole of a connection |
+//! | `engine.rs` | [`diagnose`]: one pass, a thread for some connections each |
+//! | `report.rs` | from the account to the answer |
 //! | `cause.rs` | [`Cause`]: what an instant may be spent on |
 //! | `diagnosis.rs` | [`Diagnosis`]: the answer, as in JSON |
 //!
 //! No clock, no network: packets in, an account out.
 
+mod account;
 mod cause;
+mod causes;
 mod diagnosis;
+mod engine;
+mod flow;
 mod read;
+mod report;
 mod seen;
 
 pub use cause::Cause;
@@ -18,5 +28,6 @@ pub use diagnosis::{
     Artefact, ArtefactKind, CaptureRead, CauseShare, Connection, Diagnosis, Interval, Limits,
     PathFacts, Point, PointKind, Remedy, Trace, Vantage,
 };
+pub use engine::{DiagnoseError, Options, diagnose, without_progress};
 pub use read::{OpenError, Reader};
 pub use seen::{Address, Sacks, Seen};

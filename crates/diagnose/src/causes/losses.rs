@@ -1,0 +1,81 @@
+//! What each loss was from.
+
+use super::path::Path;
+use crate::Cause;
+use crate::flow::loss::{Loss, Spurious, Trigger};
+
+/// A window is whole, not small, from so many segments on.
+const WHOLE: u32 = 5;
+/// Random loss seldom takes all of a window of this many segments.
+const SURELY_OUTAGE: u32 = 8;
+
+/// The cause of the time a repair took, how sure it is, and the cause of what the window lost by it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Verdict {
+    pub(crate) repair: Cause,
+    pub(crate) after: Cause,
+    pub(crate) confidence: f64,
+}
+
+pub(crate) fn verdict(loss: &Loss, path: &Path) -> Verdict {
+    let of = |repair, after, confidence| Verdict { repair, after, confidence };
+    if let Some(spurious) = spurious(loss) {
+        return match spurious {
+            Spurious::Reordered => of(Cause::SpuriousReordering, Cause::SpuriousReordering, 0.9),
+            Spurious::Delayed => of(Cause::SpuriousDelay, Cause::SpuriousDelay, 0.8),
+            Spurious::AckLost => of(Cause::AckPath, Cause::AckPath, 0.7),
+        };
+    }
+    let congested = congested(loss, path);
+    let after = if congested.0 { Cause::WindowGrowth } else { Cause::RandomLoss };
+    if loss.trigger == Trigger::Acks {
+        let repair = if congested.0 { Cause::FastRecovery } else { Cause::RandomLoss };
+        return of(repair, after, congested.1);
+    }
+    let nothing_got_through = loss.sacked == 0 && loss.retransmitted * 5 >= loss.under_way * 4;
+    if nothing_got_through && loss.under_way >= WHOLE && loss.again == 0 && loss.timeouts < 2 {
+        let sure = loss.under_way >= SURELY_OUTAGE && !congested.0;
+        return match sure {
+            true => of(Cause::Outage, Cause::Outage, 0.75),
+            false => of(Cause::TimeoutWindow, after, 0.6),
+        };
+    }
+    if nothing_got_through && loss.timeouts >= 2 {
+        return of(Cause::Outage, Cause::Outage, 0.9);
+    }
+    if loss.again > 0 {
+        return of(Cause::TimeoutLostRetransmission, after, 0.7);
+    }
+    if loss.tail {
+        return of(Cause::TimeoutTail, after, 0.8);
+    }
+    match loss.under_way < WHOLE {
+        true => of(Cause::TimeoutSmallWindow, after, 0.7),
+        false => of(Cause::TimeoutWindow, after, 0.5),
+    }
+}
+
+fn spurious(loss: &Loss) -> Option<Spurious> {
+    if loss.spurious.is_some() {
+        return loss.spurious;
+    }
+    let reported = loss.dsacks > 0 && loss.dsacks * 5 >= loss.retransmitted * 3;
+    reported.then_some(match loss.trigger {
+        Trigger::Acks => Spurious::Reordered,
+        Trigger::Timer => Spurious::Delayed,
+    })
+}
+
+/// Whether a queue had been growing before the loss (Flach et al. 2016 ask for 1.3 times the round
+/// trip; here it is most of the highest queue seen), and how sure that is.
+fn congested(loss: &Loss, path: &Path) -> (bool, f64) {
+    let queue = loss.rtt.as_secs_f64() - path.base;
+    if path.queue_most < path.queue_least {
+        // No queue was ever seen: too small a buffer, or none of ours.
+        let full = loss.under_way_bytes as f64 >= 1.1 * path.bdp() && path.plateau > 0.5;
+        return (full, 0.5);
+    }
+    let share = queue / path.queue_most;
+    let confidence = (0.5 + (share - 0.5).abs()).min(0.95);
+    (share >= 0.5 && queue >= path.queue_least, confidence)
+}

@@ -1,0 +1,135 @@
+//! From what was waited for to why: the context of a whole connection.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `path.rs` | what the connection shows of its path |
+//! | `losses.rs` | what each loss was from |
+//! | `words.rs` | the reasons, as sentences |
+
+mod losses;
+mod path;
+mod words;
+
+use crate::Cause;
+use crate::account::{NO_LOSS, Stretch, Wait};
+use crate::flow::Connection;
+use losses::{Verdict, verdict};
+pub(crate) use path::Path;
+
+/// A standing queue above this and above the base round trip is more than a buffer is for, s.
+const BLOATED: f64 = 0.1;
+/// Whoever has less than this share of the highest rate, with a queue standing, shares it.
+const SHARES: f64 = 0.6;
+
+/// One stretch with its cause.
+#[derive(Clone, Debug)]
+pub(crate) struct Judged {
+    pub(crate) stretch: Stretch,
+    pub(crate) cause: Cause,
+    pub(crate) confidence: f64,
+    pub(crate) reason: String,
+}
+
+/// All that judging a stretch takes.
+struct Context<'a> {
+    connection: &'a Connection,
+    paths: [Path; 2],
+    verdicts: Vec<Verdict>,
+}
+
+/// Every stretch of the connection with its cause, and what is known of its paths.
+pub(crate) fn judge(connection: &Connection) -> (Vec<Judged>, [Path; 2]) {
+    let paths = [0, 1].map(|side| Path::of(connection, side));
+    let of_loss = |loss: &crate::flow::loss::Loss| verdict(loss, &paths[usize::from(loss.side)]);
+    let verdicts = connection.losses.iter().map(of_loss).collect();
+    let context = Context { connection, paths, verdicts };
+    let judged = connection.account.stretches().iter().map(|stretch| context.judge(stretch));
+    let judged = judged.collect();
+    (judged, context.paths)
+}
+
+impl Context<'_> {
+    fn judge(&self, stretch: &Stretch) -> Judged {
+        let (cause, confidence) = self.cause(stretch);
+        let loss = self.connection.losses.get(stretch.loss as usize);
+        let path = &self.paths[usize::from(stretch.side)];
+        let reason = words::reason(cause, stretch, loss, path);
+        Judged { stretch: *stretch, cause, confidence, reason }
+    }
+
+    fn cause(&self, stretch: &Stretch) -> (Cause, f64) {
+        match stretch.wait {
+            Wait::Handshake => (Cause::SetUp, 0.95),
+            Wait::SynLoss => (Cause::SynLoss, 0.95),
+            Wait::Idle(0) => (Cause::ClientIdle, 0.85),
+            Wait::Idle(_) => (Cause::ServerIdle, 0.85),
+            Wait::Transit => self.transit(stretch),
+            Wait::ReceiverWindow => (Cause::ReceiverWindow, 0.9),
+            Wait::ZeroWindow => (Cause::ZeroWindow, 0.95),
+            Wait::Nagle => (Cause::NagleDelayedAck, 0.85),
+            Wait::DelayedAck => (Cause::DelayedAck, 0.75),
+            Wait::Missing => (Cause::CaptureArtefact, 0.9),
+            Wait::Recovery => match self.verdicts.get(stretch.loss as usize) {
+                Some(verdict) => (verdict.repair, verdict.confidence),
+                None => (Cause::Unknown, 0.3),
+            },
+            Wait::SlowStart | Wait::Window => self.window(stretch),
+        }
+    }
+
+    /// Octets on their way: as long as the path takes, or longer behind others' queue.
+    fn transit(&self, stretch: &Stretch) -> (Cause, f64) {
+        let path = &self.paths[usize::from(stretch.side)];
+        match path.queue(stretch) {
+            Some(queue) if queue > BLOATED.max(path.base) => (Cause::QueueingOthers, 0.6),
+            _ => (Cause::PathLimited, 0.7),
+        }
+    }
+
+    /// A congestion window held the sender.
+    fn window(&self, stretch: &Stretch) -> (Cause, f64) {
+        let path = &self.paths[usize::from(stretch.side)];
+        let queue = path.queue(stretch);
+        let rate = stretch.rate();
+        let queued = queue.is_some_and(|queue| queue >= path.queue_least);
+        let steady = path.plateau >= 0.5 && rate >= 0.85 * path.rate;
+        if queued || steady {
+            return self.full(stretch, queue.unwrap_or_default(), rate);
+        }
+        match self.verdicts.get(stretch.loss as usize) {
+            Some(verdict) if stretch.loss != NO_LOSS => (verdict.after, verdict.confidence * 0.9),
+            _ if stretch.wait == Wait::SlowStart => (Cause::WindowGrowth, 0.8),
+            _ => self.flat(stretch),
+        }
+    }
+
+    /// The bottleneck has a queue, or carries what it can.
+    fn full(&self, stretch: &Stretch, queue: f64, rate: f64) -> (Cause, f64) {
+        let path = &self.paths[usize::from(stretch.side)];
+        let bloated = queue > BLOATED.max(path.base);
+        let slow = rate < SHARES * path.rate && stretch.wait == Wait::Window;
+        match (slow, bloated) {
+            (true, _) => (Cause::QueueingOthers, 0.6),
+            (false, true) => (Cause::QueueingOwn, 0.8),
+            (false, false) => (Cause::PathLimited, 0.8),
+        }
+    }
+
+    /// A window that no loss has cut, with no queue: still growing, or as much as the sender's buffer
+    /// holds.
+    fn flat(&self, stretch: &Stretch) -> (Cause, f64) {
+        let path = &self.paths[usize::from(stretch.side)];
+        let same = |other: &&Stretch| {
+            other.wait == Wait::Window
+                && other.side == stretch.side
+                && other.seen.flight * 10 >= stretch.seen.flight * 9
+                && other.seen.flight * 9 <= stretch.seen.flight * 10
+        };
+        let all = self.connection.account.stretches();
+        let level: f64 = all.iter().filter(same).map(|other| other.span().as_secs_f64()).sum();
+        match level >= (10.0 * path.base).max(0.2) {
+            true => (Cause::SendBuffer, 0.6),
+            false => (Cause::WindowGrowth, 0.6),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What a connection shows of its path: the base round trip, the rate, how far the queue rose.
+
+use crate::account::{Stretch, Wait};
+use crate::flow::Connection;
+use ackord_units::Span;
+
+/// What is known of the path in one direction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Path {
+    /// Shortest round trip, s.
+    pub(crate) base: f64,
+    /// Highest rate of delivery over some round trips, octets per second.
+    pub(crate) rate: f64,
+    /// Most that the round trip rose above the base, s: a mean over a stretch.
+    pub(crate) queue_most: f64,
+    /// A round trip risen by this shows a queue, s.
+    pub(crate) queue_least: f64,
+    /// The rate held for long: the share of the sending time at nine tenths of it or more.
+    pub(crate) plateau: f64,
+    pub(crate) mss: f64,
+}
+
+/// The rate is taken over this many round trips, and this long, at least.
+const ROUND_TRIPS: f64 = 2.0;
+const WINDOW: f64 = 0.05;
+
+/// Whether octets were sent as fast as a window let them.
+pub(crate) fn is_bulk(stretch: &Stretch) -> bool {
+    matches!(
+        stretch.wait,
+        Wait::SlowStart | Wait::Window | Wait::Recovery | Wait::ReceiverWindow
+    )
+}
+
+impl Path {
+    pub(crate) fn of(connection: &Connection, side: usize) -> Path {
+        let base = connection.base_rtt[side].map_or(0.0, Span::as_secs_f64);
+        let mss = f64::from(connection.halves[side].mss());
+        let stretches: Vec<&Stretch> = connection
+            .account
+            .stretches()
+            .iter()
+            .filter(|stretch| usize::from(stretch.side) == side)
+            .collect();
+        let rate = highest_rate(&stretches, (base * ROUND_TRIPS).max(WINDOW));
+        let serialisation = if rate > 0.0 { 3.0 * (mss + 66.0) / rate } else { 0.0 };
+        let queue_least = (0.06 * base).max(0.002).max(serialisation);
+        let risen = |stretch: &&Stretch| {
+            let enough = stretch.seen.rtts >= 3 && is_bulk(stretch);
+            stretch.seen.rtt_mean().filter(|_| enough).map(|mean| mean / 1e9 - base)
+        };
+        let queue_most = stretches.iter().filter_map(risen).fold(0.0, f64::max);
+        Path { base, rate, queue_most, queue_least, plateau: plateau(&stretches, rate), mss }
+    }
+
+    /// How far the round trip was above the base during a stretch, s.
+    pub(crate) fn queue(&self, stretch: &Stretch) -> Option<f64> {
+        stretch.seen.rtt_mean().map(|mean| (mean / 1e9 - self.base).max(0.0))
+    }
+
+    /// Octets under way that fill the path.
+    pub(crate) fn bdp(&self) -> f64 {
+        self.rate * self.base
+    }
+}
+
+/// The highest rate over `window` seconds of stretches that follow each other.
+fn highest_rate(stretches: &[&Stretch], window: f64) -> f64 {
+    let mut highest = 0.0_f64;
+    let (mut first, mut acked, mut span) = (0, 0_u64, 0.0);
+    for (index, stretch) in stretches.iter().enumerate() {
+        if index > 0 && stretches[index - 1].to != stretch.from {
+            (first, acked, span) = (index, 0, 0.0);
+        }
+        acked += stretch.seen.acked;
+        span += stretch.span().as_secs_f64();
+        while span - stretches[first].span().as_secs_f64() >= window {
+            acked -= stretches[first].seen.acked;
+            span -= stretches[first].span().as_secs_f64();
+            first += 1;
+        }
+        if span >= window {
+            highest = highest.max(acked as f64 / span);
+        }
+    }
+    if highest > 0.0 {
+        return highest;
+    }
+    // Too short for a window: what it had all in all.
+    let all: u64 = stretches.iter().map(|stretch| stretch.seen.acked).sum();
+    let bulk = stretches.iter().filter(|stretch| is_bulk(stretch) || stretch.wait == Wait::Transit);
+    let span: f64 = bulk.map(|stretch| stretch.span().as_secs_f64()).sum();
+    if span > 0.0 { all as f64 / span } else { 0.0 }
+}
+
+/// The share of the sending time at nine tenths of the rate or more.
+fn plateau(stretches: &[&Stretch], rate: f64) -> f64 {
+    let (mut at_rate, mut all) = (0.0, 0.0);
+    for stretch in stretches.iter().filter(|stretch| is_bulk(stretch)) {
+        let span = stretch.span().as_secs_f64();
+        all += span;
+        if stretch.rate() >= 0.9 * rate {
+            at_rate += span;
+        }
+    }
+    if all > 0.0 { at_rate / all } else { 0.0 }
+}

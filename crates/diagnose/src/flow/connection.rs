@@ -1,0 +1,334 @@
+//! A connection: a packet passes the capture point, and both directions take note.
+
+use super::half::{Half, Heard};
+use super::loss::{Loss, Repair};
+use crate::account::{Account, NO_LOSS, Wait};
+use crate::{Address, Point, PointKind, Seen};
+use ackord_units::{Span, Time};
+use ackord_wire::Flags;
+
+/// Where the handshake is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Setup {
+    /// Not seen: the connection was open before.
+    Unseen,
+    SynSent,
+    SynReceived,
+    Done,
+}
+
+/// One connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Connection {
+    /// Client and server.
+    pub(crate) ends: [Address; 2],
+    /// From the client and from the server.
+    pub(crate) halves: [Half; 2],
+    pub(crate) account: Account,
+    pub(crate) losses: Vec<Loss>,
+    /// By side.
+    pub(super) repairs: [Option<Repair>; 2],
+    pub(crate) setup: Setup,
+    /// The side whose new octets were seen last.
+    pub(super) talker: usize,
+    pub(crate) began: Time,
+    pub(crate) began_frame: u64,
+    pub(crate) last: Time,
+    pub(crate) last_frame: u64,
+    pub(crate) reset: bool,
+    /// Shortest round trip from end to end, seen at one time.
+    pub(crate) base_rtt: [Option<Span>; 2],
+    /// The last one.
+    pub(super) rtt: [Span; 2],
+    pub(crate) copies: u64,
+    pub(crate) copies_frame: u64,
+    pub(crate) backwards: u64,
+    pub(crate) backwards_frame: u64,
+    pub(crate) long_segments: u64,
+    pub(crate) long_frame: u64,
+    pub(crate) points: Option<Vec<(u8, Point)>>,
+}
+
+impl Connection {
+    /// The connection that begins with this packet, from its client if that can be known.
+    pub(crate) fn begin(seen: &Seen) -> Connection {
+        let syn = seen.flags.contains(Flags::SYN);
+        let from_server = if syn {
+            seen.flags.contains(Flags::ACK)
+        } else {
+            // Servers are at well-known ports.
+            seen.src.port < seen.dst.port
+        };
+        let ends = if from_server { [seen.dst, seen.src] } else { [seen.src, seen.dst] };
+        Connection {
+            ends,
+            halves: [Half::default(), Half::default()],
+            account: Account::begin(seen.at, seen.frame),
+            losses: Vec::new(),
+            repairs: [None; 2],
+            setup: Setup::Unseen,
+            talker: 0,
+            began: seen.at,
+            began_frame: seen.frame,
+            last: seen.at,
+            last_frame: seen.frame,
+            reset: false,
+            base_rtt: [None; 2],
+            rtt: [Span::ZERO; 2],
+            copies: 0,
+            copies_frame: 0,
+            backwards: 0,
+            backwards_frame: 0,
+            long_segments: 0,
+            long_frame: 0,
+            points: None,
+        }
+    }
+
+    /// Whether nothing is to come: both ends have closed, or one has reset.
+    pub(crate) fn is_over(&self) -> bool {
+        let closed = |half: &Half| half.fin_sent && half.una >= half.next;
+        self.reset || self.halves.iter().all(closed)
+    }
+
+    /// A packet of this connection.
+    pub(crate) fn packet(&mut self, seen: &Seen) {
+        let side = usize::from(seen.src != self.ends[0]);
+        if seen.at < self.last {
+            self.backwards += 1;
+            if self.backwards == 1 {
+                self.backwards_frame = seen.frame;
+            }
+        }
+        let at = seen.at.max(self.last);
+        (self.last, self.last_frame) = (at, seen.frame);
+        if self.halves[side].is_copy(seen, at) {
+            self.copies += 1;
+            if self.copies == 1 {
+                self.copies_frame = seen.frame;
+            }
+            return;
+        }
+        self.halves[side].packets += 1;
+        self.hear(at);
+        self.anchors(seen, side);
+        if seen.flags.contains(Flags::SYN) {
+            self.syn(seen, side, at);
+        }
+        self.echoes(seen, side, at);
+        if seen.flags.contains(Flags::ACK) {
+            self.ack(seen, side, at);
+        }
+        let fin = seen.flags.contains(Flags::FIN);
+        if (seen.payload_len > 0 || fin) && !seen.flags.contains(Flags::SYN) {
+            self.data(seen, side, at, fin);
+        }
+        self.reset |= seen.flags.contains(Flags::RST);
+    }
+
+    /// Where counting begins in either direction.
+    fn anchors(&mut self, seen: &Seen, side: usize) {
+        let syn = seen.flags.contains(Flags::SYN);
+        self.halves[side].anchor(seen.seq, syn);
+        let other = &mut self.halves[1 - side];
+        if seen.flags.contains(Flags::ACK) && !other.is_anchored() {
+            other.anchor(seen.ack, false);
+        }
+    }
+
+    fn syn(&mut self, seen: &Seen, side: usize, at: Time) {
+        let half = &mut self.halves[side];
+        half.scale = seen.wscale.or(Some(0));
+        half.mss_option = seen.mss;
+        let answer = seen.flags.contains(Flags::ACK);
+        let (wait, state) = match (self.setup, answer) {
+            (Setup::SynSent, false) | (Setup::SynReceived, true) => (Wait::SynLoss, self.setup),
+            (Setup::SynReceived, false) => (Wait::SynLoss, Setup::SynReceived),
+            (_, true) => (Wait::Handshake, Setup::SynReceived),
+            (_, false) => (Wait::Handshake, Setup::SynSent),
+        };
+        self.setup = state;
+        if answer && wait == Wait::Handshake && at > self.began {
+            let since = at.saturating_since(self.account.settled());
+            self.halves[side].to.sample(since);
+        }
+        self.account.settle(at, seen.frame, wait, side as u8, NO_LOSS);
+    }
+
+    /// Measures the way to the end that sent this packet, and notes what the other is to echo.
+    #[inline]
+    fn echoes(&mut self, seen: &Seen, side: usize, at: Time) {
+        if let Some((value, echo)) = seen.timestamps {
+            self.halves[1 - side].to.passed(value, at);
+            self.has_heard(side, echo, at);
+            let half = &mut self.halves[side];
+            if let Some(span) = half.to.echoed(echo, at) {
+                let now = half.to.now;
+                half.to.sample(span);
+                // An end that had nothing to do echoes late.
+                if half.una >= half.next && seen.payload_len > 0 && half.to.samples > 1 {
+                    half.to.now = now;
+                }
+            }
+        }
+    }
+
+    /// Whoever echoes a timestamp has heard what carried it.
+    #[inline]
+    fn has_heard(&mut self, side: usize, echo: u32, at: Time) {
+        while let Some(heard) = self.halves[side].heard.front().copied() {
+            let told = heard.stamp.is_some_and(|stamp| echo.wrapping_sub(stamp) as i32 >= 0);
+            if !told {
+                return;
+            }
+            self.halves[side].heard.pop_front();
+            self.heard(side, &Heard { due: heard.due.min(at), ..heard });
+        }
+    }
+
+    /// What this packet acknowledges of the other direction.
+    fn ack(&mut self, seen: &Seen, side: usize, at: Time) {
+        let sender = 1 - side;
+        if self.setup == Setup::SynReceived && side == 0 {
+            self.setup = Setup::Done;
+            let since = at.saturating_since(self.account.settled());
+            self.account.settle(at, seen.frame, Wait::Handshake, 0, NO_LOSS);
+            if self.halves[0].to.least.is_none() {
+                self.halves[0].to.sample(since);
+            }
+        }
+        let scale = match seen.flags.contains(Flags::SYN) {
+            true => Some(0),
+            false => self.halves[sender].scale.and(self.halves[side].scale),
+        };
+        let half = &mut self.halves[sender];
+        let ack = half.offset(seen.ack);
+        if ack > half.next {
+            // The capture lacks what is acknowledged here.
+            if half.missing == 0 {
+                half.missing_frame = seen.frame;
+            }
+            half.missing += ack - half.next;
+            half.next = ack;
+        }
+        let mut sent = None;
+        if ack > half.una {
+            let (last, missing) = half.flight.acknowledged(ack);
+            if missing > 0 {
+                half.missing_frame = if half.missing == 0 { seen.frame } else { half.missing_frame };
+                half.missing += missing;
+            }
+            half.una = ack;
+            sent = last;
+        }
+        let (mut dsack, mut sack) = (false, false);
+        for (from, to) in seen.sacks.blocks() {
+            let (from, to) = (half.offset(*from), half.offset(*to));
+            if to <= ack {
+                dsack = true;
+            } else if from < to && to <= half.next {
+                sack = true;
+                sent = half.flight.sacked(from, to).or(sent);
+            }
+            if let Some(points) = &mut self.points {
+                let t = crate::diagnosis::since(at, self.began);
+                let point = Point { t, kind: PointKind::Sack, from, to, frame: seen.frame };
+                points.push((sender as u8, point));
+            }
+        }
+        let edge = scale.map(|shift| ack + (u64::from(seen.window) << shift.min(14)));
+        let lag = half.lag();
+        if let Some(sent) = sent {
+            let back = at.saturating_since(sent);
+            let whole = back + lag;
+            self.rtt[sender] = whole;
+            let base = self.base_rtt[sender].map_or(whole, |base| base.min(whole));
+            self.base_rtt[sender] = Some(base);
+            if seen.timestamps.is_none() {
+                self.halves[side].to.sample(back);
+            }
+            if sender == self.talker {
+                self.account.now.rtt(whole);
+            }
+        }
+        if let Some(points) = &mut self.points {
+            let t = crate::diagnosis::since(at, self.began);
+            let to = edge.unwrap_or(ack);
+            let point = Point { t, kind: PointKind::Ack, from: ack, to, frame: seen.frame };
+            points.push((sender as u8, point));
+        }
+        let heard = Heard {
+            due: at + lag,
+            ack,
+            edge: edge.unwrap_or(u64::MAX),
+            frame: seen.frame,
+            stamp: seen.timestamps.map(|(value, _)| value),
+            dsack,
+            sack,
+        };
+        let half = &mut self.halves[sender];
+        if half.heard.is_empty() && heard.due <= at {
+            self.heard(sender, &heard);
+        } else {
+            // An acknowledgment does not overtake the one before it.
+            let due = half.heard.back().map_or(heard.due, |last| last.due.max(heard.due));
+            half.heard.push_back(Heard { due, ..heard });
+        }
+    }
+
+    /// What has reached its sender by now.
+    #[inline]
+    fn hear(&mut self, at: Time) {
+        loop {
+            let due = |half: &Half| half.heard.front().map(|heard| heard.due);
+            let sender = match (due(&self.halves[0]), due(&self.halves[1])) {
+                (None, None) => return,
+                (Some(_), None) => 0,
+                (None, Some(_)) => 1,
+                (Some(client), Some(server)) => usize::from(server < client),
+            };
+            match self.halves[sender].heard.front().copied() {
+                Some(heard) if heard.due <= at => {
+                    self.halves[sender].heard.pop_front();
+                    self.heard(sender, &heard);
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// The sender knows of this acknowledgment.
+    fn heard(&mut self, sender: usize, heard: &Heard) {
+        let half = &mut self.halves[sender];
+        half.before = (half.una_heard, half.edge);
+        half.last_heard = heard.due;
+        half.edge = (heard.edge != u64::MAX).then_some(heard.edge).or(half.edge);
+        if heard.ack > half.una_heard {
+            let acked = heard.ack - half.una_heard;
+            half.una_heard = heard.ack;
+            half.phase.heard(heard.ack, half.next);
+            if sender == self.talker {
+                self.account.now.acked += acked;
+            }
+        }
+        if self.repairs[sender].is_some() || heard.dsack {
+            self.repair_heard(sender, heard);
+        }
+    }
+
+    /// The account up to the last packet.
+    pub(crate) fn finish(&mut self) {
+        self.hear(self.last);
+        let (last, frame) = (self.last, self.last_frame);
+        let talker = self.talker;
+        match self.repairs[talker] {
+            Some(repair) => self.account.settle(last, frame, Wait::Recovery, talker as u8, repair.loss),
+            None => self.quiet(talker, talker, last, frame),
+        }
+    }
+
+    /// Whether octets of one direction were seen, and of the other not a single packet.
+    pub(crate) fn is_one_way(&self) -> bool {
+        self.halves.iter().any(|half| half.packets == 0)
+    }
+}

@@ -1,0 +1,159 @@
+//! One direction of a connection: what one end sends, and what it has heard of the other.
+
+use super::delay::Delay;
+use super::outstanding::InFlight;
+use super::phase::Phase;
+use crate::Seen;
+use ackord_units::{Span, Time};
+use std::collections::VecDeque;
+
+/// An acknowledgment on its way to the sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Heard {
+    /// When what the sender does about it passes the capture point.
+    pub(crate) due: Time,
+    pub(crate) ack: u64,
+    /// The octet at which the window ends.
+    pub(crate) edge: u64,
+    pub(crate) frame: u64,
+    /// Its TSval, which the sender echoes once it has heard it.
+    pub(crate) stamp: Option<u32>,
+    /// It reports octets that arrived twice (RFC 2883).
+    pub(crate) dsack: bool,
+    /// It reports octets behind a hole (RFC 2018).
+    pub(crate) sack: bool,
+}
+
+/// What tells a packet from its copy by another capture point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Signature {
+    seq: u32,
+    ack: u32,
+    ip_id: u16,
+    window: u16,
+    len: u32,
+    timestamps: Option<(u32, u32)>,
+}
+
+/// How many packets are remembered to know copies by.
+const REMEMBERED: usize = 4;
+/// A copy comes within this time.
+const COPY_WITHIN: Span = Span::from_millis(2);
+
+/// One direction.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Half {
+    /// Sequence number of octet 0, the SYN.
+    anchor: u32,
+    anchored: bool,
+    /// The octet after the highest one seen.
+    pub(crate) next: u64,
+    /// Acknowledged, as seen at the capture point.
+    pub(crate) una: u64,
+    /// Acknowledged, as the sender knows.
+    pub(crate) una_heard: u64,
+    pub(crate) flight: InFlight,
+    /// Where the receiver's window ends, as the sender knows; nothing where the scale is unknown.
+    pub(crate) edge: Option<u64>,
+    /// What was acknowledged and where the window ended before the last acknowledgment was heard.
+    pub(crate) before: (u64, Option<u64>),
+    /// Shift of the windows that this end advertises.
+    pub(crate) scale: Option<u8>,
+    pub(crate) mss_option: Option<u16>,
+    /// Longest segment seen.
+    pub(crate) longest: u32,
+    /// The round trip between the capture point and this end.
+    pub(crate) to: Delay,
+    pub(crate) heard: VecDeque<Heard>,
+    pub(crate) last_heard: Time,
+    /// When it last sent octets, how many, and the frame.
+    pub(crate) last_sent: Time,
+    pub(crate) last_len: u32,
+    /// When it last sent octets not seen before.
+    pub(crate) last_new: Time,
+    /// Mean time between its segments while it kept sending.
+    pub(crate) spacing: Span,
+    pub(crate) phase: Phase,
+    pub(crate) fin_sent: bool,
+    pub(crate) packets: u64,
+    pub(crate) segments: u64,
+    /// Octets of payload, each once.
+    pub(crate) bytes: u64,
+    pub(crate) retransmitted: u64,
+    /// Octets acknowledged that the capture never had.
+    pub(crate) missing: u64,
+    pub(crate) missing_frame: u64,
+    pub(crate) reordered: u64,
+    recent: [(Signature, Time); REMEMBERED],
+    oldest: usize,
+}
+
+impl Half {
+    /// Where `seq` is in this direction, counted from its SYN.
+    #[inline]
+    pub(crate) fn offset(&self, seq: u32) -> u64 {
+        let next = self.anchor.wrapping_add(self.next as u32);
+        let ahead = i64::from(seq.wrapping_sub(next) as i32);
+        self.next.saturating_add_signed(ahead)
+    }
+
+    /// The first sequence number seen: octet 0 is the SYN's, or the one before what was seen.
+    pub(crate) fn anchor(&mut self, seq: u32, syn: bool) {
+        if !self.anchored || (syn && self.next <= 1) {
+            *self = Half {
+                anchored: true,
+                anchor: if syn { seq } else { seq.wrapping_sub(1) },
+                next: 1,
+                una: 1,
+                una_heard: 1,
+                ..std::mem::take(self)
+            };
+        }
+    }
+
+    pub(crate) fn is_anchored(&self) -> bool {
+        self.anchored
+    }
+
+    /// Octets under way, as the sender counts.
+    #[inline]
+    pub(crate) fn under_way(&self) -> u64 {
+        self.next.saturating_sub(self.una_heard)
+    }
+
+    /// Segments are of this length when there is enough to send.
+    #[inline]
+    pub(crate) fn mss(&self) -> u32 {
+        match self.mss_option {
+            Some(mss) => self.longest.clamp(1, u32::from(mss.max(64))),
+            None => self.longest.max(1),
+        }
+    }
+
+    /// How long after an acknowledgment its effect is seen.
+    #[inline]
+    pub(crate) fn lag(&self) -> Span {
+        self.to.now
+    }
+
+    /// Whether this packet is the copy of one that was seen just before.
+    pub(crate) fn is_copy(&mut self, seen: &Seen, at: Time) -> bool {
+        let signature = Signature {
+            seq: seen.seq,
+            ack: seen.ack,
+            ip_id: seen.ip_id,
+            window: seen.window,
+            len: seen.payload_len,
+            timestamps: seen.timestamps,
+        };
+        // Without any number that changes from packet to packet a copy cannot be known.
+        let tellable = seen.ip_id != 0 || (seen.timestamps.is_some() && seen.payload_len > 0);
+        let copy = tellable
+            && self.recent.iter().any(|(before, passed)| {
+                *before == signature && at.saturating_since(*passed) <= COPY_WITHIN
+            });
+        self.recent[self.oldest] = (signature, at);
+        self.oldest = (self.oldest + 1) % REMEMBERED;
+        copy
+    }
+}

@@ -1,0 +1,69 @@
+//! What is noted of each loss while it is being repaired.
+
+use ackord_units::{Span, Time};
+
+/// How the sender came to retransmit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trigger {
+    /// By acknowledgments (RFC 5681, 6675, 8985).
+    Acks,
+    /// By its timer (RFC 6298), or a tail loss probe (RFC 8985 §7).
+    Timer,
+}
+
+/// What a retransmission turned out to have been.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spurious {
+    /// The segment had been overtaken.
+    Reordered,
+    /// It, or its acknowledgment, was late.
+    Delayed,
+    /// It had arrived; the acknowledgments were lost.
+    AckLost,
+}
+
+/// One loss and its repair.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loss {
+    pub(crate) side: u8,
+    /// When the first retransmission passed.
+    pub(crate) at: Time,
+    /// When the last acknowledgment before it had been heard.
+    pub(crate) silent_since: Time,
+    /// When it was repaired.
+    pub(crate) over: Time,
+    pub(crate) frame: u64,
+    pub(crate) trigger: Trigger,
+    /// Timeouts during the repair.
+    pub(crate) timeouts: u16,
+    /// Segments retransmitted; those retransmitted more than once.
+    pub(crate) retransmitted: u32,
+    pub(crate) again: u32,
+    /// Segments and octets under way when it began; those of them that had been sacked.
+    pub(crate) under_way: u32,
+    pub(crate) under_way_bytes: u64,
+    pub(crate) sacked: u32,
+    /// Reports of octets that arrived twice.
+    pub(crate) dsacks: u32,
+    pub(crate) spurious: Option<Spurious>,
+    /// The last round-trip time before it.
+    pub(crate) rtt: Span,
+    /// Octets delivered before it.
+    pub(crate) delivered: u64,
+    /// Whether the sender had nothing new to send while it repaired.
+    pub(crate) tail: bool,
+}
+
+/// Losses kept of a connection; further ones count towards the last.
+pub(crate) const MOST_LOSSES: usize = 4096;
+
+/// A repair under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Repair {
+    pub(crate) loss: u32,
+    /// It is over when this octet is acknowledged.
+    pub(crate) until: u64,
+    /// When the first retransmission passed, and the octet after it.
+    pub(crate) first: Time,
+    pub(crate) first_to: u64,
+}

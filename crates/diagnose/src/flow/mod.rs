@@ -1,0 +1,31 @@
+//! Connections while their packets pass.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `connection.rs` | [`Connection`]: a packet comes, both directions take note |
+//! | `talk.rs` | what the time before a data segment was spent on |
+//! | `repair.rs` | retransmissions: what triggered them, when they were over |
+//! | `half.rs` | one direction |
+//! | `outstanding.rs` | what is under way, by exact byte ranges |
+//! | `delay.rs` | how far the capture point is from either end |
+//! | `phase.rs` | slow start or not |
+//! | `loss.rs` | what is noted of a loss |
+//! | `table.rs` | which packet belongs to which connection |
+//!
+//! # Where the sender is
+//! A capture may be taken anywhere. What a sender does is seen at the capture point some time after an
+//! acknowledgment passed there on its way to it: the round trip between capture point and sender.
+//! So acknowledgments are *heard* that much later, and from then on the same rules hold for
+//! captures at the sender, at the receiver and between.
+
+mod connection;
+mod delay;
+mod half;
+pub(crate) mod loss;
+mod outstanding;
+mod phase;
+mod repair;
+pub(crate) mod table;
+mod talk;
+
+pub(crate) use connection::Connection;

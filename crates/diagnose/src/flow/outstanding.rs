@@ -1,0 +1,216 @@
+//! What one end has sent and the other has not acknowledged, by exact byte ranges.
+//!
+//! Offsets count the octets of one direction from the SYN, which is octet 0. A *hole* is a range
+//! below the highest octet seen that the capture has not shown: lost before the capture point, or
+//! overtaken.
+
+use ackord_units::Time;
+use std::collections::VecDeque;
+
+/// A segment under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outstanding {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    /// When it passed the capture point, the last time.
+    pub(crate) at: Time,
+    /// How often it did.
+    pub(crate) sends: u8,
+    pub(crate) sacked: bool,
+}
+
+/// Octets that the capture has not shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hole {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    /// When a later octet was seen.
+    pub(crate) opened: Time,
+}
+
+/// What the octets of a segment are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Novelty {
+    /// Beyond all that was seen.
+    pub(crate) new: u64,
+    /// In a hole: not seen before, though later octets were.
+    pub(crate) filled: u64,
+    /// Seen before.
+    pub(crate) again: u64,
+    /// When the hole was opened that it fills.
+    pub(crate) hole_opened: Option<Time>,
+    /// How often a segment seen before had been sent.
+    pub(crate) sends_before: u8,
+}
+
+/// More holes than this are not kept apart.
+const MOST_HOLES: usize = 512;
+
+/// One direction's segments under way, in order of their octets.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct InFlight {
+    segments: VecDeque<Outstanding>,
+    holes: Vec<Hole>,
+}
+
+impl InFlight {
+    /// Takes a segment in; `next` is the octet after the highest one seen before it.
+    pub(crate) fn sent(&mut self, from: u64, to: u64, next: u64, at: Time) -> Novelty {
+        if from >= next {
+            if from > next && self.holes.len() < MOST_HOLES {
+                self.holes.push(Hole { from: next, to: from, opened: at });
+            }
+            self.segments.push_back(Outstanding { from, to, at, sends: 1, sacked: false });
+            return Novelty { new: to - from, ..Novelty::default() };
+        }
+        self.sent_behind(from, to, next, at)
+    }
+
+    #[cold]
+    fn sent_behind(&mut self, from: u64, to: u64, next: u64, at: Time) -> Novelty {
+        let old_to = to.min(next);
+        let mut novelty = Novelty { new: to - old_to, ..Novelty::default() };
+        novelty.filled = self.fill(from, old_to, &mut novelty.hole_opened);
+        novelty.again = (old_to - from) - novelty.filled;
+        let first = self.segments.partition_point(|segment| segment.to <= from);
+        let mut touched = false;
+        for segment in self.segments.range_mut(first..).take_while(|segment| segment.from < to) {
+            novelty.sends_before = novelty.sends_before.max(segment.sends);
+            segment.sends = segment.sends.saturating_add(1);
+            segment.at = at;
+            touched = true;
+        }
+        if novelty.filled > 0 && !touched {
+            let filled = Outstanding { from, to: old_to, at, sends: 2, sacked: false };
+            self.segments.insert(first, filled);
+        }
+        if novelty.new > 0 {
+            let fresh = Outstanding { from: next, to, at, sends: 1, sacked: false };
+            self.segments.push_back(fresh);
+        }
+        novelty
+    }
+
+    /// Takes what these octets close of holes; returns how many they were.
+    fn fill(&mut self, from: u64, to: u64, opened: &mut Option<Time>) -> u64 {
+        let mut filled = 0;
+        let mut index = self.holes.partition_point(|hole| hole.to <= from);
+        while let Some(hole) = self.holes.get(index).copied().filter(|hole| hole.from < to) {
+            let (start, end) = (hole.from.max(from), hole.to.min(to));
+            filled += end - start;
+            *opened = Some(opened.map_or(hole.opened, |before| before.min(hole.opened)));
+            self.holes.remove(index);
+            if end < hole.to {
+                self.holes.insert(index, Hole { from: end, ..hole });
+            }
+            if hole.from < start {
+                self.holes.insert(index, Hole { to: start, ..hole });
+                index += 1;
+            }
+            if end < hole.to {
+                break;
+            }
+        }
+        filled
+    }
+
+    /// Forgets what is acknowledged up to `ack`. Returns when the last of it was sent, if that was
+    /// once only (Karn and Partridge), and how many octets of it the capture never had.
+    pub(crate) fn acknowledged(&mut self, ack: u64) -> (Option<Time>, u64) {
+        let mut last = None;
+        while let Some(segment) = self.segments.front().copied() {
+            if segment.to > ack {
+                break;
+            }
+            if !segment.sacked {
+                last = (segment.sends == 1).then_some(segment.at);
+            }
+            self.segments.pop_front();
+        }
+        let mut missing = 0;
+        while let Some(hole) = self.holes.first_mut().filter(|hole| hole.from < ack) {
+            missing += hole.to.min(ack) - hole.from;
+            if hole.to > ack {
+                hole.from = ack;
+                break;
+            }
+            self.holes.remove(0);
+        }
+        (last, missing)
+    }
+
+    /// Marks what a SACK block covers. Returns the latest sending time of what it newly covers and
+    /// was sent once.
+    pub(crate) fn sacked(&mut self, from: u64, to: u64) -> Option<Time> {
+        let first = self.segments.partition_point(|segment| segment.from < from);
+        let mut newest = None;
+        for segment in self.segments.range_mut(first..).take_while(|segment| segment.to <= to) {
+            if !segment.sacked {
+                segment.sacked = true;
+                newest = (segment.sends == 1).then_some(segment.at).or(newest);
+            }
+        }
+        newest
+    }
+
+    /// The oldest hole.
+    pub(crate) fn first_hole(&self) -> Option<Hole> {
+        self.holes.first().copied()
+    }
+
+    /// Segments under way: all, and those acknowledged selectively.
+    pub(crate) fn counts(&self) -> (u32, u32) {
+        let sacked = self.segments.iter().filter(|segment| segment.sacked).count();
+        (self.segments.len() as u32, sacked as u32)
+    }
+
+    /// Segments under way.
+    pub(crate) fn len(&self) -> usize {
+        self.segments.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::from_nanos(millis * 1_000_000)
+    }
+
+    #[test]
+    fn octets_are_new_once_and_again_ever_after() {
+        let mut flight = InFlight::default();
+        assert_eq!(flight.sent(1, 101, 1, at(0)).new, 100);
+        let again = flight.sent(1, 101, 101, at(5));
+        assert_eq!((again.new, again.again, again.sends_before), (0, 100, 1));
+        // What was sent twice gives no round-trip time.
+        assert_eq!(flight.acknowledged(101), (None, 0));
+        // Half of it known, half of it new.
+        let over = flight.sent(51, 151, 101, at(6));
+        assert_eq!((over.new, over.again), (50, 50));
+    }
+
+    #[test]
+    fn a_first_transmission_behind_later_ones_is_no_retransmission() {
+        let mut flight = InFlight::default();
+        flight.sent(1, 101, 1, at(0));
+        flight.sent(201, 301, 101, at(1));
+        let middle = flight.sent(151, 201, 301, at(2));
+        assert_eq!((middle.new, middle.filled, middle.again), (0, 50, 0));
+        assert_eq!(middle.hole_opened, Some(at(1)));
+        assert_eq!(flight.first_hole().map(|hole| (hole.from, hole.to)), Some((101, 151)));
+        // The rest of the hole never came: acknowledged, and not in the capture.
+        assert_eq!(flight.acknowledged(301).1, 50);
+    }
+
+    #[test]
+    fn one_segment_may_close_several_holes() {
+        let mut flight = InFlight::default();
+        flight.sent(11, 21, 1, at(0));
+        flight.sent(31, 41, 21, at(1));
+        let all = flight.sent(1, 41, 41, at(2));
+        assert_eq!((all.filled, all.again), (20, 20));
+        assert!(flight.first_hole().is_none());
+    }
+}

@@ -1,0 +1,178 @@
+//! Retransmissions: what triggered them, and when the repair was over.
+
+use super::connection::Connection;
+use super::half::Heard;
+use super::loss::{Loss, MOST_LOSSES, Repair, Spurious, Trigger};
+use super::outstanding::Novelty;
+use crate::Seen;
+use crate::account::Wait;
+use ackord_units::{Span, Time};
+
+/// No stack that is known waits less for its timer.
+const SHORTEST_TIMER: Span = Span::from_millis(20);
+
+impl Connection {
+    /// Whether what fills a hole opened at `opened` was retransmitted, not overtaken: it came a round
+    /// trip later.
+    pub(super) fn is_repair(&self, side: usize, opened: Time, at: Time) -> bool {
+        let base = self.base_rtt[side].unwrap_or_default();
+        let near = self.halves[side].to.least.unwrap_or_default().min(base);
+        // Nearer to the sender than to the receiver the hole's echo cannot be back earlier.
+        let least = base.max(near);
+        let late = at.saturating_since(opened);
+        late.as_nanos() * 10 >= least.as_nanos() * 8 && late > Span::from_micros(200)
+    }
+
+    /// Octets that were seen before, or fill a hole a round trip later.
+    pub(super) fn retransmission(
+        &mut self,
+        seen: &Seen,
+        side: usize,
+        at: Time,
+        (from, to): (u64, u64),
+        novelty: &Novelty,
+    ) {
+        let by_timer = self.by_timer(side, at);
+        let acknowledged = self.halves[side].una >= to;
+        match self.repairs[side] {
+            None => self.begin_repair(seen, side, at, to, by_timer, novelty),
+            Some(repair) => {
+                self.account.settle(at, seen.frame, Wait::Recovery, side as u8, repair.loss);
+                let loss = &mut self.losses[repair.loss as usize];
+                loss.retransmitted += 1;
+                if novelty.sends_before > 1 {
+                    loss.again += 1;
+                }
+                if by_timer {
+                    loss.timeouts += 1;
+                    loss.trigger = Trigger::Timer;
+                    let under_way = self.halves[side].under_way();
+                    self.halves[side].phase.timed_out(under_way);
+                }
+            }
+        }
+        if let Some(repair) = self.repairs[side]
+            && acknowledged
+            && from < self.halves[side].una
+        {
+            // The acknowledgment had passed here, but not reached the sender.
+            let loss = &mut self.losses[repair.loss as usize];
+            if self.halves[side].last_heard < at {
+                loss.spurious = Some(Spurious::AckLost);
+            }
+        }
+        self.talker = side;
+    }
+
+    /// Whether nothing that was heard can have triggered a retransmission now.
+    fn by_timer(&self, side: usize, at: Time) -> bool {
+        let half = &self.halves[side];
+        let rtt = self.round_trip(side);
+        let prompt = Span::from_nanos(rtt.as_nanos() / 3).max(SHORTEST_TIMER);
+        let last = half.last_heard.max(half.last_sent);
+        at.saturating_since(half.last_heard) > prompt && at.saturating_since(last) > prompt
+    }
+
+    fn begin_repair(
+        &mut self,
+        seen: &Seen,
+        side: usize,
+        at: Time,
+        to: u64,
+        by_timer: bool,
+        novelty: &Novelty,
+    ) {
+        let half = &self.halves[side];
+        let (under_way, sacked) = half.flight.counts();
+        let loss = Loss {
+            side: side as u8,
+            at,
+            silent_since: half.last_heard,
+            over: at,
+            frame: seen.frame,
+            trigger: if by_timer { Trigger::Timer } else { Trigger::Acks },
+            timeouts: u16::from(by_timer),
+            retransmitted: 1,
+            again: 0,
+            under_way,
+            under_way_bytes: half.under_way(),
+            sacked,
+            dsacks: 0,
+            spurious: None,
+            rtt: self.rtt[side],
+            delivered: half.una_heard,
+            tail: to >= half.next,
+        };
+        let index = if self.losses.len() < MOST_LOSSES {
+            self.losses.push(loss);
+            self.losses.len() - 1
+        } else {
+            MOST_LOSSES - 1
+        } as u32;
+        let until = half.next;
+        self.repairs[side] = Some(Repair { loss: index, until, first: at, first_to: to });
+        match (by_timer, novelty.hole_opened) {
+            (true, _) => {
+                // All of the silence was for this.
+                self.account.settle(at, seen.frame, Wait::Recovery, side as u8, index);
+                let under_way = self.halves[side].under_way();
+                self.halves[side].phase.timed_out(under_way);
+            }
+            (false, opened) => {
+                let before = self.last_loss_before(side, index);
+                let wait = match self.halves[side].phase.is_slow_start() {
+                    true => Wait::SlowStart,
+                    false => Wait::Window,
+                };
+                self.account.settle(at, seen.frame, wait, side as u8, before);
+                if let Some(opened) = opened {
+                    // Lost before the capture point: the sender learnt it from the next segment's ACK.
+                    let learnt = opened + self.base_rtt[side].unwrap_or_default();
+                    self.account.was_recovery(learnt.min(at), index);
+                }
+                self.halves[side].phase.lost();
+            }
+        }
+    }
+
+    fn last_loss_before(&self, side: usize, index: u32) -> u32 {
+        let earlier = self.losses.iter().take(index as usize);
+        let found = earlier.enumerate().filter(|(_, loss)| usize::from(loss.side) == side).last();
+        found.map_or(crate::account::NO_LOSS, |(before, _)| before as u32)
+    }
+
+    /// The sender hears an acknowledgment while it repairs, or a report of octets that came twice.
+    pub(super) fn repair_heard(&mut self, side: usize, heard: &Heard) {
+        let base = self.base_rtt[side].unwrap_or_default();
+        let repair = self.repairs[side];
+        let index = repair.map_or_else(|| self.last_loss(side), |repair| repair.loss);
+        if let Some(loss) = self.losses.get_mut(index as usize) {
+            if heard.dsack {
+                loss.dsacks += 1;
+            }
+            if let Some(repair) = repair {
+                let after = heard.due.saturating_since(repair.first);
+                let first_back = heard.ack >= repair.first_to && loss.over == loss.at;
+                if loss.trigger == Trigger::Timer && first_back && loss.spurious.is_none() {
+                    loss.over = heard.due;
+                    if after.as_nanos() * 2 < base.as_nanos() && !heard.sack {
+                        loss.spurious = Some(Spurious::Delayed);
+                    } else if heard.dsack {
+                        loss.spurious = Some(Spurious::AckLost);
+                    }
+                }
+            }
+        }
+        if let Some(repair) = repair
+            && heard.ack >= repair.until
+        {
+            self.account.settle(heard.due, heard.frame, Wait::Recovery, side as u8, repair.loss);
+            self.repairs[side] = None;
+            let half = &self.halves[side];
+            if let Some(loss) = self.losses.get_mut(repair.loss as usize) {
+                loss.over = heard.due;
+                loss.tail |= half.next == repair.until;
+            }
+        }
+    }
+}

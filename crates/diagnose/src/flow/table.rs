@@ -1,0 +1,136 @@
+//! Which packet belongs to which connection.
+
+use super::Connection;
+use super::connection::Setup;
+use crate::{Address, Seen};
+use ackord_units::Span;
+use ackord_wire::Flags;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Both ends, the lesser first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key(Address, Address);
+
+impl Key {
+    #[inline]
+    fn of(seen: &Seen) -> Key {
+        if seen.src <= seen.dst { Key(seen.src, seen.dst) } else { Key(seen.dst, seen.src) }
+    }
+}
+
+/// Multiplies and folds: addresses come from captures, but a slow table is all they can make of it.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Folding(u64);
+
+impl Hasher for Folding {
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+
+    #[inline]
+    fn write_u16(&mut self, value: u16) {
+        self.write_u64(u64::from(value));
+    }
+
+    #[inline]
+    fn write_usize(&mut self, value: usize) {
+        self.write_u64(value as u64);
+    }
+
+    #[inline]
+    fn write_u64(&mut self, value: u64) {
+        let product = u128::from(self.0 ^ value) * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
+        self.0 = (product as u64) ^ ((product >> 64) as u64);
+    }
+}
+
+#[expect(clippy::disallowed_types, reason = "looked up only, with a fixed hasher")]
+type Places = std::collections::HashMap<Key, u32, BuildHasherDefault<Folding>>;
+
+/// A connection that has closed takes packets for as long; then the same addresses are another.
+const LINGER: Span = Span::from_secs(60);
+
+/// The connections of a capture, in order of their first packets.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    places: Places,
+    connections: Vec<Connection>,
+    /// The connection of the packet before: the next one is often of the same.
+    last: Option<(Key, u32)>,
+    /// Keep the packets of connections between these ends, the lesser first.
+    points_of: Vec<Key>,
+}
+
+/// The part of `shards` that the packets of a connection belong to.
+pub(crate) fn shard(seen: &Seen, shards: usize) -> usize {
+    let Key(low, high) = Key::of(seen);
+    let mut hasher = Folding::default();
+    for address in [low, high] {
+        hasher.write(&address.ip);
+        hasher.write_u16(address.port);
+    }
+    (hasher.finish() >> 32) as usize % shards
+}
+
+impl Table {
+    pub(crate) fn new(points_of: &[[Address; 2]]) -> Table {
+        let key = |[one, other]: &[Address; 2]| Key(*one.min(other), *one.max(other));
+        Table { points_of: points_of.iter().map(key).collect(), ..Table::default() }
+    }
+
+    /// Takes a packet in.
+    #[inline]
+    pub(crate) fn packet(&mut self, seen: &Seen) {
+        let key = Key::of(seen);
+        let place = match self.last {
+            Some((last, place)) if last == key => Some(place),
+            _ => self.places.get(&key).copied(),
+        };
+        let place = match place {
+            Some(place) if !self.is_anew(place, seen) => place,
+            _ => self.begin(key, seen),
+        };
+        self.last = Some((key, place));
+        self.connections[place as usize].packet(seen);
+    }
+
+    /// Whether this packet opens another connection between the same ends.
+    #[inline]
+    fn is_anew(&self, place: u32, seen: &Seen) -> bool {
+        let syn = seen.flags.contains(Flags::SYN) && !seen.flags.contains(Flags::ACK);
+        let connection = &self.connections[place as usize];
+        let over = || connection.is_over();
+        let other_number = || {
+            let side = usize::from(seen.src != connection.ends[0]);
+            connection.setup == Setup::Done && connection.halves[side].offset(seen.seq) != 0
+        };
+        (syn && (over() || other_number()))
+            || (over() && seen.at.saturating_since(connection.last) > LINGER)
+    }
+
+    fn begin(&mut self, key: Key, seen: &Seen) -> u32 {
+        let place = self.connections.len() as u32;
+        let mut connection = Connection::begin(seen);
+        if self.points_of.contains(&key) {
+            connection.points = Some(Vec::new());
+        }
+        self.connections.push(connection);
+        self.places.insert(key, place);
+        place
+    }
+
+    /// All connections.
+    pub(crate) fn into_connections(self) -> Vec<Connection> {
+        self.connections
+    }
+}

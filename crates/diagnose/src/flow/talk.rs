@@ -1,0 +1,226 @@
+//! What the time before a data segment was spent on.
+//!
+//! The gap since the account was last written is judged when new octets pass: did the sender wait for
+//! an acknowledgment, and what for then, or did its application come with them only now?
+
+use super::connection::{Connection, Setup};
+use super::half::Half;
+use crate::account::{NO_LOSS, Wait};
+use crate::{Point, PointKind, Seen};
+use ackord_units::{Span, Time};
+
+/// An acknowledgment that is later than the round trip by this much was delayed (10 ms and more are
+/// taken for a wait that a person would notice).
+const DELAYED: Span = Span::from_millis(10);
+/// A sender answers an acknowledgment within this, or a quarter of the round trip.
+const PROMPT: Span = Span::from_millis(1);
+/// Segments under way at most for a window that a delayed ACK holds.
+const SMALL_WINDOW: u64 = 4;
+
+impl Connection {
+    /// A segment with octets, or a FIN.
+    pub(super) fn data(&mut self, seen: &Seen, side: usize, at: Time, fin: bool) {
+        let half = &mut self.halves[side];
+        let from = half.offset(seen.seq);
+        let to = from + u64::from(seen.payload_len) + u64::from(fin);
+        half.segments += 1;
+        half.longest = half.longest.max(seen.payload_len);
+        let long = half.mss_option.is_some_and(|mss| seen.payload_len > u32::from(mss));
+        if long || seen.ip_len > 9216 {
+            self.long_segments += 1;
+            if self.long_segments == 1 {
+                self.long_frame = seen.frame;
+            }
+        }
+        // The octet that keeps a connection alive, or asks for a window, is not new.
+        if from + 1 == half.next && to == half.next && half.una_heard >= to {
+            return;
+        }
+        let novelty = half.flight.sent(from, to, half.next, at);
+        half.bytes += novelty.new + novelty.filled - u64::from(fin && novelty.again == 0);
+        half.retransmitted += novelty.again;
+        half.fin_sent |= fin;
+        let late = novelty.hole_opened.filter(|_| novelty.filled > 0);
+        let next = half.next.max(to);
+        let overtaken = late.is_some_and(|opened| !self.is_repair(side, opened, at));
+        if novelty.again > 0 || (late.is_some() && !overtaken) {
+            self.retransmission(seen, side, at, (from, to), &novelty);
+        } else if overtaken {
+            self.halves[side].reordered += 1;
+        } else {
+            self.before_new(side, at, seen.frame);
+            self.halves[side].next = next;
+            self.after_new(side, at, seen.payload_len);
+        }
+        self.halves[side].next = next;
+        self.halves[side].last_sent = at;
+        self.point(seen, side, at, (from, to), &novelty, overtaken);
+    }
+
+    fn point(
+        &mut self,
+        seen: &Seen,
+        side: usize,
+        at: Time,
+        (from, to): (u64, u64),
+        novelty: &super::outstanding::Novelty,
+        overtaken: bool,
+    ) {
+        if let Some(points) = &mut self.points {
+            let kind = match novelty {
+                _ if overtaken => PointKind::OutOfOrder,
+                novelty if novelty.again > 0 || novelty.filled > 0 => PointKind::Retransmission,
+                _ => PointKind::Data,
+            };
+            let t = crate::diagnosis::since(at, self.began);
+            points.push((side as u8, Point { t, kind, from, to, frame: seen.frame }));
+        }
+    }
+
+    /// The round trip as it is now, from end to end.
+    pub(super) fn round_trip(&self, side: usize) -> Span {
+        let base = self.base_rtt[side].unwrap_or_default();
+        self.rtt[side].max(base)
+    }
+
+    /// Settles the time before new octets of `side`.
+    fn before_new(&mut self, side: usize, at: Time, frame: u64) {
+        if self.setup != Setup::Unseen && self.setup != Setup::Done {
+            // Data with what completes the handshake, or before it (RFC 7413).
+            self.setup = Setup::Done;
+            self.account.settle(at, frame, Wait::Handshake, side as u8, NO_LOSS);
+        }
+        if let Some(repair) = self.repairs[side] {
+            self.talker = side;
+            self.account.settle(at, frame, Wait::Recovery, side as u8, repair.loss);
+            return;
+        }
+        if side != self.talker {
+            let (before, talker) = (self.talker, side);
+            let loss = self.last_loss(before);
+            if let Some(repair) = self.repairs[before] {
+                self.account.settle(at, frame, Wait::Recovery, before as u8, repair.loss);
+            } else if self.both_talk(before, at) {
+                let wait = self.window_wait(before, at);
+                self.account.settle(at, frame, wait, before as u8, loss);
+            } else {
+                self.quiet(before, talker, at, frame);
+            }
+            self.talker = side;
+            return;
+        }
+        let half = &self.halves[side];
+        let prompt = PROMPT.max(Span::from_nanos(self.round_trip(side).as_nanos() / 4));
+        let heard = half.last_heard > half.last_new && half.last_heard > Time::ZERO;
+        let clocked = heard && at.saturating_since(half.last_heard) <= prompt;
+        let paced = Span::from_nanos(half.spacing.as_nanos().saturating_mul(3)).max(prompt);
+        let full = half.last_len >= half.mss() && half.under_way() > 0;
+        let keeps_on = full && at.saturating_since(half.last_new) <= paced;
+        if clocked || keeps_on {
+            let loss = self.last_loss(side);
+            let wait = self.window_wait(side, at);
+            self.account.settle(at, frame, wait, side as u8, loss);
+        } else {
+            self.quiet(side, side, at, frame);
+        }
+    }
+
+    /// Whether the other end keeps sending beside: no turn is taken then.
+    fn both_talk(&self, before: usize, at: Time) -> bool {
+        let half = &self.halves[before];
+        let recent = at.saturating_since(half.last_new) <= PROMPT.max(half.spacing * 3);
+        recent && half.under_way() > u64::from(half.mss()) * 2
+    }
+
+    /// Notes what was sent for what comes next.
+    fn after_new(&mut self, side: usize, at: Time, len: u32) {
+        let half = &mut self.halves[side];
+        let gap = at.saturating_since(half.last_new);
+        let kept_on = half.under_way() > u64::from(len) + u64::from(half.mss());
+        if kept_on {
+            let mean = (half.spacing.as_nanos() * 7 + gap.as_nanos()) / 8;
+            half.spacing = Span::from_nanos(mean);
+        }
+        half.last_new = at;
+        half.last_len = len;
+        let under_way = half.under_way();
+        half.phase.sent(under_way);
+        if side == self.talker {
+            self.account.now.flight = self.account.now.flight.max(under_way);
+        }
+        let life = at.saturating_since(self.began);
+        let rtt = self.round_trip(side);
+        self.account.longest(rtt, life);
+    }
+
+    pub(super) fn last_loss(&self, side: usize) -> u32 {
+        match self.losses.last() {
+            Some(last) if usize::from(last.side) == side => self.losses.len() as u32 - 1,
+            _ => {
+                let found = self.losses.iter().rposition(|loss| usize::from(loss.side) == side);
+                found.map_or(NO_LOSS, |index| index as u32)
+            }
+        }
+    }
+
+    /// The sender waited for an acknowledgment: why could it not send before?
+    fn window_wait(&self, side: usize, at: Time) -> Wait {
+        let half = &self.halves[side];
+        let mss = u64::from(half.mss());
+        let (una, edge) = match half.last_heard > half.last_new {
+            true => half.before,
+            false => (half.una_heard, half.edge),
+        };
+        if let Some(edge) = edge
+            && edge < half.next + mss
+        {
+            return if edge <= una { Wait::ZeroWindow } else { Wait::ReceiverWindow };
+        }
+        let waited = at.saturating_since(self.account.settled());
+        let under_way = half.next.saturating_sub(una);
+        if u64::from(half.last_len) < mss && waited >= DELAYED && under_way < mss {
+            return Wait::Nagle;
+        }
+        let base = self.base_rtt[side].unwrap_or_default();
+        if under_way <= SMALL_WINDOW * mss && waited >= base + DELAYED * 2 {
+            return Wait::DelayedAck;
+        }
+        match half.phase.is_slow_start() {
+            true => Wait::SlowStart,
+            false => Wait::Window,
+        }
+    }
+
+    /// Nobody was held up by a window: octets were on their way, then an application was silent.
+    /// `before` sent last, `next` has sent now.
+    pub(super) fn quiet(&mut self, before: usize, next: usize, at: Time, frame: u64) {
+        let settled = self.account.settled();
+        let half = &self.halves[before];
+        let loss = self.last_loss(before);
+        let arrived = if before == next {
+            // Until all of it was acknowledged, as far as it was.
+            match half.under_way() {
+                0 => half.last_heard,
+                _ => at,
+            }
+        } else {
+            half.last_sent + self.halves[next].to.least.unwrap_or_default()
+        };
+        let arrived = arrived.clamp(settled, at);
+        if arrived > settled {
+            self.account.settle(arrived, frame, Wait::Transit, before as u8, loss);
+        }
+        if half_is_closed(&self.halves[next]) && before == next {
+            self.account.settle(at, frame, Wait::Idle(1 - next as u8), next as u8, loss);
+            return;
+        }
+        let half = &self.halves[next];
+        let stuck = half.edge.is_some_and(|edge| edge <= half.una_heard && edge <= half.next);
+        let wait = if stuck { Wait::ZeroWindow } else { Wait::Idle(next as u8) };
+        self.account.settle(at, frame, wait, next as u8, loss);
+    }
+}
+
+fn half_is_closed(half: &Half) -> bool {
+    half.fin_sent
+}

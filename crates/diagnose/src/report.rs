@@ -1,0 +1,200 @@
+//! From an account to the answer.
+
+use crate::account::{Stretch, Wait};
+use crate::causes::{Judged, Path, judge};
+use crate::diagnosis::{since, seconds};
+use crate::flow::Connection;
+use crate::{
+    Artefact, ArtefactKind, Cause, CauseShare, Connection as Answer, Interval, Limits, PathFacts,
+    Vantage,
+};
+use ackord_units::Span;
+
+/// Frames named for a cause at most.
+const FRAMES: usize = 8;
+
+/// The answer for one connection.
+pub(crate) fn answer(id: u32, connection: &mut Connection) -> Answer {
+    connection.finish();
+    let (judged, paths) = judge(connection);
+    let bytes_by = [0, 1].map(|side: usize| connection.halves[side].bytes);
+    let sender = usize::from(bytes_by[1] > bytes_by[0]);
+    let (vantage, vantage_confidence) = vantage(connection, sender);
+    let retransmitted_bytes = connection.halves.iter().map(|half| half.retransmitted).sum();
+    Answer {
+        id,
+        client: connection.ends[0].socket(),
+        server: connection.ends[1].socket(),
+        began_ns: connection.began.as_nanos(),
+        duration_s: since(connection.last, connection.began),
+        packets: [0, 1].map(|side: usize| connection.halves[side].packets),
+        bytes: bytes_by.iter().sum(),
+        bytes_by,
+        retransmitted_bytes,
+        vantage,
+        vantage_confidence,
+        rtt_to_s: [0, 1].map(|side: usize| connection.halves[side].to.least.map(seconds)),
+        path: facts(connection, sender, &paths[sender]),
+        causes: shares(&judged),
+        limits: limits(&judged),
+        intervals: intervals(connection, judged),
+        remedies: Vec::new(),
+        artefacts: artefacts(connection),
+    }
+}
+
+/// Seconds by cause, greatest first.
+fn shares(judged: &[Judged]) -> Vec<CauseShare> {
+    let mut nanos = [0_u64; Cause::ALL.len()];
+    let mut sure = [0.0; Cause::ALL.len()];
+    let mut shown: Vec<Vec<(Span, u64)>> = vec![Vec::new(); Cause::ALL.len()];
+    for one in judged {
+        let (index, span) = (one.cause.index(), one.stretch.span());
+        nanos[index] += span.as_nanos();
+        sure[index] += span.as_secs_f64() * one.confidence;
+        shown[index].push((span, one.stretch.frames[1]));
+    }
+    let mut shares: Vec<CauseShare> = Vec::new();
+    for cause in Cause::ALL {
+        let index = cause.index();
+        if nanos[index] == 0 {
+            continue;
+        }
+        let seconds = seconds(Span::from_nanos(nanos[index]));
+        shown[index].sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        let mut frames: Vec<u64> = shown[index].iter().take(FRAMES).map(|(_, frame)| *frame).collect();
+        frames.sort_unstable();
+        frames.dedup();
+        shares.push(CauseShare { cause, seconds, confidence: sure[index] / seconds, frames });
+    }
+    shares.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then(a.cause.cmp(&b.cause)));
+    shares
+}
+
+/// Stretches of one cause after the other become one interval.
+fn intervals(connection: &Connection, judged: Vec<Judged>) -> Vec<Interval> {
+    let mut intervals: Vec<Interval> = Vec::new();
+    let mut longest = 0.0;
+    for Judged { stretch, cause, confidence, reason } in judged {
+        let from_s = since(stretch.from, connection.began);
+        let to_s = since(stretch.to, connection.began);
+        let span = to_s - from_s;
+        match intervals.last_mut() {
+            Some(last) if last.cause == cause => {
+                let before = last.to_s - last.from_s;
+                last.confidence = (last.confidence * before + confidence * span) / (before + span);
+                last.to_s = to_s;
+                last.frames[1] = stretch.frames[1];
+                if span > longest {
+                    (longest, last.reason) = (span, reason);
+                }
+            }
+            _ => {
+                longest = span;
+                let frames = stretch.frames;
+                intervals.push(Interval { from_s, to_s, cause, confidence, frames, reason });
+            }
+        }
+    }
+    intervals
+}
+
+/// The three states of RFC 4898's `SndLim`, by what was waited for.
+fn limits(judged: &[Judged]) -> Limits {
+    let mut limits = Limits::default();
+    for Judged { stretch, cause, .. } in judged {
+        let span = stretch.span().as_secs_f64();
+        match (stretch.wait, cause) {
+            (Wait::ReceiverWindow | Wait::ZeroWindow, _) => limits.rwin_s += span,
+            (Wait::Idle(_) | Wait::Transit | Wait::Nagle, _) | (_, Cause::SendBuffer) => {
+                limits.snd_s += span;
+            }
+            _ => limits.cwnd_s += span,
+        }
+    }
+    limits
+}
+
+fn facts(connection: &Connection, side: usize, path: &Path) -> PathFacts {
+    let half = &connection.halves[side];
+    let some = |value: f64| (value > 0.0).then_some(value);
+    let of_side = connection.losses.iter().filter(|loss| usize::from(loss.side) == side);
+    PathFacts {
+        base_rtt_s: some(path.base),
+        rate_bit_s: some(path.rate * 8.0),
+        queue_s: some(path.queue_most),
+        lost: of_side.clone().map(|loss| u64::from(loss.retransmitted)).sum(),
+        segments: half.segments,
+        loss_events: of_side.count() as u64,
+        reordered: half.reordered,
+        mss: half.mss(),
+    }
+}
+
+/// Where the capture was taken, seen from whoever sends most.
+fn vantage(connection: &Connection, sender: usize) -> (Vantage, f64) {
+    let to = |side: usize| connection.halves[side].to.least.map(seconds);
+    let (Some(near), Some(far)) = (to(sender), to(1 - sender)) else {
+        return (Vantage::Unknown, 0.0);
+    };
+    let all = near + far;
+    if all < 100e-6 {
+        return (Vantage::Unknown, 0.2);
+    }
+    let share = near / all;
+    let sure = |distance: f64| (0.6 + 2.0 * distance).min(0.98);
+    match share {
+        share if share < 0.15 => (Vantage::NearSender, sure(0.2 - share)),
+        share if share > 0.85 => (Vantage::NearReceiver, sure(share - 0.8)),
+        share => (Vantage::Between, sure(0.5 - (share - 0.5).abs())),
+    }
+}
+
+fn artefacts(connection: &Connection) -> Vec<Artefact> {
+    let mut found = Vec::new();
+    let mut add = |kind, count: u64, frame, meaning: &str| {
+        if count > 0 {
+            found.push(Artefact { kind, count, frame, meaning: meaning.to_owned() });
+        }
+    };
+    let missing: u64 = connection.halves.iter().map(|half| half.missing).sum();
+    let missing_frame = connection.halves.iter().map(|half| half.missing_frame).max().unwrap_or(0);
+    add(
+        ArtefactKind::MissingPackets,
+        missing,
+        missing_frame,
+        "octets were acknowledged that the capture does not have: it lost packets",
+    );
+    add(
+        ArtefactKind::DuplicatedPackets,
+        connection.copies,
+        connection.copies_frame,
+        "packets stand in the capture twice, as where two interfaces are captured; copies are not counted",
+    );
+    add(
+        ArtefactKind::ReorderedTimestamps,
+        connection.backwards,
+        connection.backwards_frame,
+        "packets stand in another order than their times: the file's order is taken",
+    );
+    add(
+        ArtefactKind::SuperSegments,
+        connection.long_segments,
+        connection.long_frame,
+        "segments longer than the MSS: cut up or put together by a network card, here not yet or already",
+    );
+    let begun = matches!(connection.account.stretches().first().map(|first: &Stretch| first.wait), Some(Wait::Handshake | Wait::SynLoss));
+    add(
+        ArtefactKind::BeginsInTheMiddle,
+        u64::from(!begun && !connection.account.stretches().is_empty()),
+        connection.began_frame,
+        "the connection was open before the capture began: its window scale is not known",
+    );
+    add(
+        ArtefactKind::OneDirection,
+        u64::from(connection.is_one_way()),
+        connection.began_frame,
+        "only one direction was captured: nothing can be said of acknowledgments",
+    );
+    found
+}
