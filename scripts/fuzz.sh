@@ -42,6 +42,7 @@ programs=$CARGO_TARGET_DIR/$(rustc -vV | sed -n 's/^host: //p')/release
 one() {
     target=$1
     case $target in
+    agent) more=../packaging/agent ;;
     scenario) more=../scenarios ;;
     script) more=../scripts/tcp ;;
     trace) more="../scenarios/traces ../crates/scenario/tests/traces" ;;

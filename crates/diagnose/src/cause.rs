@@ -3,9 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// One cause. Every instant of a connection belongs to exactly one.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// The handshake, as long as the path takes.

@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | `packet.rs`, `options.rs` | octets of a packet, and of the options of a TCP header |
 //! | `observer.rs` | what a gateway observes |
+//! | `agent.rs` | what an agent reads: its files, and reports of its programs |
 //! | `capture.rs`, `trace.rs` | capture files, mahimahi traces |
 //! | `scenario.rs`, `script.rs` | texts of scenarios and of scripts |
 //! | `crates/tcp/tests/ordeal` | two endpoints over a bad path, and one endpoint against an attacker |
@@ -12,6 +13,7 @@
 //!
 //! The targets `gateway` and `foreign` are in `crates/live/src/trials.rs`, which replays them too.
 
+mod agent;
 mod capture;
 mod mended;
 mod observer;
@@ -24,6 +26,7 @@ mod trace;
 #[path = "../../tcp/tests/ordeal/mod.rs"]
 mod ordeal;
 
+pub use agent::{agent, reports};
 pub use capture::capture;
 pub use observer::observer;
 pub use options::options;
@@ -36,13 +39,15 @@ pub use trace::trace;
 pub type Target = fn(&[u8]);
 
 /// Every target of this crate by its name in `fuzz/corpus`.
-pub const TARGETS: [(&str, Target); 9] = [
+pub const TARGETS: [(&str, Target); 11] = [
+    ("agent", agent),
     ("capture", capture),
     ("endpoint", endpoint),
     ("observer", observer),
     ("options", options),
     ("packet", packet),
     ("pair", pair),
+    ("reports", reports),
     ("scenario", scenario),
     ("script", script),
     ("trace", trace),

@@ -54,6 +54,16 @@ fn every_corpus_is_replayed() {
 }
 
 #[test]
+fn files_of_agents() {
+    replay("agent", &["packaging/agent"]);
+}
+
+#[test]
+fn reports_to_agents() {
+    replay("reports", &[]);
+}
+
+#[test]
 fn captures() {
     replay("capture", &[]);
 }

@@ -51,13 +51,16 @@ const ROOMS: &[(&str, MayUse)] = &[
         "agent",
         MayUse::Only(&["testing", "units", "tcp", "scenario", "measure", "history", "daemon"]),
     ),
-    ("report", MayUse::Only(&["units", "wire", "events", "measure"])),
+    ("report", MayUse::Only(&["testing", "units", "wire", "events", "measure", "diagnose"])),
     ("study", MayUse::Above),
     ("cli", MayUse::Above),
     // Readers and endpoints: what takes octets from strangers.
     (
         "fuzz-targets",
-        MayUse::Only(&["units", "wire", "events", "tcp", "path", "scenario", "script", "gateway"]),
+        MayUse::Only(&[
+            "units", "wire", "events", "tcp", "path", "scenario", "script", "gateway", "daemon",
+            "agent",
+        ]),
     ),
     // The ledger of the RFCs and the table of the profiles name knobs.
     ("xtask", MayUse::Only(&["units", "tcp"])),

@@ -178,10 +178,16 @@ impl AgentConfig {
 
 /// Whether a name is one that a pattern stands for.
 fn matches(pattern: &str, name: &str) -> bool {
-    let Some((before, rest)) = pattern.split_once('*') else { return pattern == name };
-    let Some(behind) = name.strip_prefix(before) else { return false };
-    // What the star takes may end anywhere.
-    (0..=behind.len())
-        .filter(|at| behind.is_char_boundary(*at))
-        .any(|at| matches(rest, &behind[at..]))
+    let mut parts = pattern.split('*');
+    let Some(rest) = name.strip_prefix(parts.next().unwrap_or("")) else { return false };
+    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    let Some(mut rest) = rest.strip_suffix(last) else { return false };
+    // What lies between two stars is best found as early as can be.
+    parts.all(|part| match rest.split_once(part) {
+        Some((_, behind)) => {
+            rest = behind;
+            true
+        }
+        None => false,
+    })
 }

@@ -31,6 +31,11 @@ fn applications_get_what_the_first_rule_says_that_matches() {
     assert_eq!(of("postgres"), [false; 3]);
     assert_eq!(of("redis"), [false, true, false]);
     assert!(matches("a*c*", "abcd") && !matches("a*c", "abcd") && matches("*", ""));
+    assert!(matches("a**b", "ab") && matches("*ab*ab", "abab") && !matches("*ab*ab", "xab"));
+    assert!(!matches("ab*ba", "aba") && matches("ab*ba", "abba") && !matches("", "a"));
+    // A name that somebody else has chosen takes no time.
+    assert!(!matches(&"*a".repeat(100), &"a".repeat(99)));
+    assert!(!matches(&format!("{}b*", "a*".repeat(50)), &"a".repeat(240)));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `source.rs` | files and pipes, compressed or not: how far reading has come |
+//! | `source.rs`, `packed.rs` | files and pipes, packed or not: how far reading has come |
 //! | `buffer.rs` | the octets at hand |
 //! | `sniff.rs` | what a file is by its first octets, and what to do if it is no capture |
 //! | `error.rs` | [`OpenError`]: why a capture cannot be read at all |
@@ -19,6 +19,7 @@ mod buffer;
 mod error;
 mod layers;
 mod link;
+mod packed;
 mod pcap;
 mod pcapng;
 mod sniff;
@@ -107,7 +108,7 @@ impl Reader {
     }
 
     fn over(name: &str, mut source: Source, file: u16) -> Result<Reader, OpenError> {
-        let mut buffer = source.unpacked(name)?;
+        let mut buffer = source.unpacked().map_err(|error| OpenError::of_file(name, error))?;
         let (format, damage) = sniff::format(name, &mut buffer, &source)?;
         let ended = damage.is_some();
         let tally = Tally::default();

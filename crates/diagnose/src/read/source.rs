@@ -1,32 +1,20 @@
 //! Where a capture comes from: a file or a pipe, packed or not, and how far reading has come.
 
-use super::OpenError;
 use super::buffer::{Buffer, CAPACITY};
+use super::packed::{Input, Packing};
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// A way of packing files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Packing {
-    Gzip,
-    Xz,
-    Zstd,
-}
+/// Packed in packed files is unpacked this often.
+const MOST_PACKINGS: usize = 2;
 
-impl Packing {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Packing::Gzip => "gzip",
-            Packing::Xz => "xz",
-            Packing::Zstd => "zstd",
-        }
-    }
-}
+/// Packed octets, unpacked at once: what stands before damage is known but for such a piece.
+const PIECE: usize = 32 << 10;
 
 /// The input below all unpacking.
 pub(super) struct Source {
-    input: Option<Box<dyn Read + Send>>,
+    input: Option<Input>,
     /// Its length, where that is known.
     len: Option<u64>,
     came: Arc<Came>,
@@ -42,7 +30,7 @@ struct Came {
 
 /// An input that is watched.
 struct Watched {
-    input: Box<dyn Read + Send>,
+    input: Input,
     came: Arc<Came>,
 }
 
@@ -61,17 +49,26 @@ impl Read for Watched {
 }
 
 impl Source {
-    pub(super) fn new(input: Box<dyn Read + Send>, len: Option<u64>) -> Source {
+    pub(super) fn new(input: Input, len: Option<u64>) -> Source {
         let came = Arc::new(Came::default());
-        let input: Box<dyn Read + Send> = Box::new(Watched { input, came: Arc::clone(&came) });
+        let input: Input = Box::new(Watched { input, came: Arc::clone(&came) });
         Source { input: Some(input), len, came, packings: Vec::new() }
     }
 
     /// The input, unpacked if it is packed.
-    pub(super) fn unpacked(&mut self, name: &str) -> Result<Buffer, OpenError> {
+    pub(super) fn unpacked(&mut self) -> io::Result<Buffer> {
         let input = self.input.take().unwrap_or_else(|| Box::new(io::empty()));
-        let buffer = Buffer::new(input, CAPACITY);
-        let _ = name;
+        let mut buffer = Buffer::new(input, CAPACITY);
+        while self.packings.len() < MOST_PACKINGS {
+            // What is too short or broken is told by whoever looks at it next.
+            let read = buffer.at_least(6);
+            if self.failed() {
+                read?;
+            }
+            let Some(packing) = Packing::of(buffer.filled()) else { break };
+            self.packings.push(packing);
+            buffer = Buffer::new(packing.unpacked(buffer.into_input()), PIECE);
+        }
         Ok(buffer)
     }
 
