@@ -109,10 +109,18 @@ impl Reader {
 
     fn over(name: &str, mut source: Source, file: u16) -> Result<Reader, OpenError> {
         let mut buffer = source.unpacked().map_err(|error| OpenError::of_file(name, error))?;
-        let (format, damage) = sniff::format(name, &mut buffer, &source)?;
-        let ended = damage.is_some();
+        let format = sniff::format(name, &mut buffer, &source)?;
         let tally = Tally::default();
-        Ok(Reader { name: name.to_owned(), file, source, buffer, format, tally, damage, ended })
+        Ok(Reader {
+            name: name.to_owned(),
+            file,
+            source,
+            buffer,
+            format,
+            tally,
+            damage: None,
+            ended: false,
+        })
     }
 
     /// Reads on: appends at most `limit` TCP packets to `out`, and says whether there may be more.

@@ -21,6 +21,8 @@ const ENHANCED_PACKET: u32 = 6;
 /// Wireshark counts these as frames.
 const JOURNAL_ENTRY: u32 = 9;
 
+/// The shortest section header.
+pub(super) const SHORTEST_SECTION: usize = 28;
 /// The shortest block: its type and both its lengths.
 const SHORTEST: u32 = 12;
 /// Longer blocks are damage (Wireshark's bound).
