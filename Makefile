@@ -15,26 +15,34 @@ HZ ?= 250
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo agent test test-long quick check papers interop accuracy fuzz audit kernel package bench bench-peers ns2-band ns3-band generated fmt
+.PHONY: help demo ui agent test test-long quick check papers interop accuracy fuzz audit kernel package bench bench-peers ns2-band ns3-band generated fmt
 
 help: ## list these commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 22
 
 demo: ## install what is missing, build, reproduce a paper, write a report
 	@scripts/install.sh build
+	@scripts/ui.sh tolerant
 	cargo build --release --package ackord-cli
 	$(RELEASE) paper selective-drop --quick --out $(DEMO_OUT)
 	@echo
 	@find $(DEMO_OUT) -name '*.html' | sort | sed 's/^/open in a browser: /'
 
+ui: ## what draws the interactive graphs of HTML reports; the next build takes it in (installs Node)
+	@scripts/install.sh ui
+	@scripts/ui.sh
+
 agent: ## the same program with `ackord agent` and its programs for the kernel (installs clang; minutes)
 	@scripts/install.sh build
+	@scripts/ui.sh tolerant
 	@scripts/install.sh agent
 	cargo build --profile $(PROFILE) --package ackord-cli --features agent
 
 test: ## install what is missing, pass every test but the long ones
 	@scripts/install.sh build
 	@scripts/install.sh test
+	@scripts/install.sh ui || echo "install: tests of interactive reports will say SKIPPED" >&2
+	@scripts/ui.sh tolerant
 	@scripts/test.sh all
 
 test-long: ## reproductions of papers, pages of the guide, fuzzing
@@ -87,6 +95,7 @@ kernel: ## build a stock Linux kernel for simulated time (VERSION=6.12 HZ=250; m
 
 package: ## a static program and a .deb of it, into out/package (installs clang; minutes; SHIP=release is quicker)
 	@scripts/install.sh build
+	@scripts/ui.sh tolerant
 	@scripts/install.sh package
 	@scripts/package.sh $(SHIP)
 

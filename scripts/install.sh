@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what is missing for a purpose, and nothing else. Quick when all is there.
 #
-# Usage: scripts/install.sh build|test|agent|check|fuzz|kernel|package|bench-peers
+# Usage: scripts/install.sh build|test|agent|check|fuzz|kernel|package|ui|bench-peers
 #
 # build        a Rust toolchain and a linker: without them it fails
 # test         cargo-nextest, and tools that some tests use; without these those tests say SKIPPED
@@ -12,6 +12,7 @@
 # kernel       what a Linux kernel is built with, and word of its source (VERSION=6.12): without them it fails
 # package      cargo-deb, what the agent's programs in the kernel are built with, all of it static, and what looks at a
 #              program and a package: without them it fails
+# ui           Node and npm: without them it fails; a browser for the tests of interactive reports
 # bench-peers  ns-2, ns-3 and a C++ compiler: without them it fails
 #
 # Works as root or with sudo. Where neither is at hand it says what to install.
@@ -216,6 +217,15 @@ package)
     install_missing
     need_cargo deb 3.8.0
     ;;
+ui)
+    # A Node that did not come from Debian has its own npm.
+    need node nodejs
+    need npm npm
+    install_missing
+    missing=""
+    need chromium chromium
+    install_missing || echo "install: tests in a browser will say SKIPPED" >&2
+    ;;
 bench-peers)
     need python3 python3
     need g++ g++
@@ -225,7 +235,7 @@ bench-peers)
     install_missing
     ;;
 *)
-    echo "usage: $0 build|test|agent|check|fuzz|kernel|package|bench-peers" >&2
+    echo "usage: $0 build|test|agent|check|fuzz|kernel|package|ui|bench-peers" >&2
     exit 2
     ;;
 esac

@@ -6,14 +6,39 @@ use std::fmt::Write;
 
 const STYLE: &str = include_str!("../assets/report.css");
 
+/// What a page has besides a document: markup, which is written as it is.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Page<'a> {
+    /// What a browser may load and run; empty for no word on it.
+    pub(crate) policy: &'a str,
+    /// More style.
+    pub(crate) style: &'a str,
+    /// Behind the document's sections.
+    pub(crate) body: &'a str,
+    /// Behind everything that is seen.
+    pub(crate) end: &'a str,
+}
+
 /// The whole file.
 pub fn to_html(document: &Document) -> String {
+    page_to_html(document, &Page::default())
+}
+
+/// The whole file, with more in it.
+pub(crate) fn page_to_html(document: &Document, page: &Page) -> String {
     let title = escaped(&document.title);
+    let policy = match page.policy {
+        "" => String::new(),
+        policy => {
+            format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n")
+        }
+    };
+    let style = page.style;
     let mut html = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{policy}\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
+         <title>{title}</title>\n<style>\n{STYLE}{style}</style>\n</head>\n<body>\n<main>\n\
          <h1>{title}</h1>\n"
     );
     if !document.purpose.is_empty() {
@@ -28,7 +53,17 @@ pub fn to_html(document: &Document) -> String {
         html.push_str("</dl>\n");
     }
     document.sections.iter().for_each(|part| section(&mut html, part));
-    html.push_str("</main>\n</body>\n</html>\n");
+    html.push_str(page.body);
+    html.push_str("</main>\n");
+    html.push_str(page.end);
+    html.push_str("</body>\n</html>\n");
+    html
+}
+
+/// Sections alone.
+pub(crate) fn sections_to_html(sections: &[Section]) -> String {
+    let mut html = String::new();
+    sections.iter().for_each(|part| section(&mut html, part));
     html
 }
 

@@ -12,6 +12,7 @@
 //! | `plots.rs` | the plots of runs |
 //! | `plot/` | drawing any [`plot::Plot`] as SVG and PNG |
 //! | `terminal.rs`, `html.rs`, `markdown.rs` | a document on a terminal, as one HTML file, as Markdown |
+//! | `page.rs`, `page/` | a diagnosis as an interactive page |
 //! | `data.rs` | JSON and CSV |
 //! | `files.rs` | files written whole or not at all |
 //! | `escape.rs` | text made safe for HTML and XML |
@@ -27,6 +28,7 @@ mod html;
 pub mod live;
 mod markdown;
 mod mechanism_table;
+mod page;
 pub mod plot;
 pub mod plots;
 pub mod recovery_tables;
@@ -38,6 +40,7 @@ pub use fidelity::{FidelitySeries, fidelity_document, without_plots};
 pub use files::{OutputFile, WriteError, write_all, write_one};
 pub use html::to_html;
 pub use markdown::to_markdown;
+pub use page::{PageData, PageDiagnosis, diagnosis_page, interactive};
 pub use reports::{
     Context, PaperResults, compare_document, document_files, paper_document, run_document,
     run_files,

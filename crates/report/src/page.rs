@@ -1,0 +1,147 @@
+//! A diagnosis as one HTML page: tables that need nothing, and an interactive time-sequence graph in
+//! their place where a browser runs what `make ui` built.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `page.rs` | the page: start here |
+//! | `page/columns.rs` | packets in columns, as the page keeps them |
+//! | `page/tables.rs` | the tables, as a [`Document`] |
+//!
+//! What draws is in `ui/`. Not modelled: more than two diagnoses over each other.
+
+mod columns;
+mod tables;
+
+use crate::document::{Block, Document};
+use crate::html::{Page, page_to_html, sections_to_html};
+use ackord_diagnose::{Diagnosis, Trace};
+use columns::Columns;
+use serde::Serialize;
+use tables::diagnosis_document;
+
+const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/page.js"));
+const STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.css"));
+
+/// What a page without its graph says.
+const NOT_BUILT: &str =
+    "This program was built without Node: no interactive graph; `make ui` builds what draws it.";
+/// What a reader without scripts is told.
+const NO_SCRIPT: &str =
+    "The interactive graph needs a browser that runs scripts; these are the tables.";
+
+/// What a page shows.
+#[derive(Clone, Copy, Debug)]
+pub struct PageData<'a> {
+    /// Heading.
+    pub title: &'a str,
+    /// Version of the program.
+    pub version: &'a str,
+    /// One diagnosis; or two, before and after, which are drawn over each other.
+    pub diagnoses: &'a [PageDiagnosis<'a>],
+}
+
+/// One diagnosis of a page.
+#[derive(Clone, Copy, Debug)]
+pub struct PageDiagnosis<'a> {
+    /// What it is called: "before", "after". Not shown where it is the only one.
+    pub label: &'a str,
+    /// The diagnosis.
+    pub diagnosis: &'a Diagnosis,
+    /// Packets of some of its connections, for the graphs.
+    pub traces: &'a [Trace],
+}
+
+/// Whether pages have their interactive part: whether `make ui` came before the build.
+pub const fn interactive() -> bool {
+    !SCRIPT.is_empty()
+}
+
+/// As the page's script reads it (`ui/src/data.ts`).
+#[derive(Serialize)]
+struct Embedded<'a> {
+    title: &'a str,
+    version: &'a str,
+    sets: Vec<EmbeddedSet<'a>>,
+}
+
+#[derive(Serialize)]
+struct EmbeddedSet<'a> {
+    label: &'a str,
+    diagnosis: &'a Diagnosis,
+    traces: Vec<Columns>,
+}
+
+/// The whole page. The same data give the same bytes; it asks for nothing from any network.
+pub fn diagnosis_page(data: &PageData) -> String {
+    if interactive() { drawn(data) } else { plain(data) }
+}
+
+/// The page without its script.
+fn plain(data: &PageData) -> String {
+    let mut document = diagnosis_document(data);
+    if let Some(first) = document.sections.first_mut() {
+        first.blocks.insert(0, Block::Text(NOT_BUILT.to_owned()));
+    }
+    crate::to_html(&document)
+}
+
+fn drawn(data: &PageData) -> String {
+    let Document { title, purpose, facts, sections } = diagnosis_document(data);
+    // What was read and what is wrong with it stays; the rest gives way to the graph.
+    let (told, replaced): (Vec<_>, Vec<_>) =
+        sections.into_iter().partition(|section| section.heading == tables::READ);
+    let head = Document { title, purpose, facts, sections: told };
+    let replaced = sections_to_html(&replaced);
+    let body = format!(
+        "<div id=\"ackord-connections\">\n<noscript><p>{NO_SCRIPT}</p></noscript>\n{replaced}</div>\n"
+    );
+    let json = for_script(&embedded(data));
+    page_to_html(
+        &head,
+        &Page {
+            // Whatever a capture's names may try: nothing is fetched, nothing is sent.
+            policy: "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+                     img-src data:; base-uri 'none'; form-action 'none'",
+            style: STYLE,
+            body: &body,
+            end: &format!(
+                "<script type=\"application/json\" id=\"ackord-data\">{json}</script>\n\
+                 <script>{SCRIPT}</script>\n"
+            ),
+        },
+    )
+}
+
+fn embedded<'a>(data: &PageData<'a>) -> Embedded<'a> {
+    let sets = data.diagnoses.iter().map(|one| EmbeddedSet {
+        label: one.label,
+        diagnosis: one.diagnosis,
+        traces: one.traces.iter().map(Columns::of).collect(),
+    });
+    Embedded { title: data.title, version: data.version, sets: sets.collect() }
+}
+
+/// JSON that ends no script element, whatever stands in its strings.
+fn for_script(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("only names are keys").replace('<', "\\u003c")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_in_a_script_element_cannot_end_it() {
+        let evil = "</script><script>alert(1)</script><!--";
+        let json = for_script(&evil);
+        assert!(!json.contains('<'), "{json}");
+        assert_eq!(serde_json::from_str::<String>(&json).expect("still JSON"), evil);
+    }
+
+    #[test]
+    fn what_was_built_comes_whole_or_not_at_all() {
+        assert_eq!(SCRIPT.is_empty(), STYLE.is_empty());
+        // An end of the element in the script itself would cut it short.
+        assert!(!SCRIPT.contains("</script") && !STYLE.contains("</style"));
+    }
+}

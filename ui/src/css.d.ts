@@ -1,0 +1,2 @@
+// esbuild takes styles in by itself.
+declare module "*.css";

@@ -1,0 +1,176 @@
+// Opens pages in a browser without a window and looks at what it makes of them.
+//
+// Usage: node page.mjs FOLDER     with one.html, two.html and many.html in it
+//
+// Prints a line for each thing that holds, and how long a redraw took; fails at the first that does not.
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { chromium } from "playwright-core";
+import { pathToFileURL } from "node:url";
+import { join } from "node:path";
+
+const folder = process.argv[2];
+const places = (process.env.PATH ?? "").split(":").map((place) => join(place, "chromium"));
+const browser = await chromium.launch({
+  executablePath: places.find((place) => existsSync(place)),
+  // Tests run as root in a container, where Chromium has no sandbox to use and little shared memory.
+  args: ["--no-sandbox", "--disable-dev-shm-usage"],
+});
+
+/** A page, and what it complained of or asked for. */
+async function open(name, options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+  const complaints = [];
+  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("request", (request) => request.url().startsWith("file:") || complaints.push(request.url()));
+  await page.goto(pathToFileURL(join(folder, name)).href);
+  await settled(page);
+  return { page, complaints };
+}
+
+/** Waits until two frames were drawn. */
+function settled(page) {
+  return page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))),
+  );
+}
+
+/** Pixels of the canvas of a graph that are not empty, by colour. */
+function colours(page, graph) {
+  return page.evaluate((graph) => {
+    const canvas = document.querySelector(`.${graph} canvas`);
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const counts = {};
+    for (let i = 0; i < data.length; i += 4) {
+      if (data[i + 3] < 255) continue;
+      const colour = `${data[i]},${data[i + 1]},${data[i + 2]}`;
+      counts[colour] = (counts[colour] ?? 0) + 1;
+    }
+    return counts;
+  }, graph);
+}
+
+async function check(what, test) {
+  await test();
+  console.log(`holds: ${what}`);
+}
+
+async function time(page) {
+  return page.evaluate(() => window.ackord.time);
+}
+
+async function one() {
+  const { page, complaints } = await open("one.html");
+  await check("every graph is drawn, retransmissions in red", async () => {
+    for (const graph of ["sequence", "causes", "rtt", "window", "throughput"]) {
+      assert.ok(Object.keys(await colours(page, graph)).length > 2, graph);
+    }
+    const drawn = await colours(page, "sequence");
+    assert.ok(drawn["0,114,178"] > 200, "data");
+    assert.ok(drawn["208,33,28"] > 10, "retransmissions");
+  });
+  await check("a click on an interval tells its reason", async () => {
+    await page.locator(".graphs").scrollIntoViewIfNeeded();
+    const [x, y] = await page.evaluate(() => window.ackord.placeOf(0, 5));
+    await page.mouse.move(x, y);
+    assert.match(await page.locator(".tip").innerText(), /confidence/);
+    await page.mouse.click(x, y);
+    const told = await page.evaluate(() => JSON.parse(document.getElementById("ackord-data").textContent));
+    const interval = told.sets[0].diagnosis.connections[0].intervals[5];
+    const panel = await page.locator(".panel").innerText();
+    assert.ok(panel.includes(interval.reason), panel);
+    assert.ok(panel.includes(`frame.number >= ${interval.frames[0]}`), panel);
+  });
+  await keysAndPointer(page);
+  await check("another connection can be picked, and the list be sorted", async () => {
+    await page.locator(".list th button", { hasText: "client" }).click();
+    const first = page.locator(".list tbody tr").first();
+    const address = await first.locator("td").first().innerText();
+    await first.click();
+    assert.match(await page.locator(".about h2").innerText(), new RegExp(address));
+  });
+  assert.deepEqual(complaints, []);
+  await page.close();
+}
+
+async function keysAndPointer(page) {
+  await check("a box, keys and buttons zoom, a double click shows all", async () => {
+    const whole = await time(page);
+    const over = await page.locator(".sequence .u-over").boundingBox();
+    const middle = over.y + over.height / 2;
+    await page.mouse.move(over.x + over.width * 0.25, middle);
+    await page.mouse.down();
+    await page.mouse.move(over.x + over.width * 0.5, middle + 3, { steps: 4 });
+    await page.mouse.up();
+    await settled(page);
+    const boxed = await time(page);
+    const share = (boxed[1] - boxed[0]) / (whole[1] - whole[0]);
+    assert.ok(Math.abs(share - 0.25) < 0.02, `${share}`);
+    await page.locator(".graphs").focus();
+    await page.keyboard.press("+");
+    await settled(page);
+    const closer = await time(page);
+    assert.ok(Math.abs((closer[1] - closer[0]) / (boxed[1] - boxed[0]) - 0.5) < 0.01);
+    await page.keyboard.press("ArrowRight");
+    await settled(page);
+    assert.ok((await time(page))[0] > closer[0]);
+    await page.mouse.dblclick(over.x + over.width / 2, middle);
+    await settled(page);
+    assert.deepEqual(await time(page), whole);
+    await page.locator(".buttons button", { hasText: "+" }).click();
+    await settled(page);
+    assert.ok((await time(page))[1] < whole[1]);
+    await page.locator(".buttons button", { hasText: "all" }).click();
+    await settled(page);
+    assert.deepEqual(await time(page), whole);
+  });
+}
+
+async function two() {
+  const { page, complaints } = await open("two.html", { colorScheme: "dark", deviceScaleFactor: 2 });
+  await check("before and after are drawn over each other, dark and sharp", async () => {
+    const drawn = await colours(page, "sequence");
+    assert.ok(drawn["86,180,233"] > 200, "after");
+    const width = await page.evaluate(() => document.querySelector(".sequence canvas").width);
+    const shown = await page.locator(".sequence").evaluate((graph) => graph.clientWidth);
+    assert.equal(width, 2 * shown);
+    assert.equal(await page.locator(".list tr.picked").count(), 2);
+    await page.locator(".graphs").scrollIntoViewIfNeeded();
+    const [x, y] = await page.evaluate(() => window.ackord.placeOf(1, 3));
+    await page.mouse.click(x, y);
+    assert.match(await page.locator(".panel h3").innerText(), /^after: /);
+  });
+  await check("a narrow window has nothing that sticks out", async () => {
+    await page.setViewportSize({ width: 390, height: 800 });
+    await settled(page);
+    const [inner, scroll] = await page.evaluate(() => [innerWidth, document.documentElement.scrollWidth]);
+    assert.ok(scroll <= inner, `${scroll} > ${inner}`);
+  });
+  assert.deepEqual(complaints, []);
+  await page.close();
+}
+
+async function many() {
+  const { page, complaints } = await open("many.html");
+  const took = [];
+  for (let step = 0; step < 40; step++) {
+    // Ten steps closer, ten back, and so on: the first ones with every point in sight.
+    const factor = step % 20 < 10 ? 0.8 : 1.25;
+    took.push(await page.evaluate((factor) => window.ackord.measure(factor), factor));
+  }
+  assert.deepEqual(complaints, []);
+  took.sort((a, b) => a - b);
+  console.log(`redraw worst ms ${took[took.length - 1].toFixed(1)}`);
+  console.log(`redraw median ms ${took[took.length >> 1].toFixed(1)}`);
+  await page.close();
+}
+
+try {
+  await one();
+  await two();
+  await many();
+} finally {
+  await browser.close();
+}
