@@ -1,6 +1,6 @@
 """Emulated paths between hosts of which one has an agent in its network (`ackord live run`)."""
-import json, math, os, shutil, signal, statistics, subprocess, sys, tempfile, time
-from programs import ACKORD, T, cgroup_root, remove
+import json, os, shutil, signal, subprocess, sys, tempfile, time
+from programs import ACKORD, cgroup_root, interval, remove
 
 HEAD = """cgroup = "{group}"
 by = "cgroup"
@@ -98,5 +98,5 @@ def keeper(run, host):
 
 def told(values):
     """A mean with its 95 % interval."""
-    half = T.get(len(values), 2.0) * statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
-    return f"{statistics.mean(values):.1f} ± {half:.1f}"
+    mean, half = interval(values)
+    return f"{mean:.1f} ± {half:.1f}"

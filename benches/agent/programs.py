@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the agent does for real programs, with and without, in turns.
 
-  benches/agent/programs.py [TURNS] [--only NAME,NAME]      5 turns
+  benches/agent/programs.py [TURNS] [--only NAME,NAME]      5 turns; $ACKORD may name the program
 
 Each turn runs every pattern without an agent and with one (control share 0, all treated): request and answer of a
 Python client that writes twice, of the same against redis-server, psql's own driver against PostgreSQL, curl, rsync over
@@ -12,7 +12,8 @@ is left behind.
 import json, math, os, shutil, signal, socket, statistics, subprocess, sys, tempfile, time
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-ACKORD = os.path.join(os.environ.get("CARGO_TARGET_DIR", os.path.join(TOP, "target")), "release", "ackord")
+ACKORD = os.environ.get("ACKORD") or os.path.join(
+    os.environ.get("CARGO_TARGET_DIR", os.path.join(TOP, "target")), "release", "ackord")
 T = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
 
 EXCHANGES = r"""
@@ -63,23 +64,41 @@ def remove(group):
 
 
 class World:
+    """Control groups for programs and for the agent, and a folder; nothing is left of it when it is closed."""
+
     def __init__(self):
         if os.geteuid():
             sys.exit("SKIPPED: programs in the kernel take root")
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         self.group = os.path.join(cgroup_root(), f"ackord-bench-{os.getpid()}")
+        self.agents_group = self.group + "-agent"
         os.mkdir(self.group)
+        os.mkdir(self.agents_group)
         self.folder = tempfile.mkdtemp(prefix="ackord-bench-")
+        self.state = os.path.join(self.folder, "state")
         self.running = []
 
-    def enter(self):
-        with open(os.path.join(self.group, "cgroup.procs"), "w") as procs:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def enter(self, group=None):
+        with open(os.path.join(group or self.group, "cgroup.procs"), "w") as procs:
             procs.write(str(os.getpid()))
 
-    def start(self, argv, **more):
-        process = subprocess.Popen(argv, preexec_fn=self.enter, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL, **more)
+    def start(self, argv, outside=False, **more):
+        """Begins a program that goes on, in the group unless it is to be one of elsewhere."""
+        more = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} | more
+        process = subprocess.Popen(argv, preexec_fn=None if outside else self.enter, stdin=subprocess.DEVNULL, **more)
         self.running.append(process)
         return process
+
+    def end(self, process):
+        self.running.remove(process)
+        process.terminate()
+        process.wait()
 
     def run(self, argv):
         done = subprocess.run(argv, preexec_fn=self.enter, stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -88,21 +107,71 @@ class World:
             raise RuntimeError(f"{argv[:4]}: {done.stderr[-300:]}")
         return done.stdout
 
-    def agent(self):
-        state = os.path.join(self.folder, "state")
-        process = subprocess.Popen([ACKORD, "agent", "run", "--cgroup", self.group, "--control", "0%", "--state", state],
-                                   stderr=subprocess.DEVNULL)
-        while subprocess.run([ACKORD, "agent", "status", "--state", state], capture_output=True).returncode:
+    def agent(self, lines='control = "0 %"\n', before=()):
+        """Begins an agent with these lines of configuration; what it says is in `log`."""
+        config, log = (os.path.join(self.folder, name) for name in ("agent.toml", "log"))
+        with open(config, "w") as file:
+            file.write(f'cgroup = "{self.group}"\n{lines}\n[metrics]\nlisten = "none"\n[state]\ndirectory = "{self.state}"\n')
+        with open(log, "w") as to:
+            process = subprocess.Popen([*before, ACKORD, "agent", "run", config], stdin=subprocess.DEVNULL, stderr=to,
+                                       preexec_fn=lambda: self.enter(self.agents_group), env=os.environ | {"NO_COLOR": "1"})
+        self.running.append(process)
+        while self.status() is None:
+            if process.poll() is not None:
+                raise RuntimeError(self.log())
             time.sleep(0.1)
         return process
 
+    def log(self):
+        with open(os.path.join(self.folder, "log")) as log:
+            return log.read()
+
+    def status(self):
+        """What the agent says of itself; nothing before it does."""
+        asked = subprocess.run([ACKORD, "agent", "status", "--json", "--state", self.state], capture_output=True)
+        return None if asked.returncode else json.loads(asked.stdout)
+
+    def lever(self, application, lever):
+        """A lever of an application in the agent's words; nothing before it knows one."""
+        levers = (one["levers"] for one in self.status()["applications"] if application == one["name"])
+        return next((one for one in next(levers, []) if one["lever"] == lever), None)
+
+    def until_standing(self, application, lever, standing, step, most=200):
+        """Takes steps until a lever stands like this. Answers how many it took."""
+        for steps in range(1, most + 1):
+            step()
+            found = self.lever(application, lever)
+            if found and found["standing"]["state"] == standing:
+                return steps
+        raise RuntimeError(f"{lever} of {application} is not {standing}: {found}\n{self.log()}")
+
     def close(self):
-        for process in self.running:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # The agent, which came last, takes back what it did before anything else ends.
+        for process in reversed(self.running):
             process.terminate()
-        for process in self.running:
-            process.wait()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        for group in (self.group, self.agents_group):
+            # Children of what was ended.
+            with open(os.path.join(group, "cgroup.kill"), "w") as kill:
+                kill.write("1")
+            remove(group)
         shutil.rmtree(self.folder, ignore_errors=True)
-        remove(self.group)
+
+
+def numbers(default):
+    """How many turns the command line asks for."""
+    return int(next((word for word in sys.argv[1:] if word.isdigit()), default))
+
+
+def quiet():
+    """Waits until nobody compiles, unless that does not matter."""
+    if "--noisy" not in sys.argv:
+        subprocess.run(["bash", "-c", ". benches/quiet.sh; nobody_compiles"], cwd=TOP, check=True)
 
 
 def listening(port):
@@ -114,9 +183,9 @@ def listening(port):
     raise RuntimeError(f"nobody listens at {port}")
 
 
-def away(argv):
+def away(argv, *more):
     """The same from behind a link of 20 ms each way; this machine is 100.64.0.1 there."""
-    return [ACKORD, "shell", "--delay", "20ms", "--"] + argv
+    return [ACKORD, "shell", "--delay", "20ms", *more, "--"] + argv
 
 
 def patterns(world):
@@ -202,15 +271,23 @@ def patterns(world):
         yield "git clone, 4 MB, 0 ms", "ms", clone
 
 
-def told(values):
-    mean = statistics.mean(values)
+def interval(values):
+    """A mean, and half its 95 % interval by Student's t."""
     if len(values) < 2:
-        return f"{mean:9.3f}"
-    return f"{mean:9.3f} ± {T.get(len(values), 2.0) * statistics.stdev(values) / math.sqrt(len(values)):.3f}"
+        return statistics.mean(values), math.nan
+    # Beyond the table: z, and the first two terms that the degrees of freedom add (off by less than 0.003).
+    z, free = 1.95996, len(values) - 1
+    t = T.get(len(values)) or z + (z**3 + z) / (4 * free) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * free**2)
+    return statistics.mean(values), t * statistics.stdev(values) / math.sqrt(len(values))
+
+
+def told(values, digits=3):
+    mean, half = interval(values)
+    return f"{mean:9.{digits}f}" + ("" if math.isnan(half) else f" ± {half:.{digits}f}")
 
 
 def main():
-    turns = int(next((word for word in sys.argv[1:] if word.isdigit()), 5))
+    turns = numbers(5)
     only = next((sys.argv[at + 1].split(",") for at, word in enumerate(sys.argv) if word == "--only"), None)
     world = World()
     try:
@@ -227,8 +304,7 @@ def main():
                 for name, _, measure in chosen:
                     figures[name][how].append(measure())
                 if agent:
-                    agent.send_signal(signal.SIGTERM)
-                    agent.wait()
+                    world.end(agent)
         print(f"{'':32} {'without':>20} {'with':>20}   ({turns} turns, 95 % intervals)")
         for name, unit, _ in chosen:
             print(f"{name:32} {told(figures[name]['without']):>20} {told(figures[name]['with']):>20}   {unit}")
