@@ -112,6 +112,9 @@ pub(crate) enum Failure {
         /// Why not.
         source: ReadError,
     },
+    /// A capture cannot be diagnosed.
+    #[error("{0}")]
+    Diagnose(String),
     /// A trace cannot be read or made.
     #[error("`{path}`: {why}")]
     Trace {
@@ -274,7 +277,10 @@ impl Failure {
             Failure::Validate(ValidateError::Live { source, .. }) => {
                 source.downcast_ref::<LiveError>().map_or(FAILED, LiveError::exit_code)
             }
-            Failure::NoStateFolder | Failure::Size { .. } | Failure::Trace { .. } => BAD_INPUT,
+            Failure::NoStateFolder
+            | Failure::Size { .. }
+            | Failure::Trace { .. }
+            | Failure::Diagnose(_) => BAD_INPUT,
             Failure::Script { .. } | Failure::GatewayCapture(_) => BAD_INPUT,
             Failure::Scripts { bad, .. } if *bad > 0 => BAD_INPUT,
             Failure::History(error) => match **error {

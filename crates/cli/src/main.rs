@@ -16,6 +16,7 @@
 //! | `accuracy.rs`, `accuracy_report.rs` | `ackord live accuracy` |
 //! | `gateway.rs`, `gateway/` | `ackord gateway`: remedies and queues on a router |
 //! | `agent.rs`, `agent/` | `ackord agent`: delayed ACKs and Nagle on this host's sockets |
+//! | `diagnose.rs` | `ackord diagnose`: captures, and where the time went |
 //! | `validate.rs` | `ackord validate`: the simulator beside the kernel |
 //! | `kernel.rs`, `kernel_report.rs` | `ackord kernel`: stock kernels, built and kept |
 //! | `man.rs` | `ackord man`: manual pages |
@@ -40,6 +41,7 @@ mod captures;
 mod check;
 mod compare;
 mod console;
+mod diagnose;
 mod errors;
 mod event_log;
 mod gateway;
@@ -112,6 +114,7 @@ enum Command {
     Live(live::LiveArguments),
     Gateway(Box<gateway::GatewayArguments>),
     Agent(Box<agent::AgentArguments>),
+    Diagnose(Box<diagnose::DiagnoseArguments>),
     Validate(validate::ValidateArguments),
     History(history::HistoryArguments),
     Kernel(kernel::KernelArguments),
@@ -155,6 +158,7 @@ fn main() -> ExitCode {
         Command::Live(arguments) => live::live(arguments, &console),
         Command::Gateway(arguments) => gateway::gateway(arguments, &console),
         Command::Agent(arguments) => agent::agent(arguments, &console),
+        Command::Diagnose(arguments) => diagnose::run(arguments, &console),
         Command::Man(arguments) => man::man(Arguments::command(), arguments, &console),
         Command::Validate(arguments) => validate::validate(arguments, &console),
         Command::History(arguments) => history::history(arguments, &console),

@@ -20,6 +20,8 @@
 //! | `guide/` | [`guide`]: what each mechanism does, with runs that show it |
 //! | `validate/` | [`validate`]: the simulator beside the stock kernel, scenario by scenario |
 //! | `gateway_trials/` | [`gateway_trials`]: the gateway on stock kernels, beside its simulation |
+//! | `self_test/` | [`self_test`]: the diagnosis of captures, held against what really happened |
+//! | `diagnosis/` | [`diagnosis_document`]: what captures say, told |
 //! | `paper/` | [`paper`]: papers reproduced, claim by claim |
 //!
 //! No clock is read and nothing is printed: whoever wants to show progress is called back. The
@@ -29,6 +31,7 @@
 
 mod capture;
 mod compare;
+mod diagnosis;
 mod execute;
 pub mod gateway_trials;
 pub mod guide;
@@ -39,12 +42,14 @@ pub mod live_papers;
 mod live_run;
 pub mod paper;
 mod reports;
+pub mod self_test;
 mod trace;
 mod transfer;
 pub mod validate;
 
 pub use capture::{CaptureError, CaptureFiles, CapturePoint, capture_points, with_captures};
 pub use compare::{CompareOptions, ComparisonOutcome, Variant, Variants, VaryError, compare};
+pub use diagnosis::{diagnosis_document, intervals_csv, lost_seconds};
 pub use execute::{
     Ending, ExecuteError, KeepSeries, Progress, RunOptions, RunOutcome, VERSION, execute,
     without_progress,

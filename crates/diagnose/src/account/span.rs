@@ -22,8 +22,6 @@ pub(crate) enum Wait {
     Window,
     /// Loss is being repaired.
     Recovery,
-    /// The capture does not show it.
-    Missing,
 }
 
 /// No loss has been seen.

@@ -2,10 +2,12 @@
 
 use super::path::Path;
 use crate::Cause;
-use crate::flow::loss::{Loss, Spurious, Trigger};
+use crate::flow::loss::{Loss, Trigger};
 
 /// A window is whole, not small, from so many segments on.
 const WHOLE: u32 = 5;
+/// The least retransmission timeout of Linux, s; RFC 6298 asks for a second.
+const SHORTEST_RTO: f64 = 0.2;
 /// Random loss seldom takes all of a window of this many segments.
 const SURELY_OUTAGE: u32 = 8;
 
@@ -19,11 +21,17 @@ pub(crate) struct Verdict {
 
 pub(crate) fn verdict(loss: &Loss, path: &Path) -> Verdict {
     let of = |repair, after, confidence| Verdict { repair, after, confidence };
-    if let Some(spurious) = spurious(loss) {
-        return match spurious {
-            Spurious::Reordered => of(Cause::SpuriousReordering, Cause::SpuriousReordering, 0.9),
-            Spurious::Delayed => of(Cause::SpuriousDelay, Cause::SpuriousDelay, 0.8),
-            Spurious::AckLost => of(Cause::AckPath, Cause::AckPath, 0.7),
+    // A timer that waited this long had been backed off: earlier retransmissions were lost before
+    // they came here.
+    let backed_off = loss.silence.as_secs_f64() > 2.5 * (loss.rtt.as_secs_f64() + SHORTEST_RTO);
+    if loss.trigger == Trigger::Timer && backed_off {
+        return of(Cause::Outage, Cause::Outage, 0.8);
+    }
+    if loss.unneeded > 0 && loss.unneeded * 5 >= loss.retransmitted * 3 {
+        return match (loss.trigger, loss.early) {
+            (Trigger::Acks, _) => of(Cause::SpuriousReordering, Cause::SpuriousReordering, 0.9),
+            (Trigger::Timer, true) => of(Cause::SpuriousDelay, Cause::SpuriousDelay, 0.8),
+            (Trigger::Timer, false) => of(Cause::AckPath, Cause::AckPath, 0.7),
         };
     }
     let congested = congested(loss, path);
@@ -53,17 +61,6 @@ pub(crate) fn verdict(loss: &Loss, path: &Path) -> Verdict {
         true => of(Cause::TimeoutSmallWindow, after, 0.7),
         false => of(Cause::TimeoutWindow, after, 0.5),
     }
-}
-
-fn spurious(loss: &Loss) -> Option<Spurious> {
-    if loss.spurious.is_some() {
-        return loss.spurious;
-    }
-    let reported = loss.dsacks > 0 && loss.dsacks * 5 >= loss.retransmitted * 3;
-    reported.then_some(match loss.trigger {
-        Trigger::Acks => Spurious::Reordered,
-        Trigger::Timer => Spurious::Delayed,
-    })
 }
 
 /// Whether a queue had been growing before the loss (Flach et al. 2016 ask for 1.3 times the round

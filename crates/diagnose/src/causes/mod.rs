@@ -68,7 +68,6 @@ impl Context<'_> {
             Wait::ZeroWindow => (Cause::ZeroWindow, 0.95),
             Wait::Nagle => (Cause::NagleDelayedAck, 0.85),
             Wait::DelayedAck => (Cause::DelayedAck, 0.75),
-            Wait::Missing => (Cause::CaptureArtefact, 0.9),
             Wait::Recovery => match self.verdicts.get(stretch.loss as usize) {
                 Some(verdict) => (verdict.repair, verdict.confidence),
                 None => (Cause::Unknown, 0.3),
@@ -107,7 +106,7 @@ impl Context<'_> {
     fn full(&self, stretch: &Stretch, queue: f64, rate: f64) -> (Cause, f64) {
         let path = &self.paths[usize::from(stretch.side)];
         let bloated = queue > BLOATED.max(path.base);
-        let slow = rate < SHARES * path.rate && stretch.wait == Wait::Window;
+        let slow = (rate < SHARES * path.rate && stretch.wait == Wait::Window) || path.sparse;
         match (slow, bloated) {
             (true, _) => (Cause::QueueingOthers, 0.6),
             (false, true) => (Cause::QueueingOwn, 0.8),

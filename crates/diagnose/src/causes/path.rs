@@ -17,12 +17,16 @@ pub(crate) struct Path {
     pub(crate) queue_least: f64,
     /// The rate held for long: the share of the sending time at nine tenths of it or more.
     pub(crate) plateau: f64,
-    pub(crate) mss: f64,
+    /// Mean length of its segments is far below the MSS: an application that sends little.
+    pub(crate) sparse: bool,
 }
 
 /// The rate is taken over this many round trips, and this long, at least.
 const ROUND_TRIPS: f64 = 2.0;
 const WINDOW: f64 = 0.05;
+
+/// Segments of less than this share of the MSS on average come from an application that sends little.
+const SPARSE: f64 = 0.5;
 
 /// Whether octets were sent as fast as a window let them.
 pub(crate) fn is_bulk(stretch: &Stretch) -> bool {
@@ -50,7 +54,9 @@ impl Path {
             stretch.seen.rtt_mean().filter(|_| enough).map(|mean| mean / 1e9 - base)
         };
         let queue_most = stretches.iter().filter_map(risen).fold(0.0, f64::max);
-        Path { base, rate, queue_most, queue_least, plateau: plateau(&stretches, rate), mss }
+        let half = &connection.halves[side];
+        let sparse = half.bytes as f64 <= SPARSE * mss * half.segments as f64;
+        Path { base, rate, queue_most, queue_least, plateau: plateau(&stretches, rate), sparse }
     }
 
     /// How far the round trip was above the base during a stretch, s.

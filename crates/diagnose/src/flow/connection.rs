@@ -2,6 +2,7 @@
 
 use super::half::{Half, Heard};
 use super::loss::{Loss, Repair};
+use super::outstanding::Acknowledged;
 use crate::account::{Account, NO_LOSS, Wait};
 use crate::{Address, Point, PointKind, Seen};
 use ackord_units::{Span, Time};
@@ -32,6 +33,8 @@ pub(crate) struct Connection {
     /// The side whose new octets were seen last.
     pub(super) talker: usize,
     pub(crate) began: Time,
+    /// When the handshake was complete.
+    pub(super) set_up: Time,
     pub(crate) began_frame: u64,
     pub(crate) last: Time,
     pub(crate) last_frame: u64,
@@ -69,6 +72,7 @@ impl Connection {
             setup: Setup::Unseen,
             talker: 0,
             began: seen.at,
+            set_up: seen.at,
             began_frame: seen.frame,
             last: seen.at,
             last_frame: seen.frame,
@@ -139,7 +143,7 @@ impl Connection {
     fn syn(&mut self, seen: &Seen, side: usize, at: Time) {
         let half = &mut self.halves[side];
         half.scale = seen.wscale.or(Some(0));
-        half.mss_option = seen.mss;
+        self.halves[1 - side].mss_option = seen.mss.or(Some(536));
         let answer = seen.flags.contains(Flags::ACK);
         let (wait, state) = match (self.setup, answer) {
             (Setup::SynSent, false) | (Setup::SynReceived, true) => (Wait::SynLoss, self.setup),
@@ -159,6 +163,7 @@ impl Connection {
     #[inline]
     fn echoes(&mut self, seen: &Seen, side: usize, at: Time) {
         if let Some((value, echo)) = seen.timestamps {
+            self.halves[side].stamped |= !seen.flags.contains(Flags::SYN);
             self.halves[1 - side].to.passed(value, at);
             self.has_heard(side, echo, at);
             let half = &mut self.halves[side];
@@ -191,6 +196,7 @@ impl Connection {
         let sender = 1 - side;
         if self.setup == Setup::SynReceived && side == 0 {
             self.setup = Setup::Done;
+            self.set_up = at;
             let since = at.saturating_since(self.account.settled());
             self.account.settle(at, seen.frame, Wait::Handshake, 0, NO_LOSS);
             if self.halves[0].to.least.is_none() {
@@ -211,15 +217,14 @@ impl Connection {
             half.missing += ack - half.next;
             half.next = ack;
         }
-        let mut sent = None;
+        let mut all = Acknowledged::default();
         if ack > half.una {
-            let (last, missing) = half.flight.acknowledged(ack);
-            if missing > 0 {
+            all = half.flight.acknowledged(ack);
+            if all.missing > 0 {
                 half.missing_frame = if half.missing == 0 { seen.frame } else { half.missing_frame };
-                half.missing += missing;
+                half.missing += all.missing;
             }
             half.una = ack;
-            sent = last;
         }
         let (mut dsack, mut sack) = (false, false);
         for (from, to) in seen.sacks.blocks() {
@@ -228,7 +233,7 @@ impl Connection {
                 dsack = true;
             } else if from < to && to <= half.next {
                 sack = true;
-                sent = half.flight.sacked(from, to).or(sent);
+                half.flight.sacked(from, to, &mut all);
             }
             if let Some(points) = &mut self.points {
                 let t = crate::diagnosis::since(at, self.began);
@@ -238,7 +243,10 @@ impl Connection {
         }
         let edge = scale.map(|shift| ack + (u64::from(seen.window) << shift.min(14)));
         let lag = half.lag();
-        if let Some(sent) = sent {
+        if sender == self.talker {
+            self.account.now.acked += all.delivered;
+        }
+        if let Some(sent) = all.sent {
             let back = at.saturating_since(sent);
             let whole = back + lag;
             self.rtt[sender] = whole;
@@ -304,12 +312,8 @@ impl Connection {
         half.last_heard = heard.due;
         half.edge = (heard.edge != u64::MAX).then_some(heard.edge).or(half.edge);
         if heard.ack > half.una_heard {
-            let acked = heard.ack - half.una_heard;
             half.una_heard = heard.ack;
             half.phase.heard(heard.ack, half.next);
-            if sender == self.talker {
-                self.account.now.acked += acked;
-            }
         }
         if self.repairs[sender].is_some() || heard.dsack {
             self.repair_heard(sender, heard);

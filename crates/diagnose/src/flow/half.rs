@@ -59,7 +59,10 @@ pub(crate) struct Half {
     pub(crate) before: (u64, Option<u64>),
     /// Shift of the windows that this end advertises.
     pub(crate) scale: Option<u8>,
+    /// What the other end takes at once.
     pub(crate) mss_option: Option<u16>,
+    /// Whether segments carry timestamps.
+    pub(crate) stamped: bool,
     /// Longest segment seen.
     pub(crate) longest: u32,
     /// The round trip between the capture point and this end.
@@ -125,8 +128,9 @@ impl Half {
     #[inline]
     pub(crate) fn mss(&self) -> u32 {
         match self.mss_option {
-            Some(mss) => self.longest.clamp(1, u32::from(mss.max(64))),
-            None => self.longest.max(1),
+            // Timestamps take twelve octets of it.
+            Some(mss) => u32::from(mss.max(64)) - if self.stamped { 12 } else { 0 },
+            None => self.longest.clamp(536, 1460),
         }
     }
 

@@ -11,17 +11,6 @@ pub(crate) enum Trigger {
     Timer,
 }
 
-/// What a retransmission turned out to have been.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Spurious {
-    /// The segment had been overtaken.
-    Reordered,
-    /// It, or its acknowledgment, was late.
-    Delayed,
-    /// It had arrived; the acknowledgments were lost.
-    AckLost,
-}
-
 /// One loss and its repair.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loss {
@@ -30,9 +19,10 @@ pub(crate) struct Loss {
     pub(crate) at: Time,
     /// When the last acknowledgment before it had been heard.
     pub(crate) silent_since: Time,
+    /// How long nothing had passed in either direction.
+    pub(crate) silence: Span,
     /// When it was repaired.
     pub(crate) over: Time,
-    pub(crate) frame: u64,
     pub(crate) trigger: Trigger,
     /// Timeouts during the repair.
     pub(crate) timeouts: u16,
@@ -43,13 +33,13 @@ pub(crate) struct Loss {
     pub(crate) under_way: u32,
     pub(crate) under_way_bytes: u64,
     pub(crate) sacked: u32,
-    /// Reports of octets that arrived twice.
-    pub(crate) dsacks: u32,
-    pub(crate) spurious: Option<Spurious>,
+    /// Reports of octets that arrived twice (RFC 2883), and retransmissions of what had been acknowledged
+    /// at the capture point.
+    pub(crate) unneeded: u32,
+    /// The first acknowledgment after a timeout came too early to be for the retransmission.
+    pub(crate) early: bool,
     /// The last round-trip time before it.
     pub(crate) rtt: Span,
-    /// Octets delivered before it.
-    pub(crate) delivered: u64,
     /// Whether the sender had nothing new to send while it repaired.
     pub(crate) tail: bool,
 }

@@ -43,6 +43,17 @@ pub(crate) struct Novelty {
     pub(crate) sends_before: u8,
 }
 
+/// What one packet acknowledges, cumulatively and selectively.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Acknowledged {
+    /// When the last of it was sent, if that was once only (Karn and Partridge).
+    pub(crate) sent: Option<Time>,
+    /// Octets that were not acknowledged before.
+    pub(crate) delivered: u64,
+    /// Octets that the capture never had.
+    pub(crate) missing: u64,
+}
+
 /// More holes than this are not kept apart.
 const MOST_HOLES: usize = 512;
 
@@ -114,59 +125,47 @@ impl InFlight {
         filled
     }
 
-    /// Forgets what is acknowledged up to `ack`. Returns when the last of it was sent, if that was
-    /// once only (Karn and Partridge), and how many octets of it the capture never had.
-    pub(crate) fn acknowledged(&mut self, ack: u64) -> (Option<Time>, u64) {
-        let mut last = None;
+    /// Forgets what is acknowledged up to `ack`.
+    pub(crate) fn acknowledged(&mut self, ack: u64) -> Acknowledged {
+        let mut all = Acknowledged::default();
         while let Some(segment) = self.segments.front().copied() {
             if segment.to > ack {
                 break;
             }
             if !segment.sacked {
-                last = (segment.sends == 1).then_some(segment.at);
+                all.sent = (segment.sends == 1).then_some(segment.at);
+                all.delivered += segment.to - segment.from;
             }
             self.segments.pop_front();
         }
-        let mut missing = 0;
         while let Some(hole) = self.holes.first_mut().filter(|hole| hole.from < ack) {
-            missing += hole.to.min(ack) - hole.from;
+            all.missing += hole.to.min(ack) - hole.from;
             if hole.to > ack {
                 hole.from = ack;
                 break;
             }
             self.holes.remove(0);
         }
-        (last, missing)
+        all.delivered += all.missing;
+        all
     }
 
-    /// Marks what a SACK block covers. Returns the latest sending time of what it newly covers and
-    /// was sent once.
-    pub(crate) fn sacked(&mut self, from: u64, to: u64) -> Option<Time> {
+    /// Marks what a SACK block covers, and notes what is new of it.
+    pub(crate) fn sacked(&mut self, from: u64, to: u64, all: &mut Acknowledged) {
         let first = self.segments.partition_point(|segment| segment.from < from);
-        let mut newest = None;
         for segment in self.segments.range_mut(first..).take_while(|segment| segment.to <= to) {
             if !segment.sacked {
                 segment.sacked = true;
-                newest = (segment.sends == 1).then_some(segment.at).or(newest);
+                all.delivered += segment.to - segment.from;
+                all.sent = (segment.sends == 1).then_some(segment.at).or(all.sent);
             }
         }
-        newest
-    }
-
-    /// The oldest hole.
-    pub(crate) fn first_hole(&self) -> Option<Hole> {
-        self.holes.first().copied()
     }
 
     /// Segments under way: all, and those acknowledged selectively.
     pub(crate) fn counts(&self) -> (u32, u32) {
         let sacked = self.segments.iter().filter(|segment| segment.sacked).count();
         (self.segments.len() as u32, sacked as u32)
-    }
-
-    /// Segments under way.
-    pub(crate) fn len(&self) -> usize {
-        self.segments.len()
     }
 }
 
@@ -185,7 +184,8 @@ mod tests {
         let again = flight.sent(1, 101, 101, at(5));
         assert_eq!((again.new, again.again, again.sends_before), (0, 100, 1));
         // What was sent twice gives no round-trip time.
-        assert_eq!(flight.acknowledged(101), (None, 0));
+        let all = flight.acknowledged(101);
+        assert_eq!((all.sent, all.delivered, all.missing), (None, 100, 0));
         // Half of it known, half of it new.
         let over = flight.sent(51, 151, 101, at(6));
         assert_eq!((over.new, over.again), (50, 50));
@@ -199,9 +199,9 @@ mod tests {
         let middle = flight.sent(151, 201, 301, at(2));
         assert_eq!((middle.new, middle.filled, middle.again), (0, 50, 0));
         assert_eq!(middle.hole_opened, Some(at(1)));
-        assert_eq!(flight.first_hole().map(|hole| (hole.from, hole.to)), Some((101, 151)));
+        assert_eq!(flight.holes.first().map(|hole| (hole.from, hole.to)), Some((101, 151)));
         // The rest of the hole never came: acknowledged, and not in the capture.
-        assert_eq!(flight.acknowledged(301).1, 50);
+        assert_eq!(flight.acknowledged(301).missing, 50);
     }
 
     #[test]
@@ -211,6 +211,6 @@ mod tests {
         flight.sent(31, 41, 21, at(1));
         let all = flight.sent(1, 41, 41, at(2));
         assert_eq!((all.filled, all.again), (20, 20));
-        assert!(flight.first_hole().is_none());
+        assert!(flight.holes.is_empty());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::connection::Connection;
 use super::half::Heard;
-use super::loss::{Loss, MOST_LOSSES, Repair, Spurious, Trigger};
+use super::loss::{Loss, MOST_LOSSES, Repair, Trigger};
 use super::outstanding::Novelty;
 use crate::Seen;
 use crate::account::Wait;
@@ -56,10 +56,7 @@ impl Connection {
             && from < self.halves[side].una
         {
             // The acknowledgment had passed here, but not reached the sender.
-            let loss = &mut self.losses[repair.loss as usize];
-            if self.halves[side].last_heard < at {
-                loss.spurious = Some(Spurious::AckLost);
-            }
+            self.losses[repair.loss as usize].unneeded += 1;
         }
         self.talker = side;
     }
@@ -88,8 +85,8 @@ impl Connection {
             side: side as u8,
             at,
             silent_since: half.last_heard,
+            silence: at.saturating_since(half.last_heard.max(half.last_sent)),
             over: at,
-            frame: seen.frame,
             trigger: if by_timer { Trigger::Timer } else { Trigger::Acks },
             timeouts: u16::from(by_timer),
             retransmitted: 1,
@@ -97,10 +94,9 @@ impl Connection {
             under_way,
             under_way_bytes: half.under_way(),
             sacked,
-            dsacks: 0,
-            spurious: None,
+            unneeded: 0,
+            early: false,
             rtt: self.rtt[side],
-            delivered: half.una_heard,
             tail: to >= half.next,
         };
         let index = if self.losses.len() < MOST_LOSSES {
@@ -147,20 +143,14 @@ impl Connection {
         let repair = self.repairs[side];
         let index = repair.map_or_else(|| self.last_loss(side), |repair| repair.loss);
         if let Some(loss) = self.losses.get_mut(index as usize) {
-            if heard.dsack {
-                loss.dsacks += 1;
-            }
-            if let Some(repair) = repair {
+            loss.unneeded += u32::from(heard.dsack);
+            if let Some(repair) = repair
+                && loss.over == loss.at
+                && heard.ack >= repair.first_to
+            {
+                loss.over = heard.due;
                 let after = heard.due.saturating_since(repair.first);
-                let first_back = heard.ack >= repair.first_to && loss.over == loss.at;
-                if loss.trigger == Trigger::Timer && first_back && loss.spurious.is_none() {
-                    loss.over = heard.due;
-                    if after.as_nanos() * 2 < base.as_nanos() && !heard.sack {
-                        loss.spurious = Some(Spurious::Delayed);
-                    } else if heard.dsack {
-                        loss.spurious = Some(Spurious::AckLost);
-                    }
-                }
+                loss.early = !heard.sack && after.as_nanos() * 10 < base.as_nanos() * 7;
             }
         }
         if let Some(repair) = repair

@@ -25,7 +25,7 @@ impl Connection {
         let to = from + u64::from(seen.payload_len) + u64::from(fin);
         half.segments += 1;
         half.longest = half.longest.max(seen.payload_len);
-        let long = half.mss_option.is_some_and(|mss| seen.payload_len > u32::from(mss));
+        let long = half.mss_option.is_some_and(|mss| seen.payload_len > u32::from(mss).max(536));
         if long || seen.ip_len > 9216 {
             self.long_segments += 1;
             if self.long_segments == 1 {
@@ -178,10 +178,10 @@ impl Connection {
         }
         let waited = at.saturating_since(self.account.settled());
         let under_way = half.next.saturating_sub(una);
-        if u64::from(half.last_len) < mss && waited >= DELAYED && under_way < mss {
+        let base = self.base_rtt[side].unwrap_or_default();
+        if u64::from(half.last_len) < mss && waited >= base + DELAYED && under_way < mss {
             return Wait::Nagle;
         }
-        let base = self.base_rtt[side].unwrap_or_default();
         if under_way <= SMALL_WINDOW * mss && waited >= base + DELAYED * 2 {
             return Wait::DelayedAck;
         }
@@ -204,7 +204,7 @@ impl Connection {
                 _ => at,
             }
         } else {
-            half.last_sent + self.halves[next].to.least.unwrap_or_default()
+            half.last_sent.max(self.set_up) + self.halves[next].to.least.unwrap_or_default()
         };
         let arrived = arrived.clamp(settled, at);
         if arrived > settled {

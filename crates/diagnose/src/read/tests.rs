@@ -1,1 +1,0 @@
-//! Captures made here, read.

@@ -1,0 +1,49 @@
+//! Captures made here, octet by octet, and read.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `frames.rs` | one packet in every link layer and tunnel |
+//! | `files.rs` | frames in every format of file |
+//! | `layers.rs` | every way down to TCP, cut at every length; what is not TCP |
+//! | `formats.rs` | every format, cut at every length; sections, times, counts of losses |
+//! | `packing.rs` | packed files, whole, in parts and cut |
+//! | `opening.rs` | what is said of files that are no captures |
+//! | `damage.rs` | any octets, and sound captures with some octets changed |
+//! | `tshark.rs` | the same captures as tshark reads them |
+
+mod damage;
+mod files;
+mod formats;
+mod frames;
+mod layers;
+mod opening;
+mod packing;
+mod tshark;
+
+use super::{OpenError, Reader};
+use crate::{CaptureRead, Seen};
+use std::io::{Cursor, Read};
+
+/// A capture read as a whole, in batches of a few.
+fn read(bytes: &[u8]) -> Result<(Vec<Seen>, CaptureRead), OpenError> {
+    let mut reader = Reader::from_reader("test", Box::new(Cursor::new(bytes.to_vec())), 3)?;
+    let mut seen = Vec::new();
+    while reader.read(&mut seen, 2).expect("memory does not fail") {}
+    assert!(!reader.read(&mut seen, 2).expect("memory does not fail"), "the end is the end");
+    Ok((seen, reader.finish()))
+}
+
+/// The same for a capture that can be opened.
+fn sound(bytes: &[u8]) -> (Vec<Seen>, CaptureRead) {
+    read(bytes).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// An input that gives one octet at a time.
+struct Trickle<R>(R);
+
+impl<R: Read> Read for Trickle<R> {
+    fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+        let one = buf.len().min(1);
+        self.0.read(&mut buf[..one])
+    }
+}

@@ -1,0 +1,143 @@
+//! One connection: its account, its path, its intervals with their reasons.
+
+use ackord_diagnose::{Connection, Interval, Vantage};
+use ackord_report::document::{Block, Cell, Column, Section, Table};
+
+/// Intervals listed on a terminal at most: the longest, in order of time.
+const MOST_INTERVALS: usize = 30;
+
+pub(super) fn sections(connection: &Connection) -> Vec<Section> {
+    let mut sections = vec![facts(connection), account(connection), intervals(connection)];
+    if !connection.remedies.is_empty() {
+        sections.push(remedies(connection));
+    }
+    sections
+}
+
+fn millis(seconds: Option<f64>) -> String {
+    seconds.map_or_else(|| "unknown".to_owned(), |seconds| format!("{:.1} ms", seconds * 1e3))
+}
+
+fn facts(connection: &Connection) -> Section {
+    let vantage = match connection.vantage {
+        Vantage::NearSender => "near the sender",
+        Vantage::NearReceiver => "near the receiver",
+        Vantage::Between => "between sender and receiver",
+        Vantage::BothEnds => "at both ends",
+        Vantage::Unknown => "at a place that cannot be told",
+    };
+    let rate = connection.path.rate_bit_s.unwrap_or_default() / 1e6;
+    let limits = &connection.limits;
+    let notes = vec![
+        format!(
+            "{} to {}, {:.3} s, {} octets from the client and {} from the server",
+            connection.client,
+            connection.server,
+            connection.duration_s,
+            connection.bytes_by[0],
+            connection.bytes_by[1]
+        ),
+        format!("captured {vantage} (confidence {:.2})", connection.vantage_confidence),
+        format!(
+            "round trip {}, up to {} more in queues; at most {rate:.2} Mbit/s; MSS {}",
+            millis(connection.path.base_rtt_s),
+            millis(connection.path.queue_s),
+            connection.path.mss
+        ),
+        format!(
+            "{} octets retransmitted, {} losses, {} segments overtaken",
+            connection.retransmitted_bytes,
+            connection.path.loss_events,
+            connection.path.reordered
+        ),
+        format!(
+            "sender limited by the receiver's window {:.3} s, by congestion window or path {:.3} s, by itself \
+             {:.3} s (RFC 4898)",
+            limits.rwin_s, limits.cwnd_s, limits.snd_s
+        ),
+    ];
+    Section::new(&format!("Connection {}", connection.id)).with(Block::Notes(notes))
+}
+
+fn account(connection: &Connection) -> Section {
+    let rows = connection.causes.iter().map(|share| {
+        let frames: Vec<String> = share.frames.iter().map(u64::to_string).collect();
+        vec![
+            Cell::text(share.cause.title()),
+            Cell::number(share.seconds, 3),
+            Cell::number(100.0 * share.seconds / connection.duration_s.max(1e-9), 1),
+            Cell::number(share.confidence, 2),
+            Cell::text(frames.join(" ")),
+        ]
+    });
+    let table = Table {
+        caption: String::new(),
+        columns: vec![
+            Column::words("cause"),
+            Column::numbers("time", "s"),
+            Column::numbers("share", "%"),
+            Column::numbers("confidence", ""),
+            Column::words("frames"),
+        ],
+        rows: rows.collect(),
+    };
+    Section::new("Where the time went").with(Block::Table(table))
+}
+
+fn intervals(connection: &Connection) -> Section {
+    let mut longest: Vec<&Interval> = connection.intervals.iter().collect();
+    let span = |interval: &Interval| interval.to_s - interval.from_s;
+    longest.sort_by(|a, b| span(b).total_cmp(&span(a)));
+    let hidden = longest.len().saturating_sub(MOST_INTERVALS);
+    longest.truncate(MOST_INTERVALS);
+    longest.sort_by(|a, b| a.from_s.total_cmp(&b.from_s));
+    let rows = longest.into_iter().map(|interval| {
+        vec![
+            Cell::number(interval.from_s, 3),
+            Cell::number(interval.to_s, 3),
+            Cell::text(interval.cause.title()),
+            Cell::text(format!("{}-{}", interval.frames[0], interval.frames[1])),
+            Cell::text(interval.reason.clone()),
+        ]
+    });
+    let caption = match hidden {
+        0 => String::new(),
+        hidden => format!("The longest; {hidden} shorter ones are in --json and --out."),
+    };
+    let table = Table {
+        caption,
+        columns: vec![
+            Column::numbers("from", "s"),
+            Column::numbers("to", "s"),
+            Column::words("cause"),
+            Column::words("frames"),
+            Column::words("why"),
+        ],
+        rows: rows.collect(),
+    };
+    Section::new("Along the time").with(Block::Table(table))
+}
+
+fn remedies(connection: &Connection) -> Section {
+    let rows = connection.remedies.iter().map(|remedy| {
+        let half_width = (remedy.ci95[1] - remedy.ci95[0]) / 2.0;
+        let mean = remedy.gain_percent;
+        vec![
+            Cell::text(remedy.remedy.clone()),
+            Cell::Interval { mean, half_width: Some(half_width), decimals: 1 },
+            Cell::text(remedy.r#where.clone()),
+            Cell::text(remedy.command.clone()),
+        ]
+    });
+    let table = Table {
+        caption: "Time that the same transfer would save, predicted by simulation.".to_owned(),
+        columns: vec![
+            Column::words("remedy"),
+            Column::numbers("gain", "%"),
+            Column::words("where"),
+            Column::words("command"),
+        ],
+        rows: rows.collect(),
+    };
+    Section::new("What would help").with(Block::Table(table))
+}

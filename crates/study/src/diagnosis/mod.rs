@@ -1,0 +1,226 @@
+//! What captures say, told: [`diagnosis_document`] for people, [`intervals_csv`] for tables.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `mod.rs` | the whole capture: the causes, the connections |
+//! | `detail.rs` | one connection: its account, its path, its intervals with their reasons |
+
+mod detail;
+
+use ackord_diagnose::{Cause, Connection, Diagnosis};
+use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Connections listed on a terminal at most; JSON and CSV have all.
+const MOST_LISTED: usize = 20;
+
+/// The answer for people: the capture as a whole, and connections by the time they lost. With `one`,
+/// that connection in detail.
+pub fn diagnosis_document(diagnosis: &Diagnosis, one: Option<u32>) -> Document {
+    let names: Vec<&str> = diagnosis.captures.iter().map(|read| read.name.as_str()).collect();
+    let mut document = Document {
+        title: format!("Diagnosis of {}", names.join(", ")),
+        purpose: summary(diagnosis),
+        facts: Vec::new(),
+        sections: Vec::new(),
+    };
+    if let Some(section) = notes(diagnosis) {
+        document.sections.push(section);
+    }
+    let chosen = one.and_then(|id| diagnosis.connections.iter().find(|found| found.id == id));
+    match chosen {
+        Some(connection) => document.sections.extend(detail::sections(connection)),
+        None => {
+            document.sections.push(causes(diagnosis));
+            document.sections.push(connections(diagnosis));
+        }
+    }
+    document
+}
+
+/// Seconds a remedy could give back.
+pub fn lost_seconds(connection: &Connection) -> f64 {
+    let lost = connection.causes.iter().filter(|share| share.cause.is_loss());
+    lost.map(|share| share.seconds).sum()
+}
+
+fn summary(diagnosis: &Diagnosis) -> String {
+    let connections = &diagnosis.connections;
+    if connections.is_empty() {
+        return nothing(diagnosis);
+    }
+    let lost: f64 = connections.iter().map(lost_seconds).sum();
+    let all: f64 = connections.iter().map(|connection| connection.duration_s).sum();
+    let mut by_cause = totals(diagnosis);
+    by_cause.retain(|(cause, ..)| cause.is_loss());
+    let worst = by_cause.first().filter(|(_, seconds, _)| *seconds >= 0.01 * all);
+    let count = connections.len();
+    let plural = if count == 1 { "connection" } else { "connections" };
+    match worst {
+        Some((cause, seconds, _)) => format!(
+            "{count} {plural}, {all:.1} s in all; {lost:.1} s of them could be given back. Most of it: {}, \
+             {seconds:.1} s.",
+            cause.title()
+        ),
+        None => format!(
+            "{count} {plural}, {all:.1} s in all. Nothing to gain here: they waited for their applications \
+             and for the path."
+        ),
+    }
+}
+
+/// What a capture without TCP has, and what to do.
+fn nothing(diagnosis: &Diagnosis) -> String {
+    let mut others: BTreeMap<&str, u64> = BTreeMap::new();
+    for (kind, count) in diagnosis.captures.iter().flat_map(|read| &read.others) {
+        *others.entry(kind).or_default() += count;
+    }
+    let mut others: Vec<_> = others.into_iter().collect();
+    others.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let frames: u64 = diagnosis.captures.iter().map(|read| read.frames).sum();
+    let malformed: u64 = diagnosis.captures.iter().map(|read| read.malformed).sum();
+    if frames == 0 {
+        return "No packets: was the capture stopped before it began, or does its filter match nothing?"
+            .to_owned();
+    }
+    let mut text = format!("No TCP in {frames} frames");
+    let listed: Vec<String> =
+        others.iter().take(4).map(|(kind, count)| format!("{count} {kind}")).collect();
+    if !listed.is_empty() {
+        let _ = write!(text, " ({})", listed.join(", "));
+    }
+    let encrypted = ["IPsec ESP", "WireGuard", "OpenVPN", "DTLS"];
+    text.push_str(match others.first() {
+        Some((kind, _)) if kind.starts_with("QUIC") => {
+            ". QUIC hides its acknowledgments: disable it in the client, or ask its endpoint for a qlog."
+        }
+        Some((kind, _)) if encrypted.contains(kind) => {
+            ". The tunnel is encrypted: capture inside of it, at one of its ends."
+        }
+        _ if malformed > 0 => ". Frames were cut too short: capture at least 96 octets of each.",
+        _ => ". Capture with a filter such as `tcp`, on the interface that carries the connections.",
+    });
+    text
+}
+
+fn notes(diagnosis: &Diagnosis) -> Option<Section> {
+    let artefacts = diagnosis.artefacts.iter();
+    let notes: Vec<String> = artefacts
+        .map(|artefact| {
+            let times = match artefact.count {
+                1 => String::new(),
+                count => format!("{count} times, "),
+            };
+            format!("{} ({times}first in frame {})", artefact.meaning, artefact.frame)
+        })
+        .collect();
+    let section = Section::new("What is wrong with the capture");
+    (!notes.is_empty()).then(|| section.with(Block::Notes(notes)))
+}
+
+/// Seconds and connections by cause, most seconds first.
+fn totals(diagnosis: &Diagnosis) -> Vec<(Cause, f64, usize)> {
+    let mut totals: BTreeMap<Cause, (f64, usize)> = BTreeMap::new();
+    for share in diagnosis.connections.iter().flat_map(|connection| &connection.causes) {
+        let total = totals.entry(share.cause).or_default();
+        total.0 += share.seconds;
+        total.1 += 1;
+    }
+    let mut totals: Vec<_> =
+        totals.into_iter().map(|(cause, (seconds, count))| (cause, seconds, count)).collect();
+    totals.sort_by(|a, b| b.1.total_cmp(&a.1));
+    totals
+}
+
+fn causes(diagnosis: &Diagnosis) -> Section {
+    let totals = totals(diagnosis);
+    let all: f64 = totals.iter().map(|(_, seconds, _)| seconds).sum();
+    let rows = totals.iter().take(10).map(|(cause, seconds, count)| {
+        vec![
+            Cell::text(cause.title()),
+            Cell::number(*seconds, 3),
+            Cell::number(100.0 * seconds / all.max(1e-9), 1),
+            Cell::Count(*count as u64),
+            Cell::text(if cause.is_loss() { "yes" } else { "" }),
+        ]
+    });
+    let table = Table {
+        caption: String::new(),
+        columns: vec![
+            Column::words("cause"),
+            Column::numbers("time", "s"),
+            Column::numbers("share", "%"),
+            Column::numbers("connections", ""),
+            Column::words("to be gained"),
+        ],
+        rows: rows.collect(),
+    };
+    Section::new("Where the time went").with(Block::Table(table))
+}
+
+fn connections(diagnosis: &Diagnosis) -> Section {
+    let mut listed: Vec<&Connection> = diagnosis.connections.iter().collect();
+    listed.sort_by(|a, b| lost_seconds(b).total_cmp(&lost_seconds(a)).then(a.id.cmp(&b.id)));
+    let hidden = listed.len().saturating_sub(MOST_LISTED);
+    listed.truncate(MOST_LISTED);
+    let caption = match hidden {
+        0 => "Most lost first; `--connection N` shows one.".to_owned(),
+        hidden => format!("Most lost first; {hidden} more are in --json. `--connection N` shows one."),
+    };
+    let row = |connection: &&Connection| {
+        let worst = connection.causes.iter().find(|share| share.cause.is_loss());
+        let worst = worst.filter(|share| share.seconds >= 0.01 * connection.duration_s);
+        vec![
+            Cell::Count(u64::from(connection.id)),
+            Cell::text(connection.client.to_string()),
+            Cell::text(connection.server.to_string()),
+            Cell::number(connection.duration_s, 2),
+            Cell::about(connection.bytes as f64 / 1e6),
+            Cell::about(connection.retransmitted_bytes as f64 / 1e3),
+            Cell::number(lost_seconds(connection), 2),
+            Cell::text(worst.map_or("nothing to gain", |share| share.cause.title())),
+        ]
+    };
+    let table = Table {
+        caption,
+        columns: vec![
+            Column::numbers("", ""),
+            Column::words("client"),
+            Column::words("server"),
+            Column::numbers("duration", "s"),
+            Column::numbers("data", "MB"),
+            Column::numbers("retransmitted", "kB"),
+            Column::numbers("lost", "s"),
+            Column::words("mostly by"),
+        ],
+        rows: listed.iter().map(row).collect(),
+    };
+    Section::new("Connections").with(Block::Table(table))
+}
+
+/// All intervals of all connections: one line each, times in seconds since the connection's first packet.
+pub fn intervals_csv(diagnosis: &Diagnosis) -> String {
+    let mut text =
+        "connection,client,server,from_s,to_s,cause,confidence,first_frame,last_frame,reason\n".to_owned();
+    for connection in &diagnosis.connections {
+        for interval in &connection.intervals {
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                text,
+                "{},{},{},{:.9},{:.9},{},{:.2},{},{},\"{}\"",
+                connection.id,
+                connection.client,
+                connection.server,
+                interval.from_s,
+                interval.to_s,
+                interval.cause.name(),
+                interval.confidence,
+                interval.frames[0],
+                interval.frames[1],
+                interval.reason.replace('"', "'"),
+            );
+        }
+    }
+    text
+}
