@@ -65,6 +65,18 @@ export class Band {
     this.rows.forEach((row, number) => this.drawRow(frame, row.intervals, number));
   }
 
+  /** The names of the rows, left of them. */
+  label({ ctx, left, top, ratio }: Frame, font: string): void {
+    ctx.fillStyle = theme().faint;
+    ctx.font = font;
+    ctx.textAlign = "right";
+    ctx.textBaseline = "middle";
+    this.rows.forEach(({ label }, row) => {
+      const name = this.rows.length > 1 ? label : "causes";
+      ctx.fillText(name, left - 8 * ratio, top + (GAP + row * (ROW + GAP) + ROW / 2) * ratio, left - 12 * ratio);
+    });
+  }
+
   private drawRow(frame: Frame, intervals: Interval[], row: number): void {
     const { ctx, ratio, x } = frame;
     const top = Math.round(frame.top + (GAP + row * (ROW + GAP)) * ratio);

@@ -1,14 +1,14 @@
 // One graph over the shared time: axes by uPlot, everything between them drawn here.
 
 import uPlot from "uplot";
-import { AxisUnit, secondsUnit, ticks } from "./format";
+import { AxisUnit, ticks } from "./format";
 import { Frame, clipped, frameOf } from "./draw";
 import { Range, View } from "./view";
 import { theme } from "./theme";
 
 /** Width of what stands left of every graph, so that their times lie above each other. */
 const LEFT = 76;
-const RIGHT = 14;
+const RIGHT = 24;
 const TIME_AXIS = 46;
 const SYNC = "ackord";
 
@@ -24,13 +24,19 @@ export interface Kind {
   /** What the upright axis covers at this time. */
   range: (time: Range) => Range;
   draw: (frame: Frame) => void;
+  /** Whether there is nothing to draw, and so no scale. */
+  isEmpty?: () => boolean;
+  /** Draws what stands left of the plot. */
+  beside?: (frame: Frame) => void;
   /** Whether times stand below it. */
   times: boolean;
   /** Whether a box may be drawn in both directions. */
   box?: boolean;
 }
 
-const font = (): string => '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+/** The font of what stands on a canvas, in pixels. */
+export const font = (size = 12): string =>
+  `${size}px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif`;
 
 function axes(kind: Kind): uPlot.Axis[] {
   const common: uPlot.Axis = {
@@ -59,7 +65,8 @@ function axes(kind: Kind): uPlot.Axis[] {
       const unit = kind.unit(u.scales.y.max ?? 1);
       return unit.name === "" ? kind.label() : `${kind.label()} (${unit.name})`;
     },
-    values: (u, splits) => ticks(splits, kind.unit(u.scales.y.max ?? 1)),
+    values: (u, splits) =>
+      kind.isEmpty?.() === true ? splits.map(() => "") : ticks(splits, kind.unit(u.scales.y.max ?? 1)),
   };
   const none: uPlot.Axis = { ...common, size: LEFT, grid: { show: false }, ticks: { show: false }, values: () => [] };
   return [time, kind.label() === "" ? none : upright];
@@ -76,7 +83,7 @@ export class Chart {
     const options: uPlot.Options = {
       width: this.width(),
       height: this.height(),
-      padding: [8, RIGHT, kind.times ? 0 : 4, 0],
+      padding: [10, RIGHT, kind.times ? 0 : 4, 0],
       legend: { show: false },
       scales: { x: { time: false, auto: false }, y: { auto: false } },
       series: [{}, { scale: "y", show: true, paths: () => null, points: { show: false } }],
@@ -94,6 +101,7 @@ export class Chart {
           (u) => {
             const frame = frameOf(u);
             clipped(frame, () => kind.draw(frame));
+            kind.beside?.(frame);
           },
         ],
         setSelect: [(u) => this.selected(u)],
@@ -144,4 +152,3 @@ export class Chart {
 }
 
 export const noUnit = (): AxisUnit => ({ size: 1, name: "" });
-export { secondsUnit };

@@ -74,7 +74,9 @@ export const secondsUnit = (largest: number): AxisUnit =>
 /** Ticks in this unit, all with the places that their distance needs. */
 export function ticks(splits: number[], unit: AxisUnit): string[] {
   const step = splits.length > 1 ? (splits[1] - splits[0]) / unit.size : 1;
-  const places = Math.min(9, Math.max(0, -Math.floor(Math.log10(step) + 1e-6)));
+  const isWhole = (value: number): boolean => Math.abs(value - Math.round(value)) < 1e-6 * Math.max(1, value);
+  let places = 0;
+  while (places < 9 && !isWhole(step * 10 ** places)) places++;
   return splits.map((split) => {
     const [whole, part] = (split / unit.size).toFixed(places).split(".");
     const grouped = whole.replace(/\B(?=(\d{3})+$)/g, "\u2009");

@@ -2,11 +2,11 @@
 
 import { ACK, Connection, DATA, KINDS, OUT_OF_ORDER, Points, RETRANSMISSION, SACK, firstAt } from "./data";
 import { Band } from "./band";
-import { Chart, Kind, noUnit, secondsUnit } from "./chart";
+import { Chart, Kind, font, noUnit } from "./chart";
 import { Frame, SegmentStyle, drawDots, drawSegments, drawSteps } from "./draw";
 import { Samples, Series, extent, rates } from "./series";
 import { Range, View } from "./view";
-import { octetsUnit, rateUnit } from "./format";
+import { octetsUnit, rateUnit, secondsUnit } from "./format";
 import { setColour, theme } from "./theme";
 
 /** The connection shown of one data set. */
@@ -76,6 +76,10 @@ export class Graphs {
     });
   }
 
+  private isEmpty(): boolean {
+    return this.shown.every(({ points }) => points === null);
+  }
+
   /** For each data set its series, where it has packets. */
   private each(use: (series: Series, index: number) => void): void {
     this.shown.forEach(({ series }, index) => {
@@ -97,13 +101,22 @@ export class Graphs {
       range: (time) => this.view.sequence ?? this.sequenceRange(time),
       draw: (frame) => this.drawSequence(frame),
       times: false,
+      isEmpty: () => this.isEmpty(),
       box: true,
     };
   }
 
   private drawSequence(frame: Frame): void {
     this.band.shade(frame);
-    const { kinds, window } = theme();
+    const { kinds, window, faint } = theme();
+    if (this.isEmpty()) {
+      const { ctx, ratio } = frame;
+      ctx.fillStyle = faint;
+      ctx.font = font(14 * ratio);
+      ctx.textAlign = "center";
+      const words = "The packets of this connection are not in this page: its account is.";
+      ctx.fillText(words, (frame.left + frame.right) / 2, (frame.top + frame.bottom) / 2, frame.right - frame.left);
+    }
     this.shown.forEach(({ points, series }, index) => {
       if (points === null || series === null) return;
       const earlier = this.shown.length > 1 && index === 0;
@@ -156,6 +169,7 @@ export class Graphs {
       unit: noUnit,
       range: () => [0, 1],
       draw: (frame) => this.band.draw(frame),
+      beside: (frame) => this.band.label(frame, font(12 * frame.ratio)),
       times: false,
     };
   }
@@ -208,6 +222,7 @@ export class Graphs {
         draw(frame);
       },
       times: false,
+      isEmpty: () => this.isEmpty(),
     };
   }
 
@@ -242,6 +257,7 @@ export class Graphs {
         );
       },
       times: true,
+      isEmpty: () => this.isEmpty(),
     };
   }
 

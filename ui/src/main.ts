@@ -111,7 +111,7 @@ class App {
       (this.page.sets.length > 1 ? `${label}: ` : "") + `${client} \u2192 ${server}`,
     );
     const step = this.graphs.step([from, to]);
-    const seen = `${instant(from, to - from)} to ${instant(to, to - from)}, throughput per ${seconds(step)}`;
+    const seen = `${instant(Math.max(0, from), to - from)} to ${instant(to, to - from)}, throughput per ${seconds(step)}`;
     this.said.replaceChildren(...names.map((name, index) => el("span", {}, [
       ...(names.length > 1 ? [swatch(setColour(index, names.length))] : []), name,
     ])), el("span", { className: "window", text: seen }));
