@@ -64,7 +64,7 @@ impl Context<'_> {
             Wait::Idle(0) => (Cause::ClientIdle, 0.85),
             Wait::Idle(_) => (Cause::ServerIdle, 0.85),
             Wait::Transit => self.transit(stretch),
-            Wait::ReceiverWindow => (Cause::ReceiverWindow, 0.9),
+            Wait::ReceiverWindow => self.receiver_window(stretch),
             Wait::ZeroWindow => (Cause::ZeroWindow, 0.95),
             Wait::Nagle => (Cause::NagleDelayedAck, 0.85),
             Wait::DelayedAck => (Cause::DelayedAck, 0.75),
@@ -82,6 +82,17 @@ impl Context<'_> {
         match path.queue(stretch) {
             Some(queue) if queue > BLOATED.max(path.base) => (Cause::QueueingOthers, 0.6),
             _ => (Cause::PathLimited, 0.7),
+        }
+    }
+
+    /// The receiver's window held the sender; a larger one would only have filled a queue where the path
+    /// carried what it can.
+    fn receiver_window(&self, stretch: &Stretch) -> (Cause, f64) {
+        let path = &self.paths[usize::from(stretch.side)];
+        let queued = path.queue(stretch).is_some_and(|queue| queue >= path.queue_least);
+        match queued && stretch.rate() >= 0.9 * path.rate {
+            true => (Cause::PathLimited, 0.6),
+            false => (Cause::ReceiverWindow, 0.9),
         }
     }
 

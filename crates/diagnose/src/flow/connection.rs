@@ -116,6 +116,7 @@ impl Connection {
         self.halves[side].packets += 1;
         self.hear(at);
         self.anchors(seen, side);
+        self.halves[side].number(seen);
         if seen.flags.contains(Flags::SYN) {
             self.syn(seen, side, at);
         }
@@ -308,7 +309,7 @@ impl Connection {
     /// The sender knows of this acknowledgment.
     fn heard(&mut self, sender: usize, heard: &Heard) {
         let half = &mut self.halves[sender];
-        half.before = (half.una_heard, half.edge);
+        half.silent_until(heard.due);
         half.last_heard = heard.due;
         half.edge = (heard.edge != u64::MAX).then_some(heard.edge).or(half.edge);
         if heard.ack > half.una_heard {

@@ -37,6 +37,10 @@ struct Signature {
 
 /// How many packets are remembered to know copies by.
 const REMEMBERED: usize = 4;
+/// So many packets in a row are numbered one by one where it is no chance.
+const REGULAR: u32 = 6;
+/// Gaps of the identification field that may be lost packets.
+const MOST_SKIPPED: u16 = 64;
 /// A copy comes within this time.
 const COPY_WITHIN: Span = Span::from_millis(2);
 
@@ -55,8 +59,10 @@ pub(crate) struct Half {
     pub(crate) flight: InFlight,
     /// Where the receiver's window ends, as the sender knows; nothing where the scale is unknown.
     pub(crate) edge: Option<u64>,
-    /// What was acknowledged and where the window ended before the last acknowledgment was heard.
-    pub(crate) before: (u64, Option<u64>),
+    /// What was acknowledged and where the window ended during the longest silence since it last sent,
+    /// and how long that was.
+    pub(crate) waiting: (u64, Option<u64>),
+    waited: Span,
     /// Shift of the windows that this end advertises.
     pub(crate) scale: Option<u8>,
     /// What the other end takes at once.
@@ -87,6 +93,12 @@ pub(crate) struct Half {
     pub(crate) missing: u64,
     pub(crate) missing_frame: u64,
     pub(crate) reordered: u64,
+    /// Packets since it last sent octets that the capture never had, by the gaps of the identification
+    /// field.
+    pub(crate) skipped: u32,
+    /// The next identification, and how many packets in a row had the one expected.
+    next_id: u16,
+    regular: u32,
     recent: [(Signature, Time); REMEMBERED],
     oldest: usize,
 }
@@ -134,10 +146,34 @@ impl Half {
         }
     }
 
+    /// Notes what stood while nothing was heard until now.
+    #[inline]
+    pub(crate) fn silent_until(&mut self, at: Time) {
+        let first = self.last_heard <= self.last_new;
+        let silence = at.saturating_since(self.last_heard.max(self.last_new));
+        if first || silence > self.waited {
+            self.waiting = (self.una_heard, self.edge);
+            self.waited = silence;
+        }
+    }
+
     /// How long after an acknowledgment its effect is seen.
     #[inline]
     pub(crate) fn lag(&self) -> Span {
         self.to.now
+    }
+
+    /// Whoever numbers packets one by one shows by a gap that some are missing here.
+    #[inline]
+    pub(crate) fn number(&mut self, seen: &Seen) {
+        let ahead = seen.ip_id.wrapping_sub(self.next_id);
+        match ahead {
+            0 => self.regular = self.regular.saturating_add(1),
+            1..MOST_SKIPPED if self.regular >= REGULAR => self.skipped += u32::from(ahead),
+            _ => self.regular /= 2,
+        }
+        let segments = seen.payload_len.div_ceil(self.mss()).max(1);
+        self.next_id = seen.ip_id.wrapping_add(segments as u16);
     }
 
     /// Whether this packet is the copy of one that was seen just before.

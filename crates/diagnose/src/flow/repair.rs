@@ -8,6 +8,8 @@ use crate::Seen;
 use crate::account::Wait;
 use ackord_units::{Span, Time};
 
+/// The least retransmission timeout of Linux.
+const LINUX_TIMER: Span = Span::from_millis(190);
 /// No stack that is known waits less for its timer.
 const SHORTEST_TIMER: Span = Span::from_millis(20);
 
@@ -21,6 +23,26 @@ impl Connection {
         let least = base.max(near);
         let late = at.saturating_since(opened);
         late.as_nanos() * 10 >= least.as_nanos() * 8 && late > Span::from_micros(200)
+    }
+
+    /// Whether octets that come after a silence had been sent before and been lost on their way to the
+    /// capture point: packets are missing by their numbers, and a timer fits the silence.
+    pub(super) fn was_lost_before(&self, side: usize, at: Time) -> bool {
+        let half = &self.halves[side];
+        let silence = at.saturating_since(half.last_heard.max(half.last_sent));
+        half.skipped > 0 && self.repairs[side].is_none() && silence >= LINUX_TIMER
+    }
+
+    /// A sender that goes on as soon as a repair is over had more to send: no tail was lost.
+    pub(super) fn is_no_tail(&mut self, side: usize, at: Time) {
+        let prompt = Span::from_nanos(self.round_trip(side).as_nanos() / 4);
+        if self.repairs[side].is_none()
+            && let Some(loss) = self.losses.last_mut()
+            && usize::from(loss.side) == side
+            && at.saturating_since(loss.over) <= prompt.max(SHORTEST_TIMER)
+        {
+            loss.tail = false;
+        }
     }
 
     /// Octets that were seen before, or fill a hole a round trip later.
@@ -109,7 +131,17 @@ impl Connection {
         self.repairs[side] = Some(Repair { loss: index, until, first: at, first_to: to });
         match (by_timer, novelty.hole_opened) {
             (true, _) => {
-                // All of the silence was for this.
+                // All of the silence was for this; where the first transmission was not seen, as much as
+                // timers take.
+                if novelty.again == 0 && novelty.filled == 0 {
+                    let timers = (1 << self.halves[side].skipped.min(6)) - 1;
+                    let timer = self.round_trip(side) + LINUX_TIMER;
+                    let sent = at.saturating_since(Time::ZERO).saturating_sub(timer * timers);
+                    let sent = Time::ZERO + sent;
+                    if sent > self.account.settled() {
+                        self.quiet(self.talker, side, sent, seen.frame);
+                    }
+                }
                 self.account.settle(at, seen.frame, Wait::Recovery, side as u8, index);
                 let under_way = self.halves[side].under_way();
                 self.halves[side].phase.timed_out(under_way);

@@ -43,7 +43,8 @@ impl Connection {
         let late = novelty.hole_opened.filter(|_| novelty.filled > 0);
         let next = half.next.max(to);
         let overtaken = late.is_some_and(|opened| !self.is_repair(side, opened, at));
-        if novelty.again > 0 || (late.is_some() && !overtaken) {
+        let unseen = novelty.new > 0 && self.was_lost_before(side, at);
+        if novelty.again > 0 || (late.is_some() && !overtaken) || unseen {
             self.retransmission(seen, side, at, (from, to), &novelty);
         } else if overtaken {
             self.halves[side].reordered += 1;
@@ -52,8 +53,10 @@ impl Connection {
             self.halves[side].next = next;
             self.after_new(side, at, seen.payload_len);
         }
-        self.halves[side].next = next;
-        self.halves[side].last_sent = at;
+        let half = &mut self.halves[side];
+        half.next = next;
+        half.last_sent = at;
+        half.skipped = 0;
         self.point(seen, side, at, (from, to), &novelty, overtaken);
     }
 
@@ -90,6 +93,7 @@ impl Connection {
             self.setup = Setup::Done;
             self.account.settle(at, frame, Wait::Handshake, side as u8, NO_LOSS);
         }
+        self.is_no_tail(side, at);
         if let Some(repair) = self.repairs[side] {
             self.talker = side;
             self.account.settle(at, frame, Wait::Recovery, side as u8, repair.loss);
@@ -168,7 +172,7 @@ impl Connection {
         let half = &self.halves[side];
         let mss = u64::from(half.mss());
         let (una, edge) = match half.last_heard > half.last_new {
-            true => half.before,
+            true => half.waiting,
             false => (half.una_heard, half.edge),
         };
         if let Some(edge) = edge
