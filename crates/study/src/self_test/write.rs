@@ -1,0 +1,115 @@
+//! What a case leaves: three captures, its scenario, and the truth.
+
+use super::facts::{FLOW, Facts, index};
+use super::plan::{Heading, Plan};
+use super::run::{Place, SelfTestError, run};
+use super::truth::{TrueInterval, truth};
+use ackord_diagnose::Cause;
+use ackord_live::TcpInfo;
+use ackord_wire::{FlowAddresses, FlowNodes, IpVersion, Side};
+use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
+use std::path::Path;
+
+/// The truth of a case, as in `truth.json`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TruthFile {
+    /// The case.
+    pub case: String,
+    /// Its family.
+    pub family: String,
+    /// What was injected; nothing in a clean case.
+    pub injected: Vec<Cause>,
+    /// Who opened the connection under test.
+    pub client: SocketAddr,
+    /// The other end.
+    pub server: SocketAddr,
+    /// Which end sends the data.
+    pub sends: String,
+    /// First packet to last.
+    pub duration_s: f64,
+    /// The round trip of a full packet where nothing waits, s.
+    pub base_rtt_s: f64,
+    /// For each place of a capture: how long after the connection's first packet left the client the
+    /// first one was there, s. Add it to the times of a capture that count from its first packet.
+    pub began_s: [(Place, f64); 3],
+    /// For each place: how long what the sender does takes to be seen there, s. Take it off.
+    pub away_s: [(Place, f64); 3],
+    /// Every instant.
+    pub intervals: Vec<TrueInterval>,
+    /// What the kernels counted, the client's and the server's.
+    pub kernels: [Option<KernelTotals>; 2],
+}
+
+/// What a kernel counted by the end of a connection.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct KernelTotals {
+    /// For how long it had something to send or under way.
+    pub busy_s: f64,
+    /// For how long the peer's window held it back.
+    pub rwnd_limited_s: f64,
+    /// For how long its own send buffer did.
+    pub sndbuf_limited_s: f64,
+    /// Segments sent again.
+    pub retransmitted: u32,
+    /// Retransmission timeouts.
+    pub timeouts: u16,
+    /// Segments that the peer had twice.
+    pub dsack_dups: u32,
+    /// How often packets were seen to overtake each other.
+    pub reord_seen: u32,
+}
+
+/// Runs a case and leaves `server.pcapng`, `router.pcapng`, `client.pcapng`, `truth.json` and
+/// `scenario.toml` in `folder`.
+///
+/// # Errors
+/// [`SelfTestError`].
+pub fn make_case(plan: &Plan, folder: &Path) -> Result<TruthFile, SelfTestError> {
+    std::fs::create_dir_all(folder)?;
+    let (facts, scenario) = run(plan, folder)?;
+    let flow = &scenario.flows[0];
+    let nodes = FlowNodes { client: flow.client, server: flow.server };
+    let addresses = FlowAddresses::of(FLOW, nodes, IpVersion::V4);
+    let began = facts.packets[index(Side::Client)].first().map_or(0.0, |first| first.at);
+    let first_seen = |place: usize| facts.first_seen[place].map_or(0.0, |at| at - began);
+    let away = |place: Place| {
+        let links = match (place, plan.heading) {
+            (Place::Server, Heading::Download) | (Place::Client, Heading::Upload) => 0,
+            (Place::Router, _) => 1,
+            (Place::Client, Heading::Download) | (Place::Server, Heading::Upload) => 2,
+        };
+        f64::from(links) * plan.rtt_ms as f64 / 4e3
+    };
+    let truth = TruthFile {
+        case: plan.name(),
+        family: plan.family.to_owned(),
+        injected: plan.injected.clone(),
+        client: addresses.client,
+        server: addresses.server,
+        sends: if plan.heading == Heading::Download { "server" } else { "client" }.to_owned(),
+        duration_s: facts.last_seen - began,
+        base_rtt_s: plan.base_rtt_s(),
+        began_s: [0, 1, 2].map(|place| (Place::ALL[place], first_seen(place))),
+        away_s: Place::ALL.map(|place| (place, away(place))),
+        intervals: truth(plan, &facts),
+        kernels: [totals(&facts, 0), totals(&facts, 1)],
+    };
+    let json = serde_json::to_vec_pretty(&truth).map_err(std::io::Error::from)?;
+    std::fs::write(folder.join("truth.json"), json)?;
+    std::fs::write(folder.join("scenario.toml"), plan.text())?;
+    Ok(truth)
+}
+
+fn totals(facts: &Facts, end: usize) -> Option<KernelTotals> {
+    let last: &TcpInfo = &facts.samples[end].last()?.1;
+    Some(KernelTotals {
+        busy_s: last.busy_for.as_secs_f64(),
+        rwnd_limited_s: last.rwnd_limited_for.as_secs_f64(),
+        sndbuf_limited_s: last.sndbuf_limited_for.as_secs_f64(),
+        retransmitted: last.total_retrans,
+        timeouts: last.timeouts.map_or(0, |timeouts| timeouts.total),
+        dsack_dups: last.dsack_dups,
+        reord_seen: last.reord_seen,
+    })
+}
