@@ -10,11 +10,12 @@ import { theme } from "./theme";
 const LEFT = 76;
 const RIGHT = 24;
 const TIME_AXIS = 46;
-const SYNC = "ackord";
 
 /** What makes one graph different from the others. */
 export interface Kind {
   id: string;
+  /** Those of one name show the pointer of each other. */
+  sync: string;
   /** What a screen reader says. */
   title: string;
   height: number;
@@ -28,8 +29,8 @@ export interface Kind {
   isEmpty?: () => boolean;
   /** Draws what stands left of the plot. */
   beside?: (frame: Frame) => void;
-  /** Whether times stand below it. */
-  times: boolean;
+  /** What stands below it: times, or nothing. */
+  times: string | null;
   /** Whether a box may be drawn in both directions. */
   box?: boolean;
 }
@@ -50,11 +51,11 @@ function axes(kind: Kind): uPlot.Axis[] {
   const time: uPlot.Axis = {
     ...common,
     space: 80,
-    size: kind.times ? TIME_AXIS - 20 : 0,
-    label: kind.times ? "time since the connection's first packet (s)" : undefined,
+    size: kind.times === null ? 0 : TIME_AXIS - 20,
+    label: kind.times ?? undefined,
     labelSize: 20,
-    ticks: { ...common.ticks, show: kind.times },
-    values: (_, splits) => (kind.times ? ticks(splits, { size: 1, name: "s" }) : splits.map(() => "")),
+    ticks: { ...common.ticks, show: kind.times !== null },
+    values: (_, splits) => (kind.times === null ? splits.map(() => "") : ticks(splits, { size: 1, name: "" })),
   };
   const upright: uPlot.Axis = {
     ...common,
@@ -83,13 +84,13 @@ export class Chart {
     const options: uPlot.Options = {
       width: this.width(),
       height: this.height(),
-      padding: [10, RIGHT, kind.times ? 0 : 4, 0],
+      padding: [10, RIGHT, kind.times === null ? 4 : 0, 0],
       legend: { show: false },
       scales: { x: { time: false, auto: false }, y: { auto: false } },
       series: [{}, { scale: "y", show: true, paths: () => null, points: { show: false } }],
       axes: axes(kind),
       cursor: {
-        sync: { key: SYNC, scales: ["x", null] },
+        sync: { key: kind.sync, scales: ["x", null] },
         points: { show: false },
         drag: { x: true, y: kind.box === true, uni: 24, dist: 5, setScale: false },
         y: kind.box === true,
@@ -117,7 +118,7 @@ export class Chart {
   }
 
   private height(): number {
-    return this.kind.height + (this.kind.times ? TIME_AXIS : 0);
+    return this.kind.height + (this.kind.times === null ? 0 : TIME_AXIS);
   }
 
   resize(): void {

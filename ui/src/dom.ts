@@ -22,10 +22,11 @@ export function button(text: string, title: string, press: () => void): HTMLButt
   return made;
 }
 
-/** A small square of a colour, beside what it stands for. */
-export function swatch(colour: string): HTMLElement {
+/** A small square of a colour, beside what it stands for; a frame for what is dashed. */
+export function swatch(colour: string, dashed = false): HTMLElement {
   const made = el("span", { className: "swatch" });
-  made.style.background = colour;
+  if (dashed) made.style.border = `2px dotted ${colour}`;
+  else made.style.background = colour;
   return made;
 }
 

@@ -165,3 +165,49 @@ export function drawDots(frame: Frame, samples: Samples, style: LineStyle): void
   if (!Number.isNaN(column)) ctx.rect(column, high, size, low - high + size);
   ctx.fill();
 }
+
+/** Straight from sample to sample; of a column its first, lowest, highest and last. */
+export function drawLine(frame: Frame, samples: Samples, style: LineStyle): void {
+  const { ctx, ratio, x, y, from, to } = frame;
+  const { t, v } = samples;
+  const begin = Math.max(0, firstAt(t, from) - 1);
+  const end = Math.min(t.length, firstAt(t, to) + 1);
+  ctx.strokeStyle = style.colour;
+  ctx.lineWidth = style.width * ratio;
+  ctx.lineJoin = "round";
+  ctx.setLineDash((style.dash ?? []).map((part) => part * ratio));
+  ctx.beginPath();
+  for (let i = begin; i < end; ) {
+    const column = Math.round(x(t[i]));
+    const first = y(v[i]);
+    let [low, high, last] = [first, first, first];
+    for (i++; i < end && Math.round(x(t[i])) === column; i++) {
+      last = y(v[i]);
+      low = Math.min(low, last);
+      high = Math.max(high, last);
+    }
+    ctx.lineTo(column, first);
+    if (low < first) ctx.lineTo(column, low);
+    if (high > low) ctx.lineTo(column, high);
+    ctx.lineTo(column, last);
+  }
+  ctx.stroke();
+  ctx.setLineDash([]);
+}
+
+/** A cross a sample. */
+export function drawCrosses(frame: Frame, samples: Samples, style: LineStyle): void {
+  const { ctx, ratio, x, y, from, to } = frame;
+  const half = 3 * ratio;
+  ctx.strokeStyle = style.colour;
+  ctx.lineWidth = style.width * ratio;
+  ctx.beginPath();
+  for (let i = firstAt(samples.t, from); i < samples.t.length && samples.t[i] <= to; i++) {
+    const [across, down] = [x(samples.t[i]), y(samples.v[i])];
+    ctx.moveTo(across - half, down - half);
+    ctx.lineTo(across + half, down + half);
+    ctx.moveTo(across - half, down + half);
+    ctx.lineTo(across + half, down - half);
+  }
+  ctx.stroke();
+}

@@ -21,6 +21,8 @@ export interface Shown {
 export const PARTS = ["data", "retransmission", "out of order", "SACK", "ACK", "window"] as const;
 export type Part = (typeof PARTS)[number];
 
+const SYNC = "connection";
+
 const SEGMENTS: { part: Part; kind: number; width: number; least: number }[] = [
   { part: "SACK", kind: SACK, width: 1, least: 1 },
   { part: "data", kind: DATA, width: 1.5, least: 1.5 },
@@ -94,13 +96,14 @@ export class Graphs {
   private sequence(): Kind {
     return {
       id: "sequence",
+      sync: SYNC,
       title: "Time-sequence graph: segments, retransmissions, SACK blocks, ACKs and the window",
       height: 300,
       label: () => "sequence offset",
       unit: octetsUnit,
       range: (time) => this.view.sequence ?? this.sequenceRange(time),
       draw: (frame) => this.drawSequence(frame),
-      times: false,
+      times: null,
       isEmpty: () => this.isEmpty(),
       box: true,
     };
@@ -163,6 +166,7 @@ export class Graphs {
   private causes(): Kind {
     return {
       id: "causes",
+      sync: SYNC,
       title: "Causes along the time",
       height: this.band.height + 12,
       label: () => "",
@@ -170,7 +174,7 @@ export class Graphs {
       range: () => [0, 1],
       draw: (frame) => this.band.draw(frame),
       beside: (frame) => this.band.label(frame, font(12 * frame.ratio)),
-      times: false,
+      times: null,
     };
   }
 
@@ -212,6 +216,7 @@ export class Graphs {
     };
     return {
       id,
+      sync: SYNC,
       title,
       height: 112,
       label: () => label,
@@ -221,7 +226,7 @@ export class Graphs {
         this.band.shade(frame);
         draw(frame);
       },
-      times: false,
+      times: null,
       isEmpty: () => this.isEmpty(),
     };
   }
@@ -238,6 +243,7 @@ export class Graphs {
     const seen = (series: Series, time: Range): Samples => rates(series.sent, time[0], time[1], this.step(time));
     return {
       id: "throughput",
+      sync: SYNC,
       title: "Throughput of data segments",
       height: 112,
       label: () => "sent",
@@ -256,7 +262,7 @@ export class Graphs {
           drawSteps(frame, seen(series, time), { colour: this.colour(index), width: 1.5 }),
         );
       },
-      times: true,
+      times: "time since the connection's first packet (s)",
       isEmpty: () => this.isEmpty(),
     };
   }

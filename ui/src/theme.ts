@@ -69,3 +69,12 @@ export const theme = (): Theme => (isDark() ? DARK : LIGHT);
 /** The colour of data set `index` of `of`. */
 export const setColour = (index: number, of: number): string =>
   theme().sets[of > 1 && index === 0 ? 1 : 0];
+
+/** The palette of plots, as in crates/report/src/plot/scene.rs and its style for the dark. */
+const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b5b5b"];
+const IN_THE_DARK: Record<number, string> = { 0: "#4aa3df", 6: "#a8a8a8" };
+
+export function paletteColour(number: number): string {
+  const place = number % PALETTE.length;
+  return (isDark() ? IN_THE_DARK[place] : undefined) ?? PALETTE[place];
+}

@@ -35,10 +35,15 @@ export class View {
     this.told.push(listener);
   }
 
-  /** Other data: from 0 to `end`. */
+  /** Other data: from 0 to `end`, and a little around it. */
   cover(end: number): void {
     const margin = Math.max(end, NARROWEST) * 0.01;
-    this.whole = [-margin, Math.max(end, NARROWEST) + margin];
+    this.coverJust([-margin, Math.max(end, NARROWEST) + margin]);
+  }
+
+  /** Other data: just this. */
+  coverJust(whole: Range): void {
+    this.whole = whole;
     this.reset();
   }
 

@@ -1,6 +1,6 @@
 // Opens pages in a browser without a window and looks at what it makes of them.
 //
-// Usage: node page.mjs FOLDER     with one.html, two.html and many.html in it
+// Usage: node page.mjs FOLDER     with one.html, two.html, many.html and report.html in it
 //
 // Prints a line for each thing that holds, and how long a redraw took; fails at the first that does not.
 
@@ -167,9 +167,34 @@ async function many() {
   await page.close();
 }
 
+async function report() {
+  const { page, complaints } = await open("report.html");
+  await check("the plots of a report share what is seen, and print as pictures", async () => {
+    const over = await page.locator(".live .u-over").first().boundingBox();
+    await page.mouse.move(over.x + over.width * 0.5, over.y + 30);
+    await page.mouse.down();
+    await page.mouse.move(over.x + over.width * 0.75, over.y + 90, { steps: 4 });
+    await page.mouse.up();
+    await settled(page);
+    const seen = await page.evaluate(() =>
+      window.plots.map(({ chart: { plot } }) => [plot.scales.x.min, plot.scales.x.max]),
+    );
+    assert.equal(seen.length, 2);
+    assert.deepEqual(seen[0], seen[1]);
+    assert.ok(Math.abs(seen[0][1] - seen[0][0] - 2.5) < 0.2, `${seen[0]}`);
+    assert.equal(await page.locator("figure > svg").first().isVisible(), false);
+    await page.emulateMedia({ media: "print" });
+    assert.equal(await page.locator("figure > svg").first().isVisible(), true);
+    assert.equal(await page.locator(".live .graph").first().isVisible(), false);
+  });
+  assert.deepEqual(complaints, []);
+  await page.close();
+}
+
 try {
   await one();
   await two();
+  await report();
   await many();
 } finally {
   await browser.close();

@@ -2,6 +2,7 @@
 
 use crate::document::{Align, Block, Cell, Document, Section, Shown, Table};
 use crate::escape::escaped;
+use crate::interactive::{POLICY, SCRIPT, STYLE as INTERACTIVE_STYLE, interactive, plot_json};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("../assets/report.css");
@@ -19,9 +20,13 @@ pub(crate) struct Page<'a> {
     pub(crate) end: &'a str,
 }
 
-/// The whole file.
+/// The whole file. Plots over time can be zoomed into where `make ui` came before the build.
 pub fn to_html(document: &Document) -> String {
-    page_to_html(document, &Page::default())
+    if !interactive() || !document.plots().any(|plot| plot_json(plot).is_some()) {
+        return page_to_html(document, &Page::default());
+    }
+    let end = format!("<script>{SCRIPT}</script>\n");
+    page_to_html(document, &Page { policy: POLICY, style: INTERACTIVE_STYLE, body: "", end: &end })
 }
 
 /// The whole file, with more in it.
@@ -87,7 +92,11 @@ fn block(html: &mut String, block: &Block) {
         }
         Block::Table(part) => table(html, part),
         Block::Plot(plot) => {
-            let _ = writeln!(html, "<figure>\n{}</figure>", plot.to_svg());
+            let data = if interactive() { plot_json(plot) } else { None };
+            let data = data.map_or(String::new(), |json| {
+                format!("<script type=\"application/json\">{json}</script>\n")
+            });
+            let _ = writeln!(html, "<figure>\n{}{data}</figure>", plot.to_svg());
         }
         Block::Command { caption, line } => {
             let (caption, line) = (escaped(caption), escaped(line));

@@ -12,6 +12,7 @@
 //! | `plots.rs` | the plots of runs |
 //! | `plot/` | drawing any [`plot::Plot`] as SVG and PNG |
 //! | `terminal.rs`, `html.rs`, `markdown.rs` | a document on a terminal, as one HTML file, as Markdown |
+//! | `interactive.rs` | what draws plots in a browser, where it was built |
 //! | `page.rs`, `page/` | a diagnosis as an interactive page |
 //! | `data.rs` | JSON and CSV |
 //! | `files.rs` | files written whole or not at all |
@@ -25,6 +26,7 @@ mod escape;
 mod fidelity;
 mod files;
 mod html;
+mod interactive;
 pub mod live;
 mod markdown;
 mod mechanism_table;
@@ -39,8 +41,9 @@ mod terminal;
 pub use fidelity::{FidelitySeries, fidelity_document, without_plots};
 pub use files::{OutputFile, WriteError, write_all, write_one};
 pub use html::to_html;
+pub use interactive::interactive;
 pub use markdown::to_markdown;
-pub use page::{PageData, PageDiagnosis, diagnosis_page, interactive};
+pub use page::{PageData, PageDiagnosis, diagnosis_page};
 pub use reports::{
     Context, PaperResults, compare_document, document_files, paper_document, run_document,
     run_files,

@@ -14,13 +14,11 @@ mod tables;
 
 use crate::document::{Block, Document};
 use crate::html::{Page, page_to_html, sections_to_html};
+use crate::interactive::{POLICY, SCRIPT, STYLE, for_script, interactive};
 use ackord_diagnose::{Diagnosis, Trace};
 use columns::Columns;
 use serde::Serialize;
 use tables::diagnosis_document;
-
-const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/page.js"));
-const STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.css"));
 
 /// What a page without its graph says.
 const NOT_BUILT: &str =
@@ -49,11 +47,6 @@ pub struct PageDiagnosis<'a> {
     pub diagnosis: &'a Diagnosis,
     /// Packets of some of its connections, for the graphs.
     pub traces: &'a [Trace],
-}
-
-/// Whether pages have their interactive part: whether `make ui` came before the build.
-pub const fn interactive() -> bool {
-    !SCRIPT.is_empty()
 }
 
 /// As the page's script reads it (`ui/src/data.ts`).
@@ -99,9 +92,7 @@ fn drawn(data: &PageData) -> String {
     page_to_html(
         &head,
         &Page {
-            // Whatever a capture's names may try: nothing is fetched, nothing is sent.
-            policy: "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
-                     img-src data:; base-uri 'none'; form-action 'none'",
+            policy: POLICY,
             style: STYLE,
             body: &body,
             end: &format!(
@@ -119,29 +110,4 @@ fn embedded<'a>(data: &PageData<'a>) -> Embedded<'a> {
         traces: one.traces.iter().map(Columns::of).collect(),
     });
     Embedded { title: data.title, version: data.version, sets: sets.collect() }
-}
-
-/// JSON that ends no script element, whatever stands in its strings.
-fn for_script(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("only names are keys").replace('<', "\\u003c")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn json_in_a_script_element_cannot_end_it() {
-        let evil = "</script><script>alert(1)</script><!--";
-        let json = for_script(&evil);
-        assert!(!json.contains('<'), "{json}");
-        assert_eq!(serde_json::from_str::<String>(&json).expect("still JSON"), evil);
-    }
-
-    #[test]
-    fn what_was_built_comes_whole_or_not_at_all() {
-        assert_eq!(SCRIPT.is_empty(), STYLE.is_empty());
-        // An end of the element in the script itself would cut it short.
-        assert!(!SCRIPT.contains("</script") && !STYLE.contains("</style"));
-    }
 }

@@ -4,7 +4,9 @@
 mod made;
 
 use ackord_diagnose::{Diagnosis, Trace};
-use ackord_report::{PageData, PageDiagnosis, diagnosis_page, interactive};
+use ackord_report::document::{Block, Document, Section};
+use ackord_report::plot::{Mark, Plot, PlotSeries, Range, Shape};
+use ackord_report::{PageData, PageDiagnosis, diagnosis_page, interactive, to_html};
 use ackord_testing::{assert_timely, installed, skipped, timely};
 use made::Made;
 use std::path::Path;
@@ -92,6 +94,31 @@ fn a_page_refers_to_nothing_outside_itself_and_stays_small() {
     assert_eq!(html, page(&[("", &made)]), "the same data, the same bytes");
 }
 
+/// A report with two plots over ten seconds.
+fn report() -> String {
+    let plot = |id: &str, mark| {
+        let points = (0..1_000u32).map(|n| (f64::from(n) / 100.0, f64::from(n % 70)));
+        let series = PlotSeries::new("</script>", mark, points).dashed();
+        let mut plot = Plot::new(id, "Window", "time (s)", "cwnd (kB)").with(series);
+        plot.x.range = Range::Fixed(0.0, 10.0);
+        Block::Plot(plot)
+    };
+    let over_time = Section::new("Over time")
+        .with(plot("steps", Mark::Steps))
+        .with(plot("crosses", Mark::Points(Shape::Cross)));
+    let title = "Report".to_owned();
+    to_html(&Document { title, sections: vec![over_time], ..Document::default() })
+}
+
+#[test]
+fn plots_over_time_carry_their_data_where_something_draws_it() {
+    let html = report();
+    let scripts = html.matches("<script").count();
+    assert_eq!(scripts, if interactive() { 3 } else { 0 });
+    assert_eq!(html.matches("</script").count(), scripts, "names of curves end no script");
+    assert_eq!(html.matches("class=\"ackord-plot\"").count(), 2);
+}
+
 /// Opens the pages in a browser: `ui/test/page.mjs` says what it looks at.
 #[test]
 fn a_browser_draws_a_page_and_answers() {
@@ -107,6 +134,7 @@ fn a_browser_draws_a_page_and_answers() {
     let pages = [
         ("one.html", page(&[("", &before)])),
         ("two.html", page(&[("before", &before), ("after", &made::diagnosis(BETTER, 12))])),
+        ("report.html", report()),
         ("many.html", page(&[("", &made::diagnosis(MANY, 1))])),
     ];
     for (name, html) in &pages {
