@@ -15,12 +15,14 @@ pub(super) struct Buffer {
     offset: u64,
     /// At most this much is asked of the input at once.
     piece: usize,
+    /// How the input failed: it is not asked again.
+    failed: Option<(io::ErrorKind, String)>,
 }
 
 impl Buffer {
     pub(super) fn new(input: Box<dyn Read + Send>, piece: usize) -> Buffer {
         let bytes = vec![0; CAPACITY].into_boxed_slice();
-        Buffer { input, bytes, start: 0, end: 0, offset: 0, piece }
+        Buffer { input, bytes, start: 0, end: 0, offset: 0, piece, failed: None }
     }
 
     /// What is at hand.
@@ -76,6 +78,9 @@ impl Buffer {
 
     /// One more piece; `false` at the end of the input, or if there is no room.
     fn refill(&mut self) -> io::Result<bool> {
+        if let Some((kind, text)) = &self.failed {
+            return Err(io::Error::new(*kind, text.clone()));
+        }
         if self.start > 0 {
             self.bytes.copy_within(self.start..self.end, 0);
             self.end -= self.start;
@@ -89,7 +94,10 @@ impl Buffer {
                     return Ok(got > 0);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+                Err(error) => {
+                    self.failed = Some((error.kind(), error.to_string()));
+                    return Err(error);
+                }
             }
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! The memory that unpacking takes is bounded, whatever a file asks for.
 
+use lzma_rust2::{Action, Status, XzStream};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::io::{self, BufRead, BufReader, Read};
@@ -51,8 +52,34 @@ impl Packing {
         let input = BufReader::with_capacity(PIECE, input);
         match self {
             Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(input)),
-            Packing::Xz => Box::new(lzma_rust2::XzReader::new_mem_limit(input, true, MOST_XZ_KIB)),
+            Packing::Xz => {
+                Box::new(Xz { input, stream: XzStream::new_mem_limit(true, MOST_XZ_KIB) })
+            }
             Packing::Zstd => Box::new(Zstd::new(input)),
+        }
+    }
+}
+
+/// Streams of xz, one after the other. The library's own reader does not end where a file is cut off
+/// within octets that could not be packed, and drops what it unpacked before damage.
+struct Xz {
+    input: BufReader<Input>,
+    stream: XzStream,
+}
+
+impl Read for Xz {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let input = self.input.fill_buf()?;
+            let action = if input.is_empty() { Action::Finish } else { Action::Run };
+            let done = self.stream.process(input, buf, action)?;
+            self.input.consume(done.bytes_consumed);
+            if done.bytes_produced > 0 || done.status == Status::StreamEnd {
+                return Ok(done.bytes_produced);
+            }
+            if done.bytes_consumed == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
         }
     }
 }
@@ -108,6 +135,14 @@ impl Read for Zstd {
                 let one = BlockDecodingStrategy::UptoBlocks(1);
                 self.decoder.decode_blocks(&mut self.input, one).map_err(io::Error::other)?;
                 continue;
+            }
+            if self.within_frame {
+                self.within_frame = false;
+                let [said, found] =
+                    [self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()];
+                if said.is_some() && said != found {
+                    return Err(io::Error::other("a checksum is wrong"));
+                }
             }
             self.within_frame = self.next_frame()?;
             if !self.within_frame {

@@ -135,16 +135,16 @@ fn walk(mut options: &[u8], seen: &mut Seen) {
         }
         // A SACK option that is cut off still has the blocks before.
         let value = &options[2..len.min(options.len()).max(2)];
-        match (kind, value) {
-            (2, [high, low]) => seen.mss = Some(u16::from_be_bytes([*high, *low])),
-            (3, [shift]) => seen.wscale = Some(*shift),
-            (4, []) => seen.sack_permitted = true,
-            (5, blocks) => {
+        match (kind, len, value) {
+            (2, 4, [high, low]) => seen.mss = Some(u16::from_be_bytes([*high, *low])),
+            (3, 3, [shift]) => seen.wscale = Some(*shift),
+            (4, 2, []) => seen.sack_permitted = true,
+            (5, _, blocks) => {
                 for block in blocks.chunks_exact(8) {
                     seen.sacks.push((word(block, 0), word(block, 4)));
                 }
             }
-            (8, stamps @ [_, _, _, _, _, _, _, _]) => {
+            (8, 10, stamps @ [_, _, _, _, _, _, _, _]) => {
                 seen.timestamps = Some((word(stamps, 0), word(stamps, 4)));
             }
             _ => {}

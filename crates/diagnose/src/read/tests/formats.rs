@@ -165,7 +165,7 @@ fn simple_and_old_packets_are_read_and_what_is_unknown_is_passed_over() {
         let times: Vec<_> = seen.iter().map(|seen| (seen.frame, seen.at.as_nanos())).collect();
         let second = 1_000_000_000;
         assert_eq!(times, [(1, second), (2, second), (3, 2 * second)], "without time: the last");
-        assert!(seen.iter().all(|seen| seen.payload_len == 30));
+        assert!(seen.iter().all(|seen| seen.payload_len == 32));
         assert_eq!((about.frames, about.snap_len, about.dropped), (4, Some(70), Some(5)));
         assert_eq!(about.others, [("journal entry".to_owned(), 1)]);
     }

@@ -5,7 +5,7 @@ use ackord_units::Time;
 use ackord_wire::Flags;
 
 /// Octets of payload of the packet.
-pub(super) const PAYLOAD: u32 = 30;
+pub(super) const PAYLOAD: u32 = 32;
 /// Its TCP header: timestamps and one SACK block.
 pub(super) const TCP_LEN: usize = 44;
 
@@ -134,8 +134,9 @@ fn links(version: u8, ether_type: u16, ip: &[u8]) -> Vec<(&'static str, u16, Vec
     let ppp = if version == 4 { [0, 0x21] } else { [0, 0x57] };
     let family: u8 = if version == 4 { 2 } else { 10 };
     let bsd_family: u8 = if version == 4 { 2 } else { 30 };
-    let nflog =
-        joined(&[&[family, 0, 0, 5, 8, 0, 1, 0, 0, 8, 3, 0, 7, 0, 10, 0, b'p', b'i', b'n', 0]]);
+    let nflog = joined(&[&[
+        family, 0, 0, 5, 8, 0, 1, 0, kind[0], kind[1], 3, 0, 7, 0, 10, 0, b'p', b'i', b'n', 0,
+    ]]);
     let payload_len = (ip.len() as u16 + 4).to_le_bytes();
     let pktap = |link: u8| {
         let mut head = vec![0; 108];
@@ -180,6 +181,7 @@ fn tunnels(version: u8, ether_type: u16, ip: &[u8]) -> Vec<(&'static str, Vec<u8
     let frame = ethernet(ether_type, ip);
     let pppoe_len = (ip.len() as u16 + 2).to_be_bytes();
     let ip_in_ip = if version == 4 { 4 } else { 41 };
+    let gtp_len = (ip.len() as u16 + 4).to_be_bytes();
     let ppp_len = (ip.len() as u16 + 2).to_be_bytes();
     vec![
         ("PPPoE", ethernet(0x8864, &joined(&[&[0x11, 0, 0, 9], &pppoe_len, &ppp, ip]))),
@@ -220,7 +222,10 @@ fn tunnels(version: u8, ether_type: u16, ip: &[u8]) -> Vec<(&'static str, Vec<u8
         ),
         (
             "GTP",
-            over_ip(17, &udp(9, 2152, &joined(&[&[0x32, 0xff, 0, 0, 0, 0, 0, 7, 0, 1, 0, 0], ip]))),
+            over_ip(
+                17,
+                &udp(9, 2152, &joined(&[&[0x32, 0xff], &gtp_len, &[0, 0, 0, 7, 0, 1, 0, 0], ip])),
+            ),
         ),
     ]
 }

@@ -130,7 +130,7 @@ fn what_other_programs_pack_is_read() {
                 assert!(about.damage.is_some(), "{program} cut at {len}");
             }
         }
-        let parts = [packed.clone(), through(program, arguments, &[])].concat();
+        let parts = [packed, through(program, arguments, &[])].concat();
         assert_eq!(sound(&parts).1.damage, None, "{program} twice");
     }
 }
