@@ -109,15 +109,18 @@ impl Figures {
         }
     }
 
-    /// Both together.
+    /// Both together. 584 years are as much as there can be, which a hundred thousand connections have in two days.
     #[must_use]
     pub fn plus(self, other: Figures) -> Figures {
+        let span = |one: Span, other: Span| {
+            Span::from_nanos(one.as_nanos().saturating_add(other.as_nanos()))
+        };
         Figures {
-            active: self.active + other.active,
-            octets: self.octets + other.octets,
-            nagle: self.nagle + other.nagle,
+            active: span(self.active, other.active),
+            octets: self.octets.saturating_add(other.octets),
+            nagle: span(self.nagle, other.nagle),
             nagle_stalls: self.nagle_stalls.saturating_add(other.nagle_stalls),
-            delack: self.delack + other.delack,
+            delack: span(self.delack, other.delack),
             delack_stalls: self.delack_stalls.saturating_add(other.delack_stalls),
             segments: self.segments.saturating_add(other.segments),
         }
@@ -267,6 +270,21 @@ fn ends(raw: &RawReport) -> Option<(SocketAddr, SocketAddr)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn figures_of_very_many_connections_stop_where_they_cannot_grow() {
+        let year = Span::from_secs(365 * 86_400);
+        let one = Figures {
+            active: year,
+            nagle: year,
+            delack: year,
+            octets: 1 << 60,
+            ..Figures::default()
+        };
+        let all = (0..1_000).fold(Figures::default(), |all, _| all.plus(one));
+        let most = Span::from_nanos(u64::MAX);
+        assert_eq!((all.active, all.nagle, all.delack, all.octets), (most, most, most, u64::MAX));
+    }
 
     #[test]
     fn a_report_is_read_field_by_field() {
