@@ -7,6 +7,7 @@
 //! | `observer.rs` | what a gateway observes |
 //! | `agent.rs` | what an agent reads: its files, and reports of its programs |
 //! | `capture.rs`, `trace.rs` | capture files, mahimahi traces |
+//! | `captures.rs` | capture files of strangers, packed or not, that are to be explained |
 //! | `scenario.rs`, `script.rs` | texts of scenarios and of scripts |
 //! | `crates/tcp/tests/ordeal` | two endpoints over a bad path, and one endpoint against an attacker |
 //! | `mended.rs` | packets whose checksums are right whatever else they say |
@@ -15,6 +16,7 @@
 
 mod agent;
 mod capture;
+mod captures;
 mod mended;
 mod observer;
 mod options;
@@ -28,6 +30,7 @@ mod ordeal;
 
 pub use agent::{agent, reports};
 pub use capture::capture;
+pub use captures::captures;
 pub use observer::observer;
 pub use options::options;
 pub use packet::packet;
@@ -39,9 +42,10 @@ pub use trace::trace;
 pub type Target = fn(&[u8]);
 
 /// Every target of this crate by its name in `fuzz/corpus`.
-pub const TARGETS: [(&str, Target); 11] = [
+pub const TARGETS: [(&str, Target); 12] = [
     ("agent", agent),
     ("capture", capture),
+    ("captures", captures),
     ("endpoint", endpoint),
     ("observer", observer),
     ("options", options),

@@ -69,6 +69,11 @@ fn captures() {
 }
 
 #[test]
+fn captures_of_strangers() {
+    replay("captures", &[]);
+}
+
+#[test]
 fn endpoints() {
     replay("endpoint", &[]);
 }

@@ -58,8 +58,8 @@ const ROOMS: &[(&str, MayUse)] = &[
     (
         "fuzz-targets",
         MayUse::Only(&[
-            "units", "wire", "events", "tcp", "path", "scenario", "script", "gateway", "daemon",
-            "agent",
+            "units", "wire", "events", "tcp", "path", "scenario", "script", "diagnose", "gateway",
+            "daemon", "agent",
         ]),
     ),
     // The ledger of the RFCs and the table of the profiles name knobs.

@@ -135,7 +135,7 @@ impl Pcapng {
                 }
             }
             let (kind, len) = (self.order.u32(head, 0), self.order.u32(head, 4));
-            if len < SHORTEST || len > LONGEST || !len.is_multiple_of(4) {
+            if !(SHORTEST..=LONGEST).contains(&len) || !len.is_multiple_of(4) {
                 return (used, Next::Damaged(format!("a block of {len} octets is impossible")));
             }
             let len = len as usize;
