@@ -22,6 +22,8 @@ mod flow;
 mod read;
 mod report;
 mod seen;
+#[cfg(test)]
+mod tests;
 
 pub use cause::Cause;
 pub use diagnosis::{

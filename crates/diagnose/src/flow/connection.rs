@@ -155,7 +155,7 @@ impl Connection {
         self.setup = state;
         if answer && wait == Wait::Handshake && at > self.began {
             let since = at.saturating_since(self.account.settled());
-            self.halves[side].to.sample(since);
+            self.halves[side].to.sample_answer(since);
         }
         self.account.settle(at, seen.frame, wait, side as u8, NO_LOSS);
     }
@@ -201,7 +201,7 @@ impl Connection {
             let since = at.saturating_since(self.account.settled());
             self.account.settle(at, seen.frame, Wait::Handshake, 0, NO_LOSS);
             if self.halves[0].to.least.is_none() {
-                self.halves[0].to.sample(since);
+                self.halves[0].to.sample_answer(since);
             }
         }
         let scale = match seen.flags.contains(Flags::SYN) {
@@ -254,7 +254,7 @@ impl Connection {
             let base = self.base_rtt[sender].map_or(whole, |base| base.min(whole));
             self.base_rtt[sender] = Some(base);
             if seen.timestamps.is_none() {
-                self.halves[side].to.sample(back);
+                self.halves[side].to.sample_answer(back);
             }
             if sender == self.talker {
                 self.account.now.rtt(whole);

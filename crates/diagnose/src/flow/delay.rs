@@ -33,6 +33,15 @@ impl Delay {
         self.least = Some(self.least.map_or(span, |least| least.min(span)));
     }
 
+    /// One measurement by an answer that may have waited: only the shortest counts.
+    #[inline]
+    pub(crate) fn sample_answer(&mut self, span: Span) {
+        self.samples = self.samples.saturating_add(1);
+        let least = self.least.map_or(span, |least| least.min(span));
+        self.least = Some(least);
+        self.now = least;
+    }
+
     /// A packet with this TSval passed on its way to the end.
     #[inline]
     pub(crate) fn passed(&mut self, value: u32, at: Time) {

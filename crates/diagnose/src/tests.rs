@@ -1,0 +1,200 @@
+//! Scripted connections, at whatever place the capture is taken, and laws that hold for all packets.
+
+use crate::flow::table::Table;
+use crate::report::answer;
+use crate::{Address, Cause, Connection, Sacks, Seen, Vantage};
+use ackord_units::Time;
+use ackord_wire::Flags;
+use proptest::prelude::*;
+
+const CLIENT: Address = Address { ip: [1; 16], port: 50_000 };
+const SERVER: Address = Address { ip: [2; 16], port: 80 };
+const MSS: u32 = 1448;
+
+/// A packet between the two, at this microsecond.
+fn packet(micros: u64, from_client: bool, (seq, ack): (u32, u32), len: u32) -> Seen {
+    let (src, dst) = if from_client { (CLIENT, SERVER) } else { (SERVER, CLIENT) };
+    Seen {
+        frame: 0,
+        at: Time::from_nanos(1_000_000_000 + micros * 1000),
+        file: 0,
+        interface: 0,
+        src,
+        dst,
+        seq,
+        ack,
+        window: 65_000,
+        flags: Flags::ACK,
+        payload_len: len,
+        ip_len: len + 52,
+        ip_id: 0,
+        ttl: 64,
+        ecn: 0,
+        mss: None,
+        wscale: None,
+        sack_permitted: false,
+        timestamps: None,
+        sacks: Sacks::default(),
+    }
+}
+
+/// The handshake, seen at the client with a round trip of `rtt` microseconds.
+fn handshake(rtt: u64) -> Vec<Seen> {
+    let syn = Seen { flags: Flags::SYN, mss: Some(1460), wscale: Some(7), ..packet(0, true, (0, 0), 0) };
+    let flags = Flags::SYN | Flags::ACK;
+    let answer = Seen { flags, mss: Some(1460), wscale: Some(7), ..packet(rtt, false, (0, 1), 0) };
+    vec![syn, answer, packet(rtt + 5, true, (1, 1), 0)]
+}
+
+fn diagnose(mut packets: Vec<Seen>) -> Connection {
+    let mut table = Table::new(&[]);
+    for (frame, seen) in (1..).zip(&mut packets) {
+        seen.frame = frame;
+        table.packet(seen);
+    }
+    let mut connections = table.into_connections();
+    assert_eq!(connections.len(), 1);
+    answer(0, &mut connections[0])
+}
+
+fn seconds(connection: &Connection, cause: Cause) -> f64 {
+    let found = connection.causes.iter().find(|share| share.cause == cause);
+    found.map_or(0.0, |share| share.seconds)
+}
+
+/// The account has no gap and no overlap, and adds up to the connection's duration.
+fn assert_conserved(connection: &Connection) {
+    let sum: f64 = connection.causes.iter().map(|share| share.seconds).sum();
+    assert!((sum - connection.duration_s).abs() < 1e-6, "{sum} of {}", connection.duration_s);
+    let mut at = 0.0;
+    for interval in &connection.intervals {
+        assert!((interval.from_s - at).abs() < 1e-9 && interval.to_s > interval.from_s);
+        at = interval.to_s;
+    }
+    assert!((at - connection.duration_s).abs() < 1e-6);
+    let limits = connection.limits.rwin_s + connection.limits.cwnd_s + connection.limits.snd_s;
+    assert!((limits - connection.duration_s).abs() < 1e-6);
+}
+
+#[test]
+fn a_second_small_write_waits_for_the_delayed_ack_of_the_first() {
+    let mut packets = handshake(200);
+    let (mut at, mut sent, mut got) = (1000, 1, 1);
+    for _ in 0..10 {
+        packets.push(packet(at, true, (sent, got), 100));
+        // The ACK comes after 40 ms; only then the second write leaves.
+        packets.push(packet(at + 40_200, false, (got, sent + 100), 0));
+        packets.push(packet(at + 40_220, true, (sent + 100, got), 200));
+        packets.push(packet(at + 40_420, false, (got, sent + 300), 500));
+        (at, sent, got) = (at + 41_000, sent + 300, got + 500);
+    }
+    let connection = diagnose(packets);
+    assert_conserved(&connection);
+    let nagle = seconds(&connection, Cause::NagleDelayedAck);
+    // In the first exchange nothing shows yet that the round trip is shorter.
+    assert!((0.36..0.41).contains(&nagle), "{nagle}");
+    assert_eq!(connection.vantage, Vantage::NearSender);
+}
+
+#[test]
+fn a_server_that_thinks_is_not_a_path_that_is_long() {
+    let think = 300_000;
+    let mut packets = handshake(50_000);
+    packets.push(packet(60_000, true, (1, 1), 100));
+    packets.push(packet(110_000, false, (1, 101), 0));
+    packets.push(packet(110_000 + think, false, (1, 101), 1000));
+    packets.push(packet(110_010 + think, true, (101, 1001), 0));
+    let connection = diagnose(packets);
+    assert_conserved(&connection);
+    let idle = seconds(&connection, Cause::ServerIdle);
+    assert!((idle - 0.3).abs() < 0.001, "{idle}");
+    let path = seconds(&connection, Cause::PathLimited);
+    assert!((path - 0.05).abs() < 0.001, "{path}");
+}
+
+#[test]
+fn a_syn_that_is_repeated_was_lost() {
+    let mut packets = vec![packet(0, true, (0, 0), 0)];
+    packets[0].flags = Flags::SYN;
+    let mut rest = handshake(20_000);
+    for seen in &mut rest {
+        seen.at = Time::from_nanos(seen.at.as_nanos() + 1_000_000_000);
+    }
+    packets.extend(rest);
+    let connection = diagnose(packets);
+    assert_conserved(&connection);
+    assert!((seconds(&connection, Cause::SynLoss) - 1.0).abs() < 1e-6);
+    assert!((seconds(&connection, Cause::SetUp) - 0.020_005).abs() < 1e-6);
+}
+
+#[test]
+fn a_tail_that_is_lost_costs_the_timer_and_is_one_retransmission() {
+    let mut packets = handshake(20_000);
+    for segment in 0..3 {
+        packets.push(packet(30_000 + u64::from(segment), false, (1 + segment * MSS, 1), MSS));
+    }
+    packets.push(packet(50_000, true, (1, 1 + 2 * MSS), 0));
+    packets.push(packet(270_000, false, (1 + 2 * MSS, 1), MSS));
+    packets.push(packet(290_000, true, (1, 1 + 3 * MSS), 0));
+    let connection = diagnose(packets);
+    assert_conserved(&connection);
+    assert_eq!(connection.retransmitted_bytes, u64::from(MSS));
+    let tail = seconds(&connection, Cause::TimeoutTail);
+    assert!((0.22..0.27).contains(&tail), "{tail}");
+}
+
+#[test]
+fn every_packet_twice_is_an_artefact_and_no_retransmission() {
+    let mut packets = Vec::new();
+    let mut id = 0;
+    let mut add = |seen: Seen| {
+        id += 1;
+        packets.push(Seen { ip_id: id, ..seen });
+        packets.push(Seen { ip_id: id, at: Time::from_nanos(seen.at.as_nanos() + 20_000), ..seen });
+    };
+    for seen in handshake(20_000) {
+        add(seen);
+    }
+    for segment in 0..20 {
+        add(packet(30_000 + u64::from(segment) * 500, false, (1 + segment * MSS, 1), MSS));
+    }
+    let connection = diagnose(packets);
+    assert_conserved(&connection);
+    assert_eq!(connection.retransmitted_bytes, 0);
+    assert_eq!(connection.artefacts[0].count, 23);
+}
+
+fn any_packet() -> impl Strategy<Value = Seen> {
+    let numbers = (0..40_u32, 0..40_u32, 0..4_u32, 0..16_u16);
+    let rest = (0..100_000_u64, any::<bool>(), 0..64_u8, any::<Option<(u8, u8)>>(), any::<(u16, u8)>());
+    (numbers, rest).prop_map(|((seq, ack, len, id), (gap, from_client, flags, stamps, (window, sack)))| {
+        let base = packet(gap, from_client, (seq * 700, ack * 700), len * 700);
+        let mut sacks = Sacks::default();
+        sacks.push((u32::from(sack) * 100, u32::from(sack) * 130));
+        Seen {
+            flags: Flags::from_bits(flags),
+            window,
+            ip_id: id,
+            sacks,
+            timestamps: stamps.map(|(value, echo)| (u32::from(value), u32::from(echo))),
+            ..base
+        }
+    })
+}
+
+proptest! {
+    #[test]
+    fn every_instant_belongs_to_one_cause_whatever_the_packets_are(
+        packets in proptest::collection::vec(any_packet(), 1..300),
+    ) {
+        let mut table = Table::new(&[[CLIENT, SERVER]]);
+        let mut now = 0;
+        for (frame, seen) in (1..).zip(packets) {
+            now += seen.at.as_nanos() - 1_000_000_000;
+            table.packet(&Seen { frame, at: Time::from_nanos(now), ..seen });
+        }
+        for connection in &mut table.into_connections() {
+            assert_conserved(&answer(0, connection));
+        }
+    }
+}
