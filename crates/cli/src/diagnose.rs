@@ -1,14 +1,25 @@
 //! `ackord diagnose`: captures, and where the time of their connections went.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `diagnose.rs` | the arguments, and what is done in which order |
+//! | `diagnose/sources.rs` | captures that can be read again |
+
+mod sources;
 
 use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::{OutputArguments, Results};
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
-use ackord_diagnose::{DiagnoseError, Diagnosis, Options, Reader, diagnose};
-use ackord_report::{OutputFile, data, document_files};
-use ackord_study::{diagnosis_document, intervals_csv};
+use ackord_diagnose::{DiagnoseError, Diagnosis, Options, Trace, diagnose};
+use ackord_report::{OutputFile, data};
+use ackord_study::{
+    connections_to_trace, diagnosis_document, ends_of, intervals_csv, page_of_diagnosis,
+};
 use clap::Args;
+use sources::{Passes, Sources};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// Say of every TCP connection in a capture where its time went, and which packets show it
@@ -41,46 +52,78 @@ Examples:
 
 pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<(), Failure> {
     arguments.output.check()?;
-    let diagnosis = read(arguments)?;
+    let interrupt = Interrupt::listen()?;
+    let passes = if arguments.output.wants_files() { Passes::Again } else { Passes::Once };
+    let sources = Sources::open(&arguments.captures, passes)?;
+    let work = Work { arguments, sources: &sources, interrupt: &interrupt };
+    let (diagnosis, _) = work.read("reading", Options::default())?;
     if let Some(id) = arguments.connection
         && id as usize >= diagnosis.connections.len()
     {
-        let known = diagnosis.connections.len();
-        let why = format!("--connection {id}: there are {known} connections, counted from 0");
-        return Err(Failure::Diagnose(why));
+        return Err(Failure::Diagnose(no_such_connection(id, &diagnosis)));
     }
+    let traces = match passes {
+        Passes::Once => Vec::new(),
+        Passes::Again => work.traces(&diagnosis)?,
+    };
     let document = diagnosis_document(&diagnosis, arguments.connection);
     let json = data::to_json(&diagnosis);
     let results = Results { document: &document, json: &json };
     arguments.output.write(console, &results, || {
-        let mut files = document_files(&document);
-        files.push(OutputFile::new("diagnosis.json", json.clone().into_bytes()));
-        files.push(OutputFile::new("intervals.csv", intervals_csv(&diagnosis).into_bytes()));
-        files
+        let page = page_of_diagnosis(&document.title, &diagnosis, traces);
+        vec![
+            OutputFile::new("report.html", page),
+            OutputFile::new("diagnosis.json", json.clone()),
+            OutputFile::new("intervals.csv", intervals_csv(&diagnosis)),
+        ]
     })
 }
 
-fn read(arguments: &DiagnoseArguments) -> Result<Diagnosis, Failure> {
-    let mut readers = Vec::new();
-    for (number, path) in (0..).zip(&arguments.captures) {
-        let reader = Reader::open(path, number);
-        readers.push(reader.map_err(|error| Failure::Diagnose(error.to_string()))?);
+fn no_such_connection(id: u32, diagnosis: &Diagnosis) -> String {
+    match diagnosis.connections.len() {
+        0 => format!("--connection {id}: there is no TCP connection in the capture"),
+        1 => format!("--connection {id}: there is one connection, 0"),
+        known => format!("--connection {id}: there are {known} connections, 0 to {}", known - 1),
     }
-    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = arguments.jobs.unwrap_or_else(processors);
-    let options = Options { jobs, ..Options::default() };
-    let interrupt = Interrupt::listen()?;
-    let meter = Meter::begin("reading");
-    let found = diagnose(readers, &options, &mut |share| {
-        if let Some(share) = share {
-            meter.at(share);
+}
+
+/// What a pass over the captures needs.
+struct Work<'a> {
+    arguments: &'a DiagnoseArguments,
+    sources: &'a Sources,
+    interrupt: &'a Interrupt,
+}
+
+impl Work<'_> {
+    fn read(&self, what: &str, options: Options) -> Result<(Diagnosis, Vec<Trace>), Failure> {
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        let jobs = self.arguments.jobs.unwrap_or_else(processors);
+        let options = Options { jobs, ..options };
+        // Ctrl-C ends the program at the other end of a pipe, too: what came of it is wanted.
+        let others = Sources::waits_for_others(&self.arguments.captures);
+        let meter = Meter::begin(what);
+        let found = diagnose(self.sources.readers()?, &options, &mut |share| {
+            if let Some(share) = share {
+                meter.at(share);
+            }
+            if others { ControlFlow::Continue(()) } else { self.interrupt.check() }
+        });
+        meter.end();
+        found.map_err(|error| match error {
+            DiagnoseError::Interrupted => Failure::Interrupted,
+            error => Failure::Diagnose(error.to_string()),
+        })
+    }
+
+    /// The packets of those connections that get a graph: a second pass.
+    fn traces(&self, diagnosis: &Diagnosis) -> Result<Vec<Trace>, Failure> {
+        let chosen = connections_to_trace(diagnosis, self.arguments.connection);
+        if chosen.is_empty() {
+            return Ok(Vec::new());
         }
-        interrupt.check()
-    });
-    meter.end();
-    match found {
-        Ok((diagnosis, _)) => Ok(diagnosis),
-        Err(DiagnoseError::Interrupted) => Err(Failure::Interrupted),
-        Err(error) => Err(Failure::Diagnose(error.to_string())),
+        let options = Options { points_of: ends_of(diagnosis, &chosen), ..Options::default() };
+        let (_, mut traces) = self.read("drawing", options)?;
+        traces.retain(|trace| chosen.contains(&trace.connection));
+        Ok(traces)
     }
 }

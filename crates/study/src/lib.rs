@@ -49,7 +49,9 @@ pub mod validate;
 
 pub use capture::{CaptureError, CaptureFiles, CapturePoint, capture_points, with_captures};
 pub use compare::{CompareOptions, ComparisonOutcome, Variant, Variants, VaryError, compare};
-pub use diagnosis::{diagnosis_document, intervals_csv, lost_seconds};
+pub use diagnosis::{
+    connections_to_trace, diagnosis_document, ends_of, intervals_csv, lost_seconds, page_of_diagnosis,
+};
 pub use execute::{
     Ending, ExecuteError, KeepSeries, Progress, RunOptions, RunOutcome, VERSION, execute,
     without_progress,

@@ -24,6 +24,9 @@ pub(super) fn diagnosis_document(data: &PageData) -> Document {
         read.blocks.extend(table_with_rows(capture_table(one.diagnosis, &whose)));
         rest.extend(sections(one.diagnosis, &whose));
     }
+    if !data.notes.is_empty() {
+        read.blocks.push(Block::Notes(data.notes.to_vec()));
+    }
     let mut sections = vec![read];
     sections.extend(rest);
     let facts = vec![("version".to_owned(), data.version.to_owned())];

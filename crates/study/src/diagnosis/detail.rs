@@ -46,9 +46,7 @@ fn facts(connection: &Connection) -> Section {
         ),
         format!(
             "{} octets retransmitted, {} losses, {} segments overtaken",
-            connection.retransmitted_bytes,
-            connection.path.loss_events,
-            connection.path.reordered
+            connection.retransmitted_bytes, connection.path.loss_events, connection.path.reordered
         ),
         format!(
             "sender limited by the receiver's window {:.3} s, by congestion window or path {:.3} s, by itself \

@@ -4,8 +4,12 @@
 //! | --- | --- |
 //! | `mod.rs` | the whole capture: the causes, the connections |
 //! | `detail.rs` | one connection: its account, its path, its intervals with their reasons |
+//! | `page.rs` | the interactive page, and which connections it draws |
 
 mod detail;
+mod page;
+
+pub use page::{connections_to_trace, ends_of, page_of_diagnosis};
 
 use ackord_diagnose::{Cause, Connection, Diagnosis};
 use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
@@ -160,13 +164,14 @@ fn causes(diagnosis: &Diagnosis) -> Section {
 }
 
 fn connections(diagnosis: &Diagnosis) -> Section {
-    let mut listed: Vec<&Connection> = diagnosis.connections.iter().collect();
-    listed.sort_by(|a, b| lost_seconds(b).total_cmp(&lost_seconds(a)).then(a.id.cmp(&b.id)));
+    let mut listed = page::by_loss(diagnosis);
     let hidden = listed.len().saturating_sub(MOST_LISTED);
     listed.truncate(MOST_LISTED);
     let caption = match hidden {
         0 => "Most lost first; `--connection N` shows one.".to_owned(),
-        hidden => format!("Most lost first; {hidden} more are in --json. `--connection N` shows one."),
+        hidden => {
+            format!("Most lost first; {hidden} more are in --json. `--connection N` shows one.")
+        }
     };
     let row = |connection: &&Connection| {
         let worst = connection.causes.iter().find(|share| share.cause.is_loss());
@@ -202,7 +207,8 @@ fn connections(diagnosis: &Diagnosis) -> Section {
 /// All intervals of all connections: one line each, times in seconds since the connection's first packet.
 pub fn intervals_csv(diagnosis: &Diagnosis) -> String {
     let mut text =
-        "connection,client,server,from_s,to_s,cause,confidence,first_frame,last_frame,reason\n".to_owned();
+        "connection,client,server,from_s,to_s,cause,confidence,first_frame,last_frame,reason\n"
+            .to_owned();
     for connection in &diagnosis.connections {
         for interval in &connection.intervals {
             // Writing to a string cannot fail.
