@@ -1,4 +1,5 @@
-//! Captures of the self-test and the truth about them: `truth FOLDER [PART OF A NAME]`.
+//! Captures of the self-test and the truth about them: `truth FOLDER [PART OF A NAME]...`; with `--score`
+//! in front, what the diagnosis makes of them, too.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -6,7 +7,11 @@
     reason = "a program"
 )]
 
-use ackord_study::self_test;
+use ackord_study::self_test::{
+    CaseScore, Effort, SelfTestOptions, cases, diagnoser, report, self_test, self_test_document,
+};
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -14,32 +19,46 @@ fn main() -> ExitCode {
     if ackord_live::is_guest() {
         ackord_live::be_guest();
     }
-    let mut words = std::env::args().skip(1);
-    let Some(folder) = words.next().map(PathBuf::from) else {
-        eprintln!("usage: truth FOLDER [PART OF A NAME]...");
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    let scored = words.first().is_some_and(|word| word == "--score");
+    if scored {
+        words.remove(0);
+    }
+    let Some((folder, wanted)) = words.split_first() else {
+        eprintln!("usage: truth [--score] FOLDER [PART OF A NAME]...");
         return ExitCode::from(2);
     };
-    let wanted: Vec<String> = words.collect();
-    let is_wanted =
-        |name: &str| wanted.is_empty() || wanted.iter().any(|part| name.contains(part.as_str()));
-    let mut failed = ExitCode::SUCCESS;
-    for plan in self_test::cases().into_iter().filter(|plan| is_wanted(&plan.name())) {
-        match self_test::make_case(&plan, &folder.join(plan.name())) {
-            Ok(truth) => {
-                println!("{} {:.3} s", truth.case, truth.duration_s);
-                let mut by = std::collections::BTreeMap::<&str, f64>::new();
-                for one in &truth.intervals {
-                    *by.entry(one.cause.name()).or_default() += one.to_s - one.from_s;
-                }
-                for (cause, seconds) in by {
-                    println!("    {cause:<28} {seconds:8.3}");
-                }
+    let mut cases = cases(Effort::Full);
+    cases.retain(|plan| {
+        wanted.is_empty() || wanted.iter().any(|part| plan.name().contains(part.as_str()))
+    });
+    let jobs = NonZeroUsize::new(2).unwrap_or(NonZeroUsize::MIN);
+    let options = SelfTestOptions { cases, jobs, keep: Some(PathBuf::from(folder)) };
+    let tell = |share: f64, case: &CaseScore| {
+        let truth = case.truth.iter().map(|(cause, s)| format!("{} {s:.2}", cause.name()));
+        let right =
+            case.scores.iter().map(|one| format!("{:.0}%", one.all.share().unwrap_or(0.0) * 100.0));
+        let right = if scored { right.collect::<Vec<_>>().join(" ") } else { String::new() };
+        println!(
+            "{:3.0} % {} {right}\n    {}",
+            share * 100.0,
+            case.case,
+            truth.collect::<Vec<_>>().join(", ")
+        );
+        ControlFlow::Continue(())
+    };
+    match self_test(&options, &diagnoser, &tell) {
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+        Ok(scores) => {
+            let report = report(scores);
+            if scored {
+                let document = self_test_document(&report, "ackord diagnose --self-test");
+                println!("{}", ackord_report::to_markdown(&document, ""));
             }
-            Err(error) => {
-                eprintln!("{}: {error}", plan.name());
-                failed = ExitCode::FAILURE;
-            }
+            ExitCode::SUCCESS
         }
     }
-    failed
 }

@@ -159,7 +159,9 @@ fn timeout(facts: &Facts, view: &View<'_>, (fired, to): (f64, f64), base_rtt: f6
     let acks = view.back.iter().filter(|it| it.at > from - base_rtt && it.at < fired);
     let acks_lost = Losses::of(acks);
     let faded = facts.outages.iter().any(|out| out.began < fired && out.ends > from - base_rtt);
-    let [first, _] = losses.causes();
+    // Where the peer has what is sent again, only its acknowledgment is missing.
+    let head_there = view.delivered.at(fired) > una;
+    let first = losses.causes()[0].filter(|_| !head_there);
     let chance = match first {
         Some(Cause::FastRecovery) => Cause::WindowGrowth,
         Some(cause) => cause,
@@ -195,7 +197,7 @@ fn kind_of(view: &View<'_>, una: u64, fired: f64, times_sent: usize) -> Cause {
     if times_sent > 1 && arrived > 0 {
         return Cause::TimeoutLostRetransmission;
     }
-    if !view.unsent(fired - 1e-6) && (ranges.len() < 4 || arrived == 0) {
+    if !view.has_more(fired - 1e-6) && (ranges.len() < 4 || arrived == 0) {
         return Cause::TimeoutTail;
     }
     if ranges.len() < 4 {

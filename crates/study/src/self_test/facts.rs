@@ -65,6 +65,8 @@ pub(super) struct Facts {
     pub(super) outages: Vec<OutageSeen>,
     /// The kernel's view of the client's and of the server's end.
     pub(super) samples: [Vec<(f64, TcpInfo)>; 2],
+    /// How much the sending application has wanted to send so far, where that is known.
+    pub(super) wanted: Vec<(f64, u64)>,
     /// When the flow's first packet was at the server, the router and the client.
     pub(super) first_seen: [Option<f64>; 3],
     /// And the last.
@@ -92,6 +94,8 @@ struct Taps {
 pub(super) struct Observer {
     taps: Taps,
     facts: Facts,
+    /// Whether its transfers are all that the sending application writes.
+    transfers: bool,
     under_way: BTreeMap<u64, (Side, usize)>,
 }
 
@@ -126,8 +130,15 @@ impl Taps {
 impl Observer {
     /// For a run of this scenario; nothing if it is none of the self-test's.
     pub(super) fn new(scenario: &Scenario) -> Option<Observer> {
-        let taps = Taps::of(scenario)?;
-        Some(Observer { taps, facts: Facts::default(), under_way: BTreeMap::new() })
+        let (taps, flow) = (Taps::of(scenario)?, scenario.flows.first()?);
+        let mut facts = Facts::default();
+        // It writes as fast as it may, from the beginning on.
+        if flow.traffic.mechanism.name == "bulk" {
+            let size = flow.traffic.value("size").and_then(|size| size.as_bytes());
+            facts.wanted.push((0.0, size.map_or(u64::MAX, |size| size.get())));
+        }
+        let transfers = flow.traffic.mechanism.name == "transfers";
+        Some(Observer { taps, facts, transfers, under_way: BTreeMap::new() })
     }
 
     /// All, with what the kernels said.
@@ -212,6 +223,12 @@ impl Sink for Observer {
             {
                 let (octets, waited) = (bytes.get(), waited.as_secs_f64());
                 self.facts.bottleneck.push(Transmitted { at, octets, waited, flow });
+            }
+            Event::TransferBegan { endpoint, bytes, .. }
+                if self.transfers && endpoint.flow == FLOW =>
+            {
+                let before = self.facts.wanted.last().map_or(0, |last| last.1);
+                self.facts.wanted.push((at, before + bytes.get()));
             }
             Event::OutageMet { began, ends, .. } => {
                 let seen = OutageSeen { began: seconds(began), ends: seconds(ends) };

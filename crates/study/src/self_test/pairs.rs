@@ -1,14 +1,10 @@
 //! Cases of two causes together.
 
 use super::cases::{
-    Family, bdp, little_room, outage, over, pick, questions, random, rivals, transfers,
+    Family, bdp, little_room, outage, over, path, pick, questions, random, rivals, transfers,
 };
-use super::plan::{Heading, Path, Plan, Reader};
+use super::plan::{Heading, Plan, Reader};
 use ackord_diagnose::Cause;
-
-const fn path(rate_mbit: u64, rtt_ms: u64, congestion: &'static str) -> Path {
-    Path { rate_kbit: rate_mbit * 1000, rtt_ms, congestion }
-}
 
 const fn pair(
     name: &'static str,
@@ -86,9 +82,9 @@ fn with_loss() -> Vec<Family> {
         }),
         pair("acks+random", &[Cause::AckPath, Cause::RandomLoss], 3, |plan, number| {
             plan.air.push_str("loss = { kind = \"random\", per_packet = \"0.5 %\" }\n");
-            let loss = pick(number, &["50 %", "70 %"]);
+            let loss = pick(number, &[150, 250]);
             plan.air_reverse
-                .push_str(&format!("loss = {{ kind = \"random\", per_packet = \"{loss}\" }}\n"));
+                .push_str(&format!("loss = {{ kind = \"gilbert-elliott\", good_for = \"700 ms\", bad_for = \"{loss} ms\" }}\n"));
         }),
         pair("others+random", &[Cause::QueueingOthers, Cause::RandomLoss], 3, |plan, number| {
             over(
@@ -155,7 +151,7 @@ fn others() -> Vec<Family> {
         }),
         pair("shaper+random", &[Cause::Shaper, Cause::RandomLoss], 2, |plan, number| {
             over(plan, pick(number, &[path(40, 30, "cubic"), path(20, 60, "cubic")]));
-            plan.queue = 100;
+            plan.queue = (plan.rate_kbit * 60 / 60_000).max(20);
             plan.rates = vec![(2_000, plan.rate_kbit / 5)];
             random(plan, "0.2 %");
         }),

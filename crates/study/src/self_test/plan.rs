@@ -51,6 +51,17 @@ pub struct Plan {
     pub rates: Vec<(u64, u64)>,
     /// When the flow begins, ms.
     pub start_ms: u64,
+    /// What the client is.
+    pub client: Client,
+}
+
+/// What the client is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Client {
+    /// A stock kernel.
+    Kernel,
+    /// Our own TCP, where a receiver is wanted that no setting makes of the kernel.
+    Ours,
 }
 
 /// Which way data goes.
@@ -96,6 +107,7 @@ impl Plan {
             reader: None,
             rates: Vec::new(),
             start_ms: 50,
+            client: Client::Kernel,
         }
     }
 
@@ -121,10 +133,12 @@ impl Plan {
             Heading::Download => ("server", "client", "server"),
             Heading::Upload => ("client", "server", "client"),
         };
+        let kernel = format!("kernel = \"{KERNEL}\"\n");
+        let client = if self.client == Client::Kernel { &kernel } else { "" };
         let link = |node| if node == "client" { "air" } else { "access" };
         let mut text = format!(
             "version = 1\nname = \"self-test\"\nseed = {}\nduration = \"{} ms\"\n\
-             [hosts.client]\nkernel = \"{KERNEL}\"\n[hosts.server]\nkernel = \"{KERNEL}\"\n\
+             [hosts.client]\n{client}[hosts.server]\n{kernel}\
              [routers.router]\n",
             self.seed, self.duration_ms
         );

@@ -81,8 +81,8 @@ impl<'a> Judge<'a> {
             super::plan::Heading::Upload => Side::Client,
         };
         let base_rtt = plan.base_rtt_s();
-        let main = View::of(facts, main_side);
-        let other = View::of(facts, main_side.other());
+        let main = View::of(facts, main_side, main_side);
+        let other = View::of(facts, main_side.other(), main_side);
         let episodes = [&main, &other].map(|view| episodes(facts, view, base_rtt));
         let (last_syn, established) = handshake(facts, began);
         let answered = facts.packets[index(Side::Client)].iter();
@@ -118,7 +118,11 @@ impl<'a> Judge<'a> {
         match busy {
             // The server cannot speak yet, and the client does not.
             Some((View { side: Side::Server, .. }, _)) | None if at < self.server_established => {
-                (Cause::SetUp, Some(Cause::PathLimited))
+                // The client's answer was lost: the server's timer brings it about again.
+                match self.server_established - self.established > self.base_rtt {
+                    true => (Cause::SynLoss, Some(Cause::AckPath)),
+                    false => (Cause::SetUp, Some(Cause::PathLimited)),
+                }
             }
             Some((view, episodes)) => self.of_sender(view, episodes, at),
             None => self.of_applications(at),
@@ -189,7 +193,7 @@ impl<'a> Judge<'a> {
 
     /// The last segments are lost, and the probe that shows it has not been sent yet.
     fn tail_waits(&self, view: &View<'_>, episodes: &[Episode], at: f64) -> Option<Named> {
-        if !view.waits_for_ack(at) || view.unsent(at) {
+        if !view.waits_for_ack(at) || view.has_more(at) {
             return None;
         }
         let una = view.una.at(at);
@@ -230,7 +234,7 @@ impl<'a> Judge<'a> {
             return Some((Cause::Shaper, Some(Cause::PathLimited)));
         }
         let fair = 1.0 / longer.flows.max(1) as f64;
-        if view.unsent(at) && longer.flows > 1 && longer.own < fair / 2.0 {
+        if view.has_more(at) && longer.flows > 1 && longer.own < fair / 2.0 {
             return Some((Cause::UnfairShare, Some(Cause::WindowGrowth)));
         }
         Some((Cause::PathLimited, None))
@@ -240,6 +244,11 @@ impl<'a> Judge<'a> {
     fn of_window(&self, view: &View<'_>, episodes: &[Episode], at: f64) -> Named {
         if self.ack_lost(view, at) {
             return (Cause::AckPath, None);
+        }
+        if view.has_more(at) && !view.unsent(at) {
+            // In slow start the buffer grows with the window.
+            let grows = episodes.iter().all(|one| one.from > at);
+            return (Cause::SendBuffer, grows.then_some(Cause::WindowGrowth));
         }
         if !view.unsent(at) {
             // What is under way takes its time; a stream that never has more is its application's.
@@ -270,17 +279,13 @@ impl<'a> Judge<'a> {
         view.una.at(at) < nxt && view.delivered.at(at) >= nxt && view.told.at(at) < nxt
     }
 
-    /// The peer has said that it has all that was sent; that was lost.
+    /// The peer has said that it has more than the sender knows, and that was lost.
     fn ack_lost(&self, view: &View<'_>, at: f64) -> bool {
-        let nxt = view.nxt.at(at);
-        let told_at = view.told.reaches(nxt).filter(|told| *told < at);
-        view.una.at(at) < nxt
-            && told_at.is_some_and(|told| {
-                let first = view.back.partition_point(|it| it.at < told);
-                let said = view.back[first..].iter().take_while(|it| it.at < at);
-                let lost = said.filter(|it| it.ack >= nxt).any(|it| it.dropped.is_some());
-                lost && at > told + self.base_rtt / 2.0
-            })
+        let una = view.una.at(at);
+        let said = view.told.at(at - self.base_rtt / 2.0 - 2.0 * STEP);
+        let Some(since) = view.told.reaches(una + 1).filter(|_| said > una) else { return false };
+        let first = view.back.partition_point(|it| it.at < since);
+        view.back[first..].iter().take_while(|it| it.at < at).any(|it| it.dropped.is_some())
     }
 
     /// A segment that is not full waits although both windows would let it go.

@@ -39,6 +39,9 @@ impl Steps {
     }
 }
 
+/// A tick of the kernel's clock, by which its counters rise, s.
+const TICK: f64 = 0.004;
+
 /// An end as a sender.
 pub(super) struct View<'a> {
     pub(super) side: Side,
@@ -64,10 +67,12 @@ pub(super) struct View<'a> {
     pub(super) again: Vec<(f64, u64)>,
     /// What its kernel said.
     pub(super) samples: &'a [(f64, TcpInfo)],
+    /// How much its application has wanted to send, where that is known.
+    wanted: &'a [(f64, u64)],
 }
 
 impl<'a> View<'a> {
-    pub(super) fn of(facts: &'a Facts, side: Side) -> View<'a> {
+    pub(super) fn of(facts: &'a Facts, side: Side, main: Side) -> View<'a> {
         let (me, peer) = (index(side), 1 - index(side));
         let mut view = View {
             side,
@@ -82,6 +87,7 @@ impl<'a> View<'a> {
             firsts: Vec::new(),
             again: Vec::new(),
             samples: &facts.samples[me],
+            wanted: if side == main { &facts.wanted } else { &[] },
         };
         view.follow_sending();
         view.follow_arrivals();
@@ -173,9 +179,17 @@ impl<'a> View<'a> {
         self.firsts.get(next).is_some_and(|first| first.0 <= to)
     }
 
-    /// Whether it has something to say: written and not sent, or sent and not arrived.
+    /// Whether its application wants to send more than it has sent: written, or without room to be.
+    pub(super) fn has_more(&self, at: f64) -> bool {
+        let after = self.wanted.partition_point(|wanted| wanted.0 <= at);
+        let wanted = after.checked_sub(1).map_or(0, |last| self.wanted[last].1);
+        // The SYN has a number, too.
+        wanted > self.nxt.at(at).saturating_sub(1) || self.unsent(at)
+    }
+
+    /// Whether it has something to say: wanted and not sent, or sent and not arrived.
     pub(super) fn is_active(&self, at: f64) -> bool {
-        self.delivered.at(at) < self.nxt.at(at) || self.unsent(at)
+        self.delivered.at(at) < self.nxt.at(at) || self.has_more(at)
     }
 
     /// Whether it waits for an acknowledgment.
@@ -189,9 +203,12 @@ impl<'a> View<'a> {
         self.firsts.get(next).map(|first| first.0)
     }
 
-    /// What share of the time around this instant the kernel counted so.
+    /// What share of the time around this instant the kernel counted so. It counts in its own ticks.
     pub(super) fn share_of(&self, at: f64, counted: impl Fn(&TcpInfo) -> Span) -> f64 {
-        let [Some(before), Some(after)] = self.around(at) else { return 0.0 };
+        let place = |at: f64| self.samples.partition_point(|sample| sample.0 <= at);
+        let before = place(at - TICK).checked_sub(1).map(|last| &self.samples[last]);
+        let after = self.samples.get(place(at + TICK));
+        let (Some(before), Some(after)) = (before, after) else { return 0.0 };
         let rose = counted(&after.1).as_secs_f64() - counted(&before.1).as_secs_f64();
         rose / (after.0 - before.0).max(1e-6)
     }

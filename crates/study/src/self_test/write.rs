@@ -8,6 +8,7 @@ use ackord_diagnose::Cause;
 use ackord_live::TcpInfo;
 use ackord_wire::{FlowAddresses, FlowNodes, IpVersion, Side};
 use serde::{Deserialize, Serialize};
+use std::fmt::Write;
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -60,8 +61,8 @@ pub struct KernelTotals {
     pub reord_seen: u32,
 }
 
-/// Runs a case and leaves `server.pcapng`, `router.pcapng`, `client.pcapng`, `truth.json` and
-/// `scenario.toml` in `folder`.
+/// Runs a case and leaves `server.pcapng`, `router.pcapng`, `client.pcapng`, `truth.json` `scenario.toml` and
+/// `kernels.csv` in `folder`.
 ///
 /// # Errors
 /// [`SelfTestError`].
@@ -98,6 +99,7 @@ pub fn make_case(plan: &Plan, folder: &Path) -> Result<TruthFile, SelfTestError>
     let json = serde_json::to_vec_pretty(&truth).map_err(std::io::Error::from)?;
     std::fs::write(folder.join("truth.json"), json)?;
     std::fs::write(folder.join("scenario.toml"), plan.text())?;
+    std::fs::write(folder.join("kernels.csv"), kernels_csv(&facts, began))?;
     Ok(truth)
 }
 
@@ -112,4 +114,38 @@ fn totals(facts: &Facts, end: usize) -> Option<KernelTotals> {
         dsack_dups: last.dsack_dups,
         reord_seen: last.reord_seen,
     })
+}
+
+/// What the kernels said, line by line.
+fn kernels_csv(facts: &Facts, began: f64) -> String {
+    let mut text =
+        "at_s,end,state,cwnd,ssthresh,unacked,sacked,lost,notsent,snd_wnd,srtt_ms,rto_ms,\
+                    busy_ms,rwnd_limited_ms,sndbuf_limited_ms,timeouts,dsack\n"
+            .to_owned();
+    for (end, samples) in ["client", "server"].into_iter().zip(&facts.samples) {
+        for (at, info) in samples {
+            let ms = |span: ackord_units::Span| span.as_secs_f64() * 1e3;
+            let _ = writeln!(
+                text,
+                "{:.4},{end},{:?},{},{},{},{},{},{},{},{:.1},{:.0},{:.1},{:.1},{:.1},{},{}",
+                at - began,
+                info.ca_state,
+                info.cwnd_segments,
+                info.ssthresh_segments.map_or(String::new(), |it| it.to_string()),
+                info.unacked_segments,
+                info.sacked_segments,
+                info.lost_segments,
+                info.notsent.get(),
+                info.snd_wnd.map_or(0, |window| window.get()),
+                ms(info.srtt),
+                ms(info.rto),
+                ms(info.busy_for),
+                ms(info.rwnd_limited_for),
+                ms(info.sndbuf_limited_for),
+                info.timeouts.map_or(0, |timeouts| timeouts.total),
+                info.dsack_dups,
+            );
+        }
+    }
+    text
 }
