@@ -20,6 +20,9 @@ pub(crate) enum Wait {
     SlowStart,
     /// ACKs open a window that grows slowly, or not.
     Window,
+    /// Octets were under way, and nothing came for much longer than a round trip; then they had not
+    /// been lost.
+    Stalled,
     /// Loss is being repaired.
     Recovery,
 }
@@ -48,25 +51,32 @@ pub(crate) struct Measured {
     pub(crate) acked: u64,
     /// Octets under way, at most.
     pub(crate) flight: u64,
-    /// Round-trip times: their sum, their number, the longest.
+    /// Round-trip times: their sum, their number, the shortest.
     pub(crate) rtt_sum: u64,
     pub(crate) rtts: u32,
-    pub(crate) rtt_most: u64,
+    pub(crate) rtt_least: u64,
 }
 
 impl Measured {
     pub(crate) fn rtt(&mut self, rtt: Span) {
-        self.rtt_sum += rtt.as_nanos();
-        self.rtts += 1;
-        self.rtt_most = self.rtt_most.max(rtt.as_nanos());
+        self.add(&Measured {
+            rtt_sum: rtt.as_nanos(),
+            rtts: 1,
+            rtt_least: rtt.as_nanos(),
+            ..Measured::default()
+        });
     }
 
     fn add(&mut self, other: &Measured) {
         self.acked += other.acked;
         self.flight = self.flight.max(other.flight);
+        self.rtt_least = match (self.rtts, other.rtts) {
+            (_, 0) => self.rtt_least,
+            (0, _) => other.rtt_least,
+            _ => self.rtt_least.min(other.rtt_least),
+        };
         self.rtt_sum += other.rtt_sum;
         self.rtts += other.rtts;
-        self.rtt_most = self.rtt_most.max(other.rtt_most);
     }
 
     /// Mean round-trip time, ns.

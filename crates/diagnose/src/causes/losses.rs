@@ -21,13 +21,8 @@ pub(crate) struct Verdict {
 
 pub(crate) fn verdict(loss: &Loss, path: &Path) -> Verdict {
     let of = |repair, after, confidence| Verdict { repair, after, confidence };
-    // A timer that waited this long had been backed off: earlier retransmissions were lost before
-    // they came here.
-    let backed_off = loss.silence.as_secs_f64() > 2.5 * (loss.rtt.as_secs_f64() + SHORTEST_RTO);
-    if loss.trigger == Trigger::Timer && backed_off {
-        return of(Cause::Outage, Cause::Outage, 0.8);
-    }
-    if loss.unneeded > 0 && loss.unneeded * 5 >= loss.retransmitted * 3 {
+    let unneeded = loss.unneeded > 0 && loss.unneeded * 5 >= loss.retransmitted * 3;
+    if unneeded || (loss.early && loss.trigger == Trigger::Timer) {
         return match (loss.trigger, loss.early) {
             (Trigger::Acks, _) => of(Cause::SpuriousReordering, Cause::SpuriousReordering, 0.9),
             (Trigger::Timer, true) => of(Cause::SpuriousDelay, Cause::SpuriousDelay, 0.8),
@@ -40,18 +35,23 @@ pub(crate) fn verdict(loss: &Loss, path: &Path) -> Verdict {
         let repair = if congested.0 { Cause::FastRecovery } else { Cause::RandomLoss };
         return of(repair, after, congested.1);
     }
+    // A timer that waited this long had been backed off: earlier retransmissions were lost before they
+    // came here.
+    let backed_off = loss.silence.as_secs_f64() > 2.5 * (loss.rtt.as_secs_f64() + SHORTEST_RTO);
+    let repeated = loss.again > 0 || loss.timeouts >= 2 || backed_off;
+    let window = loss.under_way.max(loss.window);
     let nothing_got_through = loss.sacked == 0 && loss.retransmitted * 5 >= loss.under_way * 4;
-    if nothing_got_through && loss.under_way >= WHOLE && loss.again == 0 && loss.timeouts < 2 {
+    if nothing_got_through && repeated && window >= WHOLE {
+        return of(Cause::Outage, Cause::Outage, 0.8);
+    }
+    if nothing_got_through && loss.under_way >= WHOLE && !repeated {
         let sure = loss.under_way >= SURELY_OUTAGE && !congested.0;
         return match sure {
             true => of(Cause::Outage, Cause::Outage, 0.75),
             false => of(Cause::TimeoutWindow, after, 0.6),
         };
     }
-    if nothing_got_through && loss.timeouts >= 2 {
-        return of(Cause::Outage, Cause::Outage, 0.9);
-    }
-    if loss.again > 0 {
+    if repeated {
         return of(Cause::TimeoutLostRetransmission, after, 0.7);
     }
     if loss.tail {
@@ -72,7 +72,7 @@ fn congested(loss: &Loss, path: &Path) -> (bool, f64) {
         let full = loss.under_way_bytes as f64 >= 1.1 * path.bdp() && path.plateau > 0.5;
         return (full, 0.5);
     }
-    let share = queue / path.queue_most;
+    let share = queue / path.queue_at_losses;
     let confidence = (0.5 + (share - 0.5).abs()).min(0.95);
     (share >= 0.5 && queue >= path.queue_least, confidence)
 }

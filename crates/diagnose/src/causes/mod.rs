@@ -13,6 +13,7 @@ mod words;
 use crate::Cause;
 use crate::account::{NO_LOSS, Stretch, Wait};
 use crate::flow::Connection;
+use crate::flow::loss::{Loss, Trigger};
 use losses::{Verdict, verdict};
 pub(crate) use path::Path;
 
@@ -40,7 +41,7 @@ struct Context<'a> {
 /// Every stretch of the connection with its cause, and what is known of its paths.
 pub(crate) fn judge(connection: &Connection) -> (Vec<Judged>, [Path; 2]) {
     let paths = [0, 1].map(|side| Path::of(connection, side));
-    let of_loss = |loss: &crate::flow::loss::Loss| verdict(loss, &paths[usize::from(loss.side)]);
+    let of_loss = |loss: &Loss| verdict(loss, &paths[usize::from(loss.side)]);
     let verdicts = connection.losses.iter().map(of_loss).collect();
     let context = Context { connection, paths, verdicts };
     let judged = connection.account.stretches().iter().map(|stretch| context.judge(stretch));
@@ -68,18 +69,28 @@ impl Context<'_> {
             Wait::ZeroWindow => (Cause::ZeroWindow, 0.95),
             Wait::Nagle => (Cause::NagleDelayedAck, 0.85),
             Wait::DelayedAck => (Cause::DelayedAck, 0.75),
-            Wait::Recovery => match self.verdicts.get(stretch.loss as usize) {
-                Some(verdict) => (verdict.repair, verdict.confidence),
-                None => (Cause::Unknown, 0.3),
-            },
+            Wait::Recovery => self.recovery(stretch),
+            Wait::Stalled => (Cause::Outage, 0.6),
             Wait::SlowStart | Wait::Window => self.window(stretch),
+        }
+    }
+
+    /// Loss is repaired. Where the path is full meanwhile nothing is lost by it.
+    fn recovery(&self, stretch: &Stretch) -> (Cause, f64) {
+        let path = &self.paths[usize::from(stretch.side)];
+        let by_acks = |loss: &Loss| loss.trigger == Trigger::Acks;
+        let by_acks = self.connection.losses.get(stretch.loss as usize).is_some_and(by_acks);
+        match self.verdicts.get(stretch.loss as usize) {
+            _ if by_acks && path.is_full(stretch) => self.full(stretch),
+            Some(verdict) => (verdict.repair, verdict.confidence),
+            None => (Cause::Unknown, 0.3),
         }
     }
 
     /// Octets on their way: as long as the path takes, or longer behind others' queue.
     fn transit(&self, stretch: &Stretch) -> (Cause, f64) {
         let path = &self.paths[usize::from(stretch.side)];
-        match path.queue(stretch) {
+        match path.standing(stretch) {
             Some(queue) if queue > BLOATED.max(path.base) => (Cause::QueueingOthers, 0.6),
             _ => (Cause::PathLimited, 0.7),
         }
@@ -89,9 +100,8 @@ impl Context<'_> {
     /// carried what it can.
     fn receiver_window(&self, stretch: &Stretch) -> (Cause, f64) {
         let path = &self.paths[usize::from(stretch.side)];
-        let queued = path.queue(stretch).is_some_and(|queue| queue >= path.queue_least);
-        match queued && stretch.rate() >= 0.9 * path.rate {
-            true => (Cause::PathLimited, 0.6),
+        match path.stands(stretch) {
+            true => self.full(stretch),
             false => (Cause::ReceiverWindow, 0.9),
         }
     }
@@ -99,12 +109,8 @@ impl Context<'_> {
     /// A congestion window held the sender.
     fn window(&self, stretch: &Stretch) -> (Cause, f64) {
         let path = &self.paths[usize::from(stretch.side)];
-        let queue = path.queue(stretch);
-        let rate = stretch.rate();
-        let queued = queue.is_some_and(|queue| queue >= path.queue_least);
-        let steady = path.plateau >= 0.5 && rate >= 0.85 * path.rate;
-        if queued || steady {
-            return self.full(stretch, queue.unwrap_or_default(), rate);
+        if path.is_full(stretch) {
+            return self.full(stretch);
         }
         match self.verdicts.get(stretch.loss as usize) {
             Some(verdict) if stretch.loss != NO_LOSS => (verdict.after, verdict.confidence * 0.9),
@@ -114,12 +120,14 @@ impl Context<'_> {
     }
 
     /// The bottleneck has a queue, or carries what it can.
-    fn full(&self, stretch: &Stretch, queue: f64, rate: f64) -> (Cause, f64) {
+    fn full(&self, stretch: &Stretch) -> (Cause, f64) {
         let path = &self.paths[usize::from(stretch.side)];
-        let bloated = queue > BLOATED.max(path.base);
-        let slow = (rate < SHARES * path.rate && stretch.wait == Wait::Window) || path.sparse;
-        match (slow, bloated) {
-            (true, _) => (Cause::QueueingOthers, 0.6),
+        let standing = path.standing(stretch).unwrap_or_default();
+        let bloated = standing > BLOATED.max(path.base);
+        let slow = stretch.rate() < SHARES * path.queued_rate || path.sparse;
+        match (slow && stretch.wait == Wait::Window, bloated) {
+            (true, true) => (Cause::QueueingOthers, 0.6),
+            (true, false) => (Cause::PathLimited, 0.5),
             (false, true) => (Cause::QueueingOwn, 0.8),
             (false, false) => (Cause::PathLimited, 0.8),
         }

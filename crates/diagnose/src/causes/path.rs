@@ -11,8 +11,13 @@ pub(crate) struct Path {
     pub(crate) base: f64,
     /// Highest rate of delivery over some round trips, octets per second.
     pub(crate) rate: f64,
+    /// The rate that this connection had for most of the time in which a queue stood; zero if none did.
+    pub(crate) queued_rate: f64,
     /// Most that the round trip rose above the base, s: a mean over a stretch.
     pub(crate) queue_most: f64,
+    /// How high the queue was when it overflowed: the median over the losses, where that is high; the
+    /// highest otherwise.
+    pub(crate) queue_at_losses: f64,
     /// A round trip risen by this shows a queue, s.
     pub(crate) queue_least: f64,
     /// The rate held for long: the share of the sending time at nine tenths of it or more.
@@ -48,7 +53,7 @@ impl Path {
             .collect();
         let rate = highest_rate(&stretches, (base * ROUND_TRIPS).max(WINDOW));
         let serialisation = if rate > 0.0 { 3.0 * (mss + 66.0) / rate } else { 0.0 };
-        let queue_least = (0.06 * base).max(0.002).max(serialisation);
+        let queue_least = (0.02 * base).max(0.001).max(serialisation);
         let risen = |stretch: &&Stretch| {
             let enough = stretch.seen.rtts >= 3 && is_bulk(stretch);
             stretch.seen.rtt_mean().filter(|_| enough).map(|mean| mean / 1e9 - base)
@@ -56,7 +61,46 @@ impl Path {
         let queue_most = stretches.iter().filter_map(risen).fold(0.0, f64::max);
         let half = &connection.halves[side];
         let sparse = half.bytes as f64 <= SPARSE * mss * half.segments as f64;
-        Path { base, rate, queue_most, queue_least, plateau: plateau(&stretches, rate), sparse }
+        let queue_at_losses = queue_at_losses(connection, side, base, queue_most);
+        let path = Path { queue_at_losses, base, rate, queue_most, queue_least, sparse, ..Path::default() };
+        let queued_rate = path.queued_rate(&stretches);
+        Path { queued_rate, plateau: plateau(&stretches, rate), ..path }
+    }
+
+    /// The median rate, weighed by time, of stretches during which the queue never emptied.
+    fn queued_rate(&self, stretches: &[&Stretch]) -> f64 {
+        let mut rates: Vec<(f64, f64)> = stretches
+            .iter()
+            .filter(|stretch| is_bulk(stretch) && self.stands(stretch))
+            .map(|stretch| (stretch.rate(), stretch.span().as_secs_f64()))
+            .collect();
+        rates.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let half = rates.iter().map(|(_, span)| span).sum::<f64>() / 2.0;
+        let mut sum = 0.0;
+        let median = rates.iter().find(|(_, span)| {
+            sum += span;
+            sum >= half
+        });
+        median.map_or(0.0, |(rate, _)| *rate)
+    }
+
+    /// Whether the path carries what it can: its queue never empties, or the rate is that of a path that
+    /// has a queue at other times, or holds for long.
+    pub(crate) fn is_full(&self, stretch: &Stretch) -> bool {
+        let rate = stretch.rate();
+        let as_queued = self.queued_rate > 0.0 && rate >= 0.93 * self.queued_rate;
+        self.stands(stretch) || as_queued || (self.plateau >= 0.5 && rate >= 0.9 * self.rate)
+    }
+
+    /// Whether the queue never emptied during a stretch: even the shortest round trip was longer.
+    pub(crate) fn stands(&self, stretch: &Stretch) -> bool {
+        self.standing(stretch).is_some_and(|queue| queue >= self.queue_least)
+    }
+
+    /// The least that a packet waited during a stretch, s.
+    pub(crate) fn standing(&self, stretch: &Stretch) -> Option<f64> {
+        let least = stretch.seen.rtt_least as f64 / 1e9;
+        (stretch.seen.rtts > 0).then(|| (least - self.base).max(0.0))
     }
 
     /// How far the round trip was above the base during a stretch, s.
@@ -68,6 +112,15 @@ impl Path {
     pub(crate) fn bdp(&self) -> f64 {
         self.rate * self.base
     }
+}
+
+/// Losses by congestion come where the queue is as long as it can be.
+fn queue_at_losses(connection: &Connection, side: usize, base: f64, queue_most: f64) -> f64 {
+    let of_side = connection.losses.iter().filter(|loss| usize::from(loss.side) == side);
+    let mut queues: Vec<f64> = of_side.map(|loss| loss.rtt.as_secs_f64() - base).collect();
+    queues.sort_by(f64::total_cmp);
+    let median = queues.get(queues.len() / 2).copied().unwrap_or_default();
+    if queues.len() >= 3 && median >= 0.3 * queue_most { median.min(queue_most) } else { queue_most }
 }
 
 /// The highest rate over `window` seconds of stretches that follow each other.

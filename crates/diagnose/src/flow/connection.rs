@@ -128,6 +128,7 @@ impl Connection {
         if (seen.payload_len > 0 || fin) && !seen.flags.contains(Flags::SYN) {
             self.data(seen, side, at, fin);
         }
+        self.halves[side].last_packet = at;
         self.reset |= seen.flags.contains(Flags::RST);
     }
 
@@ -165,6 +166,9 @@ impl Connection {
     fn echoes(&mut self, seen: &Seen, side: usize, at: Time) {
         if let Some((value, echo)) = seen.timestamps {
             self.halves[side].stamped |= !seen.flags.contains(Flags::SYN);
+            let half = &mut self.halves[side];
+            half.late_before = half.late;
+            half.late = half.clock.waited(value, at).unwrap_or_default();
             self.halves[1 - side].to.passed(value, at);
             self.has_heard(side, echo, at);
             let half = &mut self.halves[side];
@@ -272,6 +276,7 @@ impl Connection {
             edge: edge.unwrap_or(u64::MAX),
             frame: seen.frame,
             stamp: seen.timestamps.map(|(value, _)| value),
+            echo: seen.timestamps.map(|(_, echo)| echo),
             dsack,
             sack,
         };

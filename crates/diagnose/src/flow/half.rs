@@ -1,5 +1,6 @@
 //! One direction of a connection: what one end sends, and what it has heard of the other.
 
+use super::clock::StampClock;
 use super::delay::Delay;
 use super::outstanding::InFlight;
 use super::phase::Phase;
@@ -18,6 +19,8 @@ pub(crate) struct Heard {
     pub(crate) frame: u64,
     /// Its TSval, which the sender echoes once it has heard it.
     pub(crate) stamp: Option<u32>,
+    /// The TSval that it echoes.
+    pub(crate) echo: Option<u32>,
     /// It reports octets that arrived twice (RFC 2883).
     pub(crate) dsack: bool,
     /// It reports octets behind a hole (RFC 2018).
@@ -73,6 +76,12 @@ pub(crate) struct Half {
     pub(crate) longest: u32,
     /// The round trip between the capture point and this end.
     pub(crate) to: Delay,
+    pub(crate) clock: StampClock,
+    /// How long its last packet waited on its way here, and the one before that.
+    pub(crate) late: Span,
+    pub(crate) late_before: Span,
+    /// When its last packet passed.
+    pub(crate) last_packet: Time,
     pub(crate) heard: VecDeque<Heard>,
     pub(crate) last_heard: Time,
     /// When it last sent octets, how many, and the frame.

@@ -36,8 +36,11 @@ pub(crate) struct Loss {
     /// Reports of octets that arrived twice (RFC 2883), and retransmissions of what had been acknowledged
     /// at the capture point.
     pub(crate) unneeded: u32,
-    /// The first acknowledgment after a timeout came too early to be for the retransmission.
+    /// The first acknowledgment after the first retransmission was for the original (RFC 3522), or came
+    /// too early to be for the retransmission.
     pub(crate) early: bool,
+    /// Segments that were under way at most in the round trips before it.
+    pub(crate) window: u32,
     /// The last round-trip time before it.
     pub(crate) rtt: Span,
     /// Whether the sender had nothing new to send while it repaired.
@@ -56,4 +59,6 @@ pub(crate) struct Repair {
     /// When the first retransmission passed, and the octet after it.
     pub(crate) first: Time,
     pub(crate) first_to: u64,
+    /// Its TSval.
+    pub(crate) stamp: Option<u32>,
 }

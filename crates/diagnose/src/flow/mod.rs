@@ -7,6 +7,7 @@
 //! | `repair.rs` | retransmissions: what triggered them, when they were over |
 //! | `half.rs` | one direction |
 //! | `outstanding.rs` | what is under way, by exact byte ranges |
+//! | `clock.rs` | how long a packet waited on its way here, by its sender's clock |
 //! | `delay.rs` | how far the capture point is from either end |
 //! | `phase.rs` | slow start or not |
 //! | `loss.rs` | what is noted of a loss |
@@ -18,6 +19,7 @@
 //! So acknowledgments are *heard* that much later, and from then on the same rules hold for
 //! captures at the sender, at the receiver and between.
 
+mod clock;
 mod connection;
 mod delay;
 mod half;

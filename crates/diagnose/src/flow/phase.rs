@@ -18,8 +18,6 @@ pub(crate) struct Phase {
     flat: u8,
     /// What slow start goes up to, after a timeout.
     threshold: u64,
-    /// What was acknowledged when the round began: octets of one round trip.
-    pub(crate) rounds: u32,
 }
 
 impl Default for Phase {
@@ -31,7 +29,6 @@ impl Default for Phase {
             most_before: 0,
             flat: 0,
             threshold: u64::MAX,
-            rounds: 0,
         }
     }
 }
@@ -51,6 +48,11 @@ impl Phase {
         }
     }
 
+    /// Octets that were under way at most in this round trip and the one before.
+    pub(crate) fn window(&self) -> u64 {
+        self.most.max(self.most_before)
+    }
+
     /// The sender knows that everything before `una` arrived; `next` is the octet it sends next.
     #[inline]
     pub(crate) fn heard(&mut self, una: u64, next: u64) {
@@ -58,7 +60,6 @@ impl Phase {
             return;
         }
         self.round_end = next;
-        self.rounds += 1;
         if self.slow_start && self.most_before > 0 {
             let grew = self.most * 5 >= self.most_before * 6;
             self.flat = if grew { 0 } else { self.flat + 1 };
@@ -77,6 +78,6 @@ impl Phase {
 
     /// A timeout with this much under way: slow start again, up to two thirds of it.
     pub(crate) fn timed_out(&mut self, under_way: u64) {
-        *self = Phase { threshold: under_way * 2 / 3, rounds: self.rounds, ..Phase::default() };
+        *self = Phase { threshold: under_way * 2 / 3, ..Phase::default() };
     }
 }

@@ -112,12 +112,13 @@ impl Connection {
             trigger: if by_timer { Trigger::Timer } else { Trigger::Acks },
             timeouts: u16::from(by_timer),
             retransmitted: 1,
-            again: 0,
+            again: half.skipped.saturating_sub(1).min(u32::from(by_timer)),
             under_way,
             under_way_bytes: half.under_way(),
             sacked,
             unneeded: 0,
             early: false,
+            window: (half.phase.window() / u64::from(half.mss())) as u32,
             rtt: self.rtt[side],
             tail: to >= half.next,
         };
@@ -128,7 +129,13 @@ impl Connection {
             MOST_LOSSES - 1
         } as u32;
         let until = half.next;
-        self.repairs[side] = Some(Repair { loss: index, until, first: at, first_to: to });
+        self.repairs[side] = Some(Repair {
+            loss: index,
+            until,
+            first: at,
+            first_to: to,
+            stamp: seen.timestamps.map(|(value, _)| value),
+        });
         match (by_timer, novelty.hole_opened) {
             (true, _) => {
                 // All of the silence was for this; where the first transmission was not seen, as much as
@@ -182,7 +189,10 @@ impl Connection {
             {
                 loss.over = heard.due;
                 let after = heard.due.saturating_since(repair.first);
-                loss.early = !heard.sack && after.as_nanos() * 10 < base.as_nanos() * 7;
+                loss.early = match (heard.echo, repair.stamp) {
+                    (Some(echo), Some(stamp)) => (echo.wrapping_sub(stamp) as i32) < 0,
+                    _ => !heard.sack && after.as_nanos() * 10 < base.as_nanos() * 7,
+                };
             }
         }
         if let Some(repair) = repair

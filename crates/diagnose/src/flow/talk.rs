@@ -14,6 +14,10 @@ use ackord_units::{Span, Time};
 const DELAYED: Span = Span::from_millis(10);
 /// A sender answers an acknowledgment within this, or a quarter of the round trip.
 const PROMPT: Span = Span::from_millis(1);
+/// No receiver delays an ACK for a second segment this long.
+const STALLED: Span = Span::from_millis(250);
+/// A path that holds a packet this long at once does not queue: it is out.
+const HELD: Span = Span::from_millis(100);
 /// Segments under way at most for a window that a delayed ACK holds.
 const SMALL_WINDOW: u64 = 4;
 
@@ -49,7 +53,14 @@ impl Connection {
         } else if overtaken {
             self.halves[side].reordered += 1;
         } else {
-            self.before_new(side, at, seen.frame);
+            match self.was_held(side, at) {
+                Some(sent) => {
+                    self.before_new(side, sent, seen.frame);
+                    let loss = self.last_loss(side);
+                    self.account.settle(at, seen.frame, Wait::Stalled, side as u8, loss);
+                }
+                None => self.before_new(side, at, seen.frame),
+            }
             self.halves[side].next = next;
             self.after_new(side, at, seen.payload_len);
         }
@@ -129,6 +140,17 @@ impl Connection {
         }
     }
 
+    /// When this packet was sent, if the path held it for long: nothing had come for as long as it waited.
+    fn was_held(&self, side: usize, at: Time) -> Option<Time> {
+        let half = &self.halves[side];
+        let silence = at.saturating_since(half.last_packet);
+        let held = half.late >= HELD
+            && half.late_before.as_nanos() * 2 < half.late.as_nanos()
+            && silence.as_nanos() * 10 >= half.late.as_nanos() * 6;
+        let since = at.saturating_since(Time::ZERO).saturating_sub(half.late);
+        held.then_some((Time::ZERO + since).max(self.account.settled()))
+    }
+
     /// Whether the other end keeps sending beside: no turn is taken then.
     fn both_talk(&self, before: usize, at: Time) -> bool {
         let half = &self.halves[before];
@@ -183,6 +205,9 @@ impl Connection {
         let waited = at.saturating_since(self.account.settled());
         let under_way = half.next.saturating_sub(una);
         let base = self.base_rtt[side].unwrap_or_default();
+        if under_way >= 2 * mss && waited >= base * 2 + STALLED {
+            return Wait::Stalled;
+        }
         if u64::from(half.last_len) < mss && waited >= base + DELAYED && under_way < mss {
             return Wait::Nagle;
         }
@@ -211,6 +236,9 @@ impl Connection {
             half.last_sent.max(self.set_up) + self.halves[next].to.least.unwrap_or_default()
         };
         let arrived = arrived.clamp(settled, at);
+        // What waited on its way here had been sent before.
+        let late = self.halves[next].late;
+        let sent = arrived.max(Time::ZERO + at.saturating_since(Time::ZERO).saturating_sub(late));
         if arrived > settled {
             self.account.settle(arrived, frame, Wait::Transit, before as u8, loss);
         }
@@ -218,10 +246,15 @@ impl Connection {
             self.account.settle(at, frame, Wait::Idle(1 - next as u8), next as u8, loss);
             return;
         }
+        let rtt = self.base_rtt[next].unwrap_or_default() + late;
         let half = &self.halves[next];
         let stuck = half.edge.is_some_and(|edge| edge <= half.una_heard && edge <= half.next);
         let wait = if stuck { Wait::ZeroWindow } else { Wait::Idle(next as u8) };
-        self.account.settle(at, frame, wait, next as u8, loss);
+        self.account.settle(sent.min(at), frame, wait, next as u8, loss);
+        if sent < at {
+            self.account.now.rtt(rtt);
+            self.account.settle(at, frame, Wait::Transit, next as u8, loss);
+        }
     }
 }
 
