@@ -4,7 +4,11 @@
 //! | --- | --- |
 //! | `diagnose.rs` | the arguments, and what is done in which order |
 //! | `diagnose/sources.rs` | captures that can be read again |
+//! | `diagnose/exports.rs` | qlog, and the capture with comments |
+//! | `diagnose/self_test.rs` | the diagnosis held against what truly happened |
 
+mod exports;
+mod self_test;
 mod sources;
 
 use crate::console::Console;
@@ -18,6 +22,7 @@ use ackord_study::{
     connections_to_trace, diagnosis_document, ends_of, intervals_csv, page_of_diagnosis,
 };
 use clap::Args;
+use exports::{ExportArguments, Found};
 use sources::{Passes, Sources};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -31,7 +36,7 @@ use std::path::PathBuf;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DiagnoseArguments {
     /// Captures; `-` is standard input
-    #[arg(required = true, value_name = "CAPTURE")]
+    #[arg(required_unless_present = "self_test", value_name = "CAPTURE")]
     captures: Vec<PathBuf>,
     /// Show this connection in detail, by its number in the list
     #[arg(long, value_name = "N")]
@@ -39,6 +44,10 @@ pub(crate) struct DiagnoseArguments {
     /// Threads beside the one that reads; as many as there are processors, unless said otherwise
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
+    #[command(flatten)]
+    trial: self_test::SelfTestArguments,
+    #[command(flatten)]
+    exports: ExportArguments,
     #[command(flatten)]
     output: OutputArguments,
 }
@@ -52,31 +61,50 @@ Examples:
 
 pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<(), Failure> {
     arguments.output.check()?;
+    if arguments.trial.wanted() {
+        return self_test::run(&arguments.trial, arguments.jobs, &arguments.output, console);
+    }
+    arguments.exports.check(&arguments.captures)?;
     let interrupt = Interrupt::listen()?;
-    let passes = if arguments.output.wants_files() { Passes::Again } else { Passes::Once };
+    let again = arguments.output.wants_files() || arguments.exports.wanted();
+    let passes = if again { Passes::Again } else { Passes::Once };
     let sources = Sources::open(&arguments.captures, passes)?;
     let work = Work { arguments, sources: &sources, interrupt: &interrupt };
     let (diagnosis, _) = work.read("reading", Options::default())?;
-    if let Some(id) = arguments.connection
-        && id as usize >= diagnosis.connections.len()
-    {
-        return Err(Failure::Diagnose(no_such_connection(id, &diagnosis)));
-    }
-    let traces = match passes {
-        Passes::Once => Vec::new(),
-        Passes::Again => work.traces(&diagnosis)?,
-    };
+    refuse_unknown(arguments, &diagnosis)?;
+    let (chosen, traces) = work.traces(&diagnosis, passes)?;
     let document = diagnosis_document(&diagnosis, arguments.connection);
     let json = data::to_json(&diagnosis);
     let results = Results { document: &document, json: &json };
+    let found = Found {
+        title: &document.title,
+        sources: &sources,
+        diagnosis: &diagnosis,
+        traces: &traces,
+        chosen: &chosen,
+    };
+    arguments.exports.write(&found, console)?;
     arguments.output.write(console, &results, || {
-        let page = page_of_diagnosis(&document.title, &diagnosis, traces);
-        vec![
+        let drawn = traces.iter().filter(|trace| chosen.contains(&trace.connection));
+        let page = page_of_diagnosis(&document.title, &diagnosis, drawn.cloned().collect());
+        let mut files = vec![
             OutputFile::new("report.html", page),
             OutputFile::new("diagnosis.json", json.clone()),
             OutputFile::new("intervals.csv", intervals_csv(&diagnosis)),
-        ]
+        ];
+        files.extend(arguments.connection.map(|id| found.qlog_file(id)));
+        files
     })
+}
+
+/// What nothing can be said about.
+fn refuse_unknown(arguments: &DiagnoseArguments, diagnosis: &Diagnosis) -> Result<(), Failure> {
+    match arguments.connection {
+        Some(id) if id as usize >= diagnosis.connections.len() => {
+            Err(Failure::Diagnose(no_such_connection(id, diagnosis)))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn no_such_connection(id: u32, diagnosis: &Diagnosis) -> String {
@@ -86,6 +114,11 @@ fn no_such_connection(id: u32, diagnosis: &Diagnosis) -> String {
         known => format!("--connection {id}: there are {known} connections, 0 to {}", known - 1),
     }
 }
+
+/// Connections with a graph of their packets at most.
+const MOST_DRAWN: usize = 20;
+/// Connections whose retransmissions get comments at most.
+const MOST_COMMENTED: usize = 1000;
 
 /// What a pass over the captures needs.
 struct Work<'a> {
@@ -115,15 +148,25 @@ impl Work<'_> {
         })
     }
 
-    /// The packets of those connections that get a graph: a second pass.
-    fn traces(&self, diagnosis: &Diagnosis) -> Result<Vec<Trace>, Failure> {
-        let chosen = connections_to_trace(diagnosis, self.arguments.connection);
-        if chosen.is_empty() {
-            return Ok(Vec::new());
+    /// The connections that get a graph, and the packets of these and whatever else needs them: a
+    /// second pass.
+    fn traces(
+        &self,
+        diagnosis: &Diagnosis,
+        passes: Passes,
+    ) -> Result<(Vec<u32>, Vec<Trace>), Failure> {
+        let asked = self.arguments.connection;
+        let chosen = connections_to_trace(diagnosis, asked, MOST_DRAWN);
+        if passes == Passes::Once || chosen.is_empty() {
+            return Ok((chosen, Vec::new()));
         }
-        let options = Options { points_of: ends_of(diagnosis, &chosen), ..Options::default() };
+        let kept = match self.arguments.exports.needs_all() {
+            true => connections_to_trace(diagnosis, asked, MOST_COMMENTED),
+            false => chosen.clone(),
+        };
+        let options = Options { points_of: ends_of(diagnosis, &kept), ..Options::default() };
         let (_, mut traces) = self.read("drawing", options)?;
-        traces.retain(|trace| chosen.contains(&trace.connection));
-        Ok(traces)
+        traces.retain(|trace| kept.contains(&trace.connection));
+        Ok((chosen, traces))
     }
 }

@@ -1,0 +1,88 @@
+//! `ackord diagnose --self-test`: the diagnosis held against what truly happened.
+
+use crate::console::Console;
+use crate::errors::Failure;
+use crate::input::{OutputArguments, Results, check_file};
+use crate::interrupt::Interrupt;
+use crate::progress::Meter;
+use ackord_report::{OutputFile, data, document_files, to_markdown, write_one};
+use ackord_study::self_test::{
+    CaseScore, Effort, SelfTestError, SelfTestOptions, cases, diagnoser, report, self_test,
+    self_test_document,
+};
+use clap::Args;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// How the diagnosis is tried.
+#[derive(Args)]
+pub(super) struct SelfTestArguments {
+    /// Try the diagnosis itself: captures of stock kernels with injected causes, against what truly
+    /// happened in each instant
+    #[arg(long)]
+    self_test: bool,
+    /// One case of each kind only
+    #[arg(long, requires = "self_test")]
+    quick: bool,
+    /// Only cases with this in their names
+    #[arg(long, requires = "self_test", value_name = "NAME")]
+    only: Vec<String>,
+    /// Write the report as a Markdown page to this file
+    #[arg(long, requires = "self_test", value_name = "FILE")]
+    page: Option<PathBuf>,
+}
+
+impl SelfTestArguments {
+    /// Whether this is what is asked for.
+    pub(super) fn wanted(&self) -> bool {
+        self.self_test
+    }
+
+    fn command(&self) -> String {
+        let quick = if self.quick { " --quick" } else { "" };
+        let only = self.only.iter().map(|name| format!(" --only {name}")).collect::<String>();
+        format!("ackord diagnose --self-test{quick}{only}")
+    }
+}
+
+pub(super) fn run(
+    arguments: &SelfTestArguments,
+    jobs: Option<usize>,
+    output: &OutputArguments,
+    console: &Console,
+) -> Result<(), Failure> {
+    arguments.page.as_deref().map_or(Ok(()), check_file)?;
+    let mut cases = cases(if arguments.quick { Effort::Quick } else { Effort::Full });
+    let wanted = |name: &str| arguments.only.iter().any(|part| name.contains(part.as_str()));
+    cases.retain(|plan| arguments.only.is_empty() || wanted(&plan.name()));
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = NonZeroUsize::new(jobs.unwrap_or_else(processors)).unwrap_or(NonZeroUsize::MIN);
+    // With the report stay the captures it is about, and the truth of each.
+    let keep = output.folder().map(|folder| folder.join("cases"));
+    let options = SelfTestOptions { cases, jobs, keep };
+    let interrupt = Interrupt::listen()?;
+    let meter = Meter::begin("diagnosing");
+    let tell = |share: f64, _: &CaseScore| {
+        meter.at(share);
+        interrupt.check()
+    };
+    let scores = self_test(&options, &diagnoser, &tell);
+    meter.end();
+    let scores = scores.map_err(|error| match error {
+        SelfTestError::Stopped => Failure::Interrupted,
+        other => Failure::Diagnose(other.to_string()),
+    })?;
+    let report = report(scores);
+    let document = self_test_document(&report, &arguments.command());
+    let json = data::to_json(&report);
+    output.write(console, &Results { document: &document, json: &json }, || {
+        let mut files = document_files(&document);
+        files.push(OutputFile::new("self-test.json", json.clone().into_bytes()));
+        files
+    })?;
+    if let Some(page) = &arguments.page {
+        write_one(page, to_markdown(&document, ".").as_bytes())?;
+        console.remark(&format!("wrote {}", page.display()));
+    }
+    Ok(())
+}
