@@ -1,5 +1,7 @@
 //! Captures through the table of connections to the answer.
 
+use crate::causes::Sharing;
+use crate::flow::Connection;
 use crate::flow::table::{Table, shard};
 use crate::report::answer;
 use crate::{Address, Artefact, ArtefactKind, Diagnosis, Reader, Seen, Trace};
@@ -54,10 +56,12 @@ pub fn diagnose(
         connections.extend(tables.into_iter().flat_map(Table::into_connections));
     }
     connections.sort_by_key(|connection| (connection.began, connection.began_frame));
+    connections.iter_mut().for_each(Connection::finish);
+    let sharing = Sharing::of(&connections);
     let mut traces = Vec::new();
     let mut answers = Vec::with_capacity(connections.len());
     for (id, connection) in (0..).zip(&mut connections) {
-        let answered = answer(id, connection);
+        let answered = answer(id, connection, &sharing);
         if let Some(points) = connection.points.take() {
             let sender = u8::from(answered.bytes_by[1] > answered.bytes_by[0]);
             let of_sender = points.into_iter().filter(|(side, _)| *side == sender);

@@ -31,5 +31,5 @@ pub use diagnosis::{
     PathFacts, Point, PointKind, Remedy, Trace, Vantage,
 };
 pub use engine::{DiagnoseError, Options, diagnose, without_progress};
-pub use read::{OpenError, Reader};
+pub use read::{OpenError, Reader, unpacked};
 pub use seen::{Address, Sacks, Seen};

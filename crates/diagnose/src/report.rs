@@ -1,7 +1,7 @@
 //! From an account to the answer.
 
 use crate::account::{Stretch, Wait};
-use crate::causes::{Judged, Path, judge};
+use crate::causes::{Judged, Path, Sharing, judge};
 use crate::diagnosis::{since, seconds};
 use crate::flow::Connection;
 use crate::{
@@ -14,11 +14,10 @@ use ackord_units::Span;
 const FRAMES: usize = 8;
 
 /// The answer for one connection.
-pub(crate) fn answer(id: u32, connection: &mut Connection) -> Answer {
-    connection.finish();
-    let (judged, paths) = judge(connection);
+pub(crate) fn answer(id: u32, connection: &Connection, sharing: &Sharing) -> Answer {
+    let (judged, paths) = judge(connection, sharing);
     let bytes_by = [0, 1].map(|side: usize| connection.halves[side].bytes);
-    let sender = usize::from(bytes_by[1] > bytes_by[0]);
+    let sender = connection.sender();
     let (vantage, vantage_confidence) = vantage(connection, sender);
     let retransmitted_bytes = connection.halves.iter().map(|half| half.retransmitted).sum();
     Answer {
@@ -106,7 +105,7 @@ fn limits(judged: &[Judged]) -> Limits {
         let span = stretch.span().as_secs_f64();
         match (stretch.wait, cause) {
             (Wait::ReceiverWindow | Wait::ZeroWindow, _) => limits.rwin_s += span,
-            (Wait::Idle(_) | Wait::Transit | Wait::Nagle, _) | (_, Cause::SendBuffer) => {
+            (Wait::Idle(_) | Wait::Transit | Wait::Queued | Wait::Nagle, _) | (_, Cause::SendBuffer) => {
                 limits.snd_s += span;
             }
             _ => limits.cwnd_s += span,

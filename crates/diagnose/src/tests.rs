@@ -1,5 +1,6 @@
 //! Scripted connections, at whatever place the capture is taken, and laws that hold for all packets.
 
+use crate::causes::Sharing;
 use crate::flow::table::Table;
 use crate::report::answer;
 use crate::{Address, Cause, Connection, Sacks, Seen, Vantage};
@@ -54,7 +55,8 @@ fn diagnose(mut packets: Vec<Seen>) -> Connection {
     }
     let mut connections = table.into_connections();
     assert_eq!(connections.len(), 1);
-    answer(0, &mut connections[0])
+    connections[0].finish();
+    answer(0, &connections[0], &Sharing::default())
 }
 
 fn seconds(connection: &Connection, cause: Cause) -> f64 {
@@ -194,7 +196,8 @@ proptest! {
             table.packet(&Seen { frame, at: Time::from_nanos(now), ..seen });
         }
         for connection in &mut table.into_connections() {
-            assert_conserved(&answer(0, connection));
+            connection.finish();
+            assert_conserved(&answer(0, connection, &Sharing::default()));
         }
     }
 }

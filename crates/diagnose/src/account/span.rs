@@ -12,6 +12,8 @@ pub(crate) enum Wait {
     Idle(u8),
     /// Octets are on their way, and the application has no more.
     Transit,
+    /// What came at the end of this had been sent at its beginning: it waited on its way here.
+    Queued,
     ReceiverWindow,
     ZeroWindow,
     Nagle,

@@ -24,6 +24,8 @@ pub(crate) fn verdict(loss: &Loss, path: &Path) -> Verdict {
     let unneeded = loss.unneeded > 0 && loss.unneeded * 5 >= loss.retransmitted * 3;
     if unneeded || (loss.early && loss.trigger == Trigger::Timer) {
         return match (loss.trigger, loss.early) {
+            // Nothing was waiting behind it.
+            (Trigger::Timer, _) if loss.tail => of(Cause::PathLimited, Cause::PathLimited, 0.6),
             (Trigger::Acks, _) => of(Cause::SpuriousReordering, Cause::SpuriousReordering, 0.9),
             (Trigger::Timer, true) => of(Cause::SpuriousDelay, Cause::SpuriousDelay, 0.8),
             (Trigger::Timer, false) => of(Cause::AckPath, Cause::AckPath, 0.7),

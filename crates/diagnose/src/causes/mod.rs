@@ -4,10 +4,12 @@
 //! | --- | --- |
 //! | `path.rs` | what the connection shows of its path |
 //! | `losses.rs` | what each loss was from |
+//! | `sharing.rs` | what other connections to the same receiver get meanwhile |
 //! | `words.rs` | the reasons, as sentences |
 
 mod losses;
 mod path;
+mod sharing;
 mod words;
 
 use crate::Cause;
@@ -16,11 +18,16 @@ use crate::flow::Connection;
 use crate::flow::loss::{Loss, Trigger};
 use losses::{Verdict, verdict};
 pub(crate) use path::Path;
+pub(crate) use sharing::Sharing;
+use sharing::{Share, Shares};
 
 /// A standing queue above this and above the base round trip is more than a buffer is for, s.
 const BLOATED: f64 = 0.1;
 /// Whoever has less than this share of the highest rate, with a queue standing, shares it.
 const SHARES: f64 = 0.6;
+
+/// Several that get this part of the most they ever got together fill their link.
+const FULL: f64 = 0.9;
 
 /// One stretch with its cause.
 #[derive(Clone, Debug)]
@@ -36,14 +43,16 @@ struct Context<'a> {
     connection: &'a Connection,
     paths: [Path; 2],
     verdicts: Vec<Verdict>,
+    shares: Option<Shares<'a>>,
 }
 
 /// Every stretch of the connection with its cause, and what is known of its paths.
-pub(crate) fn judge(connection: &Connection) -> (Vec<Judged>, [Path; 2]) {
+pub(crate) fn judge(connection: &Connection, sharing: &Sharing) -> (Vec<Judged>, [Path; 2]) {
     let paths = [0, 1].map(|side| Path::of(connection, side));
     let of_loss = |loss: &Loss| verdict(loss, &paths[usize::from(loss.side)]);
     let verdicts = connection.losses.iter().map(of_loss).collect();
-    let context = Context { connection, paths, verdicts };
+    let shares = sharing.shares(connection);
+    let context = Context { connection, paths, verdicts, shares };
     let judged = connection.account.stretches().iter().map(|stretch| context.judge(stretch));
     let judged = judged.collect();
     (judged, context.paths)
@@ -65,6 +74,7 @@ impl Context<'_> {
             Wait::Idle(0) => (Cause::ClientIdle, 0.85),
             Wait::Idle(_) => (Cause::ServerIdle, 0.85),
             Wait::Transit => self.transit(stretch),
+            Wait::Queued => self.queued(stretch),
             Wait::ReceiverWindow => self.receiver_window(stretch),
             Wait::ZeroWindow => (Cause::ZeroWindow, 0.95),
             Wait::Nagle => (Cause::NagleDelayedAck, 0.85),
@@ -77,11 +87,10 @@ impl Context<'_> {
 
     /// Loss is repaired. Where the path is full meanwhile nothing is lost by it.
     fn recovery(&self, stretch: &Stretch) -> (Cause, f64) {
-        let path = &self.paths[usize::from(stretch.side)];
         let by_acks = |loss: &Loss| loss.trigger == Trigger::Acks;
         let by_acks = self.connection.losses.get(stretch.loss as usize).is_some_and(by_acks);
         match self.verdicts.get(stretch.loss as usize) {
-            _ if by_acks && path.is_full(stretch) => self.full(stretch),
+            _ if by_acks && self.is_full(stretch) => self.full(stretch),
             Some(verdict) => (verdict.repair, verdict.confidence),
             None => (Cause::Unknown, 0.3),
         }
@@ -91,8 +100,19 @@ impl Context<'_> {
     fn transit(&self, stretch: &Stretch) -> (Cause, f64) {
         let path = &self.paths[usize::from(stretch.side)];
         match path.standing(stretch) {
-            Some(queue) if queue > BLOATED.max(path.base) => (Cause::QueueingOthers, 0.6),
+            Some(queue) if path.stands(stretch) && queue > BLOATED.max(path.base) => {
+                (Cause::QueueingOthers, 0.6)
+            }
             _ => (Cause::PathLimited, 0.7),
+        }
+    }
+
+    /// A packet waited on its way here.
+    fn queued(&self, stretch: &Stretch) -> (Cause, f64) {
+        let path = &self.paths[usize::from(stretch.side)];
+        match stretch.span().as_secs_f64() > BLOATED.max(path.base) {
+            true => (Cause::QueueingOthers, 0.6),
+            false => (Cause::PathLimited, 0.7),
         }
     }
 
@@ -108,8 +128,7 @@ impl Context<'_> {
 
     /// A congestion window held the sender.
     fn window(&self, stretch: &Stretch) -> (Cause, f64) {
-        let path = &self.paths[usize::from(stretch.side)];
-        if path.is_full(stretch) {
+        if self.is_full(stretch) {
             return self.full(stretch);
         }
         match self.verdicts.get(stretch.loss as usize) {
@@ -119,13 +138,38 @@ impl Context<'_> {
         }
     }
 
+    fn share(&self, stretch: &Stretch) -> Option<Share> {
+        let main = usize::from(stretch.side) == self.connection.sender();
+        self.shares.as_ref().filter(|_| main)?.at(stretch)
+    }
+
+    /// Whether the path carries what it can, by itself or with others.
+    fn is_full(&self, stretch: &Stretch) -> bool {
+        let path = &self.paths[usize::from(stretch.side)];
+        match self.share(stretch) {
+            Some(share) => share.full >= FULL || path.stands(stretch),
+            None => path.is_full(stretch),
+        }
+    }
+
     /// The bottleneck has a queue, or carries what it can.
     fn full(&self, stretch: &Stretch) -> (Cause, f64) {
         let path = &self.paths[usize::from(stretch.side)];
         let standing = path.standing(stretch).unwrap_or_default();
         let bloated = standing > BLOATED.max(path.base);
-        let slow = stretch.rate() < SHARES * path.queued_rate || path.sparse;
-        match (slow && stretch.wait == Wait::Window, bloated) {
+        if let Some(share) = self.share(stretch) {
+            let fair = 1.0 / f64::from(share.flows);
+            return match bloated {
+                true if share.own < 0.5 => (Cause::QueueingOthers, 0.85),
+                true => (Cause::QueueingOwn, 0.85),
+                false if share.own < fair / 2.0 => (Cause::UnfairShare, 0.8),
+                false => (Cause::PathLimited, 0.85),
+            };
+        }
+        let slow = stretch.rate() < SHARES * path.rate && stretch.wait != Wait::SlowStart;
+        let held = slow && path.holds(stretch);
+        match (slow || path.sparse, bloated) {
+            (true, _) if held => (Cause::Shaper, 0.5),
             (true, true) => (Cause::QueueingOthers, 0.6),
             (true, false) => (Cause::PathLimited, 0.5),
             (false, true) => (Cause::QueueingOwn, 0.8),

@@ -2,7 +2,6 @@
 
 use crate::account::{Stretch, Wait};
 use crate::flow::Connection;
-use ackord_units::Span;
 
 /// What is known of the path in one direction.
 #[derive(Clone, Copy, Debug, Default)]
@@ -11,6 +10,8 @@ pub(crate) struct Path {
     pub(crate) base: f64,
     /// Highest rate of delivery over some round trips, octets per second.
     pub(crate) rate: f64,
+    /// The highest over some more: what a shaper let pass before it held back.
+    pub(crate) burst_rate: f64,
     /// The rate that this connection had for most of the time in which a queue stood; zero if none did.
     pub(crate) queued_rate: f64,
     /// Most that the round trip rose above the base, s: a mean over a stretch.
@@ -30,6 +31,9 @@ pub(crate) struct Path {
 const ROUND_TRIPS: f64 = 2.0;
 const WINDOW: f64 = 0.05;
 
+/// Fewer round-trip times may all be of delayed ACKs.
+const RTTS: u32 = 4;
+
 /// Segments of less than this share of the MSS on average come from an application that sends little.
 const SPARSE: f64 = 0.5;
 
@@ -43,7 +47,7 @@ pub(crate) fn is_bulk(stretch: &Stretch) -> bool {
 
 impl Path {
     pub(crate) fn of(connection: &Connection, side: usize) -> Path {
-        let base = connection.base_rtt[side].map_or(0.0, Span::as_secs_f64);
+        let base = connection.base(side).as_secs_f64();
         let mss = f64::from(connection.halves[side].mss());
         let stretches: Vec<&Stretch> = connection
             .account
@@ -55,14 +59,15 @@ impl Path {
         let serialisation = if rate > 0.0 { 3.0 * (mss + 66.0) / rate } else { 0.0 };
         let queue_least = (0.02 * base).max(0.001).max(serialisation);
         let risen = |stretch: &&Stretch| {
-            let enough = stretch.seen.rtts >= 3 && is_bulk(stretch);
+            let enough = stretch.seen.rtts >= RTTS && is_bulk(stretch);
             stretch.seen.rtt_mean().filter(|_| enough).map(|mean| mean / 1e9 - base)
         };
         let queue_most = stretches.iter().filter_map(risen).fold(0.0, f64::max);
         let half = &connection.halves[side];
         let sparse = half.bytes as f64 <= SPARSE * mss * half.segments as f64;
         let queue_at_losses = queue_at_losses(connection, side, base, queue_most);
-        let path = Path { queue_at_losses, base, rate, queue_most, queue_least, sparse, ..Path::default() };
+        let burst_rate = highest_rate(&stretches, (base * 2.0 * ROUND_TRIPS).max(5.0 * WINDOW));
+        let path = Path { burst_rate, queue_at_losses, base, rate, queue_most, queue_least, sparse, ..Path::default() };
         let queued_rate = path.queued_rate(&stretches);
         Path { queued_rate, plateau: plateau(&stretches, rate), ..path }
     }
@@ -88,13 +93,20 @@ impl Path {
     /// has a queue at other times, or holds for long.
     pub(crate) fn is_full(&self, stretch: &Stretch) -> bool {
         let rate = stretch.rate();
-        let as_queued = self.queued_rate > 0.0 && rate >= 0.93 * self.queued_rate;
+        let as_queued = self.queued_rate >= 0.7 * self.rate && rate >= 0.93 * self.queued_rate;
         self.stands(stretch) || as_queued || (self.plateau >= 0.5 && rate >= 0.9 * self.rate)
+    }
+
+    /// Whether this is the rate that the path keeps to where a queue stands, and once was higher.
+    pub(crate) fn holds(&self, stretch: &Stretch) -> bool {
+        let near = (stretch.rate() - self.queued_rate).abs() <= 0.2 * self.queued_rate;
+        near && self.queued_rate > 0.0 && self.queued_rate < 0.75 * self.burst_rate
     }
 
     /// Whether the queue never emptied during a stretch: even the shortest round trip was longer.
     pub(crate) fn stands(&self, stretch: &Stretch) -> bool {
-        self.standing(stretch).is_some_and(|queue| queue >= self.queue_least)
+        let told = stretch.seen.rtts >= RTTS;
+        told && self.standing(stretch).is_some_and(|queue| queue >= self.queue_least)
     }
 
     /// The least that a packet waited during a stretch, s.

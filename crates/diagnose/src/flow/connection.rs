@@ -40,7 +40,7 @@ pub(crate) struct Connection {
     pub(crate) last_frame: u64,
     pub(crate) reset: bool,
     /// Shortest round trip from end to end, seen at one time.
-    pub(crate) base_rtt: [Option<Span>; 2],
+    pub(super) base_rtt: [Option<Span>; 2],
     /// The last one.
     pub(super) rtt: [Span; 2],
     pub(crate) copies: u64,
@@ -173,11 +173,10 @@ impl Connection {
             self.has_heard(side, echo, at);
             let half = &mut self.halves[side];
             if let Some(span) = half.to.echoed(echo, at) {
-                let now = half.to.now;
-                half.to.sample(span);
                 // An end that had nothing to do echoes late.
-                if half.una >= half.next && seen.payload_len > 0 && half.to.samples > 1 {
-                    half.to.now = now;
+                match half.una_heard >= half.next && seen.payload_len > 0 {
+                    true => half.to.sample_answer(span),
+                    false => half.to.sample(span),
                 }
             }
         }
@@ -335,6 +334,11 @@ impl Connection {
             Some(repair) => self.account.settle(last, frame, Wait::Recovery, talker as u8, repair.loss),
             None => self.quiet(talker, talker, last, frame),
         }
+    }
+
+    /// The side that sends more.
+    pub(crate) fn sender(&self) -> usize {
+        usize::from(self.halves[1].bytes > self.halves[0].bytes)
     }
 
     /// Whether octets of one direction were seen, and of the other not a single packet.

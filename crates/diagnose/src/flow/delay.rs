@@ -11,6 +11,10 @@ use std::collections::VecDeque;
 /// Timestamps kept; one for each millisecond that is under way.
 const MOST_STAMPS: usize = 4096;
 
+/// Rises of half and this much more are leaps; so many in a row are believed.
+const LEAP: Span = Span::from_millis(20);
+const LEAPS: u8 = 2;
+
 /// The round trip between the capture point and one end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Delay {
@@ -20,15 +24,21 @@ pub(crate) struct Delay {
     pub(crate) now: Span,
     /// How many samples.
     pub(crate) samples: u32,
+    leaps: u8,
     /// What the end has yet to echo: TSval, and when it passed first.
     stamps: VecDeque<(u32, Time)>,
 }
 
 impl Delay {
-    /// One measurement.
+    /// One measurement. A leap is believed when it stays: an end that waits for a timer echoes late, too.
     #[inline]
     pub(crate) fn sample(&mut self, span: Span) {
-        self.now = span;
+        let leap = span > self.now + Span::from_nanos(self.now.as_nanos() / 2) + LEAP;
+        self.leaps = if leap { self.leaps + 1 } else { 0 };
+        if !leap || self.samples == 0 || self.leaps > LEAPS {
+            self.now = span;
+            self.leaps = 0;
+        }
         self.samples = self.samples.saturating_add(1);
         self.least = Some(self.least.map_or(span, |least| least.min(span)));
     }

@@ -17,7 +17,7 @@ impl Connection {
     /// Whether what fills a hole opened at `opened` was retransmitted, not overtaken: it came a round
     /// trip later.
     pub(super) fn is_repair(&self, side: usize, opened: Time, at: Time) -> bool {
-        let base = self.base_rtt[side].unwrap_or_default();
+        let base = self.base(side);
         let near = self.halves[side].to.least.unwrap_or_default().min(base);
         // Nearer to the sender than to the receiver the hole's echo cannot be back earlier.
         let least = base.max(near);
@@ -162,7 +162,7 @@ impl Connection {
                 self.account.settle(at, seen.frame, wait, side as u8, before);
                 if let Some(opened) = opened {
                     // Lost before the capture point: the sender learnt it from the next segment's ACK.
-                    let learnt = opened + self.base_rtt[side].unwrap_or_default();
+                    let learnt = opened + self.base(side);
                     self.account.was_recovery(learnt.min(at), index);
                 }
                 self.halves[side].phase.lost();
@@ -178,7 +178,7 @@ impl Connection {
 
     /// The sender hears an acknowledgment while it repairs, or a report of octets that came twice.
     pub(super) fn repair_heard(&mut self, side: usize, heard: &Heard) {
-        let base = self.base_rtt[side].unwrap_or_default();
+        let base = self.base(side);
         let repair = self.repairs[side];
         let index = repair.map_or_else(|| self.last_loss(side), |repair| repair.loss);
         if let Some(loss) = self.losses.get_mut(index as usize) {
@@ -190,7 +190,7 @@ impl Connection {
                 loss.over = heard.due;
                 let after = heard.due.saturating_since(repair.first);
                 loss.early = match (heard.echo, repair.stamp) {
-                    (Some(echo), Some(stamp)) => (echo.wrapping_sub(stamp) as i32) < 0,
+                    (Some(echo), Some(stamp)) => !heard.dsack && (echo.wrapping_sub(stamp) as i32) < 0,
                     _ => !heard.sack && after.as_nanos() * 10 < base.as_nanos() * 7,
                 };
             }

@@ -93,8 +93,17 @@ impl Connection {
 
     /// The round trip as it is now, from end to end.
     pub(super) fn round_trip(&self, side: usize) -> Span {
-        let base = self.base_rtt[side].unwrap_or_default();
-        self.rtt[side].max(base)
+        self.rtt[side].max(self.base(side))
+    }
+
+    /// The shortest round trip from end to end: of data and their ACKs, or the ways to both ends together.
+    pub(crate) fn base(&self, side: usize) -> Span {
+        let both = match [self.halves[0].to.least, self.halves[1].to.least] {
+            [Some(client), Some(server)] => Some(client + server),
+            _ => None,
+        };
+        let least = self.base_rtt[side].into_iter().chain(both).min();
+        least.unwrap_or_default()
     }
 
     /// Settles the time before new octets of `side`.
@@ -204,7 +213,7 @@ impl Connection {
         }
         let waited = at.saturating_since(self.account.settled());
         let under_way = half.next.saturating_sub(una);
-        let base = self.base_rtt[side].unwrap_or_default();
+        let base = self.base(side);
         if under_way >= 2 * mss && waited >= base * 2 + STALLED {
             return Wait::Stalled;
         }
@@ -246,14 +255,12 @@ impl Connection {
             self.account.settle(at, frame, Wait::Idle(1 - next as u8), next as u8, loss);
             return;
         }
-        let rtt = self.base_rtt[next].unwrap_or_default() + late;
         let half = &self.halves[next];
         let stuck = half.edge.is_some_and(|edge| edge <= half.una_heard && edge <= half.next);
         let wait = if stuck { Wait::ZeroWindow } else { Wait::Idle(next as u8) };
         self.account.settle(sent.min(at), frame, wait, next as u8, loss);
         if sent < at {
-            self.account.now.rtt(rtt);
-            self.account.settle(at, frame, Wait::Transit, next as u8, loss);
+            self.account.settle(at, frame, Wait::Queued, next as u8, loss);
         }
     }
 }

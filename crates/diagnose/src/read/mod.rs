@@ -181,6 +181,14 @@ impl Reader {
     }
 }
 
+/// The octets of a capture file, unpacked if it is packed.
+///
+/// # Errors
+/// If the file or the pipe fails.
+pub fn unpacked(input: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+    Ok(Source::new(input, None).unpacked()?.into_input())
+}
+
 /// Where frames go, and how many.
 struct Batch<'a> {
     tally: &'a mut Tally,

@@ -1,0 +1,144 @@
+//! Who else sends to the same receiver, and who has how much.
+//!
+//! Connections to one address share its access link. Where the capture shows several at a time, what
+//! they get together is what the link carries, and each one's share of it can be told.
+//!
+//! Not modelled: a bottleneck shared by connections to different addresses.
+
+use crate::account::Stretch;
+use crate::flow::Connection;
+use std::collections::BTreeMap;
+
+/// Rates are summed over slots of this length, s.
+const SLOT: f64 = 0.1;
+/// Shares are taken over this many slots around an instant.
+const AROUND: usize = 5;
+/// Connections of fewer octets than this are not worth a place.
+const LEAST: u64 = 50_000;
+/// A connection has a part in a slot from this share of it on.
+const PART: f64 = 0.01;
+
+/// What a link carried together.
+#[derive(Clone, Debug, Default)]
+struct Group {
+    /// Octets by slot since the first.
+    first: usize,
+    total: Vec<f64>,
+    flows: Vec<u16>,
+    /// Most octets in the slots around an instant.
+    most: f64,
+}
+
+/// All connections that share a receiver with others.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sharing {
+    groups: BTreeMap<[u8; 16], Group>,
+}
+
+/// What a connection has around an instant.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Share {
+    /// Its part of all that was carried.
+    pub(super) own: f64,
+    /// How many had a part.
+    pub(super) flows: u16,
+    /// All that was carried, as a part of the most that ever was.
+    pub(super) full: f64,
+}
+
+fn slot(seconds: f64) -> usize {
+    (seconds / SLOT) as usize
+}
+
+/// Octets of one direction by slot, from the first on.
+fn slots(connection: &Connection, side: usize) -> (usize, Vec<f64>) {
+    let seconds = |at: ackord_units::Time| at.as_nanos() as f64 / 1e9;
+    let first = slot(seconds(connection.began));
+    let mut octets = vec![0.0; slot(seconds(connection.last)) - first + 1];
+    let of_side = |stretch: &&Stretch| usize::from(stretch.side) == side && stretch.seen.acked > 0;
+    for stretch in connection.account.stretches().iter().filter(of_side) {
+        let (from, to) = (slot(seconds(stretch.from)) - first, slot(seconds(stretch.to)) - first);
+        let each = stretch.seen.acked as f64 / (to - from + 1) as f64;
+        octets[from..=to].iter_mut().for_each(|slot| *slot += each);
+    }
+    (first, octets)
+}
+
+fn around(octets: &[f64], at: usize) -> f64 {
+    let from = at.saturating_sub(AROUND);
+    octets[from.min(octets.len())..(at + AROUND).min(octets.len())].iter().sum()
+}
+
+impl Sharing {
+    pub(crate) fn of(connections: &[Connection]) -> Sharing {
+        let large = |connection: &&Connection| {
+            connection.halves.iter().map(|half| half.bytes).max() >= Some(LEAST)
+        };
+        let mut by_receiver: BTreeMap<[u8; 16], Vec<&Connection>> = BTreeMap::new();
+        for connection in connections.iter().filter(large) {
+            let receiver = connection.ends[1 - connection.sender()].ip;
+            by_receiver.entry(receiver).or_default().push(connection);
+        }
+        by_receiver.retain(|_, all| all.len() > 1);
+        let groups = by_receiver.into_iter().map(|(receiver, all)| (receiver, group(&all)));
+        Sharing { groups: groups.collect() }
+    }
+
+    /// Where this connection stands among the others, by slot of its life; nothing where it is alone.
+    pub(super) fn shares(&self, connection: &Connection) -> Option<Shares<'_>> {
+        let side = connection.sender();
+        let group = self.groups.get(&connection.ends[1 - side].ip)?;
+        let (first, own) = slots(connection, side);
+        Some(Shares { group, first, own })
+    }
+}
+
+fn group(all: &[&Connection]) -> Group {
+    let slotted: Vec<_> = all.iter().map(|one| slots(one, one.sender())).collect();
+    let first = slotted.iter().map(|(first, _)| *first).min().unwrap_or(0);
+    let last = slotted.iter().map(|(first, own)| first + own.len()).max().unwrap_or(0);
+    let mut group = Group {
+        first,
+        total: vec![0.0; last - first],
+        flows: vec![0; last - first],
+        most: 0.0,
+    };
+    for (begins, own) in &slotted {
+        for (at, octets) in own.iter().enumerate() {
+            group.total[begins - first + at] += octets;
+        }
+    }
+    for (begins, own) in &slotted {
+        for at in 0..own.len() {
+            let place = begins - first + at;
+            let part = around(own, at) >= PART * around(&group.total, place);
+            group.flows[place] += u16::from(part && own[at] > 0.0);
+        }
+    }
+    let places = 0..group.total.len();
+    group.most = places.map(|at| around(&group.total, at)).fold(0.0, f64::max);
+    group
+}
+
+/// One connection among the others.
+pub(super) struct Shares<'a> {
+    group: &'a Group,
+    first: usize,
+    own: Vec<f64>,
+}
+
+impl Shares<'_> {
+    /// What it is like in the middle of a stretch; nothing where nobody else sends.
+    pub(super) fn at(&self, stretch: &Stretch) -> Option<Share> {
+        let middle = (stretch.from.as_nanos() / 2 + stretch.to.as_nanos() / 2) as f64 / 1e9;
+        let place = slot(middle).checked_sub(self.group.first)?;
+        let near = place.saturating_sub(AROUND)..(place + AROUND).min(self.group.flows.len());
+        let flows = self.group.flows.get(near)?.iter().copied().max()?;
+        let total = around(&self.group.total, place);
+        if flows < 2 || total == 0.0 {
+            return None;
+        }
+        let own = around(&self.own, slot(middle).checked_sub(self.first)?) / total;
+        Some(Share { own, flows, full: total / self.group.most })
+    }
+}
