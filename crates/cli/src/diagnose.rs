@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<()
     arguments.exports.write(&found, console)?;
     arguments.output.write(console, &results, || {
         let drawn = traces.iter().filter(|trace| chosen.contains(&trace.connection));
-        let page = page_of_diagnosis(&document.title, &diagnosis, drawn.cloned().collect());
+        let page = page_of_diagnosis(&document, &diagnosis, drawn.cloned().collect());
         let mut files = vec![
             OutputFile::new("report.html", page),
             OutputFile::new("diagnosis.json", json.clone()),

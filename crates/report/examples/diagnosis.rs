@@ -22,7 +22,13 @@ fn main() -> Result<(), ackord_report::WriteError> {
                 traces: std::slice::from_ref(trace),
             })
             .collect();
-        diagnosis_page(&PageData { title, version: "0.1.0", notes: &[], diagnoses: &diagnoses })
+        diagnosis_page(&PageData {
+            title,
+            version: "0.1.0",
+            summary: "Most of the time went to losses.",
+            notes: &[],
+            diagnoses: &diagnoses,
+        })
     };
     let (few, many) =
         (Made { points: 6_000, loss_every: 400 }, Made { points: 100_000, loss_every: 400 });

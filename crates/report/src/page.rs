@@ -34,6 +34,8 @@ pub struct PageData<'a> {
     pub title: &'a str,
     /// Version of the program.
     pub version: &'a str,
+    /// The answer in a sentence, or nothing.
+    pub summary: &'a str,
     /// What a reader has to know of the page itself, such as what it leaves out.
     pub notes: &'a [String],
     /// One diagnosis; or two, before and after, which are drawn over each other.

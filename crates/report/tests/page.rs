@@ -27,7 +27,13 @@ fn page(diagnoses: &[(&str, &(Diagnosis, Trace))]) -> String {
             traces: std::slice::from_ref(trace),
         })
         .collect();
-    diagnosis_page(&PageData { title: "<Upload>", version: "0.1.0", notes: &[], diagnoses: &diagnoses })
+    diagnosis_page(&PageData {
+        title: "<Upload>",
+        version: "0.1.0",
+        summary: "",
+        notes: &[],
+        diagnoses: &diagnoses,
+    })
 }
 
 /// The JSON of a page, if it has its graph.

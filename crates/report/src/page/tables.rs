@@ -30,7 +30,8 @@ pub(super) fn diagnosis_document(data: &PageData) -> Document {
     let mut sections = vec![read];
     sections.extend(rest);
     let facts = vec![("version".to_owned(), data.version.to_owned())];
-    Document { title: data.title.to_owned(), purpose: String::new(), facts, sections }
+    let (title, purpose) = (data.title.to_owned(), data.summary.to_owned());
+    Document { title, purpose, facts, sections }
 }
 
 /// "before: ", where there are two.
@@ -48,8 +49,10 @@ fn artefact_notes(diagnosis: &Diagnosis, whose: &str) -> Vec<Block> {
         };
         format!("{whose}{} ({count}{times}, first in frame {})", artefact.meaning, artefact.frame)
     };
+    let told_already =
+        |damage: &str| diagnosis.artefacts.iter().any(|artefact| artefact.meaning.contains(damage));
     let damaged = diagnosis.captures.iter().filter_map(|capture| {
-        let damage = capture.damage.as_ref()?;
+        let damage = capture.damage.as_ref().filter(|damage| !told_already(damage))?;
         Some(format!("{whose}{}: {damage}", capture.name))
     });
     let notes: Vec<_> = diagnosis.artefacts.iter().map(told).chain(damaged).collect();

@@ -4,12 +4,18 @@
 //! | --- | --- |
 //! | `mod.rs` | the whole capture: the causes, the connections |
 //! | `detail.rs` | one connection: its account, its path, its intervals with their reasons |
+//! | `annotate.rs` | the capture again, with comments for Wireshark |
+//! | `qlog.rs` | packets for qvis |
 //! | `page.rs` | the interactive page, and which connections it draws |
 
+mod annotate;
 mod detail;
 mod page;
+mod qlog;
 
+pub use annotate::{annotate, comments_of};
 pub use page::{connections_to_trace, ends_of, page_of_diagnosis};
+pub use qlog::qlog_of;
 
 use ackord_diagnose::{Cause, Connection, Diagnosis};
 use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
@@ -22,9 +28,8 @@ const MOST_LISTED: usize = 20;
 /// The answer for people: the capture as a whole, and connections by the time they lost. With `one`,
 /// that connection in detail.
 pub fn diagnosis_document(diagnosis: &Diagnosis, one: Option<u32>) -> Document {
-    let names: Vec<&str> = diagnosis.captures.iter().map(|read| read.name.as_str()).collect();
     let mut document = Document {
-        title: format!("Diagnosis of {}", names.join(", ")),
+        title: title(diagnosis),
         purpose: summary(diagnosis),
         facts: Vec::new(),
         sections: Vec::new(),
@@ -41,6 +46,20 @@ pub fn diagnosis_document(diagnosis: &Diagnosis, one: Option<u32>) -> Document {
         }
     }
     document
+}
+
+/// The captures by their names, without the folders they are in.
+fn title(diagnosis: &Diagnosis) -> String {
+    let mut names = diagnosis.captures.iter().map(|read| {
+        let name = std::path::Path::new(&read.name).file_name().and_then(|name| name.to_str());
+        name.unwrap_or(&read.name)
+    });
+    let first: Vec<&str> = names.by_ref().take(2).collect();
+    let rest = match names.count() {
+        0 => String::new(),
+        rest => format!(" and {rest} more"),
+    };
+    format!("Diagnosis of {}{rest}", first.join(", "))
 }
 
 /// Seconds a remedy could give back.

@@ -2,11 +2,10 @@
 
 use super::lost_seconds;
 use ackord_diagnose::{Address, Connection, Diagnosis, PointKind, Trace};
+use ackord_report::document::Document;
 use ackord_report::{PageData, PageDiagnosis, diagnosis_page};
 use std::net::{IpAddr, SocketAddr};
 
-/// Connections with a graph of their packets at most.
-const MOST_TRACED: usize = 20;
 /// Packets of these connections at most, all in all: they are held in memory.
 const MOST_PACKETS: u64 = 5_000_000;
 /// Points in a page at most.
@@ -23,14 +22,15 @@ pub(super) fn by_loss(diagnosis: &Diagnosis) -> Vec<&Connection> {
     all
 }
 
-/// The connections whose packets are worth a graph: those that lost most, and the one that was asked for.
-pub fn connections_to_trace(diagnosis: &Diagnosis, asked: Option<u32>) -> Vec<u32> {
+/// The connections whose packets are worth keeping: the one that was asked for, and `most` that lost most time;
+/// fewer where their packets are too many.
+pub fn connections_to_trace(diagnosis: &Diagnosis, asked: Option<u32>, most: usize) -> Vec<u32> {
     let mut packets = 0;
     let mut chosen = Vec::new();
     let is_asked = |connection: &&&Connection| Some(connection.id) == asked;
     let ranked = by_loss(diagnosis);
     let first = ranked.iter().filter(is_asked);
-    let others = ranked.iter().filter(|connection| !is_asked(connection)).take(MOST_TRACED);
+    let others = ranked.iter().filter(|connection| !is_asked(connection)).take(most);
     for connection in first.chain(others) {
         packets += connection.packets.iter().sum::<u64>();
         if packets > MOST_PACKETS && !chosen.is_empty() {
@@ -56,7 +56,7 @@ fn address(socket: SocketAddr) -> Address {
 }
 
 /// The page. What is left out of it, because it would be too much, is told on it.
-pub fn page_of_diagnosis(title: &str, diagnosis: &Diagnosis, traces: Vec<Trace>) -> String {
+pub fn page_of_diagnosis(document: &Document, diagnosis: &Diagnosis, traces: Vec<Trace>) -> String {
     let mut notes = Vec::new();
     let kept = keep(diagnosis, &mut notes);
     let traces = thin(traces, MOST_POINTS, &mut notes);
@@ -70,8 +70,9 @@ pub fn page_of_diagnosis(title: &str, diagnosis: &Diagnosis, traces: Vec<Trace>)
     }
     let diagnoses = [PageDiagnosis { label: "", diagnosis: &kept, traces: &traces }];
     diagnosis_page(&PageData {
-        title,
+        title: &document.title,
         version: crate::VERSION,
+        summary: &super::summary(diagnosis),
         notes: &notes,
         diagnoses: &diagnoses,
     })
