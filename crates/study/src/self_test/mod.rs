@@ -52,7 +52,7 @@
 //! | ack-path | ACKs of what the sender waits for were sent, dropped, and no later one has come | |
 //! | path-limited | nothing is unsent: what is under way takes its time | the application's idleness, if it says more later |
 //! | nagle-delayed-ack | a segment that is not full waits though both windows would let it go | path-limited while nobody holds an ACK back |
-//! | delayed-ack | the window is full, the peer has all of it and has not said so | |
+//! | delayed-ack | the window is full, the peer has all of it and has not said so | what the last repair was of |
 //! | random-loss | the window is not what fills the path, and the last repair was of losses by chance | |
 //! | window-growth | likewise: none, or by congestion | what else the last repair was of |
 //!

@@ -124,7 +124,7 @@ pub fn self_test_document(report: &SelfTestReport, command: &str) -> Document {
              may be said, either counts. In brackets: where it was right within one base round trip."
                 .to_owned(),
         ))
-        .with(Block::Table(shares("", "captures", &report.groups)))
+        .with(Block::Table(shares("", "injected", &report.groups)))
         .with(Block::Table(shares("By where the capture was taken", "place", &report.places)))
         .with(Block::Command { caption: "Makes this".to_owned(), line: command.to_owned() });
     let confusions = Section::new("Confusions")

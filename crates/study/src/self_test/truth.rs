@@ -262,10 +262,11 @@ impl<'a> Judge<'a> {
         if self.nagle_holds(view, at) {
             return (Cause::NagleDelayedAck, (!held).then_some(Cause::PathLimited));
         }
-        if held {
-            return (Cause::DelayedAck, None);
-        }
         let last = episodes.iter().rev().filter(|one| one.to <= at).find_map(|one| one.after);
+        if held {
+            // A larger window would not have had to wait: what took it may be said, too.
+            return (Cause::DelayedAck, last);
+        }
         match last {
             None | Some(Cause::WindowGrowth) => (Cause::WindowGrowth, None),
             Some(Cause::RandomLoss) => (Cause::RandomLoss, None),
