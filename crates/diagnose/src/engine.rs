@@ -4,7 +4,7 @@ use crate::causes::Sharing;
 use crate::flow::Connection;
 use crate::flow::table::{Table, shard};
 use crate::report::answer;
-use crate::{Address, Artefact, ArtefactKind, Diagnosis, Reader, Seen, Trace};
+use crate::{Address, Artefact, ArtefactKind, CaptureRead, Diagnosis, Reader, Seen, Trace};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -55,6 +55,30 @@ pub fn diagnose(
         captures.push(reader.finish());
         connections.extend(tables.into_iter().flat_map(Table::into_connections));
     }
+    Ok(answers(captures, connections))
+}
+
+/// Connections while their packets come: an answer may be had at any time.
+#[derive(Default)]
+pub struct Diagnoser(Table);
+
+impl Diagnoser {
+    /// Takes a packet in.
+    pub fn take(&mut self, seen: &Seen) {
+        self.0.packet(seen);
+    }
+
+    /// The answer as if the captures ended here.
+    pub fn answer(&self, captures: Vec<CaptureRead>) -> Diagnosis {
+        answers(captures, self.0.clone().into_connections()).0
+    }
+}
+
+/// The account of every connection, from its first packet to its last.
+fn answers(
+    captures: Vec<CaptureRead>,
+    mut connections: Vec<Connection>,
+) -> (Diagnosis, Vec<Trace>) {
     connections.sort_by_key(|connection| (connection.began, connection.began_frame));
     connections.iter_mut().for_each(Connection::finish);
     let sharing = Sharing::of(&connections);
@@ -71,7 +95,7 @@ pub fn diagnose(
         answers.push(answered);
     }
     let artefacts = all_artefacts(&captures, &answers);
-    Ok((Diagnosis { captures, artefacts, connections: answers }, traces))
+    (Diagnosis { captures, artefacts, connections: answers }, traces)
 }
 
 fn in_one_thread(
@@ -152,7 +176,7 @@ fn take_in(packets: &Receiver<Vec<Seen>>, options: &Options) -> Table {
 }
 
 /// What is wrong with the captures: what connections show, added up, and what the files say.
-fn all_artefacts(captures: &[crate::CaptureRead], answers: &[crate::Connection]) -> Vec<Artefact> {
+fn all_artefacts(captures: &[CaptureRead], answers: &[crate::Connection]) -> Vec<Artefact> {
     let mut by_kind: BTreeMap<ArtefactKind, Artefact> = BTreeMap::new();
     for artefact in answers.iter().flat_map(|answer| &answer.artefacts) {
         let one = by_kind.entry(artefact.kind);

@@ -30,6 +30,6 @@ pub use diagnosis::{
     Artefact, ArtefactKind, CaptureRead, CauseShare, Connection, Diagnosis, Interval, Limits,
     PathFacts, Point, PointKind, Remedy, Trace, Vantage,
 };
-pub use engine::{DiagnoseError, Options, diagnose, without_progress};
+pub use engine::{DiagnoseError, Diagnoser, Options, diagnose, without_progress};
 pub use read::{OpenError, Reader, unpacked};
 pub use seen::{Address, Sacks, Seen};

@@ -61,7 +61,7 @@ type Places = std::collections::HashMap<Key, u32, BuildHasherDefault<Folding>>;
 const LINGER: Span = Span::from_secs(60);
 
 /// The connections of a capture, in order of their first packets.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     places: Places,
     connections: Vec<Connection>,
