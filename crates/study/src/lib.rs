@@ -20,6 +20,7 @@
 //! | `guide/` | [`guide`]: what each mechanism does, with runs that show it |
 //! | `validate/` | [`validate`]: the simulator beside the stock kernel, scenario by scenario |
 //! | `gateway_trials/` | [`gateway_trials`]: the gateway on stock kernels, beside its simulation |
+//! | `remedies/` | [`remedies`]: what would help a connection, and what it would gain |
 //! | `self_test/` | [`self_test`]: the diagnosis of captures, held against what really happened |
 //! | `diagnosis/` | [`diagnosis_document`]: what captures say, told |
 //! | `paper/` | [`paper`]: papers reproduced, claim by claim |
@@ -41,6 +42,7 @@ mod labels;
 pub mod live_papers;
 mod live_run;
 pub mod paper;
+pub mod remedies;
 mod reports;
 pub mod self_test;
 mod trace;

@@ -1,0 +1,252 @@
+//! What a connection showed, as far as a model is fitted to it.
+//!
+//! The account and the path's facts are taken as the diagnosis has them. What they leave out is read
+//! from the packets, where these were kept: the rate of trains of packets (what the bottleneck can do,
+//! although the window never filled it), how much each transfer had, the receiver's largest window,
+//! between which repetitions an outage ended.
+
+use super::model::{Heading, Outage, Place};
+use ackord_diagnose::{Cause, Connection, PointKind, Trace, Vantage};
+use ackord_measure::stats::quantile;
+
+/// Whole packets' octets over payload, with Ethernet's MTU and timestamps.
+pub(super) const PACKET: f64 = 1500.0;
+/// ACKs from one end of a train to the other.
+const TRAIN: usize = 2;
+/// No ACK of a train acknowledges more segments: what does, fills a hole.
+const TRAIN_STEP: f64 = 4.5;
+/// Fewer trains than these tell nothing.
+const LEAST_TRAINS: usize = 4;
+/// Shorter waits of an application are not phases.
+const LEAST_PAUSE_S: f64 = 0.002;
+
+/// What one connection showed.
+#[derive(Clone, Debug)]
+pub(crate) struct Facts {
+    pub(crate) heading: Heading,
+    pub(crate) place: Option<Place>,
+    /// Octets of the direction of most data, and of the other.
+    pub(crate) bytes: [u64; 2],
+    /// Seconds by cause, as in [`Cause::ALL`].
+    pub(crate) seconds: [f64; 28],
+    /// All but what applications waited, s.
+    pub(crate) active_s: f64,
+    pub(crate) rtt_s: f64,
+    /// Highest rate of payload, bit/s.
+    pub(crate) rate: f64,
+    /// What the bottleneck can do of payload, by trains, bit/s.
+    pub(crate) capacity: Option<f64>,
+    pub(crate) queue_s: f64,
+    pub(crate) lost: f64,
+    pub(crate) events: f64,
+    pub(crate) segments: f64,
+    pub(crate) reordered: f64,
+    pub(crate) repeated: f64,
+    pub(crate) mss: f64,
+    pub(crate) outages: Vec<Outage>,
+    pub(crate) delays: Vec<Outage>,
+    pub(crate) phases: Vec<Phase>,
+    /// The receiver's largest window, octets.
+    pub(crate) window: Option<f64>,
+    /// Round trips from the vantage point to client and server.
+    pub(crate) rtt_to_s: [Option<f64>; 2],
+}
+
+/// What went on between two waits of an application.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Phase {
+    pub(crate) from_s: f64,
+    pub(crate) to_s: f64,
+    pub(crate) bytes: f64,
+}
+
+impl Facts {
+    pub(crate) fn of(connection: &Connection, trace: Option<&Trace>) -> Facts {
+        let heading = match connection.bytes_by[1] > connection.bytes_by[0] {
+            true => Heading::Download,
+            false => Heading::Upload,
+        };
+        let sender = usize::from(heading == Heading::Download);
+        let path = &connection.path;
+        let mut seconds = [0.0; 28];
+        for share in &connection.causes {
+            seconds[share.cause.index()] = share.seconds;
+        }
+        let trace = trace.filter(|trace| !trace.points.is_empty());
+        let idle = seconds[Cause::ClientIdle.index()] + seconds[Cause::ServerIdle.index()];
+        let mss = f64::from(path.mss.max(100));
+        let mut facts = Facts {
+            heading,
+            place: place(connection, heading),
+            bytes: [connection.bytes_by[sender], connection.bytes_by[1 - sender]],
+            seconds,
+            active_s: (connection.duration_s - idle).max(1e-6),
+            rtt_s: path.base_rtt_s.or_else(|| both(connection.rtt_to_s)).unwrap_or(0.0),
+            rate: path.rate_bit_s.unwrap_or(0.0),
+            capacity: None,
+            queue_s: path.queue_s.unwrap_or(0.0),
+            lost: path.lost as f64,
+            events: path.loss_events as f64,
+            segments: path.segments as f64,
+            reordered: path.reordered as f64,
+            repeated: connection.retransmitted_bytes as f64 / mss,
+            mss,
+            outages: Vec::new(),
+            delays: Vec::new(),
+            phases: phases(connection, trace, sender),
+            window: None,
+            rtt_to_s: connection.rtt_to_s,
+        };
+        facts.outages = outages(connection, trace, Cause::Outage, facts.rtt_s);
+        facts.delays = outages(connection, None, Cause::SpuriousDelay, facts.rtt_s);
+        if let Some(trace) = trace {
+            facts.capacity = capacity(trace, facts.place, heading, mss);
+            facts.window = window(trace);
+        }
+        facts
+    }
+
+    /// Whether small writes wait for each other, and then who writes: whoever pauses before it asks.
+    pub(crate) fn writes_twice(&self) -> Option<Heading> {
+        if self.share(&[Cause::NagleDelayedAck]) < 0.05 || self.bytes[1] == 0 {
+            return None;
+        }
+        let asks = self.on(&[Cause::ClientIdle]) >= self.on(&[Cause::ServerIdle]);
+        Some(if asks { Heading::Upload } else { Heading::Download })
+    }
+
+    /// Seconds spent on any of these.
+    pub(crate) fn on(&self, causes: &[Cause]) -> f64 {
+        causes.iter().map(|cause| self.seconds[cause.index()]).sum()
+    }
+
+    /// The share of the active time spent on any of these.
+    pub(crate) fn share(&self, causes: &[Cause]) -> f64 {
+        self.on(causes) / self.active_s
+    }
+}
+
+fn both([one, other]: [Option<f64>; 2]) -> Option<f64> {
+    Some(one? + other?).filter(|sum| *sum > 0.0)
+}
+
+fn place(connection: &Connection, heading: Heading) -> Option<Place> {
+    let (sender, receiver) = match heading {
+        Heading::Download => (Place::Server, Place::Client),
+        Heading::Upload => (Place::Client, Place::Server),
+    };
+    match connection.vantage {
+        Vantage::NearSender => Some(sender),
+        Vantage::NearReceiver => Some(receiver),
+        Vantage::Between => Some(Place::Router),
+        Vantage::BothEnds | Vantage::Unknown => None,
+    }
+}
+
+fn is_idle(cause: Cause) -> bool {
+    matches!(cause, Cause::ClientIdle | Cause::ServerIdle)
+}
+
+/// Busy stretches between waits of applications, with the octets of each: counted where there are
+/// packets, shared by time where there are none.
+fn phases(connection: &Connection, trace: Option<&Trace>, sender: usize) -> Vec<Phase> {
+    let mut phases: Vec<Phase> = Vec::new();
+    let mut open: Option<Phase> = None;
+    for interval in &connection.intervals {
+        let long = interval.to_s - interval.from_s >= LEAST_PAUSE_S;
+        if is_idle(interval.cause) && long {
+            phases.extend(open.take());
+        } else if interval.cause != Cause::SetUp && interval.cause != Cause::SynLoss {
+            let phase =
+                open.get_or_insert(Phase { from_s: interval.from_s, to_s: 0.0, bytes: 0.0 });
+            phase.to_s = interval.to_s;
+        }
+    }
+    phases.extend(open);
+    let Some(trace) = trace else {
+        let all: f64 = phases.iter().map(|phase| phase.to_s - phase.from_s).sum();
+        let bytes = connection.bytes_by[sender] as f64;
+        for phase in &mut phases {
+            phase.bytes = bytes * (phase.to_s - phase.from_s) / all.max(1e-9);
+        }
+        return phases;
+    };
+    for point in trace.points.iter().filter(|point| point.kind == PointKind::Data) {
+        // What leaves at the end of a wait belongs to what follows.
+        let phase = phases.iter_mut().find(|phase| point.t < phase.to_s - 1e-9);
+        if let Some(phase) = phase {
+            phase.bytes += point.to.saturating_sub(point.from) as f64;
+        }
+    }
+    phases.retain(|phase| phase.bytes > 0.0);
+    phases
+}
+
+/// Times at which nothing passed. Sent again and lost, sent again and arrived: in between it ended.
+fn outages(
+    connection: &Connection,
+    trace: Option<&Trace>,
+    cause: Cause,
+    rtt_s: f64,
+) -> Vec<Outage> {
+    let intervals = connection.intervals.iter().filter(|interval| interval.cause == cause);
+    let mut found: Vec<Outage> = Vec::new();
+    for interval in intervals {
+        let (from, to) = (interval.from_s, interval.to_s);
+        let again: Vec<f64> = trace.map_or_else(Vec::new, |trace| {
+            let points =
+                trace.points.iter().filter(|point| point.kind == PointKind::Retransmission);
+            points.map(|point| point.t).filter(|t| *t > from && *t < to - 0.4 * rtt_s).collect()
+        });
+        // Of retransmissions in a row the first that was answered.
+        let arrived = again.last().copied().unwrap_or((to - rtt_s).max(from));
+        let first =
+            again.iter().copied().find(|t| arrived - t < rtt_s.max(0.01)).unwrap_or(arrived);
+        let before = again.iter().copied().rfind(|t| first - t > 0.5 * rtt_s);
+        // Without one that was lost: timers double, so the one before was half-way.
+        let failed = before.unwrap_or(from + 0.5 * (first - from));
+        let least_s = (failed - from).max(1e-3);
+        found.push(Outage { from_s: from, least_s, most_s: (first - from).max(least_s) });
+    }
+    found
+}
+
+/// The rate of trains: a number of ACKs, or of segments, that follow each other closely.
+fn capacity(trace: &Trace, place: Option<Place>, heading: Heading, mss: f64) -> Option<f64> {
+    let receives = if heading == Heading::Download { Place::Client } else { Place::Server };
+    let mut steps: Vec<(f64, f64)> = Vec::new();
+    let mut highest = 0;
+    for point in &trace.points {
+        let bytes = match point.kind {
+            PointKind::Data | PointKind::Retransmission | PointKind::OutOfOrder
+                if place == Some(receives) =>
+            {
+                point.to.saturating_sub(point.from)
+            }
+            PointKind::Ack if place != Some(receives) && point.from > highest => {
+                let bytes = if highest == 0 { 0 } else { point.from - highest };
+                highest = point.from;
+                bytes
+            }
+            _ => continue,
+        };
+        steps.push((point.t, bytes as f64));
+    }
+    let whole = |steps: &[(f64, f64)]| {
+        let inner = &steps[1..];
+        let bytes: f64 = inner.iter().map(|(_, bytes)| bytes).sum();
+        let usual =
+            inner.iter().all(|(_, bytes)| *bytes >= 0.9 * mss && *bytes <= TRAIN_STEP * mss);
+        let span = steps[steps.len() - 1].0 - steps[0].0;
+        (usual && span > 0.0).then(|| 8.0 * bytes / span)
+    };
+    let rates: Vec<f64> = steps.windows(TRAIN + 1).filter_map(whole).collect();
+    (rates.len() >= LEAST_TRAINS).then(|| quantile(&rates, 0.9)).flatten()
+}
+
+/// The receiver's largest window.
+fn window(trace: &Trace) -> Option<f64> {
+    let acks = trace.points.iter().filter(|point| point.kind == PointKind::Ack);
+    let widths = acks.map(|point| point.to.saturating_sub(point.from) as f64);
+    widths.reduce(f64::max).filter(|width| *width > 0.0)
+}

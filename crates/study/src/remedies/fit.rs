@@ -1,0 +1,442 @@
+//! From what was observed to a model that behaves so.
+//!
+//! A first guess follows from the facts. Then the model runs, its capture is diagnosed with the same
+//! code, at the same place, and whatever comes out unlike the observation is corrected: so what the
+//! diagnosis sees wrongly it sees wrongly in both. The congestion control is the one that fits best.
+
+use super::facts::{Facts, PACKET};
+use super::model::{LossProcess, Model, Outage, Place, Traffic};
+use super::simulate::{SimulateError, captured};
+use ackord_diagnose::{Cause, Connection, Trace};
+use ackord_measure::stats::{Estimate, estimate, mean};
+use rayon::prelude::*;
+
+/// Runs that a fit is judged by, and a prediction.
+pub const SEEDS: u64 = 10;
+/// Runs between two corrections.
+const ROUND_SEEDS: u64 = 4;
+/// Corrections at most.
+const ROUNDS: usize = 6;
+/// A fit that is further off than this predicts nothing, percent. A remedy's prediction is held to be
+/// good within 15 % of the time; it cannot be better than the model it is made with.
+pub const MOST_ERROR_PERCENT: f64 = 15.0;
+/// Longer connections are fitted by a part of this length, s.
+const LONGEST_S: f64 = 60.0;
+/// Other congestion controls are tried where the fit is further off than this.
+const GOOD_ENOUGH: f64 = 0.06;
+
+/// The rate of a path that only small messages were seen on, bit/s.
+const SMALL_TALK: f64 = 10e6;
+
+const LOSSES: [Cause; 5] = [
+    Cause::RandomLoss,
+    Cause::TimeoutTail,
+    Cause::TimeoutWindow,
+    Cause::TimeoutSmallWindow,
+    Cause::TimeoutLostRetransmission,
+];
+
+/// A model of one connection, and how well it holds.
+#[derive(Clone, Debug)]
+pub struct Fit {
+    /// The scenario, as `ackord run` takes it.
+    pub scenario_toml: String,
+    /// How far the simulated time of the transfer is from the observed one, percent.
+    pub error_percent: f64,
+    /// The observed time, without what applications waited, s; of the part that is simulated.
+    pub observed_s: f64,
+    /// The simulated time, over [`SEEDS`] runs.
+    pub simulated_s: Estimate,
+    /// Retransmitted segments, observed and simulated, percent of all.
+    pub retransmitted_percent: [f64; 2],
+    /// Mean over the causes of how far their shares of the active time are apart, in all: 0 is alike, 100
+    /// has nothing in common.
+    pub causes_apart_percent: f64,
+    /// What had to be assumed.
+    pub remarks: Vec<String>,
+    /// The model itself.
+    pub model: Model,
+    /// Share of the active time by cause, for the choice of remedies.
+    pub shares: Vec<(Cause, f64)>,
+}
+
+/// Why nothing could be fitted.
+#[derive(Debug, thiserror::Error)]
+pub enum WhyNot {
+    /// No data was seen.
+    #[error("the connection carried no data to speak of")]
+    NoData,
+    /// Round trip or rate are not known.
+    #[error(
+        "the capture shows neither its round trip nor its rate: it has one direction only, or too few packets"
+    )]
+    NoPath,
+    /// The capture is not whole.
+    #[error("{0:.0} % of the time belongs to what the capture does not show")]
+    Artefacts(f64),
+    /// Something that has no model.
+    #[error("{0:.0} % of the time goes to {cause}, which is not modelled", cause = .1.title())]
+    NotModelled(f64, Cause),
+    /// The receiving application reads slowly, and nothing on the path helps that.
+    #[error(
+        "{0:.0} % of the time the receiver's window was closed: its application reads slowly, and that only it can change"
+    )]
+    SlowReader(f64),
+    /// The model does not behave as was observed.
+    #[error("the fitted model is {0:.0} % off the observed time: it predicts nothing")]
+    BadFit(f64),
+    /// A run went wrong.
+    #[error(transparent)]
+    Simulate(#[from] SimulateError),
+}
+
+/// Fits a path, its ends and their applications to a connection.
+///
+/// # Errors
+/// [`WhyNot`].
+pub fn fit(connection: &Connection) -> Result<Fit, WhyNot> {
+    fit_traced(connection, None)
+}
+
+/// The same with the connection's packets, which tell more of the path and of the applications.
+///
+/// # Errors
+/// [`WhyNot`].
+pub fn fit_traced(connection: &Connection, trace: Option<&Trace>) -> Result<Fit, WhyNot> {
+    let facts = Facts::of(connection, trace);
+    refuse(&facts)?;
+    let mut remarks = Vec::new();
+    let guess = guess(&facts, &mut remarks);
+    let mut best = fitted(guess, &facts)?;
+    if best.off > GOOD_ENOUGH {
+        for other in ["\"bbr\"", "\"reno\""] {
+            let mut model = best.model.clone();
+            model.congestion = other.to_owned();
+            let tried = fitted(model, &facts)?;
+            if tried.off < 0.7 * best.off {
+                remarks.push(format!("{} at the sender fits best", other.trim_matches('"')));
+                best = tried;
+            }
+        }
+    }
+    finish(&facts, best.model, remarks)
+}
+
+fn refuse(facts: &Facts) -> Result<(), WhyNot> {
+    if facts.bytes[0] == 0 {
+        return Err(WhyNot::NoData);
+    }
+    if facts.rtt_s <= 0.0 || (facts.rate <= 0.0 && facts.writes_twice().is_none()) {
+        return Err(WhyNot::NoPath);
+    }
+    let percent = |cause| 100.0 * facts.share(&[cause]);
+    if percent(Cause::CaptureArtefact) > 10.0 {
+        return Err(WhyNot::Artefacts(percent(Cause::CaptureArtefact)));
+    }
+    if percent(Cause::ZeroWindow) > 10.0 {
+        return Err(WhyNot::SlowReader(percent(Cause::ZeroWindow)));
+    }
+    for cause in [Cause::Policer, Cause::Shaper, Cause::AckPath, Cause::SynLoss] {
+        if percent(cause) > 20.0 {
+            return Err(WhyNot::NotModelled(percent(cause), cause));
+        }
+    }
+    Ok(())
+}
+
+/// The first guess.
+fn guess(facts: &Facts, remarks: &mut Vec<String>) -> Model {
+    let wire = |payload: f64| payload * PACKET / (PACKET - 52.0);
+    let capacity = facts.capacity.map_or(facts.rate, |trains| trains.max(facts.rate));
+    let filled = facts.share(&[Cause::PathLimited, Cause::QueueingOwn, Cause::FastRecovery]) > 0.5
+        && facts.queue_s > 0.0
+        && !matches!(traffic_of(facts), Traffic::TwoWrites { .. } | Traffic::Questions { .. });
+    let rate = wire(if filled { facts.rate } else { capacity });
+    // Small messages show nothing of the rate, and it is nothing to them.
+    let rate = if facts.writes_twice().is_some() { rate.max(SMALL_TALK) } else { rate };
+    if !filled && facts.capacity.is_none() && facts.writes_twice().is_none() {
+        remarks.push(
+            "the path was never full, and packets were not kept: its rate is a lower bound"
+                .to_owned(),
+        );
+    }
+    let serialisation =
+        if facts.bytes[0] as f64 > 3.0 * facts.mss { 8.0 * PACKET / rate } else { 0.0 };
+    let one_way = ((facts.rtt_s - serialisation) / 2.0).max(10e-6);
+    let mut model = Model::clean(rate, 2.0 * one_way, facts.bytes[0]);
+    model.heading = facts.writes_twice().unwrap_or(facts.heading);
+    model.place = facts.place.unwrap_or(Place::Server);
+    model.air_s = one_way * air_share(facts, remarks);
+    model.wired_s = one_way - model.air_s;
+    let seen = (facts.queue_s * rate / (8.0 * PACKET)).round() as u64;
+    let overflowed = facts.on(&[Cause::FastRecovery]) > 0.0;
+    model.buffer =
+        if overflowed { seen.max(4) } else { seen.max(model.bdp_packets() as u64).max(20) };
+    model.traffic = traffic_of(facts);
+    model.loss = loss_of(facts, rate);
+    reordering(&mut model, facts);
+    model.outages = facts.outages.clone();
+    if model.outages.is_empty() && !facts.delays.is_empty() {
+        (model.outages, model.outages_hold) = (facts.delays.clone(), true);
+    }
+    if facts.share(&[Cause::ReceiverWindow]) > 0.1 {
+        let by_rate = facts.rate * facts.rtt_s / 8.0;
+        model.receive_buffer = Some(facts.window.unwrap_or(by_rate).max(2.0 * facts.mss) as u64);
+    }
+    if facts.share(&[Cause::SendBuffer]) > 0.2 {
+        model.send_buffer = Some((facts.rate * facts.rtt_s / 8.0).max(2.0 * facts.mss) as u64);
+    }
+    if facts.share(&[Cause::QueueingOthers, Cause::UnfairShare]) > 0.2 {
+        let ours = 8.0 * facts.bytes[0] as f64 / facts.active_s;
+        model.rivals = ((facts.rate / ours).round() as u32).clamp(2, 9) - 1;
+        remarks.push(format!(
+            "{} other flows fill the same queue: CUBIC, by assumption",
+            model.rivals
+        ));
+    }
+    shorten(&mut model, facts, remarks);
+    model
+}
+
+/// Which part of the delay is behind the router, 0 to 1.
+fn air_share(facts: &Facts, remarks: &mut Vec<String>) -> f64 {
+    if let ([Some(client), Some(server)], Some(Place::Router)) = (facts.rtt_to_s, facts.place)
+        && client + server > 0.0
+    {
+        return (client / (client + server)).clamp(0.02, 0.98);
+    }
+    remarks.push("half of the round trip is taken to be behind the gateway".to_owned());
+    0.5
+}
+
+fn traffic_of(facts: &Facts) -> Traffic {
+    let [bytes, back] = facts.bytes;
+    let phases = &facts.phases;
+    let count = phases.len() as u64;
+    let idle = facts.on(&[Cause::ClientIdle, Cause::ServerIdle]);
+    let gaps = count.saturating_sub(1).max(1) as f64;
+    if let Some(writer) = facts.writes_twice() {
+        let (written, read) = if writer == facts.heading { (bytes, back) } else { (back, bytes) };
+        let write = (written / (2 * count.max(1))).max(1);
+        let reply = (read / count.max(1)).max(1);
+        return Traffic::TwoWrites { write, reply, count: count.max(1), gap_s: idle / gaps };
+    }
+    if count < 2 || idle < 0.005 * facts.active_s {
+        return Traffic::Bulk { bytes };
+    }
+    if back >= 20 * count {
+        let (client, server) = (facts.on(&[Cause::ClientIdle]), facts.on(&[Cause::ServerIdle]));
+        let (asks, answers) = match facts.heading {
+            super::model::Heading::Download => (client, server),
+            super::model::Heading::Upload => (server, client),
+        };
+        return Traffic::Questions {
+            request: back / count,
+            response: (bytes / count).max(1),
+            count,
+            gap_s: asks / gaps,
+            think_s: answers / count as f64,
+        };
+    }
+    let sizes = phases.iter().map(|phase| (phase.bytes as u64).max(1)).collect();
+    Traffic::Transfers { sizes, gap_s: idle / gaps }
+}
+
+/// Losses that no queue explains: by what their repair and its aftermath took.
+fn loss_of(facts: &Facts, rate: f64) -> LossProcess {
+    let by_chance = facts.on(&LOSSES);
+    let outage = facts.outages.len() as f64;
+    let by_queue = facts.on(&[Cause::FastRecovery]);
+    if facts.share(&LOSSES) < 0.01 || facts.events <= outage {
+        return LossProcess::None;
+    }
+    let part = by_chance / (by_chance + by_queue);
+    let (events, lost) = ((facts.events - outage).max(1.0) * part, facts.lost * part);
+    let per_event = lost / events;
+    if per_event > 2.0 && events >= 3.0 {
+        let bad_s = per_event * 8.0 * PACKET / rate;
+        return LossProcess::Bursts { good_s: (facts.active_s / events - bad_s).max(bad_s), bad_s };
+    }
+    LossProcess::Random { share: (lost / facts.segments.max(1.0)).clamp(1e-6, 0.5) }
+}
+
+fn reordering(model: &mut Model, facts: &Facts) {
+    if facts.share(&[Cause::SpuriousReordering]) < 0.01 {
+        return;
+    }
+    let seen = facts.reordered.max(facts.repeated - facts.lost).max(1.0);
+    let share = (seen / facts.segments.max(1.0)).clamp(1e-4, 0.5);
+    model.reordering = Some((share, facts.rtt_s / 4.0));
+}
+
+/// A long connection is fitted by a part of it.
+fn shorten(model: &mut Model, facts: &Facts, remarks: &mut Vec<String>) {
+    let part = (LONGEST_S / facts.active_s).max(1.0 / model.outages.len().max(1) as f64);
+    if part < 1.0 && matches!(model.traffic, Traffic::Bulk { .. }) {
+        let keep = (model.outages.len() as f64 * part).round() as usize;
+        model.outages.truncate(keep);
+        model.outages.iter_mut().for_each(|outage: &mut Outage| outage.from_s *= part);
+        model.traffic = Traffic::Bulk { bytes: ((facts.bytes[0] as f64 * part) as u64).max(1) };
+        remarks.push(format!("{:.0} % of the transfer are simulated", 100.0 * part));
+    }
+    let part = part_of(model, facts);
+    model.duration_s = 3.0 * (facts.active_s * part + model.pauses_s()) + 10.0;
+}
+
+/// Which part of the transfer a model has.
+fn part_of(model: &Model, facts: &Facts) -> f64 {
+    match &model.traffic {
+        Traffic::Bulk { bytes } => *bytes as f64 / facts.bytes[0] as f64,
+        _ => 1.0,
+    }
+}
+
+/// A model with how far it is off: the time, as a share of it.
+struct Tried {
+    model: Model,
+    off: f64,
+}
+
+/// What simulated captures show, on average.
+struct Means {
+    active: f64,
+    lost: f64,
+    events: f64,
+    rate: f64,
+    queue: f64,
+    repeated: f64,
+    shares: [f64; 28],
+}
+
+/// Runs, compares, corrects; the best of all rounds.
+fn fitted(mut model: Model, facts: &Facts) -> Result<Tried, WhyNot> {
+    let mut best: Option<(f64, Tried)> = None;
+    for _ in 0..ROUNDS {
+        let (means, _) = simulated(&model, ROUND_SEEDS)?;
+        let part = part_of(&model, facts);
+        let off = (means.active / (facts.active_s * part) - 1.0).abs();
+        let others = unlike(&means, facts, part);
+        let score = off + 0.3 * others;
+        if best.as_ref().is_none_or(|(least, _)| score < *least) {
+            best = Some((score, Tried { model: model.clone(), off }));
+        }
+        if off < 0.02 && others < 0.1 {
+            break;
+        }
+        correct(&mut model, &means, facts, part);
+    }
+    best.map(|(_, tried)| tried).ok_or(WhyNot::NoData)
+}
+
+/// How far retransmissions are off, as a share.
+fn unlike(means: &Means, facts: &Facts, part: f64) -> f64 {
+    let expected = facts.repeated * part;
+    (means.repeated - expected).abs() / expected.max(means.repeated).max(20.0)
+}
+
+fn correct(model: &mut Model, means: &Means, facts: &Facts, part: f64) {
+    let ratio = |wanted: f64, got: f64, bound: f64| {
+        if wanted > 0.0 && got > 0.0 { (wanted / got).clamp(1.0 / bound, bound) } else { 1.0 }
+    };
+    let slow = means.active / (facts.active_s * part);
+    match &mut model.loss {
+        LossProcess::None => {}
+        LossProcess::Random { share } => {
+            // Few losses tell little of the rate; the time they took tells more.
+            let trust = (facts.lost / (facts.lost + 30.0)).clamp(0.0, 1.0);
+            let by_count = ratio(facts.lost * part, means.lost, 2.0);
+            let by_time = ratio(1.0, slow, 1.5);
+            *share = (*share * (trust * by_count + (1.0 - trust) * by_time)).clamp(1e-6, 0.5);
+        }
+        LossProcess::Bursts { good_s, bad_s } => {
+            *good_s *= ratio(means.events, facts.events * part, 2.0);
+            let each =
+                ratio(facts.lost / facts.events.max(1.0), means.lost / means.events.max(1.0), 1.5);
+            *bad_s *= each;
+        }
+    }
+    let bound = model.receive_buffer.is_some() || model.send_buffer.is_some();
+    if let Some(bytes) = &mut model.receive_buffer {
+        *bytes = (*bytes as f64 * ratio(slow, 1.0, 1.3)) as u64;
+    }
+    if let Some(bytes) = &mut model.send_buffer {
+        *bytes = (*bytes as f64 * ratio(slow, 1.0, 1.3)) as u64;
+    }
+    if let Some((_, by_s)) = &mut model.reordering {
+        *by_s *= ratio(facts.repeated * part + 1.0, means.repeated + 1.0, 1.5);
+    }
+    if facts.on(&[Cause::FastRecovery]) > 0.0 && model.rivals == 0 {
+        model.buffer =
+            ((model.buffer as f64 * ratio(facts.queue_s, means.queue, 1.5)) as u64).max(3);
+    }
+    let full = facts.share(&[Cause::PathLimited, Cause::QueueingOwn]) > 0.3;
+    if full && !bound {
+        model.rate_bit_s *= ratio(facts.rate, means.rate, 1.1);
+    }
+}
+
+/// Captured runs of these many seeds: means, and each one's active time as the capture has it.
+fn simulated(model: &Model, seeds: u64) -> Result<(Means, Vec<f64>), SimulateError> {
+    let runs: Vec<(Facts, f64)> = (1..=seeds)
+        .into_par_iter()
+        .map(|seed| {
+            let ran = captured(model, seed)?;
+            let (connection, trace) = ran.seen.ok_or(SimulateError::Nothing)?;
+            let facts = Facts::of(&connection, Some(&trace));
+            let active = if ran.done { facts.active_s } else { ran.active_s };
+            Ok((facts, active))
+        })
+        .collect::<Result<_, SimulateError>>()?;
+    let times: Vec<f64> = runs.iter().map(|(_, active)| *active).collect();
+    let of = |value: &dyn Fn(&Facts) -> f64| {
+        mean(&runs.iter().map(|(facts, _)| value(facts)).collect::<Vec<_>>()).unwrap_or_default()
+    };
+    let mut shares = [0.0; 28];
+    for cause in Cause::ALL {
+        shares[cause.index()] = of(&|facts| facts.share(&[cause]));
+    }
+    let means = Means {
+        active: mean(&times).unwrap_or_default(),
+        lost: of(&|facts| facts.lost),
+        events: of(&|facts| facts.events),
+        rate: of(&|facts| facts.rate),
+        queue: of(&|facts| facts.queue_s),
+        repeated: of(&|facts| facts.repeated),
+        shares,
+    };
+    Ok((means, times))
+}
+
+/// Judges the model by more runs.
+fn finish(facts: &Facts, model: Model, remarks: Vec<String>) -> Result<Fit, WhyNot> {
+    let (means, times) = simulated(&model, SEEDS)?;
+    let part = part_of(&model, facts);
+    let observed_s = facts.active_s * part;
+    let simulated_s = estimate(&times).ok_or(WhyNot::NoData)?;
+    let error_percent = 100.0 * (simulated_s.mean / observed_s - 1.0).abs();
+    if error_percent > MOST_ERROR_PERCENT {
+        return Err(WhyNot::BadFit(error_percent));
+    }
+    let busy = |cause: &Cause| !matches!(cause, Cause::ClientIdle | Cause::ServerIdle);
+    let apart: f64 = Cause::ALL
+        .iter()
+        .filter(|cause| busy(cause))
+        .map(|cause| (means.shares[cause.index()] - facts.share(&[*cause])).abs())
+        .sum();
+    let percent = |repeated: f64, part: f64| 100.0 * repeated / (facts.segments * part).max(1.0);
+    let shares = Cause::ALL.iter().map(|cause| (*cause, facts.share(&[*cause])));
+    Ok(Fit {
+        scenario_toml: model.toml(None),
+        error_percent,
+        observed_s,
+        simulated_s,
+        retransmitted_percent: [
+            percent(facts.repeated * part, part),
+            percent(means.repeated, part),
+        ],
+        causes_apart_percent: 50.0 * apart,
+        remarks,
+        shares: shares.collect(),
+        model,
+    })
+}

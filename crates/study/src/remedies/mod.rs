@@ -1,0 +1,92 @@
+//! What would help a connection that a capture shows, and what it would gain.
+//!
+//! ```text
+//! Connection ─► fit ─► a scenario that behaves so ─► predict: each remedy, seed by seed ─► gains
+//! before, after ─► verify: whether the gain came
+//! ```
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `facts.rs` | what the connection showed, from its account and its packets |
+//! | `model.rs` | path, ends, applications, as a scenario file |
+//! | `fit.rs` | [`fit`], [`fit_traced`]: a model, corrected until it behaves as was observed |
+//! | `simulate.rs` | a model run, its capture diagnosed |
+//! | `table.rs` | [`RemedyKind`]: for which cause, where, by which command, what it is in a model |
+//! | `predict.rs` | [`predict`]: the gain of each, or nothing to gain |
+//! | `verify.rs` | [`verify`]: captures of before and after |
+//! | `judge/` | [`judge`]: predictions held against stock kernels |
+//!
+//! Not modelled: policers and shapers, lost acknowledgments, a rate that changes; then nothing is
+//! predicted, and that is said.
+
+mod facts;
+mod fit;
+pub mod judge;
+mod model;
+mod predict;
+mod simulate;
+mod table;
+#[cfg(test)]
+mod tests;
+mod verify;
+
+pub use fit::{Fit, MOST_ERROR_PERCENT, SEEDS, WhyNot, fit, fit_traced};
+pub use model::{Heading, LossProcess, Model, Outage, Place, Traffic};
+pub use predict::{LEAST_GAIN_PERCENT, PredictProgress, Prediction, predict};
+pub use simulate::SimulateError;
+pub use table::{RemedyKind, remedies_for};
+pub use verify::{GainVerdict, Verification, verify};
+
+use ackord_diagnose::{Connection, Trace};
+
+/// The answer for one connection.
+#[derive(Debug)]
+pub enum Advice {
+    /// These would help.
+    Helps(Box<Fit>, Prediction),
+    /// Nothing to gain here: nothing that was tried helps, or nothing was lost.
+    NothingToGain(String),
+    /// No prediction, and why.
+    Unknown(WhyNot),
+}
+
+/// Less of the active time than this is not looked into, percent.
+const LEAST_LOST_PERCENT: f64 = 2.0;
+
+/// Fits, predicts, and says what comes of it.
+///
+/// # Errors
+/// None: why there is no prediction is an answer, too.
+pub fn advise(
+    connection: &Connection,
+    trace: Option<&Trace>,
+    progress: PredictProgress<'_>,
+) -> Advice {
+    let facts = facts::Facts::of(connection, trace);
+    let helped: f64 = connection
+        .causes
+        .iter()
+        .filter(|share| !remedies_for(share.cause).is_empty())
+        .map(|share| share.seconds)
+        .sum();
+    let percent = 100.0 * helped / facts.active_s;
+    if connection.bytes > 0 && percent < LEAST_LOST_PERCENT {
+        return Advice::NothingToGain(format!(
+            "{percent:.1} % of the time at most could be given back"
+        ));
+    }
+    let fit = match fit_traced(connection, trace) {
+        Ok(fit) => fit,
+        Err(why @ WhyNot::SlowReader(_)) => return Advice::NothingToGain(why.to_string()),
+        Err(why) => return Advice::Unknown(why),
+    };
+    match predict(&fit, progress) {
+        Ok(prediction) if prediction.nothing_to_gain => {
+            let tried: Vec<&str> = prediction.tried.iter().map(|one| one.remedy.as_str()).collect();
+            let tried = if tried.is_empty() { "no remedy".to_owned() } else { tried.join(", ") };
+            Advice::NothingToGain(format!("tried in simulation, without a gain: {tried}"))
+        }
+        Ok(prediction) => Advice::Helps(Box::new(fit), prediction),
+        Err(why) => Advice::Unknown(why),
+    }
+}

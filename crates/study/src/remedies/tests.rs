@@ -1,0 +1,79 @@
+//! Bounds that follow from theory.
+
+use super::model::{LossProcess, Model, Outage, Place, Traffic};
+use super::simulate::captured;
+use super::{Advice, fit_traced, predict};
+use std::ops::ControlFlow;
+
+/// What a model shows to who captures it, fitted and predicted; what is fitted is printed where it fails.
+fn advice(model: &Model, seed: u64) -> Advice {
+    let (connection, trace) = captured(model, seed).expect("a sound run").seen.expect("a capture");
+    super::advise(&connection, Some(&trace), &mut |_, _| ControlFlow::Continue(()))
+}
+
+fn gain(advice: &Advice, remedy: &str) -> f64 {
+    let Advice::Helps(_, prediction) = advice else { panic!("{advice:?}") };
+    let found = prediction.remedies.iter().find(|one| one.remedy == remedy);
+    found.unwrap_or_else(|| panic!("{remedy}: {:?}", prediction.tried)).gain_percent
+}
+
+#[test]
+fn a_clean_download_has_nothing_to_gain() {
+    // 10 MB at 20 Mbit/s: all but the first few round trips at the full rate.
+    let found = advice(&Model::clean(20e6, 0.04, 10_000_000), 1);
+    assert!(matches!(found, Advice::NothingToGain(_)), "{found:?}");
+}
+
+#[test]
+fn random_loss_is_fitted_and_bbr_and_a_proxy_gain() {
+    let mut model = Model::clean(20e6, 0.06, 5_000_000);
+    model.loss = LossProcess::Random { share: 0.02 };
+    model.place = Place::Router;
+    let (connection, trace) = captured(&model, 3).expect("a sound run").seen.expect("a capture");
+    let fit = fit_traced(&connection, Some(&trace)).expect("a fit");
+    let LossProcess::Random { share } = fit.model.loss else { panic!("{:?}", fit.model) };
+    assert!((0.012..0.03).contains(&share), "{share}");
+    assert!((16e6..24e6).contains(&fit.model.rate_bit_s), "{:?}", fit.model);
+    // CUBIC gets 0.7 of 1.22 MSS / (RTT sqrt(p)) or so, 2 Mbit/s; a path of 20 Mbit/s is there.
+    let prediction = predict(&fit, &mut |_, _| ControlFlow::Continue(())).expect("sound runs");
+    let advice = Advice::Helps(Box::new(fit), prediction);
+    assert!(gain(&advice, "bbr") > 50.0, "{advice:?}");
+    assert!(gain(&advice, "proxy-tcp") > 30.0, "{advice:?}");
+}
+
+#[test]
+fn a_small_receive_window_is_worth_what_the_path_could_carry() {
+    let mut model = Model::clean(20e6, 0.1, 4_000_000);
+    model.receive_buffer = Some(64_000);
+    // 64 kB each 0.1 s are 5.1 Mbit/s of 19.3: about 70 % of the time less, some of that in slow start.
+    let gain = gain(&advice(&model, 1), "larger receive buffer");
+    assert!((45.0..75.0).contains(&gain), "{gain}");
+}
+
+#[test]
+fn an_outage_is_bridged_by_a_proxy() {
+    let mut model = Model::clean(10e6, 0.06, 5_000_000);
+    model.outages = vec![Outage { from_s: 2.0, least_s: 1.7, most_s: 1.7 }];
+    model.place = Place::Router;
+    // Timers double: 0.26, 0.8, 1.8 s or so after it began; a proxy repeats at the end.
+    let found = advice(&model, 1);
+    let Advice::Helps(fit, _) = &found else { panic!("{found:?}") };
+    assert!(fit.error_percent < 10.0, "{fit:?}");
+}
+
+#[test]
+fn two_writes_gain_from_nodelay() {
+    let mut model = Model::clean(20e6, 0.02, 0);
+    model.traffic = Traffic::TwoWrites { write: 60, reply: 200, count: 40, gap_s: 0.3 };
+    let gain = gain(&advice(&model, 1), "nodelay");
+    // A round trip and a delayed ACK of 40 ms become a round trip.
+    assert!((40.0..85.0).contains(&gain), "{gain}");
+}
+
+#[test]
+fn a_short_transfer_gains_from_a_larger_first_window() {
+    let model = Model::clean(100e6, 0.1, 300_000);
+    let gain = gain(&advice(&model, 1), "initcwnd 32");
+    // 208 segments: 10, 20, 40, 80, 58 or so; with 32 two round trips less of six.
+    assert!((15.0..45.0).contains(&gain), "{gain}");
+}

@@ -1,0 +1,181 @@
+//! Whether a predicted gain came: captures from before and after, of the same kind of transfer.
+//!
+//! Compared is the time per octet without what applications waited, connection by connection: transfers
+//! may be of unlike length, as long as they are not of unlike kind.
+
+use ackord_diagnose::{Cause, Connection, Diagnosis, Remedy};
+use ackord_measure::stats::{ci95_half_width, mean};
+use ackord_measure::welch::welch;
+use serde::Serialize;
+
+/// Connections of less than this share of the median octets are of another kind.
+const KIND: f64 = 4.0;
+/// With fewer connections than this on a side there is no interval.
+const LEAST: usize = 2;
+
+/// Whether it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GainVerdict {
+    /// The measured interval and the predicted one overlap, and the measured one is above zero.
+    Came,
+    /// All of the measured interval is below the predicted one.
+    Less,
+    /// All of it is above.
+    More,
+    /// Too few connections, or an interval too wide: it includes zero and the prediction.
+    CannotBeTold,
+}
+
+/// What was predicted and what was measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verification {
+    /// The remedy whose prediction is judged.
+    pub remedy: Option<String>,
+    /// Predicted gain, percent of the time.
+    pub predicted_percent: Option<f64>,
+    /// Its 95 % interval.
+    pub predicted_ci95: Option<[f64; 2]>,
+    /// Measured gain, percent of the time.
+    pub measured_percent: Option<f64>,
+    /// Its 95 % interval (Welch), where there are two connections on each side.
+    pub measured_ci95: Option<[f64; 2]>,
+    /// Connections before and after.
+    pub connections: [usize; 2],
+    /// Whether it came.
+    pub verdict: GainVerdict,
+    /// The same in words.
+    pub words: String,
+}
+
+/// Holds what was predicted in `before` against what `after` shows. With the name of a remedy, that one's
+/// prediction; without, the best.
+pub fn verify(before: &Diagnosis, after: &Diagnosis, remedy: Option<&str>) -> Verification {
+    let (of_before, of_after) = comparable(before, after);
+    let rates = |of: &[&Connection]| of.iter().map(|one| per_octet(one)).collect::<Vec<f64>>();
+    let (old, new) = (rates(&of_before), rates(&of_after));
+    let predicted = predicted(&of_before, remedy);
+    let (measured_percent, measured_ci95) = measured(&old, &new);
+    let mut verification = Verification {
+        remedy: predicted.as_ref().map(|one| one.remedy.clone()),
+        predicted_percent: predicted.as_ref().map(|one| one.gain_percent),
+        predicted_ci95: predicted.as_ref().map(|one| one.ci95),
+        measured_percent,
+        measured_ci95,
+        connections: [old.len(), new.len()],
+        verdict: GainVerdict::CannotBeTold,
+        words: String::new(),
+    };
+    verification.judge();
+    verification
+}
+
+impl Verification {
+    fn judge(&mut self) {
+        let Some(measured) = self.measured_percent else {
+            self.words = "no connections of the same kind before and after".to_owned();
+            return;
+        };
+        let Some([low, high]) = self.measured_ci95 else {
+            self.words = format!(
+                "measured {measured:.1} %, from too few connections for an interval: {LEAST} on each side at least"
+            );
+            return;
+        };
+        let Some([least, most]) = self.predicted_ci95 else {
+            self.words =
+                format!("measured {measured:.1} % [{low:.1}, {high:.1}]; nothing was predicted");
+            return;
+        };
+        let overlap = low <= most && high >= least;
+        self.verdict = match overlap {
+            true if low > 0.0 => GainVerdict::Came,
+            true => GainVerdict::CannotBeTold,
+            false if high < least => GainVerdict::Less,
+            false => GainVerdict::More,
+        };
+        let verdict = match self.verdict {
+            GainVerdict::Came => "the predicted gain came",
+            GainVerdict::Less => "less than predicted",
+            GainVerdict::More => "more than predicted",
+            GainVerdict::CannotBeTold => "cannot be told: capture more connections",
+        };
+        self.words = format!(
+            "{verdict}: measured {measured:.1} % [{low:.1}, {high:.1}], predicted {:.1} % [{least:.1}, {most:.1}]",
+            self.predicted_percent.unwrap_or_default()
+        );
+    }
+}
+
+/// Time without waits of applications for each octet, s.
+fn per_octet(connection: &Connection) -> f64 {
+    let idle: f64 = connection
+        .causes
+        .iter()
+        .filter(|share| matches!(share.cause, Cause::ClientIdle | Cause::ServerIdle))
+        .map(|share| share.seconds)
+        .sum();
+    (connection.duration_s - idle) / connection.bytes.max(1) as f64
+}
+
+/// Connections of the same kind on both sides: with octets near the median of those of before.
+fn comparable<'a>(
+    before: &'a Diagnosis,
+    after: &'a Diagnosis,
+) -> (Vec<&'a Connection>, Vec<&'a Connection>) {
+    let mut sizes: Vec<u64> = before.connections.iter().map(|one| one.bytes).collect();
+    sizes.sort_unstable();
+    // Large ones count: among many small ones the median octet, not the median connection.
+    let all: u64 = sizes.iter().sum();
+    let mut sum = 0;
+    let median = sizes.iter().copied().find(|bytes| {
+        sum += bytes;
+        2 * sum >= all
+    });
+    let usual = median.unwrap_or(0) as f64;
+    let alike = |one: &&Connection| {
+        let bytes = one.bytes as f64;
+        bytes > 0.0 && bytes >= usual / KIND && bytes <= usual * KIND
+    };
+    (
+        before.connections.iter().filter(alike).collect(),
+        after.connections.iter().filter(alike).collect(),
+    )
+}
+
+/// The prediction that the connections of before have for a remedy: the mean over those that have it.
+fn predicted(before: &[&Connection], remedy: Option<&str>) -> Option<Remedy> {
+    let best = || {
+        before.iter().filter_map(|one| one.remedies.first()).map(|one| one.remedy.clone()).next()
+    };
+    let name = remedy.map(str::to_owned).or_else(best)?;
+    let of: Vec<&Remedy> = before
+        .iter()
+        .filter_map(|one| one.remedies.iter().find(|remedy| remedy.remedy == name))
+        .collect();
+    let mean_of =
+        |value: &dyn Fn(&Remedy) -> f64| mean(&of.iter().map(|one| value(one)).collect::<Vec<_>>());
+    Some(Remedy {
+        gain_percent: mean_of(&|one| one.gain_percent)?,
+        ci95: [mean_of(&|one| one.ci95[0])?, mean_of(&|one| one.ci95[1])?],
+        ..(*of.first()?).clone()
+    })
+}
+
+fn measured(old: &[f64], new: &[f64]) -> (Option<f64>, Option<[f64; 2]>) {
+    let (Some(was), Some(is)) = (mean(old), mean(new)) else { return (None, None) };
+    let percent = |difference: f64| 100.0 * difference / was;
+    let gain = percent(was - is);
+    if old.len() < LEAST || new.len() < LEAST {
+        return (Some(gain), None);
+    }
+    // Of the difference, with the mean of before as what it is a share of; that mean's own scatter is small
+    // beside it, or the interval is wide anyway.
+    let scatter = ci95_half_width(old).unwrap_or(f64::INFINITY) / was;
+    let interval = welch(old, new, 0.95).map(|found| {
+        let wider = 1.0 + scatter * (gain.abs() / 100.0);
+        let half = percent((found.high - found.low) / 2.0) * wider;
+        [gain - half, gain + half]
+    });
+    (Some(gain), interval)
+}
