@@ -4,10 +4,12 @@
 //! | --- | --- |
 //! | `diagnose.rs` | the arguments, and what is done in which order |
 //! | `diagnose/sources.rs` | captures that can be read again |
+//! | `diagnose/live.rs` | an interface, looked at while it happens |
 //! | `diagnose/exports.rs` | qlog, and the capture with comments |
 //! | `diagnose/self_test.rs` | the diagnosis held against what truly happened |
 
 mod exports;
+mod live;
 mod self_test;
 mod sources;
 
@@ -23,6 +25,7 @@ use ackord_study::{
 };
 use clap::Args;
 use exports::{ExportArguments, Found};
+use live::LiveArguments;
 use sources::{Passes, Sources};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -36,7 +39,7 @@ use std::path::PathBuf;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DiagnoseArguments {
     /// Captures; `-` is standard input
-    #[arg(required_unless_present = "self_test", value_name = "CAPTURE")]
+    #[arg(required_unless_present_any = ["self_test", "live"], value_name = "CAPTURE")]
     captures: Vec<PathBuf>,
     /// Show this connection in detail, by its number in the list
     #[arg(long, value_name = "N")]
@@ -44,6 +47,8 @@ pub(crate) struct DiagnoseArguments {
     /// Threads beside the one that reads; as many as there are processors, unless said otherwise
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
+    #[command(flatten)]
+    live: LiveArguments,
     #[command(flatten)]
     trial: self_test::SelfTestArguments,
     #[command(flatten)]
@@ -68,9 +73,19 @@ pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<()
     let interrupt = Interrupt::listen()?;
     let again = arguments.output.wants_files() || arguments.exports.wanted();
     let passes = if again { Passes::Again } else { Passes::Once };
-    let sources = Sources::open(&arguments.captures, passes)?;
+    let (sources, diagnosis) = match arguments.live.interface() {
+        Some(interface) => {
+            let seen = live::watch(&arguments.live, interface, passes, &interrupt, console)?;
+            (Sources::of_interface(interface, seen.kept), seen.diagnosis)
+        }
+        None => {
+            let sources = Sources::open(&arguments.captures, passes)?;
+            let work = Work { arguments, sources: &sources, interrupt: &interrupt };
+            let (diagnosis, _) = work.read("reading", Options::default())?;
+            (sources, diagnosis)
+        }
+    };
     let work = Work { arguments, sources: &sources, interrupt: &interrupt };
-    let (diagnosis, _) = work.read("reading", Options::default())?;
     refuse_unknown(arguments, &diagnosis)?;
     let (chosen, traces) = work.traces(&diagnosis, passes)?;
     let document = diagnosis_document(&diagnosis, arguments.connection);
@@ -133,7 +148,8 @@ impl Work<'_> {
         let jobs = self.arguments.jobs.unwrap_or_else(processors);
         let options = Options { jobs, ..options };
         // Ctrl-C ends the program at the other end of a pipe, too: what came of it is wanted.
-        let others = Sources::waits_for_others(&self.arguments.captures);
+        let others = self.arguments.live.interface().is_some()
+            || Sources::waits_for_others(&self.arguments.captures);
         let meter = Meter::begin(what);
         let found = diagnose(self.sources.readers()?, &options, &mut |share| {
             if let Some(share) = share {

@@ -33,6 +33,12 @@ impl Sources {
         Ok(Sources(paths.iter().map(open).collect::<Result<_, Failure>>()?))
     }
 
+    /// What was kept of an interface; nothing where nothing was.
+    pub(super) fn of_interface(name: &str, file: Option<File>) -> Sources {
+        let kept = file.map(|file| Source::Kept { name: name.to_owned(), file });
+        Sources(kept.into_iter().collect())
+    }
+
     /// Whether the end of a capture is in somebody else's hands.
     pub(super) fn waits_for_others(paths: &[PathBuf]) -> bool {
         paths.iter().any(|path| is_pipe(path))

@@ -30,7 +30,7 @@ const MOST_LISTED: usize = 20;
 pub fn diagnosis_document(diagnosis: &Diagnosis, one: Option<u32>) -> Document {
     let mut document = Document {
         title: title(diagnosis),
-        purpose: summary(diagnosis),
+        purpose: diagnosis_summary(diagnosis),
         facts: Vec::new(),
         sections: Vec::new(),
     };
@@ -68,7 +68,8 @@ pub fn lost_seconds(connection: &Connection) -> f64 {
     lost.map(|share| share.seconds).sum()
 }
 
-fn summary(diagnosis: &Diagnosis) -> String {
+/// The answer in a sentence or two.
+pub fn diagnosis_summary(diagnosis: &Diagnosis) -> String {
     let connections = &diagnosis.connections;
     if connections.is_empty() {
         return nothing(diagnosis);

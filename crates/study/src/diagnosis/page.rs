@@ -72,7 +72,7 @@ pub fn page_of_diagnosis(document: &Document, diagnosis: &Diagnosis, traces: Vec
     diagnosis_page(&PageData {
         title: &document.title,
         version: crate::VERSION,
-        summary: &super::summary(diagnosis),
+        summary: &super::diagnosis_summary(diagnosis),
         notes: &notes,
         diagnoses: &diagnoses,
     })
