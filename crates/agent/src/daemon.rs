@@ -37,7 +37,7 @@ use std::time::Duration;
 pub use error::DaemonError;
 pub use source::Source;
 
-/// How long it waits for a report at most.
+/// How long reports are left where they are at most.
 const TURN: Duration = Duration::from_millis(100);
 /// How often levers are looked at, and the status is published.
 const LOOK_EVERY: Span = Span::from_secs(1);

@@ -110,6 +110,9 @@ fn container(path: &str) -> String {
 
 /// The name of the file that a process runs.
 fn executable(pid: u32) -> Option<String> {
+    if pid == 0 {
+        return None;
+    }
     let link = fs::read_link(format!("/proc/{pid}/exe")).ok();
     link.and_then(|link| called(&link.to_string_lossy())).or_else(|| {
         let command = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;

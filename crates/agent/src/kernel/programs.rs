@@ -6,6 +6,8 @@
 use super::layout::{Counts, RawClass, RawOrder, RawReport, RawSettings};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Iter, Link, MapCore, MapFlags, OpenObject, RingBuffer, RingBufferBuilder};
+use nix::errno::Errno;
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use std::cell::RefCell;
 use std::io::Read as _;
 use std::mem::MaybeUninit;
@@ -44,6 +46,9 @@ pub enum KernelError {
     /// A map could not be read or written.
     #[error("the kernel does not take what is told to the agent's programs: {0}")]
     Map(libbpf_rs::Error),
+    /// It cannot be waited for reports.
+    #[error("cannot wait for what the agent's programs tell: {0}")]
+    Wait(Errno),
     /// A pass over the sockets could not be made.
     #[error("cannot go through the sockets of this network namespace: {0}")]
     Pass(std::io::Error),
@@ -78,6 +83,8 @@ pub struct Attached {
 /// The programs.
 pub struct Programs {
     ring: RingBuffer<'static>,
+    /// Says when the programs wake it, and only then: libbpf's own waits for nothing as long as anything is there.
+    woken: Epoll,
     heard: Rc<RefCell<Vec<RawReport>>>,
     skeleton: AgentSkel<'static>,
 }
@@ -86,6 +93,13 @@ impl std::fmt::Debug for Programs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Programs").field("counts", &self.counts()).finish_non_exhaustive()
     }
+}
+
+/// What tells of a descriptor once for each time that it is said to be ready.
+fn edge(descriptor: BorrowedFd<'_>) -> Result<Epoll, Errno> {
+    let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+    epoll.add(descriptor, EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, 0))?;
+    Ok(epoll)
 }
 
 impl Programs {
@@ -110,7 +124,8 @@ impl Programs {
         })
         .map_err(KernelError::Map)?;
         let ring = ring.build().map_err(KernelError::Map)?;
-        Ok(Programs { ring, heard, skeleton })
+        let woken = edge(skeleton.maps.reports.as_fd()).map_err(KernelError::Wait)?;
+        Ok(Programs { ring, woken, heard, skeleton })
     }
 
     /// Attaches them to a control group (version 2), for it and all below it.
@@ -156,17 +171,18 @@ impl Programs {
         })
     }
 
-    /// The reports that have come, the oldest first; waits for one as long as this.
+    /// The reports that have come, the oldest first, once this time is over, or earlier where the programs cannot wait.
     ///
     /// # Errors
     /// Where the kernel refuses to wait.
     pub fn reports(&self, wait: Duration) -> Result<Vec<RawReport>, KernelError> {
-        match self.ring.poll(wait) {
-            Err(error) if error.kind() != libbpf_rs::ErrorKind::Interrupted => {
-                Err(KernelError::Map(error))
-            }
-            _ => Ok(std::mem::take(&mut *self.heard.borrow_mut())),
+        let wait = EpollTimeout::try_from(wait).unwrap_or(EpollTimeout::ZERO);
+        match self.woken.wait(&mut [EpollEvent::empty()], wait) {
+            Err(error) if error != Errno::EINTR => return Err(KernelError::Wait(error)),
+            _ => {}
         }
+        self.ring.consume().map_err(KernelError::Map)?;
+        Ok(std::mem::take(&mut *self.heard.borrow_mut()))
     }
 
     /// What is done for the connections of a class from now on.

@@ -15,9 +15,10 @@ struct {
 	__type(value, struct facts);
 } sockets SEC(".maps");
 
+#define RING_OCTETS (1 << 20)
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 20);
+	__uint(max_entries, RING_OCTETS);
 } reports SEC(".maps");
 
 /* Which class an application belongs to. */

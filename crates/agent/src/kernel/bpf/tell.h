@@ -35,6 +35,16 @@ static __always_inline void fill(struct report *report, struct facts *facts, __u
 	__builtin_memcpy(report->arrival, facts->arrival, sizeof(report->arrival));
 }
 
+/* The agent takes reports ten times a second by itself: waking it costs more than what it then does. It is woken for an
+ * application that it does not know, whose process may soon be gone, and where the ring fills. */
+static __always_inline void submit(struct report *report)
+{
+	int is_new = !report->class && report->application && report->kind == REPORT_OPENED;
+	int is_full = bpf_ringbuf_query(&reports, BPF_RB_AVAIL_DATA) > RING_OCTETS / 4;
+
+	bpf_ringbuf_submit(report, is_new || is_full ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+}
+
 static __always_inline struct report *begin_report(struct facts *facts, __u64 now, __u8 kind)
 {
 	struct report *report = bpf_ringbuf_reserve(&reports, sizeof(*report), 0);
@@ -96,7 +106,7 @@ static __always_inline void report_by_ops(struct bpf_sock_ops *ops, struct facts
 		report->transfer_bytes = ops->bytes_received - facts->transfer_from;
 		report->transfer_us = facts->data_us - facts->transfer_began_us;
 	}
-	bpf_ringbuf_submit(report, 0);
+	submit(report);
 }
 
 static __always_inline void report_by_packet(struct facts *facts, struct bpf_sock *sk, __u64 now, int another)
@@ -129,7 +139,7 @@ static __always_inline void report_by_packet(struct facts *facts, struct bpf_soc
 	report->mss = tcp->mss_cache;
 	report->transfer_bytes = transferred;
 	report->transfer_us = took;
-	bpf_ringbuf_submit(report, 0);
+	submit(report);
 }
 
 #endif
