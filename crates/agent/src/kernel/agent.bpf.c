@@ -71,7 +71,7 @@ int arrived(struct __sk_buff *skb)
 	if (!sk || sk->protocol != IPPROTO_TCP)
 		return 1;
 	facts = bpf_sk_storage_get(&sockets, sk, 0, 0);
-	if (!facts || !facts->cookie || is_asleep(facts))
+	if (!facts || !facts->cookie || is_asleep(facts, sk))
 		return 1;
 	facts->packets++;
 	if (data + 1 > end)

@@ -49,22 +49,34 @@ static __always_inline void fall_asleep(struct facts *facts, __u32 now)
 	facts->stalls = stalls;
 }
 
-/* Whether nothing is looked at. What moved data before it fell asleep and does so now has done so meanwhile. */
-static __always_inline int is_asleep(struct facts *facts)
+/* It is looked at again. What has moved data since it fell asleep has done so until the kernel last saw data. */
+static __always_inline void wake(struct facts *facts, struct tcp_sock *tcp, __u32 now)
 {
-	__u32 now;
+	__u32 slept = now - facts->asleep_us, moved = 0;
+	__s32 ticks;
 
-	if (!facts->asleep)
-		return 0;
-	if ((__s32)(facts->asleep - (__u32)bpf_jiffies64()) > 0)
-		return 1;
-	now = now_us();
-	if (now - facts->asleep_us < ASLEEP_S * 1000000 + IDLE_US)
-		facts->active_us += now - facts->asleep_us;
+	if (tcp && CONFIG_HZ) {
+		__u32 came = tcp->inet_conn.icsk_ack.lrcvtime, left = tcp->lsndtime;
+
+		ticks = ((__s32)(came - left) > 0 ? came : left) - (facts->asleep - ASLEEP_S * CONFIG_HZ);
+		if (ticks > 0)
+			moved = ticks * (1000000 / CONFIG_HZ);
+	}
+	facts->active_us += slept - moved < IDLE_US || moved > slept ? slept : moved;
 	facts->event_us = facts->data_us = facts->sent_us = facts->reported_us = now;
 	facts->unacknowledged = 0;
 	facts->wait_us = 0;
 	facts->asleep = 0;
+}
+
+/* Whether nothing is looked at. */
+static __always_inline int is_asleep(struct facts *facts, struct bpf_sock *sk)
+{
+	if (!facts->asleep)
+		return 0;
+	if ((__s32)(facts->asleep - (__u32)bpf_jiffies64()) > 0)
+		return 1;
+	wake(facts, (struct tcp_sock *)bpf_skc_to_tcp_sock(sk), now_us());
 	return 0;
 }
 

@@ -98,13 +98,15 @@ static __always_inline void round_trip(struct bpf_sock_ops *ops)
 	if (!sk)
 		return;
 	facts = bpf_sk_storage_get(&sockets, sk, 0, 0);
-	if (facts && !is_asleep(facts))
+	if (facts && !is_asleep(facts, sk))
 		bpf_sock_ops_cb_flags_set(ops, AWAKE_FLAGS);
 }
 
 static __always_inline void closed(struct bpf_sock_ops *ops)
 {
 	struct bpf_sock *sk = ops->sk;
+	__u64 now = now_us();
+	struct tcp_sock *tcp;
 	struct facts *facts;
 
 	if (!sk)
@@ -112,7 +114,10 @@ static __always_inline void closed(struct bpf_sock_ops *ops)
 	facts = bpf_sk_storage_get(&sockets, sk, 0, 0);
 	if (!facts || !facts->cookie)
 		return;
-	report_by_ops(ops, facts, (struct tcp_sock *)bpf_skc_to_tcp_sock(sk), now_us(), REPORT_CLOSED);
+	tcp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);
+	if (facts->asleep)
+		wake(facts, tcp, now);
+	report_by_ops(ops, facts, tcp, now, REPORT_CLOSED);
 	bpf_map_delete_elem(&orders, &facts->cookie);
 	facts->cookie = 0;
 }

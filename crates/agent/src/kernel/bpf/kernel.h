@@ -59,6 +59,9 @@ struct inet_sock {
 };
 struct inet_connection_sock {
 	struct inet_sock icsk_inet;
+	struct {
+		__u32 lrcvtime; /* when data came, jiffies */
+	} icsk_ack;
 	__u32 icsk_delack_max;
 };
 struct tcp_sock {
@@ -67,6 +70,7 @@ struct tcp_sock {
 	__u64 bytes_acked;
 	__u32 data_segs_in;
 	__u32 data_segs_out;
+	__u32 lsndtime; /* when data left, jiffies */
 	__u32 total_retrans;
 	__u32 srtt_us;
 	__u32 snd_nxt;
