@@ -2,7 +2,7 @@
 
 use crate::kernel::layout::RawClass;
 use crate::lever::{Lever, Lost, Rule, Standing, Trial};
-use crate::report::Figures;
+use crate::report::{Figures, Own};
 use ackord_history::{Advice, NagleAdvice};
 use ackord_units::{Span, Time};
 
@@ -37,7 +37,7 @@ pub struct Application {
     /// Connections it had, and has.
     pub(crate) connections: u64,
     pub(crate) living: u64,
-    /// Of these, treated and control.
+    /// Of these, treated and control, by levers that are tried, as of the last look.
     pub(crate) treated: u64,
     pub(crate) control: u64,
     /// What its history says.
@@ -99,12 +99,20 @@ impl Application {
         Lever::ALL.iter().for_each(|lever| self.trials[lever.index()].want(allowed.has(*lever)));
     }
 
-    /// More was counted; `is_touched`: a lever was at work.
-    pub(crate) fn count(&mut self, more: Figures, is_touched: bool) {
+    /// More was counted; `is_touched`: a lever was at work. What an application loses by an option of its `own` begins
+    /// no lever, which would not be pulled.
+    pub(crate) fn count(&mut self, mut more: Figures, own: Own, is_touched: bool) {
         self.total = self.total.plus(more);
-        if !is_touched {
-            self.untouched = self.untouched.plus(more);
+        if is_touched {
+            return;
         }
+        if !Lever::Nodelay.is_left_to_us(own) {
+            (more.nagle, more.nagle_stalls) = (Span::ZERO, 0);
+        }
+        if !Lever::DelayedAck.is_left_to_us(own) {
+            (more.delack, more.delack_stalls) = (Span::ZERO, 0);
+        }
+        self.untouched = self.untouched.plus(more);
     }
 
     /// Its history says this now.

@@ -118,8 +118,7 @@ impl Connection {
         match (self.arm, lever) {
             (Arm::Observed, _) => false,
             (Arm::Treated, Lever::Nodelay) => self.levers & NODELAY != 0,
-            (Arm::Control, Lever::Nodelay) => !self.own.has(Own::NODELAY),
-            _ => true,
+            _ => lever.is_left_to_us(self.own),
         }
     }
 

@@ -137,7 +137,7 @@ impl Engine {
         if let Some(one) = self.applications.get_mut(usize::from(connection.application)) {
             // One that was adopted has its group before anything is done for it.
             let is_done = one.is_touched() || connection.levers != 0;
-            one.count(new, connection.arm == Arm::Treated && is_done);
+            one.count(new, connection.own, connection.arm == Arm::Treated && is_done);
         }
         match report.kind {
             Kind::Opened => {}
@@ -168,8 +168,6 @@ impl Engine {
         let Some(one) = self.applications.get_mut(usize::from(index)) else { return false };
         one.connections += 1;
         one.living += 1;
-        one.treated += u64::from(connection.arm == Arm::Treated);
-        one.control += u64::from(connection.arm == Arm::Control);
         self.stats.connections += 1;
         self.connections.insert(report.cookie, connection);
         true
@@ -184,16 +182,18 @@ impl Engine {
         if !self.config.acts || !one.trial(Lever::DelayedAck).is_at_work() {
             return;
         }
-        if connection.arm == Arm::Observed {
+        let is_ours = Lever::DelayedAck.is_left_to_us(connection.own);
+        if connection.arm == Arm::Observed && is_ours {
             let is_control = mix(cookie) % 1_000 < u64::from(self.config.control_per_mille);
             connection.join(if is_control { Arm::Control } else { Arm::Treated });
-            one.treated += u64::from(!is_control);
-            one.control += u64::from(is_control);
         }
-        if connection.arm == Arm::Control {
+        if connection.arm != Arm::Treated {
             return;
         }
-        let order = order(&self.config, connection.wait(), connection.own);
+        let order = match is_ours {
+            true => order(&self.config, connection.wait(), connection.own),
+            false => RawOrder::default(),
+        };
         let bound =
             (order.delack_max_us > 0).then(|| Span::from_micros(u64::from(order.delack_max_us)));
         one.ordered(bound);
@@ -219,8 +219,6 @@ impl Engine {
         };
         one.living = one.living.saturating_sub(1);
         let is_control = connection.arm == Arm::Control;
-        one.treated = one.treated.saturating_sub(u64::from(connection.arm == Arm::Treated));
-        one.control = one.control.saturating_sub(u64::from(is_control));
         for lever in Lever::ALL.into_iter().filter(|lever| connection.is_of(*lever)) {
             if let Some(sample) = connection.sample(|figures| lost_to(lever, figures)) {
                 one.trial_mut(lever).ended(is_control, sample);
@@ -258,6 +256,12 @@ impl Engine {
             if after != before && config.acts {
                 out.push(Do::Class(class_of(index), after));
             }
+            let tried: Vec<Lever> =
+                Lever::ALL.into_iter().filter(|lever| one.trial(*lever).is_tried()).collect();
+            let of_any = living.iter().filter(|each| tried.iter().any(|lever| each.is_of(*lever)));
+            let is_control = of_any.map(|each| each.arm == Arm::Control);
+            let (control, treated): (Vec<bool>, Vec<bool>) = is_control.partition(|one| *one);
+            (one.treated, one.control) = (treated.len() as u64, control.len() as u64);
         }
         // What these lost before a lever was at work says nothing of it.
         let adopted = self.connections.values_mut().filter(|one| one.was_there);
@@ -338,10 +342,13 @@ fn order(config: &EngineConfig, wait: Wait, own: Own) -> RawOrder {
     match wait {
         Wait::Kernel => RawOrder::default(),
         Wait::AtMost(span) => RawOrder { delack_max_us: bound(span), ..RawOrder::default() },
-        Wait::AtOnce if config.has_quick_routes && !own.has(Own::MARK | Own::QUICKACK) => {
-            RawOrder { quick: 1, ..RawOrder::default() }
-        }
-        Wait::AtOnce => RawOrder { delack_max_us: bound(Span::ZERO), ..RawOrder::default() },
+        // The bound beside the quick route, which does not reach a host itself: its own addresses are looked up in the
+        // local table before any other.
+        Wait::AtOnce => RawOrder {
+            delack_max_us: bound(Span::ZERO),
+            quick: u8::from(config.has_quick_routes && !own.has(Own::MARK | Own::QUICKACK)),
+            ..RawOrder::default()
+        },
     }
 }
 

@@ -6,6 +6,7 @@
 //!     └───── tried anew after a while ── withdrawn: it harms, or does not help
 //! ```
 
+use crate::report::Own;
 use ackord_daemon::evidence::{Compared, Evidence, Harm, Sample};
 use ackord_units::{Span, Time};
 
@@ -32,6 +33,15 @@ impl Lever {
             Lever::DelayedAck => "delayed-ack",
             Lever::QuickAck => "quick-ack",
         }
+    }
+
+    /// Whether it is left to an agent where an application has set these options itself.
+    pub(crate) fn is_left_to_us(self, own: Own) -> bool {
+        !own.has(match self {
+            Lever::Nodelay => Own::NODELAY,
+            Lever::DelayedAck => Own::DELACK,
+            Lever::QuickAck => Own::MARK | Own::QUICKACK,
+        })
     }
 
     /// Which of all.
@@ -128,6 +138,11 @@ impl Trial {
     /// Whether it is at work.
     pub fn is_at_work(&self) -> bool {
         matches!(self.standing, Standing::AtWork { .. })
+    }
+
+    /// Whether it is, or was until it was withdrawn.
+    pub(crate) fn is_tried(&self) -> bool {
+        matches!(self.standing, Standing::AtWork { .. } | Standing::Withdrawn { .. })
     }
 
     /// Treated against control, as of the last look.

@@ -188,7 +188,8 @@ fn last_order(done: &[Do]) -> Option<RawOrder> {
 fn a_peer_that_waits_for_acknowledgments_gets_them_as_soon_as_this_kernel_can() {
     for (has_quick_routes, expected) in [
         (false, RawOrder { delack_max_us: 8_000, ..RawOrder::default() }),
-        (true, RawOrder { quick: 1, ..RawOrder::default() }),
+        // The bound as well: quick routes do not reach the host itself.
+        (true, RawOrder { delack_max_us: 8_000, quick: 1, ..RawOrder::default() }),
     ] {
         let config = EngineConfig { has_quick_routes, control_per_mille: 0, ..config() };
         let mut engine = Engine::new(config);
@@ -219,6 +220,45 @@ fn an_option_that_the_application_has_set_is_not_touched() {
     }
     let order = last_order(&engine.take()).unwrap_or_default();
     assert_eq!(order, RawOrder::default());
+}
+
+#[test]
+fn a_lever_that_the_applications_own_option_forbids_is_not_begun_and_nobody_counts_as_treated() {
+    for (own, begins) in [(Own::NODELAY, false), (Own::DELACK, true), (0, true)] {
+        let mut engine = Engine::new(config());
+        opened(&mut engine, 1, 0);
+        let change = |raw: &mut RawReport| {
+            lost_to_nagle(raw, 800_000);
+            raw.own = own;
+        };
+        engine.handle(&report(2, 1, change), None);
+        engine.look(at(2));
+        let is_at_work = engine.applications()[0].trial(Lever::Nodelay).is_at_work();
+        assert_eq!(is_at_work, begins, "{own}");
+        assert_eq!(engine.applications()[0].total().nagle, Span::from_millis(800));
+    }
+    // Begun by a connection that has set nothing: those that have are of neither group.
+    for (own, compared, treated, control) in [(Own::DELACK, 0, 1, 0), (0, 10, 8, 3)] {
+        let mut engine = Engine::new(EngineConfig { control_per_mille: 0, ..config() });
+        opened(&mut engine, 1, 0);
+        engine.handle(&report(2, 1, |raw| waits(raw, 8)), None);
+        engine.look(at(1));
+        engine.handle(&report(2, 1, |raw| waits(raw, 9)), None);
+        for cookie in 10..20 {
+            let arm = if cookie < 17 { 1 } else { 2 };
+            opened(&mut engine, cookie, arm);
+            let change = |raw: &mut RawReport| {
+                waits(raw, 12);
+                (raw.arm, raw.own) = (arm, own);
+            };
+            engine.handle(&report(2, cookie, change), None);
+        }
+        engine.look(at(2));
+        let one = &engine.applications()[0];
+        let of = one.trial(Lever::DelayedAck).compared();
+        assert_eq!(of.treated.connections + of.control.connections, compared, "{own}");
+        assert_eq!(one.counted()[2..], [treated, control], "{own}");
+    }
 }
 
 #[test]
