@@ -8,6 +8,8 @@ use crate::flow::loss::{Loss, Trigger};
 const WHOLE: u32 = 5;
 /// The least retransmission timeout of Linux, s; RFC 6298 asks for a second.
 const SHORTEST_RTO: f64 = 0.2;
+/// So many segments of a window in a row are lost where nothing gets through for a while.
+const BURST: u32 = 20;
 /// Random loss seldom takes all of a window of this many segments.
 const SURELY_OUTAGE: u32 = 8;
 
@@ -21,7 +23,19 @@ pub(crate) struct Verdict {
 
 pub(crate) fn verdict(loss: &Loss, path: &Path) -> Verdict {
     let of = |repair, after, confidence| Verdict { repair, after, confidence };
-    let unneeded = loss.unneeded > 0 && loss.unneeded * 5 >= loss.retransmitted * 3;
+    // A timer that waited this long had been backed off: earlier retransmissions were lost before they
+    // came here.
+    let backed_off = loss.silence.as_secs_f64() > 2.5 * (loss.rtt.as_secs_f64() + SHORTEST_RTO);
+    let window = loss.under_way.max(loss.window);
+    // Most of the window had arrived: what was lost were its acknowledgments.
+    let arrived = loss.under_way >= 3 && loss.distinct() * 3 <= loss.under_way;
+    if loss.trigger == Trigger::Timer && arrived && loss.unneeded >= 2 {
+        return of(Cause::AckPath, Cause::AckPath, 0.75);
+    }
+    if backed_off && window >= WHOLE {
+        return of(Cause::Outage, Cause::Outage, 0.85);
+    }
+    let unneeded = loss.unneeded > 0 && loss.unneeded * 5 >= loss.distinct() * 3;
     if unneeded || (loss.early && loss.trigger == Trigger::Timer) {
         return match (loss.trigger, loss.early) {
             // Nothing was waiting behind it.
@@ -34,15 +48,15 @@ pub(crate) fn verdict(loss: &Loss, path: &Path) -> Verdict {
     let congested = congested(loss, path);
     let after = if congested.0 { Cause::WindowGrowth } else { Cause::RandomLoss };
     if loss.trigger == Trigger::Acks {
+        let burst = loss.distinct() >= BURST && loss.distinct() * 3 >= loss.under_way;
+        if burst && !congested.0 {
+            return of(Cause::Outage, Cause::Outage, 0.7);
+        }
         let repair = if congested.0 { Cause::FastRecovery } else { Cause::RandomLoss };
         return of(repair, after, congested.1);
     }
-    // A timer that waited this long had been backed off: earlier retransmissions were lost before they
-    // came here.
-    let backed_off = loss.silence.as_secs_f64() > 2.5 * (loss.rtt.as_secs_f64() + SHORTEST_RTO);
     let repeated = loss.again > 0 || loss.timeouts >= 2 || backed_off;
-    let window = loss.under_way.max(loss.window);
-    let nothing_got_through = loss.sacked == 0 && loss.retransmitted * 5 >= loss.under_way * 4;
+    let nothing_got_through = loss.sacked == 0 && loss.distinct() * 5 >= loss.under_way * 4;
     if nothing_got_through && repeated && window >= WHOLE {
         return of(Cause::Outage, Cause::Outage, 0.8);
     }

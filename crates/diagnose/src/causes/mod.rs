@@ -68,6 +68,9 @@ impl Context<'_> {
     }
 
     fn cause(&self, stretch: &Stretch) -> (Cause, f64) {
+        if self.waits_behind_others(stretch) {
+            return (Cause::QueueingOthers, 0.7);
+        }
         match stretch.wait {
             Wait::Handshake => (Cause::SetUp, 0.95),
             Wait::SynLoss => (Cause::SynLoss, 0.95),
@@ -83,6 +86,19 @@ impl Context<'_> {
             Wait::Stalled => (Cause::Outage, 0.6),
             Wait::SlowStart | Wait::Window => self.window(stretch),
         }
+    }
+
+    /// Others measure a long queue, and this connection waits for less than a round trip through it.
+    fn waits_behind_others(&self, stretch: &Stretch) -> bool {
+        let path = &self.paths[usize::from(stretch.side)];
+        let Some(share) = self.share(stretch) else { return false };
+        let bloated = share.queue > BLOATED.max(path.base) && share.own < 0.5;
+        bloated
+            && match stretch.wait {
+                Wait::Transit | Wait::Queued | Wait::Window | Wait::SlowStart => true,
+                Wait::Idle(_) => stretch.span().as_secs_f64() <= share.queue,
+                _ => false,
+            }
     }
 
     /// Loss is repaired. Where the path is full meanwhile nothing is lost by it.
@@ -128,19 +144,21 @@ impl Context<'_> {
 
     /// A congestion window held the sender.
     fn window(&self, stretch: &Stretch) -> (Cause, f64) {
+        let path = &self.paths[usize::from(stretch.side)];
+        if !path.stands(stretch) && self.is_flat(stretch) {
+            return (Cause::SendBuffer, 0.6);
+        }
         if self.is_full(stretch) {
             return self.full(stretch);
         }
         match self.verdicts.get(stretch.loss as usize) {
             Some(verdict) if stretch.loss != NO_LOSS => (verdict.after, verdict.confidence * 0.9),
-            _ if stretch.wait == Wait::SlowStart => (Cause::WindowGrowth, 0.8),
-            _ => self.flat(stretch),
+            _ => (Cause::WindowGrowth, 0.6),
         }
     }
 
     fn share(&self, stretch: &Stretch) -> Option<Share> {
-        let main = usize::from(stretch.side) == self.connection.sender();
-        self.shares.as_ref().filter(|_| main)?.at(stretch)
+        self.shares.as_ref()?.at(stretch)
     }
 
     /// Whether the path carries what it can, by itself or with others.
@@ -177,21 +195,18 @@ impl Context<'_> {
         }
     }
 
-    /// A window that no loss has cut, with no queue: still growing, or as much as the sender's buffer
-    /// holds.
-    fn flat(&self, stretch: &Stretch) -> (Cause, f64) {
+    /// A window that neither grows nor shrinks for many round trips: as much as the sender's buffer holds.
+    fn is_flat(&self, stretch: &Stretch) -> bool {
         let path = &self.paths[usize::from(stretch.side)];
+        let window = |other: &&Stretch| other.wait == Wait::Window && other.side == stretch.side;
         let same = |other: &&Stretch| {
-            other.wait == Wait::Window
-                && other.side == stretch.side
-                && other.seen.flight * 10 >= stretch.seen.flight * 9
-                && other.seen.flight * 9 <= stretch.seen.flight * 10
+            other.seen.flight * 20 >= stretch.seen.flight * 19
+                && other.seen.flight * 19 <= stretch.seen.flight * 20
         };
-        let all = self.connection.account.stretches();
-        let level: f64 = all.iter().filter(same).map(|other| other.span().as_secs_f64()).sum();
-        match level >= (10.0 * path.base).max(0.2) {
-            true => (Cause::SendBuffer, 0.6),
-            false => (Cause::WindowGrowth, 0.6),
-        }
+        let all = self.connection.account.stretches().iter().filter(window);
+        let seconds = |other: &Stretch| other.span().as_secs_f64();
+        let level: f64 = all.clone().filter(same).map(seconds).sum();
+        let whole: f64 = all.map(seconds).sum();
+        stretch.wait == Wait::Window && level >= (10.0 * path.base).max(0.2) && level >= 0.85 * whole
     }
 }

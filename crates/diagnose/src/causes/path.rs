@@ -31,6 +31,10 @@ pub(crate) struct Path {
 const ROUND_TRIPS: f64 = 2.0;
 const WINDOW: f64 = 0.05;
 
+/// What a shaper let pass at once came in this part of a connection.
+const EARLY: usize = 3;
+/// A queue is told from jitter where it is this many times as long as the mean step between samples.
+const JITTERS: f64 = 4.0;
 /// Fewer round-trip times may all be of delayed ACKs.
 const RTTS: u32 = 4;
 
@@ -57,16 +61,19 @@ impl Path {
             .collect();
         let rate = highest_rate(&stretches, (base * ROUND_TRIPS).max(WINDOW));
         let serialisation = if rate > 0.0 { 3.0 * (mss + 66.0) / rate } else { 0.0 };
-        let queue_least = (0.02 * base).max(0.001).max(serialisation);
+        let half = &connection.halves[side];
+        let (sum, count) = half.jitters;
+        let jitter = if count > 0 { sum as f64 / 1e9 / f64::from(count) } else { 0.0 };
+        let queue_least = (0.02 * base).max(0.001).max(serialisation).max(JITTERS * jitter);
         let risen = |stretch: &&Stretch| {
             let enough = stretch.seen.rtts >= RTTS && is_bulk(stretch);
             stretch.seen.rtt_mean().filter(|_| enough).map(|mean| mean / 1e9 - base)
         };
         let queue_most = stretches.iter().filter_map(risen).fold(0.0, f64::max);
-        let half = &connection.halves[side];
         let sparse = half.bytes as f64 <= SPARSE * mss * half.segments as f64;
         let queue_at_losses = queue_at_losses(connection, side, base, queue_most);
-        let burst_rate = highest_rate(&stretches, (base * 2.0 * ROUND_TRIPS).max(5.0 * WINDOW));
+        let early = stretches.len().div_ceil(EARLY);
+        let burst_rate = highest_rate(&stretches[..early], (base * 2.0 * ROUND_TRIPS).max(5.0 * WINDOW));
         let path = Path { burst_rate, queue_at_losses, base, rate, queue_most, queue_least, sparse, ..Path::default() };
         let queued_rate = path.queued_rate(&stretches);
         Path { queued_rate, plateau: plateau(&stretches, rate), ..path }

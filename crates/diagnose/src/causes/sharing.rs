@@ -5,6 +5,7 @@
 //!
 //! Not modelled: a bottleneck shared by connections to different addresses.
 
+use super::path::Path;
 use crate::account::Stretch;
 use crate::flow::Connection;
 use std::collections::BTreeMap;
@@ -25,6 +26,8 @@ struct Group {
     first: usize,
     total: Vec<f64>,
     flows: Vec<u16>,
+    /// How long the queue stood that some of them measured, s.
+    queue: Vec<f64>,
     /// Most octets in the slots around an instant.
     most: f64,
 }
@@ -42,6 +45,8 @@ pub(super) struct Share {
     pub(super) own: f64,
     /// How many had a part.
     pub(super) flows: u16,
+    /// How long packets waited at least, by what others measured, s.
+    pub(super) queue: f64,
     /// All that was carried, as a part of the most that ever was.
     pub(super) full: f64,
 }
@@ -93,6 +98,22 @@ impl Sharing {
     }
 }
 
+impl Group {
+    /// Takes in where a connection's round trips show a standing queue.
+    fn measure(&mut self, connection: &Connection) {
+        let side = connection.sender();
+        let path = Path::of(connection, side);
+        let stands = |stretch: &&Stretch| usize::from(stretch.side) == side && path.stands(stretch);
+        for stretch in connection.account.stretches().iter().filter(stands) {
+            let place = |at: ackord_units::Time| slot(at.as_nanos() as f64 / 1e9) - self.first;
+            let queue = path.standing(stretch).unwrap_or_default();
+            for slot in &mut self.queue[place(stretch.from)..=place(stretch.to)] {
+                *slot = slot.max(queue);
+            }
+        }
+    }
+}
+
 fn group(all: &[&Connection]) -> Group {
     let slotted: Vec<_> = all.iter().map(|one| slots(one, one.sender())).collect();
     let first = slotted.iter().map(|(first, _)| *first).min().unwrap_or(0);
@@ -101,6 +122,7 @@ fn group(all: &[&Connection]) -> Group {
         first,
         total: vec![0.0; last - first],
         flows: vec![0; last - first],
+        queue: vec![0.0; last - first],
         most: 0.0,
     };
     for (begins, own) in &slotted {
@@ -114,6 +136,9 @@ fn group(all: &[&Connection]) -> Group {
             let part = around(own, at) >= PART * around(&group.total, place);
             group.flows[place] += u16::from(part && own[at] > 0.0);
         }
+    }
+    for one in all {
+        group.measure(one);
     }
     let places = 0..group.total.len();
     group.most = places.map(|at| around(&group.total, at)).fold(0.0, f64::max);
@@ -139,6 +164,7 @@ impl Shares<'_> {
             return None;
         }
         let own = around(&self.own, slot(middle).checked_sub(self.first)?) / total;
-        Some(Share { own, flows, full: total / self.group.most })
+        let queue = self.group.queue[place];
+        Some(Share { own, flows, queue, full: total / self.group.most })
     }
 }

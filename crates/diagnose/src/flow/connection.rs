@@ -253,6 +253,8 @@ impl Connection {
         if let Some(sent) = all.sent {
             let back = at.saturating_since(sent);
             let whole = back + lag;
+            let step = whole.abs_diff(self.rtt[sender]);
+            self.halves[sender].jitter(step);
             self.rtt[sender] = whole;
             let base = self.base_rtt[sender].map_or(whole, |base| base.min(whole));
             self.base_rtt[sender] = Some(base);
@@ -314,11 +316,17 @@ impl Connection {
     fn heard(&mut self, sender: usize, heard: &Heard) {
         let half = &mut self.halves[sender];
         half.silent_until(heard.due);
+        let last = half.last_heard;
         half.last_heard = heard.due;
         half.edge = (heard.edge != u64::MAX).then_some(heard.edge).or(half.edge);
         if heard.ack > half.una_heard {
             half.una_heard = heard.ack;
             half.phase.heard(heard.ack, half.next);
+        }
+        if let Some(repair) = self.repairs[sender] {
+            let before = self.halves[sender].last_sent.max(last);
+            let silence = heard.due.saturating_since(before);
+            self.losses[repair.loss as usize].silent(silence);
         }
         if self.repairs[sender].is_some() || heard.dsack {
             self.repair_heard(sender, heard);

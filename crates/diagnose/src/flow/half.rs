@@ -77,6 +77,8 @@ pub(crate) struct Half {
     /// The round trip between the capture point and this end.
     pub(crate) to: Delay,
     pub(crate) clock: StampClock,
+    /// Differences between one round-trip time and the next: their sum, and how many.
+    pub(crate) jitters: (u64, u32),
     /// How long its last packet waited on its way here, and the one before that.
     pub(crate) late: Span,
     pub(crate) late_before: Span,
@@ -153,6 +155,12 @@ impl Half {
             Some(mss) => u32::from(mss.max(64)) - if self.stamped { 12 } else { 0 },
             None => self.longest.clamp(536, 1460),
         }
+    }
+
+    /// One round-trip time differs from the one before by this.
+    #[inline]
+    pub(crate) fn jitter(&mut self, step: Span) {
+        self.jitters = (self.jitters.0 + step.as_nanos(), self.jitters.1.saturating_add(1));
     }
 
     /// Notes what stood while nothing was heard until now.

@@ -19,7 +19,7 @@ pub(crate) struct Loss {
     pub(crate) at: Time,
     /// When the last acknowledgment before it had been heard.
     pub(crate) silent_since: Time,
-    /// How long nothing had passed in either direction.
+    /// The longest time in which nothing was sent or heard, before it and until it was repaired.
     pub(crate) silence: Span,
     /// When it was repaired.
     pub(crate) over: Time,
@@ -45,6 +45,18 @@ pub(crate) struct Loss {
     pub(crate) rtt: Span,
     /// Whether the sender had nothing new to send while it repaired.
     pub(crate) tail: bool,
+}
+
+impl Loss {
+    /// Nothing was sent or heard for this long while it was repaired.
+    pub(crate) fn silent(&mut self, silence: Span) {
+        self.silence = self.silence.max(silence);
+    }
+
+    /// Different segments that were retransmitted.
+    pub(crate) fn distinct(&self) -> u32 {
+        self.retransmitted.saturating_sub(self.again)
+    }
 }
 
 /// Losses kept of a connection; further ones count towards the last.

@@ -60,7 +60,10 @@ impl Connection {
             None => self.begin_repair(seen, side, at, to, by_timer, novelty),
             Some(repair) => {
                 self.account.settle(at, seen.frame, Wait::Recovery, side as u8, repair.loss);
+                let half = &self.halves[side];
+                let silence = at.saturating_since(half.last_sent.max(half.last_heard));
                 let loss = &mut self.losses[repair.loss as usize];
+                loss.silent(silence);
                 loss.retransmitted += 1;
                 if novelty.sends_before > 1 {
                     loss.again += 1;

@@ -53,7 +53,7 @@ impl Connection {
         } else if overtaken {
             self.halves[side].reordered += 1;
         } else {
-            match self.was_held(side, at) {
+            match self.was_held(side, at).or_else(|| self.was_out(side, from, at)) {
                 Some(sent) => {
                     self.before_new(side, sent, seen.frame);
                     let loss = self.last_loss(side);
@@ -158,6 +158,15 @@ impl Connection {
             && silence.as_nanos() * 10 >= half.late.as_nanos() * 6;
         let since = at.saturating_since(Time::ZERO).saturating_sub(half.late);
         held.then_some((Time::ZERO + since).max(self.account.settled()))
+    }
+
+    /// Since when nothing got through, if the segments before this one are missing and nothing came for
+    /// much longer than a round trip.
+    fn was_out(&self, side: usize, from: u64, at: Time) -> Option<Time> {
+        let half = &self.halves[side];
+        let silence = at.saturating_since(half.last_packet);
+        let out = from > half.next && silence >= STALLED.max(self.base(side) * 3);
+        out.then(|| half.last_packet.max(self.account.settled()))
     }
 
     /// Whether the other end keeps sending beside: no turn is taken then.
