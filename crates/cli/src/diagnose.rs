@@ -4,10 +4,12 @@
 //! | --- | --- |
 //! | `diagnose.rs` | the arguments, and what is done in which order |
 //! | `diagnose/sources.rs` | captures that can be read again |
+//! | `diagnose/advice.rs` | what would help, and whether it did |
 //! | `diagnose/live.rs` | an interface, looked at while it happens |
 //! | `diagnose/exports.rs` | qlog, and the capture with comments |
 //! | `diagnose/self_test.rs` | the diagnosis held against what truly happened |
 
+mod advice;
 mod exports;
 mod live;
 mod self_test;
@@ -21,8 +23,10 @@ use crate::progress::Meter;
 use ackord_diagnose::{DiagnoseError, Diagnosis, Options, Trace, diagnose};
 use ackord_report::{OutputFile, data};
 use ackord_study::{
-    connections_to_trace, diagnosis_document, ends_of, intervals_csv, page_of_diagnosis,
+    connections_to_trace, diagnosis_document, diagnosis_summary, ends_of, intervals_csv,
+    page_of_diagnosis,
 };
+use advice::AdviceArguments;
 use clap::Args;
 use exports::{ExportArguments, Found};
 use live::LiveArguments;
@@ -39,7 +43,7 @@ use std::path::PathBuf;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DiagnoseArguments {
     /// Captures; `-` is standard input
-    #[arg(required_unless_present_any = ["self_test", "live"], value_name = "CAPTURE")]
+    #[arg(required_unless_present_any = ["self_test", "live", "verify"], value_name = "CAPTURE")]
     captures: Vec<PathBuf>,
     /// Show this connection in detail, by its number in the list
     #[arg(long, value_name = "N")]
@@ -49,6 +53,8 @@ pub(crate) struct DiagnoseArguments {
     jobs: Option<usize>,
     #[command(flatten)]
     live: LiveArguments,
+    #[command(flatten)]
+    advice: AdviceArguments,
     #[command(flatten)]
     trial: self_test::SelfTestArguments,
     #[command(flatten)]
@@ -71,9 +77,12 @@ pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<()
     }
     arguments.exports.check(&arguments.captures)?;
     let interrupt = Interrupt::listen()?;
+    if arguments.advice.verifies() {
+        return advice::check(arguments, &interrupt, console);
+    }
     let again = arguments.output.wants_files() || arguments.exports.wanted();
     let passes = if again { Passes::Again } else { Passes::Once };
-    let (sources, diagnosis) = match arguments.live.interface() {
+    let (sources, mut diagnosis) = match arguments.live.interface() {
         Some(interface) => {
             let seen = live::watch(&arguments.live, interface, passes, &interrupt, console)?;
             (Sources::of_interface(interface, seen.kept), seen.diagnosis)
@@ -86,9 +95,14 @@ pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<()
         }
     };
     let work = Work { arguments, sources: &sources, interrupt: &interrupt };
+    refuse_empty(&diagnosis)?;
     refuse_unknown(arguments, &diagnosis)?;
-    let (chosen, traces) = work.traces(&diagnosis, passes)?;
-    let document = diagnosis_document(&diagnosis, arguments.connection);
+    let (chosen, traces) = work.traces(&diagnosis)?;
+    let remarks = match arguments.advice.predicts() {
+        true => advice::fill(&mut diagnosis, &traces, arguments.connection, &interrupt),
+        false => Vec::new(),
+    };
+    let document = diagnosis_document(&diagnosis, arguments.connection, &remarks);
     let json = data::to_json(&diagnosis);
     let results = Results { document: &document, json: &json };
     let found = Found {
@@ -110,6 +124,14 @@ pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<()
         files.extend(arguments.connection.map(|id| found.qlog_file(id)));
         files
     })
+}
+
+/// A capture without a single frame is no answer.
+fn refuse_empty(diagnosis: &Diagnosis) -> Result<(), Failure> {
+    match diagnosis.captures.iter().any(|read| read.frames > 0) {
+        true => Ok(()),
+        false => Err(Failure::Diagnose(diagnosis_summary(diagnosis))),
+    }
 }
 
 /// What nothing can be said about.
@@ -165,23 +187,24 @@ impl Work<'_> {
     }
 
     /// The connections that get a graph, and the packets of these and whatever else needs them: a
-    /// second pass.
-    fn traces(
-        &self,
-        diagnosis: &Diagnosis,
-        passes: Passes,
-    ) -> Result<(Vec<u32>, Vec<Trace>), Failure> {
-        let asked = self.arguments.connection;
-        let chosen = connections_to_trace(diagnosis, asked, MOST_DRAWN);
-        if passes == Passes::Once || chosen.is_empty() {
+    /// second pass, where there can be one.
+    fn traces(&self, diagnosis: &Diagnosis) -> Result<(Vec<u32>, Vec<Trace>), Failure> {
+        let DiagnoseArguments { connection, exports, output, advice, .. } = self.arguments;
+        let chosen = connections_to_trace(diagnosis, *connection, MOST_DRAWN);
+        let kept = if exports.needs_all() {
+            connections_to_trace(diagnosis, *connection, MOST_COMMENTED)
+        } else if output.wants_files() || exports.wanted() {
+            chosen.clone()
+        } else if advice.predicts() || advice.verifies() {
+            connections_to_trace(diagnosis, *connection, advice::MOST_ADVISED)
+        } else {
+            Vec::new()
+        };
+        if kept.is_empty() || !self.sources.can_be_read_again() {
             return Ok((chosen, Vec::new()));
         }
-        let kept = match self.arguments.exports.needs_all() {
-            true => connections_to_trace(diagnosis, asked, MOST_COMMENTED),
-            false => chosen.clone(),
-        };
         let options = Options { points_of: ends_of(diagnosis, &kept), ..Options::default() };
-        let (_, mut traces) = self.read("drawing", options)?;
+        let (_, mut traces) = self.read("reading packets", options)?;
         traces.retain(|trace| kept.contains(&trace.connection));
         Ok((chosen, traces))
     }

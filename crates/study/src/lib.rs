@@ -52,8 +52,8 @@ pub mod validate;
 pub use capture::{CaptureError, CaptureFiles, CapturePoint, capture_points, with_captures};
 pub use compare::{CompareOptions, ComparisonOutcome, Variant, Variants, VaryError, compare};
 pub use diagnosis::{
-    annotate, comments_of, connections_to_trace, diagnosis_document, diagnosis_summary, ends_of,
-    intervals_csv, lost_seconds, page_of_diagnosis, qlog_of,
+    Remark, annotate, comments_of, connections_to_trace, diagnosis_document, diagnosis_summary,
+    ends_of, intervals_csv, lost_seconds, page_of_diagnosis, qlog_of, verification_document,
 };
 pub use execute::{
     Ending, ExecuteError, KeepSeries, Progress, RunOptions, RunOutcome, VERSION, execute,

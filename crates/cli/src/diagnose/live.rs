@@ -251,7 +251,7 @@ impl<'a> Screen<'a> {
             rustix::termios::tcgetwinsize(io::stderr()).map_or(24, |size| size.ws_row.max(8));
         let text = match nothing_yet {
             true => "no TCP yet\n".to_owned(),
-            false => to_terminal(&diagnosis_document(diagnosis, None), self.console.screen()),
+            false => to_terminal(&diagnosis_document(diagnosis, None, &[]), self.console.screen()),
         };
         let lines = text.lines().take(usize::from(rows) - 3).collect::<Vec<_>>().join("\n");
         // Home, then everything below is cleared.

@@ -44,6 +44,15 @@ impl Sources {
         paths.iter().any(|path| is_pipe(path))
     }
 
+    /// Whether there is something to be read, and once more.
+    pub(super) fn can_be_read_again(&self) -> bool {
+        let again = |source: &Source| match source {
+            Source::Path(path) => !is_pipe(path),
+            Source::Kept { .. } => true,
+        };
+        !self.0.is_empty() && self.0.iter().all(again)
+    }
+
     /// Readers from the beginning of each.
     pub(super) fn readers(&self) -> Result<Vec<Reader>, Failure> {
         let reader = |(number, source): (u16, &Source)| match source {

@@ -7,11 +7,7 @@ use ackord_report::document::{Block, Cell, Column, Section, Table};
 const MOST_INTERVALS: usize = 30;
 
 pub(super) fn sections(connection: &Connection) -> Vec<Section> {
-    let mut sections = vec![facts(connection), account(connection), intervals(connection)];
-    if !connection.remedies.is_empty() {
-        sections.push(remedies(connection));
-    }
-    sections
+    vec![facts(connection), account(connection), intervals(connection)]
 }
 
 fn millis(seconds: Option<f64>) -> String {
@@ -114,28 +110,4 @@ fn intervals(connection: &Connection) -> Section {
         rows: rows.collect(),
     };
     Section::new("Along the time").with(Block::Table(table))
-}
-
-fn remedies(connection: &Connection) -> Section {
-    let rows = connection.remedies.iter().map(|remedy| {
-        let half_width = (remedy.ci95[1] - remedy.ci95[0]) / 2.0;
-        let mean = remedy.gain_percent;
-        vec![
-            Cell::text(remedy.remedy.clone()),
-            Cell::Interval { mean, half_width: Some(half_width), decimals: 1 },
-            Cell::text(remedy.r#where.clone()),
-            Cell::text(remedy.command.clone()),
-        ]
-    });
-    let table = Table {
-        caption: "Time that the same transfer would save, predicted by simulation.".to_owned(),
-        columns: vec![
-            Column::words("remedy"),
-            Column::numbers("gain", "%"),
-            Column::words("where"),
-            Column::words("command"),
-        ],
-        rows: rows.collect(),
-    };
-    Section::new("What would help").with(Block::Table(table))
 }

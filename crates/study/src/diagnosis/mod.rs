@@ -4,15 +4,18 @@
 //! | --- | --- |
 //! | `mod.rs` | the whole capture: the causes, the connections |
 //! | `detail.rs` | one connection: its account, its path, its intervals with their reasons |
+//! | `advice.rs` | what would help, and whether it did |
 //! | `annotate.rs` | the capture again, with comments for Wireshark |
 //! | `qlog.rs` | packets for qvis |
 //! | `page.rs` | the interactive page, and which connections it draws |
 
+mod advice;
 mod annotate;
 mod detail;
 mod page;
 mod qlog;
 
+pub use advice::{Remark, verification_document};
 pub use annotate::{annotate, comments_of};
 pub use page::{connections_to_trace, ends_of, page_of_diagnosis};
 pub use qlog::qlog_of;
@@ -27,7 +30,7 @@ const MOST_LISTED: usize = 20;
 
 /// The answer for people: the capture as a whole, and connections by the time they lost. With `one`,
 /// that connection in detail.
-pub fn diagnosis_document(diagnosis: &Diagnosis, one: Option<u32>) -> Document {
+pub fn diagnosis_document(diagnosis: &Diagnosis, one: Option<u32>, remarks: &[Remark]) -> Document {
     let mut document = Document {
         title: title(diagnosis),
         purpose: diagnosis_summary(diagnosis),
@@ -39,10 +42,14 @@ pub fn diagnosis_document(diagnosis: &Diagnosis, one: Option<u32>) -> Document {
     }
     let chosen = one.and_then(|id| diagnosis.connections.iter().find(|found| found.id == id));
     match chosen {
-        Some(connection) => document.sections.extend(detail::sections(connection)),
+        Some(connection) => {
+            document.sections.extend(detail::sections(connection));
+            document.sections.extend(advice::section(&[connection], remarks));
+        }
         None => {
             document.sections.push(causes(diagnosis));
             document.sections.push(connections(diagnosis));
+            document.sections.extend(advice::section(&page::by_loss(diagnosis), remarks));
         }
     }
     document

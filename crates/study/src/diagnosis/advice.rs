@@ -1,0 +1,116 @@
+//! What would help, and whether it did.
+
+use crate::remedies::Verification;
+use ackord_diagnose::{Connection, Diagnosis};
+use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
+
+/// Something to be known about what would help a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// Which connection.
+    pub connection: u32,
+    /// What.
+    pub words: String,
+}
+
+/// Remedies of these connections, and what is to be said of them; nothing where there is neither.
+pub(super) fn section(connections: &[&Connection], remarks: &[Remark]) -> Option<Section> {
+    let advised: Vec<&&Connection> =
+        connections.iter().filter(|connection| !connection.remedies.is_empty()).collect();
+    if advised.is_empty() && remarks.is_empty() {
+        return None;
+    }
+    let mut section = Section::new("What would help");
+    if !advised.is_empty() {
+        section.blocks.push(Block::Table(table(&advised)));
+        let commands = advised.iter().flat_map(|connection| &connection.remedies);
+        let mut notes: Vec<String> = Vec::new();
+        for remedy in commands {
+            let note = format!("{} ({}): {}", remedy.remedy, remedy.r#where, remedy.command);
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        section.blocks.push(Block::Notes(notes));
+    }
+    let told =
+        remarks.iter().map(|remark| format!("connection {}: {}", remark.connection, remark.words));
+    let told: Vec<String> = told.collect();
+    if !told.is_empty() {
+        section.blocks.push(Block::Notes(told));
+    }
+    Some(section)
+}
+
+fn table(connections: &[&&Connection]) -> Table {
+    let rows = connections.iter().flat_map(|connection| {
+        connection.remedies.iter().map(|remedy| {
+            let [low, high] = remedy.ci95;
+            vec![
+                Cell::Count(u64::from(connection.id)),
+                Cell::text(remedy.remedy.clone()),
+                Cell::number(remedy.gain_percent, 1),
+                Cell::text(format!("{low:.1} to {high:.1}")),
+                Cell::text(remedy.r#where.clone()),
+            ]
+        })
+    });
+    Table {
+        caption: "So much less time the same transfer would take, predicted by simulation."
+            .to_owned(),
+        columns: vec![
+            Column::numbers("", ""),
+            Column::words("remedy"),
+            Column::numbers("gain", "%"),
+            Column::words("95 % interval"),
+            Column::words("where"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+/// Whether a gain came, for people.
+pub fn verification_document(
+    before: &Diagnosis,
+    after: &Diagnosis,
+    verification: &Verification,
+) -> Document {
+    let percent = |value: Option<f64>| value.map_or(Cell::Missing, |value| Cell::number(value, 1));
+    let interval = |of: Option<[f64; 2]>| match of {
+        Some([low, high]) => Cell::text(format!("{low:.1} to {high:.1}")),
+        None => Cell::Missing,
+    };
+    let row = |what: &str, gain: Option<f64>, of: Option<[f64; 2]>| {
+        vec![Cell::text(what), percent(gain), interval(of)]
+    };
+    let table = Table {
+        caption: String::new(),
+        columns: vec![
+            Column::words("gain"),
+            Column::numbers("less time", "%"),
+            Column::words("95 % interval"),
+        ],
+        rows: vec![
+            row("predicted", verification.predicted_percent, verification.predicted_ci95),
+            row("measured", verification.measured_percent, verification.measured_ci95),
+        ],
+    };
+    let [old, new] = verification.connections;
+    let remedy = verification.remedy.clone().unwrap_or_else(|| "none was predicted".to_owned());
+    let facts = vec![
+        ("remedy".to_owned(), remedy),
+        ("connections before".to_owned(), format!("{old} of {}", before.connections.len())),
+        ("connections after".to_owned(), format!("{new} of {}", after.connections.len())),
+    ];
+    let mut purpose = verification.words.clone();
+    if let Some(first) = purpose.get(..1).map(str::to_uppercase) {
+        purpose.replace_range(..1, &first);
+        purpose.push('.');
+    }
+    Document {
+        title: "Before and after".to_owned(),
+        purpose,
+        facts,
+        sections: vec![Section::new("Whether the gain came").with(Block::Table(table))],
+    }
+}
