@@ -21,6 +21,7 @@
 #define SOCK_STREAM 1
 #define IPPROTO_TCP 6
 #define TCP_NAGLE_OFF 1
+#define ICSK_ACK_TIMER 2
 /* From linux/bpf.h of Linux 6.12; older headers lack it. */
 #define SOCK_OPS_CB_FLAGS 1008
 
@@ -60,6 +61,7 @@ struct inet_sock {
 struct inet_connection_sock {
 	struct inet_sock icsk_inet;
 	struct {
+		__u8 pending; /* what of an acknowledgment is still to come, as bits */
 		__u32 lrcvtime; /* when data came, jiffies */
 	} icsk_ack;
 	__u32 icsk_delack_max;

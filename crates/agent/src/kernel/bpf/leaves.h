@@ -13,8 +13,17 @@
 /* `orders` is asked so often at most. */
 #define ASK_US 50000
 
+/* Whether the delayed acknowledgment's timer has struck: its bit is gone before the packet is made. Otherwise the
+ * application has read, and what waited until then has waited for that; its processor may have been busy. */
+static __always_inline int is_by_timer(struct bpf_sock *sk)
+{
+	struct tcp_sock *tcp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);
+
+	return tcp && !(tcp->inet_conn.icsk_ack.pending & ICSK_ACK_TIMER);
+}
+
 /* What has come is acknowledged, by a packet that carries nothing else or by one with data. */
-static __always_inline void note_ack(struct facts *facts, __u32 now, int is_pure)
+static __always_inline void note_ack(struct facts *facts, struct bpf_sock *sk, __u32 now, int is_pure)
 {
 	__u32 wait = now - facts->data_us;
 	int is_alone;
@@ -22,11 +31,11 @@ static __always_inline void note_ack(struct facts *facts, __u32 now, int is_pure
 	/* Another processor has just seen the next segment; or nobody waits for so long (RFC 5681 section 4.2). */
 	if (wait > LONGEST_US)
 		wait = 0;
-	is_alone = is_pure && wait >= STALL_US / 2;
+	is_alone = is_pure && wait >= STALL_US / 2 && is_by_timer(sk);
 
 	if (is_pure) {
 		facts->acks_alone++;
-		facts->wait_us = wait;
+		facts->wait_us = is_alone ? wait : 0;
 		facts->acked_us = now;
 	}
 	if (facts->arrivals)
@@ -57,7 +66,7 @@ static __always_inline void leaves(struct bpf_sock_ops *ops)
 	if (ops->skb_len)
 		facts->sent_us = now;
 	if (facts->unacknowledged)
-		note_ack(facts, now, !ops->skb_len);
+		note_ack(facts, sk, now, !ops->skb_len);
 	facts->unacknowledged = 0;
 	if (facts->arm == ARM_CONTROL || now - facts->asked_us < ASK_US)
 		return;
