@@ -71,4 +71,4 @@ pub const FAMILIES: [i32; 4] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, li
 /// Calls that are its business.
 pub const CALLS: [i64; 1] = [libc::SYS_bpf];
 /// What a program says that was built without the kernel's part.
-pub const WITHOUT_BPF: &str = "this program was built without the agent's programs for the kernel: `make agent` builds one with them";
+pub const WITHOUT_BPF: &str = "this program was built without the agent's programs for the kernel: `make agent` builds one with them, and the package (`make package`) has them";
