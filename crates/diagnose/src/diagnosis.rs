@@ -194,6 +194,10 @@ pub struct PathFacts {
     pub reordered: u64,
     /// Maximum segment size in use, octets.
     pub mss: u32,
+    /// Packets from the client and from the server that one capture has and the other has not, where
+    /// there are two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_between: Option<[u64; 2]>,
 }
 
 /// What would help a connection.

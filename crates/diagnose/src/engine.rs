@@ -3,11 +3,13 @@
 use crate::causes::Sharing;
 use crate::flow::Connection;
 use crate::flow::table::{Table, shard};
+use crate::join::join;
 use crate::report::answer;
 use crate::{Address, Artefact, ArtefactKind, CaptureRead, Diagnosis, Reader, Seen, Trace};
+use ackord_units::Time;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 
 /// How to go about it.
 #[derive(Clone, Debug, Default)]
@@ -34,8 +36,10 @@ const BATCH: usize = 4096;
 /// Batches that may wait for a thread.
 const WAITING: usize = 8;
 
-/// Reads captures to their ends and accounts for every connection in them. `progress` is told the share
-/// of the octets read, where that is known, and may stop it.
+/// Reads captures to their ends and accounts for every connection in them. A capture that begins when
+/// another has ended continues it; captures of the same time were taken at different places, and a
+/// connection that stands in both is told once. `progress` is told the share of the octets read, where
+/// that is known, and may stop it.
 ///
 /// # Errors
 /// Where a capture cannot be read on, and when stopped.
@@ -45,17 +49,100 @@ pub fn diagnose(
     progress: &mut dyn FnMut(Option<f64>) -> ControlFlow<()>,
 ) -> Result<(Diagnosis, Vec<Trace>), DiagnoseError> {
     let mut captures = Vec::new();
-    let mut connections = Vec::new();
+    let mut places: Vec<Place> = Vec::new();
     for mut reader in readers {
-        let shards = options.jobs.max(1);
-        let tables = match shards {
-            1 => vec![in_one_thread(&mut reader, options, progress)?],
-            shards => in_threads(&mut reader, shards, options, progress)?,
+        let mut first = Vec::with_capacity(BATCH);
+        let more = reader.read(&mut first, BATCH)?;
+        let began = first.first().map_or(Time::ZERO, |seen| seen.at);
+        let continued = places.iter().position(|place| place.ended <= began);
+        let mut place = match continued {
+            Some(at) => places.swap_remove(at),
+            None => Place::new(options),
         };
+        place.take(&mut reader, (first, more), progress)?;
+        places.push(place);
         captures.push(reader.finish());
-        connections.extend(tables.into_iter().flat_map(Table::into_connections));
     }
-    Ok(answers(captures, connections))
+    let places = places.into_iter().map(Place::into_connections).collect();
+    Ok(answers(captures, join(places)))
+}
+
+/// What was captured at one place, by one file after the other.
+struct Place {
+    /// Each takes the connections of one thread.
+    tables: Vec<Table>,
+    ended: Time,
+}
+
+impl Place {
+    fn new(options: &Options) -> Place {
+        let table = || Table::new(&options.points_of);
+        let tables = std::iter::repeat_with(table).take(options.jobs.max(1)).collect();
+        Place { tables, ended: Time::ZERO }
+    }
+
+    /// Takes a capture in, of which the first packets are there.
+    fn take(
+        &mut self,
+        reader: &mut Reader,
+        first: (Vec<Seen>, bool),
+        progress: &mut dyn FnMut(Option<f64>) -> ControlFlow<()>,
+    ) -> Result<(), DiagnoseError> {
+        let ended = &mut self.ended;
+        match &mut self.tables[..] {
+            [table] => batches(reader, first, progress, &mut |batch, _| {
+                for seen in batch {
+                    table.packet(seen);
+                    *ended = (*ended).max(seen.at);
+                }
+            }),
+            tables => std::thread::scope(|scope| {
+                let mut ways: Vec<(SyncSender<Vec<Seen>>, Vec<Seen>)> = Vec::new();
+                for table in tables {
+                    let (way, packets) = sync_channel::<Vec<Seen>>(WAITING);
+                    ways.push((way, Vec::new()));
+                    // A thread that panics is told of by the scope.
+                    scope.spawn(move || packets.iter().flatten().for_each(|seen| table.packet(&seen)));
+                }
+                batches(reader, first, progress, &mut |batch, more| {
+                    for seen in batch {
+                        let shard = shard(seen, ways.len());
+                        ways[shard].1.push(*seen);
+                        *ended = (*ended).max(seen.at);
+                    }
+                    for (way, batch) in &mut ways {
+                        if batch.len() >= BATCH / 2 || !more {
+                            let _ = way.send(std::mem::take(batch));
+                        }
+                    }
+                })
+            }),
+        }
+    }
+
+    fn into_connections(self) -> Vec<Connection> {
+        self.tables.into_iter().flat_map(Table::into_connections).collect()
+    }
+}
+
+/// Hands over all packets of a capture, some at a time, each with whether more follow.
+fn batches(
+    reader: &mut Reader,
+    (mut batch, mut more): (Vec<Seen>, bool),
+    progress: &mut dyn FnMut(Option<f64>) -> ControlFlow<()>,
+    take: &mut dyn FnMut(&[Seen], bool),
+) -> Result<(), DiagnoseError> {
+    loop {
+        take(&batch, more);
+        if !more {
+            return Ok(());
+        }
+        if progress(reader.progress()).is_break() {
+            return Err(DiagnoseError::Interrupted);
+        }
+        batch.clear();
+        more = reader.read(&mut batch, BATCH)?;
+    }
 }
 
 /// Connections while their packets come: an answer may be had at any time.
@@ -96,83 +183,6 @@ fn answers(
     }
     let artefacts = all_artefacts(&captures, &answers);
     (Diagnosis { captures, artefacts, connections: answers }, traces)
-}
-
-fn in_one_thread(
-    reader: &mut Reader,
-    options: &Options,
-    progress: &mut dyn FnMut(Option<f64>) -> ControlFlow<()>,
-) -> Result<Table, DiagnoseError> {
-    let mut table = Table::new(&options.points_of);
-    let mut batch = Vec::with_capacity(BATCH);
-    loop {
-        batch.clear();
-        let more = reader.read(&mut batch, BATCH)?;
-        for seen in &batch {
-            table.packet(seen);
-        }
-        if !more {
-            return Ok(table);
-        }
-        if progress(reader.progress()).is_break() {
-            return Err(DiagnoseError::Interrupted);
-        }
-    }
-}
-
-/// One thread reads, others take the connections in: each connection always the same one.
-fn in_threads(
-    reader: &mut Reader,
-    shards: usize,
-    options: &Options,
-    progress: &mut dyn FnMut(Option<f64>) -> ControlFlow<()>,
-) -> Result<Vec<Table>, DiagnoseError> {
-    std::thread::scope(|scope| {
-        let mut ways: Vec<SyncSender<Vec<Seen>>> = Vec::new();
-        let mut workers = Vec::new();
-        for _ in 0..shards {
-            let (way, packets) = sync_channel(WAITING);
-            ways.push(way);
-            workers.push(scope.spawn(move || take_in(&packets, options)));
-        }
-        let mut batches: Vec<Vec<Seen>> = vec![Vec::new(); shards];
-        let mut batch = Vec::with_capacity(BATCH);
-        loop {
-            batch.clear();
-            let more = reader.read(&mut batch, BATCH)?;
-            for seen in &batch {
-                batches[shard(seen, shards)].push(*seen);
-            }
-            for (way, batch) in ways.iter().zip(&mut batches) {
-                if batch.len() >= BATCH / 2 || !more {
-                    // A worker that is gone has panicked, which joining tells.
-                    let _ = way.send(std::mem::take(batch));
-                }
-            }
-            if !more {
-                break;
-            }
-            if progress(reader.progress()).is_break() {
-                return Err(DiagnoseError::Interrupted);
-            }
-        }
-        drop(ways);
-        let join = |worker: std::thread::ScopedJoinHandle<'_, Table>| match worker.join() {
-            Ok(table) => table,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        Ok(workers.into_iter().map(join).collect())
-    })
-}
-
-fn take_in(packets: &Receiver<Vec<Seen>>, options: &Options) -> Table {
-    let mut table = Table::new(&options.points_of);
-    for batch in packets {
-        for seen in &batch {
-            table.packet(seen);
-        }
-    }
-    table
 }
 
 /// What is wrong with the captures: what connections show, added up, and what the files say.

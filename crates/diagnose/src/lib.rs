@@ -7,6 +7,7 @@
 //! | `account/` | the time of a connection, without gaps |
 //! | `causes/` | why, from the whole of a connection |
 //! | `engine.rs` | [`diagnose`]: one pass, a thread for some connections each |
+//! | `join.rs` | connections that stand in captures of two places |
 //! | `report.rs` | from the account to the answer |
 //! | `cause.rs` | [`Cause`]: what an instant may be spent on |
 //! | `diagnosis.rs` | [`Diagnosis`]: the answer, as in JSON |
@@ -19,6 +20,7 @@ mod causes;
 mod diagnosis;
 mod engine;
 mod flow;
+mod join;
 mod read;
 mod report;
 mod seen;

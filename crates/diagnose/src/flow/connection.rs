@@ -50,6 +50,8 @@ pub(crate) struct Connection {
     pub(crate) long_segments: u64,
     pub(crate) long_frame: u64,
     pub(crate) points: Option<Vec<(u8, Point)>>,
+    /// Packets from the client and the server that a capture at another place has.
+    pub(crate) elsewhere: Option<[u64; 2]>,
 }
 
 impl Connection {
@@ -86,6 +88,7 @@ impl Connection {
             long_segments: 0,
             long_frame: 0,
             points: None,
+            elsewhere: None,
         }
     }
 

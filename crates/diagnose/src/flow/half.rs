@@ -137,6 +137,11 @@ impl Half {
         }
     }
 
+    /// The sequence number of octet 0.
+    pub(crate) fn first_number(&self) -> u32 {
+        self.anchor
+    }
+
     pub(crate) fn is_anchored(&self) -> bool {
         self.anchored
     }
