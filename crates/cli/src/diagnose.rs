@@ -91,11 +91,11 @@ pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<()
             let sources = Sources::open(&arguments.captures, passes)?;
             let work = Work { arguments, sources: &sources, interrupt: &interrupt };
             let (diagnosis, _) = work.read("reading", Options::default())?;
+            refuse_empty(&diagnosis)?;
             (sources, diagnosis)
         }
     };
     let work = Work { arguments, sources: &sources, interrupt: &interrupt };
-    refuse_empty(&diagnosis)?;
     refuse_unknown(arguments, &diagnosis)?;
     let (chosen, traces) = work.traces(&diagnosis)?;
     let remarks = match arguments.advice.predicts() {

@@ -209,6 +209,10 @@ pub(crate) fn check_folder(folder: &Path) -> Result<(), Failure> {
 /// Refuses a file for which there is no place. What is there and no plain file, such as a device,
 /// is written to as it is.
 pub(crate) fn check_file(path: &Path) -> Result<(), Failure> {
+    if path.is_dir() {
+        let source = std::io::Error::from(std::io::ErrorKind::IsADirectory);
+        return Err(WriteError::NotWritable { path: path.to_owned(), source }.into());
+    }
     match path.parent() {
         Some(folder) if !path.exists() || path.is_file() => check_folder(folder),
         _ => Ok(()),

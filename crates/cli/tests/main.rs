@@ -7,6 +7,7 @@ mod broken;
 mod captures;
 mod common;
 mod dashboards;
+mod diagnose;
 mod gateway;
 mod gateway_harm;
 mod gateway_trial;

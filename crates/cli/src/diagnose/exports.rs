@@ -42,10 +42,6 @@ impl ExportArguments {
     pub(super) fn check(&self, captures: &[PathBuf]) -> Result<(), Failure> {
         for path in [&self.qlog, &self.annotate].into_iter().flatten() {
             check_file(path)?;
-            if path.is_dir() {
-                let why = format!("{} is a directory; name a file in it", path.display());
-                return Err(Failure::Diagnose(why));
-            }
         }
         let Some(annotated) = &self.annotate else { return Ok(()) };
         if captures.len() > 1 {

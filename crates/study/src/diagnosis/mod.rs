@@ -46,6 +46,8 @@ pub fn diagnosis_document(diagnosis: &Diagnosis, one: Option<u32>, remarks: &[Re
             document.sections.extend(detail::sections(connection));
             document.sections.extend(advice::section(&[connection], remarks));
         }
+        // What there is instead of TCP has been told.
+        None if diagnosis.connections.is_empty() => {}
         None => {
             document.sections.push(causes(diagnosis));
             document.sections.push(connections(diagnosis));
