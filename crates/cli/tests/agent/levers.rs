@@ -1,7 +1,8 @@
 //! What levers gain on this kernel, with real programs.
 
+use super::ends::Namespace;
 use super::world::{ACKORD, Agent, Group, Running, is_at_work, lacks, lever};
-use ackord_testing::skipped;
+use ackord_testing::{assert_timely, skipped, timely};
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -42,10 +43,8 @@ for _ in range(int(sys.argv[2])):
 
 pub(super) fn server(group: &Group) -> (Running, String) {
     let mut child = group.python(SERVER, &[]).stdout(Stdio::piped()).spawn().expect("it starts");
-    let mut line = String::new();
-    let told = child.stdout.take().expect("piped");
-    BufReader::new(told).read_line(&mut line).expect("a port");
-    (Running(child), line.trim().to_owned())
+    let port = port(&mut child);
+    (Running(child), port)
 }
 
 pub(super) fn client(group: &Group, port: &str, connections: usize) -> Vec<f64> {
@@ -110,81 +109,66 @@ for _ in range(int(sys.argv[2])):
     print((time.perf_counter() - began) * 1e3, flush=True)
 ";
 
+/// How long each of a slow reader's peer's lone writes waited for its acknowledgment, ms, with an agent at the reader.
+fn lone_writes(name: &str, network: impl Fn(&str) -> Command, more: &[&str]) -> Vec<f64> {
+    let group = Group::new(name);
+    let mut reader = network("sh");
+    reader.args(["-c", "echo $$ > \"$0/cgroup.procs\" && exec python3 -c \"$1\""]);
+    reader.arg(&group.0).arg(SLOW_READER).stdout(Stdio::piped());
+    let mut reader = reader.spawn().expect("it starts");
+    let port = port(&mut reader);
+    let _reader = Running(reader);
+    let options = [&["--lever", "delayed-ack", "--control", "0%"], more].concat();
+    let agent = Agent::begin_by(network(ACKORD), &group, &options);
+    // The writer is not in the group: as if it was somewhere else.
+    let writer = network("python3").args(["-c", LONE_WRITER, &port, "120"]).output();
+    let text = String::from_utf8_lossy(&writer.expect("it runs").stdout).into_owned();
+    super::world::nothing_is_left(agent.stop().path());
+    text.lines().map(|line| line.parse().expect("a number")).collect()
+}
+
+pub(super) fn port(server: &mut std::process::Child) -> String {
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().expect("piped")).read_line(&mut line).expect("a port");
+    line.trim().to_owned()
+}
+
+fn median(of: &[f64]) -> f64 {
+    let mut of = of.to_vec();
+    of.sort_by(f64::total_cmp);
+    of[of.len() / 2]
+}
+
+fn are_acknowledged_by_the_bound(took: &[f64]) {
+    // The kernel acknowledges the first sixteen at once by itself, and goes on with 40 ms until the agent has seen it.
+    let stock = median(&took[17..24]);
+    let bound = ackord_agent::probe::least_delack().as_secs_f64() * 1e3;
+    let treated = median(&took[90..]);
+    assert_timely!(stock > 35.0, "{took:?}");
+    // Two jiffies, and as many until a timer strikes and a process runs.
+    assert_timely!(
+        treated < bound * 2.0 && treated < stock / 2.0,
+        "{treated} ms, bound {bound} ms: {took:?}"
+    );
+}
+
 #[test]
 fn a_slow_readers_lone_writes_are_acknowledged_by_the_bound_of_this_kernel() {
     if let Some(why) = lacks() {
         return skipped(why);
     }
-    let group = Group::new("delack");
-    let mut reader =
-        group.python(SLOW_READER, &[]).stdout(Stdio::piped()).spawn().expect("it starts");
-    let mut port = String::new();
-    let told = reader.stdout.take().expect("piped");
-    BufReader::new(told).read_line(&mut port).expect("a port");
-    let _reader = Running(reader);
-    let agent = Agent::begin(&group, &["--lever", "delayed-ack", "--control", "0%"]);
-    // The writer is not in the group: as if it was somewhere else.
-    let writer = Command::new("python3")
-        .args(["-c", LONE_WRITER, port.trim(), "120"])
-        .output()
-        .expect("it runs");
-    let text = String::from_utf8_lossy(&writer.stdout).into_owned();
-    let took: Vec<f64> = text.lines().map(|line| line.parse().expect("a number")).collect();
-    let median = |of: &[f64]| {
-        let mut of = of.to_vec();
-        of.sort_by(f64::total_cmp);
-        of[of.len() / 2]
-    };
-    // The kernel acknowledges the first sixteen at once by itself, and goes on with 40 ms until the agent has seen it.
-    let stock = median(&took[17..24]);
-    let bound = ackord_agent::probe::least_delack().as_secs_f64() * 1e3;
-    let treated = median(&took[90..]);
-    assert!(stock > 35.0, "{took:?}");
-    // Two jiffies, and as many until a timer strikes and a process runs.
-    assert!(
-        treated < bound * 2.0 && treated < stock / 2.0,
-        "{treated} ms, bound {bound} ms: {took:?}"
-    );
-    super::world::nothing_is_left(agent.stop().path());
+    timely(|| {
+        are_acknowledged_by_the_bound(&lone_writes("delack", |program| Command::new(program), &[]))
+    });
 }
 
-/// Takes what comes; prints its port.
-const SINK: &str = "
-import socket
-s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen(64)
-print(s.getsockname()[1], flush=True)
-while True:
-    c, _ = s.accept()
-    while c.recv(1 << 20): pass
-    c.close()
-";
-
-const BULK: &str = "
-import socket, sys
-for _ in range(30):
-    c = socket.create_connection(('127.0.0.1', int(sys.argv[1])))
-    for _ in range(40): c.sendall(b'a' * 50000)
-    c.close()
-";
-
+/// Its own addresses are in the local table, which comes before that of quick routes.
 #[test]
-fn where_nothing_is_lost_nothing_is_done_and_advise_says_so() {
+fn with_quick_routes_lone_writes_on_the_host_itself_have_the_bound_all_the_same() {
     if let Some(why) = lacks() {
         return skipped(why);
     }
-    let group = Group::new("quiet");
-    let mut sink = group.python(SINK, &[]).stdout(Stdio::piped()).spawn().expect("it starts");
-    let mut port = String::new();
-    BufReader::new(sink.stdout.take().expect("piped")).read_line(&mut port).expect("a port");
-    let _sink = Running(sink);
-    let mut advise = Command::new(ACKORD);
-    advise.args(["agent", "advise", "--for", "4s", "--json", "--cgroup"]).arg(&group.0);
-    let advise = advise.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
-    std::thread::sleep(std::time::Duration::from_millis(1_500));
-    assert!(group.python(BULK, &[port.trim()]).status().expect("it runs").success());
-    let said = advise.wait_with_output().expect("ours");
-    let status: Value = serde_json::from_slice(&said.stdout).expect("JSON");
-    assert_eq!(status["nothing_to_gain"], true, "{status:#}");
-    assert_eq!(status["acts"], false);
-    assert!(status["connections_in_all"].as_u64() >= Some(30), "{status:#}");
+    let namespace = Namespace::new("own");
+    let network = |program: &str| namespace.command(program);
+    timely(|| are_acknowledged_by_the_bound(&lone_writes("own", network, &["--quick"])));
 }

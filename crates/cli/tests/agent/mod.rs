@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | `mod.rs` | a control group, an agent there, programs in Python |
 //! | `levers.rs` | what levers gain |
+//! | `seen.rs` | what is seen of connections, and what that takes |
 //! | `ends.rs` | ends of an agent: asked, killed, kept |
 //! | `files.rs` | a configuration file, read anew; a lever withdrawn; a full disk |
 //! | `routes.rs` | routes of hosts to which packets overtake each other |
@@ -21,6 +22,8 @@ mod levers;
 mod nonsense;
 #[cfg(feature = "agent")]
 mod routes;
+#[cfg(feature = "agent")]
+mod seen;
 mod words;
 
 #[cfg(not(feature = "agent"))]
