@@ -1,4 +1,5 @@
-//! Predicted gains of remedies beside measured ones, between stock kernels: `judge_remedies [PART OF A NAME]`.
+//! Predicted gains of remedies beside measured ones, between stock kernels: `judge_remedies [--show] [--account] [PART OF A NAME]`;
+//! with `--show` what the capture says and what is fitted to it, too; with `--account` without its packets.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -6,14 +7,17 @@
     reason = "a program"
 )]
 
-use ackord_study::remedies::judge::{judge, situations};
+use ackord_study::remedies::judge::{Evidence, judge, situations};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     if ackord_live::is_guest() {
         ackord_live::be_guest();
     }
-    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let (options, wanted): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|word| word.starts_with("--"));
+    let has = |option: &str| options.iter().any(|one| one == option);
+    let evidence = if has("--account") { Evidence::Account } else { Evidence::Packets };
     let is_wanted =
         |name: &str| wanted.is_empty() || wanted.iter().any(|part| name.contains(part.as_str()));
     println!(
@@ -23,7 +27,7 @@ fn main() -> ExitCode {
     let mut right = [0, 0];
     let mut all = [0, 0];
     for situation in situations().iter().filter(|one| is_wanted(one.name)) {
-        let judged = match judge(situation) {
+        let judged = match judge(situation, evidence) {
             Ok(judged) => judged,
             Err(error) => {
                 eprintln!("{}: {error}", situation.name);
@@ -49,6 +53,13 @@ fn main() -> ExitCode {
             if judged.right { "yes" } else { "NO" },
             judged.words
         );
+        if has("--show") {
+            println!(
+                "{:?}\n{}",
+                judged.causes,
+                judged.scenario_toml.as_deref().unwrap_or("nothing fitted")
+            );
+        }
         let kind = usize::from(!judged.helps);
         all[kind] += 1;
         right[kind] += usize::from(judged.right);

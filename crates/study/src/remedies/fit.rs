@@ -24,6 +24,10 @@ pub const MOST_ERROR_PERCENT: f64 = 15.0;
 const LONGEST_S: f64 = 60.0;
 /// Other congestion controls are tried where the fit is further off than this.
 const GOOD_ENOUGH: f64 = 0.06;
+/// Another one is taken where it leaves less than this of what the fit is off.
+const MUCH_BETTER: f64 = 0.7;
+/// What Linux has unless told otherwise.
+const CUBIC: &str = "\"cubic\"";
 
 /// The rate of a path that only small messages were seen on, bit/s.
 const SMALL_TALK: f64 = 10e6;
@@ -83,8 +87,8 @@ pub enum WhyNot {
     )]
     SlowReader(f64),
     /// The model does not behave as was observed.
-    #[error("the fitted model is {0:.0} % off the observed time: it predicts nothing")]
-    BadFit(f64),
+    #[error("the fitted model is {:.0} % off the observed time: it predicts nothing", .0.error_percent)]
+    BadFit(Box<Fit>),
     /// A run went wrong.
     #[error(transparent)]
     Simulate(#[from] SimulateError),
@@ -108,18 +112,39 @@ pub fn fit_traced(connection: &Connection, trace: Option<&Trace>) -> Result<Fit,
     let mut remarks = Vec::new();
     let guess = guess(&facts, &mut remarks);
     let mut best = fitted(guess, &facts)?;
-    if best.off > GOOD_ENOUGH {
-        for other in ["\"bbr\"", "\"reno\""] {
-            let mut model = best.model.clone();
-            model.congestion = other.to_owned();
-            let tried = fitted(model, &facts)?;
-            if tried.off < 0.7 * best.off {
-                remarks.push(format!("{} at the sender fits best", other.trim_matches('"')));
-                best = tried;
-            }
+    if best.model.rivals > 0 {
+        for rivals in [2, 4, 8] {
+            best = better(best, &facts, |model| model.rivals = rivals)?;
+        }
+        remarks.push(format!(
+            "{} other flows fill the same queue: CUBIC, by assumption",
+            best.model.rivals
+        ));
+    }
+    for other in ["\"bbr\"", "\"reno\""] {
+        if best.off > GOOD_ENOUGH {
+            best = better(best, &facts, |model| model.congestion = other.to_owned())?;
+        }
+    }
+    if best.model.congestion != CUBIC {
+        remarks
+            .push(format!("{} at the sender fits best", best.model.congestion.trim_matches('"')));
+    }
+    if best.model.reordering.is_some() {
+        best = better(best, &facts, |model| model.detection = Some("\"fixed\"".to_owned()))?;
+        if best.model.detection.is_some() {
+            remarks.push("a sender without RACK fits best".to_owned());
         }
     }
     finish(&facts, best.model, remarks)
+}
+
+/// Another model, if it fits much better.
+fn better(best: Tried, facts: &Facts, change: impl FnOnce(&mut Model)) -> Result<Tried, WhyNot> {
+    let mut model = best.model.clone();
+    change(&mut model);
+    let tried = fitted(model, facts)?;
+    Ok(if tried.off < MUCH_BETTER * best.off { tried } else { best })
 }
 
 fn refuse(facts: &Facts) -> Result<(), WhyNot> {
@@ -176,7 +201,8 @@ fn guess(facts: &Facts, remarks: &mut Vec<String>) -> Model {
     model.loss = loss_of(facts, rate);
     reordering(&mut model, facts);
     model.outages = facts.outages.clone();
-    if model.outages.is_empty() && !facts.delays.is_empty() {
+    let shared = facts.share(&[Cause::QueueingOthers, Cause::UnfairShare]) > 0.2;
+    if model.outages.is_empty() && !facts.delays.is_empty() && !shared {
         (model.outages, model.outages_hold) = (facts.delays.clone(), true);
     }
     if facts.share(&[Cause::ReceiverWindow]) > 0.1 {
@@ -186,13 +212,8 @@ fn guess(facts: &Facts, remarks: &mut Vec<String>) -> Model {
     if facts.share(&[Cause::SendBuffer]) > 0.2 {
         model.send_buffer = Some((facts.rate * facts.rtt_s / 8.0).max(2.0 * facts.mss) as u64);
     }
-    if facts.share(&[Cause::QueueingOthers, Cause::UnfairShare]) > 0.2 {
-        let ours = 8.0 * facts.bytes[0] as f64 / facts.active_s;
-        model.rivals = ((facts.rate / ours).round() as u32).clamp(2, 9) - 1;
-        remarks.push(format!(
-            "{} other flows fill the same queue: CUBIC, by assumption",
-            model.rivals
-        ));
+    if shared {
+        model.rivals = 1;
     }
     shorten(&mut model, facts, remarks);
     model
@@ -343,13 +364,14 @@ fn correct(model: &mut Model, means: &Means, facts: &Facts, part: f64) {
         LossProcess::None => {}
         LossProcess::Random { share } => {
             // Few losses tell little of the rate; the time they took tells more.
-            let trust = (facts.lost / (facts.lost + 30.0)).clamp(0.0, 1.0);
+            let trust = 0.6 * facts.lost / (facts.lost + 30.0);
             let by_count = ratio(facts.lost * part, means.lost, 2.0);
             let by_time = ratio(1.0, slow, 1.5);
             *share = (*share * (trust * by_count + (1.0 - trust) * by_time)).clamp(1e-6, 0.5);
         }
         LossProcess::Bursts { good_s, bad_s } => {
-            *good_s *= ratio(means.events, facts.events * part, 2.0);
+            let by_count = ratio(means.events, facts.events * part, 2.0);
+            *good_s *= 0.6 * by_count + 0.4 * ratio(slow, 1.0, 1.5);
             let each =
                 ratio(facts.lost / facts.events.max(1.0), means.lost / means.events.max(1.0), 1.5);
             *bad_s *= each;
@@ -414,9 +436,6 @@ fn finish(facts: &Facts, model: Model, remarks: Vec<String>) -> Result<Fit, WhyN
     let observed_s = facts.active_s * part;
     let simulated_s = estimate(&times).ok_or(WhyNot::NoData)?;
     let error_percent = 100.0 * (simulated_s.mean / observed_s - 1.0).abs();
-    if error_percent > MOST_ERROR_PERCENT {
-        return Err(WhyNot::BadFit(error_percent));
-    }
     let busy = |cause: &Cause| !matches!(cause, Cause::ClientIdle | Cause::ServerIdle);
     let apart: f64 = Cause::ALL
         .iter()
@@ -425,7 +444,7 @@ fn finish(facts: &Facts, model: Model, remarks: Vec<String>) -> Result<Fit, WhyN
         .sum();
     let percent = |repeated: f64, part: f64| 100.0 * repeated / (facts.segments * part).max(1.0);
     let shares = Cause::ALL.iter().map(|cause| (*cause, facts.share(&[*cause])));
-    Ok(Fit {
+    let fit = Fit {
         scenario_toml: model.toml(None),
         error_percent,
         observed_s,
@@ -438,5 +457,9 @@ fn finish(facts: &Facts, model: Model, remarks: Vec<String>) -> Result<Fit, WhyN
         remarks,
         shares: shares.collect(),
         model,
-    })
+    };
+    match error_percent > MOST_ERROR_PERCENT {
+        true => Err(WhyNot::BadFit(Box::new(fit))),
+        false => Ok(fit),
+    }
 }

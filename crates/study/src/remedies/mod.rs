@@ -37,7 +37,8 @@ pub use simulate::SimulateError;
 pub use table::{RemedyKind, remedies_for};
 pub use verify::{GainVerdict, Verification, verify};
 
-use ackord_diagnose::{Connection, Trace};
+use ackord_diagnose::{Connection, Diagnosis, Trace};
+use std::ops::ControlFlow;
 
 /// The answer for one connection.
 #[derive(Debug)]
@@ -69,7 +70,7 @@ pub fn advise(
         .filter(|share| !remedies_for(share.cause).is_empty())
         .map(|share| share.seconds)
         .sum();
-    let percent = 100.0 * helped / facts.active_s;
+    let percent = 100.0 * helped.max(0.0) / facts.active_s;
     if connection.bytes > 0 && percent < LEAST_LOST_PERCENT {
         return Advice::NothingToGain(format!(
             "{percent:.1} % of the time at most could be given back"
@@ -89,4 +90,38 @@ pub fn advise(
         Ok(prediction) => Advice::Helps(Box::new(fit), prediction),
         Err(why) => Advice::Unknown(why),
     }
+}
+
+/// Advice for the connections of these numbers: what helps is left in each one's `remedies`. Packets are
+/// taken from `traces` where these have them.
+pub fn advise_each(
+    diagnosis: &mut Diagnosis,
+    traces: &[Trace],
+    ids: &[u32],
+    progress: PredictProgress<'_>,
+) -> Vec<(u32, Advice)> {
+    let mut all = Vec::new();
+    for (number, id) in ids.iter().enumerate() {
+        if progress(number, ids.len()).is_break() {
+            break;
+        }
+        let Some(connection) = diagnosis.connections.iter_mut().find(|one| one.id == *id) else {
+            continue;
+        };
+        let trace = traces.iter().find(|trace| trace.connection == *id);
+        let mut go_on = ControlFlow::Continue(());
+        let advice = advise(connection, trace, &mut |_, _| {
+            go_on = progress(number, ids.len());
+            go_on
+        });
+        connection.remedies = match &advice {
+            Advice::Helps(_, prediction) => prediction.remedies.clone(),
+            Advice::NothingToGain(_) | Advice::Unknown(_) => Vec::new(),
+        };
+        all.push((*id, advice));
+        if go_on.is_break() {
+            break;
+        }
+    }
+    all
 }

@@ -1,4 +1,7 @@
 //! What each remedy would gain: switched on in the fitted model, seed by seed beside it.
+//!
+//! An interval tells how runs of the model scatter. How far the model itself is off is the fit's error; where
+//! nothing is left to chance, an interval may have no width at all.
 
 use super::fit::{Fit, SEEDS, WhyNot};
 use super::model::Model;

@@ -1,8 +1,9 @@
 //! Bounds that follow from theory.
 
 use super::model::{LossProcess, Model, Outage, Place, Traffic};
-use super::simulate::captured;
-use super::{Advice, fit_traced, predict};
+use super::simulate::{captured, timed};
+use super::{Advice, GainVerdict, WhyNot, fit, fit_traced, predict, remedies_for, verify};
+use ackord_diagnose::{Cause, Diagnosis, Remedy};
 use std::ops::ControlFlow;
 
 /// What a model shows to who captures it, fitted and predicted; what is fitted is printed where it fails.
@@ -76,4 +77,52 @@ fn a_short_transfer_gains_from_a_larger_first_window() {
     let gain = gain(&advice(&model, 1), "initcwnd 32");
     // 208 segments: 10, 20, 40, 80, 58 or so; with 32 two round trips less of six.
     assert!((15.0..45.0).contains(&gain), "{gain}");
+}
+
+/// Connections of several seeds, the first of them with what was predicted for it.
+fn diagnosis(model: &Model, seeds: std::ops::Range<u64>, predicted: &[Remedy]) -> Diagnosis {
+    let one = |seed| {
+        let (mut connection, _) =
+            captured(model, seed).expect("a sound run").seen.expect("a capture");
+        connection.remedies = predicted.to_vec();
+        connection
+    };
+    Diagnosis { captures: Vec::new(), artefacts: Vec::new(), connections: seeds.map(one).collect() }
+}
+
+#[test]
+fn a_gain_that_came_is_told_from_one_that_did_not() {
+    let mut model = Model::clean(20e6, 0.04, 3_000_000);
+    model.loss = LossProcess::Random { share: 0.01 };
+    let Advice::Helps(_, prediction) = advice(&model, 1) else { panic!("losses can be helped") };
+    let before = diagnosis(&model, 1..7, &prediction.remedies);
+    let with = super::RemedyKind::Bbr.on(&model);
+    let came = verify(&before, &diagnosis(&with, 7..13, &[]), Some("bbr"));
+    assert!(matches!(came.verdict, GainVerdict::Came | GainVerdict::More), "{came:?}");
+    // Nothing was installed.
+    let same = verify(&before, &diagnosis(&model, 7..13, &[]), Some("bbr"));
+    assert_eq!(same.verdict, GainVerdict::Less, "{same:?}");
+    // One connection tells nothing.
+    let one = verify(&before, &diagnosis(&with, 7..8, &[]), None);
+    assert_eq!(one.verdict, GainVerdict::CannotBeTold, "{one:?}");
+}
+
+#[test]
+fn each_remedy_of_the_table_gives_a_sound_scenario() {
+    let mut model = Model::clean(10e6, 0.04, 100_000);
+    model.loss = LossProcess::Random { share: 0.01 };
+    for kind in Cause::ALL.iter().flat_map(|cause| remedies_for(*cause)) {
+        let ran = timed(&kind.on(&model), 1).unwrap_or_else(|error| panic!("{kind:?}: {error}"));
+        assert!(ran.done, "{kind:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_fitted_says_why() {
+    let model = Model::clean(20e6, 0.04, 1_000_000);
+    let (mut connection, _) = captured(&model, 1).expect("a sound run").seen.expect("a capture");
+    connection.path.rate_bit_s = None;
+    assert!(matches!(fit(&connection), Err(WhyNot::NoPath)));
+    connection.bytes_by = [0, 0];
+    assert!(matches!(fit(&connection), Err(WhyNot::NoData)));
 }

@@ -4,7 +4,7 @@
 //! may be of unlike length, as long as they are not of unlike kind.
 
 use ackord_diagnose::{Cause, Connection, Diagnosis, Remedy};
-use ackord_measure::stats::{ci95_half_width, mean};
+use ackord_measure::stats::mean;
 use ackord_measure::welch::welch;
 use serde::Serialize;
 
@@ -162,19 +162,19 @@ fn predicted(before: &[&Connection], remedy: Option<&str>) -> Option<Remedy> {
     })
 }
 
+/// The gain in percent with its interval: of a quotient of two means that do not depend on each other, each
+/// scattering as it does (linear in both, Welch's degrees of freedom).
 fn measured(old: &[f64], new: &[f64]) -> (Option<f64>, Option<[f64; 2]>) {
     let (Some(was), Some(is)) = (mean(old), mean(new)) else { return (None, None) };
-    let percent = |difference: f64| 100.0 * difference / was;
-    let gain = percent(was - is);
+    let quotient = is / was;
+    let gain = 100.0 * (1.0 - quotient);
     if old.len() < LEAST || new.len() < LEAST {
         return (Some(gain), None);
     }
-    // Of the difference, with the mean of before as what it is a share of; that mean's own scatter is small
-    // beside it, or the interval is wide anyway.
-    let scatter = ci95_half_width(old).unwrap_or(f64::INFINITY) / was;
-    let interval = welch(old, new, 0.95).map(|found| {
-        let wider = 1.0 + scatter * (gain.abs() / 100.0);
-        let half = percent((found.high - found.low) / 2.0) * wider;
+    let above: Vec<f64> = new.iter().map(|one| one / was).collect();
+    let below: Vec<f64> = old.iter().map(|one| quotient * one / was).collect();
+    let interval = welch(&above, &below, 0.95).map(|found| {
+        let half = 50.0 * (found.high - found.low);
         [gain - half, gain + half]
     });
     (Some(gain), interval)

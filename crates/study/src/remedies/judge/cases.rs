@@ -14,9 +14,10 @@ pub struct Situation {
     pub remedy: Option<RemedyKind>,
 }
 
-/// All of them.
+/// All of them. Those called "beyond" have in them what no fitted scenario has.
 pub fn situations() -> Vec<Situation> {
     let mut all = losses();
+    all.extend(beyond());
     all.extend(outages());
     all.extend(windows());
     all.extend(applications());
@@ -87,6 +88,45 @@ fn losses() -> Vec<Situation> {
                 m.loss = random(2.0);
                 m.buffer = 100;
                 m.place = Place::Router;
+            },
+        ),
+    ]
+}
+
+/// What no fitted scenario has: losses of acknowledgments, jitter, a rate that varies.
+fn beyond() -> Vec<Situation> {
+    let clean = Model::clean;
+    vec![
+        helped(
+            "beyond: ACKs lost, 12M 50 ms, BBR",
+            RemedyKind::Bbr,
+            clean(12e6, 0.05, 4_000_000),
+            |m| {
+                // Both directions have it.
+                m.more = "corrupt = { kind = \"random\", per_packet = \"1.5 %\" }\n".to_owned();
+            },
+        ),
+        helped(
+            "beyond: jitter, 20M 50 ms, proxy",
+            RemedyKind::ProxyTcp,
+            clean(20e6, 0.05, 5_000_000),
+            |m| {
+                m.loss = random(1.0);
+                m.more =
+                    "jitter = { kind = \"per-packet\", deviation = \"1 ms\", order = \"kept\" }\n"
+                        .to_owned();
+                m.place = Place::Router;
+            },
+        ),
+        helped(
+            "beyond: rate varies, 16M 60 ms, BBR",
+            RemedyKind::Bbr,
+            clean(16e6, 0.06, 6_000_000),
+            |m| {
+                m.loss = random(1.0);
+                m.more = "rate_changes = { kind = \"schedule\", at = [\"1 s\", \"2 s\"], \
+                      to = [\"10 Mbit/s\", \"16 Mbit/s\"], every = \"3 s\" }\n"
+                    .to_owned();
             },
         ),
     ]

@@ -29,6 +29,15 @@ pub const SEEDS: u64 = 4;
 /// The kernel at both ends.
 const KERNEL: &str = "6.12";
 
+/// What is fitted to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// The connection's account and its packets.
+    Packets,
+    /// The account alone.
+    Account,
+}
+
 /// What became of a situation.
 #[derive(Clone, Debug, Serialize)]
 pub struct Judged {
@@ -58,19 +67,24 @@ pub struct Judged {
     pub right: bool,
     /// What was said besides.
     pub words: String,
+    /// What was fitted.
+    pub scenario_toml: Option<String>,
+    /// Seconds by cause, as the capture has them.
+    pub causes: Vec<(&'static str, f64)>,
 }
 
 /// Judges one situation.
 ///
 /// # Errors
 /// When a kernel has not been built, or a run goes wrong.
-pub fn judge(situation: &Situation) -> Result<Judged, SimulateError> {
+pub fn judge(situation: &Situation, evidence: Evidence) -> Result<Judged, SimulateError> {
     let mut truth = situation.truth.clone();
     truth.kernel = Some(KERNEL.to_owned());
     let first = captured(&truth, 1)?;
     let captured_s = first.active_s;
     let (connection, trace) = first.seen.ok_or(SimulateError::Nothing)?;
-    let advice = super::advise(&connection, Some(&trace), &mut |_, _| ControlFlow::Continue(()));
+    let packets = (evidence == Evidence::Packets).then_some(&trace);
+    let advice = super::advise(&connection, packets, &mut |_, _| ControlFlow::Continue(()));
     let without: Vec<f64> = runs(&truth)?;
     let tried: &[RemedyKind] = match &situation.remedy {
         Some(kind) => &[*kind],
@@ -100,6 +114,8 @@ pub fn judge(situation: &Situation) -> Result<Judged, SimulateError> {
         off_percent: None,
         right: false,
         words: String::new(),
+        scenario_toml: None,
+        causes: connection.causes.iter().map(|one| (one.cause.name(), one.seconds)).collect(),
     };
     judged.take(&advice);
     Ok(judged)
@@ -125,12 +141,14 @@ impl Judged {
             Advice::NothingToGain(words) => self.words.clone_from(words),
             Advice::Unknown(why) => {
                 self.words = why.to_string();
-                if let WhyNot::BadFit(error) = why {
-                    self.fit_error_percent = Some(*error);
+                if let WhyNot::BadFit(fit) = why {
+                    self.fit_error_percent = Some(fit.error_percent);
+                    self.scenario_toml = Some(fit.scenario_toml.clone());
                 }
             }
             Advice::Helps(fit, prediction) => {
                 self.fit_error_percent = Some(fit.error_percent);
+                self.scenario_toml = Some(fit.scenario_toml.clone());
                 let of = if self.helps { &prediction.tried } else { &prediction.remedies };
                 let found = of.iter().find(|one| !self.helps || one.remedy == self.remedy);
                 self.predicted_percent = found.map(|one| one.gain_percent);
@@ -140,9 +158,9 @@ impl Judged {
                 self.words = each.collect::<Vec<_>>().join(", ");
             }
         }
-        // The time that was promised, of a transfer such as this one usually takes.
+        // What was promised to who took the capture.
         let promised = self.predicted_percent.unwrap_or(0.0);
-        let predicted_s = self.without_s * (1.0 - promised / 100.0);
+        let predicted_s = self.captured_s * (1.0 - promised / 100.0);
         let off = 100.0 * (predicted_s / self.with_s - 1.0).abs();
         self.off_percent = Some(off);
         self.right = match self.helps {
