@@ -29,13 +29,14 @@ pub(crate) fn verdict(loss: &Loss, path: &Path) -> Verdict {
     let window = loss.under_way.max(loss.window);
     // Most of the window had arrived: what was lost were its acknowledgments.
     let arrived = loss.under_way >= 3 && loss.distinct() * 3 <= loss.under_way;
-    if loss.trigger == Trigger::Timer && arrived && loss.unneeded >= 2 {
+    let unneeded = loss.unneeded > 0 && loss.unneeded * 5 >= loss.distinct() * 3;
+    let acks_only = loss.unneeded >= 2 && loss.skipped < 2 && !loss.early;
+    if loss.trigger == Trigger::Timer && (arrived || unneeded) && acks_only {
         return of(Cause::AckPath, Cause::AckPath, 0.75);
     }
-    if backed_off && window >= WHOLE {
+    if (backed_off || loss.skipped >= WHOLE) && window >= WHOLE {
         return of(Cause::Outage, Cause::Outage, 0.85);
     }
-    let unneeded = loss.unneeded > 0 && loss.unneeded * 5 >= loss.distinct() * 3;
     if unneeded || (loss.early && loss.trigger == Trigger::Timer) {
         return match (loss.trigger, loss.early) {
             // Nothing was waiting behind it.

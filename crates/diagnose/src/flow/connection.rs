@@ -259,6 +259,9 @@ impl Connection {
             let step = whole.abs_diff(self.rtt[sender]);
             self.halves[sender].jitter(step);
             self.rtt[sender] = whole;
+            if let Some(repair) = self.repairs[sender] {
+                self.losses[repair.loss as usize].measured(at, whole);
+            }
             let base = self.base_rtt[sender].map_or(whole, |base| base.min(whole));
             self.base_rtt[sender] = Some(base);
             if seen.timestamps.is_none() {

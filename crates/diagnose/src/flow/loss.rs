@@ -39,9 +39,11 @@ pub(crate) struct Loss {
     /// The first acknowledgment after the first retransmission was for the original (RFC 3522), or came
     /// too early to be for the retransmission.
     pub(crate) early: bool,
+    /// Packets of its sender that were lost before the capture point meanwhile.
+    pub(crate) skipped: u32,
     /// Segments that were under way at most in the round trips before it.
     pub(crate) window: u32,
-    /// The last round-trip time before it.
+    /// The last round-trip time before it, or the longest of segments that were sent with those lost.
     pub(crate) rtt: Span,
     /// Whether the sender had nothing new to send while it repaired.
     pub(crate) tail: bool,
@@ -51,6 +53,13 @@ impl Loss {
     /// Nothing was sent or heard for this long while it was repaired.
     pub(crate) fn silent(&mut self, silence: Span) {
         self.silence = self.silence.max(silence);
+    }
+
+    /// A round-trip time while it is repaired: of segments that were sent with those lost.
+    pub(crate) fn measured(&mut self, at: Time, rtt: Span) {
+        if at.saturating_since(self.at) * 3 < rtt {
+            self.rtt = self.rtt.max(rtt);
+        }
     }
 
     /// Different segments that were retransmitted.

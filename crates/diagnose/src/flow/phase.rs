@@ -56,7 +56,7 @@ impl Phase {
     /// The sender knows that everything before `una` arrived; `next` is the octet it sends next.
     #[inline]
     pub(crate) fn heard(&mut self, una: u64, next: u64) {
-        if una < self.round_end {
+        if una < self.round_end || self.most == 0 {
             return;
         }
         self.round_end = next;

@@ -121,7 +121,8 @@ impl Connection {
             sacked,
             unneeded: 0,
             early: false,
-            window: (half.phase.window() / u64::from(half.mss())) as u32,
+            window: half.skipped.max((half.phase.window() / u64::from(half.mss())) as u32),
+            skipped: half.skipped,
             rtt: self.rtt[side],
             tail: to >= half.next,
         };

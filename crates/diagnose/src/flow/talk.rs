@@ -207,19 +207,30 @@ impl Connection {
         }
     }
 
+    /// What was acknowledged and where the window ended while the sender waited.
+    fn waited_with(&self, half: &Half) -> (u64, Option<u64>) {
+        match half.last_heard > half.last_new {
+            true => half.waiting,
+            false => (half.una_heard, half.edge),
+        }
+    }
+
+    /// Whether the receiver's window let no full segment go.
+    fn shut(&self, side: usize) -> Option<Wait> {
+        let half = &self.halves[side];
+        let (una, edge) = self.waited_with(half);
+        let edge = edge.filter(|edge| *edge < half.next + u64::from(half.mss()))?;
+        Some(if edge <= una { Wait::ZeroWindow } else { Wait::ReceiverWindow })
+    }
+
     /// The sender waited for an acknowledgment: why could it not send before?
     fn window_wait(&self, side: usize, at: Time) -> Wait {
         let half = &self.halves[side];
         let mss = u64::from(half.mss());
-        let (una, edge) = match half.last_heard > half.last_new {
-            true => half.waiting,
-            false => (half.una_heard, half.edge),
-        };
-        if let Some(edge) = edge
-            && edge < half.next + mss
-        {
-            return if edge <= una { Wait::ZeroWindow } else { Wait::ReceiverWindow };
+        if let Some(wait) = self.shut(side) {
+            return wait;
         }
+        let (una, _) = self.waited_with(half);
         let waited = at.saturating_since(self.account.settled());
         let under_way = half.next.saturating_sub(una);
         let base = self.base(side);
@@ -264,9 +275,7 @@ impl Connection {
             self.account.settle(at, frame, Wait::Idle(1 - next as u8), next as u8, loss);
             return;
         }
-        let half = &self.halves[next];
-        let stuck = half.edge.is_some_and(|edge| edge <= half.una_heard && edge <= half.next);
-        let wait = if stuck { Wait::ZeroWindow } else { Wait::Idle(next as u8) };
+        let wait = self.shut(next).unwrap_or(Wait::Idle(next as u8));
         self.account.settle(sent.min(at), frame, wait, next as u8, loss);
         if sent < at {
             self.account.settle(at, frame, Wait::Queued, next as u8, loss);
