@@ -38,7 +38,8 @@ use std::path::PathBuf;
 ///
 /// Every instant of a connection belongs to one cause; the seconds add up to its duration. The
 /// capture may be taken at the sender, at the receiver or on the way; which, is found out first.
-/// Reads pcap and pcapng, also compressed with gzip, xz or zstd, from files or from a pipe (`-`).
+/// Reads pcap and pcapng, also compressed with gzip, xz or zstd, from files or from a pipe (`-`);
+/// Ctrl-C ends a pipe, and what came through it is answered for.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DiagnoseArguments {
@@ -67,8 +68,14 @@ const EXAMPLES: &str = "\
 Examples:
   ackord diagnose slow.pcapng
   ackord diagnose slow.pcapng --connection 3 --out out/slow
-  tcpdump -i eth0 -s 128 -w - tcp | ackord diagnose -
-  ackord diagnose slow.pcapng --json - | jq '.connections[].causes[0]'";
+  ackord diagnose slow.pcapng --annotate told.pcapng      then: wireshark -Y frame.comment told.pcapng
+  ackord diagnose slow.pcapng --json - | jq '.connections[].causes[0]'
+  sudo tcpdump -i eth0 -s 128 -w - tcp | ackord diagnose -
+  sudo ackord diagnose --live eth0 --for '60 s'
+  ackord diagnose --verify before.pcapng after.pcapng --remedy bbr
+
+Exit codes: 0 an answer, also where the capture has no TCP; 2 no capture, or nothing that can be written;
+1 anything else; 130 at Ctrl-C.";
 
 pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<(), Failure> {
     arguments.output.check()?;

@@ -74,3 +74,37 @@ fn what_would_help_stands_in_the_answer_and_captures_of_after_are_held_against_i
     let missing = output(&["diagnose", "--verify", text(&capture), "/nowhere"]);
     assert_eq!(missing.status.code(), Some(2));
 }
+
+/// Every key of the JSON below this, once.
+fn keys(value: &serde_json::Value, into: &mut std::collections::BTreeSet<String>) {
+    match value {
+        serde_json::Value::Object(fields) => {
+            for (key, value) in fields {
+                into.insert(key.clone());
+                keys(value, into);
+            }
+        }
+        serde_json::Value::Array(values) => values.iter().for_each(|value| keys(value, into)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_documentation_has_every_field_and_every_cause() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/diagnose.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let capture = lossy(folder.path());
+    let told = json(&["diagnose", text(&capture), "--connection", "0", "--json", "-"]);
+    let mut fields = std::collections::BTreeSet::new();
+    keys(&told, &mut fields);
+    assert!(fields.contains("gain_percent"), "remedies are among them");
+    for field in fields {
+        let written = [format!("`{field}`"), format!(".{field}`"), format!(".{field}[]`")];
+        assert!(written.iter().any(|written| page.contains(written)), "{field}");
+    }
+    for cause in ackord_diagnose::Cause::ALL {
+        let row = format!("| `{}` | {} |", cause.name(), cause.title());
+        assert!(page.contains(&row), "{row}");
+    }
+}

@@ -285,7 +285,10 @@ mod tests {
         BTreeMap::from([(2, "outage".to_owned())])
     }
 
-    fn read(bytes: &[u8]) -> Vec<(LinkType, Option<u64>, Vec<u8>, Option<String>)> {
+    /// Link type, time, octets, comment.
+    type Read = (LinkType, Option<u64>, Vec<u8>, Option<String>);
+
+    fn read(bytes: &[u8]) -> Vec<Read> {
         let mut reader = CaptureReader::new(bytes).expect("a capture");
         let mut all = Vec::new();
         while let Some((link, packet)) = reader.next_packet().expect("whole") {
