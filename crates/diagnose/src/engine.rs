@@ -102,7 +102,9 @@ impl Place {
                     let (way, packets) = sync_channel::<Vec<Seen>>(WAITING);
                     ways.push((way, Vec::new()));
                     // A thread that panics is told of by the scope.
-                    scope.spawn(move || packets.iter().flatten().for_each(|seen| table.packet(&seen)));
+                    scope.spawn(move || {
+                        packets.iter().flatten().for_each(|seen| table.packet(&seen))
+                    });
                 }
                 batches(reader, first, progress, &mut |batch, more| {
                     for seen in batch {

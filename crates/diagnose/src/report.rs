@@ -2,7 +2,7 @@
 
 use crate::account::{Stretch, Wait};
 use crate::causes::{Judged, Path, Sharing, judge};
-use crate::diagnosis::{since, seconds};
+use crate::diagnosis::{seconds, since};
 use crate::flow::Connection;
 use crate::{
     Artefact, ArtefactKind, Cause, CauseShare, Connection as Answer, Interval, Limits, PathFacts,
@@ -61,7 +61,8 @@ fn shares(judged: &[Judged]) -> Vec<CauseShare> {
         }
         let seconds = seconds(Span::from_nanos(nanos[index]));
         shown[index].sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-        let mut frames: Vec<u64> = shown[index].iter().take(FRAMES).map(|(_, frame)| *frame).collect();
+        let mut frames: Vec<u64> =
+            shown[index].iter().take(FRAMES).map(|(_, frame)| *frame).collect();
         frames.sort_unstable();
         frames.dedup();
         shares.push(CauseShare { cause, seconds, confidence: sure[index] / seconds, frames });
@@ -105,7 +106,8 @@ fn limits(judged: &[Judged]) -> Limits {
         let span = stretch.span().as_secs_f64();
         match (stretch.wait, cause) {
             (Wait::ReceiverWindow | Wait::ZeroWindow, _) => limits.rwin_s += span,
-            (Wait::Idle(_) | Wait::Transit | Wait::Queued | Wait::Nagle, _) | (_, Cause::SendBuffer) => {
+            (Wait::Idle(_) | Wait::Transit | Wait::Queued | Wait::Nagle, _)
+            | (_, Cause::SendBuffer) => {
                 limits.snd_s += span;
             }
             _ => limits.cwnd_s += span,
@@ -188,7 +190,10 @@ fn artefacts(connection: &Connection) -> Vec<Artefact> {
         connection.long_frame,
         "segments longer than the MSS: cut up or put together by a network card, here not yet or already",
     );
-    let begun = matches!(connection.account.stretches().first().map(|first: &Stretch| first.wait), Some(Wait::Handshake | Wait::SynLoss));
+    let begun = matches!(
+        connection.account.stretches().first().map(|first: &Stretch| first.wait),
+        Some(Wait::Handshake | Wait::SynLoss)
+    );
     add(
         ArtefactKind::BeginsInTheMiddle,
         u64::from(!begun && !connection.account.stretches().is_empty()),

@@ -41,7 +41,8 @@ fn packet(micros: u64, from_client: bool, (seq, ack): (u32, u32), len: u32) -> S
 
 /// The handshake, seen at the client with a round trip of `rtt` microseconds.
 fn handshake(rtt: u64) -> Vec<Seen> {
-    let syn = Seen { flags: Flags::SYN, mss: Some(1460), wscale: Some(7), ..packet(0, true, (0, 0), 0) };
+    let syn =
+        Seen { flags: Flags::SYN, mss: Some(1460), wscale: Some(7), ..packet(0, true, (0, 0), 0) };
     let flags = Flags::SYN | Flags::ACK;
     let answer = Seen { flags, mss: Some(1460), wscale: Some(7), ..packet(rtt, false, (0, 1), 0) };
     vec![syn, answer, packet(rtt + 5, true, (1, 1), 0)]
@@ -169,20 +170,23 @@ fn every_packet_twice_is_an_artefact_and_no_retransmission() {
 
 fn any_packet() -> impl Strategy<Value = Seen> {
     let numbers = (0..40_u32, 0..40_u32, 0..4_u32, 0..16_u16);
-    let rest = (0..100_000_u64, any::<bool>(), 0..64_u8, any::<Option<(u8, u8)>>(), any::<(u16, u8)>());
-    (numbers, rest).prop_map(|((seq, ack, len, id), (gap, from_client, flags, stamps, (window, sack)))| {
-        let base = packet(gap, from_client, (seq * 700, ack * 700), len * 700);
-        let mut sacks = Sacks::default();
-        sacks.push((u32::from(sack) * 100, u32::from(sack) * 130));
-        Seen {
-            flags: Flags::from_bits(flags),
-            window,
-            ip_id: id,
-            sacks,
-            timestamps: stamps.map(|(value, echo)| (u32::from(value), u32::from(echo))),
-            ..base
-        }
-    })
+    let rest =
+        (0..100_000_u64, any::<bool>(), 0..64_u8, any::<Option<(u8, u8)>>(), any::<(u16, u8)>());
+    (numbers, rest).prop_map(
+        |((seq, ack, len, id), (gap, from_client, flags, stamps, (window, sack)))| {
+            let base = packet(gap, from_client, (seq * 700, ack * 700), len * 700);
+            let mut sacks = Sacks::default();
+            sacks.push((u32::from(sack) * 100, u32::from(sack) * 130));
+            Seen {
+                flags: Flags::from_bits(flags),
+                window,
+                ip_id: id,
+                sacks,
+                timestamps: stamps.map(|(value, echo)| (u32::from(value), u32::from(echo))),
+                ..base
+            }
+        },
+    )
 }
 
 proptest! {

@@ -207,6 +207,8 @@ impl Context<'_> {
         let seconds = |other: &Stretch| other.span().as_secs_f64();
         let level: f64 = all.clone().filter(same).map(seconds).sum();
         let whole: f64 = all.map(seconds).sum();
-        stretch.wait == Wait::Window && level >= (10.0 * path.base).max(0.2) && level >= 0.85 * whole
+        stretch.wait == Wait::Window
+            && level >= (10.0 * path.base).max(0.2)
+            && level >= 0.85 * whole
     }
 }

@@ -43,10 +43,7 @@ const SPARSE: f64 = 0.5;
 
 /// Whether octets were sent as fast as a window let them.
 pub(crate) fn is_bulk(stretch: &Stretch) -> bool {
-    matches!(
-        stretch.wait,
-        Wait::SlowStart | Wait::Window | Wait::Recovery | Wait::ReceiverWindow
-    )
+    matches!(stretch.wait, Wait::SlowStart | Wait::Window | Wait::Recovery | Wait::ReceiverWindow)
 }
 
 impl Path {
@@ -73,8 +70,18 @@ impl Path {
         let sparse = half.bytes as f64 <= SPARSE * mss * half.segments as f64;
         let queue_at_losses = queue_at_losses(connection, side, base, queue_most);
         let early = stretches.len().div_ceil(EARLY);
-        let burst_rate = highest_rate(&stretches[..early], (base * 2.0 * ROUND_TRIPS).max(5.0 * WINDOW));
-        let path = Path { burst_rate, queue_at_losses, base, rate, queue_most, queue_least, sparse, ..Path::default() };
+        let burst_rate =
+            highest_rate(&stretches[..early], (base * 2.0 * ROUND_TRIPS).max(5.0 * WINDOW));
+        let path = Path {
+            burst_rate,
+            queue_at_losses,
+            base,
+            rate,
+            queue_most,
+            queue_least,
+            sparse,
+            ..Path::default()
+        };
         let queued_rate = path.queued_rate(&stretches);
         Path { queued_rate, plateau: plateau(&stretches, rate), ..path }
     }
@@ -139,7 +146,11 @@ fn queue_at_losses(connection: &Connection, side: usize, base: f64, queue_most: 
     let mut queues: Vec<f64> = of_side.map(|loss| loss.rtt.as_secs_f64() - base).collect();
     queues.sort_by(f64::total_cmp);
     let median = queues.get(queues.len() / 2).copied().unwrap_or_default();
-    if queues.len() >= 3 && median >= 0.3 * queue_most { median.min(queue_most) } else { queue_most }
+    if queues.len() >= 3 && median >= 0.3 * queue_most {
+        median.min(queue_most)
+    } else {
+        queue_most
+    }
 }
 
 /// The highest rate over `window` seconds of stretches that follow each other.

@@ -72,15 +72,22 @@ pub(super) fn reason(cause: Cause, stretch: &Stretch, loss: Option<&Loss>, path:
         Cause::AckPath => lost("The octets had arrived; their ACKs had not"),
         Cause::QueueingOwn => format!("The queue it fills itself delays by {queue}."),
         Cause::QueueingOthers => {
-            format!("A queue delays by {queue} while this connection sends {}.", mbit(stretch.rate()))
+            format!(
+                "A queue delays by {queue} while this connection sends {}.",
+                mbit(stretch.rate())
+            )
         }
         Cause::Policer | Cause::Shaper => format!("Held to {}.", mbit(path.rate)),
-        Cause::UnfairShare => format!("Others at the same queue send more than its {}.", mbit(stretch.rate())),
+        Cause::UnfairShare => {
+            format!("Others at the same queue send more than its {}.", mbit(stretch.rate()))
+        }
         Cause::PathLimited => match stretch.seen.rtts {
             0 => format!("Octets on their way: {}.", ms(path.base)),
             _ => format!("{} of {}, queue {queue}.", mbit(stretch.rate()), mbit(path.rate)),
         },
         Cause::CaptureArtefact => "The capture lacks packets here.".to_owned(),
-        Cause::Unknown => format!("{}: not told by these packets.", Span::as_secs_f64(stretch.span())),
+        Cause::Unknown => {
+            format!("{}: not told by these packets.", Span::as_secs_f64(stretch.span()))
+        }
     }
 }

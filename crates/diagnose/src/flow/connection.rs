@@ -2,9 +2,8 @@
 
 use super::half::{Half, Heard};
 use super::loss::{Loss, Repair};
-use super::outstanding::Acknowledged;
 use crate::account::{Account, NO_LOSS, Wait};
-use crate::{Address, Point, PointKind, Seen};
+use crate::{Address, Point, Seen};
 use ackord_units::{Span, Time};
 use ackord_wire::Flags;
 
@@ -198,108 +197,9 @@ impl Connection {
         }
     }
 
-    /// What this packet acknowledges of the other direction.
-    fn ack(&mut self, seen: &Seen, side: usize, at: Time) {
-        let sender = 1 - side;
-        if self.setup == Setup::SynReceived && side == 0 {
-            self.setup = Setup::Done;
-            self.set_up = at;
-            let since = at.saturating_since(self.account.settled());
-            self.account.settle(at, seen.frame, Wait::Handshake, 0, NO_LOSS);
-            if self.halves[0].to.least.is_none() {
-                self.halves[0].to.sample_answer(since);
-            }
-        }
-        let scale = match seen.flags.contains(Flags::SYN) {
-            true => Some(0),
-            false => self.halves[sender].scale.and(self.halves[side].scale),
-        };
-        let half = &mut self.halves[sender];
-        let ack = half.offset(seen.ack);
-        if ack > half.next {
-            // The capture lacks what is acknowledged here.
-            if half.missing == 0 {
-                half.missing_frame = seen.frame;
-            }
-            half.missing += ack - half.next;
-            half.next = ack;
-        }
-        let mut all = Acknowledged::default();
-        if ack > half.una {
-            all = half.flight.acknowledged(ack);
-            if all.missing > 0 {
-                half.missing_frame = if half.missing == 0 { seen.frame } else { half.missing_frame };
-                half.missing += all.missing;
-            }
-            half.una = ack;
-        }
-        let (mut dsack, mut sack) = (false, false);
-        for (from, to) in seen.sacks.blocks() {
-            let (from, to) = (half.offset(*from), half.offset(*to));
-            if to <= ack {
-                dsack = true;
-            } else if from < to && to <= half.next {
-                sack = true;
-                half.flight.sacked(from, to, &mut all);
-            }
-            if let Some(points) = &mut self.points {
-                let t = crate::diagnosis::since(at, self.began);
-                let point = Point { t, kind: PointKind::Sack, from, to, frame: seen.frame };
-                points.push((sender as u8, point));
-            }
-        }
-        let edge = scale.map(|shift| ack + (u64::from(seen.window) << shift.min(14)));
-        let lag = half.lag();
-        if sender == self.talker {
-            self.account.now.acked += all.delivered;
-        }
-        if let Some(sent) = all.sent {
-            let back = at.saturating_since(sent);
-            let whole = back + lag;
-            let step = whole.abs_diff(self.rtt[sender]);
-            self.halves[sender].jitter(step);
-            self.rtt[sender] = whole;
-            if let Some(repair) = self.repairs[sender] {
-                self.losses[repair.loss as usize].measured(at, whole);
-            }
-            let base = self.base_rtt[sender].map_or(whole, |base| base.min(whole));
-            self.base_rtt[sender] = Some(base);
-            if seen.timestamps.is_none() {
-                self.halves[side].to.sample_answer(back);
-            }
-            if sender == self.talker {
-                self.account.now.rtt(whole);
-            }
-        }
-        if let Some(points) = &mut self.points {
-            let t = crate::diagnosis::since(at, self.began);
-            let to = edge.unwrap_or(ack);
-            let point = Point { t, kind: PointKind::Ack, from: ack, to, frame: seen.frame };
-            points.push((sender as u8, point));
-        }
-        let heard = Heard {
-            due: at + lag,
-            ack,
-            edge: edge.unwrap_or(u64::MAX),
-            frame: seen.frame,
-            stamp: seen.timestamps.map(|(value, _)| value),
-            echo: seen.timestamps.map(|(_, echo)| echo),
-            dsack,
-            sack,
-        };
-        let half = &mut self.halves[sender];
-        if half.heard.is_empty() && heard.due <= at {
-            self.heard(sender, &heard);
-        } else {
-            // An acknowledgment does not overtake the one before it.
-            let due = half.heard.back().map_or(heard.due, |last| last.due.max(heard.due));
-            half.heard.push_back(Heard { due, ..heard });
-        }
-    }
-
     /// What has reached its sender by now.
     #[inline]
-    fn hear(&mut self, at: Time) {
+    pub(super) fn hear(&mut self, at: Time) {
         loop {
             let due = |half: &Half| half.heard.front().map(|heard| heard.due);
             let sender = match (due(&self.halves[0]), due(&self.halves[1])) {
@@ -319,7 +219,7 @@ impl Connection {
     }
 
     /// The sender knows of this acknowledgment.
-    fn heard(&mut self, sender: usize, heard: &Heard) {
+    pub(super) fn heard(&mut self, sender: usize, heard: &Heard) {
         let half = &mut self.halves[sender];
         half.silent_until(heard.due);
         let last = half.last_heard;
@@ -345,7 +245,9 @@ impl Connection {
         let (last, frame) = (self.last, self.last_frame);
         let talker = self.talker;
         match self.repairs[talker] {
-            Some(repair) => self.account.settle(last, frame, Wait::Recovery, talker as u8, repair.loss),
+            Some(repair) => {
+                self.account.settle(last, frame, Wait::Recovery, talker as u8, repair.loss)
+            }
             None => self.quiet(talker, talker, last, frame),
         }
     }

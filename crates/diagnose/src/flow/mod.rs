@@ -3,6 +3,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `connection.rs` | [`Connection`]: a packet comes, both directions take note |
+//! | `acks.rs` | what a packet says of the other direction |
 //! | `talk.rs` | what the time before a data segment was spent on |
 //! | `repair.rs` | retransmissions: what triggered them, when they were over |
 //! | `half.rs` | one direction |
@@ -19,6 +20,7 @@
 //! So acknowledgments are *heard* that much later, and from then on the same rules hold for
 //! captures at the sender, at the receiver and between.
 
+mod acks;
 mod clock;
 mod connection;
 mod delay;

@@ -194,7 +194,9 @@ impl Connection {
                 loss.over = heard.due;
                 let after = heard.due.saturating_since(repair.first);
                 loss.early = match (heard.echo, repair.stamp) {
-                    (Some(echo), Some(stamp)) => !heard.dsack && (echo.wrapping_sub(stamp) as i32) < 0,
+                    (Some(echo), Some(stamp)) => {
+                        !heard.dsack && (echo.wrapping_sub(stamp) as i32) < 0
+                    }
                     _ => !heard.sack && after.as_nanos() * 10 < base.as_nanos() * 7,
                 };
             }

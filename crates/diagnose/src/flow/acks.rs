@@ -1,0 +1,141 @@
+//! What a packet says of the other direction: acknowledged, arrived behind a hole, window.
+
+use super::connection::{Connection, Setup};
+use super::half::{Half, Heard};
+use super::outstanding::Acknowledged;
+use crate::account::{NO_LOSS, Wait};
+use crate::{Point, PointKind, Seen};
+use ackord_units::Time;
+use ackord_wire::Flags;
+
+/// What the SACK blocks of a packet report.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reported {
+    /// Octets that arrived twice (RFC 2883).
+    twice: bool,
+    /// Octets behind a hole (RFC 2018).
+    behind: bool,
+}
+
+impl Connection {
+    /// What this packet acknowledges of the other direction.
+    pub(super) fn ack(&mut self, seen: &Seen, side: usize, at: Time) {
+        if self.setup == Setup::SynReceived && side == 0 {
+            self.complete_handshake(seen.frame, at);
+        }
+        let sender = 1 - side;
+        let scale = match seen.flags.contains(Flags::SYN) {
+            true => Some(0),
+            false => self.halves[sender].scale.and(self.halves[side].scale),
+        };
+        let half = &mut self.halves[sender];
+        let ack = half.offset(seen.ack);
+        let edge = scale.map(|shift| ack + (u64::from(seen.window) << shift.min(14)));
+        let mut all = half.take_ack(ack, seen.frame);
+        let reported = half.take_sacks(seen, ack, &mut all);
+        self.points_of_ack(seen, sender, at, (ack, edge));
+        if sender == self.talker {
+            self.account.now.acked += all.delivered;
+        }
+        let lag = self.halves[sender].lag();
+        if let Some(sent) = all.sent {
+            self.measure(seen, sender, at, sent);
+        }
+        let heard = Heard {
+            due: at + lag,
+            ack,
+            edge: edge.unwrap_or(u64::MAX),
+            frame: seen.frame,
+            stamp: seen.timestamps.map(|(value, _)| value),
+            echo: seen.timestamps.map(|(_, echo)| echo),
+            dsack: reported.twice,
+            sack: reported.behind,
+        };
+        let half = &mut self.halves[sender];
+        if half.heard.is_empty() && heard.due <= at {
+            self.heard(sender, &heard);
+        } else {
+            // An acknowledgment does not overtake the one before it.
+            let due = half.heard.back().map_or(heard.due, |last| last.due.max(heard.due));
+            half.heard.push_back(Heard { due, ..heard });
+        }
+    }
+
+    fn complete_handshake(&mut self, frame: u64, at: Time) {
+        self.setup = Setup::Done;
+        self.set_up = at;
+        let since = at.saturating_since(self.account.settled());
+        self.account.settle(at, frame, Wait::Handshake, 0, NO_LOSS);
+        if self.halves[0].to.least.is_none() {
+            self.halves[0].to.sample_answer(since);
+        }
+    }
+
+    /// A round-trip time: of octets that passed at `sent` and were sent once.
+    fn measure(&mut self, seen: &Seen, sender: usize, at: Time, sent: Time) {
+        let back = at.saturating_since(sent);
+        let whole = back + self.halves[sender].lag();
+        let step = whole.abs_diff(self.rtt[sender]);
+        self.halves[sender].jitter(step);
+        self.rtt[sender] = whole;
+        if let Some(repair) = self.repairs[sender] {
+            self.losses[repair.loss as usize].measured(at, whole);
+        }
+        let base = self.base_rtt[sender].map_or(whole, |base| base.min(whole));
+        self.base_rtt[sender] = Some(base);
+        if seen.timestamps.is_none() {
+            self.halves[1 - sender].to.sample_answer(back);
+        }
+        if sender == self.talker {
+            self.account.now.rtt(whole);
+        }
+    }
+
+    /// The ACK and the SACK blocks as points of a picture, if one is to be drawn.
+    fn points_of_ack(&mut self, seen: &Seen, sender: usize, at: Time, ack: (u64, Option<u64>)) {
+        let Some(points) = &mut self.points else { return };
+        let t = crate::diagnosis::since(at, self.began);
+        let frame = seen.frame;
+        for (from, to) in seen.sacks.blocks() {
+            let half = &self.halves[sender];
+            let (from, to) = (half.offset(*from), half.offset(*to));
+            points.push((sender as u8, Point { t, kind: PointKind::Sack, from, to, frame }));
+        }
+        let (from, edge) = ack;
+        let to = edge.unwrap_or(from);
+        points.push((sender as u8, Point { t, kind: PointKind::Ack, from, to, frame }));
+    }
+}
+
+impl Half {
+    /// Everything before `ack` has arrived. What the capture lacks of it is noted.
+    fn take_ack(&mut self, ack: u64, frame: u64) -> Acknowledged {
+        let mut missing = ack.saturating_sub(self.next);
+        self.next = self.next.max(ack);
+        let mut all = Acknowledged::default();
+        if ack > self.una {
+            all = self.flight.acknowledged(ack);
+            missing += all.missing;
+            self.una = ack;
+        }
+        if missing > 0 && self.missing == 0 {
+            self.missing_frame = frame;
+        }
+        self.missing += missing;
+        all
+    }
+
+    fn take_sacks(&mut self, seen: &Seen, ack: u64, all: &mut Acknowledged) -> Reported {
+        let mut reported = Reported::default();
+        for (from, to) in seen.sacks.blocks() {
+            let (from, to) = (self.offset(*from), self.offset(*to));
+            if to <= ack {
+                reported.twice = true;
+            } else if from < to && to <= self.next {
+                reported.behind = true;
+                self.flight.sacked(from, to, all);
+            }
+        }
+        reported
+    }
+}
