@@ -32,6 +32,9 @@ const CUBIC: &str = "\"cubic\"";
 /// The rate of a path that only small messages were seen on, bit/s.
 const SMALL_TALK: f64 = 10e6;
 
+/// Bound by windows for more of the time than this, the rate that was seen is not the path's.
+const MUCH_BOUND: f64 = 0.2;
+
 const LOSSES: [Cause; 5] = [
     Cause::RandomLoss,
     Cause::TimeoutTail,
@@ -75,6 +78,11 @@ pub enum WhyNot {
         "the capture shows neither its round trip nor its rate: it has one direction only, or too few packets"
     )]
     NoPath,
+    /// A window bound it, and what the path could carry beyond is not known.
+    #[error(
+        "a window held it below what the path can carry, which only its packets show: fit it with them"
+    )]
+    NeedsPackets,
     /// The capture is not whole.
     #[error("{0:.0} % of the time belongs to what the capture does not show")]
     Artefacts(f64),
@@ -109,6 +117,10 @@ pub fn fit(connection: &Connection) -> Result<Fit, WhyNot> {
 pub fn fit_traced(connection: &Connection, trace: Option<&Trace>) -> Result<Fit, WhyNot> {
     let facts = Facts::of(connection, trace);
     refuse(&facts)?;
+    let bound = facts.share(&[Cause::ReceiverWindow, Cause::SendBuffer, Cause::WindowGrowth]);
+    if facts.capacity.is_none() && bound > MUCH_BOUND && facts.writes_twice().is_none() {
+        return Err(WhyNot::NeedsPackets);
+    }
     let mut remarks = Vec::new();
     let guess = guess(&facts, &mut remarks);
     let mut best = fitted(guess, &facts)?;

@@ -125,4 +125,9 @@ fn what_cannot_be_fitted_says_why() {
     assert!(matches!(fit(&connection), Err(WhyNot::NoPath)));
     connection.bytes_by = [0, 0];
     assert!(matches!(fit(&connection), Err(WhyNot::NoData)));
+    // A window's worth a round trip says nothing of the rate behind it: better no answer than "no gain".
+    let mut model = Model::clean(20e6, 0.1, 4_000_000);
+    model.receive_buffer = Some(64_000);
+    let (connection, _) = captured(&model, 1).expect("a sound run").seen.expect("a capture");
+    assert!(matches!(fit(&connection), Err(WhyNot::NeedsPackets)));
 }
