@@ -4,11 +4,13 @@
 //! | --- | --- |
 //! | `path.rs` | what the connection shows of its path |
 //! | `losses.rs` | what each loss was from |
+//! | `policer.rs` | whether losses are those of a token bucket |
 //! | `sharing.rs` | what other connections to the same receiver get meanwhile |
 //! | `words.rs` | the reasons, as sentences |
 
 mod losses;
 mod path;
+mod policer;
 mod sharing;
 mod words;
 
@@ -18,6 +20,7 @@ use crate::flow::Connection;
 use crate::flow::loss::{Loss, Trigger};
 use losses::{Verdict, verdict};
 pub(crate) use path::Path;
+use policer::policer;
 pub(crate) use sharing::Sharing;
 use sharing::{Share, Shares};
 
@@ -49,7 +52,16 @@ struct Context<'a> {
 /// Every stretch of the connection with its cause, and what is known of its paths.
 pub(crate) fn judge(connection: &Connection, sharing: &Sharing) -> (Vec<Judged>, [Path; 2]) {
     let paths = [0, 1].map(|side| Path::of(connection, side));
-    let of_loss = |loss: &Loss| verdict(loss, &paths[usize::from(loss.side)]);
+    let policed = [0, 1].map(|side| policer(connection, side, paths[side].mss));
+    let of_loss = |loss: &Loss| {
+        let side = usize::from(loss.side);
+        let verdict = verdict(loss, &paths[side]);
+        // A policer has no queue: it loses what looks like chance.
+        match verdict.after == Cause::RandomLoss && policed[side].is_some() {
+            true => Verdict { repair: Cause::Policer, after: Cause::Policer, confidence: 0.8 },
+            false => verdict,
+        }
+    };
     let verdicts = connection.losses.iter().map(of_loss).collect();
     let shares = sharing.shares(connection);
     let context = Context { connection, paths, verdicts, shares };

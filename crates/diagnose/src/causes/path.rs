@@ -23,6 +23,8 @@ pub(crate) struct Path {
     pub(crate) queue_least: f64,
     /// The rate held for long: the share of the sending time at nine tenths of it or more.
     pub(crate) plateau: f64,
+    /// Octets of a full segment.
+    pub(crate) mss: f64,
     /// Mean length of its segments is far below the MSS: an application that sends little.
     pub(crate) sparse: bool,
 }
@@ -73,6 +75,7 @@ impl Path {
         let burst_rate =
             highest_rate(&stretches[..early], (base * 2.0 * ROUND_TRIPS).max(5.0 * WINDOW));
         let path = Path {
+            mss,
             burst_rate,
             queue_at_losses,
             base,

@@ -45,6 +45,8 @@ pub(crate) struct Loss {
     pub(crate) window: u32,
     /// The last round-trip time before it, or the longest of segments that were sent with those lost.
     pub(crate) rtt: Span,
+    /// The first octet that was lost: all before it had passed.
+    pub(crate) delivered: u64,
     /// Whether the sender had nothing new to send while it repaired.
     pub(crate) tail: bool,
 }

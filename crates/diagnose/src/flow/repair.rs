@@ -124,6 +124,7 @@ impl Connection {
             window: half.skipped.max((half.phase.window() / u64::from(half.mss())) as u32),
             skipped: half.skipped,
             rtt: self.rtt[side],
+            delivered: half.una_heard,
             tail: to >= half.next,
         };
         let index = if self.losses.len() < MOST_LOSSES {
