@@ -122,7 +122,7 @@ pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<()
     arguments.exports.write(&found, console)?;
     arguments.output.write(console, &results, || {
         let drawn = traces.iter().filter(|trace| chosen.contains(&trace.connection));
-        let page = page_of_diagnosis(&document, &diagnosis, drawn.cloned().collect());
+        let page = page_of_diagnosis(&document, &diagnosis, drawn.cloned().collect(), &remarks);
         let mut files = vec![
             OutputFile::new("report.html", page),
             OutputFile::new("diagnosis.json", json.clone()),

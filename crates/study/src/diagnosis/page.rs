@@ -1,6 +1,6 @@
 //! The interactive page of a diagnosis, kept to a size that a browser opens at once.
 
-use super::lost_seconds;
+use super::{Remark, lost_seconds};
 use ackord_diagnose::{Address, Connection, Diagnosis, PointKind, Trace};
 use ackord_report::document::Document;
 use ackord_report::{PageData, PageDiagnosis, diagnosis_page};
@@ -56,10 +56,20 @@ fn address(socket: SocketAddr) -> Address {
 }
 
 /// The page. What is left out of it, because it would be too much, is told on it.
-pub fn page_of_diagnosis(document: &Document, diagnosis: &Diagnosis, traces: Vec<Trace>) -> String {
+pub fn page_of_diagnosis(
+    document: &Document,
+    diagnosis: &Diagnosis,
+    traces: Vec<Trace>,
+    remarks: &[Remark],
+) -> String {
     let mut notes = Vec::new();
     let kept = keep(diagnosis, &mut notes);
     let traces = thin(traces, MOST_POINTS, &mut notes);
+    for connection in &kept.connections {
+        let about = remarks.iter().filter(|remark| remark.connection == connection.id);
+        let ends = format!("{} to {}", connection.client, connection.server);
+        notes.extend(about.map(|remark| format!("{ends}: {}", remark.words)));
+    }
     let traced =
         kept.connections.iter().filter(|one| traces.iter().any(|trace| trace.connection == one.id));
     let (traced, all) = (traced.count(), diagnosis.connections.len());
