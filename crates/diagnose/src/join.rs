@@ -7,7 +7,11 @@
 
 use crate::Address;
 use crate::flow::Connection;
+use ackord_units::Span;
 use std::collections::BTreeMap;
+
+/// Captures whose distances to the sender differ by less were taken at one place.
+const SAME_PLACE: Span = Span::from_micros(20);
 
 /// What makes a connection the same: its ends, and the first octet of its client.
 type Identity = ([Address; 2], u32);
@@ -44,12 +48,15 @@ impl Connection {
         self.began <= other.last && other.began <= self.last
     }
 
-    /// Whether this was captured nearer to whoever sends most.
+    /// Whether this was captured nearer to whoever sends most; at the same place, whether it has more.
     fn is_nearer_than(&self, other: &Connection) -> bool {
         let distance = |one: &Connection| one.halves[self.sender()].to.least;
+        let packets = |one: &Connection| one.halves.iter().map(|half| half.packets).sum::<u64>();
         match (distance(self), distance(other)) {
-            (Some(this), Some(other)) => this < other,
-            (this, _) => this.is_some(),
+            (Some(this), Some(other)) if this.abs_diff(other) > SAME_PLACE => this < other,
+            (Some(_), None) => true,
+            (None, Some(_)) => false,
+            _ => packets(self) > packets(other),
         }
     }
 }

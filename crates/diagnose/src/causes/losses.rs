@@ -10,6 +10,8 @@ const WHOLE: u32 = 5;
 const SHORTEST_RTO: f64 = 0.2;
 /// So many segments of a window in a row are lost where nothing gets through for a while.
 const BURST: u32 = 20;
+/// A sender below this part of what the path carries fills no queue.
+const CARRIED: f64 = 0.6;
 /// Random loss seldom takes all of a window of this many segments.
 const SURELY_OUTAGE: u32 = 8;
 
@@ -90,6 +92,12 @@ fn congested(loss: &Loss, path: &Path) -> (bool, f64) {
         return (full, 0.5);
     }
     let share = queue / path.queue_at_losses;
-    let confidence = (0.5 + (share - 0.5).abs()).min(0.95);
-    (share >= 0.5 && queue >= path.queue_least, confidence)
+    // A queue grows where more comes than the path carries.
+    let carries = if path.queued_rate > 0.0 { path.queued_rate } else { path.rate };
+    let sent = loss.under_way_bytes as f64 / loss.rtt.as_secs_f64().max(1e-6);
+    if sent < CARRIED * carries {
+        return (false, 0.7);
+    }
+    let confidence = (0.5 + (share - path.loss_share).abs()).min(0.95);
+    (share >= path.loss_share && queue >= path.queue_least, confidence)
 }

@@ -19,6 +19,8 @@ pub(crate) struct Path {
     /// How high the queue was when it overflowed: the median over the losses, where that is high; the
     /// highest otherwise.
     pub(crate) queue_at_losses: f64,
+    /// The part of that which shows a loss to be by congestion.
+    pub(crate) loss_share: f64,
     /// A round trip risen by this shows a queue, s.
     pub(crate) queue_least: f64,
     /// The rate held for long: the share of the sending time at nine tenths of it or more.
@@ -70,7 +72,7 @@ impl Path {
         };
         let queue_most = stretches.iter().filter_map(risen).fold(0.0, f64::max);
         let sparse = half.bytes as f64 <= SPARSE * mss * half.segments as f64;
-        let queue_at_losses = queue_at_losses(connection, side, base, queue_most);
+        let (queue_at_losses, loss_share) = queue_at_losses(connection, side, base, queue_most);
         let early = stretches.len().div_ceil(EARLY);
         let burst_rate =
             highest_rate(&stretches[..early], (base * 2.0 * ROUND_TRIPS).max(5.0 * WINDOW));
@@ -78,6 +80,7 @@ impl Path {
             mss,
             burst_rate,
             queue_at_losses,
+            loss_share,
             base,
             rate,
             queue_most,
@@ -143,17 +146,20 @@ impl Path {
     }
 }
 
-/// Losses by congestion come where the queue is as long as it can be.
-fn queue_at_losses(connection: &Connection, side: usize, base: f64, queue_most: f64) -> f64 {
+/// Losses by congestion come where the queue is as long as it can be. How long that is, and which part of
+/// it a queue before a loss has to have: nearly all, where many losses come at short queues.
+fn queue_at_losses(connection: &Connection, side: usize, base: f64, most: f64) -> (f64, f64) {
     let of_side = connection.losses.iter().filter(|loss| usize::from(loss.side) == side);
     let mut queues: Vec<f64> = of_side.map(|loss| loss.rtt.as_secs_f64() - base).collect();
     queues.sort_by(f64::total_cmp);
-    let median = queues.get(queues.len() / 2).copied().unwrap_or_default();
-    if queues.len() >= 3 && median >= 0.3 * queue_most {
-        median.min(queue_most)
-    } else {
-        queue_most
+    let at = |part: f64| queues[((queues.len() - 1) as f64 * part) as usize];
+    if queues.len() < 4 {
+        return (most, 0.5);
     }
+    let alike = at(0.2) >= 0.6 * at(0.8) && at(0.5) >= 0.3 * most;
+    let full = if alike { at(0.5).min(most) } else { most };
+    let short = queues.iter().filter(|queue| **queue < 0.5 * full).count();
+    (full, if short * 5 > queues.len() * 2 { 0.85 } else { 0.5 })
 }
 
 /// The highest rate over `window` seconds of stretches that follow each other.

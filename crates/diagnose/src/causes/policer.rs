@@ -24,8 +24,7 @@ pub(crate) struct Policer {
 
 /// The policer that explains the losses of one direction, if one does.
 pub(super) fn policer(connection: &Connection, side: usize, mss: f64) -> Option<Policer> {
-    let by_acks =
-        |loss: &&Loss| usize::from(loss.side) == side && loss.trigger == Trigger::Acks;
+    let by_acks = |loss: &&Loss| usize::from(loss.side) == side && loss.trigger == Trigger::Acks;
     let seconds = |loss: &Loss| loss.at.saturating_since(connection.began).as_secs_f64();
     let points: Vec<(f64, f64)> = connection
         .losses

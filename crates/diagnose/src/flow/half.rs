@@ -43,7 +43,7 @@ const REMEMBERED: usize = 4;
 /// So many packets in a row are numbered one by one where it is no chance.
 const REGULAR: u32 = 6;
 /// Gaps of the identification field that may be lost packets.
-const MOST_SKIPPED: u16 = 64;
+const MOST_SKIPPED: u16 = 2048;
 /// A copy comes within this time.
 const COPY_WITHIN: Span = Span::from_millis(2);
 

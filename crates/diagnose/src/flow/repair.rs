@@ -57,13 +57,16 @@ impl Connection {
         let by_timer = self.by_timer(side, at);
         let acknowledged = self.halves[side].una >= to;
         match self.repairs[side] {
-            None => self.begin_repair(seen, side, at, to, by_timer, novelty),
+            None => self.begin_repair(seen, (side, at), to, by_timer, novelty),
             Some(repair) => {
                 self.account.settle(at, seen.frame, Wait::Recovery, side as u8, repair.loss);
                 let half = &self.halves[side];
                 let silence = at.saturating_since(half.last_sent.max(half.last_heard));
                 let loss = &mut self.losses[repair.loss as usize];
                 loss.silent(silence);
+                if by_timer {
+                    loss.skipped += half.skipped;
+                }
                 loss.retransmitted += 1;
                 if novelty.sends_before > 1 {
                     loss.again += 1;
@@ -98,8 +101,7 @@ impl Connection {
     fn begin_repair(
         &mut self,
         seen: &Seen,
-        side: usize,
-        at: Time,
+        (side, at): (usize, Time),
         to: u64,
         by_timer: bool,
         novelty: &Novelty,
@@ -176,9 +178,9 @@ impl Connection {
     }
 
     fn last_loss_before(&self, side: usize, index: u32) -> u32 {
-        let earlier = self.losses.iter().take(index as usize);
-        let found = earlier.enumerate().filter(|(_, loss)| usize::from(loss.side) == side).last();
-        found.map_or(crate::account::NO_LOSS, |(before, _)| before as u32)
+        let mut earlier = self.losses[..(index as usize).min(self.losses.len())].iter();
+        let found = earlier.rposition(|loss| usize::from(loss.side) == side);
+        found.map_or(crate::account::NO_LOSS, |before| before as u32)
     }
 
     /// The sender hears an acknowledgment while it repairs, or a report of octets that came twice.

@@ -68,14 +68,13 @@ impl Connection {
         half.next = next;
         half.last_sent = at;
         half.skipped = 0;
-        self.point(seen, side, at, (from, to), &novelty, overtaken);
+        self.point(seen, (side, at), (from, to), &novelty, overtaken);
     }
 
     fn point(
         &mut self,
         seen: &Seen,
-        side: usize,
-        at: Time,
+        (side, at): (usize, Time),
         (from, to): (u64, u64),
         novelty: &super::outstanding::Novelty,
         overtaken: bool,
