@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         eprintln!("usage: truth [--score] FOLDER [PART OF A NAME]...");
         return ExitCode::from(2);
     };
-    let mut cases = cases(Effort::Full);
+    let mut cases = cases(Effort::Full, 0);
     cases.retain(|plan| {
         wanted.is_empty() || wanted.iter().any(|part| plan.name().contains(part.as_str()))
     });

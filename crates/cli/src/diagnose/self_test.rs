@@ -24,6 +24,10 @@ pub(super) struct SelfTestArguments {
     /// One case of each kind only
     #[arg(long, requires = "self_test")]
     quick: bool,
+    /// Other paths and seeds than those on which the diagnosis was made (series 0)
+    #[arg(long, requires = "self_test", value_name = "N", default_value_t = 0)]
+    #[arg(value_parser = clap::value_parser!(u64).range(..1000))]
+    series: u64,
     /// Only cases with this in their names
     #[arg(long, requires = "self_test", value_name = "NAME")]
     only: Vec<String>,
@@ -41,7 +45,11 @@ impl SelfTestArguments {
     fn command(&self) -> String {
         let quick = if self.quick { " --quick" } else { "" };
         let only = self.only.iter().map(|name| format!(" --only {name}")).collect::<String>();
-        format!("ackord diagnose --self-test{quick}{only}")
+        let series = match self.series {
+            0 => String::new(),
+            series => format!(" --series {series}"),
+        };
+        format!("ackord diagnose --self-test{quick}{series}{only}")
     }
 }
 
@@ -52,7 +60,8 @@ pub(super) fn run(
     console: &Console,
 ) -> Result<(), Failure> {
     arguments.page.as_deref().map_or(Ok(()), check_file)?;
-    let mut cases = cases(if arguments.quick { Effort::Quick } else { Effort::Full });
+    let effort = if arguments.quick { Effort::Quick } else { Effort::Full };
+    let mut cases = cases(effort, arguments.series);
     let wanted = |name: &str| arguments.only.iter().any(|part| name.contains(part.as_str()));
     cases.retain(|plan| arguments.only.is_empty() || wanted(&plan.name()));
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);

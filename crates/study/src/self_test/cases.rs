@@ -29,9 +29,10 @@ pub(super) struct Family {
     pub(super) make: fn(&mut Plan, usize),
 }
 
-/// A family's case of this number.
-pub(super) fn case(family: &Family, number: usize, at: usize) -> Plan {
-    let mut plan = Plan::new(family.name, PATHS[(number + at) % PATHS.len()], (number + 1) as u64);
+/// A family's case of this number; other paths and seeds with another `series`.
+pub(super) fn case(family: &Family, number: usize, at: usize, series: u64) -> Plan {
+    let path = PATHS[(number + at + series as usize) % PATHS.len()];
+    let mut plan = Plan::new(family.name, path, number as u64 + 1 + 100 * series);
     plan.injected = family.causes.to_vec();
     (family.make)(&mut plan, number);
     plan

@@ -45,7 +45,7 @@
 //! | zero-window | the window is zero and something is unsent | receiver-window |
 //! | queueing-own, queueing-others | the bottleneck never rests (95 % of a round trip), nothing waits less than max(100 ms, base round trip): by whose packets are more | receiver-window, send-buffer if the kernel counts so; shaper |
 //! | shaper | it never rests, at a rate that came down from a higher one | path-limited |
-//! | unfair-share | it never rests, and of n flows in a second this one has less than 1/2n, with more to send | window-growth |
+//! | unfair-share | it never rests, and of n flows in a second this one has less than 1/2n, with more to send | window-growth; path-limited where the capture shows no other connection |
 //! | path-limited | it never rests | receiver-window, send-buffer if the kernel counts so |
 //! | receiver-window | the kernel counts `rwnd_limited` for most of the time around | delayed-ack while one is held back |
 //! | send-buffer | the kernel counts `sndbuf_limited`, or all that was written is sent and the application has more | window-growth in the first slow start |
@@ -102,12 +102,13 @@ pub enum Effort {
     Full,
 }
 
-/// The cases of a test.
-pub fn cases(effort: Effort) -> Vec<Plan> {
+/// The cases of a test: those of series 0, on which the diagnosis was made, or others of the same families
+/// on other paths and with other seeds.
+pub fn cases(effort: Effort, series: u64) -> Vec<Plan> {
     let families = cases::singles().into_iter().chain(pairs::pairs());
     let of = |(at, family): (usize, cases::Family)| {
         let number = if effort == Effort::Quick { 1 } else { family.cases };
-        (0..number).map(move |number| cases::case(&family, number, at)).collect::<Vec<_>>()
+        (0..number).map(move |number| cases::case(&family, number, at, series)).collect::<Vec<_>>()
     };
     families.enumerate().flat_map(of).collect()
 }

@@ -91,8 +91,17 @@ enum Right {
     Nowhere,
 }
 
-fn accepts(truth: &TrueInterval, said: Cause) -> bool {
-    truth.cause == said || truth.also == Some(said)
+/// Whether a capture shows anybody else.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Others {
+    Shown,
+    Hidden,
+}
+
+/// Where no other connection is in the capture nobody can say that its share is unfair: the path is full.
+fn accepts(truth: &TrueInterval, said: Cause, others: Others) -> bool {
+    let full = truth.cause == Cause::UnfairShare && said == Cause::PathLimited;
+    truth.cause == said || truth.also == Some(said) || (full && others == Others::Hidden)
 }
 
 /// Holds what was said of a capture against the truth.
@@ -101,6 +110,7 @@ pub(super) fn score(truth: &TruthFile, place: Place, said: &Diagnosis) -> Score 
     let mine =
         |one: &&Connection| (one.client, one.server) == ends || (one.server, one.client) == ends;
     let found = said.connections.iter().find(mine);
+    let others = if said.connections.len() > 1 { Others::Shown } else { Others::Hidden };
     let mut score = Score {
         place,
         matrix: Matrix::default(),
@@ -132,9 +142,9 @@ pub(super) fn score(truth: &TruthFile, place: Place, said: &Diagnosis) -> Score 
                 Some(next) => (next.1.min(one.to_s), next.2),
                 None => (one.to_s, Cause::Unknown),
             };
-            let right = if accepts(one, cause) {
+            let right = if accepts(one, cause, others) {
                 Right::Here
-            } else if near(truth, number, (from + to) / 2.0, cause) {
+            } else if near(truth, number, ((from + to) / 2.0, cause), others) {
                 Right::Near
             } else {
                 Right::Nowhere
@@ -148,11 +158,11 @@ pub(super) fn score(truth: &TruthFile, place: Place, said: &Diagnosis) -> Score 
 }
 
 /// Whether this would have been right within a round trip.
-fn near(truth: &TruthFile, number: usize, at: f64, cause: Cause) -> bool {
+fn near(truth: &TruthFile, number: usize, (at, cause): (f64, Cause), others: Others) -> bool {
     let (from, to) = (at - truth.base_rtt_s, at + truth.base_rtt_s);
     let before = truth.intervals[..number].iter().rev().take_while(|one| one.to_s > from);
     let after = truth.intervals[number..].iter().take_while(|one| one.from_s < to);
-    before.chain(after).any(|one| accepts(one, cause))
+    before.chain(after).any(|one| accepts(one, cause, others))
 }
 
 impl Score {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 #[test]
 fn every_case_is_sound_has_a_name_of_its_own_and_there_are_enough() {
-    let cases = cases(Effort::Full);
+    let cases = cases(Effort::Full, 0);
     let names: BTreeSet<String> = cases.iter().map(Plan::name).collect();
     assert_eq!(names.len(), cases.len());
     for plan in &cases {
@@ -21,7 +21,7 @@ fn every_case_is_sound_has_a_name_of_its_own_and_there_are_enough() {
 #[test]
 fn every_cause_that_can_be_injected_is() {
     let injected: BTreeSet<Cause> =
-        cases(Effort::Full).iter().flat_map(|plan| plan.injected.clone()).collect();
+        cases(Effort::Full, 0).iter().flat_map(|plan| plan.injected.clone()).collect();
     // Set-up is part of every case; there is no policer; the others are no causes of the network.
     let not = [Cause::SetUp, Cause::Policer, Cause::CaptureArtefact, Cause::Unknown];
     let missing: Vec<_> = Cause::ALL
