@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Files for other programs.
 #[derive(Args)]
 pub(super) struct ExportArguments {
-    /// Write the packets as qlog to this file, for qvis (https://qvis.quictools.info)
+    /// Write the packets as qlog to this file, for qvis (qvis.quictools.info)
     ///
     /// Of the connection that --connection names, or else of the 20 that lost most time, one trace each.
     #[arg(long, value_name = "FILE")]

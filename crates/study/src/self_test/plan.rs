@@ -226,5 +226,5 @@ impl Path {
 }
 
 fn rate_name(kbit: u64) -> String {
-    if kbit % 1000 == 0 { format!("{}M", kbit / 1000) } else { format!("{kbit}k") }
+    if kbit.is_multiple_of(1000) { format!("{}M", kbit / 1000) } else { format!("{kbit}k") }
 }

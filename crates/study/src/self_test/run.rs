@@ -36,7 +36,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// All three, in the order of [`Facts::first_seen`].
+    /// All three, from the server to the client.
     pub const ALL: [Place; 3] = [Place::Server, Place::Router, Place::Client];
 
     /// As files are called.

@@ -129,9 +129,11 @@ pub(super) fn score(truth: &TruthFile, place: Place, said: &Diagnosis) -> Score 
             |one: &ackord_diagnose::Interval| (one.from_s + shift, one.to_s + shift, one.cause);
         connection.intervals.iter().map(moved).collect()
     });
+    // What happened before the capture's first packet is not in it.
+    let begins = said.first().map_or(0.0, |first| first.0);
     let mut at = 0;
     for (number, one) in truth.intervals.iter().enumerate() {
-        let mut from = one.from_s;
+        let mut from = one.from_s.max(begins);
         while said.get(at).is_some_and(|said| said.1 <= from) {
             at += 1;
         }
