@@ -155,8 +155,10 @@ impl Machine {
 
     /// Everything of networks that is to be seen on this machine, and the files left.
     pub(crate) fn state(&self) -> String {
+        // Routers of other tests (`gw`, a process, a number) come and go meanwhile.
         let script = "ip -o link; ip -o addr; ip rule; ip -6 rule; ip route show table all; \
-                      ip -6 route show table all; tc qdisc 2>&1; ip netns list; \
+                      ip -6 route show table all; tc qdisc 2>&1; \
+                      ip netns list | grep -v '^gw[0-9]*-'; \
                       cat /proc/sys/net/ipv4/ip_forward /proc/sys/net/ipv6/conf/all/forwarding; \
                       (nft list ruleset || iptables-save) 2>/dev/null";
         let output = self.enter().args(["sh", "-c", script]).output().expect("nsenter starts");
