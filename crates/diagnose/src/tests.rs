@@ -191,6 +191,20 @@ fn any_packet() -> impl Strategy<Value = Seen> {
 
 proptest! {
     #[test]
+    fn no_time_that_a_capture_claims_makes_it_fail(
+        packets in proptest::collection::vec((any_packet(), any::<u64>()), 1..60),
+    ) {
+        let mut table = Table::new(&[]);
+        for (frame, (seen, at)) in (1..).zip(packets) {
+            table.packet(&Seen { frame, at: Time::from_nanos(at), ..seen });
+        }
+        for connection in &mut table.into_connections() {
+            connection.finish();
+            answer(0, connection, &Sharing::default());
+        }
+    }
+
+    #[test]
     fn every_instant_belongs_to_one_cause_whatever_the_packets_are(
         packets in proptest::collection::vec(any_packet(), 1..300),
     ) {

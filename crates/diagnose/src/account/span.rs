@@ -77,7 +77,7 @@ impl Measured {
             (0, _) => other.rtt_least,
             _ => self.rtt_least.min(other.rtt_least),
         };
-        self.rtt_sum += other.rtt_sum;
+        self.rtt_sum = self.rtt_sum.saturating_add(other.rtt_sum);
         self.rtts += other.rtts;
     }
 

@@ -3,11 +3,12 @@
 //! Connections to one address share its access link. Where the capture shows several at a time, what
 //! they get together is what the link carries, and each one's share of it can be told.
 //!
-//! Not modelled: a bottleneck shared by connections to different addresses.
+//! Not modelled: connections of more than a day; a bottleneck shared by connections to different addresses.
 
 use super::path::Path;
 use crate::account::Stretch;
 use crate::flow::Connection;
+use ackord_units::Span;
 use std::collections::BTreeMap;
 
 /// Rates are summed over slots of this length, s.
@@ -16,6 +17,8 @@ const SLOT: f64 = 0.1;
 const AROUND: usize = 5;
 /// Connections of fewer octets than this are not worth a place.
 const LEAST: u64 = 50_000;
+/// Longer ones would take slots without end.
+const LONGEST: Span = Span::from_secs(86_400);
 /// A connection has a part in a slot from this share of it on.
 const PART: f64 = 0.01;
 
@@ -77,7 +80,9 @@ fn around(octets: &[f64], at: usize) -> f64 {
 impl Sharing {
     pub(crate) fn of(connections: &[Connection]) -> Sharing {
         let large = |connection: &&Connection| {
-            connection.halves.iter().map(|half| half.bytes).max() >= Some(LEAST)
+            let life = connection.last.saturating_since(connection.began);
+            let bytes = connection.halves.iter().map(|half| half.bytes).max();
+            bytes >= Some(LEAST) && life <= LONGEST
         };
         let mut by_receiver: BTreeMap<[u8; 16], Vec<&Connection>> = BTreeMap::new();
         for connection in connections.iter().filter(large) {

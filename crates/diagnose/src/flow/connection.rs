@@ -17,6 +17,11 @@ pub(crate) enum Setup {
     Done,
 }
 
+/// Times of captures beyond this are not believed: half of what 64 bits of nanoseconds hold.
+const LATEST: Time = Time::from_nanos(u64::MAX / 2);
+/// Connections are not followed for longer.
+const LONGEST_LIFE: Span = Span::from_secs(366 * 86_400);
+
 /// One connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
@@ -56,6 +61,7 @@ pub(crate) struct Connection {
 impl Connection {
     /// The connection that begins with this packet, from its client if that can be known.
     pub(crate) fn begin(seen: &Seen) -> Connection {
+        let began = seen.at.min(LATEST);
         let syn = seen.flags.contains(Flags::SYN);
         let from_server = if syn {
             seen.flags.contains(Flags::ACK)
@@ -67,15 +73,15 @@ impl Connection {
         Connection {
             ends,
             halves: [Half::default(), Half::default()],
-            account: Account::begin(seen.at, seen.frame),
+            account: Account::begin(began, seen.frame),
             losses: Vec::new(),
             repairs: [None; 2],
             setup: Setup::Unseen,
             talker: 0,
-            began: seen.at,
-            set_up: seen.at,
+            began,
+            set_up: began,
             began_frame: seen.frame,
-            last: seen.at,
+            last: began,
             last_frame: seen.frame,
             reset: false,
             base_rtt: [None; 2],
@@ -106,7 +112,8 @@ impl Connection {
                 self.backwards_frame = seen.frame;
             }
         }
-        let at = seen.at.max(self.last);
+        // A capture may claim any time. Beyond a year it stands still, and sums cannot overflow.
+        let at = seen.at.max(self.last).min(self.began + LONGEST_LIFE);
         (self.last, self.last_frame) = (at, seen.frame);
         if self.halves[side].is_copy(seen, at) {
             self.copies += 1;

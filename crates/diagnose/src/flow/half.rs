@@ -165,7 +165,8 @@ impl Half {
     /// One round-trip time differs from the one before by this.
     #[inline]
     pub(crate) fn jitter(&mut self, step: Span) {
-        self.jitters = (self.jitters.0 + step.as_nanos(), self.jitters.1.saturating_add(1));
+        self.jitters =
+            (self.jitters.0.saturating_add(step.as_nanos()), self.jitters.1.saturating_add(1));
     }
 
     /// Notes what stood while nothing was heard until now.
