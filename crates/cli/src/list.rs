@@ -90,6 +90,8 @@ fn mechanisms() -> Vec<&'static Mechanism> {
         .chain(ackord_path::registry::CORRUPTION)
         .chain(ackord_path::registry::DUPLICATION)
         .chain(ackord_path::registry::RATE_CHANGES)
+        .chain(ackord_path::registry::SHAPER)
+        .chain(ackord_path::registry::POLICER)
         .chain(ackord_path::registry::MEDIUM)
         .chain(ackord_path::registry::PROXY)
         .chain(ackord_path::registry::PROCESSING)

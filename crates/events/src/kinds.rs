@@ -200,11 +200,13 @@ pub enum DropReason {
     RetryLimit,
     /// No way leads to its destination.
     NoRoute,
+    /// A policer had too few tokens for it.
+    Policed,
 }
 
 impl DropReason {
     /// Every reason, in the order in which reports list them.
-    pub const ALL: [DropReason; 9] = [
+    pub const ALL: [DropReason; 10] = [
         DropReason::QueueFull,
         DropReason::OverShare,
         DropReason::EarlyDrop,
@@ -214,6 +216,7 @@ impl DropReason {
         DropReason::BadChecksum,
         DropReason::RetryLimit,
         DropReason::NoRoute,
+        DropReason::Policed,
     ];
 
     /// The stable name used in reports.
@@ -228,6 +231,7 @@ impl DropReason {
             DropReason::BadChecksum => "bad-checksum",
             DropReason::RetryLimit => "retry-limit",
             DropReason::NoRoute => "no-route",
+            DropReason::Policed => "policed",
         }
     }
 }

@@ -27,6 +27,7 @@ fn chain() -> Graph {
             jitter: None,
             outage: None,
             pace: None,
+            policer: None,
             corruption: None,
             duplication: None,
             loss: None,

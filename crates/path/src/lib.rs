@@ -41,7 +41,8 @@ pub use link::{
     CaughtBy, Cellular, CellularConfig, Changes, Corruption, DelayDistribution, DelayShape,
     DropCounts, Duplication, ErrorRate, GilbertConfig, GilbertElliott, Jitter, JitterConfig,
     LinkConfig, LinkStats, LossModel, Opportunities, Outage, OutageEffect, Pace, PacketOrder,
-    RateSteps, RateStepsConfig, Redraw, Request, Sojourn, SojournShape, Tap, Window, Windows,
+    RateSteps, RateStepsConfig, Redraw, Request, Shaper, Sojourn, SojournShape, Tap, TokenBucket,
+    Window, Windows,
 };
 pub use medium::{Aggregation, Background, MediumConfig, MediumId, MediumStats, OnOff, WifiConfig};
 pub use packets::{Packets, Slot};

@@ -8,7 +8,8 @@ use ackord_path::{
     Graph, GraphError, Jitter, JitterConfig, Limit, LinkConfig, LossModel, MediumConfig, MediumId,
     Opportunities, Outage, OutageEffect, Pace, PacketOrder, PaperConfig, PaperDrop,
     PracticalConfig, PracticalDrop, Queue, RateSteps, RateStepsConfig, Redraw, Request, Role,
-    Sojourn, SojournShape, Stream, Threshold, Trace, TripSource, Weights, WifiConfig, Windows,
+    Shaper, Sojourn, SojournShape, Stream, Threshold, TokenBucket, Trace, TripSource, Weights,
+    WifiConfig, Windows,
 };
 use ackord_units::{Bytes, Rate, Ratio, Span, Time};
 use ackord_wire::{NodeId, Packet};
@@ -132,7 +133,7 @@ fn worlds() -> impl Strategy<Value = World> {
     (2_u16..6).prop_flat_map(|nodes| {
         // Few distinct rates, delays and gaps, so that many things fall on one instant.
         let rate = prop::sample::select(vec![8_000_000, 3_000_000, 80_000_000]);
-        let link = (0..nodes, 0..nodes, rate, 0_u64..3, 0_u64..7, 0_u64..128);
+        let link = (0..nodes, 0..nodes, rate, 0_u64..3, 0_u64..7, 0_u64..512);
         let packet = (0_u64..3, 0..nodes, 0..nodes, prop::sample::select(vec![1, 100, 1_500]));
         (prop::collection::vec(link, 1..12), prop::collection::vec(packet, 1..120))
             .prop_map(move |(links, packets)| World { nodes, links, packets })
@@ -207,9 +208,14 @@ fn with_troubles(link: usize, troubles: u64, config: LinkConfig) -> LinkConfig {
     LinkConfig {
         outage: has(0).then(|| outage(effect, stream("outage"))),
         loss: if has(1) { Some(LossModel::gilbert(gilbert, stream("loss"))) } else { config.loss },
+        policer: has(7).then(|| TokenBucket::new(Rate::from_mbits_per_sec(2), Bytes(3_000))),
         corruption: has(2).then(|| Corruption::new(per_byte, caught_by, stream("corrupt"))),
         duplication: has(3).then(|| Duplication::new(share(0.2), stream("duplicate"))),
-        pace: if on_medium { None } else { pace(troubles >> 4 & 3, config.rate, stream("pace")) },
+        pace: if on_medium {
+            None
+        } else {
+            pace((troubles >> 4 & 3) + 4 * (troubles >> 8 & 1), config.rate, stream("pace"))
+        },
         ..config
     }
 }
@@ -247,6 +253,10 @@ fn pace(kind: u64, rate: Rate, stream: Stream) -> Option<Pace> {
                 .then_some(Request { every: us(100), grant_after: us(70) }),
             stream,
         })))),
+        4 => {
+            let bucket = TokenBucket::new(Rate::from_mbits_per_sec(2), Bytes(3_000));
+            Some(Pace::Shaped(Box::new(Shaper::new(bucket, rate))))
+        }
         _ => None,
     }
 }

@@ -162,12 +162,13 @@ fn queues_csv(run: &RunSummary) -> Vec<u8> {
     ]
     .map(str::to_owned)
     .to_vec();
-    let reasons = ackord_measure::Drops::default();
-    headings.extend(
-        reasons
-            .iter()
-            .map(|(reason, _)| format!("dropped_{}_packets", reason.name().replace('-', "_"))),
-    );
+    let drops = ackord_measure::Drops::default();
+    let occurs = |reason| run.queues.iter().any(|queue| queue.drops.lists(reason));
+    let listed = |reason| drops.lists(reason) || occurs(reason);
+    let reasons: Vec<_> =
+        drops.iter().map(|(reason, _)| reason).filter(|reason| listed(*reason)).collect();
+    let heading = |name: &str| format!("dropped_{}_packets", name.replace('-', "_"));
+    headings.extend(reasons.iter().map(|reason| heading(reason.name())));
     headings.extend(
         [
             "mean_delay_ms",
@@ -193,7 +194,7 @@ fn queues_csv(run: &RunSummary) -> Vec<u8> {
             queue.queued_packets_at_end.to_string(),
             queue.dropped_packets.to_string(),
         ];
-        cells.extend(queue.drops.iter().map(|(_, count)| count.to_string()));
+        cells.extend(reasons.iter().map(|reason| queue.drops.of(*reason).to_string()));
         cells.extend([
             maybe(queue.mean_delay_ms),
             maybe(queue.p50_delay_ms),

@@ -144,6 +144,8 @@ impl Direction {
         let perhaps = [
             ("jitter", &self.jitter),
             ("rate_changes", &self.rate_changes),
+            ("shaper", &self.shaper),
+            ("policer", &self.policer),
             ("outage", &self.outage),
             ("loss", &self.loss),
             ("corrupt", &self.corrupt),
@@ -193,6 +195,8 @@ fn direction(direction: &Direction, inherited: Option<&Direction>, label: Label)
     perhaps(&mut text, "jitter", |direction| direction.jitter.as_ref());
     perhaps(&mut text, "rate_changes", |direction| direction.rate_changes.as_ref());
     text.push_str(&trace(direction, inherited, label));
+    perhaps(&mut text, "shaper", |direction| direction.shaper.as_ref());
+    perhaps(&mut text, "policer", |direction| direction.policer.as_ref());
     line(&mut text, &format!("queue = {}", choice(&direction.queue)));
     perhaps(&mut text, "outage", |direction| direction.outage.as_ref());
     let loss = direction.loss.as_ref().map_or("\"none\"".to_owned(), choice);

@@ -216,6 +216,18 @@ pub(crate) static LINK: &[Key] = &[
          says when packets leave, and `rate` only what queues take the rate to be",
     ),
     optional(
+        "shaper",
+        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::SHAPER, kind: Kind::Named },
+        "none",
+        "What holds the transmitter back to a lower rate once a burst has left at `rate`",
+    ),
+    optional(
+        "policer",
+        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::POLICER, kind: Kind::Named },
+        "none",
+        "What drops packets beyond a rate and a burst, before the queue",
+    ),
+    optional(
         "queue",
         Shape::Choice { mechanisms: ackord_path::registry::QUEUE, kind: Kind::Inherited },
         "drop-tail",
@@ -285,6 +297,18 @@ pub(crate) static REVERSE: &[Key] = &[
         Shape::Trace,
         "as forward",
         "A file of delivery opportunities; `none` where only forward has one",
+    ),
+    optional(
+        "shaper",
+        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::SHAPER, kind: Kind::Inherited },
+        "as forward",
+        "What holds the transmitter back; `none` where forward is shaped and reverse is not",
+    ),
+    optional(
+        "policer",
+        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::POLICER, kind: Kind::Inherited },
+        "as forward",
+        "What drops packets beyond a rate; `none` where forward is policed and reverse is not",
     ),
     optional(
         "queue",
@@ -459,6 +483,8 @@ pub(crate) const CHOICES: &[&str] = &[
     "queue",
     "jitter",
     "rate_changes",
+    "shaper",
+    "policer",
     "outage",
     "loss",
     "corrupt",

@@ -119,7 +119,7 @@ pub enum Way {
     Reverse,
 }
 
-/// One direction of a link: queue, transmitter, wire, in that order. What happens to a packet on
+/// One direction of a link: policer, queue, transmitter, wire, in that order. What happens to a packet on
 /// the wire: outage, loss, damage, duplication, in that order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Direction {
@@ -134,6 +134,10 @@ pub struct Direction {
     /// When packets are delivered, in place of `rate`, which then only says what queues take it to
     /// be; nothing for a transmitter of that rate.
     pub trace: Option<TraceFile>,
+    /// What holds the transmitter back ([`ackord_path::registry::SHAPER`]); nothing when absent.
+    pub shaper: Option<Choice>,
+    /// What drops packets before the queue ([`ackord_path::registry::POLICER`]); nothing when absent.
+    pub policer: Option<Choice>,
     /// The queue before the transmitter ([`ackord_path::registry::QUEUE`]).
     pub queue: Choice,
     /// When it is out ([`ackord_path::registry::OUTAGE`]); never when absent.

@@ -177,6 +177,10 @@ fn file() -> impl Strategy<Value = String> {
         )| {
             let purpose = toml::Value::String(format!("x{purpose}"));
             let duration = 2_000 + more;
+            let bucket = format!(
+                "{{ kind = \"token-bucket\", rate = \"{rate} bit/s\", burst = \"{} B\" }}",
+                1_500 + delay
+            );
             let last = first + last;
             let or_none = |jitter: Option<String>| jitter.unwrap_or("\"none\"".to_owned());
             let (outage, (outage_back, impairments)) = outages;
@@ -207,9 +211,11 @@ queue = {queue}
 jitter = {jitter}
 loss = {loss}
 medium = {medium}
+policer = {bucket}
 [links.reverse]
 jitter = {jitter_back}
 queue = {reverse}
+policer = "none"
 loss = "none"
 [[links]]
 name = "last"
@@ -220,7 +226,7 @@ delay = "0 s"
 outage = {outage}
 corrupt = {{ kind = "random", per_bit = "1 %", caught_by = "link" }}
 rate_changes = {{ kind = "schedule", at = ["{delay} ns"], to = ["{rate} bit/s"] }}
-reverse = {{ outage = {outage_back}, {impairments}, rate_changes = "none" }}
+reverse = {{ outage = {outage_back}, {impairments}, rate_changes = "none", shaper = {bucket} }}
 [[proxies]]
 name = "box"
 at = "r"

@@ -4,8 +4,8 @@ use ackord_events::LinkId;
 use ackord_events::ProxyId;
 use ackord_path::registry::{
     self, LinkWay, QueueContext, build_cellular, build_corruption, build_duplication, build_jitter,
-    build_loss, build_medium, build_outage, build_proxy, build_queue, build_rate_changes,
-    medium_is_shared, outage_is_shared,
+    build_loss, build_medium, build_outage, build_policer, build_proxy, build_queue,
+    build_rate_changes, build_shaper, medium_is_shared, outage_is_shared, shaped_rate,
 };
 use ackord_path::{
     Graph, GraphError, Lifetime, LinkConfig, MediumId, Opportunities, Pace, ProxyConfig, Role,
@@ -143,7 +143,7 @@ fn link_config(
     let name = link.direction_name(way);
     let stream = |of: &str| Stream::for_element(seed, &format!("links/{name}/{of}"));
     let context = QueueContext {
-        rate: direction.rate,
+        rate: shaped_rate(direction.shaper.as_ref(), direction.rate),
         delay: direction.delay,
         flow_named: &|name| {
             scenario.flows.iter().position(|flow| flow.name == name).map(|at| FlowId(at as u32))
@@ -167,6 +167,7 @@ fn link_config(
         jitter: jitter
             .map(|choice| build_jitter(choice, direction.delay, stream("jitter")))
             .transpose()?,
+        policer: direction.policer.as_ref().map(build_policer).transpose()?,
         queue: build_queue(&direction.queue, &context)?,
         pace: pace(link, way, stream("cellular"))?,
         outage: direction.outage.as_ref().map(outage).transpose()?,
@@ -193,6 +194,10 @@ fn pace(link: &Link, way: Way, stream: Stream) -> Result<Option<Pace>, registry:
     if let Some(changes) = &direction.rate_changes {
         let steps = build_rate_changes(changes, direction.rate)?;
         return Ok(Some(Pace::Steps(Box::new(steps))));
+    }
+    if let Some(shaper) = &direction.shaper {
+        let shaper = build_shaper(shaper, direction.rate)?;
+        return Ok(Some(Pace::Shaped(Box::new(shaper))));
     }
     let way = match way {
         Way::Forward => LinkWay::Forward,

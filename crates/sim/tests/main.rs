@@ -3,6 +3,7 @@
 //! One program for all of them: a test program for each would be linked, loaded and started anew.
 
 mod answers;
+mod bucket;
 mod congestion;
 mod cwnd_use;
 mod datagrams;

@@ -4,7 +4,7 @@
 
 use super::{METER_INTERVAL, start_of};
 use ackord_path::Trace;
-use ackord_path::registry::build_rate_changes;
+use ackord_path::registry::{build_rate_changes, shaped_rate};
 use ackord_path::{OPPORTUNITY, RateSteps};
 use ackord_scenario::{Direction, Link};
 use ackord_units::{Bytes, Rate, Time};
@@ -40,7 +40,7 @@ impl Capacity {
             return Capacity::Unknown;
         }
         match &direction.rate_changes {
-            None => Capacity::Constant(direction.rate),
+            None => Capacity::Constant(shaped_rate(direction.shaper.as_ref(), direction.rate)),
             Some(changes) => match build_rate_changes(changes, direction.rate) {
                 Ok(steps) => Capacity::Steps(Box::new(steps)),
                 Err(_) => Capacity::Unknown,

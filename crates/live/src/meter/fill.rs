@@ -254,7 +254,10 @@ impl Standing {
 /// Whether a packet that dies of this has not left the queue.
 fn dies_before_it_leaves(reason: DropReason) -> bool {
     match reason {
-        DropReason::QueueFull | DropReason::OverShare | DropReason::EarlyDrop => true,
+        DropReason::QueueFull
+        | DropReason::OverShare
+        | DropReason::EarlyDrop
+        | DropReason::Policed => true,
         DropReason::RandomLoss
         | DropReason::Outage
         | DropReason::Corrupted

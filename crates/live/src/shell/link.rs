@@ -123,12 +123,14 @@ pub(crate) const LONGEST: Span = Span::from_secs(8_640_000);
 type Keys = BTreeMap<&'static str, String>;
 
 /// The order of keys within a link, which is that of the format's description.
-const ORDER: [&str; 10] = [
+const ORDER: [&str; 12] = [
     "rate",
     "delay",
     "jitter",
     "rate_changes",
     "trace",
+    "shaper",
+    "policer",
     "queue",
     "outage",
     "loss",

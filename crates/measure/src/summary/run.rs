@@ -215,7 +215,8 @@ pub struct MediumUse {
     pub collided: u64,
 }
 
-/// Counts of dead packets by reason; every reason is listed, in the order of [`DropReason::ALL`].
+/// Counts of dead packets by reason, in the order of [`DropReason::ALL`]; every reason is listed but a
+/// policer's, where nothing was policed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drops([u64; DropReason::ALL.len()]);
 
@@ -235,6 +236,12 @@ impl Drops {
         self.0.iter().sum()
     }
 
+    /// Whether a reason is listed: one that is younger than the first files only where it occurs, so that
+    /// the others stay as they are.
+    pub fn lists(&self, reason: DropReason) -> bool {
+        reason != DropReason::Policed || self.of(reason) > 0
+    }
+
     /// Every reason with its count.
     pub fn iter(&self) -> impl Iterator<Item = (DropReason, u64)> + '_ {
         DropReason::ALL.into_iter().map(|reason| (reason, self.of(reason)))
@@ -243,8 +250,8 @@ impl Drops {
 
 impl Serialize for Drops {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (reason, count) in self.iter() {
+        let mut map = serializer.serialize_map(None)?;
+        for (reason, count) in self.iter().filter(|(reason, _)| self.lists(*reason)) {
             map.serialize_entry(reason.name(), &count)?;
         }
         map.end()

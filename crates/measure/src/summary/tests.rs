@@ -187,10 +187,10 @@ fn drops_are_listed_under_every_reason_and_charged_to_the_flow() {
     assert_eq!(
         json,
         r#"{"queue-full":0,"over-share":1,"early-drop":2,"random-loss":3,"#.to_owned()
-            + r#""outage":4,"corrupted":5,"bad-checksum":6,"retry-limit":7,"no-route":9}"#
+            + r#""outage":4,"corrupted":5,"bad-checksum":6,"retry-limit":7,"no-route":9,"policed":9}"#
     );
-    assert_eq!((run.queues[0].dropped_packets, run.queues[0].dropped_bytes), (37, 37_000));
-    assert_eq!(run.flows[0].packets_dropped, 36);
+    assert_eq!((run.queues[0].dropped_packets, run.queues[0].dropped_bytes), (46, 46_000));
+    assert_eq!(run.flows[0].packets_dropped, 45);
 }
 
 #[test]

@@ -2,18 +2,20 @@
 //! at once. A link without any of it keeps nothing of this and asks once per transmission.
 //!
 //! In the order in which a packet meets them:
-//! 1. an outage that holds, then the [`Pace`], let it wait in the queue;
-//! 2. it is transmitted, at the link's rate or as the pace (or the medium) has it, which may give
+//! 1. a policer may drop it, before the queue sees it;
+//! 2. an outage that holds, then the [`Pace`], let it wait in the queue;
+//! 3. it is transmitted, at the link's rate or as the pace (or the medium) has it, which may give
 //!    it up;
-//! 3. an outage that loses, then the loss model, may lose it;
-//! 4. it may be damaged, and dropped for it at the far end or by its host;
-//! 5. if it is to arrive, it may arrive twice, each copy with a propagation delay of its own.
+//! 4. an outage that loses, then the loss model, may lose it;
+//! 5. it may be damaged, and dropped for it at the far end or by its host;
+//! 6. if it is to arrive, it may arrive twice, each copy with a propagation delay of its own.
 //!
 //! Each is asked for every packet that is transmitted, whatever the others say, and draws from a
 //! stream of its own: adding one changes nothing about what the others draw. The first that strikes
 //! is the reason.
 
 use super::LinkConfig;
+use super::bucket::TokenBucket;
 use super::corruption::{CaughtBy, Copies, Corruption, Duplication};
 use super::loss::LossModel;
 use super::outage::{Outage, OutageEffect};
@@ -26,6 +28,7 @@ use ackord_units::Time;
 /// The optional parts of a link.
 #[derive(Clone, Debug)]
 pub(super) struct Extras {
+    policer: Option<TokenBucket>,
     pub(super) pace: Option<Pace>,
     outage: Option<Outage>,
     loss: Option<LossModel>,
@@ -63,6 +66,7 @@ impl Extras {
     /// What `config` wants, taken out of it; nothing where that is nothing.
     pub(super) fn of(config: &mut LinkConfig) -> Option<Box<Extras>> {
         let extras = Extras {
+            policer: config.policer.take(),
             pace: config.pace.take(),
             outage: config.outage.take(),
             loss: config.loss.take(),
@@ -70,13 +74,20 @@ impl Extras {
             duplication: config.duplication.take(),
             busy_until: Time::ZERO,
         };
-        let Extras { pace, outage, loss, corruption, duplication, busy_until: _ } = &extras;
-        let wanted = pace.is_some()
+        let Extras { policer, pace, outage, loss, corruption, duplication, busy_until: _ } =
+            &extras;
+        let wanted = policer.is_some()
+            || pace.is_some()
             || outage.is_some()
             || loss.is_some()
             || corruption.is_some()
             || duplication.is_some();
         wanted.then(|| Box::new(extras))
+    }
+
+    /// Whether a packet that comes now may go on to the queue.
+    pub(super) fn admit(&mut self, now: Time, ip_len: u32) -> bool {
+        self.policer.as_mut().is_none_or(|policer| policer.police(now, ip_len))
     }
 
     /// Whether the transmitter may have to wait although it is free.

@@ -11,6 +11,7 @@
 //! | `extras.rs` | what a link may have beside all this, and in which order it acts |
 //! | `outage.rs` | [`Outage`]: times in which a link is out |
 //! | `windows.rs`, `sojourn.rs` | [`Windows`], [`Sojourn`]: which times those are |
+//! | `bucket.rs` | [`TokenBucket`]: what a policer drops by, and a [`Shaper`] holds back by |
 //! | `pace/` | [`Pace`]: transmitters that are not of one rate |
 //! | `loss.rs`, `gilbert.rs` | [`LossModel`]: what the medium loses |
 //! | `corruption.rs` | [`Corruption`], [`Duplication`]: what it damages, and what arrives twice |
@@ -34,6 +35,7 @@
 //! queue becomes free finds it free.
 
 mod arrival;
+mod bucket;
 mod corruption;
 mod extras;
 mod gilbert;
@@ -62,6 +64,7 @@ use serializer::Serializer;
 use std::collections::VecDeque;
 use wire::Wire;
 
+pub use bucket::{Shaper, TokenBucket};
 pub use corruption::{CaughtBy, Corruption, Duplication};
 pub use gilbert::{Changes, GilbertConfig, GilbertElliott};
 pub use jitter::{DelayDistribution, DelayShape, Jitter, JitterConfig, PacketOrder, Redraw};
@@ -91,6 +94,8 @@ pub struct LinkConfig {
     pub delay: Span,
     /// How the delay is drawn, in place of `delay`; nothing for a delay that never changes.
     pub jitter: Option<Jitter>,
+    /// What drops packets before the queue; nothing for a link that takes all that come.
+    pub policer: Option<TokenBucket>,
     /// What waits for the transmitter.
     pub queue: Queue,
     /// When it is out and what that does; nothing for a link that never is.

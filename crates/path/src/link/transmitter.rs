@@ -47,6 +47,9 @@ impl Link {
             sink.emit(now, Event::PacketTapped { tap: TapPoint::LinkIn(self.id), packet });
         }
         self.run_until(now, packets, sink);
+        if self.extras.is_some() && !self.admit(now, slot, packets, sink) {
+            return Accepted { due_at: None, taken: Err(DropReason::Policed) };
+        }
         let was_empty = self.wire.is_empty();
         let taken = if self.free_at <= now {
             self.pass(now, slot, packets, sink)
@@ -71,6 +74,9 @@ impl Link {
         if self.free_at <= now || self.first.len() >= MOST_FIRST {
             return self.accept(now, slot, packets, sink);
         }
+        if !self.admit(now, slot, packets, sink) {
+            return Accepted { due_at: None, taken: Err(DropReason::Policed) };
+        }
         if S::ACTIVE && self.tap == Tap::On {
             let packet = &packets[slot];
             sink.emit(now, Event::PacketTapped { tap: TapPoint::LinkIn(self.id), packet });
@@ -81,6 +87,23 @@ impl Link {
         self.tell_enqueued(now, &packets[slot], queue, sink);
         let may_be_sooner = self.attends == Attends::TransmitterToo;
         Accepted { due_at: if may_be_sooner { self.due_at() } else { None }, taken: Ok(()) }
+    }
+
+    /// Whether the policer, if there is one, lets a packet pass; one that it does not is dropped.
+    #[inline(never)]
+    fn admit<S: Sink>(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        packets: &mut Packets,
+        sink: &mut S,
+    ) -> bool {
+        let extras = self.extras.as_mut();
+        let passes = extras.is_none_or(|extras| extras.admit(now, slot.ip_len));
+        if !passes {
+            self.drop(now, slot, DropReason::Policed, packets, sink);
+        }
+        passes
     }
 
     /// Takes the packet that goes before the others.

@@ -8,11 +8,13 @@
 //! | `loss.rs` | [`LOSS`]: what the wire loses |
 //! | `jitter.rs` | [`JITTER`]: propagation delays that are drawn |
 //! | `impairment.rs` | [`CORRUPTION`], [`DUPLICATION`]: what it damages, what arrives twice |
+//! | `bucket.rs` | [`POLICER`], [`SHAPER`]: what is dropped or held back beyond a rate |
 //! | `rate_changes.rs` | [`RATE_CHANGES`]: rates that change |
 //! | `medium.rs`, `cellular.rs` | [`MEDIUM`]: what both directions of a link are on |
 //! | `proxy/` | [`PROXY`]: middle boxes at a wireless link |
 //! | `processing.rs` | [`PROCESSING`]: the time that a host takes for what it sends |
 
+mod bucket;
 mod cellular;
 mod impairment;
 mod jitter;
@@ -26,6 +28,9 @@ mod rate_changes;
 
 use ackord_units::{Choice, KnobValue};
 
+pub use bucket::{
+    BucketProblem, POLICER, SHAPER, build_policer, build_shaper, check_bucket, shaped_rate,
+};
 pub use cellular::{LinkWay, build_cellular};
 pub use impairment::{
     CORRUPTION, DUPLICATION, build_corruption, build_duplication, check_corruption,

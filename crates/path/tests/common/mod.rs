@@ -37,6 +37,7 @@ pub(crate) fn link(from: u16, to: u16) -> LinkConfig {
         queue: drop_tail(100),
         outage: None,
         pace: None,
+        policer: None,
         corruption: None,
         duplication: None,
         loss: None,

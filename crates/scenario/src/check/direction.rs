@@ -6,7 +6,7 @@ use super::names::NameSet;
 use super::reader::{Reader, join};
 use crate::error::Wrong;
 use crate::model::{Direction, TraceFile};
-use ackord_path::registry::{self, LossProblem, OutageProblem, RateChangesProblem};
+use ackord_path::registry::{self, BucketProblem, LossProblem, OutageProblem, RateChangesProblem};
 use ackord_units::{Choice, Mechanism, Rate, Span};
 
 /// One direction while it is being read. `None` stands for a value that is wrong or missing.
@@ -17,6 +17,8 @@ pub(super) struct Draft {
     jitter: Perhaps<Choice>,
     rate_changes: Perhaps<Choice>,
     trace: Perhaps<TraceFile>,
+    shaper: Perhaps<Choice>,
+    policer: Perhaps<Choice>,
     queue: Option<Choice>,
     outage: Perhaps<Choice>,
     loss: Perhaps<Choice>,
@@ -62,6 +64,8 @@ impl Draft {
             jitter: self.jitter.clone()?,
             rate_changes: self.rate_changes.clone()?,
             trace: self.trace.clone()?,
+            shaper: self.shaper.clone()?,
+            policer: self.policer.clone()?,
             queue: self.queue.clone()?,
             outage: self.outage.clone()?,
             loss: self.loss.clone()?,
@@ -82,6 +86,7 @@ impl Draft {
         let paced: Vec<&'static str> = [
             has(self.trace.as_ref().is_some_and(Option::is_some), "trace"),
             has(self.rate_changes.as_ref().is_some_and(Option::is_some), "rate_changes"),
+            has(self.shaper.as_ref().is_some_and(Option::is_some), "shaper"),
             has(medium.is_some(), "medium"),
         ]
         .into_iter()
@@ -89,7 +94,7 @@ impl Draft {
         .collect();
         if let [first, second, ..] = paced[..] {
             let why = format!("`{first}` and `{second}` both say when packets are sent");
-            let allowed = "one of `trace`, `rate_changes` and `medium`".to_owned();
+            let allowed = "one of `trace`, `rate_changes`, `shaper` and `medium`".to_owned();
             let path = join(&reader.path, first);
             report.add(reader.place_of(first), &path, Wrong::BadValue { why, allowed });
         }
@@ -130,6 +135,8 @@ impl Keys<'_, '_> {
                 },
             ),
             trace: self.trace(),
+            shaper: self.bucket(("shaper", registry::SHAPER), before.map(|b| &b.shaper)),
+            policer: self.bucket(("policer", registry::POLICER), before.map(|b| &b.policer)),
             outage: self.perhaps(
                 ("outage", registry::OUTAGE),
                 before.map(|b| &b.outage),
@@ -167,6 +174,17 @@ impl Keys<'_, '_> {
             &field,
             Family { key: "queue", mechanisms, inherited, own: None, flows: self.flows },
         )
+    }
+
+    fn bucket(
+        &mut self,
+        of: (&'static str, &'static [Mechanism]),
+        inherited: Option<&Perhaps<Choice>>,
+    ) -> Perhaps<Choice> {
+        self.perhaps(of, inherited, |choice| {
+            registry::check_bucket(choice)
+                .map_err(|problem| (problem.to_string(), BucketProblem::ALLOWED))
+        })
     }
 
     /// A choice that may also be `none` and has to make sense as a whole.

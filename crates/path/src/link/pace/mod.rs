@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `steps.rs` | [`RateSteps`]: a rate that changes at given times |
 //! | `opportunities.rs` | [`Opportunities`]: instants at which so many bytes may go, from a trace |
+//! | `../bucket.rs` | [`Shaper`]: a line rate behind a token bucket |
 //! | `cellular.rs` | [`Cellular`]: slots, grants and retransmissions of a cellular hop |
 //!
 //! Each is asked two things, always at instants that do not go back: until when a packet that could
@@ -14,6 +15,7 @@ pub(super) mod cellular;
 pub(super) mod opportunities;
 pub(super) mod steps;
 
+use super::bucket::Shaper;
 use ackord_events::DropReason;
 use ackord_units::{Span, Time};
 use cellular::Cellular;
@@ -29,6 +31,8 @@ pub enum Pace {
     Opportunities(Box<Opportunities>),
     /// A cellular hop.
     Cellular(Box<Cellular>),
+    /// A rate behind a token bucket.
+    Shaped(Box<Shaper>),
 }
 
 /// Whether a packet has been waiting.
@@ -68,13 +72,13 @@ impl Sent {
 impl Pace {
     /// Whether the transmitter may have to wait although it is free.
     pub(super) fn may_wait(&self) -> bool {
-        !matches!(self, Pace::Steps(_))
+        !matches!(self, Pace::Steps(_) | Pace::Shaped(_))
     }
 
     /// When a packet that could be sent at `at` may be, if not at once.
     pub(super) fn wait_until(&mut self, at: Time, asks: Asks) -> Option<Time> {
         match self {
-            Pace::Steps(_) => None,
+            Pace::Steps(_) | Pace::Shaped(_) => None,
             Pace::Opportunities(pace) => pace.wait_until(at, asks),
             Pace::Cellular(pace) => pace.wait_until(at, asks),
         }
@@ -86,6 +90,7 @@ impl Pace {
             Pace::Steps(pace) => pace.send(at, ip_len),
             Pace::Opportunities(pace) => pace.send(at, ip_len),
             Pace::Cellular(pace) => pace.send(at, ip_len),
+            Pace::Shaped(pace) => pace.send(at, ip_len),
         }
     }
 }
