@@ -116,6 +116,52 @@ fn a_server_that_thinks_is_not_a_path_that_is_long() {
     assert!((path - 0.05).abs() < 0.001, "{path}");
 }
 
+/// Segments of a sender 50 ms away, over a link that takes a millisecond for each, seen at the receiver.
+/// When all but 15 of 40 have been acknowledged the sender sends 25 more at once.
+fn bursts_of_a_full_send_buffer(bursts: usize) -> Vec<Seen> {
+    let mut packets = handshake(50_000);
+    packets.push(packet(50_010, true, (1, 1), 100));
+    let mut arrivals: Vec<u64> = (0..40).map(|number| 100_000 + number * 1000).collect();
+    let mut number = 0;
+    while let Some(at) = arrivals.get(number).copied() {
+        let seq = 1 + number as u32 * MSS;
+        packets.push(packet(at, false, (seq, 101), MSS));
+        packets.push(packet(at + 5, true, (101, seq + MSS), 0));
+        number += 1;
+        if arrivals.len() - number == 15 && arrivals.len() < 40 + 25 * bursts {
+            let first = (at + 50_010).max(arrivals[arrivals.len() - 1] + 1000);
+            arrivals.extend((0..25).map(|number| first + number * 1000));
+        }
+    }
+    packets
+}
+
+#[test]
+fn a_sender_that_leaves_acks_unanswered_time_and_again_waits_for_its_buffer() {
+    let connection = diagnose(bursts_of_a_full_send_buffer(40));
+    assert_conserved(&connection);
+    let buffer = seconds(&connection, Cause::SendBuffer);
+    // The link rests for 35 ms before each burst but those that look like slow start.
+    assert!((20.0 * 0.035..40.0 * 0.060).contains(&buffer), "{buffer}");
+    let seldom = diagnose(bursts_of_a_full_send_buffer(2));
+    assert_eq!(seconds(&seldom, Cause::SendBuffer), 0.0);
+}
+
+#[test]
+fn what_a_far_sender_does_it_did_half_a_round_trip_before() {
+    // Seen at the client, 50 ms from the server, which thinks for 300 ms; then its window holds it.
+    let mut packets = handshake(50_000);
+    packets.push(packet(60_000, true, (1, 1), 100));
+    packets.push(packet(410_000, false, (1, 101), MSS));
+    packets.push(packet(410_010, true, (101, 1 + MSS), 0));
+    packets.push(packet(460_010, false, (1 + MSS, 101), MSS));
+    let connection = diagnose(packets);
+    let idle = connection.intervals.iter().find(|one| one.cause == Cause::ServerIdle);
+    let idle = idle.map(|one| (one.from_s, one.to_s)).unwrap_or_default();
+    // The request is there after 25 ms, and the answer is 25 ms on its way.
+    assert!((idle.0 - 0.085).abs() < 1e-3 && (idle.1 - 0.385).abs() < 1e-3, "{idle:?}");
+}
+
 #[test]
 fn a_syn_that_is_repeated_was_lost() {
     let mut packets = vec![packet(0, true, (0, 0), 0)];

@@ -22,6 +22,8 @@ pub(crate) enum Wait {
     SlowStart,
     /// ACKs open a window that grows slowly, or not.
     Window,
+    /// ACKs opened a window that the sender did not use, with octets under way.
+    Unfilled,
     /// Octets were under way, and nothing came for much longer than a round trip; then they had not
     /// been lost.
     Stalled,

@@ -12,6 +12,8 @@ const SHORTEST_RTO: f64 = 0.2;
 const BURST: u32 = 20;
 /// A sender below this part of what the path carries fills no queue.
 const CARRIED: f64 = 0.6;
+/// So many segments that arrive have their ACKs heard, unless these are lost.
+const UNHEARD: f64 = 3.0;
 /// Random loss seldom takes all of a window of this many segments.
 const SURELY_OUTAGE: u32 = 8;
 
@@ -35,6 +37,11 @@ pub(crate) fn verdict(loss: &Loss, path: &Path) -> Verdict {
     let acks_only = loss.unneeded >= 2 && loss.skipped < 2 && !loss.early;
     if loss.trigger == Trigger::Timer && (arrived || unneeded) && acks_only {
         return of(Cause::AckPath, Cause::AckPath, 0.75);
+    }
+    let unheard = loss.unheard.unwrap_or(0);
+    let unheard = unheard as f64 >= UNHEARD * path.mss && unheard * 10 >= loss.under_way_bytes * 7;
+    if loss.trigger == Trigger::Timer && unheard && !loss.early {
+        return of(Cause::AckPath, Cause::AckPath, 0.85);
     }
     if (backed_off || loss.skipped >= WHOLE) && window >= WHOLE {
         return of(Cause::Outage, Cause::Outage, 0.85);
@@ -94,7 +101,8 @@ fn congested(loss: &Loss, path: &Path) -> (bool, f64) {
     let share = queue / path.queue_at_losses;
     // A queue grows where more comes than the path carries.
     let carries = if path.queued_rate > 0.0 { path.queued_rate } else { path.rate };
-    let sent = loss.under_way_bytes as f64 / loss.rtt.as_secs_f64().max(1e-6);
+    let window = (f64::from(loss.window) * path.mss).max(loss.under_way_bytes as f64);
+    let sent = window / loss.rtt.as_secs_f64().max(1e-6);
     if sent < CARRIED * carries {
         return (false, 0.7);
     }

@@ -95,6 +95,7 @@ impl Context<'_> {
             Wait::Nagle => (Cause::NagleDelayedAck, 0.85),
             Wait::DelayedAck => (Cause::DelayedAck, 0.75),
             Wait::Recovery => self.recovery(stretch),
+            Wait::Unfilled => self.unfilled(stretch),
             Wait::Stalled => (Cause::Outage, 0.6),
             Wait::SlowStart | Wait::Window => self.window(stretch),
         }
@@ -151,6 +152,18 @@ impl Context<'_> {
         match path.stands(stretch) {
             true => self.full(stretch),
             false => (Cause::ReceiverWindow, 0.9),
+        }
+    }
+
+    /// A sender that stops for want of octets and goes on when enough of them have been acknowledged, time
+    /// and again, waits for its buffer; one that does so seldom, for its application.
+    fn unfilled(&self, stretch: &Stretch) -> (Cause, f64) {
+        let same = |other: &&Stretch| other.wait == Wait::Unfilled && other.side == stretch.side;
+        let times = self.connection.account.stretches().iter().filter(same).count();
+        match (times >= 3, stretch.side) {
+            (true, _) => (Cause::SendBuffer, 0.7),
+            (false, 0) => (Cause::ClientIdle, 0.5),
+            (false, _) => (Cause::ServerIdle, 0.5),
         }
     }
 

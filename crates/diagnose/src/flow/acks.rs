@@ -31,11 +31,16 @@ impl Connection {
         let half = &mut self.halves[sender];
         let ack = half.offset(seen.ack);
         let edge = scale.map(|shift| ack + (u64::from(seen.window) << shift.min(14)));
-        let mut all = half.take_ack(ack, seen.frame);
+        let mut all = half.take_ack(ack, seen.frame, at);
         let reported = half.take_sacks(seen, ack, &mut all);
         self.points_of_ack(seen, sender, at, (ack, edge));
         if sender == self.talker {
             self.account.now.acked += all.delivered;
+        }
+        if let Some(repair) = self.repairs[sender]
+            && all.delivered > 0
+        {
+            self.losses[repair.loss as usize].unheard.get_or_insert(all.once);
         }
         let lag = self.halves[sender].lag();
         if let Some(sent) = all.sent {
@@ -64,8 +69,8 @@ impl Connection {
     fn complete_handshake(&mut self, frame: u64, at: Time) {
         self.setup = Setup::Done;
         self.set_up = at;
-        let since = at.saturating_since(self.account.settled());
-        self.account.settle(at, frame, Wait::Handshake, 0, NO_LOSS);
+        let since = at.saturating_since(self.halves[1].last_packet.max(self.began));
+        self.settle(0, at, frame, (Wait::Handshake, 0, NO_LOSS));
         if self.halves[0].to.least.is_none() {
             self.halves[0].to.sample_answer(since);
         }
@@ -109,7 +114,7 @@ impl Connection {
 
 impl Half {
     /// Everything before `ack` has arrived. What the capture lacks of it is noted.
-    fn take_ack(&mut self, ack: u64, frame: u64) -> Acknowledged {
+    fn take_ack(&mut self, ack: u64, frame: u64, at: Time) -> Acknowledged {
         let mut missing = ack.saturating_sub(self.next);
         self.next = self.next.max(ack);
         let mut all = Acknowledged::default();
@@ -117,6 +122,7 @@ impl Half {
             all = self.flight.acknowledged(ack);
             missing += all.missing;
             self.una = ack;
+            self.una_at = at;
         }
         if missing > 0 && self.missing == 0 {
             self.missing_frame = frame;

@@ -164,10 +164,10 @@ impl Connection {
         };
         self.setup = state;
         if answer && wait == Wait::Handshake && at > self.began {
-            let since = at.saturating_since(self.account.settled());
+            let since = at.saturating_since(self.halves[1 - side].last_packet.max(self.began));
             self.halves[side].to.sample_answer(since);
         }
-        self.account.settle(at, seen.frame, wait, side as u8, NO_LOSS);
+        self.settle(side, at, seen.frame, (wait, side, NO_LOSS));
     }
 
     /// Measures the way to the end that sent this packet, and notes what the other is to echo.
@@ -233,6 +233,8 @@ impl Connection {
         half.last_heard = heard.due;
         half.edge = (heard.edge != u64::MAX).then_some(heard.edge).or(half.edge);
         if heard.ack > half.una_heard {
+            half.una_before = half.una_heard;
+            half.acks_since += 1;
             half.una_heard = heard.ack;
             half.phase.heard(heard.ack, half.next);
         }
@@ -257,6 +259,7 @@ impl Connection {
             }
             None => self.quiet(talker, talker, last, frame),
         }
+        self.account.settle(last, frame, Wait::Transit, talker as u8, NO_LOSS);
     }
 
     /// The side that sends more.

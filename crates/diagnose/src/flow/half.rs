@@ -57,6 +57,8 @@ pub(crate) struct Half {
     pub(crate) next: u64,
     /// Acknowledged, as seen at the capture point.
     pub(crate) una: u64,
+    /// When that was acknowledged.
+    pub(crate) una_at: Time,
     /// Acknowledged, as the sender knows.
     pub(crate) una_heard: u64,
     pub(crate) flight: InFlight,
@@ -91,6 +93,13 @@ pub(crate) struct Half {
     pub(crate) last_len: u32,
     /// When it last sent octets not seen before.
     pub(crate) last_new: Time,
+    /// What had been acknowledged then; how many ACKs have come since, and what the last but one of
+    /// them acknowledged.
+    pub(crate) una_at_new: u64,
+    pub(crate) acks_since: u32,
+    pub(crate) una_before: u64,
+    /// Most octets acknowledged per second while it waited so.
+    pub(crate) drain_rate: f64,
     /// Mean time between its segments while it kept sending.
     pub(crate) spacing: Span,
     pub(crate) phase: Phase,

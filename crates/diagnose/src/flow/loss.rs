@@ -39,6 +39,9 @@ pub(crate) struct Loss {
     /// The first acknowledgment after the first retransmission was for the original (RFC 3522), or came
     /// too early to be for the retransmission.
     pub(crate) early: bool,
+    /// Octets sent once only that the first acknowledgment after the first retransmission reports: they had
+    /// arrived, and nobody had heard of it.
+    pub(crate) unheard: Option<u64>,
     /// Packets of its sender that were lost before the capture point meanwhile.
     pub(crate) skipped: u32,
     /// Segments that were under way at most in the round trips before it.

@@ -50,8 +50,21 @@ pub(crate) struct Acknowledged {
     pub(crate) sent: Option<Time>,
     /// Octets that were not acknowledged before.
     pub(crate) delivered: u64,
+    /// Those of them that were sent once only.
+    pub(crate) once: u64,
     /// Octets that the capture never had.
     pub(crate) missing: u64,
+}
+
+impl Acknowledged {
+    fn take(&mut self, segment: &Outstanding) {
+        let octets = segment.to - segment.from;
+        self.delivered += octets;
+        if segment.sends == 1 {
+            self.once += octets;
+            self.sent = Some(segment.at);
+        }
+    }
 }
 
 /// More holes than this are not kept apart.
@@ -133,8 +146,8 @@ impl InFlight {
                 break;
             }
             if !segment.sacked {
-                all.sent = (segment.sends == 1).then_some(segment.at);
-                all.delivered += segment.to - segment.from;
+                all.sent = None;
+                all.take(&segment);
             }
             self.segments.pop_front();
         }
@@ -156,8 +169,7 @@ impl InFlight {
         for segment in self.segments.range_mut(first..).take_while(|segment| segment.to <= to) {
             if !segment.sacked {
                 segment.sacked = true;
-                all.delivered += segment.to - segment.from;
-                all.sent = (segment.sends == 1).then_some(segment.at).or(all.sent);
+                all.take(segment);
             }
         }
     }

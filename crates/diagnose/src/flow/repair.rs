@@ -59,7 +59,7 @@ impl Connection {
         match self.repairs[side] {
             None => self.begin_repair(seen, (side, at), to, by_timer, novelty),
             Some(repair) => {
-                self.account.settle(at, seen.frame, Wait::Recovery, side as u8, repair.loss);
+                self.settle(side, at, seen.frame, (Wait::Recovery, side, repair.loss));
                 let half = &self.halves[side];
                 let silence = at.saturating_since(half.last_sent.max(half.last_heard));
                 let loss = &mut self.losses[repair.loss as usize];
@@ -123,6 +123,7 @@ impl Connection {
             sacked,
             unneeded: 0,
             early: false,
+            unheard: None,
             window: half.skipped.max((half.phase.window() / u64::from(half.mss())) as u32),
             skipped: half.skipped,
             rtt: self.rtt[side],
@@ -156,7 +157,7 @@ impl Connection {
                         self.quiet(self.talker, side, sent, seen.frame);
                     }
                 }
-                self.account.settle(at, seen.frame, Wait::Recovery, side as u8, index);
+                self.settle(side, at, seen.frame, (Wait::Recovery, side, index));
                 let under_way = self.halves[side].under_way();
                 self.halves[side].phase.timed_out(under_way);
             }
@@ -166,11 +167,11 @@ impl Connection {
                     true => Wait::SlowStart,
                     false => Wait::Window,
                 };
-                self.account.settle(at, seen.frame, wait, side as u8, before);
+                self.settle(side, at, seen.frame, (wait, side, before));
                 if let Some(opened) = opened {
                     // Lost before the capture point: the sender learnt it from the next segment's ACK.
                     let learnt = opened + self.base(side);
-                    self.account.was_recovery(learnt.min(at), index);
+                    self.account.was_recovery(self.when(side, learnt.min(at)), index);
                 }
                 self.halves[side].phase.lost();
             }
@@ -207,7 +208,7 @@ impl Connection {
         if let Some(repair) = repair
             && heard.ack >= repair.until
         {
-            self.account.settle(heard.due, heard.frame, Wait::Recovery, side as u8, repair.loss);
+            self.settle(side, heard.due, heard.frame, (Wait::Recovery, side, repair.loss));
             self.repairs[side] = None;
             let half = &self.halves[side];
             if let Some(loss) = self.losses.get_mut(repair.loss as usize) {

@@ -18,6 +18,11 @@ const PROMPT: Span = Span::from_millis(1);
 const STALLED: Span = Span::from_millis(250);
 /// A path that holds a packet this long at once does not queue: it is out.
 const HELD: Span = Span::from_millis(100);
+/// So many ACKs in a row that a sender leaves unanswered show that it has nothing at hand.
+const UNANSWERED: u32 = 3;
+/// And so many segments, and this part of the window, acknowledged meanwhile.
+const DRAINED: u64 = 6;
+const DRAINED_PART: u64 = 4;
 /// Segments under way at most for a window that a delayed ACK holds.
 const SMALL_WINDOW: u64 = 4;
 
@@ -55,11 +60,11 @@ impl Connection {
         } else {
             match self.was_held(side, at).or_else(|| self.was_out(side, from, at)) {
                 Some(sent) => {
-                    self.before_new(side, sent, seen.frame);
+                    self.before_new(side, sent, seen);
                     let loss = self.last_loss(side);
-                    self.account.settle(at, seen.frame, Wait::Stalled, side as u8, loss);
+                    self.settle(side, at, seen.frame, (Wait::Stalled, side, loss));
                 }
-                None => self.before_new(side, at, seen.frame),
+                None => self.before_new(side, at, seen),
             }
             self.halves[side].next = next;
             self.after_new(side, at, seen.payload_len);
@@ -90,6 +95,18 @@ impl Connection {
         }
     }
 
+    /// When `side` did what is seen at `at`: it took half a round trip to come here.
+    pub(super) fn when(&self, side: usize, at: Time) -> Time {
+        let away = self.halves[side].to.least.unwrap_or_default().as_nanos() / 2;
+        Time::from_nanos(at.as_nanos().saturating_sub(away))
+    }
+
+    /// Writes what the time was spent on until `actor` did what is seen at `at`.
+    pub(super) fn settle(&mut self, actor: usize, at: Time, frame: u64, of: (Wait, usize, u32)) {
+        let (wait, side, loss) = of;
+        self.account.settle(self.when(actor, at), frame, wait, side as u8, loss);
+    }
+
     /// The round trip as it is now, from end to end.
     pub(super) fn round_trip(&self, side: usize) -> Span {
         self.rtt[side].max(self.base(side))
@@ -106,26 +123,27 @@ impl Connection {
     }
 
     /// Settles the time before new octets of `side`.
-    fn before_new(&mut self, side: usize, at: Time, frame: u64) {
+    fn before_new(&mut self, side: usize, at: Time, seen: &Seen) {
+        let frame = seen.frame;
         if self.setup != Setup::Unseen && self.setup != Setup::Done {
             // Data with what completes the handshake, or before it (RFC 7413).
             self.setup = Setup::Done;
-            self.account.settle(at, frame, Wait::Handshake, side as u8, NO_LOSS);
+            self.settle(side, at, frame, (Wait::Handshake, side, NO_LOSS));
         }
         self.is_no_tail(side, at);
         if let Some(repair) = self.repairs[side] {
             self.talker = side;
-            self.account.settle(at, frame, Wait::Recovery, side as u8, repair.loss);
+            self.settle(side, at, frame, (Wait::Recovery, side, repair.loss));
             return;
         }
         if side != self.talker {
             let (before, talker) = (self.talker, side);
             let loss = self.last_loss(before);
             if let Some(repair) = self.repairs[before] {
-                self.account.settle(at, frame, Wait::Recovery, before as u8, repair.loss);
+                self.settle(side, at, frame, (Wait::Recovery, before, repair.loss));
             } else if self.both_talk(before, at) {
                 let wait = self.window_wait(before, at);
-                self.account.settle(at, frame, wait, before as u8, loss);
+                self.settle(side, at, frame, (wait, before, loss));
             } else {
                 self.quiet(before, talker, at, frame);
             }
@@ -142,7 +160,13 @@ impl Connection {
         if clocked || keeps_on {
             let loss = self.last_loss(side);
             let wait = self.window_wait(side, at);
-            self.account.settle(at, frame, wait, side as u8, loss);
+            if seen.payload_len >= self.halves[side].mss()
+                && let Some(since) = self.unfilled(side, at, wait)
+            {
+                self.settle(side, since, frame, (wait, side, loss));
+                self.settle(side, at, frame, (Wait::Unfilled, side, loss));
+            }
+            self.settle(side, at, frame, (wait, side, loss));
         } else {
             self.quiet(side, side, at, frame);
         }
@@ -186,6 +210,8 @@ impl Connection {
         }
         half.last_new = at;
         half.last_len = len;
+        half.una_at_new = half.una_heard;
+        half.acks_since = 0;
         let under_way = half.under_way();
         half.phase.sent(under_way);
         if side == self.talker {
@@ -230,7 +256,7 @@ impl Connection {
             return wait;
         }
         let (una, _) = self.waited_with(half);
-        let waited = at.saturating_since(self.account.settled());
+        let waited = self.when(side, at).saturating_since(self.account.settled());
         let under_way = half.next.saturating_sub(una);
         let base = self.base(side);
         if under_way >= 2 * mss && waited >= base * 2 + STALLED {
@@ -248,10 +274,50 @@ impl Connection {
         }
     }
 
+    /// Since when the sender had a window for more octets and did not send them: ACK after ACK came and
+    /// nothing was sent for it, and still octets were under way. What its own queue at the bottleneck
+    /// took to drain is not part of it.
+    fn unfilled(&mut self, side: usize, at: Time, wait: Wait) -> Option<Time> {
+        let settled = self.account.settled();
+        let base = self.base(side);
+        let repaired = self.losses.get(self.last_loss(side) as usize).map(|loss| loss.over);
+        let half = &mut self.halves[side];
+        let mss = u64::from(half.mss());
+        let drained = half.una_before.saturating_sub(half.una_at_new);
+        let windows = wait == Wait::Window;
+        let unanswered = half.acks_since > UNANSWERED
+            && drained >= (DRAINED * mss).max(half.phase.window() / DRAINED_PART);
+        let sent_since = repaired.is_none_or(|over| over < half.last_new);
+        if !windows || !unanswered || !sent_since || half.under_way() <= 4 * mss {
+            return None;
+        }
+        let gap = at.saturating_since(half.last_new).as_secs_f64();
+        let rate = drained as f64 / gap.max(1e-6);
+        half.drain_rate = half.drain_rate.max(rate);
+        if rate < 0.7 * half.drain_rate {
+            return Some(settled);
+        }
+        let left = Span::from_secs_f64(
+            (half.under_way() as f64 / half.drain_rate).min(base.as_secs_f64()),
+        );
+        let idle = base.saturating_sub(left).as_nanos();
+        let since = at.saturating_since(Time::ZERO).as_nanos().saturating_sub(idle);
+        Some(Time::from_nanos(since).max(settled))
+    }
+
+    /// When an answer of `next` to the last octets of `before` would have passed here at the earliest: with
+    /// their acknowledgment, where that came by itself.
+    fn answerable(&self, before: usize, next: usize, at: Time) -> Time {
+        let (half, to) = (&self.halves[before], &self.halves[next].to);
+        let sent = half.last_sent.max(self.set_up);
+        let least = sent + to.least.unwrap_or_default();
+        let told = half.una >= half.next && half.una_at < at;
+        if told { half.una_at.max(least) } else { least }
+    }
+
     /// Nobody was held up by a window: octets were on their way, then an application was silent.
     /// `before` sent last, `next` has sent now.
     pub(super) fn quiet(&mut self, before: usize, next: usize, at: Time, frame: u64) {
-        let settled = self.account.settled();
         let half = &self.halves[before];
         let loss = self.last_loss(before);
         let arrived = if before == next {
@@ -261,23 +327,21 @@ impl Connection {
                 _ => at,
             }
         } else {
-            half.last_sent.max(self.set_up) + self.halves[next].to.least.unwrap_or_default()
+            self.answerable(before, next, at)
         };
-        let arrived = arrived.clamp(settled, at);
+        let arrived = arrived.min(at);
         // What waited on its way here had been sent before.
         let late = self.halves[next].late;
         let sent = arrived.max(Time::ZERO + at.saturating_since(Time::ZERO).saturating_sub(late));
-        if arrived > settled {
-            self.account.settle(arrived, frame, Wait::Transit, before as u8, loss);
-        }
+        self.settle(next, arrived, frame, (Wait::Transit, before, loss));
         if half_is_closed(&self.halves[next]) && before == next {
-            self.account.settle(at, frame, Wait::Idle(1 - next as u8), next as u8, loss);
+            self.settle(next, at, frame, (Wait::Idle(1 - next as u8), next, loss));
             return;
         }
         let wait = self.shut(next).unwrap_or(Wait::Idle(next as u8));
-        self.account.settle(sent.min(at), frame, wait, next as u8, loss);
+        self.settle(next, sent.min(at), frame, (wait, next, loss));
         if sent < at {
-            self.account.settle(at, frame, Wait::Queued, next as u8, loss);
+            self.settle(next, at, frame, (Wait::Queued, next, loss));
         }
     }
 }

@@ -50,6 +50,8 @@ pub struct GroupShare {
     pub lost: Named,
     /// Seconds said to be lost that were not.
     pub false_seconds: f64,
+    /// Those of them that were not within a base round trip either.
+    pub false_apart: f64,
 }
 
 impl GroupShare {
@@ -61,6 +63,7 @@ impl GroupShare {
             injected: Named::default(),
             lost: Named::default(),
             false_seconds: 0.0,
+            false_apart: 0.0,
         };
         for score in scores {
             share.captures += 1;
@@ -68,6 +71,7 @@ impl GroupShare {
             share.injected += score.injected;
             share.lost += score.lost;
             share.false_seconds += score.false_seconds;
+            share.false_apart += score.false_apart;
         }
         share
     }
@@ -171,7 +175,7 @@ fn shares(caption: &str, first: &str, groups: &[GroupShare]) -> Table {
             percent(one.all),
             percent(one.injected),
             percent(one.lost),
-            Cell::number(one.false_share().map(|share| share * 100.0), 2),
+            false_percent(one),
         ]
     };
     Table {
@@ -187,6 +191,13 @@ fn shares(caption: &str, first: &str, groups: &[GroupShare]) -> Table {
         ],
         rows: groups.iter().map(row).collect(),
     }
+}
+
+/// The share falsely lost, and in brackets that which was not right within a round trip either.
+fn false_percent(one: &GroupShare) -> Cell {
+    let Some(share) = one.false_share() else { return Cell::Missing };
+    let apart = one.false_apart / one.all.seconds;
+    Cell::text(format!("{:.2} ({:.2})", share * 100.0, apart * 100.0))
 }
 
 fn confusions(report: &SelfTestReport) -> Table {

@@ -40,6 +40,8 @@ pub struct Score {
     pub lost: Named,
     /// Seconds said to be lost that were not.
     pub false_seconds: f64,
+    /// Those of them that were not within a base round trip either.
+    pub false_apart: f64,
     /// Whether the connection was found at all.
     pub found: bool,
 }
@@ -118,12 +120,10 @@ pub(super) fn score(truth: &TruthFile, place: Place, said: &Diagnosis) -> Score 
         injected: Named::default(),
         lost: Named::default(),
         false_seconds: 0.0,
+        false_apart: 0.0,
         found: found.is_some(),
     };
-    let of =
-        |list: &[(Place, f64); 3]| list.iter().find(|one| one.0 == place).map_or(0.0, |one| one.1);
-    // The instant at the sender that is seen at the beginning of the capture.
-    let shift = of(&truth.began_s) - of(&truth.away_s);
+    let shift = truth.began_s.iter().find(|one| one.0 == place).map_or(0.0, |one| one.1);
     let said: Vec<(f64, f64, Cause)> = found.map_or(Vec::new(), |connection| {
         let moved =
             |one: &ackord_diagnose::Interval| (one.from_s + shift, one.to_s + shift, one.cause);
@@ -181,6 +181,7 @@ impl Score {
             self.lost.count(seconds, right);
         } else if cause.is_loss() && !is.also.is_some_and(Cause::is_loss) {
             self.false_seconds += seconds;
+            self.false_apart += if right == Right::Nowhere { seconds } else { 0.0 };
         }
     }
 }
@@ -203,7 +204,6 @@ mod tests {
             duration_s: 10.0,
             base_rtt_s: 0.1,
             began_s: places(0.0),
-            away_s: places(0.0),
             intervals: intervals
                 .iter()
                 .map(|&(from_s, to_s, cause, also)| TrueInterval { from_s, to_s, cause, also })

@@ -34,8 +34,6 @@ pub struct TruthFile {
     /// For each place of a capture: how long after the connection's first packet left the client the
     /// first one was there, s. Add it to the times of a capture that count from its first packet.
     pub began_s: [(Place, f64); 3],
-    /// For each place: how long what the sender does takes to be seen there, s. Take it off.
-    pub away_s: [(Place, f64); 3],
     /// Every instant.
     pub intervals: Vec<TrueInterval>,
     /// What the kernels counted, the client's and the server's.
@@ -74,14 +72,6 @@ pub fn make_case(plan: &Plan, folder: &Path) -> Result<TruthFile, SelfTestError>
     let addresses = FlowAddresses::of(FLOW, nodes, IpVersion::V4);
     let began = facts.packets[index(Side::Client)].first().map_or(0.0, |first| first.at);
     let first_seen = |place: usize| facts.first_seen[place].map_or(0.0, |at| at - began);
-    let away = |place: Place| {
-        let links = match (place, plan.heading) {
-            (Place::Server, Heading::Download) | (Place::Client, Heading::Upload) => 0,
-            (Place::Router, _) => 1,
-            (Place::Client, Heading::Download) | (Place::Server, Heading::Upload) => 2,
-        };
-        f64::from(links) * plan.rtt_ms as f64 / 4e3
-    };
     let truth = TruthFile {
         case: plan.name(),
         family: plan.family.to_owned(),
@@ -92,7 +82,6 @@ pub fn make_case(plan: &Plan, folder: &Path) -> Result<TruthFile, SelfTestError>
         duration_s: facts.last_seen - began,
         base_rtt_s: plan.base_rtt_s(),
         began_s: [0, 1, 2].map(|place| (Place::ALL[place], first_seen(place))),
-        away_s: Place::ALL.map(|place| (place, away(place))),
         intervals: truth(plan, &facts),
         kernels: [totals(&facts, 0), totals(&facts, 1)],
     };
