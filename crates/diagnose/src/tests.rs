@@ -163,6 +163,20 @@ fn what_a_far_sender_does_it_did_half_a_round_trip_before() {
 }
 
 #[test]
+fn a_time_for_which_the_capture_has_nothing_is_nobodys() {
+    let whole = bursts_of_a_full_send_buffer(40);
+    let began = whole[0].at;
+    let shown = |seen: &Seen| {
+        let micros = seen.at.saturating_since(began).as_nanos() / 1000;
+        !(900_000..1_400_000).contains(&micros)
+    };
+    let connection = diagnose(whole.into_iter().filter(shown).collect());
+    assert_conserved(&connection);
+    let blank = seconds(&connection, Cause::CaptureArtefact);
+    assert!((0.45..0.55).contains(&blank), "{blank}");
+}
+
+#[test]
 fn a_syn_that_is_repeated_was_lost() {
     let mut packets = vec![packet(0, true, (0, 0), 0)];
     packets[0].flags = Flags::SYN;

@@ -29,6 +29,8 @@ pub(crate) enum Wait {
     Stalled,
     /// Loss is being repaired.
     Recovery,
+    /// Packets passed, and the capture does not have them.
+    Uncaptured,
 }
 
 /// No loss has been seen.
@@ -172,6 +174,28 @@ impl Account {
             {
                 stretch.wait = Wait::Recovery;
                 stretch.loss = loss;
+            }
+        }
+    }
+
+    /// Writes the time from `from` to `to` anew, as far as it was written: the capture does not have it.
+    pub(crate) fn was_uncaptured(&mut self, from: Time, to: Time) {
+        let first = self.stretches.partition_point(|stretch| stretch.to <= from);
+        for mut stretch in self.stretches.split_off(first) {
+            let (begins, ends) = (stretch.from.max(from), stretch.to.min(to));
+            if begins >= ends {
+                self.stretches.push(stretch);
+                continue;
+            }
+            // What was measured stays with the part before.
+            if stretch.from < begins {
+                self.stretches.push(Stretch { to: begins, ..stretch });
+                stretch.seen = Measured::default();
+            }
+            let wait = Wait::Uncaptured;
+            self.stretches.push(Stretch { from: begins, to: ends, wait, ..stretch });
+            if ends < stretch.to {
+                self.stretches.push(Stretch { from: ends, seen: Measured::default(), ..stretch });
             }
         }
     }

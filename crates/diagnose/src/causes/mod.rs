@@ -97,6 +97,7 @@ impl Context<'_> {
             Wait::Recovery => self.recovery(stretch),
             Wait::Unfilled => self.unfilled(stretch),
             Wait::Stalled => (Cause::Outage, 0.6),
+            Wait::Uncaptured => (Cause::CaptureArtefact, 0.9),
             Wait::SlowStart | Wait::Window => self.window(stretch),
         }
     }

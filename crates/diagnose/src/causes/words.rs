@@ -2,7 +2,7 @@
 
 use super::path::Path;
 use crate::Cause;
-use crate::account::Stretch;
+use crate::account::{Stretch, Wait};
 use crate::flow::loss::Loss;
 use ackord_units::Span;
 
@@ -51,6 +51,9 @@ pub(super) fn reason(cause: Cause, stretch: &Stretch, loss: Option<&Loss>, path:
         }
         Cause::ReceiverWindow => format!("The advertised window was full: {flight}."),
         Cause::ZeroWindow => format!("The receiver advertised no window for {took}."),
+        Cause::SendBuffer if stretch.wait == Wait::Unfilled => {
+            format!("{took} of ACKs unanswered with octets under way: the sender had no more.")
+        }
         Cause::SendBuffer => format!("{flight}, no more and no less, without loss or queue."),
         Cause::NagleDelayedAck => {
             format!("A small segment waited {took} for the ACK of the one before it.")
@@ -85,7 +88,9 @@ pub(super) fn reason(cause: Cause, stretch: &Stretch, loss: Option<&Loss>, path:
             0 => format!("Octets on their way: {}.", ms(path.base)),
             _ => format!("{} of {}, queue {queue}.", mbit(stretch.rate()), mbit(path.rate)),
         },
-        Cause::CaptureArtefact => "The capture lacks packets here.".to_owned(),
+        Cause::CaptureArtefact => {
+            format!("Octets were acknowledged then that the capture does not have: nothing for {took}.")
+        }
         Cause::Unknown => {
             format!("{}: not told by these packets.", Span::as_secs_f64(stretch.span()))
         }

@@ -31,7 +31,12 @@ impl Connection {
         let half = &mut self.halves[sender];
         let ack = half.offset(seen.ack);
         let edge = scale.map(|shift| ack + (u64::from(seen.window) << shift.min(14)));
+        let before = half.missing;
         let mut all = half.take_ack(ack, seen.frame, at);
+        if half.missing > before {
+            self.uncaptured(sender, seen, at);
+        }
+        let half = &mut self.halves[sender];
         let reported = half.take_sacks(seen, ack, &mut all);
         self.points_of_ack(seen, sender, at, (ack, edge));
         if sender == self.talker {
@@ -63,6 +68,19 @@ impl Connection {
             // An acknowledgment does not overtake the one before it.
             let due = half.heard.back().map_or(heard.due, |last| last.due.max(heard.due));
             half.heard.push_back(Heard { due, ..heard });
+        }
+    }
+
+    /// Octets were acknowledged that the capture does not have: if it has nothing at all of the time in which
+    /// they passed, that time is not known.
+    fn uncaptured(&mut self, sender: usize, seen: &Seen, at: Time) {
+        let (from, to) = self.blank;
+        let since = at.saturating_since(to);
+        if from < to && since <= self.round_trip(sender) * 2 {
+            let loss = self.last_loss(sender);
+            self.account.settle(to, seen.frame, Wait::Uncaptured, sender as u8, loss);
+            self.account.was_uncaptured(from, to);
+            self.blank = (to, to);
         }
     }
 

@@ -19,6 +19,8 @@ pub(crate) enum Setup {
 
 /// Times of captures beyond this are not believed: half of what 64 bits of nanoseconds hold.
 const LATEST: Time = Time::from_nanos(u64::MAX / 2);
+/// Captures that lose packets now and then lose no time; those that have none for so long do.
+const BLANK: Span = Span::from_millis(20);
 /// Connections are not followed for longer.
 const LONGEST_LIFE: Span = Span::from_secs(366 * 86_400);
 
@@ -42,6 +44,8 @@ pub(crate) struct Connection {
     pub(crate) began_frame: u64,
     pub(crate) last: Time,
     pub(crate) last_frame: u64,
+    /// The last time for which the capture has no packet of it though several round trips passed.
+    pub(super) blank: (Time, Time),
     pub(crate) reset: bool,
     /// Shortest round trip from end to end, seen at one time.
     pub(super) base_rtt: [Option<Span>; 2],
@@ -83,6 +87,7 @@ impl Connection {
             began_frame: seen.frame,
             last: began,
             last_frame: seen.frame,
+            blank: (began, began),
             reset: false,
             base_rtt: [None; 2],
             rtt: [Span::ZERO; 2],
@@ -114,6 +119,9 @@ impl Connection {
         }
         // A capture may claim any time. Beyond a year it stands still, and sums cannot overflow.
         let at = seen.at.max(self.last).min(self.began + LONGEST_LIFE);
+        if at.saturating_since(self.last) >= BLANK.max(self.rtt[0].max(self.rtt[1]) * 2) {
+            self.blank = (self.last, at);
+        }
         (self.last, self.last_frame) = (at, seen.frame);
         if self.halves[side].is_copy(seen, at) {
             self.copies += 1;
