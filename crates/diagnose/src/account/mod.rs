@@ -6,4 +6,4 @@
 
 mod span;
 
-pub(crate) use span::{Account, NO_LOSS, Stretch, Wait};
+pub(crate) use span::{Account, Measured, NO_LOSS, Stretch, Wait};

@@ -15,9 +15,10 @@ mod sharing;
 mod words;
 
 use crate::Cause;
-use crate::account::{NO_LOSS, Stretch, Wait};
+use crate::account::{Measured, NO_LOSS, Stretch, Wait};
 use crate::flow::Connection;
 use crate::flow::loss::{Loss, Trigger};
+use ackord_units::Span;
 use losses::{Verdict, verdict};
 pub(crate) use path::Path;
 use policer::policer;
@@ -65,12 +66,37 @@ pub(crate) fn judge(connection: &Connection, sharing: &Sharing) -> (Vec<Judged>,
     let verdicts = connection.losses.iter().map(of_loss).collect();
     let shares = sharing.shares(connection);
     let context = Context { connection, paths, verdicts, shares };
-    let judged = connection.account.stretches().iter().map(|stretch| context.judge(stretch));
-    let judged = judged.collect();
+    let stretches = connection.account.stretches();
+    let judged = (0..stretches.len()).flat_map(|at| context.parts(at));
+    let judged = judged.map(|stretch| context.judge(&stretch)).collect();
     (judged, context.paths)
 }
 
 impl Context<'_> {
+    /// A stretch, in two parts where the path fills up meanwhile: until then it had room, and from there on
+    /// it carried what was acknowledged.
+    fn parts(&self, at: usize) -> impl Iterator<Item = Stretch> {
+        let stretches = self.connection.account.stretches();
+        let stretch = stretches[at];
+        let grows = |one: &Stretch| matches!(one.wait, Wait::SlowStart | Wait::Window);
+        let rate = self.paths[usize::from(stretch.side)].rate;
+        let fills = |next: &&Stretch| {
+            next.side == stretch.side && grows(next) && self.is_full(next) && rate > 0.0
+        };
+        let carried = match stretches.get(at + 1).filter(fills) {
+            Some(_) if grows(&stretch) && !self.is_full(&stretch) => {
+                Span::from_secs_f64(stretch.seen.acked as f64 / rate)
+            }
+            _ => stretch.span(),
+        };
+        let room = stretch.span().saturating_sub(carried);
+        let full_from = stretch.from + room;
+        let seen = Measured { flight: stretch.seen.flight, ..Measured::default() };
+        let before = Stretch { to: full_from, seen, ..stretch };
+        let after = Stretch { from: full_from, ..stretch };
+        [before, after].into_iter().filter(|part| part.from < part.to)
+    }
+
     fn judge(&self, stretch: &Stretch) -> Judged {
         let (cause, confidence) = self.cause(stretch);
         let loss = self.connection.losses.get(stretch.loss as usize);

@@ -89,7 +89,9 @@ pub(super) fn reason(cause: Cause, stretch: &Stretch, loss: Option<&Loss>, path:
             _ => format!("{} of {}, queue {queue}.", mbit(stretch.rate()), mbit(path.rate)),
         },
         Cause::CaptureArtefact => {
-            format!("Octets were acknowledged then that the capture does not have: nothing for {took}.")
+            format!(
+                "Octets were acknowledged then that the capture does not have: nothing for {took}."
+            )
         }
         Cause::Unknown => {
             format!("{}: not told by these packets.", Span::as_secs_f64(stretch.span()))
