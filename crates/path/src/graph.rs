@@ -80,19 +80,19 @@ pub struct Conservation {
 }
 
 /// Packets have appeared or vanished: a defect of this crate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{} packets entered and {} were made on the way, but {} were delivered, {} dropped, {} absorbed \
      and {} are under way",
     .0.injected, .0.made, .0.delivered, .0.dropped.total(), .0.absorbed, .0.in_flight
 )]
-pub struct Unbalanced(pub Conservation);
+pub struct Unbalanced(pub Box<Conservation>);
 
 impl Conservation {
     /// Whether the packets that entered are all accounted for.
     pub fn check(&self) -> Result<(), Unbalanced> {
         let found = self.delivered + self.dropped.total() + self.absorbed + self.in_flight;
-        if found == self.injected + self.made { Ok(()) } else { Err(Unbalanced(*self)) }
+        if found == self.injected + self.made { Ok(()) } else { Err(Unbalanced(Box::new(*self))) }
     }
 }
 
