@@ -1,5 +1,5 @@
 //! Captures of the self-test and the truth about them: `truth FOLDER [PART OF A NAME]...`; with `--score`
-//! in front, what the diagnosis makes of them, too.
+//! in front, what the diagnosis makes of them, too; with `--series=1`, of other cases of the same families.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -24,11 +24,15 @@ fn main() -> ExitCode {
     if scored {
         words.remove(0);
     }
+    let series = words.first().and_then(|word| word.strip_prefix("--series=")?.parse().ok());
+    if series.is_some() {
+        words.remove(0);
+    }
     let Some((folder, wanted)) = words.split_first() else {
-        eprintln!("usage: truth [--score] FOLDER [PART OF A NAME]...");
+        eprintln!("usage: truth [--score] [--series=N] FOLDER [PART OF A NAME]...");
         return ExitCode::from(2);
     };
-    let mut cases = cases(Effort::Full, 0);
+    let mut cases = cases(Effort::Full, series.unwrap_or(0));
     cases.retain(|plan| {
         wanted.is_empty() || wanted.iter().any(|part| plan.name().contains(part.as_str()))
     });

@@ -2,7 +2,8 @@
 //! they were.
 
 use super::facts::{FLOW, Facts, Transmitted};
-use super::plan::Plan;
+use super::plan::{Bucket, Plan};
+use ackord_units::Time;
 use std::collections::BTreeSet;
 
 /// The bottleneck in the direction of data.
@@ -12,6 +13,8 @@ pub(super) struct Bottleneck<'a> {
     ends: Vec<f64>,
     /// For how long it had transmitted before each.
     busy_before: Vec<f64>,
+    /// For how long a shaper had held it back before each.
+    held_before: Vec<f64>,
     /// Around every multiple of [`SLOT`]: the flow's share, and how many flows had a part.
     shares: Vec<Share>,
 }
@@ -32,6 +35,8 @@ const SLOT: f64 = 0.1;
 pub(super) struct Around {
     /// The share of time in which it transmitted.
     pub(super) busy: f64,
+    /// The share of time in which a shaper held it back.
+    pub(super) held: f64,
     /// The least that a packet waited, s.
     pub(super) standing: f64,
 }
@@ -39,8 +44,16 @@ pub(super) struct Around {
 impl<'a> Bottleneck<'a> {
     pub(super) fn of(plan: &Plan, facts: &'a Facts) -> Bottleneck<'a> {
         let (mut ends, mut busy_before, mut busy) = (Vec::new(), Vec::new(), 0.0);
+        let (mut held_before, mut held) = (Vec::new(), 0.0);
+        let mut shaper = plan.shaper.map(Bucket::tokens);
         for one in &facts.bottleneck {
-            let takes = one.octets as f64 * 8.0 / plan.rate_at(one.at);
+            let waits = shaper.as_mut().map_or(0.0, |bucket| {
+                let at = Time::from_nanos((one.at * 1e9).round() as u64);
+                bucket.shape(at, one.octets as u32).saturating_since(at).as_secs_f64()
+            });
+            let takes = waits + one.octets as f64 * 8.0 / plan.rate_at(one.at);
+            held_before.push(held);
+            held += waits;
             busy_before.push(busy);
             ends.push(one.at + takes);
             busy += takes;
@@ -48,7 +61,7 @@ impl<'a> Bottleneck<'a> {
         let all = &facts.bottleneck;
         let slots = all.last().map_or(0, |last| (last.at / SLOT).ceil() as u64 + 1);
         let shares = (0..slots).map(|slot| share(all, slot as f64 * SLOT)).collect();
-        Bottleneck { all, ends, busy_before, shares }
+        Bottleneck { all, ends, busy_before, held_before, shares }
     }
 
     /// Who had how much in the second around this instant.
@@ -70,8 +83,11 @@ impl<'a> Bottleneck<'a> {
         let last = self.all.partition_point(|one| one.at <= to);
         let within = &self.all[first..last.max(first)];
         let busy = (self.busy_until(to) - self.busy_until(from)) / (to - from);
+        let held_until = |number: usize| self.held_before.get(number).copied();
+        let held = held_until(last).or_else(|| self.held_before.last().copied()).unwrap_or(0.0);
+        let held = (held - held_until(first).unwrap_or(held)) / (to - from);
         let standing = within.iter().map(|one| one.waited).fold(f64::INFINITY, f64::min);
-        Around { busy, standing: if standing.is_finite() { standing } else { 0.0 } }
+        Around { busy, held, standing: if standing.is_finite() { standing } else { 0.0 } }
     }
 }
 

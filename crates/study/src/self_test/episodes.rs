@@ -34,6 +34,7 @@ struct Losses {
     queue: u32,
     chance: u32,
     outage: u32,
+    policed: u32,
 }
 
 impl Losses {
@@ -43,6 +44,7 @@ impl Losses {
                 self.queue += 1;
             }
             Some(DropReason::Outage) => self.outage += 1,
+            Some(DropReason::Policed) => self.policed += 1,
             Some(_) => self.chance += 1,
             None => {}
         }
@@ -58,6 +60,7 @@ impl Losses {
     fn causes(self) -> [Option<Cause>; 2] {
         let mut all = [
             (self.outage, Cause::Outage),
+            (self.policed, Cause::Policer),
             (self.queue, Cause::FastRecovery),
             (self.chance, Cause::RandomLoss),
         ];
@@ -171,14 +174,19 @@ fn timeout(facts: &Facts, view: &View<'_>, (fired, to): (f64, f64), base_rtt: f6
         (Cause::Outage, None)
     } else if let Some(first) = first {
         let is_head = |it: &&Sent| it.from <= una && it.to > una;
-        (kind_of(view, una, fired, outstanding().filter(is_head).count()), Some(first))
+        let kind = kind_of(view, una, fired, outstanding().filter(is_head).count());
+        // A policer takes what comes too fast until the sender is slower, repairs and all.
+        match first == Cause::Policer {
+            true => (first, Some(kind)),
+            false => (kind, Some(first)),
+        }
     } else if acks_lost.chance + acks_lost.queue > 0 {
         (Cause::AckPath, None)
     } else {
         (Cause::SpuriousDelay, faded.then_some(Cause::Outage))
     };
     let after = match cause {
-        Cause::Outage | Cause::AckPath | Cause::SpuriousDelay => cause,
+        Cause::Outage | Cause::Policer | Cause::AckPath | Cause::SpuriousDelay => cause,
         _ => chance,
     };
     let undone = cause == Cause::SpuriousDelay && was_given_back(view, from, to);

@@ -8,7 +8,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `plan.rs` | [`Plan`]: a case as a scenario |
-//! | `cases.rs`, `troubles.rs`, `pairs.rs` | all cases: none, one cause, two |
+//! | `cases.rs`, `troubles.rs`, `pairs.rs`, `limits.rs` | all cases: none, one cause, two; token buckets |
 //! | `run.rs` | a run between kernels, captured at server, router and client |
 //! | `facts.rs` | every packet by its tag, the bottleneck, outages, samples |
 //! | `view.rs`, `bottleneck.rs` | the facts at an instant |
@@ -39,12 +39,13 @@
 //! | timeout-window | timeout: none of four or more arrived | likewise |
 //! | ack-path | timeout: what is sent again had arrived, its ACKs had been dropped | |
 //! | spurious-delay | timeout: neither data nor ACKs had been dropped | outage, if one held packets back |
-//! | fast-recovery, random-loss, outage | the kernel is in Recovery: by what dropped most of what is repaired | the next most; or path-limited where the bottleneck never rests |
+//! | policer | a timeout after losses at a policer | the timeout's kind |
+//! | fast-recovery, random-loss, outage, policer | the kernel is in Recovery: by what dropped most of what is repaired | the next most; or path-limited where the bottleneck never rests |
 //! | spurious-reordering, spurious-delay | Recovery, and nothing had been dropped: packets had overtaken others, or not | |
 //! | random-loss, fast-recovery, ... | the last segments are dropped, and their probe is not out yet | timeout-tail |
 //! | zero-window | the window is zero and something is unsent | receiver-window |
 //! | queueing-own, queueing-others | the bottleneck never rests (95 % of a round trip), nothing waits less than max(100 ms, base round trip): by whose packets are more | receiver-window, send-buffer if the kernel counts so; shaper |
-//! | shaper | it never rests, at a rate that came down from a higher one | path-limited |
+//! | shaper | it never rests, held by a token bucket or at a rate that came down from a higher one | path-limited |
 //! | unfair-share | it never rests, and of n flows in a second this one has less than 1/2n, with more to send | window-growth; path-limited where the capture shows no other connection |
 //! | path-limited | it never rests | receiver-window, send-buffer if the kernel counts so |
 //! | receiver-window | the kernel counts `rwnd_limited` for most of the time around | delayed-ack while one is held back |
@@ -53,21 +54,20 @@
 //! | path-limited | nothing is unsent: what is under way takes its time | the application's idleness, if it says more later |
 //! | nagle-delayed-ack | a segment that is not full waits though both windows would let it go | path-limited while nobody holds an ACK back |
 //! | delayed-ack | the window is full, the peer has all of it and has not said so | what the last repair was of |
-//! | random-loss | the window is not what fills the path, and the last repair was of losses by chance | |
+//! | random-loss, policer | the window is not what fills the path, and the last repair was of losses by chance, or at a policer | |
 //! | window-growth | likewise: none, or by congestion | what else the last repair was of |
 //!
-//! Times of a capture are moved by the propagation between the sender and the capture: what the sender
-//! does is seen there so much later. Beside the strict figure one with a tolerance of a base round trip
-//! is given.
+//! Beside the strict figure one with a tolerance of a base round trip is given.
 //!
-//! Not modelled: policers (no element of the path polices), rates that change otherwise than once (a
-//! shaper is a link whose rate comes down), queues in the direction of acknowledgments, ECN,
+//! Not modelled: rates that change otherwise than once (a
+//! shaper is a token bucket or a link whose rate comes down), queues in the direction of acknowledgments, ECN,
 //! applications that read slowly at the server.
 
 mod bottleneck;
 mod cases;
 mod episodes;
 mod facts;
+mod limits;
 mod pairs;
 mod plan;
 mod report;
@@ -81,7 +81,7 @@ mod truth;
 mod view;
 mod write;
 
-pub use plan::{Client, Heading, Path, Plan, Reader};
+pub use plan::{Bucket, Client, Heading, Path, Plan, Reader};
 pub use report::{GroupShare, SelfTestReport, report, self_test_document};
 pub use run::{Place, SelfTestError};
 pub use score::{Matrix, Named, Score};
@@ -105,7 +105,7 @@ pub enum Effort {
 /// The cases of a test: those of series 0, on which the diagnosis was made, or others of the same families
 /// on other paths and with other seeds.
 pub fn cases(effort: Effort, series: u64) -> Vec<Plan> {
-    let families = cases::singles().into_iter().chain(pairs::pairs());
+    let families = cases::singles().into_iter().chain(pairs::pairs()).chain(limits::limits());
     let of = |(at, family): (usize, cases::Family)| {
         let number = if effort == Effort::Quick { 1 } else { family.cases };
         (0..number).map(move |number| cases::case(&family, number, at, series)).collect::<Vec<_>>()

@@ -1,7 +1,9 @@
 //! A case of the self-test: a path, two stock kernels, a workload and what goes wrong, as a scenario.
 
 use ackord_diagnose::Cause;
+use ackord_path::TokenBucket;
 use ackord_scenario::{Errors, Scenario, ScenarioFile};
+use ackord_units::{Bytes, Rate};
 use std::fmt::Write;
 
 /// The kernel at both ends.
@@ -49,6 +51,8 @@ pub struct Plan {
     pub reader: Option<Reader>,
     /// The rate changes of `air`: from when (ms) which rate (kbit/s).
     pub rates: Vec<(u64, u64)>,
+    /// A token bucket that holds `air` back.
+    pub shaper: Option<Bucket>,
     /// When the flow begins, ms.
     pub start_ms: u64,
     /// What the client is.
@@ -62,6 +66,15 @@ pub enum Client {
     Kernel,
     /// Our own TCP, where a receiver is wanted that no setting makes of the kernel.
     Ours,
+}
+
+/// A token bucket.
+#[derive(Clone, Copy, Debug)]
+pub struct Bucket {
+    /// kbit/s.
+    pub rate_kbit: u64,
+    /// Octets.
+    pub burst: u64,
 }
 
 /// Which way data goes.
@@ -106,6 +119,7 @@ impl Plan {
             others: String::new(),
             reader: None,
             rates: Vec::new(),
+            shaper: None,
             start_ms: 50,
             client: Client::Kernel,
         }
@@ -158,8 +172,12 @@ impl Plan {
             );
             if name == "air" {
                 text.push_str(&self.rate_changes());
+                text.push_str(&self.shaper.map(|it| it.key("shaper")).unwrap_or_default());
             }
             let _ = write!(text, "[links.reverse]\n{reverse}");
+            if name == "air" && self.shaper.is_some() {
+                text.push_str("shaper = \"none\"\n");
+            }
             if name == "air" && !self.rates.is_empty() {
                 text.push_str("rate_changes = \"none\"\n");
             }
@@ -204,6 +222,21 @@ impl Plan {
     /// packet takes on each link.
     pub fn base_rtt_s(&self) -> f64 {
         self.rtt_ms as f64 / 1e3 + 1500.0 * 8.0 * (1.0 / (self.rate_kbit as f64 * 1e3) + 2.5e-9)
+    }
+}
+
+impl Bucket {
+    /// As a key of a link.
+    pub(super) fn key(self, key: &str) -> String {
+        let Bucket { rate_kbit, burst } = self;
+        format!(
+            "{key} = {{ kind = \"token-bucket\", rate = \"{rate_kbit} kbit/s\", burst = \"{burst} B\" }}\n"
+        )
+    }
+
+    /// Full.
+    pub(super) fn tokens(self) -> TokenBucket {
+        TokenBucket::new(Rate::from_bits_per_sec(self.rate_kbit * 1000), Bytes(self.burst))
     }
 }
 

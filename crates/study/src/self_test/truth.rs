@@ -217,11 +217,9 @@ impl<'a> Judge<'a> {
         if around.busy < FULL {
             return None;
         }
-        let shaped = self
-            .plan
-            .rates
-            .iter()
-            .any(|(from, rate)| *from as f64 / 1e3 <= at && *rate < self.plan.rate_kbit);
+        let lower =
+            |(from, rate): &(u64, u64)| *from as f64 / 1e3 <= at && *rate < self.plan.rate_kbit;
+        let shaped = self.plan.rates.iter().any(lower) || around.held > around.busy / 2.0;
         let longer = self.bottleneck.share(there);
         if around.standing >= STANDING.max(self.base_rtt) {
             let cause = match longer.own >= 0.5 {
@@ -269,7 +267,7 @@ impl<'a> Judge<'a> {
         }
         match last {
             None | Some(Cause::WindowGrowth) => (Cause::WindowGrowth, None),
-            Some(Cause::RandomLoss) => (Cause::RandomLoss, None),
+            Some(cause @ (Cause::RandomLoss | Cause::Policer)) => (cause, None),
             Some(cause) => (Cause::WindowGrowth, Some(cause)),
         }
     }
