@@ -1,17 +1,47 @@
 //! Whether losses are those of a policer: a token bucket without a queue (Flach et al. 2016).
 //!
-//! At each loss the bucket is empty, so what has passed until then is the burst and the rate times the
-//! time: all losses lie on one line. Losses by chance lie beside it by as much as the rate varies.
+//! At each loss the bucket is empty. So from one loss to the next the rate times the time has passed, or
+//! less where the sender was slow for so long that the bucket was full meanwhile; then what passed since
+//! is the burst and the rate times the time. Losses by chance come whatever the bucket would hold; a queue
+//! that overflows lets round trips grow before.
+//!
+//! The rate is that of what passed between losses, the burst the most that went beyond it before one. The
+//! bucket is then followed through the connection: it must be empty at losses, and far from it at times.
 
+use super::path::Path;
+use crate::account::Stretch;
 use crate::flow::Connection;
 use crate::flow::loss::{Loss, Trigger};
 
-/// Fewer losses lie on a line by chance.
-const LOSSES: usize = 8;
-/// Losses lie this near to the line, in segments (root of the mean square).
+/// Fewer losses come at an empty bucket by chance.
+const LOSSES: usize = 6;
+/// Between the first and the last of them at least so many segments have passed.
+const SPAN: f64 = 400.0;
+/// A rate is measured over so many segments at least.
+const LENGTH: f64 = 100.0;
+/// Where the bucket did not run over, rates between losses differ by this part at most ...
+const ALIKE: f64 = 0.06;
+/// ... and such are this part of all: losses by chance leave no two rates alike.
+const MANY: f64 = 0.4;
+/// No rate between losses exceeds it by more than this, but for what is not exact in it.
+const EXCEEDS: f64 = 1.4;
+/// The rate is this quantile of them: no more than that passes, less where the sender was slow.
+const QUANTILE: f64 = 0.9;
+/// Which of the bursts before losses is that of the bucket: most of them do not find it full.
+const BURSTS: f64 = 0.9;
+/// A bucket is empty where it holds no more than so many segments, or half of it ...
 const SEGMENTS: f64 = 6.0;
-/// The line is as long as this at least, in segments.
-const LENGTH: f64 = 200.0;
+/// ... or this part of it.
+const PART: f64 = 0.15;
+/// A bucket of fewer segments is none.
+const LEAST: f64 = 8.0;
+/// This part of all losses finds it empty.
+const EMPTY: f64 = 0.6;
+/// The path carries this much more than the rate.
+const BEYOND: f64 = 1.45;
+/// A round trip longer than the base by this part, and by this many seconds, shows a queue.
+const RISEN: f64 = 0.3;
+const QUEUE: f64 = 0.002;
 
 /// A policer's rate and burst.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,34 +52,139 @@ pub(crate) struct Policer {
     pub(crate) burst: f64,
 }
 
-/// The policer that explains the losses of one direction, if one does.
-pub(super) fn policer(connection: &Connection, side: usize, mss: f64) -> Option<Policer> {
-    let by_acks = |loss: &&Loss| usize::from(loss.side) == side && loss.trigger == Trigger::Acks;
-    let seconds = |loss: &Loss| loss.at.saturating_since(connection.began).as_secs_f64();
-    let points: Vec<(f64, f64)> = connection
-        .losses
-        .iter()
-        .filter(by_acks)
-        .map(|loss| (seconds(loss), loss.delivered as f64))
-        .collect();
-    line(&points, mss)
+/// What had passed at an instant.
+#[derive(Clone, Copy, Debug)]
+struct Passed {
+    at: f64,
+    octets: f64,
+    /// The loss that was noticed then.
+    loss: Option<u32>,
 }
 
-fn line(points: &[(f64, f64)], mss: f64) -> Option<Policer> {
-    if points.len() < LOSSES {
+/// Whether a packet that took so much longer than the base round trip has been in a queue, not behind a
+/// delayed acknowledgment.
+fn is_queue(risen: f64, path: &Path) -> bool {
+    risen > RISEN * path.base + QUEUE
+}
+
+/// The policer that explains the losses of one direction, if one does.
+pub(super) fn policer(connection: &Connection, side: usize, mss: f64) -> Option<Policer> {
+    let mine = |loss: &&Loss| usize::from(loss.side) == side;
+    let mut losses = connection.losses.iter().filter(mine);
+    let delivered = |loss: Option<&Loss>| loss.map_or(0, |loss| loss.delivered);
+    let span = delivered(losses.clone().next_back()).saturating_sub(delivered(losses.next()));
+    if losses.count() + 1 < LOSSES || (span as f64) < SPAN * mss {
         return None;
     }
-    let count = points.len() as f64;
-    let mean_t = points.iter().map(|(t, _)| t).sum::<f64>() / count;
-    let mean_y = points.iter().map(|(_, y)| y).sum::<f64>() / count;
-    let spread: f64 = points.iter().map(|(t, _)| (t - mean_t) * (t - mean_t)).sum();
-    let both: f64 = points.iter().map(|(t, y)| (t - mean_t) * (y - mean_y)).sum();
-    let rate = both / spread;
-    let off = |(t, y): &(f64, f64)| y - mean_y - rate * (t - mean_t);
-    let square = points.iter().map(|point| off(point) * off(point)).sum::<f64>() / count;
-    let length = points.last()?.1 - points.first()?.1;
-    let on_line = square.sqrt() <= SEGMENTS * mss && length >= LENGTH * mss;
-    (on_line && rate > 0.0).then(|| Policer { rate, burst: (mean_y - rate * mean_t).max(0.0) })
+    let passed = passed(connection, side);
+    let path = &Path::of(connection, side);
+    let found = fit(&passed, mss).filter(|found| path.rate >= BEYOND * found.rate)?;
+    let slack = slack(found, mss);
+    let (mut at_empty, mut all, mut queued) = (0, 0, 0);
+    for (point, level) in passed.iter().zip(levels(&passed, found)) {
+        let Some(number) = point.loss else { continue };
+        let loss = &connection.losses[number as usize];
+        if loss.trigger == Trigger::Acks && loss.unneeded == 0 {
+            all += 1;
+            at_empty += usize::from(level <= slack && level >= -3.0 * slack);
+            queued += usize::from(is_queue(loss.rtt.as_secs_f64() - path.base, path));
+        }
+    }
+    let sound = all >= LOSSES && at_empty as f64 >= EMPTY * all as f64 && queued * 2 < all;
+    sound.then_some(found)
+}
+
+fn slack(policer: Policer, mss: f64) -> f64 {
+    (SEGMENTS * mss).min(policer.burst / 2.0).max(PART * policer.burst)
+}
+
+/// What had passed at the end of each stretch.
+fn passed(connection: &Connection, side: usize) -> Vec<Passed> {
+    let seconds = |at: ackord_units::Time| at.saturating_since(connection.began).as_secs_f64();
+    let mut losses = connection.losses.iter().zip(0..).peekable();
+    let mut octets = 0.0;
+    let point = |stretch: &Stretch| {
+        if usize::from(stretch.side) == side {
+            octets += stretch.seen.acked as f64;
+        }
+        let mut loss = None;
+        while let Some((_, number)) = losses.next_if(|(loss, _)| loss.at <= stretch.to) {
+            let mine = usize::from(connection.losses[number as usize].side) == side;
+            loss = if mine { Some(number) } else { loss };
+        }
+        Passed { at: seconds(stretch.to), octets, loss }
+    };
+    connection.account.stretches().iter().map(point).collect()
+}
+
+/// Rate and burst, if the rate is one.
+fn fit(passed: &[Passed], mss: f64) -> Option<Policer> {
+    let lost: Vec<usize> =
+        (0..passed.len()).filter(|number| passed[*number].loss.is_some()).collect();
+    let mut rates = rates(passed, &lost, LENGTH * mss);
+    rates.sort_by(f64::total_cmp);
+    let rate = *rates.get((rates.len().saturating_sub(1) as f64 * QUANTILE) as usize)?;
+    let alike = rates.iter().filter(|other| (*other / rate - 1.0).abs() <= ALIKE);
+    let (sum, count) = alike.fold((0.0, 0), |(sum, count), rate| (sum + rate, count + 1));
+    let highest = rates.last().copied().unwrap_or(0.0);
+    let constant = count >= 3 && f64::from(count) >= MANY * rates.len() as f64;
+    if !constant || highest > EXCEEDS * rate {
+        return None;
+    }
+    let rate = sum / f64::from(count);
+    let bursts = bursts(passed, &lost, rate);
+    let at_first = *bursts.first()?;
+    let mut sorted = bursts;
+    sorted.sort_by(f64::total_cmp);
+    let usual = sorted[((sorted.len() - 1) as f64 * BURSTS) as usize];
+    let burst = usual.max(at_first);
+    (burst >= LEAST * mss).then_some(Policer { rate, burst })
+}
+
+/// From each loss to the first that is so many octets further.
+fn rates(passed: &[Passed], lost: &[usize], length: f64) -> Vec<f64> {
+    let mut found = Vec::with_capacity(lost.len());
+    let mut to = 0;
+    for &from in lost {
+        let begin = passed[from];
+        while to < lost.len() && passed[lost[to]].octets - begin.octets < length {
+            to += 1;
+        }
+        let Some(end) = lost.get(to).map(|number| passed[*number]) else { break };
+        if end.at > begin.at {
+            found.push((end.octets - begin.octets) / (end.at - begin.at));
+        }
+    }
+    found
+}
+
+/// How far beyond the rate the sender went before each loss, since the one before.
+fn bursts(passed: &[Passed], lost: &[usize], rate: f64) -> Vec<f64> {
+    let left = |point: &Passed| rate * point.at - point.octets;
+    let mut from = 0;
+    let of = |&to: &usize| {
+        let most = passed[from..=to].iter().map(left).fold(f64::NEG_INFINITY, f64::max);
+        from = to;
+        most - left(&passed[to])
+    };
+    lost.iter().map(of).collect()
+}
+
+/// What the bucket held at each point. It is empty where a loss shows it to be.
+fn levels(passed: &[Passed], policer: Policer) -> Vec<f64> {
+    let mut level = policer.burst;
+    let mut before = Passed { at: 0.0, octets: 0.0, loss: None };
+    let mut levels = Vec::with_capacity(passed.len());
+    for point in passed {
+        let came = policer.rate * (point.at - before.at);
+        level = (level + came).min(policer.burst) - (point.octets - before.octets);
+        levels.push(level);
+        if point.loss.is_some() || level < 0.0 {
+            level = 0.0;
+        }
+        before = *point;
+    }
+    levels
 }
 
 #[cfg(test)]
@@ -58,25 +193,41 @@ mod tests {
 
     const MSS: f64 = 1448.0;
 
+    /// What has passed, every 10 ms for 20 s, with losses where `lost` says so.
+    fn passed(mut rate: impl FnMut(f64) -> f64, lost: impl Fn(u32, f64) -> bool) -> Vec<Passed> {
+        let mut octets = 0.0;
+        let point = |step: u32| {
+            let at = f64::from(step) * 0.01;
+            octets += rate(at) * 0.01;
+            Passed { at, octets, loss: lost(step, octets).then_some(step) }
+        };
+        (1..=2_000).map(point).collect()
+    }
+
     #[test]
-    fn losses_on_a_line_are_a_policers_and_others_are_not() {
-        // 500 kB/s after 100 kB at once; each loss some segments late.
-        let times = (1..20).map(f64::from).map(|at| at * 0.7);
-        let policed: Vec<_> =
-            times.clone().map(|t| (t, 1e5 + 5e5 * t + (t * 10.0) % 3.0 * MSS)).collect();
-        let found = line(&policed, MSS).expect("a policer");
+    fn losses_at_an_empty_bucket_are_a_policers() {
+        // 500 kB/s and 100 kB: a third faster for a while, then slower, in turns of 0.8 s; lost where it
+        // was faster for so long that the bucket is empty.
+        let fast = |at: f64| at % 0.8 >= 0.4;
+        let rate = |at: f64| if fast(at) { 6.5e5 } else { 3.5e5 };
+        let policed = passed(rate, |step, _| step % 80 == 79);
+        let found = fit(&policed, MSS).expect("a policer");
         assert!((found.rate - 5e5).abs() < 5e3, "{found:?}");
-        assert!((found.burst - 1e5).abs() < 5e3, "{found:?}");
-        // The same on average, but a tenth faster or slower between one loss and the next.
-        let mut sum = 1e5;
-        let by_chance: Vec<_> = times
-            .enumerate()
-            .map(|(at, t)| {
-                sum += 3.5e5 * if at % 4 < 2 { 1.1 } else { 0.9 };
-                (t, sum)
-            })
-            .collect();
-        assert_eq!(line(&by_chance, MSS), None);
-        assert_eq!(line(&policed[..5], MSS), None);
+        assert!((found.burst - 6e4).abs() < 8e3, "{found:?}");
+        let levels = levels(&policed, found);
+        let at_losses = policed.iter().zip(&levels).filter(|(point, _)| point.loss.is_some());
+        assert!(at_losses.clone().count() > 20);
+        assert!(at_losses.clone().skip(1).all(|(_, level)| level.abs() < slack(found, MSS)));
+        assert!(levels.iter().any(|level| *level > 3e4), "it is full at times");
+    }
+
+    #[test]
+    fn losses_by_chance_leave_no_two_rates_alike() {
+        // Between 300 and 700 kB/s, another rate for every half of a second.
+        let rate = |at: f64| 3e5 + 4e5 * ((at * 2.0).floor() * 0.618).fract();
+        let lost = |step: u32, _| step * 7919 % 70 < 1;
+        assert_eq!(fit(&passed(rate, lost), MSS), None);
+        // The same few losses are too few, whatever the rate.
+        assert_eq!(fit(&passed(|_| 5e5, |step, _| step == 100 || step == 1_000), MSS), None);
     }
 }
