@@ -194,10 +194,32 @@ pub struct PathFacts {
     pub reordered: u64,
     /// Maximum segment size in use, octets.
     pub mss: u32,
-    /// Packets from the client and from the server that one capture has and the other has not, where
-    /// there are two.
+    /// What two captures at different places show of the way between them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lost_between: Option<[u64; 2]>,
+    pub between: Option<Between>,
+}
+
+/// What became of packets between two places of capture: of those from the client, and from the server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Between {
+    /// Packets that one capture has and the other has not.
+    pub lost: [u64; 2],
+    /// How much longer than the quickest packet others took, whatever the clocks of the two captures
+    /// differ by.
+    pub delay: [Option<DelayBetween>; 2],
+}
+
+/// How much longer than the quickest packets took, s.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DelayBetween {
+    /// Packets that were known in both captures.
+    pub packets: u64,
+    /// Half of them took no longer than this.
+    pub median_s: f64,
+    /// 95 of 100.
+    pub p95_s: f64,
+    /// The slowest.
+    pub most_s: f64,
 }
 
 /// What would help a connection.

@@ -49,6 +49,7 @@ pub fn diagnose(
     progress: &mut dyn FnMut(Option<f64>) -> ControlFlow<()>,
 ) -> Result<(Diagnosis, Vec<Trace>), DiagnoseError> {
     let mut captures = Vec::new();
+    let marked = readers.len() > 1;
     let mut places: Vec<Place> = Vec::new();
     for mut reader in readers {
         let mut first = Vec::with_capacity(BATCH);
@@ -57,7 +58,7 @@ pub fn diagnose(
         let continued = places.iter().position(|place| place.ended <= began);
         let mut place = match continued {
             Some(at) => places.swap_remove(at),
-            None => Place::new(options),
+            None => Place::new(options, marked),
         };
         place.take(&mut reader, (first, more), progress)?;
         places.push(place);
@@ -75,8 +76,8 @@ struct Place {
 }
 
 impl Place {
-    fn new(options: &Options) -> Place {
-        let table = || Table::new(&options.points_of);
+    fn new(options: &Options, marked: bool) -> Place {
+        let table = || Table::new(&options.points_of, marked);
         let tables = std::iter::repeat_with(table).take(options.jobs.max(1)).collect();
         Place { tables, ended: Time::ZERO }
     }

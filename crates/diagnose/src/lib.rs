@@ -29,8 +29,8 @@ mod tests;
 
 pub use cause::Cause;
 pub use diagnosis::{
-    Artefact, ArtefactKind, CaptureRead, CauseShare, Connection, Diagnosis, Interval, Limits,
-    PathFacts, Point, PointKind, Remedy, Trace, Vantage,
+    Artefact, ArtefactKind, Between, CaptureRead, CauseShare, Connection, DelayBetween, Diagnosis,
+    Interval, Limits, PathFacts, Point, PointKind, Remedy, Trace, Vantage,
 };
 pub use engine::{DiagnoseError, Diagnoser, Options, diagnose, without_progress};
 pub use read::{OpenError, Reader, unpacked};

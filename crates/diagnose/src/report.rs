@@ -129,15 +129,13 @@ fn facts(connection: &Connection, side: usize, path: &Path) -> PathFacts {
         loss_events: of_side.count() as u64,
         reordered: half.reordered,
         mss: half.mss(),
-        lost_between: connection.elsewhere.map(|elsewhere| {
-            [0, 1].map(|side: usize| connection.halves[side].packets.abs_diff(elsewhere[side]))
-        }),
+        between: connection.between,
     }
 }
 
 /// Where the capture was taken, seen from whoever sends most.
 fn vantage(connection: &Connection, sender: usize) -> (Vantage, f64) {
-    if connection.elsewhere.is_some() {
+    if connection.between.is_some() {
         return (Vantage::BothEnds, 0.95);
     }
     let to = |side: usize| connection.halves[side].to.least.map(seconds);

@@ -49,7 +49,7 @@ fn handshake(rtt: u64) -> Vec<Seen> {
 }
 
 fn diagnose(mut packets: Vec<Seen>) -> Connection {
-    let mut table = Table::new(&[]);
+    let mut table = Table::new(&[], false);
     for (frame, seen) in (1..).zip(&mut packets) {
         seen.frame = frame;
         table.packet(seen);
@@ -254,7 +254,7 @@ proptest! {
     fn no_time_that_a_capture_claims_makes_it_fail(
         packets in proptest::collection::vec((any_packet(), any::<u64>()), 1..60),
     ) {
-        let mut table = Table::new(&[]);
+        let mut table = Table::new(&[], false);
         for (frame, (seen, at)) in (1..).zip(packets) {
             table.packet(&Seen { frame, at: Time::from_nanos(at), ..seen });
         }
@@ -268,7 +268,7 @@ proptest! {
     fn every_instant_belongs_to_one_cause_whatever_the_packets_are(
         packets in proptest::collection::vec(any_packet(), 1..300),
     ) {
-        let mut table = Table::new(&[[CLIENT, SERVER]]);
+        let mut table = Table::new(&[[CLIENT, SERVER]], false);
         let mut now = 0;
         for (frame, seen) in (1..).zip(packets) {
             now += seen.at.as_nanos() - 1_000_000_000;

@@ -2,8 +2,9 @@
 
 use super::half::{Half, Heard};
 use super::loss::{Loss, Repair};
+use super::marks::Marks;
 use crate::account::{Account, NO_LOSS, Wait};
-use crate::{Address, Point, Seen};
+use crate::{Address, Between, Point, Seen};
 use ackord_units::{Span, Time};
 use ackord_wire::Flags;
 
@@ -58,8 +59,10 @@ pub(crate) struct Connection {
     pub(crate) long_segments: u64,
     pub(crate) long_frame: u64,
     pub(crate) points: Option<Vec<(u8, Point)>>,
-    /// Packets from the client and the server that a capture at another place has.
-    pub(crate) elsewhere: Option<[u64; 2]>,
+    /// Packets to be known again in a capture at another place, where there is one.
+    pub(crate) marks: Option<Marks>,
+    /// What came of that.
+    pub(crate) between: Option<Between>,
 }
 
 impl Connection {
@@ -98,7 +101,8 @@ impl Connection {
             long_segments: 0,
             long_frame: 0,
             points: None,
-            elsewhere: None,
+            marks: None,
+            between: None,
         }
     }
 
@@ -131,6 +135,9 @@ impl Connection {
             return;
         }
         self.halves[side].packets += 1;
+        if let Some(marks) = &mut self.marks {
+            marks.take(seen, side, seen.at);
+        }
         self.hear(at);
         self.anchors(seen, side);
         self.halves[side].number(seen);

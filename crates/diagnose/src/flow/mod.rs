@@ -10,6 +10,7 @@
 //! | `outstanding.rs` | what is under way, by exact byte ranges |
 //! | `clock.rs` | how long a packet waited on its way here, by its sender's clock |
 //! | `delay.rs` | how far the capture point is from either end |
+//! | `marks.rs` | packets that a capture at another place shows, too |
 //! | `phase.rs` | slow start or not |
 //! | `loss.rs` | what is noted of a loss |
 //! | `table.rs` | which packet belongs to which connection |
@@ -26,6 +27,7 @@ mod connection;
 mod delay;
 mod half;
 pub(crate) mod loss;
+pub(crate) mod marks;
 mod outstanding;
 mod phase;
 mod repair;

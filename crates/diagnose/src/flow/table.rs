@@ -2,6 +2,7 @@
 
 use super::Connection;
 use super::connection::Setup;
+use super::marks::Marks;
 use crate::{Address, Seen};
 use ackord_units::Span;
 use ackord_wire::Flags;
@@ -69,6 +70,8 @@ pub(crate) struct Table {
     last: Option<(Key, u32)>,
     /// Keep the packets of connections between these ends, the lesser first.
     points_of: Vec<Key>,
+    /// Keep packets to be known again in another capture.
+    marked: bool,
 }
 
 /// The part of `shards` that the packets of a connection belong to.
@@ -83,9 +86,9 @@ pub(crate) fn shard(seen: &Seen, shards: usize) -> usize {
 }
 
 impl Table {
-    pub(crate) fn new(points_of: &[[Address; 2]]) -> Table {
+    pub(crate) fn new(points_of: &[[Address; 2]], marked: bool) -> Table {
         let key = |[one, other]: &[Address; 2]| Key(*one.min(other), *one.max(other));
-        Table { points_of: points_of.iter().map(key).collect(), ..Table::default() }
+        Table { points_of: points_of.iter().map(key).collect(), marked, ..Table::default() }
     }
 
     /// Takes a packet in.
@@ -124,6 +127,7 @@ impl Table {
         if self.points_of.contains(&key) {
             connection.points = Some(Vec::new());
         }
+        connection.marks = self.marked.then(Marks::default);
         self.connections.push(connection);
         self.places.insert(key, place);
         place

@@ -1,6 +1,6 @@
 //! One connection: its account, its path, its intervals with their reasons.
 
-use ackord_diagnose::{Connection, Interval, Vantage};
+use ackord_diagnose::{Between, Connection, Interval, Vantage};
 use ackord_report::document::{Block, Cell, Column, Section, Table};
 
 /// Intervals listed on a terminal at most: the longest, in order of time.
@@ -24,7 +24,7 @@ fn facts(connection: &Connection) -> Section {
     };
     let rate = connection.path.rate_bit_s.unwrap_or_default() / 1e6;
     let limits = &connection.limits;
-    let notes = vec![
+    let mut notes = vec![
         format!(
             "{} to {}, {:.3} s, {} octets from the client and {} from the server",
             connection.client,
@@ -50,7 +50,25 @@ fn facts(connection: &Connection) -> Section {
             limits.rwin_s, limits.cwnd_s, limits.snd_s
         ),
     ];
+    notes.extend(connection.path.between.iter().flat_map(between));
     Section::new(&format!("Connection {}", connection.id)).with(Block::Notes(notes))
+}
+
+/// What two captures show of the way between them.
+fn between(between: &Between) -> Vec<String> {
+    let of = |side: usize, from: &str| {
+        let lost = between.lost[side];
+        let delay = between.delay[side].map_or_else(String::new, |delay| {
+            format!(
+                "; the others took {} (median), {} (95 %) and at most {} longer than the quickest",
+                millis(Some(delay.median_s)),
+                millis(Some(delay.p95_s)),
+                millis(Some(delay.most_s))
+            )
+        });
+        format!("between the captures, from the {from}: {lost} packets lost{delay}")
+    };
+    vec![of(0, "client"), of(1, "server")]
 }
 
 fn account(connection: &Connection) -> Section {
