@@ -3,10 +3,10 @@
 //! The account and the path's facts are taken as the diagnosis has them. What they leave out is read
 //! from the packets, where these were kept: the rate of trains of packets (what the bottleneck can do,
 //! although the window never filled it), how much each transfer had, the receiver's largest window,
-//! between which repetitions an outage ended.
+//! between which transmissions an outage ended.
 
 use super::model::{Heading, Outage, Place};
-use ackord_diagnose::{Cause, Connection, PointKind, Trace, Vantage};
+use ackord_diagnose::{Cause, Connection, Interval, Point, PointKind, Trace, Vantage};
 use ackord_measure::stats::quantile;
 
 /// Whole packets' octets over payload, with Ethernet's MTU and timestamps.
@@ -17,6 +17,8 @@ const TRAIN: usize = 2;
 const TRAIN_STEP: f64 = 4.5;
 /// Fewer trains than these tell nothing.
 const LEAST_TRAINS: usize = 4;
+/// Silences shorter than these round trips, or than this, are none where there are longer ones.
+const LEAST_SILENCE: (f64, f64) = (2.0, 0.1);
 /// Shorter waits of an application are not phases.
 const LEAST_PAUSE_S: f64 = 0.002;
 
@@ -38,7 +40,9 @@ pub(crate) struct Facts {
     pub(crate) capacity: Option<f64>,
     pub(crate) queue_s: f64,
     pub(crate) lost: f64,
-    pub(crate) events: f64,
+    /// Segments lost, and episodes of loss, beside outages.
+    pub(crate) lost_beside: f64,
+    pub(crate) events_beside: f64,
     pub(crate) segments: f64,
     pub(crate) reordered: f64,
     pub(crate) repeated: f64,
@@ -46,6 +50,8 @@ pub(crate) struct Facts {
     pub(crate) outages: Vec<Outage>,
     pub(crate) delays: Vec<Outage>,
     pub(crate) phases: Vec<Phase>,
+    /// Who writes twice, where small writes wait for each other, and how often it asks.
+    pub(crate) writes_twice: Option<(Heading, u64)>,
     /// The receiver's largest window, octets.
     pub(crate) window: Option<f64>,
     /// Round trips from the vantage point to client and server.
@@ -86,7 +92,8 @@ impl Facts {
             capacity: None,
             queue_s: path.queue_s.unwrap_or(0.0),
             lost: path.lost as f64,
-            events: path.loss_events as f64,
+            lost_beside: path.lost as f64,
+            events_beside: path.loss_events as f64,
             segments: path.segments as f64,
             reordered: path.reordered as f64,
             repeated: connection.retransmitted_bytes as f64 / mss,
@@ -94,11 +101,16 @@ impl Facts {
             outages: Vec::new(),
             delays: Vec::new(),
             phases: phases(connection, trace, sender),
+            writes_twice: None,
             window: None,
             rtt_to_s: connection.rtt_to_s,
         };
-        facts.outages = outages(connection, trace, Cause::Outage, facts.rtt_s);
+        // An answer from the receiver comes to where the capture was taken this much later.
+        let answer_s = connection.rtt_to_s[1 - sender].unwrap_or(facts.rtt_s);
+        facts.outages = outages(connection, trace, Cause::Outage, answer_s);
         facts.delays = outages(connection, None, Cause::SpuriousDelay, facts.rtt_s);
+        facts.leave_outages_out(connection, trace);
+        facts.writes_twice = facts.who_writes_twice(connection, trace);
         if let Some(trace) = trace {
             facts.capacity = capacity(trace, facts.place, heading, mss);
             facts.window = window(trace);
@@ -106,13 +118,53 @@ impl Facts {
         facts
     }
 
-    /// Whether small writes wait for each other, and then who writes: whoever pauses before it asks.
-    pub(crate) fn writes_twice(&self) -> Option<Heading> {
+    /// What was lost in outages is not lost by chance.
+    fn leave_outages_out(&mut self, connection: &Connection, trace: Option<&Trace>) {
+        let out: Vec<&Interval> =
+            connection.intervals.iter().filter(|it| it.cause == Cause::Outage).collect();
+        if out.is_empty() {
+            return;
+        }
+        self.events_beside = (self.events_beside - out.len() as f64).max(0.0);
+        let again = |trace: &Trace| {
+            let points =
+                trace.points.iter().filter(|point| point.kind == PointKind::Retransmission);
+            let within = |t: f64| out.iter().any(|it| t >= it.from_s && t <= it.to_s);
+            points.filter(|point| within(point.t)).count() as f64
+        };
+        let beside = trace.map_or(0.0, |trace| self.lost - again(trace));
+        self.lost_beside = beside.max(self.events_beside);
+    }
+
+    /// Whether small writes wait for each other; then who writes, and how often.
+    fn who_writes_twice(
+        &self,
+        connection: &Connection,
+        trace: Option<&Trace>,
+    ) -> Option<(Heading, u64)> {
         if self.share(&[Cause::NagleDelayedAck]) < 0.05 || self.bytes[1] == 0 {
             return None;
         }
-        let asks = self.on(&[Cause::ClientIdle]) >= self.on(&[Cause::ServerIdle]);
-        Some(if asks { Heading::Upload } else { Heading::Download })
+        let held: Vec<&Interval> =
+            connection.intervals.iter().filter(|it| it.cause == Cause::NagleDelayedAck).collect();
+        let Some(trace) = trace else {
+            // Who pauses before it asks.
+            let asks = self.on(&[Cause::ClientIdle]) >= self.on(&[Cause::ServerIdle]);
+            let writer = if asks { Heading::Upload } else { Heading::Download };
+            return Some((writer, held.len().max(self.phases.len()) as u64));
+        };
+        // A wait ends with the segment that was held.
+        let data: Vec<&Point> =
+            trace.points.iter().filter(|point| point.kind == PointKind::Data).collect();
+        let is_sent = |frame: u64| data.binary_search_by_key(&frame, |point| point.frame).is_ok();
+        let by_sender = held.iter().filter(|it| is_sent(it.frames[1])).count();
+        let apart = |pair: &[&Point]| pair[1].t - pair[0].t > 0.5 * self.rtt_s;
+        let groups = 1 + data.windows(2).filter(|pair| apart(pair)).count();
+        let (writer, count) = match 2 * by_sender >= held.len() {
+            true => (self.heading, groups.div_ceil(2)),
+            false => (self.heading.other(), groups),
+        };
+        Some((writer, count.max(held.len()) as u64))
     }
 
     /// Seconds spent on any of these.
@@ -182,33 +234,69 @@ fn phases(connection: &Connection, trace: Option<&Trace>, sender: usize) -> Vec<
     phases
 }
 
-/// Times at which nothing passed. Sent again and lost, sent again and arrived: in between it ended.
+/// Times at which nothing passed: silences within what was told to be an outage, which may be several.
 fn outages(
     connection: &Connection,
     trace: Option<&Trace>,
     cause: Cause,
-    rtt_s: f64,
+    answer_s: f64,
 ) -> Vec<Outage> {
     let intervals = connection.intervals.iter().filter(|interval| interval.cause == cause);
     let mut found: Vec<Outage> = Vec::new();
     for interval in intervals {
         let (from, to) = (interval.from_s, interval.to_s);
-        let again: Vec<f64> = trace.map_or_else(Vec::new, |trace| {
-            let points =
-                trace.points.iter().filter(|point| point.kind == PointKind::Retransmission);
-            points.map(|point| point.t).filter(|t| *t > from && *t < to - 0.4 * rtt_s).collect()
-        });
-        // Of retransmissions in a row the first that was answered.
-        let arrived = again.last().copied().unwrap_or((to - rtt_s).max(from));
-        let first =
-            again.iter().copied().find(|t| arrived - t < rtt_s.max(0.01)).unwrap_or(arrived);
-        let before = again.iter().copied().rfind(|t| first - t > 0.5 * rtt_s);
-        // Without one that was lost: timers double, so the one before was half-way.
-        let failed = before.unwrap_or(from + 0.5 * (first - from));
-        let least_s = (failed - from).max(1e-3);
-        found.push(Outage { from_s: from, least_s, most_s: (first - from).max(least_s) });
+        match trace {
+            Some(trace) => {
+                let spans = silences(trace, (from, to), answer_s);
+                found.extend(spans.into_iter().map(|span| silence(trace, span, answer_s)));
+            }
+            None => found.push(outage((from, to), None, None, answer_s)),
+        }
     }
     found
+}
+
+/// Within a time: from one answer to the next, as far as that is long.
+fn silences(trace: &Trace, (from, to): (f64, f64), answer_s: f64) -> Vec<(f64, f64)> {
+    let answers =
+        trace.points.iter().filter(|point| matches!(point.kind, PointKind::Ack | PointKind::Sack));
+    let within = answers.map(|point| point.t).filter(|t| *t > from && *t < to);
+    let mut times: Vec<f64> = within.collect();
+    times.insert(0, from);
+    times.push(to);
+    let spans: Vec<(f64, f64)> = times.windows(2).map(|pair| (pair[0], pair[1])).collect();
+    let least = (LEAST_SILENCE.0 * answer_s).max(LEAST_SILENCE.1);
+    let long: Vec<(f64, f64)> =
+        spans.iter().copied().filter(|(from, to)| to - from >= least).collect();
+    let longest = || spans.iter().copied().max_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0)));
+    if long.is_empty() { longest().into_iter().collect() } else { long }
+}
+
+/// What was sent last in time to be answered at its end had arrived; what was sent before that had not.
+fn silence(trace: &Trace, span: (f64, f64), answer_s: f64) -> Outage {
+    let sent = trace.points.iter().filter(|point| {
+        !matches!(point.kind, PointKind::Ack | PointKind::Sack)
+            && point.t > span.0
+            && point.t <= span.1 - 0.9 * answer_s
+    });
+    let sent: Vec<f64> = sent.map(|point| point.t).collect();
+    let arrived = sent.last().copied();
+    let failed = arrived
+        .and_then(|arrived| sent.iter().copied().rfind(|t| arrived - t > 0.2 * answer_s.max(0.01)));
+    outage(span, arrived, failed, answer_s)
+}
+
+fn outage(
+    (from, to): (f64, f64),
+    arrived: Option<f64>,
+    failed: Option<f64>,
+    answer_s: f64,
+) -> Outage {
+    let arrived = arrived.unwrap_or((to - answer_s).max(from));
+    // Without one that was lost: timers double, so the one before was half-way.
+    let failed = failed.unwrap_or(from + 0.5 * (arrived - from));
+    let least_s = (failed - from).max(1e-3);
+    Outage { from_s: from, least_s, most_s: (arrived - from).max(least_s) }
 }
 
 /// The rate of trains: a number of ACKs, or of segments, that follow each other closely.

@@ -21,6 +21,17 @@ pub enum Heading {
     Upload,
 }
 
+impl Heading {
+    /// The other way.
+    #[must_use]
+    pub fn other(self) -> Heading {
+        match self {
+            Heading::Download => Heading::Upload,
+            Heading::Upload => Heading::Download,
+        }
+    }
+}
+
 /// How packets are lost that no queue drops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LossProcess {
@@ -207,8 +218,9 @@ impl Model {
         }
     }
 
-    /// The scenario file, with the lengths of outages that are not exactly known drawn by `seed`;
-    /// without one, in the middle.
+    /// The scenario file, with the lengths of outages that are not exactly known drawn by `seed`,
+    /// but for a tenth at either end, since timers are not those of the observed sender to the
+    /// millisecond: what was lost there is to be lost here. Without a seed, in the middle.
     pub fn toml(&self, seed: Option<u64>) -> String {
         let mut text = String::new();
         let kernel =
@@ -314,7 +326,7 @@ impl Model {
                 self.outages.iter().enumerate().map(|it| format!("\"{:.0} us\"", 1e6 * of(it)));
             each.collect::<Vec<_>>().join(", ")
         };
-        let place = |index: usize| seed.map_or(0.5, |seed| evenly(seed, index));
+        let place = |index: usize| seed.map_or(0.5, |seed| 0.1 + 0.8 * evenly(seed, index));
         let _ = writeln!(
             text,
             "outage = {{ kind = \"schedule\", from = [{}], for = [{}], does = \"{}\" }}",
