@@ -202,7 +202,7 @@ impl Work<'_> {
             connections_to_trace(diagnosis, *connection, MOST_COMMENTED)
         } else if output.wants_files() || exports.wanted() {
             chosen.clone()
-        } else if advice.predicts() || advice.verifies() {
+        } else if advice.predicts() {
             connections_to_trace(diagnosis, *connection, advice::MOST_ADVISED)
         } else {
             Vec::new()

@@ -7,15 +7,18 @@ use crate::errors::Failure;
 use crate::input::Results;
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
-use ackord_diagnose::{Diagnosis, Options, Trace};
+use ackord_diagnose::{Diagnosis, Options, Remedy, Trace};
 use ackord_report::data;
-use ackord_study::remedies::{Advice, advise, verify};
-use ackord_study::{Remark, connections_to_trace, lost_seconds, verification_document};
+use ackord_study::remedies::{Advice, advise, connections_to_verify, verify};
+use ackord_study::{Remark, connections_to_trace, ends_of, lost_seconds, verification_document};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
 /// Connections for which remedies are tried, where none is asked for.
 pub(super) const MOST_ADVISED: usize = 3;
+
+/// Connections for which they are tried where what came of them is measured.
+const MOST_VERIFIED: usize = 8;
 
 /// Those that lost less of their time have nothing that is worth a line.
 const LEAST_LOST: f64 = 0.01;
@@ -98,22 +101,66 @@ pub(super) fn check(
     console: &Console,
 ) -> Result<(), Failure> {
     let [before, after] = arguments.advice.verify.as_slice() else { return Ok(()) };
-    let read = |path: &Path| {
-        let sources = Sources::open(&[path.to_owned()], Passes::Again)?;
-        let work = Work { arguments, sources: &sources, interrupt };
-        let (diagnosis, _) = work.read("reading", Options::default())?;
-        super::refuse_empty(&diagnosis)?;
-        let (_, traces) = work.traces(&diagnosis)?;
-        Ok::<_, Failure>((diagnosis, traces))
+    let open = |path: &Path| Sources::open(&[path.to_owned()], Passes::Again);
+    let (before, after) = (open(before)?, open(after)?);
+    let read = |sources: &Sources, what: &str, options: Options| {
+        Work { arguments, sources, interrupt }.read(what, options)
     };
-    let (mut old, traces) = read(before)?;
-    let (new, _) = read(after)?;
-    if arguments.advice.predicts() {
-        fill(&mut old, &traces, None, interrupt);
-    }
+    let (mut old, _) = read(&before, "reading", Options::default())?;
+    super::refuse_empty(&old)?;
+    let (new, _) = read(&after, "reading", Options::default())?;
+    super::refuse_empty(&new)?;
     let remedy = arguments.advice.remedy.as_deref();
+    if arguments.advice.predicts() {
+        let chosen = connections_to_verify(&old, &new, MOST_VERIFIED);
+        let options = Options { points_of: ends_of(&old, &chosen), ..Options::default() };
+        let (_, traces) = read(&before, "reading packets", options)?;
+        expect(&mut old, &traces, &chosen, remedy, interrupt);
+    }
     let verification = verify(&old, &new, remedy);
     let document = verification_document(&old, &new, &verification);
     let results = Results { document: &document, json: &data::to_json(&verification) };
     arguments.output.write(console, &results, || ackord_report::document_files(&document))
+}
+
+/// What was to be expected of connections: all that was tried, also what was not worth an offer.
+fn expect(
+    diagnosis: &mut Diagnosis,
+    traces: &[Trace],
+    chosen: &[u32],
+    remedy: Option<&str>,
+    interrupt: &Interrupt,
+) {
+    let meter = Meter::begin("predicting");
+    for (number, id) in chosen.iter().enumerate() {
+        let Some(connection) = diagnosis.connections.iter_mut().find(|one| one.id == *id) else {
+            continue;
+        };
+        if interrupt.check().is_break() {
+            break;
+        }
+        let trace = traces.iter().find(|trace| trace.connection == *id);
+        let advice = advise(connection, trace, &mut |tried, all| {
+            let share = tried as f64 / all.max(1) as f64;
+            meter.at((number as f64 + share) / chosen.len() as f64);
+            interrupt.check()
+        });
+        connection.remedies = match (advice, remedy) {
+            (Advice::Helps(_, prediction), _) => prediction.tried,
+            (Advice::NothingToGain(_), Some(name)) => vec![nothing_of(name)],
+            _ => Vec::new(),
+        };
+    }
+    meter.end();
+}
+
+/// A remedy that gains nothing.
+fn nothing_of(name: &str) -> Remedy {
+    Remedy {
+        remedy: name.to_owned(),
+        gain_percent: 0.0,
+        ci95: [0.0, 0.0],
+        r#where: String::new(),
+        command: String::new(),
+    }
 }

@@ -100,6 +100,7 @@ pub fn verification_document(
     let facts = vec![
         ("remedy".to_owned(), remedy),
         ("connections before".to_owned(), format!("{old} of {}", before.connections.len())),
+        ("predicted for".to_owned(), format!("{} of {old}", verification.predicted_for)),
         ("connections after".to_owned(), format!("{new} of {}", after.connections.len())),
     ];
     let mut purpose = verification.words.clone();

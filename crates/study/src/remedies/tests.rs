@@ -1,6 +1,6 @@
 //! Bounds that follow from theory.
 
-use super::model::{LossProcess, Model, Outage, Place, Traffic};
+use super::model::{Heading, LossProcess, Model, Outage, Place, Traffic};
 use super::simulate::{captured, timed};
 use super::{Advice, GainVerdict, WhyNot, fit, fit_traced, predict, remedies_for, verify};
 use ackord_diagnose::{Cause, Diagnosis, Remedy};
@@ -130,4 +130,71 @@ fn what_cannot_be_fitted_says_why() {
     model.receive_buffer = Some(64_000);
     let (connection, _) = captured(&model, 1).expect("a sound run").seen.expect("a capture");
     assert!(matches!(fit(&connection), Err(WhyNot::NeedsPackets)));
+}
+
+#[test]
+fn two_outages_in_a_row_are_two_and_no_losses_by_chance() {
+    let mut model = Model::clean(12e6, 0.06, 3_000_000);
+    let outage = |from_s, lasts_s| Outage { from_s, least_s: lasts_s, most_s: lasts_s };
+    model.outages = vec![outage(1.4, 1.8), outage(4.2, 1.5)];
+    model.place = Place::Server;
+    let (connection, trace) = captured(&model, 1).expect("a sound run").seen.expect("a capture");
+    let facts = super::facts::Facts::of(&connection, Some(&trace));
+    assert_eq!(facts.outages.len(), 2, "{:?}", facts.outages);
+    for (found, true_one) in facts.outages.iter().zip(&model.outages) {
+        // From the last answer on: a way and a queue later, or before it where little was under way. What is
+        // known of the end has the true one in it.
+        assert!((-0.05..0.15).contains(&(found.from_s - true_one.from_s)), "{found:?}");
+        let end = true_one.from_s + true_one.least_s - found.from_s;
+        assert!(found.least_s - 0.05 < end && end < found.most_s + 0.05, "{found:?}");
+    }
+    assert!(facts.lost_beside < 10.0, "{}", facts.lost_beside);
+    let Advice::Helps(fit, _) = advice(&model, 1) else { panic!("an outage can be bridged") };
+    assert!(fit.error_percent < 15.0, "{fit:?}");
+}
+
+#[test]
+fn who_writes_twice_is_told_without_pauses_and_from_either_end() {
+    for (writer, reply) in [(Heading::Upload, 60), (Heading::Upload, 700), (Heading::Download, 90)]
+    {
+        let mut model = Model::clean(20e6, 0.01, 0);
+        model.heading = writer;
+        model.traffic = Traffic::TwoWrites { write: 60, reply, count: 20, gap_s: 0.0 };
+        let place = if writer == Heading::Upload { Place::Client } else { Place::Server };
+        for place in [place, Place::Router] {
+            model.place = place;
+            let (connection, trace) =
+                captured(&model, 1).expect("a sound run").seen.expect("a capture");
+            let facts = super::facts::Facts::of(&connection, Some(&trace));
+            let (found, count) = facts.writes_twice.expect("two writes");
+            assert_eq!(found, writer, "{reply} {place:?}");
+            assert!((19..=21).contains(&count), "{count}");
+        }
+    }
+}
+
+#[test]
+fn predictions_are_weighed_as_what_is_measured() {
+    let model = Model::clean(20e6, 0.04, 1_000_000);
+    let gain = |percent: f64| Remedy {
+        remedy: "bbr".to_owned(),
+        gain_percent: percent,
+        ci95: [percent - 2.0, percent + 2.0],
+        r#where: String::new(),
+        command: String::new(),
+    };
+    let mut before = diagnosis(&model, 1..4, &[]);
+    let after = diagnosis(&model, 4..7, &[]);
+    // One took three times as long, and would lose half of it; the second nothing; of the third nothing is known.
+    before.connections[0].duration_s *= 3.0;
+    before.connections[0].remedies = vec![gain(50.0)];
+    before.connections[1].remedies = vec![gain(0.0)];
+    let found = verify(&before, &after, Some("bbr"));
+    let percent = found.predicted_percent.expect("a prediction");
+    assert!((36.0..39.0).contains(&percent), "{found:?}");
+    assert_eq!(found.predicted_for, 2);
+    let [low, high] = found.predicted_ci95.expect("an interval");
+    assert!(high - low > 4.0, "{found:?}");
+    assert_eq!(super::connections_to_verify(&before, &after, 2).len(), 2);
+    assert_eq!(super::connections_to_verify(&before, &after, 8).len(), 3);
 }

@@ -4,7 +4,7 @@
 //! may be of unlike length, as long as they are not of unlike kind.
 
 use ackord_diagnose::{Cause, Connection, Diagnosis, Remedy};
-use ackord_measure::stats::mean;
+use ackord_measure::stats::{ci95_half_width, mean};
 use ackord_measure::welch::welch;
 use serde::Serialize;
 
@@ -34,8 +34,10 @@ pub struct Verification {
     pub remedy: Option<String>,
     /// Predicted gain, percent of the time.
     pub predicted_percent: Option<f64>,
-    /// Its 95 % interval.
+    /// Its 95 % interval: how its simulations scatter, and how connections differ where not all have one.
     pub predicted_ci95: Option<[f64; 2]>,
+    /// For how many connections of before it was predicted.
+    pub predicted_for: usize,
     /// Measured gain, percent of the time.
     pub measured_percent: Option<f64>,
     /// Its 95 % interval (Welch), where there are two connections on each side.
@@ -52,14 +54,15 @@ pub struct Verification {
 /// prediction; without, the best.
 pub fn verify(before: &Diagnosis, after: &Diagnosis, remedy: Option<&str>) -> Verification {
     let (of_before, of_after) = comparable(before, after);
-    let rates = |of: &[&Connection]| of.iter().map(|one| per_octet(one)).collect::<Vec<f64>>();
+    let rates = |of: &[&Connection]| of.iter().map(|one| per_octet(one)).collect::<Vec<_>>();
     let (old, new) = (rates(&of_before), rates(&of_after));
     let predicted = predicted(&of_before, remedy);
     let (measured_percent, measured_ci95) = measured(&old, &new);
     let mut verification = Verification {
         remedy: predicted.as_ref().map(|one| one.remedy.clone()),
-        predicted_percent: predicted.as_ref().map(|one| one.gain_percent),
+        predicted_percent: predicted.as_ref().map(|one| one.percent),
         predicted_ci95: predicted.as_ref().map(|one| one.ci95),
+        predicted_for: predicted.as_ref().map_or(0, |one| one.connections),
         measured_percent,
         measured_ci95,
         connections: [old.len(), new.len()],
@@ -143,23 +146,49 @@ fn comparable<'a>(
     )
 }
 
-/// The prediction that the connections of before have for a remedy: the mean over those that have it.
-fn predicted(before: &[&Connection], remedy: Option<&str>) -> Option<Remedy> {
-    let best = || {
-        before.iter().filter_map(|one| one.remedies.first()).map(|one| one.remedy.clone()).next()
-    };
+/// Of the connections that are compared, those to predict for, `most` at most: evenly from the slowest to
+/// the quickest, since those that lost most say too much of what all would gain.
+pub fn connections_to_verify(before: &Diagnosis, after: &Diagnosis, most: usize) -> Vec<u32> {
+    let (mut of, _) = comparable(before, after);
+    of.sort_by(|a, b| per_octet(b).total_cmp(&per_octet(a)).then(a.id.cmp(&b.id)));
+    let count = of.len().min(most);
+    (0..count).map(|at| of[(2 * at + 1) * of.len() / (2 * count)].id).collect()
+}
+
+/// What was predicted for all.
+struct Predicted {
+    remedy: String,
+    percent: f64,
+    ci95: [f64; 2],
+    connections: usize,
+}
+
+/// The prediction that the connections of before have for a remedy: of those that have it, weighted as they
+/// weigh in what is measured.
+fn predicted(before: &[&Connection], remedy: Option<&str>) -> Option<Predicted> {
+    let best = || before.iter().find_map(|one| one.remedies.first()).map(|one| one.remedy.clone());
     let name = remedy.map(str::to_owned).or_else(best)?;
-    let of: Vec<&Remedy> = before
+    let of: Vec<(f64, &Remedy)> = before
         .iter()
-        .filter_map(|one| one.remedies.iter().find(|remedy| remedy.remedy == name))
+        .filter_map(|one| {
+            let remedy = one.remedies.iter().find(|remedy| remedy.remedy == name)?;
+            Some((per_octet(one), remedy))
+        })
         .collect();
-    let mean_of =
-        |value: &dyn Fn(&Remedy) -> f64| mean(&of.iter().map(|one| value(one)).collect::<Vec<_>>());
-    Some(Remedy {
-        gain_percent: mean_of(&|one| one.gain_percent)?,
-        ci95: [mean_of(&|one| one.ci95[0])?, mean_of(&|one| one.ci95[1])?],
-        ..(*of.first()?).clone()
-    })
+    let all: f64 = of.iter().map(|(weight, _)| weight).sum();
+    let share = |weight: f64| weight / all.max(f64::MIN_POSITIVE);
+    let percent = of.iter().map(|(weight, one)| share(*weight) * one.gain_percent).sum();
+    let own: f64 = of
+        .iter()
+        .map(|(weight, one)| (share(*weight) * 0.5 * (one.ci95[1] - one.ci95[0])).powi(2))
+        .sum();
+    let gains: Vec<f64> = of.iter().map(|(_, one)| one.gain_percent).collect();
+    // Of those without a prediction nothing is known but that they are of the same kind.
+    let missing = 1.0 - of.len() as f64 / before.len().max(1) as f64;
+    let between = missing * ci95_half_width(&gains).unwrap_or_default().powi(2);
+    let half = (own + between).sqrt();
+    let ci95 = [percent - half, percent + half];
+    (!of.is_empty()).then_some(Predicted { remedy: name, percent, ci95, connections: of.len() })
 }
 
 /// The gain in percent with its interval: of a quotient of two means that do not depend on each other, each
