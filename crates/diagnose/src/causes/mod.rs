@@ -21,7 +21,7 @@ use crate::flow::loss::{Loss, Trigger};
 use ackord_units::Span;
 use losses::{Verdict, verdict};
 pub(crate) use path::Path;
-use policer::policer;
+use policer::{is_queue, policer};
 pub(crate) use sharing::Sharing;
 use sharing::{Share, Shares};
 
@@ -53,17 +53,13 @@ struct Context<'a> {
 /// Every stretch of the connection with its cause, and what is known of its paths.
 pub(crate) fn judge(connection: &Connection, sharing: &Sharing) -> (Vec<Judged>, [Path; 2]) {
     let paths = [0, 1].map(|side| Path::of(connection, side));
-    let policed = [0, 1].map(|side| policer(connection, side, paths[side].mss));
-    let of_loss = |loss: &Loss| {
+    let policed = [0, 1].map(|side| policer(connection, side, &paths[side]));
+    let of_loss = |(number, loss): (usize, &Loss)| {
         let side = usize::from(loss.side);
         let verdict = verdict(loss, &paths[side]);
-        // A policer has no queue: it loses what looks like chance.
-        match verdict.after == Cause::RandomLoss && policed[side].is_some() {
-            true => Verdict { repair: Cause::Policer, after: Cause::Policer, confidence: 0.8 },
-            false => verdict,
-        }
+        policed[side].as_ref().map_or(verdict, |policed| policed.verdict(number, verdict))
     };
-    let verdicts = connection.losses.iter().map(of_loss).collect();
+    let verdicts = connection.losses.iter().enumerate().map(of_loss).collect();
     let shares = sharing.shares(connection);
     let context = Context { connection, paths, verdicts, shares };
     let stretches = connection.account.stretches();
@@ -146,6 +142,9 @@ impl Context<'_> {
         let by_acks = |loss: &Loss| loss.trigger == Trigger::Acks;
         let by_acks = self.connection.losses.get(stretch.loss as usize).is_some_and(by_acks);
         match self.verdicts.get(stretch.loss as usize) {
+            Some(verdict) if verdict.repair == Cause::Policer => {
+                (verdict.repair, verdict.confidence)
+            }
             _ if by_acks && self.is_full(stretch) => self.full(stretch),
             Some(verdict) => (verdict.repair, verdict.confidence),
             None => (Cause::Unknown, 0.3),
@@ -197,6 +196,12 @@ impl Context<'_> {
     /// A congestion window held the sender.
     fn window(&self, stretch: &Stretch) -> (Cause, f64) {
         let path = &self.paths[usize::from(stretch.side)];
+        let policed = |it: &&Verdict| it.after == Cause::Policer;
+        let last = self.verdicts.get(stretch.loss as usize).filter(policed);
+        let standing = path.standing(stretch).unwrap_or_default();
+        if let Some(verdict) = last.filter(|_| !is_queue(standing, path)) {
+            return (verdict.after, verdict.confidence * 0.9);
+        }
         if !path.stands(stretch) && self.is_flat(stretch) {
             return (Cause::SendBuffer, 0.6);
         }

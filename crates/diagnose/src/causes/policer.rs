@@ -8,7 +8,9 @@
 //! The rate is that of what passed between losses, the burst the most that went beyond it before one. The
 //! bucket is then followed through the connection: it must be empty at losses, and far from it at times.
 
+use super::losses::Verdict;
 use super::path::Path;
+use crate::Cause;
 use crate::account::Stretch;
 use crate::flow::Connection;
 use crate::flow::loss::{Loss, Trigger};
@@ -33,6 +35,8 @@ const BURSTS: f64 = 0.9;
 const SEGMENTS: f64 = 6.0;
 /// ... or this part of it.
 const PART: f64 = 0.15;
+/// A loss is put down to a policer that is known where the bucket holds no more than so many times that.
+const NEARLY: f64 = 1.5;
 /// A bucket of fewer segments is none.
 const LEAST: f64 = 8.0;
 /// This part of all losses finds it empty.
@@ -52,6 +56,13 @@ pub(crate) struct Policer {
     pub(crate) burst: f64,
 }
 
+/// What a policer did.
+#[derive(Clone, Debug)]
+pub(super) struct Policed {
+    /// By the number of the loss: whether the bucket was empty.
+    empty: Vec<bool>,
+}
+
 /// What had passed at an instant.
 #[derive(Clone, Copy, Debug)]
 struct Passed {
@@ -63,27 +74,28 @@ struct Passed {
 
 /// Whether a packet that took so much longer than the base round trip has been in a queue, not behind a
 /// delayed acknowledgment.
-fn is_queue(risen: f64, path: &Path) -> bool {
+pub(super) fn is_queue(risen: f64, path: &Path) -> bool {
     risen > RISEN * path.base + QUEUE
 }
 
 /// The policer that explains the losses of one direction, if one does.
-pub(super) fn policer(connection: &Connection, side: usize, mss: f64) -> Option<Policer> {
+pub(super) fn policer(connection: &Connection, side: usize, path: &Path) -> Option<Policed> {
     let mine = |loss: &&Loss| usize::from(loss.side) == side;
     let mut losses = connection.losses.iter().filter(mine);
     let delivered = |loss: Option<&Loss>| loss.map_or(0, |loss| loss.delivered);
     let span = delivered(losses.clone().next_back()).saturating_sub(delivered(losses.next()));
-    if losses.count() + 1 < LOSSES || (span as f64) < SPAN * mss {
+    if losses.count() + 1 < LOSSES || (span as f64) < SPAN * path.mss {
         return None;
     }
     let passed = passed(connection, side);
-    let path = &Path::of(connection, side);
-    let found = fit(&passed, mss).filter(|found| path.rate >= BEYOND * found.rate)?;
-    let slack = slack(found, mss);
+    let found = fit(&passed, path.mss).filter(|found| path.rate >= BEYOND * found.rate)?;
+    let slack = slack(found, path.mss);
+    let mut empty = vec![false; connection.losses.len()];
     let (mut at_empty, mut all, mut queued) = (0, 0, 0);
     for (point, level) in passed.iter().zip(levels(&passed, found)) {
         let Some(number) = point.loss else { continue };
         let loss = &connection.losses[number as usize];
+        empty[number as usize] = level <= NEARLY * slack;
         if loss.trigger == Trigger::Acks && loss.unneeded == 0 {
             all += 1;
             at_empty += usize::from(level <= slack && level >= -3.0 * slack);
@@ -91,7 +103,21 @@ pub(super) fn policer(connection: &Connection, side: usize, mss: f64) -> Option<
         }
     }
     let sound = all >= LOSSES && at_empty as f64 >= EMPTY * all as f64 && queued * 2 < all;
-    sound.then_some(found)
+    sound.then_some(Policed { empty })
+}
+
+impl Policed {
+    /// What a loss is put down to, given what it looks like otherwise.
+    pub(super) fn verdict(&self, number: usize, otherwise: Verdict) -> Verdict {
+        let other = matches!(
+            otherwise.repair,
+            Cause::AckPath | Cause::SpuriousDelay | Cause::SpuriousReordering | Cause::PathLimited
+        );
+        match !other && self.empty.get(number).is_some_and(|empty| *empty) {
+            true => Verdict { repair: Cause::Policer, after: Cause::Policer, confidence: 0.8 },
+            false => otherwise,
+        }
+    }
 }
 
 fn slack(policer: Policer, mss: f64) -> f64 {
@@ -150,7 +176,9 @@ fn rates(passed: &[Passed], lost: &[usize], length: f64) -> Vec<f64> {
         while to < lost.len() && passed[lost[to]].octets - begin.octets < length {
             to += 1;
         }
-        let Some(end) = lost.get(to).map(|number| passed[*number]) else { break };
+        let Some(end) = lost.get(to).map(|number| passed[*number]) else {
+            break;
+        };
         if end.at > begin.at {
             found.push((end.octets - begin.octets) / (end.at - begin.at));
         }
