@@ -260,7 +260,15 @@ impl Context<'_> {
             other.seen.flight * 20 >= stretch.seen.flight * 19
                 && other.seen.flight * 19 <= stretch.seen.flight * 20
         };
-        let all = self.connection.account.stretches().iter().filter(window);
+        let all = self.connection.account.stretches();
+        // Answers of one length are sent as one burst each, and nothing follows.
+        let at = all.partition_point(|other| other.to <= stretch.from);
+        let beside = [at.checked_sub(1), Some(at + 1)];
+        let mut beside = beside.into_iter().flatten().filter_map(|at| all.get(at));
+        if !beside.any(|other| window(&other) && same(&other)) {
+            return false;
+        }
+        let all = all.iter().filter(window);
         let seconds = |other: &Stretch| other.span().as_secs_f64();
         let level: f64 = all.clone().filter(same).map(seconds).sum();
         let whole: f64 = all.map(seconds).sum();
