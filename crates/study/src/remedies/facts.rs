@@ -40,6 +40,7 @@ pub(crate) struct Facts {
     pub(crate) capacity: Option<f64>,
     pub(crate) queue_s: f64,
     pub(crate) lost: f64,
+    pub(crate) events: f64,
     /// Segments lost, and episodes of loss, beside outages.
     pub(crate) lost_beside: f64,
     pub(crate) events_beside: f64,
@@ -92,6 +93,7 @@ impl Facts {
             capacity: None,
             queue_s: path.queue_s.unwrap_or(0.0),
             lost: path.lost as f64,
+            events: path.loss_events as f64,
             lost_beside: path.lost as f64,
             events_beside: path.loss_events as f64,
             segments: path.segments as f64,

@@ -8,7 +8,7 @@ use super::facts::{Facts, PACKET};
 use super::model::{LossProcess, Model, Outage, Place, Traffic};
 use super::simulate::{SimulateError, captured};
 use ackord_diagnose::{Cause, Connection, Trace};
-use ackord_measure::stats::{Estimate, estimate, mean, std_dev};
+use ackord_measure::stats::{Estimate, estimate, mean};
 use rayon::prelude::*;
 
 /// Runs that a fit is judged by, and a prediction.
@@ -136,8 +136,7 @@ pub fn fit_traced(connection: &Connection, trace: Option<&Trace>) -> Result<Fit,
         ));
     }
     for other in ["\"bbr\"", "\"reno\""] {
-        // What runs of one model differ by tells nothing of another.
-        if best.off > GOOD_ENOUGH.max(best.scatter) {
+        if best.off > GOOD_ENOUGH {
             best = better(best, &facts, |model| model.congestion = other.to_owned())?;
         }
     }
@@ -329,12 +328,10 @@ fn part_of(model: &Model, facts: &Facts) -> f64 {
     }
 }
 
-/// A model with how far it is off, and its runs from each other (one standard deviation): the time, as a
-/// share of it.
+/// A model with how far it is off: the time, as a share of it.
 struct Tried {
     model: Model,
     off: f64,
-    scatter: f64,
 }
 
 /// What simulated captures show, on average; losses are those beside outages.
@@ -352,14 +349,13 @@ struct Means {
 fn fitted(mut model: Model, facts: &Facts) -> Result<Tried, WhyNot> {
     let mut best: Option<(f64, Tried)> = None;
     for _ in 0..ROUNDS {
-        let (means, times) = simulated(&model, ROUND_SEEDS)?;
-        let scatter = std_dev(&times).unwrap_or_default() / means.active.max(1e-9);
+        let (means, _) = simulated(&model, ROUND_SEEDS)?;
         let part = part_of(&model, facts);
         let off = (means.active / (facts.active_s * part) - 1.0).abs();
         let others = unlike(&means, facts, part);
         let score = off + 0.3 * others;
         if best.as_ref().is_none_or(|(least, _)| score < *least) {
-            best = Some((score, Tried { model: model.clone(), off, scatter }));
+            best = Some((score, Tried { model: model.clone(), off }));
         }
         if off < 0.02 && others < 0.1 {
             break;
@@ -441,10 +437,12 @@ fn simulated(model: &Model, seeds: u64) -> Result<(Means, Vec<f64>), SimulateErr
     for cause in Cause::ALL {
         shares[cause.index()] = of(&|facts| facts.share(&[cause]));
     }
+    // What looks like an outage in a model without one is chance.
+    let whole = model.outages.is_empty();
     let means = Means {
         active: mean(&times).unwrap_or_default(),
-        lost: of(&|facts| facts.lost_beside),
-        events: of(&|facts| facts.events_beside),
+        lost: of(&|facts| if whole { facts.lost } else { facts.lost_beside }),
+        events: of(&|facts| if whole { facts.events } else { facts.events_beside }),
         rate: of(&|facts| facts.rate),
         queue: of(&|facts| facts.queue_s),
         repeated: of(&|facts| facts.repeated),
