@@ -160,7 +160,8 @@ impl Connection {
         if clocked || keeps_on {
             let loss = self.last_loss(side);
             let wait = self.window_wait(side, at);
-            if seen.payload_len >= self.halves[side].mss()
+            let half = &self.halves[side];
+            if seen.payload_len >= half.mss().min(half.longest)
                 && let Some(since) = self.unfilled(side, at, wait)
             {
                 self.settle(side, since, frame, (wait, side, loss));
