@@ -265,7 +265,7 @@ impl Context<'_> {
         let at = all.partition_point(|other| other.to <= stretch.from);
         let beside = [at.checked_sub(1), Some(at + 1)];
         let mut beside = beside.into_iter().flatten().filter_map(|at| all.get(at));
-        if !beside.any(|other| window(&other) && same(&other)) {
+        if !beside.any(|it| it.wait == Wait::Unfilled || (window(&it) && same(&it))) {
             return false;
         }
         let all = all.iter().filter(window);

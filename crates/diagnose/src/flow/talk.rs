@@ -285,7 +285,7 @@ impl Connection {
         let half = &mut self.halves[side];
         let mss = u64::from(half.mss());
         let drained = half.una_before.saturating_sub(half.una_at_new);
-        let windows = wait == Wait::Window;
+        let windows = matches!(wait, Wait::Window | Wait::SlowStart);
         let unanswered = half.acks_since > UNANSWERED
             && drained >= (DRAINED * mss).max(half.phase.window() / DRAINED_PART);
         let sent_since = repaired.is_none_or(|over| over < half.last_new);
