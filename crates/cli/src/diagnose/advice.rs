@@ -9,7 +9,7 @@ use crate::interrupt::Interrupt;
 use crate::progress::Meter;
 use ackord_diagnose::{Diagnosis, Options, Remedy, Trace};
 use ackord_report::data;
-use ackord_study::remedies::{Advice, advise, connections_to_verify, verify};
+use ackord_study::remedies::{Advice, advise, connections_to_verify, expected, verify};
 use ackord_study::{Remark, connections_to_trace, ends_of, lost_seconds, verification_document};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -146,7 +146,7 @@ fn expect(
             interrupt.check()
         });
         connection.remedies = match (advice, remedy) {
-            (Advice::Helps(_, prediction), _) => prediction.tried,
+            (Advice::Helps(fit, prediction), _) => expected(&fit, &prediction),
             (Advice::NothingToGain(_), Some(name)) => vec![nothing_of(name)],
             _ => Vec::new(),
         };

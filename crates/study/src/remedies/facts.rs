@@ -33,6 +33,8 @@ pub(crate) struct Facts {
     pub(crate) seconds: [f64; 28],
     /// All but what applications waited, s.
     pub(crate) active_s: f64,
+    /// What of that came when all octets were acknowledged: closing, which no model has, s.
+    pub(crate) closing_s: f64,
     pub(crate) rtt_s: f64,
     /// Highest rate of payload, bit/s.
     pub(crate) rate: f64,
@@ -88,6 +90,7 @@ impl Facts {
             bytes: [connection.bytes_by[sender], connection.bytes_by[1 - sender]],
             seconds,
             active_s: (connection.duration_s - idle).max(1e-6),
+            closing_s: trace.map_or(0.0, |trace| closing(connection, trace, sender)),
             rtt_s: path.base_rtt_s.or_else(|| both(connection.rtt_to_s)).unwrap_or(0.0),
             rate: path.rate_bit_s.unwrap_or(0.0),
             capacity: None,
@@ -199,6 +202,15 @@ fn place(connection: &Connection, heading: Heading) -> Option<Place> {
 
 fn is_idle(cause: Cause) -> bool {
     matches!(cause, Cause::ClientIdle | Cause::ServerIdle)
+}
+
+/// Seconds of a connection, without what applications waited, after its last octet was acknowledged.
+fn closing(connection: &Connection, trace: &Trace, sender: usize) -> f64 {
+    let all = connection.bytes_by[sender];
+    let mut acks = trace.points.iter().filter(|point| point.kind == PointKind::Ack);
+    let Some(end) = acks.find(|point| point.from >= all) else { return 0.0 };
+    let busy = connection.intervals.iter().filter(|interval| !is_idle(interval.cause));
+    busy.map(|interval| (interval.to_s - interval.from_s.max(end.t)).max(0.0)).sum()
 }
 
 /// Busy stretches between waits of applications, with the octets of each: counted where there are

@@ -54,6 +54,8 @@ pub struct Fit {
     pub error_percent: f64,
     /// The observed time, without what applications waited, s; of the part that is simulated.
     pub observed_s: f64,
+    /// Of the observed time, what closing took when everything was delivered: 0 to 1. No remedy gains there.
+    pub closing: f64,
     /// The simulated time, over [`SEEDS`] runs.
     pub simulated_s: Estimate,
     /// Retransmitted segments, observed and simulated, percent of all.
@@ -470,6 +472,7 @@ fn finish(facts: &Facts, model: Model, remarks: Vec<String>) -> Result<Fit, WhyN
         scenario_toml: model.toml(None),
         error_percent,
         observed_s,
+        closing: (facts.closing_s / facts.active_s).clamp(0.0, 1.0),
         simulated_s,
         retransmitted_percent: [
             percent(facts.repeated * part, part),

@@ -35,7 +35,7 @@ pub use model::{Heading, LossProcess, Model, Outage, Place, Traffic};
 pub use predict::{LEAST_GAIN_PERCENT, PredictProgress, Prediction, predict};
 pub use simulate::SimulateError;
 pub use table::{RemedyKind, remedies_for};
-pub use verify::{GainVerdict, Verification, connections_to_verify, verify};
+pub use verify::{GainVerdict, Verification, connections_to_verify, expected, verify};
 
 use ackord_diagnose::{Connection, Diagnosis, Trace};
 use std::ops::ControlFlow;

@@ -174,6 +174,20 @@ fn who_writes_twice_is_told_without_pauses_and_from_either_end() {
 }
 
 #[test]
+fn what_is_expected_leaves_closing_and_the_fit_s_error_in() {
+    let mut model = Model::clean(20e6, 0.02, 0);
+    model.traffic = Traffic::TwoWrites { write: 60, reply: 200, count: 40, gap_s: 0.0 };
+    let Advice::Helps(mut fit, prediction) = advice(&model, 1) else { panic!("two writes wait") };
+    let tried = prediction.tried.iter().find(|one| one.remedy == "nodelay").expect("nodelay");
+    (fit.closing, fit.error_percent) = (0.1, 5.0);
+    let found = super::expected(&fit, &prediction);
+    let nodelay = found.iter().find(|one| one.remedy == "nodelay").expect("nodelay");
+    assert!((nodelay.gain_percent - 0.9 * tried.gain_percent).abs() < 1e-9, "{nodelay:?}");
+    let half = nodelay.ci95[1] - nodelay.gain_percent;
+    assert!((half - 0.05 * (100.0 - nodelay.gain_percent)).abs() < 0.1, "{nodelay:?}");
+}
+
+#[test]
 fn predictions_are_weighed_as_what_is_measured() {
     let model = Model::clean(20e6, 0.04, 1_000_000);
     let gain = |percent: f64| Remedy {
@@ -195,6 +209,18 @@ fn predictions_are_weighed_as_what_is_measured() {
     assert_eq!(found.predicted_for, 2);
     let [low, high] = found.predicted_ci95.expect("an interval");
     assert!(high - low > 4.0, "{found:?}");
+    let quick: Vec<_> = (1..4).map(|_| gain(50.5)).collect();
+    for (connection, remedy) in before.connections.iter_mut().zip(quick) {
+        connection.duration_s = 1.0 + 1e-6 * f64::from(connection.packets[0] as u32);
+        connection.remedies = vec![Remedy { ci95: [50.4, 50.6], ..remedy }];
+    }
+    let mut halved = before.clone();
+    for connection in &mut halved.connections {
+        connection.duration_s *= 0.5;
+        connection.causes.iter_mut().for_each(|share| share.seconds *= 0.5);
+    }
+    let close = verify(&before, &halved, Some("bbr"));
+    assert_eq!(close.verdict, GainVerdict::Came, "{close:?}");
     assert_eq!(super::connections_to_verify(&before, &after, 2).len(), 2);
     assert_eq!(super::connections_to_verify(&before, &after, 8).len(), 3);
 }

@@ -3,6 +3,8 @@
 //! Compared is the time per octet without what applications waited, connection by connection: transfers
 //! may be of unlike length, as long as they are not of unlike kind.
 
+use super::fit::Fit;
+use super::predict::{LEAST_GAIN_PERCENT, Prediction};
 use ackord_diagnose::{Cause, Connection, Diagnosis, Remedy};
 use ackord_measure::stats::{ci95_half_width, mean};
 use ackord_measure::welch::welch;
@@ -17,7 +19,8 @@ const LEAST: usize = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GainVerdict {
-    /// The measured interval and the predicted one overlap, and the measured one is above zero.
+    /// The measured interval and the predicted one overlap, or are less apart than is worth an offer, and the
+    /// measured one is above zero.
     Came,
     /// All of the measured interval is below the predicted one.
     Less,
@@ -34,7 +37,8 @@ pub struct Verification {
     pub remedy: Option<String>,
     /// Predicted gain, percent of the time.
     pub predicted_percent: Option<f64>,
-    /// Its 95 % interval: how its simulations scatter, and how connections differ where not all have one.
+    /// Its 95 % interval: how its simulations scatter, how far its models are off, and how connections differ
+    /// where not all have one.
     pub predicted_ci95: Option<[f64; 2]>,
     /// For how many connections of before it was predicted.
     pub predicted_for: usize,
@@ -90,7 +94,9 @@ impl Verification {
                 format!("measured {measured:.1} % [{low:.1}, {high:.1}]; nothing was predicted");
             return;
         };
-        let overlap = low <= most && high >= least;
+        // As little apart as nobody would be offered.
+        let alike = (measured - self.predicted_percent.unwrap_or_default()).abs();
+        let overlap = (low <= most && high >= least) || alike < LEAST_GAIN_PERCENT;
         self.verdict = match overlap {
             true if low > 0.0 => GainVerdict::Came,
             true => GainVerdict::CannotBeTold,
@@ -153,6 +159,21 @@ pub fn connections_to_verify(before: &Diagnosis, after: &Diagnosis, most: usize)
     of.sort_by(|a, b| per_octet(b).total_cmp(&per_octet(a)).then(a.id.cmp(&b.id)));
     let count = of.len().min(most);
     (0..count).map(|at| of[(2 * at + 1) * of.len() / (2 * count)].id).collect()
+}
+
+/// What is to be measured of a connection with each remedy that was tried: of all of its time, closing
+/// included, and as uncertain as its model is off.
+pub fn expected(fit: &Fit, prediction: &Prediction) -> Vec<Remedy> {
+    let one = |tried: &Remedy| {
+        let transfer = 1.0 - fit.closing;
+        let gain_percent = transfer * tried.gain_percent;
+        // The time with it is held to be off by as much of itself as the time without.
+        let off = fit.error_percent / 100.0 * (100.0 - gain_percent);
+        let runs = transfer * 0.5 * (tried.ci95[1] - tried.ci95[0]);
+        let half = (runs.powi(2) + off.powi(2)).sqrt();
+        Remedy { gain_percent, ci95: [gain_percent - half, gain_percent + half], ..tried.clone() }
+    };
+    prediction.tried.iter().map(one).collect()
 }
 
 /// What was predicted for all.
