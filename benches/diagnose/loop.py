@@ -280,6 +280,8 @@ def agent(world):
         files = [world.path(f"{name}.pcap") for name in ("stalls", "cured")]
         said = answer(world, ["diagnose", "--verify", *files, "--remedy", chosen["remedy"]], "verify-client")
         tell_verification([("at the client", said)], (without, with_it), "Each connection's median exchange by the client's clock, ms")
+        print("The client's clock tells of exchanges alone; a connection has its opening and its closing, too, which no remedy\n"
+              "shortens: its FIN waits for a delayed acknowledgment.\n")
 
 
 def main():
