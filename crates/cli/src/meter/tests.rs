@@ -23,7 +23,7 @@ fn full_link(seconds: u64) -> MeterView {
             queueing_delay: Span::from_millis(48),
             longest_queueing_delay: Span::from_millis(50),
             capacity: Some(Rate::from_mbits_per_sec(10)),
-            dropped: [u32::from(number % 20 == 0), 0, 0, 0, 0, 0, 0, 0, 0],
+            dropped: [u32::from(number % 20 == 0), 0, 0, 0, 0, 0, 0, 0, 0, 0],
             ..DirectionSample::default()
         };
         let acks = DirectionSample {
@@ -204,7 +204,7 @@ fn any_sample() -> impl Strategy<Value = DirectionSample> {
     };
     let span = || any::<u64>().prop_map(Span::from_nanos);
     let rate = any::<u64>().prop_map(Rate::from_bits_per_sec);
-    let dropped = any::<[u32; 9]>();
+    let dropped = any::<[u32; 10]>();
     (carried(), carried(), carried(), span(), span(), dropped, option::of(rate)).prop_map(
         |(offered, delivered, queue, delay, longest, dropped, capacity)| DirectionSample {
             offered,
