@@ -7,7 +7,7 @@ use crate::errors::Failure;
 use crate::input::Results;
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
-use ackord_diagnose::{Diagnosis, Options, Remedy, Trace};
+use ackord_diagnose::{Connection, Diagnosis, Options, Remedy, Trace};
 use ackord_report::data;
 use ackord_study::remedies::{Advice, advise, connections_to_verify, expected, verify};
 use ackord_study::{Remark, connections_to_trace, ends_of, lost_seconds, verification_document};
@@ -72,12 +72,7 @@ pub(super) fn fill(
             remarks.push(Remark { connection: *id, words: "not predicted: stopped".to_owned() });
             continue;
         }
-        let trace = traces.iter().find(|trace| trace.connection == *id);
-        let advice = advise(connection, trace, &mut |tried, all| {
-            let share = tried as f64 / all.max(1) as f64;
-            meter.at((number as f64 + share) / chosen.len() as f64);
-            interrupt.check()
-        });
+        let advice = advised(connection, traces, (number, chosen.len(), &meter), interrupt);
         let words = match advice {
             Advice::Helps(_, prediction) => {
                 connection.remedies = prediction.remedies;
@@ -92,6 +87,21 @@ pub(super) fn fill(
     }
     meter.end();
     remarks
+}
+
+/// What would help a connection, the one of this `number` of so many.
+fn advised(
+    connection: &Connection,
+    traces: &[Trace],
+    (number, all, meter): (usize, usize, &Meter),
+    interrupt: &Interrupt,
+) -> Advice {
+    let trace = traces.iter().find(|trace| trace.connection == connection.id);
+    advise(connection, trace, &mut |tried, of| {
+        let share = tried as f64 / of.max(1) as f64;
+        meter.at((number as f64 + share) / all as f64);
+        interrupt.check()
+    })
 }
 
 /// Holds what was predicted from the captures of before against those of after.
@@ -139,12 +149,7 @@ fn expect(
         if interrupt.check().is_break() {
             break;
         }
-        let trace = traces.iter().find(|trace| trace.connection == *id);
-        let advice = advise(connection, trace, &mut |tried, all| {
-            let share = tried as f64 / all.max(1) as f64;
-            meter.at((number as f64 + share) / chosen.len() as f64);
-            interrupt.check()
-        });
+        let advice = advised(connection, traces, (number, chosen.len(), &meter), interrupt);
         connection.remedies = match (advice, remedy) {
             (Advice::Helps(fit, prediction), _) => expected(&fit, &prediction),
             (Advice::NothingToGain(_), Some(name)) => vec![nothing_of(name)],

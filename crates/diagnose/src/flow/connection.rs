@@ -249,7 +249,7 @@ impl Connection {
         half.edge = (heard.edge != u64::MAX).then_some(heard.edge).or(half.edge);
         if heard.ack > half.una_heard {
             half.una_before = half.una_heard;
-            half.acks_since += 1;
+            half.acks_since = half.acks_since.saturating_add(1);
             half.una_heard = heard.ack;
             half.phase.heard(heard.ack, half.next);
         }

@@ -279,6 +279,10 @@ impl Connection {
     /// nothing was sent for it, and still octets were under way. What its own queue at the bottleneck
     /// took to drain is not part of it.
     fn unfilled(&mut self, side: usize, at: Time, wait: Wait) -> Option<Time> {
+        // Most segments answer the ACK before them.
+        if self.halves[side].acks_since <= UNANSWERED {
+            return None;
+        }
         let settled = self.account.settled();
         let base = self.base(side);
         let repaired = self.losses.get(self.last_loss(side) as usize).map(|loss| loss.over);
@@ -286,10 +290,9 @@ impl Connection {
         let mss = u64::from(half.mss());
         let drained = half.una_before.saturating_sub(half.una_at_new);
         let windows = matches!(wait, Wait::Window | Wait::SlowStart);
-        let unanswered = half.acks_since > UNANSWERED
-            && drained >= (DRAINED * mss).max(half.phase.window() / DRAINED_PART);
+        let unused = drained >= (DRAINED * mss).max(half.phase.window() / DRAINED_PART);
         let sent_since = repaired.is_none_or(|over| over < half.last_new);
-        if !windows || !unanswered || !sent_since || half.under_way() <= 4 * mss {
+        if !windows || !unused || !sent_since || half.under_way() <= 4 * mss {
             return None;
         }
         let gap = at.saturating_since(half.last_new).as_secs_f64();
