@@ -30,7 +30,7 @@ BOXES = {
     "practical": "proxy-tcp",
 }
 OUTAGES_S = [1.5, 2.5]
-# Phases of crates/study/src/paper/proxy_tcp/stock.rs, which compares one by one.
+# Phases of crates/papers/src/proxy_tcp/stock.rs, which compares one by one.
 FROM_S, PHASE_S, PHASES = 3.0, 0.0012, [0, 2, 4, 6, 8]
 
 

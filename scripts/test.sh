@@ -59,7 +59,7 @@ all() {
 
 long() {
     # In one process, since the tests of a paper share its runs; built as for the other tests.
-    part "reproductions of papers" cargo test --quiet --workspace --lib paper::
+    part "reproductions of papers" cargo test --quiet --package ackord-papers --lib
     part "tests in documentation" doc_tests
     part "pages of the guide" cargo run --quiet --package ackord-xtask -- guide
     # The same inputs every time, so that a change is not blamed for another's; `make fuzz` is free.

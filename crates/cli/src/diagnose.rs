@@ -20,12 +20,12 @@ use crate::errors::Failure;
 use crate::input::{OutputArguments, Results};
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
-use ackord_diagnose::{DiagnoseError, Diagnosis, Options, Trace, diagnose};
-use ackord_report::{OutputFile, data};
-use ackord_study::{
+use ackord_advice::{
     connections_to_trace, diagnosis_document, diagnosis_summary, ends_of, intervals_csv,
     page_of_diagnosis,
 };
+use ackord_diagnose::{DiagnoseError, Diagnosis, Options, Trace, diagnose};
+use ackord_report::{OutputFile, data};
 use advice::AdviceArguments;
 use clap::Args;
 use exports::{ExportArguments, Found};

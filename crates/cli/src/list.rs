@@ -5,10 +5,10 @@ mod verdicts;
 
 use crate::console::Console;
 use crate::errors::Failure;
+use ackord_papers::{Paper, papers};
 use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
 use ackord_report::{data, to_terminal};
 use ackord_scenario::ScenarioFile;
-use ackord_study::paper::{Paper, papers};
 use ackord_units::{Knob, KnobKind, Mechanism};
 use clap::{Args, ValueEnum};
 use serde::Serialize;

@@ -6,7 +6,7 @@ use crate::input::OutputArguments;
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
 use ackord_live::StopHandle;
-use ackord_study::live_papers::{
+use ackord_papers::live_papers::{
     LiveEffort, LivePaper, LivePapersError, live_papers, on_this_kernel,
 };
 use clap::Args;

@@ -14,13 +14,13 @@ use ackord_report::{
 };
 use ackord_scenario::KernelChoice;
 use ackord_study::kernel_of;
-use ackord_study::validate::{
+use ackord_uml::DEFAULT_KERNEL;
+use ackord_units::Span;
+use ackord_validation::validate::{
     CASES, DifferenceOptions, Effort, KernelSide, LiveEnded, SimulatedKernel, StockKernel,
     ValidateCase, ValidateLength, ValidateOptions, ValidateOutcome, difference_document,
     first_difference, validate as make_report,
 };
-use ackord_uml::DEFAULT_KERNEL;
-use ackord_units::Span;
 use clap::Args;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::ops::ControlFlow;

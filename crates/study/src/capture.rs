@@ -100,7 +100,7 @@ pub enum CaptureError {
 }
 
 /// The sink that writes captures.
-pub(crate) struct CaptureSink {
+pub struct CaptureSink {
     files: Vec<OpenFile>,
     /// By direction of link: the file and interface for packets that enter, and that leave.
     taps: BTreeMap<TapPoint, (usize, InterfaceIndex)>,
@@ -117,7 +117,7 @@ struct OpenFile {
 
 impl CaptureSink {
     /// Creates the files for what `scenario` captures.
-    pub(crate) fn create(
+    pub fn create(
         scenario: &Scenario,
         files: &mut dyn CaptureFiles,
     ) -> Result<CaptureSink, CaptureError> {
@@ -147,12 +147,12 @@ impl CaptureSink {
     }
 
     /// What went wrong since the last time, if anything.
-    pub(crate) fn take_error(&mut self) -> Result<(), CaptureError> {
+    pub fn take_error(&mut self) -> Result<(), CaptureError> {
         self.error.take().map_or(Ok(()), Err)
     }
 
     /// Completes the files.
-    pub(crate) fn finish(mut self) -> Result<(), CaptureError> {
+    pub fn finish(mut self) -> Result<(), CaptureError> {
         self.take_error()?;
         for OpenFile { name, writer } in self.files {
             writer.finish().map_err(|source| CaptureError::Io { file: name, source })?;
@@ -169,7 +169,7 @@ impl CaptureSink {
     }
 
     /// Takes a packet that exists as bytes, and how long it was as a whole.
-    pub(crate) fn take(&mut self, at: Time, tap: TapPoint, packet: (&[u8], u32)) {
+    pub fn take(&mut self, at: Time, tap: TapPoint, packet: (&[u8], u32)) {
         let Some(place) = self.taps.get(&tap).copied() else { return };
         if self.error.is_none() {
             self.error = record(&mut self.files, place, at, packet).err();
@@ -177,7 +177,7 @@ impl CaptureSink {
     }
 
     /// Whether something could not be written.
-    pub(crate) fn has_failed(&self) -> bool {
+    pub fn has_failed(&self) -> bool {
         self.error.is_some()
     }
 }

@@ -236,7 +236,7 @@ pub(crate) fn count_proxies(simulation: &Simulation, summary: &mut Summary) {
 
 /// The scenario's interval between samples. Where it leaves that open and the run is long, rates
 /// over the format's 10 ms would be noise: then one that gives a few hundred points.
-pub(crate) fn series_options(scenario: &Scenario) -> SeriesOptions {
+pub fn series_options(scenario: &Scenario) -> SeriesOptions {
     let asked = scenario.record.series;
     let readable = scenario.duration <= Record::DEFAULT_SERIES * MOST_DEFAULT_SAMPLES;
     let interval = (asked != Record::DEFAULT_SERIES || readable).then_some(asked);

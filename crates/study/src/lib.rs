@@ -15,15 +15,8 @@
 //! | `reports.rs` | runs and comparisons as reports |
 //! | `trace.rs` | delivery traces: made of rates or a capture, and told |
 //! | `transfer.rs` | [`simulate_transfer`]: what a real transfer is compared with |
-//! | `live_papers.rs`, `live_papers/` | [`live_papers`]: the phone papers on a real kernel |
 //! | `live_run.rs`, `live_run/` | [`live_run`]: one run in real time, between stock kernels |
 //! | `guide/` | [`guide`]: what each mechanism does, with runs that show it |
-//! | `validate/` | [`validate`]: the simulator beside the stock kernel, scenario by scenario |
-//! | `gateway_trials/` | [`gateway_trials`]: the gateway on stock kernels, beside its simulation |
-//! | `remedies/` | [`remedies`]: what would help a connection, and what it would gain |
-//! | `self_test/` | [`self_test`]: the diagnosis of captures, held against what really happened |
-//! | `diagnosis/` | [`diagnosis_document`]: what captures say, told |
-//! | `paper/` | [`paper`]: papers reproduced, claim by claim |
 //!
 //! No clock is read and nothing is printed: whoever wants to show progress is called back. The
 //! same scenarios and seeds give the same results whatever the number of threads.
@@ -32,32 +25,23 @@
 
 mod capture;
 mod compare;
-mod diagnosis;
 mod execute;
-pub mod gateway_trials;
 pub mod guide;
 mod history;
 mod kernels;
 mod labels;
-pub mod live_papers;
 mod live_run;
-pub mod paper;
-pub mod remedies;
 mod reports;
-pub mod self_test;
 mod trace;
 mod transfer;
-pub mod validate;
 
-pub use capture::{CaptureError, CaptureFiles, CapturePoint, capture_points, with_captures};
-pub use compare::{CompareOptions, ComparisonOutcome, Variant, Variants, VaryError, compare};
-pub use diagnosis::{
-    Remark, annotate, comments_of, connections_to_trace, diagnosis_document, diagnosis_summary,
-    ends_of, intervals_csv, lost_seconds, page_of_diagnosis, qlog_of, verification_document,
+pub use capture::{
+    CaptureError, CaptureFiles, CapturePoint, CaptureSink, capture_points, with_captures,
 };
+pub use compare::{CompareOptions, ComparisonOutcome, Variant, Variants, VaryError, compare};
 pub use execute::{
     Ending, ExecuteError, KeepSeries, Progress, RunOptions, RunOutcome, VERSION, execute,
-    without_progress,
+    series_options, without_progress,
 };
 pub use history::{
     CaptureImport, GroupBy, HistoryContext, HistoryUse, ImportCounts, apply_history,

@@ -53,6 +53,9 @@ const ROOMS: &[(&str, MayUse)] = &[
     ),
     ("report", MayUse::Only(&["testing", "units", "wire", "events", "measure", "diagnose"])),
     ("study", MayUse::Above),
+    ("advice", MayUse::Above),
+    ("validation", MayUse::Above),
+    ("papers", MayUse::Above),
     ("cli", MayUse::Above),
     // Readers and endpoints: what takes octets from strangers.
     (

@@ -7,10 +7,10 @@ use crate::errors::Failure;
 use crate::input::Results;
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
+use ackord_advice::remedies::{Advice, advise, connections_to_verify, expected, verify};
+use ackord_advice::{Remark, connections_to_trace, ends_of, lost_seconds, verification_document};
 use ackord_diagnose::{Connection, Diagnosis, Options, Remedy, Trace};
 use ackord_report::data;
-use ackord_study::remedies::{Advice, advise, connections_to_verify, expected, verify};
-use ackord_study::{Remark, connections_to_trace, ends_of, lost_seconds, verification_document};
 use clap::Args;
 use std::path::{Path, PathBuf};
 

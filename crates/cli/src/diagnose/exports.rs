@@ -5,9 +5,10 @@ use crate::captures::CaptureFolder;
 use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::check_file;
+use ackord_advice::{annotate, comments_of, qlog_of};
 use ackord_diagnose::{Diagnosis, Trace};
 use ackord_report::{OutputFile, write_one};
-use ackord_study::{CaptureFiles, annotate, comments_of, qlog_of};
+use ackord_study::CaptureFiles;
 use clap::Args;
 use std::path::{Path, PathBuf};
 

@@ -6,7 +6,7 @@ use crate::input::{OutputArguments, Results, check_file};
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
 use ackord_report::{OutputFile, data, document_files, to_markdown, write_one};
-use ackord_study::self_test::{
+use ackord_validation::self_test::{
     CaseScore, Effort, SelfTestError, SelfTestOptions, cases, diagnoser, report, self_test,
     self_test_document,
 };

@@ -6,11 +6,11 @@ use crate::input::{OutputArguments, Results, check_file};
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
 use ackord_report::{OutputFile, data, document_files, to_markdown, write_one};
-use ackord_study::gateway_trials::{
+use ackord_validation::gateway_trials::{
     Family, Heading, Remedy, RoutedKernel, Sender, TRIALS, Trial, TrialOptions, Wanted,
     trials_document, try_gateway,
 };
-use ackord_study::validate::{Effort, LiveEnded};
+use ackord_validation::validate::{Effort, LiveEnded};
 use clap::Args;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::ops::ControlFlow;

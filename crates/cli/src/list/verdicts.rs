@@ -1,9 +1,9 @@
 //! `ackord list verdicts`: what came of the claims of every paper in its last full reproduction.
 
 use ackord_measure::{Claim, Claimant, Verdict};
+use ackord_papers::{Paper, kept_claims};
 use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
 use ackord_report::tables::{claim_reasons, claim_table, verdicts_of};
-use ackord_study::paper::{Paper, kept_claims};
 use serde::Serialize;
 
 /// A paper and its claims as they were judged.

@@ -1,0 +1,16 @@
+//! What a diagnosis says and advises.
+//!
+//! | folder | what |
+//! | --- | --- |
+//! | `remedies/` | [`remedies`]: what would help a connection, and what it would gain |
+//! | `diagnosis/` | [`diagnosis_document`]: what captures say, told, and written for other tools |
+//!
+//! No clock is read and nothing is printed.
+
+mod diagnosis;
+pub mod remedies;
+
+pub use diagnosis::{
+    Remark, annotate, comments_of, connections_to_trace, diagnosis_document, diagnosis_summary,
+    ends_of, intervals_csv, lost_seconds, page_of_diagnosis, qlog_of, verification_document,
+};

@@ -1,0 +1,374 @@
+//! The paper's numbers, its scenario files, and how a run is derived from them.
+
+use crate::runs::Job;
+use ackord_scenario::{Errors, Override, Scenario, ScenarioFile};
+use ackord_study::KeepSeries;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Transfers of a size in the paper (§4.1).
+pub(super) const RUNS_OF_PAPER: u32 = 30;
+
+/// Numbers of one size for CUBIC and Reno, without and with ARI.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub(super) struct PaperCells {
+    pub(super) cubic: f64,
+    pub(super) ari_cubic: f64,
+    pub(super) reno: f64,
+    pub(super) ari_reno: f64,
+}
+
+/// A transfer size, with the paper's numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PaperSize {
+    /// In names of claims and files.
+    pub(super) id: &'static str,
+    /// For people.
+    pub(super) label: &'static str,
+    pub(super) bytes: u64,
+    /// Tables 1 and 2, seconds.
+    pub(super) time_s: PaperCells,
+    /// Tables 3 and 4, Mbit/s.
+    pub(super) rate_mbit_s: PaperCells,
+}
+
+const fn cells(cubic: f64, ari_cubic: f64, reno: f64, ari_reno: f64) -> PaperCells {
+    PaperCells { cubic, ari_cubic, reno, ari_reno }
+}
+
+/// Lee et al. 2016 Tables 1 to 4.
+pub(super) static SIZES: [PaperSize; 4] = [
+    PaperSize {
+        id: "0.1mb",
+        label: "0.1 MB",
+        bytes: 100_000,
+        time_s: cells(0.107, 0.100, 0.103, 0.100),
+        rate_mbit_s: cells(12.043, 14.153, 10.330, 14.193),
+    },
+    PaperSize {
+        id: "0.3mb",
+        label: "0.3 MB",
+        bytes: 300_000,
+        time_s: cells(0.267, 0.207, 0.337, 0.217),
+        rate_mbit_s: cells(12.438, 14.133, 10.022, 13.496),
+    },
+    PaperSize {
+        id: "0.5mb",
+        label: "0.5 MB",
+        bytes: 500_000,
+        time_s: cells(0.367, 0.300, 0.500, 0.330),
+        rate_mbit_s: cells(12.474, 14.903, 9.692, 12.536),
+    },
+    PaperSize {
+        id: "1mb",
+        label: "1 MB",
+        bytes: 1_000_000,
+        time_s: cells(0.840, 0.583, 1.133, 0.630),
+        rate_mbit_s: cells(12.756, 14.350, 10.541, 13.477),
+    },
+];
+
+/// The host's congestion control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Control {
+    Cubic,
+    Reno,
+}
+
+/// What makes the host's congestion window grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Growth {
+    /// Every acknowledgment (RFC 5681 §3.1): what the paper describes (§2.1).
+    PerAck,
+    /// The octets it acknowledges (RFC 3465): what Linux does since 2013.
+    PerByte,
+}
+
+/// How the phone acknowledges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Policy {
+    /// Linux as the paper describes it: its baseline.
+    QuickAck,
+    /// ARI as on the paper's phone.
+    Ari,
+    /// The same with the count's division rounded down.
+    AriRoundedDown,
+    /// ARI with the size that is being transferred as the history's most frequent.
+    AriHistory,
+    /// A stock Linux kernel as measured.
+    Linux,
+    /// Every segment: the most that quick acknowledgments could do.
+    Immediate,
+}
+
+/// Who else is on the air, and how far away the host is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Air {
+    Quiet,
+    /// Two other stations, now and then.
+    Busy,
+    /// A quiet air, and a host across the Internet: 20 ms away.
+    Distant,
+}
+
+impl Control {
+    pub(super) const ALL: [Control; 2] = [Control::Cubic, Control::Reno];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Control::Cubic => "cubic",
+            Control::Reno => "reno",
+        }
+    }
+
+    pub(super) fn label(self) -> &'static str {
+        match self {
+            Control::Cubic => "CUBIC",
+            Control::Reno => "Reno",
+        }
+    }
+
+    /// The paper's numbers without and with ARI.
+    pub(super) fn of(self, cells: &PaperCells) -> [f64; 2] {
+        match self {
+            Control::Cubic => [cells.cubic, cells.ari_cubic],
+            Control::Reno => [cells.reno, cells.ari_reno],
+        }
+    }
+}
+
+impl Growth {
+    pub(super) const ALL: [Growth; 2] = [Growth::PerAck, Growth::PerByte];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Growth::PerAck => "per-ack",
+            Growth::PerByte => "per-byte",
+        }
+    }
+}
+
+impl Air {
+    /// With the host beside the access point, as in the paper.
+    pub(super) const NEAR: [Air; 2] = [Air::Quiet, Air::Busy];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Air::Quiet => "quiet",
+            Air::Busy => "busy",
+            Air::Distant => "distant",
+        }
+    }
+
+    /// Two stations with full queues of 1500 B packets for half a second on average, then silent
+    /// for two: the neighbours of a laboratory, not a model of one.
+    fn changes(self) -> Vec<Override> {
+        match self {
+            Air::Quiet => Vec::new(),
+            Air::Distant => vec![set("links.wire.delay", "20 ms")],
+            Air::Busy => vec![
+                set("links.air.medium.stations", "2"),
+                set("links.air.medium.station_on", "500 ms"),
+                set("links.air.medium.station_off", "2 s"),
+                // They are silent at first: by then it is as good as random whether they are.
+                set("flows.transfer.start", "{ from = '5 s', to = '15 s' }"),
+            ],
+        }
+    }
+}
+
+impl Policy {
+    /// Every policy but the other reading of ARI's count, which exchanges of the file are asked for only.
+    pub(super) const ALL: [Policy; 5] =
+        [Policy::QuickAck, Policy::Ari, Policy::AriHistory, Policy::Linux, Policy::Immediate];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Policy::QuickAck => "quickack",
+            Policy::Ari => "ari",
+            Policy::AriRoundedDown => "ari-rounded-down",
+            Policy::AriHistory => "ari-history",
+            Policy::Linux => "linux",
+            Policy::Immediate => "immediate",
+        }
+    }
+
+    pub(super) fn label(self) -> &'static str {
+        match self {
+            Policy::QuickAck => "Linux (paper)",
+            Policy::Ari => "ARI (paper)",
+            Policy::AriRoundedDown => "ARI (paper), rounded down",
+            Policy::AriHistory => "ARI (practical)",
+            Policy::Linux => "Linux (measured)",
+            Policy::Immediate => "every segment",
+        }
+    }
+
+    /// The phone's `ack` for transfers of this size.
+    pub(super) fn ack(self, bytes: u64) -> String {
+        match self {
+            Policy::QuickAck => "{ kind = 'quickack', count = 2, timeout = '40 ms' }".to_owned(),
+            Policy::Ari => "{ kind = 'ari', mode = 'paper', most_sent = '2 kB', \
+                            segment = '536 B', timeout = '40 ms' }"
+                .to_owned(),
+            Policy::AriRoundedDown => "{ kind = 'ari', mode = 'paper', most_sent = '2 kB', \
+                                       segment = '536 B', division = 'down', timeout = '40 ms' }"
+                .to_owned(),
+            Policy::AriHistory => format!(
+                "{{ kind = 'ari', most_sent = '{bytes} B', segment = '536 B', timeout = '40 ms' }}"
+            ),
+            Policy::Linux => "linux".to_owned(),
+            Policy::Immediate => "immediate".to_owned(),
+        }
+    }
+
+    /// The phone's Nagle: ARI turns it off.
+    pub(super) fn nagle(self) -> &'static str {
+        match self {
+            Policy::Ari | Policy::AriRoundedDown | Policy::AriHistory => "ari",
+            Policy::QuickAck | Policy::Linux | Policy::Immediate => "minshall",
+        }
+    }
+}
+
+/// One set-up of `transfers.toml`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Setup {
+    /// Index into [`SIZES`].
+    pub(super) size: usize,
+    pub(super) control: Control,
+    pub(super) growth: Growth,
+    pub(super) policy: Policy,
+    pub(super) air: Air,
+}
+
+impl Setup {
+    pub(super) fn changes(self) -> Vec<Override> {
+        let bytes = SIZES[self.size].bytes;
+        let mut changes = self.air.changes();
+        let growth = self.growth.name();
+        changes.extend([
+            set("flows.transfer.traffic.size", format!("{bytes} B")),
+            set(
+                "flows.transfer.tcp.congestion",
+                match self.control {
+                    // With the profile's HyStart, which Linux's CUBIC has had since 2008.
+                    Control::Cubic => format!("{{ growth = '{growth}' }}"),
+                    Control::Reno => format!("{{ kind = 'reno', growth = '{growth}' }}"),
+                },
+            ),
+            set("flows.transfer.receiver_tcp.ack", self.policy.ack(bytes)),
+            set("flows.transfer.receiver_tcp.nagle", self.policy.nagle()),
+        ]);
+        changes
+    }
+}
+
+/// Embeds a scenario file of the paper.
+macro_rules! embedded {
+    ($name:literal) => {
+        (
+            concat!("papers/ari/", $name, ".toml"),
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/ari/", $name, ".toml")),
+        )
+    };
+}
+
+/// A scenario file of the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum File {
+    Transfers,
+    WriteWriteRead,
+    SmallWrites,
+}
+
+impl File {
+    pub(super) const ALL: [File; 3] = [File::Transfers, File::WriteWriteRead, File::SmallWrites];
+
+    /// Its path in the repository, and its text.
+    pub(super) fn embedded(self) -> (&'static str, &'static str) {
+        match self {
+            File::Transfers => embedded!("transfers"),
+            File::WriteWriteRead => embedded!("write-write-read"),
+            File::SmallWrites => embedded!("small-writes"),
+        }
+    }
+
+    fn with(self, changes: &[Override]) -> Result<Arc<Scenario>, Errors> {
+        let (path, text) = self.embedded();
+        let file = ScenarioFile::new(path, text).with_overrides(changes.to_vec());
+        file.check().map(Arc::new)
+    }
+}
+
+/// A change to a scenario file.
+pub(super) fn set(path: &str, value: impl Into<String>) -> Override {
+    Override::new(path, value)
+}
+
+/// Every run that is to be made.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub(super) jobs: Vec<Job>,
+}
+
+impl Plan {
+    /// `runs` runs of a file with changes, with the seeds from 1 on. Every set-up has the same
+    /// seeds, so that runs can be compared one by one.
+    pub(super) fn runs(
+        &mut self,
+        file: File,
+        changes: &[Override],
+        runs: u32,
+    ) -> Result<Range<usize>, Errors> {
+        let scenario = file.with(changes)?;
+        let first = self.jobs.len();
+        self.jobs.extend((1..=u64::from(runs)).map(|seed| Job {
+            scenario: Arc::clone(&scenario),
+            seed,
+            series: KeepSeries::No,
+        }));
+        Ok(first..self.jobs.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_and_every_set_up_is_sound() {
+        for file in File::ALL {
+            let scenario = file.with(&[]).expect("a sound scenario");
+            assert!(scenario.source.starts_with("Lee et al. 2016"), "{}", scenario.source);
+            let (path, _) = file.embedded();
+            assert!(path.ends_with(&format!("/{}.toml", scenario.name)), "{path}");
+        }
+        for (policy, air) in Policy::ALL.iter().flat_map(|p| Air::NEAR.map(|air| (*p, air))) {
+            for (control, growth) in
+                Control::ALL.iter().flat_map(|c| Growth::ALL.map(|growth| (*c, growth)))
+            {
+                let setup = Setup { size: 1, control, growth, policy, air };
+                let scenario = File::Transfers.with(&setup.changes()).expect("a sound set-up");
+                let flow = &scenario.flows[0];
+                assert_eq!(scenario.node(flow.client).name, "phone");
+                assert_eq!(flow.sender_tcp().congestion.mechanism.name, control.name());
+                assert_eq!(flow.sender_tcp().nagle.mechanism.name, "minshall");
+                assert_eq!(flow.receiver_tcp().nagle.mechanism.name, policy.nagle());
+            }
+        }
+    }
+
+    /// Each mean of thirty times is a whole number of thirtieths of 0.1 s: the times were read from
+    /// a clock that shows tenths of a second.
+    #[test]
+    fn the_papers_times_are_those_of_a_clock_of_a_tenth_of_a_second() {
+        for size in &SIZES {
+            let PaperCells { cubic, ari_cubic, reno, ari_reno } = size.time_s;
+            for time in [cubic, ari_cubic, reno, ari_reno] {
+                let sum = (time * 300.0).round() / 300.0;
+                assert_eq!(format!("{sum:.3}"), format!("{time:.3}"), "{}", size.label);
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Papers, reproduced: what each says, number by number, beside what comes out here.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `assemble.rs` | a paper's report put together |
+//! | `runs.rs` | many runs in parallel, put together in order |
+//! | `kept.rs` | what came of every claim in the last full reproduction that was kept |
+//! | `journal.rs` | finished runs, written down so that a reproduction can go on later |
+//! | `verdict.rs` | claims before they are judged |
+//! | `live_papers/` | [`live_papers`]: the phone papers on a real kernel |
+//! | `adaptive_delack/` | Lee, Lee and Kim 2015, the adaptive delayed ACK |
+//! | `ari/` | Lee et al. 2016, ARI |
+//! | `dad_sd/` | Park et al. 2008, a smoothed duplicate-ACK threshold |
+//! | `proxy_tcp/` | Kang and Jang, Proxy TCP |
+//! | `selective_drop/` | Chae and Choi 2004, selective drop |
+//! | `together/` | all five remedies at one phone |
+//!
+//! A paper is a folder below `papers/` with its scenario files, which are embedded here, and an
+//! entry in [`papers`].
+
+mod adaptive_delack;
+mod ari;
+mod assemble;
+mod dad_sd;
+mod journal;
+mod kept;
+pub mod live_papers;
+mod proxy_tcp;
+mod runs;
+mod selective_drop;
+mod together;
+mod verdict;
+
+use ackord_measure::Claim;
+use ackord_report::OutputFile;
+use ackord_report::document::{Document, Table};
+use ackord_scenario::Errors;
+use ackord_study::ExecuteError;
+use std::ops::ControlFlow;
+
+pub use journal::Journal;
+pub use kept::kept_claims;
+
+/// A paper that can be reproduced.
+#[derive(Clone, Copy, Debug)]
+pub struct Paper {
+    /// What a user writes.
+    pub name: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// Its authors.
+    pub authors: &'static str,
+    /// When it appeared; nothing where its text does not say.
+    pub year: Option<u16>,
+    /// Where it appeared.
+    pub venue: &'static str,
+    /// What is reproduced of it, in a line.
+    pub summary: &'static str,
+    reproduce: fn(Options<'_>, &Watch<'_>) -> Result<PaperReport, PaperError>,
+}
+
+/// How thoroughly to reproduce.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Effort {
+    /// As few runs as the claims need.
+    Quick,
+    /// Enough runs for narrow intervals.
+    #[default]
+    Full,
+}
+
+/// How to reproduce.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options<'a> {
+    /// How thoroughly.
+    pub effort: Effort,
+    /// Where finished runs are kept, for papers of many runs.
+    pub journal: Option<&'a Journal>,
+}
+
+/// Called from several threads with the share of the runs that is done; may stop them.
+pub type Watch<'a> = dyn Fn(f64) -> ControlFlow<()> + Sync + 'a;
+
+/// What came out.
+#[derive(Clone, Debug)]
+pub struct PaperReport {
+    /// For people: claims, tables, figures, scenarios.
+    pub document: Document,
+    /// For programs: `claims[]`, and every table as data. Ends with a line break.
+    pub json: String,
+    /// What the paper says and what we found.
+    pub claims: Vec<Claim>,
+    /// The tables by name, as they stand in the document and in the CSV files.
+    pub tables: Vec<(&'static str, Table)>,
+    /// Everything to be written: the report, its plots, the tables as CSV, the JSON.
+    pub files: Vec<OutputFile>,
+}
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum PaperError {
+    /// A scenario of the paper is not sound: a defect of this project.
+    #[error(transparent)]
+    Scenario(#[from] Errors),
+    /// A run went wrong: a defect of this project.
+    #[error(transparent)]
+    Run(#[from] ExecuteError),
+    /// The caller stopped it; there are no half-finished papers.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+static PAPERS: &[Paper] = &[
+    Paper {
+        name: "adaptive-delack",
+        title: "Regulating Delayed ACK Timeout to Construct High Speed Transmission",
+        authors: "Lee, Lee, Kim",
+        year: Some(2015),
+        venue: "J. KICS",
+        summary: "Fig. 5 and 6, Tables 1 and 2, the gain a: small delayed-ACK timeouts, and what \
+                  they gain over a stock Linux receiver",
+        reproduce: adaptive_delack::reproduce,
+    },
+    Paper {
+        name: "ari",
+        title: "TCP Algorithm Improvement for Smartphone Data Transmissions",
+        authors: "Lee, Kim, Lee, Kim",
+        year: Some(2016),
+        venue: "J. KICS",
+        summary: "Tables 1 to 4, Fig. 3 and 4: a phone's short transfers with quick ACKs, no Nagle",
+        reproduce: ari::reproduce,
+    },
+    Paper {
+        name: "dad-sd",
+        title: "Smooth Dupthresh Mechanism for Advanced TCP-DAD",
+        authors: "Park, Kim, Han, Kwon, Lee, Chung",
+        year: Some(2008),
+        venue: "KIPS",
+        summary: "Fig. 2 and 3: goodput under reordering, every duplicate-ACK threshold policy",
+        reproduce: dad_sd::reproduce,
+    },
+    Paper {
+        name: "proxy-tcp",
+        title: "Improvement of TCP Throughput using Proxy TCP ACK over Wireless Connection",
+        authors: "Kang, Jang",
+        year: None,
+        venue: "Sogang University",
+        summary: "Tables 1 to 3, Fig. 6 to 8: bit errors and fading, six middle boxes, stock senders",
+        reproduce: proxy_tcp::reproduce,
+    },
+    Paper {
+        name: "selective-drop",
+        title: "A New Queueing Algorithm for Improving Fairness between TCP Flows",
+        authors: "Chae, Choi",
+        year: Some(2004),
+        venue: "KIPS Transactions",
+        summary: "Tables 1 and 2, Fig. 2, 3, 6 and 9: Reno against Vegas, drop-tail and selective drop",
+        reproduce: selective_drop::reproduce,
+    },
+    Paper {
+        name: "together",
+        title: "All five remedies at one phone",
+        authors: "this project",
+        year: None,
+        venue: "this project",
+        summary: "A phone behind a fading access point: each remedy alone, all 32 combinations",
+        reproduce: together::reproduce,
+    },
+];
+
+/// Every paper, in order of name.
+pub fn papers() -> &'static [Paper] {
+    PAPERS
+}
+
+/// The paper of this name.
+pub fn find(name: &str) -> Option<&'static Paper> {
+    PAPERS.iter().find(|paper| paper.name == name)
+}
+
+/// Reproduces a paper. The result depends on the options alone, not on the number of threads.
+///
+/// # Errors
+/// [`PaperError::Interrupted`] when `watch` says so; the others are defects of this project.
+pub fn run(
+    paper: &Paper,
+    options: Options<'_>,
+    watch: &Watch<'_>,
+) -> Result<PaperReport, PaperError> {
+    (paper.reproduce)(options, watch)
+}
+
+/// For reproductions that nobody watches.
+pub fn unwatched(_: f64) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn papers_are_found_by_name_and_listed_in_order() {
+        assert!(papers().is_sorted_by_key(|paper| paper.name));
+        for paper in papers() {
+            assert_eq!(find(paper.name).map(|found| found.title), Some(paper.title));
+        }
+        assert!(find("no-such-paper").is_none());
+    }
+}

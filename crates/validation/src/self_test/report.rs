@@ -1,0 +1,236 @@
+//! The self-test's report: the matrix of confusions in seconds, and what follows from it.
+
+use super::plan::KERNEL;
+use super::run::Place;
+use super::score::{Matrix, Named, Score};
+use super::trial::CaseScore;
+use ackord_diagnose::Cause;
+use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
+use ackord_study::VERSION;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What came of a self-test.
+#[derive(Clone, Debug, Serialize)]
+pub struct SelfTestReport {
+    /// Version of the program.
+    pub version: String,
+    /// The kernel at both ends.
+    pub kernel: String,
+    /// How many captures.
+    pub captures: usize,
+    /// Captures in which the connection was not found.
+    pub not_found: usize,
+    /// Names of the rows and columns of the matrix.
+    pub causes: Vec<&'static str>,
+    /// Seconds by true cause (row) and diagnosed cause (column).
+    pub matrix: Matrix,
+    /// Cases without trouble, with one cause, with two.
+    pub groups: Vec<GroupShare>,
+    /// The same of all, by where captures were taken.
+    pub places: Vec<GroupShare>,
+    /// The same by what was tried.
+    pub families: Vec<GroupShare>,
+    /// Every case.
+    pub cases: Vec<CaseScore>,
+}
+
+/// What share of some captures was named rightly.
+#[derive(Clone, Debug, Serialize)]
+pub struct GroupShare {
+    /// Which captures.
+    pub group: String,
+    /// How many.
+    pub captures: usize,
+    /// Every second.
+    pub all: Named,
+    /// Those of injected causes.
+    pub injected: Named,
+    /// Those truly lost.
+    pub lost: Named,
+    /// Seconds said to be lost that were not.
+    pub false_seconds: f64,
+    /// Those of them that were not within a base round trip either.
+    pub false_apart: f64,
+}
+
+impl GroupShare {
+    fn of<'a>(group: &str, scores: impl Iterator<Item = &'a Score>) -> GroupShare {
+        let mut share = GroupShare {
+            group: group.to_owned(),
+            captures: 0,
+            all: Named::default(),
+            injected: Named::default(),
+            lost: Named::default(),
+            false_seconds: 0.0,
+            false_apart: 0.0,
+        };
+        for score in scores {
+            share.captures += 1;
+            share.all += score.all;
+            share.injected += score.injected;
+            share.lost += score.lost;
+            share.false_seconds += score.false_seconds;
+            share.false_apart += score.false_apart;
+        }
+        share
+    }
+
+    /// The share of all seconds that were said to be lost and were not.
+    pub fn false_share(&self) -> Option<f64> {
+        (self.all.seconds > 0.0).then(|| self.false_seconds / self.all.seconds)
+    }
+}
+
+/// Adds up what came of every case.
+pub fn report(cases: Vec<CaseScore>) -> SelfTestReport {
+    let scores = || cases.iter().flat_map(|case| &case.scores);
+    let mut matrix = Matrix::default();
+    scores().for_each(|score| matrix += &score.matrix);
+    let with = |name: &str, causes: fn(usize) -> bool| {
+        let cases = cases.iter().filter(|case| causes(case.injected.len()));
+        GroupShare::of(name, cases.flat_map(|case| &case.scores))
+    };
+    let groups = vec![
+        with("clean", |causes| causes == 0),
+        with("one cause", |causes| causes == 1),
+        with("two causes", |causes| causes > 1),
+        with("all", |_| true),
+    ];
+    let at =
+        |place: Place| GroupShare::of(place.name(), scores().filter(|score| score.place == place));
+    let mut by_family: BTreeMap<&str, Vec<&Score>> = BTreeMap::new();
+    for case in &cases {
+        by_family.entry(&case.family).or_default().extend(&case.scores);
+    }
+    let families = by_family.into_iter().map(|(name, of)| GroupShare::of(name, of.into_iter()));
+    SelfTestReport {
+        version: VERSION.to_owned(),
+        kernel: KERNEL.to_owned(),
+        captures: scores().count(),
+        not_found: scores().filter(|score| !score.found).count(),
+        causes: Cause::ALL.map(Cause::name).to_vec(),
+        matrix,
+        groups,
+        places: Place::ALL.map(at).to_vec(),
+        families: families.collect(),
+        cases,
+    }
+}
+
+/// The report as a document. `command` made it.
+pub fn self_test_document(report: &SelfTestReport, command: &str) -> Document {
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    let overview = Section::new("Named rightly")
+        .with(Block::Text(
+            "Seconds of a connection under the cause that was truly at work at that instant, by what \
+             the path, the kernels and the applications did, which no capture shows. Where two causes \
+             may be said, either counts. In brackets: where it was right within one base round trip."
+                .to_owned(),
+        ))
+        .with(Block::Table(shares("", "injected", &report.groups)))
+        .with(Block::Table(shares("By where the capture was taken", "place", &report.places)))
+        .with(Block::Command { caption: "Makes this".to_owned(), line: command.to_owned() });
+    let confusions = Section::new("Confusions")
+        .with(Block::Text(
+            "Of each true cause: its seconds, how many of them were named so, and what else they \
+             were taken for most. The whole matrix is in the JSON."
+                .to_owned(),
+        ))
+        .with(Block::Table(confusions(report)));
+    let families = Section::new("By what was tried").with(Block::Table(shares(
+        "",
+        "family",
+        &report.families,
+    )));
+    Document {
+        title: "Diagnosis, measured".to_owned(),
+        purpose: "Does `ackord diagnose` name what truly held a connection up? Stock kernels, causes \
+                  injected one and two at a time, captures at the server, the router and the client."
+            .to_owned(),
+        facts: vec![
+            fact("version", report.version.clone()),
+            fact("kernel", format!("{} at both ends, in simulated time", report.kernel)),
+            fact("cases", report.cases.len().to_string()),
+            fact("captures", report.captures.to_string()),
+            fact("connection not found in", report.not_found.to_string()),
+        ],
+        sections: vec![overview, confusions, families],
+    }
+}
+
+fn percent(of: Named) -> Cell {
+    let text = of.share().zip(of.share_near());
+    text.map_or(Cell::Missing, |(share, near)| {
+        Cell::text(format!("{:.1} ({:.1})", share * 100.0, near * 100.0))
+    })
+}
+
+fn shares(caption: &str, first: &str, groups: &[GroupShare]) -> Table {
+    let row = |one: &GroupShare| {
+        vec![
+            Cell::text(one.group.clone()),
+            Cell::Count(one.captures as u64),
+            Cell::number(one.all.seconds, 0),
+            percent(one.all),
+            percent(one.injected),
+            percent(one.lost),
+            false_percent(one),
+        ]
+    };
+    Table {
+        caption: caption.to_owned(),
+        columns: vec![
+            Column::words(first),
+            Column::numbers("captures", ""),
+            Column::numbers("seconds", "s"),
+            Column::numbers("right", "%"),
+            Column::numbers("right of injected", "%"),
+            Column::numbers("right of lost", "%"),
+            Column::numbers("falsely lost", "%"),
+        ],
+        rows: groups.iter().map(row).collect(),
+    }
+}
+
+/// The share falsely lost, and in brackets that which was not right within a round trip either.
+fn false_percent(one: &GroupShare) -> Cell {
+    let Some(share) = one.false_share() else { return Cell::Missing };
+    let apart = one.false_apart / one.all.seconds;
+    Cell::text(format!("{:.2} ({:.2})", share * 100.0, apart * 100.0))
+}
+
+fn confusions(report: &SelfTestReport) -> Table {
+    let mut rows = Vec::new();
+    for cause in Cause::ALL {
+        let row = &report.matrix.0[cause.index()];
+        let seconds: f64 = row.iter().sum();
+        let said: f64 = report.matrix.0.iter().map(|row| row[cause.index()]).sum();
+        if seconds + said <= 0.0 {
+            continue;
+        }
+        let mut others: Vec<_> =
+            Cause::ALL.into_iter().filter(|it| *it != cause && row[it.index()] > 0.0).collect();
+        others.sort_by(|a, b| row[b.index()].total_cmp(&row[a.index()]));
+        let told = |it: &Cause| format!("{} {:.1} s", it.name(), row[it.index()]);
+        let share = |of: f64| (of > 0.0).then(|| row[cause.index()] / of * 100.0);
+        rows.push(vec![
+            Cell::text(cause.name()),
+            Cell::number(seconds, 1),
+            Cell::number(share(seconds), 1),
+            Cell::number(share(said), 1),
+            Cell::text(others.iter().take(4).map(told).collect::<Vec<_>>().join(", ")),
+        ]);
+    }
+    Table {
+        caption: String::new(),
+        columns: vec![
+            Column::words("true cause"),
+            Column::numbers("seconds", "s"),
+            Column::numbers("named so", "%"),
+            Column::numbers("rightly, where named", "%"),
+            Column::words("else taken for"),
+        ],
+        rows,
+    }
+}
