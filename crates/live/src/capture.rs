@@ -1,87 +1,119 @@
-//! Captures of a live run: what passed at our host and what passed at the kernel's.
+//! Captures of a live run: what passed at a place, in a file of its own. A tool that reads two places in
+//! one file takes the second sight of a packet for a retransmission.
 
 use crate::clock::Clock;
+use crate::emulate::Door;
+use crate::error::LiveError;
 use ackord_units::Time;
-use ackord_wire::{InterfaceIndex, PacketRecord, PcapngWriter};
+use ackord_wire::{FlowId, InterfaceIndex, PacketRecord, PcapngWriter};
+use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
+use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-/// Where a packet was seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SeenAt {
-    /// At our host's end of the path.
-    Ours,
-    /// At the kernel's end of the path.
-    Kernel,
-}
-
-/// Writes a file for each place: a tool that reads both in one takes the second sight of a packet
-/// for a retransmission. A failing disk ends the capture, not the run.
+/// A capture that is being written. A failing disk ends the capture, not the run.
 #[derive(Debug)]
-pub(crate) struct Capture {
-    ours: Place,
-    kernel: Place,
-    clock: Clock,
-}
-
-#[derive(Debug)]
-struct Place {
-    path: PathBuf,
+pub(crate) struct CaptureFile {
+    pub(crate) path: PathBuf,
     writer: PcapngWriter<BufWriter<File>>,
     interface: InterfaceIndex,
+    clock: Clock,
     failure: Option<io::Error>,
 }
 
-/// A file of a capture could not be written.
-pub(crate) type Failure = (PathBuf, io::Error);
-
-impl Capture {
-    /// Begins `ours.pcapng` and `kernel.pcapng` in `folder`, which is made if it is missing.
-    pub(crate) fn create(folder: &Path, clock: Clock) -> Result<Capture, Failure> {
-        fs::create_dir_all(folder).map_err(|error| (folder.to_owned(), error))?;
-        let place = |name: &str, description| {
-            let path = folder.join(format!("{name}.pcapng"));
-            Place::create(&path, name, description).map_err(|error| (path, error))
+impl CaptureFile {
+    /// Begins `NAME.pcapng` in `folder`, which is made if it is missing.
+    pub(crate) fn create(
+        folder: &Path,
+        (name, description): (&str, &str),
+        clock: Clock,
+    ) -> Result<CaptureFile, LiveError> {
+        let made = fs::create_dir_all(folder);
+        made.map_err(|source| LiveError::Output { path: folder.to_owned(), source })?;
+        let path = folder.join(format!("{name}.pcapng"));
+        let begin = || {
+            let file = BufWriter::new(File::create(&path)?);
+            let tool = concat!("ackord ", env!("CARGO_PKG_VERSION"));
+            let mut writer = PcapngWriter::new(file, tool)?;
+            let interface = writer.add_interface(name, description)?;
+            Ok((writer, interface))
         };
-        let ours = place("ours", "the emulated path's end at our TCP")?;
-        let kernel = place("kernel", "the emulated path's end at the kernel")?;
-        Ok(Capture { ours, kernel, clock })
+        match begin() {
+            Ok((writer, interface)) => {
+                Ok(CaptureFile { path, writer, interface, clock, failure: None })
+            }
+            Err(source) => Err(LiveError::Output { path, source }),
+        }
     }
 
-    /// Adds a packet that passed at `at` of the run.
-    pub(crate) fn record(&mut self, seen: SeenAt, at: Time, bytes: &[u8]) {
-        let place = match seen {
-            SeenAt::Ours => &mut self.ours,
-            SeenAt::Kernel => &mut self.kernel,
-        };
-        if place.failure.is_none() {
-            let interface = place.interface;
-            let at = self.clock.wall(at);
-            let original_len = bytes.len() as u32;
+    /// Adds a packet of `original_len` bytes, of which these are there, that passed at `at` of the run.
+    pub(crate) fn record(&mut self, at: Time, bytes: &[u8], original_len: u32) {
+        if self.failure.is_none() {
+            let (interface, at) = (self.interface, self.clock.wall(at));
             let record = PacketRecord { interface, at, bytes, original_len, comment: None };
-            place.failure = place.writer.write_packet(&record).err();
+            self.failure = self.writer.write_packet(&record).err();
         }
     }
 
-    /// Ends the files; the first failure of the disk comes out here.
-    pub(crate) fn finish(self) -> Result<(), Failure> {
-        for place in [self.ours, self.kernel] {
-            let result = match place.failure {
-                Some(failure) => Err(failure),
-                None => place.writer.finish().map(drop),
-            };
-            result.map_err(|error| (place.path, error))?;
-        }
-        Ok(())
+    /// Ends the file; the first failure of the disk comes out here.
+    pub(crate) fn finish(self) -> Result<(), LiveError> {
+        let result = match self.failure {
+            Some(failure) => Err(failure),
+            None => self.writer.finish().map(drop),
+        };
+        result.map_err(|source| LiveError::Output { path: self.path, source })
     }
 }
 
-impl Place {
-    fn create(path: &Path, name: &str, description: &str) -> io::Result<Place> {
-        let file = BufWriter::new(File::create(path)?);
-        let mut writer = PcapngWriter::new(file, concat!("ackord ", env!("CARGO_PKG_VERSION")))?;
-        let interface = writer.add_interface(name, description)?;
-        Ok(Place { path: path.to_owned(), writer, interface, failure: None })
+/// A device of which everything is captured: of one in real time when it really passes.
+pub(crate) struct CapturedDevice {
+    pub(crate) device: Box<dyn Door>,
+    pub(crate) file: Rc<RefCell<CaptureFile>>,
+}
+
+impl CapturedDevice {
+    fn record(&self, now: Time, bytes: &[u8]) {
+        let file = &mut *self.file.borrow_mut();
+        let at = if self.device.is_local() { now } else { file.clock.now() };
+        file.record(at, bytes, bytes.len() as u32);
+    }
+}
+
+impl Door for CapturedDevice {
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        self.device.descriptor()
+    }
+
+    fn longest(&self) -> usize {
+        self.device.longest()
+    }
+
+    fn is_local(&self) -> bool {
+        self.device.is_local()
+    }
+
+    fn read_packet(&mut self, now: Time, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        let read = self.device.read_packet(now, buffer)?;
+        if let Some(len) = read {
+            self.record(now, &buffer[..len]);
+        }
+        Ok(read)
+    }
+
+    fn write_packet(&mut self, now: Time, flow: FlowId, bytes: &[u8]) -> io::Result<()> {
+        // Before it is answered.
+        if self.device.is_local() {
+            self.record(now, bytes);
+            return self.device.write_packet(now, flow, bytes);
+        }
+        let taken = self.device.write_packet(now, flow, bytes);
+        self.record(now, bytes);
+        taken
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.device.deadline()
     }
 }

@@ -68,7 +68,7 @@ pub(crate) use kernel_hosts::KernelHosts;
 pub(crate) use options::{HostNews, Hosts};
 #[cfg(any(test, feature = "trials"))]
 pub(crate) use timeline::VirtualTime;
-pub(crate) use timeline::{MaySpin, RealTime};
+pub(crate) use timeline::{LONGEST_RUN, RealTime};
 
 /// Looks at what passes at the doors of foreign hosts.
 pub(crate) trait Onlooker {

@@ -58,7 +58,7 @@ pub fn fetch(options: FetchOptions) -> Result<LiveReport, LiveError> {
     let output = options.output.as_deref().map(Output::create).transpose()?;
     let mut session = Session::open(options.live, Side::Client, None, options.command)?;
     session.start_command()?;
-    let started_at = session.driver.now();
+    let started_at = session.now();
     let end = options.run_for.map_or(Time::NEVER, |span| started_at + span);
     let outcome = Rc::new(RefCell::new(Fetched::Waiting));
     let mut attempts = 0;
@@ -72,14 +72,14 @@ pub fn fetch(options: FetchOptions) -> Result<LiveReport, LiveError> {
         let from = OURS.of(version_of(server.ip()));
         let src = SocketAddr::new(from, FIRST_PORT + attempts % 16_384);
         attempts += 1;
-        session.driver.connect(Endpoints { src, dst: server }, Box::new(service))?;
+        session.connect(Endpoints { src, dst: server }, Box::new(service))?;
         match exchange(&mut session, &outcome, end)? {
             Ended::Closed => {}
             Ended::Stopped => break Err(STOPPED.to_owned()),
             Ended::Fetched(fetched) => break verdict(fetched),
         }
         // Refused: the server may not listen yet.
-        let now = session.driver.now();
+        let now = session.now();
         if session.has_command() && !session.command_runs() {
             break Err("the server has ended before it accepted a connection".to_owned());
         }
@@ -110,8 +110,8 @@ enum Pause {
 }
 
 fn pause(session: &mut Session, until: Time) -> Result<Pause, LiveError> {
-    while session.driver.now() < until {
-        if session.turn(until)?.stop {
+    while session.now() < until {
+        if session.turn(until)? {
             return Ok(Pause::Stopped);
         }
     }
@@ -136,19 +136,19 @@ fn exchange(
     let closed_before = session.connections().len();
     let mut until = end;
     loop {
-        let now = session.driver.now();
+        let now = session.now();
         let answered = *outcome.borrow() != Fetched::Waiting;
         let closed = session.connections().len() > closed_before;
         if answered && until == end {
             until = end.min(now + LINGER);
         }
-        if answered && (closed || session.driver.host.is_quiet() || now >= until) {
+        if answered && (closed || session.host().is_quiet() || now >= until) {
             return Ok(Ended::Fetched(outcome.borrow().clone()));
         }
         if closed {
             return Ok(Ended::Closed);
         }
-        if now >= until || session.turn(until)?.stop {
+        if now >= until || session.turn(until)? {
             return Ok(Ended::Stopped);
         }
     }

@@ -8,11 +8,13 @@
 //! | `host/echo.rs` | ICMP echo, so that `ping` works |
 //! | `host/tests.rs` | the host without a device |
 //! | `host/uplink.rs` | [`Uplink`]: packets on their way into the path |
+//! | `host/device.rs` | [`HostDevice`]: the host at its end of an emulated path |
 //!
 //! Like the endpoint it wraps it reads no clock; but the key of its initial sequence numbers comes
 //! from the operating system.
 //! Not modelled: UDP (ignored), ICMP errors, more than one address of each family.
 
+mod device;
 mod echo;
 mod entry;
 mod numbers;
@@ -27,7 +29,7 @@ use ackord_scenario::TcpChoices;
 use ackord_sim::{config_for, mechanisms_for};
 use ackord_tcp::{CloseReason, Config, Connection, Outbound, Stats, reset_for};
 use ackord_units::{Bytes, Seq, Span, Time};
-use ackord_wire::{Ecn, Endpoints, Flags, FlowId, IpVersion, Packet, Segment, Side};
+use ackord_wire::{Ecn, Endpoints, Flags, FlowId, IpVersion, Segment, Side};
 use entry::Entry;
 use numbers::InitialNumbers;
 use slab::Slab;
@@ -35,6 +37,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::SocketAddr;
 
+pub(crate) use device::{HostDevice, HostEnd};
 pub(crate) use echo::{reply as echo_reply, reply_of as echo_message};
 pub(crate) use uplink::{Uplink, version_of};
 
@@ -168,18 +171,6 @@ impl Host {
         }
     }
 
-    /// The flow that a packet with these endpoints, as the peer sent it, belongs to. A connection
-    /// that is only about to begin gets the number it would have if it began now.
-    pub(crate) fn flow_of(&self, arriving: Endpoints) -> FlowId {
-        let key = self.by_endpoints.get(&arriving.reversed()).copied();
-        FlowId(key.unwrap_or_else(|| self.connections.vacant_key()) as u32)
-    }
-
-    /// The side of our connections.
-    pub(crate) fn side(&self) -> Side {
-        self.recipe.side
-    }
-
     /// Whether no connection of ours has these endpoints, as we would send from them.
     pub(crate) fn is_free(&self, endpoints: Endpoints) -> bool {
         !self.by_endpoints.contains_key(&endpoints)
@@ -195,14 +186,14 @@ impl Host {
     pub(crate) fn connect<S: Sink>(
         &mut self,
         now: Time,
-        endpoints: Endpoints,
+        (flow, endpoints): (FlowId, Endpoints),
         service: Box<dyn Service>,
         (uplink, sink): (&mut Uplink, &mut S),
     ) -> io::Result<()> {
         if !self.is_free(endpoints) {
             return Err(io::ErrorKind::AddrInUse.into());
         }
-        let key = self.begin(now, endpoints, service, None);
+        let key = self.begin(now, (flow, endpoints), service, None);
         self.connections[key].connection.open(now, sink);
         self.work(now, key, uplink, sink);
         Ok(())
@@ -261,7 +252,7 @@ impl Host {
         }
         let outgoing = arrival.endpoints.reversed();
         let least_iss = self.make_way(now, outgoing, arrival.segment);
-        let key = self.begin(now, outgoing, service, least_iss);
+        let key = self.begin(now, (arrival.flow, outgoing), service, least_iss);
         self.connections[key].handle_segment(now, &arrival, sink);
         self.work(now, key, uplink, sink);
     }
@@ -283,20 +274,18 @@ impl Host {
     pub(crate) fn refuse(&self, arriving: Endpoints, segment: &Segment, uplink: &mut Uplink) {
         // RFC 9293 §3.10.7.1: a reset is never answered with one.
         if !segment.flags.contains(Flags::RST) {
-            let flow = self.flow_of(arriving);
-            let id = EndpointId { flow, side: self.recipe.side };
             let (segment, ecn) = (reset_for(segment), Ecn::NotEct);
             let reset = Outbound { segment, ecn };
-            uplink.send_tcp(id, arriving.reversed(), &reset, |_| Some(()));
+            uplink.send_tcp(arriving.reversed(), &reset, |_| Some(()));
         }
     }
 
     /// A packet that is not TCP has arrived: an echo request is answered, the rest ignored.
-    pub(crate) fn handle_other(&mut self, bytes: &[u8], packet: &Packet, uplink: &mut Uplink) {
-        let mut answer = uplink.store.buffer();
+    pub(crate) fn handle_other(&mut self, bytes: &[u8], uplink: &mut Uplink) {
+        let mut answer = uplink.buffer();
         match echo::reply(bytes, &mut answer) {
-            Some(()) => uplink.send_other(packet.flow, self.recipe.side, packet.ip, answer),
-            None => uplink.store.recycle(answer),
+            Some(()) => uplink.send(answer),
+            None => uplink.recycle(answer),
         }
     }
 
@@ -359,18 +348,19 @@ impl Host {
             return None;
         }
         let service = (listener.accept)();
-        Some(self.begin(now, arrival.endpoints.reversed(), service, least_iss))
+        let outgoing = arrival.endpoints.reversed();
+        Some(self.begin(now, (arrival.flow, outgoing), service, least_iss))
     }
 
     fn begin(
         &mut self,
         now: Time,
-        endpoints: Endpoints,
+        (flow, endpoints): (FlowId, Endpoints),
         service: Box<dyn Service>,
         least_iss: Option<Seq>,
     ) -> usize {
         let key = self.connections.vacant_key();
-        let id = EndpointId { flow: FlowId(key as u32), side: self.recipe.side };
+        let id = EndpointId { flow, side: self.recipe.side };
         let mechanisms = mechanisms_for(&self.recipe.choices);
         let mut config = self.recipe.config(version_of(endpoints.src.ip()));
         config.timestamp_offset = Some(self.numbers.timestamp_offset(endpoints));
@@ -419,6 +409,8 @@ fn opens(segment: &Segment) -> bool {
 /// A segment that has arrived, with its payload.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival<'a> {
+    /// What its connection is called in events, where it opens one.
+    pub(crate) flow: FlowId,
     /// As the peer sent it.
     pub(crate) endpoints: Endpoints,
     pub(crate) segment: &'a Segment,

@@ -16,7 +16,6 @@
 //! | `interop.rs`, `interop/` | [`interop`]: the same cases between our TCP and the kernel's |
 //! | `shell.rs`, `shell/` | a command, or a shell, behind an emulated link |
 //! | `session.rs` | what they have in common: options, namespace, report |
-//! | `driver.rs` | the real-time loop |
 //! | `host.rs`, `host/` | our host: connections, echo |
 //! | `relay.rs`, `relay/` | a gateway to the caller's network over plain sockets |
 //! | `guest.rs`, `guest/` | a host on a kernel of its own in simulated time: what runs inside |
@@ -32,7 +31,7 @@
 //! | `lateness.rs` | how late the driver was, and whether the run may be trusted |
 //! | `accuracy.rs`, `accuracy/` | [`accuracy`]: how exactly this machine emulates |
 //! | `meter.rs`, `meter/` | what a live meter shows of the links, ten times a second |
-//! | `capture.rs`, `packets.rs`, `clock.rs` | captures, the bytes under way, time |
+//! | `capture.rs`, `clock.rs` | captures, time |
 //!
 //! Both families of IP are there at once; whoever connects chooses by the address. Where the kernel
 //! has no IPv6, IPv4 still works.
@@ -44,7 +43,6 @@ mod accuracy;
 mod apps;
 mod capture;
 mod clock;
-mod driver;
 mod emulate;
 mod error;
 mod fetch;
@@ -55,7 +53,6 @@ mod interop;
 mod lateness;
 mod meter;
 mod observed;
-mod packets;
 mod relay;
 mod scripted;
 mod serve;
@@ -73,7 +70,6 @@ pub use accuracy::{
     RateRow, Spread, Traffic, accuracy,
 };
 pub use apps::{Call, EndReport};
-pub use driver::DeviceCounts;
 pub use emulate::{
     CommandLasts, CommandStarts, EmulationCounts, EmulationEnding, EmulationNotice,
     EmulationOptions, EmulationReport, Forwarded, HostCommand, HostReport, KernelRouter,
@@ -99,7 +95,8 @@ pub use scripted::{
 };
 pub use serve::{ServeOptions, serve};
 pub use session::{
-    Addresses, CommandOutcome, KERNEL, KernelCongestion, LiveOptions, LiveReport, Notice, OURS,
+    Addresses, CommandOutcome, DeviceCounts, KERNEL, KernelCongestion, LiveOptions, LiveReport,
+    Notice, OURS,
 };
 pub use settings::{SettingOutcome, SettingTold, SettingsConflict};
 pub use shell::{

@@ -39,13 +39,13 @@ mod streams;
 #[cfg(test)]
 mod tests;
 
-use crate::host::{Uplink, version_of};
+use crate::host::Uplink;
 use crate::session::Addresses;
 use ackord_events::NoSink;
 use ackord_scenario::TcpChoices;
 use ackord_tcp::registry;
 use ackord_units::{Choice, Time};
-use ackord_wire::{DecodeError, FlowId, IpDecoded, NodeId, Side, decode, decode_ip, decode_udp};
+use ackord_wire::{DecodeError, IpDecoded, decode, decode_ip, decode_udp};
 use flows::{Flows, Key};
 use nix::errno::Errno;
 use outside::{Machine, Poller, Ready};
@@ -164,7 +164,7 @@ impl Relay {
         Ok(Relay {
             map: Map { base: options.base, name_server: options.name_server },
             mtu: usize::from(options.mtu),
-            uplink: Uplink::new(NodeId(0), NodeId(1)),
+            uplink: Uplink::default(),
             streams: Streams::new(&options.tcp, options.mtu),
             flows: Flows::default(),
             poller: Poller::new()?,
@@ -194,14 +194,10 @@ impl Relay {
         }
     }
 
-    /// The next IP packet that leaves, in `out`; says whether there was one.
-    pub(crate) fn read(&mut self, out: &mut Vec<u8>) -> bool {
-        out.clear();
-        let Some(packet) = self.uplink.pop() else { return false };
-        let Some(stored) = self.uplink.store.take(packet.tag) else { return false };
-        out.extend_from_slice(&stored.bytes);
-        self.uplink.store.recycle(stored.bytes);
-        true
+    /// Moves the next IP packet that leaves into `out`, which has room for one of the MTU; its length,
+    /// or nothing if there is none.
+    pub(crate) fn read(&mut self, out: &mut [u8]) -> Option<usize> {
+        self.uplink.read(out)
     }
 
     /// When something is due although neither packet nor socket says so.
@@ -260,15 +256,14 @@ impl Relay {
     }
 
     fn write_icmp(&mut self, now: Time, packet: &[u8], ip: &IpDecoded) -> Result<(), DecodeError> {
-        let mut answer = self.uplink.store.buffer();
+        let mut answer = self.uplink.buffer();
         // Whether it is a sound request shows in whether there is an answer.
         let asked = crate::host::echo_reply(packet, &mut answer).is_some();
         if asked && self.map.base.has(ip.dst) {
-            let version = version_of(ip.dst);
-            self.uplink.send_other(FlowId(0), Side::Server, version, answer);
+            self.uplink.send(answer);
             return Ok(());
         }
-        self.uplink.store.recycle(answer);
+        self.uplink.recycle(answer);
         if !asked {
             self.report.ignored += 1;
             return Ok(());

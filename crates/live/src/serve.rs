@@ -50,20 +50,20 @@ pub fn serve(options: ServeOptions) -> Result<LiveReport, LiveError> {
     let accept = move || Box::new(ServerConnection::new(Rc::clone(&files))) as Box<dyn Service>;
     let listener = Listener { port: options.port, accept: Box::new(accept) };
     let mut session = Session::open(options.live, Side::Server, Some(listener), options.command)?;
-    let mut until = options.run_for.map_or(Time::NEVER, |span| session.driver.now() + span);
+    let mut until = options.run_for.map_or(Time::NEVER, |span| session.now() + span);
     session.start_command()?;
     let mut lingering = false;
-    while session.driver.now() < until {
-        if session.turn(until)?.stop {
+    while session.now() < until {
+        if session.turn(until)? {
             break;
         }
         if session.has_command() && !session.command_runs() {
-            if session.driver.host.is_quiet() {
+            if session.host().is_quiet() {
                 break;
             }
             if !lingering {
                 lingering = true;
-                until = until.min(session.driver.now() + LINGER);
+                until = until.min(session.now() + LINGER);
             }
         }
     }

@@ -1,25 +1,26 @@
 //! What serving and fetching have in common: options, the namespace around a driver, the report.
 
-use crate::capture::Capture;
+use crate::capture::{CaptureFile, CapturedDevice};
 use crate::clock::Clock;
-use crate::driver::{DeviceCounts, Driver, Ends, Parts, Remains};
+use crate::emulate::{Directory, Door, Emulator, LONGEST_RUN, Parts, RealTime, Remains, TunDoor};
 use crate::error::LiveError;
-use crate::host::{ConnectionReport, Host, Listener, Recipe};
+use crate::host::{ConnectionReport, Host, HostDevice, HostEnd, Listener, Recipe, Service};
 use crate::lateness::Lateness;
 use crate::sys::{
-    CommandEnd, CommandInside, Inside, Namespace, Ready, RouteSettings, Scheduling, StopHandle,
+    CommandEnd, CommandInside, Inside, Namespace, RouteSettings, Scheduling, StopHandle,
     TerminalUse, Urgency, sharpen_timers,
 };
-use crate::watch::{EventCounts, Observer};
+use crate::watch::{EventCounts, Observer, Watch};
 use ackord_path::DropCounts;
-use ackord_scenario::{Flow, Scenario, Transport};
-use ackord_sim::build_topology;
+use ackord_scenario::{Flow, Scenario, Start, Transport};
 use ackord_units::{Span, Time};
-use ackord_wire::{IpVersion, Side};
+use ackord_wire::{Endpoints, IpVersion, NodeId, Side};
+use std::cell::{Ref, RefCell};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// The stock kernel's addresses inside the namespace.
 pub const KERNEL: Addresses = Addresses::of_host(1);
@@ -144,10 +145,34 @@ pub struct LiveReport {
     pub command: Option<CommandOutcome>,
 }
 
-/// A driver with its namespace.
+/// What happened to packets at the TUN device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeviceCounts {
+    /// Read from the kernel and put on the path.
+    pub from_kernel: u64,
+    /// Handed to the kernel at the end of the path.
+    pub to_kernel: u64,
+    /// Read, but not for our host.
+    pub ignored: u64,
+    /// Read, but malformed or with a wrong checksum.
+    pub malformed: u64,
+    /// The kernel did not take them.
+    pub refused: u64,
+    /// Came to their end of the path after a packet that had entered it later: reordered, as
+    /// RFC 4737 §4.1 has it.
+    pub overtaken: u64,
+}
+
+/// An emulation between our host and a namespace.
 pub(crate) struct Session {
     namespace: Namespace,
-    pub(crate) driver: Driver,
+    emulator: Emulator<RealTime>,
+    end: Rc<RefCell<HostEnd>>,
+    watch: Watch,
+    captures: Vec<SharedFile>,
+    /// Numbers of what the emulator waits for beside its devices.
+    namespace_number: usize,
+    stop_number: usize,
     options: LiveOptions,
     command: Vec<String>,
     outcome: Option<CommandOutcome>,
@@ -186,6 +211,16 @@ impl LiveOptions {
     }
 }
 
+/// A capture that a device fills.
+type SharedFile = Rc<RefCell<CaptureFile>>;
+
+/// The two ends of the path.
+#[derive(Clone, Copy)]
+struct Ends {
+    ours: NodeId,
+    kernel: NodeId,
+}
+
 impl Session {
     /// Makes the namespace and puts our host, as `side` of the scenario's first flow, behind the
     /// path. The command does not run yet.
@@ -200,55 +235,43 @@ impl Session {
             Side::Client => Ends { ours: flow.client, kernel: flow.server },
             Side::Server => Ends { ours: flow.server, kernel: flow.client },
         };
-        let recipe = Recipe::new(flow.tcp(side), side, MTU);
-        let graph = build_topology(&options.scenario, options.seed)?.graph;
-        let host = Host::new(recipe, listener);
-        let clock = Clock::start();
-        let capture = options.capture.as_ref().map(|folder| Capture::create(folder, clock));
-        let capture = capture.transpose().map_err(unwritable)?;
+        let host = Host::new(Recipe::new(flow.tcp(side), side, MTU), listener);
         let congestion = flow.tcp(side.other()).congestion.mechanism.name.to_owned();
-        let mut inside = Inside::new(vec![(KERNEL.v4.into(), 32), (KERNEL.v6.into(), 128)]);
-        // By the route, since the sysctl of a namespace takes few congestion controls.
-        let route = RouteSettings { congestion: Some(congestion.clone()), ..Default::default() };
-        inside.route = Some(route);
-        inside.reach = vec![NETWORK_V4, NETWORK_V6];
-        inside.mtu = MTU;
-        if !command.is_empty() {
-            let mut command = CommandInside::new(command.clone());
-            // Ctrl-C ends the command first; the path is up until then.
-            command.terminal = TerminalUse::Foreground;
-            inside.commands = vec![command];
-        }
-        let mut namespace = Namespace::create(&inside)?;
-        let tun = namespace.take_tun();
-        let refused = namespace.refused().iter().any(|(what, _)| *what == route_to(NETWORK_V4));
-        let kernel_congestion = if refused {
-            KernelCongestion::Default { asked: congestion, uses: inherited_congestion() }
-        } else {
-            KernelCongestion::AsAsked(congestion)
-        };
+        let clock = Clock::start();
+        let watch = Watch::new(options.observe.take());
+        let end = Rc::new(RefCell::new(HostEnd::new(host, watch.clone())));
+        let ours = HostDevice::new(Rc::clone(&end), MTU)?;
+        let mut namespace = Namespace::create(&inside(&congestion, &command))?;
+        let theirs = TunDoor::new(namespace.take_tun(), MTU);
+        let kernel_congestion = congestion_in(&namespace, congestion);
         sharpen_timers();
-        let observer = options.observe.take();
-        let parts = Parts { graph, ends, addresses: OURS, host, tun, clock, capture, observer };
-        let driver = Driver::new(parts);
-        let mut session = Session {
+        let urgency = Urgency::ask();
+        let doors: Vec<(NodeId, Box<dyn Door>)> =
+            vec![(ends.kernel, Box::new(theirs)), (ends.ours, Box::new(ours))];
+        let (doors, captures) = match &options.capture {
+            Some(folder) => capture(doors, folder, clock)?,
+            None => (doors, Vec::new()),
+        };
+        let timeline = RealTime::new(clock, urgency.scheduling());
+        let mut emulator = emulator(&options, ends, doors, timeline)?;
+        let enter = namespace.enter_command();
+        let began_at = clock.wall(Time::ZERO);
+        (options.notify)(&Notice::Ready { addresses: OURS, enter, began_at });
+        Ok(Session {
+            namespace_number: emulator.watch(namespace.as_fd()),
+            stop_number: emulator.watch(options.stop.as_fd()),
             namespace,
-            driver,
+            emulator,
+            end,
+            watch,
+            captures,
             options,
             command,
             outcome: None,
             connections: Vec::new(),
-            urgency: Urgency::ask(),
+            urgency,
             kernel_congestion,
-        };
-        session.notify_ready();
-        Ok(session)
-    }
-
-    fn notify_ready(&mut self) {
-        let enter = self.namespace.enter_command();
-        let began_at = self.driver.began_at();
-        (self.options.notify)(&Notice::Ready { addresses: OURS, enter, began_at });
+        })
     }
 
     /// Lets the command start, if there is one.
@@ -270,13 +293,45 @@ impl Session {
         !self.command.is_empty()
     }
 
-    /// One turn of the driver; says whether somebody wants the run to end.
-    pub(crate) fn turn(&mut self, until: Time) -> Result<Ready, LiveError> {
-        let namespace = self.namespace.as_fd();
-        let ready = self.driver.turn(until, namespace, &self.options.stop)?;
-        if ready.namespace
-            && let Some((_, end)) = self.namespace.command_end()
-        {
+    /// Since the start of the run.
+    pub(crate) fn now(&mut self) -> Time {
+        self.emulator.now()
+    }
+
+    /// Our host.
+    pub(crate) fn host(&self) -> Ref<'_, Host> {
+        Ref::map(self.end.borrow(), |end| &end.host)
+    }
+
+    /// Opens a connection of our host.
+    pub(crate) fn connect(
+        &mut self,
+        endpoints: Endpoints,
+        service: Box<dyn Service>,
+    ) -> Result<(), LiveError> {
+        let (now, flow) = (self.emulator.now(), self.emulator.flow_of(endpoints));
+        Ok(self.end.borrow_mut().connect(now, (flow, endpoints), service)?)
+    }
+
+    /// Waits for the next packet, the next deadline or `until`, whichever is first, and does
+    /// everything that is due; says whether somebody wants the run to end.
+    pub(crate) fn turn(&mut self, until: Time) -> Result<bool, LiveError> {
+        self.emulator.turn(until, &mut self.watch)?;
+        if self.emulator.is_ready(self.namespace_number) {
+            self.hear_namespace()?;
+        }
+        let closed = self.end.borrow_mut().host.take_closed();
+        for report in closed {
+            let notice = Notice::ConnectionClosed(report);
+            (self.options.notify)(&notice);
+            let Notice::ConnectionClosed(report) = notice else { continue };
+            self.connections.push(report);
+        }
+        Ok(self.emulator.is_ready(self.stop_number))
+    }
+
+    fn hear_namespace(&mut self) -> Result<(), LiveError> {
+        if let Some((_, end)) = self.namespace.command_end() {
             self.outcome = Some(match end {
                 CommandEnd::Exited(code) => CommandOutcome::Exited(code),
                 CommandEnd::Killed(signal) => CommandOutcome::Killed(signal.as_str()),
@@ -286,16 +341,10 @@ impl Session {
                 }
             });
         }
-        if ready.namespace && self.namespace.is_gone() && !self.has_command() {
+        if self.namespace.is_gone() && !self.has_command() {
             return Err(LiveError::NamespaceGone { whose: "the namespace".to_owned() });
         }
-        for report in self.driver.host.take_closed() {
-            let notice = Notice::ConnectionClosed(report);
-            (self.options.notify)(&notice);
-            let Notice::ConnectionClosed(report) = notice else { continue };
-            self.connections.push(report);
-        }
-        Ok(ready)
+        Ok(())
     }
 
     /// A table of the kernel's network counters, see [`Namespace::table`].
@@ -309,28 +358,102 @@ impl Session {
     }
 
     /// Ends the run and everything in the namespace.
-    pub(crate) fn finish(self) -> Result<LiveReport, LiveError> {
-        let Remains { graph, mut host, lateness, counts, events, capture, ended_at } =
-            self.driver.finish();
+    pub(crate) fn finish(mut self) -> Result<LiveReport, LiveError> {
+        let took = self.emulator.now().saturating_since(Time::ZERO);
+        let Remains { simulation, lateness, counts, .. } = self.emulator.finish();
         drop(self.namespace);
+        let mut end = self.end.borrow_mut();
         let mut connections = self.connections;
-        connections.extend(host.take_closed());
-        connections.extend(host.open_connections());
-        if let Some(capture) = capture {
-            capture.finish().map_err(unwritable)?;
+        connections.extend(end.host.take_closed());
+        connections.extend(end.host.open_connections());
+        for file in self.captures.into_iter().filter_map(Rc::into_inner) {
+            file.into_inner().finish()?;
         }
         Ok(LiveReport {
-            took: ended_at.saturating_since(Time::ZERO),
+            took,
             lateness: lateness.report(self.options.lateness_budget),
             scheduling: self.urgency.scheduling(),
             kernel_congestion: self.kernel_congestion,
             connections,
-            device: counts,
-            events,
-            drops: graph.conservation().dropped,
+            device: DeviceCounts {
+                from_kernel: counts.entered - end.sent,
+                to_kernel: counts.delivered - end.received,
+                ignored: counts.ignored,
+                malformed: counts.malformed,
+                refused: counts.refused,
+                overtaken: counts.overtaken,
+            },
+            events: self.watch.counts(),
+            drops: simulation.graph().conservation().dropped,
             command: self.outcome,
         })
     }
+}
+
+/// What is in the namespace.
+fn inside(congestion: &str, command: &[String]) -> Inside {
+    let mut inside = Inside::new(vec![(KERNEL.v4.into(), 32), (KERNEL.v6.into(), 128)]);
+    // By the route, since the sysctl of a namespace takes few congestion controls.
+    let congestion = Some(congestion.to_owned());
+    inside.route = Some(RouteSettings { congestion, ..Default::default() });
+    inside.reach = vec![NETWORK_V4, NETWORK_V6];
+    inside.mtu = MTU;
+    if !command.is_empty() {
+        let mut command = CommandInside::new(command.to_vec());
+        // Ctrl-C ends the command first; the path is up until then.
+        command.terminal = TerminalUse::Foreground;
+        inside.commands = vec![command];
+    }
+    inside
+}
+
+/// What became of the congestion control asked for.
+fn congestion_in(namespace: &Namespace, asked: String) -> KernelCongestion {
+    if namespace.refused().iter().any(|(what, _)| *what == route_to(NETWORK_V4)) {
+        KernelCongestion::Default { asked, uses: inherited_congestion() }
+    } else {
+        KernelCongestion::AsAsked(asked)
+    }
+}
+
+/// Captures what passes at both devices, the kernel's and ours.
+fn capture(
+    doors: Vec<(NodeId, Box<dyn Door>)>,
+    folder: &Path,
+    clock: Clock,
+) -> Result<(Vec<(NodeId, Box<dyn Door>)>, Vec<SharedFile>), LiveError> {
+    let places = [
+        ("kernel", "the emulated path's end at the kernel"),
+        ("ours", "the emulated path's end at our TCP"),
+    ];
+    let captured = doors.into_iter().zip(places).map(|((node, device), place)| {
+        let file = Rc::new(RefCell::new(CaptureFile::create(folder, place, clock)?));
+        let captured = CapturedDevice { device, file: Rc::clone(&file) };
+        Ok(((node, Box::new(captured) as Box<dyn Door>), file))
+    });
+    captured.collect()
+}
+
+/// The emulation of the path; its flows do not run, since others open its connections.
+fn emulator(
+    options: &LiveOptions,
+    ends: Ends,
+    doors: Vec<(NodeId, Box<dyn Door>)>,
+    timeline: RealTime,
+) -> Result<Emulator<RealTime>, LiveError> {
+    let mut scenario = options.scenario.clone();
+    scenario.duration = LONGEST_RUN;
+    for flow in &mut scenario.flows {
+        flow.start = Start::At(LONGEST_RUN + LONGEST_RUN);
+    }
+    let at =
+        |addresses: Addresses, node| [(addresses.v4.into(), node), (addresses.v6.into(), node)];
+    let hosts = at(OURS, ends.ours).into_iter().chain(at(KERNEL, ends.kernel)).collect();
+    let directory = Directory { hosts, ..Directory::default() };
+    let parts = Parts { scenario: &scenario, seed: options.seed, doors, directory, timeline };
+    let mut emulator = Emulator::new(parts)?;
+    emulator.forget_flows();
+    Ok(emulator)
 }
 
 impl fmt::Debug for LiveOptions {
@@ -353,10 +476,6 @@ fn route_to((network, prefix_len): (IpAddr, u8)) -> String {
 fn inherited_congestion() -> String {
     std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control")
         .map_or_else(|_| "its default".to_owned(), |name| name.trim().to_owned())
-}
-
-fn unwritable((path, source): (PathBuf, std::io::Error)) -> LiveError {
-    LiveError::Output { path, source }
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub use outside::{FarEnd, Outside, OutsideCounts};
 pub use report::{Queueing, ShellEnd, ShellReport, WayReport};
 
 use crate::clock::Clock;
-use crate::emulate::{Directory, Emulator, MaySpin, Parts, RealTime, TunDoor};
+use crate::emulate::{Directory, Emulator, Parts, RealTime, TunDoor};
 use crate::error::LiveError;
 use crate::meter::MeterFeed;
 use crate::sys::{
@@ -190,7 +190,7 @@ pub fn shell(
     let urgency = Urgency::of(options.priority);
     let scheduling = urgency.scheduling();
     sharpen_timers();
-    let timeline = RealTime::new(clock, may_spin(scheduling));
+    let timeline = RealTime::new(clock, scheduling);
     let emulator =
         emulator(&options.link.scenario, (near, far), block, timeline, captures.as_ref())?;
     begins(&ShellBegins { block, outside: outside.clone(), scheduling });
@@ -219,14 +219,6 @@ pub fn shell(
         dropped: graph.conservation().dropped,
         captures: finished(captures)?,
     })
-}
-
-/// A thread that comes before all others must not spin: they would not get their turn.
-fn may_spin(scheduling: Scheduling) -> MaySpin {
-    match scheduling {
-        Scheduling::RealTime => MaySpin::No,
-        Scheduling::Ordinary => MaySpin::Yes,
-    }
 }
 
 /// The emulation between the two doors.
@@ -329,16 +321,12 @@ type Shared = Rc<RefCell<Captures>>;
 
 fn captures(options: &ShellOptions, clock: Clock) -> Result<Option<Shared>, LiveError> {
     let Some(folder) = &options.captures else { return Ok(None) };
-    let captures = Captures::create(folder, &options.link.scenario, clock);
-    let captures = captures.map_err(|(path, source)| LiveError::Output { path, source })?;
+    let captures = Captures::create(folder, &options.link.scenario, clock)?;
     Ok(Some(Rc::new(RefCell::new(captures))))
 }
 
 /// Ends the captures, whose tap is gone; the names of the files.
 fn finished(captures: Option<Shared>) -> Result<Vec<PathBuf>, LiveError> {
     let Some(captures) = captures.and_then(Rc::into_inner) else { return Ok(Vec::new()) };
-    let captures = captures.into_inner();
-    let files = captures.files();
-    captures.finish().map_err(|(path, source)| LiveError::Output { path, source })?;
-    Ok(files)
+    captures.into_inner().finish()
 }

@@ -55,4 +55,4 @@ pub(crate) use priority::Urgency;
 pub(crate) use stamped::Stamped;
 pub(crate) use terminal::is_in_foreground;
 pub(crate) use tun::{TunHere, TunMade, make_here};
-pub(crate) use wait::{Ready, Sources, sharpen_timers, wait_until};
+pub(crate) use wait::sharpen_timers;

@@ -1,8 +1,9 @@
-//! What the driver learns from events: which packets died or were doubled on the path, and how often
-//! our endpoints did what; whoever wants every event may listen.
+//! What is learnt from events: how often our endpoints did what; whoever wants every event may listen.
 
 use ackord_events::{CwndReason, Event, RecoveryKind, SegmentKind, Sink};
 use ackord_units::Time;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// Told every event of a run, with its instant since the start.
 pub type Observer = Box<dyn FnMut(Time, &Event<'_>)>;
@@ -24,39 +25,33 @@ pub struct EventCounts {
     pub packets_doubled: u64,
 }
 
-/// What the path has done to a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
-    Died,
-    Doubled,
-}
+/// The sink of a run: of our endpoints, and of the path between them.
+#[derive(Clone, Default)]
+pub(crate) struct Watch(Rc<RefCell<Watched>>);
 
-/// The driver's sink.
 #[derive(Default)]
-pub(crate) struct Watch {
-    /// Tags of packets that died or were doubled, in order, so that their bytes are forgotten or
-    /// kept for another.
-    pub(crate) turns: Vec<(u64, Turn)>,
-    pub(crate) counts: EventCounts,
+struct Watched {
+    counts: EventCounts,
     observer: Option<Observer>,
 }
 
 impl Watch {
     /// Tells `observer` too.
     pub(crate) fn new(observer: Option<Observer>) -> Watch {
-        Watch { observer, ..Watch::default() }
+        Watch(Rc::new(RefCell::new(Watched { observer, ..Watched::default() })))
+    }
+
+    /// What has happened so far.
+    pub(crate) fn counts(&self) -> EventCounts {
+        self.0.borrow().counts
     }
 }
 
 impl Sink for Watch {
     fn emit(&mut self, at: Time, event: Event<'_>) {
-        let counts = &mut self.counts;
+        let Watched { counts, observer } = &mut *self.0.borrow_mut();
         match event {
-            Event::PacketDropped { packet, .. } => self.turns.push((packet.tag, Turn::Died)),
-            Event::PacketDuplicated { packet, .. } => {
-                self.turns.push((packet.tag, Turn::Doubled));
-                counts.packets_doubled += 1;
-            }
+            Event::PacketDuplicated { .. } => counts.packets_doubled += 1,
             Event::RecoveryEntered { kind, .. } => {
                 counts.fast_recoveries += u64::from(kind == RecoveryKind::Fast);
             }
@@ -68,8 +63,9 @@ impl Sink for Watch {
             Event::CwndChanged { reason, .. } => {
                 counts.ecn_reductions += u64::from(reason == CwndReason::Ecn);
             }
-            // No packet more or less, and nothing that is counted here.
-            Event::StateChanged { .. }
+            // Nothing that is counted here.
+            Event::PacketDropped { .. }
+            | Event::StateChanged { .. }
             | Event::FlowSeen { .. }
             | Event::DataDelivered { .. }
             | Event::TransferBegan { .. }
@@ -96,7 +92,7 @@ impl Sink for Watch {
             | Event::ProxyTurned { .. }
             | Event::PacketTapped { .. } => {}
         }
-        if let Some(observer) = &mut self.observer {
+        if let Some(observer) = observer {
             observer(at, &event);
         }
     }

@@ -3,7 +3,7 @@
 use super::load::{Signs, since_1970};
 use crate::clock::Clock;
 use crate::emulate::{
-    Directory, Door, EmulationCounts, Emulator, MaySpin, Onlooker, Parts, RealTime, TunDoor,
+    Directory, Door, EmulationCounts, Emulator, Onlooker, Parts, RealTime, TunDoor,
 };
 use crate::error::LiveError;
 use crate::lateness::LatenessMeter;
@@ -192,10 +192,6 @@ fn emulate(
     sharpen_timers();
     let urgency = Urgency::of(manner.priority);
     let scheduling = urgency.scheduling();
-    let may_spin = match scheduling {
-        Scheduling::RealTime => MaySpin::No,
-        Scheduling::Ordinary => MaySpin::Yes,
-    };
     let [at_sender, at_receiver] =
         tuns.map(|tun| Box::new(TunDoor::new(tun, MTU)) as Box<dyn Door>);
     // Both clocks are read at once, so that an instant of one is one of the other.
@@ -205,7 +201,7 @@ fn emulate(
         seed: scenario.seed,
         doors: vec![(SENDER, at_sender), (RECEIVER, at_receiver)],
         directory: Directory::of_hosts(scenario),
-        timeline: RealTime::new(clock, may_spin),
+        timeline: RealTime::new(clock, scheduling),
     };
     let mut emulator = Emulator::watched_by(parts, Passing::default())?;
     let done = emulator.watch(done.as_fd());

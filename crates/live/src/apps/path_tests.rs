@@ -2,8 +2,8 @@
 
 use super::{AppNews, Apps, AppsRemains, KernelEnd, Sampling};
 use crate::clock::Clock;
-use crate::emulate::{Directory, Door, Emulator, MaySpin, Parts, RealTime, TunDoor};
-use crate::sys::{Inside, Namespace, NamespaceError, Priority, RouteSettings};
+use crate::emulate::{Directory, Door, Emulator, Parts, RealTime, TunDoor};
+use crate::sys::{Inside, Namespace, NamespaceError, Priority, RouteSettings, Scheduling};
 use ackord_events::{EndpointId, NoSink};
 use ackord_scenario::{Scenario, ScenarioFile};
 use ackord_testing::{assert_timely, skipped, timely};
@@ -46,7 +46,7 @@ fn run(scenario: &Scenario, time: Span) -> Option<AppsRemains> {
     });
     let doors = doors.collect();
     let directory = Directory::of_hosts(scenario);
-    let timeline = RealTime::new(clock, MaySpin::No);
+    let timeline = RealTime::new(clock, Scheduling::RealTime);
     let parts = Parts { scenario, seed: 7, doors, directory, timeline };
     let mut emulator = Emulator::new(parts).expect("built");
     let flow = &scenario.flows[0];

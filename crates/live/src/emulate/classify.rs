@@ -37,7 +37,7 @@ pub(crate) enum TurnedAway {
 }
 
 /// The flows there are.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct FlowTable {
     /// Both directions of every flow, as its packets say.
     numbers: BTreeMap<Key, (FlowId, Side)>,
@@ -115,6 +115,11 @@ impl FlowTable {
         self.enter(number, key);
         self.others.push_back((number, key));
         (number, Side::Client)
+    }
+
+    /// The flow of a connection, whose client has the first of these endpoints if it is a new one.
+    pub(crate) fn of_connection(&mut self, endpoints: Endpoints) -> FlowId {
+        self.number(Key::of(TCP, endpoints)).0
     }
 
     /// The number that the next flow gets that nobody knows.

@@ -1,6 +1,7 @@
 //! What stands at a foreign host's node: where its packets come from and go to.
 
 use ackord_units::Time;
+use ackord_wire::FlowId;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -21,16 +22,23 @@ pub(crate) trait Door {
     /// What the system answers when the door is gone.
     fn read_packet(&mut self, now: Time, buffer: &mut [u8]) -> io::Result<Option<usize>>;
 
-    /// Takes a packet out.
+    /// Takes a packet of `flow` out.
     ///
     /// # Errors
     /// What the system answers; the packet is then lost, as by a network card without room.
-    fn write_packet(&mut self, now: Time, bytes: &[u8]) -> io::Result<()>;
+    fn write_packet(&mut self, now: Time, flow: FlowId, bytes: &[u8]) -> io::Result<()>;
 
     /// When [`Door::read_packet`] wants to be called although the descriptor may not be ready; an
     /// instant in the past for "at once".
     fn deadline(&self) -> Option<Time> {
         None
+    }
+
+    /// Whether its host lives in the emulation's own time: it gets packets at the instants at which
+    /// they leave the path, what it does because of that enters the path at the same instant, and it
+    /// is read at its [deadline](Door::deadline), however late the emulator comes to all this.
+    fn is_local(&self) -> bool {
+        false
     }
 }
 
@@ -70,7 +78,7 @@ impl Door for TunDoor {
     }
 
     #[inline]
-    fn write_packet(&mut self, _now: Time, bytes: &[u8]) -> io::Result<()> {
+    fn write_packet(&mut self, _now: Time, _flow: FlowId, bytes: &[u8]) -> io::Result<()> {
         self.tun.write(bytes).map(drop)
     }
 }

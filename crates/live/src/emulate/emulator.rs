@@ -20,7 +20,7 @@ use ackord_path::Delivery;
 use ackord_scenario::Scenario;
 use ackord_sim::{BuildError, FOREIGN, Simulation, datagram_delay};
 use ackord_units::Time;
-use ackord_wire::{NodeId, Packet};
+use ackord_wire::{Endpoints, FlowId, NodeId, Packet};
 use std::io;
 use std::os::fd::BorrowedFd;
 
@@ -79,6 +79,8 @@ pub(crate) struct Emulator<T, O = ()> {
     doors: Vec<Place>,
     /// By node: the door there.
     door_at: Vec<Option<usize>>,
+    /// The door of the host that lives in the emulation's own time, if there is one.
+    local: Option<usize>,
     /// Where packets leave the path on their way and come back; nothing where they do not.
     cut: Option<Cut>,
     directory: Directory,
@@ -116,7 +118,6 @@ pub(crate) struct Remains<O> {
 /// Packets read from one door before the others get their turn.
 const READS_IN_A_ROW: usize = 64;
 
-#[cfg(test)]
 impl<T: Timeline> Emulator<T> {
     /// Builds the path and our hosts.
     ///
@@ -145,6 +146,7 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
             door_at[node.0 as usize] = Some(index);
             poll.add(door.descriptor());
         }
+        let local = doors.iter().position(|(_, door)| door.is_local());
         let longest = doors.iter().map(|(_, door)| door.longest()).max().unwrap_or(0);
         let count = doors.len();
         let boxes = scenario.proxies.iter().any(|proxy| proxy.choice.is_some());
@@ -155,6 +157,7 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
             simulation,
             doors: doors.into_iter().map(place).collect(),
             door_at,
+            local,
             cut: None,
             directory,
             flows: FlowTable::new(scenario),
@@ -180,6 +183,16 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
     pub(crate) fn cut_at(&mut self, cut: Cut) {
         self.cut = Some(cut);
         self.bytes.keep_streams();
+    }
+
+    /// Takes no flow for one of the scenario's: they are numbered as they come.
+    pub(crate) fn forget_flows(&mut self) {
+        self.flows = FlowTable::default();
+    }
+
+    /// The flow of a connection that the host at these `endpoints` is about to open.
+    pub(crate) fn flow_of(&mut self, endpoints: Endpoints) -> FlowId {
+        self.flows.of_connection(endpoints)
     }
 
     /// Whether packets only pass through this node's door.
@@ -244,7 +257,7 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
         self.catch_up(now, sink);
         for door in 0..self.watched_doors {
             let due = || self.doors[door].door.deadline().is_some_and(|at| at <= now);
-            if self.poll.is_ready(door) || due() {
+            if Some(door) != self.local && (self.poll.is_ready(door) || due()) {
                 self.read_door(door, sink)?;
             }
         }
@@ -263,9 +276,36 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
         doors.fold(inside, Time::min)
     }
 
-    /// Does everything inside that is due by `now`, and hands over what has arrived.
+    /// Does everything inside that is due by `now`, and hands over what has arrived. A local host has
+    /// its turn at every instant at which something happens, after the path.
     #[inline]
     fn catch_up<S: Sink>(&mut self, now: Time, sink: &mut S) {
+        while let Some(local) = self.local {
+            let host_due = self.doors[local].door.deadline().unwrap_or(Time::NEVER);
+            let due = host_due.min(self.simulation.deadline().unwrap_or(Time::NEVER));
+            if due > now {
+                break;
+            }
+            let due = due.max(self.simulation.now());
+            self.run_inside(due, sink);
+            self.read_local(local, due, sink);
+        }
+        self.run_inside(now, sink);
+    }
+
+    /// Lets in what a local host sends at this instant.
+    fn read_local<S: Sink>(&mut self, local: usize, at: Time, sink: &mut S) {
+        loop {
+            let mut buffer = self.bytes.store.buffer();
+            match self.doors[local].door.read_packet(at, &mut buffer) {
+                Ok(Some(len)) => self.let_in(local, at, (buffer, len), sink),
+                Ok(None) | Err(_) => return self.bytes.store.recycle(buffer),
+            }
+        }
+    }
+
+    #[inline]
+    fn run_inside<S: Sink>(&mut self, now: Time, sink: &mut S) {
         let mut watching =
             Watching::new(sink, &mut self.turns, (&mut self.taps, &mut self.bytes, &self.flows));
         self.simulation.run_until(now, &mut watching);
@@ -344,7 +384,8 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
                 return;
             }
         };
-        match place.door.write_packet(now, bytes) {
+        let handed_over = if self.local == Some(door) { *at } else { now };
+        match place.door.write_packet(handed_over, packet.flow, bytes) {
             Ok(()) if passes => {}
             Ok(()) => {
                 self.counts.delivered += 1;

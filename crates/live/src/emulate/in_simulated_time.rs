@@ -30,7 +30,7 @@ use crate::sys::PollSet;
 use ackord_events::Sink;
 use ackord_uml::Kernel;
 use ackord_units::Time;
-use ackord_wire::NodeId;
+use ackord_wire::{FlowId, NodeId};
 pub(crate) use files::archive;
 use kernels::Kernels;
 pub(crate) use kernels::MEMORY_MIB;
@@ -124,7 +124,7 @@ impl Door for CardDoor {
         Ok(self.kernels.borrow_mut().sent_packet(self.number, buffer))
     }
 
-    fn write_packet(&mut self, _now: Time, bytes: &[u8]) -> io::Result<()> {
+    fn write_packet(&mut self, _now: Time, _flow: FlowId, bytes: &[u8]) -> io::Result<()> {
         self.kernels.borrow_mut().packet_arrives(self.number, bytes);
         Ok(())
     }

@@ -28,7 +28,7 @@ use crate::lateness::{Lateness, LatenessMeter};
 use crate::sys::{CommandInside, DeviceBeside, Inside, Namespace, RouteSettings};
 use ackord_scenario::Scenario;
 use ackord_units::{Span, Time};
-use ackord_wire::{IpVersion, NodeId, Packet, host_address};
+use ackord_wire::{FlowId, IpVersion, NodeId, Packet, host_address};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
@@ -280,13 +280,13 @@ impl Door for RouterDoor {
         Ok(None)
     }
 
-    fn write_packet(&mut self, now: Time, bytes: &[u8]) -> io::Result<()> {
+    fn write_packet(&mut self, now: Time, flow: FlowId, bytes: &[u8]) -> io::Result<()> {
         let to_mobile = destination(bytes).is_some_and(|to| self.mobile.contains(&to));
         let (door, towards) = match to_mobile {
             true => (&mut self.wan, Towards::Mobile),
             false => (&mut self.lan, Towards::Fixed),
         };
-        let taken = door.write_packet(now, bytes);
+        let taken = door.write_packet(now, flow, bytes);
         let mut crossing = self.crossing.borrow_mut();
         match &taken {
             Ok(()) => crossing.went_in(now, towards, bytes),

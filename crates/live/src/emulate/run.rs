@@ -8,7 +8,7 @@ use super::options::{
 };
 use super::router::Cut;
 use super::timeline::Timeline;
-use super::{Directory, Door, Emulator, MaySpin, Parts, RealTime, Remains};
+use super::{Directory, Door, Emulator, Parts, RealTime, Remains};
 use crate::apps::{AppNews, Call};
 use crate::clock::Clock;
 use crate::error::LiveError;
@@ -41,15 +41,11 @@ pub fn emulate<S: Sink>(
     let (mut hosts, doors) = KernelHosts::open(&options)?;
     sharpen_timers();
     let urgency = Urgency::of(options.priority);
-    let spin = match urgency.scheduling() {
-        Scheduling::RealTime => MaySpin::No,
-        Scheduling::Ordinary => MaySpin::Yes,
-    };
     let clock = Clock::start();
     hosts.begin(&options, clock, None)?;
     let enter = hosts.enter_commands();
     (options.notify)(&EmulationNotice::Began { began_at: clock.wall(Time::ZERO), enter });
-    let timeline = RealTime::new(clock, spin);
+    let timeline = RealTime::new(clock, urgency.scheduling());
     let mut run = Run::open(options, (hosts, doors), timeline)?;
     let ending = run.drive(sink, progress)?;
     let report = run.finish(ending, sink)?;

@@ -160,7 +160,7 @@ impl Door for EndDoor {
         }))
     }
 
-    fn write_packet(&mut self, now: Time, bytes: &[u8]) -> io::Result<()> {
+    fn write_packet(&mut self, now: Time, _: FlowId, bytes: &[u8]) -> io::Result<()> {
         let decoded = decode(bytes).expect("whatever leaves the path is sound");
         assert_eq!(decoded.endpoints, self.endpoints.reversed());
         let (segment, payload) = (decoded.segment, &bytes[decoded.payload]);

@@ -1,7 +1,7 @@
 //! Whose time an emulation lives in: the real one, or one that jumps.
 
 use crate::clock::Clock;
-use crate::sys::PollSet;
+use crate::sys::{PollSet, Scheduling};
 use ackord_units::{Span, Time};
 use std::io;
 
@@ -27,7 +27,7 @@ pub(crate) trait Timeline {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RealTime {
     clock: Clock,
-    may_spin: MaySpin,
+    may_spin: bool,
     /// By how much sleeps end late at the least.
     least_late: Span,
     /// From when on short waits may be spent looking.
@@ -42,6 +42,8 @@ const MARGIN: Span = Span::from_micros(10);
 const MOST_EARLY: Span = Span::from_micros(50);
 /// No sleep is shorter: it is for the sake of those who want the processor.
 const SHORTEST: Span = Span::from_micros(1);
+/// How long a run may last that lasts as long as somebody wants: as long as a scenario can say.
+pub(crate) const LONGEST_RUN: Span = Span::from_secs(8_640_000);
 /// Nobody waits longer than this without a look around.
 const LONGEST: Span = Span::from_secs(3600);
 /// Nobody who has a processor to himself is away for so long.
@@ -52,9 +54,10 @@ const BUSY: Span = Span::from_millis(100);
 const FORGET: u64 = 32;
 
 impl RealTime {
-    /// Time as this clock has it. `may_spin`: short waits are spent looking; not to be done by a
-    /// thread that comes before all others, which would have nothing to wait for.
-    pub(crate) fn new(clock: Clock, may_spin: MaySpin) -> RealTime {
+    /// Time as this clock has it. Short waits are spent looking, but not by a thread that comes before
+    /// all others: they would not get their turn.
+    pub(crate) fn new(clock: Clock, scheduling: Scheduling) -> RealTime {
+        let may_spin = scheduling == Scheduling::Ordinary;
         let (least_late, calm_at) = (Span::ZERO, Time::ZERO);
         RealTime { clock, may_spin, least_late, calm_at }
     }
@@ -72,13 +75,6 @@ impl RealTime {
     }
 }
 
-/// Whether short waits may be spent looking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MaySpin {
-    Yes,
-    No,
-}
-
 impl Timeline for RealTime {
     #[inline]
     fn now(&mut self) -> Time {
@@ -89,7 +85,7 @@ impl Timeline for RealTime {
         let mut now = self.clock.now();
         loop {
             let left = until.saturating_since(now);
-            let spins = self.may_spin == MaySpin::Yes && now >= self.calm_at;
+            let spins = self.may_spin && now >= self.calm_at;
             let looks = left == Span::ZERO || left <= SPIN && spins;
             let sleep = if looks { Span::ZERO } else { self.sleep(left, spins) };
             poll.wait(sleep)?;
@@ -154,12 +150,12 @@ mod tests {
         let event = EventFd::new().expect("a descriptor");
         let mut poll = PollSet::default();
         poll.add(event.as_fd());
-        for may_spin in [MaySpin::Yes, MaySpin::No] {
-            let mut time = RealTime::new(Clock::start(), may_spin);
+        for scheduling in [Scheduling::Ordinary, Scheduling::RealTime] {
+            let mut time = RealTime::new(Clock::start(), scheduling);
             for micros in [0, 5, 30, 300, 3_000, 100, 1] {
                 let until = time.now() + Span::from_micros(micros);
                 time.wait(until, &mut poll).expect("it waits");
-                assert!(time.now() >= until, "{may_spin:?} {micros}");
+                assert!(time.now() >= until, "{scheduling:?} {micros}");
                 assert!(time.least_late <= MOST_EARLY);
             }
             event.write(1).expect("written");
@@ -172,7 +168,7 @@ mod tests {
 
     #[test]
     fn sleeps_aim_earlier_by_the_least_that_waking_took_lately() {
-        let mut time = RealTime::new(Clock::start(), MaySpin::No);
+        let mut time = RealTime::new(Clock::start(), Scheduling::RealTime);
         let aims_early = |time: &RealTime| {
             Span::from_millis(1).saturating_sub(time.sleep(Span::from_millis(1), false))
         };

@@ -82,7 +82,7 @@ impl Entry {
             let offset = self.connection.send_offset(segment.seq);
             let len = segment.payload_len as usize;
             let send = &self.buffers.send;
-            let sent = uplink.send_tcp(self.connection.id(), self.endpoints, &outbound, |out| {
+            let sent = uplink.send_tcp(self.endpoints, &outbound, |out| {
                 if len == 0 { Some(()) } else { send.copy(offset?, len, out) }
             });
             if sent.is_none() {

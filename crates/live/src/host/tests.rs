@@ -4,7 +4,7 @@ use super::*;
 use crate::http::{FileStore, ServerConnection};
 use ackord_events::NoSink;
 use ackord_scenario::ScenarioFile;
-use ackord_wire::{Ecn, NodeId, Options, SackBlock, SackBlocks, Timestamps};
+use ackord_wire::{Ecn, Options, SackBlock, SackBlocks, Timestamps, decode};
 use proptest::prelude::*;
 use std::rc::Rc;
 
@@ -29,7 +29,7 @@ impl Bench {
         let listener = Listener { port: PORT, accept: Box::new(accept) };
         Bench {
             host: Host::new(recipe, Some(listener)),
-            uplink: Uplink::new(NodeId(0), NodeId(1)),
+            uplink: Uplink::default(),
             now: Time::ZERO,
             _folder: folder,
         }
@@ -44,7 +44,7 @@ impl Bench {
         };
         self.now += Span::from_millis(1);
         let ecn = Ecn::NotEct;
-        let arrival = Arrival { endpoints, segment, ecn, payload };
+        let arrival = Arrival { flow: FlowId(0), endpoints, segment, ecn, payload };
         self.host.handle_segment(self.now, arrival, &mut self.uplink, &mut NoSink);
         self.take()
     }
@@ -61,13 +61,9 @@ impl Bench {
     }
 
     fn take(&mut self) -> Vec<Segment> {
-        let mut segments = Vec::new();
-        while let Some(packet) = self.uplink.pop() {
-            self.uplink.store.forget(packet.tag);
-            segments.extend(packet.tcp);
-        }
-        assert_eq!(self.uplink.store.len(), 0, "a packet was kept");
-        segments
+        let mut buffer = [0; 1500];
+        let next = || self.uplink.read(&mut buffer).map(|len| decode(&buffer[..len]));
+        std::iter::from_fn(next).map(|decoded| decoded.expect("sound").segment).collect()
     }
 }
 

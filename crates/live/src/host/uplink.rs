@@ -1,48 +1,54 @@
 //! Packets of our host on their way into the path.
 
-use crate::packets::{PacketStore, Stored};
-use ackord_events::EndpointId;
 use ackord_tcp::Outbound;
-use ackord_wire::{
-    Ecn, Endpoints, FlowId, IpFields, IpVersion, NodeId, Packet, Payload, Segment, Side, encode,
-};
+use ackord_wire::{Endpoints, IpFields, IpVersion, Payload, encode};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
-/// Makes packets, keeps their bytes, and queues them for the driver.
-#[derive(Debug)]
+/// Makes packets and queues them for whoever carries them on.
+#[derive(Debug, Default)]
 pub(crate) struct Uplink {
-    /// The bytes of every packet under way, in both directions.
-    pub(crate) store: PacketStore,
-    ours: NodeId,
-    kernel: NodeId,
-    packets: VecDeque<Packet>,
+    packets: VecDeque<Vec<u8>>,
+    /// Buffers for the next packets.
+    spare: Vec<Vec<u8>>,
     payload: Vec<u8>,
     identification: u16,
 }
 
+/// Buffers kept for later; more are given back to the allocator.
+const SPARE_BUFFERS: usize = 256;
+
 impl Uplink {
-    /// Between our node and the kernel's.
-    pub(crate) fn new(ours: NodeId, kernel: NodeId) -> Uplink {
-        Uplink {
-            store: PacketStore::default(),
-            ours,
-            kernel,
-            packets: VecDeque::new(),
-            payload: Vec::new(),
-            identification: 0,
-        }
+    /// Whether no packet waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.packets.is_empty()
     }
 
-    /// The next packet to enter the path.
-    pub(crate) fn pop(&mut self) -> Option<Packet> {
-        self.packets.pop_front()
+    /// Moves the next packet into `out`, which has room for it; says how long it is.
+    pub(crate) fn read(&mut self, out: &mut [u8]) -> Option<usize> {
+        let packet = self.packets.pop_front()?;
+        let len = packet.len();
+        out[..len].copy_from_slice(&packet);
+        self.recycle(packet);
+        Some(len)
+    }
+
+    /// An empty buffer.
+    pub(crate) fn buffer(&mut self) -> Vec<u8> {
+        self.spare.pop().unwrap_or_else(|| Vec::with_capacity(2048))
+    }
+
+    /// Gives a buffer back.
+    pub(crate) fn recycle(&mut self, mut buffer: Vec<u8>) {
+        if self.spare.len() < SPARE_BUFFERS {
+            buffer.clear();
+            self.spare.push(buffer);
+        }
     }
 
     /// Queues a segment whose payload `fill` appends; nothing if it cannot be made.
     pub(crate) fn send_tcp(
         &mut self,
-        from: EndpointId,
         endpoints: Endpoints,
         outbound: &Outbound,
         fill: impl FnOnce(&mut Vec<u8>) -> Option<()>,
@@ -52,41 +58,15 @@ impl Uplink {
         self.identification = self.identification.wrapping_add(1);
         let Outbound { segment, ecn } = outbound;
         let ip = IpFields { identification: self.identification, ecn: *ecn, ..IpFields::default() };
-        let mut bytes = self.store.buffer();
-        let payload = Payload::Bytes(&self.payload);
-        encode(endpoints, ip, segment, payload, &mut bytes).ok()?;
-        let ip = version_of(endpoints.src.ip());
-        self.queue((from.flow, from.side), ip, bytes, *ecn, Some(*segment));
+        let mut bytes = self.buffer();
+        encode(endpoints, ip, segment, Payload::Bytes(&self.payload), &mut bytes).ok()?;
+        self.send(bytes);
         Some(())
     }
 
-    /// Queues a whole IP packet that is not TCP.
-    pub(crate) fn send_other(&mut self, flow: FlowId, from: Side, ip: IpVersion, bytes: Vec<u8>) {
-        self.queue((flow, from), ip, bytes, Ecn::NotEct, None);
-    }
-
-    fn queue(
-        &mut self,
-        (flow, from): (FlowId, Side),
-        ip: IpVersion,
-        bytes: Vec<u8>,
-        ecn: Ecn,
-        tcp: Option<Segment>,
-    ) {
-        let ip_len = bytes.len() as u32;
-        let tag =
-            self.store.insert(Stored { bytes, ecn, endpoints: None, payload: 0..0, entered: 0 });
-        self.packets.push_back(Packet {
-            flow,
-            from,
-            src: self.ours,
-            dst: self.kernel,
-            ip,
-            ecn,
-            ip_len,
-            tag,
-            tcp,
-        });
+    /// Queues a whole IP packet.
+    pub(crate) fn send(&mut self, packet: Vec<u8>) {
+        self.packets.push_back(packet);
     }
 }
 

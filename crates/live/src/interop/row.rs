@@ -7,10 +7,9 @@ use super::peer::{self, PeerResult, Plan};
 use super::program::Step;
 use super::stream::{Checksum, Sender, Source};
 use super::{InteropOptions, verdict};
-use crate::driver::DeviceCounts;
 use crate::error::LiveError;
 use crate::host::{ConnectionReport, Listener, Service};
-use crate::session::{KERNEL, LiveOptions, OURS, Session};
+use crate::session::{DeviceCounts, KERNEL, LiveOptions, OURS, Session};
 use crate::watch::EventCounts;
 use ackord_path::DropCounts;
 use ackord_scenario::{Override, ScenarioFile};
@@ -151,7 +150,7 @@ impl Running<'_> {
         let mut session = Session::open(live, self.side, listener, command)?;
         session.start_command()?;
         let broken_off = self.drive(&mut session, folder.path())?;
-        let ended_at = session.driver.now();
+        let ended_at = session.now();
         settle(&mut session, ended_at + SETTLE)?;
         let kernel = KernelCounters::read(|name| session.table(name));
         let report = session.finish()?;
@@ -261,14 +260,14 @@ impl Running<'_> {
 
     /// Runs until both ends are done; the answer is why they are not, if they are not.
     fn drive(&self, session: &mut Session, folder: &Path) -> Result<Option<String>, LiveError> {
-        let limit = session.driver.now() + LIMIT;
+        let limit = session.now() + LIMIT;
         let mut left = if self.side == Side::Client { self.connections } else { 0 };
         let mut ready = false;
         let mut gone_at = None;
         let mut under_way: Vec<Endpoints> = Vec::new();
         loop {
-            let now = session.driver.now();
-            if left == 0 && !session.command_runs() && session.driver.host.is_quiet() {
+            let now = session.now();
+            if left == 0 && !session.command_runs() && session.host().is_quiet() {
                 return Ok(None);
             }
             if now >= limit {
@@ -285,14 +284,14 @@ impl Running<'_> {
             }
             ready = ready || peer::is_ready(folder);
             if ready && left > 0 {
-                under_way.retain(|endpoints| !session.driver.host.is_over(*endpoints));
+                under_way.retain(|endpoints| !session.host().is_over(*endpoints));
                 while left > 0 && under_way.len() < self.at_once as usize {
                     under_way.push(self.connect(session, self.connections - left)?);
                     left -= 1;
                 }
             }
             let look_again = now + Span::from_millis(if ready { 500 } else { 10 });
-            if session.turn(look_again.min(limit))?.stop {
+            if session.turn(look_again.min(limit))? {
                 return Ok(Some("stopped".to_owned()));
             }
         }
@@ -305,11 +304,11 @@ impl Running<'_> {
         let from = |turn| first + ((index + turn) % ports) as u16;
         let candidates = (0..ports).map(|turn| SocketAddr::new(OURS.of(self.ip), from(turn)));
         let mut candidates = candidates.map(|src| Endpoints { src, dst });
-        let endpoints = candidates.find(|endpoints| session.driver.host.is_free(*endpoints));
+        let endpoints = candidates.find(|endpoints| session.host().is_free(*endpoints));
         let endpoints = endpoints.ok_or(std::io::ErrorKind::AddrNotAvailable);
         let endpoints = endpoints.map_err(std::io::Error::from)?;
         let service = actor(&self.our_steps, self.options.seed, &self.tallies);
-        session.driver.connect(endpoints, Box::new(service))?;
+        session.connect(endpoints, Box::new(service))?;
         Ok(endpoints)
     }
 
@@ -340,7 +339,7 @@ fn actor(steps: &Rc<[Step]>, seed: u64, tallies: &RefCell<Vec<Rc<RefCell<Tally>>
 }
 
 fn settle(session: &mut Session, until: Time) -> Result<(), LiveError> {
-    while session.driver.now() < until {
+    while session.now() < until {
         session.turn(until)?;
     }
     Ok(())

@@ -6,9 +6,9 @@
 
 use super::Shared;
 use super::icmp::{self, Quote, Unreachable};
-use crate::host::{echo_message, version_of};
+use crate::host::echo_message;
 use ackord_units::{Span, Time};
-use ackord_wire::{Endpoints, FlowId, IpFields, Payload, Side, encode_udp};
+use ackord_wire::{Endpoints, IpFields, Payload, encode_udp};
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, recv, send};
 use slab::Slab;
@@ -196,22 +196,19 @@ impl Flows {
 
 /// Sends a reply on its way in; nothing if it cannot be one packet.
 fn reply(key: Key, message: &[u8], shared: &mut Shared<'_>) -> Option<()> {
-    let mut bytes = shared.uplink.store.buffer();
-    let (made, version) = match key {
+    let mut bytes = shared.uplink.buffer();
+    let made = match key {
         Key::Datagrams(ends) => {
             let payload = Payload::Bytes(message);
-            let made = encode_udp(ends.reversed(), IpFields::default(), payload, &mut bytes).ok();
-            (made, version_of(ends.src.ip()))
+            encode_udp(ends.reversed(), IpFields::default(), payload, &mut bytes).ok()
         }
-        Key::Echo { src, dst, id } => {
-            (echo_message((dst, src), id, message, &mut bytes), version_of(src))
-        }
+        Key::Echo { src, dst, id } => echo_message((dst, src), id, message, &mut bytes),
     };
     let fits = bytes.len() <= shared.mtu;
     if made.is_none() || !fits {
-        shared.uplink.store.recycle(bytes);
+        shared.uplink.recycle(bytes);
         return None;
     }
-    shared.uplink.send_other(FlowId(0), Side::Server, version, bytes);
+    shared.uplink.send(bytes);
     Some(())
 }

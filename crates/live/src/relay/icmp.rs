@@ -4,8 +4,7 @@
 //! those of a router would.
 
 use super::Shared;
-use crate::host::version_of;
-use ackord_wire::{FlowId, IpDecoded, Side};
+use ackord_wire::IpDecoded;
 use etherparse::PacketBuilder;
 use nix::errno::Errno;
 use std::net::IpAddr;
@@ -72,7 +71,7 @@ impl Unreachable {
 
 /// Tells the sender of the quoted packet.
 pub(super) fn tell(why: Unreachable, quote: &Quote, shared: &mut Shared<'_>) {
-    let mut bytes = shared.uplink.store.buffer();
+    let mut bytes = shared.uplink.buffer();
     let base = shared.map.base;
     let written = match quote.src {
         IpAddr::V4(to) => PacketBuilder::ipv4(base.v4.octets(), to.octets(), TTL)
@@ -83,10 +82,7 @@ pub(super) fn tell(why: Unreachable, quote: &Quote, shared: &mut Shared<'_>) {
             .write(&mut bytes, &quote.bytes),
     };
     match written {
-        Ok(()) => {
-            let version = version_of(quote.src);
-            shared.uplink.send_other(FlowId(0), Side::Server, version, bytes);
-        }
-        Err(_) => shared.uplink.store.recycle(bytes),
+        Ok(()) => shared.uplink.send(bytes),
+        Err(_) => shared.uplink.recycle(bytes),
     }
 }

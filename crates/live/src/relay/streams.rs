@@ -8,7 +8,7 @@ use super::{NoSink, Shared};
 use crate::host::{Arrival, Host, Recipe};
 use ackord_scenario::TcpChoices;
 use ackord_units::Time;
-use ackord_wire::{Decoded, Ecn, Endpoints, Flags, Segment, Side};
+use ackord_wire::{Decoded, Ecn, Endpoints, Flags, FlowId, Segment, Side};
 use nix::errno::Errno;
 use slab::Slab;
 use std::collections::BTreeMap;
@@ -48,6 +48,8 @@ struct Dialling {
     quote: Quote,
 }
 
+/// What all connections are called in events, which nobody listens to here.
+const FLOW: FlowId = FlowId(0);
 /// As many sockets at once; one more is refused with a reset.
 const MOST_LINKS: usize = 4_096;
 
@@ -88,7 +90,8 @@ impl Streams {
             self.dial(packet, decoded, shared);
         } else {
             let payload = &packet[decoded.payload.clone()];
-            let arrival = Arrival { endpoints, segment, ecn: decoded.ip.ecn, payload };
+            let (flow, ecn) = (FLOW, decoded.ip.ecn);
+            let arrival = Arrival { flow, endpoints, segment, ecn, payload };
             self.host.handle_segment(shared.now, arrival, shared.uplink, &mut NoSink);
         }
         self.tidy();
@@ -187,7 +190,8 @@ impl Streams {
             Ok(None) => {
                 shared.report.connected += 1;
                 let splice = Splice::new(key, socket, line, Rc::clone(&self.common));
-                let arrival = Arrival { endpoints: ends, segment: &syn, ecn, payload: &[] };
+                let (flow, segment, payload) = (FLOW, &syn, &[][..]);
+                let arrival = Arrival { flow, endpoints: ends, segment, ecn, payload };
                 let towards = (&mut *shared.uplink, &mut NoSink);
                 self.host.admit(shared.now, arrival, Box::new(splice), towards);
                 let most = &mut shared.report.most_connections;

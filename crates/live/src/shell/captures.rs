@@ -1,32 +1,16 @@
 //! Captures of a shell: everything that passes at each end of its link, and at the middle box.
 
+use crate::capture::CaptureFile;
 use crate::clock::Clock;
 use crate::emulate::Tapped;
+use crate::error::LiveError;
 use ackord_events::{LinkId, TapPoint};
 use ackord_scenario::{Capture, Scenario, Way};
-use ackord_wire::{InterfaceIndex, PacketRecord, PcapngWriter};
-use std::fs::{self, File};
-use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-/// Files for the places of a shell. A failing disk ends a file, not the run.
+/// Files for the places of a shell, each with where its packets pass.
 #[derive(Debug)]
-pub(super) struct Captures {
-    places: Vec<Place>,
-    clock: Clock,
-}
-
-#[derive(Debug)]
-struct Place {
-    path: PathBuf,
-    taps: [TapPoint; 2],
-    writer: PcapngWriter<BufWriter<File>>,
-    interface: InterfaceIndex,
-    failure: Option<io::Error>,
-}
-
-/// A file that could not be written.
-pub(super) type Failure = (PathBuf, io::Error);
+pub(super) struct Captures(Vec<([TapPoint; 2], CaptureFile)>);
 
 /// A direction of a link by its number: forward of the first is 0, its reverse 1.
 const fn way(number: u32) -> LinkId {
@@ -47,8 +31,7 @@ impl Captures {
         folder: &Path,
         scenario: &Scenario,
         clock: Clock,
-    ) -> Result<Captures, Failure> {
-        fs::create_dir_all(folder).map_err(|error| (folder.to_owned(), error))?;
+    ) -> Result<Captures, LiveError> {
         let near = [TapPoint::LinkOut(way(0)), TapPoint::LinkIn(way(1))];
         let far = [TapPoint::LinkIn(way(0)), TapPoint::LinkOut(way(1))];
         let beyond = [TapPoint::LinkIn(way(2)), TapPoint::LinkOut(way(3))];
@@ -59,58 +42,25 @@ impl Captures {
         } else {
             places.push(("outside", "what comes from outside and goes there", far));
         }
-        let places: Result<Vec<Place>, Failure> = places
-            .into_iter()
-            .map(|(name, description, taps)| {
-                let path = folder.join(format!("{name}.pcapng"));
-                Place::create(&path, (name, description), taps).map_err(|error| (path, error))
-            })
-            .collect();
-        Ok(Captures { places: places?, clock })
-    }
-
-    /// The names of the files.
-    pub(super) fn files(&self) -> Vec<PathBuf> {
-        self.places.iter().map(|place| place.path.clone()).collect()
+        let files = places.into_iter().map(|(name, description, taps)| {
+            CaptureFile::create(folder, (name, description), clock).map(|file| (taps, file))
+        });
+        Ok(Captures(files.collect::<Result<_, _>>()?))
     }
 
     /// A packet passes a tap.
     pub(super) fn take(&mut self, tapped: Tapped<'_>) {
-        let places = self.places.iter_mut().filter(|place| place.taps.contains(&tapped.tap));
-        for place in places.filter(|place| place.failure.is_none()) {
-            let record = PacketRecord {
-                interface: place.interface,
-                at: self.clock.wall(tapped.at),
-                bytes: tapped.bytes,
-                original_len: tapped.original_len,
-                comment: None,
-            };
-            place.failure = place.writer.write_packet(&record).err();
+        for (_, file) in self.0.iter_mut().filter(|(taps, _)| taps.contains(&tapped.tap)) {
+            file.record(tapped.at, tapped.bytes, tapped.original_len);
         }
     }
 
-    /// Ends the files; the first failure of the disk comes out here.
-    pub(super) fn finish(self) -> Result<(), Failure> {
-        for place in self.places {
-            let result = match place.failure {
-                Some(failure) => Err(failure),
-                None => place.writer.finish().map(drop),
-            };
-            result.map_err(|error| (place.path, error))?;
-        }
-        Ok(())
-    }
-}
-
-impl Place {
-    fn create(
-        path: &Path,
-        (name, description): (&str, &str),
-        taps: [TapPoint; 2],
-    ) -> io::Result<Place> {
-        let file = BufWriter::new(File::create(path)?);
-        let mut writer = PcapngWriter::new(file, concat!("ackord ", env!("CARGO_PKG_VERSION")))?;
-        let interface = writer.add_interface(name, description)?;
-        Ok(Place { path: path.to_owned(), taps, writer, interface, failure: None })
+    /// Ends the files, and names them; the first failure of the disk comes out here.
+    pub(super) fn finish(self) -> Result<Vec<PathBuf>, LiveError> {
+        let ended = self.0.into_iter().map(|(_, file)| {
+            let path = file.path.clone();
+            file.finish().map(|()| path)
+        });
+        ended.collect()
     }
 }

@@ -6,10 +6,10 @@
 //!
 //! Forward is towards the shell, reverse is what the shell sends.
 
+use crate::emulate::LONGEST_RUN;
 use ackord_path::registry;
 use ackord_scenario::spelling::{capacity, mechanism, quoted, rate, share, span};
 use ackord_scenario::{Direction, Errors, Link, Override, Scenario, ScenarioFile};
-use ackord_units::Span;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -116,8 +116,6 @@ pub(super) const FAST: &str = "100 Gbit/s";
 const DEFAULT_LIMIT: &str = "1000 packets";
 /// How long the scenario lasts as a file; a shell lasts as long as its command.
 const DURATION: &str = "60 s";
-/// How long a shell may last: as long as a scenario can say.
-pub(crate) const LONGEST: Span = Span::from_secs(8_640_000);
 
 /// The keys of one direction, in the form of a scenario file.
 type Keys = BTreeMap<&'static str, String>;
@@ -151,7 +149,7 @@ impl LinkOptions {
         let changed = !changes.is_empty();
         let mut scenario = file.with_overrides(changes).check()?;
         let text = if changed { scenario.canonical() } else { text };
-        scenario.duration = LONGEST;
+        scenario.duration = LONGEST_RUN;
         let summary = super::summary::summary(&scenario);
         Ok(ShellLink { text, scenario, summary })
     }

@@ -18,6 +18,7 @@ use crate::relay::{Relay, RelayOptions, RelayReport};
 use crate::session::Addresses;
 use crate::sys::{TunHere, TunMade, make_here};
 use ackord_units::{Span, Time};
+use ackord_wire::FlowId;
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use std::cell::Cell;
@@ -93,7 +94,6 @@ pub(super) struct OutsideDoor {
     unlooked: u32,
     /// Whose turn it is to be read first, so that neither starves the other.
     turn: u32,
-    scratch: Vec<u8>,
     counts: Shared,
 }
 
@@ -154,7 +154,6 @@ impl OutsideDoor {
             pending: false,
             unlooked: 0,
             turn: 0,
-            scratch: Vec::new(),
             counts: Shared::default(),
         };
         Ok((door, outside))
@@ -212,17 +211,9 @@ impl OutsideDoor {
             relay.handle_ready(now);
             (self.pending, self.unlooked) = (true, 0);
         }
-        loop {
-            if !relay.read(&mut self.scratch) {
-                self.pending = false;
-                return None;
-            }
-            // It keeps to the MTU, so that there is always room.
-            if let Some(room) = buffer.get_mut(..self.scratch.len()) {
-                room.copy_from_slice(&self.scratch);
-                return Some(self.scratch.len());
-            }
-        }
+        let read = relay.read(buffer);
+        self.pending = read.is_some();
+        read
     }
 }
 
@@ -248,7 +239,7 @@ impl Door for OutsideDoor {
         }
     }
 
-    fn write_packet(&mut self, now: Time, bytes: &[u8]) -> io::Result<()> {
+    fn write_packet(&mut self, now: Time, _flow: FlowId, bytes: &[u8]) -> io::Result<()> {
         match self.way_of(now, bytes) {
             Way::Device => {
                 self.count(|counts| counts.to_device += 1);
@@ -350,11 +341,11 @@ mod tests {
             .write(&mut echo, b"are you there?")
             .expect("it fits");
         let mut buffer = vec![0; door.longest()];
-        door.write_packet(Time::ZERO, &syn).expect("taken");
-        door.write_packet(Time::ZERO, &echo).expect("taken");
+        door.write_packet(Time::ZERO, FlowId(0), &syn).expect("taken");
+        door.write_packet(Time::ZERO, FlowId(0), &echo).expect("taken");
         let answer = (0..1_000).find_map(|_| {
             // One comes in for each that goes out: there always is another.
-            door.write_packet(Time::ZERO, &echo).expect("taken");
+            door.write_packet(Time::ZERO, FlowId(0), &echo).expect("taken");
             let len = door.read_packet(Time::ZERO, &mut buffer).expect("sound").expect("a packet");
             decode(&buffer[..len]).ok()
         });

@@ -1,11 +1,7 @@
-//! Waiting for packets or for a deadline, to the nanosecond, and being told to stop.
+//! Being told to stop, and timers without slack.
 
-use ackord_units::Span;
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::prctl;
-use nix::sys::time::TimeSpec;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
@@ -40,44 +36,6 @@ impl AsFd for StopHandle {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
-}
-
-/// What to wait for besides a deadline.
-#[derive(Clone, Copy)]
-pub(crate) struct Sources<'a> {
-    /// The TUN device.
-    pub(crate) tun: BorrowedFd<'a>,
-    /// The namespace, which tells about its command.
-    pub(crate) namespace: BorrowedFd<'a>,
-    /// The order to stop.
-    pub(crate) stop: &'a StopHandle,
-}
-
-/// What there is to do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ready {
-    /// A packet can be read, or the device is gone.
-    pub(crate) tun: bool,
-    /// The namespace has news.
-    pub(crate) namespace: bool,
-    /// Somebody wants the run to end.
-    pub(crate) stop: bool,
-}
-
-/// Waits until something is ready or `timeout` is over, whichever comes first.
-pub(crate) fn wait_until(sources: Sources<'_>, timeout: Span) -> Result<Ready, Errno> {
-    let watch = |fd| PollFd::new(fd, PollFlags::POLLIN);
-    let stop = sources.stop.0.as_fd();
-    let mut watched = [watch(sources.tun), watch(sources.namespace), watch(stop)];
-    let nanos = timeout.as_nanos();
-    let timeout = TimeSpec::new((nanos / 1_000_000_000) as i64, (nanos % 1_000_000_000) as i64);
-    match ppoll(&mut watched, Some(timeout), None) {
-        // A signal is nobody's deadline: the caller looks at the clock and comes back.
-        Ok(_) | Err(Errno::EINTR) => {}
-        Err(errno) => return Err(errno),
-    }
-    let [tun, namespace, stop] = watched.map(|fd| fd.any().unwrap_or(true));
-    Ok(Ready { tun, namespace, stop })
 }
 
 /// Asks the kernel not to delay this thread's timers by its usual 50 µs to save power.

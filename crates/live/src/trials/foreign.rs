@@ -75,7 +75,7 @@ impl Door for CaseDoor {
         }))
     }
 
-    fn write_packet(&mut self, _: Time, bytes: &[u8]) -> io::Result<()> {
+    fn write_packet(&mut self, _: Time, _: FlowId, bytes: &[u8]) -> io::Result<()> {
         self.shared.borrow_mut().came.push(bytes.to_vec());
         Ok(())
     }

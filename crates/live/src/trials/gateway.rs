@@ -219,11 +219,12 @@ impl Trial {
 
     /// Looks at everything that comes out.
     fn look(&mut self) {
-        let mut bytes = Vec::new();
-        while self.relay.read(&mut bytes) {
-            assert!(bytes.len() <= usize::from(MTU), "{} octets", bytes.len());
-            decode_ip(&bytes).expect("a sound packet");
-            let Ok(decoded) = decode(&bytes) else { continue };
+        let mut buffer = vec![0; 65_536];
+        while let Some(len) = self.relay.read(&mut buffer) {
+            assert!(len <= usize::from(MTU), "{len} octets");
+            let bytes = &buffer[..len];
+            decode_ip(bytes).expect("a sound packet");
+            let Ok(decoded) = decode(bytes) else { continue };
             let segment = decoded.segment;
             let Some(connection) = self.connections.get_mut(&decoded.endpoints.reversed()) else {
                 panic!("a segment for nobody: {segment:?}");

@@ -7,7 +7,7 @@ use crate::session::Addresses;
 use ackord_events::NoSink;
 use ackord_scenario::TcpChoices;
 use ackord_units::{Span, Time};
-use ackord_wire::{Endpoints, NodeId, Side, decode};
+use ackord_wire::{Endpoints, FlowId, Side, decode};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::cell::RefCell;
 use std::net::{IpAddr, SocketAddr};
@@ -89,7 +89,7 @@ impl Bench {
         let tcp = TcpChoices::of_profile("linux").expect("registered");
         Bench {
             client: Host::new(Recipe::new(&tcp, Side::Client, MTU), None),
-            uplink: Uplink::new(NodeId(1), NodeId(0)),
+            uplink: Uplink::default(),
             relay,
             clock: Clock::start(),
             next_port: 40_000,
@@ -109,7 +109,8 @@ impl Bench {
         let endpoints = Endpoints { src, dst: SocketAddr::new(base, port) };
         let towards = (&mut self.uplink, &mut NoSink);
         let service = Box::new(client.clone());
-        self.client.connect(self.clock.now(), endpoints, service, towards).expect("a free port");
+        let ends = (FlowId(0), endpoints);
+        self.client.connect(self.clock.now(), ends, service, towards).expect("a free port");
         endpoints
     }
 
@@ -166,23 +167,23 @@ impl Bench {
     /// Moves what there is both ways; says whether there was anything.
     fn exchange(&mut self, now: Time) -> bool {
         let mut moved = false;
-        while let Some(packet) = self.uplink.pop() {
+        let mut buffer = vec![0; 65_536];
+        while let Some(len) = self.uplink.read(&mut buffer) {
             moved = true;
-            let stored = self.uplink.store.take(packet.tag).expect("its bytes");
-            self.relay.write(now, &stored.bytes);
-            self.uplink.store.recycle(stored.bytes);
+            self.relay.write(now, &buffer[..len]);
         }
-        let mut bytes = Vec::new();
-        while self.relay.read(&mut bytes) {
+        while let Some(len) = self.relay.read(&mut buffer) {
+            let bytes = &buffer[..len];
             moved = true;
-            self.longest = self.longest.max(bytes.len());
-            let Ok(decoded) = decode(&bytes) else {
-                self.others.push(bytes.clone());
+            self.longest = self.longest.max(len);
+            let Ok(decoded) = decode(bytes) else {
+                self.others.push(bytes.to_vec());
                 continue;
             };
             let (endpoints, segment) = (decoded.endpoints, &decoded.segment);
             let payload = &bytes[decoded.payload.clone()];
-            let arrival = Arrival { endpoints, segment, ecn: decoded.ip.ecn, payload };
+            let (flow, ecn) = (FlowId(0), decoded.ip.ecn);
+            let arrival = Arrival { flow, endpoints, segment, ecn, payload };
             self.client.handle_segment(now, arrival, &mut self.uplink, &mut NoSink);
         }
         moved

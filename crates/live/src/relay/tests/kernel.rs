@@ -37,7 +37,7 @@ fn run(script: &str) -> Option<RelayReport> {
 
 fn serve(mut relay: Relay, mut tun: File, mut namespace: Namespace) -> RelayReport {
     let clock = Clock::start();
-    let (mut buffer, mut out) = (vec![0; 65_536], Vec::new());
+    let mut buffer = vec![0; 65_536];
     loop {
         if let Some((_, end)) = namespace.command_end() {
             assert_eq!(end, CommandEnd::Exited(0), "{:?}", relay.report());
@@ -59,9 +59,9 @@ fn serve(mut relay: Relay, mut tun: File, mut namespace: Namespace) -> RelayRepo
         while packets && let Ok(len) = tun.read(&mut buffer) {
             relay.write(clock.now(), &buffer[..len]);
         }
-        while relay.read(&mut out) {
+        while let Some(len) = relay.read(&mut buffer) {
             // A device that is gone, or full, loses the packet.
-            let _ = tun.write(&out);
+            let _ = tun.write(&buffer[..len]);
         }
     }
 }

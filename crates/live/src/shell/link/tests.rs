@@ -1,6 +1,6 @@
 use super::*;
 use ackord_scenario::Style;
-use ackord_units::{KnobValue, Quantity, Rate, Ratio};
+use ackord_units::{KnobValue, Quantity, Rate, Ratio, Span};
 
 fn some(text: &str) -> Option<String> {
     Some(text.to_owned())
@@ -13,7 +13,7 @@ fn checked(options: &LinkOptions) -> ShellLink {
     });
     // What is printed means what is run.
     let mut again = Scenario::from_toml(&link.text, "again").expect("the text is a scenario");
-    again.duration = LONGEST;
+    again.duration = LONGEST_RUN;
     assert_eq!(again, link.scenario);
     link
 }
