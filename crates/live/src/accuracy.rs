@@ -32,7 +32,7 @@ pub use theory::Spread;
 
 use crate::error::LiveError;
 use crate::lateness::{Lateness, LatenessMeter};
-use crate::sys::{Priority, Scheduling, StopHandle};
+use ackord_sys::{Priority, Scheduling, StopHandle};
 use ackord_units::{Bytes, Rate, Span};
 use lane::{Lane, LinkUnderTest, MTU, Manner, Passage};
 use load::{

@@ -29,10 +29,10 @@ mod tests;
 mod worker;
 
 use crate::clock::Clock;
-use crate::sys::Priority;
-use crate::sys::socket::set_option;
 use crate::tcp_info::TcpInfo;
 use ackord_events::EndpointId;
+use ackord_sys::Priority;
+use ackord_sys::socket::set_option;
 use ackord_traffic::{Datagrams, Transfer, Workload};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::Side;

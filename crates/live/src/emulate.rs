@@ -63,7 +63,7 @@ pub use watching::{TapObserver, Tapped};
 
 pub(crate) use directory::Directory;
 pub(crate) use door::{Door, TunDoor};
-pub(crate) use emulator::{Emulator, Parts, Remains};
+pub(crate) use emulator::{Doors, Emulator, Parts, Remains};
 pub(crate) use kernel_hosts::KernelHosts;
 pub(crate) use options::{HostNews, Hosts};
 #[cfg(any(test, feature = "trials"))]

@@ -2,8 +2,8 @@
 
 use crate::session::Addresses;
 use crate::settings::SettingsConflict;
-use crate::sys::NamespaceError;
 use ackord_sim::{BuildError, RunError};
+use ackord_sys::NamespaceError;
 use nix::errno::Errno;
 use std::io;
 use std::path::PathBuf;

@@ -29,7 +29,7 @@ mod stream;
 mod verdict;
 
 use crate::error::LiveError;
-use crate::sys::StopHandle;
+use ackord_sys::StopHandle;
 use ackord_wire::{IpVersion, Side};
 use std::path::PathBuf;
 

@@ -24,7 +24,6 @@
 //! | `apps.rs`, `apps/` | the scenario's workloads on the kernel's sockets |
 //! | `tcp_info.rs` | what the kernel tells of a connection: [`TcpInfo`] |
 //! | `settings.rs`, `settings/` | what a scenario asks of an endpoint, asked of the stock kernel |
-//! | `sys.rs`, `sys/` | namespace, TUN device, waiting: the only `unsafe` of this crate |
 //! | `trials.rs`, `trials/` | whatever foreign hosts send: property tests and fuzzing |
 //! | `watch.rs` | what the driver learns from events, and who may listen |
 //! | `observed.rs`, `observed/` | a stock kernel's end of a connection, told as events |
@@ -59,7 +58,6 @@ mod serve;
 mod session;
 mod settings;
 mod shell;
-mod sys;
 mod tcp_info;
 #[cfg(any(test, feature = "trials"))]
 pub mod trials;
@@ -69,6 +67,7 @@ pub use accuracy::{
     AccuracyNotify, AccuracyOptions, AccuracyReport, DelayRow, Extent, Load, Most, MostRow,
     RateRow, Spread, Traffic, accuracy,
 };
+pub use ackord_sys::{Attempt, NamespaceError, Priority, Scheduling, SetupStep, StopHandle};
 pub use apps::{Call, EndReport};
 pub use emulate::{
     CommandLasts, CommandStarts, EmulationCounts, EmulationEnding, EmulationNotice,
@@ -103,6 +102,5 @@ pub use shell::{
     Block, FarEnd, LinkError, LinkOptions, Outside, OutsideCounts, Queueing, ShellBegins, ShellEnd,
     ShellError, ShellLink, ShellOptions, ShellOrders, ShellReport, WayReport, shell,
 };
-pub use sys::{Attempt, NamespaceError, Priority, Scheduling, SetupStep, StopHandle};
 pub use tcp_info::{CaState, TcpInfo, Timeouts};
 pub use watch::{EventCounts, Observer};

@@ -2,17 +2,19 @@
 
 use crate::capture::{CaptureFile, CapturedDevice};
 use crate::clock::Clock;
-use crate::emulate::{Directory, Door, Emulator, LONGEST_RUN, Parts, RealTime, Remains, TunDoor};
+use crate::emulate::{
+    Directory, Door, Doors, Emulator, LONGEST_RUN, Parts, RealTime, Remains, TunDoor,
+};
 use crate::error::LiveError;
 use crate::host::{ConnectionReport, Host, HostDevice, HostEnd, Listener, Recipe, Service};
 use crate::lateness::Lateness;
-use crate::sys::{
-    CommandEnd, CommandInside, Inside, Namespace, RouteSettings, Scheduling, StopHandle,
-    TerminalUse, Urgency, sharpen_timers,
-};
 use crate::watch::{EventCounts, Observer, Watch};
 use ackord_path::DropCounts;
 use ackord_scenario::{Flow, Scenario, Start, Transport};
+use ackord_sys::{
+    CommandEnd, CommandInside, Inside, Namespace, RouteSettings, Scheduling, StopHandle,
+    TerminalUse, Urgency, sharpen_timers,
+};
 use ackord_units::{Span, Time};
 use ackord_wire::{Endpoints, IpVersion, NodeId, Side};
 use std::cell::{Ref, RefCell};
@@ -246,8 +248,7 @@ impl Session {
         let kernel_congestion = congestion_in(&namespace, congestion);
         sharpen_timers();
         let urgency = Urgency::ask();
-        let doors: Vec<(NodeId, Box<dyn Door>)> =
-            vec![(ends.kernel, Box::new(theirs)), (ends.ours, Box::new(ours))];
+        let doors: Doors = vec![(ends.kernel, Box::new(theirs)), (ends.ours, Box::new(ours))];
         let (doors, captures) = match &options.capture {
             Some(folder) => capture(doors, folder, clock)?,
             None => (doors, Vec::new()),
@@ -418,10 +419,10 @@ fn congestion_in(namespace: &Namespace, asked: String) -> KernelCongestion {
 
 /// Captures what passes at both devices, the kernel's and ours.
 fn capture(
-    doors: Vec<(NodeId, Box<dyn Door>)>,
+    doors: Doors,
     folder: &Path,
     clock: Clock,
-) -> Result<(Vec<(NodeId, Box<dyn Door>)>, Vec<SharedFile>), LiveError> {
+) -> Result<(Doors, Vec<SharedFile>), LiveError> {
     let places = [
         ("kernel", "the emulated path's end at the kernel"),
         ("ours", "the emulated path's end at our TCP"),
@@ -438,7 +439,7 @@ fn capture(
 fn emulator(
     options: &LiveOptions,
     ends: Ends,
-    doors: Vec<(NodeId, Box<dyn Door>)>,
+    doors: Doors,
     timeline: RealTime,
 ) -> Result<Emulator<RealTime>, LiveError> {
     let mut scenario = options.scenario.clone();

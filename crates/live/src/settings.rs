@@ -31,8 +31,8 @@ mod page;
 mod tests;
 
 use crate::apps::SocketOption;
-use crate::sys::RouteSettings;
 use ackord_scenario::TcpChoices;
+use ackord_sys::RouteSettings;
 use draft::Draft;
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -50,12 +50,12 @@ use crate::clock::Clock;
 use crate::emulate::{Directory, Emulator, Parts, RealTime, TunDoor};
 use crate::error::LiveError;
 use crate::meter::MeterFeed;
-use crate::sys::{
+use ackord_events::LinkId;
+use ackord_scenario::Scenario;
+use ackord_sys::{
     CommandInside, Inside, Namespace, NamespaceError, Priority, RouteSettings, Scheduling,
     TerminalUse, Urgency, sharpen_timers,
 };
-use ackord_events::LinkId;
-use ackord_scenario::Scenario;
 use ackord_units::{Span, Time};
 use ackord_wire::NodeId;
 use captures::Captures;

@@ -29,6 +29,8 @@ const ROOMS: &[(&str, MayUse)] = &[
     ("sim", MayUse::Above),
     // A kernel, its clock and its network card: no packet is looked into.
     ("uml", MayUse::Only(&["units"])),
+    // The kernel's calls, and what of them is unsafe: no packet is looked into.
+    ("sys", MayUse::Only(&["testing", "units"])),
     ("live", MayUse::Above),
     ("packetdrill", MayUse::Only(&["units", "wire", "events", "tcp"])),
     // A measure that looked into an endpoint could not be fed from a capture.

@@ -7,13 +7,13 @@ use crate::emulate::{
 };
 use crate::error::LiveError;
 use crate::lateness::LatenessMeter;
-use crate::sys::socket::{bind, connect};
-use crate::sys::{
-    Inside, Namespace, Priority, RouteSettings, Scheduling, StopHandle, Urgency, sharpen_timers,
-};
 use ackord_events::{NoSink, Sink};
 use ackord_path::Conservation;
 use ackord_scenario::{Scenario, ScenarioFile};
+use ackord_sys::socket::{bind, connect};
+use ackord_sys::{
+    Inside, Namespace, Priority, RouteSettings, Scheduling, StopHandle, Urgency, sharpen_timers,
+};
 use ackord_units::{Rate, Span, Time};
 use ackord_wire::{IpVersion, NodeId, Packet, host_address};
 use nix::sys::eventfd::{EfdFlags, EventFd};

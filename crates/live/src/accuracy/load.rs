@@ -4,8 +4,8 @@
 //! for datagrams: it takes what has come every half a millisecond, so that it disturbs the emulator
 //! little; the kernel has stamped each when it came.
 
-use crate::sys::Stamped;
-use crate::sys::{StopHandle, sharpen_timers};
+use ackord_sys::Stamped;
+use ackord_sys::{StopHandle, sharpen_timers};
 use ackord_units::Span;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -238,7 +238,7 @@ pub(super) fn receive_datagrams(
         let _ = setsockopt(socket, sockopt::RcvBuf, &(4 << 20));
     }
     sharpen_timers();
-    let mut stamped = Stamped::new();
+    let mut stamped = Stamped::default();
     let mut received = Received::default();
     let mut quiet_since = nanos_of(ClockId::CLOCK_MONOTONIC);
     while !signs.are_up() {

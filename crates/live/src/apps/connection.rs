@@ -10,11 +10,11 @@
 use super::reader::Reader;
 use super::{AppNews, Call, EndReport, SocketOption};
 use crate::clock::Clock;
-use crate::sys::socket::{
-    TCP_INFO_ROOM, connect, tcp_info_octets, tell_of_acknowledgments, unacknowledged,
-};
 use crate::tcp_info::TcpInfo;
 use ackord_events::EndpointId;
+use ackord_sys::socket::{
+    TCP_INFO_ROOM, connect, tcp_info_octets, tell_of_acknowledgments, unacknowledged,
+};
 use ackord_traffic::{Socket, Step, Workload};
 use ackord_units::{Bytes, Time};
 use nix::errno::Errno;

@@ -3,9 +3,9 @@
 use super::{AppNews, Apps, AppsRemains, KernelEnd, Sampling};
 use crate::clock::Clock;
 use crate::emulate::{Directory, Door, Emulator, Parts, RealTime, TunDoor};
-use crate::sys::{Inside, Namespace, NamespaceError, Priority, RouteSettings, Scheduling};
 use ackord_events::{EndpointId, NoSink};
 use ackord_scenario::{Scenario, ScenarioFile};
+use ackord_sys::{Inside, Namespace, NamespaceError, Priority, RouteSettings, Scheduling};
 use ackord_testing::{assert_timely, skipped, timely};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{FlowId, IpVersion, NodeId, Side, host_address};

@@ -4,11 +4,11 @@
 use super::build::application_of;
 use super::{AppNews, Application, Apps, AppsRemains, Call, EndReport, KernelEnd, Sampling};
 use crate::clock::Clock;
-use crate::sys::Priority;
 use crate::tcp_info::TcpInfo;
 use ackord_events::{EndpointId, Event, Sink};
 use ackord_scenario::{Scenario, ScenarioFile};
 use ackord_sim::{Simulation, start_time};
+use ackord_sys::Priority;
 use ackord_testing::{assert_timely, timely};
 use ackord_traffic::registry::{WORKLOAD, transport_of};
 use ackord_traffic::{DATAGRAM_HEADERS, Transfer};

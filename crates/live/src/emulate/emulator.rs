@@ -14,11 +14,11 @@ use super::timeline::Timeline;
 use super::watching::{TapObserver, Turn, Watching};
 use super::{Directory, Onlooker};
 use crate::lateness::LatenessMeter;
-use crate::sys::PollSet;
 use ackord_events::{EndpointId, Event, Sink};
 use ackord_path::Delivery;
 use ackord_scenario::Scenario;
 use ackord_sim::{BuildError, FOREIGN, Simulation, datagram_delay};
+use ackord_sys::PollSet;
 use ackord_units::Time;
 use ackord_wire::{Endpoints, FlowId, NodeId, Packet};
 use std::io;
@@ -59,6 +59,9 @@ pub struct EmulationCounts {
     pub unchecked: u64,
 }
 
+/// Foreign hosts, each with its door.
+pub(crate) type Doors = Vec<(NodeId, Box<dyn Door>)>;
+
 /// Everything an emulator is made of.
 pub(crate) struct Parts<'a, T> {
     /// What is emulated. Its captures say where packets are [tapped](Emulator::tap).
@@ -66,7 +69,7 @@ pub(crate) struct Parts<'a, T> {
     /// What its random streams derive from.
     pub(crate) seed: u64,
     /// The hosts that are foreign, and their doors. All others are ours.
-    pub(crate) doors: Vec<(NodeId, Box<dyn Door>)>,
+    pub(crate) doors: Doors,
     /// Who is where.
     pub(crate) directory: Directory,
     /// Whose time it is.

@@ -1,5 +1,6 @@
 //! The kernel hosts of an emulation in real time, with their applications and programs.
 
+use super::Doors;
 use super::door::Door;
 use super::hosts::{KernelHost, commands_at, host_reports, kernel_ends, make_hosts};
 use super::options::{CommandLasts, EmulationOptions, HostCommand, HostNews, Hosts, HostsRemains};
@@ -8,10 +9,9 @@ use super::servers::{LOOK_AGAIN, start_of, start_servers};
 use crate::apps::{Apps, KernelEnd, Sampling, Teller};
 use crate::clock::Clock;
 use crate::error::LiveError;
-use crate::sys::CommandEnd;
 use ackord_scenario::Scenario;
-use ackord_units::Span;
-use ackord_units::Time;
+use ackord_sys::CommandEnd;
+use ackord_units::{Span, Time};
 use ackord_wire::NodeId;
 use nix::sys::signal::Signal;
 use std::cell::RefCell;
@@ -20,9 +20,6 @@ use std::rc::Rc;
 
 /// How often servers are looked at until they have ended.
 const LAST_LOOKS: u32 = 20;
-
-/// Doors, and at which node each is.
-type Doors = Vec<(NodeId, Box<dyn Door>)>;
 
 /// Hosts on the kernel that this program runs on.
 pub(crate) struct KernelHosts {

@@ -8,15 +8,15 @@ use super::options::{
 };
 use super::router::Cut;
 use super::timeline::Timeline;
-use super::{Directory, Door, Emulator, Parts, RealTime, Remains};
+use super::{Directory, Doors, Emulator, Parts, RealTime, Remains};
 use crate::apps::{AppNews, Call};
 use crate::clock::Clock;
 use crate::error::LiveError;
 use crate::meter::MeterFill;
 use crate::session::CommandOutcome;
-use crate::sys::{CommandEnd, Scheduling, Urgency, sharpen_timers};
 use ackord_events::{EndpointId, Event, Sink};
 use ackord_scenario::Transport;
+use ackord_sys::{CommandEnd, Scheduling, Urgency, sharpen_timers};
 use ackord_units::{Span, Time};
 use ackord_wire::{FlowId, NodeId, Side};
 use std::collections::BTreeSet;
@@ -74,7 +74,7 @@ struct Watched {
 }
 
 /// Hosts, and their doors.
-type HostsAndDoors<H> = (H, Vec<(NodeId, Box<dyn Door>)>);
+type HostsAndDoors<H> = (H, Doors);
 
 impl<T: Timeline, H: Hosts> Run<T, H> {
     pub(crate) fn open(

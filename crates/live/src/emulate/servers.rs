@@ -3,7 +3,7 @@
 use super::hosts::KernelHost;
 use super::options::{CommandStarts, EmulationOptions, HostCommand};
 use crate::error::LiveError;
-use crate::sys::{CommandEnd, Namespace};
+use ackord_sys::{CommandEnd, Namespace};
 use ackord_units::Time;
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Whose time an emulation lives in: the real one, or one that jumps.
 
 use crate::clock::Clock;
-use crate::sys::{PollSet, Scheduling};
+use ackord_sys::{PollSet, Scheduling};
 use ackord_units::{Span, Time};
 use std::io;
 

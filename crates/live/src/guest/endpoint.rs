@@ -8,12 +8,12 @@ use super::dialogue::Dialogue;
 use super::script_words::{Clocks, Facts, Prepared, ScriptOrder, ScriptTold, ScriptsJob};
 use crate::scripted::addresses_of;
 use crate::settings::{KernelFacts, SettingOutcome, SettingTold, Settings, settings_with};
-use crate::sys::socket::{
-    TCP_INFO_ROOM, accept, bind, connect, readable, set_option, tcp_info_octets,
-};
-use crate::sys::{DeviceMade, Inside, Namespace, RouteSettings, replace_default_route};
 use ackord_scenario::TcpChoices;
 use ackord_script::{Script, parse};
+use ackord_sys::socket::{
+    TCP_INFO_ROOM, accept, bind, connect, readable, set_option, tcp_info_octets,
+};
+use ackord_sys::{DeviceMade, Inside, Namespace, RouteSettings, replace_default_route};
 use ackord_tcp::registry::Stack;
 use ackord_wire::{IpVersion, NodeId, Side, host_address};
 use nix::errno::Errno;

@@ -10,9 +10,8 @@
 //!
 //! Not modelled: the machine's devices, its sockets with names, its extended attributes.
 
-#![allow(unsafe_code, reason = "the environment of a program of one thread is set")]
-
 use super::words::ProgramPlace;
+use ackord_sys::replace_environment;
 use nix::mount::{MsFlags, mount};
 use nix::unistd::{chroot, dup2_stdin};
 use std::fs::{self, File};
@@ -71,8 +70,7 @@ pub(super) fn enter(place: &ProgramPlace, host: &str) -> io::Result<()> {
         io::Error::new(error.kind(), format!("cannot enter {}: {error}", place.folder))
     })?;
     dup2_stdin(File::open("/dev/null")?)?;
-    set_environment(&place.environment);
-    Ok(())
+    replace_environment(&place.environment)
 }
 
 fn mounted(kind: &str, at: &str, (flags, options): (MsFlags, &str)) -> io::Result<()> {
@@ -80,18 +78,4 @@ fn mounted(kind: &str, at: &str, (flags, options): (MsFlags, &str)) -> io::Resul
         let error = io::Error::from(errno);
         io::Error::new(error.kind(), format!("cannot mount {kind} at {at}: {error}"))
     })
-}
-
-/// Sets the environment to this and nothing else.
-fn set_environment(environment: &[(String, String)]) {
-    let before: Vec<_> = std::env::vars_os().map(|(name, _)| name).collect();
-    // SAFETY: this program has no other thread yet.
-    unsafe {
-        for name in before {
-            std::env::remove_var(name);
-        }
-        for (name, value) in environment {
-            std::env::set_var(name, value);
-        }
-    }
 }

@@ -3,13 +3,11 @@
 //! They come through the host's network card, at an instant like anything else that comes, and no
 //! part of its TCP/IP sees them.
 
-#![allow(unsafe_code, reason = "packet sockets have no safe wrapper in nix without a device")]
-
 use super::words::Order;
-use nix::errno::Errno;
+use ackord_sys::socket::packet_socket;
 use nix::sys::socket::{MsgFlags, recv, send};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd as _, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// "Local experimental" of IEEE 802.
 const PROTOCOL: u16 = 0x88b5;
@@ -45,21 +43,7 @@ pub(super) struct Orders {
 impl Orders {
     /// Listens at the device of this number.
     pub(super) fn listen(device: i32) -> io::Result<Orders> {
-        let protocol = i32::from(PROTOCOL.to_be());
-        // SAFETY: a bare system call; the descriptor is new and ours. The address is a plain
-        // structure that lives through the call.
-        let socket = unsafe {
-            let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-            let socket = Errno::result(libc::socket(libc::AF_PACKET, kind, protocol))?;
-            let socket = OwnedFd::from_raw_fd(socket);
-            let mut address: libc::sockaddr_ll = std::mem::zeroed();
-            address.sll_family = libc::AF_PACKET as u16;
-            address.sll_protocol = PROTOCOL.to_be();
-            address.sll_ifindex = device;
-            let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-            Errno::result(libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length))?;
-            socket
-        };
+        let socket = packet_socket(device, PROTOCOL)?;
         Ok(Orders { socket })
     }
 

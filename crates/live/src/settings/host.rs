@@ -5,9 +5,9 @@
 
 use super::{KernelFacts, SettingOutcome, SettingTold, Settings, settings_with};
 use crate::apps::SocketOption;
-use crate::sys::RouteSettings;
 use ackord_events::EndpointId;
 use ackord_scenario::{Scenario, Transport};
+use ackord_sys::RouteSettings;
 use ackord_wire::{FlowId, NodeId, Side};
 use nix::errno::Errno;
 use std::collections::BTreeMap;

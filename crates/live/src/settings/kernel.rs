@@ -1,6 +1,6 @@
 //! What this kernel has: files, congestion controls, the least delay of an acknowledgment.
 
-use crate::sys::socket::set_option;
+use ackord_sys::socket::set_option;
 use ackord_units::Span;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use std::os::fd::AsFd as _;

@@ -2,8 +2,8 @@
 
 use super::draft::{Draft, Wish};
 use super::kernel::{TCP_DELACK_MAX_US, micros};
-use crate::sys::QuickAck;
 use ackord_scenario::TcpChoices;
+use ackord_sys::QuickAck;
 use ackord_units::{Choice, Span};
 
 /// The kernel's own default for a delayed acknowledgment at most.

@@ -2,17 +2,17 @@
 
 use super::tests::{choices_of, inside, made, with};
 use super::*;
-use crate::sys::Namespace;
-use crate::sys::socket::{TCP_INFO_ROOM, bind, connect, option, set_option, tcp_info_octets};
 use crate::tcp_info::TcpInfo;
+use ackord_sys::Namespace;
+use ackord_sys::socket::{TCP_INFO_ROOM, bind, connect, option, set_option, tcp_info_octets};
 use ackord_tcp::registry::{ACK, LOSS, NAGLE, find};
 use ackord_testing::{assert_timely, timely};
 use ackord_units::{Choice, KnobValue, Mechanism};
-use nix::sys::socket::{AddressFamily, Backlog, SockType, accept, listen};
+use nix::sys::socket::{AddressFamily, Backlog, SockType, listen};
 use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::os::fd::{AsFd as _, AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, sleep};
@@ -58,8 +58,8 @@ impl Wire {
         listen(&listening, Backlog::new(1).expect("few")).expect("it listens");
         let client = fresh(0);
         connect(client.as_fd(), server).expect("connected");
-        let accepted = accept(listening.as_raw_fd()).expect("a connection");
-        [client, owned(accepted)].map(TcpStream::from)
+        let (accepted, _) = TcpListener::from(listening).accept().expect("a connection");
+        [client.into(), accepted]
     }
 
     /// When packets of each end with so much payload came by: (time, end, payload).
@@ -67,12 +67,6 @@ impl Wire {
         self.over.store(true, Ordering::Relaxed);
         self.carrier.take().expect("it runs").join().expect("it carries")
     }
-}
-
-#[allow(unsafe_code, reason = "nix gives an accepted descriptor as a bare number")]
-fn owned(descriptor: i32) -> OwnedFd {
-    // SAFETY: `accept` has just made it and nobody else has it.
-    unsafe { OwnedFd::from_raw_fd(descriptor) }
 }
 
 /// Carries packets both ways until told to stop.

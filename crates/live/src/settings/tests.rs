@@ -4,9 +4,9 @@
 use super::host::host_settings_with;
 use super::page::slot;
 use super::*;
-use crate::sys::socket::{option, set_option};
-use crate::sys::{Inside, Namespace, NamespaceError};
 use ackord_scenario::{Override, Scenario, ScenarioFile};
+use ackord_sys::socket::{option, set_option};
+use ackord_sys::{Inside, Namespace, NamespaceError};
 use ackord_tcp::registry::{CHOICES, ENDPOINT, PROFILES, Stack, profile};
 use ackord_testing::skipped;
 use ackord_units::{Choice, KnobKind, Mechanism};

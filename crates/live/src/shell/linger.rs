@@ -3,7 +3,7 @@
 //!
 //! Not modelled: programs that the command has left behind; they end with it.
 
-use crate::sys::Namespace;
+use ackord_sys::Namespace;
 use ackord_units::{Span, Time};
 
 /// How long a shell waits for what its command has left.

@@ -1,6 +1,6 @@
 //! Signals for a shell's command, from whoever got them.
 
-use crate::sys::is_in_foreground;
+use ackord_sys::is_in_foreground;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::signal::Signal;
 use std::io;

@@ -16,7 +16,7 @@ use super::{Block, Surroundings};
 use crate::emulate::Door;
 use crate::relay::{Relay, RelayOptions, RelayReport};
 use crate::session::Addresses;
-use crate::sys::{TunHere, TunMade, make_here};
+use ackord_sys::{TunHere, TunMade, make_here};
 use ackord_units::{Span, Time};
 use ackord_wire::FlowId;
 use nix::errno::Errno;

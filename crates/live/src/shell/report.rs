@@ -2,9 +2,9 @@
 
 use crate::emulate::{EmulationCounts, Onlooker};
 use crate::lateness::Lateness;
-use crate::sys::Scheduling;
 use ackord_events::{Event, LinkId, Sink};
 use ackord_path::DropCounts;
+use ackord_sys::Scheduling;
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{NodeId, Packet};
 use hdrhistogram::Histogram;

@@ -6,7 +6,7 @@ use super::stand_in::StandIn;
 use super::{Block, ShellEnd, ShellError, ShellOptions, names, orders};
 use crate::emulate::{Emulator, RealTime, Remains};
 use crate::meter::MeterFill;
-use crate::sys::{CommandEnd, Namespace};
+use ackord_sys::{CommandEnd, Namespace};
 use ackord_units::{Span, Time};
 use std::io;
 use std::os::fd::AsFd;

@@ -9,7 +9,7 @@
 //!
 //! Not modelled: questions over TCP, name servers on IPv6 loopback addresses.
 
-use crate::sys::Namespace;
+use ackord_sys::Namespace;
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::socket::{

@@ -3,7 +3,7 @@
 use super::bench::{BASE, MTU, pattern};
 use crate::clock::Clock;
 use crate::relay::{Relay, RelayOptions, RelayReport};
-use crate::sys::{CommandEnd, CommandInside, Inside, Namespace, NamespaceError, RouteSettings};
+use ackord_sys::{CommandEnd, CommandInside, Inside, Namespace, NamespaceError, RouteSettings};
 use ackord_testing::{installed, skipped};
 use ackord_units::Span;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};

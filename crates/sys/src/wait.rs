@@ -26,7 +26,7 @@ impl StopHandle {
     }
 
     /// Readable once the run is to end.
-    pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 }
@@ -39,7 +39,7 @@ impl AsFd for StopHandle {
 }
 
 /// Asks the kernel not to delay this thread's timers by its usual 50 µs to save power.
-pub(crate) fn sharpen_timers() {
+pub fn sharpen_timers() {
     // Where this is refused the lateness shows it.
     let _ = prctl::set_timerslack(1);
 }

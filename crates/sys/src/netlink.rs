@@ -174,7 +174,7 @@ pub(super) unsafe fn open() -> RawFd {
 ///
 /// # Errors
 /// What the kernel says.
-pub(crate) fn replace_default_route(
+pub fn replace_default_route(
     example: IpAddr,
     device: c_int,
     settings: &RouteSettings,

@@ -24,7 +24,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
 
 /// How a command inside ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CommandEnd {
+pub enum CommandEnd {
     /// With this exit code.
     Exited(i32),
     /// Killed by this signal.
@@ -35,7 +35,7 @@ pub(crate) enum CommandEnd {
 
 /// A network namespace; everything in it ends when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Namespace {
+pub struct Namespace {
     keeper: Pid,
     /// The keeper's process number as the mounted `/proc` counts.
     keeper_outside: i32,
@@ -56,7 +56,7 @@ impl Namespace {
     /// Makes the namespace, as root if that is allowed and otherwise with a user namespace.
     ///
     /// It ends when the calling thread does.
-    pub(crate) fn create(inside: &Inside) -> Result<Namespace, NamespaceError> {
+    pub fn create(inside: &Inside) -> Result<Namespace, NamespaceError> {
         let wants_terminal = |terminal| terminal == TerminalUse::Foreground;
         let mut inside = inside.clone();
         let terminal = inside.commands.iter().any(|command| wants_terminal(command.terminal));
@@ -94,29 +94,29 @@ impl Namespace {
     ///
     /// # Panics
     /// If it was taken before, or none was [made](super::DeviceMade).
-    pub(crate) fn take_tun(&mut self) -> File {
+    pub fn take_tun(&mut self) -> File {
         self.tun.take().expect("the device is taken once")
     }
 
     /// The TUN devices [beside](Inside::beside) it, in order, likewise; to be taken once.
-    pub(crate) fn take_beside(&mut self) -> Vec<File> {
+    pub fn take_beside(&mut self) -> Vec<File> {
         std::mem::take(&mut self.beside)
     }
 
     /// What the kernel refused of sysctls (called by their path under `/proc/sys`), addresses
     /// (`address A/L`) and routes (`default route of IPv4`), and why.
-    pub(crate) fn refused(&self) -> &[(String, Errno)] {
+    pub fn refused(&self) -> &[(String, Errno)] {
         &self.refused
     }
 
     /// Lets the command of this place in [`Inside::commands`] start. Nothing happens if it runs.
-    pub(crate) fn start_command(&mut self, index: usize) -> Result<(), Errno> {
+    pub fn start_command(&mut self, index: usize) -> Result<(), Errno> {
         self.running.insert(index);
         self.order(Message::new(message::START, index as u16, 0))
     }
 
     /// Sends a running command a signal: to its whole job, where it has one of its own.
-    pub(crate) fn signal_command(&self, index: usize, signal: Signal) -> Result<(), Errno> {
+    pub fn signal_command(&self, index: usize, signal: Signal) -> Result<(), Errno> {
         self.order(Message::new(message::SIGNAL, index as u16, signal as i32))
     }
 
@@ -124,7 +124,7 @@ impl Namespace {
     ///
     /// Where the command of the terminal was stopped by Ctrl-Z, the program stops too, as the rest
     /// of the job would in a shell, and both go on together.
-    pub(crate) fn command_end(&mut self) -> Option<(usize, CommandEnd)> {
+    pub fn command_end(&mut self) -> Option<(usize, CommandEnd)> {
         loop {
             let (index, end) = match receive(&self.news, MsgFlags::MSG_DONTWAIT) {
                 Ok(Some((news, _))) => {
@@ -160,27 +160,29 @@ impl Namespace {
 
     /// Whether everything inside is gone, since somebody killed its first process: told by
     /// [`Namespace::command_end`], after the commands that ended with it.
-    pub(crate) fn is_gone(&self) -> bool {
+    pub fn is_gone(&self) -> bool {
         self.gone
     }
 
     /// A socket made inside: it belongs to the namespace, wherever it is used. Closed on exec.
-    pub(crate) fn socket(&self, family: AddressFamily, kind: SockType) -> nix::Result<OwnedFd> {
+    pub fn socket(&self, family: AddressFamily, kind: SockType) -> nix::Result<OwnedFd> {
         let question = Message::new(message::SOCKET, family as i32 as u16, kind as i32);
         self.ask(&question.to_octets())
     }
 
     /// A table of the network's counters, such as `netstat` or `snmp6` (proc_pid_net(5)), as this
     /// namespace has it; nothing where the kernel has no such table.
-    pub(crate) fn table(&self, name: &str) -> Option<String> {
+    pub fn table(&self, name: &str) -> Option<String> {
         // Opened inside: by whichever number we know the keeper, a `/proc` of another PID
         // namespace would have somebody else under it.
         self.read(&format!("/proc/self/net/{name}")).ok()
     }
 
     /// What the namespace has for a file under `/proc/sys`, without the line's end.
-    #[cfg(test)]
-    pub(crate) fn sysctl(&self, path: &str) -> io::Result<String> {
+    ///
+    /// # Errors
+    /// What the system says, such as where there is no such file.
+    pub fn sysctl(&self, path: &str) -> io::Result<String> {
         Ok(self.read(&format!("/proc/sys/{path}"))?.trim_end().to_owned())
     }
 
@@ -193,7 +195,7 @@ impl Namespace {
     }
 
     /// The command line that enters the namespace from outside.
-    pub(crate) fn enter_command(&self) -> String {
+    pub fn enter_command(&self) -> String {
         let user = if self.rootless { " --user --preserve-credentials" } else { "" };
         format!("nsenter --target {}{user} --net", self.keeper_outside)
     }

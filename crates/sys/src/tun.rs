@@ -18,26 +18,26 @@ use std::os::fd::{AsRawFd, FromRawFd as _, OwnedFd};
 
 /// What a device in our own namespace looks like.
 #[derive(Clone, Debug)]
-pub(crate) struct TunHere {
+pub struct TunHere {
     /// Its name, at most 15 octets; the kernel puts a free number in the place of `%d`.
-    pub(crate) name: String,
+    pub name: String,
     /// Its addresses, each with the length of its prefix in bits.
-    pub(crate) addresses: Vec<(IpAddr, u8)>,
+    pub addresses: Vec<(IpAddr, u8)>,
     /// What else is reached through it: addresses with the lengths of their prefixes.
-    pub(crate) routes: Vec<(IpAddr, u8)>,
+    pub routes: Vec<(IpAddr, u8)>,
     /// Octets of IP packet that go through it.
-    pub(crate) mtu: u16,
+    pub mtu: u16,
 }
 
 /// A device that was made, and what was refused.
 #[derive(Debug)]
-pub(crate) struct TunMade {
+pub struct TunMade {
     /// Packets come and go here, without blocking. The device lives as long as this.
-    pub(crate) file: File,
+    pub file: File,
     /// The name that it got.
-    pub(crate) name: String,
+    pub name: String,
     /// Addresses and routes that the kernel refused, as `address A/L` and `route A/L`.
-    pub(crate) refused: Vec<(String, Errno)>,
+    pub refused: Vec<(String, Errno)>,
 }
 
 /// Makes the device and brings it up.
@@ -45,7 +45,7 @@ pub(crate) struct TunMade {
 /// # Errors
 /// What the kernel said: EPERM without CAP_NET_ADMIN, EACCES where `/dev/net/tun` may not be opened,
 /// EBUSY where the name is taken.
-pub(crate) fn make_here(wanted: &TunHere) -> nix::Result<TunMade> {
+pub fn make_here(wanted: &TunHere) -> nix::Result<TunMade> {
     let name = CString::new(wanted.name.as_str()).map_err(|_| Errno::EINVAL)?;
     let mut name = device::name_of(&name);
     let control = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;

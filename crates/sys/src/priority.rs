@@ -26,26 +26,27 @@ pub enum Priority {
 
 /// Real-time scheduling of the thread that made it, until it is dropped there.
 #[derive(Debug)]
-pub(crate) struct Urgency(Scheduling);
+pub struct Urgency(Scheduling);
 
 impl Urgency {
     /// Asks for real-time scheduling. The driver waits whenever nothing is due, so it cannot lock
     /// a processor up; children are scheduled as usual.
-    pub(crate) fn ask() -> Urgency {
+    pub fn ask() -> Urgency {
         // The lowest real-time priority: before all ordinary threads, after the system's own.
         let set = set_scheduler(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, 1);
         Urgency(if set { Scheduling::RealTime } else { Scheduling::Ordinary })
     }
 
     /// As `priority` says.
-    pub(crate) fn of(priority: Priority) -> Urgency {
+    pub fn of(priority: Priority) -> Urgency {
         match priority {
             Priority::RealTime => Urgency::ask(),
             Priority::Ordinary => Urgency(Scheduling::Ordinary),
         }
     }
 
-    pub(crate) fn scheduling(&self) -> Scheduling {
+    /// What came of it.
+    pub fn scheduling(&self) -> Scheduling {
         self.0
     }
 }

@@ -14,7 +14,7 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTime
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// Descriptors to wait for.
-pub(crate) struct PollSet {
+pub struct PollSet {
     entries: Vec<libc::pollfd>,
     /// Has them all too; nothing where one could not be added, or there is none.
     epoll: Option<Epoll>,
@@ -36,7 +36,7 @@ impl Default for PollSet {
 
 impl PollSet {
     /// Adds a descriptor, which has to stay open; the answer is its number in the set.
-    pub(crate) fn add(&mut self, descriptor: BorrowedFd<'_>) -> usize {
+    pub fn add(&mut self, descriptor: BorrowedFd<'_>) -> usize {
         let number = self.entries.len();
         let event = EpollEvent::new(EpollFlags::EPOLLIN, number as u64);
         self.epoll = self.epoll.take().filter(|epoll| epoll.add(descriptor, event).is_ok());
@@ -45,7 +45,7 @@ impl PollSet {
     }
 
     /// Waits until one is ready or `timeout` is over; a timeout of zero only looks.
-    pub(crate) fn wait(&mut self, timeout: Span) -> Result<(), Errno> {
+    pub fn wait(&mut self, timeout: Span) -> Result<(), Errno> {
         match &self.epoll {
             Some(epoll) if self.entries.len() > FEW => {
                 for number in self.found.drain(..) {
@@ -73,18 +73,17 @@ impl PollSet {
     }
 
     /// Whether this one was ready at the last wait.
-    pub(crate) fn is_ready(&self, number: usize) -> bool {
+    pub fn is_ready(&self, number: usize) -> bool {
         self.entries[number].revents != 0
     }
 
     /// Whether any was.
-    pub(crate) fn any_is_ready(&self) -> bool {
+    pub fn any_is_ready(&self) -> bool {
         self.entries.iter().any(|entry| entry.revents != 0)
     }
 
     /// Takes every one for ready, as where time does not pass by itself.
-    #[cfg(any(test, feature = "trials"))]
-    pub(crate) fn take_all_for_ready(&mut self) {
+    pub fn take_all_for_ready(&mut self) {
         self.mark_all(libc::POLLIN);
     }
 

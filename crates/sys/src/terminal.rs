@@ -65,7 +65,7 @@ impl Terminal {
 }
 
 /// Whether our job is in the foreground of its terminal: what a key sends then reaches all of it.
-pub(crate) fn is_in_foreground() -> bool {
+pub fn is_in_foreground() -> bool {
     // SAFETY: the path is a constant, the descriptor our own.
     unsafe {
         let terminal = libc::open(c"/dev/tty".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC);

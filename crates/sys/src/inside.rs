@@ -16,48 +16,48 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 /// The name of the device where nothing else is said.
-pub(crate) const DEVICE: &str = "ackord0";
+pub const DEVICE: &str = "ackord0";
 
 /// What the inside of a namespace looks like.
 #[derive(Clone, Debug)]
-pub(crate) struct Inside {
+pub struct Inside {
     /// The device's name, 1 to 15 octets without a slash or a space.
-    pub(crate) device: String,
+    pub device: String,
     /// Where the device is from.
-    pub(crate) made: DeviceMade,
+    pub made: DeviceMade,
     /// The kernel's addresses on it, of either family, each with the length of its prefix in bits.
     /// A kernel without IPv6 refuses those of IPv6, see [`super::Namespace::refused`].
-    pub(crate) addresses: Vec<(IpAddr, u8)>,
+    pub addresses: Vec<(IpAddr, u8)>,
     /// Octets of IP packet that go through the device.
-    pub(crate) mtu: u16,
+    pub mtu: u16,
     /// Files under `/proc/sys` (such as `net/ipv4/tcp_sack`) and what to write there, in this
     /// order, before the device is made. What is refused does not stop anything, see
     /// [`super::Namespace::refused`].
-    pub(crate) sysctls: Vec<(String, String)>,
+    pub sysctls: Vec<(String, String)>,
     /// The routes through the device; nothing for none at all, so that only what shares a prefix
     /// with an address is reached.
-    pub(crate) route: Option<RouteSettings>,
+    pub route: Option<RouteSettings>,
     /// Where the routes lead: addresses with the lengths of their prefixes; everything, in both
     /// families, if there is nothing here.
-    pub(crate) reach: Vec<(IpAddr, u8)>,
+    pub reach: Vec<(IpAddr, u8)>,
     /// TUN devices beside that one, of the same MTU; at most three.
-    pub(crate) beside: Vec<DeviceBeside>,
+    pub beside: Vec<DeviceBeside>,
     /// Commands that may be started, by their place here.
-    pub(crate) commands: Vec<CommandInside>,
+    pub commands: Vec<CommandInside>,
 }
 
 /// A TUN device without settings of its own.
 #[derive(Clone, Debug)]
-pub(crate) struct DeviceBeside {
+pub struct DeviceBeside {
     /// Its name, as [`Inside::device`].
-    pub(crate) name: String,
+    pub name: String,
     /// What is reached through it: addresses with the lengths of their prefixes.
-    pub(crate) reach: Vec<(IpAddr, u8)>,
+    pub reach: Vec<(IpAddr, u8)>,
 }
 
 impl Inside {
     /// A device of 1500 octets with these addresses, and nothing else.
-    pub(crate) fn new(addresses: Vec<(IpAddr, u8)>) -> Inside {
+    pub fn new(addresses: Vec<(IpAddr, u8)>) -> Inside {
         Inside {
             device: DEVICE.to_owned(),
             made: DeviceMade::Tun,
@@ -74,7 +74,7 @@ impl Inside {
 
 /// Where a device is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DeviceMade {
+pub enum DeviceMade {
     /// It is made, as a TUN device, in a network namespace that is made for it.
     Tun,
     /// It is there: the network card of a machine that is ours alone, in the namespace it is in.
@@ -85,26 +85,26 @@ pub(crate) enum DeviceMade {
 ///
 /// The attributes are those of ip-route(8).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RouteSettings {
+pub struct RouteSettings {
     /// The initial congestion window, in segments.
-    pub(crate) initcwnd: Option<u32>,
+    pub initcwnd: Option<u32>,
     /// The initial receive window, in segments.
-    pub(crate) initrwnd: Option<u32>,
+    pub initrwnd: Option<u32>,
     /// Whether every segment is acknowledged at once.
-    pub(crate) quick_ack: QuickAck,
+    pub quick_ack: QuickAck,
     /// The least retransmission timeout; the kernel counts in milliseconds.
-    pub(crate) rto_min: Option<Span>,
+    pub rto_min: Option<Span>,
     /// The duplicate threshold that connections start with; works only where the kernel keeps
     /// metrics of old connections.
-    pub(crate) reordering: Option<u32>,
+    pub reordering: Option<u32>,
     /// The congestion control. Unlike the sysctl of a namespace, a route may name any that the
     /// kernel has.
-    pub(crate) congestion: Option<String>,
+    pub congestion: Option<String>,
 }
 
 /// How a route lets segments be acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum QuickAck {
+pub enum QuickAck {
     /// As the kernel sees fit.
     #[default]
     Kernel,
@@ -114,23 +114,23 @@ pub(crate) enum QuickAck {
 
 /// A command inside.
 #[derive(Clone, Debug)]
-pub(crate) struct CommandInside {
+pub struct CommandInside {
     /// Its name, looked for in `PATH`, and its arguments.
-    pub(crate) argv: Vec<String>,
+    pub argv: Vec<String>,
     /// Set besides the program's own environment, or in place of what is there.
-    pub(crate) environment: Vec<(String, String)>,
+    pub environment: Vec<(String, String)>,
     /// What it has of the terminal.
-    pub(crate) terminal: TerminalUse,
+    pub terminal: TerminalUse,
     /// Where its standard output goes; the program's own where nothing is said.
-    pub(crate) stdout: Option<Arc<File>>,
+    pub stdout: Option<Arc<File>>,
     /// Where its standard error goes; the program's own where nothing is said.
-    pub(crate) stderr: Option<Arc<File>>,
+    pub stderr: Option<Arc<File>>,
 }
 
 impl CommandInside {
     /// A command that shares terminal and streams with the program, as a child in a shell's job
     /// does.
-    pub(crate) fn new(argv: Vec<String>) -> CommandInside {
+    pub fn new(argv: Vec<String>) -> CommandInside {
         CommandInside {
             argv,
             environment: Vec::new(),
@@ -143,7 +143,7 @@ impl CommandInside {
 
 /// What a command has of the terminal, if the program runs at one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TerminalUse {
+pub enum TerminalUse {
     /// It is part of the program's job: Ctrl-C reaches both.
     Shared,
     /// It has the terminal as a job of its own: Ctrl-C and Ctrl-Z reach it and not the program, so

@@ -9,13 +9,13 @@ use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 /// Longer than the `tcp_info` of any kernel of today.
-pub(crate) const TCP_INFO_ROOM: usize = 512;
+pub const TCP_INFO_ROOM: usize = 512;
 
 /// The kernel's `tcp_info` of this socket as octets, as many as the kernel has of it.
 ///
 /// # Errors
 /// What getsockopt(2) says, such as ENOPROTOOPT where the socket is not TCP's.
-pub(crate) fn tcp_info_octets<'a>(
+pub fn tcp_info_octets<'a>(
     socket: BorrowedFd<'_>,
     room: &'a mut [u8; TCP_INFO_ROOM],
 ) -> Result<&'a [u8], Errno> {
@@ -38,7 +38,7 @@ pub(crate) fn tcp_info_octets<'a>(
 ///
 /// # Errors
 /// What ioctl(2) says.
-pub(crate) fn unacknowledged(socket: BorrowedFd<'_>) -> Result<u64, Errno> {
+pub fn unacknowledged(socket: BorrowedFd<'_>) -> Result<u64, Errno> {
     let mut octets: libc::c_int = 0;
     // SAFETY: SIOCOUTQ, which is TIOCOUTQ on a socket, writes one integer.
     Errno::result(unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut octets) })?;
@@ -49,7 +49,7 @@ pub(crate) fn unacknowledged(socket: BorrowedFd<'_>) -> Result<u64, Errno> {
 ///
 /// # Errors
 /// What ioctl(2) says.
-pub(crate) fn readable(socket: BorrowedFd<'_>) -> Result<u64, Errno> {
+pub fn readable(socket: BorrowedFd<'_>) -> Result<u64, Errno> {
     let mut octets: libc::c_int = 0;
     // SAFETY: FIONREAD writes one integer.
     Errno::result(unsafe { libc::ioctl(socket.as_raw_fd(), libc::FIONREAD, &raw mut octets) })?;
@@ -60,7 +60,7 @@ pub(crate) fn readable(socket: BorrowedFd<'_>) -> Result<u64, Errno> {
 ///
 /// # Errors
 /// What setsockopt(2) says.
-pub(crate) fn set_option(
+pub fn set_option(
     socket: BorrowedFd<'_>,
     level: i32,
     name: i32,
@@ -77,8 +77,7 @@ pub(crate) fn set_option(
 ///
 /// # Errors
 /// What getsockopt(2) says.
-#[cfg(test)]
-pub(crate) fn option(socket: BorrowedFd<'_>, level: i32, name: i32) -> Result<Vec<u8>, Errno> {
+pub fn option(socket: BorrowedFd<'_>, level: i32, name: i32) -> Result<Vec<u8>, Errno> {
     let mut room = vec![0; 64];
     let mut len = room.len() as libc::socklen_t;
     let to = room.as_mut_ptr().cast();
@@ -94,7 +93,7 @@ pub(crate) fn option(socket: BorrowedFd<'_>, level: i32, name: i32) -> Result<Ve
 ///
 /// # Errors
 /// What setsockopt(2) says.
-pub(crate) fn tell_of_acknowledgments(socket: BorrowedFd<'_>) -> Result<(), Errno> {
+pub fn tell_of_acknowledgments(socket: BorrowedFd<'_>) -> Result<(), Errno> {
     let flags = libc::SOF_TIMESTAMPING_TX_ACK
         | libc::SOF_TIMESTAMPING_SOFTWARE
         // The queue holds a time and none of the data.
@@ -106,18 +105,44 @@ pub(crate) fn tell_of_acknowledgments(socket: BorrowedFd<'_>) -> Result<(), Errn
 ///
 /// # Errors
 /// What accept4(2) says; EAGAIN where none waits.
-pub(crate) fn accept(listening: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+pub fn accept(listening: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
     let socket = accept4(listening.as_raw_fd(), flags)?;
     // SAFETY: the kernel has just made this descriptor for us and nobody else has it.
     Ok(unsafe { OwnedFd::from_raw_fd(socket) })
 }
 
+/// A socket that takes and sends whole frames of this protocol at the device of this number.
+///
+/// # Errors
+/// What socket(2) or bind(2) says; EPERM without CAP_NET_RAW.
+pub fn packet_socket(device: i32, protocol: u16) -> Result<OwnedFd, Errno> {
+    let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+    let address = libc::sockaddr_ll {
+        sll_family: libc::AF_PACKET as u16,
+        sll_protocol: protocol.to_be(),
+        sll_ifindex: device,
+        sll_hatype: 0,
+        sll_pkttype: 0,
+        sll_halen: 0,
+        sll_addr: [0; 8],
+    };
+    let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+    // SAFETY: the descriptor is new and nobody else has it; the address is a plain structure of this
+    // length that lives through the call.
+    unsafe {
+        let socket = libc::socket(libc::AF_PACKET, kind, i32::from(protocol.to_be()));
+        let socket = OwnedFd::from_raw_fd(Errno::result(socket)?);
+        Errno::result(libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length))?;
+        Ok(socket)
+    }
+}
+
 /// Gives a socket its own address.
 ///
 /// # Errors
 /// What bind(2) says.
-pub(crate) fn bind(socket: BorrowedFd<'_>, local: SocketAddr) -> Result<(), Errno> {
+pub fn bind(socket: BorrowedFd<'_>, local: SocketAddr) -> Result<(), Errno> {
     match local {
         SocketAddr::V4(local) => socket::bind(socket.as_raw_fd(), &SockaddrIn::from(local)),
         SocketAddr::V6(local) => socket::bind(socket.as_raw_fd(), &SockaddrIn6::from(local)),
@@ -128,7 +153,7 @@ pub(crate) fn bind(socket: BorrowedFd<'_>, local: SocketAddr) -> Result<(), Errn
 ///
 /// # Errors
 /// What connect(2) says; EINPROGRESS where it goes on by itself.
-pub(crate) fn connect(socket: BorrowedFd<'_>, remote: SocketAddr) -> Result<(), Errno> {
+pub fn connect(socket: BorrowedFd<'_>, remote: SocketAddr) -> Result<(), Errno> {
     match remote {
         SocketAddr::V4(remote) => socket::connect(socket.as_raw_fd(), &SockaddrIn::from(remote)),
         SocketAddr::V6(remote) => socket::connect(socket.as_raw_fd(), &SockaddrIn6::from(remote)),
@@ -139,7 +164,7 @@ pub(crate) fn connect(socket: BorrowedFd<'_>, remote: SocketAddr) -> Result<(), 
 ///
 /// # Errors
 /// What getpeername(2) says, or EAFNOSUPPORT if that is no address of IP.
-pub(crate) fn peer(socket: BorrowedFd<'_>) -> Result<SocketAddr, Errno> {
+pub fn peer(socket: BorrowedFd<'_>) -> Result<SocketAddr, Errno> {
     let peer = socket::getpeername::<SockaddrStorage>(socket.as_raw_fd())?;
     let v4 = peer.as_sockaddr_in().map(|v4| SocketAddr::V4(SocketAddrV4::from(*v4)));
     let v6 = || peer.as_sockaddr_in6().map(|v6| SocketAddr::V6(SocketAddrV6::from(*v6)));

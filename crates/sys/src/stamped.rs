@@ -14,7 +14,7 @@ const LONGEST: usize = 2048;
 const CONTROL: usize = 64;
 
 /// Room for a batch of datagrams.
-pub(crate) struct Stamped {
+pub struct Stamped {
     octets: Vec<[u8; LONGEST]>,
     control: Vec<Control>,
     lengths: Vec<usize>,
@@ -26,9 +26,9 @@ pub(crate) struct Stamped {
 #[repr(align(8))]
 struct Control([u8; CONTROL]);
 
-impl Stamped {
+impl Default for Stamped {
     /// Empty room.
-    pub(crate) fn new() -> Stamped {
+    fn default() -> Stamped {
         Stamped {
             octets: vec![[0; LONGEST]; BATCH],
             control: vec![Control([0; CONTROL]); BATCH],
@@ -36,12 +36,14 @@ impl Stamped {
             stamps: vec![None; BATCH],
         }
     }
+}
 
+impl Stamped {
     /// Takes what has come, without waiting; how many datagrams that were.
     ///
     /// # Errors
     /// What recvmmsg(2) says; EAGAIN where nothing has come.
-    pub(crate) fn receive(&mut self, socket: BorrowedFd<'_>) -> Result<usize, Errno> {
+    pub fn receive(&mut self, socket: BorrowedFd<'_>) -> Result<usize, Errno> {
         // SAFETY: all zeros is a valid value of these plain structures.
         let mut parts: [libc::iovec; BATCH] = unsafe { zeroed() };
         // SAFETY: likewise.
@@ -77,7 +79,7 @@ impl Stamped {
 
     /// A datagram of the last batch, cut off after 2048 octets, and the nanoseconds since 1970 at
     /// which the kernel received it, where the socket asks for them (SO_TIMESTAMPNS).
-    pub(crate) fn datagram(&self, index: usize) -> (&[u8], Option<u64>) {
+    pub fn datagram(&self, index: usize) -> (&[u8], Option<u64>) {
         (&self.octets[index][..self.lengths[index]], self.stamps[index])
     }
 }
@@ -121,7 +123,7 @@ mod tests {
     /// The kernel begins to stamp what arrives a moment after a first socket has asked for it; until
     /// then it stamps what is read.
     fn wait_until_arrivals_are_stamped(sender: &UdpSocket, receiver: &UdpSocket) {
-        let mut stamped = Stamped::new();
+        let mut stamped = Stamped::default();
         for _ in 0..100 {
             sender.send(b"a stamp?").expect("sent");
             std::thread::sleep(Duration::from_millis(20));
@@ -143,7 +145,7 @@ mod tests {
         wait_until_arrivals_are_stamped(&sender, &receiver);
         let before = now();
         (0..100u8).for_each(|number| assert_eq!(sender.send(&[number; 9]).expect("sent"), 9));
-        let (mut stamped, mut got) = (Stamped::new(), Vec::new());
+        let (mut stamped, mut got) = (Stamped::default(), Vec::new());
         let mut last = before as u64;
         while got.len() < 100 {
             // The kernel may receive, and stamp, after the last was sent.
