@@ -73,9 +73,10 @@ fastest. The price is an acknowledgment per segment.",
 const DELAYED: Entry = Entry {
     name: "delayed",
     family: "ack",
-    idea: "An acknowledgment waits for the second full-sized segment, for data to ride on, or for a
-timer of at most half a second (200 ms by default). Out-of-order segments, filled gaps and
-the end of the stream are acknowledged at once. It halves the acknowledgments of a bulk
+    idea:
+        "An acknowledgment waits for the second full-sized segment, for data to be piggybacked on,
+or for a timer of at most half a second (200 ms by default). Out-of-order segments, filled gaps
+and the end of the stream are acknowledged at once. It halves the acknowledgments of a bulk
 transfer, and holds up whoever waits for a lone one.",
     picture: Picture {
         setup: stall(["immediate", "delayed"]),
@@ -113,7 +114,7 @@ acknowledgment lets the window grow.",
     cases: &[
         case(
             Helps,
-            "a short transfer from a sender that begins with a small window and grows per \
+            "a short transfer comes from a sender that begins with a small window and grows per \
              acknowledgment.",
             short(["delayed", "quickack"]),
             Metric::Completion,
@@ -134,15 +135,16 @@ acknowledgment lets the window grow.",
 const LINUX: Entry = Entry {
     name: "linux",
     family: "ack",
-    idea: "What a stock kernel does: up to 16 acknowledgments at once at the start and after pauses
+    idea:
+        "What a stock kernel does: up to 16 immediate acknowledgments at the start and after pauses
 and losses, then every second segment, or after a timeout that follows the gaps between
 segments (40 ms at least). A connection that answers what it receives counts as interactive
-and lets acknowledgments ride on its answers.",
+and piggybacks acknowledgments on its answers.",
     picture: sequence(short(["delayed", "linux"]), 500, "the start of a transfer of 200 kB"),
     cases: &[
         case(
             Helps,
-            "a short transfer from a sender that grows per acknowledgment.",
+            "a short transfer comes from a sender that grows per acknowledgment.",
             short(["delayed", "linux"]),
             Metric::Completion,
             1,
@@ -161,11 +163,10 @@ and lets acknowledgments ride on its answers.",
 const ADAPTIVE: Entry = Entry {
     name: "adaptive",
     family: "ack",
-    idea:
-        "The delayed acknowledgment's timeout follows the mean gap between segments: no longer than
-the next segment would take is worth waiting. In practical mode a wait that could only end
-by the timer is not begun, pauses do not count, and the timeout stays below 40 ms. On a stock
-Linux host ackord agent has it decide for real connections, down to two ticks of the kernel.",
+    idea: "The delayed acknowledgment's timeout follows the mean gap between segments: it is not
+worth waiting longer than the next segment takes. In practical mode a wait that only the timer
+could end is not begun, pauses do not count, and the timeout stays below 40 ms. On a stock
+Linux host ackord agent applies it to real connections, down to two ticks of the kernel.",
     picture: sequence(stall(["delayed", "adaptive"]), 2000, "a message of 300 B every 60 ms"),
     cases: &[
         case(
@@ -232,7 +233,7 @@ const ARI: Entry = Entry {
         "The receiver knows from the application's history how large its transfers usually are, and
 acknowledges twice as many segments at once as such a transfer has; later ones with a delay.
 The sender's half, nagle = \"ari\", lets small segments go. An application that moves bulk
-gets neither. See ackord history; on a stock Linux host, where asked for, ackord agent does it.",
+gets neither. See ackord history; ackord agent applies it on a stock Linux host, if asked to.",
     picture: sequence(
         short(["delayed", "{ kind = \"ari\", most_sent = \"200 kB\" }"]),
         500,
@@ -241,7 +242,7 @@ gets neither. See ackord history; on a stock Linux host, where asked for, ackord
     cases: &[
         case(
             Helps,
-            "a short transfer from a sender that begins with a small window and grows per \
+            "a short transfer comes from a sender that begins with a small window and grows per \
              acknowledgment.",
             short(["delayed", "ari"]),
             Metric::Completion,
@@ -262,9 +263,10 @@ gets neither. See ackord history; on a stock Linux host, where asked for, ackord
 const TACK: Entry = Entry {
     name: "tack",
     family: "ack",
-    idea: "The opposite answer: a few acknowledgments per round trip are enough, however fast data
-comes, as long as losses are told at once. What is saved is air time on half-duplex links; what
-is lost is the sender's clock, which it must replace by pacing.",
+    idea:
+        "The opposite approach: a few acknowledgments per round trip are enough, however fast data
+comes, as long as losses are reported at once. This saves air time on half-duplex links, but
+takes away the sender's ACK clock, which pacing must replace.",
     picture: sequence(wifi(["delayed", "tack"]), 2000, "a download over Wi-Fi"),
     cases: &[
         case(

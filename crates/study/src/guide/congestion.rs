@@ -39,14 +39,15 @@ pub(super) static ENTRIES: &[Entry] = &[
     Entry {
         name: "reno",
         family: "congestion",
-        idea: "Slow start doubles cwnd every round trip up to ssthresh; then it grows by one segment a
-round trip, and a loss halves it. All that it knows is loss: it fills any queue until
+        idea:
+            "Slow start doubles cwnd every round trip up to ssthresh; then it grows by one segment a
+round trip, and a loss halves it. Loss is its only signal: it fills any queue until
 something is dropped, and takes every random loss for congestion.",
         picture: window(bulk(["cubic", "reno"]), 20, "congestion windows"),
         cases: &[
             case(
                 Helps,
-                "a queue as long as the round trip is to stay shorter than CUBIC makes it.",
+                "a queue of one round trip's worth should stay shorter than CUBIC keeps it.",
                 bulk(["cubic", "reno"]),
                 Metric::QueueDelay,
                 1,
@@ -70,10 +71,10 @@ something is dropped, and takes every random loss for congestion.",
     Entry {
         name: "vegas",
         family: "congestion",
-        idea: "The sender compares the throughput it would have without any queue with what it has; the
-difference is its own packets in the queue, which it holds between alpha and beta. It
-neither fills the queue nor needs losses to find its window. Beside senders that do fill
-the queue it gives way.",
+        idea: "The sender compares the throughput it would have without any queue with what it has;
+the difference is its own packets in the queue, which it holds between alpha and beta. It
+neither fills the queue nor needs losses to find its window. It yields to senders that do fill
+the queue.",
         picture: window(bulk(["reno", "vegas"]), 20, "congestion windows"),
         cases: &[
             case(
@@ -102,7 +103,8 @@ the queue it gives way.",
     Entry {
         name: "cubic",
         family: "congestion",
-        idea: "After a loss the window grows by a cubic function of time: fast towards the window of
+        idea:
+            "After a loss the window grows by a cubic function of time: fast towards the window of
 the last loss, slowly around it, then faster again. How fast does not depend on the round
 trip, so long fat paths are filled in seconds; a loss takes only 30 %.",
         picture: window(bulk(["reno", "cubic"]), 20, "congestion windows"),
@@ -130,7 +132,7 @@ trip, so long fat paths are filled in seconds; a loss takes only 30 %.",
             ),
             case(
                 Hurts,
-                "others wait in the same queue: it stands fuller.",
+                "others share the queue: it stays fuller.",
                 bulk(["reno", "cubic"]),
                 Metric::QueueDelay,
                 1,
@@ -140,32 +142,30 @@ trip, so long fat paths are filled in seconds; a loss takes only 30 %.",
     Entry {
         name: "tahoe",
         family: "congestion",
-        idea: "Reno's growth, but every loss, however it was found, empties the window: slow start from
-one segment up to half of what was in flight. Safe, and slow on any path that loses now and
-then.",
+        idea: "Reno's growth, but every loss, however detected, resets the window: slow start from
+one segment up to half of what was in flight. It is safe, and slow on any path with occasional
+loss.",
         picture: window(bulk(["reno", "tahoe"]), 20, "congestion windows"),
         cases: &[
             case(Nothing, NOT_LOST, unhurried(["reno", "tahoe"]), Metric::Goodput, 1),
-            case(
-                Hurts,
-                "losses are random.",
-                lossy(["reno", "tahoe"]),
-                Metric::Goodput,
-                10,
-            ),
+            case(Hurts, "losses are random.", lossy(["reno", "tahoe"]), Metric::Goodput, 10),
         ],
     },
     Entry {
         name: "westwood",
         family: "congestion",
-        idea: "The sender measures the rate at which acknowledgments bring its data home. After a loss
+        idea: "The sender measures the rate at which its data is acknowledged. After a loss
 cwnd becomes that rate times the smallest round trip, instead of half of what it was: a
-random loss on an uncongested path takes next to nothing.",
-        picture: window(lossy(["reno", "westwood"]), 10, "congestion windows under 1 % random loss"),
+random loss on an uncongested path costs next to nothing.",
+        picture: window(
+            lossy(["reno", "westwood"]),
+            10,
+            "congestion windows under 1 % random loss",
+        ),
         cases: &[
             case(
                 Helps,
-                "losses are random: the measured rate knows that nothing was congested.",
+                "losses are random: the measured rate shows that nothing was congested.",
                 lossy(["reno", "westwood"]),
                 Metric::Goodput,
                 10,
@@ -184,18 +184,12 @@ random loss on an uncongested path takes next to nothing.",
     Entry {
         name: "bbr",
         family: "congestion",
-        idea: "The sender keeps a model of the path: the largest delivery rate and the smallest round trip
-seen lately. It paces at that rate, tries a little more now and then, drains what that has
-queued, and takes losses for a limit only when they are many. Losses below 2 % do not slow it.",
+        idea: "The sender keeps a model of the path: the largest delivery rate and the smallest
+round trip seen lately. It paces at that rate, tries a little more now and then, drains what
+that has queued, and reacts to losses only when they are many. Losses below 2 % do not slow it.",
         picture: window(bulk(["cubic", "bbr"]), 20, "congestion windows"),
         cases: &[
-            case(
-                Helps,
-                "losses are random.",
-                lossy(["cubic", "bbr"]),
-                Metric::Goodput,
-                10,
-            ),
+            case(Helps, "losses are random.", lossy(["cubic", "bbr"]), Metric::Goodput, 10),
             case(
                 Helps,
                 "delay matters: the queue is drained again and again.",
@@ -215,9 +209,9 @@ queued, and takes losses for a limit only when they are many. Losses below 2 % d
     Entry {
         name: "ns2",
         family: "congestion",
-        idea: "Reno counted in whole segments, as ns-2.35's one-way agents do: cwnd grows by a fraction of a
-segment, and only whole ones leave. For papers that were simulated with ns-2; part of
-profile = \"ns2\".",
+        idea: "Reno counted in whole segments, as ns-2.35's one-way agents do: cwnd grows by a
+fraction of a segment, and only whole ones leave. For papers that were simulated with ns-2; part
+of profile = \"ns2\".",
         picture: window(bulk(["reno", "ns2"]), 20, "congestion windows"),
         cases: &[
             case(

@@ -7,7 +7,7 @@ use super::Effect::{Helps, Hurts, Nothing};
 use super::{Case, Drawn, Entry, Metric, Picture, Setup, case};
 use ackord_units::Span;
 
-/// The path's delay is drawn anew twenty times a second, and packets overtake one another.
+/// The path's delay is drawn anew twenty times a second, and packets are reordered.
 const fn reordering(values: [&'static str; 2]) -> Setup {
     Setup::of("one-flow", "tcp.loss", values).with(&[
         "links.path.jitter={ kind = \"redraw\", every = \"50 ms\", deviation = \"10 ms\" }",
@@ -35,18 +35,18 @@ const fn reordered(values: [&'static str; 2]) -> Picture {
 }
 
 /// The case that all of them were made for.
-const fn overtaking(values: [&'static str; 2]) -> Case {
+const fn under_reordering(values: [&'static str; 2]) -> Case {
     case(
         Helps,
-        "packets overtake one another: what is only late is no longer repaired, or the repair's \
-         cost is given back.",
+        "packets are reordered: what is only late is no longer retransmitted, or the \
+         reduction is undone.",
         reordering(values),
         Metric::Goodput,
         10,
     )
 }
 
-const fn nothing_overtakes(values: [&'static str; 2]) -> Case {
+const fn without_reordering(values: [&'static str; 2]) -> Case {
     case(Nothing, "packets keep their order.", in_order(values), Metric::Goodput, 1)
 }
 
@@ -62,9 +62,10 @@ pub(super) static ENTRIES: &[Entry] =
 const FIXED: Entry = Entry {
     name: "fixed",
     family: "loss",
-    idea: "The oldest segment is lost once this many duplicate acknowledgments have come (three, by
-RFC 5681), or as many segments above it are known to have arrived. Small thresholds repair
-soonest; on a path that reorders they repair what was never lost, and halve cwnd for it.",
+    idea:
+        "The oldest segment is lost once this many duplicate acknowledgments have come (three, by
+RFC 5681), or as many segments above it are known to have arrived. Small thresholds detect
+losses soonest; on a path that reorders they retransmit what was never lost, and halve cwnd for it.",
     picture: Picture {
         setup: Setup { vary: "tcp.loss.threshold", ..reordering(["3", "30"]) },
         ..reordered(["3", "30"])
@@ -86,7 +87,7 @@ soonest; on a path that reorders they repair what was never lost, and halve cwnd
         ),
         case(
             Hurts,
-            "the threshold is larger than reordering asks for: small windows do not yield so many \
+            "the threshold is larger than the reordering requires: small windows do not yield so many \
              duplicates, and wait for timeouts.",
             Setup { vary: "tcp.loss.threshold", ..lossy(["3", "30"]) },
             Metric::Goodput,
@@ -100,7 +101,7 @@ const VEGAS: Entry = Entry {
     family: "loss",
     idea: "On the first duplicate acknowledgment, and on the first two new ones after a
 retransmission, the oldest segment is lost if it has been out for longer than a fine-grained
-timeout: losses that would never yield three duplicates are repaired without waiting for the
+timeout: losses that would never yield three duplicates are recovered without waiting for the
 coarse timer.",
     picture: Picture {
         setup: lossy([UNLIMITED, "vegas"]).with(SMALL_WINDOWS),
@@ -120,15 +121,15 @@ coarse timer.",
         ),
         case(
             Nothing,
-            "SACK and enough duplicates tell all there is to know.",
+            "SACK and enough duplicates already show every loss.",
             in_order(["fixed", "vegas"]),
             Metric::Goodput,
             1,
         ),
         case(
             Hurts,
-            "the other choice is three duplicates with limited transmit, which draws the missing \
-             duplicates out of small windows.",
+            "the alternative is three duplicates with limited transmit, which makes small windows \
+             yield the missing duplicates.",
             lossy(["fixed", "vegas"]).with(&["links.wifi.loss.per_packet=3 %"]),
             Metric::Timeouts,
             20,
@@ -141,9 +142,9 @@ const RACK: Entry = Entry {
     family: "loss",
     idea:
         "A segment is lost once one sent after it has arrived and a little time for reordering has
-passed. Time tells what counting cannot: lost retransmissions are found, and where reordering
-has been seen the allowance grows. A probe at the end of a flight turns losses of the tail into
-ordinary ones. What stock Linux does.",
+passed. Time shows what counting cannot: lost retransmissions are found, and where reordering
+has been seen the allowance grows. A probe at the end of a flight turns tail losses into ordinary
+ones. Stock Linux does this.",
     picture: Picture {
         setup: lossy(["fixed", "rack"]).with(&["links.wifi.loss.per_packet=3 %"]),
         plot: Drawn::Sequence,
@@ -152,7 +153,7 @@ ordinary ones. What stock Linux does.",
         caption: "random loss of 3 %: lost retransmissions wait for no timeout",
     },
     cases: &[
-        overtaking(["fixed", "rack"]),
+        under_reordering(["fixed", "rack"]),
         case(
             Helps,
             "retransmissions and tails are lost too: nearly all timeouts are gone.",
@@ -160,11 +161,11 @@ ordinary ones. What stock Linux does.",
             Metric::Timeouts,
             10,
         ),
-        nothing_overtakes(["fixed", "rack"]),
+        without_reordering(["fixed", "rack"]),
         case(
             Hurts,
-            "reordering is longer than its allowance, a round trip at most: it sends more again \
-             than a threshold of thirty.",
+            "reordering is longer than its allowance, a round trip at most: it retransmits more than \
+             a threshold of thirty.",
             reordering(["{ kind = \"fixed\", threshold = 30 }", "rack"]),
             Metric::Retransmitted,
             10,
@@ -175,17 +176,17 @@ ordinary ones. What stock Linux does.",
 const EIFEL: Entry = Entry {
     name: "eifel",
     family: "loss",
-    idea: "Three duplicates still start a repair. But if the first acknowledgment after the
-retransmission echoes an older timestamp, the original had arrived: the repair was not needed,
-and cwnd and ssthresh go back to where they were.",
+    idea: "Three duplicates still start recovery, but an older timestamp in the first
+acknowledgment after the retransmission undoes it. It shows that the original had arrived:
+recovery was spurious, and cwnd and ssthresh are restored.",
     picture: reordered(["fixed", "eifel"]),
     cases: &[
-        overtaking(["fixed", "eifel"]),
-        nothing_overtakes(["fixed", "eifel"]),
+        under_reordering(["fixed", "eifel"]),
+        without_reordering(["fixed", "eifel"]),
         case(
             Hurts,
-            "packets overtake one another all the time: nothing is learnt, so every run of \
-             duplicates sends again what was only late.",
+            "packets are reordered all the time: nothing is learnt, so every run of \
+             duplicates retransmits what was only late.",
             reordering(["fixed", "eifel"]),
             Metric::Retransmitted,
             10,
@@ -196,18 +197,17 @@ and cwnd and ssthresh go back to where they were.",
 const DAD: Entry = Entry {
     name: "dad",
     family: "loss",
-    idea:
-        "When the segment everyone waited for turns up within a round trip, it was reordering, and
-the number of duplicates it drew becomes the threshold. Each repair lowers it by one; a timeout,
+    idea: "When the missing segment arrives within a round trip, it was reordered, and the
+number of duplicates it caused becomes the threshold. Each recovery lowers it by one; a timeout,
 or a round trip without the segment, sets it back to three.",
     picture: reordered(["fixed", "dad"]),
     cases: &[
-        overtaking(["fixed", "dad"]),
-        nothing_overtakes(["fixed", "dad"]),
+        under_reordering(["fixed", "dad"]),
+        without_reordering(["fixed", "dad"]),
         case(
             Hurts,
-            "reordering comes in all lengths: the threshold jumps with the last one, and much is \
-             sent again for nothing.",
+            "reordering comes in all lengths: the threshold follows the last one, and many \
+             retransmissions are spurious.",
             reordering(["dad-sd", "dad"]),
             Metric::Retransmitted,
             10,
@@ -218,26 +218,25 @@ or a round trip without the segment, sets it back to three.",
 const DAD_SD: Entry = Entry {
     name: "dad-sd",
     family: "loss",
-    idea:
-        "As dad, but the threshold is a smoothed one: alpha of what it was, the rest from the last
-reordering. In practical mode length and lateness are smoothed with their deviations, the
-threshold is bounded by what is in flight, a timer strikes before the retransmission timeout
-would, and a repair that proves needless gives back exactly what it took. Retransmissions lost once
-more and lost tails are found without a timeout.",
+    idea: "As dad, but the threshold is smoothed: alpha of what it was, the rest from the last
+reordering. In practical mode the length and the delay of reordering are smoothed with their
+deviations, the threshold is bounded by what is in flight, a timer expires before the
+retransmission timeout would, and a spurious recovery is undone exactly. Lost retransmissions
+and lost tails are detected without a timeout.",
     picture: reordered(["fixed", "dad-sd"]),
     cases: &[
-        overtaking(["fixed", "dad-sd"]),
+        under_reordering(["fixed", "dad-sd"]),
         case(
             Helps,
-            "the other choice is RACK: a smoothed threshold sends less again for nothing.",
+            "the alternative is RACK: a smoothed threshold causes fewer spurious retransmissions.",
             reordering(["rack", "dad-sd"]),
             Metric::Retransmitted,
             10,
         ),
-        nothing_overtakes(["fixed", "dad-sd"]),
+        without_reordering(["fixed", "dad-sd"]),
         case(
             Hurts,
-            "others wait in the same queue: what is no longer given up for nothing fills it.",
+            "others share the queue: a flow without needless reductions fills it.",
             reordering(["fixed", "dad-sd"]),
             Metric::QueueDelay,
             10,
@@ -248,18 +247,17 @@ more and lost tails are found without a timeout.",
 const BLANTON_ALLMAN: Entry = Entry {
     name: "blanton-allman",
     family: "loss",
-    idea:
-        "The receiver reports segments that came twice (DSACK). A retransmission that was such a one
-was needless: what it took is given back, and the threshold rises to the length of the
+    idea: "The receiver reports segments that arrived twice (DSACK). A retransmission reported so
+was spurious: the reduction is undone, and the threshold rises to the length of the
 reordering that caused it, by one, by the mean or by a moving average.",
     picture: reordered(["fixed", "blanton-allman"]),
     cases: &[
-        overtaking(["fixed", "blanton-allman"]),
-        nothing_overtakes(["fixed", "blanton-allman"]),
+        under_reordering(["fixed", "blanton-allman"]),
+        without_reordering(["fixed", "blanton-allman"]),
         case(
             Hurts,
-            "each lesson costs a needless retransmission: it sends more again than dad-sd, whose \
-             timer watches.",
+            "each lesson costs a spurious retransmission: it retransmits more than dad-sd, which has \
+             a timer.",
             reordering(["dad-sd", "blanton-allman"]),
             Metric::Retransmitted,
             10,
@@ -275,11 +273,11 @@ duplicates must come before a segment counts as lost, and meanwhile new data kee
 acknowledgments coming (extended limited transmit).",
     picture: reordered(["fixed", "ncr"]),
     cases: &[
-        overtaking(["fixed", "ncr"]),
-        nothing_overtakes(["fixed", "ncr"]),
+        under_reordering(["fixed", "ncr"]),
+        without_reordering(["fixed", "ncr"]),
         case(
             Hurts,
-            "others wait in the same queue: what is no longer given up for nothing fills it.",
+            "others share the queue: a flow without needless reductions fills it.",
             reordering(["fixed", "ncr"]),
             Metric::QueueDelay,
             10,
@@ -296,7 +294,7 @@ then, nothing was lost. Each duplicate meanwhile lets a new segment out. Every r
 round trip longer.",
     picture: reordered(["fixed", "dcr"]),
     cases: &[
-        overtaking(["fixed", "dcr"]),
+        under_reordering(["fixed", "dcr"]),
         case(
             Nothing,
             "packets keep their order and losses come one at a time, from a short queue.",
@@ -306,7 +304,7 @@ round trip longer.",
         ),
         case(
             Hurts,
-            "a heap of segments is lost at the end of slow start: a round trip more goes by, and \
+            "many segments are lost at the end of slow start: recovery starts a round trip later, and \
              more is lost meanwhile.",
             in_order(["fixed", "dcr"]),
             Metric::Goodput,
@@ -318,12 +316,12 @@ round trip longer.",
 const PR: Entry = Entry {
     name: "pr",
     family: "loss",
-    idea: "Duplicates mean nothing at all. Each segment has a timer of its own, a multiple of the
-largest recent round trip; a segment is lost when that has passed. No order is assumed, of
+    idea: "Duplicates are ignored. Each segment has its own timer, a multiple of the
+largest recent round trip, and is lost when that expires. No order is assumed, of
 segments or of acknowledgments.",
     picture: reordered(["fixed", "pr"]),
     cases: &[
-        overtaking(["fixed", "pr"]),
+        under_reordering(["fixed", "pr"]),
         case(
             Helps,
             "retransmissions are lost too: they have timers as well.",
@@ -331,7 +329,7 @@ segments or of acknowledgments.",
             Metric::Timeouts,
             10,
         ),
-        nothing_overtakes(["fixed", "pr"]),
+        without_reordering(["fixed", "pr"]),
         case(
             Hurts,
             "acknowledgments cost something: holes stay open longer, and each segment above one \

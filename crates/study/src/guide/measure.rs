@@ -186,7 +186,7 @@ impl Metric {
             Metric::Completion => "completion time",
             Metric::Acks => "acknowledgments",
             Metric::Timeouts => "timeouts",
-            Metric::Retransmitted => "sent again",
+            Metric::Retransmitted => "retransmitted",
             Metric::RoundTrip => "mean round trip",
             Metric::Fairness => "smaller share over larger",
             Metric::QueueDelay => "mean queueing delay",

@@ -95,15 +95,15 @@ pub const WORTH: f64 = 0.03;
 /// What is measured in a case, of the first flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
-    /// Octets delivered per second; more is better.
+    /// Bytes delivered per second; more is better.
     Goodput,
-    /// From the start to the last octet; less is better.
+    /// From the start to the last byte; less is better.
     Completion,
     /// Pure acknowledgments sent; less is better.
     Acks,
     /// Retransmission timeouts; less is better.
     Timeouts,
-    /// Share of segments sent again; less is better.
+    /// Share of segments retransmitted; less is better.
     Retransmitted,
     /// Mean measured round trip; less is better.
     RoundTrip,
@@ -137,7 +137,7 @@ pub enum Drawn {
     Window,
     /// Measured round trips.
     RoundTrip,
-    /// Octets delivered per interval.
+    /// Bytes delivered per interval.
     Throughput,
 }
 
@@ -217,11 +217,11 @@ pub const FAMILIES: &[(&str, &str)] = &[
     ("ack", "When the receiver acknowledges"),
     ("nagle", "When a small segment waits"),
     ("loss", "When a segment counts as lost"),
-    ("recovery", "What is sent while a loss is repaired"),
+    ("recovery", "What is sent during recovery"),
     ("congestion", "How much may be outstanding"),
     ("queue", "Who waits and who is dropped at a link"),
-    ("proxy", "What a middle box does at a wireless link"),
-    ("processing", "How long a host takes for what it sends"),
+    ("proxy", "What a middlebox does at a wireless link"),
+    ("processing", "How long a host takes to send a packet"),
 ];
 
 #[cfg(test)]

@@ -45,12 +45,12 @@ pub(super) static ENTRIES: &[Entry] = &[
             "Small segments leave as soon as the application has written them (TCP_NODELAY). Nothing
 waits for an acknowledgment, so a delayed one holds nothing up. An application that writes
 in small pieces pays with a packet per piece. On a stock Linux host ackord agent sets it for
-applications that lose time without.",
+applications that lose time without it.",
         picture: picture(["on", "off"], "a message every 60 ms"),
         cases: &[
             case(
                 Helps,
-                "the receiver delays its acknowledgments: a held message meets one that waits.",
+                "the receiver delays its acknowledgments: a held message waits for a delayed one.",
                 messages(["on", "off"]),
                 Metric::RoundTrip,
                 1,
@@ -70,9 +70,9 @@ applications that lose time without.",
         family: "nagle",
         idea:
             "A segment that is not full waits while anything is unacknowledged: small pieces written
-in a row become one packet per round trip. It regulates itself by the path's own speed. Met
-by a delayed acknowledgment, sender and receiver wait for each other until a timer ends
-it.",
+in a row become one packet per round trip. It adapts to the path's round trip. With
+a delayed acknowledgment, sender and receiver wait for each other until a timer
+expires.",
         picture: picture(["off", "on"], "a message every 60 ms"),
         cases: &[
             case(
@@ -96,7 +96,7 @@ it.",
         name: "minshall",
         family: "nagle",
         idea: "A segment that is not full waits only while an earlier one that was not full is
-unacknowledged. The odd piece at the end of a large write leaves at once, so the stall with
+unacknowledged. The small piece at the end of a large write leaves at once, so the stall with
 a delayed acknowledgment is gone for writes larger than a segment; small pieces in a row still
 share packets. Stock Linux does this.",
         picture: Picture {
@@ -106,8 +106,8 @@ share packets. Stock Linux does this.",
         cases: &[
             case(
                 Helps,
-                "a write fills a segment and a bit: Nagle holds the bit until a delayed \
-                 acknowledgment. An acknowledgment is saved as well.",
+                "a write fills a segment and a little more: Nagle holds the rest until a delayed \
+                 acknowledgment. One acknowledgment is saved as well.",
                 large(["on", "minshall"]),
                 Metric::Acks,
                 1,
@@ -125,13 +125,13 @@ share packets. Stock Linux does this.",
     Entry {
         name: "ari",
         family: "nagle",
-        idea: "The sender's half of ARI: small segments leave at once, unless the application's history
-says that it moves bulk, for which Nagle stays on.",
+        idea: "The sender's half of ARI: small segments leave at once, unless the application's
+history says that it moves bulk, for which Nagle stays on.",
         picture: picture(["on", "ari"], "a message every 60 ms"),
         cases: &[
             case(
                 Helps,
-                "the receiver delays its acknowledgments: a held message meets one that waits.",
+                "the receiver delays its acknowledgments: a held message waits for a delayed one.",
                 messages(["on", "ari"]),
                 Metric::RoundTrip,
                 1,

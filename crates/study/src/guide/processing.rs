@@ -1,4 +1,4 @@
-//! How long a host takes for what it sends.
+//! How long a host takes to send a packet.
 
 use super::Effect::{Helps, Hurts, Nothing};
 use super::{Drawn, Entry, Metric, Picture, Setup, case};
@@ -7,34 +7,34 @@ use ackord_units::Span;
 const OFF_AND_ON: [&str; 2] = ["none", "{ kind = \"jitter\", up_to = \"832 us\" }"];
 
 /// Access links as fast as the bottleneck, which takes 832 us for a packet.
-const IN_STEP: Setup = Setup::of("reno-against-vegas", "hosts.receiver.processing", OFF_AND_ON)
+const IN_PHASE: Setup = Setup::of("reno-against-vegas", "hosts.receiver.processing", OFF_AND_ON)
     .with(&["links.bottleneck.rate=10 Mbit/s", "links.bottleneck.delay=1 ms"]);
 
 pub(super) static ENTRIES: &[Entry] = &[Entry {
     name: "jitter",
     family: "processing",
-    idea: "A host takes a random time for each packet that it sends, as real ones do. Without it packets
-arrive at a full queue in step with those that leave it: the same flow comes second at the
-same instant every time, and starves because of the order in which links are listed. A time
+    idea: "A host takes a random time for each packet that it sends, as real ones do. Without it
+packets arrive at a full queue in phase with those that leave it: the same flow comes second at
+the same instant every time, and starves because of the order in which links are listed. A time
 of up to what the bottleneck takes for a packet ends that.",
     picture: Picture {
-        setup: IN_STEP,
+        setup: IN_PHASE,
         plot: Drawn::Throughput,
         from: Span::ZERO,
         to: Span::from_secs(20),
-        caption: "throughput of Reno and Vegas, in step and not",
+        caption: "throughput of Reno and Vegas, in phase and not",
     },
     cases: &[
         case(
             Helps,
-            "access links are as fast as the bottleneck: who starves is a matter of step.",
-            IN_STEP,
+            "access links are as fast as the bottleneck: who starves is a matter of phase.",
+            IN_PHASE,
             Metric::Fairness,
             5,
         ),
         case(
             Nothing,
-            "a flow is alone: it has nobody to be in step with.",
+            "a flow is alone: it has nobody to be in phase with.",
             Setup::of("one-flow", "hosts.server.processing", OFF_AND_ON),
             Metric::Goodput,
             3,
@@ -42,10 +42,8 @@ of up to what the bottleneck takes for a packet ends that.",
         case(
             Hurts,
             "the path is short: half of the longest time is added to each round trip.",
-            Setup::of("one-flow", "hosts.server.processing", OFF_AND_ON).with(&[
-                "links.path.delay=1 ms",
-                "tcp.max_window=4",
-            ]),
+            Setup::of("one-flow", "hosts.server.processing", OFF_AND_ON)
+                .with(&["links.path.delay=1 ms", "tcp.max_window=4"]),
             Metric::RoundTrip,
             3,
         ),

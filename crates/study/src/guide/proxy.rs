@@ -45,9 +45,9 @@ pub(super) static ENTRIES: &[Entry] = &[
         family: "proxy",
         idea:
             "A base station keeps what the mobile host has not acknowledged. What the wireless link
-loses it sends again itself, at the first sign, and keeps the duplicate acknowledgments for
-it: the sender never hears of the loss, and does not take it for congestion. It acknowledges
-nothing by itself, so the connection is as reliable as without it.",
+loses it retransmits itself, at the first sign, and suppresses the duplicate acknowledgments:
+the sender never hears of the loss, and does not take it for congestion. It acknowledges nothing
+by itself, so the connection is as reliable as without it.",
         picture: picture(["none", "snoop"]),
         cases: &[
             case(
@@ -59,7 +59,7 @@ nothing by itself, so the connection is as reliable as without it.",
             ),
             case(
                 Nothing,
-                "the wireless link loses nothing: what its queue drops is the sender's to repair.",
+                "the wireless link loses nothing: what its queue drops is left to the sender.",
                 sound(["none", "snoop"]),
                 Metric::Goodput,
                 1,
@@ -78,15 +78,15 @@ wireless link's queue.",
         name: "m-tcp",
         family: "proxy",
         idea:
-            "A supervisor host passes on what the mobile host acknowledges, but for the last octet.
-When nothing more is heard it acknowledges that octet with a window of zero: the sender
-waits, with its window as it was. When the mobile host is heard again the window opens. What
-the wireless link loses is sent again by the supervisor host.",
+            "A supervisor host passes on what the mobile host acknowledges, but for the last byte.
+When nothing more is heard it acknowledges that byte with a window of zero: the sender
+waits, with its window as it was. When the mobile host is heard again the window opens. The
+supervisor host retransmits what the wireless link loses.",
         picture: picture(["none", "m-tcp"]),
         cases: &[
             case(
                 Helps,
-                "the wireless link damages packets: the supervisor host sends them again.",
+                "the wireless link damages packets: the supervisor host retransmits them.",
                 damaged(["none", "m-tcp"]),
                 Metric::Goodput,
                 5,
@@ -112,15 +112,15 @@ wireless link's queue.",
         name: "i-tcp",
         family: "proxy",
         idea:
-            "A base station ends the fixed host's connection in the mobile host's name and opens one of
-its own to the mobile host. Each half has its own window and its own timers, so a loss on the
-wireless link is repaired over that link alone, and the fixed host never hears of it. But what
-the base station has acknowledged the mobile host may never get.",
+            "A base station terminates the fixed host's connection in the mobile host's name and
+opens one of its own to the mobile host. Each half has its own window and its own timers, so a
+loss on the wireless link is recovered over that link alone, and the fixed host never hears of
+it. But data that the base station has acknowledged may never reach the mobile host.",
         picture: picture(["none", "i-tcp"]),
         cases: &[
             case(
                 Helps,
-                "the wireless link damages packets: each is repaired over half of the path.",
+                "the wireless link damages packets: each is recovered over half of the path.",
                 damaged(["none", "i-tcp"]),
                 Metric::Goodput,
                 5,
@@ -134,8 +134,8 @@ the base station has acknowledged the mobile host may never get.",
             ),
             case(
                 Hurts,
-                "the base station dies: the hosts know nothing of each other's sequence numbers, and what
-it had acknowledged is lost.",
+                "the base station dies: the hosts know nothing of each other's sequence numbers, and
+what it had acknowledged is lost.",
                 dying(["none", "i-tcp"]),
                 Metric::Goodput,
                 1,
@@ -148,8 +148,8 @@ it had acknowledged is lost.",
         idea:
             "A split connection whose wireless half is not TCP: a fixed window and a timer for each
 segment, as nobody else uses that link and silence on it is no congestion. The mobile host,
-an ordinary TCP, tells by SACK what has arrived. The timers do not double, so the link is
-asked again and again while it is out.",
+an ordinary TCP, reports by SACK what has arrived. The timers do not back off, so the link
+is probed again and again during an outage.",
         picture: picture(["none", "mtcp"]),
         cases: &[
             case(
@@ -161,8 +161,8 @@ asked again and again while it is out.",
             ),
             case(
                 Helps,
-                "the wireless link is out for a while: a split with TCP on both sides waits for timers
-that have doubled.",
+                "the wireless link is out for a while: a split with TCP on both sides waits for
+timers that have backed off.",
                 fading(["i-tcp", "mtcp"]),
                 Metric::Goodput,
                 1,
@@ -187,10 +187,10 @@ that have doubled.",
         name: "proxy-tcp",
         family: "proxy",
         idea:
-            "A host beside the base station sees copies of what passes and cannot hold any of it up. It
-keeps the data, and repeats what the mobile host's acknowledgments show to be lost. While the
-link is out it asks the mobile host whether it is back, and then repeats what the outage took.
-If it dies, nothing dies with it.",
+            "A host beside the base station sees copies of the packets and cannot delay any of them.
+It keeps the data and retransmits what the mobile host's acknowledgments show to be lost. During
+an outage it probes the mobile host, and then retransmits what the outage lost. If it dies, the
+connections go on without it.",
         picture: picture(["none", "proxy-tcp"]),
         cases: &[
             case(
@@ -202,7 +202,7 @@ If it dies, nothing dies with it.",
             ),
             case(
                 Helps,
-                "the wireless link is out for a while: what was lost is repeated as soon as it is back.",
+                "the wireless link is out for a while: what was lost is retransmitted as soon as it is back.",
                 fading(["none", "proxy-tcp"]),
                 Metric::Goodput,
                 1,
@@ -216,8 +216,8 @@ If it dies, nothing dies with it.",
             ),
             case(
                 Hurts,
-                "somebody waits behind a download that losses no longer hold down: here of a Linux sender
-without SACK.",
+                "somebody waits behind a download that losses no longer hold down: here of a Linux
+sender without SACK.",
                 damaged(["none", "proxy-tcp"]).with(&["tcp.profile=linux", "tcp.sack=off"]),
                 Metric::RoundTrip,
                 5,

@@ -44,8 +44,9 @@ pub(super) static ENTRIES: &[Entry] = &[
     Entry {
         name: "drop-tail",
         family: "queue",
-        idea: "First in, first out; a packet that finds the queue full is dropped. It keeps no state and
-no idea of who fills it: the sender that pushes hardest gets most, and everyone waits
+        idea:
+            "First in, first out; a packet that finds the queue full is dropped. It keeps no state
+about who fills it: the most aggressive sender gets most, and everyone waits
 behind it.",
         picture: picture([SELECTIVE, DROP_TAIL]),
         cases: &[
@@ -68,10 +69,10 @@ behind it.",
     Entry {
         name: "selective-drop",
         family: "queue",
-        idea: "One first-in-first-out queue and a counter per connection: a packet whose connection has
-more than its share waiting is dropped, the others are not. The share follows from the
-round trip, the rate and how many connections the link holds back; what one was served
-beyond it counts as if it were waiting still. It is fair without a queue per connection.",
+        idea: "One first-in-first-out queue and a counter per connection: a packet whose connection
+has more than its share waiting is dropped, the others are not. The share follows from the round
+trip, the rate and how many connections the link holds back; service beyond it counts as if
+still waiting. It is fair without a queue per connection.",
         picture: picture([DROP_TAIL, SELECTIVE]),
         cases: &[
             case(

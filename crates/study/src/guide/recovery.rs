@@ -1,4 +1,4 @@
-//! What is sent while a loss is repaired.
+//! What is sent during recovery.
 
 use super::Effect::{Helps, Hurts, Nothing};
 use super::{Drawn, Entry, Metric, Picture, Setup, case};
@@ -9,7 +9,7 @@ const fn lossy(values: [&'static str; 2]) -> Setup {
     Setup::of("lossy-wifi", "tcp.recovery", values)
 }
 
-/// Losses in heaps, at the end of slow start.
+/// Many losses at once, at the end of slow start.
 const fn overshoot(values: [&'static str; 2]) -> Setup {
     Setup::of("one-flow", "tcp.recovery", values)
 }
@@ -19,7 +19,7 @@ const fn clean(values: [&'static str; 2]) -> Setup {
     overshoot(values).with(&["tcp.max_window=40"])
 }
 
-const fn repair(setup: Setup, caption: &'static str) -> Picture {
+const fn recovering(setup: Setup, caption: &'static str) -> Picture {
     Picture {
         setup,
         plot: Drawn::Sequence,
@@ -35,14 +35,15 @@ pub(super) static ENTRIES: &[Entry] = &[
     Entry {
         name: "tahoe",
         family: "recovery",
-        idea: "A detected loss is answered like a timeout: slow start from one segment, sending
-again everything from the hole on. It needs no state and no peer's help, and it empties
-the path with every loss.",
-        picture: repair(overshoot(["newreno", "tahoe"]), "the end of slow start"),
+        idea:
+            "A detected loss is treated like a timeout: slow start from one segment, retransmitting
+everything from the hole on. It needs no state and no help from the peer, and it drains
+the path at every loss.",
+        picture: recovering(overshoot(["newreno", "tahoe"]), "the end of slow start"),
         cases: &[
             case(
                 Helps,
-                "several segments of a window are lost and the other choice is Reno, which waits \
+                "several segments of a window are lost and the alternative is Reno, which waits \
                  for a timeout then.",
                 lossy(["reno", "tahoe"]).with(&["links.wifi.loss.per_packet=3 %"]),
                 Metric::Goodput,
@@ -51,7 +52,7 @@ the path with every loss.",
             case(Nothing, NOTHING, clean(["newreno", "tahoe"]), Metric::Goodput, 1),
             case(
                 Hurts,
-                "single losses empty a path that was not congested.",
+                "single losses drain a path that was not congested.",
                 lossy(["newreno", "tahoe"]),
                 Metric::Goodput,
                 10,
@@ -61,11 +62,12 @@ the path with every loss.",
     Entry {
         name: "reno",
         family: "recovery",
-        idea: "After a fast retransmit each further duplicate acknowledgment lets a new segment out,
-so that the path stays filled while cwnd is halved. The first new acknowledgment ends the
-repair, whatever else is missing: of two losses in a window the second often waits for a
+        idea:
+            "After a fast retransmit each further duplicate acknowledgment lets a new segment out,
+so that the path stays filled while cwnd is halved. The first new acknowledgment ends
+recovery, whatever else is missing: of two losses in a window the second often waits for a
 timeout.",
-        picture: repair(overshoot(["tahoe", "reno"]), "the end of slow start"),
+        picture: recovering(overshoot(["tahoe", "reno"]), "the end of slow start"),
         cases: &[
             case(
                 Helps,
@@ -89,10 +91,11 @@ timeout.",
     Entry {
         name: "newreno",
         family: "recovery",
-        idea: "A partial acknowledgment, one that covers some but not all of what was outstanding at
-the loss, shows the next hole, which is repaired at once. A window with several losses is
-repaired without a timeout, one hole per round trip.",
-        picture: repair(overshoot(["reno", "newreno"]), "the end of slow start"),
+        idea:
+            "A partial acknowledgment, one that covers some but not all of what was outstanding at
+the loss, shows the next hole, which is retransmitted at once. A window with several losses
+recovers without a timeout, one hole per round trip.",
+        picture: recovering(overshoot(["reno", "newreno"]), "the end of slow start"),
         cases: &[
             case(
                 Helps,
@@ -104,7 +107,7 @@ repaired without a timeout, one hole per round trip.",
             case(Nothing, NOTHING, clean(["reno", "newreno"]), Metric::Goodput, 1),
             case(
                 Hurts,
-                "a heap of segments is lost and the peer would speak SACK: one hole per round trip \
+                "many segments are lost and the peer supports SACK: one hole per round trip \
                  is slow.",
                 overshoot(["sack", "newreno"]),
                 Metric::Goodput,
@@ -115,21 +118,21 @@ repaired without a timeout, one hole per round trip.",
     Entry {
         name: "sack",
         family: "recovery",
-        idea: "The receiver says which blocks have arrived, so the sender knows every hole and how much
-is in the network. All holes of a window are repaired in about a round trip, paced so
+        idea: "The receiver says which blocks have arrived, so the sender knows every hole and how
+much is in the network. All holes of a window are retransmitted in about a round trip, paced so
 that what leaves follows what arrives (proportional rate reduction).",
-        picture: repair(overshoot(["newreno", "sack"]), "the end of slow start"),
+        picture: recovering(overshoot(["newreno", "sack"]), "the end of slow start"),
         cases: &[
             case(
                 Helps,
-                "a heap of segments is lost: all holes are repaired together.",
+                "many segments are lost: all holes are retransmitted together.",
                 overshoot(["newreno", "sack"]),
                 Metric::Goodput,
                 1,
             ),
             case(
                 Nothing,
-                "losses come one at a time: there is only one hole to know of.",
+                "losses come one at a time: there is only one hole.",
                 lossy(["newreno", "sack"]),
                 Metric::Goodput,
                 10,
@@ -139,9 +142,9 @@ that what leaves follows what arrives (proportional rate reduction).",
     Entry {
         name: "ns2-reno",
         family: "recovery",
-        idea: "Reno's fast recovery as ns-2.35 has it: the acknowledgment that ends a repair lets cwnd grow
-like any other. For papers that were simulated with ns-2; part of profile = \"ns2\".",
-        picture: repair(overshoot(["reno", "ns2-reno"]), "the end of slow start"),
+        idea: "Reno's fast recovery as ns-2.35 has it: the acknowledgment that ends recovery lets
+cwnd grow like any other. For papers that were simulated with ns-2; part of profile = \"ns2\".",
+        picture: recovering(overshoot(["reno", "ns2-reno"]), "the end of slow start"),
         cases: &[
             case(Nothing, NOTHING, clean(["reno", "ns2-reno"]), Metric::Goodput, 1),
             case(
@@ -157,9 +160,9 @@ like any other. For papers that were simulated with ns-2; part of profile = \"ns
     Entry {
         name: "ns2-newreno",
         family: "recovery",
-        idea: "NewReno as ns-2.35 has it: a partial acknowledgment takes what it acknowledges from cwnd, for
-good. For papers that were simulated with ns-2; part of profile = \"ns2\".",
-        picture: repair(overshoot(["newreno", "ns2-newreno"]), "the end of slow start"),
+        idea: "NewReno as ns-2.35 has it: a partial acknowledgment takes what it acknowledges from
+cwnd, for good. For papers that were simulated with ns-2; part of profile = \"ns2\".",
+        picture: recovering(overshoot(["newreno", "ns2-newreno"]), "the end of slow start"),
         cases: &[
             case(
                 Helps,
@@ -174,10 +177,10 @@ good. For papers that were simulated with ns-2; part of profile = \"ns2\".",
     Entry {
         name: "ns2-sack1",
         family: "recovery",
-        idea: "SACK as ns-2.35's Sack1 agent has it: every hole below a reported segment is sent again, as
-far as its own count of what is in the network lets it, without proportional rate reduction.
-For papers that were simulated with ns-2; part of profile = \"ns2\".",
-        picture: repair(overshoot(["sack", "ns2-sack1"]), "the end of slow start"),
+        idea: "SACK as ns-2.35's Sack1 agent has it: every hole below a reported segment is
+retransmitted, as far as its own count of what is in the network allows, without proportional
+rate reduction. For papers that were simulated with ns-2; part of profile = \"ns2\".",
+        picture: recovering(overshoot(["sack", "ns2-sack1"]), "the end of slow start"),
         cases: &[
             case(Nothing, NOTHING, clean(["sack", "ns2-sack1"]), Metric::Goodput, 1),
             case(

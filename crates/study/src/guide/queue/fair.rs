@@ -11,10 +11,11 @@ const FQ_CODEL_QUEUE: &str = "{ kind = \"fq-codel\" }";
 pub(super) const DRR: Entry = Entry {
     name: "drr",
     family: "queue",
-    idea: "A line per connection, served in turn; in each turn a line may send a quantum of bytes,
-and what it leaves unused it has in the next. Shares are equal in bytes, whoever pushes and
-whatever the packets' lengths; when the room is full the longest line loses a packet. It
-costs a line for every connection that has packets waiting.",
+    idea:
+        "A queue per connection, served in turn; in each turn a queue may send a quantum of bytes,
+and what it leaves unused it has in the next. Shares are equal in bytes, whoever sends most
+and whatever the packets' lengths; when the buffer is full the longest queue loses a packet. It
+costs a queue for every connection that has packets waiting.",
     picture: picture([DROP_TAIL, DRR_QUEUE]),
     cases: &[
         case(
@@ -26,14 +27,14 @@ costs a line for every connection that has packets waiting.",
         ),
         case(
             Nothing,
-            "a flow is alone: one line is a drop-tail queue.",
+            "a flow is alone: one queue is a drop-tail queue.",
             alone([DROP_TAIL, "{ kind = \"drr\", limit = \"50 packets\" }"]),
             Metric::Goodput,
             1,
         ),
         case(
             Hurts,
-            "the sender that pushes looks at its own delay: its line holds all that the others
+            "the aggressive sender's own delay matters: its queue holds all that the others
              leave free, and it has half of the link to drain it.",
             shared([DROP_TAIL, DRR_QUEUE]),
             Metric::RoundTrip,
@@ -45,9 +46,9 @@ costs a line for every connection that has packets waiting.",
 pub(super) const SFQ: Entry = Entry {
     name: "sfq",
     family: "queue",
-    idea: "Connections are put into lines by a hash, and each line sends a packet in turn. Shares
-are equal as long as no two connections meet in a line; those that do share its turn until
-the hash is salted anew, some seconds later. The number of lines is fixed, however many
+    idea: "Connections are put into queues by a hash, and each queue sends a packet in turn. Shares
+are equal as long as no two connections hash to one queue; those that do share its turn
+until the hash is perturbed some seconds later. The number of queues is fixed, however many
 connections there are.",
     picture: picture([DROP_TAIL, SFQ_QUEUE]),
     cases: &[
@@ -60,7 +61,7 @@ connections there are.",
         ),
         case(
             Nothing,
-            "connections meet in the same line, as all do where there is only one.",
+            "connections hash to the same queue, as all do where there is only one.",
             shared([DROP_TAIL, "{ kind = \"sfq\", limit = \"50 packets\", buckets = 1 }"]),
             Metric::Fairness,
             10,
@@ -71,9 +72,9 @@ connections there are.",
 pub(super) const FQ_CODEL: Entry = Entry {
     name: "fq-codel",
     family: "queue",
-    idea: "Lines by a hash of the connection, served in turn by bytes, each under its own CoDel;
-a line that has just become active goes first. So shares are equal, a sender that keeps a
-queue waits in it alone and not for long, and one that sends now and then does not wait.",
+    idea: "Queues by a hash of the connection, served in turn by bytes, each under its own CoDel;
+a queue that has just become active goes first. So shares are equal, a sender that builds
+a queue waits only behind itself and not for long, and a sparse flow does not wait.",
     picture: picture([DROP_TAIL, FQ_CODEL_QUEUE]),
     cases: &[
         case(
@@ -85,7 +86,7 @@ queue waits in it alone and not for long, and one that sends now and then does n
         ),
         case(
             Helps,
-            "the queue is deep and a sender fills what it gets.",
+            "the queue is deep and a sender fills it.",
             alone([DEEP_DROP_TAIL, FQ_CODEL_QUEUE]),
             Metric::RoundTrip,
             1,

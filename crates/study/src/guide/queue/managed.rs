@@ -20,7 +20,7 @@ depends on the link.",
     cases: &[
         case(
             Helps,
-            "the queue is deep and a sender fills what it gets.",
+            "the queue is deep and a sender fills it.",
             alone([DEEP_DROP_TAIL, RED_QUEUE]),
             Metric::QueueDelay,
             1,
@@ -34,7 +34,7 @@ depends on the link.",
         ),
         case(
             Hurts,
-            "the path holds far more packets than the thresholds: the queue cannot carry the link over a drop.",
+            "the path holds far more packets than the thresholds: the queue cannot keep the link busy after a drop.",
             alone([DEEP_DROP_TAIL, RED_QUEUE]).with(FAR),
             Metric::Goodput,
             1,
@@ -46,14 +46,14 @@ pub(super) const CODEL: Entry = Entry {
     name: "codel",
     family: "queue",
     idea:
-        "It looks at how long packets have waited when they leave. When the least wait of the last
+        "It measures how long packets have waited when they leave. When the shortest wait of the last
 100 ms is above 5 ms it drops at the head, then again ever sooner, until the wait is short.
 Bursts pass, a standing queue does not; nothing has to be set for the rate of the link.",
     picture: picture([DROP_TAIL, CODEL_QUEUE]),
     cases: &[
         case(
             Helps,
-            "the queue is deep and a sender fills what it gets.",
+            "the queue is deep and a sender fills it.",
             alone([DEEP_DROP_TAIL, CODEL_QUEUE]),
             Metric::QueueDelay,
             1,
@@ -80,13 +80,13 @@ pub(super) const PIE: Entry = Entry {
     family: "queue",
     idea:
         "Arriving packets are dropped with a probability that is moved every 15 ms, by how far the
-wait is from a target and by whether it grows. It needs no time stamps and decides before a
+wait is from a target and by whether it grows. It needs no timestamps and decides before a
 packet takes room; it lets 150 ms of burst pass before it begins.",
     picture: picture([DROP_TAIL, PIE_QUEUE]),
     cases: &[
         case(
             Helps,
-            "the queue is deep and a sender fills what it gets.",
+            "the queue is deep and a sender fills it.",
             alone([DEEP_DROP_TAIL, PIE_QUEUE]),
             Metric::QueueDelay,
             1,
