@@ -5,7 +5,7 @@
 //! | `layers.rs` | no crate uses a room at or below itself |
 //! | `sizes.rs` | files and functions stay small enough to hold in one's head |
 //! | `modules.rs` | every source file is part of what is built |
-//! | `names.rs` | no tracked file names a path of somebody's machine |
+//! | `names.rs` | no tracked file names a path of somebody's machine, and prose uses the words of the field |
 //! | `docs.rs` | every crate has a row in ARCHITECTURE.md, links lead somewhere, commands exist |
 //! | `ledger/` | what the RFCs ask of an endpoint, where it is done and what shows it |
 //! | `profiles/` | every knob of every profile has a source, and a test that holds its value |
