@@ -21,13 +21,18 @@
 mod adaptive_delack;
 mod ari;
 mod assemble;
+mod cells;
+mod claims;
 mod dad_sd;
 mod journal;
 mod kept;
 pub mod live_papers;
+mod plan;
 mod proxy_tcp;
+mod report;
 mod runs;
 mod selective_drop;
+mod tables;
 mod together;
 mod verdict;
 

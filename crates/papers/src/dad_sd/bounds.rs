@@ -1,11 +1,14 @@
 //! What theory says beside the measurements: the hop's capacity, and the rate at which loss alone
 //! would hold a Reno sender.
 
-use super::curves::{Curve, curve};
+use super::curves::{Points, curve};
+use super::sample::Run;
 use super::setup::{
-    HEADER_BYTES, HOP_MBIT_S, Interval, LOSS, PAYLOAD_BYTES, WINDOW_PACKETS, mean_delay_ms, tau,
+    HEADER_BYTES, HOP_MBIT_S, Interval, LOSS, PAYLOAD_BYTES, Place, WINDOW_PACKETS, mean_delay_ms,
 };
-use ackord_report::document::{Cell, Column, Table};
+use crate::cells::Cell;
+use crate::tables::rows;
+use ackord_report::document::Table;
 
 /// Payload that the hop can carry, Mbit/s.
 pub(super) fn capacity_mbit_s() -> f64 {
@@ -37,39 +40,26 @@ pub(super) fn padhye_mbit_s(rtt_s: f64, timeout_s: f64) -> f64 {
 
 /// The bounds at every tau, with the round trip of the queueless path and with the one measured
 /// under practical DAD-SD, which fills the path best of the paper's kind.
-pub(super) fn table(curves: &[Curve], interval: Interval) -> Table {
-    let columns = vec![
-        Column::numbers("tau", ""),
-        Column::numbers("base RTT", "ms"),
-        Column::numbers("measured", "ms"),
-        Column::numbers("capacity", "Mbit/s"),
-        Column::numbers("Mathis", "Mbit/s"),
-        Column::numbers("at measured RTT", "Mbit/s"),
-        Column::numbers("Padhye", "Mbit/s"),
-    ];
-    let measured = curve(curves, "practical", interval);
-    let row = |(tenths, point): &(u32, super::sample::Point)| {
-        let (base, rtt) = (base_rtt_s(*tenths), point.rtt_ms() / 1e3);
-        vec![
-            Cell::number(tau(*tenths), 1),
-            Cell::number(base * 1e3, 0),
-            Cell::number(rtt * 1e3, 0),
-            Cell::number(capacity_mbit_s(), 3),
-            Cell::number(mathis_mbit_s(base).min(capacity_mbit_s()), 3),
-            Cell::number(mathis_mbit_s(rtt).min(capacity_mbit_s()), 3),
-            // Four round trips is the usual stand-in for the first timeout.
-            Cell::number(padhye_mbit_s(rtt, 4.0 * rtt).min(capacity_mbit_s()), 3),
-        ]
-    };
-    Table {
-        caption: format!(
+pub(super) fn table(points: &Points, interval: Interval) -> Table {
+    let base = |point: &Cell<Place, Run>| base_rtt_s(point.key.tenths);
+    let rtt = |point: &Cell<Place, Run>| point.mean(Run::rtt_ms).mean / 1e3;
+    let capacity = capacity_mbit_s();
+    rows(curve(points, "practical", interval).0)
+        .number(("tau", ""), 1, |point| point.key.tau())
+        .number(("base RTT", "ms"), 0, |point| base(point) * 1e3)
+        .number(("measured", "ms"), 0, |point| rtt(point) * 1e3)
+        .number(("capacity", "Mbit/s"), 3, |_| capacity)
+        .number(("Mathis", "Mbit/s"), 3, |point| mathis_mbit_s(base(point)).min(capacity))
+        .number(("at measured RTT", "Mbit/s"), 3, |point| mathis_mbit_s(rtt(point)).min(capacity))
+        // Four round trips is the usual stand-in for the first timeout.
+        .number(("Padhye", "Mbit/s"), 3, |point| {
+            padhye_mbit_s(rtt(point), 4.0 * rtt(point)).min(capacity)
+        })
+        .titled(format!(
             "Bounds: the hop's payload capacity, and a Reno sender held by the 0.1 % loss alone \
              (measured RTT: practical DAD-SD, {} ms)",
             interval.millis
-        ),
-        columns,
-        rows: measured.points.iter().map(row).collect(),
-    }
+        ))
 }
 
 #[cfg(test)]

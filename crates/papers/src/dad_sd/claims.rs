@@ -4,15 +4,16 @@
 //! The paper gives its figures as pictures, which are lost, and one number: DAD-SD is about 8 % above
 //! DAD on average. "About" is taken as a quarter of it, two percentage points either way.
 
+use super::Measured;
 use super::alpha::Sweep;
-use super::band::{BESIDE, Compared};
-use super::curves::{Curve, curve};
+use super::band::BESIDE;
+use super::curves::{Curve, Points, curve, sums};
 use super::policies::CONTESTS;
-use super::sample::{Point, Sample};
+use super::sample::{Run, Sample};
 use super::setup::{INTERVALS, Interval, tau};
-use crate::verdict::{Stated, Why, above, below, directed, value};
-use ackord_measure::stats::{Estimate, estimate, ratio};
-use ackord_measure::{Allowed, Claim, Claimant};
+use crate::cells::{least, over, pairs};
+use crate::claims::{Stated, at_least, at_most, directed, paper, project, value};
+use ackord_measure::stats::{Estimate, mean};
 
 /// The paper's only number (§4.2): per cent that DAD-SD is above DAD on average.
 const GAIN_PERCENT: f64 = 8.0;
@@ -34,135 +35,96 @@ const READINGS: [(&str, [&str; 2]); 6] = [
     ("gain-literal-table", ["dad", "dad-sd-literal"]),
 ];
 
-/// Everything that was measured.
-pub(super) struct Findings<'a> {
-    pub(super) curves: &'a [Curve],
-    pub(super) compared: &'a [Compared],
-    pub(super) sweeps: &'a [Sweep],
-}
-
-pub(super) fn claims(findings: &Findings<'_>) -> Vec<Claim> {
+pub(super) fn claims(measured: &Measured) -> Vec<Stated> {
+    let points = &measured.points;
     let mut stated = Vec::new();
     for interval in INTERVALS {
-        stated.extend(READINGS.map(|(id, pair)| gain(findings, interval, pair, id)));
-        stated.push(timeouts(findings, interval));
-        stated.push(above_newreno(findings, interval));
+        stated.extend(READINGS.map(|(id, pair)| gain(measured, interval, pair, id)));
+        stated.push(timeouts(points, interval));
+        stated.push(above_newreno(points, interval));
     }
-    stated.extend(INTERVALS.iter().flat_map(|interval| fidelity(findings, *interval)));
-    stated.extend(INTERVALS.iter().flat_map(|interval| contests(findings, *interval)));
-    stated.into_iter().map(Stated::judged).collect()
+    stated.extend(INTERVALS.iter().flat_map(|interval| fidelity(measured, *interval)));
+    stated.extend(INTERVALS.iter().flat_map(|interval| contests(points, *interval)));
+    stated
 }
 
 /// How much the second is above the first, in per cent: each seed's goodputs summed over the taus
 /// above zero, where there is reordering.
-fn gain_each(curves: &[Curve], [first, second]: [&str; 2], interval: Interval) -> Vec<f64> {
-    let sums = |id: &str| {
-        let mut sums: Vec<f64> = Vec::new();
-        for (tenths, point) in &curve(curves, id, interval).points {
-            if *tenths == 0 {
-                continue;
-            }
-            let each = point.goodput_each();
-            sums.resize(each.len(), 0.0);
-            sums.iter_mut().zip(each).for_each(|(sum, rate)| *sum += rate);
-        }
-        sums
-    };
-    let (first, second) = (sums(first), sums(second));
-    first.iter().zip(second).map(|(first, second)| 100.0 * (second / first - 1.0)).collect()
+fn gain_each(points: &Points, policies: [&str; 2], interval: Interval) -> Vec<f64> {
+    let [first, second] = policies.map(|id| {
+        let reordered = curve(points, id, interval).0.iter().filter(|point| point.key.tenths > 0);
+        sums(reordered, Run::goodput)
+    });
+    pairs(&second, &first, |second, first| 100.0 * (second / first - 1.0))
+}
+
+/// Mean goodputs where there is reordering.
+fn reordered(curve: Curve<'_>) -> Vec<f64> {
+    curve.goodputs().filter(|(tenths, _)| *tenths > 0).map(|(_, rate)| rate.mean).collect()
 }
 
 /// The same with every tau weighing alike: the mean of the ratios of means.
-fn mean_of_gains(curves: &[Curve], [first, second]: [&str; 2], interval: Interval) -> f64 {
-    let (first, second) = (curve(curves, first, interval), curve(curves, second, interval));
-    let pairs = first.goodputs().zip(second.goodputs()).filter(|((tenths, _), _)| *tenths > 0);
-    let gains: Vec<f64> =
-        pairs.map(|((_, first), (_, second))| 100.0 * (second.mean / first.mean - 1.0)).collect();
-    gains.iter().sum::<f64>() / gains.len().max(1) as f64
+fn mean_of_gains(points: &Points, policies: [&str; 2], interval: Interval) -> f64 {
+    let [first, second] = policies.map(|id| reordered(curve(points, id, interval)));
+    let gains = pairs(&second, &first, |second, first| 100.0 * (second / first - 1.0));
+    mean(&gains).unwrap_or(0.0)
 }
 
 /// §4.2: DAD-SD about 8 % above DAD on average.
-fn gain(findings: &Findings<'_>, interval: Interval, pair: [&str; 2], id: &str) -> Stated {
-    let curves = findings.curves;
-    let each = gain_each(curves, pair, interval);
-    let measured = estimate(&each).expect("every point has runs");
-    let [first, second] = pair.map(|id| curve(curves, id, interval));
-    let count = |curve: &Curve, pick: fn(&Sample) -> u64| curve.count(pick).mean;
-    let widest = widest_alpha(findings.sweeps, interval, pair[1]);
+fn gain(measured: &Measured, interval: Interval, policies: [&str; 2], id: &str) -> Stated {
+    let points = &measured.points;
+    let [first, second] = policies.map(|id| curve(points, id, interval));
+    let count = |curve: Curve<'_>, pick: fn(&Sample) -> u64| curve.count(pick).mean;
     let figures = format!(
         "Every tau weighing alike it is {:+.1} %. In 1000 s {} has {:.1} timeouts, {:.0} fast \
          recoveries, {:.0} of them undone, and {:.0} needless retransmissions; {} {:.1}, {:.0}, \
          {:.0} and {:.0}. Absolute goodput, mean over the figure: {:.3} and {:.3} Mbit/s.",
-        mean_of_gains(curves, pair, interval),
-        first.policy.label,
+        mean_of_gains(points, policies, interval),
+        first.label(),
         count(first, |run| run.timeouts),
         count(first, |run| run.fast_recoveries),
         count(first, |run| run.undone),
         count(first, Sample::needless),
-        second.policy.label,
+        second.label(),
         count(second, |run| run.timeouts),
         count(second, |run| run.fast_recoveries),
         count(second, |run| run.undone),
         count(second, Sample::needless),
-        mean_goodput(first),
-        mean_goodput(second),
+        mean(&reordered(first)).unwrap_or(0.0),
+        mean(&reordered(second)).unwrap_or(0.0),
     );
-    let why = match widest {
-        Some(widest) => {
-            let alpha = format!("{figures} With alpha goodput changes by {widest:.0} % at most.");
-            Why::measured(alpha)
-        }
-        None => Why::measured(figures),
-    };
-    Stated {
-        id: format!("fig{}.{id}", interval.figure),
-        by: Claimant::Paper,
-        what: format!(
-            "{} above {}, mean over the figure, every {} ms",
-            second.policy.label, first.policy.label, interval.millis
-        ),
-        unit: "%",
-        paper: Some(GAIN_PERCENT),
-        allowed: value(GAIN_PERCENT, ABOUT, "\"about\" in the text: a quarter"),
-        direction: directed("above", measured),
-        measured,
-        why,
-    }
-}
-
-/// Mean over the taus with reordering.
-fn mean_goodput(curve: &Curve) -> f64 {
-    let each: Vec<f64> =
-        curve.goodputs().filter(|(tenths, _)| *tenths > 0).map(|(_, rate)| rate.mean).collect();
-    each.iter().sum::<f64>() / each.len().max(1) as f64
+    let of_alpha = widest_alpha(measured, interval, policies[1])
+        .map(|widest| format!(" With alpha goodput changes by {widest:.0} % at most."));
+    let what = format!(
+        "{} above {}, mean over the figure, every {} ms",
+        second.label(),
+        first.label(),
+        interval.millis
+    );
+    let gain = over(&gain_each(points, policies, interval));
+    let about = value(GAIN_PERCENT, ABOUT, "\"about\" in the text: a quarter");
+    paper(format!("fig{}.{id}", interval.figure), what, "%", gain, about)
+        .above("above", 0.0)
+        .why(figures + &of_alpha.unwrap_or_default())
 }
 
 /// How much alpha matters to a form, if it was varied.
-fn widest_alpha(sweeps: &[Sweep], interval: Interval, form: &str) -> Option<f64> {
+fn widest_alpha(measured: &Measured, interval: Interval, form: &str) -> Option<f64> {
+    let sweeps = super::alpha::sweeps(&measured.alphas).into_iter();
     let of_form = sweeps
-        .iter()
-        .filter(|sweep| sweep.place.interval == interval && sweep.place.policy.id == form);
+        .filter(|sweep| (sweep.place().interval, sweep.place().policy.id) == (interval, form));
     of_form.map(Sweep::spread_percent).reduce(f64::max)
 }
 
 /// §4.2: DAD's thresholds jump and lead to timeouts; DAD-SD's do less so.
-fn timeouts(findings: &Findings<'_>, interval: Interval) -> Stated {
-    let count = |id| curve(findings.curves, id, interval).count(|run| run.timeouts);
-    let (dad, sd, newreno) = (count("dad"), count("dad-sd"), count("newreno"));
-    let fewer = dad.less(&sd);
-    Stated {
-        id: format!("fig{}.timeouts", interval.figure),
-        by: Claimant::Paper,
-        what: format!(
-            "timeouts in 1000 s that DAD-SD has fewer than DAD, every {} ms",
-            interval.millis
-        ),
-        unit: "",
-        paper: None,
-        allowed: Allowed::AtLeast { low: 0.0 },
-        measured: fewer,
-        direction: directed("fewer", fewer),
-        why: Why::measured(format!(
+fn timeouts(points: &Points, interval: Interval) -> Stated {
+    let [dad, sd, newreno] = ["dad", "dad-sd", "newreno"]
+        .map(|id| curve(points, id, interval).count(|run| run.timeouts));
+    let what =
+        format!("timeouts in 1000 s that DAD-SD has fewer than DAD, every {} ms", interval.millis);
+    paper(format!("fig{}.timeouts", interval.figure), what, "", dad.less(&sd), at_least(0.0))
+        .above("fewer", 0.0)
+        .why(format!(
             "DAD has {:.2}, DAD-SD {:.2}, NewReno {:.2}.",
             dad.mean, sd.mean, newreno.mean
         ))
@@ -170,105 +132,82 @@ fn timeouts(findings: &Findings<'_>, interval: Interval) -> Stated {
             dad.mean < newreno.mean,
             "The detection timer is one round trip, shorter than the retransmission timeout, and sends \
              what is missing before that expires, whatever the threshold",
-        ),
-    }
+        )
 }
 
 /// The figures' point: under reordering both do better than a threshold of three.
-fn above_newreno(findings: &Findings<'_>, interval: Interval) -> Stated {
-    let [sd, newreno] = ["dad-sd", "newreno"].map(|id| curve(findings.curves, id, interval));
+fn above_newreno(points: &Points, interval: Interval) -> Stated {
+    let [sd, newreno] = ["dad-sd", "newreno"].map(|id| curve(points, id, interval));
     let all = quotients(sd, newreno).into_iter().filter(|(tenths, _)| *tenths > 0);
     let (at, least) = least(all).expect("taus with reordering");
-    Stated {
-        id: format!("fig{}.above-newreno", interval.figure),
-        by: Claimant::Paper,
-        what: format!("DAD-SD over NewReno, the least over tau > 0, every {} ms", interval.millis),
-        unit: "times",
-        paper: None,
-        allowed: Allowed::AtLeast { low: 1.0 },
-        direction: above("above NewReno", &least, 1.0),
-        measured: least,
-        why: Why::measured(format!("the least is at tau {}", tau(at))),
-    }
+    let what = format!("DAD-SD over NewReno, the least over tau > 0, every {} ms", interval.millis);
+    let id = format!("fig{}.above-newreno", interval.figure);
+    paper(id, what, "times", least, at_least(1.0))
+        .above("above NewReno", 1.0)
+        .why(format!("the least is at tau {}", tau(at)))
 }
 
 /// Goodput of one over that of another, seed by seed, by tau.
-fn quotients(one: &Curve, other: &Curve) -> Vec<(u32, Estimate)> {
-    let of = |(tenths, point): &(u32, Point)| {
-        let other = other.at(*tenths)?.goodput_each();
-        Some((*tenths, ratio(&point.goodput_each(), &other)?))
+fn quotients(one: Curve<'_>, other: Curve<'_>) -> Vec<(u32, Estimate)> {
+    let of = |point: &crate::cells::Cell<super::setup::Place, Run>| {
+        let tenths = point.key.tenths;
+        Some((tenths, point.over(other.at(tenths)?, Run::goodput)))
     };
-    one.points.iter().filter_map(of).collect()
-}
-
-fn least(of: impl Iterator<Item = (u32, Estimate)>) -> Option<(u32, Estimate)> {
-    of.min_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean))
+    one.0.iter().filter_map(of).collect()
 }
 
 /// Our senders against ns-2's, at the tau where they differ most.
-fn fidelity(findings: &Findings<'_>, interval: Interval) -> Vec<Stated> {
+fn fidelity(measured: &Measured, interval: Interval) -> Vec<Stated> {
     let claim = |(policy, _): &(&str, &str)| {
-        let of = findings
+        let of = measured
             .compared
             .iter()
-            .filter(|point| point.policy == *policy && point.interval == interval);
-        let off = of.map(|point| (point, point.difference_percent()));
-        let (worst, off) = off.max_by(|a, b| a.1.mean.abs().total_cmp(&b.1.mean.abs()))?;
-        let magnitude = off.magnitude();
-        Some(Stated {
-            id: format!("ns2.{}ms.{policy}", interval.millis),
-            by: Claimant::Project,
-            what: format!(
-                "{} off ns-2's, the most over tau, every {} ms",
-                worst.label, interval.millis
-            ),
-            unit: "%",
-            paper: None,
-            allowed: Allowed::AtMost { high: FIDELITY_PERCENT },
-            direction: below("within a half", &magnitude, 50.0),
-            measured: magnitude,
-            why: Why::measured(format!(
-                "at tau {} ours is {:.3} Mbit/s, ns-2's {:.3} +- {:.3}",
-                tau(worst.tenths),
-                worst.ours.mean,
-                worst.ns2.mean,
-                worst.ns2.ci95
-            )),
-        })
+            .filter(|point| (point.place.policy.id, point.place.interval) == (*policy, interval));
+        let off = of.map(|point| (point, point.difference_percent().magnitude()));
+        let (worst, off) = off.max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
+        let what = format!(
+            "{} off ns-2's, the most over tau, every {} ms",
+            worst.place.policy.label, interval.millis
+        );
+        let id = format!("ns2.{}ms.{policy}", interval.millis);
+        let why = format!(
+            "at tau {} ours is {:.3} Mbit/s, ns-2's {:.3} +- {:.3}",
+            worst.place.tau(),
+            worst.ours.mean,
+            worst.ns2.mean,
+            worst.ns2.ci95.unwrap_or(f64::NAN)
+        );
+        let claim = project(id, what, "%", off, at_most(FIDELITY_PERCENT));
+        Some(claim.below("within a half", 50.0).why(why))
     };
     BESIDE.iter().filter_map(claim).collect()
 }
 
 /// This project's claim: practical DAD-SD holds up beside RACK and beside fixed(30).
-fn contests(findings: &Findings<'_>, interval: Interval) -> Vec<Stated> {
+fn contests(points: &Points, interval: Interval) -> Vec<Stated> {
     let mut stated = Vec::new();
     for contest in &CONTESTS {
         for (name, rival) in [("rack", contest.rack), ("fixed-30", contest.fixed_30)] {
-            let [ours, theirs] =
-                [contest.practical, rival].map(|id| curve(findings.curves, id, interval));
+            let [ours, theirs] = [contest.practical, rival].map(|id| curve(points, id, interval));
             let all = quotients(ours, theirs);
             let words: Vec<_> = all
                 .iter()
                 .map(|(tenths, ratio)| format!("{} {:.0}", tau(*tenths), 100.0 * ratio.mean))
                 .collect();
-            let (at, least) = least(all.into_iter()).expect("every curve has taus");
-            let least = least.times(100.0);
-            let over_all = gain_each(findings.curves, [rival, contest.practical], interval);
-            let over_all = estimate(&over_all).expect("every point has runs");
-            stated.push(Stated {
-                id: format!("practical.{}ms.{}.{name}", interval.millis, contest.practical),
-                by: Claimant::Project,
-                what: format!(
-                    "practical DAD-SD over {} on {}, least over tau, every {} ms",
-                    theirs.policy.label, contest.endpoint, interval.millis
-                ),
-                unit: "%",
-                paper: None,
-                allowed: Allowed::AtLeast { low: BESIDE_RIVALS },
-                direction: directed("above it over all tau", over_all),
-                measured: least,
-                why: Why::measured(format!("at tau {}; by tau: {}", tau(at), words.join(", "))),
-            });
+            let (at, least) = least(all).expect("every curve has taus");
+            let over_all = over(&gain_each(points, [rival, contest.practical], interval));
+            let id = format!("practical.{}ms.{}.{name}", interval.millis, contest.practical);
+            let what = format!(
+                "practical DAD-SD over {} on {}, least over tau, every {} ms",
+                theirs.label(),
+                contest.endpoint,
+                interval.millis
+            );
+            stated.push(
+                project(id, what, "%", least.times(100.0), at_least(BESIDE_RIVALS))
+                    .claims(directed("above it over all tau", over_all))
+                    .why(format!("at tau {}; by tau: {}", tau(at), words.join(", "))),
+            );
         }
     }
     stated
@@ -277,21 +216,38 @@ fn contests(findings: &Findings<'_>, interval: Interval) -> Vec<Stated> {
 #[cfg(test)]
 mod tests {
     use super::super::policies::Policy;
-    use super::super::sample::point;
+    use super::super::setup::Place;
     use super::*;
+    use crate::cells::{Cell, Cells, Runs};
 
-    fn curve_of(id: &str, goodputs: [f64; 2]) -> Curve {
-        let points = vec![(0, point(&[2.9, 2.9])), (10, point(&goodputs))];
-        Curve { policy: Policy::named(id), interval: INTERVALS[0], points }
+    fn curve_of(id: &str, goodputs: [f64; 2]) -> [Cell<Place, Run>; 2] {
+        let sample = |rate: f64| Sample {
+            bytes_delivered: (rate * 1e6 / 8.0) as u64,
+            segments_sent: 100,
+            retransmitted: 10,
+            dropped: 4,
+            timeouts: 1,
+            fast_recoveries: 5,
+            undone: 2,
+            rtt_mean_us: 500_000,
+            cwnd_mean_bytes: 30_000,
+        };
+        let run = |rate| Run { sample: sample(rate), seconds: 1.0 };
+        let (interval, policy) = (INTERVALS[0], Policy::named(id));
+        [(0, [2.9, 2.9]), (10, goodputs)].map(|(tenths, goodputs)| Cell {
+            key: Place { interval, policy, tenths },
+            runs: Runs(goodputs.map(run).to_vec()),
+        })
     }
 
     #[test]
     fn the_gain_is_over_the_taus_with_reordering_seed_by_seed() {
         let curves = [curve_of("dad", [1.0, 2.0]), curve_of("dad-sd", [1.1, 2.2])];
-        let gains = gain_each(&curves, ["dad", "dad-sd"], INTERVALS[0]);
+        let points = Cells(curves.into_iter().flatten().collect());
+        let gains = gain_each(&points, ["dad", "dad-sd"], INTERVALS[0]);
         assert_eq!(gains.len(), 2);
         assert!(gains.iter().all(|gain| (gain - 10.0).abs() < 0.01), "{gains:?}");
-        let mean = mean_of_gains(&curves, ["dad", "dad-sd"], INTERVALS[0]);
+        let mean = mean_of_gains(&points, ["dad", "dad-sd"], INTERVALS[0]);
         assert!((mean - 10.0).abs() < 0.01, "{mean}");
     }
 }

@@ -1,11 +1,12 @@
 //! Goodput of every policy against tau, at both intervals, as tables and as data.
 
-use super::policies::{CONTESTS, POLICIES, Policy};
-use super::sample::{Outcomes, Point, Sample};
-use super::setup::{INTERVALS, Interval, Plan, Runs, tau};
-use ackord_measure::stats::{Estimate, estimate};
-use ackord_report::document::{Cell, Column, Table};
-use ackord_scenario::Errors;
+use super::policies::{CONTESTS, Contest, POLICIES};
+use super::sample::{Run, Sample};
+use super::setup::{INTERVALS, Interval, Place, tau};
+use crate::cells::{Cell, Cells, Runs, over};
+use crate::tables::{record, rows};
+use ackord_measure::stats::Estimate;
+use ackord_report::document::Table;
 use serde::Serialize;
 
 /// How much of the figures is run.
@@ -13,244 +14,184 @@ use serde::Serialize;
 pub(super) struct Grid {
     /// tau in tenths.
     pub(super) taus: &'static [u32],
-    pub(super) seeds: u64,
+    pub(super) seeds: u32,
 }
 
-#[derive(Debug)]
-pub(super) struct CurvePlan(Vec<Planned>);
+/// Every policy at every tau and interval.
+pub(super) type Points = Cells<Place, Run>;
 
-/// The runs of a policy at one interval.
-#[derive(Debug)]
-struct Planned {
-    policy: &'static Policy,
-    interval: Interval,
-    /// tau in tenths, and the runs there.
-    points: Vec<(u32, Runs)>,
+/// A policy at one interval, from tau to tau.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Curve<'a>(pub(super) &'a [Cell<Place, Run>]);
+
+/// What is counted, for a cost.
+type Count = (&'static str, fn(&Sample) -> u64);
+
+/// Every place of the figures.
+pub(super) fn places(taus: &'static [u32]) -> impl Iterator<Item = Place> {
+    let policies =
+        INTERVALS.into_iter().flat_map(|interval| POLICIES.iter().map(move |p| (interval, p)));
+    policies.flat_map(move |(interval, policy)| {
+        taus.iter().map(move |&tenths| Place { interval, policy, tenths })
+    })
 }
 
-/// A policy at one interval.
-#[derive(Clone, Debug)]
-pub(super) struct Curve {
-    pub(super) policy: &'static Policy,
-    pub(super) interval: Interval,
-    /// tau in tenths, and what was measured there.
-    pub(super) points: Vec<(u32, Point)>,
-}
-
-#[derive(Serialize)]
-pub(super) struct PointData {
-    policy: &'static str,
-    endpoint: &'static str,
-    interval_ms: u64,
-    tau: f64,
-    goodput_mbit_s: Estimate,
-    timeouts: Estimate,
-    fast_recoveries: Estimate,
-    retransmitted: Estimate,
-    needless_retransmissions: Estimate,
-    undone_reductions: Estimate,
-    rtt_mean_ms: f64,
-}
-
-pub(super) fn plan(plan: &mut Plan, grid: Grid) -> Result<CurvePlan, Errors> {
-    let mut curves = Vec::new();
-    for interval in INTERVALS {
-        for policy in POLICIES {
-            let runs = |&tenths: &u32| {
-                Ok((tenths, plan.add(policy, &[], (tenths, interval), grid.seeds)?))
-            };
-            let points = grid.taus.iter().map(runs).collect::<Result<_, Errors>>()?;
-            curves.push(Planned { policy, interval, points });
-        }
-    }
-    Ok(CurvePlan(curves))
-}
-
-pub(super) fn read(plan: &CurvePlan, outcomes: &Outcomes) -> Vec<Curve> {
-    let curve = |planned: &Planned| {
-        let point = |(tenths, runs): &(u32, Runs)| (*tenths, outcomes.point(runs));
-        let points = planned.points.iter().map(point).collect();
-        Curve { policy: planned.policy, interval: planned.interval, points }
+/// The curves of one interval, in the order of the policies.
+pub(super) fn curves(points: &Points, interval: Interval) -> impl Iterator<Item = Curve<'_>> {
+    let same = |a: &Cell<Place, Run>, b: &Cell<Place, Run>| {
+        (a.key.interval, a.key.policy) == (b.key.interval, b.key.policy)
     };
-    plan.0.iter().map(curve).collect()
+    let curves = points.chunk_by(same).map(Curve);
+    curves.filter(move |curve| curve.place().interval == interval)
 }
 
 /// The curve of this policy at this interval.
 ///
 /// # Panics
 /// If there is none: every policy of the list is run at every interval.
-pub(super) fn curve<'a>(curves: &'a [Curve], policy: &str, interval: Interval) -> &'a Curve {
-    let found = curves.iter().find(|curve| curve.policy.id == policy && curve.interval == interval);
+pub(super) fn curve<'a>(points: &'a Points, policy: &str, interval: Interval) -> Curve<'a> {
+    let found = curves(points, interval).find(|curve| curve.place().policy.id == policy);
     found.unwrap_or_else(|| panic!("{policy} is run at every interval"))
 }
 
-impl Curve {
-    pub(super) fn goodputs(&self) -> impl Iterator<Item = (u32, Estimate)> + '_ {
-        self.points.iter().map(|(tenths, point)| (*tenths, point.goodput()))
+impl<'a> Curve<'a> {
+    /// The place of its first point.
+    pub(super) fn place(self) -> &'a Place {
+        &self.0[0].key
     }
 
-    pub(super) fn at(&self, tenths: u32) -> Option<&Point> {
-        self.points.iter().find(|(found, _)| *found == tenths).map(|(_, point)| point)
+    pub(super) fn label(self) -> &'static str {
+        self.place().policy.label
+    }
+
+    /// By tau in tenths.
+    pub(super) fn goodputs(self) -> impl Iterator<Item = (u32, Estimate)> {
+        self.0.iter().map(|point| (point.key.tenths, point.mean(Run::goodput)))
+    }
+
+    pub(super) fn at(self, tenths: u32) -> Option<&'a Runs<Run>> {
+        self.0.iter().find(|point| point.key.tenths == tenths).map(|point| &point.runs)
     }
 
     /// A count, per thousand seconds, averaged over the taus; seed by seed.
-    pub(super) fn count(&self, pick: impl Fn(&Sample) -> u64 + Copy) -> Estimate {
-        let mut each: Vec<f64> = Vec::new();
-        for (_, point) in &self.points {
-            let counts = point.each_per_1000_s(pick);
-            each.resize(counts.len(), 0.0);
-            let share = 1.0 / self.points.len() as f64;
-            each.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count * share);
-        }
-        estimate(&each).expect("every point has runs")
+    pub(super) fn count(self, pick: impl Fn(&Sample) -> u64) -> Estimate {
+        let share = 1.0 / self.0.len() as f64;
+        over(&sums(self.0, |run| run.per_1000_s(&pick) * share))
     }
+}
 
-    pub(super) fn data(&self) -> Vec<PointData> {
-        let data = |(tenths, point): &(u32, Point)| PointData {
-            policy: self.policy.id,
-            endpoint: self.policy.endpoint.label(),
-            interval_ms: self.interval.millis,
-            tau: tau(*tenths),
-            goodput_mbit_s: point.goodput(),
-            timeouts: point.per_1000_s(|run| run.timeouts),
-            fast_recoveries: point.per_1000_s(|run| run.fast_recoveries),
-            retransmitted: point.per_1000_s(|run| run.retransmitted),
-            needless_retransmissions: point.per_1000_s(Sample::needless),
-            undone_reductions: point.per_1000_s(|run| run.undone),
-            rtt_mean_ms: point.rtt_ms(),
-        };
-        self.points.iter().map(data).collect()
+/// A figure summed over points, seed by seed.
+pub(super) fn sums<'a>(
+    points: impl IntoIterator<Item = &'a Cell<Place, Run>>,
+    pick: impl Fn(&Run) -> f64,
+) -> Vec<f64> {
+    let mut sums = Vec::new();
+    for point in points {
+        let each = point.each(&pick);
+        sums.resize(each.len(), 0.0);
+        sums.iter_mut().zip(each).for_each(|(sum, one)| *sum += one);
     }
+    sums
+}
+
+pub(super) fn data(points: &Points) -> Vec<impl Serialize> {
+    let data = |point: &Cell<Place, Run>| {
+        let count = |pick: fn(&Sample) -> u64| point.mean(|run| run.per_1000_s(pick));
+        record! {
+            policy: point.key.policy.id,
+            endpoint: point.key.policy.endpoint.label(),
+            interval_ms: point.key.interval.millis,
+            tau: point.key.tau(),
+            goodput_mbit_s: point.mean(Run::goodput),
+            timeouts: count(|run| run.timeouts),
+            fast_recoveries: count(|run| run.fast_recoveries),
+            retransmitted: count(|run| run.retransmitted),
+            needless_retransmissions: count(Sample::needless),
+            undone_reductions: count(|run| run.undone),
+            rtt_mean_ms: point.mean(Run::rtt_ms).mean,
+        }
+    };
+    points.iter().map(data).collect()
 }
 
 /// Mean goodput: a row for each policy, a column for each tau.
-pub(super) fn goodput_table(curves: &[Curve], interval: Interval) -> Table {
-    let of_interval: Vec<_> = curves.iter().filter(|curve| curve.interval == interval).collect();
-    let mut columns = vec![Column::words("policy"), Column::words("on")];
-    if let Some(first) = of_interval.first() {
-        let heading =
-            |(tenths, _): &(u32, Point)| Column::numbers(&format!("{}", tau(*tenths)), "");
-        columns.extend(first.points.iter().map(heading));
-    }
-    let row = |curve: &&Curve| {
-        let mut row =
-            vec![Cell::text(curve.policy.label), Cell::text(curve.policy.endpoint.label())];
-        row.extend(curve.goodputs().map(|(_, goodput)| Cell::number(goodput.mean, 3)));
-        row
-    };
-    Table {
-        caption: format!(
+pub(super) fn goodput_table(points: &Points, interval: Interval) -> Table {
+    let taus = curve(points, POLICIES[0].id, interval).0.iter().map(|point| point.key.tenths);
+    rows(curves(points, interval))
+        .words("policy", |curve| curve.label())
+        .words("on", |curve| curve.place().policy.endpoint.label())
+        .each(taus, |table, tenths| {
+            table.number((&tau(tenths).to_string(), ""), 3, |curve| {
+                curve.at(tenths).map(|point| point.mean(Run::goodput))
+            })
+        })
+        .titled(format!(
             "Fig. {}: goodput (Mbit/s) against tau, delay redrawn every {} ms",
             interval.figure, interval.millis
-        ),
-        columns,
-        rows: of_interval.iter().map(row).collect(),
-    }
+        ))
 }
 
 /// Practical DAD-SD against RACK and fixed(30), at every tau.
-pub(super) fn contest_table(curves: &[Curve], interval: Interval) -> Table {
-    let mut columns = vec![Column::words("on"), Column::numbers("tau", "")];
-    columns
-        .extend(["practical", "RACK-TLP", "fixed(30)"].map(|name| Column::numbers(name, "Mbit/s")));
-    columns.extend(["/ RACK", "/ fixed(30)"].map(|name| Column::numbers(name, "%")));
-    let mut rows = Vec::new();
-    for contest in &CONTESTS {
-        let of = |id| curve(curves, id, interval);
-        let (practical, rack) = (of(contest.practical), of(contest.rack));
-        for (tenths, ours) in practical.goodputs() {
-            let at = |curve: &Curve| curve.at(tenths).map(Point::goodput);
-            let (Some(rack), Some(fixed)) = (at(rack), at(of(contest.fixed_30))) else { continue };
-            rows.push(vec![
-                Cell::text(contest.endpoint),
-                Cell::number(tau(tenths), 1),
-                interval_cell(ours),
-                interval_cell(rack),
-                interval_cell(fixed),
-                Cell::number(100.0 * ours.mean / rack.mean, 0),
-                Cell::number(100.0 * ours.mean / fixed.mean, 0),
-            ]);
-        }
-    }
-    Table {
-        caption: format!(
+pub(super) fn contest_table(points: &Points, interval: Interval) -> Table {
+    let of = |id| curve(points, id, interval);
+    let at_each_tau = |contest: &'static Contest| {
+        let [rack, fixed] = [contest.rack, contest.fixed_30].map(of);
+        of(contest.practical).goodputs().filter_map(move |(tenths, ours)| {
+            let at = |curve: Curve<'_>| curve.at(tenths).map(|point| point.mean(Run::goodput));
+            Some((contest.endpoint, tenths, [ours, at(rack)?, at(fixed)?]))
+        })
+    };
+    rows(CONTESTS.iter().flat_map(at_each_tau))
+        .words("on", |row| row.0)
+        .number(("tau", ""), 1, |row| tau(row.1))
+        .mean(("practical", "Mbit/s"), 3, |row| row.2[0])
+        .mean(("RACK-TLP", "Mbit/s"), 3, |row| row.2[1])
+        .mean(("fixed(30)", "Mbit/s"), 3, |row| row.2[2])
+        .number(("/ RACK", "%"), 0, |row| 100.0 * row.2[0].mean / row.2[1].mean)
+        .number(("/ fixed(30)", "%"), 0, |row| 100.0 * row.2[0].mean / row.2[2].mean)
+        .titled(format!(
             "Practical DAD-SD beside RACK-TLP and fixed(30), delay redrawn every {} ms",
             interval.millis
-        ),
-        columns,
-        rows,
-    }
-}
-
-pub(super) fn interval_cell(estimate: Estimate) -> Cell {
-    Cell::Interval { mean: estimate.mean, half_width: estimate.ci95, decimals: 3 }
+        ))
 }
 
 /// What each policy does, averaged over the taus, per thousand seconds.
-pub(super) fn cost_table(curves: &[Curve], interval: Interval) -> Table {
-    let columns = vec![
-        Column::words("policy"),
-        Column::words("on"),
-        Column::numbers("timeouts", ""),
-        Column::numbers("fast recoveries", ""),
-        Column::numbers("retransmitted", ""),
-        Column::numbers("needlessly", ""),
-        Column::numbers("undone", ""),
+pub(super) fn cost_table(points: &Points, interval: Interval) -> Table {
+    let counts: [Count; 5] = [
+        ("timeouts", |run| run.timeouts),
+        ("fast recoveries", |run| run.fast_recoveries),
+        ("retransmitted", |run| run.retransmitted),
+        ("needlessly", Sample::needless),
+        ("undone", |run| run.undone),
     ];
-    let row = |curve: &Curve| {
-        let count = |pick: fn(&Sample) -> u64| Cell::number(curve.count(pick).mean, 1);
-        vec![
-            Cell::text(curve.policy.label),
-            Cell::text(curve.policy.endpoint.label()),
-            count(|run| run.timeouts),
-            count(|run| run.fast_recoveries),
-            count(|run| run.retransmitted),
-            count(Sample::needless),
-            count(|run| run.undone),
-        ]
-    };
-    Table {
-        caption: format!(
+    rows(curves(points, interval))
+        .words("policy", |curve| curve.label())
+        .words("on", |curve| curve.place().policy.endpoint.label())
+        .each(counts, |table, (name, pick)| table.number((name, ""), 1, |curve| curve.count(pick)))
+        .titled(format!(
             "What each policy does in 1000 s, mean over the taus, delay redrawn every {} ms",
             interval.millis
-        ),
-        columns,
-        rows: curves.iter().filter(|curve| curve.interval == interval).map(row).collect(),
-    }
+        ))
 }
 
 /// Everything measured, a row for each point: for a CSV file.
-pub(super) fn points_table(curves: &[Curve]) -> Table {
-    let mut columns =
-        vec![Column::words("policy"), Column::words("endpoint"), Column::numbers("interval", "ms")];
-    columns.push(Column::numbers("tau", ""));
-    columns.push(Column::numbers("goodput", "Mbit/s"));
-    columns.extend(
-        ["timeouts", "fast_recoveries", "retransmitted", "needless", "undone"]
-            .map(|name| Column::numbers(name, "per 1000 s")),
-    );
-    columns.push(Column::numbers("rtt", "ms"));
-    let mut rows = Vec::new();
-    for curve in curves {
-        for (tenths, point) in &curve.points {
-            let count = |pick: fn(&Sample) -> u64| {
-                let Estimate { mean, ci95, .. } = point.per_1000_s(pick);
-                Cell::Interval { mean, half_width: ci95, decimals: 1 }
-            };
-            rows.push(vec![
-                Cell::text(curve.policy.id),
-                Cell::text(curve.policy.endpoint.label()),
-                Cell::Count(curve.interval.millis),
-                Cell::number(tau(*tenths), 1),
-                interval_cell(point.goodput()),
-                count(|run| run.timeouts),
-                count(|run| run.fast_recoveries),
-                count(|run| run.retransmitted),
-                count(Sample::needless),
-                count(|run| run.undone),
-                Cell::number(point.rtt_ms(), 1),
-            ]);
-        }
-    }
-    Table { caption: "Every point".to_owned(), columns, rows }
+pub(super) fn points_table(points: &Points) -> Table {
+    let counts: [Count; 5] = [
+        ("timeouts", |run| run.timeouts),
+        ("fast_recoveries", |run| run.fast_recoveries),
+        ("retransmitted", |run| run.retransmitted),
+        ("needless", Sample::needless),
+        ("undone", |run| run.undone),
+    ];
+    rows(&**points)
+        .words("policy", |point| point.key.policy.id)
+        .words("endpoint", |point| point.key.policy.endpoint.label())
+        .count(("interval", "ms"), |point| point.key.interval.millis)
+        .number(("tau", ""), 1, |point| point.key.tau())
+        .mean(("goodput", "Mbit/s"), 3, |point| point.mean(Run::goodput))
+        .each(counts, |table, (name, pick)| {
+            table.mean((name, "per 1000 s"), 1, |point| point.mean(|run| run.per_1000_s(pick)))
+        })
+        .number(("rtt", "ms"), 1, |point| point.mean(Run::rtt_ms))
+        .titled("Every point")
 }

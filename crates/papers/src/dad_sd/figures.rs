@@ -2,13 +2,13 @@
 
 use super::band::{BESIDE, Band};
 use super::bounds::{base_rtt_s, capacity_mbit_s, mathis_mbit_s};
-use super::curves::{Curve, curve};
+use super::curves::{Curve, Points, curve};
 use super::setup::{Interval, TAUS, tau};
-use ackord_report::plot::{Mark, Plot, PlotSeries, Range, Scale, Shape};
+use crate::tables::{SHAPES, series};
+use ackord_report::plot::{Mark, Plot, PlotSeries, Range, Scale};
 
 const X: &str = "tau";
 const Y: &str = "goodput (Mbit/s)";
-const SHAPES: [Shape; 4] = [Shape::Disc, Shape::Square, Shape::Triangle, Shape::Cross];
 
 /// A plot of some policies: what its file is called, what is above it, and whose curves.
 struct Group {
@@ -53,26 +53,24 @@ static GROUPS: [Group; 5] = [
 ];
 
 /// The figures of one interval.
-pub(super) fn plots(curves: &[Curve], interval: Interval) -> Vec<Plot> {
+pub(super) fn plots(points: &Points, interval: Interval) -> Vec<Plot> {
     let plot = |group: &Group| {
         let title =
             format!("Fig. {}: {} (every {} ms)", interval.figure, group.title, interval.millis);
         let id = format!("fig-{}-{}", interval.figure, group.id);
         let mut plot = Plot::new(&id, &title, X, Y);
         for (number, policy) in group.policies.iter().enumerate() {
-            plot = plot.with(series(curve(curves, policy, interval), number));
+            plot = plot.with(goodput(curve(points, policy, interval), number));
         }
         plot.with(capacity())
     };
-    GROUPS.iter().map(plot).chain([bounds_plot(curves, interval)]).collect()
+    GROUPS.iter().map(plot).chain([bounds_plot(points, interval)]).collect()
 }
 
-fn series(curve: &Curve, number: usize) -> PlotSeries {
-    let means = curve.goodputs().map(|(tenths, goodput)| (tau(tenths), goodput.mean));
+fn goodput(curve: Curve<'_>, number: usize) -> PlotSeries {
+    let points = curve.goodputs().map(|(tenths, goodput)| (tau(tenths), goodput));
     let mark = Mark::LinePoints(SHAPES[number % SHAPES.len()]);
-    PlotSeries::new(&curve.policy.full_label(), mark, means)
-        .with_errors(curve.goodputs().map(|(_, goodput)| goodput.ci95))
-        .coloured(number)
+    series(&curve.place().policy.full_label(), mark, points).coloured(number)
 }
 
 fn capacity() -> PlotSeries {
@@ -81,7 +79,7 @@ fn capacity() -> PlotSeries {
 }
 
 /// Practical DAD-SD and NewReno beside what loss alone would allow.
-fn bounds_plot(curves: &[Curve], interval: Interval) -> Plot {
+fn bounds_plot(points: &Points, interval: Interval) -> Plot {
     let title = format!(
         "What the 0.1 % loss alone allows a Reno sender, and what is reached (every {} ms)",
         interval.millis
@@ -93,33 +91,29 @@ fn bounds_plot(curves: &[Curve], interval: Interval) -> Plot {
     let mut plot = Plot::new(&id, &title, X, Y);
     for (number, policy) in ["newreno", "dad-sd", "practical", "practical-full"].iter().enumerate()
     {
-        plot = plot.with(series(curve(curves, policy, interval), number));
+        plot = plot.with(goodput(curve(points, policy, interval), number));
     }
     plot.with(PlotSeries::new("Mathis, RTT without queue", Mark::Line, loss_bound).dashed())
         .with(capacity())
 }
 
 /// ns-2's curves beside ours: points are ns-2's, lines are ours.
-pub(super) fn ns2_plot(curves: &[Curve], band: &Band, interval: Interval) -> Plot {
+pub(super) fn ns2_plot(points: &Points, band: &Band, interval: Interval) -> Plot {
     let title = format!("ns-2 (points) and ours (lines), every {} ms", interval.millis);
     let id = format!("ns-2-{}", interval.millis);
     let mut plot = Plot::new(&id, &title, X, Y);
     plot.y.scale = Scale::Log;
     plot.y.range = Range::Data;
     for (number, (policy, name)) in BESIDE.iter().enumerate() {
-        let ours = curve(curves, policy, interval);
+        let ours = curve(points, policy, interval);
         let means = ours.goodputs().map(|(tenths, goodput)| (tau(tenths), goodput.mean));
-        let label = ours.policy.label;
+        let label = ours.label();
         plot = plot.with(PlotSeries::new(label, Mark::Line, means).coloured(number));
-        let points = TAUS
+        let theirs = TAUS
             .iter()
-            .filter_map(|&tenths| Some((tau(tenths), band.point(name, interval, tenths)?)))
-            .collect::<Vec<_>>();
-        let errors: Vec<_> = points.iter().map(|(_, point)| Some(point.ci95)).collect();
-        let means = points.iter().map(|(tau, point)| (*tau, point.mean));
+            .filter_map(|&tenths| Some((tau(tenths), band.point(name, interval, tenths)?)));
         let mark = Mark::Points(SHAPES[number % SHAPES.len()]);
-        let series = PlotSeries::new(&format!("{label}, ns-2"), mark, means).coloured(number);
-        plot = plot.with(series.with_errors(errors));
+        plot = plot.with(series(&format!("{label}, ns-2"), mark, theirs).coloured(number));
     }
     plot
 }

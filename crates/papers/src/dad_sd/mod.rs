@@ -3,9 +3,9 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `setup.rs` | the paper's path and numbers, its scenario file, the plan of runs |
+//! | `setup.rs` | the paper's path and numbers, its scenario file |
 //! | `policies.rs` | who is compared, as data |
-//! | `sample.rs` | what is kept of each run |
+//! | `sample.rs` | what is taken from each run |
 //! | `curves.rs` | goodput against tau of every policy, as tables |
 //! | `figures.rs` | the same as plots |
 //! | `alpha.rs` | the study of alpha |
@@ -27,23 +27,24 @@ mod policies;
 mod sample;
 mod setup;
 
-use super::assemble::Parts;
-use super::{Effort, Options, PaperError, PaperReport, Watch};
+use crate::cells::Cells;
+use crate::plan::Plan;
+use crate::report::{Report, context};
+use crate::tables::record;
+use crate::{Effort, Options, PaperError, PaperReport, Watch};
 use ackord_report::Context;
-use ackord_report::document::{Block, Section, Shown, Table};
 use ackord_units::Span;
 use band::{Band, Compared};
-use curves::{Curve, Grid};
-use sample::Outcomes;
-use serde::Serialize;
-use setup::{FILE, INTERVALS, Plan, TAUS};
+use curves::{Grid, Points};
+use sample::{KEPT, Run, Sample};
+use setup::{FILE, INTERVALS, TAUS};
 
 /// How much is run.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
     effort: Effort,
     grid: Grid,
-    /// tau in tenths, and seeds, of the study of alpha.
+    /// The study of alpha.
     alpha: Grid,
     /// Length of every transfer.
     transfer: Span,
@@ -51,41 +52,29 @@ struct Extent {
 
 impl Extent {
     fn of(effort: Effort) -> Extent {
-        match effort {
-            Effort::Quick => Extent {
-                effort,
-                grid: Grid { taus: &[0, 4, 10, 20], seeds: 4 },
-                alpha: Grid { taus: &[4, 20], seeds: 3 },
-                transfer: Span::from_secs(250),
-            },
-            Effort::Full => Extent {
-                effort,
-                grid: Grid { taus: &TAUS, seeds: 20 },
-                alpha: Grid { taus: &[4, 10, 20], seeds: 10 },
-                transfer: Span::from_secs(1_000),
-            },
-        }
+        let quick = Extent {
+            effort,
+            grid: Grid { taus: &[0, 4, 10, 20], seeds: 4 },
+            alpha: Grid { taus: &[4, 20], seeds: 3 },
+            transfer: Span::from_secs(250),
+        };
+        let full = Extent {
+            effort,
+            grid: Grid { taus: &TAUS, seeds: 20 },
+            alpha: Grid { taus: &[4, 10, 20], seeds: 10 },
+            transfer: Span::from_secs(1_000),
+        };
+        effort.of(quick, full)
     }
 }
 
-/// Every table, as data.
-#[derive(Serialize)]
-struct Data {
-    effort: &'static str,
-    seeds: u64,
-    transfer_s: f64,
-    points: Vec<curves::PointData>,
-    alpha: Vec<alpha::SweepData>,
-    ns2: Vec<band::ComparedData>,
-}
-
-/// Everything that was measured, read from the runs.
+/// Everything that was measured.
 struct Measured {
     extent: Extent,
     total_runs: usize,
     band: Band,
-    curves: Vec<Curve>,
-    sweeps: Vec<alpha::Sweep>,
+    points: Points,
+    alphas: Cells<alpha::Key, Run>,
     compared: Vec<Compared>,
 }
 
@@ -102,148 +91,103 @@ fn measure(
     options: Options<'_>,
     watch: &Watch<'_>,
 ) -> Result<Measured, PaperError> {
-    let mut plan = Plan::new(extent.transfer);
-    let curve_plan = curves::plan(&mut plan, extent.grid)?;
-    let alpha_plan = alpha::plan(&mut plan, extent.alpha.taus, extent.alpha.seeds)?;
-    let outcomes = Outcomes::of(&plan, options.journal, watch)?;
+    let Extent { grid, alpha, transfer, .. } = extent;
+    let mut plan = Plan::default();
+    let points = plan
+        .each(curves::places(grid.taus), |place| [place.setup(transfer, &[]).seeds(grid.seeds)])?;
+    let alphas =
+        plan.each(alpha::keys(alpha.taus), |key| [alpha::setup(key, transfer).seeds(alpha.seeds)])?;
+    let outcomes = plan.run_with_journal(Sample::of, (options.journal, KEPT), watch)?;
+    let outcomes = outcomes.map(|sample| Run { sample, seconds: transfer.as_secs_f64() });
+    let (points, alphas) = (outcomes.of(points), outcomes.of(alphas));
     let band = Band::embedded();
-    let curves = curves::read(&curve_plan, &outcomes);
-    Ok(Measured {
-        extent,
-        total_runs: plan.jobs.len(),
-        compared: band::compare(&band, &curves),
-        sweeps: alpha::read(&alpha_plan, &outcomes),
-        band,
-        curves,
-    })
+    let compared = band::compare(&band, &points);
+    Ok(Measured { extent, total_runs: plan.jobs.len(), band, points, alphas, compared })
 }
 
 impl Measured {
     fn report(&self) -> PaperReport {
-        let findings = claims::Findings {
-            curves: &self.curves,
-            compared: &self.compared,
-            sweeps: &self.sweeps,
-        };
-        let claims = claims::claims(&findings);
-        let tables = self.tables();
-        Parts {
-            paper: "dad-sd",
-            claims,
-            sections: self.sections(&tables),
-            context: self.context(),
-            data: self.data(),
-            long_tables: vec![("points", curves::points_table(&self.curves))],
-            tables,
-        }
-        .report()
-    }
-
-    fn tables(&self) -> Vec<(&'static str, Table)> {
+        let Measured { extent, points, compared, .. } = self;
+        let sweeps = alpha::sweeps(&self.alphas);
         let [fast, slow] = INTERVALS;
-        vec![
-            ("figure-2", curves::goodput_table(&self.curves, fast)),
-            ("figure-3", curves::goodput_table(&self.curves, slow)),
-            ("practical-50ms", curves::contest_table(&self.curves, fast)),
-            ("practical-250ms", curves::contest_table(&self.curves, slow)),
-            ("cost-50ms", curves::cost_table(&self.curves, fast)),
-            ("cost-250ms", curves::cost_table(&self.curves, slow)),
-            ("bounds-50ms", bounds::table(&self.curves, fast)),
-            ("bounds-250ms", bounds::table(&self.curves, slow)),
-            ("alpha", alpha::table(&self.sweeps)),
-            ("ns-2-50ms", band::table(&self.compared, fast)),
-            ("ns-2-250ms", band::table(&self.compared, slow)),
-        ]
-    }
-
-    fn data(&self) -> Data {
-        Data {
-            effort: match self.extent.effort {
-                Effort::Quick => "quick",
-                Effort::Full => "full",
+        let mut report = Report::default()
+            .table("figure-2", curves::goodput_table(points, fast))
+            .table("figure-3", curves::goodput_table(points, slow))
+            .table("practical-50ms", curves::contest_table(points, fast))
+            .table("practical-250ms", curves::contest_table(points, slow))
+            .table("cost-50ms", curves::cost_table(points, fast))
+            .table("cost-250ms", curves::cost_table(points, slow))
+            .table("bounds-50ms", bounds::table(points, fast))
+            .table("bounds-250ms", bounds::table(points, slow))
+            .table("alpha", alpha::table(&sweeps))
+            .table("ns-2-50ms", band::table(compared, fast))
+            .table("ns-2-250ms", band::table(compared, slow))
+            .long_table("points", curves::points_table(points));
+        for (interval, every) in [(fast, "50ms"), (slow, "250ms")] {
+            let (figure, millis) = (interval.figure, interval.millis);
+            let of = |name: &str| format!("{name}-{every}");
+            report = report
+                .section(&format!("Fig. {figure}: delay redrawn every {millis} ms"))
+                .show([&format!("figure-{figure}")])
+                .plots(figures::plots(points, interval))
+                .show([&of("practical"), &of("cost"), &of("bounds")]);
+        }
+        report = report.section("Which alpha").show(["alpha"]).plots(alpha::plots(&sweeps));
+        report = report.section("ns-2 beside ours");
+        for (interval, table) in [(fast, "ns-2-50ms"), (slow, "ns-2-250ms")] {
+            let plot = figures::ns2_plot(points, &self.band, interval);
+            report = report.show([table]).plots([plot]);
+        }
+        report.section("Scenario file").files(&[FILE]).finish(
+            "dad-sd",
+            &self.context(),
+            claims::claims(self),
+            record! {
+                effort: extent.effort.id(),
+                seeds: extent.grid.seeds,
+                transfer_s: extent.transfer.as_secs_f64(),
+                points: curves::data(points),
+                alpha: alpha::data(&sweeps),
+                ns2: band::data(compared),
             },
-            seeds: self.extent.grid.seeds,
-            transfer_s: self.extent.transfer.as_secs_f64(),
-            points: self.curves.iter().flat_map(Curve::data).collect(),
-            alpha: self.sweeps.iter().map(alpha::Sweep::data).collect(),
-            ns2: self.compared.iter().map(Compared::data).collect(),
-        }
-    }
-
-    fn sections(&self, tables: &[(&'static str, Table)]) -> Vec<Section> {
-        let table = |name: &str| {
-            let found = tables.iter().find(|(known, _)| *known == name);
-            Block::Table(found.map(|(_, table)| table.clone()).unwrap_or_default())
-        };
-        let mut sections = Vec::new();
-        for (interval, every) in INTERVALS.into_iter().zip(["50ms", "250ms"]) {
-            let heading =
-                format!("Fig. {}: delay redrawn every {} ms", interval.figure, interval.millis);
-            let mut section =
-                Section::new(&heading).with(table(&format!("figure-{}", interval.figure)));
-            let plots = figures::plots(&self.curves, interval);
-            section.blocks.extend(plots.into_iter().map(Block::Plot));
-            for name in ["practical", "cost", "bounds"] {
-                section.blocks.push(table(&format!("{name}-{every}")));
-            }
-            sections.push(section);
-        }
-        let mut alpha = Section::new("Which alpha").with(table("alpha"));
-        alpha.blocks.extend(alpha::plots(&self.sweeps).into_iter().map(Block::Plot));
-        let mut ns2 = Section::new("ns-2 beside ours");
-        for (interval, every) in INTERVALS.into_iter().zip(["50ms", "250ms"]) {
-            ns2.blocks.push(table(&format!("ns-2-{every}")));
-            ns2.blocks.push(Block::Plot(figures::ns2_plot(&self.curves, &self.band, interval)));
-        }
-        let mut file = Section::new("Scenario file");
-        let (path, text) = (FILE.0.to_owned(), FILE.1.to_owned());
-        file.blocks.push(Block::Code { caption: path, text, shown: Shown::Folded });
-        sections.extend([alpha, ns2, file]);
-        sections
+        )
     }
 
     fn context(&self) -> Context {
-        Context {
-            title: "TCP-DAD-SD: a smoothed duplicate-acknowledgment threshold".to_owned(),
-            purpose: "On a path whose delay changes so that packets overtake one another, a \
-                      threshold that follows the reordering is said to keep TCP's throughput, and \
-                      a smoothed one to keep more of it. Every policy of the family, and what \
-                      succeeded it, on the paper's path."
-                .to_owned(),
-            source: "Park, Kim, Han, Kwon, Lee, Chung 2008, Smooth Dupthresh Mechanism for \
-                     Advanced TCP-DAD, KIPS"
-                .to_owned(),
-            notes: self.notes(),
-            ..Context::default()
-        }
-    }
-
-    fn notes(&self) -> Vec<String> {
         let Extent { effort, grid, alpha, transfer } = self.extent;
-        let effort = match effort {
-            Effort::Quick => "Quick: the full reproduction has eleven taus, 20 seeds and 1000 s.",
-            Effort::Full => "This is the full reproduction.",
-        };
-        vec![
-            format!(
-                "{} runs: transfers of {transfer}, {} seeds at each of {} taus and both intervals, \
-                 {} seeds in the study of alpha. {effort}",
-                self.total_runs,
-                grid.seeds,
-                grid.taus.len(),
-                alpha.seeds
-            ),
-            "Goodput is payload delivered over the length of the transfer, start included. \
-             Needless retransmissions are those beyond the data packets that died: the simulator \
-             knows, a sender does not."
-                .to_owned(),
-            format!(
-                "Endpoints: `ns2` is what the paper used (one acknowledgment per packet, whole \
-                 segments, no options); with SACK and timestamps where a policy needs them; \
-                 `linux` is a stock kernel's. ns-2's own figures were measured with ns2 {}.",
-                self.band.version.trim_start_matches("ns2 ")
-            ),
-        ]
+        let effort = effort.of(
+            "Quick: the full reproduction has eleven taus, 20 seeds and 1000 s.",
+            "This is the full reproduction.",
+        );
+        context(
+            "TCP-DAD-SD: a smoothed duplicate-acknowledgment threshold",
+            "On a path whose delay changes so that packets overtake one another, a \
+             threshold that follows the reordering is said to keep TCP's throughput, and \
+             a smoothed one to keep more of it. Every policy of the family, and what \
+             succeeded it, on the paper's path.",
+            "Park, Kim, Han, Kwon, Lee, Chung 2008, Smooth Dupthresh Mechanism for \
+             Advanced TCP-DAD, KIPS",
+            vec![
+                format!(
+                    "{} runs: transfers of {transfer}, {} seeds at each of {} taus and both intervals, \
+                     {} seeds in the study of alpha. {effort}",
+                    self.total_runs,
+                    grid.seeds,
+                    grid.taus.len(),
+                    alpha.seeds
+                ),
+                "Goodput is payload delivered over the length of the transfer, start included. \
+                 Needless retransmissions are those beyond the data packets that died: the simulator \
+                 knows, a sender does not."
+                    .to_owned(),
+                format!(
+                    "Endpoints: `ns2` is what the paper used (one acknowledgment per packet, whole \
+                     segments, no options); with SACK and timestamps where a policy needs them; \
+                     `linux` is a stock kernel's. ns-2's own figures were measured with ns2 {}.",
+                    self.band.version.trim_start_matches("ns2 ")
+                ),
+            ],
+        )
     }
 }
 

@@ -1,11 +1,11 @@
 //! Every policy that is compared, as data: its name, the endpoint it runs on, and what it changes in
 //! the scenario file. One more policy is one more line.
 
-use super::setup::set;
+use crate::plan::set;
 use ackord_scenario::Override;
 
 /// A policy on an endpoint.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Policy {
     /// In names of claims and files.
     pub(super) id: &'static str,

@@ -1,12 +1,9 @@
-//! The paper's path and numbers, its scenario file, and how a run is derived from them.
+//! The paper's path and numbers, its scenario file, and how runs are derived from it.
 
 use super::policies::Policy;
-use crate::runs::Job;
-use ackord_scenario::{Errors, Override, Scenario, ScenarioFile};
-use ackord_study::KeepSeries;
+use crate::plan::{File, Setup, file, set};
+use ackord_scenario::Override;
 use ackord_units::Span;
-use std::ops::Range;
-use std::sync::Arc;
 
 /// How often the delay is drawn anew, and the figure that shows it (Park et al. 2008 §4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +27,15 @@ pub(super) const LOSS: f64 = 0.001;
 pub(super) const HOP_MBIT_S: f64 = 3.0;
 pub(super) const WINDOW_PACKETS: f64 = 500.0;
 
-/// The scenario file's path in the repository, and its text.
-pub(super) const FILE: (&str, &str) =
-    ("papers/dad-sd/reordering.toml", include_str!("../../../../papers/dad-sd/reordering.toml"));
+pub(super) const FILE: File = file!("dad-sd/reordering");
+
+/// A policy at one tau, with the delay redrawn so often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) interval: Interval,
+    pub(super) policy: &'static Policy,
+    pub(super) tenths: u32,
+}
 
 /// tau as a number.
 pub(super) fn tau(tenths: u32) -> f64 {
@@ -44,64 +47,25 @@ pub(super) fn mean_delay_ms(tenths: u32) -> u64 {
     50 + 20 * u64::from(tenths)
 }
 
-/// A change to the scenario file.
-pub(super) fn set(path: &str, value: impl Into<String>) -> Override {
-    Override::new(path, value)
-}
-
-/// What makes the hop that of this tau and interval.
-fn hop(tenths: u32, interval: Interval) -> Vec<Override> {
-    // Standard deviation 200 tau / 3 ms, to the nanosecond.
-    let deviation_nanos = u64::from(tenths) * 20_000_000 / 3;
-    vec![
-        set("links.hop.delay", format!("{} ms", mean_delay_ms(tenths))),
-        set("links.hop.jitter.deviation", format!("{deviation_nanos} ns")),
-        set("links.hop.jitter.every", format!("{} ms", interval.millis)),
-    ]
-}
-
-/// Every run that is to be made.
-#[derive(Debug)]
-pub(super) struct Plan {
-    pub(super) jobs: Vec<Job>,
-    /// Length of every transfer; the file says 1000 s.
-    pub(super) transfer: Span,
-}
-
-/// The runs of one policy at one tau and interval: indices into the plan's jobs.
-pub(super) type Runs = Range<usize>;
-
-impl Plan {
-    pub(super) fn new(transfer: Span) -> Plan {
-        Plan { jobs: Vec::new(), transfer }
+impl Place {
+    pub(super) fn tau(&self) -> f64 {
+        tau(self.tenths)
     }
 
-    /// Adds `seeds` runs of `policy`, with `more` changes on top.
-    pub(super) fn add(
-        &mut self,
-        policy: &Policy,
-        more: &[Override],
-        (tenths, interval): (u32, Interval),
-        seeds: u64,
-    ) -> Result<Runs, Errors> {
-        let mut changes = hop(tenths, interval);
-        changes.push(set("duration", (START + self.transfer).to_string()));
-        changes.extend(policy.overrides());
-        changes.extend(more.iter().cloned());
-        let scenario = scenario(&changes)?;
-        let first = self.jobs.len();
-        self.jobs.extend((1..=seeds).map(|seed| Job {
-            scenario: Arc::clone(&scenario),
-            seed,
-            series: KeepSeries::No,
-        }));
-        Ok(first..self.jobs.len())
+    /// Transfers of this length (the file says 1000 s), with `more` changes on top.
+    pub(super) fn setup(&self, transfer: Span, more: &[Override]) -> Setup {
+        // Standard deviation 200 tau / 3 ms, to the nanosecond.
+        let deviation_nanos = u64::from(self.tenths) * 20_000_000 / 3;
+        let mut changes = vec![
+            set("links.hop.delay", format!("{} ms", mean_delay_ms(self.tenths))),
+            set("links.hop.jitter.deviation", format!("{deviation_nanos} ns")),
+            set("links.hop.jitter.every", format!("{} ms", self.interval.millis)),
+            set("duration", (START + transfer).to_string()),
+        ];
+        changes.extend(self.policy.overrides());
+        changes.extend_from_slice(more);
+        Setup::new(FILE, changes)
     }
-}
-
-fn scenario(changes: &[Override]) -> Result<Arc<Scenario>, Errors> {
-    let file = ScenarioFile::new(FILE.0, FILE.1).with_overrides(changes.to_vec());
-    file.check().map(Arc::new)
 }
 
 #[cfg(test)]
@@ -111,9 +75,9 @@ mod tests {
 
     #[test]
     fn the_file_is_the_papers_tau_of_one() {
-        let plain = scenario(&[]).expect("a sound scenario");
+        let plain = Setup::new(FILE, Vec::new()).scenario().expect("a sound scenario");
         assert!(plain.source.starts_with("Park et al. 2008"), "{}", plain.source);
-        assert!(FILE.0.ends_with(&format!("/{}.toml", plain.name)));
+        assert!(FILE.path.ends_with(&format!("/{}.toml", plain.name)));
         let hop = &plain.links[1].forward;
         assert_eq!(hop.delay, Span::from_millis(mean_delay_ms(10)));
         assert_eq!(plain.duration, START + Span::from_secs(1_000));
@@ -121,12 +85,11 @@ mod tests {
 
     #[test]
     fn every_policy_makes_a_sound_scenario_of_its_own() {
-        let mut plan = Plan::new(Span::from_secs(1));
         let mut hashes = std::collections::BTreeSet::new();
         for policy in POLICIES {
-            let runs = plan.add(policy, &[], (10, INTERVALS[0]), 2).expect(policy.id);
-            assert_eq!(plan.jobs[runs.clone()].iter().map(|job| job.seed).max(), Some(2));
-            let hash = plan.jobs[runs.start].scenario.hash();
+            let place = Place { interval: INTERVALS[0], policy, tenths: 10 };
+            let setup = place.setup(Span::from_secs(1), &[]);
+            let hash = setup.scenario().expect(policy.id).hash();
             assert!(hashes.insert(hash), "{} is like another", policy.id);
         }
     }

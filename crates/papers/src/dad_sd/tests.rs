@@ -1,9 +1,9 @@
 //! A tiny reproduction from end to end, and that a journal changes nothing.
 
-use super::super::journal::Journal;
-use super::super::unwatched;
-use super::super::verdict::judge_again;
 use super::*;
+use crate::claims::judge_again;
+use crate::journal::Journal;
+use crate::unwatched;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
@@ -52,10 +52,8 @@ fn a_tiny_reproduction_has_every_part_and_is_the_same_from_a_journal() {
         assert!(claim.measured.is_finite() && !claim.why.is_empty(), "{claim:?}");
     }
     // No policy delivers more than the hop carries.
-    for curve in &first.curves {
-        for (tenths, goodput) in curve.goodputs() {
-            let capacity = bounds::capacity_mbit_s();
-            assert!(goodput.mean <= capacity, "{} at {tenths}", curve.policy.id);
-        }
+    for point in &*first.points {
+        let goodput = point.mean(Run::goodput).mean;
+        assert!(goodput <= bounds::capacity_mbit_s(), "{:?}: {goodput}", point.key);
     }
 }

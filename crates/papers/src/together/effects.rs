@@ -5,9 +5,11 @@
 
 use super::sample::{Metric, Outcomes};
 use super::setup::{Combination, Remedy};
-use ackord_measure::stats::{Estimate, estimate};
-use ackord_report::document::{Cell, Column, Table};
-use ackord_report::plot::{Mark, Plot, PlotSeries, Scale};
+use crate::cells::over;
+use crate::tables::{bars, interval, record, rows};
+use ackord_measure::stats::Estimate;
+use ackord_report::document::Table;
+use ackord_report::plot::{Plot, Scale};
 use serde::Serialize;
 
 /// A change in percent with its interval.
@@ -18,58 +20,44 @@ pub(super) struct Change {
     pub(super) ci95: Option<f64>,
 }
 
-#[derive(Serialize)]
-pub(super) struct CombinationData {
-    remedies: String,
-    values: Vec<ValueData>,
-}
-
-#[derive(Serialize)]
-struct ValueData {
-    metric: &'static str,
-    unit: &'static str,
-    value: Estimate,
-}
-
-#[derive(Serialize)]
-pub(super) struct EffectData {
-    remedy: &'static str,
-    metric: &'static str,
-    /// Against none of the five.
-    alone: Change,
-    /// Over the sixteen combinations of the other four.
-    among_others: Change,
-    /// All five against all but this.
-    on_top: Change,
-}
-
-/// The change from each pair's first run to its second.
+/// The mean change over products of runs, seed by seed: the first factors over the others.
 #[expect(clippy::disallowed_methods, reason = "a figure of a report")]
-fn change(outcomes: &Outcomes, pairs: &[(Combination, Combination)], metric: Metric) -> Change {
-    // One value per seed: the mean over the pairs, which are not independent of one another.
-    let seeds = outcomes.each(Combination::NONE, metric).len();
-    let mut logs = vec![0.0; seeds];
-    for (without, with) in pairs {
-        let (without, with) = (outcomes.each(*without, metric), outcomes.each(*with, metric));
+fn change<const N: usize>(
+    outcomes: &Outcomes,
+    products: &[[[Combination; N]; 2]],
+    metric: Metric,
+) -> Change {
+    let each = |one: Combination| outcomes.of(&one).each(|run| run.get(metric));
+    // One value per seed: the mean over the products, which are not independent of one another.
+    let mut logs = vec![0.0; each(Combination::NONE).len()];
+    for product in products {
+        let [above, below] = product.map(|factors| factors.map(each));
         for (seed, log) in logs.iter_mut().enumerate() {
-            *log += (with[seed] / without[seed]).ln() / pairs.len() as f64;
+            let of = |factors: &[Vec<f64>; N]| {
+                factors[1..].iter().fold(factors[0][seed], |product, one| product * one[seed])
+            };
+            *log += (of(&above) / of(&below)).ln() / products.len() as f64;
         }
     }
-    let log = estimate(&logs).expect("every combination is run");
-    let percent = 100.0 * (log.mean.exp() - 1.0);
+    let log = over(&logs);
     let ci95 = log.ci95.map(|half| 100.0 * log.mean.exp() * half);
-    Change { percent, ci95 }
+    Change { percent: 100.0 * (log.mean.exp() - 1.0), ci95 }
+}
+
+/// From one combination to another.
+fn from(outcomes: &Outcomes, before: Combination, after: Combination, metric: Metric) -> Change {
+    change(outcomes, &[[[after], [before]]], metric)
 }
 
 /// Against none of the five.
 pub(super) fn alone(outcomes: &Outcomes, remedy: Remedy, metric: Metric) -> Change {
-    change(outcomes, &[(Combination::NONE, Combination::only(remedy))], metric)
+    from(outcomes, Combination::NONE, Combination::NONE.and(remedy), metric)
 }
 
 /// Over the sixteen combinations of the other four.
 pub(super) fn among_others(outcomes: &Outcomes, remedy: Remedy, metric: Metric) -> Change {
     let others = Combination::each().filter(|one| !one.has(remedy));
-    let pairs: Vec<_> = others.map(|one| (one, one.and(remedy))).collect();
+    let pairs: Vec<_> = others.map(|one| [[one.and(remedy)], [one]]).collect();
     change(outcomes, &pairs, metric)
 }
 
@@ -78,128 +66,104 @@ pub(super) fn on_top(outcomes: &Outcomes, remedy: Remedy, metric: Metric) -> Cha
     let but = Combination::each()
         .find(|one| !one.has(remedy) && one.and(remedy) == Combination::ALL_FIVE);
     let but = but.expect("one combination lacks this remedy alone");
-    change(outcomes, &[(but, Combination::ALL_FIVE)], metric)
+    from(outcomes, but, Combination::ALL_FIVE, metric)
 }
 
 /// All five against none.
 pub(super) fn together(outcomes: &Outcomes, metric: Metric) -> Change {
-    change(outcomes, &[(Combination::NONE, Combination::ALL_FIVE)], metric)
+    from(outcomes, Combination::NONE, Combination::ALL_FIVE, metric)
 }
 
 /// All five against one alone.
 pub(super) fn beyond(outcomes: &Outcomes, remedy: Remedy, metric: Metric) -> Change {
-    change(outcomes, &[(Combination::only(remedy), Combination::ALL_FIVE)], metric)
+    from(outcomes, Combination::NONE.and(remedy), Combination::ALL_FIVE, metric)
 }
 
 /// By how much the second remedy's effect differs with the first there, over the eight combinations
 /// of the other three: percent on top of the product of both effects.
-#[expect(clippy::disallowed_methods, reason = "a figure of a report")]
 pub(super) fn interaction(outcomes: &Outcomes, [a, b]: [Remedy; 2], metric: Metric) -> Change {
-    let seeds = outcomes.each(Combination::NONE, metric).len();
-    let mut logs = vec![0.0; seeds];
-    let others: Vec<_> = Combination::each().filter(|one| !one.has(a) && !one.has(b)).collect();
-    for neither in &others {
-        let of = |one: Combination| outcomes.each(one, metric);
-        let (none, with_a) = (of(*neither), of(neither.and(a)));
-        let (with_b, both) = (of(neither.and(b)), of(neither.and(a).and(b)));
-        for (seed, log) in logs.iter_mut().enumerate() {
-            let ratio = both[seed] * none[seed] / (with_a[seed] * with_b[seed]);
-            *log += ratio.ln() / others.len() as f64;
-        }
-    }
-    let log = estimate(&logs).expect("every combination is run");
-    let ci95 = log.ci95.map(|half| 100.0 * log.mean.exp() * half);
-    Change { percent: 100.0 * (log.mean.exp() - 1.0), ci95 }
+    let others = Combination::each().filter(|one| !one.has(a) && !one.has(b));
+    let products: Vec<_> =
+        others.map(|none| [[none.and(a).and(b), none], [none.and(a), none.and(b)]]).collect();
+    change(outcomes, &products, metric)
 }
 
-pub(super) fn data(outcomes: &Outcomes) -> (Vec<CombinationData>, Vec<EffectData>) {
-    let values = |one: Combination| {
-        let value = |metric: Metric| ValueData {
-            metric: metric.id(),
-            unit: metric.unit(),
-            value: outcomes.mean(one, metric),
+pub(super) fn combinations_data(outcomes: &Outcomes) -> Vec<impl Serialize> {
+    let of = |one: &crate::cells::Cell<Combination, _>| {
+        let value = |metric: Metric| {
+            let value = outcomes.of(&one.key).mean(|run| run.get(metric));
+            record! { metric: metric, unit: metric.unit(), value: value }
         };
-        CombinationData {
-            remedies: one.to_string(),
-            values: Metric::ALL.into_iter().map(value).collect(),
-        }
+        record! { remedies: one.key.to_string(), values: Metric::ALL.map(value) }
     };
+    outcomes.iter().map(of).collect()
+}
+
+pub(super) fn effects_data(outcomes: &Outcomes) -> Vec<impl Serialize> {
     let effect = |remedy: Remedy| {
-        Metric::ALL.map(|metric| EffectData {
-            remedy: remedy.name(),
-            metric: metric.id(),
-            alone: alone(outcomes, remedy, metric),
-            among_others: among_others(outcomes, remedy, metric),
-            on_top: on_top(outcomes, remedy, metric),
+        Metric::ALL.map(|metric| {
+            record! {
+                remedy: remedy,
+                metric: metric,
+                alone: alone(outcomes, remedy, metric),
+                among_others: among_others(outcomes, remedy, metric),
+                on_top: on_top(outcomes, remedy, metric),
+            }
         })
     };
-    (Combination::each().map(values).collect(), Remedy::ALL.into_iter().flat_map(effect).collect())
+    Remedy::ALL.into_iter().flat_map(effect).collect()
 }
 
 /// The thirty-two combinations.
 pub(super) fn combinations_table(outcomes: &Outcomes) -> Table {
-    let mut columns = vec![Column::words("remedies")];
-    columns.extend(Metric::ALL.map(|metric| Column::numbers(metric.label(), metric.unit())));
-    let row = |one: Combination| {
-        let mut row = vec![Cell::text(one.to_string())];
-        row.extend(Metric::ALL.map(|metric| {
-            let mean = outcomes.mean(one, metric);
+    rows(&**outcomes)
+        .words("remedies", |one| one.key.to_string())
+        .each(Metric::ALL, |table, metric| {
             let decimals = if metric.unit() == "Mbit/s" { 2 } else { 0 };
-            Cell::number(mean.mean, decimals)
-        }));
-        row
-    };
-    Table {
-        caption: "The thirty-two combinations: means over the seeds (intervals are in the JSON)"
-            .to_owned(),
-        columns,
-        rows: Combination::each().map(row).collect(),
-    }
+            let mean =
+                |one: &&crate::cells::Cell<_, super::Sample>| one.mean(|run| run.get(metric));
+            table.number((metric.label(), metric.unit()), decimals, mean)
+        })
+        .titled("The thirty-two combinations: means over the seeds (intervals are in the JSON)")
 }
 
 /// What each remedy is worth, metric by metric.
 pub(super) fn effects_table(outcomes: &Outcomes) -> Table {
-    let mut columns = vec![Column::words("remedy"), Column::words("where")];
-    columns.extend(Metric::ALL.map(|metric| Column::numbers(metric.label(), "%")));
-    let mut rows = Vec::new();
-    let mut add = |name: &str, place: &str, change: &dyn Fn(Metric) -> Change| {
-        let mut row = vec![Cell::text(name), Cell::text(place)];
-        row.extend(Metric::ALL.map(|metric| cell(change(metric))));
-        rows.push(row);
-    };
-    for remedy in Remedy::ALL {
-        add(remedy.name(), "alone", &|metric| alone(outcomes, remedy, metric));
-        add(remedy.name(), "among the others", &|metric| among_others(outcomes, remedy, metric));
-        add(remedy.name(), "on top of the four", &|metric| on_top(outcomes, remedy, metric));
-    }
-    add("all five", "against none", &|metric| together(outcomes, metric));
-    Table {
-        caption: "What each remedy changes: alone, averaged over the sixteen combinations of the \
-                  others, and as the last of the five (rates and shares: more is better; times: \
-                  less is)"
-            .to_owned(),
-        columns,
-        rows,
-    }
+    type Effect = fn(&Outcomes, Remedy, Metric) -> Change;
+    let each: [(&str, Effect); 3] =
+        [("alone", alone), ("among the others", among_others), ("on top of the four", on_top)];
+    let of_each = Remedy::ALL.into_iter().flat_map(|remedy| {
+        each.map(|(place, effect)| {
+            (remedy.id(), place, Metric::ALL.map(|m| effect(outcomes, remedy, m)))
+        })
+    });
+    let all = ("all five", "against none", Metric::ALL.map(|metric| together(outcomes, metric)));
+    rows(of_each.chain([all]))
+        .words("remedy", |row| row.0)
+        .words("where", |row| row.1)
+        .each(Metric::ALL, |table, metric| {
+            table.mean((metric.label(), "%"), 0, |row| row.2[metric as usize].estimate())
+        })
+        .titled(
+            "What each remedy changes: alone, averaged over the sixteen combinations of the \
+             others, and as the last of the five (rates and shares: more is better; times: \
+             less is)",
+        )
 }
 
 /// What two remedies do to each other.
 pub(super) fn interactions_table(outcomes: &Outcomes) -> Table {
-    let mut columns = vec![Column::words("remedies")];
-    columns.extend(Metric::ALL.map(|metric| Column::numbers(metric.label(), "%")));
-    let row = |pair: [Remedy; 2]| {
-        let names = format!("{} with {}", pair[0].name(), pair[1].name());
-        let mut row = vec![Cell::text(names)];
-        row.extend(Metric::ALL.map(|metric| cell(interaction(outcomes, pair, metric))));
-        row
-    };
-    Table {
-        caption: "What two do to each other: how far both together are from the product of their \
-                  effects, over the eight combinations of the other three (zero: nothing)"
-            .to_owned(),
-        columns,
-        rows: pairs().map(row).collect(),
-    }
+    rows(pairs())
+        .words("remedies", |[a, b]| format!("{} with {}", a.id(), b.id()))
+        .each(Metric::ALL, |table, metric| {
+            table.cell((metric.label(), "%"), |pair| {
+                interval(interaction(outcomes, *pair, metric).estimate(), 0)
+            })
+        })
+        .titled(
+            "What two do to each other: how far both together are from the product of their \
+             effects, over the eight combinations of the other three (zero: nothing)",
+        )
 }
 
 /// Every pair of remedies.
@@ -208,27 +172,20 @@ pub(super) fn pairs() -> impl Iterator<Item = [Remedy; 2]> {
     numbered.flat_map(|(at, a)| Remedy::ALL[at + 1..].iter().map(move |b| [a, *b]))
 }
 
-fn cell(change: Change) -> Cell {
-    Cell::Interval { mean: change.percent, half_width: change.ci95, decimals: 0 }
+impl Change {
+    pub(super) fn estimate(self) -> Estimate {
+        Estimate { ci95: self.ci95, ..Estimate::exact(self.percent) }
+    }
 }
 
 /// Each remedy's change beside the others, metric by metric.
-pub(super) fn plots(outcomes: &Outcomes) -> Vec<Plot> {
-    let metrics = [Metric::Video, Metric::Pages, Metric::SlowPages, Metric::Chat, Metric::SlowChat];
-    let mut plot = Plot::new(
-        "effects",
-        "What each remedy changes, over the combinations of the others",
-        "remedy",
-        "change (%)",
-    );
-    for metric in metrics {
-        let changes = Remedy::ALL.map(|remedy| among_others(outcomes, remedy, metric));
-        let bars = changes.iter().enumerate().map(|(at, change)| (at as f64, change.percent));
-        let series = PlotSeries::new(metric.label(), Mark::Bars, bars)
-            .with_errors(changes.iter().map(|change| change.ci95));
-        plot = plot.with(series);
+pub(super) fn plot(outcomes: &Outcomes) -> Plot {
+    let title = "What each remedy changes, over the combinations of the others";
+    let mut plot = Plot::new("effects", title, "remedy", "change (%)");
+    for metric in super::claims::NOTICED {
+        let changes = Remedy::ALL.map(|remedy| among_others(outcomes, remedy, metric).estimate());
+        plot = plot.with(bars(metric.label(), changes));
     }
-    let names = Remedy::ALL.iter().map(|remedy| remedy.name().to_owned()).collect();
-    plot.x.scale = Scale::Categories(names);
-    vec![plot]
+    plot.x.scale = Scale::Categories(Remedy::ALL.map(|remedy| remedy.id().to_owned()).to_vec());
+    plot
 }

@@ -1,11 +1,9 @@
-//! The five remedies, their thirty-two combinations, and the plan of runs.
+//! The five remedies and their thirty-two combinations.
 
-use crate::runs::Job;
-use ackord_scenario::{Errors, Override, Scenario, ScenarioFile};
-use ackord_study::KeepSeries;
+use crate::plan::{Setup, Source, set};
+use crate::tables::choices;
+use ackord_scenario::Override;
 use std::fmt;
-use std::ops::Range;
-use std::sync::Arc;
 
 /// The library scenario of the phone.
 pub(super) const SCENARIO: &str = "phone";
@@ -16,42 +14,24 @@ const FLOWS: [(&str, &str); 3] = [
     ("chat", "most_sent = \"400 B\""),
 ];
 
-/// One of the five remedies.
+choices! {
+    /// One of the five remedies.
+    Remedy {
+        /// The adaptive delayed ACK at both hosts.
+        Adaptive = "adaptive", "adaptive";
+        /// ARI at both hosts.
+        Ari = "ari", "ari";
+        /// DAD-SD at the senders.
+        DadSd = "dad-sd", "dad-sd";
+        /// Proxy TCP at the access point.
+        ProxyTcp = "proxy-tcp", "proxy-tcp";
+        /// Selective drop in the queue of the access point's line.
+        SelectiveDrop = "selective-drop", "selective-drop";
+    }
+}
+
+/// A combination of remedies: a bit for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Remedy {
-    /// The adaptive delayed ACK at both hosts.
-    Adaptive,
-    /// ARI at both hosts.
-    Ari,
-    /// DAD-SD at the senders.
-    DadSd,
-    /// Proxy TCP at the access point.
-    ProxyTcp,
-    /// Selective drop in the queue of the access point's line.
-    SelectiveDrop,
-}
-
-impl Remedy {
-    pub(super) const ALL: [Remedy; 5] =
-        [Remedy::Adaptive, Remedy::Ari, Remedy::DadSd, Remedy::ProxyTcp, Remedy::SelectiveDrop];
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Remedy::Adaptive => "adaptive",
-            Remedy::Ari => "ari",
-            Remedy::DadSd => "dad-sd",
-            Remedy::ProxyTcp => "proxy-tcp",
-            Remedy::SelectiveDrop => "selective-drop",
-        }
-    }
-
-    const fn bit(self) -> u8 {
-        1 << self as u8
-    }
-}
-
-/// A combination of remedies.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Combination(u8);
 
 impl Combination {
@@ -63,52 +43,47 @@ impl Combination {
         (0..32).map(Combination)
     }
 
-    pub(super) fn only(remedy: Remedy) -> Combination {
-        Combination(remedy.bit())
-    }
-
     pub(super) fn has(self, remedy: Remedy) -> bool {
-        self.0 & remedy.bit() != 0
+        self.0 & (1 << remedy as u8) != 0
     }
 
     /// This one with a remedy more.
     pub(super) fn and(self, remedy: Remedy) -> Combination {
-        Combination(self.0 | remedy.bit())
+        Combination(self.0 | 1 << remedy as u8)
     }
 
-    pub(super) fn index(self) -> usize {
-        usize::from(self.0)
+    pub(super) fn setup(self) -> Setup {
+        Setup::new(Source::Library(SCENARIO), self.changes())
     }
 
     /// What switches it on.
     fn changes(self) -> Vec<Override> {
         let mut changes = Vec::new();
-        let set = |path: String, value: String| Override::new(path, value);
         for (flow, history) in FLOWS {
             if let Some(ack) = self.ack(history) {
-                changes.push(set(format!("flows.{flow}.tcp.ack"), ack));
+                changes.push(set(&format!("flows.{flow}.tcp.ack"), ack));
             }
             if self.has(Remedy::Ari) {
                 // Nagle stays on for bulk: the verdict is part of the history.
                 let verdict = if history.contains("bulk") { "bulk" } else { "short" };
                 let nagle = format!("{{ kind = \"ari\", verdict = \"{verdict}\" }}");
-                changes.push(set(format!("flows.{flow}.tcp.nagle"), nagle));
+                changes.push(set(&format!("flows.{flow}.tcp.nagle"), nagle));
             }
             if self.has(Remedy::DadSd) {
-                changes.push(set(format!("flows.{flow}.tcp.loss"), "dad-sd".to_owned()));
+                changes.push(set(&format!("flows.{flow}.tcp.loss"), "dad-sd"));
             }
         }
         if self.has(Remedy::ProxyTcp) {
-            changes.push(set("proxies.gateway.proxy".to_owned(), "proxy-tcp".to_owned()));
+            changes.push(set("proxies.gateway.proxy", "proxy-tcp"));
         }
         if self.has(Remedy::SelectiveDrop) {
             let queue = "{ kind = \"selective-drop\", limit = \"150 packets\" }";
-            changes.push(set("links.line.queue".to_owned(), queue.to_owned()));
+            changes.push(set("links.line.queue", queue));
         }
         changes
     }
 
-    /// The acknowledgment policy: both remedies at once are ARI with the adaptive delay after it.
+    /// The ACK policy: both remedies at once are ARI with the adaptive delay after it.
     fn ack(self, history: &str) -> Option<String> {
         match (self.has(Remedy::Ari), self.has(Remedy::Adaptive)) {
             (false, false) => None,
@@ -119,11 +94,6 @@ impl Combination {
             }
         }
     }
-
-    pub(super) fn scenario(self) -> Result<Arc<Scenario>, Errors> {
-        let file = ScenarioFile::from_library(SCENARIO)?;
-        file.with_overrides(self.changes()).check().map(Arc::new)
-    }
 }
 
 impl fmt::Display for Combination {
@@ -131,34 +101,8 @@ impl fmt::Display for Combination {
         if *self == Combination::NONE {
             return f.write_str("none");
         }
-        let names: Vec<_> =
-            Remedy::ALL.into_iter().filter(|remedy| self.has(*remedy)).map(Remedy::name).collect();
-        f.write_str(&names.join(" + "))
-    }
-}
-
-/// Every run: each combination with the same seeds, so that they meet the same fades.
-#[derive(Debug)]
-pub(super) struct Plan {
-    pub(super) jobs: Vec<Job>,
-    pub(super) seeds: u64,
-}
-
-impl Plan {
-    pub(super) fn new(seeds: u64) -> Result<Plan, Errors> {
-        let mut jobs = Vec::new();
-        for combination in Combination::each() {
-            let scenario = combination.scenario()?;
-            let job = |seed| Job { scenario: Arc::clone(&scenario), seed, series: KeepSeries::No };
-            jobs.extend((1..=seeds).map(job));
-        }
-        Ok(Plan { jobs, seeds })
-    }
-
-    /// The runs of a combination: indices into the jobs.
-    pub(super) fn runs(&self, combination: Combination) -> Range<usize> {
-        let seeds = self.seeds as usize;
-        combination.index() * seeds..(combination.index() + 1) * seeds
+        let remedies = Remedy::ALL.into_iter().filter(|remedy| self.has(*remedy));
+        f.write_str(&remedies.map(Remedy::id).collect::<Vec<_>>().join(" + "))
     }
 }
 
@@ -170,7 +114,7 @@ mod tests {
     #[test]
     fn there_are_thirty_two_sound_scenarios_all_different() {
         let hashes: BTreeSet<String> = Combination::each()
-            .map(|combination| combination.scenario().expect("a sound scenario").hash())
+            .map(|combination| combination.setup().scenario().expect("a sound scenario").hash())
             .collect();
         assert_eq!(hashes.len(), 32);
         assert_eq!(Combination::ALL_FIVE.to_string().matches(" + ").count(), 4);
@@ -179,7 +123,8 @@ mod tests {
     #[test]
     fn each_remedy_changes_the_place_that_is_its_own() {
         let mechanisms = |remedy| {
-            let scenario = Combination::only(remedy).scenario().expect("a sound scenario");
+            let one = Combination::NONE.and(remedy);
+            let scenario = one.setup().scenario().expect("a sound scenario");
             let video = &scenario.flows[0];
             let names = [
                 video.receiver_tcp().ack.mechanism.name,
@@ -200,7 +145,7 @@ mod tests {
         ] {
             let mut expected = plain;
             changed.into_iter().for_each(|(at, name)| expected[at] = name);
-            assert_eq!(mechanisms(remedy), expected, "{}", remedy.name());
+            assert_eq!(mechanisms(remedy), expected, "{}", remedy.id());
         }
     }
 }

@@ -1,0 +1,171 @@
+//! What a paper runs: its scenario files with changes and seeds, as data, each under a key of the paper's own.
+
+use crate::cells::{Cell, Cells, Runs};
+use crate::journal::Journal;
+use crate::runs::{Job, run_all, run_all_with_journal};
+use crate::{PaperError, Watch};
+use ackord_scenario::{Errors, Override, Scenario, ScenarioFile};
+use ackord_study::{KeepSeries, RunOutcome};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A scenario file of a paper: its path in the repository, and its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct File {
+    pub(crate) path: &'static str,
+    pub(crate) text: &'static str,
+}
+
+/// Embeds a scenario file of a paper, by its path below `papers/`, without the ending.
+macro_rules! file {
+    ($path:literal) => {
+        $crate::plan::File {
+            path: concat!("papers/", $path, ".toml"),
+            text: include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../papers/",
+                $path,
+                ".toml"
+            )),
+        }
+    };
+}
+pub(crate) use file;
+
+/// A change to a scenario file.
+pub(crate) fn set(path: &str, value: impl Into<String>) -> Override {
+    Override::new(path, value)
+}
+
+/// Several of them.
+pub(crate) fn set_each(changes: &[(&str, &str)]) -> Vec<Override> {
+    changes.iter().map(|(path, value)| set(path, *value)).collect()
+}
+
+/// Where a scenario is from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Source {
+    Paper(File),
+    /// The library scenario of this name.
+    Library(&'static str),
+}
+
+impl From<File> for Source {
+    fn from(file: File) -> Source {
+        Source::Paper(file)
+    }
+}
+
+/// Runs of one scenario: with which changes to its file, with which seeds, and whether series are kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    source: Source,
+    changes: Vec<Override>,
+    /// From 1 on; nothing for the file's own.
+    seeds: Option<u32>,
+    series: KeepSeries,
+}
+
+impl Setup {
+    /// One run, with the file's own seed.
+    pub(crate) fn new(source: impl Into<Source>, changes: Vec<Override>) -> Setup {
+        Setup { source: source.into(), changes, seeds: None, series: KeepSeries::No }
+    }
+
+    /// So many runs, with the seeds from 1 on: the same for every set-up, so that runs can be compared one by
+    /// one.
+    pub(crate) fn seeds(self, seeds: u32) -> Setup {
+        Setup { seeds: Some(seeds), ..self }
+    }
+
+    /// With series, for plots and readings over time.
+    pub(crate) fn with_series(self) -> Setup {
+        Setup { series: KeepSeries::Yes, ..self }
+    }
+
+    pub(crate) fn scenario(&self) -> Result<Arc<Scenario>, Errors> {
+        let file = match self.source {
+            Source::Paper(File { path, text }) => ScenarioFile::new(path, text),
+            Source::Library(name) => ScenarioFile::from_library(name)?,
+        };
+        file.with_overrides(self.changes.clone()).check().map(Arc::new)
+    }
+}
+
+/// Every run that is to be made.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) jobs: Vec<Job>,
+}
+
+/// The runs under each key: indices into the plan's jobs.
+#[derive(Debug)]
+pub(crate) struct Planned<K>(Vec<(K, Range<usize>)>);
+
+/// What was taken from every run of a plan, in its order.
+pub(crate) struct Outcomes<S>(Vec<S>);
+
+impl Plan {
+    /// Plans what `setups` says for each key, one set-up after the other.
+    pub(crate) fn each<K, I: IntoIterator<Item = Setup>>(
+        &mut self,
+        keys: impl IntoIterator<Item = K>,
+        setups: impl Fn(&K) -> I,
+    ) -> Result<Planned<K>, Errors> {
+        let mut planned = Vec::new();
+        for key in keys {
+            let first = self.jobs.len();
+            for setup in setups(&key) {
+                self.add(&setup)?;
+            }
+            planned.push((key, first..self.jobs.len()));
+        }
+        Ok(Planned(planned))
+    }
+
+    fn add(&mut self, setup: &Setup) -> Result<(), Errors> {
+        let scenario = setup.scenario()?;
+        let series = setup.series;
+        let seeds = match setup.seeds {
+            Some(last) => 1..=u64::from(last),
+            None => scenario.seed..=scenario.seed,
+        };
+        self.jobs.extend(seeds.map(|seed| Job { scenario: Arc::clone(&scenario), seed, series }));
+        Ok(())
+    }
+
+    /// Makes every run; `take` takes what is wanted of each, so that thousands fit into memory.
+    pub(crate) fn run<S: Send>(
+        &self,
+        take: impl Fn(&Job, RunOutcome) -> S + Sync,
+        watch: &Watch<'_>,
+    ) -> Result<Outcomes<S>, PaperError> {
+        run_all(&self.jobs, take, watch).map(Outcomes)
+    }
+
+    /// The same, with what is taken written down; `kept` says what that is, and changes when its form does.
+    pub(crate) fn run_with_journal<S: Send + Serialize + DeserializeOwned>(
+        &self,
+        take: impl Fn(&Job, RunOutcome) -> S + Sync,
+        journal: (Option<&Journal>, &str),
+        watch: &Watch<'_>,
+    ) -> Result<Outcomes<S>, PaperError> {
+        run_all_with_journal(&self.jobs, take, journal, watch).map(Outcomes)
+    }
+}
+
+impl<S> Outcomes<S> {
+    pub(crate) fn map<T>(self, of: impl FnMut(S) -> T) -> Outcomes<T> {
+        Outcomes(self.0.into_iter().map(of).collect())
+    }
+}
+
+impl<S: Clone> Outcomes<S> {
+    /// What was taken, by key.
+    pub(crate) fn of<K>(&self, planned: Planned<K>) -> Cells<K, S> {
+        let cell = |(key, runs): (K, Range<usize>)| Cell { key, runs: Runs(self.0[runs].to_vec()) };
+        Cells(planned.0.into_iter().map(cell).collect())
+    }
+}
