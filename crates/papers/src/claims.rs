@@ -66,13 +66,13 @@ impl Stated {
 
     /// Claimed: more than this.
     pub(crate) fn above(self, what: &str, than: f64) -> Stated {
-        let direction = directed(what, self.measured.plus(-than));
+        let direction = above(what, &self.measured, than);
         self.claims(direction)
     }
 
     /// Claimed: less than this.
     pub(crate) fn below(self, what: &str, than: f64) -> Stated {
-        let direction = directed(what, self.measured.plus(-than).times(-1.0));
+        let direction = below(what, &self.measured, than);
         self.claims(direction)
     }
 
@@ -149,6 +149,16 @@ pub(crate) fn at_most(high: f64) -> Allowed {
 
 pub(crate) fn between(low: f64, high: f64) -> Allowed {
     Allowed::Between { low, high }
+}
+
+/// Claimed: that something is more than this.
+pub(crate) fn above(what: &str, measured: &Estimate, than: f64) -> Direction {
+    directed(what, measured.plus(-than))
+}
+
+/// Claimed: that something is less than this.
+pub(crate) fn below(what: &str, measured: &Estimate, than: f64) -> Direction {
+    directed(what, measured.plus(-than).times(-1.0))
 }
 
 /// Claimed: more than other runs, which are independent of these.

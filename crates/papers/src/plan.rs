@@ -8,7 +8,7 @@ use ackord_scenario::{Errors, Override, Scenario, ScenarioFile};
 use ackord_study::{KeepSeries, RunOutcome};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 /// A scenario file of a paper: its path in the repository, and its text.
@@ -63,8 +63,8 @@ impl From<File> for Source {
 pub(crate) struct Setup {
     source: Source,
     changes: Vec<Override>,
-    /// From 1 on; nothing for the file's own.
-    seeds: Option<u32>,
+    /// Nothing for the file's own.
+    seeds: Option<RangeInclusive<u64>>,
     series: KeepSeries,
 }
 
@@ -77,7 +77,19 @@ impl Setup {
     /// So many runs, with the seeds from 1 on: the same for every set-up, so that runs can be compared one by
     /// one.
     pub(crate) fn seeds(self, seeds: u32) -> Setup {
-        Setup { seeds: Some(seeds), ..self }
+        self.seeds_from(1, seeds)
+    }
+
+    /// So many runs, with the seeds from `first` on.
+    pub(crate) fn seeds_from(self, first: u32, seeds: u32) -> Setup {
+        let first = u64::from(first);
+        Setup { seeds: Some(first..=first + u64::from(seeds) - 1), ..self }
+    }
+
+    /// With these changes, too.
+    pub(crate) fn with(mut self, changes: impl IntoIterator<Item = Override>) -> Setup {
+        self.changes.extend(changes);
+        self
     }
 
     /// With series, for plots and readings over time.
@@ -128,10 +140,7 @@ impl Plan {
     fn add(&mut self, setup: &Setup) -> Result<(), Errors> {
         let scenario = setup.scenario()?;
         let series = setup.series;
-        let seeds = match setup.seeds {
-            Some(last) => 1..=u64::from(last),
-            None => scenario.seed..=scenario.seed,
-        };
+        let seeds = setup.seeds.clone().unwrap_or(scenario.seed..=scenario.seed);
         self.jobs.extend(seeds.map(|seed| Job { scenario: Arc::clone(&scenario), seed, series }));
         Ok(())
     }

@@ -1,7 +1,9 @@
 //! Fig. 2 and 9: cwnd of both flows over time, without and with selective drop.
 
-use super::sample::{Outcomes, PAYLOAD_BYTES};
-use super::tables::{Queue, Row};
+use super::sample::{PAYLOAD_BYTES, Run};
+use super::setup::Link;
+use super::tables::{Queue, Rows, of_queue};
+use crate::tables::record;
 use ackord_measure::{Point, Trace};
 use ackord_report::plot::{Mark, Plot, PlotSeries, Range};
 use ackord_units::{Span, Time};
@@ -11,16 +13,16 @@ use serde::Serialize;
 const SETTLED_AFTER: Span = Span::from_secs(5);
 
 /// One link's windows in the run with both flows at once.
-#[derive(Clone, Debug)]
-pub(super) struct Windows {
-    pub(super) row: Row,
-    reno: Trace,
-    vegas: Trace,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Windows<'a> {
+    pub(super) link: Link,
+    queue: Queue,
+    run: &'a Run,
     end: Time,
 }
 
 /// What is read off the curves, in packets, from five seconds on.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Settled {
     pub(super) reno_max: f64,
     pub(super) reno_mean: f64,
@@ -29,36 +31,41 @@ pub(super) struct Settled {
 }
 
 /// The windows of the rows with this queue, in the order of the links.
-pub(super) fn read(
-    rows: &[Row],
-    queue: Queue,
-    outcomes: &Outcomes,
-    duration: Span,
-) -> Vec<Windows> {
+pub(super) fn windows(rows: &Rows, queue: Queue, duration: Span) -> Vec<Windows<'_>> {
     let end = Time::ZERO + duration;
-    let of_queue = rows.iter().filter(|row| row.queue == queue);
-    of_queue
-        .map(|row| {
-            let cwnd = &outcomes.0[row.at_once].cwnd;
-            Windows { row: row.clone(), reno: cwnd[0].clone(), vegas: cwnd[1].clone(), end }
-        })
-        .collect()
+    let of = of_queue(rows, queue);
+    of.map(|row| Windows { link: row.key.1, queue, run: &row.runs.0[0], end }).collect()
 }
 
-impl Windows {
+pub(super) fn data(windows: &[Windows<'_>]) -> Vec<impl Serialize> {
+    let data = |windows: &Windows<'_>| {
+        let Settled { reno_max, reno_mean, vegas_max, vegas_mean } = windows.settled();
+        record! {
+            link: windows.link.label,
+            reno_max: reno_max,
+            reno_mean: reno_mean,
+            vegas_max: vegas_max,
+            vegas_mean: vegas_mean,
+        }
+    };
+    windows.iter().map(data).collect()
+}
+
+impl Windows<'_> {
     pub(super) fn settled(&self) -> Settled {
+        let [reno, vegas] = [&self.run.cwnd[0], &self.run.cwnd[1]];
         Settled {
-            reno_max: most(&self.reno),
-            reno_mean: mean(&self.reno, self.end),
-            vegas_max: most(&self.vegas),
-            vegas_mean: mean(&self.vegas, self.end),
+            reno_max: most(reno),
+            reno_mean: mean(reno, self.end),
+            vegas_max: most(vegas),
+            vegas_mean: mean(vegas, self.end),
         }
     }
 
     /// `figure` is 2 or 9.
     pub(super) fn plot(&self, figure: u32) -> Plot {
-        let link = self.row.link;
-        let queue = self.row.queue.label(link);
+        let link = self.link;
+        let queue = self.queue.label_on(link);
         let id = format!("fig-{figure}-{}", link.id);
         let title = format!("Fig. {figure}: congestion windows on {} ({queue})", link.label);
         // Reno's teeth under selective drop are too many to be told apart over the whole run.
@@ -70,8 +77,8 @@ impl Windows {
             points.map(|p| (p.at.as_secs_f64(), p.value / PAYLOAD_BYTES)).collect::<Vec<_>>()
         };
         let mut plot = Plot::new(&id, &title, "time (s)", "cwnd (packets)")
-            .with(PlotSeries::new("Reno", Mark::Steps, curve(&self.reno)))
-            .with(PlotSeries::new("Vegas", Mark::Steps, curve(&self.vegas)));
+            .with(PlotSeries::new("Reno", Mark::Steps, curve(&self.run.cwnd[0])))
+            .with(PlotSeries::new("Vegas", Mark::Steps, curve(&self.run.cwnd[1])));
         plot.x.range = Range::Fixed(0.0, shown);
         plot
     }

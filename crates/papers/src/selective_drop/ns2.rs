@@ -6,11 +6,14 @@
 //! measured with ns-2 2.35, whose Reno has limited transmit, so ours has it here too.
 
 use super::fig6::Access;
-use super::sample::{Outcomes, Sample, with_headers};
-use super::setup::{File, LINKS, PaperLink, Plan, on_link, set};
-use ackord_measure::stats::{Estimate, estimate};
-use ackord_report::document::{Cell, Column, Table};
-use ackord_scenario::{Errors, Override};
+use super::sample::{Run, Sample, with_headers};
+use super::setup::{DROP_TAIL, LINKS, Link, Much, on_link};
+use crate::cells::{Cells, over};
+use crate::plan::{Setup, set};
+use crate::tables::{choices, record, rows};
+use ackord_measure::stats::Estimate;
+use ackord_report::document::Table;
+use ackord_scenario::Override;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -79,7 +82,7 @@ impl Band {
         serde_json::from_str(text).expect("band.json is written by band.py")
     }
 
-    pub(super) fn link(&self, link: &PaperLink) -> &BandLink {
+    pub(super) fn link(&self, link: Link) -> &BandLink {
         let compared = self.variants.iter().find(|variant| variant.name == COMPARED);
         let links = compared.map(|variant| variant.links.iter());
         let found = links.and_then(|mut links| links.find(|found| found.name == link.label));
@@ -87,7 +90,7 @@ impl Band {
     }
 
     /// Fairness as ns-2 has it by habit, with no header bytes on Vegas's packets.
-    pub(super) fn without_vegas_headers(&self, link: &PaperLink) -> Estimate {
+    pub(super) fn without_vegas_headers(&self, link: Link) -> Estimate {
         let found = self.links.iter().find(|found| found.name == link.label);
         found.expect("band.json has the paper's links").fairness()
     }
@@ -111,13 +114,8 @@ impl Band {
 }
 
 impl BandLink {
-    fn of(&self, pick: fn(&BandStart) -> f64) -> Estimate {
-        let values: Vec<f64> = self.random_start.each.iter().map(pick).collect();
-        estimate(&values).expect("band.json has random starts")
-    }
-
     pub(super) fn fairness(&self) -> Estimate {
-        self.of(|run| run.fairness)
+        over(&self.random_start.each.iter().map(|run| run.fairness).collect::<Vec<_>>())
     }
 
     pub(super) fn fairness_at_once(&self) -> f64 {
@@ -125,60 +123,47 @@ impl BandLink {
     }
 }
 
-#[derive(Debug)]
-pub(super) struct Ns2Plan(Vec<LinkPlan>);
-
-/// The runs on one link: both at once, ns-2's start times, and these with ns-2's rounding.
-#[derive(Debug)]
-struct LinkPlan {
-    link: usize,
-    at_once: usize,
-    each: Vec<usize>,
-    rounded: Vec<usize>,
-}
-
-/// One link in both simulators.
-#[derive(Clone, Debug)]
-pub(super) struct Beside {
-    pub(super) link: &'static PaperLink,
-    at_once: Sample,
-    each: Vec<Sample>,
-    rounded: Vec<Sample>,
-    ns2: BandLink,
-}
-
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct BesideData {
-    link: &'static str,
-    ns2_at_once_percent: f64,
-    at_once_percent: f64,
-    ns2_fairness_percent: Estimate,
-    fairness_percent: Estimate,
-    fairness_with_rounding_percent: Estimate,
-    mean_difference_percent: f64,
-    inside_band: bool,
-}
-
-pub(super) fn plan(plan: &mut Plan, band: &Band) -> Result<Ns2Plan, Errors> {
-    let mut links = Vec::new();
-    for (index, link) in LINKS.iter().enumerate() {
-        let mut changes = on_link(link);
-        changes.push(limited_transmit());
-        let at_once = plan.single(File::DropTail, &changes)?;
-        let (mut each, mut rounded) = (Vec::new(), Vec::new());
-        for run in &band.link(link).random_start.each {
-            let mut changes = changes.clone();
-            for (flow, start_s) in ["reno", "vegas"].iter().zip(run.start_s) {
-                let start = format!("{} ms", (start_s * 1e3).round());
-                changes.push(set(&format!("flows.{flow}.start"), start));
-            }
-            each.push(plan.single(File::DropTail, &changes)?);
-            changes.push(rounding());
-            rounded.push(plan.single(File::DropTail, &changes)?);
-        }
-        links.push(LinkPlan { link: index, at_once, each, rounded });
+choices! {
+    /// The runs on one link.
+    Starts {
+        /// Both flows at once.
+        AtOnce = "at-once", "both at once";
+        /// With ns-2's start times.
+        Ns2 = "ns-2", "ns-2's";
+        /// The same with Vegas's diff rounded as ns-2 rounds it.
+        Rounded = "rounded", "ns-2's, with its rounding";
     }
-    Ok(Ns2Plan(links))
+}
+
+pub(super) type Key = (Starts, Link);
+
+/// Every link in both simulators.
+#[derive(Clone, Debug)]
+pub(super) struct Beside<'a> {
+    pub(super) link: Link,
+    ours: &'a Cells<Key, Run>,
+    pub(super) ns2: &'a BandLink,
+}
+
+pub(super) fn keys() -> impl Iterator<Item = Key> {
+    Starts::ALL.into_iter().flat_map(|starts| LINKS.iter().map(move |link| (starts, link)))
+}
+
+pub(super) fn setups((starts, link): Key, band: &Band, much: Much) -> Vec<Setup> {
+    let on_link = [on_link(link), vec![limited_transmit()]].concat();
+    let single = |changes| much.single(DROP_TAIL, changes);
+    if starts == Starts::AtOnce {
+        return vec![single(on_link)];
+    }
+    let each = band.link(link).random_start.each.iter().map(|run| {
+        let starts_s = ["reno", "vegas"].into_iter().zip(run.start_s);
+        let set_start = |(flow, start_s): (&str, f64)| {
+            set(&format!("flows.{flow}.start"), format!("{} ms", (start_s * 1e3).round()))
+        };
+        let rounding = (starts == Starts::Rounded).then(rounding);
+        single(on_link.clone()).with(starts_s.map(set_start)).with(rounding)
+    });
+    each.collect()
 }
 
 /// Vegas's thresholds as ns-2 applies them: it rounds diff to a whole number of packets before it
@@ -193,104 +178,69 @@ pub(super) fn limited_transmit() -> Override {
     set("flows.reno.tcp.loss", r#"{ kind = "fixed", limited_transmit = "on" }"#)
 }
 
-pub(super) fn read(plan: &Ns2Plan, outcomes: &Outcomes, band: &Band) -> Vec<Beside> {
-    let samples = |runs: &[usize]| runs.iter().map(|run| outcomes.sample(*run)).collect();
-    let beside = |planned: &LinkPlan| Beside {
-        link: &LINKS[planned.link],
-        at_once: outcomes.sample(planned.at_once),
-        each: samples(&planned.each),
-        rounded: samples(&planned.rounded),
-        ns2: band.link(&LINKS[planned.link]).clone(),
-    };
-    plan.0.iter().map(beside).collect()
+/// Every link in both.
+pub(super) fn beside<'a>(ours: &'a Cells<Key, Run>, band: &'a Band) -> Vec<Beside<'a>> {
+    LINKS.iter().map(|link| Beside { link, ours, ns2: band.link(link) }).collect()
 }
 
-impl Beside {
+impl Beside<'_> {
+    fn mean_fairness(&self, starts: Starts) -> Estimate {
+        self.ours.of(&(starts, self.link)).mean(|run| run.sample.fairness_percent())
+    }
+
     pub(super) fn fairness(&self) -> Estimate {
-        fairness(&self.each)
+        self.mean_fairness(Starts::Ns2)
     }
 
     /// The same with Vegas's diff rounded as ns-2 rounds it.
     pub(super) fn fairness_rounded(&self) -> Estimate {
-        fairness(&self.rounded)
+        self.mean_fairness(Starts::Rounded)
+    }
+
+    fn at_once(&self) -> &Sample {
+        self.ours.of(&(Starts::AtOnce, self.link)).at_once()
     }
 
     pub(super) fn at_once_percent(&self) -> f64 {
-        self.at_once.fairness_percent()
+        self.at_once().fairness_percent()
     }
+}
 
-    pub(super) fn ns2(&self) -> &BandLink {
-        &self.ns2
-    }
-
-    /// How far our mean is from ns-2's, in percent of it.
-    pub(super) fn mean_difference_percent(&self) -> f64 {
-        let ns2 = self.ns2.fairness().mean;
-        100.0 * (self.fairness().mean - ns2) / ns2
-    }
-
-    fn inside_band(&self) -> bool {
-        let band = self.ns2.fairness();
-        (band.min..=band.max).contains(&self.fairness().mean)
-    }
-
-    pub(super) fn data(&self) -> BesideData {
-        BesideData {
-            link: self.link.label,
-            ns2_at_once_percent: self.ns2.fairness_at_once(),
-            at_once_percent: self.at_once_percent(),
-            ns2_fairness_percent: self.ns2.fairness(),
-            fairness_percent: self.fairness(),
-            fairness_with_rounding_percent: self.fairness_rounded(),
-            mean_difference_percent: self.mean_difference_percent(),
-            inside_band: self.inside_band(),
+pub(super) fn data(all: &[Beside<'_>]) -> Vec<impl Serialize> {
+    let data = |beside: &Beside<'_>| {
+        let (ours, ns2) = (beside.fairness(), beside.ns2.fairness());
+        record! {
+            link: beside.link.label,
+            ns2_at_once_percent: beside.ns2.fairness_at_once(),
+            at_once_percent: beside.at_once_percent(),
+            ns2_fairness_percent: ns2,
+            fairness_percent: ours,
+            fairness_with_rounding_percent: beside.fairness_rounded(),
+            mean_difference_percent: 100.0 * (ours.mean - ns2.mean) / ns2.mean,
+            inside_band: (ns2.min..=ns2.max).contains(&ours.mean),
         }
-    }
-}
-
-fn fairness(runs: &[Sample]) -> Estimate {
-    let values: Vec<f64> = runs.iter().map(Sample::fairness_percent).collect();
-    estimate(&values).expect("as many runs as ns-2 has")
-}
-
-pub(super) fn table(rows: &[Beside]) -> Table {
-    let columns = vec![
-        Column::words("link"),
-        Column::words("whose"),
-        Column::numbers("Reno", "kbit/s"),
-        Column::numbers("Vegas", "kbit/s"),
-        Column::numbers("fairness at once", "%"),
-        Column::numbers("same random starts", "%"),
-        Column::numbers("least", "%"),
-        Column::numbers("most", "%"),
-    ];
-    let line = |link: &str, whose: &str, rates: [f64; 2], at_once: f64, random: Estimate| {
-        vec![
-            Cell::text(link),
-            Cell::text(whose),
-            Cell::about(rates[0]),
-            Cell::about(rates[1]),
-            Cell::number(at_once, 2),
-            Cell::Interval { mean: random.mean, half_width: random.ci95, decimals: 2 },
-            Cell::number(random.min, 2),
-            Cell::number(random.max, 2),
-        ]
     };
-    let lines = rows.iter().flat_map(|row| {
-        let (ns2, here) = (&row.ns2, &row.at_once);
-        let ns2_rates = [with_headers(ns2.nominal.reno), with_headers(ns2.nominal.vegas)];
-        let rates = [here.reno.kbit_s, here.vegas_kbit_s()];
-        let label = row.link.label;
-        [
-            line(label, "ns-2", ns2_rates, ns2.fairness_at_once(), ns2.fairness()),
-            line(label, "here", rates, row.at_once_percent(), row.fairness()),
-        ]
+    all.iter().map(data).collect()
+}
+
+pub(super) fn table(all: &[Beside<'_>]) -> Table {
+    let lines = all.iter().flat_map(|beside| {
+        let (ns2, here) = (&beside.ns2.nominal, beside.at_once());
+        let label = beside.link.label;
+        let theirs = [with_headers(ns2.reno), with_headers(ns2.vegas), ns2.fairness];
+        let ours = [here.reno.kbit_s, here.vegas_kbit_s(), here.fairness_percent()];
+        [(label, "ns-2", theirs, beside.ns2.fairness()), (label, "here", ours, beside.fairness())]
     });
-    Table {
-        caption: "Drop-tail beside ns-2 (rates with both at once)".to_owned(),
-        columns,
-        rows: lines.collect(),
-    }
+    rows(lines)
+        .words("link", |line| line.0)
+        .words("whose", |line| line.1)
+        .about(("Reno", "kbit/s"), |line| line.2[0])
+        .about(("Vegas", "kbit/s"), |line| line.2[1])
+        .number(("fairness at once", "%"), 2, |line| line.2[2])
+        .mean(("same random starts", "%"), 2, |line| line.3)
+        .number(("least", "%"), 2, |line| line.3.min)
+        .number(("most", "%"), 2, |line| line.3.max)
+        .titled("Drop-tail beside ns-2 (rates with both at once)")
 }
 
 #[cfg(test)]

@@ -1,14 +1,13 @@
-//! What is kept of each run, and of the runs of one set-up.
+//! What is taken from each run, and figures over the runs of one set-up.
 //!
 //! Rates are payload delivered over the whole run, with the 40 header bytes of each packet put back:
 //! the paper's rates add up to the rate of its links, which payload alone cannot.
 
-use super::setup::{Plan, Variation};
-use crate::runs::{Job, run_all};
-use crate::{PaperError, Watch};
+use crate::cells::{Figure, Runs, over};
+use crate::runs::Job;
 use ackord_events::DropReason;
-use ackord_measure::stats::{Estimate, estimate, min_max_percent};
-use ackord_measure::{FlowSummary, QueueSummary, Trace};
+use ackord_measure::stats::{Estimate, min_max_percent};
+use ackord_measure::{FlowSummary, Trace};
 use ackord_study::RunOutcome;
 use serde::Serialize;
 
@@ -33,7 +32,6 @@ pub(super) struct FlowSample {
     pub(super) dropped_packets: u64,
 }
 
-/// A run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct Sample {
     pub(super) reno: FlowSample,
@@ -46,70 +44,35 @@ pub(super) struct Sample {
     pub(super) dropped_queue_full: u64,
 }
 
-/// What is kept of a run.
+/// A run.
 #[derive(Clone, Debug)]
-pub(super) struct Outcome {
+pub(super) struct Run {
     pub(super) sample: Sample,
     /// cwnd in bytes of each flow, for runs whose series were kept.
     pub(super) cwnd: Vec<Trace>,
 }
 
-/// Every run of the plan, in its order.
-#[derive(Clone, Debug)]
-pub(super) struct Outcomes(pub(super) Vec<Outcome>);
-
-/// The runs of one set-up.
-#[derive(Clone, Debug)]
-pub(super) struct Shared {
-    /// Both flows at once.
-    pub(super) at_once: Sample,
-    /// Random start times.
-    pub(super) random: Vec<Sample>,
-}
-
-impl Outcomes {
-    pub(super) fn of(plan: &Plan, watch: &Watch<'_>) -> Result<Outcomes, PaperError> {
-        run_all(&plan.jobs, Outcome::of, watch).map(Outcomes)
-    }
-
-    pub(super) fn sample(&self, index: usize) -> Sample {
-        self.0[index].sample
-    }
-
-    pub(super) fn shared(&self, variation: &Variation) -> Shared {
-        Shared {
-            at_once: self.sample(variation.at_once),
-            random: variation.random.clone().map(|index| self.sample(index)).collect(),
-        }
-    }
-}
-
-impl Outcome {
-    fn of(job: &Job, outcome: RunOutcome) -> Outcome {
+impl Run {
+    pub(super) fn of(job: &Job, outcome: RunOutcome) -> Run {
         let run = &outcome.summary;
         let flow = |name: &str| run.flows.iter().find(|flow| flow.name == name);
         let sample = |flow| FlowSample::of(flow, run.duration_s);
         // The bottleneck stands first in every file, its forward direction before its reverse.
         let (link, queue) = (&run.links[0], &run.queues[0]);
         debug_assert_eq!(job.scenario.links[0].name, "bottleneck");
-        let cwnd = outcome.series.map_or_else(Vec::new, |series| {
-            series.flows.into_iter().map(|flow| flow.cwnd).collect()
-        });
+        let passed = "packets have passed the bottleneck";
         let sample = Sample {
             reno: flow("reno").map(sample).expect("every file has a Reno flow"),
             vegas: flow("vegas").map(sample),
             utilisation_percent: 100.0 * link.utilisation.expect("links have rates"),
-            queue_mean_ms: delay(queue, |queue| queue.mean_delay_ms),
-            queue_p99_ms: delay(queue, |queue| queue.p99_delay_ms),
+            queue_mean_ms: queue.mean_delay_ms.expect(passed),
+            queue_p99_ms: queue.p99_delay_ms.expect(passed),
             dropped_over_share: queue.drops.of(DropReason::OverShare),
             dropped_queue_full: queue.drops.of(DropReason::QueueFull),
         };
-        Outcome { sample, cwnd }
+        let flows = outcome.series.map_or_else(Vec::new, |series| series.flows);
+        Run { sample, cwnd: flows.into_iter().map(|flow| flow.cwnd).collect() }
     }
-}
-
-fn delay(queue: &QueueSummary, pick: fn(&QueueSummary) -> Option<f64>) -> f64 {
-    pick(queue).expect("packets have passed the bottleneck")
 }
 
 impl FlowSample {
@@ -136,7 +99,7 @@ pub(super) fn with_headers(goodput: f64) -> f64 {
 impl Sample {
     /// Vegas's part; nothing sent where Reno is alone.
     pub(super) fn vegas_kbit_s(&self) -> f64 {
-        self.vegas.map_or(0.0, |vegas| vegas.kbit_s)
+        self.vegas_of(|vegas| vegas.kbit_s)
     }
 
     pub(super) fn total_kbit_s(&self) -> f64 {
@@ -153,20 +116,28 @@ impl Sample {
     }
 }
 
-impl Shared {
+/// Of set-ups that are run once with both flows at once, and then with random start times.
+impl Runs<Run> {
+    pub(super) fn at_once(&self) -> &Sample {
+        &self.0[0].sample
+    }
+
     /// Mean and interval over the random start times.
-    pub(super) fn random(&self, pick: impl Fn(&Sample) -> f64) -> Estimate {
-        let values: Vec<f64> = self.random.iter().map(pick).collect();
-        estimate(&values).expect("at least one random start is planned")
+    pub(super) fn random<F: Figure>(&self, pick: impl Fn(&Sample) -> F) -> Estimate {
+        let random = self.0[1..].iter();
+        over(&random.map(|run| pick(&run.sample).figure()).collect::<Vec<_>>())
     }
 
     pub(super) fn fairness(&self) -> Estimate {
         self.random(Sample::fairness_percent)
     }
 
-    /// Mean of a count over the random start times.
-    pub(super) fn mean_count(&self, pick: impl Fn(&Sample) -> u64) -> f64 {
-        self.random(|sample| pick(sample) as f64).mean
+    pub(super) fn used_percent(&self) -> Estimate {
+        self.random(|sample| sample.utilisation_percent)
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.at_once().utilisation_percent >= super::setup::FULL_PERCENT
     }
 }
 
@@ -190,6 +161,12 @@ pub(super) fn sample(reno_kbit_s: f64, vegas_kbit_s: f64) -> Sample {
         dropped_over_share: 12,
         dropped_queue_full: 0,
     }
+}
+
+#[cfg(test)]
+pub(super) fn runs(at_once: Sample, random: &[Sample]) -> Runs<Run> {
+    let all = std::iter::once(&at_once).chain(random);
+    Runs(all.map(|sample| Run { sample: *sample, cwnd: Vec::new() }).collect())
 }
 
 #[cfg(test)]

@@ -1,14 +1,11 @@
-//! The paper's links and numbers, its scenario files, and how a run is derived from them.
+//! The paper's links and numbers, its scenario files, and how runs are derived from them.
 
-use crate::runs::Job;
-use ackord_scenario::{Errors, Override, Scenario, ScenarioFile};
-use ackord_study::KeepSeries;
+use crate::plan::{File, Setup, file, set};
+use ackord_scenario::Override;
 use ackord_units::Span;
-use std::ops::Range;
-use std::sync::Arc;
 
 /// A bottleneck of Tables 1 and 2, with the paper's numbers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PaperLink {
     /// In names of claims and files.
     pub(super) id: &'static str,
@@ -25,8 +22,11 @@ pub(super) struct PaperLink {
     pub(super) selective_drop: PaperShare,
 }
 
+/// One of [`LINKS`].
+pub(super) type Link = &'static PaperLink;
+
 /// How Reno and Vegas shared a link in the paper.
-#[derive(Clone, Copy, Debug, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub(super) struct PaperShare {
     pub(super) reno_kbit_s: f64,
     pub(super) vegas_kbit_s: f64,
@@ -86,131 +86,61 @@ pub(super) const FAIR_PERCENT: f64 = 88.14;
 /// A link counts as full from this share of its rate on, as in `ns2/band.py`.
 pub(super) const FULL_PERCENT: f64 = 99.0;
 
-/// Embeds a scenario file of the paper.
-macro_rules! embedded {
-    ($name:literal) => {
-        (
-            concat!("papers/selective-drop/", $name, ".toml"),
-            include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/../../papers/selective-drop/",
-                $name,
-                ".toml"
-            )),
-        )
-    };
-}
+pub(super) const DROP_TAIL: File = file!("selective-drop/drop-tail");
+pub(super) const SELECTIVE_DROP: File = file!("selective-drop/selective-drop");
+pub(super) const BASE_WINDOW: File = file!("selective-drop/base-window");
+pub(super) const SMALLEST_WINDOW: File = file!("selective-drop/smallest-window");
+pub(super) const FILES: [File; 4] = [DROP_TAIL, SELECTIVE_DROP, BASE_WINDOW, SMALLEST_WINDOW];
 
-/// A scenario file of the paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum File {
-    DropTail,
-    SelectiveDrop,
-    BaseWindow,
-    SmallestWindow,
-}
-
-impl File {
-    pub(super) const ALL: [File; 4] =
-        [File::DropTail, File::SelectiveDrop, File::BaseWindow, File::SmallestWindow];
-
-    /// Its path in the repository, and its text.
-    pub(super) fn embedded(self) -> (&'static str, &'static str) {
-        match self {
-            File::DropTail => embedded!("drop-tail"),
-            File::SelectiveDrop => embedded!("selective-drop"),
-            File::BaseWindow => embedded!("base-window"),
-            File::SmallestWindow => embedded!("smallest-window"),
-        }
-    }
-
-    fn with(self, changes: &[Override]) -> Result<Arc<Scenario>, Errors> {
-        let (path, text) = self.embedded();
-        let file = ScenarioFile::new(path, text).with_overrides(changes.to_vec());
-        file.check().map(Arc::new)
-    }
-}
-
-/// A change to a scenario file.
-pub(super) fn set(path: &str, value: impl Into<String>) -> Override {
-    Override::new(path, value)
-}
-
-/// The overrides that make a file's bottleneck one of the paper's.
-pub(super) fn on_link(link: &PaperLink) -> Vec<Override> {
+/// What makes a file's bottleneck one of the paper's.
+pub(super) fn on_link(link: Link) -> Vec<Override> {
     vec![set("links.bottleneck.rate", link.rate), set("links.bottleneck.delay", link.delay)]
 }
 
-/// Every run that is to be made.
-#[derive(Debug)]
-pub(super) struct Plan {
-    pub(super) jobs: Vec<Job>,
-    /// Runs with random start times of each variation.
-    pub(super) random_runs: u32,
+/// The paper's Q_thresh on a link, or another one.
+pub(super) fn threshold(link: Link, packets: u32) -> Vec<Override> {
+    let queue = set("links.bottleneck.queue.threshold", packets.to_string());
+    [on_link(link), vec![queue]].concat()
+}
+
+/// How much is run of a set-up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Much {
+    /// Runs with random start times.
+    pub(super) random: u32,
     /// Length of every run; the files say 100 s.
-    duration: Span,
+    pub(super) duration: Span,
 }
 
-/// The runs of one set-up: both flows at once, as in the paper, and with random start times. Indices
-/// into the plan's jobs.
-#[derive(Clone, Debug)]
-pub(super) struct Variation {
-    pub(super) at_once: usize,
-    pub(super) random: Range<usize>,
-}
-
-impl Plan {
-    pub(super) fn new(random_runs: u32, duration: Span) -> Plan {
-        Plan { jobs: Vec::new(), random_runs, duration }
+impl Much {
+    /// One run with the start times of the file (or the changes).
+    pub(super) fn single(self, file: File, changes: Vec<Override>) -> Setup {
+        Setup::new(file, changes).with([set("duration", self.duration.to_string())])
     }
 
-    fn scenario(&self, file: File, changes: &[Override]) -> Result<Arc<Scenario>, Errors> {
-        let mut changes = changes.to_vec();
-        changes.push(set("duration", self.duration.to_string()));
-        file.with(&changes)
+    /// Runs with each flow's start drawn from the first second, with the seeds from `first` on.
+    pub(super) fn random(self, file: File, changes: Vec<Override>, first: u32) -> Setup {
+        let start = set("flows.*.start", r#"{ from = "0 s", to = "1 s" }"#);
+        self.single(file, changes).with([start]).seeds_from(first, self.random)
     }
 
-    /// One run with the start times of the file (or the overrides).
-    pub(super) fn single(&mut self, file: File, changes: &[Override]) -> Result<usize, Errors> {
-        let scenario = self.scenario(file, changes)?;
-        let seed = scenario.seed;
-        self.jobs.push(Job { scenario, seed, series: KeepSeries::No });
-        Ok(self.jobs.len() - 1)
-    }
-
-    /// A run at once, and with each flow's start drawn from the first second.
-    pub(super) fn variation(
-        &mut self,
-        file: File,
-        changes: &[Override],
-        series: KeepSeries,
-    ) -> Result<Variation, Errors> {
-        let at_once = self.single(file, changes)?;
-        self.jobs[at_once].series = series;
-        let mut changes = changes.to_vec();
-        changes.push(set("flows.*.start", r#"{ from = "0 s", to = "1 s" }"#));
-        let scenario = self.scenario(file, &changes)?;
-        let first = self.jobs.len();
-        self.jobs.extend((1..=u64::from(self.random_runs)).map(|seed| Job {
-            scenario: Arc::clone(&scenario),
-            seed,
-            series: KeepSeries::No,
-        }));
-        Ok(Variation { at_once, random: first..self.jobs.len() })
+    /// Both flows at once, as in the paper, and then with random start times.
+    pub(super) fn both(self, file: File, changes: Vec<Override>) -> [Setup; 2] {
+        [self.single(file, changes.clone()), self.random(file, changes, 1)]
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Plan;
 
     #[test]
     fn every_file_is_sound_and_says_where_it_comes_from() {
-        for file in File::ALL {
-            let scenario = file.with(&[]).expect("a sound scenario");
+        for file in FILES {
+            let scenario = Setup::new(file, Vec::new()).scenario().expect("a sound scenario");
             assert!(scenario.source.starts_with("Chae and Choi 2004"), "{}", scenario.source);
-            let (path, _) = file.embedded();
-            assert!(path.ends_with(&format!("/{}.toml", scenario.name)), "{path}");
+            assert!(file.path.ends_with(&format!("/{}.toml", scenario.name)), "{}", file.path);
         }
     }
 
@@ -229,14 +159,12 @@ mod tests {
 
     #[test]
     fn random_starts_differ_by_seed_and_share_a_scenario() {
-        let mut plan = Plan::new(3, Span::from_secs(2));
-        let variation = plan.variation(File::DropTail, &on_link(&LINKS[0]), KeepSeries::No);
-        let variation = variation.expect("a sound scenario");
-        let seeds: Vec<_> = plan.jobs[variation.random].iter().map(|job| job.seed).collect();
+        let much = Much { random: 3, duration: Span::from_secs(2) };
+        let mut plan = Plan::default();
+        let planned = plan.each([()], |()| much.both(DROP_TAIL, on_link(&LINKS[0])));
+        planned.expect("a sound scenario");
+        let seeds: Vec<_> = plan.jobs[1..].iter().map(|job| job.seed).collect();
         assert_eq!(seeds, [1, 2, 3]);
-        assert_eq!(
-            plan.jobs[variation.at_once].scenario.links[0].forward.rate.to_string(),
-            "512 kbit/s"
-        );
+        assert_eq!(plan.jobs[0].scenario.links[0].forward.rate.to_string(), "512 kbit/s");
     }
 }

@@ -1,43 +1,53 @@
 //! Tables 1 and 2: how Reno and Vegas share each link, with drop-tail and with selective drop in
 //! three forms.
 
-use super::sample::{Outcomes, Sample, Shared};
-use super::setup::{File, LINKS, PaperLink, PaperShare, Plan, Variation, on_link, set};
+use super::sample::{Run, Sample};
+use super::setup::{DROP_TAIL, LINKS, Link, Much, PaperShare, SELECTIVE_DROP, on_link, threshold};
+use crate::cells::{Cell, Cells, Runs};
+use crate::plan::{Setup, set};
+use crate::tables::{bars, choices, interval, record, rows};
 use ackord_measure::stats::Estimate;
 use ackord_path::{PaperDrop, PracticalDrop};
-use ackord_report::document::{Cell, Column, Table};
-use ackord_scenario::Errors;
-use ackord_study::KeepSeries;
+use ackord_report::document::{self, Table};
+use ackord_report::plot::{Mark, Plot, PlotSeries, Range, Scale};
 use serde::Serialize;
 
-/// A queue of the comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Queue {
-    DropTail,
-    /// Selective drop with the paper's threshold.
-    PaperThreshold,
-    /// Selective drop with the threshold of Eq. 8 and 9.
-    ByEquation,
-    /// Selective drop as this project would use it.
-    Practical,
+choices! {
+    /// A queue of the comparison.
+    Queue {
+        DropTail = "drop-tail", "drop-tail";
+        /// Selective drop with the paper's threshold.
+        PaperThreshold = "paper-threshold", "the paper's Q_thresh";
+        /// Selective drop with the threshold of Eq. 8 and 9.
+        ByEquation = "by-equation", "Eq. 8 and 9";
+        /// Selective drop as this project would use it.
+        Practical = "practical", "practical";
+    }
 }
 
-impl Queue {
-    pub(super) const ALL: [Queue; 4] =
-        [Queue::DropTail, Queue::PaperThreshold, Queue::ByEquation, Queue::Practical];
+/// A queue on a link.
+pub(super) type Key = (Queue, Link);
+pub(super) type Rows = Cells<Key, Run>;
 
-    pub(super) fn label(self, link: &PaperLink) -> String {
+impl Queue {
+    pub(super) fn label_on(self, link: Link) -> String {
         match self {
-            Queue::DropTail => "drop-tail".to_owned(),
             Queue::PaperThreshold => format!("Q_thresh {}", link.q_thresh),
-            Queue::ByEquation => "Eq. 8 and 9".to_owned(),
-            Queue::Practical => "practical".to_owned(),
+            other => other.label().to_owned(),
+        }
+    }
+
+    /// What the paper says of it on a link.
+    fn paper(self, link: Link) -> Option<PaperShare> {
+        match self {
+            Queue::DropTail => Some(link.drop_tail),
+            Queue::PaperThreshold => Some(link.selective_drop),
+            Queue::ByEquation | Queue::Practical => None,
         }
     }
 
     /// What the queue remembers beside its packets.
-    pub(super) fn state(self) -> String {
+    fn state(self) -> String {
         match self {
             Queue::DropTail => "nothing".to_owned(),
             Queue::PaperThreshold | Queue::ByEquation => {
@@ -50,242 +60,182 @@ impl Queue {
             }
         }
     }
-
-    fn plan(self, plan: &mut Plan, link: &PaperLink) -> Result<Variation, Errors> {
-        let mut changes = on_link(link);
-        let file = match self {
-            Queue::DropTail => File::DropTail,
-            _ => File::SelectiveDrop,
-        };
-        let series = match self {
-            Queue::DropTail | Queue::PaperThreshold => KeepSeries::Yes,
-            Queue::ByEquation | Queue::Practical => KeepSeries::No,
-        };
-        changes.extend(self.changes(link));
-        plan.variation(file, &changes, series)
-    }
-
-    fn changes(self, link: &PaperLink) -> Option<ackord_scenario::Override> {
-        let queue = match self {
-            Queue::DropTail => return None,
-            Queue::PaperThreshold => {
-                let threshold = link.q_thresh.to_string();
-                return Some(set("links.bottleneck.queue.threshold", threshold));
-            }
-            Queue::ByEquation => {
-                r#"{ kind = "selective-drop", mode = "paper", limit = "50 packets" }"#
-            }
-            Queue::Practical => r#"{ kind = "selective-drop", limit = "50 packets" }"#,
-        };
-        Some(set("links.bottleneck.queue", queue))
-    }
 }
 
-/// Which runs belong to which link and queue.
-#[derive(Debug)]
-pub(super) struct TablesPlan(Vec<(usize, Queue, Variation)>);
-
-/// One link behind one queue.
-#[derive(Clone, Debug)]
-pub(super) struct Row {
-    pub(super) link: &'static PaperLink,
-    pub(super) queue: Queue,
-    pub(super) shared: Shared,
-    /// Index of the run with both flows at once.
-    pub(super) at_once: usize,
+pub(super) fn keys() -> impl Iterator<Item = Key> {
+    Queue::ALL.into_iter().flat_map(|queue| LINKS.iter().map(move |link| (queue, link)))
 }
 
-/// A row as data.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct RowData {
-    link: &'static str,
-    rate_kbit_s: f64,
-    queue: Queue,
-    q_thresh: Option<u32>,
-    paper: Option<PaperShare>,
-    at_once: Sample,
-    random_start: RandomStart,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct RandomStart {
-    reno_kbit_s: Estimate,
-    vegas_kbit_s: Estimate,
-    fairness_percent: Estimate,
-    utilisation_percent: Estimate,
-    queue_mean_ms: Estimate,
-    queue_p99_ms: Estimate,
-    reno_cwnd_mean_packets: Estimate,
-    vegas_cwnd_mean_packets: Estimate,
-}
-
-pub(super) fn plan(plan: &mut Plan) -> Result<TablesPlan, Errors> {
-    let mut rows = Vec::new();
-    for queue in Queue::ALL {
-        for (index, link) in LINKS.iter().enumerate() {
-            rows.push((index, queue, queue.plan(plan, link)?));
+pub(super) fn setups((queue, link): Key, much: Much) -> [Setup; 2] {
+    let with = |queue: &str| [on_link(link), vec![set("links.bottleneck.queue", queue)]].concat();
+    let series = |[at_once, random]: [Setup; 2]| [at_once.with_series(), random];
+    match queue {
+        Queue::DropTail => series(much.both(DROP_TAIL, on_link(link))),
+        Queue::PaperThreshold => series(much.both(SELECTIVE_DROP, threshold(link, link.q_thresh))),
+        Queue::ByEquation => {
+            let queue = r#"{ kind = "selective-drop", mode = "paper", limit = "50 packets" }"#;
+            much.both(SELECTIVE_DROP, with(queue))
+        }
+        Queue::Practical => {
+            let queue = r#"{ kind = "selective-drop", limit = "50 packets" }"#;
+            much.both(SELECTIVE_DROP, with(queue))
         }
     }
-    Ok(TablesPlan(rows))
 }
 
-pub(super) fn read(plan: &TablesPlan, outcomes: &Outcomes) -> Vec<Row> {
-    let row = |(link, queue, variation): &(usize, Queue, Variation)| Row {
-        link: &LINKS[*link],
-        queue: *queue,
-        shared: outcomes.shared(variation),
-        at_once: variation.at_once,
-    };
-    plan.0.iter().map(row).collect()
+/// The rows of one queue, in the order of the links.
+pub(super) fn of_queue(rows: &Rows, queue: Queue) -> impl Iterator<Item = &Cell<Key, Run>> {
+    rows.iter().filter(move |row| row.key.0 == queue)
 }
 
-impl Row {
-    /// What the paper says of this row.
-    pub(super) fn paper(&self) -> Option<PaperShare> {
-        match self.queue {
-            Queue::DropTail => Some(self.link.drop_tail),
-            Queue::PaperThreshold => Some(self.link.selective_drop),
-            Queue::ByEquation | Queue::Practical => None,
-        }
-    }
-
-    pub(super) fn data(&self) -> RowData {
-        let of = |pick: fn(&Sample) -> f64| self.shared.random(pick);
-        RowData {
-            link: self.link.label,
-            rate_kbit_s: self.link.rate_kbit_s,
-            queue: self.queue,
-            q_thresh: (self.queue == Queue::PaperThreshold).then_some(self.link.q_thresh),
-            paper: self.paper(),
-            at_once: self.shared.at_once,
-            random_start: RandomStart {
-                reno_kbit_s: of(|sample| sample.reno.kbit_s),
-                vegas_kbit_s: of(Sample::vegas_kbit_s),
-                fairness_percent: of(Sample::fairness_percent),
-                utilisation_percent: of(|sample| sample.utilisation_percent),
-                queue_mean_ms: of(|sample| sample.queue_mean_ms),
-                queue_p99_ms: of(|sample| sample.queue_p99_ms),
-                reno_cwnd_mean_packets: of(|sample| sample.reno.cwnd_mean_packets),
-                vegas_cwnd_mean_packets: of(|sample| sample.vegas_of(|v| v.cwnd_mean_packets)),
+pub(super) fn data(rows: &Rows) -> Vec<impl Serialize> {
+    let data = |row: &Cell<Key, Run>| {
+        let (queue, link) = row.key;
+        record! {
+            link: link.label,
+            rate_kbit_s: link.rate_kbit_s,
+            queue: queue,
+            q_thresh: (queue == Queue::PaperThreshold).then_some(link.q_thresh),
+            paper: queue.paper(link),
+            at_once: *row.at_once(),
+            random_start: record! {
+                reno_kbit_s: row.random(|sample| sample.reno.kbit_s),
+                vegas_kbit_s: row.random(Sample::vegas_kbit_s),
+                fairness_percent: row.fairness(),
+                utilisation_percent: row.used_percent(),
+                queue_mean_ms: row.random(|sample| sample.queue_mean_ms),
+                queue_p99_ms: row.random(|sample| sample.queue_p99_ms),
+                reno_cwnd_mean_packets: row.random(|sample| sample.reno.cwnd_mean_packets),
+                vegas_cwnd_mean_packets: row.random(|s| s.vegas_of(|v| v.cwnd_mean_packets)),
             },
         }
-    }
+    };
+    rows.iter().map(data).collect()
+}
+
+/// Whose numbers a line of Table 1 or 2 has.
+#[derive(Clone, Copy)]
+enum Whose<'a> {
+    Paper(PaperShare),
+    AtOnce(&'a Sample),
+    Random(&'a Runs<Run>),
 }
 
 /// The rows of these queues as a table, the paper's numbers above ours.
-pub(super) fn table(caption: &str, rows: &[Row], queues: &[Queue]) -> Table {
-    let columns = vec![
-        Column::words("link"),
-        Column::words("queue"),
-        Column::words("whose"),
-        Column::numbers("Reno", "kbit/s"),
-        Column::numbers("Vegas", "kbit/s"),
-        Column::numbers("fairness", "%"),
-        Column::numbers("used", "%"),
-        Column::numbers("delay", "ms"),
-        Column::numbers("p99", "ms"),
-    ];
-    let mut lines = Vec::new();
-    for link in &LINKS {
-        let of_link = rows.iter().filter(|row| row.link.id == link.id);
-        for row in of_link.filter(|row| queues.contains(&row.queue)) {
-            lines.extend(row.lines());
-        }
-    }
-    Table { caption: caption.to_owned(), columns, rows: lines }
-}
-
-impl Row {
-    fn lines(&self) -> Vec<Vec<Cell>> {
-        let (link, queue) = (self.link.rate, self.queue.label(self.link));
-        let head = |whose: &str| vec![Cell::text(link), Cell::text(&queue), Cell::text(whose)];
-        let mut lines = Vec::new();
-        if let Some(paper) = self.paper() {
-            let mut line = head("paper");
-            line.extend([
-                Cell::about(paper.reno_kbit_s),
-                Cell::about(paper.vegas_kbit_s),
-                Cell::number(paper.fairness_percent, 2),
-                // The paper gives the sum of both as the rate of the link.
-                Cell::number(100.0, 1),
-                Cell::Missing,
-                Cell::Missing,
-            ]);
-            lines.push(line);
-        }
-        let once = &self.shared.at_once;
-        let mut line = head("at once");
-        line.extend([
-            Cell::about(once.reno.kbit_s),
-            Cell::about(once.vegas_kbit_s()),
-            Cell::number(once.fairness_percent(), 2),
-            Cell::number(once.utilisation_percent, 1),
-            Cell::number(once.queue_mean_ms, 1),
-            Cell::number(once.queue_p99_ms, 1),
-        ]);
-        lines.push(line);
-        let mut line = head("random");
-        let of = |pick: fn(&Sample) -> f64, decimals| interval(self.shared.random(pick), decimals);
-        line.extend([
-            of(|sample| sample.reno.kbit_s, 1),
-            of(Sample::vegas_kbit_s, 1),
-            of(Sample::fairness_percent, 2),
-            Cell::number(self.shared.random(|sample| sample.utilisation_percent).mean, 1),
-            Cell::number(self.shared.random(|sample| sample.queue_mean_ms).mean, 1),
-            Cell::number(self.shared.random(|sample| sample.queue_p99_ms).mean, 1),
-        ]);
-        lines.push(line);
-        lines
-    }
-}
-
-/// A mean and its interval.
-pub(super) fn interval(estimate: Estimate, decimals: usize) -> Cell {
-    Cell::Interval { mean: estimate.mean, half_width: estimate.ci95, decimals }
+pub(super) fn table(caption: &str, all: &Rows, queues: &[Queue]) -> Table {
+    use document::Cell;
+    let keys = LINKS.iter().flat_map(|link| queues.iter().map(move |queue| (*queue, link)));
+    let lines = keys.flat_map(|key| {
+        let runs = all.of(&key);
+        let paper = key.0.paper(key.1).map(Whose::Paper);
+        let ours = [Whose::AtOnce(runs.at_once()), Whose::Random(runs)];
+        paper.into_iter().chain(ours).map(move |whose| (key, whose))
+    });
+    let rate =
+        |whose: &Whose<'_>, paper: fn(&PaperShare) -> f64, ours: fn(&Sample) -> f64| match whose {
+            Whose::Paper(share) => Cell::about(paper(share)),
+            Whose::AtOnce(sample) => Cell::about(ours(sample)),
+            Whose::Random(runs) => interval(runs.random(ours), 1),
+        };
+    let plain = |whose: &Whose<'_>, paper: Option<f64>, ours: fn(&Sample) -> f64| match whose {
+        Whose::Paper(_) => Cell::number(paper, 1),
+        Whose::AtOnce(sample) => Cell::number(ours(sample), 1),
+        Whose::Random(runs) => Cell::number(runs.random(ours).mean, 1),
+    };
+    rows(lines)
+        .words("link", |((_, link), _)| link.rate)
+        .words("queue", |((queue, link), _)| queue.label_on(link))
+        .words("whose", |(_, whose)| match whose {
+            Whose::Paper(_) => "paper",
+            Whose::AtOnce(_) => "at once",
+            Whose::Random(_) => "random",
+        })
+        .cell(("Reno", "kbit/s"), |(_, whose)| {
+            rate(whose, |paper| paper.reno_kbit_s, |sample| sample.reno.kbit_s)
+        })
+        .cell(("Vegas", "kbit/s"), |(_, whose)| {
+            rate(whose, |paper| paper.vegas_kbit_s, Sample::vegas_kbit_s)
+        })
+        .cell(("fairness", "%"), |(_, whose)| match whose {
+            Whose::Paper(share) => Cell::number(share.fairness_percent, 2),
+            Whose::AtOnce(sample) => Cell::number(sample.fairness_percent(), 2),
+            Whose::Random(runs) => interval(runs.fairness(), 2),
+        })
+        // The paper gives the sum of both as the rate of the link.
+        .cell(("used", "%"), |(_, whose)| plain(whose, Some(100.0), |s| s.utilisation_percent))
+        .cell(("delay", "ms"), |(_, whose)| plain(whose, None, |sample| sample.queue_mean_ms))
+        .cell(("p99", "ms"), |(_, whose)| plain(whose, None, |sample| sample.queue_p99_ms))
+        .titled(caption)
 }
 
 /// What each queue costs: means over all links' random starts, and what it has to remember.
-pub(super) fn cost_table(rows: &[Row]) -> Table {
-    let columns = vec![
-        Column::words("queue"),
-        Column::numbers("lowest fairness", "%"),
-        Column::numbers("lowest use", "%"),
-        Column::numbers("drops", "% of packets"),
-        Column::words("state beside the packets"),
-    ];
-    let line = |queue: Queue| {
-        let of_queue: Vec<&Row> = rows.iter().filter(|row| row.queue == queue).collect();
-        let least = |pick: fn(&Sample) -> f64| {
-            of_queue.iter().map(|row| row.shared.random(pick).mean).fold(f64::INFINITY, f64::min)
-        };
-        let dropped = of_queue.iter().map(|row| row.drop_percent()).sum::<f64>();
-        let label = match queue {
-            Queue::PaperThreshold => "the paper's Q_thresh".to_owned(),
-            other => other.label(&LINKS[0]),
-        };
-        vec![
-            Cell::text(label),
-            Cell::number(least(Sample::fairness_percent), 2),
-            Cell::number(least(|sample| sample.utilisation_percent), 1),
-            Cell::number(dropped / of_queue.len() as f64, 2),
-            Cell::text(queue.state()),
-        ]
+pub(super) fn cost_table(all: &Rows) -> Table {
+    let least = |queue: &Queue, pick: fn(&Sample) -> f64| {
+        of_queue(all, *queue).map(|row| row.random(pick).mean).fold(f64::INFINITY, f64::min)
     };
-    Table {
-        caption: "What each queue costs, over the four links with random starts".to_owned(),
-        columns,
-        rows: Queue::ALL.map(line).to_vec(),
-    }
+    rows(Queue::ALL)
+        .words("queue", |queue| queue.label())
+        .number(("lowest fairness", "%"), 2, |queue| least(queue, Sample::fairness_percent))
+        .number(("lowest use", "%"), 1, |queue| least(queue, |sample| sample.utilisation_percent))
+        .number(("drops", "% of packets"), 2, |queue| {
+            of_queue(all, *queue).map(|row| drop_percent(row)).sum::<f64>() / LINKS.len() as f64
+        })
+        .words("state beside the packets", |queue| queue.state())
+        .titled("What each queue costs, over the four links with random starts")
 }
 
-impl Row {
-    /// Packets dropped over packets that the link could carry.
-    fn drop_percent(&self) -> f64 {
-        let dropped = self
-            .shared
-            .random(|sample| (sample.dropped_over_share + sample.dropped_queue_full) as f64);
-        let packets =
-            self.shared.random(|sample| sample.total_kbit_s() * 1e3 * 100.0 / (8.0 * 1_040.0));
-        100.0 * dropped.mean / packets.mean
+/// Packets dropped over packets that the link could carry.
+fn drop_percent(row: &Runs<Run>) -> f64 {
+    let dropped = row.random(|sample| sample.dropped_over_share + sample.dropped_queue_full);
+    let packets = row.random(|sample| sample.total_kbit_s() * 1e3 * 100.0 / (8.0 * 1_040.0));
+    100.0 * dropped.mean / packets.mean
+}
+
+fn on_links(mut plot: Plot) -> Plot {
+    plot.x.scale = Scale::Categories(LINKS.iter().map(|link| link.label.to_owned()).collect());
+    plot
+}
+
+/// Fairness of every queue on every link, the paper's beside ours.
+pub(super) fn fairness_plot(all: &Rows) -> Plot {
+    let title = "Fairness of Reno and Vegas (random starts, 95 % intervals)";
+    let paper = |name, of: fn(Link) -> PaperShare| {
+        let each = LINKS.iter().map(|link| of(link).fairness_percent);
+        PlotSeries::new(name, Mark::Bars, crate::tables::at_whole_numbers(each))
+    };
+    let here = |name, queue| bars(name, of_queue(all, queue).map(|row| row.fairness()));
+    let mut plot = Plot::new("fairness", title, "bottleneck", "fairness (%)")
+        .with(paper("paper, drop-tail", |link| link.drop_tail))
+        .with(here("drop-tail", Queue::DropTail))
+        .with(paper("paper, its Q_thresh", |link| link.selective_drop))
+        .with(here("its Q_thresh", Queue::PaperThreshold))
+        .with(here("Eq. 8 and 9", Queue::ByEquation))
+        .with(here("practical", Queue::Practical));
+    plot.y.range = Range::Fixed(0.0, 100.0);
+    on_links(plot)
+}
+
+/// Mean queueing delay of every queue on every link.
+pub(super) fn delay_plot(all: &Rows) -> Plot {
+    let title = "Mean wait in the bottleneck's queue (random starts)";
+    let mut plot = Plot::new("delay", title, "bottleneck", "wait (ms)");
+    for (queue, shape) in Queue::ALL.into_iter().zip(crate::tables::SHAPES) {
+        let each = of_queue(all, queue).map(|row| row.random(|sample| sample.queue_mean_ms).mean);
+        let points = crate::tables::at_whole_numbers(each);
+        plot = plot.with(PlotSeries::new(queue.label(), Mark::Points(shape), points));
     }
+    plot.y.scale = Scale::Log;
+    plot.y.range = Range::Data;
+    on_links(plot)
+}
+
+/// The mean over random starts that is least among the rows of a queue, or most.
+pub(super) fn worst(
+    all: &Rows,
+    queue: Queue,
+    worse: fn(f64, f64) -> bool,
+) -> (&Cell<Key, Run>, Estimate) {
+    let fairness = of_queue(all, queue).map(|row| (row, row.fairness()));
+    let found = fairness.reduce(|a, b| if worse(b.1.mean, a.1.mean) { b } else { a });
+    found.expect("every queue has its four links")
 }

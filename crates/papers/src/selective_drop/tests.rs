@@ -1,9 +1,10 @@
 //! The whole reproduction with few runs: physics first, then what the paper claims in words.
 
-use super::sample::Sample;
+use super::sample::{Run, Sample};
 use super::*;
+use crate::cells::Runs;
+use crate::claims::judge_again;
 use crate::unwatched;
-use crate::verdict::judge_again;
 use ackord_measure::Verdict;
 use std::sync::OnceLock;
 
@@ -27,18 +28,14 @@ fn measured() -> &'static Measured {
 
 /// Every run with two flows, with the rate of its link.
 fn runs() -> impl Iterator<Item = (f64, Sample)> {
-    let measured = measured();
-    let both = |shared: &sample::Shared| {
-        std::iter::once(shared.at_once).chain(shared.random.clone()).collect::<Vec<_>>()
+    let Measured { rows, tried, windows, .. } = measured();
+    let all = |rate: f64, runs: &Runs<Run>| {
+        runs.0.iter().map(|run| (rate, run.sample)).collect::<Vec<_>>()
     };
-    let of_link = |rate: f64, samples: Vec<Sample>| samples.into_iter().map(move |s| (rate, s));
-    let rows = measured.rows.iter();
-    let rows = rows.flat_map(move |row| of_link(row.link.rate_kbit_s, both(&row.shared)));
-    let tried = measured.tried.iter();
-    let tried = tried.flat_map(move |tried| of_link(tried.link.rate_kbit_s, both(&tried.shared)));
-    let windows = measured.windows.iter();
-    rows.chain(tried)
-        .chain(windows.flat_map(move |window| of_link(fig3::RATE_KBIT_S, both(&window.shared))))
+    let rows = rows.iter().flat_map(move |row| all(row.key.1.rate_kbit_s, row));
+    let tried = tried.iter().flat_map(move |tried| all(tried.key.0.rate_kbit_s, tried));
+    let windows = windows.iter().flat_map(move |window| all(fig3::RATE_KBIT_S, window));
+    rows.chain(tried).chain(windows)
 }
 
 #[test]
@@ -60,19 +57,20 @@ fn no_run_carries_more_than_its_link_can() {
 
 #[test]
 fn drop_tail_is_unfair_and_selective_drop_is_not_and_both_fill_the_link() {
-    for row in &measured().rows {
-        let (once, fairness) = (row.shared.at_once, row.shared.fairness().mean);
-        match row.queue {
-            Queue::DropTail => assert!(fairness < 30.0, "{}: {fairness} %", row.link.label),
+    for row in &*measured().rows {
+        let (queue, link) = row.key;
+        let (once, fairness) = (row.at_once(), row.fairness().mean);
+        match queue {
+            Queue::DropTail => assert!(fairness < 30.0, "{}: {fairness} %", link.label),
             Queue::PaperThreshold | Queue::Practical => {
-                assert!(fairness > 60.0, "{}: {fairness} %", row.link.label);
+                assert!(fairness > 60.0, "{}: {fairness} %", link.label);
             }
             // Its threshold is too small to let fast retransmit work: no bound but physics.
             Queue::ByEquation => continue,
         }
-        assert!(once.utilisation_percent > 99.0, "{}: {once:?}", row.link.label);
+        assert!(once.utilisation_percent > 99.0, "{}: {once:?}", link.label);
         let drops = (once.dropped_over_share > 0, once.dropped_queue_full > 0);
-        assert_eq!(drops, (row.queue != Queue::DropTail, row.queue == Queue::DropTail));
+        assert_eq!(drops, (queue != Queue::DropTail, queue == Queue::DropTail));
     }
 }
 
@@ -80,10 +78,7 @@ fn drop_tail_is_unfair_and_selective_drop_is_not_and_both_fill_the_link() {
 fn selective_drop_shortens_the_queue_many_times() {
     let rows = &measured().rows;
     for link in &setup::LINKS {
-        let wait = |queue: Queue| {
-            let row = rows.iter().find(|row| row.queue == queue && row.link.id == link.id);
-            row.expect("every queue has every link").shared.at_once.queue_mean_ms
-        };
+        let wait = |queue: Queue| rows.of(&(queue, link)).at_once().queue_mean_ms;
         let (without, with) = (wait(Queue::DropTail), wait(Queue::PaperThreshold));
         assert!(without > 4.0 * with, "{}: {without} and {with} ms", link.label);
     }
@@ -93,20 +88,21 @@ fn selective_drop_shortens_the_queue_many_times() {
 fn one_sender_fills_the_link_from_the_windows_that_its_round_trip_holds() {
     // 1040 B take 4.16 ms on 2 Mbit/s and 0.832 ms on each access link; an acknowledgment of 40 B
     // a twenty-sixth of that; the propagation there and back is 2 * (1 + tau + 1) ms.
-    for filling in &measured().fillings {
-        let access_ms = if filling.access == fig6::ACCESSES[0] { 1.0 } else { 1.5 };
-        let propagation = 2.0 * (2.0 * access_ms + f64::from(filling.delay.millis));
+    for filling in &*measured().fillings {
+        let (access, delay) = filling.key;
+        let access_ms = if access == fig6::ACCESSES[0] { 1.0 } else { 1.5 };
+        let propagation = 2.0 * (2.0 * access_ms + f64::from(delay.millis));
         let transmission = (4.16 + 2.0 * 0.832) * (1.0 + 1.0 / 26.0);
         let holds = (propagation + transmission) / 4.16;
         // 99 % of the link are enough.
         let smallest = (0.99 * holds).ceil() as u32;
-        assert_eq!(filling.smallest(), Some(smallest), "{filling:?}");
+        assert_eq!(fig6::smallest(filling), Some(smallest), "{filling:?}");
     }
 }
 
 #[test]
 fn claims_have_names_of_their_own_and_reasons_with_numbers() {
-    let claims = measured().claims();
+    let claims = measured().report().claims;
     let mut names: Vec<_> = claims.iter().map(|claim| claim.id.clone()).collect();
     names.sort();
     names.dedup();

@@ -13,22 +13,23 @@
 
 mod questions;
 
-use crate::runs::{Job, run_all};
+use crate::cells::Runs;
+use crate::plan::Plan;
+use crate::tables::{SHAPES, at_whole_numbers, rows};
 use crate::{PaperError, Watch};
 use ackord_measure::FlowSummary;
 use ackord_measure::stats::{Estimate, estimate, jain_index, min_max_percent, quantile};
-use ackord_report::document::{Cell, Column, Table};
-use ackord_report::plot::{Mark, Plot, PlotSeries, Range, Scale, Shape};
-use ackord_study::{KeepSeries, RunOutcome};
+use ackord_report::document::Table;
+use ackord_report::plot::{Mark, Plot, PlotSeries, Range, Scale};
+use ackord_study::RunOutcome;
 use ackord_units::Span;
 use questions::{QUEUES, questions};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 pub(super) use questions::Question;
 
-/// What is kept of a run.
+/// What is taken from a run.
 #[derive(Clone, Debug)]
 struct Taken {
     used_percent: f64,
@@ -79,26 +80,15 @@ pub(super) struct Asked {
 
 /// Asks every queue everything, with this many seeds and runs of this length.
 pub(super) fn ask(runs: u32, duration: Span, watch: &Watch<'_>) -> Result<Vec<Asked>, PaperError> {
-    let questions: Vec<Question> = questions().collect();
-    let mut jobs = Vec::new();
-    for question in &questions {
-        for (_, queue) in QUEUES {
-            let scenario = Arc::new(question.scenario(queue, duration)?);
-            jobs.extend((1..=u64::from(runs)).map(|seed| Job {
-                scenario: Arc::clone(&scenario),
-                seed,
-                series: KeepSeries::No,
-            }));
-        }
-    }
-    let taken = run_all(&jobs, |_, outcome| Taken::of(&outcome), watch)?;
-    let per_question = taken.chunks(runs as usize * QUEUES.len());
-    let asked = questions.into_iter().zip(per_question).map(|(question, taken)| {
-        let of_queues = QUEUES.iter().zip(taken.chunks(runs as usize));
-        let answer =
-            |((queue, _), taken): (&(&'static str, _), _)| Answer::of(queue, &question, taken);
-        let answers = of_queues.map(answer).collect();
-        Asked { question, id: question.id, answers }
+    let mut plan = Plan::default();
+    let keys = questions().flat_map(|question| QUEUES.map(|queue| (question, queue)));
+    let planned =
+        plan.each(keys, |(question, (_, queue))| [question.setup(queue, duration).seeds(runs)])?;
+    let taken = plan.run(|_, outcome| Taken::of(&outcome), watch)?.of(planned);
+    let asked = taken.chunk_by(|a, b| a.key.0 == b.key.0).map(|queues| {
+        let question = queues[0].key.0;
+        let answer = queues.iter().map(|one| Answer::of(one.key.1.0, &question, &one.runs));
+        Asked { question, id: question.id, answers: answer.collect() }
     });
     Ok(asked.collect())
 }
@@ -151,28 +141,24 @@ fn group_of(name: &str) -> &str {
 }
 
 impl Answer {
-    fn of(queue: &'static str, question: &Question, runs: &[Taken]) -> Answer {
-        let over = |pick: &dyn Fn(&Taken) -> f64| {
-            let values: Vec<f64> = runs.iter().map(pick).collect();
-            estimate(&values).expect("at least one run is planned")
-        };
+    fn of(queue: &'static str, question: &Question, runs: &Runs<Taken>) -> Answer {
         let group = |name: &String| {
-            let times: Vec<f64> = runs.iter().filter_map(|run| run.groups[name].1).collect();
-            let goodput_mbit_s = over(&|run| run.groups[name].0);
+            let times: Vec<f64> = runs.0.iter().filter_map(|run| run.groups[name].1).collect();
+            let goodput_mbit_s = runs.mean(|run| run.groups[name].0);
             (name.clone(), Group { goodput_mbit_s, transfer_p99_ms: estimate(&times) })
         };
         Answer {
             queue,
-            used_percent: over(&|run| run.used_percent),
-            delay_p50_ms: over(&|run| run.p50_ms),
-            delay_p99_ms: over(&|run| run.p99_ms),
-            jain_index: over(&|run| run.evenly(question, jain_index)),
-            min_max_percent: over(&|run| run.evenly(question, min_max_percent)),
-            dropped_packets: over(&|run| run.dropped),
-            marked_packets: over(&|run| run.marked),
-            state_bytes: over(&|run| run.state_bytes),
-            state_entries: over(&|run| run.entries),
-            groups: runs[0].groups.keys().map(group).collect(),
+            used_percent: runs.mean(|run| run.used_percent),
+            delay_p50_ms: runs.mean(|run| run.p50_ms),
+            delay_p99_ms: runs.mean(|run| run.p99_ms),
+            jain_index: runs.mean(|run| run.evenly(question, jain_index)),
+            min_max_percent: runs.mean(|run| run.evenly(question, min_max_percent)),
+            dropped_packets: runs.mean(|run| run.dropped),
+            marked_packets: runs.mean(|run| run.marked),
+            state_bytes: runs.mean(|run| run.state_bytes),
+            state_entries: runs.mean(|run| run.entries),
+            groups: runs.0[0].groups.keys().map(group).collect(),
         }
     }
 
@@ -202,60 +188,38 @@ impl Asked {
 
     /// A row per queue.
     pub(super) fn table(&self) -> Table {
-        let mut columns = vec![
-            Column::words("queue"),
-            Column::numbers("used", "%"),
-            Column::numbers("wait p50", "ms"),
-            Column::numbers("p99", "ms"),
-            Column::numbers("min/max", "%"),
-            Column::numbers("Jain", ""),
-            Column::numbers("drops", ""),
-            Column::numbers("state", "B"),
-        ];
         let marks = self.answers.iter().any(|answer| answer.marked_packets.max > 0.0);
-        if marks {
-            columns.push(Column::numbers("marks", ""));
-        }
-        for (name, group) in &self.answers[0].groups {
-            let unit = if group.transfer_p99_ms.is_some() { "p99, ms" } else { "Mbit/s" };
-            columns.push(Column::numbers(name, unit));
-        }
-        let row = |answer: &Answer| {
-            let mut cells = vec![
-                Cell::text(answer.queue),
-                Cell::number(answer.used_percent.mean, 1),
-                Cell::about(answer.delay_p50_ms.mean),
-                Cell::about(answer.delay_p99_ms.mean),
-                Cell::number(answer.min_max_percent.mean, 1),
-                Cell::number(answer.jain_index.mean, 3),
-                Cell::number(answer.dropped_packets.mean, 0),
-                Cell::number(answer.state_bytes.mean, 0),
-            ];
-            cells.extend(marks.then(|| Cell::number(answer.marked_packets.mean, 0)));
-            cells.extend(answer.groups.values().map(|group| {
-                let shown = group.transfer_p99_ms.unwrap_or(group.goodput_mbit_s);
-                Cell::about(shown.mean)
-            }));
-            cells
-        };
-        Table {
-            caption: self.question.caption(),
-            columns,
-            rows: self.answers.iter().map(row).collect(),
-        }
+        rows(&self.answers)
+            .words("queue", |answer| answer.queue)
+            .number(("used", "%"), 1, |answer| answer.used_percent)
+            .about(("wait p50", "ms"), |answer| answer.delay_p50_ms)
+            .about(("p99", "ms"), |answer| answer.delay_p99_ms)
+            .number(("min/max", "%"), 1, |answer| answer.min_max_percent)
+            .number(("Jain", ""), 3, |answer| answer.jain_index)
+            .number(("drops", ""), 0, |answer| answer.dropped_packets)
+            .number(("state", "B"), 0, |answer| answer.state_bytes)
+            .each(marks.then_some(()), |table, ()| {
+                table.number(("marks", ""), 0, |answer| answer.marked_packets)
+            })
+            .each(&self.answers[0].groups, |table, (name, group)| {
+                let unit = if group.transfer_p99_ms.is_some() { "p99, ms" } else { "Mbit/s" };
+                table.about((name, unit), |answer| {
+                    let group = &answer.groups[name];
+                    group.transfer_p99_ms.unwrap_or(group.goodput_mbit_s)
+                })
+            })
+            .titled(self.question.caption())
     }
 }
 
 /// Fairness of every queue on the paper's four links.
 pub(super) fn plot(asked: &[Asked]) -> Plot {
     let title = "Fairness of Reno and Vegas behind every queue (random starts)";
-    let shapes = [Shape::Disc, Shape::Square, Shape::Triangle, Shape::Cross];
     let links = asked.iter().filter(|asked| asked.question.is_of_the_paper());
     let mut plot = Plot::new("every-queue", title, "queue", "fairness (%)");
-    for (asked, shape) in links.zip(shapes) {
-        let points = asked.answers.iter().enumerate();
-        let points: Vec<_> =
-            points.map(|(at, answer)| (at as f64, answer.min_max_percent.mean)).collect();
+    for (asked, shape) in links.zip(SHAPES) {
+        let points =
+            at_whole_numbers(asked.answers.iter().map(|answer| answer.min_max_percent.mean));
         plot = plot.with(PlotSeries::new(asked.question.place(), Mark::Points(shape), points));
     }
     // Names as long as those of the tables would leave every second one out.

@@ -14,50 +14,26 @@ mod weights;
 mod wider;
 mod windows;
 
-use super::cwnd_figures::Windows;
-use super::endpoints::Changed;
-use super::factor;
-use super::fig3::Window;
-use super::fig6::Filling;
-use super::ns2::{Band, Beside};
-use super::tables::Row;
-use super::threshold::Tried;
-use super::wider::Asked;
-use crate::verdict::Stated;
-use ackord_measure::Claim;
+use super::Measured;
+use super::tables::Queue;
+use crate::claims::Stated;
 
 /// How far a number of the paper may be off.
 const TOLERANCE: f64 = 0.1;
 
-/// Everything that was measured.
-pub(super) struct Findings<'a> {
-    pub(super) rows: &'a [Row],
-    pub(super) tried: &'a [Tried],
-    pub(super) factors: &'a [factor::Tried],
-    pub(super) changed: &'a [Changed],
-    pub(super) windows: &'a [Window],
-    pub(super) fillings: &'a [Filling],
-    pub(super) beside: &'a [Beside],
-    pub(super) fig_2: &'a [Windows],
-    pub(super) fig_9: &'a [Windows],
-    pub(super) band: &'a Band,
-    pub(super) asked: &'a [Asked],
-}
-
 /// Every claim, in the order of the paper.
-pub(super) fn claims(findings: &Findings<'_>) -> Vec<Claim> {
-    let mut stated = Vec::new();
-    stated.extend(sharing::table_1(findings));
-    stated.extend(sharing::beside_ns2(findings));
-    stated.extend(windows::fig_2(findings));
-    stated.extend(windows::fig_3(findings));
-    stated.extend(windows::fig_6(findings));
-    stated.extend(sharing::table_2(findings));
-    stated.extend(sharing::by_equation(findings));
-    stated.extend(sharing::thresholds(findings));
-    stated.extend(windows::fig_9(findings));
-    stated.extend(weights::weights(findings.asked));
-    stated.extend(wider::practical(findings.asked));
-    stated.extend(wider::future_work(findings.asked));
-    stated.into_iter().map(Stated::judged).collect()
+pub(super) fn claims(measured: &Measured) -> Vec<Stated> {
+    let mut stated = sharing::table_1(measured);
+    stated.extend(sharing::beside_ns2(measured));
+    stated.push(windows::fig_2(&measured.windows_behind(Queue::DropTail)));
+    stated.extend(windows::fig_3(measured));
+    stated.extend(windows::fig_6(measured));
+    stated.extend(sharing::table_2(measured));
+    stated.push(sharing::by_equation(&measured.factors));
+    stated.extend(sharing::thresholds(&measured.tried));
+    stated.extend(windows::fig_9(measured));
+    stated.extend(weights::weights(&measured.asked));
+    stated.extend(wider::practical(&measured.asked));
+    stated.extend(wider::future_work(&measured.asked));
+    stated
 }

@@ -1,13 +1,12 @@
 //! Weights (paper §4.1): the paper says that a weighted connection can be made to perform better than the
 //! others. This project says more of its own form: shares are as the weights.
 
+use super::TOLERANCE;
 use super::sharing::WITHIN_POINTS;
 use super::wider::{DRR, PAPER, PRACTICAL};
-use super::{Stated, TOLERANCE};
+use crate::cells::least;
+use crate::claims::{Stated, at_least, listed, more, paper, project};
 use crate::selective_drop::wider::Asked;
-use crate::verdict::{Why, above, more};
-use ackord_measure::stats::Estimate;
-use ackord_measure::{Allowed, Claimant};
 
 /// The two forms' claims.
 pub(super) fn weights(asked: &[Asked]) -> Vec<Stated> {
@@ -29,80 +28,53 @@ fn ahead<'a>(
     other: &str,
     links: impl Iterator<Item = &'a Asked>,
 ) -> Option<Stated> {
-    let ratio = |asked: &Asked| {
+    let ratio = |asked: &'a Asked| {
         let of = |group| asked.of(PAPER).goodput_mbit_s(group);
-        Some(of(favourite)?.over(&of(other)?))
+        Some((asked, of(favourite)?.over(&of(other)?)))
     };
-    let each: Vec<(&Asked, Estimate)> =
-        links.filter_map(|asked| Some((asked, ratio(asked)?))).collect();
-    let least = each.iter().min_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean))?;
-    let all: Vec<String> = each.iter().map(|(_, ratio)| format!("{:.2}", ratio.mean)).collect();
-    Some(Stated {
-        id: format!("weights-{favourite}-ahead"),
-        by: Claimant::Paper,
-        what: format!(
-            "the paper's Q_thresh, {favourite} weighs twice {other}: it gets more (least of four links)"
-        ),
-        unit: "times",
-        paper: None,
-        allowed: Allowed::AtLeast { low: 1.0 },
-        measured: least.1,
-        direction: above("more than the other", &least.1, 1.0),
-        why: Why::measured(format!(
-            "Its rate is {} times the other's on the four links, least on {}; the paper gives no numbers.",
-            all.join(", "),
-            least.0.question.place()
-        )),
-    })
+    let each: Vec<_> = links.filter_map(ratio).collect();
+    let all = listed(each.iter().map(|(_, ratio)| *ratio), 2);
+    let (asked, least) = least(each)?;
+    let what = format!(
+        "the paper's Q_thresh, {favourite} weighs twice {other}: it gets more (least of four links)"
+    );
+    let claim = paper(format!("weights-{favourite}-ahead"), what, "times", least, at_least(1.0));
+    Some(claim.above("more than the other", 1.0).why(format!(
+        "Its rate is {all} times the other's on the four links, least on {}; the paper gives no numbers.",
+        asked.question.place()
+    )))
 }
 
 /// This project's: rates over weights are as even as DRR's, which counts bytes.
 fn as_drr(asked: &Asked) -> Stated {
-    let fairness = |name: &str| asked.of(name).min_max_percent;
-    Stated {
-        id: format!("{}-drr", asked.question.id),
-        by: Claimant::Project,
-        what: format!(
-            "{}, practical: rates over weights are as even as DRR's within {WITHIN_POINTS} points",
-            asked.question.caption()
-        ),
-        unit: "points",
-        paper: None,
-        allowed: Allowed::AtLeast { low: -WITHIN_POINTS },
-        measured: fairness(PRACTICAL).less(&fairness(DRR)),
-        direction: more("more even than the paper's form", &fairness(PRACTICAL), &fairness(PAPER)),
-        why: Why::measured(format!(
+    let [ours, drr, papers] = [PRACTICAL, DRR, PAPER].map(|name| asked.of(name).min_max_percent);
+    let what = format!(
+        "{}, practical: rates over weights are as even as DRR's within {WITHIN_POINTS} points",
+        asked.question.caption()
+    );
+    let id = format!("{}-drr", asked.question.id);
+    project(id, what, "points", ours.less(&drr), at_least(-WITHIN_POINTS))
+        .claims(more("more even than the paper's form", &ours, &papers))
+        .why(format!(
             "The smaller over the larger is {:.1} % in practical mode, {:.1} % with DRR, {:.1} % in paper \
              mode.",
-            fairness(PRACTICAL).mean,
-            fairness(DRR).mean,
-            fairness(PAPER).mean
-        )),
-    }
+            ours.mean, drr.mean, papers.mean
+        ))
 }
 
 /// This project's: all want all they can get, so that the weighted max-min shares are as the weights.
 fn as_weights(weighted: &[&Asked]) -> Option<Stated> {
-    let fairness = |asked: &Asked| asked.of(PRACTICAL).min_max_percent;
-    let each = weighted.iter().map(|asked| (asked, fairness(asked)));
-    let (least, measured) = each.min_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean))?;
-    Some(Stated {
-        id: "weights-max-min".to_owned(),
-        by: Claimant::Project,
-        what: "practical: every rate is its weighted max-min share, a tenth off at most (smallest over \
-               largest of rates over weights, least of nine)"
-            .to_owned(),
-        unit: "%",
-        paper: None,
-        allowed: Allowed::AtLeast { low: 100.0 * (1.0 - TOLERANCE) },
-        measured,
-        direction: above("nobody gets twice what its weight is worth", &measured, 50.0),
-        why: Why::measured(format!(
-            "{}: {:.1} %, single runs from {:.1} to {:.1} %.",
-            least.question.caption(),
-            measured.mean,
-            measured.min,
-            measured.max
-        )),
-    })
+    let each = weighted.iter().map(|asked| (asked, asked.of(PRACTICAL).min_max_percent));
+    let (asked, measured) = least(each)?;
+    let what = "practical: every rate is its weighted max-min share, a tenth off at most (smallest over \
+                largest of rates over weights, least of nine)";
+    let claim =
+        project("weights-max-min", what, "%", measured, at_least(100.0 * (1.0 - TOLERANCE)));
+    Some(claim.above("nobody gets twice what its weight is worth", 50.0).why(format!(
+        "{}: {:.1} %, single runs from {:.1} to {:.1} %.",
+        asked.question.caption(),
+        measured.mean,
+        measured.min,
+        measured.max
+    )))
 }

@@ -1,12 +1,9 @@
 //! What practical selective drop has to come up to, and the paper's future work.
 
-use super::Stated;
 use super::sharing::WITHIN_POINTS;
+use crate::claims::{Stated, at_least, at_most, more, project};
 use crate::selective_drop::setup::FULL_PERCENT;
 use crate::selective_drop::wider::Asked;
-use crate::verdict::{Why, above, below, directed, more};
-use ackord_measure::stats::Estimate;
-use ackord_measure::{Allowed, Claimant};
 
 pub(super) const PRACTICAL: &str = "selective-drop";
 pub(super) const PAPER: &str = "selective-drop, paper";
@@ -41,82 +38,52 @@ pub(super) fn practical(asked: &[Asked]) -> Vec<Stated> {
     links.flat_map(of_link).collect()
 }
 
-/// A claim about practical mode on one of the paper's links; its direction is that it is fairer than drop-tail.
-fn on_link(
-    asked: &Asked,
-    (what, words, unit): (&str, String, &'static str),
-    (allowed, measured, why): (Allowed, Estimate, String),
-) -> Stated {
-    let fairness = |name: &str| asked.of(name).min_max_percent;
-    Stated {
-        id: format!("practical-{}-{what}", asked.question.id),
-        by: Claimant::Project,
-        what: format!("{}, practical: {words}", asked.question.place()),
-        unit,
-        paper: None,
-        allowed,
-        measured,
-        direction: more("fairer than drop-tail", &fairness(PRACTICAL), &fairness(DROP_TAIL)),
-        why: Why::measured(why),
-    }
-}
-
 fn fair(asked: &Asked, rival: &'static str) -> Stated {
-    let fairness = |name: &str| asked.of(name).min_max_percent;
-    let id = if rival == DRR { "fair" } else { "fair-fq-codel" };
-    let words = format!("fairness is within {WITHIN_POINTS} points of {rival}'s");
-    let why = format!(
-        "{:.1} % here, {:.1} % with {rival}, {:.1} % with drop-tail.",
-        fairness(PRACTICAL).mean,
-        fairness(rival).mean,
-        fairness(DROP_TAIL).mean
+    let [ours, theirs, drop_tail] =
+        [PRACTICAL, rival, DROP_TAIL].map(|name| asked.of(name).min_max_percent);
+    let name = if rival == DRR { "fair" } else { "fair-fq-codel" };
+    let id = format!("practical-{}-{name}", asked.question.id);
+    let what = format!(
+        "{}, practical: fairness is within {WITHIN_POINTS} points of {rival}'s",
+        asked.question.place()
     );
-    let apart = fairness(PRACTICAL).less(&fairness(rival));
-    on_link(asked, (id, words, "points"), (Allowed::AtLeast { low: -WITHIN_POINTS }, apart, why))
+    project(id, what, "points", ours.less(&theirs), at_least(-WITHIN_POINTS))
+        .claims(more("fairer than drop-tail", &ours, &drop_tail))
+        .why(format!(
+            "{:.1} % here, {:.1} % with {rival}, {:.1} % with drop-tail.",
+            ours.mean, theirs.mean, drop_tail.mean
+        ))
 }
 
 /// What a claim is about: a link of the paper's, or another question.
-fn place(asked: &Asked) -> (String, String) {
-    match asked.question.is_of_the_paper() {
-        true => (format!("practical-{}", asked.question.id), asked.question.place().to_owned()),
-        false => (asked.question.id.to_owned(), asked.question.title.to_owned()),
+fn place(asked: &Asked) -> (String, &'static str) {
+    let question = &asked.question;
+    match question.is_of_the_paper() {
+        true => (format!("practical-{}", question.id), question.place()),
+        false => (question.id.to_owned(), question.title),
     }
 }
 
 fn full(asked: &Asked, rival: &str) -> Stated {
     let [with, without] = [PRACTICAL, rival].map(|name| asked.of(name).used_percent);
-    let share = with.over(&without).times(100.0);
     let (id, title) = place(asked);
-    Stated {
-        id: format!("{id}-full{}", suffix(rival)),
-        by: Claimant::Project,
-        what: format!(
-            "{title}, practical: the link carries {FULL_PERCENT} % of what it carries with {rival}"
-        ),
-        unit: "%",
-        paper: None,
-        allowed: Allowed::AtLeast { low: FULL_PERCENT },
-        measured: share,
-        direction: above("nine tenths of it", &share, 90.0),
-        why: Why::measured(format!("{:.2} % of the link, {:.2} %.", with.mean, without.mean)),
-    }
+    let what = format!(
+        "{title}, practical: the link carries {FULL_PERCENT} % of what it carries with {rival}"
+    );
+    let share = with.over(&without).times(100.0);
+    project(format!("{id}-full{}", suffix(rival)), what, "%", share, at_least(FULL_PERCENT))
+        .above("nine tenths of it", 90.0)
+        .why(format!("{:.2} % of the link, {:.2} %.", with.mean, without.mean))
 }
 
 fn wait(asked: &Asked, rival: &str) -> Stated {
     let [with, without] = [PRACTICAL, rival].map(|name| asked.of(name).delay_p99_ms);
-    let share = with.over(&without).times(100.0);
     let (id, title) = place(asked);
-    Stated {
-        id: format!("{id}-wait{}", suffix(rival)),
-        by: Claimant::Project,
-        what: format!("{title}, practical: the 99th percentile of the wait is below {rival}'s"),
-        unit: "% of it",
-        paper: None,
-        allowed: Allowed::AtMost { high: 100.0 },
-        measured: share,
-        direction: below("shorter", &share, 100.0),
-        why: Why::measured(format!("{:.1} ms, {:.1} ms.", with.mean, without.mean)),
-    }
+    let what = format!("{title}, practical: the 99th percentile of the wait is below {rival}'s");
+    let share = with.over(&without).times(100.0);
+    project(format!("{id}-wait{}", suffix(rival)), what, "% of it", share, at_most(100.0))
+        .below("shorter", 100.0)
+        .why(format!("{:.1} ms, {:.1} ms.", with.mean, without.mean))
 }
 
 /// Whether what the paper leaves for later is better with its queue than without, and than with the queues
@@ -139,20 +106,14 @@ pub(super) fn future_work(asked: &[Asked]) -> Vec<Stated> {
 
 fn shares(asked: &Asked, rival: &'static str) -> Stated {
     let jain = |name: &str| asked.of(name).jain_index;
-    let more = jain(PRACTICAL).less(&jain(rival));
-    Stated {
-        id: format!("{}-fair{}", asked.question.id, suffix(rival)),
-        by: Claimant::Project,
-        what: format!(
-            "{}: bulk flows share no worse than with {rival} (Jain, within {NO_WORSE})",
-            asked.question.title
-        ),
-        unit: "",
-        paper: None,
-        allowed: Allowed::AtLeast { low: -NO_WORSE },
-        measured: more,
-        direction: directed("better", more),
-        why: Why::measured(format!(
+    let what = format!(
+        "{}: bulk flows share no worse than with {rival} (Jain, within {NO_WORSE})",
+        asked.question.title
+    );
+    let id = format!("{}-fair{}", asked.question.id, suffix(rival));
+    project(id, what, "", jain(PRACTICAL).less(&jain(rival)), at_least(-NO_WORSE))
+        .above("better", 0.0)
+        .why(format!(
             "{:.3} in practical mode, {:.3} with drop-tail, {:.3} in paper mode, {:.3} with DRR, {:.3} \
              with FQ-CoDel; the link is used to {:.1} % ({:.1} % with drop-tail).",
             jain(PRACTICAL).mean,
@@ -162,38 +123,29 @@ fn shares(asked: &Asked, rival: &'static str) -> Stated {
             jain(FQ_CODEL).mean,
             asked.of(PRACTICAL).used_percent.mean,
             asked.of(DROP_TAIL).used_percent.mean,
-        )),
-    }
+        ))
 }
 
 /// Nothing where no flow of this group transfers anything.
 fn quicker(asked: &Asked, group: &str, rival: &str) -> Option<Stated> {
     let time = |name: &str| asked.of(name).transfer_p99_ms(group);
-    let (with, without) = time(PRACTICAL).zip(time(rival))?;
     let of =
         |name: &str| time(name).map_or("none".to_owned(), |time| format!("{:.0} ms", time.mean));
-    let share = with.over(&without).times(100.0);
-    Some(Stated {
-        id: format!("{}-{group}{}", asked.question.id, suffix(rival)),
-        by: Claimant::Project,
-        what: format!(
-            "{}: the 99th percentile of a {group} transfer's time, of {rival}'s",
-            asked.question.title
-        ),
-        unit: "%",
-        paper: None,
-        allowed: Allowed::AtMost { high: 100.0 },
-        measured: share,
-        direction: below("quicker", &share, 100.0),
-        why: Why::measured(format!(
-            "{} in practical mode, {} with drop-tail, {} in paper mode, {} with DRR, {} with CoDel, {} \
-             with FQ-CoDel.",
-            of(PRACTICAL),
-            of(DROP_TAIL),
-            of(PAPER),
-            of(DRR),
-            of("CoDel"),
-            of(FQ_CODEL),
-        )),
-    })
+    let share = time(PRACTICAL)?.over(&time(rival)?).times(100.0);
+    let what = format!(
+        "{}: the 99th percentile of a {group} transfer's time, of {rival}'s",
+        asked.question.title
+    );
+    let id = format!("{}-{group}{}", asked.question.id, suffix(rival));
+    let claim = project(id, what, "%", share, at_most(100.0)).below("quicker", 100.0);
+    Some(claim.why(format!(
+        "{} in practical mode, {} with drop-tail, {} in paper mode, {} with DRR, {} with CoDel, {} \
+         with FQ-CoDel.",
+        of(PRACTICAL),
+        of(DROP_TAIL),
+        of(PAPER),
+        of(DRR),
+        of("CoDel"),
+        of(FQ_CODEL),
+    )))
 }

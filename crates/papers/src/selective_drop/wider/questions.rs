@@ -1,7 +1,7 @@
 //! Every scenario and every queue.
 
-use crate::selective_drop::setup::{File, LINKS};
-use ackord_scenario::{Errors, Override, Scenario, ScenarioFile};
+use crate::plan::{Setup, Source, set, set_each};
+use crate::selective_drop::setup::{LINKS, SELECTIVE_DROP, on_link};
 use ackord_units::Span;
 
 /// Every queue: its name here, and how a scenario asks for it, but for its capacity.
@@ -18,7 +18,7 @@ pub(super) const QUEUES: [(&str, &str); 9] = [
 ];
 
 /// A question to all queues.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::selective_drop) struct Question {
     /// In names of tables and claims.
     pub(in crate::selective_drop) id: &'static str,
@@ -38,7 +38,7 @@ const VEGAS_TWICE: &[(&str, f64)] = &[("reno", 1.0), ("vegas", 2.0)];
 const DOUBLING: &[(&str, f64)] = &[("gold", 4.0), ("silver-1", 2.0), ("silver-2", 1.0)];
 
 /// Where a question's scenario comes from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum AskedOf {
     /// The paper's set-up on the link of this number.
     Link(usize),
@@ -167,31 +167,22 @@ impl Question {
         }
     }
 
-    pub(super) fn scenario(&self, queue: &str, duration: Span) -> Result<Scenario, Errors> {
-        let set = |path: &str, value: String| Override::new(path, value);
-        let (file, mut changes) = match self.asked_of {
-            AskedOf::Link(number) => {
-                let (path, text) = File::SelectiveDrop.embedded();
-                let changes = vec![
-                    set("links.bottleneck.rate", LINKS[number].rate.to_owned()),
-                    set("links.bottleneck.delay", LINKS[number].delay.to_owned()),
-                    set("flows.*.start", "{ from = '0 s', to = '1 s' }".to_owned()),
-                ];
-                (ScenarioFile::new(path, text), changes)
-            }
-            AskedOf::Library(name, changed) => {
-                let changes = changed.iter().map(|(path, value)| set(path, (*value).to_owned()));
-                (ScenarioFile::from_library(name)?, changes.collect())
-            }
+    pub(super) fn setup(&self, queue: &str, duration: Span) -> Setup {
+        let library = |name, changes| Setup::new(Source::Library(name), changes);
+        let setup = match self.asked_of {
+            AskedOf::Link(number) => Setup::new(SELECTIVE_DROP, on_link(&LINKS[number]))
+                .with([set("flows.*.start", "{ from = '0 s', to = '1 s' }")]),
+            AskedOf::Library(name, changed) => library(name, set_each(changed)),
             AskedOf::Senders(of_each) => {
                 let kinds = ["reno", "vegas", "cubic", "bbr"];
                 let count = |kind| set(&format!("hosts.{kind}.count"), of_each.to_string());
-                (ScenarioFile::from_library("many-senders")?, kinds.map(count).to_vec())
+                library("many-senders", kinds.map(count).to_vec())
             }
         };
-        changes.push(set("links.bottleneck.queue", self.queue(queue)));
-        changes.push(set("duration", duration.to_string()));
-        file.with_overrides(changes).check()
+        setup.with([
+            set("links.bottleneck.queue", self.queue(queue)),
+            set("duration", duration.to_string()),
+        ])
     }
 
     /// This queue with the question's capacity, and its weights where it knows any. The paper's form
