@@ -12,7 +12,7 @@
 
 #![allow(
     unsafe_code,
-    reason = "clone, ioctl, exec and file-descriptor passing have no safe wrapper that neither \
+    reason = "clone, ioctl and the sending of descriptors have no safe wrapper that neither \
               allocates nor assumes a single thread"
 )]
 
@@ -27,10 +27,18 @@ use super::netlink;
 use super::plan::{Command, MOST_DEVICES, Plan, What};
 use super::start;
 use libc::c_int;
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, open};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::prctl::set_pdeathsig;
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, recv, send, socket};
+use nix::sys::stat::Mode;
+use nix::unistd::write;
 use std::ffi::CStr;
 use std::mem::{size_of, zeroed};
-use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
-use std::ptr::null_mut;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 /// The keeper's ends of two sequenced-packet socket pairs, see [`super::message`].
 #[derive(Clone, Copy)]
@@ -44,8 +52,7 @@ pub(super) struct Sockets<'a> {
 /// Returns its process number; in the keeper this never returns. It is killed when the calling
 /// thread ends.
 pub(super) fn spawn(plan: &Plan, sockets: Sockets<'_>) -> nix::Result<nix::unistd::Pid> {
-    let (news, questions) = (sockets.news.as_raw_fd(), sockets.questions.as_raw_fd());
-    let kept = plan.kept([news, questions]);
+    let kept = plan.kept([sockets.news.as_raw_fd(), sockets.questions.as_raw_fd()]);
     let user = if plan.id_maps.is_some() { libc::CLONE_NEWUSER } else { 0 };
     let own = match plan.made {
         DeviceMade::Tun => libc::CLONE_NEWNET | libc::CLONE_NEWPID,
@@ -56,12 +63,8 @@ pub(super) fn spawn(plan: &Plan, sockets: Sockets<'_>) -> nix::Result<nix::unist
     // SAFETY: without CLONE_VM and without a stack this is a fork into new namespaces; the child
     // only makes system calls on memory it has a copy of, and never returns from `keep`.
     match unsafe { clone(flags) } {
-        0 => {
-            let keeper = Keeper { plan, kept: &kept, news, questions };
-            // SAFETY: we are the only thread of the new process.
-            unsafe { keeper.keep() }
-        }
-        pid => nix::errno::Errno::result(pid).map(nix::unistd::Pid::from_raw),
+        0 => Keeper { plan, kept: &kept, sockets }.keep(),
+        pid => Errno::result(pid).map(nix::unistd::Pid::from_raw),
     }
 }
 
@@ -76,273 +79,245 @@ pub(super) unsafe fn clone(flags: c_int) -> c_int {
     pid as c_int
 }
 
+/// Ends the process without what a program does at its end, which is the driver's.
+pub(super) fn exit(code: c_int) -> ! {
+    // SAFETY: nothing of this process is used any more.
+    unsafe { libc::_exit(code) }
+}
+
 struct Keeper<'a> {
     plan: &'a Plan,
     /// Descriptors that stay open, in order.
     kept: &'a [RawFd],
-    news: RawFd,
-    questions: RawFd,
+    sockets: Sockets<'a>,
 }
 
-/// SAFETY of all of `impl Keeper`: the process has one thread, every pointer handed to a system
-/// call points to a live value of this frame or of the plan, and file descriptors are our own.
 impl Keeper<'_> {
-    unsafe fn keep(&self) -> ! {
-        // SAFETY: see above.
-        unsafe {
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            let mut all: libc::sigset_t = zeroed();
-            libc::sigfillset(&mut all);
-            libc::sigprocmask(libc::SIG_SETMASK, &all, null_mut());
-            if let Err(step) = self.set_up() {
-                let failed = Message { kind: FAILED, step: step as u8, index: 0, number: errno() };
-                self.tell(failed);
-                libc::_exit(1);
-            }
-            self.serve()
+    fn keep(&self) -> ! {
+        // None of these fails with these arguments.
+        let _ = set_pdeathsig(Signal::SIGKILL);
+        let _ = SigSet::all().thread_set_mask();
+        if let Err(step) = self.set_up() {
+            let number = Errno::last_raw();
+            self.tell(Message { kind: FAILED, step: step as u8, index: 0, number });
+            exit(1);
         }
+        self.serve()
     }
 
-    unsafe fn set_up(&self) -> Result<(), SetupStep> {
-        // SAFETY: see above.
-        unsafe {
-            if let Some(maps) = &self.plan.id_maps {
-                let deny = c"deny";
-                // Without this an ordinary user may not map groups (user_namespaces(7)).
-                put(c"/proc/self/setgroups", deny).ok_or(SetupStep::IdMaps)?;
-                put(c"/proc/self/uid_map", &maps.users).ok_or(SetupStep::IdMaps)?;
-                put(c"/proc/self/gid_map", &maps.groups).ok_or(SetupStep::IdMaps)?;
-            }
-            let control = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
-            check(control).ok_or(SetupStep::Loopback)?;
-            device::bring_up(control, c"lo").ok_or(SetupStep::Loopback)?;
-            self.write_wishes();
-            let mut numbers = [0; MOST_DEVICES];
-            let mut tuns = [None; MOST_DEVICES];
-            let devices = self.plan.devices.iter().zip(&mut numbers).zip(&mut tuns).enumerate();
-            for (place, ((name, number), tun)) in devices {
-                let mut name = device::name_of(name);
-                if place > 0 || self.plan.made == DeviceMade::Tun {
-                    let made = device::open().ok_or(SetupStep::OpenTun)?;
-                    device::make(made, &mut name).ok_or(SetupStep::CreateTun)?;
-                    *tun = Some(made);
-                }
-                *number =
-                    device::configure(control, &name, self.plan.mtu).ok_or(SetupStep::Configure)?;
-            }
-            self.ask_wishes(&numbers);
-            self.hand_over(&tuns).ok_or(SetupStep::HandOver)?;
-            for tun in tuns.iter().flatten() {
-                libc::close(*tun);
-            }
-            libc::close(control);
-            self.close_what_is_not_kept();
-            Ok(())
+    fn set_up(&self) -> Result<(), SetupStep> {
+        if let Some(maps) = &self.plan.id_maps {
+            // Without this an ordinary user may not map groups (user_namespaces(7)).
+            put(c"/proc/self/setgroups", c"deny").ok_or(SetupStep::IdMaps)?;
+            put(c"/proc/self/uid_map", &maps.users).ok_or(SetupStep::IdMaps)?;
+            put(c"/proc/self/gid_map", &maps.groups).ok_or(SetupStep::IdMaps)?;
         }
+        let control = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)
+            .map_err(|_| SetupStep::Loopback)?;
+        device::bring_up(control.as_fd(), c"lo").ok_or(SetupStep::Loopback)?;
+        self.write_wishes();
+        let mut numbers = [0; MOST_DEVICES];
+        let mut tuns = [const { None }; MOST_DEVICES];
+        let devices = self.plan.devices.iter().zip(&mut numbers).zip(&mut tuns).enumerate();
+        for (place, ((name, number), tun)) in devices {
+            let mut name = device::name_of(name);
+            if place > 0 || self.plan.made == DeviceMade::Tun {
+                let made = device::open().map_err(|_| SetupStep::OpenTun)?;
+                device::make(made.as_fd(), &mut name).ok_or(SetupStep::CreateTun)?;
+                *tun = Some(made);
+            }
+            let configured = device::configure(control.as_fd(), &name, self.plan.mtu);
+            *number = configured.ok_or(SetupStep::Configure)?;
+        }
+        self.ask_wishes(&numbers);
+        self.hand_over(&tuns).ok_or(SetupStep::HandOver)?;
+        drop((tuns, control));
+        self.close_what_is_not_kept();
+        Ok(())
     }
 
     /// Writes the sysctls; what is refused is told.
-    unsafe fn write_wishes(&self) {
+    fn write_wishes(&self) {
         for (index, wish) in self.plan.wishes.iter().enumerate() {
             let What::Write(path, value) = &wish.what else { continue };
-            // SAFETY: see above.
-            unsafe {
-                if put(path, value).is_none() {
-                    self.tell(Message::new(REFUSED, index as u16, errno()));
-                }
+            if put(path, value).is_none() {
+                self.tell(Message::new(REFUSED, index as u16, Errno::last_raw()));
             }
         }
     }
 
     /// Asks for addresses and routes; what is refused is told.
-    unsafe fn ask_wishes(&self, devices: &[c_int; MOST_DEVICES]) {
-        // SAFETY: see above.
-        unsafe {
-            let routing = netlink::open();
-            for (index, wish) in self.plan.wishes.iter().enumerate() {
-                let device = devices.get(wish.device).copied().unwrap_or_default();
-                let done = match &wish.what {
-                    What::Write(..) => continue,
-                    What::Ask(request) => request.carry_out(routing, device),
-                    What::AskOr(first, second) => {
-                        let done = first.carry_out(routing, device);
-                        if done.is_err() {
-                            // What was refused is told all the same.
-                            let _ = second.carry_out(routing, device);
-                        }
-                        done
+    fn ask_wishes(&self, devices: &[c_int; MOST_DEVICES]) {
+        let routing = netlink::open();
+        for (index, wish) in self.plan.wishes.iter().enumerate() {
+            let device = devices.get(wish.device).copied().unwrap_or_default();
+            let ask = |request: &netlink::Request| match &routing {
+                Ok(routing) => request.carry_out(routing.as_fd(), device),
+                Err(errno) => Err(*errno),
+            };
+            let done = match &wish.what {
+                What::Write(..) => continue,
+                What::Ask(request) => ask(request),
+                What::AskOr(first, second) => {
+                    let done = ask(first);
+                    if done.is_err() {
+                        // What was refused is told all the same.
+                        let _ = ask(second);
                     }
-                };
-                if let Err(errno) = done {
-                    self.tell(Message::new(REFUSED, index as u16, errno));
+                    done
                 }
+            };
+            if let Err(errno) = done {
+                self.tell(Message::new(REFUSED, index as u16, errno as i32));
             }
-            libc::close(routing);
         }
     }
 
     /// Sends the TUN devices' file descriptors: those beside the first, then the first, if one was
     /// made, with the message that all is ready.
-    unsafe fn hand_over(&self, tuns: &[Option<RawFd>; MOST_DEVICES]) -> Option<()> {
-        // SAFETY: see above.
-        unsafe {
-            for (place, tun) in tuns.iter().enumerate().skip(1) {
-                if let Some(tun) = *tun {
-                    send_with(self.news, Message::new(DEVICE, place as u16, 0), tun)?;
-                }
+    fn hand_over(&self, tuns: &[Option<OwnedFd>; MOST_DEVICES]) -> Option<()> {
+        for (place, tun) in tuns.iter().enumerate().skip(1) {
+            if let Some(tun) = tun {
+                send_with(self.sockets.news, Message::new(DEVICE, place as u16, 0), tun)?;
             }
-            let ready = Message::new(READY, 0, own_number());
-            match tuns[0] {
-                Some(tun) => send_with(self.news, ready, tun),
-                None => {
-                    self.tell(ready);
-                    Some(())
-                }
+        }
+        let ready = Message::new(READY, 0, own_number());
+        match &tuns[0] {
+            Some(tun) => send_with(self.sockets.news, ready, tun),
+            None => {
+                self.tell(ready);
+                Some(())
             }
         }
     }
 
     /// The keeper has a copy of every descriptor of the driver, other connections' sockets
     /// included; they must not stay open here.
-    unsafe fn close_what_is_not_kept(&self) {
-        let mut from: libc::c_uint = 3;
+    fn close_what_is_not_kept(&self) {
+        let close = |from: libc::c_uint, to: libc::c_uint| {
+            // SAFETY: whoever had these descriptors is in the other process; nothing here uses them.
+            // Kernels before 5.9 have no close_range; then the copies live as long as the keeper.
+            unsafe { libc::syscall(libc::SYS_close_range, from, to, 0) };
+        };
+        let mut from = 3;
         for &kept in self.kept.iter().filter(|kept| **kept >= 3) {
             let kept = kept as libc::c_uint;
             if kept > from {
-                // SAFETY: see above. Kernels before 5.9 have no close_range; then the copies live
-                // as long as the keeper.
-                unsafe { libc::syscall(libc::SYS_close_range, from, kept - 1, 0) };
+                close(from, kept - 1);
             }
             from = kept + 1;
         }
-        // SAFETY: see above.
-        unsafe { libc::syscall(libc::SYS_close_range, from, libc::c_uint::MAX, 0) };
+        close(from, libc::c_uint::MAX);
     }
 
     /// Does what the driver says, reaps what dies, ends when the driver is gone.
-    unsafe fn serve(&self) -> ! {
-        // SAFETY: see above.
-        unsafe {
-            let mut children: libc::sigset_t = zeroed();
-            libc::sigemptyset(&mut children);
-            libc::sigaddset(&mut children, libc::SIGCHLD);
-            let deaths = libc::signalfd(-1, &children, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
-            let watch = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-            loop {
-                let mut watched = [watch(self.questions), watch(deaths)];
-                libc::poll(watched.as_mut_ptr(), 2, -1);
-                if watched[0].revents != 0 {
-                    // One octet more than is read stays zero: it ends a path.
-                    let mut question = [0; QUESTION_LEN + 1];
-                    let room = question.as_mut_ptr().cast();
-                    let got = libc::recv(self.questions, room, QUESTION_LEN, 0);
-                    if got <= 0 {
-                        libc::_exit(0);
-                    }
-                    self.answer(&question);
+    fn serve(&self) -> ! {
+        let mut children = SigSet::empty();
+        children.add(Signal::SIGCHLD);
+        let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
+        let Ok(deaths) = SignalFd::with_flags(&children, flags) else { exit(1) };
+        loop {
+            let readable = |fd| PollFd::new(fd, PollFlags::POLLIN);
+            let mut watched = [readable(self.sockets.questions), readable(deaths.as_fd())];
+            let _ = poll(&mut watched, PollTimeout::NONE);
+            let [asked, died] = watched.map(|fd| fd.any().unwrap_or(true));
+            if asked {
+                // One byte more than is read stays zero: it ends a path.
+                let mut question = [0; QUESTION_LEN + 1];
+                let room = &mut question[..QUESTION_LEN];
+                match recv(self.sockets.questions.as_raw_fd(), room, MsgFlags::empty()) {
+                    Ok(1..) => self.answer(&question),
+                    Ok(0) | Err(_) => exit(0),
                 }
-                if watched[1].revents != 0 {
-                    let mut news = [0_u8; size_of::<libc::signalfd_siginfo>()];
-                    libc::read(deaths, news.as_mut_ptr().cast(), news.len());
-                    self.reap();
-                }
+            }
+            if died {
+                let _ = deaths.read_signal();
+                self.reap();
             }
         }
     }
 
-    unsafe fn answer(&self, question: &[u8; QUESTION_LEN + 1]) {
+    fn answer(&self, question: &[u8; QUESTION_LEN + 1]) {
         let Some(asked) = Message::from_octets(question) else { return };
         let command = self.plan.commands.get(usize::from(asked.index));
-        // SAFETY: see above; the path ends in a zero octet.
-        unsafe {
-            match asked.kind {
-                message::START => {
-                    if let Some(command) = command {
-                        self.start(command, asked.index);
-                    }
+        let running = command.filter(|command| command.process.get() > 0);
+        match (asked.kind, command, running) {
+            (message::START, Some(command), None) => self.start(command, asked.index),
+            (message::SIGNAL, _, Some(command)) => {
+                if let Ok(signal) = Signal::try_from(asked.number) {
+                    start::signal(command, signal);
                 }
-                message::SIGNAL => {
-                    if let Some(command) = command.filter(|command| command.process.get() > 0) {
-                        start::signal(command, asked.number);
-                    }
-                }
-                message::RESUME => {
-                    if let Some(command) = command.filter(|command| command.process.get() > 0) {
-                        start::resume(command, asked.number != 0);
-                    }
-                }
-                message::SOCKET => {
-                    let family = c_int::from(asked.index);
-                    let kind = asked.number | libc::SOCK_CLOEXEC;
-                    self.give(libc::socket(family, kind, 0));
-                }
-                message::OPEN => {
-                    let path = question[MESSAGE_LEN..].as_ptr().cast();
-                    self.give(libc::open(path, libc::O_RDONLY | libc::O_CLOEXEC));
-                }
-                _ => {}
             }
+            (message::RESUME, _, Some(command)) => start::resume(command, asked.number != 0),
+            (message::SOCKET, ..) => {
+                let family = AddressFamily::from_i32(asked.index.into()).ok_or(Errno::EAFNOSUPPORT);
+                let kind = SockType::try_from(asked.number);
+                let made =
+                    family.and_then(|family| socket(family, kind?, SockFlag::SOCK_CLOEXEC, None));
+                self.give(made);
+            }
+            (message::OPEN, ..) => {
+                let path = CStr::from_bytes_until_nul(&question[MESSAGE_LEN..]);
+                let path = path.map_err(|_| Errno::EINVAL);
+                let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC;
+                self.give(path.and_then(|path| open(path, flags, Mode::empty())));
+            }
+            _ => {}
         }
     }
 
-    unsafe fn start(&self, command: &Command, index: u16) {
-        if command.process.get() > 0 {
-            return;
-        }
-        // SAFETY: see above.
+    fn start(&self, command: &Command, index: u16) {
+        // SAFETY: the keeper has one thread, and may be cloned.
         match unsafe { start::start(command) } {
             Ok(process) => command.process.set(process),
-            // SAFETY: see above.
-            Err(errno) => unsafe { self.tell(Message::new(NOT_STARTED, index, errno)) },
+            Err(errno) => self.tell(Message::new(NOT_STARTED, index, errno)),
         }
     }
 
-    /// Answers a question with a descriptor, which is closed here, or with the errno.
-    unsafe fn give(&self, descriptor: RawFd) {
-        // SAFETY: see above.
-        unsafe {
-            if descriptor < 0 {
-                let failed = Message::new(FAILED, 0, errno()).to_octets();
-                let octets = failed.as_ptr().cast();
-                libc::send(self.questions, octets, failed.len(), libc::MSG_NOSIGNAL);
+    /// Answers a question with a descriptor, which is closed here, or with the errno. Nobody is left
+    /// to tell if this fails.
+    fn give(&self, descriptor: nix::Result<OwnedFd>) {
+        match descriptor {
+            Ok(descriptor) => {
+                let _ = send_with(self.sockets.questions, Message::new(HERE, 0, 0), &descriptor);
+            }
+            Err(errno) => {
+                say(self.sockets.questions, Message::new(FAILED, 0, errno as i32));
+            }
+        }
+    }
+
+    fn reap(&self) {
+        loop {
+            let mut status = 0;
+            // SAFETY: the status is an integer of this frame.
+            let pid = unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG | libc::WUNTRACED) };
+            if pid <= 0 {
                 return;
             }
-            // Nobody is left to tell if this fails.
-            let _ = send_with(self.questions, Message::new(HERE, 0, 0), descriptor);
-            libc::close(descriptor);
-        }
-    }
-
-    unsafe fn reap(&self) {
-        // SAFETY: see above.
-        unsafe {
-            loop {
-                let mut status = 0;
-                let pid = libc::waitpid(-1, &mut status, libc::WNOHANG | libc::WUNTRACED);
-                if pid <= 0 {
-                    return;
-                }
-                let of = |command: &Command| command.process.get() == pid;
-                let Some(index) = self.plan.commands.iter().position(of) else { continue };
-                if libc::WIFSTOPPED(status) {
-                    self.tell(Message::new(STOPPED, index as u16, 0));
-                } else {
-                    self.plan.commands[index].process.set(0);
-                    self.tell(Message::new(ENDED, index as u16, status));
-                }
+            let of = |command: &Command| command.process.get() == pid;
+            let Some(index) = self.plan.commands.iter().position(of) else { continue };
+            if libc::WIFSTOPPED(status) {
+                self.tell(Message::new(STOPPED, index as u16, 0));
+            } else {
+                self.plan.commands[index].process.set(0);
+                self.tell(Message::new(ENDED, index as u16, status));
             }
         }
     }
 
-    unsafe fn tell(&self, news: Message) {
-        let octets = news.to_octets();
-        // SAFETY: see above. Nobody is left to tell if this fails.
-        unsafe { libc::send(self.news, octets.as_ptr().cast(), octets.len(), libc::MSG_NOSIGNAL) };
+    fn tell(&self, news: Message) {
+        say(self.sockets.news, news);
     }
 }
 
+/// Sends a message; nobody is left to tell if this fails.
+fn say(socket: BorrowedFd<'_>, message: Message) {
+    let _ = send(socket.as_raw_fd(), &message.to_octets(), MsgFlags::MSG_NOSIGNAL);
+}
+
 /// Sends a message with a descriptor.
-unsafe fn send_with(socket: RawFd, message: Message, descriptor: RawFd) -> Option<()> {
+fn send_with(socket: BorrowedFd<'_>, message: Message, descriptor: &OwnedFd) -> Option<()> {
     let octets = message.to_octets();
     // SAFETY: every pointer is into this frame; the control buffer is aligned and long enough for
     // one descriptor.
@@ -359,15 +334,15 @@ unsafe fn send_with(socket: RawFd, message: Message, descriptor: RawFd) -> Optio
         (*rights).cmsg_level = libc::SOL_SOCKET;
         (*rights).cmsg_type = libc::SCM_RIGHTS;
         (*rights).cmsg_len = libc::CMSG_LEN(size_of::<RawFd>() as u32) as _;
-        libc::CMSG_DATA(rights).cast::<RawFd>().write_unaligned(descriptor);
-        let sent = libc::sendmsg(socket, &header, libc::MSG_NOSIGNAL);
+        libc::CMSG_DATA(rights).cast::<RawFd>().write_unaligned(descriptor.as_raw_fd());
+        let sent = libc::sendmsg(socket.as_raw_fd(), &header, libc::MSG_NOSIGNAL);
         (sent == MESSAGE_LEN as isize).then_some(())
     }
 }
 
 /// Our process number as the mounted `/proc` counts: where the program itself runs in a PID
 /// namespace, that is another than the one it knows. Zero where there is no `/proc`.
-unsafe fn own_number() -> i32 {
+fn own_number() -> i32 {
     let mut text = [0_u8; 16];
     // SAFETY: the buffer lives through the call, which writes no more than its length.
     let len =
@@ -378,26 +353,14 @@ unsafe fn own_number() -> i32 {
     })
 }
 
-pub(super) fn check(result: c_int) -> Option<()> {
-    (result >= 0).then_some(())
-}
-
-pub(super) fn errno() -> i32 {
-    nix::errno::Errno::last_raw()
-}
-
 /// Writes a whole file under /proc.
-unsafe fn put(path: &CStr, content: &CStr) -> Option<()> {
-    // SAFETY: both strings end in a zero octet and live through the calls.
-    unsafe {
-        let file = libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
-        check(file)?;
-        let len = content.to_bytes().len();
-        let written = libc::write(file, content.as_ptr().cast(), len);
-        let why = errno();
-        libc::close(file);
-        // `close` may have changed it.
-        nix::errno::Errno::set_raw(why);
-        (written == len as isize).then_some(())
-    }
+fn put(path: &CStr, content: &CStr) -> Option<()> {
+    let file = open(path, OFlag::O_WRONLY | OFlag::O_CLOEXEC, Mode::empty()).ok()?;
+    let content = content.to_bytes();
+    let written = write(&file, content);
+    let why = Errno::last_raw();
+    drop(file);
+    // `close` may have changed it.
+    Errno::set_raw(why);
+    (written == Ok(content.len())).then_some(())
 }

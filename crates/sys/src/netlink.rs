@@ -3,13 +3,15 @@
 //! Only the number of the device is missing in them; it is filled in where the device is made. So
 //! they can be sent by a process that must not allocate. The layout is that of rtnetlink(7).
 
-#![allow(unsafe_code, reason = "a bare system call between clone and exec")]
-
 use super::inside::{QuickAck, RouteSettings};
 use libc::c_int;
-use std::mem::{size_of, zeroed};
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, connect, recv, send,
+    socket,
+};
 use std::net::IpAddr;
-use std::os::fd::RawFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// `RTAX_*` of `linux/rtnetlink.h`, which `libc` does not have.
 mod metric {
@@ -116,58 +118,34 @@ impl Request {
 
     /// Sends the request about the device of this number, and waits for the kernel's word.
     /// The errno where it is refused.
-    ///
-    /// # Safety
-    /// `socket` is a socket of [`open`]. Nothing is allocated, locked or freed.
-    pub(super) unsafe fn carry_out(&self, socket: RawFd, device: c_int) -> Result<(), i32> {
+    /// Nothing is allocated, locked or freed.
+    pub(super) fn carry_out(&self, socket: BorrowedFd<'_>, device: c_int) -> nix::Result<()> {
         let mut question = [0_u8; LONGEST];
         let len = self.octets.len().min(LONGEST);
         question[..len].copy_from_slice(&self.octets[..len]);
         question[self.device_at..self.device_at + 4].copy_from_slice(&device.to_ne_bytes());
         let mut answer = [0_u8; 1024];
-        // SAFETY: both buffers live through the calls and their lengths are their own.
-        let got = unsafe {
-            let sent = libc::send(socket, question.as_ptr().cast(), len, 0);
-            if sent < 0 {
-                return Err(errno());
-            }
-            libc::recv(socket, answer.as_mut_ptr().cast(), answer.len(), 0)
-        };
-        if got < (HEADER + size_of::<c_int>()) as isize {
-            return Err(if got < 0 { errno() } else { libc::EPROTO });
-        }
-        if u16::from_ne_bytes([answer[4], answer[5]]) != libc::NLMSG_ERROR as u16 {
-            return Err(libc::EPROTO);
+        send(socket.as_raw_fd(), &question[..len], MsgFlags::empty())?;
+        let got = recv(socket.as_raw_fd(), &mut answer, MsgFlags::empty())?;
+        let kind = u16::from_ne_bytes([answer[4], answer[5]]);
+        if got < HEADER + size_of::<c_int>() || kind != libc::NLMSG_ERROR as u16 {
+            return Err(Errno::EPROTO);
         }
         let [a, b, c, d] = [16, 17, 18, 19].map(|at: usize| answer[at]);
         match i32::from_ne_bytes([a, b, c, d]) {
             0 => Ok(()),
-            negative => Err(-negative),
+            negative => Err(Errno::from_raw(-negative)),
         }
     }
 }
 
-/// A socket to the kernel's routing of the caller's network namespace; negative where there is none.
-///
-/// # Safety
-/// Always sound; `unsafe` only because it is a bare system call whose result must be closed.
-pub(super) unsafe fn open() -> RawFd {
-    // SAFETY: the address is a plain structure that lives through the call.
-    unsafe {
-        let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
-        let socket = libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE);
-        if socket < 0 {
-            return socket;
-        }
-        let mut to: libc::sockaddr_nl = zeroed();
-        to.nl_family = libc::AF_NETLINK as libc::sa_family_t;
-        let len = size_of::<libc::sockaddr_nl>() as libc::socklen_t;
-        if libc::connect(socket, (&raw const to).cast(), len) < 0 {
-            libc::close(socket);
-            return -1;
-        }
-        socket
-    }
+/// A socket to the kernel's routing of the caller's network namespace.
+pub(super) fn open() -> nix::Result<OwnedFd> {
+    let flags = SockFlag::SOCK_CLOEXEC;
+    let route = SockProtocol::NetlinkRoute;
+    let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, route)?;
+    connect(socket.as_raw_fd(), &NetlinkAddr::new(0, 0))?;
+    Ok(socket)
 }
 
 /// Gives the default route through a device, of the family of `example`, other settings.
@@ -178,15 +156,9 @@ pub fn replace_default_route(
     example: IpAddr,
     device: c_int,
     settings: &RouteSettings,
-) -> Result<(), nix::errno::Errno> {
+) -> nix::Result<()> {
     let request = Request::default_route(example, settings).replacing();
-    // SAFETY: the socket is ours and closed here.
-    unsafe {
-        let socket = nix::errno::Errno::result(open())?;
-        let done = request.carry_out(socket, device);
-        libc::close(socket);
-        done.map_err(nix::errno::Errno::from_raw)
-    }
+    request.carry_out(open()?.as_fd(), device)
 }
 
 fn metrics(settings: &RouteSettings) -> Vec<u8> {
@@ -236,10 +208,6 @@ fn octets_of(address: IpAddr) -> Vec<u8> {
         IpAddr::V4(address) => address.octets().to_vec(),
         IpAddr::V6(address) => address.octets().to_vec(),
     }
-}
-
-fn errno() -> i32 {
-    nix::errno::Errno::last_raw()
 }
 
 #[cfg(test)]

@@ -7,9 +7,11 @@ use super::netlink::Request;
 use libc::{c_char, c_int, pid_t};
 use std::cell::Cell;
 use std::ffi::{CStr, CString};
+use std::fs::File;
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr::null;
+use std::sync::Arc;
 
 /// As many devices as the keeper has room for.
 pub(super) const MOST_DEVICES: usize = 4;
@@ -69,7 +71,7 @@ pub(super) struct Command {
     _words: Vec<CString>,
     pub(super) terminal: TerminalUse,
     /// Where standard output and standard error go, if not where the program's go.
-    pub(super) streams: [Option<RawFd>; 2],
+    pub(super) streams: [Option<Arc<File>>; 2],
     /// Its process number as the keeper knows it; zero while it does not run.
     pub(super) process: Cell<pid_t>,
 }
@@ -132,8 +134,9 @@ impl Plan {
 
     /// The descriptors that stay open inside, in order: these, and where the commands write.
     pub(super) fn kept(&self, sockets: [RawFd; 2]) -> Vec<RawFd> {
-        let streams = self.commands.iter().flat_map(|command| command.streams);
-        let mut kept: Vec<RawFd> = streams.flatten().chain(sockets).collect();
+        let streams = self.commands.iter().flat_map(|command| command.streams.iter().flatten());
+        let streams = streams.map(|file| file.as_raw_fd());
+        let mut kept: Vec<RawFd> = streams.chain(sockets).collect();
         kept.sort_unstable();
         kept.dedup();
         kept
@@ -197,8 +200,7 @@ fn command(command: &CommandInside) -> Result<Command, NamespaceError> {
         argv: pointers(&words[..arguments]),
         environment: pointers(&words[arguments..]),
         terminal: command.terminal,
-        streams: [&command.stdout, &command.stderr]
-            .map(|file| file.as_ref().map(|f| f.as_raw_fd())),
+        streams: [command.stdout.clone(), command.stderr.clone()],
         process: Cell::new(0),
         _words: words,
     })

@@ -5,11 +5,18 @@
 #![allow(unsafe_code, reason = "exec and everything before it, in a copy of a threaded program")]
 
 use super::inside::TerminalUse;
-use super::keeper::{clone, errno};
+use super::keeper::{clone, exit};
 use super::plan::Command;
 use libc::{c_int, pid_t};
-use std::mem::{size_of, zeroed};
-use std::os::fd::RawFd;
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, open};
+use nix::sys::prctl::set_pdeathsig;
+use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::stat::Mode;
+use nix::unistd::{
+    Pid, dup2_stderr, dup2_stdin, dup2_stdout, getpid, pipe2, read, setpgid, tcsetpgrp, write,
+};
+use std::os::fd::OwnedFd;
 use std::ptr::null_mut;
 
 /// Starts a command: its process number, or the errno where it could not be started.
@@ -17,107 +24,84 @@ use std::ptr::null_mut;
 /// # Safety
 /// The calling process has one thread and may be cloned.
 pub(super) unsafe fn start(command: &Command) -> Result<pid_t, c_int> {
-    // SAFETY: a second fork-like clone from a process of one thread; all pointers are into this
-    // frame.
-    unsafe {
-        // It closes when the command is there; before that an errno may come through it.
-        let mut pipe = [0; 2];
-        if libc::pipe2(pipe.as_mut_ptr(), libc::O_CLOEXEC) < 0 {
-            return Err(errno());
+    // It closes when the command is there; before that an errno may come through it.
+    let (told, complaints) = pipe2(OFlag::O_CLOEXEC).map_err(|errno| errno as c_int)?;
+    // SAFETY: a second fork-like clone from a process of one thread; the child only makes system
+    // calls and never returns.
+    let pid = unsafe { clone(libc::SIGCHLD) };
+    if pid == 0 {
+        become_command(command, &complaints);
+    }
+    let why_not = Errno::last_raw();
+    drop(complaints);
+    if pid < 0 {
+        return Err(why_not);
+    }
+    let mut errno = [0; size_of::<c_int>()];
+    match read(&told, &mut errno) {
+        Ok(len) if len == errno.len() => {
+            // SAFETY: no status is asked for.
+            unsafe { libc::waitpid(pid, null_mut(), 0) };
+            Err(c_int::from_ne_bytes(errno))
         }
-        let pid = clone(libc::SIGCHLD);
-        if pid == 0 {
-            become_command(command, pipe[1]);
-        }
-        let why_not = errno();
-        libc::close(pipe[1]);
-        if pid < 0 {
-            libc::close(pipe[0]);
-            return Err(why_not);
-        }
-        let mut errno: c_int = 0;
-        let len = size_of::<c_int>();
-        let got = libc::read(pipe[0], (&raw mut errno).cast(), len);
-        libc::close(pipe[0]);
-        if got == len as isize {
-            libc::waitpid(pid, null_mut(), 0);
-            return Err(errno);
-        }
-        Ok(pid)
+        _ => Ok(pid),
     }
 }
 
-unsafe fn become_command(command: &Command, complaints: RawFd) -> ! {
-    // SAFETY: as in `start`; the plan's pointers are into memory that this process has a copy of.
+fn become_command(command: &Command, complaints: &OwnedFd) -> ! {
+    let itself = Pid::from_raw(0);
+    // What fails here is seen from the command, or not at all.
+    let _ = set_pdeathsig(Signal::SIGKILL);
+    match command.terminal {
+        TerminalUse::Shared => {}
+        TerminalUse::Foreground => {
+            let _ = setpgid(itself, itself);
+            // Every signal is blocked here, so the terminal does not stop us for asking.
+            to_foreground(getpid());
+        }
+        TerminalUse::Background => {
+            let _ = setpgid(itself, itself);
+            let flags = OFlag::O_RDWR | OFlag::O_CLOEXEC;
+            let _ = open(c"/dev/null", flags, Mode::empty()).and_then(dup2_stdin);
+        }
+    }
+    let [stdout, stderr] = &command.streams;
+    let _ = stdout.as_ref().map(dup2_stdout);
+    let _ = stderr.as_ref().map(dup2_stderr);
+    let argv = command.argv();
+    // SAFETY: no handler is installed; the words of a plan end in zeros, and their lists in null
+    // pointers, and all is memory that this process has a copy of.
     unsafe {
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        match command.terminal {
-            TerminalUse::Shared => {}
-            TerminalUse::Foreground => {
-                libc::setpgid(0, 0);
-                // Every signal is blocked here, so the terminal does not stop us for asking.
-                to_foreground(libc::getpid());
-            }
-            TerminalUse::Background => {
-                libc::setpgid(0, 0);
-                let nothing = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC);
-                libc::dup2(nothing, 0);
-            }
-        }
-        for (to, from) in [1, 2].into_iter().zip(command.streams) {
-            if let Some(from) = from {
-                libc::dup2(from, to);
-            }
-        }
         // Rust programs ignore it, which the command would inherit.
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-        let mut none: libc::sigset_t = zeroed();
-        libc::sigemptyset(&mut none);
-        libc::sigprocmask(libc::SIG_SETMASK, &none, null_mut());
-        let argv = command.argv();
+        let _ = SigSet::empty().thread_set_mask();
         libc::execvpe(*argv, argv, command.environment());
-        let why = errno();
-        libc::write(complaints, (&raw const why).cast(), size_of::<c_int>());
-        libc::_exit(127)
     }
+    let _ = write(complaints, &Errno::last_raw().to_ne_bytes());
+    exit(127)
 }
 
 /// Sends a running command a signal: to its whole job, where it has one of its own.
-///
-/// # Safety
-/// Always sound: `unsafe` only because it is a bare system call.
-pub(super) unsafe fn signal(command: &Command, signal: c_int) {
+pub(super) fn signal(command: &Command, signal: Signal) {
     let process = command.process.get();
     let target = match command.terminal {
         TerminalUse::Shared => process,
         TerminalUse::Foreground | TerminalUse::Background => -process,
     };
-    // SAFETY: no memory is involved. It fails only if the command has just ended.
-    unsafe { libc::kill(target, signal) };
+    // It fails only if the command has just ended.
+    let _ = kill(Pid::from_raw(target), signal);
 }
 
 /// Lets a stopped command go on, in the foreground if it should have the terminal.
-///
-/// # Safety
-/// As [`signal`].
-pub(super) unsafe fn resume(command: &Command, in_foreground: bool) {
-    // SAFETY: no memory is involved.
-    unsafe {
-        if in_foreground && command.terminal == TerminalUse::Foreground {
-            to_foreground(command.process.get());
-        }
-        signal(command, libc::SIGCONT);
+pub(super) fn resume(command: &Command, in_foreground: bool) {
+    if in_foreground && command.terminal == TerminalUse::Foreground {
+        to_foreground(Pid::from_raw(command.process.get()));
     }
+    signal(command, Signal::SIGCONT);
 }
 
 /// Gives the terminal to a process group; nothing happens without a terminal.
-unsafe fn to_foreground(group: pid_t) {
-    // SAFETY: the path is a constant, the descriptor our own.
-    unsafe {
-        let terminal = libc::open(c"/dev/tty".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC);
-        if terminal >= 0 {
-            libc::tcsetpgrp(terminal, group);
-            libc::close(terminal);
-        }
-    }
+fn to_foreground(group: Pid) {
+    let terminal = open(c"/dev/tty", OFlag::O_RDWR | OFlag::O_CLOEXEC, Mode::empty());
+    let _ = terminal.and_then(|terminal| tcsetpgrp(terminal, group));
 }

@@ -4,37 +4,31 @@
 //! reach it alone. What a shell does for its jobs is then ours to do: take the terminal back as it
 //! was when the command has ended, and stop with it when it was stopped.
 
-#![allow(
-    unsafe_code,
-    reason = "nix has terminal attributes only with a feature we do not need else"
-)]
-
+use nix::fcntl::{OFlag, open};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, pthread_sigmask};
-use nix::unistd::Pid;
-use std::fmt;
-use std::mem::zeroed;
+use nix::sys::stat::Mode;
+use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
+use nix::unistd::{Pid, getpgrp, tcgetpgrp, tcsetpgrp};
+use std::io::stdin;
 
 /// The terminal of our standard input.
+#[derive(Debug)]
 pub(super) struct Terminal {
     /// Our job.
-    job: libc::pid_t,
+    job: Pid,
     /// How it was set when it was ours.
-    settings: libc::termios,
+    settings: Termios,
 }
-
-/// The descriptor of standard input.
-const INPUT: i32 = 0;
 
 impl Terminal {
     /// The terminal, if we have one and our job is the one in its foreground.
     pub(super) fn in_foreground() -> Option<Terminal> {
-        // SAFETY: the structure is plain data and lives through the calls.
-        unsafe {
-            let mut settings: libc::termios = zeroed();
-            let job = libc::getpgrp();
-            let ours = libc::tcgetattr(INPUT, &mut settings) == 0 && libc::tcgetpgrp(INPUT) == job;
-            ours.then_some(Terminal { job, settings })
-        }
+        let terminal = Terminal { job: getpgrp(), settings: tcgetattr(stdin()).ok()? };
+        terminal.is_ours().then_some(terminal)
+    }
+
+    fn is_ours(&self) -> bool {
+        tcgetpgrp(stdin()) == Ok(self.job)
     }
 
     /// Our job is in the foreground again and the terminal is set as it was.
@@ -43,11 +37,9 @@ impl Terminal {
         let asking = SigSet::from(Signal::SIGTTOU);
         let mut before = SigSet::empty();
         let blocked = pthread_sigmask(SigmaskHow::SIG_BLOCK, Some(&asking), Some(&mut before));
-        // SAFETY: as in `in_foreground`. Both fail only where the terminal is gone.
-        unsafe {
-            libc::tcsetpgrp(INPUT, self.job);
-            libc::tcsetattr(INPUT, libc::TCSADRAIN, &self.settings);
-        }
+        // Both fail only where the terminal is gone.
+        let _ = tcsetpgrp(stdin(), self.job);
+        let _ = tcsetattr(stdin(), SetArg::TCSADRAIN, &self.settings);
         if blocked.is_ok() {
             let _ = pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&before), None);
         }
@@ -59,27 +51,12 @@ impl Terminal {
         self.take_back();
         // It cannot fail: we may always signal ourselves.
         let _ = kill(Pid::from_raw(0), Signal::SIGTSTP);
-        // SAFETY: no memory is involved.
-        unsafe { libc::tcgetpgrp(INPUT) == self.job }
+        self.is_ours()
     }
 }
 
 /// Whether our job is in the foreground of its terminal: what a key sends then reaches all of it.
 pub fn is_in_foreground() -> bool {
-    // SAFETY: the path is a constant, the descriptor our own.
-    unsafe {
-        let terminal = libc::open(c"/dev/tty".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC);
-        if terminal < 0 {
-            return false;
-        }
-        let group = libc::tcgetpgrp(terminal);
-        libc::close(terminal);
-        group == libc::getpgrp()
-    }
-}
-
-impl fmt::Debug for Terminal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Terminal").field("job", &self.job).finish_non_exhaustive()
-    }
+    let terminal = open(c"/dev/tty", OFlag::O_RDWR | OFlag::O_CLOEXEC, Mode::empty());
+    terminal.and_then(tcgetpgrp) == Ok(getpgrp())
 }

@@ -5,6 +5,7 @@ use ackord_testing::{installed, skipped};
 use ackord_units::Span;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::Signal;
 use nix::sys::socket::{AddressFamily, SockType};
 use std::fs::File;
@@ -195,15 +196,13 @@ fn no_text_may_hold_a_zero_octet() {
 
 /// In a thread that has left for a namespace of its own, so that the machine is not changed.
 #[test]
-#[allow(unsafe_code, reason = "unshare of a thread")]
 fn a_device_in_our_own_namespace_is_gone_with_its_file() {
     let there = |name: &str| {
         std::fs::read_to_string("/proc/thread-self/net/dev").expect("a table").contains(name)
     };
     let done = std::thread::spawn(move || {
-        // SAFETY: only this thread is moved, and it ends with the test.
-        if unsafe { libc::unshare(libc::CLONE_NEWNET) } < 0 {
-            return skipped(format_args!("a device of our own needs root: {}", Errno::last()));
+        if let Err(errno) = unshare(CloneFlags::CLONE_NEWNET) {
+            return skipped(format_args!("a device of our own needs root: {errno}"));
         }
         let wanted = TunHere {
             name: "far%d".to_owned(),

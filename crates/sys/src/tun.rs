@@ -4,17 +4,15 @@
 //! inside one of our own namespaces. The device is gone when its descriptor is closed, whoever
 //! closes it.
 
-#![allow(unsafe_code, reason = "the bare system calls are shared with the keeper")]
-
 use super::device;
 use super::inside::RouteSettings;
 use super::netlink::{self, Request};
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::fs::File;
 use std::net::IpAddr;
-use std::os::fd::{AsRawFd, FromRawFd as _, OwnedFd};
+use std::os::fd::AsFd;
 
 /// What a device in our own namespace looks like.
 #[derive(Clone, Debug)]
@@ -49,22 +47,14 @@ pub fn make_here(wanted: &TunHere) -> nix::Result<TunMade> {
     let name = CString::new(wanted.name.as_str()).map_err(|_| Errno::EINVAL)?;
     let mut name = device::name_of(&name);
     let control = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
-    // SAFETY: the descriptors are open and owned here, the structures plain data of this frame.
-    let (file, number, routing) = unsafe {
-        let tun = device::open().ok_or_else(Errno::last)?;
-        let file = File::from(OwnedFd::from_raw_fd(tun));
-        device::make(tun, &mut name).ok_or_else(Errno::last)?;
-        // Nobody at the other end asks for a link-local address. Without IPv6 there is none.
-        let quiet = format!("/proc/sys/net/ipv6/conf/{}/addr_gen_mode", text_of(&name));
-        let _ = std::fs::write(quiet, "1");
-        let mtu = i32::from(wanted.mtu);
-        let number = device::configure(control.as_raw_fd(), &name, mtu).ok_or_else(Errno::last)?;
-        let routing = netlink::open();
-        if routing < 0 {
-            return Err(Errno::last());
-        }
-        (file, number, OwnedFd::from_raw_fd(routing))
-    };
+    let file = File::from(device::open()?);
+    device::make(file.as_fd(), &mut name).ok_or_else(Errno::last)?;
+    // Nobody at the other end asks for a link-local address. Without IPv6 there is none.
+    let quiet = format!("/proc/sys/net/ipv6/conf/{}/addr_gen_mode", text_of(&name));
+    let _ = std::fs::write(quiet, "1");
+    let mtu = i32::from(wanted.mtu);
+    let number = device::configure(control.as_fd(), &name, mtu).ok_or_else(Errno::last)?;
+    let routing = netlink::open()?;
     let addresses = wanted.addresses.iter().map(|&(address, prefix)| {
         (format!("address {address}/{prefix}"), Request::address(address, prefix))
     });
@@ -74,15 +64,15 @@ pub fn make_here(wanted: &TunHere) -> nix::Result<TunMade> {
     });
     let mut refused = Vec::new();
     for (what, request) in addresses.chain(routes) {
-        // SAFETY: it is a socket of `netlink::open`.
-        if let Err(errno) = unsafe { request.carry_out(routing.as_raw_fd(), number) } {
-            refused.push((what, Errno::from_raw(errno)));
+        if let Err(errno) = request.carry_out(routing.as_fd(), number) {
+            refused.push((what, errno));
         }
     }
     Ok(TunMade { file, name: text_of(&name), refused })
 }
 
 fn text_of(name: &device::Name) -> String {
-    // SAFETY: the kernel and `name_of` end it with a zero octet.
-    unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned()
+    let bytes: Vec<u8> =
+        name.iter().map(|byte| *byte as u8).take_while(|byte| *byte != 0).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
