@@ -144,7 +144,7 @@ fn reason(history: &History, verdict: Verdict, now: Time) -> String {
     let shown = format!(
         "{} of decayed transfers and {} of bytes are above 1 MiB",
         percent(shares.transfers),
-        percent(shares.octets)
+        percent(shares.bytes)
     );
     match verdict {
         Verdict::Unknown => format!(

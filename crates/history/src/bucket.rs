@@ -17,14 +17,14 @@ impl Bucket {
     /// Classes there are.
     pub const COUNT: u16 = 256;
 
-    /// The class of a size; nothing for no octets at all.
+    /// The class of a size; nothing for no bytes at all.
     pub fn of(size: Bytes) -> Option<Bucket> {
-        let octets = size.get();
-        if octets == 0 {
+        let bytes = size.get();
+        if bytes == 0 {
             return None;
         }
-        let octave = octets.ilog2() as u16;
-        let mantissa = octets << octets.leading_zeros();
+        let octave = bytes.ilog2() as u16;
+        let mantissa = bytes << bytes.leading_zeros();
         let quarter = QUARTERS.iter().filter(|bound| **bound <= mantissa).count() as u16 - 1;
         Some(Bucket(4 * octave + quarter))
     }
@@ -39,7 +39,7 @@ impl Bucket {
         self.0
     }
 
-    /// The smallest size in it; zero for the few classes below 4 octets that no whole number is in.
+    /// The smallest size in it; zero for the few classes below 4 bytes that no whole number is in.
     pub fn smallest(self) -> Bytes {
         let (octave, quarter) = (u32::from(self.0 / 4), usize::from(self.0 % 4));
         let dropped = 63 - octave;

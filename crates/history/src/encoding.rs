@@ -1,4 +1,4 @@
-//! A history as octets: what the store keeps per application.
+//! A history as bytes: what the store keeps per application.
 //!
 //! Numbers are little-endian, floating-point numbers as IEEE 754 bits, so that what is read equals
 //! what was written. What does not make sense is refused as a whole.
@@ -10,7 +10,7 @@ use crate::record::History;
 use ackord_units::Time;
 use std::collections::BTreeMap;
 
-/// Octets are not those of a history.
+/// Bytes are not those of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damaged {
     /// There are too few or too many of them.
@@ -22,37 +22,37 @@ pub enum Damaged {
 }
 
 impl History {
-    /// The history as octets.
+    /// The history as bytes.
     pub fn encode(&self) -> Vec<u8> {
         let verdict = match self.verdict {
             Verdict::Unknown => 0,
             Verdict::Short => 1,
             Verdict::Bulk => 2,
         };
-        let mut octets = vec![verdict];
+        let mut bytes = vec![verdict];
         let whole = [
             self.transfers,
-            self.octets,
+            self.bytes,
             self.first_at.map_or(0, Time::as_nanos),
             self.histogram.as_of().as_nanos(),
         ];
-        octets.extend(whole.into_iter().flat_map(u64::to_le_bytes));
+        bytes.extend(whole.into_iter().flat_map(u64::to_le_bytes));
         let decayed = [self.recent, self.timed, self.timed_secs];
-        octets.extend(decayed.into_iter().flat_map(f64::to_le_bytes));
+        bytes.extend(decayed.into_iter().flat_map(f64::to_le_bytes));
         for (bucket, class) in self.histogram.classes() {
-            octets.extend(bucket.index().to_le_bytes());
-            octets.extend(class.weight.to_le_bytes());
-            octets.extend(class.octets.to_le_bytes());
+            bytes.extend(bucket.index().to_le_bytes());
+            bytes.extend(class.weight.to_le_bytes());
+            bytes.extend(class.bytes.to_le_bytes());
         }
-        octets
+        bytes
     }
 
-    /// The history of these octets.
+    /// The history of these bytes.
     ///
     /// # Errors
     /// [`Damaged`].
-    pub fn decode(octets: &[u8]) -> Result<History, Damaged> {
-        let mut fields = Fields(octets);
+    pub fn decode(bytes: &[u8]) -> Result<History, Damaged> {
+        let mut fields = Fields(bytes);
         let [verdict] = fields.take()?;
         let verdict = match verdict {
             0 => Verdict::Unknown,
@@ -70,11 +70,11 @@ impl History {
         while !fields.0.is_empty() {
             let index = u16::from_le_bytes(fields.take()?);
             let bucket = Bucket::new(index).ok_or(Damaged::Number("a size"))?;
-            let (weight, octets) = (fields.amount("a weight")?, fields.amount("a sum")?);
+            let (weight, bytes) = (fields.amount("a weight")?, fields.amount("a sum")?);
             if weight == 0.0 || classes.last_key_value().is_some_and(|(last, _)| *last >= bucket) {
                 return Err(Damaged::Number("a size"));
             }
-            classes.insert(bucket, Class { weight, octets });
+            classes.insert(bucket, Class { weight, bytes });
         }
         if (transfers == 0) != classes.is_empty() || first_at > as_of {
             return Err(Damaged::Number("the count"));
@@ -82,7 +82,7 @@ impl History {
         Ok(History {
             histogram: Histogram::from_parts(as_of, classes),
             transfers,
-            octets: total,
+            bytes: total,
             first_at: (transfers > 0).then_some(first_at),
             recent,
             timed,
@@ -142,17 +142,17 @@ mod tests {
         }
 
         #[test]
-        fn no_octets_at_all_make_it_panic(octets in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = History::decode(&octets);
+        fn no_bytes_at_all_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = History::decode(&bytes);
         }
 
         #[test]
         fn a_history_cut_off_within_its_numbers_is_refused(cut in 1_usize..75) {
-            let octets = history(&[(2_000, 5), (300_000, 9)]).encode();
-            let kept = octets.len() - cut;
+            let bytes = history(&[(2_000, 5), (300_000, 9)]).encode();
+            let kept = bytes.len() - cut;
             // Whole classes may be missing without anyone noticing; the store sums its pages.
             prop_assume!(kept < 57 || !(kept - 57).is_multiple_of(18));
-            prop_assert_eq!(History::decode(&octets[..kept]), Err(Damaged::Length));
+            prop_assert_eq!(History::decode(&bytes[..kept]), Err(Damaged::Length));
         }
     }
 }

@@ -22,8 +22,8 @@ pub struct Histogram {
 pub struct Class {
     /// Decayed count of transfers.
     pub weight: f64,
-    /// Decayed sum of their sizes in octets.
-    pub octets: f64,
+    /// Decayed sum of their sizes in bytes.
+    pub bytes: f64,
 }
 
 /// A class that counts less than this is forgotten.
@@ -56,12 +56,12 @@ impl Histogram {
         let left = newer * halved(1.0 / Histogram::HALF_COUNT);
         for class in self.classes.values_mut() {
             class.weight *= left;
-            class.octets *= left;
+            class.bytes *= left;
         }
         self.as_of = self.as_of.max(ended_at);
         let class = self.classes.entry(bucket).or_default();
         class.weight += weight;
-        class.octets += weight * size.get() as f64;
+        class.bytes += weight * size.get() as f64;
         self.classes.retain(|_, class| class.weight > NEGLIGIBLE);
     }
 
@@ -76,22 +76,22 @@ impl Histogram {
         then * fade(now.saturating_since(self.as_of), Histogram::HALF_AGE)
     }
 
-    /// The share of decayed transfers, and of decayed octets, in sizes from `bound` on, which has
+    /// The share of decayed transfers, and of decayed bytes, in sizes from `bound` on, which has
     /// to be where a class begins; nothing if there is nothing.
     pub fn share_from(&self, bound: Bytes) -> Option<Shares> {
         let mut above = Class::default();
         let mut all = Class::default();
         for (bucket, class) in &self.classes {
             all.weight += class.weight;
-            all.octets += class.octets;
+            all.bytes += class.bytes;
             if bucket.smallest() >= bound {
                 above.weight += class.weight;
-                above.octets += class.octets;
+                above.bytes += class.bytes;
             }
         }
         (all.weight > 0.0).then(|| Shares {
             transfers: above.weight / all.weight,
-            octets: above.octets / all.octets,
+            bytes: above.bytes / all.bytes,
         })
     }
 
@@ -111,7 +111,7 @@ impl Histogram {
             for beside in [lower, at(bucket.index() + 1).unwrap_or_default()] {
                 let both = Class {
                     weight: class.weight + beside.weight,
-                    octets: class.octets + beside.octets,
+                    bytes: class.bytes + beside.bytes,
                 };
                 if best.is_none_or(|(weight, single, _)| {
                     (both.weight, class.weight) > (weight, single)
@@ -120,7 +120,7 @@ impl Histogram {
                 }
             }
         }
-        best.map(|(.., both)| Bytes((both.octets / both.weight).round() as u64))
+        best.map(|(.., both)| Bytes((both.bytes / both.weight).round() as u64))
     }
 
     /// When the latest transfer ended, which is when the weights hold.
@@ -139,8 +139,8 @@ impl Histogram {
 pub struct Shares {
     /// Of decayed transfers, 0 to 1.
     pub transfers: f64,
-    /// Of their octets, 0 to 1.
-    pub octets: f64,
+    /// Of their bytes, 0 to 1.
+    pub bytes: f64,
 }
 
 #[cfg(test)]
@@ -188,11 +188,11 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_of_transfers_and_of_octets() {
+    fn shares_are_of_transfers_and_of_bytes() {
         let shares = of([1_000, 1_000, 1_000, 1 << 20]).share_from(Bytes(1 << 20));
         let shares = shares.expect("there are some");
         assert!((shares.transfers - 0.25).abs() < 0.01, "{shares:?}");
-        assert!(shares.octets > 0.99, "{shares:?}");
+        assert!(shares.bytes > 0.99, "{shares:?}");
         assert_eq!(Histogram::default().share_from(Bytes(1 << 20)), None);
     }
 

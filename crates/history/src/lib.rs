@@ -14,7 +14,7 @@
 //! | `histogram.rs` | [`Histogram`]: decayed counts per class, the most frequent size |
 //! | `record.rs` | [`History`]: the histogram, how often, when last, the verdict |
 //! | `advice.rs` | [`Verdict`], [`Advice`]: what follows for ACKs and Nagle, and the reason |
-//! | `encoding.rs` | a [`History`] as octets |
+//! | `encoding.rs` | a [`History`] as bytes |
 //! | `store.rs` | [`Store`]: histories by application, on disk |
 //! | `transfers.rs` | [`TransferFinder`]: transfers out of captured packets |
 //!

@@ -7,7 +7,7 @@ use ackord_units::{Bytes, Span, Time};
 /// One transfer that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// Octets the application received; a transfer of none is not counted.
+    /// Bytes the application received; a transfer of none is not counted.
     pub size: Bytes,
     /// When it ended, since 1970.
     pub ended_at: Time,
@@ -20,7 +20,7 @@ pub struct Transfer {
 pub struct History {
     pub(crate) histogram: Histogram,
     pub(crate) transfers: u64,
-    pub(crate) octets: u64,
+    pub(crate) bytes: u64,
     pub(crate) first_at: Option<Time>,
     /// Transfers decayed by [`History::HALF_RATE`], as of the histogram's time.
     pub(crate) recent: f64,
@@ -58,7 +58,7 @@ impl History {
             self.timed_secs += weight * took.as_secs_f64();
         }
         self.transfers = self.transfers.saturating_add(1);
-        self.octets = self.octets.saturating_add(size.get());
+        self.bytes = self.bytes.saturating_add(size.get());
         self.first_at = Some(self.first_at.map_or(ended_at, |first| first.min(ended_at)));
         self.verdict = self.judge(self.histogram.as_of());
     }
@@ -73,9 +73,9 @@ impl History {
         self.transfers
     }
 
-    /// Octets ever counted; stops at the largest number there is.
+    /// Bytes ever counted; stops at the largest number there is.
     pub fn total(&self) -> Bytes {
-        Bytes(self.octets)
+        Bytes(self.bytes)
     }
 
     /// When the first and the latest transfer ended; nothing before there was one.

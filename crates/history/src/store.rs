@@ -5,7 +5,7 @@
 //! complete: a new store is made beside its place and then linked there.
 //!
 //! Table `ackord.history.meta` holds `version`; table `ackord.history.applications` a
-//! [`History`] as octets per application. A file without the first, or with a later version, is
+//! [`History`] as bytes per application. A file without the first, or with a later version, is
 //! never written to.
 
 use crate::encoding::Damaged;
@@ -27,7 +27,7 @@ const VERSION_KEY: &str = "version";
 const VERSION: u64 = 1;
 /// What every redb file begins with.
 const MAGIC: &[u8] = b"redb\x1a\x0a\xa9\x0d\x0a";
-/// Octets of an application's name.
+/// Bytes of an application's name.
 const LONGEST_NAME: usize = 255;
 /// Histories are small; redb's default is 1 GiB.
 const CACHE_BYTES: usize = 4 << 20;
@@ -64,7 +64,7 @@ pub enum StoreError {
         /// The latest that is read.
         known: u64,
     },
-    /// The name is empty, longer than 255 octets, or has control characters.
+    /// The name is empty, longer than 255 bytes, or has control characters.
     #[error("an application cannot be called {0:?}")]
     BadName(String),
     /// An entry does not make sense.
@@ -136,7 +136,7 @@ impl Store {
     pub fn get(&self, application: &str) -> Result<History, StoreError> {
         let applications = self.read()?.open_table(APPLICATIONS).map_err(self.failed())?;
         match applications.get(application).map_err(self.failed())? {
-            Some(octets) => decode(application, octets.value()),
+            Some(bytes) => decode(application, bytes.value()),
             None => Ok(History::default()),
         }
     }
@@ -150,9 +150,9 @@ impl Store {
         let entries = applications.iter().map_err(self.failed())?;
         entries
             .map(|entry| {
-                let (name, octets) = entry.map_err(self.failed())?;
+                let (name, bytes) = entry.map_err(self.failed())?;
                 let name = name.value().to_owned();
-                let history = decode(&name, octets.value())?;
+                let history = decode(&name, bytes.value())?;
                 Ok((name, history))
             })
             .collect()
@@ -190,15 +190,15 @@ impl Store {
             for (name, transfers) in transfers {
                 check_name(name)?;
                 let mut history = match applications.get(name.as_str()).map_err(self.failed())? {
-                    Some(octets) => decode(name, octets.value())?,
+                    Some(bytes) => decode(name, bytes.value())?,
                     None => History::default(),
                 };
                 for transfer in transfers {
                     let ended_at = transfer.ended_at.min(now);
                     history.record(Transfer { ended_at, ..*transfer });
                 }
-                let octets = history.encode();
-                applications.insert(name.as_str(), octets.as_slice()).map_err(self.failed())?;
+                let bytes = history.encode();
+                applications.insert(name.as_str(), bytes.as_slice()).map_err(self.failed())?;
                 histories.push(history);
             }
         }
@@ -333,8 +333,8 @@ fn check_name(name: &str) -> Result<(), StoreError> {
     if fits { Ok(()) } else { Err(StoreError::BadName(name.to_owned())) }
 }
 
-fn decode(application: &str, octets: &[u8]) -> Result<History, StoreError> {
-    History::decode(octets)
+fn decode(application: &str, bytes: &[u8]) -> Result<History, StoreError> {
+    History::decode(bytes)
         .map_err(|source| StoreError::Damaged { application: application.to_owned(), source })
 }
 

@@ -29,7 +29,7 @@ pub struct FoundTransfer {
     pub server: SocketAddr,
     /// The end that opened it.
     pub client: SocketAddr,
-    /// The end that sent the octets.
+    /// The end that sent the bytes.
     pub from: Side,
     /// How many.
     pub size: Bytes,
@@ -81,7 +81,7 @@ struct Direction {
 /// What came between two pauses.
 #[derive(Clone, Copy, Debug)]
 struct Pause {
-    octets: u64,
+    bytes: u64,
     began_at: Time,
     last_at: Time,
 }
@@ -128,9 +128,9 @@ impl TransferFinder {
         }
         let direction = &mut connection.directions[sender];
         let next = *direction.next.get_or_insert(data_from);
-        let octets = direction.advance(next, data_from, payload_len);
-        if octets > 0 {
-            direction.carry(octets, at, self.idle);
+        let bytes = direction.advance(next, data_from, payload_len);
+        if bytes > 0 {
+            direction.carry(bytes, at, self.idle);
         }
     }
 
@@ -146,7 +146,7 @@ impl TransferFinder {
 }
 
 impl Direction {
-    /// New octets that a segment tells of. One without payload (an ACK, a FIN) tells of those before
+    /// New bytes that a segment tells of. One without payload (an ACK, a FIN) tells of those before
     /// it that the capture missed.
     fn advance(&mut self, next: Seq, from: Seq, payload_len: u32) -> u32 {
         let end = from + payload_len;
@@ -159,22 +159,22 @@ impl Direction {
         if ahead < FARTHEST { ahead } else { payload_len }
     }
 
-    fn carry(&mut self, octets: u32, at: Time, idle: Span) {
-        let octets = u64::from(octets);
+    fn carry(&mut self, bytes: u32, at: Time, idle: Span) {
+        let bytes = u64::from(bytes);
         match &mut self.open {
             Some(open) if at.saturating_since(open.last_at) <= idle => {
-                open.octets += octets;
+                open.bytes += bytes;
                 open.last_at = open.last_at.max(at);
             }
             open => {
-                let ended = open.replace(Pause { octets, began_at: at, last_at: at });
+                let ended = open.replace(Pause { bytes, began_at: at, last_at: at });
                 self.over.extend(ended);
             }
         }
     }
 
     fn total(&self) -> u64 {
-        self.over.iter().chain(&self.open).map(|pause| pause.octets).sum()
+        self.over.iter().chain(&self.open).map(|pause| pause.bytes).sum()
     }
 }
 
@@ -200,7 +200,7 @@ impl Connection {
                     server: ends[server],
                     client: ends[1 - server],
                     from,
-                    size: Bytes(pause.octets),
+                    size: Bytes(pause.bytes),
                     began_at: pause.began_at,
                     ended_at: pause.last_at,
                 }

@@ -150,6 +150,6 @@ fn a_store_that_lost_its_end_or_was_overwritten_is_an_error() {
     for kept in [9, 100, 4_096, whole.len() / 2, whole.len() - 1] {
         std::fs::write(&path, &whole[..kept]).expect("written");
         let outcome = Store::open(&path).and_then(|store| store.list());
-        assert!(outcome.is_err(), "{kept} of {} octets", whole.len());
+        assert!(outcome.is_err(), "{kept} of {} bytes", whole.len());
     }
 }

@@ -36,8 +36,8 @@ use ackord_sys::{Priority, Scheduling, StopHandle};
 use ackord_units::{Bytes, Rate, Span};
 use lane::{Lane, LinkUnderTest, MTU, Manner, Passage};
 use load::{
-    CutBy, Got, Pace, Received, Sent, Signs, Stream, abandon_when_stopped, receive_datagrams,
-    receive_stream, send_datagrams, send_stream,
+    CutBy, Got, Pace, Received, ReceivedStream, Sent, Signs, abandon_when_stopped,
+    receive_datagrams, receive_stream, send_datagrams, send_stream,
 };
 use std::ops::ControlFlow;
 use theory::LinkTheory;
@@ -88,7 +88,7 @@ pub struct AccuracyReport {
     pub lateness: Lateness,
     /// The same as a histogram: up to which lateness, how many packets; none is beyond the last.
     pub histogram: Vec<(Span, u64)>,
-    /// Datagrams and octets that arrived other than they were sent, or out of order.
+    /// Datagrams and bytes that arrived other than they were sent, or out of order.
     pub damaged: u64,
 }
 
@@ -166,7 +166,7 @@ pub enum Most {
     Tcp,
     /// Datagrams as large as packets may be.
     FullDatagrams,
-    /// Datagrams of 32 octets.
+    /// Datagrams of 32 bytes.
     SmallDatagrams,
 }
 
@@ -187,7 +187,7 @@ pub struct MostRow {
 
 /// Propagation delay of the links measured.
 const DELAY: Span = Span::from_millis(5);
-/// Octets of headers before a datagram's payload.
+/// Bytes of headers before a datagram's payload.
 const HEADERS: u32 = 28;
 /// Payload of a datagram that fills a packet.
 const FULL: usize = MTU as usize - HEADERS as usize;
@@ -315,7 +315,7 @@ impl Work {
         Ok((sent, received, passage))
     }
 
-    fn stream(&mut self, link: LinkUnderTest) -> Result<(Stream, Passage), LiveError> {
+    fn stream(&mut self, link: LinkUnderTest) -> Result<(ReceivedStream, Passage), LiveError> {
         let lane = Lane::new(link)?;
         let (sender, listener) = lane.stream_sockets()?;
         let lasts = self.duration();
@@ -531,12 +531,12 @@ fn rate_of(got: &[Got], ip_len: u32, lasts: Span) -> Rate {
         return Rate::default();
     };
     // The first ends the interval before it.
-    let octets = (counted.len() as u64 - 1) * u64::from(ip_len);
-    Bytes(octets).over(Span::from_nanos(last.saturating_sub(*first)))
+    let bytes = (counted.len() as u64 - 1) * u64::from(ip_len);
+    Bytes(bytes).over(Span::from_nanos(last.saturating_sub(*first)))
 }
 
 /// The rate of a stream's packets, headers included, over the same part of its time.
-fn rate_of_points(stream: &Stream, lasts: Span) -> Rate {
+fn rate_of_points(stream: &ReceivedStream, lasts: Span) -> Rate {
     let Some((first, _)) = stream.points.first() else { return Rate::default() };
     let from = first + lasts.as_nanos() / 5;
     let mut counted = stream.points.iter().filter(|(at, _)| *at >= from);
@@ -545,6 +545,6 @@ fn rate_of_points(stream: &Stream, lasts: Span) -> Rate {
     };
     let payload = after.saturating_sub(*before);
     let mss = u64::from(stream.mss.max(1));
-    let octets = (u128::from(payload) * u128::from(MTU) / u128::from(mss)) as u64;
-    Bytes(octets).over(Span::from_nanos(end.saturating_sub(*begin)))
+    let bytes = (u128::from(payload) * u128::from(MTU) / u128::from(mss)) as u64;
+    Bytes(bytes).over(Span::from_nanos(end.saturating_sub(*begin)))
 }

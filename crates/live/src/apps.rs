@@ -93,7 +93,7 @@ pub(crate) struct SocketOption {
 pub(crate) enum AppNews {
     /// The connection is established and the application starts.
     Established { at: Time, endpoint: EndpointId },
-    /// The application writes the first octet of a transfer.
+    /// The application writes the first byte of a transfer.
     Began { at: Time, endpoint: EndpointId, transfer: Transfer },
     /// The application has all of a transfer.
     Completed { at: Time, endpoint: EndpointId, transfer: Transfer },
@@ -149,9 +149,9 @@ pub struct EndReport {
     pub established_at: Option<Time>,
     /// When the kernel was done with it; nothing if it was cut off by the end of the run.
     pub closed_at: Option<Time>,
-    /// Octets the kernel took from the application.
+    /// Bytes the kernel took from the application.
     pub written: Bytes,
-    /// Octets the application has read.
+    /// Bytes the application has read.
     pub read: Bytes,
     /// Datagrams the kernel took, or handed out.
     pub datagrams: u64,

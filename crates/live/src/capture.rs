@@ -2,7 +2,7 @@
 //! one file takes the second sight of a packet for a retransmission.
 
 use crate::clock::Clock;
-use crate::emulate::Door;
+use crate::emulate::Device;
 use crate::error::LiveError;
 use ackord_units::Time;
 use ackord_wire::{FlowId, InterfaceIndex, PacketRecord, PcapngWriter};
@@ -69,7 +69,7 @@ impl CaptureFile {
 
 /// A device of which everything is captured: of one in real time when it really passes.
 pub(crate) struct CapturedDevice {
-    pub(crate) device: Box<dyn Door>,
+    pub(crate) device: Box<dyn Device>,
     pub(crate) file: Rc<RefCell<CaptureFile>>,
 }
 
@@ -81,7 +81,7 @@ impl CapturedDevice {
     }
 }
 
-impl Door for CapturedDevice {
+impl Device for CapturedDevice {
     fn descriptor(&self) -> BorrowedFd<'_> {
         self.device.descriptor()
     }

@@ -1,7 +1,7 @@
 //! Emulation: a scenario in real time, between hosts that are stock kernels and hosts that are ours.
 //!
 //! ```text
-//! programs ── stock kernel ── door ═╗                       ╔═ door ── stock kernel ── programs
+//! programs ── stock kernel ── device ═╗                       ╔═ device ── stock kernel ── programs
 //!                                   ╠═ one Simulation ══════╣
 //!                      our TCP ═════╝ (path, our endpoints) ╚═════ our TCP
 //! ```
@@ -12,7 +12,7 @@
 //! | `emulate/hosts.rs`, `servers.rs`, `observe.rs` | kernel hosts: their namespaces, what is seen of them |
 //! | `emulate/router.rs` | [`KernelRouter`]: the path cut at a router that is a stock kernel |
 //! | `emulate/emulator.rs` | [`Emulator`](emulator::Emulator): the loop |
-//! | `emulate/door.rs` | [`Door`]: what stands at a foreign host's node |
+//! | `emulate/device.rs` | [`Device`]: what stands at a foreign host's node |
 //! | `emulate/timeline.rs` | real time, and for tests one that jumps |
 //! | `emulate/classify.rs`, `directory.rs` | which packet is whose |
 //! | `emulate/bytes.rs`, `store.rs`, `streams.rs` | the real bytes of what is under way |
@@ -26,8 +26,8 @@
 
 mod bytes;
 mod classify;
+mod device;
 mod directory;
-mod door;
 mod emulator;
 mod hosts;
 mod in_simulated_time;
@@ -61,17 +61,17 @@ pub use router::{Forwarded, KernelRouter, LAN_DEVICE, RouterReport, WAN_DEVICE};
 pub use run::emulate;
 pub use watching::{TapObserver, Tapped};
 
+pub(crate) use device::{Device, TunDevice};
 pub(crate) use directory::Directory;
-pub(crate) use door::{Door, TunDoor};
-pub(crate) use emulator::{Doors, Emulator, Parts, Remains};
+pub(crate) use emulator::{Devices, Emulator, Parts, Remains};
 pub(crate) use kernel_hosts::KernelHosts;
 pub(crate) use options::{HostNews, Hosts};
 #[cfg(any(test, feature = "trials"))]
 pub(crate) use timeline::VirtualTime;
 pub(crate) use timeline::{LONGEST_RUN, RealTime};
 
-/// Looks at what passes at the doors of foreign hosts.
-pub(crate) trait Onlooker {
+/// Looks at what passes at the devices of foreign hosts.
+pub(crate) trait PacketObserver {
     /// A foreign host has sent a packet: it enters the path.
     fn entered<S: Sink>(&mut self, _at: Time, _packet: &Packet, _sink: &mut S) {}
 
@@ -80,4 +80,4 @@ pub(crate) trait Onlooker {
 }
 
 /// Nobody.
-impl Onlooker for () {}
+impl PacketObserver for () {}

@@ -46,7 +46,7 @@ const LINGER: Span = Span::from_secs(5);
 /// First of the ports we connect from.
 const FIRST_PORT: u16 = 49_152;
 
-/// Fetches one file; the report's first transfer with octets in it is that file's.
+/// Fetches one file; the report's first transfer with bytes in it is that file's.
 ///
 /// The calling thread drives everything; the namespace and all that runs in it end with the run,
 /// however that ends.
@@ -55,7 +55,7 @@ const FIRST_PORT: u16 = 49_152;
 /// [`LiveError`]; the output file is then not there.
 pub fn fetch(options: FetchOptions) -> Result<LiveReport, LiveError> {
     let Target { server, path } = parse_url(&options.url)?;
-    let output = options.output.as_deref().map(Output::create).transpose()?;
+    let output = options.output.as_deref().map(OutputFile::create).transpose()?;
     let mut session = Session::open(options.live, Side::Client, None, options.command)?;
     session.start_command()?;
     let started_at = session.now();
@@ -74,9 +74,9 @@ pub fn fetch(options: FetchOptions) -> Result<LiveReport, LiveError> {
         attempts += 1;
         session.connect(Endpoints { src, dst: server }, Box::new(service))?;
         match exchange(&mut session, &outcome, end)? {
-            Ended::Closed => {}
-            Ended::Stopped => break Err(STOPPED.to_owned()),
-            Ended::Fetched(fetched) => break verdict(fetched),
+            Exchanged::Closed => {}
+            Exchanged::Stopped => break Err(STOPPED.to_owned()),
+            Exchanged::Fetched(fetched) => break verdict(fetched),
         }
         // Refused: the server may not listen yet.
         let now = session.now();
@@ -119,7 +119,7 @@ fn pause(session: &mut Session, until: Time) -> Result<Pause, LiveError> {
 }
 
 /// How one connection went.
-enum Ended {
+enum Exchanged {
     /// It was closed before there was an answer.
     Closed,
     /// Somebody stopped the run, or its time was over.
@@ -132,7 +132,7 @@ fn exchange(
     session: &mut Session,
     outcome: &RefCell<Fetched>,
     end: Time,
-) -> Result<Ended, LiveError> {
+) -> Result<Exchanged, LiveError> {
     let closed_before = session.connections().len();
     let mut until = end;
     loop {
@@ -143,13 +143,13 @@ fn exchange(
             until = end.min(now + LINGER);
         }
         if answered && (closed || session.host().is_quiet() || now >= until) {
-            return Ok(Ended::Fetched(outcome.borrow().clone()));
+            return Ok(Exchanged::Fetched(outcome.borrow().clone()));
         }
         if closed {
-            return Ok(Ended::Closed);
+            return Ok(Exchanged::Closed);
         }
         if now >= until || session.turn(until)? {
-            return Ok(Ended::Stopped);
+            return Ok(Exchanged::Stopped);
         }
     }
 }
@@ -166,13 +166,13 @@ fn verdict(fetched: Fetched) -> Result<(), String> {
 }
 
 /// A file that gets its name when it is complete.
-struct Output {
+struct OutputFile {
     file: NamedTempFile,
     path: PathBuf,
 }
 
-impl Output {
-    fn create(path: &Path) -> Result<Output, LiveError> {
+impl OutputFile {
+    fn create(path: &Path) -> Result<OutputFile, LiveError> {
         let folder = match path.parent() {
             Some(folder) if folder != Path::new("") => folder,
             _ => Path::new("."),
@@ -183,7 +183,7 @@ impl Output {
             .permissions(readable)
             .tempfile_in(folder)
             .map_err(|source| LiveError::Output { path: path.to_owned(), source })?;
-        Ok(Output { file, path: path.to_owned() })
+        Ok(OutputFile { file, path: path.to_owned() })
     }
 
     fn writer(&self) -> Result<Box<dyn Write>, LiveError> {

@@ -2,14 +2,14 @@
 //! inside and outside.
 //!
 //! ```text
-//! Job (a file) ─► guest: settings, sockets, workloads, programs ─► Told, line by line ─► the run
+//! Job (a file) ─► guest: settings, sockets, workloads, programs ─► GuestMessage, line by line ─► the run
 //!                   ▲                                                                       │
 //!                   └────────────── Order (a frame, at its instant) ────────────────────────┘
 //! ```
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `guest/words.rs` | [`Job`], [`Order`], [`Told`] |
+//! | `guest/words.rs` | [`Job`], [`Order`], [`GuestMessage`] |
 //! | `guest/agent.rs` | the first program on the kernel: this one, which does what the job says |
 //! | `guest/orders.rs` | orders as frames of a protocol that nobody else has |
 //! | `guest/endpoint.rs` | instead: the application on a kernel that scripts are played against |
@@ -36,8 +36,8 @@ pub(crate) use dialogue::script_frame;
 pub(crate) use orders::{is_hello, order_frame};
 pub(crate) use script_words::{Clocks, Facts, Prepared, ScriptOrder, ScriptTold, ScriptsJob, Task};
 pub(crate) use words::{
-    JOB_PATH, Job, JobCommand, Order, ProgramPlace, Stream, Told, app_news, command_end,
-    host_report, output_octets,
+    GuestMessage, JOB_PATH, Job, JobCommand, Order, OutputStream, ProgramPlace, app_news,
+    command_end, host_report, output_bytes,
 };
 
 /// Whether this program is the first one on a kernel that was started for a host.

@@ -43,23 +43,23 @@ pub(crate) use uplink::{Uplink, version_of};
 
 /// What an application sees of a connection.
 pub(crate) trait Stream {
-    /// Moves up to `limit` octets that have arrived to the end of `out`; says how many.
+    /// Moves up to `limit` bytes that have arrived to the end of `out`; says how many.
     fn read(&mut self, limit: usize, out: &mut Vec<u8>) -> usize;
     /// Whether the peer has closed and everything it sent has been read.
     fn at_end(&self) -> bool;
-    /// Octets that have arrived and wait to be read.
+    /// Bytes that have arrived and wait to be read.
     fn readable(&self) -> usize;
-    /// Hands up to `limit` octets that have arrived to `take`, without moving them, in pieces of
+    /// Hands up to `limit` bytes that have arrived to `take`, without moving them, in pieces of
     /// what lies side by side; `take` says how many it took, and taking fewer than it was given
     /// ends it.
     fn drain(&mut self, limit: usize, take: &mut dyn FnMut(&[u8]) -> usize);
-    /// How many octets [`Stream::write`] would take now.
+    /// How many bytes [`Stream::write`] would take now.
     fn room(&self) -> usize;
-    /// Takes octets to be sent, as many as there is room for; says how many.
+    /// Takes bytes to be sent, as many as there is room for; says how many.
     fn write(&mut self, bytes: &[u8]) -> usize;
-    /// Octets written so far.
+    /// Bytes written so far.
     fn written(&self) -> u64;
-    /// Octets acknowledged by the peer so far.
+    /// Bytes acknowledged by the peer so far.
     fn acked(&self) -> u64;
     /// No more will be written; reading goes on.
     fn close(&mut self);
@@ -139,7 +139,7 @@ const MOST_CONNECTIONS: usize = 4096;
 const MOST_WAITING: usize = 65_536;
 
 impl Recipe {
-    /// Endpoints as `choices` say, with segments that fit into packets of `mtu` octets.
+    /// Endpoints as `choices` say, with segments that fit into packets of `mtu` bytes.
     pub(crate) fn new(choices: &TcpChoices, side: Side, mtu: u16) -> Recipe {
         Recipe { choices: choices.clone(), config: config_for(choices), side, mtu }
     }

@@ -43,11 +43,11 @@ pub struct Transfer {
     pub direction: Direction,
     /// What the request asked for.
     pub target: String,
-    /// Octets of body: those to be sent, or those received so far.
+    /// Bytes of body: those to be sent, or those received so far.
     pub bytes: Bytes,
     /// When the request had come in, or gone out, since the start of the run.
     pub began_at: Time,
-    /// When the last octet had arrived: for what we send, when it was acknowledged; nothing if it
+    /// When the last byte had arrived: for what we send, when it was acknowledged; nothing if it
     /// never did.
     pub ended_at: Option<Time>,
 }
@@ -58,7 +58,7 @@ impl Transfer {
         self.ended_at.map(|end| end.saturating_since(self.began_at))
     }
 
-    /// Octets of body over the time they took; nothing if it was never finished.
+    /// Bytes of body over the time they took; nothing if it was never finished.
     pub fn goodput(&self) -> Option<Rate> {
         self.took().map(|took| self.bytes.over(took))
     }

@@ -46,7 +46,7 @@ pub struct InteropOptions {
     pub families: Vec<IpVersion>,
     /// How much is moved.
     pub sizes: Sizes,
-    /// What the path's random streams and the octets derive from.
+    /// What the path's random streams and the bytes derive from.
     pub seed: u64,
     /// Whether every packet is captured and looked at by tshark, where that is installed.
     pub looks_at_packets: bool,

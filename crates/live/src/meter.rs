@@ -54,11 +54,11 @@ pub struct MeteredLink {
 pub struct MeterFeed {
     links: Vec<MeteredLink>,
     capacities: Vec<Capacity>,
-    shared: Mutex<Shared>,
+    shared: Mutex<MeterShared>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct MeterShared {
     /// Number of the interval that `intervals` begins with.
     first: u64,
     /// For each interval two samples a link: forward, reverse.
@@ -166,7 +166,7 @@ impl MeterFeed {
         MeterFill::new(Arc::clone(self))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Shared> {
+    fn lock(&self) -> MutexGuard<'_, MeterShared> {
         // What is kept is whole at every instant, so a panic elsewhere does not spoil it.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -13,7 +13,7 @@
 //! | `sampled.rs` | the kernel's own view: windows, timeouts, repairs |
 //!
 //! # How far it can be believed
-//! Segments, retransmissions, acknowledgments and octets are counted where they cross the wire:
+//! Segments, retransmissions, acknowledgments and bytes are counted where they cross the wire:
 //! exact. Round-trip times are taken from the wire too, one for each acknowledgment of new data
 //! that was sent only once (Karn and Partridge 1987); they end where the packet is handed to the
 //! host, so the host's own delay until it reads its device is not in them. Windows, timeouts and
@@ -50,7 +50,7 @@ pub struct ObservedEnd {
     outgoing: Option<Outgoing>,
     /// Nothing until it receives.
     incoming: Option<Incoming>,
-    /// Octets of earlier connections between the same addresses and ports: acknowledged, received.
+    /// Bytes of earlier connections between the same addresses and ports: acknowledged, received.
     acknowledged_before: u64,
     received_before: u64,
     scales: Scales,
@@ -238,7 +238,7 @@ impl ObservedEnd {
         match (self.state, &self.incoming, &self.outgoing) {
             // RFC 9293 §3.10.7.3: if it acknowledges the SYN.
             (TcpState::SynSent, _, Some(outgoing)) => segment.ack == outgoing.highest(),
-            // RFC 5961 §3.2: exactly where the next octet is expected.
+            // RFC 5961 §3.2: exactly where the next byte is expected.
             (_, Some(incoming), _) => segment.seq == incoming.rcv_nxt(),
             _ => false,
         }

@@ -10,9 +10,9 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `relay.rs` | [`Relay`]: the door, which packet is whose |
+//! | `relay.rs` | [`Relay`]: the device, which packet is whose |
 //! | `relay/streams.rs` | TCP: a SYN waits for the real connection, then [`crate::host::Host`] answers |
-//! | `relay/splice.rs` | one connection: octets between our endpoint and a socket |
+//! | `relay/splice.rs` | one connection: bytes between our endpoint and a socket |
 //! | `relay/flows.rs` | UDP and echo: a socket for each flow, for as long as it is used |
 //! | `relay/icmp.rs` | what cannot be reached is told with ICMP |
 //! | `relay/outside.rs` | the sockets themselves, and waiting for them |
@@ -24,7 +24,7 @@
 //! What ending TCP here loses: across the emulated path the far sender is our endpoint (profile
 //! `linux`), not the kernel of the server. The server's congestion control, options, marks and window
 //! are not seen there; its path to us adds its delay and rate, but its losses are repaired before. An
-//! octet that the client sees acknowledged has reached us, and perhaps not the server. Servers see the
+//! byte that the client sees acknowledged has reached us, and perhaps not the server. Servers see the
 //! caller's address and a port of its own; nobody can connect inwards.
 //!
 //! Not modelled: fragments in either direction, datagrams longer than the device's MTU, ICMP other
@@ -46,15 +46,15 @@ use ackord_scenario::TcpChoices;
 use ackord_tcp::registry;
 use ackord_units::{Choice, Time};
 use ackord_wire::{DecodeError, IpDecoded, decode, decode_ip, decode_udp};
-use flows::{Flows, Key};
+use flows::{FlowKey, Flows};
 use nix::errno::Errno;
-use outside::{Machine, Poller, Ready};
+use outside::{Poller, Ready, RealSockets};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
-use streams::Streams;
+use streams::TcpStreams;
 
-pub(crate) use outside::Outside;
+pub(crate) use outside::OutsideSockets;
 
 /// How a gateway is made.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ pub(crate) struct RelayOptions {
     pub(crate) base: Addresses,
     /// Where port 53 of the base address leads; to the same port of the machine, if nowhere else.
     pub(crate) name_server: Option<SocketAddr>,
-    /// The longest packet in octets; at least 1280 (RFC 8200 §5).
+    /// The longest packet in bytes; at least 1280 (RFC 8200 §5).
     pub(crate) mtu: u16,
     /// Our end of TCP connections.
     pub(crate) tcp: TcpChoices,
@@ -118,10 +118,10 @@ pub(crate) struct Relay {
     map: Map,
     mtu: usize,
     uplink: Uplink,
-    streams: Streams,
+    streams: TcpStreams,
     flows: Flows,
     poller: Poller,
-    outside: Box<dyn Outside>,
+    outside: Box<dyn OutsideSockets>,
     report: RelayReport,
 }
 
@@ -139,7 +139,7 @@ struct Shared<'a> {
     mtu: usize,
     uplink: &'a mut Uplink,
     poller: &'a Poller,
-    outside: &'a mut dyn Outside,
+    outside: &'a mut dyn OutsideSockets,
     report: &'a mut RelayReport,
 }
 
@@ -156,16 +156,19 @@ impl Relay {
     /// # Errors
     /// If the system has no file descriptor left.
     pub(crate) fn new(options: &RelayOptions) -> io::Result<Relay> {
-        Relay::over(Box::new(Machine), options)
+        Relay::over(Box::new(RealSockets), options)
     }
 
     /// A gateway over any outside.
-    pub(crate) fn over(outside: Box<dyn Outside>, options: &RelayOptions) -> io::Result<Relay> {
+    pub(crate) fn over(
+        outside: Box<dyn OutsideSockets>,
+        options: &RelayOptions,
+    ) -> io::Result<Relay> {
         Ok(Relay {
             map: Map { base: options.base, name_server: options.name_server },
             mtu: usize::from(options.mtu),
             uplink: Uplink::default(),
-            streams: Streams::new(&options.tcp, options.mtu),
+            streams: TcpStreams::new(&options.tcp, options.mtu),
             flows: Flows::default(),
             poller: Poller::new()?,
             outside,
@@ -230,7 +233,7 @@ impl Relay {
         self.report
     }
 
-    fn parts(&mut self, now: Time) -> (&mut Streams, &mut Flows, Shared<'_>) {
+    fn parts(&mut self, now: Time) -> (&mut TcpStreams, &mut Flows, Shared<'_>) {
         let Relay { map, mtu, uplink, streams, flows, poller, outside, report } = self;
         let (map, mtu, outside) = (*map, *mtu, outside.as_mut());
         (streams, flows, Shared { now, map, mtu, uplink, poller, outside, report })
@@ -247,7 +250,7 @@ impl Relay {
                 let datagram = decode_udp(packet)?;
                 let (_, flows, mut shared) = self.parts(now);
                 let quote = icmp::quote(packet, &datagram.ip);
-                let key = Key::Datagrams(datagram.endpoints);
+                let key = FlowKey::Datagrams(datagram.endpoints);
                 flows.send(key, &packet[datagram.payload], quote, &mut shared);
                 Ok(())
             }
@@ -271,7 +274,7 @@ impl Relay {
         let message = &packet[ip.payload.clone()];
         let id = u16::from_be_bytes([message[4], message[5]]);
         let (_, flows, mut shared) = self.parts(now);
-        let key = Key::Echo { src: ip.src, dst: ip.dst, id };
+        let key = FlowKey::Echo { src: ip.src, dst: ip.dst, id };
         flows.send(key, message, icmp::quote(packet, ip), &mut shared);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use crate::capture::{CaptureFile, CapturedDevice};
 use crate::clock::Clock;
 use crate::emulate::{
-    Directory, Door, Doors, Emulator, LONGEST_RUN, Parts, RealTime, Remains, TunDoor,
+    Device, Devices, Directory, Emulator, LONGEST_RUN, Parts, RealTime, Remains, TunDevice,
 };
 use crate::error::LiveError;
 use crate::host::{ConnectionReport, Host, HostDevice, HostEnd, Listener, Recipe, Service};
@@ -28,7 +28,7 @@ use std::rc::Rc;
 pub const KERNEL: Addresses = Addresses::of_host(1);
 /// Our host's addresses, at the other end of the emulated path.
 pub const OURS: Addresses = Addresses::of_host(2);
-/// Octets of IP packet that fit through the device.
+/// Bytes of IP packet that fit through the device.
 const MTU: u16 = 1500;
 /// What the kernel reaches over the device.
 const NETWORK_V4: (IpAddr, u8) = (IpAddr::V4(Ipv4Addr::new(10, 77, 0, 0)), 24);
@@ -218,7 +218,7 @@ type SharedFile = Rc<RefCell<CaptureFile>>;
 
 /// The two ends of the path.
 #[derive(Clone, Copy)]
-struct Ends {
+struct PathEnds {
     ours: NodeId,
     kernel: NodeId,
 }
@@ -234,8 +234,8 @@ impl Session {
     ) -> Result<Session, LiveError> {
         let flow = options.flow()?;
         let ends = match side {
-            Side::Client => Ends { ours: flow.client, kernel: flow.server },
-            Side::Server => Ends { ours: flow.server, kernel: flow.client },
+            Side::Client => PathEnds { ours: flow.client, kernel: flow.server },
+            Side::Server => PathEnds { ours: flow.server, kernel: flow.client },
         };
         let host = Host::new(Recipe::new(flow.tcp(side), side, MTU), listener);
         let congestion = flow.tcp(side.other()).congestion.mechanism.name.to_owned();
@@ -244,17 +244,17 @@ impl Session {
         let end = Rc::new(RefCell::new(HostEnd::new(host, watch.clone())));
         let ours = HostDevice::new(Rc::clone(&end), MTU)?;
         let mut namespace = Namespace::create(&inside(&congestion, &command))?;
-        let theirs = TunDoor::new(namespace.take_tun(), MTU);
+        let theirs = TunDevice::new(namespace.take_tun(), MTU);
         let kernel_congestion = congestion_in(&namespace, congestion);
         sharpen_timers();
         let urgency = Urgency::ask();
-        let doors: Doors = vec![(ends.kernel, Box::new(theirs)), (ends.ours, Box::new(ours))];
-        let (doors, captures) = match &options.capture {
-            Some(folder) => capture(doors, folder, clock)?,
-            None => (doors, Vec::new()),
+        let devices: Devices = vec![(ends.kernel, Box::new(theirs)), (ends.ours, Box::new(ours))];
+        let (devices, captures) = match &options.capture {
+            Some(folder) => capture(devices, folder, clock)?,
+            None => (devices, Vec::new()),
         };
         let timeline = RealTime::new(clock, urgency.scheduling());
-        let mut emulator = emulator(&options, ends, doors, timeline)?;
+        let mut emulator = emulator(&options, ends, devices, timeline)?;
         let enter = namespace.enter_command();
         let began_at = clock.wall(Time::ZERO);
         (options.notify)(&Notice::Ready { addresses: OURS, enter, began_at });
@@ -419,18 +419,18 @@ fn congestion_in(namespace: &Namespace, asked: String) -> KernelCongestion {
 
 /// Captures what passes at both devices, the kernel's and ours.
 fn capture(
-    doors: Doors,
+    devices: Devices,
     folder: &Path,
     clock: Clock,
-) -> Result<(Doors, Vec<SharedFile>), LiveError> {
+) -> Result<(Devices, Vec<SharedFile>), LiveError> {
     let places = [
         ("kernel", "the emulated path's end at the kernel"),
         ("ours", "the emulated path's end at our TCP"),
     ];
-    let captured = doors.into_iter().zip(places).map(|((node, device), place)| {
+    let captured = devices.into_iter().zip(places).map(|((node, device), place)| {
         let file = Rc::new(RefCell::new(CaptureFile::create(folder, place, clock)?));
         let captured = CapturedDevice { device, file: Rc::clone(&file) };
-        Ok(((node, Box::new(captured) as Box<dyn Door>), file))
+        Ok(((node, Box::new(captured) as Box<dyn Device>), file))
     });
     captured.collect()
 }
@@ -438,8 +438,8 @@ fn capture(
 /// The emulation of the path; its flows do not run, since others open its connections.
 fn emulator(
     options: &LiveOptions,
-    ends: Ends,
-    doors: Doors,
+    ends: PathEnds,
+    devices: Devices,
     timeline: RealTime,
 ) -> Result<Emulator<RealTime>, LiveError> {
     let mut scenario = options.scenario.clone();
@@ -451,7 +451,7 @@ fn emulator(
         |addresses: Addresses, node| [(addresses.v4.into(), node), (addresses.v6.into(), node)];
     let hosts = at(OURS, ends.ours).into_iter().chain(at(KERNEL, ends.kernel)).collect();
     let directory = Directory { hosts, ..Directory::default() };
-    let parts = Parts { scenario: &scenario, seed: options.seed, doors, directory, timeline };
+    let parts = Parts { scenario: &scenario, seed: options.seed, devices, directory, timeline };
     let mut emulator = Emulator::new(parts)?;
     emulator.forget_flows();
     Ok(emulator)

@@ -13,7 +13,7 @@
 //! | `shell/link.rs`, `summary.rs` | [`LinkOptions`]: what people type, as a scenario |
 //! | `shell/blocks.rs`, `surroundings.rs` | [`Block`]: addresses, also of shells in shells |
 //! | `shell/outside.rs` | the far end: a device here, or the gateway |
-//! | `shell/names.rs`, `stand_in.rs` | name servers that listen on the caller's loopback |
+//! | `shell/names.rs`, `dns_forwarder.rs` | name servers that listen on the caller's loopback |
 //! | `shell/environment.rs` | what the command finds in its environment |
 //! | `shell/running.rs` | from the start of the command to its end |
 //! | `shell/orders.rs` | signals that are passed on to the command |
@@ -28,6 +28,7 @@
 
 mod blocks;
 mod captures;
+mod dns_forwarder;
 mod environment;
 mod linger;
 mod link;
@@ -36,7 +37,6 @@ mod orders;
 mod outside;
 mod report;
 mod running;
-mod stand_in;
 mod summary;
 mod surroundings;
 
@@ -47,7 +47,7 @@ pub use outside::{FarEnd, Outside, OutsideCounts};
 pub use report::{Queueing, ShellEnd, ShellReport, WayReport};
 
 use crate::clock::Clock;
-use crate::emulate::{Directory, Emulator, Parts, RealTime, TunDoor};
+use crate::emulate::{Directory, Emulator, Parts, RealTime, TunDevice};
 use crate::error::LiveError;
 use crate::meter::MeterFeed;
 use ackord_events::LinkId;
@@ -60,7 +60,7 @@ use ackord_units::{Span, Time};
 use ackord_wire::NodeId;
 use captures::Captures;
 use nix::errno::Errno;
-use outside::{MTU, OutsideDoor};
+use outside::{MTU, OutsideDevice};
 use report::Passing;
 use running::{Running, Seen};
 use std::cell::RefCell;
@@ -183,8 +183,8 @@ pub fn shell(
     let claim = surroundings.claim()?;
     let block = claim.block;
     let mut namespace = Namespace::create(&inside(&options, block))?;
-    let (far, outside) = OutsideDoor::open(block, claim.parent, options.far_end, &surroundings)?;
-    let (near, far_counts) = (TunDoor::new(namespace.take_tun(), MTU), far.counts());
+    let (far, outside) = OutsideDevice::open(block, claim.parent, options.far_end, &surroundings)?;
+    let (near, far_counts) = (TunDevice::new(namespace.take_tun(), MTU), far.counts());
     let clock = Clock::start();
     let captures = captures(&options, clock)?;
     let urgency = Urgency::of(options.priority);
@@ -212,8 +212,8 @@ pub fn shell(
         end,
         lateness: remains.lateness.report(options.lateness_budget),
         scheduling,
-        up: way(remains.onlooker.up, 1),
-        down: way(remains.onlooker.down, 0),
+        up: way(remains.observer.up, 1),
+        down: way(remains.observer.down, 0),
         counts: remains.counts,
         outside_counts: far_counts.get(),
         dropped: graph.conservation().dropped,
@@ -221,15 +221,15 @@ pub fn shell(
     })
 }
 
-/// The emulation between the two doors.
+/// The emulation between the two devices.
 fn emulator(
     scenario: &Scenario,
-    (near, far): (TunDoor, OutsideDoor),
+    (near, far): (TunDevice, OutsideDevice),
     block: Block,
     timeline: RealTime,
-    captures: Option<&Shared>,
+    captures: Option<&SharedCaptures>,
 ) -> Result<Emulator<RealTime, Passing>, LiveError> {
-    let ends = Ends::of(scenario);
+    let ends = LinkEnds::of(scenario);
     let mut scenario = scenario.clone();
     if captures.is_some() {
         scenario.record.captures = captures::wanted(&scenario);
@@ -237,7 +237,7 @@ fn emulator(
     let parts = Parts {
         scenario: &scenario,
         seed: scenario.seed,
-        doors: vec![(ends.inside, Box::new(near)), (ends.outside, Box::new(far))],
+        devices: vec![(ends.inside, Box::new(near)), (ends.outside, Box::new(far))],
         directory: ends.directory(block),
         timeline,
     };
@@ -251,18 +251,18 @@ fn emulator(
 
 /// The shell's and the caller's node.
 #[derive(Clone, Copy, Debug)]
-struct Ends {
+struct LinkEnds {
     inside: NodeId,
     outside: NodeId,
 }
 
-impl Ends {
-    fn of(scenario: &Scenario) -> Ends {
+impl LinkEnds {
+    fn of(scenario: &Scenario) -> LinkEnds {
         let named = |name: &str| {
             let found = scenario.nodes_with_ids().find(|(_, node)| node.name == name);
             found.map(|(id, _)| id).expect("every link of a shell has both")
         };
-        Ends { inside: named("inside"), outside: named("outside") }
+        LinkEnds { inside: named("inside"), outside: named("outside") }
     }
 
     /// Everything in the block is inside, but for the base; everything else is outside.
@@ -317,16 +317,16 @@ fn inside(options: &ShellOptions, block: Block) -> Inside {
 }
 
 /// Captures, where they are wanted; shared with the tap.
-type Shared = Rc<RefCell<Captures>>;
+type SharedCaptures = Rc<RefCell<Captures>>;
 
-fn captures(options: &ShellOptions, clock: Clock) -> Result<Option<Shared>, LiveError> {
+fn captures(options: &ShellOptions, clock: Clock) -> Result<Option<SharedCaptures>, LiveError> {
     let Some(folder) = &options.captures else { return Ok(None) };
     let captures = Captures::create(folder, &options.link.scenario, clock)?;
     Ok(Some(Rc::new(RefCell::new(captures))))
 }
 
 /// Ends the captures, whose tap is gone; the names of the files.
-fn finished(captures: Option<Shared>) -> Result<Vec<PathBuf>, LiveError> {
+fn finished(captures: Option<SharedCaptures>) -> Result<Vec<PathBuf>, LiveError> {
     let Some(captures) = captures.and_then(Rc::into_inner) else { return Ok(Vec::new()) };
     captures.into_inner().finish()
 }

@@ -54,13 +54,13 @@ pub struct TcpInfo {
     pub pacing_rate: Option<Rate>,
     /// Rate of the last delivery sample.
     pub delivery_rate: Rate,
-    /// Octets acknowledged (RFC 4898; the kernel counts the SYN).
+    /// Bytes acknowledged (RFC 4898; the kernel counts the SYN).
     pub bytes_acked: Bytes,
-    /// Octets received in order (RFC 4898; the kernel counts the FIN).
+    /// Bytes received in order (RFC 4898; the kernel counts the FIN).
     pub bytes_received: Bytes,
-    /// Octets of data sent, retransmissions among them.
+    /// Bytes of data sent, retransmissions among them.
     pub bytes_sent: Bytes,
-    /// Octets of data sent again.
+    /// Bytes of data sent again.
     pub bytes_retrans: Bytes,
     /// Segments sent, pure acknowledgments among them.
     pub segs_out: u32,
@@ -70,7 +70,7 @@ pub struct TcpInfo {
     pub data_segs_out: u32,
     /// Segments with data received.
     pub data_segs_in: u32,
-    /// Octets written and not sent for the first time.
+    /// Bytes written and not sent for the first time.
     pub notsent: Bytes,
     /// Segments delivered, in order or not.
     pub delivered_segments: u32,
@@ -129,9 +129,9 @@ impl TcpInfo {
     /// [`TcpInfo::state`] of an established connection.
     pub const ESTABLISHED: u8 = 1;
 
-    /// From the octets of the kernel's `tcp_info`, of which there may be fewer or more than known
+    /// From the bytes of the kernel's `tcp_info`, of which there may be fewer or more than known
     /// here.
-    pub fn from_octets(octets: &[u8]) -> TcpInfo {
+    pub fn from_bytes(octets: &[u8]) -> TcpInfo {
         let fields = Fields(octets);
         let count = |at| fields.u32(at).unwrap_or(0);
         let bytes = |at| Bytes(fields.u64(at).unwrap_or(0));
@@ -185,12 +185,12 @@ impl TcpInfo {
         }
     }
 
-    /// cwnd in octets: as many full segments.
+    /// cwnd in bytes: as many full segments.
     pub fn cwnd(&self) -> Bytes {
         self.snd_mss * u64::from(self.cwnd_segments)
     }
 
-    /// ssthresh in octets, likewise.
+    /// ssthresh in bytes, likewise.
     pub fn ssthresh(&self) -> Option<Bytes> {
         self.ssthresh_segments.map(|segments| self.snd_mss * u64::from(segments))
     }
@@ -227,9 +227,9 @@ impl CaState {
 /// The kernel's "no ssthresh yet" (TCP_INFINITE_SSTHRESH).
 const NO_SSTHRESH: u32 = 0x7fff_ffff;
 
-/// A rate of the kernel, in octets a second, with the largest number for "none".
-fn rate(octets_per_sec: Option<u64>) -> Option<Rate> {
-    let octets = octets_per_sec.filter(|octets| !matches!(*octets, 0 | u64::MAX))?;
+/// A rate of the kernel, in bytes a second, with the largest number for "none".
+fn rate(bytes_per_sec: Option<u64>) -> Option<Rate> {
+    let octets = bytes_per_sec.filter(|octets| !matches!(*octets, 0 | u64::MAX))?;
     Some(Rate::from_bits_per_sec(octets.saturating_mul(8)))
 }
 
@@ -263,7 +263,7 @@ impl Fields<'_> {
 mod tests {
     use super::*;
 
-    /// A structure of `len` octets with a number at every offset that is read.
+    /// A structure of `len` bytes with a number at every offset that is read.
     fn octets(len: usize) -> Vec<u8> {
         let mut octets = vec![0; 248];
         for at in (8..104).step_by(4) {
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_structure_of_a_kernel_of_today_is_read_to_its_end() {
-        let info = TcpInfo::from_octets(&octets(248));
+        let info = TcpInfo::from_bytes(&octets(248));
         assert_eq!(info.ca_state, CaState::Recovery);
         assert_eq!((info.rto, info.srtt), (Span::from_micros(8), Span::from_micros(68)));
         assert_eq!(info.cwnd(), Bytes(16 * 80));
@@ -295,11 +295,11 @@ mod tests {
     #[test]
     fn a_shorter_structure_of_an_older_kernel_has_less_to_say_and_is_no_error() {
         for len in 0..248 {
-            let info = TcpInfo::from_octets(&octets(len));
+            let info = TcpInfo::from_bytes(&octets(len));
             assert_eq!(info.timeouts, None, "{len}");
             assert_eq!(info.rcv_wnd.is_some(), len >= 236, "{len}");
         }
-        assert_eq!(TcpInfo::from_octets(&octets(136)).bytes_received, Bytes(128));
+        assert_eq!(TcpInfo::from_bytes(&octets(136)).bytes_received, Bytes(128));
     }
 
     #[test]
@@ -308,7 +308,7 @@ mod tests {
         octets[76..80].copy_from_slice(&0x7fff_ffffu32.to_ne_bytes());
         octets[104..112].copy_from_slice(&u64::MAX.to_ne_bytes());
         octets[148..152].copy_from_slice(&u32::MAX.to_ne_bytes());
-        let info = TcpInfo::from_octets(&octets);
+        let info = TcpInfo::from_bytes(&octets);
         assert_eq!((info.ssthresh(), info.pacing_rate, info.min_rtt), (None, None, None));
     }
 }

@@ -1,14 +1,14 @@
-//! Trials: whatever foreign hosts send, nothing panics, and the octets of one are never taken for those
-//! of another. Property tests and fuzzing share them, so a case is nothing but octets.
+//! Trials: whatever foreign hosts send, nothing panics, and the bytes of one are never taken for those
+//! of another. Property tests and fuzzing share them, so a case is nothing but bytes.
 //!
 //! | file | what |
 //! | --- | --- |
 //! | `trials/gateway.rs` | [`gateway`]: packets, sockets and time at the gateway of a shell |
 //! | `trials/foreign.rs` | [`foreign`]: packets of two foreign hosts on an emulated path with a middle box |
-//! | `trials/case.rs` | numbers and packets out of the octets of a case |
+//! | `trials/case.rs` | numbers and packets out of the bytes of a case |
 //!
-//! Everywhere the octet with sequence number `n` is `n` modulo 256, so that one look at a segment or a
-//! stream says whether its octets are in their places, whoever sent them and however often.
+//! Everywhere the byte with sequence number `n` is `n` modulo 256, so that one look at a segment or a
+//! stream says whether its bytes are in their places, whoever sent them and however often.
 
 mod case;
 mod foreign;

@@ -27,10 +27,10 @@ pub struct EventCounts {
 
 /// The sink of a run: of our endpoints, and of the path between them.
 #[derive(Clone, Default)]
-pub(crate) struct Watch(Rc<RefCell<Watched>>);
+pub(crate) struct Watch(Rc<RefCell<WatchState>>);
 
 #[derive(Default)]
-struct Watched {
+struct WatchState {
     counts: EventCounts,
     observer: Option<Observer>,
 }
@@ -38,7 +38,7 @@ struct Watched {
 impl Watch {
     /// Tells `observer` too.
     pub(crate) fn new(observer: Option<Observer>) -> Watch {
-        Watch(Rc::new(RefCell::new(Watched { observer, ..Watched::default() })))
+        Watch(Rc::new(RefCell::new(WatchState { observer, ..WatchState::default() })))
     }
 
     /// What has happened so far.
@@ -49,7 +49,7 @@ impl Watch {
 
 impl Sink for Watch {
     fn emit(&mut self, at: Time, event: Event<'_>) {
-        let Watched { counts, observer } = &mut *self.0.borrow_mut();
+        let WatchState { counts, observer } = &mut *self.0.borrow_mut();
         match event {
             Event::PacketDuplicated { .. } => counts.packets_doubled += 1,
             Event::RecoveryEntered { kind, .. } => {

@@ -1,4 +1,4 @@
-//! The measurement of accuracy, in any build and on any machine: octets, order, conservation, and
+//! The measurement of accuracy, in any build and on any machine: bytes, order, conservation, and
 //! that no link is faster than it should be. How exact it is depends on the machine and is not
 //! judged here.
 
@@ -61,7 +61,7 @@ fn is_never_early(row: &DelayRow) {
 }
 
 #[test]
-fn a_link_carries_octets_in_order_and_never_more_of_them_than_it_should() {
+fn a_link_carries_bytes_in_order_and_never_more_of_them_than_it_should() {
     let _alone = alone();
     timely(|| {
         let (rate, duration) = (Rate::from_mbits_per_sec(10), Span::from_secs(1));

@@ -142,7 +142,7 @@ fn real_programs_get_what_was_sent_through_every_middle_box() {
     for proxy in ["snoop", "i-tcp"] {
         let Some((report, sent, got)) = move_file(with_box(proxy), 200_000) else { return };
         assert_eq!(report.commands[1], CommandOutcome::Exited(0), "{proxy}: {report:#?}");
-        assert!(got == sent, "{proxy}: {} octets, not as sent", got.len());
+        assert!(got == sent, "{proxy}: {} bytes, not as sent", got.len());
         assert_eq!(report.ending, EmulationEnding::Complete, "it ends with the command");
         assert_eq!((report.counts.without_bytes, report.counts.malformed), (0, 0), "{proxy}");
         assert!(report.counts.made > 0, "{proxy} had something to do: {:?}", report.counts);

@@ -38,7 +38,7 @@ fn a_stock_server_sends_five_megabytes_over_a_lossy_path() {
     let output = got.path().join("got");
     let result = fetch_from_python(&[], folder.path(), ("file", &output));
     let Some(report) = possible(result) else { return };
-    assert!(fs::read(&output).expect("fetched") == sent, "the octets differ");
+    assert!(fs::read(&output).expect("fetched") == sent, "the bytes differ");
     assert_eq!(fs::read_dir(got.path()).expect("there").count(), 1);
     let transfers = report.connections.iter().flat_map(|connection| &connection.transfers);
     let transfer = transfers.last().expect("one transfer");

@@ -51,12 +51,12 @@ fn curl_downloads_and_uploads_over_a_lossy_path_and_ipv6() {
     );
     let Some(report) = serve_script(live, folder.path(), &script) else { return };
     assert_success(&report);
-    assert!(fs::read(&got).expect("downloaded") == sent, "the octets differ");
-    assert!(fs::read(folder.path().join("up")).expect("uploaded") == sent, "the octets differ");
+    assert!(fs::read(&got).expect("downloaded") == sent, "the bytes differ");
+    assert!(fs::read(folder.path().join("up")).expect("uploaded") == sent, "the bytes differ");
     assert_eq!((report.connections.len(), report.device.malformed), (2, 0), "{report:#?}");
     captures.assert_sound();
     captures.assert_no_reset();
-    // RFC 9293 §3.7.1: 1500 octets less 40 of IPv6 and 20 of TCP, in every SYN of both ends.
+    // RFC 9293 §3.7.1: 1500 bytes less 40 of IPv6 and 20 of TCP, in every SYN of both ends.
     if let Some(syns) = captures.count("ipv6 && tcp.flags.syn == 1 && tcp.options.mss_val == 1440")
     {
         let all = captures.count("tcp.flags.syn == 1").expect("it is installed");
@@ -90,5 +90,5 @@ fn a_stock_server_is_asked_over_ipv6() {
     if possible(fetch(options)).is_none() {
         return;
     }
-    assert!(fs::read(&output).expect("fetched") == sent, "the octets differ");
+    assert!(fs::read(&output).expect("fetched") == sent, "the bytes differ");
 }

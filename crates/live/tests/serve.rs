@@ -30,7 +30,7 @@ fn ping_gets_its_answers_after_the_round_trip_of_the_path() {
         // rtt min/avg/max/mdev = ...
         let times = said.rsplit_once("= ").expect("a summary").1;
         let fastest: f64 = times.split('/').next().and_then(|t| t.parse().ok()).expect("a number");
-        // 2 x 10 ms, and twice 84 octets at 20 Mbit/s.
+        // 2 x 10 ms, and twice 84 bytes at 20 Mbit/s.
         assert!(fastest >= 20.06, "{said}");
         assert_timely!(fastest < 30.0, "{said}");
     });
@@ -51,7 +51,7 @@ fn curl_downloads_twenty_megabytes_over_a_lossy_path() {
         let script = format!("curl -sS -m 110 -o {} http://10.77.0.2/file", got.display());
         let Some(report) = serve_script(live, folder.path(), &script) else { return };
         assert_success(&report);
-        assert!(fs::read(&got).expect("downloaded") == sent, "the octets differ");
+        assert!(fs::read(&got).expect("downloaded") == sent, "the bytes differ");
         let [connection] = report.connections.as_slice() else { panic!("{report:#?}") };
         let [transfer] = connection.transfers.as_slice() else { panic!("{report:#?}") };
         assert_eq!((transfer.direction, transfer.bytes), (Direction::Download, Bytes(20_000_000)));
@@ -111,7 +111,7 @@ fn curl_uploads_twenty_megabytes_over_a_lossy_path() {
         let script = format!("curl -sSf -m 110 -T {} http://10.77.0.2/up", file.display());
         let Some(report) = serve_script(live, &root, &script) else { return };
         assert_success(&report);
-        assert!(fs::read(root.join("up")).expect("uploaded") == sent, "the octets differ");
+        assert!(fs::read(root.join("up")).expect("uploaded") == sent, "the bytes differ");
         assert_eq!(fs::read_dir(&root).expect("there").count(), 1, "something was left behind");
         let [connection] = report.connections.as_slice() else { panic!("{report:#?}") };
         let [transfer] = connection.transfers.as_slice() else { panic!("{report:#?}") };
@@ -174,7 +174,7 @@ fn eight_downloads_at_once_all_arrive() {
     assert_success(&report);
     for i in 1..=8 {
         let got = fs::read(folder.path().join(format!("got{i}"))).expect("downloaded");
-        assert!(got == sent, "the octets of download {i} differ");
+        assert!(got == sent, "the bytes of download {i} differ");
     }
     assert_eq!(report.connections.len(), 8);
 }
@@ -359,8 +359,8 @@ fn a_stock_kernel_and_we_agree_on_ecn_and_answer_marks_both_ways() {
     );
     let Some(report) = serve_script(live, folder.path(), &script) else { return };
     assert_success(&report);
-    assert!(fs::read(&got).expect("downloaded") == sent, "the octets differ");
-    assert!(fs::read(folder.path().join("up")).expect("uploaded") == sent, "the octets differ");
+    assert!(fs::read(&got).expect("downloaded") == sent, "the bytes differ");
+    assert!(fs::read(folder.path().join("up")).expect("uploaded") == sent, "the bytes differ");
     captures.assert_sound();
     let ours = "ip.src == 10.77.0.2";
     let theirs = "ip.src == 10.77.0.1";

@@ -41,8 +41,8 @@ pub enum NamespaceError {
     /// The kernel does not let us.
     #[error("cannot make a network namespace with a TUN device: {}; {}", .0.iter().map(Attempt::to_string).collect::<Vec<_>>().join("; "), remedy(.0))]
     NotAllowed(Vec<Attempt>),
-    /// A name, an argument or a setting that no system call takes: with a zero octet, or empty.
-    #[error("empty, or a zero octet in it: {0:?}")]
+    /// A name, an argument or a setting that no system call takes: with a zero byte, or empty.
+    #[error("empty, or a zero byte in it: {0:?}")]
     BadText(String),
     /// Something else went wrong.
     #[error("cannot talk to the namespace: {0}")]

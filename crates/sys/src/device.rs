@@ -12,19 +12,19 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 /// Packets that wait for the driver at most: more than any window the kernel uses by default.
 const DEVICE_QUEUE: c_int = 20_000;
 
-/// Octets of a device's name with the zero at its end.
+/// Bytes of a device's name with the zero at its end.
 pub(super) const NAME_LEN: usize = libc::IFNAMSIZ;
 
-/// A device's name, ended by a zero octet.
+/// A device's name, ended by a zero byte.
 pub(super) type Name = [libc::c_char; NAME_LEN];
 
 /// The name as the kernel wants it; a long one is cut.
 pub(super) fn name_of(name: &CStr) -> Name {
-    let mut octets = [0; NAME_LEN];
-    for (to, from) in octets[..NAME_LEN - 1].iter_mut().zip(name.to_bytes()) {
+    let mut bytes = [0; NAME_LEN];
+    for (to, from) in bytes[..NAME_LEN - 1].iter_mut().zip(name.to_bytes()) {
         *to = *from as libc::c_char;
     }
-    octets
+    bytes
 }
 
 /// Opens the device that makes TUN devices, non-blocking.
@@ -82,7 +82,7 @@ fn ask(of: BorrowedFd<'_>, what: libc::Ioctl, request: &mut libc::ifreq) -> Opti
 
 /// An interface request for a device, everything else zero.
 fn request_for(name: &Name) -> libc::ifreq {
-    // SAFETY: all-zero octets are a valid value of this plain C structure.
+    // SAFETY: all-zero bytes are a valid value of this plain C structure.
     let mut request: libc::ifreq = unsafe { zeroed() };
     request.ifr_name = *name;
     request

@@ -21,14 +21,14 @@ pub const DEVICE: &str = "ackord0";
 /// What the inside of a namespace looks like.
 #[derive(Clone, Debug)]
 pub struct Inside {
-    /// The device's name, 1 to 15 octets without a slash or a space.
+    /// The device's name, 1 to 15 bytes without a slash or a space.
     pub device: String,
     /// Where the device is from.
     pub made: DeviceMade,
     /// The kernel's addresses on it, of either family, each with the length of its prefix in bits.
     /// A kernel without IPv6 refuses those of IPv6, see [`super::Namespace::refused`].
     pub addresses: Vec<(IpAddr, u8)>,
-    /// Octets of IP packet that go through the device.
+    /// Bytes of IP packet that go through the device.
     pub mtu: u16,
     /// Files under `/proc/sys` (such as `net/ipv4/tcp_sack`) and what to write there, in this
     /// order, before the device is made. What is refused does not stop anything, see
@@ -56,7 +56,7 @@ pub struct DeviceBeside {
 }
 
 impl Inside {
-    /// A device of 1500 octets with these addresses, and nothing else.
+    /// A device of 1500 bytes with these addresses, and nothing else.
     pub fn new(addresses: Vec<(IpAddr, u8)>) -> Inside {
         Inside {
             device: DEVICE.to_owned(),

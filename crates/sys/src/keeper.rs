@@ -238,7 +238,7 @@ impl Keeper<'_> {
     }
 
     fn answer(&self, question: &[u8; QUESTION_LEN + 1]) {
-        let Some(asked) = Message::from_octets(question) else { return };
+        let Some(asked) = Message::from_bytes(question) else { return };
         let command = self.plan.commands.get(usize::from(asked.index));
         let running = command.filter(|command| command.process.get() > 0);
         match (asked.kind, command, running) {
@@ -313,17 +313,17 @@ impl Keeper<'_> {
 
 /// Sends a message; nobody is left to tell if this fails.
 fn say(socket: BorrowedFd<'_>, message: Message) {
-    let _ = send(socket.as_raw_fd(), &message.to_octets(), MsgFlags::MSG_NOSIGNAL);
+    let _ = send(socket.as_raw_fd(), &message.to_bytes(), MsgFlags::MSG_NOSIGNAL);
 }
 
 /// Sends a message with a descriptor.
 fn send_with(socket: BorrowedFd<'_>, message: Message, descriptor: &OwnedFd) -> Option<()> {
-    let octets = message.to_octets();
+    let bytes = message.to_bytes();
     // SAFETY: every pointer is into this frame; the control buffer is aligned and long enough for
     // one descriptor.
     unsafe {
         let mut part =
-            libc::iovec { iov_base: octets.as_ptr().cast_mut().cast(), iov_len: octets.len() };
+            libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
         let mut control = [0_u64; 4];
         let mut header: libc::msghdr = zeroed();
         header.msg_iov = &mut part;

@@ -1,4 +1,4 @@
-//! What driver and keeper say to each other: eight octets, and sometimes a text or a descriptor.
+//! What driver and keeper say to each other: eight bytes, and sometimes a text or a descriptor.
 //!
 //! There are two sockets: news go from the keeper to the driver at any time; on the other one the
 //! driver asks and the keeper answers.
@@ -33,9 +33,9 @@ pub(super) const HERE: u8 = 12;
 /// News: the device of this `index` comes along; the first comes with [`READY`].
 pub(super) const DEVICE: u8 = 13;
 
-/// Octets of a message without a text.
+/// Bytes of a message without a text.
 pub(super) const MESSAGE_LEN: usize = 8;
-/// Octets of the longest question.
+/// Bytes of the longest question.
 pub(super) const QUESTION_LEN: usize = 128;
 
 /// A message.
@@ -56,15 +56,15 @@ impl Message {
         Message { kind, step: 0, index, number }
     }
 
-    pub(super) fn to_octets(self) -> [u8; MESSAGE_LEN] {
+    pub(super) fn to_bytes(self) -> [u8; MESSAGE_LEN] {
         let [low, high] = self.index.to_ne_bytes();
         let [a, b, c, d] = self.number.to_ne_bytes();
         [self.kind, self.step, low, high, a, b, c, d]
     }
 
-    /// Reads what [`Message::to_octets`] wrote; nothing where there are not enough octets.
-    pub(super) fn from_octets(octets: &[u8]) -> Option<Message> {
-        let &[kind, step, low, high, a, b, c, d] = octets.first_chunk()?;
+    /// Reads what [`Message::to_bytes`] wrote; nothing where there are not enough bytes.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Message> {
+        let &[kind, step, low, high, a, b, c, d] = bytes.first_chunk()?;
         let (index, number) = (u16::from_ne_bytes([low, high]), i32::from_ne_bytes([a, b, c, d]));
         Some(Message { kind, step, index, number })
     }
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn what_was_written_is_read_back_and_less_is_refused() {
         let message = Message { kind: ENDED, step: 3, index: 300, number: -77 };
-        assert_eq!(Message::from_octets(&message.to_octets()), Some(message));
-        assert_eq!(Message::from_octets(&message.to_octets()[..7]), None);
+        assert_eq!(Message::from_bytes(&message.to_bytes()), Some(message));
+        assert_eq!(Message::from_bytes(&message.to_bytes()[..7]), None);
     }
 }

@@ -167,7 +167,7 @@ impl Namespace {
     /// A socket made inside: it belongs to the namespace, wherever it is used. Closed on exec.
     pub fn socket(&self, family: AddressFamily, kind: SockType) -> nix::Result<OwnedFd> {
         let question = Message::new(message::SOCKET, family as i32 as u16, kind as i32);
-        self.ask(&question.to_octets())
+        self.ask(&question.to_bytes())
     }
 
     /// A table of the network's counters, such as `netstat` or `snmp6` (proc_pid_net(5)), as this
@@ -187,7 +187,7 @@ impl Namespace {
     }
 
     fn read(&self, path: &str) -> io::Result<String> {
-        let octets = Message::new(message::OPEN, 0, 0).to_octets();
+        let octets = Message::new(message::OPEN, 0, 0).to_bytes();
         let question = with_path(octets, path).ok_or(Errno::ENAMETOOLONG)?;
         let mut text = String::new();
         File::from(self.ask(&question)?).read_to_string(&mut text)?;
@@ -201,7 +201,7 @@ impl Namespace {
     }
 
     fn order(&self, order: Message) -> Result<(), Errno> {
-        let octets = order.to_octets();
+        let octets = order.to_bytes();
         send(self.questions.as_raw_fd(), &octets, MsgFlags::MSG_NOSIGNAL).map(drop)
     }
 
@@ -321,7 +321,7 @@ fn receive(socket: &OwnedFd, flags: MsgFlags) -> Result<Option<News>, Errno> {
             descriptor = descriptors.first().copied().map(own);
         }
     }
-    Ok(Message::from_octets(&octets[..len]).map(|message| (message, descriptor)))
+    Ok(Message::from_bytes(&octets[..len]).map(|message| (message, descriptor)))
 }
 
 #[allow(unsafe_code, reason = "nix gives received descriptors as bare numbers")]

@@ -24,29 +24,29 @@ mod metric {
     pub(super) const CC_ALGO: u16 = 16;
 }
 
-/// Octets of `nlmsghdr`.
+/// Bytes of `nlmsghdr`.
 const HEADER: usize = 16;
-/// Octets that the kernel has for the name of a congestion control, the zero at its end included.
+/// Bytes that the kernel has for the name of a congestion control, the zero at its end included.
 const CONGESTION_NAME: usize = 16;
-/// Octets of the longest request: a route with every attribute has 116, names of congestion
+/// Bytes of the longest request: a route with every attribute has 116, names of congestion
 /// controls included, which have 16 at most.
 const LONGEST: usize = 256;
 
 /// A request that lacks only the number of the device.
 #[derive(Clone, Debug)]
 pub(super) struct Request {
-    octets: Vec<u8>,
-    /// Where the device's number goes, four octets.
+    bytes: Vec<u8>,
+    /// Where the device's number goes, four bytes.
     device_at: usize,
 }
 
 impl Request {
     fn new(kind: u16, flags: c_int) -> Request {
-        let mut octets = vec![0; HEADER];
-        octets[4..6].copy_from_slice(&kind.to_ne_bytes());
+        let mut bytes = vec![0; HEADER];
+        bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
         let flags = (libc::NLM_F_REQUEST | libc::NLM_F_ACK | flags) as u16;
-        octets[6..8].copy_from_slice(&flags.to_ne_bytes());
-        Request { octets, device_at: 0 }
+        bytes[6..8].copy_from_slice(&flags.to_ne_bytes());
+        Request { bytes, device_at: 0 }
     }
 
     /// An address with a prefix of this many bits. It may be used at once: nobody else is on the
@@ -54,11 +54,11 @@ impl Request {
     pub(super) fn address(address: IpAddr, prefix_len: u8) -> Request {
         let mut request = Request::new(libc::RTM_NEWADDR, libc::NLM_F_CREATE | libc::NLM_F_EXCL);
         let no_detection = libc::IFA_F_NODAD as u8;
-        request.octets.extend([family(address), prefix_len, no_detection, libc::RT_SCOPE_UNIVERSE]);
-        request.device_at = request.octets.len();
-        request.octets.extend([0; 4]);
-        request.attribute(libc::IFA_LOCAL, &octets_of(address));
-        request.attribute(libc::IFA_ADDRESS, &octets_of(address));
+        request.bytes.extend([family(address), prefix_len, no_detection, libc::RT_SCOPE_UNIVERSE]);
+        request.device_at = request.bytes.len();
+        request.bytes.extend([0; 4]);
+        request.attribute(libc::IFA_LOCAL, &bytes_of(address));
+        request.attribute(libc::IFA_ADDRESS, &bytes_of(address));
         request.done()
     }
 
@@ -75,7 +75,7 @@ impl Request {
     pub(super) fn route((to, prefix_len): (IpAddr, u8), settings: &RouteSettings) -> Request {
         // Nobody's route is taken away: in a namespace of somebody else there may be one.
         let mut request = Request::new(libc::RTM_NEWROUTE, libc::NLM_F_CREATE | libc::NLM_F_EXCL);
-        request.octets.extend([
+        request.bytes.extend([
             family(to),
             prefix_len,
             0,
@@ -85,11 +85,11 @@ impl Request {
             libc::RT_SCOPE_LINK,
             libc::RTN_UNICAST,
         ]);
-        request.octets.extend([0; 4]);
+        request.bytes.extend([0; 4]);
         if prefix_len > 0 {
-            request.attribute(libc::RTA_DST, &octets_of(to));
+            request.attribute(libc::RTA_DST, &bytes_of(to));
         }
-        request.device_at = request.octets.len() + 4;
+        request.device_at = request.bytes.len() + 4;
         request.attribute(libc::RTA_OIF, &[0; 4]);
         let metrics = metrics(settings);
         if !metrics.is_empty() {
@@ -102,17 +102,17 @@ impl Request {
     fn replacing(mut self) -> Request {
         let flags =
             libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
-        self.octets[6..8].copy_from_slice(&(flags as u16).to_ne_bytes());
+        self.bytes[6..8].copy_from_slice(&(flags as u16).to_ne_bytes());
         self
     }
 
     fn attribute(&mut self, kind: u16, value: &[u8]) {
-        attribute(&mut self.octets, kind, value);
+        attribute(&mut self.bytes, kind, value);
     }
 
     fn done(mut self) -> Request {
-        let len = self.octets.len() as u32;
-        self.octets[..4].copy_from_slice(&len.to_ne_bytes());
+        let len = self.bytes.len() as u32;
+        self.bytes[..4].copy_from_slice(&len.to_ne_bytes());
         self
     }
 
@@ -121,8 +121,8 @@ impl Request {
     /// Nothing is allocated, locked or freed.
     pub(super) fn carry_out(&self, socket: BorrowedFd<'_>, device: c_int) -> nix::Result<()> {
         let mut question = [0_u8; LONGEST];
-        let len = self.octets.len().min(LONGEST);
-        question[..len].copy_from_slice(&self.octets[..len]);
+        let len = self.bytes.len().min(LONGEST);
+        question[..len].copy_from_slice(&self.bytes[..len]);
         question[self.device_at..self.device_at + 4].copy_from_slice(&device.to_ne_bytes());
         let mut answer = [0_u8; 1024];
         send(socket.as_raw_fd(), &question[..len], MsgFlags::empty())?;
@@ -162,7 +162,7 @@ pub fn replace_default_route(
 }
 
 fn metrics(settings: &RouteSettings) -> Vec<u8> {
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     let numbers = [
         (metric::INITCWND, settings.initcwnd),
         (metric::INITRWND, settings.initrwnd),
@@ -175,25 +175,25 @@ fn metrics(settings: &RouteSettings) -> Vec<u8> {
     ];
     for (kind, number) in numbers {
         if let Some(number) = number {
-            attribute(&mut octets, kind, &number.to_ne_bytes());
+            attribute(&mut bytes, kind, &number.to_ne_bytes());
         }
     }
     if let Some(name) = &settings.congestion {
         let mut text = name.clone().into_bytes();
         text.truncate(CONGESTION_NAME - 1);
         text.push(0);
-        attribute(&mut octets, metric::CC_ALGO, &text);
+        attribute(&mut bytes, metric::CC_ALGO, &text);
     }
-    octets
+    bytes
 }
 
-/// Appends an attribute and fills up to a multiple of four octets.
-fn attribute(octets: &mut Vec<u8>, kind: u16, value: &[u8]) {
+/// Appends an attribute and fills up to a multiple of four bytes.
+fn attribute(bytes: &mut Vec<u8>, kind: u16, value: &[u8]) {
     let len = (value.len() + 4) as u16;
-    octets.extend(len.to_ne_bytes());
-    octets.extend(kind.to_ne_bytes());
-    octets.extend(value);
-    octets.resize(octets.len().next_multiple_of(4), 0);
+    bytes.extend(len.to_ne_bytes());
+    bytes.extend(kind.to_ne_bytes());
+    bytes.extend(value);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
 }
 
 fn family(address: IpAddr) -> u8 {
@@ -203,7 +203,7 @@ fn family(address: IpAddr) -> u8 {
     }
 }
 
-fn octets_of(address: IpAddr) -> Vec<u8> {
+fn bytes_of(address: IpAddr) -> Vec<u8> {
     match address {
         IpAddr::V4(address) => address.octets().to_vec(),
         IpAddr::V6(address) => address.octets().to_vec(),
@@ -218,9 +218,9 @@ mod tests {
     #[test]
     fn a_request_says_its_length_and_leaves_room_for_the_device() {
         let address = Request::address("10.0.3.1".parse().expect("an address"), 32);
-        let len = u32::from_ne_bytes(address.octets[..4].try_into().expect("four"));
-        assert_eq!(len as usize, address.octets.len());
-        assert_eq!(address.octets.len(), 16 + 8 + 2 * 8);
+        let len = u32::from_ne_bytes(address.bytes[..4].try_into().expect("four"));
+        assert_eq!(len as usize, address.bytes.len());
+        assert_eq!(address.bytes.len(), 16 + 8 + 2 * 8);
         assert_eq!(address.device_at, 20);
         let settings = RouteSettings {
             initcwnd: Some(4),
@@ -230,18 +230,18 @@ mod tests {
         };
         let route = Request::default_route("fd00::1".parse().expect("an address"), &settings);
         // Header, rtmsg, the device, and metrics: 4, then 8 + 8 + 8 + 12.
-        assert_eq!(route.octets.len(), 16 + 12 + 8 + 4 + 36);
+        assert_eq!(route.bytes.len(), 16 + 12 + 8 + 4 + 36);
         let plain = RouteSettings::default();
         let route = Request::default_route("10.0.0.1".parse().expect("an address"), &plain);
-        assert_eq!((route.octets.len(), route.device_at), (16 + 12 + 8, 32));
+        assert_eq!((route.bytes.len(), route.device_at), (16 + 12 + 8, 32));
     }
 
     #[test]
     fn a_timeout_of_a_route_is_locked_and_never_zero() {
         let settings =
             RouteSettings { rto_min: Some(Span::from_micros(300)), ..RouteSettings::default() };
-        let octets = metrics(&settings);
-        assert_eq!(octets[4..8], 1_u32.to_ne_bytes());
-        assert_eq!(octets[12..16], (1_u32 << 13).to_ne_bytes());
+        let bytes = metrics(&settings);
+        assert_eq!(bytes[4..8], 1_u32.to_ne_bytes());
+        assert_eq!(bytes[12..16], (1_u32 << 13).to_ne_bytes());
     }
 }

@@ -20,11 +20,11 @@ pub(super) const MOST_DEVICES: usize = 4;
 pub(super) struct Plan {
     /// The maps of a user namespace; nothing where none is made.
     pub(super) id_maps: Option<IdMaps>,
-    /// Names of the devices, each at most 15 octets; at least one.
+    /// Names of the devices, each at most 15 bytes; at least one.
     pub(super) devices: Vec<CString>,
     /// Where the first is from; the others are made.
     pub(super) made: DeviceMade,
-    /// Octets of IP packet that go through each.
+    /// Bytes of IP packet that go through each.
     pub(super) mtu: c_int,
     /// What should be there and may be refused.
     pub(super) wishes: Vec<Wish>,
@@ -173,7 +173,7 @@ fn routes(inside: &Inside, settings: &RouteSettings) -> Vec<Wish> {
 
 fn command(command: &CommandInside) -> Result<Command, NamespaceError> {
     let bad = || NamespaceError::BadText(command.argv.join(" "));
-    let c_string = |octets: Vec<u8>| CString::new(octets).map_err(|_| bad());
+    let c_string = |bytes: Vec<u8>| CString::new(bytes).map_err(|_| bad());
     let mut words = Vec::new();
     for word in &command.argv {
         words.push(c_string(word.clone().into_bytes())?);

@@ -1,4 +1,4 @@
-//! What a socket tells and takes beyond what nix has a wrapper for: TCP_INFO, the octets that are
+//! What a socket tells and takes beyond what nix has a wrapper for: TCP_INFO, the bytes that are
 //! not acknowledged, any option, and word of an acknowledgment.
 
 #![allow(unsafe_code, reason = "ioctl and the raw socket options have no safe wrapper in nix")]
@@ -11,16 +11,16 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 /// Longer than the `tcp_info` of any kernel of today.
 pub const TCP_INFO_ROOM: usize = 512;
 
-/// The kernel's `tcp_info` of this socket as octets, as many as the kernel has of it.
+/// The kernel's `tcp_info` of this socket as bytes, as many as the kernel has of it.
 ///
 /// # Errors
 /// What getsockopt(2) says, such as ENOPROTOOPT where the socket is not TCP's.
-pub fn tcp_info_octets<'a>(
+pub fn tcp_info_bytes<'a>(
     socket: BorrowedFd<'_>,
     room: &'a mut [u8; TCP_INFO_ROOM],
 ) -> Result<&'a [u8], Errno> {
     let mut len = TCP_INFO_ROOM as libc::socklen_t;
-    // SAFETY: the kernel writes at most `len` octets, which is the room's length.
+    // SAFETY: the kernel writes at most `len` bytes, which is the room's length.
     let result = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),
@@ -34,29 +34,29 @@ pub fn tcp_info_octets<'a>(
     Ok(&room[..(len as usize).min(TCP_INFO_ROOM)])
 }
 
-/// Octets written that the peer has not acknowledged (SIOCOUTQ of tcp(7)).
+/// Bytes written that the peer has not acknowledged (SIOCOUTQ of tcp(7)).
 ///
 /// # Errors
 /// What ioctl(2) says.
 pub fn unacknowledged(socket: BorrowedFd<'_>) -> Result<u64, Errno> {
-    let mut octets: libc::c_int = 0;
+    let mut bytes: libc::c_int = 0;
     // SAFETY: SIOCOUTQ, which is TIOCOUTQ on a socket, writes one integer.
-    Errno::result(unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut octets) })?;
-    Ok(u64::try_from(octets).unwrap_or(0))
+    Errno::result(unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) })?;
+    Ok(u64::try_from(bytes).unwrap_or(0))
 }
 
-/// Octets that can be read (SIOCINQ of tcp(7)).
+/// Bytes that can be read (SIOCINQ of tcp(7)).
 ///
 /// # Errors
 /// What ioctl(2) says.
 pub fn readable(socket: BorrowedFd<'_>) -> Result<u64, Errno> {
-    let mut octets: libc::c_int = 0;
+    let mut bytes: libc::c_int = 0;
     // SAFETY: FIONREAD writes one integer.
-    Errno::result(unsafe { libc::ioctl(socket.as_raw_fd(), libc::FIONREAD, &raw mut octets) })?;
-    Ok(u64::try_from(octets).unwrap_or(0))
+    Errno::result(unsafe { libc::ioctl(socket.as_raw_fd(), libc::FIONREAD, &raw mut bytes) })?;
+    Ok(u64::try_from(bytes).unwrap_or(0))
 }
 
-/// Sets a socket option to these octets.
+/// Sets a socket option to these bytes.
 ///
 /// # Errors
 /// What setsockopt(2) says.
@@ -67,13 +67,13 @@ pub fn set_option(
     value: &[u8],
 ) -> Result<(), Errno> {
     let len = value.len() as libc::socklen_t;
-    // SAFETY: the kernel reads `len` octets of a live slice.
+    // SAFETY: the kernel reads `len` bytes of a live slice.
     let result =
         unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, value.as_ptr().cast(), len) };
     Errno::result(result).map(drop)
 }
 
-/// What a socket has for an option, as octets.
+/// What a socket has for an option, as bytes.
 ///
 /// # Errors
 /// What getsockopt(2) says.
@@ -81,14 +81,14 @@ pub fn option(socket: BorrowedFd<'_>, level: i32, name: i32) -> Result<Vec<u8>, 
     let mut room = vec![0; 64];
     let mut len = room.len() as libc::socklen_t;
     let to = room.as_mut_ptr().cast();
-    // SAFETY: the kernel writes at most `len` octets, which is the room's length.
+    // SAFETY: the kernel writes at most `len` bytes, which is the room's length.
     let result = unsafe { libc::getsockopt(socket.as_raw_fd(), level, name, to, &raw mut len) };
     Errno::result(result)?;
     room.truncate(len as usize);
     Ok(room)
 }
 
-/// From now on the error queue becomes readable whenever the last octet of a write has been
+/// From now on the error queue becomes readable whenever the last byte of a write has been
 /// acknowledged (SOF_TIMESTAMPING_TX_ACK of the kernel's timestamping page).
 ///
 /// # Errors

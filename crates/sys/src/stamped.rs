@@ -8,14 +8,14 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// Datagrams taken in one call.
 const BATCH: usize = 64;
-/// Octets of a datagram that are kept.
+/// Bytes of a datagram that are kept.
 const LONGEST: usize = 2048;
 /// Room for a control message with a time.
 const CONTROL: usize = 64;
 
 /// Room for a batch of datagrams.
 pub struct Stamped {
-    octets: Vec<[u8; LONGEST]>,
+    bytes: Vec<[u8; LONGEST]>,
     control: Vec<Control>,
     lengths: Vec<usize>,
     stamps: Vec<Option<u64>>,
@@ -30,7 +30,7 @@ impl Default for Stamped {
     /// Empty room.
     fn default() -> Stamped {
         Stamped {
-            octets: vec![[0; LONGEST]; BATCH],
+            bytes: vec![[0; LONGEST]; BATCH],
             control: vec![Control([0; CONTROL]); BATCH],
             lengths: vec![0; BATCH],
             stamps: vec![None; BATCH],
@@ -49,7 +49,7 @@ impl Stamped {
         // SAFETY: likewise.
         let mut headers: [libc::mmsghdr; BATCH] = unsafe { zeroed() };
         for index in 0..BATCH {
-            parts[index].iov_base = self.octets[index].as_mut_ptr().cast();
+            parts[index].iov_base = self.bytes[index].as_mut_ptr().cast();
             parts[index].iov_len = LONGEST;
             let header = &mut headers[index].msg_hdr;
             header.msg_iov = &raw mut parts[index];
@@ -77,10 +77,10 @@ impl Stamped {
         Ok(count)
     }
 
-    /// A datagram of the last batch, cut off after 2048 octets, and the nanoseconds since 1970 at
+    /// A datagram of the last batch, cut off after 2048 bytes, and the nanoseconds since 1970 at
     /// which the kernel received it, where the socket asks for them (SO_TIMESTAMPNS).
     pub fn datagram(&self, index: usize) -> (&[u8], Option<u64>) {
-        (&self.octets[index][..self.lengths[index]], self.stamps[index])
+        (&self.bytes[index][..self.lengths[index]], self.stamps[index])
     }
 }
 
@@ -155,11 +155,11 @@ mod tests {
             let count = stamped.receive(receiver.as_fd()).expect("they are there");
             let after = now();
             for index in 0..count {
-                let (octets, stamp) = stamped.datagram(index);
-                assert_eq!(octets.len(), 9);
+                let (bytes, stamp) = stamped.datagram(index);
+                assert_eq!(bytes.len(), 9);
                 let stamp = stamp.expect("it was asked for");
                 assert!(stamp >= last && u128::from(stamp) <= after, "{last} {stamp} {after}");
-                (last, _) = (stamp, got.push(octets[0]));
+                (last, _) = (stamp, got.push(bytes[0]));
             }
         }
         assert_eq!(got, (0..100).collect::<Vec<u8>>());

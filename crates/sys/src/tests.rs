@@ -184,7 +184,7 @@ fn commands_start_and_end_one_by_one() {
 }
 
 #[test]
-fn no_text_may_hold_a_zero_octet() {
+fn no_text_may_hold_a_zero_byte() {
     let mut inside = Inside::new(Vec::new());
     inside.commands = vec![CommandInside::new(vec!["a\0b".to_owned()])];
     assert!(
@@ -231,7 +231,7 @@ fn a_device_in_our_own_namespace_is_gone_with_its_file() {
                 break len;
             }
         };
-        // Headers of IPv4 and UDP, and two octets.
+        // Headers of IPv4 and UDP, and two bytes.
         assert_eq!((len, &packet[12..20]), (30, &[10, 3, 0, 1, 10, 4, 1, 1][..]));
         drop((made, second));
         assert!(!there("far0") && !there("far1"));

@@ -17,13 +17,13 @@ use std::os::fd::AsFd;
 /// What a device in our own namespace looks like.
 #[derive(Clone, Debug)]
 pub struct TunHere {
-    /// Its name, at most 15 octets; the kernel puts a free number in the place of `%d`.
+    /// Its name, at most 15 bytes; the kernel puts a free number in the place of `%d`.
     pub name: String,
     /// Its addresses, each with the length of its prefix in bits.
     pub addresses: Vec<(IpAddr, u8)>,
     /// What else is reached through it: addresses with the lengths of their prefixes.
     pub routes: Vec<(IpAddr, u8)>,
-    /// Octets of IP packet that go through it.
+    /// Bytes of IP packet that go through it.
     pub mtu: u16,
 }
 

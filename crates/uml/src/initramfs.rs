@@ -18,7 +18,7 @@ pub enum Entry {
         /// Whether it may be executed.
         executable: bool,
         /// What is in it.
-        octets: Vec<u8>,
+        bytes: Vec<u8>,
     },
     /// A character device.
     Device {
@@ -36,10 +36,10 @@ pub enum Entry {
 pub fn initramfs(entries: &[Entry]) -> io::Result<Vec<u8>> {
     let mut archive = Vec::new();
     for (entry, inode) in entries.iter().zip(1..) {
-        let (path, kind, mode, octets): (_, _, _, &[u8]) = match entry {
+        let (path, kind, mode, bytes): (_, _, _, &[u8]) = match entry {
             Entry::Folder { path } => (path, ModeFileType::Directory, 0o755, &[]),
-            Entry::File { path, executable, octets } => {
-                (path, ModeFileType::Regular, if *executable { 0o755 } else { 0o644 }, octets)
+            Entry::File { path, executable, bytes } => {
+                (path, ModeFileType::Regular, if *executable { 0o755 } else { 0o644 }, bytes)
             }
             Entry::Device { path, .. } => (path, ModeFileType::Char, 0o666, &[]),
         };
@@ -48,9 +48,9 @@ pub fn initramfs(entries: &[Entry]) -> io::Result<Vec<u8>> {
         if let Entry::Device { numbers: (major, minor), .. } = entry {
             builder = builder.rdev_major(*major).rdev_minor(*minor);
         }
-        let length = u32::try_from(octets.len()).map_err(io::Error::other)?;
+        let length = u32::try_from(bytes.len()).map_err(io::Error::other)?;
         let mut writer = builder.write(&mut archive, length);
-        writer.write_all(octets)?;
+        writer.write_all(bytes)?;
         writer.finish()?;
     }
     trailer(&mut archive)?;

@@ -99,7 +99,7 @@ pub struct Kernel {
     pub recipe: String,
     /// Options that it should have and its version never had.
     pub lacks: Vec<String>,
-    /// Octets of the binary.
+    /// Bytes of the binary.
     pub bytes: u64,
     /// When it was built, in seconds since 1970.
     pub built_at_unix_s: u64,

@@ -38,7 +38,7 @@ pub struct MachineSetup {
     pub files: Vec<u8>,
     /// Memory, in MiB.
     pub memory_mib: u32,
-    /// Octets of IP packet that its link takes.
+    /// Bytes of IP packet that its link takes.
     pub mtu: u16,
     /// Its network card's address.
     pub hardware_address: [u8; 6],

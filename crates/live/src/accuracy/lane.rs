@@ -3,7 +3,7 @@
 use super::load::{Signs, since_1970};
 use crate::clock::Clock;
 use crate::emulate::{
-    Directory, Door, EmulationCounts, Emulator, Onlooker, Parts, RealTime, TunDoor,
+    Device, Directory, EmulationCounts, Emulator, PacketObserver, Parts, RealTime, TunDevice,
 };
 use crate::error::LiveError;
 use crate::lateness::LatenessMeter;
@@ -64,7 +64,7 @@ pub(super) struct Passage {
 const SENDER: NodeId = NodeId(0);
 const RECEIVER: NodeId = NodeId(1);
 const PORT: u16 = 5001;
-/// Octets of IP packet that go through.
+/// Bytes of IP packet that go through.
 pub(super) const MTU: u16 = 1500;
 
 impl Lane {
@@ -164,12 +164,12 @@ fn or_abandon<T>(result: io::Result<T>, signs: &Signs) -> io::Result<T> {
 
 /// Notes when the sender's packets pass.
 #[derive(Default)]
-struct Passing {
+struct PassageLog {
     entered: Vec<Time>,
     left: Vec<Time>,
 }
 
-impl Onlooker for Passing {
+impl PacketObserver for PassageLog {
     fn entered<S: Sink>(&mut self, at: Time, packet: &Packet, _sink: &mut S) {
         if packet.src == SENDER {
             self.entered.push(at);
@@ -193,17 +193,17 @@ fn emulate(
     let urgency = Urgency::of(manner.priority);
     let scheduling = urgency.scheduling();
     let [at_sender, at_receiver] =
-        tuns.map(|tun| Box::new(TunDoor::new(tun, MTU)) as Box<dyn Door>);
+        tuns.map(|tun| Box::new(TunDevice::new(tun, MTU)) as Box<dyn Device>);
     // Both clocks are read at once, so that an instant of one is one of the other.
     let (clock, began_at) = (Clock::start(), since_1970());
     let parts = Parts {
         scenario,
         seed: scenario.seed,
-        doors: vec![(SENDER, at_sender), (RECEIVER, at_receiver)],
+        devices: vec![(SENDER, at_sender), (RECEIVER, at_receiver)],
         directory: Directory::of_hosts(scenario),
         timeline: RealTime::new(clock, scheduling),
     };
-    let mut emulator = Emulator::watched_by(parts, Passing::default())?;
+    let mut emulator = Emulator::watched_by(parts, PassageLog::default())?;
     let done = emulator.watch(done.as_fd());
     let stop = emulator.watch(manner.stop.as_fd());
     while !emulator.is_ready(done) && !emulator.is_ready(stop) {
@@ -218,8 +218,8 @@ fn emulate(
         conservation,
         lateness: remains.lateness,
         scheduling,
-        entered: wall(remains.onlooker.entered),
-        left: wall(remains.onlooker.left),
+        entered: wall(remains.observer.entered),
+        left: wall(remains.observer.left),
     })
 }
 

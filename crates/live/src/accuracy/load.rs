@@ -24,7 +24,7 @@ pub(super) struct Pace {
     pub(super) burst: u32,
     /// From one burst to the next.
     pub(super) every: Span,
-    /// Octets of UDP payload of each.
+    /// Bytes of UDP payload of each.
     pub(super) payload: usize,
     /// Whether the kernel is handed a whole burst at once and cuts it up.
     pub(super) cut_by: CutBy,
@@ -62,18 +62,18 @@ pub(super) struct Got {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Received {
     pub(super) datagrams: Vec<Got>,
-    /// Came with other octets than were sent.
+    /// Came with other bytes than were sent.
     pub(super) damaged: u64,
 }
 
 /// What a TCP receiver had when.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Stream {
-    /// Nanoseconds since 1970, octets read by then; a point for every read.
+pub(super) struct ReceivedStream {
+    /// Nanoseconds since 1970, bytes read by then; a point for every read.
     pub(super) points: Vec<(u64, u64)>,
-    /// Octets that were not as sent.
+    /// Bytes that were not as sent.
     pub(super) damaged: u64,
-    /// Octets of payload that a full segment carries.
+    /// Bytes of payload that a full segment carries.
     pub(super) mss: u32,
 }
 
@@ -86,15 +86,15 @@ pub(super) struct Signs {
     pub(super) abandon: AtomicBool,
 }
 
-/// Octets of number before the rest of the payload.
+/// Bytes of number before the rest of the payload.
 const NUMBER: usize = 8;
 /// How often the receiver looks.
 const LOOKS_EVERY: Duration = Duration::from_micros(500);
 /// After so long without a datagram nothing more comes.
 const QUIET: Duration = Duration::from_millis(300);
-/// Octets written and read at once.
+/// Bytes written and read at once.
 const CHUNK: usize = 64 * 1024;
-/// What is sent repeats after so many octets, a prime.
+/// What is sent repeats after so many bytes, a prime.
 const PERIOD: usize = 251;
 
 impl Signs {
@@ -143,7 +143,7 @@ pub(super) fn send_datagrams(
     let pace = prepare(socket, pace);
     let expected = lasts.as_nanos() / pace.every.as_nanos().max(1) * u64::from(pace.burst);
     let mut sent = Sent { stamps: Vec::with_capacity(expected as usize + 64), ..Sent::default() };
-    let mut octets = vec![0; pace.payload * pace.burst as usize];
+    let mut bytes = vec![0; pace.payload * pace.burst as usize];
     let begin = nanos_of(ClockId::CLOCK_MONOTONIC);
     let passed = || nanos_of(ClockId::CLOCK_MONOTONIC).saturating_sub(begin);
     let mut due = begin;
@@ -154,10 +154,10 @@ pub(super) fn send_datagrams(
         match pace.cut_by {
             CutBy::Program => {
                 for _ in 0..pace.burst {
-                    send_one(socket, &mut octets[..pace.payload], &mut sent)?;
+                    send_one(socket, &mut bytes[..pace.payload], &mut sent)?;
                 }
             }
-            CutBy::Kernel => send_burst(socket, pace.payload, &mut octets, &mut sent)?,
+            CutBy::Kernel => send_burst(socket, pace.payload, &mut bytes, &mut sent)?,
         }
     }
     sent.took = Span::from_nanos(passed());
@@ -182,10 +182,10 @@ fn prepare(socket: &UdpSocket, pace: Pace) -> Pace {
     Pace { cut_by: if cuts { CutBy::Kernel } else { CutBy::Program }, ..pace }
 }
 
-fn send_one(socket: &UdpSocket, octets: &mut [u8], sent: &mut Sent) -> io::Result<()> {
-    number(octets, sent.stamps.len() as u64);
+fn send_one(socket: &UdpSocket, bytes: &mut [u8], sent: &mut Sent) -> io::Result<()> {
+    number(bytes, sent.stamps.len() as u64);
     let stamp = since_1970();
-    hand_over(socket, octets, sent)?;
+    hand_over(socket, bytes, sent)?;
     sent.stamps.push(stamp);
     Ok(())
 }
@@ -193,21 +193,21 @@ fn send_one(socket: &UdpSocket, octets: &mut [u8], sent: &mut Sent) -> io::Resul
 fn send_burst(
     socket: &UdpSocket,
     payload: usize,
-    octets: &mut [u8],
+    bytes: &mut [u8],
     sent: &mut Sent,
 ) -> io::Result<()> {
     let first = sent.stamps.len() as u64;
-    for (octets, of) in octets.chunks_mut(payload).zip(first..) {
-        number(octets, of);
+    for (bytes, of) in bytes.chunks_mut(payload).zip(first..) {
+        number(bytes, of);
     }
     let stamp = since_1970();
-    hand_over(socket, octets, sent)?;
-    sent.stamps.extend(std::iter::repeat_n(stamp, octets.len() / payload));
+    hand_over(socket, bytes, sent)?;
+    sent.stamps.extend(std::iter::repeat_n(stamp, bytes.len() / payload));
     Ok(())
 }
 
-fn hand_over(socket: &UdpSocket, octets: &[u8], sent: &mut Sent) -> io::Result<()> {
-    match socket.send(octets) {
+fn hand_over(socket: &UdpSocket, bytes: &[u8], sent: &mut Sent) -> io::Result<()> {
+    match socket.send(bytes) {
         Ok(_) => Ok(()),
         Err(error)
             if error.kind() == ErrorKind::WouldBlock
@@ -220,9 +220,9 @@ fn hand_over(socket: &UdpSocket, octets: &[u8], sent: &mut Sent) -> io::Result<(
     }
 }
 
-/// A datagram's number, and octets that follow from it.
-fn number(octets: &mut [u8], number: u64) {
-    let (head, rest) = octets.split_at_mut(NUMBER);
+/// A datagram's number, and bytes that follow from it.
+fn number(bytes: &mut [u8], number: u64) {
+    let (head, rest) = bytes.split_at_mut(NUMBER);
     head.copy_from_slice(&number.to_be_bytes());
     rest.fill(number as u8);
 }
@@ -263,13 +263,13 @@ pub(super) fn receive_datagrams(
 }
 
 impl Received {
-    fn take(&mut self, (octets, stamp): (&[u8], Option<u64>), payload: usize) {
-        let Some((head, rest)) = octets.split_first_chunk::<NUMBER>() else {
+    fn take(&mut self, (bytes, stamp): (&[u8], Option<u64>), payload: usize) {
+        let Some((head, rest)) = bytes.split_first_chunk::<NUMBER>() else {
             self.damaged += 1;
             return;
         };
         let number = u64::from_be_bytes(*head);
-        if octets.len() != payload || rest.iter().any(|octet| *octet != number as u8) {
+        if bytes.len() != payload || rest.iter().any(|byte| *byte != number as u8) {
             self.damaged += 1;
         }
         self.datagrams.push(Got { number, at_nanos: stamp.unwrap_or_else(since_1970) });
@@ -296,20 +296,20 @@ pub(super) fn send_stream(mut stream: TcpStream, lasts: Span, signs: &Signs) -> 
 }
 
 /// Reads until the sender has sent everything; what is still under way then is of no interest.
-pub(super) fn receive_stream(listener: &TcpListener, signs: &Signs) -> io::Result<Stream> {
-    let mut read = Stream::default();
+pub(super) fn receive_stream(listener: &TcpListener, signs: &Signs) -> io::Result<ReceivedStream> {
+    let mut read = ReceivedStream::default();
     let Some(mut stream) = accept(listener, signs)? else { return Ok(read) };
     read.mss = nix::sys::socket::getsockopt(&stream, sockopt::TcpMaxSeg)?;
     stream.set_read_timeout(Some(Duration::from_millis(100)))?;
     let pattern = pattern();
-    let mut octets = vec![0; CHUNK];
+    let mut bytes = vec![0; CHUNK];
     let mut total = 0u64;
     while !signs.are_up() && !signs.all_sent.load(Ordering::Acquire) {
-        match stream.read(&mut octets) {
+        match stream.read(&mut bytes) {
             Ok(0) => break,
             Ok(count) => {
                 let at = (total % PERIOD as u64) as usize;
-                if octets[..count] != pattern[at..at + count] {
+                if bytes[..count] != pattern[at..at + count] {
                     read.damaged += count as u64;
                 }
                 total += count as u64;
@@ -346,7 +346,7 @@ fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
-/// Octets of which any chunk, from any place in the first period on, is what comes there.
+/// Bytes of which any chunk, from any place in the first period on, is what comes there.
 fn pattern() -> Vec<u8> {
     (0..CHUNK + PERIOD).map(|at| (at % PERIOD) as u8).collect()
 }

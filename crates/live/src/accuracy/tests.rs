@@ -10,7 +10,7 @@ fn at_intervals(count: u64, every_nanos: u64) -> Vec<Got> {
 
 #[test]
 fn a_rate_is_counted_without_the_packet_that_begins_it() {
-    // 1500 octets every 12 ms are 1 Mbit/s, to the bit.
+    // 1500 bytes every 12 ms are 1 Mbit/s, to the bit.
     let got = at_intervals(1_000, 12_000_000);
     assert_eq!(rate_of(&got, 1_500, Span::from_secs(5)), Rate::from_mbits_per_sec(1));
     assert_eq!(rate_of(&got[..1], 1_500, Span::from_secs(5)), Rate::default());
@@ -23,9 +23,9 @@ fn a_rate_is_counted_without_the_packet_that_begins_it() {
 
 #[test]
 fn a_streams_rate_is_that_of_its_packets() {
-    // 1448 octets of 1500 are payload; one segment every 12 ms.
+    // 1448 bytes of 1500 are payload; one segment every 12 ms.
     let points = (0..1_000u64).map(|n| (n * 12_000_000, (n + 1) * 1_448)).collect();
-    let stream = Stream { points, damaged: 0, mss: 1_448 };
+    let stream = ReceivedStream { points, damaged: 0, mss: 1_448 };
     let rate = rate_of_points(&stream, Span::from_secs(12)).as_bits_per_sec();
     assert!(rate.abs_diff(1_000_000) < 2, "{rate}");
 }
@@ -36,8 +36,8 @@ fn paces_are_the_shares_of_the_rate_that_they_say() {
         let rate = Rate::from_mbits_per_sec(mbits);
         for (numerator, denominator) in [(4, 5), (11, 10)] {
             let pace = full_pace(rate, numerator, denominator);
-            let octets = Bytes(u64::from(pace.burst) * u64::from(MTU));
-            let offered = octets.over(pace.every).as_bits_per_sec();
+            let bytes = Bytes(u64::from(pace.burst) * u64::from(MTU));
+            let offered = bytes.over(pace.every).as_bits_per_sec();
             let asked = rate.as_bits_per_sec() * numerator / denominator;
             assert!(offered.abs_diff(asked) * 1_000 < asked, "{offered} for {asked}");
         }

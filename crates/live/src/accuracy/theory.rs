@@ -10,7 +10,7 @@ pub(super) struct LinkTheory {
 }
 
 impl LinkTheory {
-    /// When packets of `ip_len` octets that enter at these instants, which are in order, come out:
+    /// When packets of `ip_len` bytes that enter at these instants, which are in order, come out:
     /// each is transmitted after the one before it, and then travels.
     pub(super) fn arrivals(self, entered: impl Iterator<Item = u64>, ip_len: u32) -> Vec<u64> {
         let transmission = self.rate.time_for(Bytes(u64::from(ip_len))).as_nanos();
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn packets_wait_for_those_before_them_and_for_nobody_else() {
-        // 1250 octets at 10 Mbit/s take 1 ms.
+        // 1250 bytes at 10 Mbit/s take 1 ms.
         let link = LinkTheory { rate: Rate::from_mbits_per_sec(10), delay: Span::from_millis(5) };
         let millis = |at: [u64; 4]| at.map(|at| at * 1_000_000);
         let entered = millis([10, 10, 11, 20]);

@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::tcp_info::TcpInfo;
 use ackord_events::EndpointId;
 use ackord_sys::socket::{
-    TCP_INFO_ROOM, connect, tcp_info_octets, tell_of_acknowledgments, unacknowledged,
+    TCP_INFO_ROOM, connect, tcp_info_bytes, tell_of_acknowledgments, unacknowledged,
 };
 use ackord_traffic::{Socket, Step, Workload};
 use ackord_units::{Bytes, Time};
@@ -35,8 +35,8 @@ pub(super) struct Connection {
     options: Vec<SocketOption>,
     workload: Workload,
     phase: Phase,
-    output: Output,
-    input: Input,
+    output: OutputState,
+    input: InputState,
     /// Of a write: not taken by the kernel yet.
     pending: usize,
     /// Whether the kernel takes more at present.
@@ -58,7 +58,7 @@ enum Phase {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Output {
+enum OutputState {
     Open,
     /// Finishes as soon as the kernel has taken what is pending.
     Finishing,
@@ -67,7 +67,7 @@ enum Output {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Input {
+enum InputState {
     Open,
     /// Everything has been read.
     Ended,
@@ -93,7 +93,7 @@ pub(super) struct Desk<'a> {
     /// What it said when it was looked at.
     now: Option<Time>,
     pub(super) news: &'a mut Vec<AppNews>,
-    /// What is written: octets that do not repeat soon, so that one in a wrong place is noticed. What is read is never put here.
+    /// What is written: bytes that do not repeat soon, so that one in a wrong place is noticed. What is read is never put here.
     pub(super) piece: &'a mut [u8],
 }
 
@@ -164,8 +164,8 @@ impl Connection {
             options,
             workload,
             phase: Phase::Before,
-            output: Output::Open,
-            input: Input::Open,
+            output: OutputState::Open,
+            input: InputState::Open,
             pending: 0,
             buffer: Buffer::HasRoom,
             socket: None,
@@ -175,7 +175,7 @@ impl Connection {
 
     /// Has a thread read from now on, if it takes whatever comes; its socket, if that is new.
     pub(super) fn read_in_thread(&mut self) -> Option<BorrowedFd<'_>> {
-        let wants = self.phase == Phase::Running && self.input == Input::Open;
+        let wants = self.phase == Phase::Running && self.input == InputState::Open;
         if !wants || self.reader.is_some() || !self.workload.is_idle() {
             return None;
         }
@@ -249,7 +249,7 @@ impl Connection {
 
     /// When the application wants to act whatever happens.
     pub(super) fn deadline(&self) -> Option<Time> {
-        let acts = self.phase == Phase::Running && self.output == Output::Open;
+        let acts = self.phase == Phase::Running && self.output == OutputState::Open;
         // What is pending comes first, and the kernel's readiness tells when.
         if acts && self.pending == 0 { self.workload.deadline() } else { None }
     }
@@ -304,17 +304,17 @@ impl Connection {
                 return;
             }
             match self.output {
-                Output::Open => {
+                OutputState::Open => {
                     if !self.step(desk) {
                         return;
                     }
                 }
-                Output::Finishing => {
-                    self.output = Output::Finished;
+                OutputState::Finishing => {
+                    self.output = OutputState::Finished;
                     // It fails where the peer has reset the connection: reading tells of that.
                     let _ = self.socket.as_ref().map(|s| shutdown(s.as_raw_fd(), Shutdown::Write));
                 }
-                Output::Finished => return,
+                OutputState::Finished => return,
             }
         }
     }
@@ -337,7 +337,7 @@ impl Connection {
                 desk.news.push(AppNews::Completed { at, endpoint, transfer });
             }
             Step::Wait => return false,
-            Step::Close => self.output = Output::Finishing,
+            Step::Close => self.output = OutputState::Finishing,
         }
         true
     }
@@ -367,17 +367,17 @@ impl Connection {
 
     fn read(&mut self, more: More, desk: &mut Desk<'_>) -> Left {
         for _ in 0..READS_IN_A_ROW {
-            let (Some(socket), Input::Open) = (&self.socket, self.input) else {
+            let (Some(socket), InputState::Open) = (&self.socket, self.input) else {
                 return Left::Nothing;
             };
             // TCP discards what MSG_TRUNC reads without copying it (tcp(7)).
             let flags = MsgFlags::MSG_TRUNC | MsgFlags::MSG_DONTWAIT;
             match recv(socket.as_raw_fd(), desk.piece, flags) {
                 Ok(0) => {
-                    self.input = Input::Ended;
+                    self.input = InputState::Ended;
                     self.tell_what_is_complete(desk);
-                    if self.output == Output::Open {
-                        self.output = Output::Finishing;
+                    if self.output == OutputState::Open {
+                        self.output = OutputState::Finishing;
                     }
                 }
                 Ok(octets) => {
@@ -406,7 +406,7 @@ impl Connection {
         let Some(socket) = &self.socket else { return };
         let (at, endpoint) = (desk.now(), self.report.endpoint);
         let view = View { socket: socket.as_fd(), writable: Bytes::ZERO };
-        while self.output == Output::Open {
+        while self.output == OutputState::Open {
             match self.workload.next(at, &view) {
                 Step::Completed(transfer) => {
                     desk.news.push(AppNews::Completed { at, endpoint, transfer });
@@ -418,7 +418,7 @@ impl Connection {
     }
 
     fn look_whether_over(&mut self, desk: &mut Desk<'_>) {
-        let done = self.input == Input::Ended && self.output == Output::Finished;
+        let done = self.input == InputState::Ended && self.output == OutputState::Finished;
         if self.phase != Phase::Running || !done {
             return;
         }
@@ -453,8 +453,8 @@ impl Connection {
 
     fn info(&self) -> Option<TcpInfo> {
         let mut room = [0; TCP_INFO_ROOM];
-        let octets = tcp_info_octets(self.socket.as_ref()?.as_fd(), &mut room).ok()?;
-        Some(TcpInfo::from_octets(octets))
+        let octets = tcp_info_bytes(self.socket.as_ref()?.as_fd(), &mut room).ok()?;
+        Some(TcpInfo::from_bytes(octets))
     }
 
     /// Asks the kernel and keeps the answer.

@@ -1,7 +1,7 @@
 //! The ends of a datagram flow on sockets of the kernel.
 //!
 //! Packets are as long as the simulated ones, headers included, and leave at the same intervals,
-//! filled with any octets. What is sent and received, and how long it took, is told from the wire.
+//! filled with any bytes. What is sent and received, and how long it took, is told from the wire.
 //!
 //! Not modelled: a datagram that the kernel has no room for is lost, and counted, as any
 //! application with a non-blocking socket would lose it.

@@ -2,7 +2,7 @@
 
 use super::{AppNews, Apps, AppsRemains, KernelEnd, Sampling};
 use crate::clock::Clock;
-use crate::emulate::{Directory, Door, Emulator, Parts, RealTime, TunDoor};
+use crate::emulate::{Device, Directory, Emulator, Parts, RealTime, TunDevice};
 use ackord_events::{EndpointId, NoSink};
 use ackord_scenario::{Scenario, ScenarioFile};
 use ackord_sys::{Inside, Namespace, NamespaceError, Priority, RouteSettings, Scheduling};
@@ -40,14 +40,14 @@ fn run(scenario: &Scenario, time: Span) -> Option<AppsRemains> {
         }
     }
     let clock = Clock::start();
-    let doors = namespaces.iter_mut().enumerate().map(|(node, namespace)| {
-        let door: Box<dyn Door> = Box::new(TunDoor::new(namespace.take_tun(), 1500));
-        (NodeId(node as u16), door)
+    let devices = namespaces.iter_mut().enumerate().map(|(node, namespace)| {
+        let device: Box<dyn Device> = Box::new(TunDevice::new(namespace.take_tun(), 1500));
+        (NodeId(node as u16), device)
     });
-    let doors = doors.collect();
+    let devices = devices.collect();
     let directory = Directory::of_hosts(scenario);
     let timeline = RealTime::new(clock, Scheduling::RealTime);
-    let parts = Parts { scenario, seed: 7, doors, directory, timeline };
+    let parts = Parts { scenario, seed: 7, devices, directory, timeline };
     let mut emulator = Emulator::new(parts).expect("built");
     let flow = &scenario.flows[0];
     let ends = [Side::Client, Side::Server].map(|side| {
@@ -89,7 +89,7 @@ fn a_transfer_between_kernels_takes_what_the_path_makes_it_take() {
         assert_eq!(server.read, Bytes(1_000_000));
         let began = client.established_at.expect("it stood");
         let took = server.closed_at.expect("it ended").saturating_since(began);
-        // The octets alone take 400 ms, and slow start a few round trips more.
+        // The bytes alone take 400 ms, and slow start a few round trips more.
         assert_timely!(took > Span::from_millis(400) && took < Span::from_secs(2), "{took}");
         let srtt = client.last.expect("asked").srtt;
         assert!(srtt >= Span::from_millis(10), "{srtt}");

@@ -32,7 +32,7 @@ impl Reader {
         Ok(Reader { socket, thread: thread.spawn(move || read(&own))? })
     }
 
-    /// Ends it; how many octets it has read.
+    /// Ends it; how many bytes it has read.
     pub(super) fn finish(self) -> u64 {
         // It fails where the connection is gone, and then so is the thread.
         let _ = shutdown(self.socket.as_raw_fd(), Shutdown::Read);
@@ -48,7 +48,7 @@ fn read(socket: &OwnedFd) -> u64 {
         let flags = MsgFlags::MSG_TRUNC | MsgFlags::MSG_WAITALL;
         match recv(socket.as_raw_fd(), &mut room, flags) {
             Ok(0) => return total,
-            Ok(octets) => total += octets as u64,
+            Ok(bytes) => total += bytes as u64,
             Err(Errno::EINTR) => {}
             Err(_) => return total,
         }

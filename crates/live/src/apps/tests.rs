@@ -176,9 +176,9 @@ fn every_workload_completes_against_itself_and_tells_what_the_simulator_s_tells(
 /// What the kernel counted is what the application wrote and read.
 fn assert_sound(end: &EndReport) {
     let info = end.last.expect("asked before the socket was closed");
-    // A SYN and a FIN each are an octet of sequence space.
+    // A SYN and a FIN each are an byte of sequence space.
     let acked = info.bytes_acked.get() - end.written.get();
-    assert!(acked <= 2, "{acked} octets more acknowledged than written: {end:#?}");
+    assert!(acked <= 2, "{acked} bytes more acknowledged than written: {end:#?}");
     assert!(info.bytes_received.get() - end.read.get() <= 2, "{end:#?}");
     assert_eq!(info.state, TcpInfo::CLOSED);
     assert!(info.cwnd_segments >= 1 && info.snd_mss > Bytes(500), "{info:#?}");
@@ -204,7 +204,7 @@ fn a_question_of_two_writes_is_two_segments() {
 }
 
 #[test]
-fn a_pause_of_transfers_begins_when_the_last_octet_is_acknowledged() {
+fn a_pause_of_transfers_begins_when_the_last_byte_is_acknowledged() {
     timely(|| {
         let gap = Span::from_millis(30);
         let scenario =

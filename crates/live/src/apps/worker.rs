@@ -32,8 +32,8 @@ const FIRST_LISTENER: u64 = 1 << 40;
 
 /// Everything the thread has.
 pub(super) struct Worker {
-    ends: Vec<End>,
-    listeners: Vec<Listener>,
+    ends: Vec<AppEnd>,
+    listeners: Vec<ListeningSocket>,
     /// When each end's application is due; the last id is the sampling.
     due: Schedule,
     /// That id.
@@ -63,7 +63,7 @@ enum Reads {
     InThreads,
 }
 
-enum End {
+enum AppEnd {
     Tcp(Box<Connection>),
     /// A connection that is to be opened, with its bound socket.
     Client(Box<Connection>, OwnedFd),
@@ -72,7 +72,7 @@ enum End {
     Nobody,
 }
 
-struct Listener {
+struct ListeningSocket {
     socket: OwnedFd,
     local: SocketAddr,
     /// Those who may be meant.
@@ -136,7 +136,7 @@ impl Worker {
             bind_to(&socket, local)?;
             connect(socket.as_fd(), remote).map_err(|errno| words(Call::Connect, remote, errno))?;
             let end = DatagramEnd::new(endpoint, source, socket);
-            Ok::<_, io::Error>(End::Datagrams(Box::new(end)))
+            Ok::<_, io::Error>(AppEnd::Datagrams(Box::new(end)))
         };
         let mut made = match application {
             Application::Tcp(workload) => {
@@ -145,10 +145,10 @@ impl Worker {
                 if connects {
                     bind_to(&socket, local)?;
                     self.due.set(index as u32, start);
-                    End::Client(connection, socket)
+                    AppEnd::Client(connection, socket)
                 } else {
                     self.listen(index, local, socket)?;
-                    End::Tcp(connection)
+                    AppEnd::Tcp(connection)
                 }
             }
             Application::DatagramSource(source) => {
@@ -157,7 +157,7 @@ impl Worker {
             }
             Application::DatagramSink => datagrams(None, socket)?,
         };
-        if let End::Datagrams(end) = &made {
+        if let AppEnd::Datagrams(end) = &made {
             let edge = EpollFlags::EPOLLIN | EpollFlags::EPOLLET;
             self.epoll.add(end.socket(), EpollEvent::new(edge, index as u64))?;
         }
@@ -179,7 +179,7 @@ impl Worker {
         let token = FIRST_LISTENER + self.listeners.len() as u64;
         let edge = EpollFlags::EPOLLIN | EpollFlags::EPOLLET;
         self.epoll.add(&socket, EpollEvent::new(edge, token))?;
-        self.listeners.push(Listener { socket, local, ends: vec![index] });
+        self.listeners.push(ListeningSocket { socket, local, ends: vec![index] });
         Ok(())
     }
 
@@ -190,12 +190,12 @@ impl Worker {
         while self.turn()? == Turn::GoOn {}
         let (clock, news, piece) = (&self.clock, &mut self.news, &mut self.piece);
         for end in &mut self.ends {
-            if let End::Tcp(connection) = end {
+            if let AppEnd::Tcp(connection) = end {
                 connection.cut_off(&mut Desk::new(clock, news, piece));
             }
         }
         self.exchange.tell(&mut self.news);
-        Ok(self.ends.into_iter().filter_map(End::into_report).collect())
+        Ok(self.ends.into_iter().filter_map(AppEnd::into_report).collect())
     }
 
     /// Waits for something, and does all of it.
@@ -273,7 +273,7 @@ impl Worker {
         }
         let index = id as usize;
         match &self.ends[index] {
-            End::Client(..) => self.open(index),
+            AppEnd::Client(..) => self.open(index),
             _ => {
                 self.attend(index, |connection, desk| {
                     connection.act(desk);
@@ -286,10 +286,10 @@ impl Worker {
 
     /// The client's time has come.
     fn open(&mut self, index: usize) -> io::Result<()> {
-        let taken = std::mem::replace(&mut self.ends[index], End::Nobody);
-        let End::Client(connection, socket) = taken else { return Ok(()) };
+        let taken = std::mem::replace(&mut self.ends[index], AppEnd::Nobody);
+        let AppEnd::Client(connection, socket) = taken else { return Ok(()) };
         watch(&self.epoll, socket.as_fd(), index)?;
-        self.ends[index] = End::Tcp(connection);
+        self.ends[index] = AppEnd::Tcp(connection);
         self.attend(index, |connection, desk| {
             connection.open(socket, desk);
             Left::Nothing
@@ -308,7 +308,7 @@ impl Worker {
             };
             let Ok(peer) = peer(socket.as_fd()) else { continue };
             let meant = self.listeners[number].ends.iter().copied().find(|index| {
-                let End::Tcp(connection) = &self.ends[*index] else { return false };
+                let AppEnd::Tcp(connection) = &self.ends[*index] else { return false };
                 connection.is_before() && connection.remote == peer
             });
             // Nobody whom the scenario knows: the socket is closed again.
@@ -336,15 +336,17 @@ impl Worker {
     ) {
         let mut desk = Desk::new(&self.clock, &mut self.news, &mut self.piece);
         let (left, deadline) = match &mut self.ends[index] {
-            End::Tcp(connection) => (on_connection(connection, &mut desk), connection.deadline()),
-            End::Datagrams(end) => {
+            AppEnd::Tcp(connection) => {
+                (on_connection(connection, &mut desk), connection.deadline())
+            }
+            AppEnd::Datagrams(end) => {
                 end.send_due(&mut desk);
                 (end.ready(&mut desk), end.deadline())
             }
-            End::Client(..) | End::Nobody => return,
+            AppEnd::Client(..) | AppEnd::Nobody => return,
         };
         if self.reads == Reads::InThreads
-            && let End::Tcp(connection) = &mut self.ends[index]
+            && let AppEnd::Tcp(connection) = &mut self.ends[index]
             && let Some(socket) = connection.read_in_thread()
         {
             let what = EpollFlags::EPOLLOUT | EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLET;
@@ -361,14 +363,14 @@ impl Worker {
         let known = self.looked.filter(|_| self.reads == Reads::InThreads);
         let (clock, news, piece) = (&self.clock, &mut self.news, &mut self.piece);
         for end in &mut self.ends {
-            if let End::Tcp(connection) = end {
+            if let AppEnd::Tcp(connection) = end {
                 connection.sample(&mut Desk::at(known, clock, news, piece));
             }
         }
     }
 }
 
-/// Octets that do not repeat soon, always the same: Marsaglia's xorshift.
+/// Bytes that do not repeat soon, always the same: Marsaglia's xorshift.
 fn noise(len: usize) -> Vec<u8> {
     let mut state = 0x2545_f491_u32;
     let mut next = || {
@@ -382,20 +384,20 @@ fn noise(len: usize) -> Vec<u8> {
 
 const NANOS: u64 = 1_000_000_000;
 
-impl End {
+impl AppEnd {
     fn report_mut(&mut self) -> Option<&mut EndReport> {
         match self {
-            End::Tcp(connection) | End::Client(connection, _) => Some(&mut connection.report),
-            End::Datagrams(end) => Some(&mut end.report),
-            End::Nobody => None,
+            AppEnd::Tcp(connection) | AppEnd::Client(connection, _) => Some(&mut connection.report),
+            AppEnd::Datagrams(end) => Some(&mut end.report),
+            AppEnd::Nobody => None,
         }
     }
 
     fn into_report(self) -> Option<EndReport> {
         match self {
-            End::Tcp(connection) | End::Client(connection, _) => Some(connection.report),
-            End::Datagrams(end) => Some(end.report),
-            End::Nobody => None,
+            AppEnd::Tcp(connection) | AppEnd::Client(connection, _) => Some(connection.report),
+            AppEnd::Datagrams(end) => Some(end.report),
+            AppEnd::Nobody => None,
         }
     }
 }

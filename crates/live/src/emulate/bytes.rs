@@ -11,7 +11,7 @@
 
 use super::classify::FlowTable;
 use super::store::PacketStore;
-use super::streams::Streams;
+use super::streams::KeptStreams;
 use ackord_wire::{
     FlowAddresses, IpFields, NodeId, Packet, Payload, Segment, Side, encode, encode_packet, set_ecn,
 };
@@ -21,7 +21,7 @@ use ackord_wire::{
 pub(crate) struct Bytes {
     pub(crate) store: PacketStore,
     /// Kept where the path has middle boxes.
-    streams: Option<Streams>,
+    streams: Option<KeptStreams>,
     /// By node: whether its host is foreign.
     foreign: Vec<bool>,
     /// A packet made anew.
@@ -45,7 +45,11 @@ pub(crate) enum Found<'a> {
 
 impl Bytes {
     /// Those of nobody yet, for nodes of which these are foreign hosts.
-    pub(crate) fn new(store: PacketStore, streams: Option<Streams>, foreign: Vec<bool>) -> Bytes {
+    pub(crate) fn new(
+        store: PacketStore,
+        streams: Option<KeptStreams>,
+        foreign: Vec<bool>,
+    ) -> Bytes {
         Bytes { store, streams, foreign, made: Vec::new(), payload: Vec::new() }
     }
 
@@ -181,7 +185,7 @@ mod tests {
             tag: 7,
             tcp: Some(segment),
         };
-        let bytes = Bytes::new(PacketStore::new(1_500), Some(Streams::default()), foreign);
+        let bytes = Bytes::new(PacketStore::new(1_500), Some(KeptStreams::default()), foreign);
         (bytes, FlowTable::new(&scenario), packet)
     }
 
@@ -212,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_box_made_of_it_has_the_octets_that_were_sent_there() {
+    fn what_a_box_made_of_it_has_the_bytes_that_were_sent_there() {
         let (mut bytes, flows, packet) = bytes(true);
         let packet = enter(&mut bytes, &flows, &packet, b"hello");
         let segment = packet.tcp.expect("TCP");
@@ -241,12 +245,12 @@ mod tests {
     }
 
     #[test]
-    fn octets_that_were_not_sent_there_are_noticed() {
+    fn bytes_that_were_not_sent_there_are_noticed() {
         let (mut bytes, flows, packet) = bytes(true);
         let packet = enter(&mut bytes, &flows, &packet, b"hello");
         assert_eq!(bytes.is_sound(&packet), Some(true));
         let stored = bytes.store.get_mut(packet.tag).expect("under way").bytes_mut();
-        *stored.last_mut().expect("octets") ^= 1;
+        *stored.last_mut().expect("bytes") ^= 1;
         assert_eq!(bytes.is_sound(&packet), Some(false));
         let segment = packet.tcp.expect("TCP");
         let elsewhere = Segment { seq: Seq(900), ..segment };

@@ -151,7 +151,7 @@ impl FlowTable {
         self.key(flow).is_some_and(|key| key.protocol == UDP)
     }
 
-    /// What a packet that came through the door of `src` is.
+    /// What a packet that came through the device of `src` is.
     pub(crate) fn classify(
         &mut self,
         bytes: &[u8],
@@ -245,7 +245,7 @@ fn fragment(bytes: &[u8]) -> Option<Contents> {
     };
     let header_len = usize::from(header[0] & 0xf) * 4;
     let ip_len = usize::from(u16::from_be_bytes([header[2], header[3]]));
-    // As one of no protocol: its first octets need not be a transport header.
+    // As one of no protocol: its first bytes need not be a transport header.
     let (protocol, payload) = (255, header_len..ip_len);
     let ecn = match header[1] & 3 {
         0 => ackord_wire::Ecn::NotEct,

@@ -1,4 +1,4 @@
-//! The loop of an emulation: one [`Simulation`], and foreign hosts at its doors.
+//! The loop of an emulation: one [`Simulation`], and foreign hosts at its devices.
 //!
 //! Everything inside happens at its theoretical instant, in order of time, and is merely executed
 //! late; only the hand-over to a foreign host is late in fact, and the lateness meter says by how
@@ -6,13 +6,13 @@
 
 use super::bytes::{Bytes, Found};
 use super::classify::{FlowTable, TurnedAway};
-use super::door::Door;
+use super::device::Device;
 use super::router::Cut;
 use super::store::{Entering, PacketStore};
-use super::streams::Streams;
+use super::streams::KeptStreams;
 use super::timeline::Timeline;
-use super::watching::{TapObserver, Turn, Watching};
-use super::{Directory, Onlooker};
+use super::watching::{CopyChange, TapObserver, Watching};
+use super::{Directory, PacketObserver};
 use crate::lateness::LatenessMeter;
 use ackord_events::{EndpointId, Event, Sink};
 use ackord_path::Delivery;
@@ -24,16 +24,16 @@ use ackord_wire::{Endpoints, FlowId, NodeId, Packet};
 use std::io;
 use std::os::fd::BorrowedFd;
 
-/// What happened to packets at the doors of an emulation.
+/// What happened to packets at the devices of an emulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EmulationCounts {
     /// Came from foreign hosts and were put on the path.
     pub entered: u64,
-    /// Octets of these, IP headers included.
+    /// Bytes of these, IP headers included.
     pub entered_bytes: u64,
     /// Handed to foreign hosts.
     pub delivered: u64,
-    /// Octets of these, IP headers included.
+    /// Bytes of these, IP headers included.
     pub delivered_bytes: u64,
     /// Came, but are for nobody here.
     pub ignored: u64,
@@ -59,8 +59,8 @@ pub struct EmulationCounts {
     pub unchecked: u64,
 }
 
-/// Foreign hosts, each with its door.
-pub(crate) type Doors = Vec<(NodeId, Box<dyn Door>)>;
+/// Foreign hosts, each with its device.
+pub(crate) type Devices = Vec<(NodeId, Box<dyn Device>)>;
 
 /// Everything an emulator is made of.
 pub(crate) struct Parts<'a, T> {
@@ -68,8 +68,8 @@ pub(crate) struct Parts<'a, T> {
     pub(crate) scenario: &'a Scenario,
     /// What its random streams derive from.
     pub(crate) seed: u64,
-    /// The hosts that are foreign, and their doors. All others are ours.
-    pub(crate) doors: Doors,
+    /// The hosts that are foreign, and their devices. All others are ours.
+    pub(crate) devices: Devices,
     /// Who is where.
     pub(crate) directory: Directory,
     /// Whose time it is.
@@ -79,34 +79,34 @@ pub(crate) struct Parts<'a, T> {
 /// An emulation at work.
 pub(crate) struct Emulator<T, O = ()> {
     simulation: Simulation,
-    doors: Vec<Place>,
-    /// By node: the door there.
-    door_at: Vec<Option<usize>>,
-    /// The door of the host that lives in the emulation's own time, if there is one.
+    devices: Vec<AttachedDevice>,
+    /// By node: the device there.
+    device_at: Vec<Option<usize>>,
+    /// The device of the host that lives in the emulation's own time, if there is one.
     local: Option<usize>,
     /// Where packets leave the path on their way and come back; nothing where they do not.
     cut: Option<Cut>,
     directory: Directory,
     flows: FlowTable,
     bytes: Bytes,
-    turns: Vec<(u64, Turn)>,
+    changes: Vec<(u64, CopyChange)>,
     taps: Option<TapObserver>,
     lateness: LatenessMeter,
     counts: EmulationCounts,
-    onlooker: O,
+    observer: O,
     timeline: T,
     poll: PollSet,
-    /// How many descriptors in the set are doors.
-    watched_doors: usize,
-    /// Some door may have more than was read.
+    /// How many descriptors in the set are devices.
+    watched_devices: usize,
+    /// Some device may have more than was read.
     backlog: bool,
 }
 
-/// A door and where it is.
-struct Place {
+/// A device and where it is.
+struct AttachedDevice {
     node: NodeId,
-    door: Box<dyn Door>,
-    /// By door: the latest packet from there that came out here.
+    device: Box<dyn Device>,
+    /// By device: the latest packet from there that came out here.
     latest: Vec<u64>,
 }
 
@@ -115,10 +115,10 @@ pub(crate) struct Remains<O> {
     pub(crate) simulation: Simulation,
     pub(crate) lateness: LatenessMeter,
     pub(crate) counts: EmulationCounts,
-    pub(crate) onlooker: O,
+    pub(crate) observer: O,
 }
 
-/// Packets read from one door before the others get their turn.
+/// Packets read from one device before the others get their turn.
 const READS_IN_A_ROW: usize = 64;
 
 impl<T: Timeline> Emulator<T> {
@@ -131,47 +131,47 @@ impl<T: Timeline> Emulator<T> {
     }
 }
 
-impl<T: Timeline, O: Onlooker> Emulator<T, O> {
-    /// The same, with somebody who looks at what passes at the doors.
+impl<T: Timeline, O: PacketObserver> Emulator<T, O> {
+    /// The same, with somebody who looks at what passes at the devices.
     ///
     /// # Errors
     /// As [`Emulator::new`].
     pub(crate) fn watched_by(
         parts: Parts<'_, T>,
-        onlooker: O,
+        observer: O,
     ) -> Result<Emulator<T, O>, BuildError> {
-        let Parts { scenario, seed, doors, directory, timeline } = parts;
-        let foreign: Vec<NodeId> = doors.iter().map(|(node, _)| *node).collect();
+        let Parts { scenario, seed, devices, directory, timeline } = parts;
+        let foreign: Vec<NodeId> = devices.iter().map(|(node, _)| *node).collect();
         let simulation = Simulation::with_foreign(scenario, seed, &foreign)?;
-        let mut door_at = vec![None; scenario.nodes.len()];
+        let mut device_at = vec![None; scenario.nodes.len()];
         let mut poll = PollSet::default();
-        for (index, (node, door)) in doors.iter().enumerate() {
-            door_at[node.0 as usize] = Some(index);
-            poll.add(door.descriptor());
+        for (index, (node, device)) in devices.iter().enumerate() {
+            device_at[node.0 as usize] = Some(index);
+            poll.add(device.descriptor());
         }
-        let local = doors.iter().position(|(_, door)| door.is_local());
-        let longest = doors.iter().map(|(_, door)| door.longest()).max().unwrap_or(0);
-        let count = doors.len();
+        let local = devices.iter().position(|(_, device)| device.is_local());
+        let longest = devices.iter().map(|(_, device)| device.longest()).max().unwrap_or(0);
+        let count = devices.len();
         let boxes = scenario.proxies.iter().any(|proxy| proxy.choice.is_some());
         let store = PacketStore::new(longest);
-        let is_foreign = door_at.iter().map(Option::is_some).collect();
-        let place = |(node, door)| Place { node, door, latest: vec![0; count] };
+        let is_foreign = device_at.iter().map(Option::is_some).collect();
+        let place = |(node, device)| AttachedDevice { node, device, latest: vec![0; count] };
         Ok(Emulator {
             simulation,
-            doors: doors.into_iter().map(place).collect(),
-            door_at,
+            devices: devices.into_iter().map(place).collect(),
+            device_at,
             local,
             cut: None,
             directory,
             flows: FlowTable::new(scenario),
-            bytes: Bytes::new(store, boxes.then(Streams::default), is_foreign),
-            turns: Vec::new(),
+            bytes: Bytes::new(store, boxes.then(KeptStreams::default), is_foreign),
+            changes: Vec::new(),
             taps: None,
             lateness: LatenessMeter::new(),
             counts: EmulationCounts::default(),
-            onlooker,
+            observer,
             timeline,
-            watched_doors: count,
+            watched_devices: count,
             poll,
             backlog: false,
         })
@@ -182,7 +182,7 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
         self.taps = Some(observer);
     }
 
-    /// Lets packets leave by the door of a router on their way, and go on when they come back.
+    /// Lets packets leave by the device of a router on their way, and go on when they come back.
     pub(crate) fn cut_at(&mut self, cut: Cut) {
         self.cut = Some(cut);
         self.bytes.keep_streams();
@@ -198,7 +198,7 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
         self.flows.of_connection(endpoints)
     }
 
-    /// Whether packets only pass through this node's door.
+    /// Whether packets only pass through this node's device.
     #[inline]
     fn is_router(&self, node: NodeId) -> bool {
         self.cut.as_ref().is_some_and(|cut| cut.router == node)
@@ -231,8 +231,8 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
     }
 
     /// Who looks.
-    pub(crate) fn onlooker_mut(&mut self) -> &mut O {
-        &mut self.onlooker
+    pub(crate) fn observer_mut(&mut self) -> &mut O {
+        &mut self.observer
     }
 
     /// How late packets were so far.
@@ -251,17 +251,17 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
     /// each thing at its own instant, and lets in what has come.
     ///
     /// # Errors
-    /// If the wait fails or a door is gone.
+    /// If the wait fails or a device is gone.
     pub(crate) fn turn<S: Sink>(&mut self, until: Time, sink: &mut S) -> io::Result<()> {
         let next = if self.backlog { Time::ZERO } else { self.next_due().min(until) };
         self.timeline.wait(next, &mut self.poll)?;
         self.backlog = false;
         let now = self.timeline.now();
         self.catch_up(now, sink);
-        for door in 0..self.watched_doors {
-            let due = || self.doors[door].door.deadline().is_some_and(|at| at <= now);
-            if Some(door) != self.local && (self.poll.is_ready(door) || due()) {
-                self.read_door(door, sink)?;
+        for device in 0..self.watched_devices {
+            let due = || self.devices[device].device.deadline().is_some_and(|at| at <= now);
+            if Some(device) != self.local && (self.poll.is_ready(device) || due()) {
+                self.read_device(device, sink)?;
             }
         }
         Ok(())
@@ -269,14 +269,14 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
 
     /// Ends the run where the last turn left it: what was not handed over by then never is.
     pub(crate) fn finish(self) -> Remains<O> {
-        let Emulator { simulation, lateness, counts, onlooker, .. } = self;
-        Remains { simulation, lateness, counts, onlooker }
+        let Emulator { simulation, lateness, counts, observer, .. } = self;
+        Remains { simulation, lateness, counts, observer }
     }
 
     fn next_due(&self) -> Time {
         let inside = self.simulation.deadline().unwrap_or(Time::NEVER);
-        let doors = self.doors.iter().filter_map(|place| place.door.deadline());
-        doors.fold(inside, Time::min)
+        let devices = self.devices.iter().filter_map(|place| place.device.deadline());
+        devices.fold(inside, Time::min)
     }
 
     /// Does everything inside that is due by `now`, and hands over what has arrived. A local host has
@@ -284,7 +284,7 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
     #[inline]
     fn catch_up<S: Sink>(&mut self, now: Time, sink: &mut S) {
         while let Some(local) = self.local {
-            let host_due = self.doors[local].door.deadline().unwrap_or(Time::NEVER);
+            let host_due = self.devices[local].device.deadline().unwrap_or(Time::NEVER);
             let due = host_due.min(self.simulation.deadline().unwrap_or(Time::NEVER));
             if due > now {
                 break;
@@ -300,7 +300,7 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
     fn read_local<S: Sink>(&mut self, local: usize, at: Time, sink: &mut S) {
         loop {
             let mut buffer = self.bytes.store.buffer();
-            match self.doors[local].door.read_packet(at, &mut buffer) {
+            match self.devices[local].device.read_packet(at, &mut buffer) {
                 Ok(Some(len)) => self.let_in(local, at, (buffer, len), sink),
                 Ok(None) | Err(_) => return self.bytes.store.recycle(buffer),
             }
@@ -310,7 +310,7 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
     #[inline]
     fn run_inside<S: Sink>(&mut self, now: Time, sink: &mut S) {
         let mut watching =
-            Watching::new(sink, &mut self.turns, (&mut self.taps, &mut self.bytes, &self.flows));
+            Watching::new(sink, &mut self.changes, (&mut self.taps, &mut self.bytes, &self.flows));
         self.simulation.run_until(now, &mut watching);
         self.hand_over(sink);
     }
@@ -318,7 +318,7 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
     /// Lets the path tell of everything up to the present, see [`Simulation::settle`].
     pub(crate) fn settle<S: Sink>(&mut self, sink: &mut S) {
         let mut watching =
-            Watching::new(sink, &mut self.turns, (&mut self.taps, &mut self.bytes, &self.flows));
+            Watching::new(sink, &mut self.changes, (&mut self.taps, &mut self.bytes, &self.flows));
         self.simulation.settle(&mut watching);
         self.bury();
     }
@@ -336,10 +336,10 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
     /// of than before.
     #[inline]
     fn bury(&mut self) {
-        for (tag, turn) in self.turns.drain(..) {
-            match turn {
-                Turn::Gone => self.bytes.store.release(tag),
-                Turn::Again => self.bytes.store.retain(tag),
+        for (tag, change) in self.changes.drain(..) {
+            match change {
+                CopyChange::Gone => self.bytes.store.release(tag),
+                CopyChange::Again => self.bytes.store.retain(tag),
             }
         }
     }
@@ -349,18 +349,18 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
         if packet.tcp.is_none() && !self.is_router(*node) {
             self.tell_datagram(*at, packet, sink);
         }
-        if let Some(door) = self.door_at[node.0 as usize] {
-            self.let_out(door, delivery, sink);
+        if let Some(device) = self.device_at[node.0 as usize] {
+            self.let_out(device, delivery, sink);
         }
         self.bytes.store.release(packet.tag);
     }
 
-    /// A packet leaves by a door.
-    fn let_out<S: Sink>(&mut self, door: usize, delivery: &Delivery, sink: &mut S) {
+    /// A packet leaves by a device.
+    fn let_out<S: Sink>(&mut self, device: usize, delivery: &Delivery, sink: &mut S) {
         let Delivery { at, packet, node } = delivery;
         let passes = self.is_router(*node);
         if !passes {
-            self.onlooker.left(*at, packet, sink);
+            self.observer.left(*at, packet, sink);
             self.bytes.arrived(packet);
             if self.cut.is_some() {
                 self.count_sound(packet);
@@ -368,10 +368,10 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
         }
         let now = self.timeline.now();
         self.lateness.record(*at, now);
-        let place = &mut self.doors[door];
+        let place = &mut self.devices[device];
         let bytes = match self.bytes.of(packet, &self.flows) {
             Found::Kept(bytes, order) => {
-                if let Some(from) = self.door_at[packet.src.0 as usize] {
+                if let Some(from) = self.device_at[packet.src.0 as usize] {
                     let latest = &mut place.latest[from];
                     self.counts.overtaken += u64::from(order < *latest);
                     *latest = order.max(*latest);
@@ -387,8 +387,8 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
                 return;
             }
         };
-        let handed_over = if self.local == Some(door) { *at } else { now };
-        match place.door.write_packet(handed_over, packet.flow, bytes) {
+        let handed_over = if self.local == Some(device) { *at } else { now };
+        match place.device.write_packet(handed_over, packet.flow, bytes) {
             Ok(()) if passes => {}
             Ok(()) => {
                 self.counts.delivered += 1;
@@ -398,7 +398,7 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
         }
     }
 
-    /// Looks at the octets that a host is about to get, which passed a router that is not ours.
+    /// Looks at the bytes that a host is about to get, which passed a router that is not ours.
     fn count_sound(&mut self, packet: &Packet) {
         let with_data = packet.tcp.is_some_and(|segment| segment.payload_len > 0);
         match self.bytes.is_sound(packet) {
@@ -423,13 +423,13 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
         }
     }
 
-    /// Lets in what waits at a door.
-    fn read_door<S: Sink>(&mut self, door: usize, sink: &mut S) -> io::Result<()> {
+    /// Lets in what waits at a device.
+    fn read_device<S: Sink>(&mut self, device: usize, sink: &mut S) -> io::Result<()> {
         let mut now = self.timeline.now();
         for _ in 0..READS_IN_A_ROW {
             let mut buffer = self.bytes.store.buffer();
-            let place = &mut self.doors[door];
-            let len = match place.door.read_packet(now, &mut buffer) {
+            let place = &mut self.devices[device];
+            let len = match place.device.read_packet(now, &mut buffer) {
                 Ok(Some(len)) => len,
                 nothing => {
                     self.bytes.store.recycle(buffer);
@@ -439,22 +439,22 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
             // What was due before this packet came happens before it enters.
             now = self.timeline.now();
             self.catch_up(now, sink);
-            self.let_in(door, now, (buffer, len), sink);
+            self.let_in(device, now, (buffer, len), sink);
         }
         self.backlog = true;
         Ok(())
     }
 
-    /// A packet of a foreign host comes through its door.
+    /// A packet of a foreign host comes through its device.
     fn let_in<S: Sink>(
         &mut self,
-        door: usize,
+        device: usize,
         now: Time,
         (buffer, len): (Vec<u8>, usize),
         sink: &mut S,
     ) {
         let now = now.max(self.simulation.now());
-        let node = self.doors[door].node;
+        let node = self.devices[device].node;
         let unknown = self.flows.next_unknown();
         let classified = match self.flows.classify(&buffer[..len], node, &self.directory) {
             Ok(classified) if !self.simulation.is_over() => classified,
@@ -486,7 +486,7 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
         if !self.is_router(node) {
             self.counts.entered += 1;
             self.counts.entered_bytes += u64::from(packet.ip_len);
-            self.onlooker.entered(now, &packet, sink);
+            self.observer.entered(now, &packet, sink);
             if packet.tcp.is_none() && self.flows.is_udp(packet.flow) {
                 let endpoint = EndpointId { flow: packet.flow, side: packet.from };
                 let payload = datagram_payload(&packet);
@@ -497,7 +497,7 @@ impl<T: Timeline, O: Onlooker> Emulator<T, O> {
             packet = cut.leg(packet);
         }
         let mut watching =
-            Watching::new(sink, &mut self.turns, (&mut self.taps, &mut self.bytes, &self.flows));
+            Watching::new(sink, &mut self.changes, (&mut self.taps, &mut self.bytes, &self.flows));
         self.simulation.handle_foreign(now, packet, &mut watching);
         self.hand_over(sink);
     }

@@ -1,6 +1,6 @@
 //! The kernel hosts of an emulation: a namespace for each, and what is in it.
 
-use super::door::TunDoor;
+use super::device::TunDevice;
 use super::options::{EmulationOptions, HostReport, Place};
 use crate::apps::KernelEnd;
 use crate::error::LiveError;
@@ -35,15 +35,15 @@ impl KernelHost {
 
 /// The network card of a machine that has one.
 const CARD: &str = "eth0";
-/// Octets of a TCP header without options.
+/// Bytes of a TCP header without options.
 const TCP_HEADER: u64 = 20;
-/// Octets of IP packet that fit through a host's device, unless its flows have larger ones.
+/// Bytes of IP packet that fit through a host's device, unless its flows have larger ones.
 const MTU: u16 = 1500;
 
 /// Makes every host that is not ours.
 pub(super) fn make_hosts(
     options: &EmulationOptions,
-) -> Result<Vec<(KernelHost, Option<TunDoor>)>, LiveError> {
+) -> Result<Vec<(KernelHost, Option<TunDevice>)>, LiveError> {
     let scenario = &options.scenario;
     let kernels = kernel_nodes(options);
     kernels.into_iter().map(|node| make_host(options, scenario, node)).collect()
@@ -64,7 +64,7 @@ fn make_host(
     options: &EmulationOptions,
     scenario: &Scenario,
     node: NodeId,
-) -> Result<(KernelHost, Option<TunDoor>), LiveError> {
+) -> Result<(KernelHost, Option<TunDevice>), LiveError> {
     let (commands, inside) = commands_at(options, node);
     let mtu = mtu(scenario, node);
     let mut settings = host_settings(scenario, node)?;
@@ -85,11 +85,11 @@ fn make_host(
     };
     let mut namespace = Namespace::create(&inside)?;
     settings.refused(namespace.refused());
-    let door = match options.device {
-        DeviceMade::Tun => Some(TunDoor::new(namespace.take_tun(), mtu)),
+    let device = match options.device {
+        DeviceMade::Tun => Some(TunDevice::new(namespace.take_tun(), mtu)),
         DeviceMade::There => None,
     };
-    Ok((KernelHost { node, namespace, settings, commands, devices: 1 }, door))
+    Ok((KernelHost { node, namespace, settings, commands, devices: 1 }, device))
 }
 
 /// The programs of a node: their places in the options, and what is to be started.

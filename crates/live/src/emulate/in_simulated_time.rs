@@ -13,7 +13,7 @@
 //! | `in_simulated_time/files.rs` | what is on them: this program, what it is linked with, its job |
 //!
 //! The loop, the path and what is observed are those of an emulation in real time; only the timeline
-//! ([`KernelTime`]), the doors ([`CardDoor`]) and the hosts are others. Nothing depends on how fast
+//! ([`KernelTime`]), the devices ([`CardDevice`]) and the hosts are others. Nothing depends on how fast
 //! the machine is or what else it does.
 //!
 //! Not modelled: the time that a kernel and its programs compute.
@@ -24,7 +24,7 @@ mod kernels;
 use super::options::{EmulationEnding, HostNews, Hosts, HostsRemains};
 use super::run::Run;
 use super::timeline::Timeline;
-use super::{Door, EmulationOptions, EmulationReport};
+use super::{Device, EmulationOptions, EmulationReport};
 use crate::error::LiveError;
 use ackord_events::Sink;
 use ackord_sys::PollSet;
@@ -68,14 +68,14 @@ pub fn emulate_in_simulated_time<S: Sink>(
         .collect();
     let kernels = Rc::new(RefCell::new(Kernels::start(&options, kernels)?));
     let nodes = kernels.borrow().nodes();
-    let doors = nodes.into_iter().enumerate().map(|(number, node)| {
-        let door = CardDoor::new(number, kernels.borrow().mtu(number), &kernels)?;
-        Ok::<_, io::Error>((node, Box::new(door) as Box<dyn Door>))
+    let devices = nodes.into_iter().enumerate().map(|(number, node)| {
+        let device = CardDevice::new(number, kernels.borrow().mtu(number), &kernels)?;
+        Ok::<_, io::Error>((node, Box::new(device) as Box<dyn Device>))
     });
-    let doors = doors.collect::<Result<Vec<_>, _>>()?;
+    let devices = devices.collect::<Result<Vec<_>, _>>()?;
     let timeline = KernelTime { kernels: Rc::clone(&kernels) };
     let hosts = KernelsAsHosts(kernels);
-    let mut run = Run::open(options, (hosts, doors), timeline)?;
+    let mut run = Run::open(options, (hosts, devices), timeline)?;
     let ending: EmulationEnding = run.drive(sink, progress)?;
     run.finish(ending, sink)
 }
@@ -96,7 +96,7 @@ impl Timeline for KernelTime {
 }
 
 /// The network card of a kernel.
-struct CardDoor {
+struct CardDevice {
     number: usize,
     mtu: u16,
     kernels: Rc<RefCell<Kernels>>,
@@ -104,14 +104,14 @@ struct CardDoor {
     nothing: File,
 }
 
-impl CardDoor {
-    fn new(number: usize, mtu: u16, kernels: &Rc<RefCell<Kernels>>) -> io::Result<CardDoor> {
+impl CardDevice {
+    fn new(number: usize, mtu: u16, kernels: &Rc<RefCell<Kernels>>) -> io::Result<CardDevice> {
         let nothing = File::open("/dev/null")?;
-        Ok(CardDoor { number, mtu, kernels: Rc::clone(kernels), nothing })
+        Ok(CardDevice { number, mtu, kernels: Rc::clone(kernels), nothing })
     }
 }
 
-impl Door for CardDoor {
+impl Device for CardDevice {
     fn descriptor(&self) -> BorrowedFd<'_> {
         self.nothing.as_fd()
     }

@@ -1,7 +1,7 @@
 //! The kernel hosts of an emulation in real time, with their applications and programs.
 
-use super::Doors;
-use super::door::Door;
+use super::Devices;
+use super::device::Device;
 use super::hosts::{KernelHost, commands_at, host_reports, kernel_ends, make_hosts};
 use super::options::{CommandLasts, EmulationOptions, HostCommand, HostNews, Hosts, HostsRemains};
 use super::router::{Crossing, RouterMade, make_router};
@@ -40,19 +40,19 @@ pub(crate) struct KernelHosts {
 
 impl KernelHosts {
     /// Makes the hosts and starts their servers.
-    pub(crate) fn open(options: &EmulationOptions) -> Result<(KernelHosts, Doors), LiveError> {
-        let (mut hosts, mut doors) = (Vec::new(), Doors::new());
-        for (host, door) in make_hosts(options)? {
-            doors.extend(door.map(|door| (host.node, Box::new(door) as Box<dyn Door>)));
+    pub(crate) fn open(options: &EmulationOptions) -> Result<(KernelHosts, Devices), LiveError> {
+        let (mut hosts, mut devices) = (Vec::new(), Devices::new());
+        for (host, device) in make_hosts(options)? {
+            devices.extend(device.map(|device| (host.node, Box::new(device) as Box<dyn Device>)));
             hosts.push(host);
         }
         let mut crossing = None;
         if let Some(router) = options.router {
             let (numbers, inside) = commands_at(options, router.node);
             let made = make_router(options, router, inside)?;
-            let RouterMade { namespace, door, crossing: seen } = made;
+            let RouterMade { namespace, device, crossing: seen } = made;
             crossing = Some((seen, options.lateness_budget));
-            doors.push((router.node, Box::new(door)));
+            devices.push((router.node, Box::new(device)));
             hosts.push(KernelHost::router(router.node, namespace, numbers));
         }
         let ends = kernel_ends(options, &hosts)?;
@@ -72,7 +72,7 @@ impl KernelHosts {
             scenario: options.scenario.clone(),
             crossing,
         };
-        Ok((hosts, doors))
+        Ok((hosts, devices))
     }
 
     /// The time of the run begins: so do the applications, whose news `teller` hears, if any.

@@ -1,6 +1,6 @@
 //! What foreign hosts send and take, told as our own endpoints tell it.
 
-use super::Onlooker;
+use super::PacketObserver;
 use crate::observed::ObservedEnd;
 use crate::tcp_info::TcpInfo;
 use ackord_events::{EndpointId, Sink};
@@ -53,7 +53,7 @@ impl ObservedEnds {
     }
 }
 
-impl Onlooker for ObservedEnds {
+impl PacketObserver for ObservedEnds {
     fn entered<S: Sink>(&mut self, at: Time, packet: &Packet, sink: &mut S) {
         if let Some(segment) = &packet.tcp {
             let endpoint = EndpointId { flow: packet.flow, side: packet.from };

@@ -140,7 +140,7 @@ pub struct EmulationReport {
     pub lateness_histogram: Vec<(Span, u64)>,
     /// How the driver was scheduled, which explains much of its lateness.
     pub scheduling: Scheduling,
-    /// What happened at the doors of kernel hosts.
+    /// What happened at the devices of kernel hosts.
     pub counts: EmulationCounts,
     /// Where every packet of the path is; checked to be complete.
     pub conservation: Conservation,
@@ -194,7 +194,7 @@ pub struct TcpSample {
     pub info: TcpInfo,
 }
 
-/// What stands behind the doors: the kernels of hosts, with their applications and programs.
+/// What stands behind the devices: the kernels of hosts, with their applications and programs.
 pub(crate) trait Hosts {
     /// Readable when there is news; as long as the hosts are there.
     fn descriptors(&self) -> Vec<BorrowedFd<'_>>;

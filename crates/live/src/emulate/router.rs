@@ -14,13 +14,13 @@
 //! | --- | --- |
 //! | [`KernelRouter`] | which node, and which of its links leads to the mobile hosts |
 //! | [`Cut`] | the two legs of a packet |
-//! | [`RouterDoor`] | both devices; what was handed to the kernel and what came back |
+//! | [`RouterDevice`] | both devices; what was handed to the kernel and what came back |
 //! | [`RouterReport`] | what that came to |
 //!
 //! Not modelled: more than one such router, middle boxes of the path elsewhere (their packets' data is
 //! kept between hosts, not between a host and a router), packets for the router itself.
 
-use super::door::{Door, TunDoor};
+use super::device::{Device, TunDevice};
 use super::hosts::{host_nodes, mtu};
 use super::options::EmulationOptions;
 use crate::error::LiveError;
@@ -133,17 +133,17 @@ pub struct Forwarded {
 
 /// One direction through the router.
 #[derive(Debug, Default)]
-struct Passing {
+struct RouterWay {
     counts: Forwarded,
     /// What is inside, by what stays the same on the way, and since when.
     inside: VecDeque<(u64, Time)>,
 }
 
-/// What is known of packets inside of the router; shared by the door and who reports.
+/// What is known of packets inside of the router; shared by the device and who reports.
 #[derive(Debug)]
 pub(crate) struct Crossing {
-    to_mobile: Passing,
-    to_fixed: Passing,
+    to_mobile: RouterWay,
+    to_fixed: RouterWay,
     delay: LatenessMeter,
     /// When a packet of the mobile hosts was last handed over.
     heard_at: Time,
@@ -156,8 +156,8 @@ pub(crate) struct Crossing {
 impl Crossing {
     pub(crate) fn new() -> Crossing {
         Crossing {
-            to_mobile: Passing::default(),
-            to_fixed: Passing::default(),
+            to_mobile: RouterWay::default(),
+            to_fixed: RouterWay::default(),
             delay: LatenessMeter::new(),
             heard_at: Time::ZERO,
             back_at: None,
@@ -166,7 +166,7 @@ impl Crossing {
         }
     }
 
-    fn passing(&mut self, towards: Towards) -> &mut Passing {
+    fn passing(&mut self, towards: Towards) -> &mut RouterWay {
         match towards {
             Towards::Mobile => &mut self.to_mobile,
             Towards::Fixed => &mut self.to_fixed,
@@ -215,7 +215,7 @@ impl Crossing {
     }
 
     pub(crate) fn report(&self, budget: Span) -> RouterReport {
-        let counts = |passing: &Passing| {
+        let counts = |passing: &RouterWay| {
             let lost = |since: &Time| self.now.saturating_since(*since) > LOST_AFTER;
             let lost = passing.inside.iter().filter(|(_, since)| lost(since)).count();
             Forwarded { missing: passing.counts.missing + lost as u64, ..passing.counts }
@@ -237,30 +237,30 @@ enum Towards {
 
 /// Both devices of the router.
 #[derive(Debug)]
-pub(crate) struct RouterDoor {
-    wan: TunDoor,
-    lan: TunDoor,
+pub(crate) struct RouterDevice {
+    wan: TunDevice,
+    lan: TunDevice,
     /// Readable when one of them is.
     either: Epoll,
     mobile: BTreeSet<IpAddr>,
     crossing: Rc<RefCell<Crossing>>,
 }
 
-impl RouterDoor {
+impl RouterDevice {
     fn new(
-        [wan, lan]: [TunDoor; 2],
+        [wan, lan]: [TunDevice; 2],
         mobile: BTreeSet<IpAddr>,
         crossing: Rc<RefCell<Crossing>>,
-    ) -> nix::Result<RouterDoor> {
+    ) -> nix::Result<RouterDevice> {
         let either = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
-        for door in [&wan, &lan] {
-            either.add(door.descriptor(), EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
+        for device in [&wan, &lan] {
+            either.add(device.descriptor(), EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
         }
-        Ok(RouterDoor { wan, lan, either, mobile, crossing })
+        Ok(RouterDevice { wan, lan, either, mobile, crossing })
     }
 }
 
-impl Door for RouterDoor {
+impl Device for RouterDevice {
     fn descriptor(&self) -> BorrowedFd<'_> {
         self.either.0.as_fd()
     }
@@ -270,9 +270,9 @@ impl Door for RouterDoor {
     }
 
     fn read_packet(&mut self, now: Time, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        let doors = [(&mut self.lan, Towards::Mobile), (&mut self.wan, Towards::Fixed)];
-        for (door, towards) in doors {
-            if let Some(len) = door.read_packet(now, buffer)? {
+        let devices = [(&mut self.lan, Towards::Mobile), (&mut self.wan, Towards::Fixed)];
+        for (device, towards) in devices {
+            if let Some(len) = device.read_packet(now, buffer)? {
                 self.crossing.borrow_mut().came_out(now, towards, &buffer[..len]);
                 return Ok(Some(len));
             }
@@ -282,11 +282,11 @@ impl Door for RouterDoor {
 
     fn write_packet(&mut self, now: Time, flow: FlowId, bytes: &[u8]) -> io::Result<()> {
         let to_mobile = destination(bytes).is_some_and(|to| self.mobile.contains(&to));
-        let (door, towards) = match to_mobile {
+        let (device, towards) = match to_mobile {
             true => (&mut self.wan, Towards::Mobile),
             false => (&mut self.lan, Towards::Fixed),
         };
-        let taken = door.write_packet(now, flow, bytes);
+        let taken = device.write_packet(now, flow, bytes);
         let mut crossing = self.crossing.borrow_mut();
         match &taken {
             Ok(()) => crossing.went_in(now, towards, bytes),
@@ -320,10 +320,10 @@ fn mark_of(bytes: &[u8]) -> u64 {
     })
 }
 
-/// The router's namespace, its door, and what is to be known of both.
+/// The router's namespace, its device, and what is to be known of both.
 pub(super) struct RouterMade {
     pub(super) namespace: Namespace,
-    pub(super) door: RouterDoor,
+    pub(super) device: RouterDevice,
     pub(super) crossing: Rc<RefCell<Crossing>>,
 }
 
@@ -366,10 +366,10 @@ pub(super) fn make_router(
         ..base
     };
     let mut namespace = Namespace::create(&inside)?;
-    let wan = TunDoor::new(namespace.take_tun(), inside.mtu);
-    let lan = namespace.take_beside().pop().map(|tun| TunDoor::new(tun, inside.mtu));
+    let wan = TunDevice::new(namespace.take_tun(), inside.mtu);
+    let lan = namespace.take_beside().pop().map(|tun| TunDevice::new(tun, inside.mtu));
     let lan = lan.ok_or(nix::errno::Errno::ENODEV)?;
     let crossing = Rc::new(RefCell::new(Crossing::new()));
-    let door = RouterDoor::new([wan, lan], mobile.into_iter().collect(), Rc::clone(&crossing))?;
-    Ok(RouterMade { namespace, door, crossing })
+    let device = RouterDevice::new([wan, lan], mobile.into_iter().collect(), Rc::clone(&crossing))?;
+    Ok(RouterMade { namespace, device, crossing })
 }

@@ -8,7 +8,7 @@ use super::options::{
 };
 use super::router::Cut;
 use super::timeline::Timeline;
-use super::{Directory, Doors, Emulator, Parts, RealTime, Remains};
+use super::{Devices, Directory, Emulator, Parts, RealTime, Remains};
 use crate::apps::{AppNews, Call};
 use crate::clock::Clock;
 use crate::error::LiveError;
@@ -38,7 +38,7 @@ pub fn emulate<S: Sink>(
     sink: &mut S,
     progress: &mut dyn FnMut(Time) -> ControlFlow<()>,
 ) -> Result<EmulationReport, LiveError> {
-    let (mut hosts, doors) = KernelHosts::open(&options)?;
+    let (mut hosts, devices) = KernelHosts::open(&options)?;
     sharpen_timers();
     let urgency = Urgency::of(options.priority);
     let clock = Clock::start();
@@ -46,7 +46,7 @@ pub fn emulate<S: Sink>(
     let enter = hosts.enter_commands();
     (options.notify)(&EmulationNotice::Began { began_at: clock.wall(Time::ZERO), enter });
     let timeline = RealTime::new(clock, urgency.scheduling());
-    let mut run = Run::open(options, (hosts, doors), timeline)?;
+    let mut run = Run::open(options, (hosts, devices), timeline)?;
     let ending = run.drive(sink, progress)?;
     let report = run.finish(ending, sink)?;
     Ok(EmulationReport { scheduling: urgency.scheduling(), ..report })
@@ -67,22 +67,22 @@ pub(crate) struct Run<T, H> {
     samples: Vec<TcpSample>,
 }
 
-/// Numbers of what the emulator waits for besides its doors.
+/// Numbers of what the emulator waits for besides its devices.
 struct Watched {
     stop: usize,
     hosts: Vec<usize>,
 }
 
-/// Hosts, and their doors.
-type HostsAndDoors<H> = (H, Doors);
+/// Hosts, and their devices.
+type HostsAndDevices<H> = (H, Devices);
 
 impl<T: Timeline, H: Hosts> Run<T, H> {
     pub(crate) fn open(
         mut options: EmulationOptions,
-        (hosts, doors): HostsAndDoors<H>,
+        (hosts, devices): HostsAndDevices<H>,
         timeline: T,
     ) -> Result<Run<T, H>, LiveError> {
-        let nodes: Vec<NodeId> = doors.iter().map(|(node, _)| *node).collect();
+        let nodes: Vec<NodeId> = devices.iter().map(|(node, _)| *node).collect();
         let open = open_ends(&options, &nodes);
         let router = options.router.filter(|router| nodes.contains(&router.node));
         if let Some(router) = router {
@@ -92,7 +92,7 @@ impl<T: Timeline, H: Hosts> Run<T, H> {
         }
         let directory = Directory::of_hosts(&options.scenario);
         let (scenario, seed) = (&options.scenario, options.seed);
-        let parts = Parts { scenario, seed, doors, directory, timeline };
+        let parts = Parts { scenario, seed, devices, directory, timeline };
         let mut emulator =
             Emulator::watched_by(parts, ObservedEnds::new(options.scenario.flows.len()))?;
         if let Some(router) = router {
@@ -207,7 +207,7 @@ impl<T: Timeline, H: Hosts> Run<T, H> {
                 sink.emit(at, Event::TransferCompleted { endpoint, index, bytes });
             }
             AppNews::Sampled { at, endpoint, info } => {
-                self.emulator.onlooker_mut().sampled(at, endpoint, &info, sink);
+                self.emulator.observer_mut().sampled(at, endpoint, &info, sink);
                 self.samples.push(TcpSample { at, endpoint, info: *info });
             }
             AppNews::Closed { endpoint, .. } => self.end_done(endpoint),

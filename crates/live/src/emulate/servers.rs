@@ -21,14 +21,14 @@ pub(super) fn start_of(command: &HostCommand) -> Time {
 }
 
 /// Commands and how they ended, by their places in the options.
-pub(super) type Ended = Vec<(usize, CommandEnd)>;
+pub(super) type EndedCommands = Vec<(usize, CommandEnd)>;
 
 /// Starts what has to be there before the run begins, and waits until it listens. Answers what was
 /// started, and what has ended already.
 pub(super) fn start_servers(
     options: &EmulationOptions,
     hosts: &mut [KernelHost],
-) -> Result<(BTreeSet<usize>, Ended), LiveError> {
+) -> Result<(BTreeSet<usize>, EndedCommands), LiveError> {
     let (mut started, mut ended) = (BTreeSet::new(), Vec::new());
     for (number, command) in options.commands.iter().enumerate() {
         if command.starts != CommandStarts::BeforeTheRun {

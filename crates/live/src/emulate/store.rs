@@ -42,7 +42,7 @@ pub(crate) struct PacketStore {
     places: Vec<Stored>,
     free: Vec<u32>,
     spare: Vec<Vec<u8>>,
-    /// Octets of every buffer.
+    /// Bytes of every buffer.
     buffer_len: usize,
     /// Packets kept so far.
     entered: u64,
@@ -58,7 +58,7 @@ const ORDER: u64 = (FOREIGN - 1) >> PLACE_BITS;
 const SPARE_BUFFERS: usize = 4096;
 
 impl PacketStore {
-    /// A store of packets of at most `longest` octets.
+    /// A store of packets of at most `longest` bytes.
     pub(crate) fn new(longest: usize) -> PacketStore {
         PacketStore {
             places: Vec::new(),

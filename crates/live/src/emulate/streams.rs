@@ -2,7 +2,7 @@
 //!
 //! A box sends data again whose packet is gone, or sends it in segments and under sequence numbers
 //! of its own (a split connection). What a host sent is therefore kept until the host it is for has
-//! acknowledged it, by offset from the first octet of the connection, which no box changes; and then until
+//! acknowledged it, by offset from the first byte of the connection, which no box changes; and then until
 //! it has acknowledged much more, since a box whose acknowledgments were lost sends it again.
 //!
 //! | the sender's numbers | the receiver's numbers |
@@ -10,7 +10,7 @@
 //! | begin at the SYN that entered at the sender's host | begin at the SYN that came to the receiver's |
 //!
 //! Not modelled: data in a SYN that a box makes anew; connections longer than the numbers of one
-//! (2^64 octets).
+//! (2^64 bytes).
 
 use ackord_units::Seq;
 use ackord_wire::{Flags, FlowId, Segment, Side};
@@ -18,16 +18,16 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// The data of every connection, each direction by itself.
 #[derive(Debug, Default)]
-pub(crate) struct Streams {
-    of: BTreeMap<(FlowId, Side), Stream>,
+pub(crate) struct KeptStreams {
+    of: BTreeMap<(FlowId, Side), KeptStream>,
 }
 
 /// One direction of a connection.
 #[derive(Debug, Default)]
-struct Stream {
-    /// The sender's number for the octet at offset `acked`.
+struct KeptStream {
+    /// The sender's number for the byte at offset `acked`.
     at_sender: Option<Seq>,
-    /// The receiver's number for the same octet.
+    /// The receiver's number for the same byte.
     at_receiver: Option<Seq>,
     /// The number of the SYN that entered at the sender's host.
     syn_entered: Option<Seq>,
@@ -36,18 +36,18 @@ struct Stream {
     syn_arrived: Option<Seq>,
     /// The numbers of the SYNs that entered before: one of them may still be on its way.
     earlier: VecDeque<Seq>,
-    /// Octets acknowledged by the receiver; none below that are kept.
+    /// Bytes acknowledged by the receiver; none below that are kept.
     acked: u64,
-    /// Octets by offset, not overlapping.
+    /// Bytes by offset, not overlapping.
     pieces: BTreeMap<u64, Vec<u8>>,
-    /// How many octets that is.
+    /// How many bytes that is.
     kept: usize,
 }
 
-/// Octets kept of one direction of a connection; what comes beyond is not kept, and is gone if a box
+/// Bytes kept of one direction of a connection; what comes beyond is not kept, and is gone if a box
 /// needs it. A split connection without a limit takes whatever its sender has.
 const MOST: usize = 256 << 20;
-/// Octets that are kept behind what has been acknowledged: as much as may be under way when a link goes out.
+/// Bytes that are kept behind what has been acknowledged: as much as may be under way when a link goes out.
 const BEHIND: u64 = 8 << 20;
 /// Directions of connections that are remembered; of more the one that has been known longest is
 /// forgotten.
@@ -55,7 +55,7 @@ const MOST_STREAMS: usize = 1 << 17;
 /// SYNs of earlier connections with the same addresses that are remembered.
 const MOST_EARLIER: usize = 8;
 
-impl Streams {
+impl KeptStreams {
     /// A segment of a foreign host, `from`, enters the path with this payload.
     pub(crate) fn entered(&mut self, flow: FlowId, from: Side, segment: &Segment, payload: &[u8]) {
         let syn = segment.flags.contains(Flags::SYN);
@@ -70,7 +70,7 @@ impl Streams {
                 if earlier.len() > MOST_EARLIER {
                     earlier.pop_front();
                 }
-                *stream = Stream { earlier, ..Stream::default() };
+                *stream = KeptStream { earlier, ..KeptStream::default() };
             }
             stream.syn_entered = Some(segment.seq);
             // As in `arrived`: a box's SYN may have come, and been acknowledged with more, before.
@@ -98,7 +98,7 @@ impl Streams {
         if stream.syn_arrived != Some(segment.seq) && !is_late {
             if stream.syn_arrived.is_some() {
                 let earlier = std::mem::take(&mut stream.earlier);
-                *stream = Stream { earlier, ..Stream::default() };
+                *stream = KeptStream { earlier, ..KeptStream::default() };
             }
             stream.syn_arrived = Some(segment.seq);
             // Acknowledgments may have come before it, forged ones at least.
@@ -123,7 +123,7 @@ impl Streams {
         stream.copy(stream.offset(base, segment.seq)?, segment.payload_len as usize, out)
     }
 
-    fn stream(&mut self, flow: FlowId, from: Side) -> &mut Stream {
+    fn stream(&mut self, flow: FlowId, from: Side) -> &mut KeptStream {
         if self.of.len() >= MOST_STREAMS && !self.of.contains_key(&(flow, from)) {
             self.of.pop_first();
         }
@@ -131,15 +131,15 @@ impl Streams {
     }
 }
 
-impl Stream {
-    /// The offset of the octet with number `seq`, where `base` is that of the one at `acked`;
-    /// nothing for octets from before the first.
+impl KeptStream {
+    /// The offset of the byte with number `seq`, where `base` is that of the one at `acked`;
+    /// nothing for bytes from before the first.
     fn offset(&self, base: Seq, seq: Seq) -> Option<u64> {
         let distance = seq.0.wrapping_sub(base.0) as i32;
         self.acked.checked_add_signed(i64::from(distance))
     }
 
-    /// Keeps octets; those below `acked` or here already are left out.
+    /// Keeps bytes; those below `acked` or here already are left out.
     fn keep(&mut self, base: Seq, seq: Seq, payload: &[u8]) {
         let Some(mut at) = self.offset(base, seq) else { return };
         let mut payload = payload;
@@ -189,7 +189,7 @@ impl Stream {
         let Some(acked) = self.offset(base, ack).filter(|acked| *acked > self.acked) else {
             return;
         };
-        // A FIN takes a number too, so this may lie one beyond the last octet.
+        // A FIN takes a number too, so this may lie one beyond the last byte.
         let by = (acked - self.acked) as u32;
         self.acked = acked;
         self.at_sender = self.at_sender.map(|seq| seq + by);
@@ -222,16 +222,16 @@ mod tests {
     }
 
     /// A connection whose SYN had number `sent`, and came to the receiver with `came`.
-    fn opened(sent: u32, came: u32) -> Streams {
-        let mut streams = Streams::default();
+    fn opened(sent: u32, came: u32) -> KeptStreams {
+        let mut streams = KeptStreams::default();
         streams.entered(FLOW, Side::Client, &segment(sent, Flags::SYN, 0, 0), &[]);
         streams.arrived(FLOW, Side::Client, &segment(came, Flags::SYN, 0, 0));
         streams
     }
 
     #[test]
-    fn an_acknowledgment_before_the_syn_has_come_moves_no_octet_off_its_place() {
-        let mut streams = Streams::default();
+    fn an_acknowledgment_before_the_syn_has_come_moves_no_byte_off_its_place() {
+        let mut streams = KeptStreams::default();
         streams.entered(FLOW, Side::Client, &segment(100, Flags::SYN, 0, 0), &[]);
         streams.entered(FLOW, Side::Client, &segment(111, Flags::ACK, 0, 3), b"abc");
         streams.entered(FLOW, Side::Server, &segment(0, Flags::ACK, 105, 0), &[]);
@@ -240,8 +240,8 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgment_before_the_sender_s_syn_moves_no_octet_off_its_place() {
-        let mut streams = Streams::default();
+    fn an_acknowledgment_before_the_sender_s_syn_moves_no_byte_off_its_place() {
+        let mut streams = KeptStreams::default();
         streams.arrived(FLOW, Side::Client, &segment(500, Flags::SYN, 0, 0));
         streams.entered(FLOW, Side::Server, &segment(0, Flags::ACK, 505, 0), &[]);
         streams.entered(FLOW, Side::Client, &segment(100, Flags::SYN, 0, 0), &[]);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_syn_of_an_earlier_connection_that_comes_late_moves_no_octet_off_its_place() {
+    fn a_syn_of_an_earlier_connection_that_comes_late_moves_no_byte_off_its_place() {
         let mut streams = opened(100, 100);
         let (next, late) = (segment(900, Flags::SYN, 0, 0), segment(100, Flags::SYN, 0, 0));
         streams.entered(FLOW, Side::Client, &next, &[]);
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_syn_after_data_of_a_connection_that_was_joined_in_its_middle_begins_anew() {
-        let mut streams = Streams::default();
+        let mut streams = KeptStreams::default();
         let middle = segment(5_000, Flags::ACK, 0, 10);
         streams.entered(FLOW, Side::Client, &middle, b"0123456789");
         assert_eq!(read(&streams, 5_000, 10).as_deref(), Some(&b"0123456789"[..]));
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(read(&streams, 4_999, 3).as_deref(), Some(&b"abc"[..]));
     }
 
-    fn read(streams: &Streams, seq: u32, len: usize) -> Option<Vec<u8>> {
+    fn read(streams: &KeptStreams, seq: u32, len: usize) -> Option<Vec<u8>> {
         let mut out = b"before".to_vec();
         let segment = segment(seq, Flags::ACK, 0, len);
         let found = streams.payload(FLOW, Side::Client, &segment, &mut out);
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_box_may_answer_in_a_host_s_name_before_that_host_does() {
-        let mut streams = Streams::default();
+        let mut streams = KeptStreams::default();
         for (came, sent) in [(900, 100), (5_000, 70_000)] {
             streams.arrived(FLOW, Side::Client, &segment(came, Flags::SYN, 0, 0));
             streams.entered(FLOW, Side::Client, &segment(sent, Flags::SYN, 0, 0), &[]);
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_connection_seen_from_its_middle_on_is_kept_from_there() {
-        let mut streams = Streams::default();
+        let mut streams = KeptStreams::default();
         streams.entered(FLOW, Side::Client, &segment(500, Flags::ACK, 0, 5), b"hello");
         assert_eq!(read(&streams, 502, 3).as_deref(), Some(&b"llo"[..]));
         assert_eq!(read(&streams, 499, 3), None);

@@ -1,7 +1,7 @@
-//! For tests: a host behind a door that is our own TCP with real octets, so that what passes through
-//! an emulation can be looked at octet by octet, in time that jumps.
+//! For tests: a host behind a device that is our own TCP with real bytes, so that what passes through
+//! an emulation can be looked at byte by byte, in time that jumps.
 
-use super::door::Door;
+use super::device::Device;
 use ackord_events::{EndpointId, NoSink, TcpState};
 use ackord_scenario::Scenario;
 use ackord_sim::{config_for, initial_sequence, mechanisms_for};
@@ -18,8 +18,8 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::Rc;
 
-/// The end of a scenario's first flow, behind a door.
-pub(super) struct EndDoor {
+/// The end of a scenario's first flow, behind a device.
+pub(super) struct EndDevice {
     connection: Connection,
     endpoints: Endpoints,
     send: SendBuffer,
@@ -32,7 +32,7 @@ pub(super) struct EndDoor {
     quiet: EventFd,
 }
 
-/// `len` octets that do not repeat soon.
+/// `len` bytes that do not repeat soon.
 pub(super) fn noise(len: usize) -> Vec<u8> {
     let mut state = 0x2545_f491_u32;
     let mut next = || {
@@ -52,13 +52,13 @@ enum Wrote {
     NotAll,
 }
 
-impl EndDoor {
-    /// That side, which writes these octets and then closes, or nothing and closes after its peer; where it is and what it receives.
+impl EndDevice {
+    /// That side, which writes these bytes and then closes, or nothing and closes after its peer; where it is and what it receives.
     pub(super) fn new(
         scenario: &Scenario,
         side: Side,
         writes: &[u8],
-    ) -> (NodeId, EndDoor, Rc<RefCell<Vec<u8>>>) {
+    ) -> (NodeId, EndDevice, Rc<RefCell<Vec<u8>>>) {
         let flow = &scenario.flows[0];
         let choices = flow.tcp(side);
         let config = config_for(choices);
@@ -67,7 +67,7 @@ impl EndDoor {
         let iss = initial_sequence(scenario.seed, flow, side);
         let nodes = FlowNodes { client: flow.client, server: flow.server };
         let received = Rc::new(RefCell::new(Vec::new()));
-        let door = EndDoor {
+        let device = EndDevice {
             connection: Connection::listen(config, mechanisms_for(choices), id, iss),
             endpoints: FlowAddresses::of(FlowId(0), nodes, IpVersion::V4).endpoints(side),
             send: SendBuffer::default(),
@@ -79,7 +79,7 @@ impl EndDoor {
             quiet: EventFd::new().expect("a descriptor"),
         };
         let node = if side == Side::Client { flow.client } else { flow.server };
-        (node, door, received)
+        (node, device, received)
     }
 
     fn work(&mut self, now: Time) {
@@ -136,7 +136,7 @@ impl EndDoor {
     }
 }
 
-impl Door for EndDoor {
+impl Device for EndDevice {
     fn descriptor(&self) -> BorrowedFd<'_> {
         self.quiet.as_fd()
     }

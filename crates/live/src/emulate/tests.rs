@@ -1,10 +1,10 @@
 //! One body, two drivers: what the emulator does in time that jumps is what the simulator says; and
-//! what passes through a path arrives octet by octet.
+//! what passes through a path arrives byte by byte.
 
-use super::testing::{EndDoor, noise};
+use super::testing::{EndDevice, noise};
 use super::timeline::VirtualTime;
 use super::watching::Tapped;
-use super::{Directory, Door, EmulationCounts, Emulator, Parts, Remains};
+use super::{Device, Directory, EmulationCounts, Emulator, Parts, Remains};
 use ackord_events::{Event, NoSink, Sink};
 use ackord_path::Stream;
 use ackord_scenario::{Override, Scenario, ScenarioFile};
@@ -40,11 +40,11 @@ fn simulated(scenario: &Scenario) -> Log {
 
 fn parts(
     scenario: &Scenario,
-    doors: Vec<(NodeId, Box<dyn Door>)>,
+    devices: Vec<(NodeId, Box<dyn Device>)>,
     timeline: VirtualTime,
 ) -> Parts<'_, VirtualTime> {
     let directory = Directory::of_hosts(scenario);
-    Parts { scenario, seed: scenario.seed, doors, directory, timeline }
+    Parts { scenario, seed: scenario.seed, devices, directory, timeline }
 }
 
 fn emulated(scenario: &Scenario, timeline: VirtualTime, longest_turn: Span) -> Log {
@@ -56,7 +56,7 @@ fn emulated(scenario: &Scenario, timeline: VirtualTime, longest_turn: Span) -> L
     }
     let Remains { mut simulation, lateness, counts, .. } = emulator.finish();
     simulation.finish(&mut log).expect("every packet is accounted for");
-    assert_eq!(counts, EmulationCounts::default(), "there is no door");
+    assert_eq!(counts, EmulationCounts::default(), "there is no device");
     assert_eq!(lateness.report(Span::ZERO).packets, 0, "inside nothing is late");
     log
 }
@@ -145,7 +145,7 @@ impl Sink for PathLog {
 }
 
 #[test]
-fn hosts_behind_doors_that_do_as_ours_make_the_path_do_what_it_does_in_the_simulator() {
+fn hosts_behind_devices_that_do_as_ours_make_the_path_do_what_it_does_in_the_simulator() {
     let size = [("flows.*.traffic.size", "300 kB")];
     let paths: &[Changes] = &[
         &[],
@@ -160,28 +160,28 @@ fn hosts_behind_doors_that_do_as_ours_make_the_path_do_what_it_does_in_the_simul
         simulation.run_until(Time::ZERO + scenario.duration, &mut inside);
         simulation.finish(&mut inside).expect("every packet is accounted for");
         let zeros = vec![0; 300_000];
-        let (client_at, client, _) = EndDoor::new(&scenario, Side::Client, &[]);
-        let (server_at, server, _) = EndDoor::new(&scenario, Side::Server, &zeros);
-        let doors: Vec<(NodeId, Box<dyn Door>)> =
+        let (client_at, client, _) = EndDevice::new(&scenario, Side::Client, &[]);
+        let (server_at, server, _) = EndDevice::new(&scenario, Side::Server, &zeros);
+        let devices: Vec<(NodeId, Box<dyn Device>)> =
             vec![(client_at, Box::new(client)), (server_at, Box::new(server))];
-        let parts = parts(&scenario, doors, VirtualTime::exact());
+        let parts = parts(&scenario, devices, VirtualTime::exact());
         let mut emulator = Emulator::new(parts).expect("it builds");
-        let mut through_doors = PathLog::default();
+        let mut through_devices = PathLog::default();
         while emulator.simulation().now() < simulation.now() {
-            emulator.turn(simulation.now(), &mut through_doors).expect("nothing can break");
+            emulator.turn(simulation.now(), &mut through_devices).expect("nothing can break");
         }
         let Remains { mut simulation, counts, .. } = emulator.finish();
-        simulation.finish(&mut through_doors).expect("every packet is accounted for");
+        simulation.finish(&mut through_devices).expect("every packet is accounted for");
         assert_eq!((counts.malformed, counts.ignored, counts.made), (0, 0, 0));
-        let differs = inside.0.iter().zip(&through_doors.0).position(|(a, b)| a != b);
-        let first = differs.map(|at| (&inside.0[at], &through_doors.0[at]));
+        let differs = inside.0.iter().zip(&through_devices.0).position(|(a, b)| a != b);
+        let first = differs.map(|at| (&inside.0[at], &through_devices.0[at]));
         assert!(first.is_none(), "{changes:?}, event {differs:?}: {first:#?}");
-        let lengths = (inside.0.len(), through_doors.0.len());
+        let lengths = (inside.0.len(), through_devices.0.len());
         assert!(lengths.0 > 1_000 && lengths.0 == lengths.1, "{changes:?}: {lengths:?}");
     }
 }
 
-/// What a run between two doors came to.
+/// What a run between two devices came to.
 struct Moved {
     up: Vec<u8>,
     down: Vec<u8>,
@@ -190,13 +190,13 @@ struct Moved {
     tapped: (u64, u64),
 }
 
-/// Moves `up` octets from the first flow's client to its server, and as many as `down` back.
-fn move_octets(scenario: &Scenario, timeline: VirtualTime, up: &[u8], down: &[u8]) -> Moved {
-    let (client_at, client, down_got) = EndDoor::new(scenario, Side::Client, up);
-    let (server_at, server, up_got) = EndDoor::new(scenario, Side::Server, down);
-    let doors: Vec<(NodeId, Box<dyn Door>)> =
+/// Moves `up` bytes from the first flow's client to its server, and as many as `down` back.
+fn move_bytes(scenario: &Scenario, timeline: VirtualTime, up: &[u8], down: &[u8]) -> Moved {
+    let (client_at, client, down_got) = EndDevice::new(scenario, Side::Client, up);
+    let (server_at, server, up_got) = EndDevice::new(scenario, Side::Server, down);
+    let devices: Vec<(NodeId, Box<dyn Device>)> =
         vec![(client_at, Box::new(client)), (server_at, Box::new(server))];
-    let mut emulator = Emulator::new(parts(scenario, doors, timeline)).expect("it builds");
+    let mut emulator = Emulator::new(parts(scenario, devices, timeline)).expect("it builds");
     let tapped = Rc::new(RefCell::new((0, 0)));
     let seen = Rc::clone(&tapped);
     emulator.tap(Box::new(move |tapped: Tapped<'_>| {
@@ -220,7 +220,7 @@ fn move_octets(scenario: &Scenario, timeline: VirtualTime, up: &[u8], down: &[u8
 const LENGTH: usize = 300_000;
 
 #[test]
-fn octets_arrive_as_they_were_sent_whatever_the_path_does_to_their_packets() {
+fn bytes_arrive_as_they_were_sent_whatever_the_path_does_to_their_packets() {
     let paths: &[Changes] = &[
         &[],
         &[("links.wifi.loss.per_packet", "5 %")],
@@ -231,8 +231,8 @@ fn octets_arrive_as_they_were_sent_whatever_the_path_does_to_their_packets() {
     let data = noise(LENGTH);
     for changes in paths {
         let scenario = scenario("lossy-wifi", changes);
-        let moved = move_octets(&scenario, late_at_random(5), &data, &data[..50_000]);
-        assert!(moved.up == data, "{changes:?}: {} octets, not as sent", moved.up.len());
+        let moved = move_bytes(&scenario, late_at_random(5), &data, &data[..50_000]);
+        assert!(moved.up == data, "{changes:?}: {} bytes, not as sent", moved.up.len());
         assert!(moved.down == data[..50_000], "{changes:?}");
         let counts = moved.counts;
         assert_eq!((counts.without_bytes, counts.made, counts.malformed), (0, 0, 0));
@@ -247,7 +247,7 @@ fn octets_arrive_as_they_were_sent_whatever_the_path_does_to_their_packets() {
 }
 
 #[test]
-fn octets_arrive_as_they_were_sent_through_every_middle_box() {
+fn bytes_arrive_as_they_were_sent_through_every_middle_box() {
     let data = noise(LENGTH);
     for proxy in ["none", "snoop", "proxy-tcp", "m-tcp", "i-tcp", "mtcp"] {
         // Far from the fixed host, so that a box may answer before it does.
@@ -255,7 +255,7 @@ fn octets_arrive_as_they_were_sent_through_every_middle_box() {
         let changes = [("proxies.base.proxy", proxy), far, long];
         let scenario = scenario("fading-access-point", &changes);
         for timeline in [VirtualTime::exact(), late_at_random(9)] {
-            let moved = move_octets(&scenario, timeline, &data, &data[..50_000]);
+            let moved = move_bytes(&scenario, timeline, &data, &data[..50_000]);
             assert_eq!((moved.up.len(), moved.down.len()), (LENGTH, 50_000), "{proxy}");
             assert!(moved.up == data && moved.down == data[..50_000], "{proxy}: not as sent");
             let counts = moved.counts;

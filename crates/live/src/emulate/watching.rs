@@ -18,7 +18,7 @@ pub struct Tapped<'a> {
     /// The IP packet, real bytes; cut off after the headers where a middle box made it and the
     /// payload is not known.
     pub bytes: &'a [u8],
-    /// Octets of the whole packet.
+    /// Bytes of the whole packet.
     pub original_len: u32,
 }
 
@@ -27,7 +27,7 @@ pub type TapObserver = Box<dyn FnMut(Tapped<'_>)>;
 
 /// What has become of a packet of a foreign host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum CopyChange {
     /// It died, or a middle box took it in.
     Gone,
     /// There is one more: doubled, or sent (again) by a middle box.
@@ -37,7 +37,7 @@ pub(crate) enum Turn {
 /// The emulator's sink around the caller's.
 pub(crate) struct Watching<'a, S> {
     inner: &'a mut S,
-    turns: &'a mut Vec<(u64, Turn)>,
+    changes: &'a mut Vec<(u64, CopyChange)>,
     taps: Option<&'a mut TapObserver>,
     bytes: &'a mut Bytes,
     flows: &'a FlowTable,
@@ -46,16 +46,16 @@ pub(crate) struct Watching<'a, S> {
 impl<'a, S> Watching<'a, S> {
     pub(crate) fn new(
         inner: &'a mut S,
-        turns: &'a mut Vec<(u64, Turn)>,
+        changes: &'a mut Vec<(u64, CopyChange)>,
         (taps, bytes, flows): (&'a mut Option<TapObserver>, &'a mut Bytes, &'a FlowTable),
     ) -> Watching<'a, S> {
-        Watching { inner, turns, taps: taps.as_mut(), bytes, flows }
+        Watching { inner, changes, taps: taps.as_mut(), bytes, flows }
     }
 
     #[inline]
-    fn turn(&mut self, packet: &Packet, turn: Turn) {
+    fn change(&mut self, packet: &Packet, change: CopyChange) {
         if packet.tag & FOREIGN != 0 {
-            self.turns.push((packet.tag, turn));
+            self.changes.push((packet.tag, change));
         }
     }
 
@@ -76,11 +76,11 @@ impl<S: Sink> Sink for Watching<'_, S> {
     fn emit(&mut self, at: Time, event: Event<'_>) {
         match event {
             Event::PacketDropped { packet, .. } | Event::ProxyAbsorbed { packet, .. } => {
-                self.turn(packet, Turn::Gone);
+                self.change(packet, CopyChange::Gone);
             }
             Event::PacketDuplicated { packet, .. }
             | Event::ProxySent { packet, .. }
-            | Event::ProxyReleased { packet, .. } => self.turn(packet, Turn::Again),
+            | Event::ProxyReleased { packet, .. } => self.change(packet, CopyChange::Again),
             Event::PacketTapped { tap, packet } => self.tap(at, tap, packet),
             // No packet more or less, and no tap.
             Event::StateChanged { .. }

@@ -4,7 +4,7 @@ use super::endpoint;
 use super::orders::Orders;
 use super::outputs::Outputs;
 use super::script_words::Task;
-use super::words::{JOB_PATH, Job, JobCommand, Left, Order, Told};
+use super::words::{EndRemains, GuestMessage, JOB_PATH, Job, JobCommand, Order};
 use super::{machine_files, surroundings};
 use crate::apps::AppNews;
 use crate::clock::Clock;
@@ -32,7 +32,7 @@ pub(super) fn run() -> ! {
             text = format!("{text}: {cause}");
             source = cause.source();
         }
-        tell(&line, &Told::Failed(text));
+        tell(&line, &GuestMessage::Failed(text));
     }
     // The first program must not end: the kernel would panic.
     loop {
@@ -56,7 +56,7 @@ fn work(line: &File) -> Result<(), Box<dyn Error>> {
     }
     let (mut hosts, _) = KernelHosts::open(&options)?;
     let orders = Orders::listen(if_nametoindex("eth0")? as i32)?;
-    tell(line, &Told::Ready { monotonic: monotonic()? });
+    tell(line, &GuestMessage::Ready { monotonic: monotonic()? });
     orders.hello()?;
     let begins_at = wait_for_order(&orders)?;
     sharpen_timers();
@@ -73,10 +73,10 @@ fn work(line: &File) -> Result<(), Box<dyn Error>> {
         tell(line, &news.into());
     }
     for report in &remains.ends {
-        tell(line, &Told::Left(Box::new(Left::from(report))));
+        tell(line, &GuestMessage::Left(Box::new(EndRemains::from(report))));
     }
     if let Some(host) = remains.hosts.iter().find(|host| host.node == NodeId(job.node)) {
-        tell(line, &Told::host(host));
+        tell(line, &GuestMessage::host(host));
     }
     // What has been told is only seen when the run goes on.
     orders.hello()?;
@@ -146,7 +146,7 @@ fn monotonic() -> nix::Result<u64> {
 }
 
 /// Tells something, as a line that nothing else gets into: the line takes a write as a whole.
-pub(super) fn tell(mut line: &File, told: &Told) {
+pub(super) fn tell(mut line: &File, told: &GuestMessage) {
     let mut text = serde_json::to_vec(told).unwrap_or_default();
     text.push(b'\n');
     // Whoever does not listen any more is not told.

@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 
-/// Octets of an order's text at most.
+/// Bytes of an order's text at most.
 const LONGEST: usize = 256;
 
 /// A frame with an order, to a card of this address.

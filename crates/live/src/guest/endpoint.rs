@@ -11,7 +11,7 @@ use crate::settings::{KernelFacts, SettingOutcome, SettingTold, Settings, settin
 use ackord_scenario::TcpChoices;
 use ackord_script::{Script, parse};
 use ackord_sys::socket::{
-    TCP_INFO_ROOM, accept, bind, connect, readable, set_option, tcp_info_octets,
+    TCP_INFO_ROOM, accept, bind, connect, readable, set_option, tcp_info_bytes,
 };
 use ackord_sys::{DeviceMade, Inside, Namespace, RouteSettings, replace_default_route};
 use ackord_tcp::registry::Stack;
@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 
 /// The network card's name.
 const CARD: &str = "eth0";
-/// Octets read at once.
+/// Bytes read at once.
 const PIECE: usize = 64 * 1024;
 /// Connections that may wait to be accepted.
 const BACKLOG: i32 = 8;
@@ -50,8 +50,8 @@ pub(super) fn work(job: &ScriptsJob, line: &File) -> Result<(), Box<dyn Error>> 
     let device = if_nametoindex(CARD)? as i32;
     let mut dialogue = Dialogue::open(device, line)?;
     let mut host =
-        Host { device, both, facts: KernelFacts::of_this_machine(), before: BTreeMap::new() };
-    let mut end = End::default();
+        ScriptHost { device, both, facts: KernelFacts::of_this_machine(), before: BTreeMap::new() };
+    let mut end = ScriptEnd::default();
     dialogue.answer(&ScriptTold::Ready(clocks()?))?;
     loop {
         let told = match dialogue.next()? {
@@ -59,7 +59,7 @@ pub(super) fn work(job: &ScriptsJob, line: &File) -> Result<(), Box<dyn Error>> 
                 let text = job.texts.get(number).ok_or("there is no such script")?;
                 let script = parse(text).map_err(|_| "the script cannot be read")?;
                 let (settings, prepared) = host.prepare(&script);
-                end = End::open(&script, number, &settings)?;
+                end = ScriptEnd::open(&script, number, &settings)?;
                 ScriptTold::Prepared(prepared)
             }
             order => end.obey(order),
@@ -69,7 +69,7 @@ pub(super) fn work(job: &ScriptsJob, line: &File) -> Result<(), Box<dyn Error>> 
 }
 
 /// What belongs to the whole kernel.
-struct Host {
+struct ScriptHost {
     device: i32,
     both: [IpAddr; 2],
     facts: KernelFacts,
@@ -77,7 +77,7 @@ struct Host {
     before: BTreeMap<PathBuf, String>,
 }
 
-impl Host {
+impl ScriptHost {
     /// Sets everything as the script wants it, and nothing else.
     fn prepare(&mut self, script: &Script) -> (Settings, Prepared) {
         let mut prepared = Prepared::default();
@@ -132,7 +132,7 @@ fn choices_of(stack: &Stack) -> TcpChoices {
 
 /// The endpoint of a script.
 #[derive(Default)]
-struct End {
+struct ScriptEnd {
     /// The socket that was made first, which may only listen.
     first: Option<OwnedFd>,
     listens: bool,
@@ -142,8 +142,12 @@ struct End {
     error: i32,
 }
 
-impl End {
-    fn open(script: &Script, number: usize, settings: &Settings) -> Result<End, Box<dyn Error>> {
+impl ScriptEnd {
+    fn open(
+        script: &Script,
+        number: usize,
+        settings: &Settings,
+    ) -> Result<ScriptEnd, Box<dyn Error>> {
         let family = match script.ip {
             IpVersion::V4 => AddressFamily::Inet,
             IpVersion::V6 => AddressFamily::Inet6,
@@ -158,7 +162,12 @@ impl End {
         let ends = addresses_of(number, script).endpoints(side);
         bind(first.as_fd(), ends.src)?;
         let listens = side == Side::Server;
-        Ok(End { first: Some(first), listens, remote: Some(ends.dst), ..End::default() })
+        Ok(ScriptEnd {
+            first: Some(first),
+            listens,
+            remote: Some(ends.dst),
+            ..ScriptEnd::default()
+        })
     }
 
     fn obey(&mut self, order: ScriptOrder) -> ScriptTold {
@@ -174,7 +183,7 @@ impl End {
             return ScriptTold::NoSuchCall(why.to_owned());
         }
         match self.act(order) {
-            Ok(octets) => ScriptTold::Done(octets),
+            Ok(bytes) => ScriptTold::Done(bytes),
             Err(what) => ScriptTold::Otherwise(what),
         }
     }
@@ -185,7 +194,7 @@ impl End {
         match (order, first, self.remote) {
             (ScriptOrder::Finish, ..) => {
                 self.abort();
-                *self = End::default();
+                *self = ScriptEnd::default();
             }
             (ScriptOrder::Connect, Some(socket), Some(remote)) => match connect(socket, remote) {
                 Ok(()) | Err(Errno::EINPROGRESS) => {}
@@ -195,8 +204,8 @@ impl End {
                 let backlog = Backlog::new(BACKLOG).map_err(named("listen"))?;
                 listen(&socket, backlog).map_err(named("listen"))?;
             }
-            (ScriptOrder::Write(octets), ..) => {
-                let data = vec![0; octets as usize];
+            (ScriptOrder::Write(bytes), ..) => {
+                let data = vec![0; bytes as usize];
                 let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
                 return match send(self.socket()?, &data, flags) {
                     Ok(taken) => Ok(taken as u64),
@@ -205,13 +214,13 @@ impl End {
                     Err(errno) => Err(named("send")(errno)),
                 };
             }
-            (ScriptOrder::Read(octets), ..) => {
+            (ScriptOrder::Read(bytes), ..) => {
                 let socket = self.socket()?;
                 let there = self.readable().unwrap_or(0);
-                if there < octets {
-                    return Err(format!("{there} B can be read, not {octets} B"));
+                if there < bytes {
+                    return Err(format!("{there} B can be read, not {bytes} B"));
                 }
-                return read(socket, octets).map_err(named("recv"));
+                return read(socket, bytes).map_err(named("recv"));
             }
             (ScriptOrder::ReadAll, ..) => {
                 // An application that reads at once reads nothing before there is a connection.
@@ -257,7 +266,7 @@ impl End {
         let socket = if self.listens { &self.accepted } else { &self.first };
         let Some(socket) = socket else { return Facts { error: self.error, ..Facts::default() } };
         let mut room = [0; TCP_INFO_ROOM];
-        let tcp_info = tcp_info_octets(socket.as_fd(), &mut room).ok().map(<[u8]>::to_vec);
+        let tcp_info = tcp_info_bytes(socket.as_fd(), &mut room).ok().map(<[u8]>::to_vec);
         // It is told once.
         let error = getsockopt(socket, sockopt::SocketError).unwrap_or(0);
         if error != 0 {
@@ -277,11 +286,11 @@ impl End {
 }
 
 /// Reads so much, or all there is.
-fn read(socket: i32, octets: u64) -> Result<u64, Errno> {
+fn read(socket: i32, bytes: u64) -> Result<u64, Errno> {
     let mut room = vec![0; PIECE];
     let mut all = 0;
-    while all < octets {
-        let most = PIECE.min((octets - all) as usize);
+    while all < bytes {
+        let most = PIECE.min((bytes - all) as usize);
         match recv(socket, &mut room[..most], MsgFlags::MSG_DONTWAIT) {
             Ok(0) | Err(Errno::EAGAIN | Errno::ENOTCONN) => break,
             Ok(some) => all += some as u64,

@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// "Local experimental" of IEEE 802.
 const PROTOCOL: u16 = 0x88b5;
-/// Octets before what a frame carries: two hardware addresses and the protocol.
+/// Bytes before what a frame carries: two hardware addresses and the protocol.
 pub(super) const HEADER: usize = 14;
 
 /// A frame with an order, to a card of this address.

@@ -5,7 +5,7 @@
 //! in no time.
 
 use super::agent::tell;
-use super::words::{Stream, Told};
+use super::words::{GuestMessage, OutputStream};
 use crate::emulate::HostCommand;
 use ackord_wire::NodeId;
 use nix::errno::Errno;
@@ -18,9 +18,9 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 use std::thread::{JoinHandle, spawn};
 
-/// Octets that are told in one line at most.
+/// Bytes that are told in one line at most.
 const PIECE: usize = 4096;
-/// Octets that the programs of a host may write.
+/// Bytes that the programs of a host may write.
 const MOST: usize = 64 << 20;
 /// What a pipe holds.
 const PIPE: usize = 65_536;
@@ -35,7 +35,7 @@ pub(super) struct Outputs {
 /// A pipe's end: what comes out of it was written by this program.
 struct Output {
     number: usize,
-    stream: Stream,
+    stream: OutputStream,
     pipe: File,
 }
 
@@ -51,8 +51,10 @@ impl Outputs {
             if command.host != here {
                 continue;
             }
-            let streams =
-                [(Stream::Output, &mut command.stdout), (Stream::Error, &mut command.stderr)];
+            let streams = [
+                (OutputStream::Output, &mut command.stdout),
+                (OutputStream::Error, &mut command.stderr),
+            ];
             for (stream, writes_to) in streams {
                 let (pipe, written) = pipe2(OFlag::O_CLOEXEC)?;
                 outputs.push(Output { number, stream, pipe: pipe.into() });
@@ -97,7 +99,7 @@ fn tell_all(outputs: &mut [Output], ends: &OwnedFd, line: &File) {
                 "its programs have written more than {most} MiB to their standard output and error; \
                  let them write into files, which are gone when the run is over"
             );
-            return tell(line, &Told::Failed(what));
+            return tell(line, &GuestMessage::Failed(what));
         }
     }
 }
@@ -118,11 +120,11 @@ fn ready(outputs: &[Output], ends: &OwnedFd, ending: bool) -> Vec<bool> {
 impl Output {
     /// Tells what there is, and how much that was.
     fn tell(&mut self, line: &File) -> usize {
-        let mut octets = [0; PIECE];
+        let mut bytes = [0; PIECE];
         // It was readable: this does not wait.
-        let got = self.pipe.read(&mut octets).unwrap_or(0);
+        let got = self.pipe.read(&mut bytes).unwrap_or(0);
         if got > 0 {
-            tell(line, &Told::output(self.number, self.stream, &octets[..got]));
+            tell(line, &GuestMessage::output(self.number, self.stream, &bytes[..got]));
         }
         got
     }

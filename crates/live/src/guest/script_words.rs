@@ -51,7 +51,7 @@ pub(crate) enum ScriptTold {
     /// It cannot go on.
     Failed(String),
     Prepared(Prepared),
-    /// Done, with so many octets.
+    /// Done, with so many bytes.
     Done(u64),
     /// The call did something else.
     Otherwise(String),
@@ -90,7 +90,7 @@ pub(crate) struct Prepared {
 pub(crate) struct Facts {
     /// The kernel's `tcp_info`, if there is a connection.
     pub(crate) tcp_info: Option<Vec<u8>>,
-    /// Octets that can be read.
+    /// Bytes that can be read.
     pub(crate) readable: Option<u64>,
     /// Why it was closed, by the number of the error; the last one that was told.
     pub(crate) error: i32,

@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// Pages that all sockets of TCP may take: what a kernel with 768 MiB allows.
 const TCP_MEM: &str = "9216 12288 18432";
-/// Where the largest receive buffer is in octets, and since 6.16.
+/// Where the largest receive buffer is in bytes, and since 6.16.
 const LARGEST_RECEIVE_BUFFER: [u32; 2] = [6 << 20, 32 << 20];
 const SINCE: (u32, u32) = (6, 16);
 
@@ -48,7 +48,7 @@ fn release() -> (u32, u32) {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
-/// The serial line, on which every octet is as it was written.
+/// The serial line, on which every byte is as it was written.
 fn line() -> io::Result<File> {
     let line = File::options().write(true).open("/dev/ttyS0")?;
     if let Ok(mut settings) = tcgetattr(&line) {

@@ -55,12 +55,12 @@ pub(crate) struct JobCommand {
     /// Nothing: before the run.
     pub(crate) starts_at_ns: Option<u64>,
     pub(crate) serves: bool,
-    pub(crate) ends: Vec<End>,
+    pub(crate) ends: Vec<FlowEnd>,
 }
 
 /// An end of a flow.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct End {
+pub(crate) struct FlowEnd {
     flow: u32,
     client: bool,
 }
@@ -76,26 +76,26 @@ pub(crate) enum Order {
 
 /// What a host tells the run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum Told {
+pub(crate) enum GuestMessage {
     /// It is set up; what CLOCK_MONOTONIC says, in nanoseconds.
     Ready { monotonic: u64 },
     /// It cannot be set up, or not go on.
     Failed(String),
     /// At an end of a flow.
-    At { at: u64, end: End, what: What },
+    At { at: u64, end: FlowEnd, what: What },
     /// A program has ended.
     Command { number: usize, exited: Option<i32>, killed: Option<i32>, not_started: Option<i32> },
-    /// What a program has written: a character for each octet, which is short where it is text.
-    Output { number: usize, stream: Stream, octets: String },
+    /// What a program has written: a character for each byte, which is short where it is text.
+    Output { number: usize, stream: OutputStream, bytes: String },
     /// The run is over: an end of a flow.
-    Left(Box<Left>),
+    Left(Box<EndRemains>),
     /// The run is over: the host.
     Host { settings: Vec<SettingTold>, refused: Vec<(String, i32)>, counters: KernelCounters },
 }
 
 /// Where a program writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Stream {
+pub(crate) enum OutputStream {
     Output,
     Error,
 }
@@ -113,8 +113,8 @@ pub(crate) enum What {
 
 /// An end of a flow when all is over.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Left {
-    end: End,
+pub(crate) struct EndRemains {
+    end: FlowEnd,
     established_at: Option<u64>,
     closed_at: Option<u64>,
     written: u64,
@@ -126,21 +126,21 @@ pub(crate) struct Left {
     options_refused: Vec<(String, i32)>,
 }
 
-impl From<EndpointId> for End {
-    fn from(endpoint: EndpointId) -> End {
-        End { flow: endpoint.flow.0, client: endpoint.side == Side::Client }
+impl From<EndpointId> for FlowEnd {
+    fn from(endpoint: EndpointId) -> FlowEnd {
+        FlowEnd { flow: endpoint.flow.0, client: endpoint.side == Side::Client }
     }
 }
 
-impl From<End> for EndpointId {
-    fn from(end: End) -> EndpointId {
+impl From<FlowEnd> for EndpointId {
+    fn from(end: FlowEnd) -> EndpointId {
         let side = if end.client { Side::Client } else { Side::Server };
         EndpointId { flow: FlowId(end.flow), side }
     }
 }
 
-impl From<&AppNews> for Told {
-    fn from(news: &AppNews) -> Told {
+impl From<&AppNews> for GuestMessage {
+    fn from(news: &AppNews) -> GuestMessage {
         let transfer = |of: &Transfer| (of.index, of.bytes.get());
         let (at, endpoint, what) = match news {
             AppNews::Established { at, endpoint } => (at, endpoint, What::Established),
@@ -159,12 +159,12 @@ impl From<&AppNews> for Told {
                 (at, endpoint, What::Failed { call, errno: *errno as i32 })
             }
         };
-        Told::At { at: at.as_nanos(), end: (*endpoint).into(), what }
+        GuestMessage::At { at: at.as_nanos(), end: (*endpoint).into(), what }
     }
 }
 
 /// What a host has told of an end of a flow, as an application in this process tells it.
-pub(crate) fn app_news(at: u64, end: End, what: What) -> AppNews {
+pub(crate) fn app_news(at: u64, end: FlowEnd, what: What) -> AppNews {
     let (at, endpoint) = (Time::from_nanos(at), EndpointId::from(end));
     let transfer = |index, bytes| Transfer { index, bytes: Bytes(bytes) };
     match what {
@@ -187,10 +187,10 @@ fn call_of(word: &str) -> Call {
     Call::ALL.into_iter().find(|call| call.word() == word).unwrap_or(Call::Connect)
 }
 
-impl From<&EndReport> for Left {
-    fn from(report: &EndReport) -> Left {
+impl From<&EndReport> for EndRemains {
+    fn from(report: &EndReport) -> EndRemains {
         let refused = report.options_refused.iter();
-        Left {
+        EndRemains {
             end: report.endpoint.into(),
             established_at: report.established_at.map(Time::as_nanos),
             closed_at: report.closed_at.map(Time::as_nanos),
@@ -205,8 +205,8 @@ impl From<&EndReport> for Left {
     }
 }
 
-impl From<Box<Left>> for EndReport {
-    fn from(left: Box<Left>) -> EndReport {
+impl From<Box<EndRemains>> for EndReport {
+    fn from(left: Box<EndRemains>) -> EndReport {
         let errno = Errno::from_raw;
         let refused = left.options_refused.into_iter();
         EndReport {
@@ -224,8 +224,8 @@ impl From<Box<Left>> for EndReport {
     }
 }
 
-impl From<&HostNews> for Told {
-    fn from(news: &HostNews) -> Told {
+impl From<&HostNews> for GuestMessage {
+    fn from(news: &HostNews) -> GuestMessage {
         match news {
             HostNews::App(news) => news.into(),
             HostNews::CommandEnded { number, end } => {
@@ -235,7 +235,7 @@ impl From<&HostNews> for Told {
                     CommandEnd::Killed(signal) => killed = Some(*signal as i32),
                     CommandEnd::NotStarted(errno) => not_started = Some(*errno as i32),
                 }
-                Told::Command { number: *number, exited, killed, not_started }
+                GuestMessage::Command { number: *number, exited, killed, not_started }
             }
         }
     }
@@ -257,17 +257,17 @@ pub(crate) fn command_end(
     }
 }
 
-impl Told {
+impl GuestMessage {
     /// What a program has written.
-    pub(crate) fn output(number: usize, stream: Stream, octets: &[u8]) -> Told {
-        let octets = octets.iter().map(|octet| char::from(*octet)).collect();
-        Told::Output { number, stream, octets }
+    pub(crate) fn output(number: usize, stream: OutputStream, bytes: &[u8]) -> GuestMessage {
+        let bytes = bytes.iter().map(|byte| char::from(*byte)).collect();
+        GuestMessage::Output { number, stream, bytes }
     }
 
     /// A host when the run is over.
-    pub(crate) fn host(report: &HostReport) -> Told {
+    pub(crate) fn host(report: &HostReport) -> GuestMessage {
         let refused = report.refused.iter().map(|(what, errno)| (what.clone(), *errno as i32));
-        Told::Host {
+        GuestMessage::Host {
             settings: report.settings.clone(),
             refused: refused.collect(),
             counters: report.counters.clone(),
@@ -276,8 +276,8 @@ impl Told {
 }
 
 /// What a program has written, as a host has told it.
-pub(crate) fn output_octets(octets: &str) -> Vec<u8> {
-    octets.chars().map(|octet| octet as u8).collect()
+pub(crate) fn output_bytes(bytes: &str) -> Vec<u8> {
+    bytes.chars().map(|byte| byte as u8).collect()
 }
 
 /// A host as it has told of itself.

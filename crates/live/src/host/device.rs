@@ -2,7 +2,7 @@
 //! at its theoretical instant, as everything on the path does.
 
 use super::{Arrival, Host, Service, Uplink};
-use crate::emulate::Door;
+use crate::emulate::Device;
 use crate::watch::Watch;
 use ackord_units::Time;
 use ackord_wire::{DecodeError, Endpoints, FlowId, decode};
@@ -63,7 +63,7 @@ impl HostDevice {
     }
 }
 
-impl Door for HostDevice {
+impl Device for HostDevice {
     fn descriptor(&self) -> BorrowedFd<'_> {
         self.nothing.as_fd()
     }

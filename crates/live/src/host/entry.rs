@@ -35,7 +35,7 @@ impl Buffers {
 }
 
 impl Entry {
-    /// A connection that has not done anything yet, with a receive window of so many octets.
+    /// A connection that has not done anything yet, with a receive window of so many bytes.
     pub(crate) fn new(
         now: Time,
         endpoints: Endpoints,
@@ -86,7 +86,7 @@ impl Entry {
                 if len == 0 { Some(()) } else { send.copy(offset?, len, out) }
             });
             if sent.is_none() {
-                debug_assert!(false, "{segment:?} has octets that were never written");
+                debug_assert!(false, "{segment:?} has bytes that were never written");
                 self.connection.abort();
             }
         }

@@ -96,7 +96,7 @@ fn a_handshake_and_a_request_bring_the_file() {
     let request = b"GET /file HTTP/1.1\r\nConnection: close\r\n\r\n";
     let mut ack = syn_ack.seq + 1;
     let mut seq = Seq(1);
-    let mut octets = 0;
+    let mut bytes = 0;
     let mut finished = false;
     for round in 0..40 {
         let payload = if round == 0 { &request[..] } else { &[] };
@@ -108,19 +108,19 @@ fn a_handshake_and_a_request_bring_the_file() {
             if answer.seq != ack {
                 continue;
             }
-            octets += answer.payload_len;
+            bytes += answer.payload_len;
             finished |= answer.flags.contains(Flags::FIN);
             ack = answer.end_seq();
         }
     }
     assert!(finished, "the server has not closed");
-    assert!(octets > 5_000, "{octets} octets with head and file");
+    assert!(bytes > 5_000, "{bytes} bytes with head and file");
 }
 
 /// A request in two halves: what is refused, or has come before, must not touch what waits for the
 /// rest. The server answers with an error if it does.
 #[test]
-fn refused_octets_do_not_touch_what_has_arrived() {
+fn refused_bytes_do_not_touch_what_has_arrived() {
     let answered = |disturb: &mut dyn FnMut(&mut Bench, Segment)| {
         let mut bench = Bench::new();
         let answers = bench.arrive(PORT, &syn(), &[]);
@@ -140,7 +140,7 @@ fn refused_octets_do_not_touch_what_has_arrived() {
         answers.iter().map(|answer| answer.payload_len).max().unwrap_or(0)
     };
     let undisturbed = answered(&mut |_, _| {});
-    assert!(undisturbed >= 1_000, "the file comes in full segments, not {undisturbed} octets");
+    assert!(undisturbed >= 1_000, "the file comes in full segments, not {undisturbed} bytes");
     for forged in [
         // RFC 5961 §5: an acknowledgment of what was never sent.
         &|segment: Segment| Segment { ack: segment.ack + 1_000_000, ..segment },
@@ -149,16 +149,16 @@ fn refused_octets_do_not_touch_what_has_arrived() {
         &|segment: Segment| Segment { flags: Flags::NONE, ..segment },
     ] as [&dyn Fn(Segment) -> Segment; 4]
     {
-        let octets = answered(&mut |bench, segment| {
+        let bytes = answered(&mut |bench, segment| {
             bench.arrive(PORT, &forged(segment), b"XXXXXXXX");
         });
-        assert_eq!(octets, undisturbed);
+        assert_eq!(bytes, undisturbed);
     }
 }
 
-/// A segment may begin at the number of the SYN, or before: its new octets are taken in all the same.
+/// A segment may begin at the number of the SYN, or before: its new bytes are taken in all the same.
 #[test]
-fn a_segment_that_begins_before_the_stream_is_kept_from_the_streams_first_octet_on() {
+fn a_segment_that_begins_before_the_stream_is_kept_from_the_streams_first_byte_on() {
     for before in [1, 5] {
         let mut bench = Bench::new();
         let syn = Segment { seq: Seq(100), ..syn() };
@@ -217,7 +217,7 @@ fn a_peer_that_vanishes_is_given_up_in_the_end() {
 }
 
 /// A request and its answer, until our host has closed and waits in TIME-WAIT; says where its next
-/// octet would stand.
+/// byte would stand.
 fn until_time_wait(bench: &mut Bench, seq: Seq, ack: Seq) -> Seq {
     let request = b"GET /none HTTP/1.1\r\nConnection: close\r\n\r\n";
     let flags = Flags::ACK;

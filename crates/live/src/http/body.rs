@@ -1,20 +1,20 @@
 //! Where a body ends (RFC 9112 §6 and §7.1).
 
-/// Takes a body out of the octets that arrive.
+/// Takes a body out of the bytes that arrive.
 #[derive(Debug)]
 pub(crate) struct BodyDecoder {
-    state: State,
+    state: BodyState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// This many octets are to come.
+enum BodyState {
+    /// This many bytes are to come.
     Counted(u64),
     /// Everything until the peer closes.
     UntilClose,
     /// A chunk's size line is next.
     ChunkSize,
-    /// This many octets of a chunk are to come.
+    /// This many bytes of a chunk are to come.
     Chunk(u64),
     /// The line end after a chunk is next.
     ChunkEnd,
@@ -26,7 +26,7 @@ enum State {
 
 /// How far a body has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub(crate) enum BodyProgress {
     /// More has to arrive.
     Partial,
     /// That was all.
@@ -42,38 +42,38 @@ pub(crate) struct MalformedBody;
 const LONGEST_LINE: usize = 4096;
 
 impl BodyDecoder {
-    /// A body of `len` octets.
+    /// A body of `len` bytes.
     pub(crate) fn counted(len: u64) -> BodyDecoder {
-        BodyDecoder { state: if len == 0 { State::Done } else { State::Counted(len) } }
+        BodyDecoder { state: if len == 0 { BodyState::Done } else { BodyState::Counted(len) } }
     }
 
     /// A body in chunks that tell their size.
     pub(crate) fn chunked() -> BodyDecoder {
-        BodyDecoder { state: State::ChunkSize }
+        BodyDecoder { state: BodyState::ChunkSize }
     }
 
     /// A body that ends with the connection.
     pub(crate) fn until_close() -> BodyDecoder {
-        BodyDecoder { state: State::UntilClose }
+        BodyDecoder { state: BodyState::UntilClose }
     }
 
-    /// Moves what belongs to the body from the front of `inbox` to the end of `body`. Octets after
+    /// Moves what belongs to the body from the front of `inbox` to the end of `body`. Bytes after
     /// the body stay in `inbox`.
     pub(crate) fn decode(
         &mut self,
         inbox: &mut Vec<u8>,
         body: &mut Vec<u8>,
-    ) -> Result<Progress, MalformedBody> {
+    ) -> Result<BodyProgress, MalformedBody> {
         let mut used = 0;
         let result = loop {
             let rest = &inbox[used..];
             match self.step(rest, body) {
-                Ok(Some(octets)) => used += octets,
-                Ok(None) => break Ok(Progress::Partial),
+                Ok(Some(bytes)) => used += bytes,
+                Ok(None) => break Ok(BodyProgress::Partial),
                 Err(error) => break Err(error),
             }
-            if self.state == State::Done {
-                break Ok(Progress::Complete);
+            if self.state == BodyState::Done {
+                break Ok(BodyProgress::Complete);
             }
         };
         inbox.drain(..used);
@@ -82,46 +82,47 @@ impl BodyDecoder {
 
     /// Whether the body is complete if the peer closes now.
     pub(crate) fn may_end_here(&self) -> bool {
-        matches!(self.state, State::UntilClose | State::Done)
+        matches!(self.state, BodyState::UntilClose | BodyState::Done)
     }
 
-    /// Uses some octets and says how many; nothing if more have to arrive first.
+    /// Uses some bytes and says how many; nothing if more have to arrive first.
     fn step(&mut self, rest: &[u8], body: &mut Vec<u8>) -> Result<Option<usize>, MalformedBody> {
         match self.state {
-            State::Done => return Ok(Some(0)),
+            BodyState::Done => return Ok(Some(0)),
             _ if rest.is_empty() => return Ok(None),
-            State::UntilClose => {
+            BodyState::UntilClose => {
                 body.extend_from_slice(rest);
                 return Ok(Some(rest.len()));
             }
-            State::Counted(left) | State::Chunk(left) => {
+            BodyState::Counted(left) | BodyState::Chunk(left) => {
                 let taken = left.min(rest.len() as u64);
                 body.extend_from_slice(&rest[..taken as usize]);
                 self.state = match (self.state, left - taken) {
-                    (State::Counted(_), 0) => State::Done,
-                    (State::Counted(_), left) => State::Counted(left),
-                    (_, 0) => State::ChunkEnd,
-                    (_, left) => State::Chunk(left),
+                    (BodyState::Counted(_), 0) => BodyState::Done,
+                    (BodyState::Counted(_), left) => BodyState::Counted(left),
+                    (_, 0) => BodyState::ChunkEnd,
+                    (_, left) => BodyState::Chunk(left),
                 };
                 return Ok(Some(taken as usize));
             }
-            State::ChunkSize => match httparse::parse_chunk_size(rest) {
+            BodyState::ChunkSize => match httparse::parse_chunk_size(rest) {
                 Ok(httparse::Status::Complete((used, size))) => {
-                    self.state = if size == 0 { State::Trailer } else { State::Chunk(size) };
+                    self.state =
+                        if size == 0 { BodyState::Trailer } else { BodyState::Chunk(size) };
                     return Ok(Some(used));
                 }
                 Ok(httparse::Status::Partial) => {}
                 Err(_) => return Err(MalformedBody),
             },
-            State::ChunkEnd if rest.starts_with(b"\r\n") => {
-                self.state = State::ChunkSize;
+            BodyState::ChunkEnd if rest.starts_with(b"\r\n") => {
+                self.state = BodyState::ChunkSize;
                 return Ok(Some(2));
             }
-            State::ChunkEnd if rest == b"\r" => {}
-            State::ChunkEnd => return Err(MalformedBody),
-            State::Trailer => {
+            BodyState::ChunkEnd if rest == b"\r" => {}
+            BodyState::ChunkEnd => return Err(MalformedBody),
+            BodyState::Trailer => {
                 if let Some(end) = rest.windows(2).position(|pair| pair == b"\r\n") {
-                    self.state = if end == 0 { State::Done } else { State::Trailer };
+                    self.state = if end == 0 { BodyState::Done } else { BodyState::Trailer };
                     return Ok(Some(end + 2));
                 }
             }
@@ -134,16 +135,16 @@ impl BodyDecoder {
 mod tests {
     use super::*;
 
-    /// Feeds octet by octet; returns the body and what was left over.
+    /// Feeds byte by byte; returns the body and what was left over.
     fn trickle(
         mut decoder: BodyDecoder,
         wire: &[u8],
-    ) -> Result<(Vec<u8>, Vec<u8>, Progress), MalformedBody> {
+    ) -> Result<(Vec<u8>, Vec<u8>, BodyProgress), MalformedBody> {
         let (mut inbox, mut body) = (Vec::new(), Vec::new());
         let mut progress = decoder.decode(&mut inbox, &mut body)?;
-        for octet in wire {
-            inbox.push(*octet);
-            if progress == Progress::Partial {
+        for byte in wire {
+            inbox.push(*byte);
+            if progress == BodyProgress::Partial {
                 progress = decoder.decode(&mut inbox, &mut body)?;
             }
         }
@@ -153,15 +154,15 @@ mod tests {
     #[test]
     fn chunks_come_out_as_one_body_and_the_next_request_stays() {
         let wire = b"4\r\nWiki\r\n6;note=x\r\npedia \r\n0\r\nA: b\r\n\r\nGET";
-        let expected = (b"Wikipedia ".to_vec(), b"GET".to_vec(), Progress::Complete);
+        let expected = (b"Wikipedia ".to_vec(), b"GET".to_vec(), BodyProgress::Complete);
         assert_eq!(trickle(BodyDecoder::chunked(), wire), Ok(expected));
     }
 
     #[test]
     fn a_counted_body_ends_at_its_count_even_if_that_is_zero() {
-        let expected = (b"abc".to_vec(), b"d".to_vec(), Progress::Complete);
+        let expected = (b"abc".to_vec(), b"d".to_vec(), BodyProgress::Complete);
         assert_eq!(trickle(BodyDecoder::counted(3), b"abcd"), Ok(expected));
-        let expected = (Vec::new(), b"x".to_vec(), Progress::Complete);
+        let expected = (Vec::new(), b"x".to_vec(), BodyProgress::Complete);
         assert_eq!(trickle(BodyDecoder::counted(0), b"x"), Ok(expected));
         assert!(!BodyDecoder::counted(1).may_end_here());
     }
@@ -169,7 +170,7 @@ mod tests {
     #[test]
     fn without_length_the_body_ends_with_the_connection() {
         let (body, _, progress) = trickle(BodyDecoder::until_close(), b"abc").expect("no framing");
-        assert_eq!((body.as_slice(), progress), (&b"abc"[..], Progress::Partial));
+        assert_eq!((body.as_slice(), progress), (&b"abc"[..], BodyProgress::Partial));
         assert!(BodyDecoder::until_close().may_end_here());
     }
 

@@ -1,6 +1,6 @@
 //! One GET: a request out, a file in.
 
-use super::body::{BodyDecoder, Progress};
+use super::body::{BodyDecoder, BodyProgress};
 use super::request::{LONGEST_HEAD, content_length, is_chunked};
 use super::{Direction, Pending, Transfer};
 use crate::host::{Service, Stream};
@@ -10,7 +10,7 @@ use std::fmt;
 use std::io::Write;
 use std::rc::Rc;
 
-/// Octets taken from the stream at a time.
+/// Bytes taken from the stream at a time.
 const PIECE: usize = 64 << 10;
 
 /// What came of a GET.
@@ -36,13 +36,13 @@ pub(crate) struct ClientConnection {
     request: Pending,
     inbox: Vec<u8>,
     output: Box<dyn Write>,
-    state: State,
+    state: ClientState,
     transfers: Vec<Transfer>,
     outcome: Rc<RefCell<Fetched>>,
 }
 
 #[derive(Debug)]
-enum State {
+enum ClientState {
     /// The response's head is next.
     Head,
     /// The body is arriving.
@@ -70,7 +70,7 @@ impl ClientConnection {
             request,
             inbox: Vec::new(),
             output,
-            state: State::Head,
+            state: ClientState::Head,
             transfers: Vec::new(),
             outcome,
         }
@@ -89,9 +89,9 @@ impl ClientConnection {
         let read = stream.read(PIECE, &mut self.inbox);
         let arrived = self.inbox.len();
         let result = match &mut self.state {
-            State::Head => self.take_head(),
-            State::Body(_) => self.take_body(now),
-            State::Done => {
+            ClientState::Head => self.take_head(),
+            ClientState::Body(_) => self.take_body(now),
+            ClientState::Done => {
                 self.inbox.clear();
                 Ok(())
             }
@@ -99,7 +99,7 @@ impl ClientConnection {
         if let Err(why) = result {
             self.end(why, stream);
         }
-        if matches!(self.state, State::Done) {
+        if matches!(self.state, ClientState::Done) {
             if *self.outcome.borrow() == Fetched::Complete {
                 stream.close();
             }
@@ -113,7 +113,7 @@ impl ClientConnection {
 
     /// The server has closed: is that the end of the body, or too early?
     fn ends_too_early(&mut self, now: Time, stream: &mut dyn Stream) -> bool {
-        let complete = matches!(&self.state, State::Body(body) if body.may_end_here());
+        let complete = matches!(&self.state, ClientState::Body(body) if body.may_end_here());
         let how = if complete { self.complete(now) } else { Err(Fetched::BrokenOff) };
         if let Err(why) = how {
             self.end(why, stream);
@@ -144,7 +144,7 @@ impl ClientConnection {
                 // Interim responses come before the one that counts.
                 100..=199 => {}
                 200 => {
-                    self.state = State::Body(body);
+                    self.state = ClientState::Body(body);
                     return Ok(());
                 }
                 status => return Err(Fetched::Status(status)),
@@ -153,14 +153,14 @@ impl ClientConnection {
     }
 
     fn take_body(&mut self, now: Time) -> Result<(), Fetched> {
-        let State::Body(body) = &mut self.state else { return Ok(()) };
+        let ClientState::Body(body) = &mut self.state else { return Ok(()) };
         let mut piece = Vec::new();
         let progress = body.decode(&mut self.inbox, &mut piece).map_err(|_| Fetched::Malformed)?;
         self.output.write_all(&piece).map_err(|error| Fetched::Output(error.to_string()))?;
         if let Some(transfer) = self.transfers.first_mut() {
             transfer.bytes += Bytes(piece.len() as u64);
         }
-        if progress == Progress::Complete { self.complete(now) } else { Ok(()) }
+        if progress == BodyProgress::Complete { self.complete(now) } else { Ok(()) }
     }
 
     fn complete(&mut self, now: Time) -> Result<(), Fetched> {
@@ -168,14 +168,14 @@ impl ClientConnection {
         if let Some(transfer) = self.transfers.first_mut() {
             transfer.ended_at = Some(now);
         }
-        self.state = State::Done;
+        self.state = ClientState::Done;
         *self.outcome.borrow_mut() = Fetched::Complete;
         Ok(())
     }
 
     fn end(&mut self, why: Fetched, stream: &mut dyn Stream) {
         *self.outcome.borrow_mut() = why;
-        self.state = State::Done;
+        self.state = ClientState::Done;
         stream.abort();
     }
 }
@@ -201,7 +201,7 @@ mod tests {
     use super::super::testing::{Scripted, SharedOutput};
     use super::*;
 
-    /// Feeds a response octet by octet, then closes.
+    /// Feeds a response byte by byte, then closes.
     fn fetch(response: &[u8]) -> (Fetched, Vec<u8>) {
         let outcome = Rc::new(RefCell::new(Fetched::Waiting));
         let output = SharedOutput::default();

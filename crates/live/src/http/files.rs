@@ -20,7 +20,7 @@ pub(crate) struct FileStore {
 
 /// What is at a target.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum Resource {
     /// A file of this length.
     File(File, u64),
     /// A folder: its entries, one a line, folders with a slash at the end.
@@ -51,7 +51,7 @@ pub(crate) struct Upload {
 
 /// What a finished upload did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stored {
+pub(crate) enum Committed {
     /// There was no such file before.
     New,
     /// It took the place of another.
@@ -70,18 +70,18 @@ impl FileStore {
     }
 
     /// What is at `target`.
-    pub(crate) fn find(&self, target: &str) -> Result<Found, Refused> {
+    pub(crate) fn find(&self, target: &str) -> Result<Resource, Refused> {
         let place = self.inside(&self.place(target)?)?;
         let metadata = fs::metadata(&place).map_err(refused)?;
         if metadata.is_dir() {
-            return listing(&place).map(Found::Listing).map_err(refused);
+            return listing(&place).map(Resource::Listing).map_err(refused);
         }
         // Opening a pipe or a device could block or do something.
         if !metadata.is_file() {
             return Err(Refused::Forbidden);
         }
         let file = File::open(&place).map_err(refused)?;
-        Ok(Found::File(file, metadata.len()))
+        Ok(Resource::File(file, metadata.len()))
     }
 
     /// Begins an upload to `target`, whose folder must exist.
@@ -139,14 +139,14 @@ impl FileStore {
 }
 
 impl Upload {
-    /// Adds octets at the end.
+    /// Adds bytes at the end.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Refused> {
         self.file.write_all(bytes).map_err(|_| Refused::NoRoom)
     }
 
     /// Gives the file its name; until now nobody has seen any of it.
-    pub(crate) fn commit(self) -> Result<Stored, Refused> {
-        let stored = if self.place.exists() { Stored::Replaced } else { Stored::New };
+    pub(crate) fn commit(self) -> Result<Committed, Refused> {
+        let stored = if self.place.exists() { Committed::Replaced } else { Committed::New };
         self.file.persist(&self.place).map_err(|error| refused(error.error))?;
         Ok(stored)
     }
@@ -209,9 +209,9 @@ mod tests {
     fn files_and_listings_are_found_by_their_targets() {
         let Folder { store, folder: _kept } = folder();
         for target in ["/a.txt", "/./a%2Etxt?x=y", "http://10.77.0.2/a.txt", "//a.txt"] {
-            assert!(matches!(store.find(target), Ok(Found::File(_, 5))), "{target}");
+            assert!(matches!(store.find(target), Ok(Resource::File(_, 5))), "{target}");
         }
-        let Ok(Found::Listing(listing)) = store.find("/") else { panic!("no listing") };
+        let Ok(Resource::Listing(listing)) = store.find("/") else { panic!("no listing") };
         assert_eq!(listing, b"a.txt\nout\nsub/\nup/\n");
         assert_eq!(store.find("/nothing").err(), Some(Refused::NotFound));
         assert_eq!(store.find("/a.txt/b").err(), Some(Refused::NotFound));
@@ -247,14 +247,14 @@ mod tests {
         let root = folder.path().join("root");
         let mut upload = store.upload("/sub/new").expect("allowed");
         upload.write(b"data").expect("room");
-        assert!(matches!(store.find("/sub/"), Ok(Found::Listing(names)) if names.is_empty()));
-        assert_eq!(upload.commit(), Ok(Stored::New));
+        assert!(matches!(store.find("/sub/"), Ok(Resource::Listing(names)) if names.is_empty()));
+        assert_eq!(upload.commit(), Ok(Committed::New));
         assert_eq!(fs::read(root.join("sub/new")).expect("there"), b"data");
         let mut upload = store.upload("/a.txt").expect("allowed");
         upload.write(b"other").expect("room");
         drop(upload);
         assert_eq!(fs::read(root.join("a.txt")).expect("there"), b"hello");
         assert_eq!(fs::read_dir(&root).expect("there").count(), 4);
-        assert_eq!(store.upload("/a.txt").expect("allowed").commit(), Ok(Stored::Replaced));
+        assert_eq!(store.upload("/a.txt").expect("allowed").commit(), Ok(Committed::Replaced));
     }
 }

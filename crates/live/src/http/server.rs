@@ -1,7 +1,7 @@
 //! One connection of the HTTP server: requests in, files out, uploads in.
 
-use super::body::{BodyDecoder, Progress};
-use super::files::{FileStore, Found, Refused, Stored, Upload};
+use super::body::{BodyDecoder, BodyProgress};
+use super::files::{Committed, FileStore, Refused, Resource, Upload};
 use super::request::{After, BadRequest, LONGEST_HEAD, Request};
 use super::{Direction, Pending, Transfer};
 use crate::host::{Service, Stream};
@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::Read;
 use std::rc::Rc;
 
-/// Octets taken from the stream or a file at a time.
+/// Bytes taken from the stream or a file at a time.
 const PIECE: usize = 64 << 10;
 
 /// The server's side of one connection.
@@ -19,14 +19,14 @@ pub(crate) struct ServerConnection {
     files: Rc<FileStore>,
     inbox: Vec<u8>,
     pending: Pending,
-    state: State,
+    state: ServerState,
     transfers: Vec<Transfer>,
-    /// Downloads whose last octet is written but not acknowledged: index and stream offset.
+    /// Downloads whose last byte is written but not acknowledged: index and stream offset.
     unacknowledged: Vec<(usize, u64)>,
 }
 
 #[derive(Debug)]
-enum State {
+enum ServerState {
     /// A request's head is next.
     Head,
     /// A request's body is arriving.
@@ -74,7 +74,7 @@ impl ServerConnection {
             files,
             inbox: Vec::new(),
             pending: Pending::default(),
-            state: State::Head,
+            state: ServerState::Head,
             transfers: Vec::new(),
             unacknowledged: Vec::new(),
         }
@@ -83,11 +83,11 @@ impl ServerConnection {
     /// One step of the connection; says whether anything moved.
     fn step(&mut self, now: Time, stream: &mut dyn Stream) -> bool {
         let flushed = self.pending.flush(stream);
-        match std::mem::replace(&mut self.state, State::Closed) {
-            State::Head => self.take_request(now, stream) || flushed,
-            State::Receiving(receiving) => self.receive(now, receiving, stream) || flushed,
-            State::Sending(sending) => self.send(sending, stream) || flushed,
-            State::Closed => {
+        match std::mem::replace(&mut self.state, ServerState::Closed) {
+            ServerState::Head => self.take_request(now, stream) || flushed,
+            ServerState::Receiving(receiving) => self.receive(now, receiving, stream) || flushed,
+            ServerState::Sending(sending) => self.send(sending, stream) || flushed,
+            ServerState::Closed => {
                 let thrown_away = stream.read(PIECE, &mut self.inbox);
                 self.inbox.clear();
                 thrown_away > 0
@@ -109,7 +109,7 @@ impl ServerConnection {
                 true
             }
             Ok(None) => {
-                self.state = State::Head;
+                self.state = ServerState::Head;
                 read > 0
             }
             Err(error) => {
@@ -137,8 +137,8 @@ impl ServerConnection {
         };
         let with_body = request.method == "GET";
         let (length, content_type) = match &found {
-            Found::File(_, length) => (*length, "application/octet-stream"),
-            Found::Listing(names) => (names.len() as u64, "text/plain; charset=utf-8"),
+            Resource::File(_, length) => (*length, "application/octet-stream"),
+            Resource::Listing(names) => (names.len() as u64, "text/plain; charset=utf-8"),
         };
         self.head(&Response { status: "200 OK", content_type, length, after });
         let mut body = None;
@@ -152,14 +152,14 @@ impl ServerConnection {
                 ended_at: None,
             });
             match found {
-                Found::File(file, left) => body = Some(FileBody { file, left, transfer }),
-                Found::Listing(names) => {
+                Resource::File(file, left) => body = Some(FileBody { file, left, transfer }),
+                Resource::Listing(names) => {
                     self.pending.push(&names);
                     self.transfers.pop();
                 }
             }
         }
-        self.state = State::Sending(Sending { file: body, after });
+        self.state = ServerState::Sending(Sending { file: body, after });
     }
 
     fn begin_upload(&mut self, now: Time, request: Request) {
@@ -180,7 +180,7 @@ impl ServerConnection {
             ended_at: None,
         });
         let after = request.after;
-        self.state = State::Receiving(Receiving { body, upload, transfer, after });
+        self.state = ServerState::Receiving(Receiving { body, upload, transfer, after });
     }
 
     fn receive(&mut self, now: Time, mut receiving: Receiving, stream: &mut dyn Stream) -> bool {
@@ -194,22 +194,22 @@ impl ServerConnection {
             return true;
         }
         match progress {
-            Ok(Progress::Complete) => {
+            Ok(BodyProgress::Complete) => {
                 transfer.ended_at = Some(now);
                 let answer = match receiving.upload.commit() {
-                    Ok(Stored::New) => "201 Created",
-                    Ok(Stored::Replaced) => "200 OK",
+                    Ok(Committed::New) => "201 Created",
+                    Ok(Committed::Replaced) => "200 OK",
                     Err(why) => status(why),
                 };
                 self.say(answer, receiving.after);
                 true
             }
-            Ok(Progress::Partial) if stream.at_end() => {
+            Ok(BodyProgress::Partial) if stream.at_end() => {
                 self.say("400 Bad Request", After::Close);
                 true
             }
-            Ok(Progress::Partial) => {
-                self.state = State::Receiving(receiving);
+            Ok(BodyProgress::Partial) => {
+                self.state = ServerState::Receiving(receiving);
                 read > 0
             }
             Err(_) => {
@@ -239,14 +239,14 @@ impl ServerConnection {
         let moved = self.pending.flush(stream);
         let body_left = sending.file.as_ref().map_or(0, |body| body.left);
         if body_left > 0 || !self.pending.is_empty() {
-            self.state = State::Sending(sending);
+            self.state = ServerState::Sending(sending);
             return moved;
         }
         if let Some(body) = sending.file {
             self.unacknowledged.push((body.transfer, stream.written()));
         }
         match sending.after {
-            After::KeepAlive => self.state = State::Head,
+            After::KeepAlive => self.state = ServerState::Head,
             After::Close => stream.close(),
         }
         true
@@ -259,7 +259,7 @@ impl ServerConnection {
         if request.method == "HEAD" {
             let (status, content_type) = (status(why), "text/plain");
             self.head(&Response { status, content_type, length: status.len() as u64 + 1, after });
-            self.state = State::Sending(Sending { file: None, after });
+            self.state = ServerState::Sending(Sending { file: None, after });
         } else {
             self.say(status(why), after);
         }
@@ -271,7 +271,7 @@ impl ServerConnection {
         self.head(&Response { status, content_type: "text/plain", length, after });
         self.pending.push(status.as_bytes());
         self.pending.push(b"\n");
-        self.state = State::Sending(Sending { file: None, after });
+        self.state = ServerState::Sending(Sending { file: None, after });
     }
 
     fn head(&mut self, response: &Response<'_>) {
@@ -310,7 +310,7 @@ fn status(why: Refused) -> &'static str {
     match why {
         Refused::Malformed => "400 Bad Request",
         Refused::Forbidden => "403 Forbidden",
-        Refused::NotFound => "404 Not Found",
+        Refused::NotFound => "404 Not Resource",
         Refused::InTheWay => "409 Conflict",
         Refused::NoRoom => "507 Insufficient Storage",
     }
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_stream_gets_the_whole_file_and_it_ends_when_the_last_octet_is_acknowledged() {
+    fn a_slow_stream_gets_the_whole_file_and_it_ends_when_the_last_byte_is_acknowledged() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let content: Vec<u8> = (0..200_000_u32).map(|i| (i % 253) as u8).collect();
         fs::write(folder.path().join("big"), &content).expect("ok");

@@ -1,4 +1,4 @@
-//! Streams for tests: octets in memory.
+//! Streams for tests: bytes in memory.
 
 use crate::host::Stream;
 use std::cell::RefCell;

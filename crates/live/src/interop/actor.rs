@@ -45,7 +45,7 @@ impl Tally {
 pub(super) struct Actor {
     steps: Rc<[Step]>,
     at: usize,
-    /// Octets of the present step that were sent, and that were received.
+    /// Bytes of the present step that were sent, and that were received.
     step_sent: u64,
     step_received: u64,
     source: Source,
@@ -57,7 +57,7 @@ pub(super) struct Actor {
 }
 
 /// What a step comes to when it can go no further.
-enum Progress {
+enum StepProgress {
     Done,
     Waits,
     Failed,
@@ -79,48 +79,48 @@ impl Actor {
         }
     }
 
-    fn step(&mut self, step: Step, now: Time, stream: &mut dyn Stream) -> Progress {
+    fn step(&mut self, step: Step, now: Time, stream: &mut dyn Stream) -> StepProgress {
         match step {
-            Step::Send(octets) => self.send(octets, stream),
-            Step::Receive(octets) => self.receive(octets, stream),
+            Step::Send(bytes) => self.send(bytes, stream),
+            Step::Receive(bytes) => self.receive(bytes, stream),
             Step::ReceiveToEnd => self.receive_to_end(stream),
             Step::Exchange { send, receive } => {
                 match (self.send(send, stream), self.receive(receive, stream)) {
-                    (Progress::Done, Progress::Done) => Progress::Done,
-                    (Progress::Failed, _) | (_, Progress::Failed) => Progress::Failed,
-                    _ => Progress::Waits,
+                    (StepProgress::Done, StepProgress::Done) => StepProgress::Done,
+                    (StepProgress::Failed, _) | (_, StepProgress::Failed) => StepProgress::Failed,
+                    _ => StepProgress::Waits,
                 }
             }
-            Step::Echo(octets) => self.echo(Some(octets), stream),
+            Step::Echo(bytes) => self.echo(Some(bytes), stream),
             Step::EchoToEnd => self.echo(None, stream),
             Step::Shut | Step::Close => {
                 stream.close();
-                Progress::Done
+                StepProgress::Done
             }
             Step::Pause(span) => {
                 let until = *self.resume_at.get_or_insert(now + span);
                 if now < until {
-                    return Progress::Waits;
+                    return StepProgress::Waits;
                 }
                 self.resume_at = None;
-                Progress::Done
+                StepProgress::Done
             }
-            Step::Drained if stream.acked() == stream.written() => Progress::Done,
-            Step::Drained => Progress::Waits,
+            Step::Drained if stream.acked() == stream.written() => StepProgress::Done,
+            Step::Drained => StepProgress::Waits,
             Step::Reset => {
                 stream.abort();
-                Progress::Done
+                StepProgress::Done
             }
             Step::AwaitReset => {
                 self.read(u64::MAX, stream);
-                if stream.at_end() { Progress::Failed } else { Progress::Waits }
+                if stream.at_end() { StepProgress::Failed } else { StepProgress::Waits }
             }
         }
     }
 
-    fn send(&mut self, octets: u64, stream: &mut dyn Stream) -> Progress {
-        while self.step_sent < octets {
-            let piece = self.source.peek(octets - self.step_sent);
+    fn send(&mut self, bytes: u64, stream: &mut dyn Stream) -> StepProgress {
+        while self.step_sent < bytes {
+            let piece = self.source.peek(bytes - self.step_sent);
             let taken = stream.write(piece);
             let mut tally = self.tally.borrow_mut();
             tally.sent_hash.update(&piece[..taken]);
@@ -128,38 +128,38 @@ impl Actor {
             self.step_sent += taken as u64;
             self.source.advance(taken);
             if taken == 0 {
-                return Progress::Waits;
+                return StepProgress::Waits;
             }
         }
-        Progress::Done
+        StepProgress::Done
     }
 
-    fn receive(&mut self, octets: u64, stream: &mut dyn Stream) -> Progress {
-        self.step_received += self.read(octets - self.step_received, stream);
-        match self.step_received < octets {
-            false => Progress::Done,
-            true if stream.at_end() => Progress::Failed,
-            true => Progress::Waits,
+    fn receive(&mut self, bytes: u64, stream: &mut dyn Stream) -> StepProgress {
+        self.step_received += self.read(bytes - self.step_received, stream);
+        match self.step_received < bytes {
+            false => StepProgress::Done,
+            true if stream.at_end() => StepProgress::Failed,
+            true => StepProgress::Waits,
         }
     }
 
-    fn receive_to_end(&mut self, stream: &mut dyn Stream) -> Progress {
+    fn receive_to_end(&mut self, stream: &mut dyn Stream) -> StepProgress {
         self.read(u64::MAX, stream);
-        if stream.at_end() { Progress::Done } else { Progress::Waits }
+        if stream.at_end() { StepProgress::Done } else { StepProgress::Waits }
     }
 
-    fn echo(&mut self, octets: Option<u64>, stream: &mut dyn Stream) -> Progress {
+    fn echo(&mut self, bytes: Option<u64>, stream: &mut dyn Stream) -> StepProgress {
         loop {
             if self.waiting.is_empty() {
-                let left = octets.map_or(u64::MAX, |octets| octets - self.step_received);
+                let left = bytes.map_or(u64::MAX, |bytes| bytes - self.step_received);
                 let read = self.read_piece(left, stream);
                 self.step_received += read;
                 if read == 0 {
-                    return match octets {
-                        Some(octets) if self.step_received == octets => Progress::Done,
-                        Some(_) if stream.at_end() => Progress::Failed,
-                        None if stream.at_end() => Progress::Done,
-                        _ => Progress::Waits,
+                    return match bytes {
+                        Some(bytes) if self.step_received == bytes => StepProgress::Done,
+                        Some(_) if stream.at_end() => StepProgress::Failed,
+                        None if stream.at_end() => StepProgress::Done,
+                        _ => StepProgress::Waits,
                     };
                 }
                 self.waiting.extend_from_slice(&self.inbox);
@@ -170,12 +170,12 @@ impl Actor {
             tally.sent += taken as u64;
             self.waiting.drain(..taken);
             if taken == 0 {
-                return Progress::Waits;
+                return StepProgress::Waits;
             }
         }
     }
 
-    /// Reads what is there, up to `limit` octets, into the checksum.
+    /// Reads what is there, up to `limit` bytes, into the checksum.
     fn read(&mut self, limit: u64, stream: &mut dyn Stream) -> u64 {
         let mut all = 0;
         loop {
@@ -187,7 +187,7 @@ impl Actor {
         }
     }
 
-    /// Reads one piece, up to `limit` octets; it is then in the inbox.
+    /// Reads one piece, up to `limit` bytes; it is then in the inbox.
     fn read_piece(&mut self, limit: u64, stream: &mut dyn Stream) -> u64 {
         self.inbox.clear();
         let limit = limit.min(BLOCK as u64) as usize;
@@ -203,14 +203,14 @@ impl Service for Actor {
     fn advance(&mut self, now: Time, stream: &mut dyn Stream) {
         while let Some(step) = self.steps.get(self.at).copied() {
             match self.step(step, now, stream) {
-                Progress::Waits => return,
-                Progress::Failed => {
+                StepProgress::Waits => return,
+                StepProgress::Failed => {
                     self.tally.borrow_mut().outcome = Outcome::EndedEarly;
                     self.at = self.steps.len();
                     stream.abort();
                     return;
                 }
-                Progress::Done => {
+                StepProgress::Done => {
                     (self.at, self.step_sent, self.step_received) = (self.at + 1, 0, 0);
                 }
             }

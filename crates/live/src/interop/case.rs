@@ -41,9 +41,9 @@ impl Case {
 /// How much is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// Octets of a bulk transfer.
+    /// Bytes of a bulk transfer.
     pub bulk: u64,
-    /// Octets of the transfers in which something else matters.
+    /// Bytes of the transfers in which something else matters.
     pub some: u64,
     /// Short connections.
     pub connections: u32,
@@ -131,20 +131,20 @@ const MARKING: Path = Path {
     ],
 };
 
-/// Octets of a request and of its answer on a short connection.
+/// Bytes of a request and of its answer on a short connection.
 const REQUEST: u64 = 700;
 
-fn to_kernel(octets: u64) -> Programs {
+fn to_kernel(bytes: u64) -> Programs {
     Programs::ByEnd {
-        ours: vec![Step::Send(octets), Step::Shut, Step::ReceiveToEnd, Step::Close],
+        ours: vec![Step::Send(bytes), Step::Shut, Step::ReceiveToEnd, Step::Close],
         kernel: vec![Step::ReceiveToEnd, Step::Close],
     }
 }
 
-fn to_us(octets: u64) -> Programs {
+fn to_us(bytes: u64) -> Programs {
     Programs::ByEnd {
         ours: vec![Step::ReceiveToEnd, Step::Close],
-        kernel: vec![Step::Send(octets), Step::Shut, Step::ReceiveToEnd, Step::Close],
+        kernel: vec![Step::Send(bytes), Step::Shut, Step::ReceiveToEnd, Step::Close],
     }
 }
 
@@ -358,7 +358,7 @@ pub static CASES: &[Case] = &[
             Expect::LastsAPause,
             Expect::Ours(Ours::WindowProbes, Bound::Between(1, 60)),
             Expect::Kernel("TcpExtTCPToZeroWindowAdv", Bound::Between(1, 60)),
-            // Our probe has an octet that does not fit (RFC 9293 §3.8.6.1).
+            // Our probe has an byte that does not fit (RFC 9293 §3.8.6.1).
             Expect::Kernel("TcpExtBeyondWindow", Bound::Between(0, 60)),
         ],
         ..case("zero-window-kernel", "the kernel's end does not read for a while", CLEAN, |sizes| {

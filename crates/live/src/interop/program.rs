@@ -7,15 +7,15 @@ use std::fmt;
 /// One step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Sends the next so many octets of its stream.
+    /// Sends the next so many bytes of its stream.
     Send(u64),
-    /// Receives so many octets.
+    /// Receives so many bytes.
     Receive(u64),
     /// Receives until the peer has closed.
     ReceiveToEnd,
     /// Sends and receives at the same time, until both are done.
     Exchange { send: u64, receive: u64 },
-    /// Sends back what arrives, so many octets of it.
+    /// Sends back what arrives, so many bytes of it.
     Echo(u64),
     /// Sends back what arrives until the peer has closed.
     EchoToEnd,
@@ -36,11 +36,11 @@ pub(super) enum Step {
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Step::Send(octets) => write!(f, "send {octets}"),
-            Step::Receive(octets) => write!(f, "receive {octets}"),
+            Step::Send(bytes) => write!(f, "send {bytes}"),
+            Step::Receive(bytes) => write!(f, "receive {bytes}"),
             Step::ReceiveToEnd => f.write_str("receive end"),
             Step::Exchange { send, receive } => write!(f, "exchange {send} {receive}"),
-            Step::Echo(octets) => write!(f, "echo {octets}"),
+            Step::Echo(bytes) => write!(f, "echo {bytes}"),
             Step::EchoToEnd => f.write_str("echo end"),
             Step::Shut => f.write_str("shut"),
             Step::Pause(span) => write!(f, "pause {}", span.as_nanos() / 1_000_000),

@@ -32,7 +32,7 @@ pub struct Row {
     pub ip: IpVersion,
     /// Connections.
     pub connections: u32,
-    /// Octets that arrived at either end.
+    /// Bytes that arrived at either end.
     pub bytes: u64,
     /// From the first connection to the end of the kernel's application.
     pub took: Span,
@@ -97,7 +97,7 @@ const LINGER: Span = Span::from_secs(30);
 const SETTLE: Span = Span::from_millis(60);
 
 /// A row under way.
-struct Running<'a> {
+struct RowRun<'a> {
     case: &'static Case,
     side: Side,
     ip: IpVersion,
@@ -119,7 +119,7 @@ pub(super) fn run(
         Connections::One => (1, 1),
         Connections::Short { at_once } => (options.sizes.connections, at_once),
     };
-    let running = Running {
+    let running = RowRun {
         case,
         side,
         ip,
@@ -141,7 +141,7 @@ fn steps(case: &Case, side: Side, sizes: &Sizes) -> (Vec<Step>, Vec<Step>) {
     }
 }
 
-impl Running<'_> {
+impl RowRun<'_> {
     fn run(self) -> Result<Row, LiveError> {
         let folder = tempfile::Builder::new().prefix("ackord-interop-").tempdir()?;
         let live = self.live_options(folder.path())?;
@@ -193,7 +193,7 @@ impl Running<'_> {
             pause: self.options.sizes.pause,
             broken_off,
         };
-        let octets = verdict::octet_failures(&evidence);
+        let octets = verdict::byte_failures(&evidence);
         row.checksums_equal = octets.is_empty();
         row.failures = verdict::failures(&row, &evidence);
         row.failures.extend(octets);
@@ -363,7 +363,7 @@ impl InteropOptions {
             .arg("-r")
             .arg(folder.join("kernel.pcapng"))
             .args(["-Y", &bad, "-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"])
-            // Random octets look like many a protocol above TCP; to this one they are just octets.
+            // Random bytes look like many a protocol above TCP; to this one they are just bytes.
             .args(["-d", &format!("tcp.port=={PORT},echo")])
             .output();
         let output = match output {

@@ -1,15 +1,15 @@
-//! What is sent in an interoperation run: octets that each end can work out for itself, so that a
+//! What is sent in an interoperation run: bytes that each end can work out for itself, so that a
 //! prefix can be checked too, and checksums over what really came.
 //!
-//! A block of 65,536 pseudo-random octets, drawn from seed, end and connection, is repeated with a
+//! A block of 65,536 pseudo-random bytes, drawn from seed, end and connection, is repeated with a
 //! turn and a number in front, so that no two blocks are alike and nothing may be out of place.
 //! `peer.py` makes the same stream by itself.
 
 use sha2::{Digest, Sha256};
 
-/// Octets of a block.
+/// Bytes of a block.
 pub(super) const BLOCK: usize = 65_536;
-/// By how many octets a block is turned further than the one before.
+/// By how many bytes a block is turned further than the one before.
 const TURN: u64 = 4_099;
 
 /// Which end sends a stream.
@@ -20,7 +20,7 @@ pub(super) enum Sender {
     Kernel = 2,
 }
 
-/// The octets that one end sends on one connection.
+/// The bytes that one end sends on one connection.
 #[derive(Clone, Debug)]
 pub(super) struct Source {
     state: u64,
@@ -39,7 +39,7 @@ impl Source {
         Source { state: state | 1, base: Vec::new(), block: Vec::new(), at: 0 }
     }
 
-    /// The next octets, at most `limit` and at most to the end of a block; [`Source::advance`] says
+    /// The next bytes, at most `limit` and at most to the end of a block; [`Source::advance`] says
     /// how many were used.
     pub(super) fn peek(&mut self, limit: u64) -> &[u8] {
         let (index, inside) = (self.at / BLOCK as u64, (self.at % BLOCK as u64) as usize);
@@ -52,7 +52,7 @@ impl Source {
         &self.block[inside..inside + len]
     }
 
-    /// So many octets were used.
+    /// So many bytes were used.
     pub(super) fn advance(&mut self, used: usize) {
         self.at += used as u64;
     }
@@ -90,7 +90,7 @@ impl Checksum {
         Checksum(hasher.clone().finalize().into())
     }
 
-    /// Of the first `len` octets of a stream.
+    /// Of the first `len` bytes of a stream.
     pub(super) fn of_prefix(mut source: Source, len: u64) -> Checksum {
         let mut hasher = Sha256::new();
         let mut left = len;
@@ -113,7 +113,7 @@ impl Checksum {
 
     /// 64 hexadecimal digits.
     pub(super) fn hex(&self) -> String {
-        self.0.iter().map(|octet| format!("{octet:02x}")).collect()
+        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
@@ -124,9 +124,9 @@ mod tests {
     fn take(source: &mut Source, len: usize, piece: u64) -> Vec<u8> {
         let mut all = Vec::new();
         while all.len() < len {
-            let octets = source.peek(piece.min((len - all.len()) as u64)).to_vec();
-            source.advance(octets.len());
-            all.extend(octets);
+            let bytes = source.peek(piece.min((len - all.len()) as u64)).to_vec();
+            source.advance(bytes.len());
+            all.extend(bytes);
         }
         all
     }
@@ -150,10 +150,10 @@ mod tests {
     }
 
     #[test]
-    fn the_checksum_of_a_prefix_is_that_of_its_octets() {
-        let octets = take(&mut Source::new(3, Sender::Ours, 5), 100_001, 999);
+    fn the_checksum_of_a_prefix_is_that_of_its_bytes() {
+        let bytes = take(&mut Source::new(3, Sender::Ours, 5), 100_001, 999);
         let mut hasher = Sha256::new();
-        hasher.update(&octets);
+        hasher.update(&bytes);
         let expected = Checksum::of(&hasher);
         assert_eq!(Checksum::of_prefix(Source::new(3, Sender::Ours, 5), 100_001), expected);
         let mut both = expected;

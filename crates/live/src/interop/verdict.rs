@@ -10,7 +10,7 @@ use ackord_tcp::CloseReason;
 use ackord_units::Span;
 use std::fmt;
 
-/// What a case expects beside equal octets and counters of trouble at zero.
+/// What a case expects beside equal bytes and counters of trouble at zero.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Expect {
     /// One of our counters.
@@ -146,8 +146,8 @@ fn check_peer(evidence: &Evidence<'_>, peer: &PeerResult, failures: &mut Vec<Str
     }
 }
 
-/// What is wrong with the octets, in words.
-pub(super) fn octet_failures(evidence: &Evidence<'_>) -> Vec<String> {
+/// What is wrong with the bytes, in words.
+pub(super) fn byte_failures(evidence: &Evidence<'_>) -> Vec<String> {
     let mut failures = Vec::new();
     let Some(peer) = evidence.peer else { return vec!["no checksum of the kernel's".to_owned()] };
     let waits = |steps: &[Step]| steps.contains(&Step::AwaitReset);
@@ -175,7 +175,7 @@ fn check_whole(evidence: &Evidence<'_>, peer: &PeerResult, failures: &mut Vec<St
     ] {
         if sent != received {
             failures.push(format!(
-                "{way}: {} octets of SHA-256 {} were sent, {} of {} received",
+                "{way}: {} bytes of SHA-256 {} were sent, {} of {} received",
                 sent.0, sent.1, received.0, received.1
             ));
         }
@@ -199,7 +199,7 @@ fn check_prefixes(evidence: &Evidence<'_>, peer: &PeerResult, failures: &mut Vec
     let quiet = evidence.our_steps.contains(&Step::Drained)
         || evidence.kernel_steps.contains(&Step::Drained);
     if quiet && (ours.sent != peer.received_bytes || ours.received != peer.sent_bytes) {
-        failures.push("octets that were acknowledged have not arrived".to_owned());
+        failures.push("bytes that were acknowledged have not arrived".to_owned());
     }
 }
 

@@ -68,7 +68,7 @@ fn never_above_capacity(view: &MeterView) {
         let Some(capacity) = pair[way].capacity else { continue };
         let most = capacity.bytes_in(METER_INTERVAL).get() + packet.get();
         let carried = pair[way].delivered.bytes.get();
-        assert!(carried <= most, "{carried} octets where {most} fit on {}", view.link.name);
+        assert!(carried <= most, "{carried} bytes where {most} fit on {}", view.link.name);
     }
 }
 
@@ -110,7 +110,7 @@ fn a_full_buffer_shows_its_delay_and_an_idle_direction_none() {
     // The queue may have been longer between two samples by what comes in an interval.
     let most = view.samples.iter().map(|pair| pair[0].queue.bytes.get() + 30_000).max();
     for pair in &view.samples {
-        // Nothing waits for longer than the octets before it take.
+        // Nothing waits for longer than the bytes before it take.
         let theory = rate.time_for(Bytes(most.expect("there are samples")));
         assert!(pair[0].queueing_delay <= theory, "{:?} above {theory}", pair[0]);
         assert!(pair[0].longest_queueing_delay >= pair[0].queueing_delay);

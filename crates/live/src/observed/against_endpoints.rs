@@ -2,7 +2,7 @@
 //! tell the same.
 //!
 //! Different by nature, and so not compared: when a state is entered that no segment shows (a close
-//! that waits behind data), and round-trip times of octets sent twice, which the endpoints take from
+//! that waits behind data), and round-trip times of bytes sent twice, which the endpoints take from
 //! timestamps.
 
 use super::*;
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// What an end is said to have done.
 #[derive(Debug, Default, PartialEq)]
 struct Deeds {
-    /// Every segment it sent: when, number, octets, why.
+    /// Every segment it sent: when, number, bytes, why.
     sent: Vec<(Time, Seq, u64, SegmentKind)>,
     delivered: Vec<(Time, u64, u64)>,
     acknowledged: Vec<(Time, u64, u64)>,
@@ -154,7 +154,7 @@ fn a_download_with_losses() {
     let watch =
         watched("lossy-wifi", &[("tcp.profile", "linux"), ("flows.0.traffic.size", "4 MB")]);
     let (segments, again) = compare(&watch);
-    // 4 MB of 1448 octets; 1 % of them lost.
+    // 4 MB of 1448 bytes; 1 % of them lost.
     assert!(segments > 2_763 && (10..200).contains(&again), "{segments} {again}");
     let receiver = EndpointId { flow: FlowId(0), side: Side::Client };
     let delivered = watch.seen.0[&receiver].delivered.last().map(|last| last.2);

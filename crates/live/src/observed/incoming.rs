@@ -8,7 +8,7 @@ use ackord_wire::{Flags, Segment};
 pub(super) struct Incoming {
     irs: Seq,
     rcv_nxt: Seq,
-    /// Octets of data in order.
+    /// Bytes of data in order.
     in_order: u64,
     /// Ranges beyond a hole, apart from each other and in order of sequence.
     beyond: Vec<(Seq, Seq)>,
@@ -56,7 +56,7 @@ impl Incoming {
         self.rcv_nxt
     }
 
-    /// Octets of data in order so far.
+    /// Bytes of data in order so far.
     pub(super) fn received_in_order(&self) -> u64 {
         self.in_order
     }
@@ -88,7 +88,7 @@ impl Incoming {
         Age::Fresh
     }
 
-    /// Takes in a segment; answers how many octets of data have become readable.
+    /// Takes in a segment; answers how many bytes of data have become readable.
     pub(super) fn received(&mut self, segment: &Segment) -> u64 {
         let syn = u32::from(segment.flags.contains(Flags::SYN));
         let first = segment.seq + syn;
@@ -110,8 +110,8 @@ impl Incoming {
         self.advance()
     }
 
-    /// The end says that it has everything up to `ack` and takes `window` octets more. Answers how
-    /// many octets it must have got unseen.
+    /// The end says that it has everything up to `ack` and takes `window` bytes more. Answers how
+    /// many bytes it must have got unseen.
     pub(super) fn acknowledged(&mut self, ack: Seq, window: u32) -> u64 {
         let edge = ack + window;
         self.last_ack_sent = ack;
@@ -145,7 +145,7 @@ impl Incoming {
         }
         let mut data = self.rcv_nxt.since(before);
         if let Some(fin_at) = self.fin_at {
-            // An acknowledgment that covered the FIN came as if it were an octet.
+            // An acknowledgment that covered the FIN came as if it were an byte.
             if self.rcv_nxt.after(fin_at) && !before.after(fin_at) {
                 data -= 1;
             } else if self.rcv_nxt == fin_at {

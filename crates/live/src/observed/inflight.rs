@@ -26,12 +26,12 @@ pub(super) struct InFlight {
 }
 
 impl InFlight {
-    /// New octets leave.
+    /// New bytes leave.
     pub(super) fn sent(&mut self, start: Seq, end: Seq, at: Time) {
         self.segments.push_back(Outstanding { start, end, sent_at: at, sent: Times::Once });
     }
 
-    /// Octets leave again.
+    /// Bytes leave again.
     pub(super) fn sent_again(&mut self, start: Seq, end: Seq) {
         let from = self.segments.partition_point(|segment| segment.end.at_or_before(start));
         for segment in self.segments.range_mut(from..) {

@@ -17,13 +17,13 @@ pub(super) struct Outgoing {
     /// One beyond the highest number sent: SND.NXT, but it never goes back.
     highest: Seq,
     una: Seq,
-    /// Octets of data acknowledged.
+    /// Bytes of data acknowledged.
     acknowledged: u64,
     /// The number of the FIN, once sent.
     fin_at: Option<Seq>,
     /// Right edge of the peer's window; nothing until it has told.
     edge: Option<Seq>,
-    /// The octet of a probe of the closed window, which lies beyond `highest`.
+    /// The byte of a probe of the closed window, which lies beyond `highest`.
     probe: Option<Seq>,
     in_flight: InFlight,
     /// What was sent again and has not been reported as arrived twice.
@@ -33,7 +33,7 @@ pub(super) struct Outgoing {
 /// What an acknowledgment says.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Acknowledged {
-    /// Octets of data newly acknowledged.
+    /// Bytes of data newly acknowledged.
     pub(super) data: u64,
     /// Whether anything behind the SYN is newly acknowledged; a FIN alone is no data.
     pub(super) advanced: bool,
@@ -74,7 +74,7 @@ impl Outgoing {
         self.highest
     }
 
-    /// Octets of data acknowledged so far.
+    /// Bytes of data acknowledged so far.
     pub(super) fn acknowledged(&self) -> u64 {
         self.acknowledged
     }
@@ -87,7 +87,7 @@ impl Outgoing {
         }
         if segment.payload_len == segment.seq_len() && segment.payload_len == 1 {
             if end == self.una && self.una == self.highest {
-                // RFC 9293 §3.8.4 lets a probe of a silent peer carry an octet received long ago.
+                // RFC 9293 §3.8.4 lets a probe of a silent peer carry an byte received long ago.
                 return SegmentKind::KeepaliveProbe;
             }
             if self.is_probe_of_window(seq) {
@@ -111,7 +111,7 @@ impl Outgoing {
         if again { SegmentKind::Retransmission } else { SegmentKind::New }
     }
 
-    /// Kernels probe with an empty segment that begins one octet before what is outstanding, a
+    /// Kernels probe with an empty segment that begins one byte before what is outstanding, a
     /// closed window as well as a silent peer; which of the two, the window tells. (With the
     /// window closed and nothing to send there is nothing to probe for, but that is not seen.)
     fn kind_of_empty(&self, seq: Seq) -> SegmentKind {
@@ -124,7 +124,7 @@ impl Outgoing {
         }
     }
 
-    /// One octet where the peer's window is closed, nothing else being outstanding.
+    /// One byte where the peer's window is closed, nothing else being outstanding.
     fn is_probe_of_window(&self, seq: Seq) -> bool {
         let closed = self.edge.is_some_and(|edge| edge.at_or_before(seq));
         closed && seq == self.una && seq == self.highest
@@ -137,7 +137,7 @@ impl Outgoing {
         self.resent.push_back(block);
     }
 
-    /// The peer has everything up to `ack`, and takes `window` octets behind it.
+    /// The peer has everything up to `ack`, and takes `window` bytes behind it.
     pub(super) fn acknowledged_up_to(&mut self, ack: Seq, window: u32) -> Acknowledged {
         let most = self.probe.unwrap_or(self.highest).max(self.highest);
         let nothing = |fin| Acknowledged { data: 0, advanced: false, fin, sent_at: None };
@@ -156,12 +156,12 @@ impl Outgoing {
             self.probe = None;
         }
         let syn = u32::from(self.una == self.iss);
-        let octets = ack.since(self.una) - syn;
-        let data = u64::from(octets - u32::from(all && octets > 0));
+        let bytes = ack.since(self.una) - syn;
+        let data = u64::from(bytes - u32::from(all && bytes > 0));
         let sent_at = self.in_flight.acknowledged(ack);
         self.una = ack;
         self.acknowledged += data;
-        Acknowledged { data, advanced: octets > 0, fin, sent_at }
+        Acknowledged { data, advanced: bytes > 0, fin, sent_at }
     }
 
     /// What the receiver says it has got twice (RFC 2883), if that is because it was sent twice.

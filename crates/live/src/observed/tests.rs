@@ -52,7 +52,7 @@ impl Sink for Told {
 struct Bench {
     end: ObservedEnd,
     now: u64,
-    /// The first data octet of this end and of its peer.
+    /// The first data byte of this end and of its peer.
     ours: Seq,
     theirs: Seq,
 }
@@ -96,7 +96,7 @@ impl Bench {
         Segment { seq, ack: to + ack, flags, window: 10_000, payload_len, options }
     }
 
-    /// This end sends: offset, octets, and the offset it acknowledges.
+    /// This end sends: offset, bytes, and the offset it acknowledges.
     fn out(&mut self, letters: &str, seq: i32, payload: u32, ack: u32) -> Vec<Tell> {
         let segment = self.segment(self.ours, self.theirs, letters, (seq, payload, ack));
         self.send(&segment)
@@ -181,7 +181,7 @@ fn data_holes_and_repairs_on_both_sides_of_the_wrap() {
 }
 
 #[test]
-fn a_retransmission_that_carries_new_octets_too_is_both() {
+fn a_retransmission_that_carries_new_bytes_too_is_both() {
     let mut end = Bench::open(1, 2);
     end.out(".", 0, DATA, 0);
     assert_eq!(end.out(".", 500, DATA, 0), [Sent(Retransmission, 1_000)]);
@@ -193,7 +193,7 @@ fn only_what_the_window_offered_is_taken_and_what_is_acknowledged_is_there() {
     let mut end = Bench::open(1, 2);
     let mut closed = end.segment(end.ours, end.theirs, ".", (0, 0, 0));
     closed.window = 500;
-    // The field is scaled by two bits, and the edge offered before stands: 40 000 octets.
+    // The field is scaled by two bits, and the edge offered before stands: 40 000 bytes.
     end.send(&closed);
     assert_eq!(end.arrives(".", 39_500, DATA, 0), []);
     assert_eq!(end.arrives(".", 0, 39_500, 0), [Delivered(40_000, 40_000)], "500 were too many");
@@ -254,7 +254,7 @@ fn closing_from_either_end_and_from_both_at_once() {
 #[test]
 fn resets_count_where_they_would_be_taken() {
     let mut end = Bench::open(1, 2);
-    assert_eq!(end.arrives("R.", 7, 0, 0), [], "not where the next octet is expected");
+    assert_eq!(end.arrives("R.", 7, 0, 0), [], "not where the next byte is expected");
     assert_eq!(end.arrives("R.", 0, 0, 0), [State(TcpState::Closed)]);
     let mut end = Bench::new(Side::Client, 1, 2);
     end.out("S", -1, 0, 0);
@@ -269,24 +269,24 @@ fn a_closed_window_is_probed_and_a_silent_peer_too() {
     let mut end = Bench::open(1, 2);
     end.out(".", 0, DATA, 0);
     assert_eq!(end.ack(1_000, 0, &[]), [Acked(1_000, 1_000), Rtt(1)]);
-    // As Linux does, again and again; and as we do, with one octet.
+    // As Linux does, again and again; and as we do, with one byte.
     assert_eq!(end.out(".", 999, 0, 0), [Sent(WindowProbe, 0)]);
     assert_eq!(end.ack(1_000, 0, &[]), []);
     assert_eq!(end.out(".", 1_000, 1, 0), [Sent(WindowProbe, 1)]);
     assert_eq!(end.out(".", 1_000, 1, 0), [Sent(WindowProbe, 1)]);
     assert_eq!(end.out(".", 1_000, 0, 0), [Sent(PureAck, 0)]);
-    // The octet is taken, and the window opens.
+    // The byte is taken, and the window opens.
     assert_eq!(end.ack(1_001, 10_000, &[]), [Acked(1, 1_001)]);
     assert_eq!(end.out(".", 1_001, DATA, 0), [Sent(New, 1_000)]);
     end.ack(2_001, 10_000, &[]);
     assert_eq!(end.out(".", 2_000, 0, 0), [Sent(KeepaliveProbe, 0)]);
     assert_eq!(end.out(".", 2_000, 1, 0), [Sent(KeepaliveProbe, 1)]);
     assert_eq!(end.out(".", 2_001, 0, 0), [Sent(PureAck, 0)]);
-    assert_eq!(end.out(".", 2_001, 1, 0), [Sent(New, 1)], "a write of one octet is none");
+    assert_eq!(end.out(".", 2_001, 1, 0), [Sent(New, 1)], "a write of one byte is none");
 }
 
 #[test]
-fn the_octet_of_a_probe_that_was_not_taken_leaves_as_new_data() {
+fn the_byte_of_a_probe_that_was_not_taken_leaves_as_new_data() {
     let mut end = Bench::open(1, 2);
     end.ack(0, 0, &[]);
     assert_eq!(end.out(".", 0, 1, 0), [Sent(WindowProbe, 1)]);

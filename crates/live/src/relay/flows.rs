@@ -18,7 +18,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 /// What tells flows apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Key {
+pub(super) enum FlowKey {
     /// UDP, as packets come in.
     Datagrams(Endpoints),
     /// Echo requests with this identifier.
@@ -27,7 +27,7 @@ pub(super) enum Key {
 
 #[derive(Debug)]
 struct Flow {
-    key: Key,
+    key: FlowKey,
     socket: OwnedFd,
     used_at: Time,
     /// Of the packet that came last.
@@ -38,7 +38,7 @@ struct Flow {
 #[derive(Debug, Default)]
 pub(super) struct Flows {
     flows: Slab<Flow>,
-    by_key: BTreeMap<Key, usize>,
+    by_key: BTreeMap<FlowKey, usize>,
     /// When to look for idle ones, while there are any.
     look_at: Option<Time>,
     /// Those whose socket had more than is read at once.
@@ -59,10 +59,10 @@ const READS_IN_A_ROW: usize = 64;
 /// The longest datagram.
 const LONGEST: usize = 65_535;
 
-impl Key {
+impl FlowKey {
     fn idle_limit(&self) -> Span {
         match self {
-            Key::Datagrams(ends) if ends.dst.port() >= 1024 => IDLE,
+            FlowKey::Datagrams(ends) if ends.dst.port() >= 1024 => IDLE,
             _ => IDLE_WELL_KNOWN,
         }
     }
@@ -96,7 +96,13 @@ impl Flows {
     }
 
     /// Sends a datagram, or an echo request, on its way out.
-    pub(super) fn send(&mut self, key: Key, message: &[u8], quote: Quote, shared: &mut Shared<'_>) {
+    pub(super) fn send(
+        &mut self,
+        key: FlowKey,
+        message: &[u8],
+        quote: Quote,
+        shared: &mut Shared<'_>,
+    ) {
         let Some(place) = self.find(key, &quote, shared) else {
             shared.report.datagrams_dropped += 1;
             return;
@@ -146,7 +152,7 @@ impl Flows {
     }
 
     /// The flow of this key, made if need be.
-    fn find(&mut self, key: Key, quote: &Quote, shared: &mut Shared<'_>) -> Option<usize> {
+    fn find(&mut self, key: FlowKey, quote: &Quote, shared: &mut Shared<'_>) -> Option<usize> {
         if let Some(place) = self.by_key.get(&key) {
             return Some(*place);
         }
@@ -157,8 +163,8 @@ impl Flows {
         }
         let place = self.flows.vacant_key();
         let opened = match key {
-            Key::Datagrams(ends) => shared.outside.datagrams(shared.map.outside_of(ends.dst)),
-            Key::Echo { dst, .. } => shared.outside.echo(dst),
+            FlowKey::Datagrams(ends) => shared.outside.datagrams(shared.map.outside_of(ends.dst)),
+            FlowKey::Echo { dst, .. } => shared.outside.echo(dst),
         };
         match opened.and_then(|socket| shared.poller.watch_flow(&socket, place).map(|()| socket)) {
             Ok(socket) => {
@@ -171,7 +177,7 @@ impl Flows {
                 Some(place)
             }
             Err(errno) => {
-                if matches!(key, Key::Echo { .. }) {
+                if matches!(key, FlowKey::Echo { .. }) {
                     shared.report.pings_refused = Some(errno);
                 } else if let Some(why) = Unreachable::of(errno) {
                     icmp::tell(why, quote, shared);
@@ -195,14 +201,14 @@ impl Flows {
 }
 
 /// Sends a reply on its way in; nothing if it cannot be one packet.
-fn reply(key: Key, message: &[u8], shared: &mut Shared<'_>) -> Option<()> {
+fn reply(key: FlowKey, message: &[u8], shared: &mut Shared<'_>) -> Option<()> {
     let mut bytes = shared.uplink.buffer();
     let made = match key {
-        Key::Datagrams(ends) => {
+        FlowKey::Datagrams(ends) => {
             let payload = Payload::Bytes(message);
             encode_udp(ends.reversed(), IpFields::default(), payload, &mut bytes).ok()
         }
-        Key::Echo { src, dst, id } => echo_message((dst, src), id, message, &mut bytes),
+        FlowKey::Echo { src, dst, id } => echo_message((dst, src), id, message, &mut bytes),
     };
     let fits = bytes.len() <= shared.mtu;
     if made.is_none() || !fits {

@@ -16,7 +16,7 @@ pub(super) struct Quote {
     bytes: Vec<u8>,
 }
 
-/// Octets quoted of what follows the IP header: enough for the ports (RFC 792).
+/// Bytes quoted of what follows the IP header: enough for the ports (RFC 792).
 const QUOTED: usize = 8;
 /// Time to live, or hop limit.
 const TTL: u8 = 64;

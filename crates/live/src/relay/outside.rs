@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// Opens sockets towards the world; all of them do not block.
-pub(crate) trait Outside: std::fmt::Debug {
+pub(crate) trait OutsideSockets: std::fmt::Debug {
     /// A connection on its way to `to`: writable when it stands or has failed.
     fn stream(&mut self, to: SocketAddr) -> Result<TcpStream, Errno>;
     /// A socket for datagrams to and from `to`.
@@ -20,9 +20,9 @@ pub(crate) trait Outside: std::fmt::Debug {
 
 /// The machine this process runs on, as the process is allowed to use it.
 #[derive(Debug)]
-pub(super) struct Machine;
+pub(super) struct RealSockets;
 
-impl Outside for Machine {
+impl OutsideSockets for RealSockets {
     fn stream(&mut self, to: SocketAddr) -> Result<TcpStream, Errno> {
         let socket = opened(to.ip(), SockType::Stream, None)?;
         match connect_to(&socket, to) {

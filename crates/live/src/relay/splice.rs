@@ -1,4 +1,4 @@
-//! One connection of the gateway: octets between our endpoint and a socket.
+//! One connection of the gateway: bytes between our endpoint and a socket.
 //!
 //! Each direction ends by itself: the client's FIN is the socket's SHUT_WR, the socket's end of file
 //! our FIN. A reset goes through, behind what came before it. Neither side is read faster than the
@@ -47,15 +47,15 @@ pub(super) struct Splice {
     /// Gone once both directions are over.
     socket: Option<TcpStream>,
     /// Towards the socket.
-    out: Way,
+    out: HalfState,
     /// From the socket.
-    back: Way,
+    back: HalfState,
 }
 
 /// What all splices of a gateway share.
 #[derive(Debug)]
 pub(super) struct Common {
-    /// Where octets lie between a socket and a send buffer.
+    /// Where bytes lie between a socket and a send buffer.
     scratch: RefCell<Vec<u8>>,
     /// Keys of the splices that are gone.
     pub(super) gone: RefCell<Vec<usize>>,
@@ -65,7 +65,7 @@ pub(super) struct Common {
 
 /// How far one direction is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum HalfState {
     Open,
     /// Its end has been handed on.
     Finished,
@@ -89,12 +89,19 @@ impl Common {
 impl Splice {
     /// Over a socket that is connected.
     pub(super) fn new(key: usize, socket: TcpStream, line: Rc<Line>, common: Rc<Common>) -> Splice {
-        Splice { line, common, key, socket: Some(socket), out: Way::Open, back: Way::Open }
+        Splice {
+            line,
+            common,
+            key,
+            socket: Some(socket),
+            out: HalfState::Open,
+            back: HalfState::Open,
+        }
     }
 
     /// Moves what has arrived to the socket.
     fn push(&mut self, stream: &mut dyn Stream) -> Result<(), Errno> {
-        let Some(socket) = self.socket.as_mut().filter(|_| self.out == Way::Open) else {
+        let Some(socket) = self.socket.as_mut().filter(|_| self.out == HalfState::Open) else {
             return Ok(());
         };
         let mut ready = self.line.ready.get();
@@ -126,7 +133,7 @@ impl Splice {
             return Err(errno);
         }
         if stream.at_end() {
-            self.out = Way::Finished;
+            self.out = HalfState::Finished;
             // It fails where the connection is gone already, and then reading says so.
             let _ = socket.shutdown(Shutdown::Write);
         }
@@ -135,7 +142,7 @@ impl Splice {
 
     /// Moves what the socket has to our endpoint, as far as that has room.
     fn pull(&mut self, stream: &mut dyn Stream) -> Result<(), Errno> {
-        let Some(socket) = self.socket.as_mut().filter(|_| self.back == Way::Open) else {
+        let Some(socket) = self.socket.as_mut().filter(|_| self.back == HalfState::Open) else {
             return Ok(());
         };
         let mut scratch = self.common.scratch.borrow_mut();
@@ -146,7 +153,7 @@ impl Splice {
             }
             match read(socket, &mut scratch[..room]) {
                 Ok(0) => {
-                    self.back = Way::Finished;
+                    self.back = HalfState::Finished;
                     stream.close();
                     return Ok(());
                 }
@@ -168,13 +175,13 @@ impl Service for Splice {
     fn advance(&mut self, _: Time, stream: &mut dyn Stream) {
         // First what has come from there: it may be the last before a reset.
         if self.pull(stream).and_then(|()| self.push(stream)).is_err() {
-            (self.out, self.back) = (Way::Reset, Way::Reset);
+            (self.out, self.back) = (HalfState::Reset, HalfState::Reset);
             self.socket = None;
         }
-        if self.back == Way::Reset && stream.acked() >= stream.written() {
+        if self.back == HalfState::Reset && stream.acked() >= stream.written() {
             stream.abort();
         }
-        if (self.out, self.back) == (Way::Finished, Way::Finished) {
+        if (self.out, self.back) == (HalfState::Finished, HalfState::Finished) {
             // What it has not sent yet the kernel sends by itself.
             self.socket = None;
         }

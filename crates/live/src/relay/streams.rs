@@ -16,7 +16,7 @@ use std::net::TcpStream;
 use std::rc::Rc;
 
 /// All TCP connections.
-pub(super) struct Streams {
+pub(super) struct TcpStreams {
     host: Host,
     links: Slab<Link>,
     /// Those whose SYN waits, by the ends of the packets that come in.
@@ -29,11 +29,11 @@ pub(super) struct Streams {
 struct Link {
     /// As packets come in.
     ends: Endpoints,
-    progress: Progress,
+    progress: LinkProgress,
 }
 
 #[derive(Debug)]
-enum Progress {
+enum LinkProgress {
     Connecting(Box<Dialling>),
     /// The splice has the socket.
     Open(Rc<Line>),
@@ -53,9 +53,9 @@ const FLOW: FlowId = FlowId(0);
 /// As many sockets at once; one more is refused with a reset.
 const MOST_LINKS: usize = 4_096;
 
-impl Streams {
-    pub(super) fn new(choices: &TcpChoices, mtu: u16) -> Streams {
-        Streams {
+impl TcpStreams {
+    pub(super) fn new(choices: &TcpChoices, mtu: u16) -> TcpStreams {
+        TcpStreams {
             host: Host::new(Recipe::new(choices, Side::Server, mtu), None),
             links: Slab::new(),
             waiting: BTreeMap::new(),
@@ -101,7 +101,7 @@ impl Streams {
     pub(super) fn handle_ready(&mut self, key: usize, ready: Readiness, shared: &mut Shared<'_>) {
         match self.links.get(key) {
             None => {}
-            Some(Link { progress: Progress::Open(line), .. }) => {
+            Some(Link { progress: LinkProgress::Open(line), .. }) => {
                 let before = line.ready.get();
                 let (read, write) = (before.read || ready.read, before.write || ready.write);
                 line.ready.set(Readiness { read, write });
@@ -123,7 +123,7 @@ impl Streams {
 
     /// Lets a splice move what it has, both ways.
     fn push(&mut self, key: usize, shared: &mut Shared<'_>) {
-        let Some(Link { ends, progress: Progress::Open(line) }) = self.links.get(key) else {
+        let Some(Link { ends, progress: LinkProgress::Open(line) }) = self.links.get(key) else {
             return;
         };
         let line = Rc::clone(line);
@@ -135,7 +135,7 @@ impl Streams {
     /// A segment between the ends of a SYN that still waits.
     fn while_waiting(&mut self, key: usize, decoded: &Decoded) {
         let flags = decoded.segment.flags;
-        let Progress::Connecting(dialling) = &mut self.links[key].progress else { return };
+        let LinkProgress::Connecting(dialling) = &mut self.links[key].progress else { return };
         if flags.contains(Flags::RST) {
             // RFC 9293 §3.10.7.4, as in SYN-RECEIVED: only the exact one.
             if decoded.segment.seq == dialling.syn.end_seq() {
@@ -166,7 +166,7 @@ impl Streams {
         match opened {
             Ok(socket) => {
                 let dialling = Dialling { socket, syn, ecn: decoded.ip.ecn, quote };
-                let progress = Progress::Connecting(Box::new(dialling));
+                let progress = LinkProgress::Connecting(Box::new(dialling));
                 self.links.insert(Link { ends, progress });
                 self.waiting.insert(ends, key);
             }
@@ -180,8 +180,8 @@ impl Streams {
         let ends = link.ends;
         let line = Rc::new(Line::default());
         line.ready.set(ready);
-        let open = Progress::Open(Rc::clone(&line));
-        let Progress::Connecting(dialling) = std::mem::replace(&mut link.progress, open) else {
+        let open = LinkProgress::Open(Rc::clone(&line));
+        let LinkProgress::Connecting(dialling) = std::mem::replace(&mut link.progress, open) else {
             return;
         };
         self.waiting.remove(&ends);
@@ -238,8 +238,8 @@ impl Streams {
     }
 }
 
-impl std::fmt::Debug for Streams {
+impl std::fmt::Debug for TcpStreams {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Streams").field("links", &self.links).finish_non_exhaustive()
+        f.debug_struct("TcpStreams").field("links", &self.links).finish_non_exhaustive()
     }
 }

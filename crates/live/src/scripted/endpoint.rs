@@ -159,7 +159,7 @@ impl<'a> KernelEndpoint<'a> {
             other => return Err(Went::Broken(format!("{other:?}"))),
         };
         if let Some(octets) = &facts.tcp_info {
-            self.smss = TcpInfo::from_octets(octets).snd_mss;
+            self.smss = TcpInfo::from_bytes(octets).snd_mss;
         }
         self.facts = Some(facts.clone());
         Ok(facts)

@@ -9,7 +9,7 @@ use ackord_script::{Fact, Kind, Quantity};
 use ackord_units::{Bytes, Span};
 use nix::errno::Errno;
 
-/// Bits of `tcpi_options`, and where the octet is.
+/// Bits of `tcpi_options`, and where the byte is.
 const OPTIONS_AT: usize = 5;
 const TIMESTAMPS: u8 = 1;
 const SACK: u8 = 2;
@@ -28,7 +28,7 @@ pub(super) fn fact_of(quantity: &Quantity, facts: &Facts) -> Option<Fact> {
         _ => {}
     }
     let raw = facts.tcp_info.as_ref()?;
-    let info = TcpInfo::from_octets(raw);
+    let info = TcpInfo::from_bytes(raw);
     let option =
         |bit: u8| word(quantity, if raw.get(OPTIONS_AT)? & bit != 0 { "yes" } else { "no" });
     Some(match quantity.name {
@@ -100,7 +100,7 @@ fn repair(state: CaState) -> &'static str {
     }
 }
 
-/// Octets sent and not acknowledged; the kernel counts the SYN among those acknowledged.
+/// Bytes sent and not acknowledged; the kernel counts the SYN among those acknowledged.
 fn in_flight(info: &TcpInfo) -> u64 {
     let once = info.bytes_sent.get().saturating_sub(info.bytes_retrans.get());
     once.saturating_sub(info.bytes_acked.get().saturating_sub(1))

@@ -12,10 +12,10 @@ use std::path::Path;
 pub(super) const ALIGNED: u64 = 4096;
 /// The kernel's network card.
 const CARD: [u8; 6] = [2, 0, 0, 0, 0, 1];
-/// Octets of a packet that its card takes: scripts inject larger segments than a link of 1500 octets has.
+/// Bytes of a packet that its card takes: scripts inject larger segments than a link of 1500 bytes has.
 /// What the kernel sends is held to 1500 by its device.
 const MOST_OCTETS: u16 = 65_535;
-/// Octets before it.
+/// Bytes before it.
 const ETHERNET_HEADER: usize = 14;
 const SECOND: u64 = 1_000_000_000;
 /// How long, in its own time, a kernel may take to be set up.

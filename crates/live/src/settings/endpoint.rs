@@ -5,7 +5,7 @@ use super::kernel::micros;
 use ackord_scenario::TcpChoices;
 use ackord_units::{Bytes, Choice, KnobValue, Span};
 
-/// Segments of this size need nothing to be set over a device of 1500 octets.
+/// Segments of this size need nothing to be set over a device of 1500 bytes.
 const MSS: Bytes = Bytes(1460);
 
 /// Asks for every knob.
@@ -101,9 +101,9 @@ fn windows(draft: &mut Draft<'_>, choice: &Choice, wish: &Wish, knob: &str) -> b
 fn mss(draft: &mut Draft<'_>, choice: &Choice, wish: &Wish) {
     let asked = bytes_of(choice, "mss");
     if asked == MSS {
-        draft.already(wish, "the MTU of 1500 octets less 40; options come out of it");
+        draft.already(wish, "the MTU of 1500 bytes less 40; options come out of it");
     } else if asked > MSS {
-        draft.instead(wish, "1460 B: the device takes packets of 1500 octets");
+        draft.instead(wish, "1460 B: the device takes packets of 1500 bytes");
     } else {
         let option = (libc::IPPROTO_TCP, libc::TCP_MAXSEG);
         draft.option(wish, "TCP_MAXSEG", option, asked.get() as i32);
@@ -113,11 +113,11 @@ fn mss(draft: &mut Draft<'_>, choice: &Choice, wish: &Wish) {
 /// The initial window in segments, within its bound.
 fn initial_window(choice: &Choice) -> u64 {
     let (asked, mss) = (count_of(choice, "initial_window"), bytes_of(choice, "mss").get().max(1));
-    let within = |octets: u64| (octets.max(2 * mss) / mss).max(1);
+    let within = |bytes: u64| (bytes.max(2 * mss) / mss).max(1);
     match word_of(choice, "initial_window_bound").as_str() {
         "rfc-6928" => asked.min(within(14_600)),
         "rfc-3390" => asked.min(within(4_380)).min(4),
-        // RFC 5681 §3.1: two segments beyond 2190 octets, three beyond 1095, else four.
+        // RFC 5681 §3.1: two segments beyond 2190 bytes, three beyond 1095, else four.
         "rfc-5681" => asked.min(if mss > 2_190 { 2 } else { 3 + u64::from(mss <= 1_095) }),
         _ => asked,
     }

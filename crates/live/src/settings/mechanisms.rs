@@ -140,7 +140,7 @@ fn ack(draft: &mut Draft<'_>, choice: &Choice) {
         ("every", _) if wish.asked() == "2" => draft.already(wish, "every second one"),
         ("every", _) => draft.instead(wish, "every second full-sized segment"),
         ("counts", _) if wish.word() == "full-sized" => {
-            draft.already(wish, "more than a full-sized segment's worth of octets");
+            draft.already(wish, "more than a full-sized segment's worth of bytes");
         }
         ("count" | "quick_ack_limit", _) => {
             draft.instead(wish, format!("{QUICK_ACKS} at once in a row"));

@@ -4,7 +4,7 @@ use super::tests::{choices_of, inside, made, with};
 use super::*;
 use crate::tcp_info::TcpInfo;
 use ackord_sys::Namespace;
-use ackord_sys::socket::{TCP_INFO_ROOM, bind, connect, option, set_option, tcp_info_octets};
+use ackord_sys::socket::{TCP_INFO_ROOM, bind, connect, option, set_option, tcp_info_bytes};
 use ackord_tcp::registry::{ACK, LOSS, NAGLE, find};
 use ackord_testing::{assert_timely, timely};
 use ackord_units::{Choice, KnobValue, Mechanism};
@@ -108,12 +108,12 @@ fn carry(
 }
 
 fn info(stream: &TcpStream) -> TcpInfo {
-    TcpInfo::from_octets(&octets(stream))
+    TcpInfo::from_bytes(&octets(stream))
 }
 
 fn octets(stream: &TcpStream) -> Vec<u8> {
     let mut room = [0; TCP_INFO_ROOM];
-    tcp_info_octets(stream.as_fd(), &mut room).expect("a connection").to_vec()
+    tcp_info_bytes(stream.as_fd(), &mut room).expect("a connection").to_vec()
 }
 
 const NONE_LOST: fn(usize) -> bool = |_| false;
@@ -161,7 +161,7 @@ fn sizes_and_timers_of_a_connection_are_as_asked() {
         let [client, server] = wire.connect([&small, &stock], 5001);
         let (client, server) = (info(&client), info(&server));
         assert_eq!((client.cwnd_segments, server.cwnd_segments), (3, 10));
-        // Twelve octets of a segment are timestamps.
+        // Twelve bytes of a segment are timestamps.
         assert_eq!((client.snd_mss.get(), server.snd_mss.get()), (524, 524));
         assert_eq!((client.reordering_segments, server.reordering_segments), (7, 3));
         let [of_client, of_server] = [client.rto, server.rto].map(|rto| rto.as_millis());

@@ -158,12 +158,12 @@ fn what_is_written_and_set_is_there_afterwards() {
     assert!(seen.len() >= 25, "{seen:?}");
 }
 
-/// An option's value for comparison: a name to its zero octet, a time in whole ticks.
+/// An option's value for comparison: a name to its zero byte, a time in whole ticks.
 fn kept(told_as: &str, value: &[u8]) -> String {
-    let number = |value: &[u8]| value.first_chunk().map_or(0, |octets| i32::from_ne_bytes(*octets));
+    let number = |value: &[u8]| value.first_chunk().map_or(0, |bytes| i32::from_ne_bytes(*bytes));
     match told_as {
         "TCP_CONGESTION" => {
-            let name: Vec<u8> = value.iter().copied().take_while(|octet| *octet != 0).collect();
+            let name: Vec<u8> = value.iter().copied().take_while(|byte| *byte != 0).collect();
             String::from_utf8_lossy(&name).into_owned()
         }
         // Rounded up to ticks of at most 10 ms.

@@ -13,7 +13,7 @@
 //! Not modelled: addresses that the machine gets while the shell runs are found within two seconds.
 
 use super::{Block, Surroundings};
-use crate::emulate::Door;
+use crate::emulate::Device;
 use crate::relay::{Relay, RelayOptions, RelayReport};
 use crate::session::Addresses;
 use ackord_sys::{TunHere, TunMade, make_here};
@@ -27,7 +27,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::Rc;
 
-/// Octets of IP packet that go through a shell's devices.
+/// Bytes of IP packet that go through a shell's devices.
 pub(super) const MTU: u16 = 1500;
 /// The name of the device outside; the kernel counts.
 const NAME: &str = "ackout%d";
@@ -72,12 +72,12 @@ pub struct OutsideCounts {
     pub gateway: RelayReport,
 }
 
-/// The counts, shared with whoever reports when the door is gone.
-pub(super) type Shared = Rc<Cell<OutsideCounts>>;
+/// The counts, shared with whoever reports when the device is gone.
+pub(super) type SharedCounts = Rc<Cell<OutsideCounts>>;
 
-/// The door at the far end.
+/// The device at the far end.
 #[derive(Debug)]
-pub(super) struct OutsideDoor {
+pub(super) struct OutsideDevice {
     block: Block,
     device: Option<TunMade>,
     /// The device takes IPv6 too.
@@ -94,7 +94,7 @@ pub(super) struct OutsideDoor {
     unlooked: u32,
     /// Whose turn it is to be read first, so that neither starves the other.
     turn: u32,
-    counts: Shared,
+    counts: SharedCounts,
 }
 
 /// The addresses of this machine.
@@ -104,7 +104,7 @@ struct Local {
     read_at: Time,
 }
 
-impl OutsideDoor {
+impl OutsideDevice {
     /// The far end of the shell that has `block`, within the shell that has `parent` if there is
     /// one.
     pub(super) fn open(
@@ -112,7 +112,7 @@ impl OutsideDoor {
         parent: Option<Block>,
         far_end: FarEnd,
         surroundings: &Surroundings,
-    ) -> io::Result<(OutsideDoor, Outside)> {
+    ) -> io::Result<(OutsideDevice, Outside)> {
         let device = match far_end {
             FarEnd::Best => device(block).map_err(Some),
             FarEnd::Gateway => Err(None),
@@ -143,7 +143,7 @@ impl OutsideDoor {
             epoll.add(relay.as_fd(), readable(1))?;
         }
         let has_v6 = |device: &TunMade| !device.refused.iter().any(|(what, _)| what.contains(':'));
-        let door = OutsideDoor {
+        let device = OutsideDevice {
             block,
             device_v6: device.as_ref().is_some_and(has_v6),
             device,
@@ -154,13 +154,13 @@ impl OutsideDoor {
             pending: false,
             unlooked: 0,
             turn: 0,
-            counts: Shared::default(),
+            counts: SharedCounts::default(),
         };
-        Ok((door, outside))
+        Ok((device, outside))
     }
 
-    /// What passes here, also when the door is gone.
-    pub(super) fn counts(&self) -> Shared {
+    /// What passes here, also when the device is gone.
+    pub(super) fn counts(&self) -> SharedCounts {
         Rc::clone(&self.counts)
     }
 
@@ -171,19 +171,21 @@ impl OutsideDoor {
     }
 
     /// Where a packet goes.
-    fn way_of(&mut self, now: Time, bytes: &[u8]) -> Way {
-        let Some(to) = destination(bytes) else { return Way::Nowhere };
+    fn way_of(&mut self, now: Time, bytes: &[u8]) -> Destination {
+        let Some(to) = destination(bytes) else { return Destination::Nowhere };
         let base = to == IpAddr::V4(self.block.base()) || to == IpAddr::V6(self.block.base_v6());
         if self.block.contains(to) && !base {
-            return Way::Nowhere;
+            return Destination::Nowhere;
         }
         let device = self.device.is_some() && (to.is_ipv4() || self.device_v6);
         let asks = self.stands_for_names && super::names::is_question(bytes);
         match (device, self.relay.is_some()) {
-            (true, false) => Way::Device,
-            (true, true) if !(base && asks) && (base || self.local.has(now, to)) => Way::Device,
-            (_, true) => Way::Gateway,
-            (false, false) => Way::Nowhere,
+            (true, false) => Destination::Device,
+            (true, true) if !(base && asks) && (base || self.local.has(now, to)) => {
+                Destination::Device
+            }
+            (_, true) => Destination::Gateway,
+            (false, false) => Destination::Nowhere,
         }
     }
 
@@ -217,7 +219,7 @@ impl OutsideDoor {
     }
 }
 
-impl Door for OutsideDoor {
+impl Device for OutsideDevice {
     fn descriptor(&self) -> BorrowedFd<'_> {
         self.epoll.0.as_fd()
     }
@@ -241,11 +243,11 @@ impl Door for OutsideDoor {
 
     fn write_packet(&mut self, now: Time, _flow: FlowId, bytes: &[u8]) -> io::Result<()> {
         match self.way_of(now, bytes) {
-            Way::Device => {
+            Destination::Device => {
                 self.count(|counts| counts.to_device += 1);
                 self.device.as_mut().map_or(Ok(()), |device| device.file.write(bytes).map(drop))
             }
-            Way::Gateway => {
+            Destination::Gateway => {
                 if let Some(relay) = &mut self.relay {
                     relay.write(now, bytes);
                     self.pending = true;
@@ -256,7 +258,7 @@ impl Door for OutsideDoor {
                 }
                 Ok(())
             }
-            Way::Nowhere => {
+            Destination::Nowhere => {
                 self.count(|counts| counts.to_nobody += 1);
                 Ok(())
             }
@@ -282,7 +284,7 @@ impl Local {
 
 /// Where a packet goes that has come to the far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum Destination {
     Device,
     Gateway,
     Nowhere,
@@ -322,8 +324,8 @@ mod tests {
     fn a_connection_is_looked_after_while_another_always_has_a_packet() {
         let surroundings = Surroundings::read().expect("a network");
         let block = Block::ALL.children().next().expect("a block");
-        let (mut door, _) =
-            OutsideDoor::open(block, None, FarEnd::Gateway, &surroundings).expect("descriptors");
+        let (mut device, _) =
+            OutsideDevice::open(block, None, FarEnd::Gateway, &surroundings).expect("descriptors");
         let server = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = server.local_addr().expect("its own").port();
         let base = block.base();
@@ -340,13 +342,14 @@ mod tests {
             .icmpv4_echo_request(1, 1)
             .write(&mut echo, b"are you there?")
             .expect("it fits");
-        let mut buffer = vec![0; door.longest()];
-        door.write_packet(Time::ZERO, FlowId(0), &syn).expect("taken");
-        door.write_packet(Time::ZERO, FlowId(0), &echo).expect("taken");
+        let mut buffer = vec![0; device.longest()];
+        device.write_packet(Time::ZERO, FlowId(0), &syn).expect("taken");
+        device.write_packet(Time::ZERO, FlowId(0), &echo).expect("taken");
         let answer = (0..1_000).find_map(|_| {
             // One comes in for each that goes out: there always is another.
-            door.write_packet(Time::ZERO, FlowId(0), &echo).expect("taken");
-            let len = door.read_packet(Time::ZERO, &mut buffer).expect("sound").expect("a packet");
+            device.write_packet(Time::ZERO, FlowId(0), &echo).expect("taken");
+            let len =
+                device.read_packet(Time::ZERO, &mut buffer).expect("sound").expect("a packet");
             decode(&buffer[..len]).ok()
         });
         let flags = answer.expect("the server is there").segment.flags;

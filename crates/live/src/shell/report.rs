@@ -1,6 +1,6 @@
 //! What a shell has seen of its link, in numbers.
 
-use crate::emulate::{EmulationCounts, Onlooker};
+use crate::emulate::{EmulationCounts, PacketObserver};
 use crate::lateness::Lateness;
 use ackord_events::{Event, LinkId, Sink};
 use ackord_path::DropCounts;
@@ -65,11 +65,11 @@ impl ShellEnd {
 pub struct WayReport {
     /// IP packets that were put on the path.
     pub sent_packets: u64,
-    /// Octets of these.
+    /// Bytes of these.
     pub sent: Bytes,
     /// IP packets that came out at the other end.
     pub delivered_packets: u64,
-    /// Octets of these.
+    /// Bytes of these.
     pub delivered: Bytes,
     /// Packets that died on the shell's link, by reason.
     pub drops: DropCounts,
@@ -148,7 +148,7 @@ impl Passing {
     }
 }
 
-impl Onlooker for Passing {
+impl PacketObserver for Passing {
     #[inline]
     fn entered<S: Sink>(&mut self, _at: Time, packet: &Packet, _sink: &mut S) {
         let way = self.way(packet);

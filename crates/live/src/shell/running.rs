@@ -1,8 +1,8 @@
 //! A shell at work: turns of the emulator, and what else there is to do between them.
 
+use super::dns_forwarder::DnsForwarder;
 use super::linger::Linger;
 use super::report::{Passing, Waits};
-use super::stand_in::StandIn;
 use super::{Block, ShellEnd, ShellError, ShellOptions, names, orders};
 use crate::emulate::{Emulator, RealTime, Remains};
 use crate::meter::MeterFill;
@@ -23,7 +23,7 @@ pub(super) struct Running {
     /// That of the orders.
     orders: usize,
     /// Who stands in for a name server, and its number.
-    stand_in: Option<(StandIn, usize)>,
+    dns_forwarder: Option<(DnsForwarder, usize)>,
     budget: Span,
 }
 
@@ -47,11 +47,13 @@ impl Running {
         block: Block,
     ) -> Running {
         // Without one, names on loopback are not found; everything else works.
-        let stand_in = StandIn::open(namespace, names::on_loopback(), block.outermost().base());
-        let stand_in = stand_in.ok().flatten();
-        let questions = stand_in.as_ref().map(|stand_in| emulator.watch(stand_in.as_fd()));
+        let dns_forwarder =
+            DnsForwarder::open(namespace, names::on_loopback(), block.outermost().base());
+        let dns_forwarder = dns_forwarder.ok().flatten();
+        let questions =
+            dns_forwarder.as_ref().map(|dns_forwarder| emulator.watch(dns_forwarder.as_fd()));
         Running {
-            stand_in: stand_in.zip(questions),
+            dns_forwarder: dns_forwarder.zip(questions),
             news: emulator.watch(namespace.as_fd()),
             orders: emulator.watch(options.orders.as_fd()),
             emulator,
@@ -82,10 +84,10 @@ impl Running {
                 return Ok(ShellEnd::Killed(signal));
             }
             self.turn(now + if asked_at.is_some() { GRACE } else { LOOK_AROUND })?;
-            if let Some((stand_in, number)) = &mut self.stand_in
+            if let Some((dns_forwarder, number)) = &mut self.dns_forwarder
                 && self.emulator.is_ready(*number)
             {
-                stand_in.handle_ready(namespace);
+                dns_forwarder.handle_ready(namespace);
             }
             if self.emulator.is_ready(self.orders) {
                 for signal in options.orders.take() {

@@ -117,7 +117,7 @@ fn prefix_bits(mask: IpAddr) -> u8 {
 fn routes_of(table: &str) -> Vec<(Ipv4Addr, u8)> {
     let rows = table.lines().skip(1).filter_map(|row| {
         let fields: Vec<&str> = row.split_whitespace().collect();
-        // In the machine's order of octets, as the kernel prints a number it has in the network's.
+        // In the machine's order of bytes, as the kernel prints a number it has in the network's.
         let number = |at: usize| u32::from_str_radix(fields.get(at)?, 16).ok().map(u32::from_be);
         let (network, mask) = (number(1)?, number(7)?);
         (fields[0] != DEVICE && mask != 0)
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_s_table_is_read_in_its_own_order_of_octets() {
+    fn the_kernel_s_table_is_read_in_its_own_order_of_bytes() {
         let table = "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n\
                      eth0\t00000000\t0102A8C0\t0003\t0\t0\t0\t00000000\t0\t0\t0\n\
                      eth0\t0002A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n\

@@ -1,4 +1,4 @@
-//! Numbers and packets out of the octets of a case.
+//! Numbers and packets out of the bytes of a case.
 
 use ackord_units::Seq;
 use ackord_wire::{
@@ -7,9 +7,9 @@ use ackord_wire::{
 };
 
 /// What is left of a case. Beyond its end everything is zero.
-pub(super) struct Case<'a>(pub(super) &'a [u8]);
+pub(super) struct TrialCase<'a>(pub(super) &'a [u8]);
 
-impl<'a> Case<'a> {
+impl<'a> TrialCase<'a> {
     pub(super) fn is_over(&self) -> bool {
         self.0.is_empty()
     }
@@ -35,9 +35,9 @@ impl<'a> Case<'a> {
     }
 
     /// A header in which mostly what is said by `expected` stands: what the other end awaits.
-    pub(super) fn segment(&mut self, expected: &Expected) -> Segment {
+    pub(super) fn segment(&mut self, expected: &ExpectedStream) -> Segment {
         let (how, flags) = (self.octet(), Flags::from_bits(self.octet()));
-        let near = |case: &mut Case<'_>, at: Seq| match how & 3 {
+        let near = |case: &mut TrialCase<'_>, at: Seq| match how & 3 {
             0 => at,
             1 => at + u32::from(case.octet()),
             2 => at - u32::from(case.octet()),
@@ -67,12 +67,12 @@ impl<'a> Case<'a> {
 
 /// Where a connection stands, as its next segment would say.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Expected {
+pub(super) struct ExpectedStream {
     pub(super) seq: Seq,
     pub(super) ack: Seq,
 }
 
-impl Expected {
+impl ExpectedStream {
     /// A segment has been sent.
     pub(super) fn sent(&mut self, segment: &Segment) {
         self.seq = segment.end_seq();
@@ -87,20 +87,20 @@ impl Expected {
     }
 }
 
-/// The octets of this part of sequence space.
+/// The bytes of this part of sequence space.
 pub(super) fn stream(from: Seq, len: usize) -> Vec<u8> {
     (0..len as u32).map(|at| (from + at).0 as u8).collect()
 }
 
-/// Whether these are the octets from there on.
+/// Whether these are the bytes from there on.
 pub(super) fn are_in_place(from: Seq, octets: &[u8]) -> bool {
     (0_u32..).zip(octets).all(|(at, octet)| *octet == (from + at).0 as u8)
 }
 
-/// A TCP packet whose octets are in their places.
+/// A TCP packet whose bytes are in their places.
 pub(super) fn tcp(ends: Endpoints, segment: &Segment, ecn: Ecn) -> Option<Vec<u8>> {
     let fields = IpFields { ecn, ..IpFields::default() };
-    // The octets of a SYN would follow it.
+    // The bytes of a SYN would follow it.
     let from = segment.seq + u32::from(segment.flags.contains(Flags::SYN));
     let payload = stream(from, segment.payload_len as usize);
     let mut bytes = Vec::new();

@@ -1,7 +1,7 @@
 //! Two foreign hosts that send anything, on a path with a middle box, in time that jumps.
 
-use super::case::{Case, Expected, are_in_place, tcp};
-use crate::emulate::{Directory, Door, Emulator, Parts, VirtualTime};
+use super::case::{ExpectedStream, TrialCase, are_in_place, tcp};
+use crate::emulate::{Device, Directory, Emulator, Parts, VirtualTime};
 use ackord_events::NoSink;
 use ackord_path::registry::build_proxy;
 use ackord_scenario::{Override, Scenario, ScenarioFile};
@@ -33,9 +33,9 @@ fn scenario(proxy: &str) -> Scenario {
 
 /// Plays the case; panics if anything is not as it has to be.
 pub fn foreign(data: &[u8]) {
-    let mut case = Case(data);
+    let mut case = TrialCase(data);
     let scenario = &SCENARIOS[usize::from(case.octet()) % BOXES.len()];
-    let mut trial = Trial::new(scenario);
+    let mut trial = ForeignTrial::new(scenario);
     while !case.is_over() && !trial.emulator.is_over() {
         trial.step(&mut case);
     }
@@ -45,21 +45,21 @@ pub fn foreign(data: &[u8]) {
     simulation.finish(&mut NoSink).expect("every packet is accounted for");
 }
 
-/// A door at which the case stands.
+/// A device at which the case stands.
 #[derive(Debug)]
-struct CaseDoor {
+struct CaseDevice {
     shared: Rc<RefCell<Queues>>,
     quiet: EventFd,
 }
 
-/// Packets at a door.
+/// Packets at a device.
 #[derive(Debug, Default)]
 struct Queues {
     to_send: VecDeque<Vec<u8>>,
     came: Vec<Vec<u8>>,
 }
 
-impl Door for CaseDoor {
+impl Device for CaseDevice {
     fn descriptor(&self) -> BorrowedFd<'_> {
         self.quiet.as_fd()
     }
@@ -86,46 +86,52 @@ impl Door for CaseDoor {
 }
 
 /// One of the two hosts.
-struct Host {
-    door: Rc<RefCell<Queues>>,
+struct TrialHost {
+    device: Rc<RefCell<Queues>>,
     side: Side,
-    expected: Expected,
+    expected: ExpectedStream,
     /// The numbers of the SYNs it has sent.
     opened_at: Vec<Seq>,
     /// The numbers of the SYNs it has seen.
     heard_at: Vec<Seq>,
 }
 
-struct Trial {
+struct ForeignTrial {
     emulator: Emulator<VirtualTime>,
-    hosts: [Host; 2],
+    hosts: [TrialHost; 2],
     addresses: FlowAddresses,
     /// Whether the box ends connections.
     splits: bool,
 }
 
-impl Trial {
-    fn new(scenario: &Scenario) -> Trial {
+impl ForeignTrial {
+    fn new(scenario: &Scenario) -> ForeignTrial {
         let splits = scenario.proxies[0]
             .choice
             .as_ref()
             .is_some_and(|choice| build_proxy(choice).expect("a checked choice").splits());
         let flow = &scenario.flows[0];
-        let mut doors: Vec<(_, Box<dyn Door>)> = Vec::new();
+        let mut devices: Vec<(_, Box<dyn Device>)> = Vec::new();
         let hosts = [Side::Client, Side::Server].map(|side| {
             let shared = Rc::default();
             let quiet = EventFd::new().expect("a descriptor");
             let node = if side == Side::Client { flow.client } else { flow.server };
-            doors.push((node, Box::new(CaseDoor { shared: Rc::clone(&shared), quiet })));
+            devices.push((node, Box::new(CaseDevice { shared: Rc::clone(&shared), quiet })));
             let (opened_at, heard_at) = (Vec::new(), Vec::new());
-            Host { door: shared, side, expected: Expected::default(), opened_at, heard_at }
+            TrialHost {
+                device: shared,
+                side,
+                expected: ExpectedStream::default(),
+                opened_at,
+                heard_at,
+            }
         });
         let directory = Directory::of_hosts(scenario);
         let timeline = VirtualTime::exact();
-        let parts = Parts { scenario, seed: scenario.seed, doors, directory, timeline };
+        let parts = Parts { scenario, seed: scenario.seed, devices, directory, timeline };
         let nodes = FlowNodes { client: flow.client, server: flow.server };
         let addresses = FlowAddresses::of(FlowId(0), nodes, IpVersion::V4);
-        Trial {
+        ForeignTrial {
             emulator: Emulator::watched_by(parts, ()).expect("it builds"),
             hosts,
             addresses,
@@ -133,7 +139,7 @@ impl Trial {
         }
     }
 
-    fn step(&mut self, case: &mut Case<'_>) {
+    fn step(&mut self, case: &mut TrialCase<'_>) {
         let how = case.octet();
         let which = usize::from(how >> 7);
         let ends = self.ends(which, how);
@@ -160,7 +166,7 @@ impl Trial {
                 tcp(ends, &segment, Ecn::Ect0)
             }
         };
-        host.door.borrow_mut().to_send.extend(packet);
+        host.device.borrow_mut().to_send.extend(packet);
         self.pass(Span::from_micros(u64::from(how >> 3 & 1) * 50));
     }
 
@@ -179,8 +185,8 @@ impl Trial {
     fn pass(&mut self, span: Span) {
         let until = self.emulator.now() + span;
         loop {
-            self.emulator.turn(until, &mut NoSink).expect("no door can break");
-            let waiting = self.hosts.iter().any(|host| !host.door.borrow().to_send.is_empty());
+            self.emulator.turn(until, &mut NoSink).expect("no device can break");
+            let waiting = self.hosts.iter().any(|host| !host.device.borrow().to_send.is_empty());
             if self.emulator.is_over() || !waiting && self.emulator.now() >= until {
                 break;
             }
@@ -197,12 +203,12 @@ impl Trial {
     }
 }
 
-impl Host {
+impl TrialHost {
     /// Looks at what has come here from a host that has sent SYNs of these numbers.
     fn look(&mut self, opened_at: &[Seq], (addresses, splits): (FlowAddresses, bool)) {
-        for bytes in self.door.borrow_mut().came.drain(..) {
+        for bytes in self.device.borrow_mut().came.drain(..) {
             decode_ip(&bytes).expect("a sound packet");
-            // Sound packets of other protocols may have any octets.
+            // Sound packets of other protocols may have any bytes.
             let Ok(decoded) = decode(&bytes) else { continue };
             let segment = decoded.segment;
             let (opens, octets) = (segment.flags.contains(Flags::SYN), &bytes[decoded.payload]);
@@ -219,7 +225,7 @@ impl Host {
                 let ([theirs], [heard_at]) = (opened_at, &self.heard_at[..]) else { continue };
                 from = *theirs + from.since(*heard_at);
             }
-            assert!(are_in_place(from, octets), "octets of {segment:?}");
+            assert!(are_in_place(from, octets), "bytes of {segment:?}");
         }
     }
 }

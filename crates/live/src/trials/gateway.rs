@@ -1,7 +1,7 @@
 //! The gateway of a shell, between packets of any kind and sockets that end in this process.
 
-use super::case::{Case, Expected, are_in_place, stream, tcp};
-use crate::relay::{Outside, Relay, RelayOptions};
+use super::case::{ExpectedStream, TrialCase, are_in_place, stream, tcp};
+use crate::relay::{OutsideSockets, Relay, RelayOptions};
 use crate::session::Addresses;
 use ackord_units::{Seq, Span, Time};
 use ackord_wire::{Ecn, Endpoints, Flags, IpFields, Payload, decode, decode_ip, encode_udp};
@@ -21,8 +21,8 @@ const MTU: u16 = 1500;
 
 /// Plays the case; panics if anything is not as it has to be.
 pub fn gateway(data: &[u8]) {
-    let mut case = Case(data);
-    let mut trial = Trial::new();
+    let mut case = TrialCase(data);
+    let mut trial = GatewayTrial::new();
     while !case.is_over() {
         trial.step(&mut case);
         trial.look();
@@ -45,9 +45,9 @@ struct Servers {
 #[derive(Debug)]
 struct Server {
     socket: UnixStream,
-    /// How much it has sent: its octets count up from zero.
+    /// How much it has sent: its bytes count up from zero.
     sent: Seq,
-    /// The number of the next octet that it should receive, once there was one.
+    /// The number of the next byte that it should receive, once there was one.
     next: Option<Seq>,
 }
 
@@ -61,7 +61,7 @@ impl Nowhere {
     }
 }
 
-impl Outside for Nowhere {
+impl OutsideSockets for Nowhere {
     fn stream(&mut self, to: SocketAddr) -> Result<TcpStream, Errno> {
         let fates = [Errno::ECONNREFUSED, Errno::ENETUNREACH, Errno::EMFILE, Errno::ETIMEDOUT];
         if let Some(errno) = fates.get(usize::from(to.port() % 16)) {
@@ -83,24 +83,24 @@ impl Outside for Nowhere {
     }
 }
 
-struct Trial {
+struct GatewayTrial {
     relay: Relay,
     servers: Rc<RefCell<Servers>>,
     now: Time,
     /// By the ends as the client sends: where its connection stands, and where the numbers of the
     /// gateway begin.
-    connections: BTreeMap<Endpoints, (Expected, Option<Seq>)>,
+    connections: BTreeMap<Endpoints, (ExpectedStream, Option<Seq>)>,
 }
 
-impl Trial {
-    fn new() -> Trial {
+impl GatewayTrial {
+    fn new() -> GatewayTrial {
         let servers = Rc::default();
         let outside = Box::new(Nowhere(Rc::clone(&servers)));
         let relay = Relay::over(outside, &RelayOptions::new(BASE, MTU)).expect("a descriptor");
-        Trial { relay, servers, now: Time::ZERO, connections: BTreeMap::new() }
+        GatewayTrial { relay, servers, now: Time::ZERO, connections: BTreeMap::new() }
     }
 
-    fn step(&mut self, case: &mut Case<'_>) {
+    fn step(&mut self, case: &mut TrialCase<'_>) {
         match case.octet() % 12 {
             0 => {
                 let len = usize::from(case.octet());
@@ -116,7 +116,7 @@ impl Trial {
         }
     }
 
-    fn ends(case: &mut Case<'_>) -> Endpoints {
+    fn ends(case: &mut TrialCase<'_>) -> Endpoints {
         let which = case.octet();
         let (own, other): (IpAddr, IpAddr) = match which >> 6 {
             0 | 1 => ([100, 64, 0, 2].into(), [192, 0, 2, 1].into()),
@@ -127,8 +127,8 @@ impl Trial {
         Endpoints { src: SocketAddr::new(own, 5_000), dst: SocketAddr::new(other, port) }
     }
 
-    fn send_tcp(&mut self, case: &mut Case<'_>) {
-        let ends = Trial::ends(case);
+    fn send_tcp(&mut self, case: &mut TrialCase<'_>) {
+        let ends = GatewayTrial::ends(case);
         let mut connection = self.connections.get(&ends).copied().unwrap_or_default();
         let mut segment = case.segment(&connection.0);
         if !self.connections.contains_key(&ends) {
@@ -141,16 +141,16 @@ impl Trial {
         }
     }
 
-    fn send_udp(&mut self, case: &mut Case<'_>) {
+    fn send_udp(&mut self, case: &mut TrialCase<'_>) {
         let mut bytes = Vec::new();
         let payload = Payload::Zeros(u32::from(case.word() % 1_400));
-        let ends = Trial::ends(case);
+        let ends = GatewayTrial::ends(case);
         encode_udp(ends, IpFields::default(), payload, &mut bytes).expect("fits");
         self.relay.write(self.now, &bytes);
     }
 
-    fn send_echo(&mut self, case: &mut Case<'_>) {
-        let Endpoints { src, dst } = Trial::ends(case);
+    fn send_echo(&mut self, case: &mut TrialCase<'_>) {
+        let Endpoints { src, dst } = GatewayTrial::ends(case);
         let (id, seq) = (u16::from(case.octet()), case.word());
         let mut bytes = Vec::new();
         let payload = [7; 56];
@@ -172,7 +172,7 @@ impl Trial {
     }
 
     /// A server does something.
-    fn serve(&mut self, case: &mut Case<'_>) {
+    fn serve(&mut self, case: &mut TrialCase<'_>) {
         let mut servers = self.servers.borrow_mut();
         if servers.streams.is_empty() {
             return;
@@ -194,7 +194,7 @@ impl Trial {
         }
     }
 
-    fn answer_datagram(&mut self, case: &mut Case<'_>) {
+    fn answer_datagram(&mut self, case: &mut TrialCase<'_>) {
         let servers = self.servers.borrow();
         let which = usize::from(case.octet());
         let len = usize::from(case.octet());
@@ -221,7 +221,7 @@ impl Trial {
     fn look(&mut self) {
         let mut buffer = vec![0; 65_536];
         while let Some(len) = self.relay.read(&mut buffer) {
-            assert!(len <= usize::from(MTU), "{len} octets");
+            assert!(len <= usize::from(MTU), "{len} bytes");
             let bytes = &buffer[..len];
             decode_ip(bytes).expect("a sound packet");
             let Ok(decoded) = decode(bytes) else { continue };
@@ -236,7 +236,7 @@ impl Trial {
             if segment.payload_len > 0 {
                 let first = connection.1.expect("a SYN came before");
                 let at = Seq(segment.seq.since(first));
-                assert!(are_in_place(at, &bytes[decoded.payload]), "octets of {segment:?}");
+                assert!(are_in_place(at, &bytes[decoded.payload]), "bytes of {segment:?}");
             }
         }
         for server in &mut self.servers.borrow_mut().streams {
@@ -248,12 +248,12 @@ impl Trial {
 }
 
 impl Server {
-    /// Reads what there is: octets count up from wherever the client's numbers began.
+    /// Reads what there is: bytes count up from wherever the client's numbers began.
     fn read(&mut self) {
         let mut octets = [0; 4_096];
         while let Ok(len @ 1..) = self.socket.read(&mut octets) {
             let from = self.next.unwrap_or(Seq(u32::from(octets[0])));
-            assert!(are_in_place(from, &octets[..len]), "octets for the server");
+            assert!(are_in_place(from, &octets[..len]), "bytes for the server");
             self.next = Some(from + len as u32);
         }
     }

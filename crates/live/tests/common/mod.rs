@@ -65,12 +65,12 @@ pub(crate) fn assert_success(report: &LiveReport) {
     assert_eq!(report.command, Some(CommandOutcome::Exited(0)), "{report:#?}");
 }
 
-/// A file of `len` random octets.
+/// A file of `len` random bytes.
 pub(crate) fn random_file(path: &Path, len: usize) -> Vec<u8> {
-    let mut octets = vec![0; len];
-    File::open("/dev/urandom").and_then(|mut f| f.read_exact(&mut octets)).expect("randomness");
-    fs::write(path, &octets).expect("written");
-    octets
+    let mut bytes = vec![0; len];
+    File::open("/dev/urandom").and_then(|mut f| f.read_exact(&mut bytes)).expect("randomness");
+    fs::write(path, &bytes).expect("written");
+    bytes
 }
 
 /// Captures of a run.
@@ -96,7 +96,7 @@ impl Captures {
         command.args(["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]);
         let output = command.output().expect("tshark starts");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        output.stdout.iter().filter(|octet| **octet == b'\n').count()
+        output.stdout.iter().filter(|byte| **byte == b'\n').count()
     }
 
     /// Nothing is malformed, and the checksums were looked at.

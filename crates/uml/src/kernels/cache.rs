@@ -325,9 +325,9 @@ pub(super) fn hash_of_file(path: &Path) -> io::Result<String> {
 pub(super) struct Digester<'a>(pub(super) &'a mut Sha256);
 
 impl io::Write for Digester<'_> {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        self.0.update(octets);
-        Ok(octets.len())
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -336,8 +336,8 @@ impl io::Write for Digester<'_> {
 }
 
 pub(super) fn hexadecimal(hasher: Sha256) -> String {
-    hasher.finalize().iter().fold(String::new(), |mut text, octet| {
-        let _ = write!(text, "{octet:02x}");
+    hasher.finalize().iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
         text
     })
 }

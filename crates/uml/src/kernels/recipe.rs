@@ -60,7 +60,7 @@ pub(super) fn hash(hz: u32) -> String {
     hexadecimal(hasher)
 }
 
-/// Where a kernel says how many octets of a process's registers it has room for.
+/// Where a kernel says how many bytes of a process's registers it has room for.
 pub(super) const REGISTERS: &str = "arch/x86/um/user-offsets.c";
 /// What up to version 6.12 stands there: AVX-512's are 2,696. AMX's are 11,008, and the host refuses a set
 /// that is not whole: no process would start.

@@ -68,12 +68,12 @@ impl Tools {
         command.stdin(Stdio::piped());
         let mut child = self.start(step, command)?;
         let mut pipe = child.stdin.take().expect("asked for");
-        let mut octets = vec![0; 1 << 18];
+        let mut bytes = vec![0; 1 << 18];
         let mut read = 0;
         loop {
-            let got = input.read(&mut octets).map_err(KernelError::io(file))?;
+            let got = input.read(&mut bytes).map_err(KernelError::io(file))?;
             // A tool that reads no further has failed, and says why.
-            if got == 0 || pipe.write_all(&octets[..got]).is_err() {
+            if got == 0 || pipe.write_all(&bytes[..got]).is_err() {
                 break;
             }
             read += got as u64;

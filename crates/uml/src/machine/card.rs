@@ -46,14 +46,14 @@ const NEED_REPLY: u32 = 8;
 /// `VHOST_USER_F_PROTOCOL_FEATURES`, and which there are: BACKEND_REQ, CONFIG, INBAND_NOTIFICATIONS.
 const F_PROTOCOL_FEATURES: u64 = 1 << 30;
 const PROTOCOL_FEATURES: u64 = 1 << 5 | 1 << 9 | 1 << 14;
-/// Octets before a message's content, and of the longest content.
+/// Bytes before a message's content, and of the longest content.
 const HEADER: usize = 12;
 const LONGEST: usize = 512;
 /// As many kicks may wait: some thousand would fill the socket.
 const MOST_KICKS: usize = 64;
-/// Octets of one read.
+/// Bytes of one read.
 const READ: usize = 4096;
-/// Octets before a frame (`struct virtio_net_hdr_v1`).
+/// Bytes before a frame (`struct virtio_net_hdr_v1`).
 const FRAME_HEADER: usize = 12;
 /// Places in a queue.
 const MOST_PLACES: u16 = 1024;

@@ -176,9 +176,9 @@ impl Process {
 
     pub(super) fn console(&self) -> String {
         let length = self.console.metadata().map_or(0, |metadata| metadata.len());
-        let mut octets = vec![0; length as usize];
-        let got = self.console.read_at(&mut octets, 0).unwrap_or(0);
-        String::from_utf8_lossy(&octets[..got]).into_owned()
+        let mut bytes = vec![0; length as usize];
+        let got = self.console.read_at(&mut bytes, 0).unwrap_or(0);
+        String::from_utf8_lossy(&bytes[..got]).into_owned()
     }
 
     pub(super) fn console_end(&self) -> String {

@@ -26,7 +26,7 @@ mod op {
     pub(super) const BROADCAST: u32 = 9;
 }
 
-/// Octets of a message.
+/// Bytes of a message.
 const LEN: usize = 16;
 
 /// What the kernel has said that its calendar must know.
@@ -80,11 +80,11 @@ impl TimeLink {
         link.shared.kernel_runs(0, 0);
         // The second descriptor is for a log that the kernel does not write.
         let log = File::options().write(true).open("/dev/null")?;
-        let octets = Message { op: op::ACK, sequence: start.sequence, time: KERNEL_ID }.octets();
+        let bytes = Message { op: op::ACK, sequence: start.sequence, time: KERNEL_ID }.octets();
         let descriptors = [link.shared.as_fd().as_raw_fd(), log.as_raw_fd()];
         sendmsg::<()>(
             link.socket.as_raw_fd(),
-            &[IoSlice::new(&octets)],
+            &[IoSlice::new(&bytes)],
             &[ControlMessage::ScmRights(&descriptors)],
             MsgFlags::MSG_NOSIGNAL,
             None,
@@ -177,9 +177,9 @@ impl TimeLink {
     }
 
     fn receive(&mut self) -> Result<Message, MachineError> {
-        let mut octets = [0; LEN];
-        self.socket.read_exact(&mut octets)?;
-        Ok(Message::from_octets(octets))
+        let mut bytes = [0; LEN];
+        self.socket.read_exact(&mut bytes)?;
+        Ok(Message::from_bytes(bytes))
     }
 
     fn unexpected(&self, message: Message) -> MachineError {
@@ -190,15 +190,15 @@ impl TimeLink {
 
 impl Message {
     fn octets(self) -> [u8; LEN] {
-        let mut octets = [0; LEN];
-        octets[..4].copy_from_slice(&self.op.to_ne_bytes());
-        octets[4..8].copy_from_slice(&self.sequence.to_ne_bytes());
-        octets[8..].copy_from_slice(&self.time.to_ne_bytes());
-        octets
+        let mut bytes = [0; LEN];
+        bytes[..4].copy_from_slice(&self.op.to_ne_bytes());
+        bytes[4..8].copy_from_slice(&self.sequence.to_ne_bytes());
+        bytes[8..].copy_from_slice(&self.time.to_ne_bytes());
+        bytes
     }
 
-    fn from_octets(octets: [u8; LEN]) -> Message {
-        let [a, b, c, d, e, f, g, h, time @ ..] = octets;
+    fn from_bytes(bytes: [u8; LEN]) -> Message {
+        let [a, b, c, d, e, f, g, h, time @ ..] = bytes;
         Message {
             op: u32::from_ne_bytes([a, b, c, d]),
             sequence: u32::from_ne_bytes([e, f, g, h]),

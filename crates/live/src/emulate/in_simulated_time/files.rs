@@ -88,8 +88,8 @@ fn folder(path: &str) -> Entry {
     Entry::Folder { path: path.to_owned() }
 }
 
-fn file(path: &str, executable: bool, octets: Vec<u8>) -> Entry {
-    Entry::File { path: path.to_owned(), executable, octets }
+fn file(path: &str, executable: bool, bytes: Vec<u8>) -> Entry {
+    Entry::File { path: path.to_owned(), executable, bytes }
 }
 
 /// The dynamic linker of a program and the libraries that it finds for it, by their paths.
@@ -109,27 +109,27 @@ fn linked_with(program: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// A program without what is there for debuggers only: what lies behind the parts that are loaded.
-fn loaded_part(mut octets: Vec<u8>) -> Vec<u8> {
-    let half = |octets: &[u8], at: usize| {
-        octets.get(at..at + 2).map(|two| u16::from_le_bytes([two[0], two[1]]))
+fn loaded_part(mut bytes: Vec<u8>) -> Vec<u8> {
+    let half = |bytes: &[u8], at: usize| {
+        bytes.get(at..at + 2).map(|two| u16::from_le_bytes([two[0], two[1]]))
     };
-    let long = |octets: &[u8], at: usize| {
-        let eight = octets.get(at..at + 8)?;
+    let long = |bytes: &[u8], at: usize| {
+        let eight = bytes.get(at..at + 8)?;
         Some(u64::from_le_bytes(eight.try_into().ok()?))
     };
     // ELF-64: where the program headers are, how long each is, and how many.
     let end = (|| {
-        let (table, length, count) = (long(&octets, 32)?, half(&octets, 54)?, half(&octets, 56)?);
+        let (table, length, count) = (long(&bytes, 32)?, half(&bytes, 54)?, half(&bytes, 56)?);
         let headers =
             (0..u64::from(count)).map(|number| (table + number * u64::from(length)) as usize);
-        let ends = headers.map(|at| Some(long(&octets, at + 8)? + long(&octets, at + 32)?));
+        let ends = headers.map(|at| Some(long(&bytes, at + 8)? + long(&bytes, at + 32)?));
         ends.collect::<Option<Vec<_>>>()?.into_iter().max()
     })();
-    if let Some(end) = end.filter(|_| octets.starts_with(b"\x7fELF\x02")) {
-        octets.truncate(end as usize);
+    if let Some(end) = end.filter(|_| bytes.starts_with(b"\x7fELF\x02")) {
+        bytes.truncate(end as usize);
         // No table of sections any more: its place, and how many.
-        octets[40..48].fill(0);
-        octets[60..64].fill(0);
+        bytes[40..48].fill(0);
+        bytes[60..64].fill(0);
     }
-    octets
+    bytes
 }

@@ -6,7 +6,8 @@ use crate::emulate::hosts::{kernel_nodes, mtu};
 use crate::emulate::options::{EmulationOptions, HostNews, HostsRemains};
 use crate::error::LiveError;
 use crate::guest::{
-    Order, Stream, Told, app_news, command_end, host_report, is_hello, order_frame, output_octets,
+    GuestMessage, Order, OutputStream, app_news, command_end, host_report, is_hello, order_frame,
+    output_bytes,
 };
 use ackord_uml::{MachineError, MachineSetup, Machines};
 use ackord_units::Time;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 /// The kernels of a run.
 pub(super) struct Kernels {
     machines: Machines,
-    hosts: Vec<Host>,
+    hosts: Vec<GuestHost>,
     /// The kernels' time at the run's beginning, in nanoseconds.
     begins_at: u64,
     failed: Option<MachineError>,
@@ -29,7 +30,7 @@ pub(super) struct Kernels {
 }
 
 /// A kernel and what is known of it.
-struct Host {
+struct GuestHost {
     node: NodeId,
     name: String,
     mtu: u16,
@@ -41,7 +42,7 @@ struct Host {
     done: bool,
 }
 
-/// Octets before a packet: two hardware addresses and its protocol.
+/// Bytes before a packet: two hardware addresses and its protocol.
 const ETHERNET_HEADER: usize = 14;
 /// How long, in their own time, kernels may take to be set up, and to end.
 const LONGEST: u64 = 120 * SECOND;
@@ -70,7 +71,7 @@ impl Kernels {
             let memory_mib = MEMORY_MIB;
             let kernel = kernels.kernels[&node].binary.clone();
             setups.push(MachineSetup { kernel, files, memory_mib, mtu, hardware_address });
-            hosts.push(Host {
+            hosts.push(GuestHost {
                 node,
                 name: scenario.node(node).name.clone(),
                 mtu,
@@ -137,7 +138,7 @@ impl Kernels {
             }
             for told in self.told(number)? {
                 match told {
-                    Told::Ready { monotonic } => {
+                    GuestMessage::Ready { monotonic } => {
                         self.hosts[number].behind = Some(now.saturating_sub(monotonic));
                     }
                     other => drop(self.heard(number, other)?),
@@ -197,7 +198,7 @@ impl Kernels {
         frame.extend(to);
         // From whom nobody asks.
         frame.extend([2, 0, 0, 0xff, 0xff, 0xff]);
-        let version = packet.first().map_or(4, |octet| octet >> 4);
+        let version = packet.first().map_or(4, |byte| byte >> 4);
         frame.extend(if version == 6 { [0x86, 0xdd] } else { [0x08, 0x00] });
         frame.extend(packet);
         self.machines.arrive(number, frame);
@@ -263,36 +264,38 @@ impl Kernels {
     }
 
     /// Whole lines that a host has written.
-    fn told(&mut self, number: usize) -> Result<Vec<Told>, LiveError> {
+    fn told(&mut self, number: usize) -> Result<Vec<GuestMessage>, LiveError> {
         let host = &mut self.hosts[number];
         if self.machines.machine(number).read_line(&mut host.line)? == 0 {
             return Ok(Vec::new());
         }
-        let whole = host.line.iter().rposition(|octet| *octet == b'\n').map_or(0, |at| at + 1);
+        let whole = host.line.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let lines: Vec<u8> = host.line.drain(..whole).collect();
-        let texts = lines.split(|octet| *octet == b'\n').filter(|line| !line.is_empty());
-        let told = texts.map(serde_json::from_slice::<Told>);
+        let texts = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let told = texts.map(serde_json::from_slice::<GuestMessage>);
         told.collect::<Result<_, _>>().map_err(|error| LiveError::System(error.into()))
     }
 
-    fn heard(&mut self, number: usize, told: Told) -> Result<Heard, LiveError> {
+    fn heard(&mut self, number: usize, told: GuestMessage) -> Result<Heard, LiveError> {
         let host = &mut self.hosts[number];
         Ok(match told {
-            Told::Ready { .. } => Heard::Nothing,
-            Told::Output { number, stream, octets } => {
-                self.written(number, stream, &output_octets(&octets))?;
+            GuestMessage::Ready { .. } => Heard::Nothing,
+            GuestMessage::Output { number, stream, bytes } => {
+                self.written(number, stream, &output_bytes(&bytes))?;
                 Heard::Nothing
             }
-            Told::Failed(what) => {
+            GuestMessage::Failed(what) => {
                 return Err(LiveError::OnKernel { host: host.name.clone(), what });
             }
-            Told::At { at, end, what } => Heard::News(HostNews::App(app_news(at, end, what))),
-            Told::Command { number, exited, killed, not_started } => {
+            GuestMessage::At { at, end, what } => {
+                Heard::News(HostNews::App(app_news(at, end, what)))
+            }
+            GuestMessage::Command { number, exited, killed, not_started } => {
                 let end = command_end(exited, killed, not_started);
                 Heard::News(HostNews::CommandEnded { number, end })
             }
-            Told::Left(left) => Heard::End(Box::new(left.into())),
-            Told::Host { settings, refused, counters } => {
+            GuestMessage::Left(left) => Heard::End(Box::new(left.into())),
+            GuestMessage::Host { settings, refused, counters } => {
                 host.done = true;
                 Heard::Host(Box::new(host_report(host.node, settings, refused, counters)))
             }
@@ -300,14 +303,14 @@ impl Kernels {
     }
 
     /// A program has written something.
-    fn written(&self, number: usize, stream: Stream, octets: &[u8]) -> io::Result<()> {
+    fn written(&self, number: usize, stream: OutputStream, bytes: &[u8]) -> io::Result<()> {
         let [stdout, stderr] = self.streams.get(number).map_or([&None, &None], |of| of.each_ref());
         match (stream, stdout, stderr) {
-            (Stream::Output, Some(file), _) | (Stream::Error, _, Some(file)) => {
-                file.as_ref().write_all(octets)
+            (OutputStream::Output, Some(file), _) | (OutputStream::Error, _, Some(file)) => {
+                file.as_ref().write_all(bytes)
             }
-            (Stream::Output, None, _) => io::stdout().write_all(octets),
-            (Stream::Error, _, None) => io::stderr().write_all(octets),
+            (OutputStream::Output, None, _) => io::stdout().write_all(bytes),
+            (OutputStream::Error, _, None) => io::stderr().write_all(bytes),
         }
     }
 

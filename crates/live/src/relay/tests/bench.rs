@@ -31,7 +31,7 @@ pub(super) struct Talk {
     pub(super) closes: bool,
     /// Reset the connection.
     pub(super) aborts: bool,
-    /// Read no more than so many octets in all.
+    /// Read no more than so many bytes in all.
     pub(super) reads_up_to: Option<usize>,
     /// What has come.
     pub(super) received: Vec<u8>,
@@ -190,7 +190,7 @@ impl Bench {
     }
 }
 
-/// Octets that do not repeat soon.
+/// Bytes that do not repeat soon.
 pub(super) fn pattern(len: usize) -> Vec<u8> {
     let mut state = 1_u32;
     (0..len)

@@ -33,7 +33,7 @@ fn reasons(bench: &mut Bench) -> Vec<CloseReason> {
 }
 
 #[test]
-fn octets_arrive_as_they_were_sent_both_ways_over_both_families() {
+fn bytes_arrive_as_they_were_sent_both_ways_over_both_families() {
     for at in [V4, V6] {
         let (there, back) = (pattern(3_000_000), pattern(2_000_000));
         let answer = back.clone();
@@ -54,7 +54,7 @@ fn octets_arrive_as_they_were_sent_both_ways_over_both_families() {
         assert!(bench.until(|bench| client.0.borrow().ended && bench.client.is_quiet()));
         assert!(client.0.borrow().received == back, "the answer is another");
         assert!(thread.join().expect("no panic") == there, "the request is another");
-        assert!(bench.longest <= 1500, "{} octets", bench.longest);
+        assert!(bench.longest <= 1500, "{} bytes", bench.longest);
         let report = bench.relay.report();
         assert_eq!((report.connected, report.most_connections), (1, 1));
     }
@@ -168,7 +168,7 @@ fn neither_side_is_read_faster_than_the_other_takes() {
     bench.connect(&client, V4, port);
     let written = bench_join(&mut bench, thread);
     // The kernel's two socket buffers, our send buffer and the client's window, 4 to 6 MB each.
-    assert!((1_000..40_000_000).contains(&written), "{written} octets went nowhere");
+    assert!((1_000..40_000_000).contains(&written), "{written} bytes went nowhere");
 
     // A server that does not read: the client is stopped.
     let (port, thread) = server(V4, |mut stream| {
@@ -180,7 +180,7 @@ fn neither_side_is_read_faster_than_the_other_takes() {
     bench.connect(&client, V4, port);
     bench.pass(Span::from_millis(250));
     let sent = client.0.borrow().sent;
-    assert!(sent < 25_000_000, "{sent} octets went to a server that does not read");
+    assert!(sent < 25_000_000, "{sent} bytes went to a server that does not read");
     assert_eq!(bench_join(&mut bench, thread), 30_000_000);
 }
 

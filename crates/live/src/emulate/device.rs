@@ -7,19 +7,19 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// The way out of the emulation at one node, and in.
-pub(crate) trait Door {
-    /// What becomes readable when there may be a packet. The same through the door's life.
+pub(crate) trait Device {
+    /// What becomes readable when there may be a packet. The same through the device's life.
     fn descriptor(&self) -> BorrowedFd<'_>;
 
-    /// The longest IP packet that can come, in octets.
+    /// The longest IP packet that can come, in bytes.
     fn longest(&self) -> usize;
 
-    /// Moves the next packet into `buffer`, which has room for [`Door::longest`]; its length, or
+    /// Moves the next packet into `buffer`, which has room for [`Device::longest`]; its length, or
     /// nothing if there is none. Called when the descriptor is ready and when the
-    /// [deadline](Door::deadline) has passed, until it answers nothing; `now` is a recent present.
+    /// [deadline](Device::deadline) has passed, until it answers nothing; `now` is a recent present.
     ///
     /// # Errors
-    /// What the system answers when the door is gone.
+    /// What the system answers when the device is gone.
     fn read_packet(&mut self, now: Time, buffer: &mut [u8]) -> io::Result<Option<usize>>;
 
     /// Takes a packet of `flow` out.
@@ -28,7 +28,7 @@ pub(crate) trait Door {
     /// What the system answers; the packet is then lost, as by a network card without room.
     fn write_packet(&mut self, now: Time, flow: FlowId, bytes: &[u8]) -> io::Result<()>;
 
-    /// When [`Door::read_packet`] wants to be called although the descriptor may not be ready; an
+    /// When [`Device::read_packet`] wants to be called although the descriptor may not be ready; an
     /// instant in the past for "at once".
     fn deadline(&self) -> Option<Time> {
         None
@@ -36,7 +36,7 @@ pub(crate) trait Door {
 
     /// Whether its host lives in the emulation's own time: it gets packets at the instants at which
     /// they leave the path, what it does because of that enters the path at the same instant, and it
-    /// is read at its [deadline](Door::deadline), however late the emulator comes to all this.
+    /// is read at its [deadline](Device::deadline), however late the emulator comes to all this.
     fn is_local(&self) -> bool {
         false
     }
@@ -44,19 +44,19 @@ pub(crate) trait Door {
 
 /// A TUN device: the stock kernel, and every program that uses its sockets, is behind it.
 #[derive(Debug)]
-pub(crate) struct TunDoor {
+pub(crate) struct TunDevice {
     tun: File,
     mtu: u16,
 }
 
-impl TunDoor {
-    /// The door through `tun`, non-blocking, without packet information and without offloads.
-    pub(crate) fn new(tun: File, mtu: u16) -> TunDoor {
-        TunDoor { tun, mtu }
+impl TunDevice {
+    /// The device through `tun`, non-blocking, without packet information and without offloads.
+    pub(crate) fn new(tun: File, mtu: u16) -> TunDevice {
+        TunDevice { tun, mtu }
     }
 }
 
-impl Door for TunDoor {
+impl Device for TunDevice {
     fn descriptor(&self) -> BorrowedFd<'_> {
         self.tun.as_fd()
     }

@@ -1,4 +1,4 @@
-//! A stand-in inside for a name server that the caller has on loopback.
+//! A DNS forwarder inside for a name server that the caller has on loopback.
 //!
 //! ```text
 //! program ─► 127.0.0.53:53 inside ─► this ─► base address:53 ═ link ═ gateway ─► 127.0.0.53:53 outside
@@ -19,9 +19,9 @@ use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// The stand-in.
+/// The forwarder.
 #[derive(Debug)]
-pub(super) struct StandIn {
+pub(super) struct DnsForwarder {
     /// Where programs ask.
     front: OwnedFd,
     /// Where it asks itself.
@@ -46,8 +46,8 @@ const LONGEST: usize = 65_535;
 /// The number that stands for the front.
 const FRONT: u64 = 0;
 
-impl StandIn {
-    /// Stands in for `server`, which is reached at `base`; nothing for one that needs none.
+impl DnsForwarder {
+    /// Forwards to `server`, which is reached at `base`; nothing for one that needs none.
     ///
     /// # Errors
     /// If the sockets cannot be had.
@@ -55,7 +55,7 @@ impl StandIn {
         namespace: &Namespace,
         server: Option<SocketAddr>,
         base: Ipv4Addr,
-    ) -> nix::Result<Option<StandIn>> {
+    ) -> nix::Result<Option<DnsForwarder>> {
         let Some(SocketAddr::V4(server)) = server else { return Ok(None) };
         let front = namespace.socket(AddressFamily::Inet, SockType::Datagram)?;
         bind(front.as_raw_fd(), &SockaddrIn::from(server))?;
@@ -63,7 +63,7 @@ impl StandIn {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         epoll.add(&front, EpollEvent::new(EpollFlags::EPOLLIN, FRONT))?;
         let server = SockaddrIn::from(SocketAddrV4::new(base, super::names::PORT));
-        Ok(Some(StandIn { front, server, epoll, asked: VecDeque::new(), next: FRONT + 1 }))
+        Ok(Some(DnsForwarder { front, server, epoll, asked: VecDeque::new(), next: FRONT + 1 }))
     }
 
     /// Takes questions and answers on.
@@ -116,7 +116,7 @@ fn without_waiting(socket: OwnedFd) -> nix::Result<OwnedFd> {
     Ok(socket.into())
 }
 
-impl AsFd for StandIn {
+impl AsFd for DnsForwarder {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.epoll.0.as_fd()
     }
