@@ -70,7 +70,7 @@ impl<'a> Entry<'a> {
             from_bytes: bucket.smallest().get(),
             to_bytes: bucket.end().get(),
             decayed_transfers: class.weight * since,
-            decayed_bytes: class.octets * since,
+            decayed_bytes: class.bytes * since,
         };
         let seen = history.seen();
         Entry {
