@@ -14,7 +14,7 @@
 //! | `ns2.rs` | Reno as ns-2's agents count it, in whole segments |
 //!
 //! While a loss is repaired by fast recovery, the recovery sender decides what leaves; the control
-//! hears of the loss once and of the end of the repair once.
+//! hears of the loss once and of the end of the recovery once.
 
 mod bbr;
 mod cubic;
@@ -79,7 +79,7 @@ pub enum SendLimit {
     Other,
 }
 
-/// A sign of congestion, or the end of a repair.
+/// A sign of congestion, or the end of a recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CongestionEvent {
     /// A loss was detected without the retransmission timer.
@@ -87,7 +87,7 @@ pub enum CongestionEvent {
         /// Octets in flight, without those that limited transmit let out.
         flight_size: Bytes,
         /// What the recovery sender does next.
-        repair: Repair,
+        response: LossResponse,
     },
     /// The path marked a packet (RFC 3168): heard once for each window of data, and not where a loss
     /// of the same window was heard.
@@ -129,7 +129,7 @@ pub enum CongestionEvent {
 
 /// How a detected loss is going to be repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repair {
+pub enum LossResponse {
     /// By fast recovery: cwnd falls to the new ssthresh.
     FastRecovery,
     /// By slow start from one segment (Tahoe).
@@ -202,7 +202,7 @@ pub trait CongestionControl: CopiedControl + Send + fmt::Debug {
     /// New data was acknowledged, outside fast recovery.
     fn on_ack(&mut self, now: Time, ack: &AckSample);
 
-    /// Congestion, or the end of a repair.
+    /// Congestion, or the end of a recovery.
     fn on_congestion(&mut self, now: Time, event: CongestionEvent);
 
     /// The congestion window.
@@ -265,7 +265,7 @@ impl Window {
 
     /// Sets ssthresh to `factor` of what was in flight, at least two segments (RFC 5681 Eq. 4).
     ///
-    /// "No more than" Eq. 4 is what the RFC asks for. During a repair FlightSize counts segments
+    /// "No more than" Eq. 4 is what the RFC asks for. During a recovery FlightSize counts segments
     /// that have long left the network, so that it can be a multiple of what cwnd allows; then cwnd
     /// is the better measure.
     pub(crate) fn reduce_ssthresh(&mut self, flight_size: Bytes, factor: f64) {
@@ -280,10 +280,10 @@ impl Window {
     }
 
     /// The window after a loss.
-    pub(crate) fn enter(&mut self, repair: Repair) {
-        self.cwnd = match repair {
-            Repair::FastRecovery => self.ssthresh,
-            Repair::SlowStart => self.smss,
+    pub(crate) fn enter(&mut self, response: LossResponse) {
+        self.cwnd = match response {
+            LossResponse::FastRecovery => self.ssthresh,
+            LossResponse::SlowStart => self.smss,
         };
     }
 
@@ -367,8 +367,8 @@ pub(crate) mod testing {
         }
     }
 
-    pub(crate) fn loss(flight_size: u64, repair: Repair) -> CongestionEvent {
-        CongestionEvent::Loss { flight_size: Bytes(flight_size), repair }
+    pub(crate) fn loss(flight_size: u64, response: LossResponse) -> CongestionEvent {
+        CongestionEvent::Loss { flight_size: Bytes(flight_size), response }
     }
 
     pub(crate) fn timeout(flight_size: u64, order: TimeoutOrder) -> CongestionEvent {

@@ -65,7 +65,7 @@ pub enum CwndLimited {
     No,
 }
 
-/// Which repair is under way.
+/// Which recovery is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repairing {
     /// None.

@@ -9,7 +9,7 @@
 //! acknowledgment, `windowOption_` other than 1, HighSpeed TCP, Quick-Start, limited slow start.
 
 use super::{
-    AckSample, CongestionControl, CongestionEvent, Established, Repair, SendLimit, Window,
+    AckSample, CongestionControl, CongestionEvent, Established, LossResponse, SendLimit, Window,
 };
 use ackord_units::{Bytes, Time};
 
@@ -68,11 +68,11 @@ impl CongestionControl for Ns2 {
 
     fn on_congestion(&mut self, _now: Time, event: CongestionEvent) {
         match event {
-            CongestionEvent::Loss { repair, .. } => {
+            CongestionEvent::Loss { response, .. } => {
                 let half = self.halve();
-                self.cwnd_segments = match repair {
-                    Repair::FastRecovery => half,
-                    Repair::SlowStart => 1.0,
+                self.cwnd_segments = match response {
+                    LossResponse::FastRecovery => half,
+                    LossResponse::SlowStart => 1.0,
                 };
             }
             // TcpAgent::ecn slows down as for a loss.
@@ -116,16 +116,16 @@ mod tests {
     #[test]
     fn a_loss_halves_whole_segments_and_forgets_the_fraction() {
         let mut ns2 = established(Ns2::new());
-        ns2.on_congestion(Time::ZERO, loss(10_000, Repair::FastRecovery));
+        ns2.on_congestion(Time::ZERO, loss(10_000, LossResponse::FastRecovery));
         assert_eq!(segments(&ns2), (5, 5));
         for _ in 0..4 {
             ns2.on_ack(Time::ZERO, &ack_of(1000));
         }
         // 5.7 segments: five are sent, and half of five is two.
         assert_eq!(segments(&ns2), (5, 5));
-        ns2.on_congestion(Time::ZERO, loss(9_000, Repair::FastRecovery));
+        ns2.on_congestion(Time::ZERO, loss(9_000, LossResponse::FastRecovery));
         assert_eq!(segments(&ns2), (2, 2));
-        ns2.on_congestion(Time::ZERO, loss(9_000, Repair::FastRecovery));
+        ns2.on_congestion(Time::ZERO, loss(9_000, LossResponse::FastRecovery));
         assert_eq!(segments(&ns2), (1, 2), "ssthresh stays at two, cwnd does not");
         ns2.on_ack(Time::ZERO, &ack_of(1000));
         assert_eq!(segments(&ns2), (2, 2));

@@ -2,7 +2,7 @@
 
 use super::growth::Increase;
 use super::{
-    AckSample, CongestionControl, CongestionEvent, Established, Growth, Repair, SendLimit,
+    AckSample, CongestionControl, CongestionEvent, Established, Growth, LossResponse, SendLimit,
     TimeoutOrder, Window,
 };
 use ackord_units::{Bytes, Time};
@@ -42,15 +42,15 @@ impl CongestionControl for Reno {
     fn on_congestion(&mut self, _now: Time, event: CongestionEvent) {
         self.increase.forget();
         match event {
-            CongestionEvent::Loss { flight_size, repair } => {
+            CongestionEvent::Loss { flight_size, response } => {
                 self.increase.reduce_ssthresh(&mut self.window, flight_size, 0.5);
-                self.window.enter(repair);
+                self.window.enter(response);
             }
             CongestionEvent::Mark { flight_size } => {
                 // RFC 8511 §3: slow start overshoots, whatever says so.
                 let beta = if self.window.in_slow_start() { 0.5 } else { self.beta_ecn };
                 self.increase.reduce_ssthresh(&mut self.window, flight_size, beta);
-                self.window.enter(Repair::FastRecovery);
+                self.window.enter(LossResponse::FastRecovery);
             }
             CongestionEvent::Timeout { flight_size, order, .. } => {
                 if order == TimeoutOrder::First {
@@ -85,7 +85,7 @@ mod tests {
             reno.on_ack(Time::ZERO, &ack_of(1000));
         }
         assert_eq!(reno.cwnd(), Bytes(20_000));
-        reno.on_congestion(Time::ZERO, loss(20_000, Repair::FastRecovery));
+        reno.on_congestion(Time::ZERO, loss(20_000, LossResponse::FastRecovery));
         assert_eq!(reno.cwnd(), Bytes(10_000));
         for _ in 0..10 {
             reno.on_ack(Time::ZERO, &ack_of(1000));
@@ -99,7 +99,7 @@ mod tests {
         let mut every = established(Reno::new(Growth::per_byte(2)));
         let mut second = established(Reno::new(Growth::per_byte(2)));
         for reno in [&mut every, &mut second] {
-            reno.on_congestion(Time::ZERO, loss(20_000, Repair::FastRecovery));
+            reno.on_congestion(Time::ZERO, loss(20_000, LossResponse::FastRecovery));
         }
         for _ in 0..40 {
             every.on_ack(Time::ZERO, &ack_of(1000));

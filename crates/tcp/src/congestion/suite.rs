@@ -103,10 +103,10 @@ proptest! {
                         prop_assert!(control.cwnd() <= most, "{}: {op:?}", mechanism.name);
                     }
                     Op::Loss { flight, slow_start } => {
-                        let repair =
-                            if slow_start { Repair::SlowStart } else { Repair::FastRecovery };
+                        let response =
+                            if slow_start { LossResponse::SlowStart } else { LossResponse::FastRecovery };
                         let flight_size = smss * flight;
-                        control.on_congestion(now, CongestionEvent::Loss { flight_size, repair });
+                        control.on_congestion(now, CongestionEvent::Loss { flight_size, response });
                     }
                     Op::Mark { flight } => {
                         let flight_size = smss * flight;
@@ -147,7 +147,7 @@ proptest! {
                         delivered = sample.total_delivered;
                         if let Some(model) = control.path_model() {
                             model.on_rate_sample(now, &sample);
-                            // The end of a repair may give back what it took; beyond that, what
+                            // The end of a recovery may give back what it took; beyond that, what
                             // was delivered, and the floor of four segments.
                             let most = highest + smss * segments + smss * 4;
                             prop_assert!(control.cwnd() <= most, "{}: {op:?}", mechanism.name);

@@ -5,7 +5,7 @@
 //! Beside it stands the loss detector `vegas`, which brings the fine-grained timeout.
 
 use super::{
-    AckSample, CongestionControl, CongestionEvent, Established, Growth, Repair, SendLimit,
+    AckSample, CongestionControl, CongestionEvent, Established, Growth, LossResponse, SendLimit,
     TimeoutOrder, Window,
 };
 use ackord_units::{Bytes, Seq, Span, Time};
@@ -165,13 +165,13 @@ impl CongestionControl for Vegas {
     fn on_congestion(&mut self, _now: Time, event: CongestionEvent) {
         self.restart_round();
         match event {
-            CongestionEvent::Loss { flight_size, repair } => {
+            CongestionEvent::Loss { flight_size, response } => {
                 self.window.reduce_ssthresh(flight_size, self.knobs.loss_factor);
-                self.window.enter(repair);
+                self.window.enter(response);
             }
             CongestionEvent::Mark { flight_size } => {
                 self.window.reduce_ssthresh(flight_size, self.knobs.loss_factor);
-                self.window.enter(Repair::FastRecovery);
+                self.window.enter(LossResponse::FastRecovery);
             }
             CongestionEvent::Timeout { flight_size, order, .. } => {
                 if order == TimeoutOrder::First {
@@ -197,7 +197,7 @@ impl CongestionControl for Vegas {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Repair, testing::*};
+    use super::super::{LossResponse, testing::*};
     use super::*;
 
     fn vegas() -> Vegas {
@@ -254,7 +254,7 @@ mod tests {
     fn the_window_settles_where_between_alpha_and_beta_segments_wait() {
         let (mut vegas, mut una) = (vegas(), Seq(0));
         rounds(&mut vegas, &mut una, 1, 100);
-        vegas.on_congestion(Time::ZERO, loss(20_000, Repair::FastRecovery));
+        vegas.on_congestion(Time::ZERO, loss(20_000, LossResponse::FastRecovery));
         // A path of ten segments: beyond them each segment adds a tenth of the base round trip.
         for _ in 0..60 {
             let segments = vegas.cwnd().get() / 1000;
@@ -268,7 +268,7 @@ mod tests {
     fn a_round_of_growth_adds_a_whole_segment() {
         let (mut vegas, mut una) = (vegas(), Seq(0));
         rounds(&mut vegas, &mut una, 1, 100);
-        vegas.on_congestion(Time::ZERO, loss(4_000, Repair::FastRecovery));
+        vegas.on_congestion(Time::ZERO, loss(4_000, LossResponse::FastRecovery));
         assert_eq!(vegas.cwnd(), Bytes(3_000));
         rounds(&mut vegas, &mut una, 1, 100);
         let cwnd = vegas.cwnd();
@@ -279,7 +279,7 @@ mod tests {
     fn a_part_of_the_window_too_small_for_a_segment_does_not_count_as_waiting() {
         let (mut vegas, mut una) = (vegas(), Seq(0));
         rounds(&mut vegas, &mut una, 1, 100);
-        vegas.on_congestion(Time::ZERO, loss(4_667, Repair::FastRecovery));
+        vegas.on_congestion(Time::ZERO, loss(4_667, LossResponse::FastRecovery));
         assert_eq!(vegas.cwnd(), Bytes(3_500));
         // Of three segments in transit 2.85 wait, which is below beta; of 3.5 it would be 3.3.
         rounds(&mut vegas, &mut una, 4, 2_000);

@@ -10,8 +10,8 @@
 
 use super::growth::Increase;
 use super::{
-    AckSample, CongestionControl, CongestionEvent, Established, Growth, PathModel, RateSample,
-    Repair, SampleAdvice, SendLimit, TimeoutOrder, Window,
+    AckSample, CongestionControl, CongestionEvent, Established, Growth, LossResponse, PathModel,
+    RateSample, SampleAdvice, SendLimit, TimeoutOrder, Window,
 };
 use ackord_units::{Bytes, Rate, Span, Time};
 
@@ -82,11 +82,11 @@ impl CongestionControl for Westwood {
     fn on_congestion(&mut self, _now: Time, event: CongestionEvent) {
         self.increase.forget();
         match event {
-            CongestionEvent::Loss { flight_size, repair } => {
+            CongestionEvent::Loss { flight_size, response } => {
                 self.set_ssthresh(flight_size);
-                self.window.cwnd = match repair {
-                    Repair::FastRecovery => self.window.cwnd.min(self.window.ssthresh),
-                    Repair::SlowStart => self.window.smss,
+                self.window.cwnd = match response {
+                    LossResponse::FastRecovery => self.window.cwnd.min(self.window.ssthresh),
+                    LossResponse::SlowStart => self.window.smss,
                 };
             }
             CongestionEvent::Mark { flight_size } => {
@@ -172,7 +172,7 @@ mod tests {
             westwood.on_ack(Time::ZERO, &ack_of(1000));
         }
         assert_eq!(westwood.cwnd(), Bytes(70_000));
-        westwood.on_congestion(Time::ZERO, loss(70_000, Repair::FastRecovery));
+        westwood.on_congestion(Time::ZERO, loss(70_000, LossResponse::FastRecovery));
         let segments = westwood.cwnd().get() as f64 / 1000.0;
         assert!((19.5..=20.5).contains(&segments), "{segments} segments");
         westwood.on_congestion(Time::ZERO, timeout(20_000, TimeoutOrder::First));
@@ -184,7 +184,7 @@ mod tests {
     fn a_loss_never_raises_the_window() {
         let mut westwood = established(Westwood::new(GROWTH, 0.875));
         deliver(&mut westwood, 1, 1_000, 50);
-        westwood.on_congestion(Time::ZERO, loss(10_000, Repair::FastRecovery));
+        westwood.on_congestion(Time::ZERO, loss(10_000, LossResponse::FastRecovery));
         assert_eq!(westwood.cwnd(), Bytes(10_000));
         assert!(westwood.ssthresh() > Bytes(40_000));
     }

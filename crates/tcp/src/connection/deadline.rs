@@ -46,20 +46,20 @@ impl Connection {
         if self.slow.next().is_some_and(|at| at <= now) {
             self.on_slow_timer(trace);
         }
-        if self.sender.detector_at.is_some_and(|at| at <= now) {
+        if self.sender.detector_at().is_some_and(|at| at <= now) {
             self.sender.on_detector_timer(trace);
         }
         // A probe that is due with the retransmission timer goes before it (RFC 8985 §7.2).
         if self.sender.probe_at().is_some_and(|at| at <= now) {
             self.sender.on_probe_timer(now);
         }
-        if self.sender.rto_at.is_some_and(|at| at <= now) {
+        if self.sender.timer().at().is_some_and(|at| at <= now) {
             self.on_retransmission_timer(trace);
         }
-        if self.sender.persist.at.is_some_and(|at| at <= now) {
+        if self.sender.persist().at().is_some_and(|at| at <= now) {
             self.on_persist_timer(trace);
         }
-        self.sender.pacer.on_deadline(now);
+        self.sender.on_pacing_timer(now);
         // An acknowledgment that is due leaves with the next poll.
     }
 
@@ -77,29 +77,26 @@ impl Connection {
     }
 
     fn on_retransmission_timer<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
-        if let Some(at) = self.sender.rto_waits_until(trace.now) {
-            self.sender.rto_at = Some(at);
+        if self.sender.puts_rto_off(trace.now) {
             return;
         }
         self.stats.timeouts += 1;
         let since = self.stuck_since(trace.now);
         let user_limit = self.config.user_timeout.map(|timeout| since + timeout);
-        if self.sender.timeouts_in_row >= self.retransmissions_allowed()
+        if self.sender.timer().timeouts_in_row() >= self.retransmissions_allowed()
             || user_limit.is_some_and(|at| at <= trace.now)
             || self.closed_window_is_silent(trace.now, since)
         {
             return self.give_up(trace);
         }
-        let before = self.sender.timeouts_in_row;
+        let before = self.sender.timer().timeouts_in_row();
         match self.state {
             TcpState::SynSent | TcpState::SynReceived => self.on_syn_timeout(trace),
             _ => self.sender.on_rto(trace),
         }
         // The user's limit is not missed for want of a timer.
-        if self.sender.rto_at.is_some() {
-            self.sender.rto_at = earlier(self.sender.rto_at, user_limit);
-        }
-        let consecutive = self.sender.timeouts_in_row;
+        self.sender.bound_rto(user_limit);
+        let consecutive = self.sender.timer().timeouts_in_row();
         // Into a closed window an expiry may not count: then R1 is not reached anew.
         if consecutive > before && consecutive == self.config.r1_retransmissions {
             self.stats.delivery_troubles += 1;
@@ -110,27 +107,18 @@ impl Connection {
     fn on_syn_timeout<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         self.syn.pending = true;
         self.syn.repeats += 1;
-        self.sender.timeouts_in_row += 1;
-        let linear = self.state == TcpState::SynSent
-            && self.sender.timeouts_in_row <= self.config.syn_linear_timeouts;
-        if !linear {
-            self.sender.rtt.back_off();
-        }
-        self.sender.start_rto(trace.now);
-        let (next_rto, consecutive) = (self.sender.rtt.rto(), self.sender.timeouts_in_row);
+        let opening = self.state == TcpState::SynSent;
+        let linear_timeouts = if opening { self.config.syn_linear_timeouts } else { 0 };
+        self.sender.on_syn_timeout(trace.now, linear_timeouts);
+        let timer = self.sender.timer();
+        let (next_rto, consecutive) = (timer.rtt().rto(), timer.timeouts_in_row());
         trace.emit(|endpoint| Event::RetransmissionTimeout { endpoint, next_rto, consecutive });
     }
 
     /// RFC 9293 §3.8.6.1: a closed window is probed for as long as the probes are answered. Those
     /// that nobody answers count as retransmissions do.
     fn on_persist_timer<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
-        let persist = &mut self.sender.persist;
-        let unanswered = persist.unanswered;
-        if unanswered == 0 {
-            // The silence before the first probe is nobody's fault: there was nothing to answer.
-            persist.asking_since = trace.now;
-        }
-        let silent_for = trace.now.saturating_since(persist.asking_since);
+        let (unanswered, silent_for) = self.sender.probe_silence(trace.now);
         let user_limit = self.config.user_timeout.is_some_and(|timeout| silent_for >= timeout);
         if unanswered >= self.config.max_retransmissions || (unanswered > 0 && user_limit) {
             return self.give_up(trace);
@@ -140,13 +128,13 @@ impl Connection {
 
     /// When the oldest octet was first sent, as far as the first timeout can tell.
     fn stuck_since(&mut self, now: Time) -> Time {
-        let una = self.sender.snd_una;
+        let una = self.sender.queue().snd_una();
         if let Some(stuck) = self.stuck.filter(|stuck| stuck.una == una) {
             return stuck.since;
         }
         let sent_at = match self.state {
             TcpState::SynSent | TcpState::SynReceived => self.syn.sent_at,
-            _ => self.sender.board.oldest().map(|oldest| oldest.sent_at),
+            _ => self.sender.board().oldest().map(|oldest| oldest.sent_at),
         };
         let since = sent_at.unwrap_or(now);
         self.stuck = Some(Stuck { una, since });
@@ -158,7 +146,7 @@ impl Connection {
     fn closed_window_is_silent(&self, now: Time, since: Time) -> bool {
         let patience = self.config.rto.max * 2;
         self.config.closed_window == ClosedWindow::Timeout
-            && self.sender.snd_wnd == 0
+            && self.sender.peer_window().is_closed()
             && self.state != TcpState::SynSent
             && self.state != TcpState::SynReceived
             && now.saturating_since(self.silence.since) > patience

@@ -8,12 +8,12 @@ use ackord_units::{Bytes, Seq, Time};
 impl Connection {
     /// Oldest octet sent and not acknowledged.
     pub fn snd_una(&self) -> Seq {
-        self.sender.snd_una
+        self.sender.queue().snd_una()
     }
 
     /// The next octet to be sent.
     pub fn snd_nxt(&self) -> Seq {
-        self.sender.snd_nxt
+        self.sender.queue().snd_nxt()
     }
 
     /// The next octet expected from the peer; zero before its SYN came.
@@ -23,13 +23,13 @@ impl Connection {
 
     /// Octets believed to be under way (RFC 6675 §4).
     pub fn pipe(&self) -> Bytes {
-        self.sender.board.pipe()
+        self.sender.board().pipe()
     }
 
     /// Octets that the peer has reported by SACK, or that duplicates stand for where it does not
     /// speak SACK.
     pub fn sacked(&self) -> Bytes {
-        self.sender.board.sacked()
+        self.sender.board().sacked()
     }
 
     /// Duplicate acknowledgments counted in a row.
@@ -39,12 +39,12 @@ impl Connection {
 
     /// When the retransmission timer expires, if it runs.
     pub fn rto_at(&self) -> Option<Time> {
-        self.sender.rto_at
+        self.sender.timer().at()
     }
 
     /// When a closed window is probed next, if it is.
     pub fn persist_at(&self) -> Option<Time> {
-        self.sender.persist.at
+        self.sender.persist().at()
     }
 
     /// When TIME-WAIT ends, or a FIN-WAIT-2 that nobody waits for any more.

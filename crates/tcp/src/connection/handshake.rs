@@ -8,7 +8,7 @@ use crate::ack::{Opening, SackUse};
 use crate::config::Offer;
 use crate::ecn::EcnState;
 use crate::receiver::Owed;
-use crate::sender::{FinProgress, HandshakePath};
+use crate::sender::FinProgress;
 use crate::trace::Trace;
 use crate::words::worded;
 use ackord_events::{RefusalAnswer, RefusalReason, Sink, TcpState};
@@ -41,7 +41,11 @@ impl Connection {
             self.ecn.on_syn(segment);
             self.synchronize_receiver(trace.now, segment.seq);
             // The window of a SYN is never scaled (RFC 7323 §2.2).
-            self.sender.first_window(u32::from(segment.window), segment.seq, self.sender.iss);
+            self.sender.first_window(
+                u32::from(segment.window),
+                segment.seq,
+                self.sender.queue().iss(),
+            );
             self.syn.pending = true;
             self.sender.start_rto(trace.now);
             self.enter(trace, TcpState::SynReceived);
@@ -50,7 +54,7 @@ impl Connection {
 
     pub(super) fn in_syn_sent<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
         let acks = segment.flags.contains(Flags::ACK);
-        let acceptable = segment.ack == self.sender.iss + 1 && self.syn.sent_at.is_some();
+        let acceptable = segment.ack == self.sender.queue().iss() + 1 && self.syn.sent_at.is_some();
         if acks && !acceptable {
             if !segment.flags.contains(Flags::RST) {
                 self.goes_first = Some(First::Answer(reset_for(segment)));
@@ -129,7 +133,7 @@ impl Connection {
     /// A passive open that did not get through: as if the SYN had never come. What the
     /// application has written stays.
     pub(super) fn return_to_listen<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
-        if self.sender.fin != FinProgress::Open {
+        if self.sender.queue().fin() != FinProgress::Open {
             // The application has closed: nobody listens any more.
             return self.fail(trace, CloseReason::ResetByPeer);
         }
@@ -148,7 +152,7 @@ impl Connection {
         trace: &mut Trace<'_, S>,
         segment: &Segment,
     ) -> bool {
-        if segment.ack != self.sender.iss + 1 || self.syn.sent_at.is_none() {
+        if segment.ack != self.sender.queue().iss() + 1 || self.syn.sent_at.is_none() {
             self.goes_first = Some(First::Answer(reset_for(segment)));
             return false;
         }
@@ -163,23 +167,11 @@ impl Connection {
         // Karn's rule: a SYN sent twice is no sample, unless a timestamp tells them apart.
         let once = self.syn.attempts == 1;
         let own = self.syn.sent_at.filter(|_| once).map(|sent_at| trace.now - sent_at);
-        if let Some(rtt) = own.or_else(|| self.timestamp_rtt(trace.now, segment)) {
-            self.sender.rtt.on_sample(rtt, self.sender.window());
-        }
-        if self.syn.repeats > 0 {
-            self.sender.rtt.begin_after_lost_syn();
-        }
-        self.sender.snd_una = segment.ack;
-        self.sender.timeouts_in_row = 0;
-        self.sender.rto_at = None;
+        let rtt = own.or_else(|| self.timestamp_rtt(trace.now, segment));
+        self.sender.on_syn_acked(segment.ack, rtt, self.syn.repeats > 0);
         if self.ecn.may_be_marked() {
             self.sender.use_marks();
         }
-        let path = if self.syn.repeats > self.config.syn_losses_tolerated {
-            HandshakePath::Lossy
-        } else {
-            HandshakePath::Clean
-        };
-        self.sender.establish(trace, path);
+        self.sender.establish(trace, self.syn.repeats > self.config.syn_losses_tolerated);
     }
 }

@@ -84,7 +84,7 @@ impl Connection {
         let tick = self.config.rto.granularity;
         match self.config.timestamp_offset {
             Some(offset) => TsClock::from_offset(tick, offset),
-            None => TsClock::new(tick, self.sender.iss),
+            None => TsClock::new(tick, self.sender.queue().iss()),
         }
     }
 
@@ -100,7 +100,7 @@ impl Connection {
         self.agreed.window_scaling = scale.is_some();
         match scale {
             // RFC 7323 §2.3: a larger shift is taken as 14.
-            Some(shift) => self.sender.scale = shift.min(14),
+            Some(shift) => self.sender.set_peer_scale(shift.min(14)),
             None => self.receiver.scale = 0,
         }
         // RFC 9293 §3.7.1: 536 octets if the peer said nothing, over IPv6 1220; RFC 6691: options
@@ -112,7 +112,7 @@ impl Connection {
         };
         let peer_mss = Bytes(u64::from(peer.mss.map_or(unsaid, |mss| mss.max(SMALLEST_MSS))));
         let stamps = if self.agreed.timestamps.is_some() { Bytes(12) } else { Bytes::ZERO };
-        self.sender.smss = self.config.mss.min(peer_mss).saturating_sub(stamps).max(Bytes(1));
+        self.sender.set_smss(self.config.mss.min(peer_mss).saturating_sub(stamps).max(Bytes(1)));
         // What full-sized segments of the peer carry at least: otherwise every second one of 524
         // octets (an MSS of 536, with timestamps) would not count as such.
         let smallest = self.receiver.full_size.min(self.config.mss);

@@ -2,7 +2,6 @@
 
 use super::{CloseReason, Connection, Stats};
 use crate::receiver::Finished;
-use crate::sender::FinProgress;
 use ackord_events::{EndpointId, TcpState};
 use ackord_units::{Bytes, Seq, Span};
 
@@ -29,13 +28,12 @@ impl Connection {
 
     /// Whether the peer has acknowledged everything written, and the FIN if there was one.
     pub fn all_acknowledged(&self) -> bool {
-        self.sender.una_offset == self.sender.written
-            && matches!(self.sender.fin, FinProgress::Open | FinProgress::Acked)
+        self.sender.queue().all_acknowledged()
     }
 
     /// Octets acknowledged: sent octets below this stream offset may be forgotten.
     pub fn bytes_acked(&self) -> u64 {
-        self.sender.una_offset
+        self.sender.queue().una_offset()
     }
 
     /// Octets received in order so far.
@@ -55,22 +53,22 @@ impl Connection {
 
     /// Octets sent and not acknowledged.
     pub fn flight_size(&self) -> Bytes {
-        self.sender.flight_size()
+        self.sender.queue().flight_size()
     }
 
     /// The smoothed round-trip time, once known.
     pub fn srtt(&self) -> Option<Span> {
-        self.sender.rtt.srtt()
+        self.sender.timer().rtt().srtt()
     }
 
     /// The retransmission timeout as it stands.
     pub fn rto(&self) -> Span {
-        self.sender.rtt.rto()
+        self.sender.timer().rtt().rto()
     }
 
     /// Payload of a full-sized segment sent by this end, options taken off.
     pub fn smss(&self) -> Bytes {
-        self.sender.smss
+        self.sender.smss()
     }
 
     /// Counters.
@@ -81,8 +79,6 @@ impl Connection {
     /// Stream offset of the first payload octet of a segment this end sends: `seq` must lie
     /// between what is acknowledged and what was sent.
     pub fn send_offset(&self, seq: Seq) -> Option<u64> {
-        let ahead = seq.since(self.sender.snd_una);
-        let sent = self.sender.snd_nxt.since(self.sender.snd_una);
-        (ahead <= sent).then(|| self.sender.una_offset + u64::from(ahead))
+        self.sender.queue().offset_of(seq)
     }
 }

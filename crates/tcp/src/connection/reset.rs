@@ -42,7 +42,7 @@ impl Connection {
     pub(super) fn reset_segment(&self, now: Time) -> Segment {
         let timestamps = self.agreed.timestamps.is_some().then(|| self.timestamps(now));
         Segment {
-            seq: self.sender.snd_nxt,
+            seq: self.sender.queue().snd_nxt(),
             ack: self.receiver.rcv_nxt,
             flags: Flags::RST | Flags::ACK,
             options: Options { timestamps, ..Options::default() },

@@ -7,7 +7,7 @@ use super::{CloseReason, Connection, First, Reader, reset_for};
 use crate::ack::Push;
 use crate::ecn::MarkSeen;
 use crate::receiver::{Data, Finished, Owed, PayloadPlace};
-use crate::sender::{FinProgress, IncomingAck, Marked};
+use crate::sender::{FinProgress, IncomingAck};
 use crate::trace::Trace;
 use ackord_events::{Event, RefusalReason, Sink, TcpState};
 use ackord_units::{Bytes, Time};
@@ -102,7 +102,8 @@ impl Connection {
 
     #[inline]
     pub(super) fn scaled_window(&self, segment: &Segment) -> u32 {
-        let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.sender.scale };
+        let shift =
+            if segment.flags.contains(Flags::SYN) { 0 } else { self.sender.peer_window().scale() };
         u32::from(segment.window) << shift
     }
 
@@ -113,7 +114,8 @@ impl Connection {
         trace: &mut Trace<'_, S>,
         segment: &Segment,
     ) -> bool {
-        let accepts_probe = self.sender.persist.octet_out && segment.ack == self.sender.snd_nxt + 1;
+        let accepts_probe =
+            self.sender.persist().byte_out() && segment.ack == self.sender.queue().snd_nxt() + 1;
         if accepts_probe {
             self.sender.adopt_probe(trace.now);
         }
@@ -122,8 +124,6 @@ impl Connection {
             return false;
         }
         self.silence.since = trace.now;
-        self.sender.persist.unanswered = 0;
-        let echoed = self.ecn.echoes() && segment.flags.contains(Flags::ECE);
         self.sender.on_ack(
             trace,
             &IncomingAck {
@@ -134,10 +134,10 @@ impl Connection {
                 sack: &segment.options.sack,
                 timestamp_rtt: self.timestamp_rtt(trace.now, segment),
                 echo: segment.options.timestamps.map(|stamps| stamps.echo),
-                marked: if echoed { Marked::Yes } else { Marked::No },
+                marked: self.ecn.echoes() && segment.flags.contains(Flags::ECE),
             },
         );
-        if self.sender.fin == FinProgress::Acked {
+        if self.sender.queue().fin() == FinProgress::Acked {
             self.on_fin_acknowledged(trace);
         }
         self.state != TcpState::Closed
@@ -146,11 +146,12 @@ impl Connection {
     /// RFC 5961 §5: SND.UNA - MAX.SND.WND <= SEG.ACK <= SND.NXT, or else the segment is discarded.
     #[inline]
     fn ack_out_of_range(&self, segment: &Segment) -> Option<RefusalReason> {
-        if segment.ack.after(self.sender.snd_nxt) {
+        if segment.ack.after(self.sender.queue().snd_nxt()) {
             return Some(RefusalReason::AcksUnsent);
         }
-        let behind = self.sender.snd_una.since(segment.ack);
-        let old = segment.ack.before(self.sender.snd_una) && behind > self.sender.max_snd_wnd;
+        let behind = self.sender.queue().snd_una().since(segment.ack);
+        let old = segment.ack.before(self.sender.queue().snd_una())
+            && behind > self.sender.peer_window().max();
         old.then_some(RefusalReason::AcksTooOld)
     }
 
@@ -184,7 +185,7 @@ impl Connection {
         let had_finished = self.receiver.finished;
         let mut data = self.data_of(segment);
         data.mark = self.ecn.on_data(segment.flags, ecn);
-        let accepted = self.receiver.accept(trace.now, data, &self.sender.rtt);
+        let accepted = self.receiver.accept(trace.now, data, &self.sender.timer().rtt());
         self.tell_ato(trace);
         if accepted.delivered > Bytes::ZERO {
             let stream_offset = Bytes(self.receiver.offset);
@@ -205,7 +206,7 @@ impl Connection {
         }
         match self.state {
             TcpState::Established => self.enter(trace, TcpState::CloseWait),
-            TcpState::FinWait1 if self.sender.fin == FinProgress::Acked => {
+            TcpState::FinWait1 if self.sender.queue().fin() == FinProgress::Acked => {
                 self.enter(trace, TcpState::TimeWait);
             }
             TcpState::FinWait1 => self.enter(trace, TcpState::Closing),

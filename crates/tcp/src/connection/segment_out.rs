@@ -4,7 +4,7 @@ use super::{Connection, First};
 use crate::ack::{Carrier, Push};
 use crate::ecn::Outbound;
 use crate::receiver::Owed;
-use crate::sender::{Fin, FinProgress, Outgoing, SaysCwr};
+use crate::sender::{FinProgress, Outgoing};
 use crate::trace::Trace;
 use ackord_events::{Event, SegmentKind, Sink, TcpState};
 use ackord_units::{Bytes, Seq, Time};
@@ -50,7 +50,7 @@ impl Connection {
             First::Reset => (self.reset_segment(trace.now), SegmentKind::Reset),
             First::Answer(reset) => (reset, SegmentKind::Reset),
             First::KeepaliveProbe => {
-                let seq = self.sender.snd_nxt - 1;
+                let seq = self.sender.queue().snd_nxt() - 1;
                 let probe = self.segment(trace.now, seq, Flags::ACK, 0);
                 (probe, SegmentKind::KeepaliveProbe)
             }
@@ -65,10 +65,10 @@ impl Connection {
         self.syn.pending = false;
         self.syn.sent_at = Some(trace.now);
         self.syn.attempts += 1;
-        self.sender.snd_nxt = self.sender.iss + 1;
+        self.sender.on_syn_sent();
         let flags = if answers { Flags::SYN | Flags::ACK } else { Flags::SYN };
         let segment = Segment {
-            seq: self.sender.iss,
+            seq: self.sender.queue().iss(),
             ack: self.receiver.rcv_nxt,
             flags: flags | notification,
             window: self.receiver.announce(false),
@@ -85,7 +85,7 @@ impl Connection {
     }
 
     fn data_segment<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> Option<Outbound> {
-        if self.sender.fin == FinProgress::Queued && self.state == TcpState::Established {
+        if self.sender.queue().fin() == FinProgress::Queued && self.state == TcpState::Established {
             // RFC 9293 §3.10.4: in any case, however long the FIN has to wait for its turn.
             self.enter(trace, TcpState::FinWait1);
         }
@@ -99,7 +99,7 @@ impl Connection {
         if push == Push::Set {
             flags = flags | Flags::PSH;
         }
-        if fin == Fin::Yes {
+        if fin {
             flags = flags | Flags::FIN;
             self.on_fin_sent(trace);
         }
@@ -107,10 +107,10 @@ impl Connection {
         // RFC 3168 §6.1.4 to §6.1.6: only new data, no probe of a closed window.
         if kind == SegmentKind::New
             && payload > 0
-            && let Some(says_cwr) = self.sender.marks.on_new_data()
+            && let Some(says_cwr) = self.sender.mark_new_data()
         {
             ecn = Ecn::Ect0;
-            if says_cwr == SaysCwr::Yes {
+            if says_cwr {
                 flags = flags | Flags::CWR;
             }
         }
@@ -125,7 +125,7 @@ impl Connection {
         if self.agreed.sack && self.receiver.has_blocks() {
             self.room_beside_blocks()
         } else {
-            self.sender.smss
+            self.sender.smss()
         }
     }
 
@@ -133,11 +133,11 @@ impl Connection {
     fn room_beside_blocks(&self) -> Bytes {
         let blocks = self.receiver.sack_blocks(self.most_blocks());
         let sack_len = if blocks.is_empty() { 0 } else { blocks.len() as u64 * 8 + 4 };
-        self.sender.smss.saturating_sub(Bytes(sack_len)).max(Bytes(1))
+        self.sender.smss().saturating_sub(Bytes(sack_len)).max(Bytes(1))
     }
 
     fn on_fin_sent<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
-        debug_assert_ne!(self.sender.fin, FinProgress::Open);
+        debug_assert_ne!(self.sender.queue().fin(), FinProgress::Open);
         if self.state == TcpState::CloseWait {
             self.enter(trace, TcpState::LastAck);
         }
@@ -152,8 +152,8 @@ impl Connection {
         if !due {
             return None;
         }
-        self.tell_sent(trace, self.sender.snd_nxt, 0, SegmentKind::PureAck);
-        let segment = self.segment(trace.now, self.sender.snd_nxt, Flags::ACK, 0);
+        self.tell_sent(trace, self.sender.queue().snd_nxt(), 0, SegmentKind::PureAck);
+        let segment = self.segment(trace.now, self.sender.queue().snd_nxt(), Flags::ACK, 0);
         Some(Outbound::unmarkable(segment))
     }
 
@@ -168,7 +168,7 @@ impl Connection {
         if payload_len == 0 {
             return self.most_blocks();
         }
-        let left = self.sender.smss.saturating_sub(Bytes(u64::from(payload_len)));
+        let left = self.sender.smss().saturating_sub(Bytes(u64::from(payload_len)));
         (left.get().saturating_sub(4) / 8).min(self.most_blocks() as u64) as usize
     }
 

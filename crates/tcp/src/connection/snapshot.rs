@@ -3,7 +3,7 @@
 //! A copy of what is known, made when asked; nothing here decides anything.
 
 use super::Connection;
-use crate::sender::{Attempts, Phase, SentState};
+use crate::sender::{Phase, SentState};
 use ackord_units::{Bytes, Rate, Span};
 
 /// What a connection knows at one moment. Segments are counted as they were sent.
@@ -103,7 +103,7 @@ impl Connection {
         let count = |wanted: SentState| {
             sender.outstanding().filter(|&(state, _)| state == wanted).count() as u32
         };
-        let resent = (SentState::InFlight, Attempts::Again);
+        let resent = (SentState::InFlight, true);
         let sacked_segments = count(SentState::Sacked);
         let repair = match sender.phase() {
             Phase::FastRecovery { .. } => Repair::Fast,
@@ -115,32 +115,32 @@ impl Connection {
         let edge = self.receiver.edge().max(self.receiver.rcv_nxt);
         Snapshot {
             repair,
-            timeouts_in_row: sender.timeouts_in_row,
-            probes: sender.persist.probes,
-            backoff: sender.rtt.doublings(),
-            rto: sender.rtt.rto(),
-            srtt: sender.rtt.srtt(),
-            rttvar: sender.rtt.rttvar(),
-            min_rtt: sender.rtt.min_rtt(),
+            timeouts_in_row: sender.timer().timeouts_in_row(),
+            probes: sender.persist().probes(),
+            backoff: sender.timer().rtt().doublings(),
+            rto: sender.timer().rtt().rto(),
+            srtt: sender.timer().rtt().srtt(),
+            rttvar: sender.timer().rtt().rttvar(),
+            min_rtt: sender.timer().rtt().min_rtt(),
             ato: self.receiver.ato(),
             agreed: AgreedOptions {
                 timestamps: self.agreed.timestamps.is_some(),
                 sack: self.agreed.sack,
                 window_scaling: self.agreed.window_scaling,
                 ecn: self.ecn.may_be_marked(),
-                peers_shift: sender.scale,
+                peers_shift: sender.peer_window().scale(),
                 own_shift: self.receiver.scale,
             },
-            smss: sender.smss,
+            smss: sender.smss(),
             announced_mss: self.config.mss,
             rmss: self.receiver.full_size,
             cwnd: sender.cwnd(),
             reduced_so_far: sender.reduced_so_far(),
             ssthresh: sender.ssthresh(),
-            snd_wnd: Bytes(u64::from(sender.snd_wnd)),
+            snd_wnd: Bytes(u64::from(sender.peer_window().size())),
             rcv_wnd: Bytes(u64::from(edge.since(self.receiver.rcv_nxt))),
-            unsent: Bytes(sender.written - sender.nxt_offset),
-            outstanding_segments: sender.board.segments() as u32,
+            unsent: sender.queue().unsent(),
+            outstanding_segments: sender.board().segments() as u32,
             sacked_segments,
             lost_segments: count(SentState::Lost),
             resent_segments: sender.outstanding().filter(|&sent| sent == resent).count() as u32,

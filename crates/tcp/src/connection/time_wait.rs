@@ -49,6 +49,6 @@ impl Connection {
             (None, Some(_)) => self.offers_timestamps() || later_seq,
             (_, None) => later_seq,
         };
-        newer.then(|| self.sender.snd_nxt + DISTANCE)
+        newer.then(|| self.sender.queue().snd_nxt() + DISTANCE)
     }
 }

@@ -1,7 +1,10 @@
 //! NewReno's fast recovery (RFC 6582): a partial acknowledgment shows the next loss, which is
-//! repaired without waiting for duplicates, one per round trip.
+//! retransmitted without waiting for duplicates, one per round trip.
 
-use super::{Entry, Flight, OnPartialAck, PartialAckTimer, Recovery, RecoveryAck};
+use super::{
+    Entry, Flight, PartialAckTimer, Recovery, RecoveryAck, RecoveryDecision, RecoveryExit,
+    RecoveryProfile,
+};
 use ackord_units::Bytes;
 
 /// Fast recovery that goes on until everything outstanding at the loss is acknowledged.
@@ -13,7 +16,7 @@ pub struct NewReno {
 }
 
 impl NewReno {
-    /// A recovery sender whose partial acknowledgments restart the timer or not.
+    /// A recovery whose partial acknowledgments restart the timer or not.
     pub fn new(timer: PartialAckTimer) -> NewReno {
         NewReno { inflation: 0, timer }
     }
@@ -24,19 +27,19 @@ impl NewReno {
 }
 
 impl Recovery for NewReno {
-    fn partial_ack_timer(&self) -> PartialAckTimer {
-        self.timer
+    fn profile(&self) -> RecoveryProfile {
+        RecoveryProfile { partial_ack_timer: self.timer, ..RecoveryProfile::STANDARD }
     }
 
     fn enter(&mut self, entry: &Entry) {
         self.inflation = (entry.flight.smss * u64::from(entry.duplicate_acks)).get() as i64;
     }
 
-    fn on_ack(&mut self, ack: &RecoveryAck) {
-        self.inflation += ack.flight.smss.get() as i64;
-    }
-
-    fn on_partial_ack(&mut self, ack: &RecoveryAck) -> OnPartialAck {
+    fn on_ack(&mut self, ack: &RecoveryAck) -> RecoveryDecision {
+        if !ack.partial {
+            self.inflation += ack.flight.smss.get() as i64;
+            return RecoveryDecision::Continue;
+        }
         // RFC 6582 §3.2 step 3: deflate by the data acknowledged, then add back one segment if
         // it was at least that much. Where duplicates were lost on their way, that leaves less than
         // ssthresh: the new data that they would have let out has not left.
@@ -44,23 +47,23 @@ impl Recovery for NewReno {
         let deflated = self.inflated(cwnd).saturating_sub(ack.acked);
         let added = if ack.acked >= smss { smss } else { Bytes::ZERO };
         self.inflation = (deflated + added).get() as i64 - cwnd.get() as i64;
-        OnPartialAck::RetransmitOldest
+        RecoveryDecision::RetransmitOldest
     }
 
     fn allowance(&self, flight: &Flight) -> Bytes {
         self.inflated(flight.cwnd).saturating_sub(flight.flight_size)
     }
 
-    fn exit_bound(&self, flight: &Flight) -> Option<Bytes> {
+    fn exit(&self, flight: &Flight) -> RecoveryExit {
         // RFC 6582 §3.2 step 3 (1): min (ssthresh, max (FlightSize, SMSS) + SMSS).
-        Some(flight.flight_size.max(flight.smss) + flight.smss)
+        let bound = flight.flight_size.max(flight.smss) + flight.smss;
+        RecoveryExit { cwnd_at_most: Some(bound), grows: false }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recovery::NewLosses;
 
     const SMSS: Bytes = Bytes(1_000);
 
@@ -78,13 +81,13 @@ mod tests {
     fn after(duplicates: u64, acked: u64, flight_size: u64) -> Bytes {
         let mut newreno = NewReno::new(PartialAckTimer::First);
         newreno.enter(&Entry { flight: flight(10), duplicate_acks: 3, delivered: Bytes::ZERO });
-        let (delivered, new_losses) = (SMSS, NewLosses::No);
+        let (delivered, new_losses) = (SMSS, false);
         for _ in 3..duplicates {
             let (acked, flight) = (Bytes::ZERO, flight(10));
-            newreno.on_ack(&RecoveryAck { acked, delivered, new_losses, flight });
+            newreno.on_ack(&RecoveryAck { partial: false, acked, delivered, new_losses, flight });
         }
         let (acked, flight) = (SMSS * acked, flight(flight_size));
-        newreno.on_partial_ack(&RecoveryAck { acked, delivered, new_losses, flight });
+        newreno.on_ack(&RecoveryAck { partial: true, acked, delivered, new_losses, flight });
         newreno.allowance(&flight)
     }
 

@@ -1,7 +1,7 @@
 //! Reno's fast recovery (RFC 5681 §3.2): the window is inflated by a segment for every duplicate
-//! acknowledgment, and the first new acknowledgment ends the repair.
+//! acknowledgment, and the first new acknowledgment ends the recovery.
 
-use super::{Entry, Flight, OnPartialAck, Recovery, RecoveryAck, Reentry};
+use super::{Entry, Flight, Recovery, RecoveryAck, RecoveryDecision, RecoveryProfile, Reentry};
 use ackord_units::Bytes;
 
 /// Fast recovery of one loss per window.
@@ -14,25 +14,26 @@ pub struct RenoRecovery {
 /// Whether several losses in one window are answered once (RFC 6582 §3.2 step 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OncePerWindow {
-    /// They are; what the one retransmission does not repair waits for the timer.
+    /// They are; what the one retransmission does not recover waits for the timer.
     On,
     /// Each run of duplicates halves the window again.
     Off,
 }
 
 impl RenoRecovery {
-    /// A recovery sender with this rule.
+    /// A recovery with this rule.
     pub fn new(once_per_window: OncePerWindow) -> RenoRecovery {
         RenoRecovery { once_per_window, inflation: Bytes::ZERO }
     }
 }
 
 impl Recovery for RenoRecovery {
-    fn reentry(&self) -> Reentry {
-        match self.once_per_window {
+    fn profile(&self) -> RecoveryProfile {
+        let reentry = match self.once_per_window {
             OncePerWindow::On => Reentry::AfterRecover,
             OncePerWindow::Off => Reentry::Allowed,
-        }
+        };
+        RecoveryProfile { reentry, ..RecoveryProfile::STANDARD }
     }
 
     fn enter(&mut self, entry: &Entry) {
@@ -40,14 +41,14 @@ impl Recovery for RenoRecovery {
         self.inflation = entry.flight.smss * u64::from(entry.duplicate_acks);
     }
 
-    fn on_ack(&mut self, ack: &RecoveryAck) {
+    fn on_ack(&mut self, ack: &RecoveryAck) -> RecoveryDecision {
+        if ack.partial {
+            // Step 6: the next acknowledgment of new data deflates the window.
+            return RecoveryDecision::Exit;
+        }
         // Step 4: one segment more for every further duplicate acknowledgment.
         self.inflation += ack.flight.smss;
-    }
-
-    fn on_partial_ack(&mut self, _ack: &RecoveryAck) -> OnPartialAck {
-        // Step 6: the next acknowledgment of new data deflates the window.
-        OnPartialAck::Exit
+        RecoveryDecision::Continue
     }
 
     fn allowance(&self, flight: &Flight) -> Bytes {

@@ -3,8 +3,8 @@
 //! over the round trip instead of at once.
 
 use super::{
-    Entry, Flight, NewLosses, NewReno, OnPartialAck, PartialAckTimer, Recovery, RecoveryAck,
-    ReductionPace, Rescue,
+    Entry, Flight, NewReno, PartialAckTimer, Recovery, RecoveryAck, RecoveryDecision,
+    RecoveryProfile,
 };
 use ackord_units::Bytes;
 
@@ -12,9 +12,9 @@ use ackord_units::Bytes;
 #[derive(Clone, Copy, Debug)]
 pub struct SackRecovery {
     prr: Prr,
-    /// What the sender does that takes its place without SACK.
+    /// What the recovery does that takes its place without SACK.
     timer: PartialAckTimer,
-    /// RecoverFS: octets in flight when recovery began.
+    /// RecoverFS: bytes in flight when recovery began.
     recover_flight: Bytes,
     /// prr_delivered.
     delivered: Bytes,
@@ -34,7 +34,7 @@ pub enum Prr {
 }
 
 impl SackRecovery {
-    /// A recovery sender with or without proportional rate reduction.
+    /// A recovery with or without proportional rate reduction.
     pub fn new(prr: Prr) -> SackRecovery {
         SackRecovery {
             prr,
@@ -61,9 +61,9 @@ impl SackRecovery {
             let due = due.div_ceil(u128::from(self.recover_flight.get().max(1))) as u64;
             Bytes(due).saturating_sub(self.sent)
         } else {
-            // Slow-start reduction bound while repairs get through, conservative otherwise.
+            // Slow-start reduction bound while retransmissions get through, conservative otherwise.
             let mut limit = self.delivered.saturating_sub(self.sent).max(ack.delivered);
-            if ack.acked > Bytes::ZERO && ack.new_losses == NewLosses::No {
+            if ack.acked > Bytes::ZERO && !ack.new_losses {
                 limit += smss;
             }
             limit.min(ssthresh.saturating_sub(pipe))
@@ -81,15 +81,12 @@ impl Recovery for SackRecovery {
         Some(Box::new(NewReno::new(self.timer)))
     }
 
-    fn reduction(&self) -> ReductionPace {
-        match self.prr {
-            Prr::On => ReductionPace::Spread,
-            Prr::Off => ReductionPace::AtOnce,
+    fn profile(&self) -> RecoveryProfile {
+        RecoveryProfile {
+            spreads_reduction: self.prr == Prr::On,
+            rescues: true,
+            ..RecoveryProfile::STANDARD
         }
-    }
-
-    fn rescue(&self) -> Rescue {
-        Rescue::Once
     }
 
     fn enter(&mut self, entry: &Entry) {
@@ -102,23 +99,20 @@ impl Recovery for SackRecovery {
         self.send_count = Bytes::ZERO;
         if delivered > Bytes::ZERO {
             // §6.2 counts this acknowledgment too; it shows a loss, and so is not safe.
-            let (acked, new_losses) = (Bytes::ZERO, NewLosses::Yes);
-            self.reduce_proportionally(&RecoveryAck { acked, delivered, new_losses, flight });
+            let (partial, acked, new_losses) = (false, Bytes::ZERO, true);
+            let ack = RecoveryAck { partial, acked, delivered, new_losses, flight };
+            self.reduce_proportionally(&ack);
         }
     }
 
-    fn on_ack(&mut self, ack: &RecoveryAck) {
+    fn on_ack(&mut self, ack: &RecoveryAck) -> RecoveryDecision {
         self.reduce_proportionally(ack);
+        RecoveryDecision::Continue
     }
 
-    fn on_partial_ack(&mut self, ack: &RecoveryAck) -> OnPartialAck {
-        self.reduce_proportionally(ack);
-        OnPartialAck::Continue
-    }
-
-    fn on_sent(&mut self, octets: Bytes) {
-        self.sent += octets;
-        self.send_count = self.send_count.saturating_sub(octets);
+    fn on_sent(&mut self, bytes: Bytes) {
+        self.sent += bytes;
+        self.send_count = self.send_count.saturating_sub(bytes);
     }
 
     fn allowance(&self, flight: &Flight) -> Bytes {
@@ -153,9 +147,10 @@ mod tests {
 
     fn sacked_one(pipe_segments: u64) -> RecoveryAck {
         RecoveryAck {
+            partial: false,
             acked: Bytes::ZERO,
             delivered: Bytes(SMSS),
-            new_losses: NewLosses::No,
+            new_losses: false,
             flight: flight(pipe_segments),
         }
     }

@@ -1,24 +1,22 @@
-//! Tahoe: a detected loss is repaired by slow start from one segment (Jacobson 1988).
+//! Tahoe: a detected loss is answered by slow start from one segment (Jacobson 1988).
 
-use super::{Entry, Flight, OnPartialAck, Recovery, RecoveryAck};
-use crate::congestion::Repair;
+use super::{Entry, Flight, Recovery, RecoveryAck, RecoveryDecision, RecoveryProfile};
+use crate::congestion::LossResponse;
 use ackord_units::Bytes;
 
-/// Fast retransmit without fast recovery. Everything outstanding is sent again.
+/// Fast retransmit without fast recovery. Everything outstanding is retransmitted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tahoe;
 
 impl Recovery for Tahoe {
-    fn repair(&self) -> Repair {
-        Repair::SlowStart
+    fn profile(&self) -> RecoveryProfile {
+        RecoveryProfile { response: LossResponse::SlowStart, ..RecoveryProfile::STANDARD }
     }
 
     fn enter(&mut self, _entry: &Entry) {}
 
-    fn on_ack(&mut self, _ack: &RecoveryAck) {}
-
-    fn on_partial_ack(&mut self, _ack: &RecoveryAck) -> OnPartialAck {
-        OnPartialAck::Exit
+    fn on_ack(&mut self, ack: &RecoveryAck) -> RecoveryDecision {
+        if ack.partial { RecoveryDecision::Exit } else { RecoveryDecision::Continue }
     }
 
     fn allowance(&self, flight: &Flight) -> Bytes {

@@ -4,7 +4,7 @@
 //! lost, or followed by a retransmission. So each costs one entry and one look, and what waits
 //! behind the oldest one in flight is bounded by what was sent since.
 
-use super::scoreboard::{Attempts, Scoreboard, Sent, SentState};
+use super::scoreboard::{Scoreboard, Sent, SentState};
 use crate::loss::Judged;
 use ackord_units::{Seq, Span, Time};
 use std::collections::VecDeque;
@@ -38,7 +38,7 @@ impl TimeOrder {
     }
 
     pub(super) fn push(&mut self, sent: &Sent) {
-        if self.judged == Judged::Retransmissions && sent.attempts == Attempts::Once {
+        if self.judged == Judged::Retransmissions && !sent.retransmitted {
             return;
         }
         let (sent_at, seq, end) = (sent.sent_at, sent.seq, sent.end());
@@ -119,7 +119,6 @@ impl Scoreboard {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Fin;
     use super::*;
     use ackord_wire::{SackBlock, SackBlocks};
 
@@ -136,7 +135,7 @@ mod tests {
         let mut board = Scoreboard::default();
         board.keep_time_order(judged);
         for i in 0..5 {
-            board.push(Sent::first(Seq(i * 100), 100, Fin::No, at(u64::from(i) * 10)));
+            board.push(Sent::first(Seq(i * 100), 100, false, at(u64::from(i) * 10)));
         }
         board
     }

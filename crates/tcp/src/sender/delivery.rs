@@ -8,7 +8,7 @@
 //!
 //! What the scoreboard calls is marked cold, so that a sender without samples pays for a test only.
 
-use super::scoreboard::{Attempts, Sent};
+use super::scoreboard::Sent;
 use crate::congestion::{
     Adjoins, AppLimited, CwndLimited, LostSegment, RateSample, Repairing, SelectiveAcks,
 };
@@ -124,7 +124,7 @@ impl Delivery {
         self.delivered += fresh;
         self.ack.newly_acked += fresh;
         self.delivered_at = self.ack.at;
-        if sent.attempts == Attempts::Again {
+        if sent.retransmitted {
             self.ack.ambiguous = true;
         } else {
             self.ack.timed = Some(self.ack.timed.map_or(sent.sent_at, |at| at.max(sent.sent_at)));
@@ -251,7 +251,7 @@ impl Delivery {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scoreboard::{Fin, Scoreboard};
+    use super::super::scoreboard::Scoreboard;
     use super::*;
     use ackord_wire::{SackBlock, SackBlocks};
 
@@ -265,7 +265,7 @@ mod tests {
     }
 
     fn push(board: &mut Scoreboard, number: u32, at: Time) {
-        board.push(Sent::first(Seq(number * 1000), 1000, Fin::No, at));
+        board.push(Sent::first(Seq(number * 1000), 1000, false, at));
     }
 
     fn ms(millis: u64) -> Time {

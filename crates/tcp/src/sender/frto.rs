@@ -5,12 +5,11 @@
 //! the peer does not speak SACK, §3.1 where it does.
 //!
 //! A timeout that repeats before any acknowledgment has come is looked into like the first: only
-//! the oldest segment has been sent again. RFC 5682 §2.1 step 1 gives up there, and a pause longer
+//! the oldest segment has been retransmitted. RFC 5682 §2.1 step 1 gives up there, and a pause longer
 //! than three timeouts would go undetected.
 
 use super::scoreboard::Sent;
-use super::{Forced, Phase, Sender, TimeoutInRecovery};
-use crate::congestion::SelectiveAcks;
+use super::{Phase, Sender};
 use crate::loss::Undo;
 use crate::trace::Trace;
 use crate::words::worded;
@@ -28,12 +27,20 @@ pub enum FrtoUse {
 
 worded!(FrtoUse { "on" => On, "off" => Off });
 
+/// Whether timeouts are looked into, where that stands, and how much new data it may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frto {
+    on: FrtoUse,
+    step: Step,
+    allowance: Bytes,
+}
+
 /// Where the algorithm stands, from a timeout on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Frto {
+enum Step {
     /// Nothing to find out.
     Off,
-    /// Step 2: the first segment was sent again, up to `resent`.
+    /// Step 2: the first segment was retransmitted, up to `resent`.
     FirstAck { recover: Seq, resent: Seq },
     /// Step 3: up to two new segments were sent after an acknowledgment that advanced.
     SecondAck { recover: Seq },
@@ -41,15 +48,17 @@ pub(crate) enum Frto {
 
 /// An acknowledgment, as far as F-RTO looks at it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FrtoAck {
+struct FrtoAck {
     /// SND.UNA after it.
-    pub(crate) snd_una: Seq,
-    pub(crate) kind: AckKind,
-    pub(crate) delivered: OldDelivered,
+    snd_una: Seq,
+    kind: AckKind,
+    /// Something below `recover` that was sent only once is reported for the first time.
+    old_delivered: bool,
     /// Highest octet SACKed, plus one.
-    pub(crate) highest_sacked: Option<Seq>,
-    pub(crate) fresh: FreshData,
-    pub(crate) selective_acks: SelectiveAcks,
+    highest_sacked: Option<Seq>,
+    /// There is new data that the peer's window lets out.
+    new_data: bool,
+    uses_sack: bool,
 }
 
 /// Whether an acknowledgment moved SND.UNA.
@@ -62,28 +71,14 @@ pub(crate) enum AckKind {
     Sacking,
 }
 
-/// Whether something below `recover` that was sent only once is reported for the first time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OldDelivered {
-    Yes,
-    No,
-}
-
-/// Whether there is new data that the peer's window lets out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FreshData {
-    Available,
-    None,
-}
-
 /// What to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FrtoVerdict {
+enum FrtoVerdict {
     /// Nothing to say, or nothing yet.
     Wait,
     /// Send up to two new segments, and retransmit nothing.
     SendNew,
-    /// Losses are real: repair them. cwnd has grown to three segments at most by then, as step
+    /// Losses are real: recover from them. cwnd has grown to three segments at most by then, as step
     /// 3 a asks.
     Conventional,
     /// Nothing was lost: take everything back.
@@ -91,18 +86,41 @@ pub(crate) enum FrtoVerdict {
 }
 
 impl Frto {
-    /// Whether retransmissions have to wait.
-    #[inline]
-    pub(crate) fn is_undecided(self) -> bool {
-        self != Frto::Off
+    pub(super) fn new(on: FrtoUse) -> Frto {
+        Frto { on, step: Step::Off, allowance: Bytes::ZERO }
     }
 
+    /// Whether retransmissions have to wait.
+    #[inline]
+    pub(super) fn is_undecided(&self) -> bool {
+        self.step != Step::Off
+    }
+
+    /// How much new data may leave meanwhile.
+    pub(super) fn allowance(&self) -> Bytes {
+        self.allowance
+    }
+
+    /// New data has left.
+    #[inline]
+    pub(super) fn on_sent(&mut self, payload: Bytes) {
+        if self.is_undecided() {
+            self.allowance = self.allowance.saturating_sub(payload);
+        }
+    }
+
+    pub(super) fn stop(&mut self) {
+        self.step = Step::Off;
+    }
+}
+
+impl Step {
     /// An acknowledgment arrived.
-    pub(crate) fn on_ack(&mut self, ack: &FrtoAck) -> FrtoVerdict {
+    fn on_ack(&mut self, ack: &FrtoAck) -> FrtoVerdict {
         let (next, verdict) = match *self {
-            Frto::Off => return FrtoVerdict::Wait,
-            Frto::FirstAck { recover, resent } => first(recover, resent, ack),
-            Frto::SecondAck { recover } => (Frto::Off, second(recover, ack)),
+            Step::Off => return FrtoVerdict::Wait,
+            Step::FirstAck { recover, resent } => first(recover, resent, ack),
+            Step::SecondAck { recover } => (Step::Off, second(recover, ack)),
         };
         if verdict != FrtoVerdict::Wait {
             *self = next;
@@ -112,38 +130,35 @@ impl Frto {
 }
 
 /// Step 2.
-fn first(recover: Seq, resent: Seq, ack: &FrtoAck) -> (Frto, FrtoVerdict) {
+fn first(recover: Seq, resent: Seq, ack: &FrtoAck) -> (Step, FrtoVerdict) {
     match ack.kind {
-        // Of what was sent again a part is still missing.
-        AckKind::Advances if ack.snd_una.before(resent) => (Frto::Off, FrtoVerdict::Conventional),
-        AckKind::Sacking => (Frto::Off, FrtoVerdict::Wait),
-        AckKind::Duplicate => (Frto::Off, FrtoVerdict::Conventional),
-        // Everything outstanding was covered: there is nothing left to send again.
+        // Of what was retransmitted a part is still missing.
+        AckKind::Advances if ack.snd_una.before(resent) => (Step::Off, FrtoVerdict::Conventional),
+        AckKind::Sacking => (Step::Off, FrtoVerdict::Wait),
+        AckKind::Duplicate => (Step::Off, FrtoVerdict::Conventional),
+        // Everything outstanding was covered: there is nothing left to retransmit.
         AckKind::Advances if ack.snd_una.at_or_after(recover) => {
-            (Frto::Off, FrtoVerdict::Conventional)
+            (Step::Off, FrtoVerdict::Conventional)
         }
-        AckKind::Advances if ack.fresh == FreshData::Available => {
-            (Frto::SecondAck { recover }, FrtoVerdict::SendNew)
-        }
+        AckKind::Advances if ack.new_data => (Step::SecondAck { recover }, FrtoVerdict::SendNew),
         // Without new data there is no way to find out without retransmitting.
-        AckKind::Advances => (Frto::Off, FrtoVerdict::Conventional),
+        AckKind::Advances => (Step::Off, FrtoVerdict::Conventional),
     }
 }
 
-/// Step 3. Without SACK an acknowledgment that advances is one of data that was not sent again,
+/// Step 3. Without SACK an acknowledgment that advances is one of data that was not retransmitted,
 /// however far it goes; with SACK (§3.1) one beyond `recover` tells nothing any more.
 fn second(recover: Seq, ack: &FrtoAck) -> FrtoVerdict {
-    let selective = ack.selective_acks == SelectiveAcks::Agreed;
-    let beyond = selective
+    let beyond = ack.uses_sack
         && (ack.snd_una.after(recover) || ack.highest_sacked.is_some_and(|seq| seq.after(recover)));
-    match (ack.kind, ack.delivered) {
+    match (ack.kind, ack.old_delivered) {
         (AckKind::Duplicate, _) => FrtoVerdict::Conventional,
         // The new data has overtaken what was outstanding: that is gone.
         _ if beyond => FrtoVerdict::Conventional,
-        (_, OldDelivered::Yes) => FrtoVerdict::Spurious,
-        (AckKind::Sacking, OldDelivered::No) => FrtoVerdict::Wait,
-        // It covers no more than what was sent again: the next one will tell.
-        (AckKind::Advances, OldDelivered::No) => FrtoVerdict::Wait,
+        (_, true) => FrtoVerdict::Spurious,
+        (AckKind::Sacking, false) => FrtoVerdict::Wait,
+        // It covers no more than what was retransmitted: the next one will tell.
+        (AckKind::Advances, false) => FrtoVerdict::Wait,
     }
 }
 
@@ -151,20 +166,19 @@ impl Sender {
     /// A timeout; `phase` is what went on before it, `repeated` whether no acknowledgment has come
     /// since the last one.
     pub(super) fn begin_frto(&mut self, phase: Phase, repeated: bool, recover: Seq) {
-        let doubtful = match self.timeout_in_recovery {
-            TimeoutInRecovery::Keeps => phase == Phase::Open || repeated,
-            TimeoutInRecovery::Reduces => {
-                let repairing = match phase {
-                    Phase::SlowStartRecovery { recover } => self.snd_una.before(recover),
-                    Phase::Open | Phase::FastRecovery { .. } => false,
-                };
-                !repairing || repeated && matches!(self.frto, Frto::FirstAck { .. })
-            }
+        let doubtful = if self.recovery.timeout_keeps_ssthresh() {
+            phase == Phase::Open || repeated
+        } else {
+            let recovering = match phase {
+                Phase::SlowStartRecovery { recover } => self.queue.snd_una().before(recover),
+                Phase::Open | Phase::FastRecovery { .. } => false,
+            };
+            !recovering || repeated && matches!(self.frto.step, Step::FirstAck { .. })
         };
-        let looks = self.frto_use == FrtoUse::On && doubtful;
-        let resent = self.board.oldest().map_or(self.snd_una, Sent::end);
-        self.frto = if looks { Frto::FirstAck { recover, resent } } else { Frto::Off };
-        self.frto_allowance = Bytes::ZERO;
+        let looks = self.frto.on == FrtoUse::On && doubtful;
+        let resent = self.board.oldest().map_or(self.queue.snd_una(), Sent::end);
+        self.frto.step = if looks { Step::FirstAck { recover, resent } } else { Step::Off };
+        self.frto.allowance = Bytes::ZERO;
     }
 
     /// An acknowledgment after a timeout that is being looked into.
@@ -172,25 +186,26 @@ impl Sender {
         &mut self,
         trace: &mut Trace<'_, S>,
         kind: AckKind,
-        delivered: OldDelivered,
+        old_delivered: bool,
     ) {
         if !self.frto.is_undecided() {
             return;
         }
-        let verdict = self.frto.on_ack(&FrtoAck {
-            snd_una: self.snd_una,
+        let ack = FrtoAck {
+            snd_una: self.queue.snd_una(),
             kind,
-            delivered,
+            old_delivered,
             highest_sacked: self.board.highest_sacked(),
-            fresh: self.fresh_data(),
-            selective_acks: self.selective_acks(),
-        });
+            new_data: self.has_full_segment(),
+            uses_sack: self.peer.sack(),
+        };
+        let verdict = self.frto.step.on_ack(&ack);
         match verdict {
             FrtoVerdict::Wait => {}
-            FrtoVerdict::SendNew => self.frto_allowance = self.smss * 2,
-            // Without SACK the new segments fill the pipe for good: one repair has to leave.
+            FrtoVerdict::SendNew => self.frto.allowance = self.sizes.smss() * 2,
+            // Without SACK the new segments fill the pipe for good: one retransmission has to leave.
             FrtoVerdict::Conventional if kind == AckKind::Duplicate => {
-                self.forced = Forced::Retransmission;
+                self.recovery.force_retransmission();
             }
             FrtoVerdict::Conventional => {}
             FrtoVerdict::Spurious => self.timeout_was_spurious(trace),
@@ -198,22 +213,16 @@ impl Sender {
     }
 
     /// A full segment of new data, so that nothing else holds it back.
-    fn fresh_data(&self) -> FreshData {
-        let unsent = Bytes(self.written - self.nxt_offset);
-        let edge = self.snd_una + self.snd_wnd;
-        let window = if edge.after(self.snd_nxt) { edge.since(self.snd_nxt) } else { 0 };
-        if unsent >= self.smss && Bytes(u64::from(window)) >= self.smss {
-            FreshData::Available
-        } else {
-            FreshData::None
-        }
+    fn has_full_segment(&self) -> bool {
+        let (smss, room) = (self.sizes.smss(), self.peer_window.room(&self.queue));
+        self.queue.unsent() >= smss && Bytes(u64::from(room)) >= smss
     }
 
     /// §4 leaves the response open: the detector may have one of its own; else all is given back.
     fn timeout_was_spurious<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         let evidence = SpuriousEvidence::FRto;
         let undo = self.ask_about_spurious(trace.now, evidence).unwrap_or(Undo::Restore);
-        self.undo(trace, undo, evidence);
+        self.undo_recovery(trace, undo, evidence);
     }
 }
 
@@ -223,20 +232,18 @@ mod tests {
 
     const RECOVER: Seq = Seq(10_000);
 
-    fn ack(snd_una: u32, kind: AckKind, delivered: OldDelivered) -> FrtoAck {
-        let fresh = FreshData::Available;
-        let selective_acks = SelectiveAcks::Agreed;
+    fn ack(snd_una: u32, kind: AckKind, old_delivered: bool) -> FrtoAck {
         let (snd_una, highest_sacked) = (Seq(snd_una), None);
-        FrtoAck { snd_una, kind, delivered, highest_sacked, fresh, selective_acks }
+        FrtoAck { snd_una, kind, old_delivered, highest_sacked, new_data: true, uses_sack: true }
     }
 
-    fn waiting() -> Frto {
-        Frto::FirstAck { recover: RECOVER, resent: Seq(1_000) }
+    fn waiting() -> Step {
+        Step::FirstAck { recover: RECOVER, resent: Seq(1_000) }
     }
 
-    fn after_new_data() -> Frto {
+    fn after_new_data() -> Step {
         let mut frto = waiting();
-        let verdict = frto.on_ack(&ack(1_000, AckKind::Advances, OldDelivered::No));
+        let verdict = frto.on_ack(&ack(1_000, AckKind::Advances, false));
         assert_eq!(verdict, FrtoVerdict::SendNew);
         frto
     }
@@ -244,24 +251,23 @@ mod tests {
     #[test]
     fn two_acknowledgments_that_advance_show_a_spurious_timeout() {
         let mut frto = after_new_data();
-        let second = ack(2_000, AckKind::Advances, OldDelivered::Yes);
+        let second = ack(2_000, AckKind::Advances, true);
         assert_eq!(frto.on_ack(&second), FrtoVerdict::Spurious);
-        assert_eq!(frto, Frto::Off);
+        assert_eq!(frto, Step::Off);
     }
 
     #[test]
     fn a_duplicate_in_either_step_means_loss() {
-        let duplicate = ack(0, AckKind::Duplicate, OldDelivered::No);
+        let duplicate = ack(0, AckKind::Duplicate, false);
         assert_eq!(waiting().on_ack(&duplicate), FrtoVerdict::Conventional);
         assert_eq!(after_new_data().on_ack(&duplicate), FrtoVerdict::Conventional);
     }
 
     #[test]
     fn an_acknowledgment_of_everything_or_no_new_data_ends_it_undecided() {
-        let all = ack(10_000, AckKind::Advances, OldDelivered::Yes);
+        let all = ack(10_000, AckKind::Advances, true);
         assert_eq!(waiting().on_ack(&all), FrtoVerdict::Conventional);
-        let fresh = FreshData::None;
-        let nothing_new = FrtoAck { fresh, ..ack(1_000, AckKind::Advances, OldDelivered::No) };
+        let nothing_new = FrtoAck { new_data: false, ..ack(1_000, AckKind::Advances, false) };
         assert_eq!(waiting().on_ack(&nothing_new), FrtoVerdict::Conventional);
     }
 
@@ -272,39 +278,36 @@ mod tests {
             highest_sacked: Some(Seq(highest)),
             ..ack(1_000, AckKind::Sacking, delivered)
         };
-        assert_eq!(old.on_ack(&sacks(5_000, OldDelivered::Yes)), FrtoVerdict::Spurious);
+        assert_eq!(old.on_ack(&sacks(5_000, true)), FrtoVerdict::Spurious);
         let mut new = after_new_data();
-        let overtaken = sacks(11_000, OldDelivered::No);
+        let overtaken = sacks(11_000, false);
         assert_eq!(new.on_ack(&overtaken), FrtoVerdict::Conventional);
         let mut nothing = after_new_data();
-        let verdict = nothing.on_ack(&sacks(5_000, OldDelivered::No));
-        assert_eq!((verdict, nothing.is_undecided()), (FrtoVerdict::Wait, true));
+        let verdict = nothing.on_ack(&sacks(5_000, false));
+        assert_eq!((verdict, nothing != Step::Off), (FrtoVerdict::Wait, true));
     }
 
-    /// §2.1 step 2 a: an acknowledgment of half of what was sent again says nothing.
+    /// §2.1 step 2 a: an acknowledgment of half of what was retransmitted says nothing.
     #[test]
     fn an_acknowledgment_of_a_part_of_the_retransmission_ends_it_undecided() {
-        let part = ack(500, AckKind::Advances, OldDelivered::No);
+        let part = ack(500, AckKind::Advances, false);
         assert_eq!(waiting().on_ack(&part), FrtoVerdict::Conventional);
     }
 
-    /// §2.1 step 3 b: it acknowledges data that was not sent again, and the new data as well.
+    /// §2.1 step 3 b: it acknowledges data that was not retransmitted, and the new data as well.
     #[test]
     fn without_sack_an_acknowledgment_beyond_all_of_the_old_data_is_proof_too() {
-        let all = |selective_acks| FrtoAck {
-            selective_acks,
-            ..ack(12_000, AckKind::Advances, OldDelivered::Yes)
-        };
+        let all = |uses_sack| FrtoAck { uses_sack, ..ack(12_000, AckKind::Advances, true) };
         let mut basic = after_new_data();
-        assert_eq!(basic.on_ack(&all(SelectiveAcks::Absent)), FrtoVerdict::Spurious);
+        assert_eq!(basic.on_ack(&all(false)), FrtoVerdict::Spurious);
         let mut enhanced = after_new_data();
-        assert_eq!(enhanced.on_ack(&all(SelectiveAcks::Agreed)), FrtoVerdict::Conventional);
+        assert_eq!(enhanced.on_ack(&all(true)), FrtoVerdict::Conventional);
     }
 
     #[test]
     fn with_sack_the_first_step_waits_for_an_advance() {
         let mut frto = waiting();
-        let sacking = ack(0, AckKind::Sacking, OldDelivered::No);
+        let sacking = ack(0, AckKind::Sacking, false);
         assert_eq!(frto.on_ack(&sacking), FrtoVerdict::Wait);
         assert_eq!(frto, waiting());
     }

@@ -2,7 +2,10 @@
 //! RFC 2861, RFC 7661), and when a window counts as used at all. What RFC 2861 and RFC 7661 do about a
 //! window that is used in part is in `validation.rs`.
 
-use super::{Phase, Sender};
+use super::Sender;
+use super::queue::SendQueue;
+use super::validation::Validation;
+use crate::config::Config;
 use crate::congestion::{CongestionEvent, SendLimit};
 use crate::trace::Trace;
 use crate::words::worded;
@@ -49,21 +52,83 @@ pub enum CwndUse {
 
 worded!(CwndUse { "full" => Full, "half-in-slow-start" => HalfInSlowStart, "any" => Any });
 
-/// How much of cwnd was in use, as far as [`CwndUse::HalfInSlowStart`] asks.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Used {
-    /// The most that was outstanding in this round trip.
-    pub(super) most: Bytes,
-    pub(super) extent: Extent,
-    /// Where the round trip ends.
-    pub(super) until: Seq,
+/// When data last left, and how much of cwnd is in use.
+#[derive(Clone, Debug)]
+pub(super) struct Usage {
+    idle_restart: IdleRestart,
+    validation: Validation,
+    cwnd_use: CwndUse,
+    used: Used,
+    last_sent_at: Option<Time>,
 }
 
-/// Whether all of cwnd was in use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
-    Full,
-    Part,
+/// How much of cwnd was in use, as far as [`CwndUse::HalfInSlowStart`] asks.
+#[derive(Clone, Copy, Debug)]
+struct Used {
+    /// The most that was outstanding in this round trip.
+    most: Bytes,
+    /// Whether that was all of cwnd.
+    full: bool,
+    /// Where the round trip ends.
+    until: Seq,
+}
+
+impl Usage {
+    pub(super) fn new(config: &Config, iss: Seq) -> Usage {
+        Usage {
+            idle_restart: config.idle_restart,
+            validation: Validation::new(config.idle_restart),
+            cwnd_use: config.cwnd_use,
+            used: Used { most: Bytes::ZERO, full: false, until: iss },
+            last_sent_at: None,
+        }
+    }
+
+    pub(super) fn establish(&mut self, now: Time) {
+        self.validation.establish(now);
+    }
+
+    #[inline]
+    pub(super) fn validation(&self) -> &Validation {
+        &self.validation
+    }
+
+    #[inline]
+    pub(super) fn validation_mut(&mut self) -> &mut Validation {
+        &mut self.validation
+    }
+
+    /// When data last left.
+    #[inline]
+    pub(super) fn last_sent_at(&self) -> Option<Time> {
+        self.last_sent_at
+    }
+
+    /// Data leaves.
+    #[inline]
+    pub(super) fn on_sent(&mut self, now: Time) {
+        self.last_sent_at = Some(now);
+    }
+
+    /// More could have left, had it not waited for a packet to be filled.
+    pub(super) fn count_as_full(&mut self) {
+        self.used.full = true;
+    }
+
+    /// So much is outstanding now that new data has left: keeps the most during a round trip, and
+    /// whether that was all of cwnd.
+    #[inline]
+    pub(super) fn note(&mut self, queue: &SendQueue, full: impl FnOnce(Bytes) -> bool) {
+        if self.cwnd_use != CwndUse::HalfInSlowStart {
+            return;
+        }
+        let flight = queue.flight_size();
+        let full = full(flight);
+        let more = !self.used.full && flight > self.used.most;
+        if queue.snd_una().at_or_after(self.used.until) || more || full {
+            self.used = Used { most: flight, full, until: queue.snd_nxt() };
+        }
+    }
 }
 
 impl Sender {
@@ -71,32 +136,32 @@ impl Sender {
     /// a closed window are nothing sent.
     #[inline]
     pub(crate) fn restart_if_idle<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
-        let fresh = self.idle_restart != IdleRestart::Off
+        let fresh = self.usage.idle_restart != IdleRestart::Off
             && self.board.is_empty()
-            && self.snd_wnd > 0
-            && self.written > self.nxt_offset;
-        if let Some(last) = self.last_sent_at.filter(|_| fresh && self.phase == Phase::Open) {
+            && !self.peer_window.is_closed()
+            && self.queue.unsent() > Bytes::ZERO;
+        if let Some(last) = self.usage.last_sent_at.filter(|_| fresh && self.recovery.is_open()) {
             self.restart_after(trace, trace.now.saturating_since(last));
         }
     }
 
     fn restart_after<S: Sink>(&mut self, trace: &mut Trace<'_, S>, idle_for: Span) {
-        let rto = self.rtt.rto();
-        if self.idle_restart == IdleRestart::Rfc7661 {
+        let rto = self.timer.rtt().rto();
+        if self.usage.idle_restart == IdleRestart::Rfc7661 {
             return self.end_unvalidated_period(trace);
         }
         if idle_for <= rto {
             return;
         }
         let (cwnd, ssthresh) = (self.congestion.cwnd(), self.congestion.ssthresh());
-        let restart_window = cwnd.min(self.initial_window());
-        let (cwnd, ssthresh) = match self.idle_restart {
+        let restart_window = cwnd.min(self.sizes.initial_window());
+        let (cwnd, ssthresh) = match self.usage.idle_restart {
             IdleRestart::Off | IdleRestart::Rfc7661 => return,
             IdleRestart::InitialWindow => (restart_window, ssthresh),
             IdleRestart::Decay | IdleRestart::Rfc2861 => {
-                let part_use = self.idle_restart == IdleRestart::Rfc2861;
+                let part_use = self.usage.idle_restart == IdleRestart::Rfc2861;
                 let (win, least) = if part_use {
-                    (cwnd.min(Bytes(u64::from(self.max_snd_wnd))), self.smss)
+                    (cwnd.min(Bytes(u64::from(self.peer_window.max()))), self.sizes.smss())
                 } else {
                     (cwnd, restart_window)
                 };
@@ -107,8 +172,8 @@ impl Sender {
         };
         self.restart(trace, cwnd, ssthresh);
         // It restarts once: the next idle time begins now.
-        self.last_sent_at = Some(trace.now);
-        self.restart_part_use(trace.now);
+        self.usage.on_sent(trace.now);
+        self.usage.validation.restart_part_use(trace.now);
     }
 
     pub(super) fn restart<S: Sink>(
@@ -118,38 +183,25 @@ impl Sender {
         ssthresh: Bytes,
     ) {
         self.congestion.on_congestion(trace.now, CongestionEvent::Restart { cwnd, ssthresh });
-        self.tell_window(trace, CwndReason::Idle);
+        self.emit_window(trace, CwndReason::Idle);
     }
 
     /// Whether cwnd held the sender back when `flight_before` was outstanding.
     #[inline]
     pub(super) fn send_limit(&self, now: Time, flight_before: Bytes) -> SendLimit {
         // What only waits for its pace is held by cwnd too, from which the pace comes.
-        let paced = self.pacer.wake_at.is_some();
+        let paced = self.pacer.wake_at().is_some();
         let cwnd = self.congestion.cwnd();
-        let limited = match self.cwnd_use {
-            CwndUse::Full => flight_before + self.smss > cwnd,
+        let limited = match self.usage.cwnd_use {
+            CwndUse::Full => flight_before + self.sizes.smss() > cwnd,
             // RFC 7661 §4.4: only what is full grows while it is not validated.
-            _ if self.is_not_validated(now) => flight_before + self.smss > cwnd,
+            _ if self.is_not_validated(now) => flight_before + self.sizes.smss() > cwnd,
             CwndUse::HalfInSlowStart => {
                 let slow_start = cwnd < self.congestion.ssthresh();
-                self.used.extent == Extent::Full || (slow_start && cwnd < self.used.most * 2)
+                self.usage.used.full || (slow_start && cwnd < self.usage.used.most * 2)
             }
             CwndUse::Any => true,
         };
         if paced || limited { SendLimit::Cwnd } else { SendLimit::Other }
-    }
-
-    /// New data has left: keeps the most that was outstanding during a round trip, and whether that
-    /// was all of cwnd.
-    pub(super) fn note_use(&mut self) {
-        let flight = self.flight_size();
-        let extent =
-            if flight + self.smss > self.congestion.cwnd() { Extent::Full } else { Extent::Part };
-        let more = self.used.extent == Extent::Part && flight > self.used.most;
-        let next_round = self.snd_una.at_or_after(self.used.until);
-        if next_round || more || extent == Extent::Full {
-            self.used = Used { most: flight, extent, until: self.snd_nxt };
-        }
     }
 }

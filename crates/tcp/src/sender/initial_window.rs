@@ -1,17 +1,17 @@
-//! The initial window: RFC 6928 §2, RFC 3390, RFC 5681 §3.1.
+//! Sizes of segments and windows. The initial window: RFC 6928 §2, RFC 3390, RFC 5681 §3.1.
 
-use super::Sender;
+use crate::config::Config;
 use crate::words::worded;
 use ackord_units::Bytes;
 
-/// What bounds the initial window in octets, beside its number of segments.
+/// What bounds the initial window in bytes, beside its number of segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InitialWindowBound {
     /// Nothing does.
     None,
-    /// 14600 octets, or two segments if that is more (RFC 6928 §2).
+    /// 14600 bytes, or two segments if that is more (RFC 6928 §2).
     Rfc6928,
-    /// 4380 octets, or two segments if that is more, and four segments (RFC 3390 §1).
+    /// 4380 bytes, or two segments if that is more, and four segments (RFC 3390 §1).
     Rfc3390,
     /// Two, three or four segments, by their size (RFC 5681 §3.1).
     Rfc5681,
@@ -40,11 +40,45 @@ impl InitialWindowBound {
     }
 }
 
-impl Sender {
+/// The sizes that bound what may be sent, whatever congestion control says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    /// Payload of a full-sized segment, options already taken off.
+    smss: Bytes,
+    initial_window_segments: u64,
+    initial_window_bound: InitialWindowBound,
+    max_window_segments: Option<u64>,
+}
+
+impl Sizes {
+    pub(super) fn new(config: &Config) -> Sizes {
+        Sizes {
+            smss: config.mss,
+            initial_window_segments: config.initial_window_segments,
+            initial_window_bound: config.initial_window_bound,
+            max_window_segments: config.max_window_segments,
+        }
+    }
+
+    #[inline]
+    pub(super) fn smss(&self) -> Bytes {
+        self.smss
+    }
+
+    pub(super) fn set_smss(&mut self, smss: Bytes) {
+        self.smss = smss;
+    }
+
     /// IW. After an idle time RFC 5681 §4.1 takes it as RW.
     pub(super) fn initial_window(&self) -> Bytes {
         let whole = self.smss * self.initial_window_segments;
         whole.min(self.initial_window_bound.largest(self.smss))
+    }
+
+    /// The fixed bound on what is in flight, if there is one.
+    #[inline]
+    pub(super) fn max_window(&self) -> Option<Bytes> {
+        self.max_window_segments.map(|segments| self.smss * segments)
     }
 }
 

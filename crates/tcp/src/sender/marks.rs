@@ -2,19 +2,19 @@
 //! each window of data, whether marks, losses or both say so, and the next new segment says CWR.
 //!
 //! A reduction holds until something sent after it is acknowledged: until then marks tell nothing
-//! new, cwnd does not grow, and a loss from before is repaired without taking anything more. The
+//! new, cwnd does not grow, and a loss from before is recovered without taking anything more. The
 //! RFC asks for no more than that acknowledgments with ECE let nothing grow; Linux holds the window
 //! as we do. Under a recovery with proportional rate reduction what leaves follows what is
-//! delivered, as in a repair: the network is emptied in proportion, instead of at once, and one that
+//! delivered, as in fast recovery: the network is emptied in proportion, instead of at once, and one that
 //! holds less than the new window is not filled at once either; cwnd says the new window from the
-//! start. Undoing a repair gives nothing back that a mark of the same window had asked for.
+//! start. Undoing a recovery gives nothing back that a mark of the same window had asked for.
 //!
 //! Not modelled: §6.1.2's wait for the retransmission timer where cwnd is one segment already (it
 //! never falls below two here, save after a timeout).
 
-use super::{Phase, Sender};
-use crate::congestion::{CongestionEvent, LossAnswer, Repair};
-use crate::recovery::{Flight, ReductionPace};
+use super::Sender;
+use crate::congestion::{CongestionEvent, LossAnswer, LossResponse};
+use crate::recovery::Flight;
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Sink};
 use ackord_units::{Bytes, Seq};
@@ -30,7 +30,7 @@ pub(crate) enum Marks {
 /// The last reduction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reductions {
-    /// What the last one was for, and the next octet to be sent then; nothing once something sent
+    /// What the last one was for, and the next byte to be sent then; nothing once something sent
     /// after it is acknowledged.
     last: Option<(Cause, Seq)>,
     /// CWR has to leave.
@@ -55,7 +55,7 @@ struct Spread {
 /// What an acknowledgment says to a reduction that is under way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrived {
-    /// Octets of it that are acknowledged cumulatively.
+    /// Bytes of it that are acknowledged cumulatively.
     pub(super) acked: Bytes,
     /// All that it shows to be delivered.
     pub(super) delivered: Bytes,
@@ -91,24 +91,17 @@ pub(crate) enum Cause {
     Loss,
 }
 
-/// Whether cwnd may grow by an acknowledgment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Growing {
-    Allowed,
-    Held,
-}
-
 impl Marks {
     /// New data leaves: whether it says CWR. Nothing if it may not be marked.
     #[inline]
-    pub(crate) fn on_new_data(&mut self) -> Option<SaysCwr> {
+    pub(crate) fn on_new_data(&mut self) -> Option<bool> {
         match self {
             Marks::Off => None,
             Marks::On(reductions) if reductions.cwr_due => {
                 reductions.cwr_due = false;
-                Some(SaysCwr::Yes)
+                Some(true)
             }
-            Marks::On(_) => Some(SaysCwr::No),
+            Marks::On(_) => Some(false),
         }
     }
 
@@ -128,7 +121,7 @@ impl Marks {
         }
     }
 
-    /// Octets were delivered.
+    /// Bytes were delivered.
     #[inline]
     fn on_delivered(&mut self, arrived: Arrived, flight: &Flight) {
         if let Marks::On(Reductions { spread: Some(spread), .. }) = self
@@ -138,12 +131,12 @@ impl Marks {
         }
     }
 
-    /// Octets left.
+    /// Bytes left.
     #[inline]
-    pub(super) fn on_sent(&mut self, octets: Bytes) {
+    pub(super) fn on_sent(&mut self, bytes: Bytes) {
         if let Marks::On(Reductions { spread: Some(spread), .. }) = self {
-            spread.sent += octets;
-            spread.send_count = spread.send_count.saturating_sub(octets);
+            spread.sent += bytes;
+            spread.send_count = spread.send_count.saturating_sub(bytes);
         }
     }
 
@@ -165,18 +158,18 @@ impl Marks {
         }
     }
 
-    /// `snd_una` has moved.
+    /// `snd_una` has moved; whether cwnd may grow by the acknowledgment.
     #[inline]
-    pub(super) fn on_advance(&mut self, snd_una: Seq) -> Growing {
-        let Marks::On(reductions) = self else { return Growing::Allowed };
+    pub(super) fn on_advance(&mut self, snd_una: Seq) -> bool {
+        let Marks::On(reductions) = self else { return true };
         match reductions.last {
             Some((_, until)) if snd_una.after(until) => {
                 reductions.last = None;
                 reductions.spread = None;
-                Growing::Allowed
+                true
             }
-            Some((Cause::Mark, _)) => Growing::Held,
-            Some((Cause::Loss, _)) | None => Growing::Allowed,
+            Some((Cause::Mark, _)) => false,
+            Some((Cause::Loss, _)) | None => true,
         }
     }
 }
@@ -186,13 +179,6 @@ impl Marks {
 pub(super) struct Echo {
     /// What was outstanding before it.
     pub(super) flight_size: Bytes,
-}
-
-/// Whether a segment carries CWR.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SaysCwr {
-    Yes,
-    No,
 }
 
 impl Sender {
@@ -222,7 +208,7 @@ impl Sender {
         Echo { flight_size }: Echo,
     ) {
         let Marks::On(Reductions { last, .. }) = self.marks else { return };
-        if last.is_some() || self.phase != Phase::Open || flight_size == Bytes::ZERO {
+        if last.is_some() || !self.recovery.is_open() || flight_size == Bytes::ZERO {
             // It belongs to a window that was answered.
             self.keep_reduction();
             return;
@@ -230,22 +216,22 @@ impl Sender {
         let answered = self.flight_size_at_loss(trace.now, flight_size);
         let mark = CongestionEvent::Mark { flight_size: answered };
         self.congestion.on_congestion(trace.now, mark);
-        self.marks.on_reduced(Cause::Mark, self.snd_nxt);
-        if self.recovery.reduction() == ReductionPace::Spread
+        self.marks.on_reduced(Cause::Mark, self.queue.snd_nxt());
+        if self.recovery.profile().spreads_reduction
             && self.congestion.loss_answer() == LossAnswer::AsRecovery
         {
             self.marks.spread(flight_size);
         }
         self.keep_reduction();
-        self.tell_window(trace, CwndReason::Ecn);
+        self.emit_window(trace, CwndReason::Ecn);
     }
 
     /// Whether the loss of the oldest segment was answered already, together with a mark of the same
-    /// window. Whoever repairs by slow start, or bounds the repair by a window of its own, has to be
+    /// window. A control that answers by slow start, or bounds the recovery by a window of its own, has to be
     /// told all the same.
-    pub(super) fn is_answered(&self, repair: Repair) -> bool {
+    pub(super) fn is_answered(&self, response: LossResponse) -> bool {
         self.is_of_marked_window()
-            && repair == Repair::FastRecovery
+            && response == LossResponse::FastRecovery
             && self.congestion.loss_answer() == LossAnswer::AsRecovery
     }
 
@@ -254,7 +240,7 @@ impl Sender {
     pub(super) fn is_of_marked_window(&self) -> bool {
         match self.marks {
             Marks::On(Reductions { last: Some((Cause::Mark, until)), .. }) => {
-                self.snd_una.before(until)
+                self.queue.snd_una().before(until)
             }
             _ => false,
         }

@@ -2,7 +2,7 @@
 //! there is no such control.
 
 use super::delivery::SampleContext;
-use super::{FinProgress, Phase, Sender};
+use super::{Phase, Sender};
 use crate::congestion::{Repairing, SampleAdvice};
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Sink};
@@ -22,7 +22,7 @@ impl Sender {
     #[cold]
     fn look_for_app_limit(&mut self) {
         let pipe = self.board.pipe();
-        let unsent = self.written > self.nxt_offset || self.fin == FinProgress::Queued;
+        let unsent = self.queue.has_unsent();
         let (lost, cwnd) = (self.board.has_lost(), self.congestion.cwnd());
         if let Some(delivery) = &mut self.board.delivery
             && !unsent
@@ -68,7 +68,7 @@ impl Sender {
     #[cold]
     fn look_for_cwnd_limit(&mut self) {
         let pipe = self.board.pipe();
-        let full = pipe + self.smss > self.congestion.cwnd();
+        let full = pipe + self.sizes.smss() > self.congestion.cwnd();
         if let Some(delivery) = &mut self.board.delivery
             && full
         {
@@ -77,7 +77,7 @@ impl Sender {
     }
 
     /// The losses found since this was last called.
-    pub(super) fn tell_losses(&mut self, now: Time) {
+    pub(super) fn report_losses(&mut self, now: Time) {
         let Some(delivery) = &mut self.board.delivery else { return };
         let losses = delivery.take_losses();
         if let Some(model) = self.congestion.path_model() {
@@ -88,19 +88,19 @@ impl Sender {
 
     /// An acknowledgment has been processed: its losses, then its sample.
     #[inline]
-    pub(super) fn tell_sample<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+    pub(super) fn report_sample<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         if self.board.delivery.is_some() {
-            self.tell_losses_and_sample(trace);
+            self.report_losses_and_sample(trace);
         }
     }
 
     #[cold]
-    fn tell_losses_and_sample<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
-        self.tell_losses(trace.now);
+    fn report_losses_and_sample<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        self.report_losses(trace.now);
         let context = SampleContext {
-            min_rtt: self.rtt.min_rtt(),
+            min_rtt: self.timer.rtt().min_rtt(),
             in_flight: self.board.pipe(),
-            repairing: match self.phase {
+            repairing: match self.recovery.phase() {
                 Phase::Open => Repairing::Nothing,
                 Phase::FastRecovery { .. } => Repairing::FastRecovery,
                 Phase::SlowStartRecovery { .. } => Repairing::Timeout,
@@ -116,6 +116,6 @@ impl Sender {
         if model.on_rate_sample(trace.now, &sample) == SampleAdvice::MarkAppLimited {
             delivery.mark_app_limited(context.in_flight);
         }
-        self.tell_window(trace, CwndReason::Ack);
+        self.emit_window(trace, CwndReason::Ack);
     }
 }

@@ -6,13 +6,13 @@
 //! Not modelled: where one write's buffer ends and the next one's begins, which a packet does not cross.
 
 use super::scoreboard::Sent;
-use super::{Extent, FinProgress, Outgoing, Phase, Sender, Used};
+use super::{FinProgress, Outgoing, Sender};
 use crate::ack::Push;
 use crate::words::worded;
 use ackord_units::{Bytes, Span, Time};
 
-/// Octets of the largest packet that is handed over at once (GSO_LEGACY_MAX_SIZE).
-const MOST_OCTETS: u64 = 65_536;
+/// Bytes of the largest packet that is handed over at once (GSO_LEGACY_MAX_SIZE).
+const MOST_BYTES: u64 = 65_536;
 /// net.ipv4.tcp_min_tso_segs.
 const LEAST_SEGMENTS: u64 = 2;
 /// A packet waits for more only so soon after the last one; to the nanosecond, a kernel has looked at its
@@ -54,17 +54,17 @@ impl Sender {
     pub(super) fn packed(&mut self, outgoing: Outgoing, room: Bytes) -> Outgoing {
         match self.packet.offload {
             Offload::Off => outgoing,
-            Offload::On => self.in_packet(outgoing, self.smss.min(room)),
+            Offload::On => self.in_packet(outgoing, self.sizes.smss().min(room)),
         }
     }
 
     fn in_packet(&mut self, outgoing: Outgoing, full: Bytes) -> Outgoing {
         self.packet.segments += 1;
-        let half = self.congestion.cwnd() / self.smss.get().max(1) / 2;
+        let half = self.congestion.cwnd() / self.sizes.smss().get().max(1) / 2;
         let most = self.autosized().min(half.get()).max(1);
         // Another full one may leave behind it now.
         let room = self.budget().min(self.peers_room());
-        let unsent = Bytes(self.written - self.nxt_offset);
+        let unsent = self.queue.unsent();
         let follows = Bytes(u64::from(outgoing.payload)) == full && unsent.min(room) >= full * 2;
         if follows && self.packet.segments < most {
             return outgoing;
@@ -78,60 +78,63 @@ impl Sender {
     /// likely to come soon.
     pub(super) fn defers(&mut self, now: Time, room: Bytes) -> bool {
         let begins = self.packet.offload == Offload::On && self.packet.segments == 0;
-        if !begins || self.phase != Phase::Open {
+        if !begins || !self.recovery.is_open() {
             return false;
         }
-        let (full, unsent) = (self.smss.min(room), Bytes(self.written - self.nxt_offset));
-        let recent = self.last_sent_at.is_some_and(|at| now.saturating_since(at) < RECENT);
+        let (full, unsent) = (self.sizes.smss().min(room), self.queue.unsent());
+        let recent = self.usage.last_sent_at().is_some_and(|at| now.saturating_since(at) < RECENT);
         if !recent || unsent <= full {
             return false;
         }
         let cwnd = self.congestion.cwnd();
         let by_cwnd = full * (self.budget() / full.get().max(1)).get();
         let limit = by_cwnd.min(self.peers_room());
-        let third = cwnd.min(Bytes(u64::from(self.snd_wnd))) / WINDOW_DIVISOR;
-        let ends = self.fin == FinProgress::Queued && limit >= unsent;
+        let third = cwnd.min(Bytes(u64::from(self.peer_window.size()))) / WINDOW_DIVISOR;
+        let ends = self.queue.fin() == FinProgress::Queued && limit >= unsent;
         if limit >= full * self.autosized() || limit >= third || ends {
             return false;
         }
         // A round trip that was measured has a microsecond at least.
-        let srtt = self.rtt.srtt().map_or(Span::ZERO, |srtt| srtt.max(Span::from_micros(1)));
+        let srtt =
+            self.timer.rtt().srtt().map_or(Span::ZERO, |srtt| srtt.max(Span::from_micros(1)));
         let soon = |oldest: &Sent| oldest.sent_at + srtt <= now + SOON.min(srtt / 2);
         let defers = self.board.oldest().is_some_and(soon);
         if defers && by_cwnd <= self.peers_room() {
-            self.used = Used { extent: Extent::Full, ..self.used };
+            self.usage.count_as_full();
         }
         defers
     }
 
     /// What the peer's window lets out beyond what was sent.
     fn peers_room(&self) -> Bytes {
-        let edge = self.snd_una + self.snd_wnd;
-        let room = if edge.after(self.snd_nxt) { edge.since(self.snd_nxt) } else { 0 };
-        Bytes(u64::from(room))
+        Bytes(u64::from(self.peer_window.room(&self.queue)))
     }
 
     /// How many segments a packet is to have.
     fn autosized(&self) -> u64 {
         let own = self.congestion.pacing_rate().map(|rate| rate.as_bits_per_sec() / 8);
         let rate = own.unwrap_or_else(|| {
-            offload_rate(self.congestion.cwnd(), self.congestion.ssthresh(), self.rtt.srtt())
+            offload_rate(
+                self.congestion.cwnd(),
+                self.congestion.ssthresh(),
+                self.timer.rtt().srtt(),
+            )
         });
-        offload_segments(self.smss, rate, self.rtt.min_rtt()).max(LEAST_SEGMENTS)
+        offload_segments(self.sizes.smss(), rate, self.timer.rtt().min_rtt()).max(LEAST_SEGMENTS)
     }
 }
 
-/// How many segments of `smss` leave at once at this rate in octets per second (`tcp_tso_autosize`): what
+/// How many segments of `smss` leave at once at this rate in bytes per second (`tcp_tso_autosize`): what
 /// leaves in a millisecond (1/1024 s), more where the shortest round trip is short.
 #[must_use]
-pub fn offload_segments(smss: Bytes, octets_per_s: u64, min_rtt: Option<Span>) -> u64 {
+pub fn offload_segments(smss: Bytes, bytes_per_s: u64, min_rtt: Option<Span>) -> u64 {
     let halvings = min_rtt.map_or(u64::MAX, |rtt| (rtt.as_nanos() / 1_000) >> 9);
-    let nearby = if halvings < 32 { MOST_OCTETS >> halvings } else { 0 };
-    let octets = (octets_per_s >> 10).saturating_add(nearby).min(MOST_OCTETS - 1);
-    octets / smss.get().max(1)
+    let nearby = if halvings < 32 { MOST_BYTES >> halvings } else { 0 };
+    let bytes = (bytes_per_s >> 10).saturating_add(nearby).min(MOST_BYTES - 1);
+    bytes / smss.get().max(1)
 }
 
-/// The rate by which a kernel sizes packets where its congestion control names none, in octets per second
+/// The rate by which a kernel sizes packets where its congestion control names none, in bytes per second
 /// (`tcp_update_pacing_rate`): cwnd in a round trip and a fifth more, twice that until half of ssthresh is
 /// reached.
 #[must_use]

@@ -42,7 +42,7 @@ pub(crate) struct Pacer {
     active: bool,
     next_at: Time,
     /// Something waits for `next_at`.
-    pub(crate) wake_at: Option<Time>,
+    wake_at: Option<Time>,
     /// The last `next_at` for which something had to wait.
     waited_for: Option<Time>,
 }
@@ -50,6 +50,16 @@ pub(crate) struct Pacer {
 impl Pacer {
     pub(crate) fn new(choice: Pacing) -> Pacer {
         Pacer { choice, active: false, next_at: Time::ZERO, wake_at: None, waited_for: None }
+    }
+
+    /// When what waits may leave.
+    #[inline]
+    pub(crate) fn wake_at(&self) -> Option<Time> {
+        self.wake_at
+    }
+
+    pub(super) fn stop(&mut self) {
+        self.wake_at = None;
     }
 
     /// The handshake is complete.
@@ -84,22 +94,22 @@ impl Pacer {
 }
 
 impl Sender {
-    /// `octets` left at `now`.
+    /// `bytes` left at `now`.
     #[inline]
-    pub(super) fn pace(&mut self, now: Time, octets: Bytes) {
+    pub(super) fn pace(&mut self, now: Time, bytes: Bytes) {
         if self.pacer.active {
-            self.hold_the_next(now, octets);
+            self.hold_the_next(now, bytes);
         }
     }
 
     #[cold]
-    fn hold_the_next(&mut self, now: Time, octets: Bytes) {
+    fn hold_the_next(&mut self, now: Time, bytes: Bytes) {
         if let Some(rate) = self.pacing_rate().filter(|rate| rate.as_bits_per_sec() > 0) {
             let late_for = now.saturating_since(self.pacer.next_at).min(CATCH_UP);
             // A segment that nothing held up is not late: a pause saves nothing up.
             let waited = self.pacer.waited_for == Some(self.pacer.next_at);
             let made_up_for = if waited { late_for } else { Span::ZERO };
-            self.pacer.next_at = now - made_up_for + rate.time_for(octets);
+            self.pacer.next_at = now - made_up_for + rate.time_for(bytes);
         }
     }
 
@@ -110,7 +120,7 @@ impl Sender {
             } else {
                 AVOIDANCE_PERCENT
             };
-            let rate = self.congestion.cwnd().over(self.rtt.srtt()?).as_bits_per_sec();
+            let rate = self.congestion.cwnd().over(self.timer.rtt().srtt()?).as_bits_per_sec();
             Some(Rate::from_bits_per_sec(rate.saturating_mul(percent) / 100))
         })
     }

@@ -1,13 +1,15 @@
 //! The window the peer offers (RFC 9293 §3.8.6), and what the sender does when it closes while data
-//! is outstanding: a peer hardly ever does that, a middle box may.
+//! is outstanding: a peer hardly ever does that, a middlebox may.
 //!
 //! Not modelled: a retransmission that reaches beyond a window shrunk to less than it is not cut off
 //! at the edge.
 
+use super::persist::Persist;
+use super::queue::SendQueue;
 use super::scoreboard::Sent;
-use super::{Forced, IncomingAck, Sender};
+use super::{IncomingAck, Sender};
 use crate::words::worded;
-use ackord_units::{Span, Time};
+use ackord_units::{Seq, Span, Time};
 
 /// Which acknowledgments may take back window that was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +27,7 @@ worded!(ShrunkWindow { "recent" => Recent, "advancing-or-closed" => AdvancingOrC
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClosedWindow {
     /// The persist timer (RFC 9293 §3.8.6): its probe is the oldest segment, and neither cwnd nor
-    /// the retransmission timeout change. With nothing outstanding, a new octet (§3.8.6.1).
+    /// the retransmission timeout change. With nothing outstanding, a new byte (§3.8.6.1).
     Probe,
     /// The retransmission timer. Each of its expiries lowers ssthresh as a first one does and takes
     /// the place of what could have been given back; the connection is never given up. With nothing
@@ -35,53 +37,116 @@ pub enum ClosedWindow {
 
 worded!(ClosedWindow { "probe" => Probe, "timeout" => Timeout });
 
+/// The window the peer offers, and the segments it came from (RFC 9293 §3.3.1).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PeerWindow {
+    /// SND.WND, scaled.
+    size: u32,
+    max: u32,
+    wl1: Seq,
+    wl2: Seq,
+    /// The peer's window scale shift.
+    scale: u8,
+    shrunk: ShrunkWindow,
+}
+
+impl PeerWindow {
+    pub(super) fn new(shrunk: ShrunkWindow) -> PeerWindow {
+        PeerWindow { size: 0, max: 0, wl1: Seq(0), wl2: Seq(0), scale: 0, shrunk }
+    }
+
+    /// SND.WND.
+    #[inline]
+    pub(crate) fn size(&self) -> u32 {
+        self.size
+    }
+
+    #[inline]
+    pub(crate) fn is_closed(&self) -> bool {
+        self.size == 0
+    }
+
+    /// The largest it ever was.
+    #[inline]
+    pub(crate) fn max(&self) -> u32 {
+        self.max
+    }
+
+    /// The shift of the windows that the peer sends.
+    #[inline]
+    pub(crate) fn scale(&self) -> u8 {
+        self.scale
+    }
+
+    pub(super) fn set_scale(&mut self, shift: u8) {
+        self.scale = shift;
+    }
+
+    /// What it lets out beyond what was sent.
+    #[inline]
+    pub(super) fn room(&self, queue: &SendQueue) -> u32 {
+        let edge = queue.snd_una() + self.size;
+        if edge.after(queue.snd_nxt()) { edge.since(queue.snd_nxt()) } else { 0 }
+    }
+
+    /// Takes the window of the segment that completes the handshake.
+    pub(super) fn first(&mut self, window: u32, seq: Seq, ack: Seq) {
+        (self.size, self.max, self.wl1, self.wl2) = (window, window, seq, ack);
+    }
+
+    /// Takes in the window of an acknowledgment; true if it is another than before.
+    #[inline]
+    fn update(&mut self, ack: &IncomingAck<'_>, snd_una: Seq) -> bool {
+        if ack.ack.before(snd_una) || !self.may_update(ack, snd_una) {
+            return false;
+        }
+        let changed = self.size != ack.window;
+        self.size = ack.window;
+        self.max = self.max.max(ack.window);
+        self.wl1 = ack.seq;
+        self.wl2 = ack.ack;
+        changed
+    }
+
+    #[inline]
+    fn may_update(&self, ack: &IncomingAck<'_>, snd_una: Seq) -> bool {
+        // What acknowledges more than all before it was sent after them, also as a retransmission
+        // with an older sequence number: its window left out, SND.UNA alone would carry the edge
+        // beyond what was offered. RFC 9293 §3.10.7.4 does not ask this; Linux does.
+        if self.wl1.before(ack.seq) || ack.ack.after(snd_una) {
+            return true;
+        }
+        let recent = self.wl1 == ack.seq && self.wl2.at_or_before(ack.ack);
+        recent
+            && match self.shrunk {
+                ShrunkWindow::Recent => true,
+                ShrunkWindow::AdvancingOrClosed => {
+                    ack.ack.after(snd_una) || ack.window > self.size || ack.window == 0
+                }
+            }
+    }
+}
+
 impl Sender {
     /// Takes in the window of an acknowledgment; true if it is another than before.
     #[inline]
     pub(super) fn update_window(&mut self, now: Time, ack: &IncomingAck<'_>) -> bool {
-        if ack.ack.before(self.snd_una) || !self.may_update_window(ack) {
-            return false;
-        }
-        let changed = self.snd_wnd != ack.window;
-        self.snd_wnd = ack.window;
-        self.max_snd_wnd = self.max_snd_wnd.max(ack.window);
-        self.snd_wl1 = ack.seq;
-        self.snd_wl2 = ack.ack;
+        let changed = self.peer_window.update(ack, self.queue.snd_una());
         if changed {
             self.on_changed_window(now);
         }
         changed
     }
 
-    #[inline]
-    fn may_update_window(&self, ack: &IncomingAck<'_>) -> bool {
-        // What acknowledges more than all before it was sent after them, also as a retransmission
-        // with an older sequence number: its window left out, SND.UNA alone would carry the edge
-        // beyond what was offered. RFC 9293 §3.10.7.4 does not ask this; Linux does.
-        if self.snd_wl1.before(ack.seq) || ack.ack.after(self.snd_una) {
-            return true;
-        }
-        let recent = self.snd_wl1 == ack.seq && self.snd_wl2.at_or_before(ack.ack);
-        recent
-            && match self.shrunk_window {
-                ShrunkWindow::Recent => true,
-                ShrunkWindow::AdvancingOrClosed => {
-                    ack.ack.after(self.snd_una) || ack.window > self.snd_wnd || ack.window == 0
-                }
-            }
-    }
-
     fn on_changed_window(&mut self, now: Time) {
-        if self.snd_wnd == 0 {
+        if self.peer_window.is_closed() {
             if !self.board.is_empty() {
                 self.hand_over_to_persist(now);
             }
             return;
         }
-        self.persist.at = None;
-        self.persist.due = false;
-        self.persist.probes = 0;
-        if self.rto_at.is_none() {
+        self.persist.on_opened();
+        if self.timer.at().is_none() {
             self.restart_rto(now);
         }
     }
@@ -90,10 +155,11 @@ impl Sender {
     /// outstanding does not time out meanwhile (RFC 9293 §3.8.6: SHLD-17, MUST-35).
     #[inline(never)]
     pub(super) fn hand_over_to_persist(&mut self, now: Time) {
-        if self.closed_window == ClosedWindow::Probe && self.rto_at.take().is_some() {
-            let interval = self.persist_interval();
-            let at = self.timers.expires_at(now, interval);
-            self.persist.at.get_or_insert(at);
+        if !self.persist.leaves_it_to_rto() && self.timer.stop() {
+            let timer = &self.timer;
+            let due =
+                |persist: &Persist| timer.expires_at(now, persist.interval(timer.rtt().rto()));
+            self.persist.arm(due);
             if let Some(tail) = &mut self.tail {
                 tail.stand_down();
             }
@@ -104,22 +170,22 @@ impl Sender {
     /// leaves whatever the windows say.
     pub(super) fn probe_with_oldest(&mut self) {
         self.board.mark_oldest_lost();
-        self.forced = Forced::Retransmission;
-        self.persist.due = false;
+        self.recovery.force_retransmission();
+        self.persist.take_due();
     }
 
     /// Whether the peer's window keeps a retransmission back. While it is closed the oldest segment
-    /// serves as a probe, and nothing else is sent again (RFC 9293 §3.8.6: SHLD-16).
+    /// serves as a probe, and nothing else is retransmitted (RFC 9293 §3.8.6: SHLD-16).
     #[inline]
     pub(super) fn window_keeps_back(&self, sent: &Sent) -> bool {
-        self.snd_wnd == 0 && sent.seq != self.snd_una
+        self.peer_window.is_closed() && sent.seq != self.queue.snd_una()
     }
 
     /// A tail loss probe is due which the window keeps back: the retransmission timer then runs
     /// from when the oldest segment was sent, as in Linux.
     pub(super) fn leave_probe_to_rto(&mut self, now: Time) {
-        let due = self.board.oldest().map(|oldest| oldest.sent_at + self.rtt.rto());
+        let due = self.board.oldest().map(|oldest| oldest.sent_at + self.timer.rtt().rto());
         let left = |at: Time| at.saturating_since(now).max(Span::from_millis(1));
-        self.rto_at = due.map(|at| self.timers.expires_at(now, left(at)));
+        self.timer.set(due.map(|at| self.timer.expires_at(now, left(at))));
     }
 }

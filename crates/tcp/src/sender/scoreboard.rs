@@ -18,23 +18,17 @@ pub(crate) struct Sent {
     pub(crate) seq: Seq,
     /// Octets of payload.
     pub(crate) payload: u32,
-    pub(crate) fin: Fin,
+    /// Whether it carries the FIN.
+    pub(crate) fin: bool,
     /// Whether it ended what had been written when it first left: so it is sent again too.
     pub(crate) push: Push,
     /// When it was last sent.
     pub(crate) sent_at: Time,
     pub(crate) state: SentState,
-    /// Whether it was ever sent again (Karn's rule).
-    pub(crate) attempts: Attempts,
+    /// (Karn's rule.).
+    pub(crate) retransmitted: bool,
     /// How often it counts while in flight.
     pub(super) copies: Copies,
-}
-
-/// Whether a segment carries the FIN.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fin {
-    Yes,
-    No,
 }
 
 /// Where a segment is thought to be.
@@ -48,13 +42,6 @@ pub(crate) enum SentState {
     Lost,
 }
 
-/// How often a segment was sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Attempts {
-    Once,
-    Again,
-}
-
 /// How many copies of a segment in flight are thought to be in the network (RFC 6675 §4 SetPipe):
 /// two if it was sent again as a last resort, though nothing says that the first is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +52,7 @@ pub(super) enum Copies {
 
 impl Sent {
     /// A segment that leaves for the first time.
-    pub(crate) fn first(seq: Seq, payload: u32, fin: Fin, now: Time) -> Sent {
+    pub(crate) fn first(seq: Seq, payload: u32, fin: bool, now: Time) -> Sent {
         Sent {
             seq,
             payload,
@@ -73,7 +60,7 @@ impl Sent {
             push: Push::Clear,
             sent_at: now,
             state: SentState::InFlight,
-            attempts: Attempts::Once,
+            retransmitted: false,
             copies: Copies::One,
         }
     }
@@ -88,7 +75,7 @@ impl Sent {
     }
 
     pub(crate) fn seq_len(&self) -> u32 {
-        self.payload + u32::from(self.fin == Fin::Yes)
+        self.payload + u32::from(self.fin)
     }
 
     pub(crate) fn end(&self) -> Seq {
@@ -272,7 +259,7 @@ impl Scoreboard {
                 acked.newly_delivered += octets;
                 delivered(&front);
             }
-            if front.attempts == Attempts::Again {
+            if front.retransmitted {
                 acked.ambiguous = true;
             } else if front.state != SentState::Sacked {
                 acked.earliest_sent_at.get_or_insert(front.sent_at);
@@ -393,7 +380,7 @@ impl Scoreboard {
         };
         for at in start..index {
             let sent = &mut self.sent[at];
-            if sent.state == SentState::InFlight && sent.attempts == Attempts::Once {
+            if sent.state == SentState::InFlight && !sent.retransmitted {
                 lost(sent);
                 self.lose(at);
             } else if sent.state == SentState::InFlight && sent.copies == Copies::Two {
@@ -511,7 +498,7 @@ impl Scoreboard {
         let index = self.next_lost_index();
         let sent = &mut self.sent[index];
         sent.state = SentState::InFlight;
-        sent.attempts = Attempts::Again;
+        sent.retransmitted = true;
         sent.sent_at = now;
         if let Some(by_time) = &mut self.by_time {
             by_time.push(sent);
@@ -528,7 +515,7 @@ impl Scoreboard {
     pub(crate) fn resend_last(&mut self, now: Time) -> Option<Sent> {
         let index = self.sent.len().checked_sub(1)?;
         let last = self.sent.get_mut(index).filter(|last| last.state == SentState::InFlight)?;
-        last.attempts = Attempts::Again;
+        last.retransmitted = true;
         last.sent_at = now;
         if let Some(delivery) = &mut self.delivery {
             delivery.on_resent(index, last, self.pipe);
@@ -565,12 +552,12 @@ impl Scoreboard {
 
     fn may_be_missing(&self, index: usize) -> bool {
         let sent = &self.sent[index];
-        sent.state == SentState::InFlight && sent.attempts == Attempts::Once
+        sent.state == SentState::InFlight && !sent.retransmitted
     }
 
     fn resend_in_flight(&mut self, index: usize, now: Time) -> Sent {
         let sent = &mut self.sent[index];
-        sent.attempts = Attempts::Again;
+        sent.retransmitted = true;
         sent.copies = Copies::Two;
         sent.sent_at = now;
         if let Some(by_time) = &mut self.by_time {

@@ -1,29 +1,78 @@
-//! What the sending half shows of itself, and the little that may be changed while it runs.
+//! What the connection asks of the sending half, and the little that it changes there.
 
-use super::scoreboard::{Attempts, SentState};
+use super::peers_window::PeerWindow;
+use super::persist::Persist;
+use super::queue::SendQueue;
+use super::retransmission_timer::RetransmissionTimer;
+use super::scoreboard::{Scoreboard, SentState};
 use super::{Phase, Sender};
 use crate::nagle::Nagle;
-use ackord_units::{Bytes, Rate};
+use ackord_units::{Bytes, Rate, Seq, Span, Time};
 
 impl Sender {
+    #[inline]
+    pub(crate) fn queue(&self) -> &SendQueue {
+        &self.queue
+    }
+
+    #[inline]
+    pub(crate) fn peer_window(&self) -> &PeerWindow {
+        &self.peer_window
+    }
+
+    #[inline]
+    pub(crate) fn persist(&self) -> &Persist {
+        &self.persist
+    }
+
+    #[inline]
+    pub(crate) fn timer(&self) -> &RetransmissionTimer {
+        &self.timer
+    }
+
+    #[inline]
+    pub(crate) fn board(&self) -> &Scoreboard {
+        &self.board
+    }
+
+    /// Payload of a full-sized segment, options already taken off.
+    #[inline]
+    pub(crate) fn smss(&self) -> Bytes {
+        self.sizes.smss()
+    }
+
+    pub(crate) fn cwnd(&self) -> Bytes {
+        self.congestion.cwnd()
+    }
+
+    pub(crate) fn ssthresh(&self) -> Bytes {
+        self.congestion.ssthresh()
+    }
+
     /// Where it stands with respect to loss.
     pub(crate) fn phase(&self) -> Phase {
-        self.phase
+        self.recovery.phase()
     }
 
     /// Duplicate acknowledgments in a row.
     pub(crate) fn duplicate_acks(&self) -> u32 {
-        self.duplicate_acks
+        self.recovery.duplicate_acks()
     }
 
     /// DupThresh as the loss detector has it now.
     pub(crate) fn duplicate_threshold(&self) -> u32 {
-        self.loss.duplicate_threshold()
+        self.detection.duplicate_threshold()
     }
 
     /// The furthest that a segment has been overtaken, as far as the loss detector looks at that.
     pub(crate) fn overtaken_by(&self) -> Bytes {
-        self.loss.overtaken_by()
+        self.detection.overtaken_by()
+    }
+
+    /// When the loss detector wants to look again.
+    #[inline]
+    pub(crate) fn detector_at(&self) -> Option<Time> {
+        self.detection.at()
     }
 
     /// What is in the network and what a reduction that is under way still lets out: cwnd as it
@@ -37,9 +86,9 @@ impl Sender {
         self.congestion.pacing_rate()
     }
 
-    /// Where each outstanding segment is thought to be, and whether it was sent again.
-    pub(crate) fn outstanding(&self) -> impl Iterator<Item = (SentState, Attempts)> {
-        self.board.sent.iter().map(|sent| (sent.state, sent.attempts))
+    /// Where each outstanding segment is thought to be, and whether it was retransmitted.
+    pub(crate) fn outstanding(&self) -> impl Iterator<Item = (SentState, bool)> {
+        self.board.sent.iter().map(|sent| (sent.state, sent.retransmitted))
     }
 
     /// Another rule for small segments.
@@ -49,6 +98,72 @@ impl Sender {
 
     /// As much may be written and not yet acknowledged.
     pub(crate) fn set_send_buffer(&mut self, bytes: Bytes) {
-        (self.send_buffer, self.most_send_buffer) = (bytes, bytes);
+        self.queue.set_buffer(bytes);
+    }
+
+    #[inline]
+    pub(crate) fn writable(&self) -> Bytes {
+        self.queue.writable()
+    }
+
+    /// The application has closed.
+    pub(crate) fn close(&mut self) {
+        self.queue.close();
+    }
+
+    pub(crate) fn set_smss(&mut self, smss: Bytes) {
+        self.sizes.set_smss(smss);
+    }
+
+    /// The shift of the windows that the peer sends.
+    pub(crate) fn set_peer_scale(&mut self, shift: u8) {
+        self.peer_window.set_scale(shift);
+    }
+
+    /// Takes the window of the segment that completes the handshake.
+    pub(crate) fn first_window(&mut self, window: u32, seq: Seq, ack: Seq) {
+        self.peer_window.first(window, seq, ack);
+    }
+
+    pub(crate) fn start_rto(&mut self, now: Time) {
+        self.timer.start(now);
+    }
+
+    /// The retransmission timer, if it runs, expires by `limit`.
+    pub(crate) fn bound_rto(&mut self, limit: Option<Time>) {
+        self.timer.bound(limit);
+    }
+
+    pub(crate) fn on_syn_sent(&mut self) {
+        self.queue.on_syn_sent();
+    }
+
+    /// The SYN's timer expired; each of the first ones in a row may leave the timeout as it is.
+    pub(crate) fn on_syn_timeout(&mut self, now: Time, linear_timeouts: u32) {
+        self.timer.on_syn_timeout(linear_timeouts);
+        self.timer.start(now);
+    }
+
+    /// Our SYN is acknowledged by `ack`: it took `rtt`, where that can be told, and was lost before
+    /// or not.
+    pub(crate) fn on_syn_acked(&mut self, ack: Seq, rtt: Option<Span>, lost: bool) {
+        self.timer.on_syn_acked(rtt, lost, self.queue.window());
+        self.queue.on_syn_acked(ack);
+    }
+
+    /// How many probes of a closed window nobody has answered, and for how long.
+    pub(crate) fn probe_silence(&mut self, now: Time) -> (u32, Span) {
+        self.persist.silence(now)
+    }
+
+    /// What waited for its pace may have waited long enough.
+    pub(crate) fn on_pacing_timer(&mut self, now: Time) {
+        self.pacer.on_deadline(now);
+    }
+
+    /// New data leaves: whether it says CWR. Nothing if it may not be marked.
+    #[inline]
+    pub(crate) fn mark_new_data(&mut self) -> Option<bool> {
+        self.marks.on_new_data()
     }
 }

@@ -1,10 +1,9 @@
 //! Runs tail loss probes (RFC 8985 §7) for a detector that asks for them: arms their timer, sends
-//! one at a time, and tells congestion control of a loss that only the probe repaired.
+//! one at a time, and tells congestion control of a loss that only the probe made good.
 
+use super::Sender;
 use super::ack_in::IncomingAck;
-use super::marks::Cause;
-use super::{Phase, Sender};
-use crate::congestion::{CongestionEvent, Repair};
+use crate::congestion::{CongestionEvent, LossResponse};
 use crate::loss::{Outstanding, ProbeAck, ProbeFacts, ProbeKind, ProbeOutcome, Report, Tlp};
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Sink};
@@ -14,19 +13,13 @@ use ackord_wire::SackBlock;
 /// The probes of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct TailProbe {
-    pub(super) tlp: Tlp,
+    tlp: Tlp,
     /// When one is due, unless an acknowledgment comes before.
-    pub(super) at: Option<Time>,
-    pub(super) stage: ProbeStage,
+    at: Option<Time>,
+    /// A probe is to leave with the next poll.
+    ready: bool,
     /// FlightSize when the outstanding one left.
     flight_size: Bytes,
-}
-
-/// Whether a probe is to leave with the next poll.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ProbeStage {
-    Idle,
-    Ready,
 }
 
 impl TailProbe {
@@ -34,16 +27,20 @@ impl TailProbe {
         TailProbe {
             tlp: Tlp::new(max_ack_delay, timer_slack),
             at: None,
-            stage: ProbeStage::Idle,
+            ready: false,
             flight_size: Bytes::ZERO,
         }
     }
 
-    /// A repair takes over.
+    pub(super) fn on_rtt_sample(&mut self) {
+        self.tlp.on_rtt_sample();
+    }
+
+    /// A recovery takes over.
     pub(super) fn stand_down(&mut self) {
         self.tlp.forget();
         self.at = None;
-        self.stage = ProbeStage::Idle;
+        self.ready = false;
     }
 }
 
@@ -61,23 +58,23 @@ impl Sender {
         if self.tail.is_none() {
             return;
         }
-        let quiet = self.phase == Phase::Open && self.board.sacked() == Bytes::ZERO;
-        let (srtt, rto_at) = (self.rtt.srtt(), self.rto_at);
+        let quiet = self.recovery.is_open() && self.board.sacked() == Bytes::ZERO;
+        let (srtt, rto_at) = (self.timer.rtt().srtt(), self.timer.at());
         let outstanding = match self.board.segments() {
             1 => Outstanding::One,
             _ => Outstanding::More,
         };
-        let timers = self.timers;
+        let timer = &self.timer;
         let Some(tail) = &mut self.tail else { return };
         tail.at = rto_at.filter(|_| quiet && tail.tlp.may_probe()).map(|rto_at| {
             let due = tail.tlp.due(&ProbeFacts { now, srtt, outstanding, rto_at });
-            timers.expires_at(now, due.saturating_since(now)).min(rto_at)
+            timer.expires_at(now, due.saturating_since(now)).min(rto_at)
         });
     }
 
     /// The probe timer expired. From here on the retransmission timer watches (§7.3).
     pub(crate) fn on_probe_timer(&mut self, now: Time) {
-        if self.snd_wnd == 0 && self.board.segments() > 1 {
+        if self.peer_window.is_closed() && self.board.segments() > 1 {
             if let Some(tail) = &mut self.tail {
                 tail.at = None;
             }
@@ -86,7 +83,7 @@ impl Sender {
         if let Some(tail) = &mut self.tail {
             tail.at = None;
             if !self.board.is_empty() {
-                tail.stage = ProbeStage::Ready;
+                tail.ready = true;
             }
         }
         self.restart_rto(now);
@@ -101,23 +98,23 @@ impl Sender {
     /// Whether a probe is to leave now.
     #[inline]
     pub(super) fn probe_is_ready(&self) -> bool {
-        self.tail.as_ref().is_some_and(|tail| tail.stage == ProbeStage::Ready)
+        self.tail.as_ref().is_some_and(|tail| tail.ready)
     }
 
     /// No probe leaves: an acknowledgment has come before it could, or there is nothing to send.
     pub(super) fn forget_probe(&mut self) {
         if let Some(tail) = &mut self.tail {
-            tail.stage = ProbeStage::Idle;
+            tail.ready = false;
         }
     }
 
     /// A probe leaves; what it consists of has just been put on the scoreboard.
     pub(super) fn after_probe(&mut self, kind: ProbeKind) {
-        let (snd_nxt, flight_size) = (self.snd_nxt, self.flight_size());
+        let (snd_nxt, flight_size) = (self.queue.snd_nxt(), self.queue.flight_size());
         if let Some(tail) = &mut self.tail {
             tail.tlp.on_probe_sent(snd_nxt, kind);
             tail.at = None;
-            tail.stage = ProbeStage::Idle;
+            tail.ready = false;
             tail.flight_size = flight_size;
         }
     }
@@ -142,14 +139,13 @@ impl Sender {
             _ => Report::Other,
         };
         let outcome = tail.tlp.on_ack(&ProbeAck { ack: ack.ack, report });
-        let (flight_size, repair) = (tail.flight_size, Repair::FastRecovery);
-        let repaired = outcome == ProbeOutcome::RepairedLoss && self.phase == Phase::Open;
-        if repaired && !self.is_answered(repair) {
-            self.congestion.on_congestion(trace.now, CongestionEvent::Loss { flight_size, repair });
-            self.marks.on_reduced(Cause::Loss, self.snd_nxt);
+        let (flight_size, response) = (tail.flight_size, LossResponse::FastRecovery);
+        let made_good = outcome == ProbeOutcome::RepairedLoss && self.recovery.is_open();
+        if made_good && !self.is_answered(response) {
+            self.reduce_for_loss(trace.now, flight_size, response, self.queue.snd_nxt());
             let cwnd_at_most = None;
             self.congestion.on_congestion(trace.now, CongestionEvent::Recovered { cwnd_at_most });
-            self.tell_window(trace, CwndReason::Recovery);
+            self.emit_window(trace, CwndReason::Recovery);
         }
         if ack.ack.after(seen.snd_una_before) {
             self.forget_probe();
@@ -157,7 +153,7 @@ impl Sender {
         } else if self.board.sacked() > Bytes::ZERO
             && let Some(tail) = &mut self.tail
         {
-            (tail.at, tail.stage) = (None, ProbeStage::Idle);
+            (tail.at, tail.ready) = (None, false);
         }
     }
 }

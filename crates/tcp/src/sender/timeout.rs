@@ -1,13 +1,11 @@
 //! The retransmission timer (RFC 6298 §5) and the persist timer (RFC 9293 §3.8.6.1).
 
+use super::Sender;
 use super::marks::Cause;
-use super::{Forced, Phase, Sender};
 use crate::congestion::{CongestionEvent, TimeoutOrder};
-use crate::recovery::SackMemory;
 use crate::trace::Trace;
 use crate::words::worded;
 use ackord_events::{CwndReason, Event, LossReason, RecoveryKind, Sink};
-use ackord_units::Span;
 
 /// Whether a timeout in fast recovery lowers ssthresh, which the loss has lowered already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,23 +23,17 @@ impl Sender {
     /// The retransmission timer expired with data outstanding.
     pub(crate) fn on_rto<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         self.note_if_app_limited();
-        let flight_size = self.flight_size();
-        self.validation.on_timeout();
-        let repeated = self.timeouts_in_row > 0;
-        let reduced = repeated
-            || self.timeout_in_recovery == TimeoutInRecovery::Keeps
-                && matches!(self.phase, Phase::FastRecovery { .. });
+        let flight_size = self.queue.flight_size();
+        self.usage.validation_mut().on_timeout();
+        let repeated = self.timer.timeouts_in_row() > 0;
+        let reduced = repeated || self.recovery.timeout_keeps_ssthresh() && self.recovery.is_fast();
         let order = if reduced { TimeoutOrder::Repeated } else { TimeoutOrder::First };
-        if self.snd_wnd > 0 {
-            // Into a closed window it is a probe: Linux counts none of those.
-            self.timeouts_in_row += 1;
-        }
-        self.rtt.back_off();
-        self.timed = None;
-        // RFC 2018 §8: the oldest segment is sent again whatever was reported of it. One that was
+        // Into a closed window it is a probe: Linux counts none of those.
+        self.timer.on_timeout(!self.peer_window.is_closed());
+        // RFC 2018 §8: the oldest segment is retransmitted whatever was reported of it. One that was
         // reported and is outstanding all the same has been discarded, and so may others have been.
         let reneged = self.board.has_been_reneged_on();
-        if reneged || self.recovery.sack_memory() == SackMemory::UntilNewAck {
+        if reneged || self.recovery.profile().forgets_sacked {
             self.board.forget_sacked();
         }
         if self.board.goes_by_time_alone() {
@@ -57,49 +49,32 @@ impl Sender {
         }
         // RFC 3168 §6.1.2: ssthresh does not fall twice for one window of data.
         let held = if self.is_of_marked_window() { TimeoutOrder::Repeated } else { order };
-        let recover = self.snd_nxt;
+        let recover = self.queue.snd_nxt();
         let event = CongestionEvent::Timeout { flight_size, order: held, snd_nxt: recover };
         self.congestion.on_congestion(trace.now, event);
         self.marks.on_reduced(Cause::Loss, recover);
-        self.loss.on_repair(trace.now, RecoveryKind::Timeout);
-        self.begin_frto(self.phase, repeated, recover);
-        self.phase = Phase::SlowStartRecovery { recover };
-        self.recover = Some(recover);
+        self.detection.on_recovery(trace.now, RecoveryKind::Timeout);
+        self.begin_frto(self.recovery.phase(), repeated, recover);
+        self.recovery.begin_after_timeout(recover);
         if let Some(tail) = &mut self.tail {
             tail.stand_down();
         }
-        self.forget_duplicates();
-        self.refresh_detector();
-        self.forced = Forced::Retransmission;
-        let (next_rto, consecutive) = (self.rtt.rto(), self.timeouts_in_row);
-        self.start_rto(trace.now);
+        self.detection.refresh();
+        self.recovery.force_retransmission();
+        let (next_rto, consecutive) = (self.timer.rtt().rto(), self.timer.timeouts_in_row());
+        self.timer.start(trace.now);
         trace.emit(|endpoint| Event::RetransmissionTimeout { endpoint, next_rto, consecutive });
         let kind = RecoveryKind::Timeout;
         trace.emit(|endpoint| Event::RecoveryEntered { endpoint, kind });
-        self.tell_losses(trace.now);
-        self.tell_window(trace, CwndReason::Timeout);
+        self.report_losses(trace.now);
+        self.emit_window(trace, CwndReason::Timeout);
     }
 
     /// The persist timer expired: a probe may leave.
     pub(crate) fn on_persist(&mut self) {
-        self.persist.at = None;
-        self.persist.due = true;
-        self.persist.probes += 1;
-        self.persist.unanswered += 1;
+        self.persist.on_expiry();
         if !self.board.is_empty() {
             self.probe_with_oldest();
         }
-    }
-
-    /// RFC 9293 §3.8.6.1: the first probe after one RTO, then doubling.
-    pub(super) fn persist_interval(&self) -> Span {
-        let doubled = self.rtt.rto().saturating_mul(1 << self.persist.probes.min(16));
-        doubled.min(Span::from_secs(60))
-    }
-
-    /// RFC 9293 §3.8.6.2.1 (4): how long a window too small to be worth a segment is waited for, a
-    /// tenth of a second to a second.
-    pub(super) fn override_timeout(&self) -> Span {
-        self.rtt.rto().clamp(Span::from_millis(100), Span::from_secs(1))
     }
 }

@@ -1,17 +1,16 @@
-//! Repairs that were not needed: how the sender finds out, and what it gives back.
+//! Recoveries that were not needed: how the sender finds out, and what it gives back.
 //!
 //! Two kinds of evidence are gathered here for every policy. DSACK (RFC 2883): the receiver reports
-//! octets it received twice; a repair was spurious if every retransmission it sent is reported
+//! bytes it received twice; a recovery was spurious if every retransmission it sent is reported
 //! (RFC 3708 §4 asks for all of them). Timestamps (RFC 3522): the first acknowledgment of new data
 //! after a retransmission echoes a stamp older than that retransmission. What to make of it is
 //! for the loss detector to say; a detector may also come to it by a timer of its own.
 //!
-//! Not modelled: what ACK loss does to DSACK (a lost report leaves a repair standing), and packets
-//! duplicated by the network beyond asking that the octets were indeed sent again.
+//! Not modelled: what ACK loss does to DSACK (a lost report leaves a recovery standing), and packets
+//! duplicated by the network beyond asking that the bytes were indeed retransmitted.
 
-use super::ack_in::{IncomingAck, Marked};
-use super::timing::Conservative;
-use super::{Forced, Phase, Sender};
+use super::{IncomingAck, Sender};
+use crate::config::Config;
 use crate::congestion::CongestionEvent;
 use crate::loss::{Advance, Aside, Duplicates, MarkEchoed, Spurious, Undo};
 use crate::trace::Trace;
@@ -21,7 +20,7 @@ use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{SackBlock, SackBlocks};
 use std::collections::VecDeque;
 
-/// Whether the acknowledgment that shows a repair to be spurious also lets cwnd grow.
+/// Whether the acknowledgment that shows a recovery to be spurious also lets cwnd grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UndoGrowth {
     /// It does, by what it covers.
@@ -35,64 +34,59 @@ worded!(UndoGrowth { "on" => On, "off" => Off });
 /// Which reports of duplicates are taken in (RFC 2883).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DuplicateReports {
-    /// Those of octets that were sent again lately.
+    /// Those of bytes that were retransmitted lately.
     Own,
-    /// None while more duplicates have been reported than segments were ever sent again: something
+    /// None while more duplicates have been reported than segments were ever retransmitted: something
     /// else on the path makes them. Below that any counts for RACK's reordering window; for the
-    /// repair they are about, as above.
+    /// recovery they are about, as above.
     Plausible,
 }
 
 worded!(DuplicateReports { "own" => Own, "plausible" => Plausible });
 
-/// What the last repair took, and what is known about whether it was needed.
+/// What the last recovery took, and what is known about whether it was needed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Taken {
+struct Taken {
     kind: RecoveryKind,
     cwnd: Bytes,
     ssthresh: Bytes,
     flight_size: Bytes,
-    /// What it sent again first, and when.
+    /// What it retransmitted first, and when.
     first_resent: Option<(Seq, Time)>,
-    /// Retransmissions of this repair, and those of them not yet reported as duplicates.
+    /// Retransmissions of this recovery, and those of them not yet reported as duplicates.
     resent: u32,
     unaccounted: u32,
     /// The first new acknowledgment since: what it says about the hole.
     filled: Option<Filled>,
-    reduction: Reduction,
-    /// SND.MAX, SRTT and RTTVAR when the repair began.
+    /// A mark asks for the reduction too: the windows do not come back when it is undone.
+    reduction_stands: bool,
+    /// SND.MAX, SRTT and RTTVAR when the recovery began.
     snd_nxt: Seq,
     estimate: Option<(Span, Span)>,
 }
 
-/// Whether the windows come back with a repair that is undone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reduction {
-    ForLoss,
-    /// A mark asks for it too.
-    Stands,
-}
-
 /// How a hole was filled.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Filled {
-    pub(super) extent_segments: u32,
-    pub(super) lateness: Span,
-    /// Octets acknowledged.
-    pub(super) acked: Bytes,
-    pub(super) aside: Aside,
+struct Filled {
+    extent_segments: u32,
+    missing_for: Span,
+    /// Bytes acknowledged.
+    acked: Bytes,
+    aside: Aside,
 }
 
-/// The repairs of a connection, as far as they may yet prove spurious.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Repairs {
+/// The recoveries of a connection, as far as they may yet prove spurious.
+#[derive(Clone, Debug)]
+pub(super) struct UndoState {
+    growth: UndoGrowth,
+    duplicate_reports: DuplicateReports,
     taken: Option<Taken>,
-    /// Number of the present or last repair.
+    /// Number of the present or last recovery.
     number: u32,
     /// ssthresh before the last reduction.
     previous_ssthresh: Option<Bytes>,
     resent: VecDeque<Resent>,
-    /// Segments ever sent again, probes among them, and duplicates ever reported.
+    /// Segments ever retransmitted, probes among them, and duplicates ever reported.
     total_resent: u64,
     total_duplicates: u64,
 }
@@ -102,15 +96,33 @@ pub(super) struct Repairs {
 struct Resent {
     seq: Seq,
     at: Time,
-    /// The repair it was sent for; none for a tail loss probe.
-    repair: Option<u32>,
+    /// The recovery it was sent for; none for a tail loss probe.
+    recovery: Option<u32>,
 }
 
-impl Repairs {
-    /// A segment was sent again at `now`. Reports of it come within about a round trip; `forget`
+impl UndoState {
+    pub(super) fn new(config: &Config) -> UndoState {
+        UndoState {
+            growth: config.undo_growth,
+            duplicate_reports: config.duplicate_reports,
+            taken: None,
+            number: 0,
+            previous_ssthresh: None,
+            resent: VecDeque::new(),
+            total_resent: 0,
+            total_duplicates: 0,
+        }
+    }
+
+    /// Whether the acknowledgment that shows a recovery to be spurious also lets cwnd grow.
+    pub(super) fn lets_cwnd_grow(&self) -> bool {
+        self.growth == UndoGrowth::On
+    }
+
+    /// A segment was retransmitted at `now`. Reports of it come within about a round trip; `forget`
     /// is how long they are waited for.
     pub(super) fn on_resent(&mut self, now: Time, seq: Seq, forget: Span) {
-        self.keep(Resent { seq, at: now, repair: Some(self.number) }, forget);
+        self.keep(Resent { seq, at: now, recovery: Some(self.number) }, forget);
         if let Some(taken) = &mut self.taken {
             taken.first_resent.get_or_insert((seq, now));
             taken.resent += 1;
@@ -118,9 +130,9 @@ impl Repairs {
         }
     }
 
-    /// The last segment was sent again as a tail loss probe.
+    /// The last segment was retransmitted as a tail loss probe.
     pub(super) fn on_probed(&mut self, now: Time, seq: Seq, forget: Span) {
-        self.keep(Resent { seq, at: now, repair: None }, forget);
+        self.keep(Resent { seq, at: now, recovery: None }, forget);
     }
 
     fn keep(&mut self, resent: Resent, forget: Span) {
@@ -143,12 +155,12 @@ impl Repairs {
     fn account(&mut self, block: SackBlock) -> bool {
         let covers =
             |resent: &Resent| resent.seq.at_or_after(block.start) && resent.seq.before(block.end);
-        // What was sent again by several repairs in a row is put down to the present one.
-        let ours = |resent: &Resent| covers(resent) && resent.repair == Some(self.number);
+        // What was retransmitted by several recoveries in a row is put down to the present one.
+        let ours = |resent: &Resent| covers(resent) && resent.recovery == Some(self.number);
         let index = self.resent.iter().position(ours);
         let index = index.or_else(|| self.resent.iter().position(covers));
         let Some(index) = index else { return false };
-        let of = self.resent.remove(index).and_then(|resent| resent.repair);
+        let of = self.resent.remove(index).and_then(|resent| resent.recovery);
         if let Some(taken) = &mut self.taken
             && of == Some(self.number)
         {
@@ -170,35 +182,35 @@ pub(super) fn dsack_block(blocks: &SackBlocks, ack: Seq) -> Option<SackBlock> {
 }
 
 impl Sender {
-    /// A repair is about to reduce the window.
+    /// A recovery is about to reduce the window.
     pub(super) fn remember(&mut self, kind: RecoveryKind) {
         let (cwnd, ssthresh) = (self.congestion.cwnd(), self.congestion.ssthresh());
-        self.repairs.number = self.repairs.number.wrapping_add(1);
-        self.repairs.previous_ssthresh = Some(ssthresh);
-        self.repairs.taken = Some(Taken {
+        self.undo.number = self.undo.number.wrapping_add(1);
+        self.undo.previous_ssthresh = Some(ssthresh);
+        self.undo.taken = Some(Taken {
             kind,
             cwnd,
             ssthresh,
-            flight_size: self.flight_size(),
+            flight_size: self.queue.flight_size(),
             first_resent: None,
             resent: 0,
             unaccounted: 0,
             filled: None,
-            reduction: Reduction::ForLoss,
-            snd_nxt: self.snd_nxt,
-            estimate: self.rtt.srtt().zip(self.rtt.rttvar()),
+            reduction_stands: false,
+            snd_nxt: self.queue.snd_nxt(),
+            estimate: self.timer.rtt().srtt().zip(self.timer.rtt().rttvar()),
         });
     }
 
-    /// A mark asks for what the last repair took: undoing that gives no window back.
+    /// A mark asks for what the last recovery took: undoing that gives no window back.
     pub(super) fn keep_reduction(&mut self) {
         let ssthresh = self.congestion.ssthresh();
-        self.repairs.previous_ssthresh = Some(ssthresh);
-        if let Some(taken) = &mut self.repairs.taken {
+        self.undo.previous_ssthresh = Some(ssthresh);
+        if let Some(taken) = &mut self.undo.taken {
             taken.cwnd = taken.cwnd.min(ssthresh);
             taken.ssthresh = taken.ssthresh.min(ssthresh);
             taken.flight_size = taken.flight_size.min(ssthresh);
-            taken.reduction = Reduction::Stands;
+            taken.reduction_stands = true;
         }
     }
 
@@ -209,12 +221,12 @@ impl Sender {
         trace: &mut Trace<'_, S>,
         ack: &IncomingAck<'_>,
         advance: &Advance,
-        lateness: Span,
+        missing_for: Span,
     ) {
-        let Some(taken) = &self.repairs.taken else { return };
+        let Some(taken) = &self.undo.taken else { return };
         let Some((seq, resent_at)) = taken.first_resent else { return };
-        if taken.filled.is_none() && self.snd_una.after(seq) {
-            self.look_at_filled_hole(trace, ack, advance, (resent_at, lateness));
+        if taken.filled.is_none() && self.queue.snd_una().after(seq) {
+            self.look_at_filled_hole(trace, ack, advance, (resent_at, missing_for));
         }
     }
 
@@ -224,16 +236,16 @@ impl Sender {
         trace: &mut Trace<'_, S>,
         ack: &IncomingAck<'_>,
         advance: &Advance,
-        (resent_at, lateness): (Time, Span),
+        (resent_at, missing_for): (Time, Span),
     ) {
         let aside = self.aside(ack);
-        let Some(taken) = &mut self.repairs.taken else { return };
+        let Some(taken) = &mut self.undo.taken else { return };
         let Advance { acked, extent_segments, .. } = *advance;
-        taken.filled = Some(Filled { extent_segments, lateness, acked, aside });
+        taken.filled = Some(Filled { extent_segments, missing_for, acked, aside });
         // Step 4: only the first acceptable acknowledgment counts.
         let older = ack
             .echo
-            .zip(self.ts_clock)
+            .zip(self.peer.ts_clock())
             .is_some_and(|(echo, clock)| echo != 0 && clock.is_before(echo, resent_at));
         if older {
             self.report_spurious(trace, SpuriousEvidence::Timestamps);
@@ -241,44 +253,38 @@ impl Sender {
     }
 
     fn aside(&self, ack: &IncomingAck<'_>) -> Aside {
-        let now = self.reads_dsack && dsack_block(ack.sack, ack.ack).is_some();
+        let now = self.peer.dsack() && dsack_block(ack.sack, ack.ack).is_some();
         Aside {
-            outstanding: self.flight_size(),
-            duplicates: match (now, self.repairs.total_duplicates) {
+            outstanding: self.queue.flight_size(),
+            duplicates: match (now, self.undo.total_duplicates) {
                 (true, _) => Duplicates::Now,
                 (false, 0) => Duplicates::Never,
                 (false, _) => Duplicates::Earlier,
             },
-            mark: match ack.marked {
-                Marked::Yes => MarkEchoed::Yes,
-                Marked::No => MarkEchoed::No,
-            },
+            mark: if ack.marked { MarkEchoed::Yes } else { MarkEchoed::No },
         }
     }
 
     /// Takes in the report of a duplicate.
     pub(super) fn on_dsack<S: Sink>(&mut self, trace: &mut Trace<'_, S>, block: SackBlock) {
-        let plausible = self.repairs.is_plausible(block, self.smss);
-        if !plausible && self.duplicate_reports == DuplicateReports::Plausible {
+        let plausible = self.undo.is_plausible(block, self.sizes.smss());
+        if !plausible && self.undo.duplicate_reports == DuplicateReports::Plausible {
             return;
         }
         // Whose duplicate it is, is not asked where there are few enough.
-        let ours = self.repairs.account(block);
-        let counts = ours || self.duplicate_reports == DuplicateReports::Plausible;
-        let (of_probe, snd_nxt) = (self.is_of_probe(block), self.snd_nxt);
-        if counts
-            && !of_probe
-            && let Some(by_time) = self.loss.by_time()
-        {
-            by_time.on_dsack(snd_nxt);
+        let ours = self.undo.account(block);
+        let counts = ours || self.undo.duplicate_reports == DuplicateReports::Plausible;
+        let (of_probe, snd_nxt) = (self.is_of_probe(block), self.queue.snd_nxt());
+        if counts && !of_probe {
+            self.detection.on_dsack(snd_nxt);
         }
         if !ours {
             return;
         }
         let (seq, bytes) = (block.start, Bytes(u64::from(block.end.since(block.start))));
         trace.emit(|endpoint| Event::RetransmissionSpurious { endpoint, seq, bytes });
-        // RFC 3708 §4: every retransmission of the repair has to be accounted for.
-        let all = self.repairs.taken.is_some_and(|taken| {
+        // RFC 3708 §4: every retransmission of the recovery has to be accounted for.
+        let all = self.undo.taken.is_some_and(|taken| {
             taken.resent > 0 && taken.unaccounted == 0 && taken.filled.is_some()
         });
         if all {
@@ -286,26 +292,26 @@ impl Sender {
         }
     }
 
-    /// Asks the detector what to make of a repair that was not needed, and does it.
+    /// Asks the detector what to make of a recovery that was not needed, and does it.
     fn report_spurious<S: Sink>(&mut self, trace: &mut Trace<'_, S>, evidence: SpuriousEvidence) {
         if let Some(undo) = self.ask_about_spurious(trace.now, evidence) {
-            self.undo(trace, undo, evidence);
+            self.undo_recovery(trace, undo, evidence);
         }
     }
 
-    /// What the detector makes of a repair that was not needed.
+    /// What the detector makes of a recovery that was not needed.
     pub(super) fn ask_about_spurious(
         &mut self,
         now: Time,
         evidence: SpuriousEvidence,
     ) -> Option<Undo> {
-        let taken = self.repairs.taken?;
+        let taken = self.undo.taken?;
         let unfilled = Filled {
             extent_segments: 0,
-            lateness: Span::ZERO,
+            missing_for: Span::ZERO,
             acked: Bytes::ZERO,
             aside: Aside {
-                outstanding: self.flight_size(),
+                outstanding: self.queue.flight_size(),
                 duplicates: Duplicates::Never,
                 mark: MarkEchoed::No,
             },
@@ -315,84 +321,76 @@ impl Sender {
             evidence,
             repair: taken.kind,
             extent_segments: filled.extent_segments,
-            lateness: filled.lateness,
+            lateness: filled.missing_for,
             flight_size: taken.flight_size,
-            smss: self.smss,
+            smss: self.sizes.smss(),
             aside: filled.aside,
         };
-        self.loss.on_spurious(now, &spurious)
+        self.detection.on_spurious(now, &spurious)
     }
 
     /// cwnd and ssthresh from which the window of before comes back by slow start: FlightSize and
     /// `more`, with pipe_prev of RFC 4015 §3 step 0 for ssthresh.
     fn slow_start_back(&self, taken: &Taken, more: Bytes) -> (Bytes, Bytes) {
-        let restart = (self.flight_size() + more).min(taken.cwnd);
+        let restart = (self.queue.flight_size() + more).min(taken.cwnd);
         (self.congestion.cwnd().max(restart), taken.flight_size.max(taken.ssthresh))
     }
 
     /// RFC 4015 §3 step 11: the timer waits for a sample of data that was not sent when it struck
     /// too soon.
     fn be_more_conservative(&mut self, taken: &Taken) {
-        let granularity = self.rtt.granularity();
-        self.conservative = taken.estimate.map(|(srtt, rttvar)| Conservative {
-            after: taken.snd_nxt,
-            srtt: srtt + granularity * 2,
-            rttvar,
-        });
+        self.timer.be_more_conservative(taken.snd_nxt, taken.estimate);
     }
 
     /// The largest window that could ever be used: beyond it doubling has no end.
     fn largest_window(&self) -> Bytes {
-        let peers = Bytes(u64::from(self.max_snd_wnd));
-        self.max_window_segments.map_or(peers, |segments| peers.min(self.smss * segments))
+        let peers = Bytes(u64::from(self.peer_window.max()));
+        self.sizes.max_window().map_or(peers, |most| peers.min(most))
     }
 
-    /// Gives back what the last repair took; nothing if it has been given back already.
-    pub(super) fn undo<S: Sink>(
+    /// Gives back what the last recovery took; nothing if it has been given back already.
+    pub(super) fn undo_recovery<S: Sink>(
         &mut self,
         trace: &mut Trace<'_, S>,
         undo: Undo,
         evidence: SpuriousEvidence,
     ) {
-        let taken = self.repairs.taken.take();
+        let taken = self.undo.taken.take();
         let (cwnd_now, ssthresh_now) = (self.congestion.cwnd(), self.congestion.ssthresh());
         let (cwnd, ssthresh) = match (undo, taken) {
             (Undo::Restore, Some(taken)) => (cwnd_now.max(taken.cwnd), taken.ssthresh),
-            (Undo::SlowStartBack, Some(taken)) => self.slow_start_back(&taken, self.smss),
+            (Undo::SlowStartBack, Some(taken)) => self.slow_start_back(&taken, self.sizes.smss()),
             // RFC 4015 §3 step 9.
             (Undo::EifelResponse, Some(taken)) => {
                 let acked = taken.filled.map_or(Bytes::ZERO, |filled| filled.acked);
                 self.be_more_conservative(&taken);
-                self.slow_start_back(&taken, acked.min(self.initial_window()))
+                self.slow_start_back(&taken, acked.min(self.sizes.initial_window()))
             }
             (Undo::DoubleCwnd, _) => {
                 let doubled = (cwnd_now * 2).min(self.largest_window()).max(cwnd_now);
-                (doubled, self.repairs.previous_ssthresh.unwrap_or(ssthresh_now))
+                (doubled, self.undo.previous_ssthresh.unwrap_or(ssthresh_now))
             }
             (Undo::Restore | Undo::SlowStartBack | Undo::EifelResponse, None) => return,
         };
-        if let Phase::FastRecovery { .. } | Phase::SlowStartRecovery { .. } = self.phase {
-            let kind = self.phase.kind();
+        if !self.recovery.is_open() {
+            let kind = self.recovery.phase().kind();
             self.board.revive_lost();
-            self.forced = Forced::No;
-            self.leave_repair(trace, kind);
+            self.recovery.unforce();
+            self.exit_recovery(trace, kind);
         }
-        // A real loss in the same window may start a repair of its own.
-        self.recover = None;
-        let event = match taken {
-            Some(Taken { reduction: Reduction::Stands, .. }) => {
-                CongestionEvent::Restart { cwnd, ssthresh }
-            }
-            _ => {
-                self.marks.on_undone();
-                CongestionEvent::Undone { cwnd, ssthresh }
-            }
+        // A real loss in the same window may begin a recovery of its own.
+        self.recovery.forget_recover();
+        let event = if taken.is_some_and(|taken| taken.reduction_stands) {
+            CongestionEvent::Restart { cwnd, ssthresh }
+        } else {
+            self.marks.on_undone();
+            CongestionEvent::Undone { cwnd, ssthresh }
         };
         self.congestion.on_congestion(trace.now, event);
         if let Some(taken) = taken {
             let kind = taken.kind;
             trace.emit(|endpoint| Event::RepairUndone { endpoint, kind, evidence });
         }
-        self.tell_window(trace, CwndReason::Undo);
+        self.emit_window(trace, CwndReason::Undo);
     }
 }

@@ -8,7 +8,7 @@
 //! Not modelled: pacing of the bursts that a kept window may let out, which RFC 7661 §4.4.2 leaves
 //! open (`pacing = "on"` does it), and a pipeACK learnt from earlier connections.
 
-use super::{IdleRestart, Phase, Sender};
+use super::{IdleRestart, Sender};
 use crate::trace::Trace;
 use ackord_events::Sink;
 use ackord_units::{Bytes, Seq, Span, Time};
@@ -50,13 +50,13 @@ pub(super) struct PipeAck {
     samples: [Option<Sample>; MEASUREMENT_PERIODS],
     /// When cwnd was last validated, or lowered for not having been.
     validated_at: Time,
-    /// The repair under way, if it began while cwnd was not validated.
-    repair: Option<UnvalidatedRepair>,
+    /// The recovery under way, if it began while cwnd was not validated.
+    recovery: Option<UnvalidatedRecovery>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Round {
-    /// Octets acknowledged when it began.
+    /// Bytes acknowledged when it began.
     from: u64,
     until: Seq,
 }
@@ -64,15 +64,15 @@ struct Round {
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     began_at: Time,
-    octets: Bytes,
+    bytes: Bytes,
 }
 
-/// What a repair is judged by that began while cwnd was not validated (§4.4.1).
+/// What a recovery is judged by that began while cwnd was not validated (§4.4.1).
 #[derive(Clone, Copy, Debug)]
-struct UnvalidatedRepair {
+struct UnvalidatedRecovery {
     /// max(pipeACK, LossFlightSize).
     pipe: Bytes,
-    /// R: octets sent again.
+    /// R: bytes retransmitted.
     resent: Bytes,
 }
 
@@ -86,7 +86,7 @@ impl Validation {
                 round: None,
                 samples: [None; MEASUREMENT_PERIODS],
                 validated_at: Time::ZERO,
-                repair: None,
+                recovery: None,
             })),
             IdleRestart::Off | IdleRestart::InitialWindow | IdleRestart::Decay => Validation::No,
         }
@@ -100,13 +100,20 @@ impl Validation {
         }
     }
 
-    /// A segment was sent again.
+    /// A segment was retransmitted.
     #[inline]
     pub(super) fn on_resent(&mut self, payload: u32) {
         if let Validation::PipeAck(pipe) = self
-            && let Some(repair) = &mut pipe.repair
+            && let Some(recovery) = &mut pipe.recovery
         {
-            repair.resent += Bytes(u64::from(payload));
+            recovery.resent += Bytes(u64::from(payload));
+        }
+    }
+
+    /// An idle time has been answered: a period of use in part begins now.
+    pub(super) fn restart_part_use(&mut self, now: Time) {
+        if let Validation::PartUse(part) = self {
+            *part = PartUse { since: now, used: Bytes::ZERO };
         }
     }
 
@@ -122,7 +129,7 @@ impl PipeAck {
     fn forget(&mut self) {
         self.round = None;
         self.samples = [None; MEASUREMENT_PERIODS];
-        self.repair = None;
+        self.recovery = None;
     }
 
     fn sampling_period(srtt: Span) -> Span {
@@ -135,18 +142,18 @@ impl PipeAck {
         let period = PipeAck::sampling_period(srtt);
         let recent = self.samples.iter().flatten();
         let recent = recent.filter(|sample| now.saturating_since(sample.began_at) < period);
-        Some(recent.map(|sample| sample.octets).max().unwrap_or(Bytes::ZERO))
+        Some(recent.map(|sample| sample.bytes).max().unwrap_or(Bytes::ZERO))
     }
 
-    fn take(&mut self, now: Time, octets: Bytes, srtt: Span) {
+    fn take(&mut self, now: Time, bytes: Bytes, srtt: Span) {
         let length = PipeAck::sampling_period(srtt) / MEASUREMENT_PERIODS as u64;
         match &mut self.samples[0] {
             Some(latest) if now.saturating_since(latest.began_at) < length => {
-                latest.octets = latest.octets.max(octets);
+                latest.bytes = latest.bytes.max(bytes);
             }
             _ => {
                 self.samples.rotate_right(1);
-                self.samples[0] = Some(Sample { began_at: now, octets });
+                self.samples[0] = Some(Sample { began_at: now, bytes });
             }
         }
     }
@@ -164,13 +171,13 @@ impl PipeAck {
 impl Sender {
     /// The smoothed round-trip time, or the timeout while none is known.
     fn round_trip(&self) -> Span {
-        self.rtt.srtt().unwrap_or_else(|| self.rtt.rto())
+        self.timer.rtt().srtt().unwrap_or_else(|| self.timer.rtt().rto())
     }
 
-    /// New data was acknowledged while nothing is being repaired.
+    /// New data was acknowledged outside recovery.
     #[inline]
     pub(super) fn validate_by_ack(&mut self, now: Time) {
-        if let Validation::PipeAck(_) = self.validation {
+        if let Validation::PipeAck(_) = self.usage.validation() {
             self.measure_pipe(now);
         }
     }
@@ -178,8 +185,9 @@ impl Sender {
     #[inline(never)]
     fn measure_pipe(&mut self, now: Time) {
         let (srtt, cwnd) = (self.round_trip(), self.congestion.cwnd());
-        let (una_offset, snd_una, snd_nxt) = (self.una_offset, self.snd_una, self.snd_nxt);
-        let Validation::PipeAck(pipe) = &mut self.validation else { return };
+        let (una_offset, snd_una, snd_nxt) =
+            (self.queue.una_offset(), self.queue.snd_una(), self.queue.snd_nxt());
+        let Validation::PipeAck(pipe) = self.usage.validation_mut() else { return };
         if let Some(round) = pipe.round.filter(|round| snd_una.at_or_after(round.until)) {
             pipe.take(now, Bytes(una_offset - round.from), srtt);
             let outstanding = snd_nxt.after(snd_una);
@@ -193,14 +201,14 @@ impl Sender {
     /// New data has left.
     #[inline]
     pub(crate) fn validate_by_sending<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
-        match &mut self.validation {
+        match self.usage.validation_mut() {
             Validation::No => {}
             Validation::PartUse(part) => {
                 let part = *part;
                 self.note_part_use(trace, part);
             }
             Validation::PipeAck(pipe) => {
-                pipe.on_sent(self.una_offset, self.snd_nxt);
+                pipe.on_sent(self.queue.una_offset(), self.queue.snd_nxt());
                 self.end_unvalidated_period(trace);
             }
         }
@@ -210,39 +218,32 @@ impl Sender {
     #[inline(never)]
     fn note_part_use<S: Sink>(&mut self, trace: &mut Trace<'_, S>, mut part: PartUse) {
         let (cwnd, ssthresh) = (self.congestion.cwnd(), self.congestion.ssthresh());
-        let win = cwnd.min(Bytes(u64::from(self.max_snd_wnd)));
-        let flight = self.flight_size();
+        let win = cwnd.min(Bytes(u64::from(self.peer_window.max())));
+        let flight = self.queue.flight_size();
         let starts_anew = PartUse { since: trace.now, used: Bytes::ZERO };
-        if flight + self.smss > win || self.phase != Phase::Open {
+        if flight + self.sizes.smss() > win || !self.recovery.is_open() {
             part = starts_anew;
         } else {
-            if self.written == self.nxt_offset {
+            if self.queue.unsent() == Bytes::ZERO {
                 part.used = part.used.max(flight);
             }
-            if trace.now.saturating_since(part.since) >= self.rtt.rto() {
-                let cwnd_then = Bytes((win + part.used).get() / 2).max(self.smss);
+            if trace.now.saturating_since(part.since) >= self.timer.rtt().rto() {
+                let cwnd_then = Bytes((win + part.used).get() / 2).max(self.sizes.smss());
                 self.restart(trace, cwnd_then, ssthresh.max(Bytes(cwnd.get() / 4 * 3)));
                 part = starts_anew;
             }
         }
-        self.validation = Validation::PartUse(part);
-    }
-
-    /// An idle time has been answered: a period of use in part begins now.
-    pub(super) fn restart_part_use(&mut self, now: Time) {
-        if let Validation::PartUse(part) = &mut self.validation {
-            *part = PartUse { since: now, used: Bytes::ZERO };
-        }
+        *self.usage.validation_mut() = Validation::PartUse(part);
     }
 
     /// RFC 7661 §4.4.3: five minutes without validation lower cwnd to half, the initial window at
     /// least, and ssthresh remembers three quarters.
     pub(super) fn end_unvalidated_period<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         let srtt = self.round_trip();
-        let least = self.initial_window();
+        let least = self.sizes.initial_window();
         loop {
             let (cwnd, ssthresh) = (self.congestion.cwnd(), self.congestion.ssthresh());
-            let Validation::PipeAck(pipe) = &mut self.validation else { return };
+            let Validation::PipeAck(pipe) = self.usage.validation_mut() else { return };
             if !is_unvalidated(pipe.value(trace.now, srtt), cwnd) {
                 return;
             }
@@ -261,7 +262,7 @@ impl Sender {
 
     /// Whether cwnd is not validated at present (RFC 7661 §4.3).
     pub(super) fn is_not_validated(&self, now: Time) -> bool {
-        let Validation::PipeAck(pipe) = &self.validation else { return false };
+        let Validation::PipeAck(pipe) = self.usage.validation() else { return false };
         is_unvalidated(pipe.value(now, self.round_trip()), self.congestion.cwnd())
     }
 
@@ -270,26 +271,26 @@ impl Sender {
     pub(super) fn flight_size_at_loss(&mut self, now: Time, flight_size: Bytes) -> Bytes {
         let srtt = self.round_trip();
         let cwnd = self.congestion.cwnd();
-        let Validation::PipeAck(pipe) = &mut self.validation else { return flight_size };
+        let Validation::PipeAck(pipe) = self.usage.validation_mut() else { return flight_size };
         let value = pipe.value(now, srtt);
         if !is_unvalidated(value, cwnd) {
-            pipe.repair = None;
+            pipe.recovery = None;
             return flight_size;
         }
         let safe = value.unwrap_or(Bytes::ZERO).max(flight_size);
-        pipe.repair = Some(UnvalidatedRepair { pipe: safe, resent: Bytes::ZERO });
+        pipe.recovery = Some(UnvalidatedRecovery { pipe: safe, resent: Bytes::ZERO });
         safe
     }
 
     /// Fast recovery is over: what cwnd may be at most if it began while cwnd was not validated, less
     /// by the share that was lost (RFC 7661 §4.4.1). pipeACK is undefined from here on.
-    pub(super) fn bound_after_unvalidated_repair(&mut self) -> Option<Bytes> {
+    pub(super) fn bound_after_unvalidated_recovery(&mut self) -> Option<Bytes> {
         let ssthresh = self.congestion.ssthresh();
-        let smss = self.smss;
-        let Validation::PipeAck(pipe) = &mut self.validation else { return None };
-        let repair = pipe.repair;
+        let smss = self.sizes.smss();
+        let Validation::PipeAck(pipe) = self.usage.validation_mut() else { return None };
+        let recovery = pipe.recovery;
         pipe.forget();
-        let UnvalidatedRepair { pipe, resent } = repair?;
+        let UnvalidatedRecovery { pipe, resent } = recovery?;
         let left = pipe.saturating_sub(resent);
         // Eq. of §4.4.1 with the control's own factor, which ssthresh has in it, for one half.
         let share = u128::from(ssthresh.get()) * u128::from(left.get());

@@ -20,7 +20,7 @@ pub(super) struct LatestDelivery {
     loss_in_round: bool,
 }
 
-/// What a spurious repair gives back (§2.15).
+/// What a spurious recovery gives back (§2.15).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
     pub(super) state: Option<State>,

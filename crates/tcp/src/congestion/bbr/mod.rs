@@ -16,7 +16,7 @@
 //! offload budget follows the draft's formula with its floor of two; a cycle without a sample does
 //! not advance the bandwidth filter; chance comes from the initial sequence number, so that runs
 //! repeat; without a round-trip sample from the handshake the first pacing rate is worked out anew
-//! at the first sample. Where a repair by slow start is asked for (recovery `tahoe`) the window
+//! at the first sample. Where a recovery by slow start is asked for (recovery `tahoe`) the window
 //! falls as after a timeout.
 //!
 //! Marks (RFC 3168), to which the draft has no response, count as loss in their round trip and, while
@@ -34,7 +34,7 @@ mod startup;
 
 use super::{
     AckSample, AppLimited, CongestionControl, CongestionEvent, Established, LossAnswer,
-    LostSegment, PathModel, RateSample, Repair, Repairing, SampleAdvice, SelectiveAcks,
+    LossResponse, LostSegment, PathModel, RateSample, Repairing, SampleAdvice, SelectiveAcks,
 };
 use ackord_units::{Bytes, Rate, Span, Time};
 use bounds::{LatestDelivery, Undo};
@@ -362,11 +362,11 @@ impl CongestionControl for Bbr {
 
     fn on_congestion(&mut self, now: Time, event: CongestionEvent) {
         match event {
-            CongestionEvent::Loss { repair: Repair::FastRecovery, .. } => {
+            CongestionEvent::Loss { response: LossResponse::FastRecovery, .. } => {
                 self.enter_repair(Repairing::FastRecovery);
             }
             CongestionEvent::Mark { flight_size } => self.note_mark(now, flight_size),
-            CongestionEvent::Loss { repair: Repair::SlowStart, .. }
+            CongestionEvent::Loss { response: LossResponse::SlowStart, .. }
             | CongestionEvent::Timeout { .. } => self.enter_repair(Repairing::Timeout),
             CongestionEvent::Undone { cwnd, .. } => {
                 self.repairing = Repairing::Nothing;

@@ -15,7 +15,7 @@ pub(super) struct FullPipe {
     pub(super) bw: Rate,
     /// BBR.full_bw_count.
     count: u32,
-    /// The round trip in which the repair under way began.
+    /// The round trip in which the recovery under way began.
     pub(super) repair_began_in: u64,
     /// Discontiguous ranges lost in this round trip.
     lost_ranges: u32,

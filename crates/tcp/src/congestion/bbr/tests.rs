@@ -210,12 +210,12 @@ fn the_round_trip_is_probed_every_five_seconds() {
     panic!("ProbeRTT did not come and go in eight seconds");
 }
 
-/// §5.6.4.4 and §5.5.11: a repair that proves unnecessary leaves nothing behind.
+/// §5.6.4.4 and §5.5.11: a recovery that proves unnecessary leaves nothing behind.
 #[test]
 fn an_undone_repair_gives_window_and_bounds_back() {
     let mut path = Path::probing();
     let cwnd = path.bbr.cwnd();
-    path.bbr.on_congestion(path.now, loss(100_000, Repair::FastRecovery));
+    path.bbr.on_congestion(path.now, loss(100_000, LossResponse::FastRecovery));
     path.lose(9_000, Bytes(100_000));
     assert_ne!(path.bbr.inflight_longterm, Bytes::MAX);
     let undone = CongestionEvent::Undone { cwnd, ssthresh: Bytes::MAX };

@@ -15,8 +15,8 @@
 
 use super::super::hystart::{SlowStart, SlowStartPace, SlowStartWatch};
 use super::super::{
-    AckSample, CongestionControl, CongestionEvent, Established, Repair, SendLimit, TimeoutOrder,
-    Window,
+    AckSample, CongestionControl, CongestionEvent, Established, LossResponse, SendLimit,
+    TimeoutOrder, Window,
 };
 use super::{CubicKnobs, FastConvergence, cube_root};
 use ackord_units::{Bytes, Span, Time};
@@ -269,16 +269,16 @@ impl CongestionControl for LinuxCubic {
 
     fn on_congestion(&mut self, now: Time, event: CongestionEvent) {
         match event {
-            CongestionEvent::Loss { repair, .. } => {
+            CongestionEvent::Loss { response, .. } => {
                 self.reduce(now, self.beta_parts());
-                self.window.enter(repair);
+                self.window.enter(response);
             }
             CongestionEvent::Mark { .. } => {
                 // RFC 8511 §3: slow start overshoots, whatever says so.
                 let gentle = self.knobs.beta_ecn.filter(|_| !self.window.in_slow_start());
                 let gentle = gentle.map(|beta| (beta * PARTS).round() as u64);
                 self.reduce(now, gentle.unwrap_or(self.beta_parts()));
-                self.window.enter(Repair::FastRecovery);
+                self.window.enter(LossResponse::FastRecovery);
             }
             CongestionEvent::Timeout { order, snd_nxt, .. } => {
                 self.watch.on_timeout(now, snd_nxt);
@@ -330,7 +330,7 @@ mod tests {
         let mut control = control();
         let before = Bytes(1000 * segments);
         control.window.set(before, before);
-        control.on_congestion(Time::ZERO, loss(before.get(), Repair::FastRecovery));
+        control.on_congestion(Time::ZERO, loss(before.get(), LossResponse::FastRecovery));
         control
     }
 
@@ -352,7 +352,7 @@ mod tests {
         }
     }
 
-    /// The acknowledgment that ends a repair covers a window, of which SACK had reported all but
+    /// The acknowledgment that ends a recovery covers a window, of which SACK had reported all but
     /// one segment: it counts for that one.
     #[test]
     fn what_sack_had_reported_does_not_count_again() {
@@ -394,7 +394,7 @@ mod tests {
             control.on_ack(at(20 + number), &ack(1000, 20));
         }
         assert_eq!(control.counted, 9);
-        control.on_congestion(at(40), loss(14_000, Repair::FastRecovery));
+        control.on_congestion(at(40), loss(14_000, LossResponse::FastRecovery));
         assert_eq!(control.counted, 0);
     }
 

@@ -8,7 +8,7 @@ mod linux;
 
 use super::hystart::{HyStart, SlowStart, SlowStartPace, SlowStartWatch};
 use super::{
-    AckSample, CongestionControl, CongestionEvent, Established, Growth, Repair, SendLimit,
+    AckSample, CongestionControl, CongestionEvent, Established, Growth, LossResponse, SendLimit,
     TimeoutOrder, Window,
 };
 use ackord_units::{Bytes, Time};
@@ -228,16 +228,16 @@ impl CongestionControl for Cubic {
 
     fn on_congestion(&mut self, now: Time, event: CongestionEvent) {
         match event {
-            CongestionEvent::Loss { flight_size, repair } => {
+            CongestionEvent::Loss { flight_size, response } => {
                 self.reduce(flight_size, self.knobs.beta);
-                self.window.enter(repair);
+                self.window.enter(response);
             }
             CongestionEvent::Mark { flight_size } => {
                 let CubicKnobs { beta, beta_ecn, .. } = self.knobs;
                 // RFC 8511 §3: slow start overshoots, whatever says so.
                 let gentle = beta_ecn.filter(|_| !self.window.in_slow_start());
                 self.reduce(flight_size, gentle.unwrap_or(beta));
-                self.window.enter(Repair::FastRecovery);
+                self.window.enter(LossResponse::FastRecovery);
             }
             CongestionEvent::Timeout { flight_size, order, snd_nxt } => {
                 self.watch.on_timeout(now, snd_nxt);
@@ -297,7 +297,7 @@ fn cube_root(x: f64) -> f64 {
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "what a test expects may be off by a bit")]
 mod tests {
-    use super::super::{Repair, testing::*};
+    use super::super::{LossResponse, testing::*};
     use super::*;
     use ackord_units::Span;
 
@@ -335,7 +335,7 @@ mod tests {
             cubic.on_ack(Time::ZERO, &ack_of(1000));
         }
         assert_eq!(cubic.cwnd(), Bytes(100_000));
-        cubic.on_congestion(Time::ZERO, loss(100_000, Repair::FastRecovery));
+        cubic.on_congestion(Time::ZERO, loss(100_000, LossResponse::FastRecovery));
         assert_eq!(cubic.cwnd(), Bytes(70_000));
         let k = (100.0f64 * 0.3 / 0.4).cbrt();
         let rtt = Some(Span::from_millis(400));
@@ -358,14 +358,14 @@ mod tests {
     #[test]
     fn an_undone_reduction_leaves_no_trace_in_the_growth_that_follows() {
         let mut undisturbed = cubic();
-        undisturbed.on_congestion(Time::ZERO, loss(10_000, Repair::FastRecovery));
+        undisturbed.on_congestion(Time::ZERO, loss(10_000, LossResponse::FastRecovery));
         let mut disturbed = undisturbed.clone();
         let at = |acks: u64| Time::ZERO + Span::from_millis(10 * acks);
         for acks in 1..400 {
             undisturbed.on_ack(at(acks), &ack_of(1000));
             if acks == 200 {
                 let (cwnd, ssthresh) = (disturbed.cwnd(), disturbed.ssthresh());
-                disturbed.on_congestion(at(acks), loss(cwnd.get(), Repair::FastRecovery));
+                disturbed.on_congestion(at(acks), loss(cwnd.get(), LossResponse::FastRecovery));
                 assert!(disturbed.cwnd() < cwnd);
                 disturbed.on_congestion(at(acks), CongestionEvent::Undone { cwnd, ssthresh });
             }
@@ -410,8 +410,8 @@ mod tests {
     #[test]
     fn reno_friendly_growth_quickens_at_the_window_of_before_the_reduction() {
         let mut cubic = cubic();
-        cubic.on_congestion(Time::ZERO, loss(10_000, Repair::FastRecovery));
-        cubic.on_congestion(Time::ZERO, loss(7_000, Repair::FastRecovery));
+        cubic.on_congestion(Time::ZERO, loss(10_000, LossResponse::FastRecovery));
+        cubic.on_congestion(Time::ZERO, loss(7_000, LossResponse::FastRecovery));
         assert!((cubic.w_max.expect("set") - 7.0 * 0.85).abs() < 1e-9);
         cubic.on_ack(Time::ZERO, &ack_of(1000));
         assert_eq!(cubic.epoch.expect("begun").cwnd_prior, 7.0);
@@ -420,8 +420,8 @@ mod tests {
     #[test]
     fn a_falling_window_gives_way_under_fast_convergence() {
         let mut cubic = cubic();
-        cubic.on_congestion(Time::ZERO, loss(10_000, Repair::FastRecovery));
-        cubic.on_congestion(Time::ZERO, loss(7_000, Repair::FastRecovery));
+        cubic.on_congestion(Time::ZERO, loss(10_000, LossResponse::FastRecovery));
+        cubic.on_congestion(Time::ZERO, loss(7_000, LossResponse::FastRecovery));
         assert!((cubic.w_max.expect("set") - 7.0 * 0.85).abs() < 1e-9);
     }
 }

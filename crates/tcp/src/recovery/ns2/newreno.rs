@@ -1,11 +1,13 @@
 //! Agent/TCP/Newreno: a partial acknowledgment deflates the window into cwnd itself
 //! (`partial_window_deflation_`), which is not given back at the end (`exit_recovery_fix_` off);
-//! an acknowledgment lets out two segments at most while the repair goes on.
+//! an acknowledgment lets out two segments at most during recovery.
 
-use crate::recovery::{Entry, ExitGrowth, Flight, OnPartialAck, Recovery, RecoveryAck, Reentry};
+use crate::recovery::{
+    Entry, Flight, Recovery, RecoveryAck, RecoveryDecision, RecoveryExit, RecoveryProfile, Reentry,
+};
 use ackord_units::Bytes;
 
-/// What an acknowledgment may let out during the repair.
+/// What an acknowledgment may let out during recovery.
 const MOST_PER_ACK: u64 = 2;
 
 /// NewReno's fast recovery with ns-2's deflation.
@@ -27,12 +29,8 @@ impl Ns2NewReno {
 }
 
 impl Recovery for Ns2NewReno {
-    fn reentry(&self) -> Reentry {
-        Reentry::BeyondRecover
-    }
-
-    fn exit_growth(&self) -> ExitGrowth {
-        ExitGrowth::Yes
+    fn profile(&self) -> RecoveryProfile {
+        RecoveryProfile { reentry: Reentry::BeyondRecover, ..RecoveryProfile::STANDARD }
     }
 
     fn enter(&mut self, entry: &Entry) {
@@ -42,12 +40,12 @@ impl Recovery for Ns2NewReno {
         self.burst_left = MOST_PER_ACK + 1;
     }
 
-    fn on_ack(&mut self, _ack: &RecoveryAck) {
-        self.inflation += 1;
-        self.burst_left = MOST_PER_ACK;
-    }
-
-    fn on_partial_ack(&mut self, ack: &RecoveryAck) -> OnPartialAck {
+    fn on_ack(&mut self, ack: &RecoveryAck) -> RecoveryDecision {
+        if !ack.partial {
+            self.inflation += 1;
+            self.burst_left = MOST_PER_ACK;
+            return RecoveryDecision::Continue;
+        }
         let acked = ack.acked.get().div_ceil(ack.flight.smss.get());
         if self.inflation > acked {
             self.inflation -= acked - 1;
@@ -57,10 +55,10 @@ impl Recovery for Ns2NewReno {
             self.inflation = 1;
         }
         self.burst_left = MOST_PER_ACK + 1;
-        OnPartialAck::RetransmitOldest
+        RecoveryDecision::RetransmitOldest
     }
 
-    fn on_sent(&mut self, _octets: Bytes) {
+    fn on_sent(&mut self, _bytes: Bytes) {
         self.burst_left = self.burst_left.saturating_sub(1);
     }
 
@@ -69,21 +67,22 @@ impl Recovery for Ns2NewReno {
         window.saturating_sub(flight.flight_size).min(flight.smss * self.burst_left)
     }
 
-    fn exit_bound(&self, flight: &Flight) -> Option<Bytes> {
-        (self.taken > 0).then(|| self.cwnd(flight))
+    fn exit(&self, flight: &Flight) -> RecoveryExit {
+        let cwnd_at_most = (self.taken > 0).then(|| self.cwnd(flight));
+        RecoveryExit { cwnd_at_most, grows: true }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recovery::NewLosses;
 
     fn partial(acked_segments: u64) -> RecoveryAck {
         RecoveryAck {
+            partial: acked_segments > 0,
             acked: Bytes(1000 * acked_segments),
             delivered: Bytes(1000),
-            new_losses: NewLosses::No,
+            new_losses: false,
             flight: Flight {
                 flight_size: Bytes(10_000),
                 sacked: Bytes::ZERO,
@@ -103,13 +102,13 @@ mod tests {
     fn a_partial_acknowledgment_of_more_than_the_inflation_takes_the_rest_from_cwnd() {
         let mut newreno = Ns2NewReno::default();
         newreno.enter(&entry(3));
-        assert_eq!(newreno.on_partial_ack(&partial(2)), OnPartialAck::RetransmitOldest);
+        assert_eq!(newreno.on_ack(&partial(2)), RecoveryDecision::RetransmitOldest);
         assert_eq!((newreno.inflation, newreno.taken), (2, 0), "one is put back");
-        newreno.on_partial_ack(&partial(6));
+        newreno.on_ack(&partial(6));
         assert_eq!((newreno.inflation, newreno.taken), (1, 4));
-        assert_eq!(newreno.exit_bound(&partial(0).flight), Some(Bytes(6000)));
-        newreno.on_partial_ack(&partial(40));
-        assert_eq!(newreno.exit_bound(&partial(0).flight), Some(Bytes(1000)));
+        assert_eq!(newreno.exit(&partial(0).flight).cwnd_at_most, Some(Bytes(6000)));
+        newreno.on_ack(&partial(40));
+        assert_eq!(newreno.exit(&partial(0).flight).cwnd_at_most, Some(Bytes(1000)));
     }
 
     #[test]

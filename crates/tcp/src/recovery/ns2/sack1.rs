@@ -1,13 +1,13 @@
 //! Agent/TCP/Sack1: a count of what is in the network (`pipe_`), and every hole below what was
-//! reported is sent again as soon as that count allows, whatever the threshold.
+//! reported is retransmitted as soon as that count allows, whatever the threshold.
 //!
-//! `pipe_` begins at what is outstanding less the duplicates that began the repair, falls by one
+//! `pipe_` begins at what is outstanding less the duplicates that began the recovery, falls by one
 //! for every acknowledgment, whatever it says, by one more for a partial one (`partial_ack_` off),
-//! and rises by one for what is sent; the retransmission that begins the repair is not counted.
-//! Outside the repair the scoreboard is emptied by every acknowledgment of new data and by the timer.
+//! and rises by one for what is sent; the retransmission that begins the recovery is not counted.
+//! Outside recovery the scoreboard is emptied by every acknowledgment of new data and by the timer.
 
 use crate::recovery::{
-    Entry, Flight, Ns2NewReno, OnPartialAck, Recovery, RecoveryAck, Reentry, SackMemory,
+    Entry, Flight, Ns2NewReno, Recovery, RecoveryAck, RecoveryDecision, RecoveryProfile, Reentry,
 };
 use ackord_units::Bytes;
 
@@ -16,56 +16,43 @@ use ackord_units::Bytes;
 pub struct Ns2Sack1 {
     /// In segments; it may fall below zero.
     pipe: i64,
-    first: FirstRetransmission,
-}
-
-/// Whether the retransmission that begins the repair has left.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum FirstRetransmission {
-    #[default]
-    Left,
-    Pending,
+    /// The retransmission that begins the recovery has not left yet.
+    first_pending: bool,
 }
 
 impl Recovery for Ns2Sack1 {
-    fn reentry(&self) -> Reentry {
-        Reentry::BeyondRecover
+    fn profile(&self) -> RecoveryProfile {
+        RecoveryProfile {
+            reentry: Reentry::BeyondRecover,
+            forgets_sacked: true,
+            hole_threshold: Some(1),
+            ..RecoveryProfile::STANDARD
+        }
     }
 
     fn without_sack(&self) -> Option<Box<dyn Recovery>> {
         Some(Box::new(Ns2NewReno::default()))
     }
 
-    fn sack_memory(&self) -> SackMemory {
-        SackMemory::UntilNewAck
-    }
-
-    fn hole_threshold(&self) -> Option<u32> {
-        Some(1)
-    }
-
     fn enter(&mut self, entry: &Entry) {
         let Entry { flight, duplicate_acks, .. } = *entry;
         let outstanding = flight.flight_size.get() / flight.smss.get();
         self.pipe = outstanding as i64 - i64::from(duplicate_acks);
-        self.first = FirstRetransmission::Pending;
+        self.first_pending = true;
     }
 
     fn on_arrival(&mut self) {
         self.pipe -= 1;
     }
 
-    fn on_ack(&mut self, _ack: &RecoveryAck) {}
-
-    fn on_partial_ack(&mut self, _ack: &RecoveryAck) -> OnPartialAck {
-        self.pipe -= 1;
-        OnPartialAck::Continue
+    fn on_ack(&mut self, ack: &RecoveryAck) -> RecoveryDecision {
+        self.pipe -= i64::from(ack.partial);
+        RecoveryDecision::Continue
     }
 
-    fn on_sent(&mut self, _octets: Bytes) {
-        match self.first {
-            FirstRetransmission::Pending => self.first = FirstRetransmission::Left,
-            FirstRetransmission::Left => self.pipe += 1,
+    fn on_sent(&mut self, _bytes: Bytes) {
+        if !std::mem::take(&mut self.first_pending) {
+            self.pipe += 1;
         }
     }
 

@@ -6,7 +6,7 @@ use super::*;
 fn ten() -> Scoreboard {
     let mut board = Scoreboard::default();
     for i in 0..10 {
-        board.push(Sent::first(Seq(i * 100), 100, Fin::No, Time::from_nanos(u64::from(i))));
+        board.push(Sent::first(Seq(i * 100), 100, false, Time::from_nanos(u64::from(i))));
     }
     board
 }
