@@ -144,8 +144,8 @@ impl Connection {
             sacked_segments,
             lost_segments: count(SentState::Lost),
             resent_segments: sender.outstanding().filter(|&sent| sent == resent).count() as u32,
-            duplicate_threshold: sender.duplicate_threshold(),
-            overtaken_by: sender.overtaken_by(),
+            duplicate_threshold: sender.detector_view().duplicate_threshold,
+            overtaken_by: sender.detector_view().overtaken_by,
             pacing_rate: sender.control_rate(),
         }
     }

@@ -7,7 +7,9 @@
 //! Ours: the threshold is held to what a window can bring (nine tenths of it), and below it every
 //! arrival lets one new segment out, without which a long wait would silence the sender.
 
-use super::{Doubt, Heeds, LossDetector, LossVerdict, Spurious, Undo};
+use super::{
+    DetectorProfile, DetectorView, LossDetector, LossEvent, LossFacts, LossVerdict, Spurious, Undo,
+};
 use ackord_events::{RecoveryKind, SpuriousEvidence};
 use ackord_units::Time;
 
@@ -42,38 +44,41 @@ impl BlantonAllman {
         BlantonAllman { variant, threshold, bounded: DEFAULT_THRESHOLD }
     }
 
-    fn bound(&mut self, doubt: &Doubt) {
-        let window = doubt.cwnd.get() / doubt.smss.get().max(1);
+    fn bound(&mut self, facts: &LossFacts) {
+        let window = facts.cwnd.get() / facts.smss.get().max(1);
         let most = u32::try_from(window * 9 / 10).unwrap_or(u32::MAX);
         self.bounded = (self.threshold.round() as u32).min(most).max(DEFAULT_THRESHOLD);
     }
 }
 
 impl LossDetector for BlantonAllman {
-    fn on_duplicate_ack(&mut self, _now: Time, doubt: &Doubt) -> LossVerdict {
-        self.bound(doubt);
-        if doubt.reaches(self.bounded) {
+    fn on_ack(&mut self, _now: Time, facts: &LossFacts) -> LossVerdict {
+        if !facts.leave_doubt() {
+            return LossVerdict::WAIT;
+        }
+        self.bound(facts);
+        if facts.reaches(self.bounded) {
             return LossVerdict::Lost;
         }
-        LossVerdict::NotYet { beyond_cwnd: doubt.smss * u64::from(doubt.arrived_above()) }
+        LossVerdict::NotYet { beyond_cwnd: facts.smss * u64::from(facts.arrived_above()) }
     }
 
-    fn heeds(&self) -> Heeds {
-        Heeds::Doubts
+    fn profile(&self) -> DetectorProfile {
+        DetectorProfile { every_ack: false, ..DetectorProfile::STANDARD }
     }
 
-    fn duplicate_threshold(&self) -> u32 {
-        self.bounded
+    fn view(&self) -> DetectorView {
+        DetectorView::threshold(self.bounded)
     }
 
-    fn on_repair(&mut self, _now: Time, kind: RecoveryKind) {
-        if kind == RecoveryKind::Timeout {
+    fn on_event(&mut self, event: LossEvent) {
+        if matches!(event, LossEvent::Recovery(RecoveryKind::Timeout)) {
             *self = BlantonAllman::new(self.variant);
         }
     }
 
     fn on_spurious(&mut self, _now: Time, spurious: &Spurious) -> Option<Undo> {
-        if spurious.evidence != SpuriousEvidence::Dsack || spurious.repair != RecoveryKind::Fast {
+        if spurious.evidence != SpuriousEvidence::Dsack || spurious.recovery != RecoveryKind::Fast {
             return None;
         }
         let length = f64::from(spurious.extent_segments);
@@ -90,7 +95,7 @@ impl LossDetector for BlantonAllman {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{doubt, ms, spurious};
+    use super::super::testing::{Ask, facts, ms, spurious};
     use super::*;
 
     #[test]
@@ -105,12 +110,12 @@ mod tests {
             let after = [11, 11, 5].map(|length| {
                 let told = detector.on_spurious(ms(0), &spurious(SpuriousEvidence::Dsack, length));
                 assert_eq!(told, Some(Undo::SlowStartBack));
-                detector.on_duplicate_ack(ms(0), &doubt(1, 0));
-                detector.duplicate_threshold()
+                detector.on_duplicate_ack(ms(0), &facts(1, 0));
+                detector.threshold()
             });
             assert_eq!(after, expected, "{variant:?}");
-            detector.on_repair(ms(0), RecoveryKind::Timeout);
-            assert_eq!(detector.duplicate_threshold(), 3);
+            detector.on_recovery(RecoveryKind::Timeout);
+            assert_eq!(detector.threshold(), 3);
         }
     }
 
@@ -119,14 +124,14 @@ mod tests {
         let mut detector = BlantonAllman::new(ReorderingVariant::Max);
         detector.on_spurious(ms(0), &spurious(SpuriousEvidence::Dsack, 400));
         // Twenty segments of cwnd: eighteen.
-        assert_ne!(detector.on_duplicate_ack(ms(0), &doubt(17, 0)), LossVerdict::Lost);
-        assert_eq!(detector.on_duplicate_ack(ms(0), &doubt(18, 0)), LossVerdict::Lost);
+        assert_ne!(detector.on_duplicate_ack(ms(0), &facts(17, 0)), LossVerdict::Lost);
+        assert_eq!(detector.on_duplicate_ack(ms(0), &facts(18, 0)), LossVerdict::Lost);
     }
 
     #[test]
     fn timestamps_are_not_its_evidence() {
         let mut detector = BlantonAllman::new(ReorderingVariant::Max);
         assert_eq!(detector.on_spurious(ms(0), &spurious(SpuriousEvidence::Timestamps, 9)), None);
-        assert_eq!(detector.duplicate_threshold(), 3);
+        assert_eq!(detector.threshold(), 3);
     }
 }

@@ -6,8 +6,8 @@
 //! answered by Eq. 2 and 3, both as in TCP-DAD-SD, so that the two differ only in how the threshold
 //! moves. Duplicate acknowledgments are counted; what SACK says is not looked at.
 
-use super::detection_timer::{DetectionTimer, FastRetransmit, Verified};
-use super::{Advance, Doubt, LossDetector, LossVerdict, Undo};
+use super::detection_timer::{DetectionTimer, Verified};
+use super::{Advance, DetectorView, LossDetector, LossEvent, LossFacts, LossVerdict, Undo};
 use ackord_events::RecoveryKind;
 use ackord_units::Time;
 
@@ -28,24 +28,18 @@ impl Dad {
     pub fn new(floor: u32) -> Dad {
         Dad { threshold: DEFAULT_THRESHOLD, floor, timer: DetectionTimer::default() }
     }
-}
 
-impl LossDetector for Dad {
-    fn on_duplicate_ack(&mut self, now: Time, doubt: &Doubt) -> LossVerdict {
-        self.timer.on_duplicate_ack(now, doubt);
-        if doubt.duplicate_acks >= self.threshold {
+    fn on_duplicate_ack(&mut self, now: Time, facts: &LossFacts) -> LossVerdict {
+        self.timer.on_duplicate_ack(now, facts);
+        if facts.duplicate_acks >= self.threshold {
             LossVerdict::Lost
         } else {
-            LossVerdict::NotYet { beyond_cwnd: doubt.smss * u64::from(doubt.duplicate_acks) }
+            LossVerdict::NotYet { beyond_cwnd: facts.smss * u64::from(facts.duplicate_acks) }
         }
     }
 
-    fn duplicate_threshold(&self) -> u32 {
-        self.threshold
-    }
-
-    fn on_new_ack(&mut self, _now: Time, doubt: &Doubt, advance: &Advance) -> LossVerdict {
-        let verified = self.timer.on_new_ack(doubt, advance);
+    fn on_new_ack(&mut self, facts: &LossFacts, advance: &Advance) -> LossVerdict {
+        let verified = self.timer.on_new_ack(facts, advance);
         if verified != Verified::No {
             self.threshold = advance.duplicate_acks.max(self.floor);
         }
@@ -55,32 +49,49 @@ impl LossDetector for Dad {
         }
     }
 
-    fn on_repair(&mut self, _now: Time, kind: RecoveryKind) {
-        self.timer.on_repair(kind);
+    fn on_recovery(&mut self, kind: RecoveryKind) {
+        self.timer.on_recovery(kind);
         self.threshold = match kind {
             RecoveryKind::Fast => (self.threshold - 1).max(self.floor),
             RecoveryKind::Timeout => DEFAULT_THRESHOLD,
         };
+    }
+}
+
+impl LossDetector for Dad {
+    fn view(&self) -> DetectorView {
+        DetectorView::threshold(self.threshold)
+    }
+
+    fn on_ack(&mut self, now: Time, facts: &LossFacts) -> LossVerdict {
+        match &facts.advance {
+            Some(advance) => self.on_new_ack(facts, advance),
+            None => self.on_duplicate_ack(now, facts),
+        }
+    }
+
+    fn on_event(&mut self, event: LossEvent) {
+        if let LossEvent::Recovery(kind) = event {
+            self.on_recovery(kind);
+        }
     }
 
     fn deadline(&self) -> Option<Time> {
         self.timer.deadline()
     }
 
-    fn on_deadline(&mut self, _now: Time, _doubt: &Doubt) -> LossVerdict {
-        match self.timer.on_deadline() {
-            FastRetransmit::Sent => LossVerdict::WAIT,
-            FastRetransmit::NotSent => {
-                self.threshold = DEFAULT_THRESHOLD;
-                LossVerdict::Lost
-            }
+    fn on_timer(&mut self, _now: Time, _facts: &LossFacts) -> LossVerdict {
+        if self.timer.on_timer() {
+            return LossVerdict::WAIT;
         }
+        self.threshold = DEFAULT_THRESHOLD;
+        LossVerdict::Lost
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{advance, doubt, ms, not_yet};
+    use super::super::testing::{advance, facts, ms, not_yet};
     use super::*;
 
     /// A run of so many duplicates from 10 ms on, one a millisecond.
@@ -88,9 +99,9 @@ mod tests {
         let at = |count: u32| ms(9 + u64::from(count));
         let mut verdicts = Vec::new();
         for count in 1..=duplicates {
-            let verdict = dad.on_duplicate_ack(at(count), &doubt(count, 0));
+            let verdict = dad.on_duplicate_ack(at(count), &facts(count, 0));
             if verdict == LossVerdict::Lost {
-                dad.on_repair(at(count), RecoveryKind::Fast);
+                dad.on_recovery(RecoveryKind::Fast);
             }
             verdicts.push(verdict);
         }
@@ -102,13 +113,13 @@ mod tests {
         let mut dad = Dad::new(DEFAULT_THRESHOLD);
         assert_eq!(run(&mut dad, 3), vec![not_yet(1), not_yet(2), LossVerdict::Lost]);
         // Twelve came in all before the original did.
-        let verdict = dad.on_new_ack(ms(22), &doubt(0, 0), &advance(12));
+        let verdict = dad.on_new_ack(&facts(0, 0), &advance(12));
         assert_eq!(verdict, LossVerdict::Spurious(Undo::DoubleCwnd));
-        assert_eq!(dad.duplicate_threshold(), 12);
+        assert_eq!(dad.threshold, 12);
         // The next event of eleven starts no fast retransmit.
         assert!(!run(&mut dad, 11).contains(&LossVerdict::Lost));
-        assert_eq!(dad.on_new_ack(ms(22), &doubt(0, 0), &advance(11)), LossVerdict::WAIT);
-        assert_eq!(dad.duplicate_threshold(), 11);
+        assert_eq!(dad.on_new_ack(&facts(0, 0), &advance(11)), LossVerdict::WAIT);
+        assert_eq!(dad.threshold, 11);
     }
 
     #[test]
@@ -116,8 +127,8 @@ mod tests {
         let mut dad = Dad { threshold: 5, ..Dad::new(DEFAULT_THRESHOLD) };
         for expected in [4, 3, 3] {
             run(&mut dad, 5);
-            dad.on_deadline(ms(110), &doubt(5, 0));
-            assert_eq!(dad.duplicate_threshold(), expected);
+            dad.on_timer(ms(110), &facts(5, 0));
+            assert_eq!(dad.threshold, expected);
         }
     }
 
@@ -126,8 +137,8 @@ mod tests {
         let mut dad = Dad { threshold: 50, ..Dad::new(DEFAULT_THRESHOLD) };
         run(&mut dad, 4);
         assert_eq!(dad.deadline(), Some(ms(110)));
-        assert_eq!(dad.on_deadline(ms(110), &doubt(4, 0)), LossVerdict::Lost);
-        assert_eq!(dad.duplicate_threshold(), 3);
+        assert_eq!(dad.on_timer(ms(110), &facts(4, 0)), LossVerdict::Lost);
+        assert_eq!(dad.threshold, 3);
         assert_eq!(dad.deadline(), None);
     }
 
@@ -135,16 +146,16 @@ mod tests {
     fn an_acknowledgment_after_the_timer_shows_nothing() {
         let mut dad = Dad::new(DEFAULT_THRESHOLD);
         run(&mut dad, 3);
-        assert_eq!(dad.on_deadline(ms(110), &doubt(3, 0)), LossVerdict::WAIT);
-        assert_eq!(dad.on_new_ack(ms(111), &doubt(0, 0), &advance(9)), LossVerdict::WAIT);
-        assert_eq!(dad.duplicate_threshold(), 3);
+        assert_eq!(dad.on_timer(ms(110), &facts(3, 0)), LossVerdict::WAIT);
+        assert_eq!(dad.on_new_ack(&facts(0, 0), &advance(9)), LossVerdict::WAIT);
+        assert_eq!(dad.threshold, 3);
     }
 
     #[test]
     fn a_timeout_brings_the_threshold_back_to_three() {
         let mut dad = Dad { threshold: 50, ..Dad::new(DEFAULT_THRESHOLD) };
         run(&mut dad, 4);
-        dad.on_repair(ms(1000), RecoveryKind::Timeout);
-        assert_eq!((dad.duplicate_threshold(), dad.deadline()), (3, None));
+        dad.on_recovery(RecoveryKind::Timeout);
+        assert_eq!((dad.threshold, dad.deadline()), (3, None));
     }
 }

@@ -5,9 +5,8 @@
 //! further one lets a new segment out, so that the number in the network stays what it was. New data
 //! acknowledged meanwhile stops the timer.
 
-use super::{Advance, Doubt, LossDetector, LossVerdict, Stage};
-use ackord_events::RecoveryKind;
-use ackord_units::{Bytes, Span, Time};
+use super::{DetectorView, LossDetector, LossEvent, LossFacts, LossVerdict};
+use ackord_units::{Span, Time};
 
 /// A delayed congestion response.
 #[derive(Clone, Copy, Debug)]
@@ -23,45 +22,41 @@ impl Dcr {
         Dcr { delay_rtts, expires_at: None }
     }
 
-    fn wait(&mut self, now: Time, doubt: &Doubt) -> LossVerdict {
-        let Some(srtt) = doubt.srtt else {
+    fn wait(&mut self, now: Time, facts: &LossFacts) -> LossVerdict {
+        let Some(srtt) = facts.srtt else {
             // Nothing to measure a delay by: RFC 5681.
-            return if doubt.reaches(3) { LossVerdict::Lost } else { LossVerdict::WAIT };
+            return if facts.reaches(3) { LossVerdict::Lost } else { LossVerdict::WAIT };
         };
         self.expires_at
             .get_or_insert_with(|| now + Span::from_secs_f64(srtt.as_secs_f64() * self.delay_rtts));
-        LossVerdict::NotYet { beyond_cwnd: doubt.smss * u64::from(doubt.arrived_above()) }
+        LossVerdict::NotYet { beyond_cwnd: facts.smss * u64::from(facts.arrived_above()) }
     }
 }
 
 impl LossDetector for Dcr {
-    fn on_duplicate_ack(&mut self, now: Time, doubt: &Doubt) -> LossVerdict {
-        self.wait(now, doubt)
-    }
-
-    /// Once a repair goes on the scoreboard works as in RFC 6675; the delay has passed by then.
-    fn duplicate_threshold(&self) -> u32 {
-        3
-    }
-
-    fn on_new_ack(&mut self, now: Time, doubt: &Doubt, _advance: &Advance) -> LossVerdict {
-        self.expires_at = None;
-        if doubt.stage == Stage::Open && doubt.sacked > Bytes::ZERO {
-            self.wait(now, doubt)
-        } else {
-            LossVerdict::WAIT
+    fn on_ack(&mut self, now: Time, facts: &LossFacts) -> LossVerdict {
+        if facts.advance.is_some() {
+            self.expires_at = None;
         }
+        if facts.leave_doubt() { self.wait(now, facts) } else { LossVerdict::WAIT }
     }
 
-    fn on_repair(&mut self, _now: Time, _kind: RecoveryKind) {
-        self.expires_at = None;
+    /// During recovery the scoreboard works as in RFC 6675; the delay has passed by then.
+    fn view(&self) -> DetectorView {
+        DetectorView::threshold(3)
+    }
+
+    fn on_event(&mut self, event: LossEvent) {
+        if let LossEvent::Recovery(_) = event {
+            self.expires_at = None;
+        }
     }
 
     fn deadline(&self) -> Option<Time> {
         self.expires_at
     }
 
-    fn on_deadline(&mut self, _now: Time, _doubt: &Doubt) -> LossVerdict {
+    fn on_timer(&mut self, _now: Time, _facts: &LossFacts) -> LossVerdict {
         self.expires_at = None;
         LossVerdict::Lost
     }
@@ -69,7 +64,7 @@ impl LossDetector for Dcr {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{advance, doubt, ms, not_yet};
+    use super::super::testing::{Ask, advance, facts, ms, not_yet};
     use super::*;
 
     #[test]
@@ -77,23 +72,23 @@ mod tests {
         let mut dcr = Dcr::new(1.0);
         for count in 1..=40 {
             assert_eq!(
-                dcr.on_duplicate_ack(ms(9 + u64::from(count)), &doubt(count, 0)),
+                dcr.on_duplicate_ack(ms(9 + u64::from(count)), &facts(count, 0)),
                 not_yet(u64::from(count))
             );
         }
         assert_eq!(dcr.deadline(), Some(ms(110)));
-        assert_eq!(dcr.on_deadline(ms(110), &doubt(40, 0)), LossVerdict::Lost);
+        assert_eq!(dcr.on_timer(ms(110), &facts(40, 0)), LossVerdict::Lost);
         assert_eq!(dcr.deadline(), None);
     }
 
     #[test]
     fn new_data_stops_the_timer() {
         let mut dcr = Dcr::new(1.0);
-        dcr.on_duplicate_ack(ms(10), &doubt(1, 0));
-        dcr.on_new_ack(ms(60), &doubt(0, 0), &advance(8));
+        dcr.on_duplicate_ack(ms(10), &facts(1, 0));
+        dcr.on_new_ack(ms(60), &facts(0, 0), &advance(8));
         assert_eq!(dcr.deadline(), None);
         // With SACK something may still be missing: another doubt, from now.
-        dcr.on_new_ack(ms(70), &doubt(0, 3_000), &advance(0));
+        dcr.on_new_ack(ms(70), &facts(0, 3_000), &advance(0));
         assert_eq!(dcr.deadline(), Some(ms(170)));
     }
 }

@@ -1,7 +1,7 @@
 //! The detection timer of TCP-DAD (Park et al. 2007, 2008): it starts with the first duplicate
 //! acknowledgment; new data acknowledged while it runs shows that the segment was only late.
 
-use super::{Advance, Doubt, Stage};
+use super::{Advance, LossFacts};
 use ackord_events::RecoveryKind;
 use ackord_units::Time;
 
@@ -9,15 +9,7 @@ use ackord_units::Time;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DetectionTimer {
     expires_at: Option<Time>,
-    fast_retransmit: FastRetransmit,
-}
-
-/// Whether one was sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum FastRetransmit {
-    #[default]
-    NotSent,
-    Sent,
+    fast_retransmit: bool,
 }
 
 /// What an acknowledgment of new data says about reordering.
@@ -38,33 +30,33 @@ impl DetectionTimer {
 
     /// A duplicate acknowledgment: the first of a run starts the timer, for one round-trip time.
     /// Before the first sample of that there is none to set it to.
-    pub(super) fn on_duplicate_ack(&mut self, now: Time, doubt: &Doubt) {
-        if doubt.duplicate_acks == 1 {
-            self.fast_retransmit = FastRetransmit::NotSent;
-            self.expires_at = doubt.srtt.map(|srtt| now + srtt);
+    pub(super) fn on_duplicate_ack(&mut self, now: Time, facts: &LossFacts) {
+        if facts.duplicate_acks == 1 {
+            self.fast_retransmit = false;
+            self.expires_at = facts.srtt.map(|srtt| now + srtt);
         }
     }
 
     /// New data was acknowledged: the timer stops.
-    pub(super) fn on_new_ack(&mut self, doubt: &Doubt, advance: &Advance) -> Verified {
+    pub(super) fn on_new_ack(&mut self, facts: &LossFacts, advance: &Advance) -> Verified {
         let pending = self.expires_at.take().is_some() && advance.duplicate_acks > 0;
-        let timeout = doubt.stage == Stage::Repairing(RecoveryKind::Timeout);
+        let timeout = facts.recovery == Some(RecoveryKind::Timeout);
         match self.fast_retransmit {
             _ if !pending || timeout => Verified::No,
-            FastRetransmit::NotSent => Verified::Late,
-            FastRetransmit::Sent => Verified::LateAfterFastRetransmit,
+            false => Verified::Late,
+            true => Verified::LateAfterFastRetransmit,
         }
     }
 
-    pub(super) fn on_repair(&mut self, kind: RecoveryKind) {
+    pub(super) fn on_recovery(&mut self, kind: RecoveryKind) {
         match kind {
-            RecoveryKind::Fast => self.fast_retransmit = FastRetransmit::Sent,
+            RecoveryKind::Fast => self.fast_retransmit = true,
             RecoveryKind::Timeout => *self = DetectionTimer::default(),
         }
     }
 
     /// It expired; says whether a fast retransmit had been sent.
-    pub(super) fn on_deadline(&mut self) -> FastRetransmit {
+    pub(super) fn on_timer(&mut self) -> bool {
         self.expires_at = None;
         std::mem::take(&mut self.fast_retransmit)
     }

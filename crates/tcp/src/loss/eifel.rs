@@ -6,8 +6,8 @@
 //! 2000.
 
 use super::{
-    Aside, Doubt, Duplicates, Fixed, Heeds, LimitedTransmit, LossDetector, LossVerdict, MarkEchoed,
-    Spurious, Undo,
+    AckContext, DetectorProfile, DetectorView, Duplicates, Fixed, LimitedTransmit, LossDetector,
+    LossFacts, LossVerdict, Spurious, Undo,
 };
 use ackord_events::{RecoveryKind, SpuriousEvidence};
 use ackord_units::{Bytes, Time};
@@ -26,24 +26,24 @@ impl Eifel {
 }
 
 impl LossDetector for Eifel {
-    fn on_duplicate_ack(&mut self, now: Time, doubt: &Doubt) -> LossVerdict {
-        self.fixed.on_duplicate_ack(now, doubt)
+    fn profile(&self) -> DetectorProfile {
+        self.fixed.profile()
     }
 
-    fn heeds(&self) -> Heeds {
-        Heeds::Doubts
+    fn view(&self) -> DetectorView {
+        self.fixed.view()
     }
 
-    fn duplicate_threshold(&self) -> u32 {
-        self.fixed.duplicate_threshold()
+    fn on_ack(&mut self, now: Time, facts: &LossFacts) -> LossVerdict {
+        self.fixed.on_ack(now, facts)
     }
 
     fn on_spurious(&mut self, _now: Time, spurious: &Spurious) -> Option<Undo> {
         let believed = spurious.evidence == SpuriousEvidence::Timestamps
-            && is_an_originals(&spurious.aside)
+            && is_an_originals(&spurious.context)
             // RFC 4015 §3 step 9: what the loss took, the mark asks for.
-            && spurious.aside.mark == MarkEchoed::No;
-        believed.then_some(match spurious.repair {
+            && !spurious.context.marked;
+        believed.then_some(match spurious.recovery {
             RecoveryKind::Fast => Undo::Restore,
             RecoveryKind::Timeout => Undo::EifelResponse,
         })
@@ -53,47 +53,47 @@ impl LossDetector for Eifel {
 /// RFC 3522 §3.2 step 5: an old timestamp is no proof where the acknowledgments of the originals may
 /// have been lost and a duplicate has drawn this one. It reports that duplicate then, if the receiver
 /// reports any; if none was ever reported, only what is still outstanding shows that it was not so.
-fn is_an_originals(aside: &Aside) -> bool {
-    match aside.duplicates {
+fn is_an_originals(context: &AckContext) -> bool {
+    match context.duplicates {
         Duplicates::Now => false,
         Duplicates::Earlier => true,
-        Duplicates::Never => aside.outstanding > Bytes::ZERO,
+        Duplicates::Never => context.outstanding > Bytes::ZERO,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{doubt, ms, spurious};
+    use super::super::testing::{Ask, facts, ms, spurious};
     use super::*;
 
     #[test]
     fn only_timestamps_are_taken_for_proof() {
         let mut eifel = Eifel::new(3);
-        let mut told = |evidence, repair| {
-            eifel.on_spurious(ms(0), &Spurious { repair, ..spurious(evidence, 5) })
+        let mut told = |evidence, recovery| {
+            eifel.on_spurious(ms(0), &Spurious { recovery, ..spurious(evidence, 5) })
         };
         assert_eq!(told(SpuriousEvidence::Dsack, RecoveryKind::Fast), None);
         let timestamps = SpuriousEvidence::Timestamps;
         assert_eq!(told(timestamps, RecoveryKind::Fast), Some(Undo::Restore));
         assert_eq!(told(timestamps, RecoveryKind::Timeout), Some(Undo::EifelResponse));
-        assert_eq!(eifel.on_duplicate_ack(ms(0), &doubt(3, 0)), LossVerdict::Lost, "still three");
+        assert_eq!(eifel.on_duplicate_ack(ms(0), &facts(3, 0)), LossVerdict::Lost, "still three");
     }
 
     /// RFC 3522 §3.2 step 5, and RFC 4015 §3 step 9.
     #[test]
     fn an_acknowledgment_that_a_duplicate_may_have_drawn_is_no_proof() {
-        let undoes = |change: fn(&mut Aside)| {
+        let undoes = |change: fn(&mut AckContext)| {
             let mut told = spurious(SpuriousEvidence::Timestamps, 5);
-            change(&mut told.aside);
+            change(&mut told.context);
             Eifel::new(3).on_spurious(ms(0), &told).is_some()
         };
         assert!(undoes(|_| {}));
-        assert!(!undoes(|aside| aside.duplicates = Duplicates::Now));
-        assert!(!undoes(|aside| aside.outstanding = Bytes::ZERO), "all is acknowledged");
-        let known_to_report = |aside: &mut Aside| {
-            (aside.outstanding, aside.duplicates) = (Bytes::ZERO, Duplicates::Earlier);
+        assert!(!undoes(|context| context.duplicates = Duplicates::Now));
+        assert!(!undoes(|context| context.outstanding = Bytes::ZERO), "all is acknowledged");
+        let known_to_report = |context: &mut AckContext| {
+            (context.outstanding, context.duplicates) = (Bytes::ZERO, Duplicates::Earlier);
         };
         assert!(undoes(known_to_report), "all is acknowledged, and no duplicate reported");
-        assert!(!undoes(|aside| aside.mark = MarkEchoed::Yes));
+        assert!(!undoes(|context| context.marked = true));
     }
 }

@@ -1,6 +1,9 @@
 //! A fixed number of duplicate acknowledgments (RFC 5681 §3.2).
 
-use super::{Doubt, Heeds, LossDetector, LossVerdict, Spurious, Undo, UndoReductions};
+use super::{
+    DetectorProfile, DetectorView, LossDetector, LossFacts, LossVerdict, Spurious, Undo,
+    UndoReductions,
+};
 use ackord_units::{Bytes, Time};
 
 /// Takes the oldest segment for lost after `threshold` duplicate acknowledgments.
@@ -28,21 +31,24 @@ impl Fixed {
         Fixed { threshold, limited_transmit, undo: UndoReductions::Off }
     }
 
-    /// The same, and it gives back what a spurious repair took or not.
+    /// The same, and it gives back what a spurious recovery took or not.
     pub fn with_undo(self, undo: UndoReductions) -> Fixed {
         Fixed { undo, ..self }
     }
 }
 
 impl LossDetector for Fixed {
-    fn on_duplicate_ack(&mut self, _now: Time, doubt: &Doubt) -> LossVerdict {
-        if doubt.reaches(self.threshold) {
+    fn on_ack(&mut self, _now: Time, facts: &LossFacts) -> LossVerdict {
+        if !facts.leave_doubt() {
+            return LossVerdict::WAIT;
+        }
+        if facts.reaches(self.threshold) {
             return LossVerdict::Lost;
         }
         let beyond_cwnd = match self.limited_transmit {
             // RFC 3042 §2: at most two segments beyond cwnd.
-            LimitedTransmit::On => doubt.smss * u64::from(doubt.duplicate_acks.min(2)),
-            LimitedTransmit::Every => doubt.smss * u64::from(doubt.duplicate_acks),
+            LimitedTransmit::On => facts.smss * u64::from(facts.duplicate_acks.min(2)),
+            LimitedTransmit::Every => facts.smss * u64::from(facts.duplicate_acks),
             LimitedTransmit::Off => Bytes::ZERO,
         };
         LossVerdict::NotYet { beyond_cwnd }
@@ -55,43 +61,43 @@ impl LossDetector for Fixed {
         }
     }
 
-    fn heeds(&self) -> Heeds {
-        Heeds::Doubts
+    fn profile(&self) -> DetectorProfile {
+        DetectorProfile { every_ack: false, ..DetectorProfile::STANDARD }
     }
 
-    fn duplicate_threshold(&self) -> u32 {
-        self.threshold
+    fn view(&self) -> DetectorView {
+        DetectorView::threshold(self.threshold)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{doubt, not_yet};
+    use super::super::testing::{Ask, facts, not_yet};
     use super::*;
 
     #[test]
     fn the_third_duplicate_means_loss_and_the_first_two_release_a_segment_each() {
         let mut fixed = Fixed::new(3, LimitedTransmit::On);
-        assert_eq!(fixed.on_duplicate_ack(Time::ZERO, &doubt(1, 0)), not_yet(1));
-        assert_eq!(fixed.on_duplicate_ack(Time::ZERO, &doubt(2, 0)), not_yet(2));
-        assert_eq!(fixed.on_duplicate_ack(Time::ZERO, &doubt(3, 0)), LossVerdict::Lost);
+        assert_eq!(fixed.on_duplicate_ack(Time::ZERO, &facts(1, 0)), not_yet(1));
+        assert_eq!(fixed.on_duplicate_ack(Time::ZERO, &facts(2, 0)), not_yet(2));
+        assert_eq!(fixed.on_duplicate_ack(Time::ZERO, &facts(3, 0)), LossVerdict::Lost);
     }
 
     #[test]
     fn one_acknowledgment_that_sacks_more_than_two_segments_means_loss() {
         let mut fixed = Fixed::new(3, LimitedTransmit::On);
-        assert_eq!(fixed.on_duplicate_ack(Time::ZERO, &doubt(1, 2001)), LossVerdict::Lost);
-        assert_ne!(fixed.on_duplicate_ack(Time::ZERO, &doubt(1, 2000)), LossVerdict::Lost);
+        assert_eq!(fixed.on_duplicate_ack(Time::ZERO, &facts(1, 2001)), LossVerdict::Lost);
+        assert_ne!(fixed.on_duplicate_ack(Time::ZERO, &facts(1, 2000)), LossVerdict::Lost);
     }
 
     /// RFC 6675 §5: segments of less than SMSS are lost by their number, too.
     #[test]
     fn three_reports_or_three_sequences_mean_loss_however_few_octets() {
         let mut fixed = Fixed::new(3, LimitedTransmit::On);
-        let reports = |reports| Doubt { reports, ..doubt(2, 200) };
+        let reports = |reports| LossFacts { reports, ..facts(2, 200) };
         assert_ne!(fixed.on_duplicate_ack(Time::ZERO, &reports(2)), LossVerdict::Lost);
         assert_eq!(fixed.on_duplicate_ack(Time::ZERO, &reports(3)), LossVerdict::Lost);
-        let sequences = |sacked_sequences| Doubt { sacked_sequences, ..doubt(1, 300) };
+        let sequences = |sacked_sequences| LossFacts { sacked_sequences, ..facts(1, 300) };
         assert_ne!(fixed.on_duplicate_ack(Time::ZERO, &sequences(2)), LossVerdict::Lost);
         assert_eq!(fixed.on_duplicate_ack(Time::ZERO, &sequences(3)), LossVerdict::Lost);
     }

@@ -36,10 +36,7 @@ pub use dad::Dad;
 pub use dad_sd::{DadSd, DadSdPaper, PaperUndo};
 pub use dcr::Dcr;
 pub use eifel::Eifel;
-pub use facts::{
-    Advance, Aside, Available, Delivered, Doubt, Duplicates, Echo, Hole, MarkEchoed, Spurious,
-    Stage, Verification,
-};
+pub use facts::{AckContext, Advance, Delivered, Duplicates, Echo, Hole, LossFacts, Spurious};
 pub use fixed::{Fixed, LimitedTransmit};
 pub use ncr::{ExtendedLimitedTransmit, Ncr};
 pub use pr::Pr;
@@ -52,7 +49,7 @@ use ackord_events::RecoveryKind;
 use ackord_units::{Bytes, Seq, Span, Time};
 use std::fmt;
 
-/// What a detector makes of a doubt.
+/// What a detector makes of the facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossVerdict {
     /// Not lost as far as one can tell; so much new data may be sent beyond cwnd meanwhile.
@@ -62,7 +59,7 @@ pub enum LossVerdict {
     },
     /// The oldest outstanding segment is lost.
     Lost,
-    /// What arrived shows that the last repair was unnecessary: give back what it took.
+    /// What arrived shows that the last recovery was unnecessary: give back what it took.
     Spurious(Undo),
 }
 
@@ -74,7 +71,7 @@ impl LossVerdict {
 /// How much of a reduction is taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undo {
-    /// cwnd and ssthresh are again what they were when the repair began, or more where they have
+    /// cwnd and ssthresh are again what they were when the recovery began, or more where they have
     /// grown beyond it since: what was taken and no more.
     Restore,
     /// As [`Undo::Restore`], but cwnd grows back to where it was by slow start instead of at once,
@@ -84,90 +81,136 @@ pub enum Undo {
     /// and what was acknowledged, the initial window at most, with ssthresh = pipe_prev, and the
     /// retransmission timer becomes more conservative.
     EifelResponse,
-    /// ssthresh is again what it was before the last repair, and cwnd doubles (Park et al. 2008
+    /// ssthresh is again what it was before the last recovery, and cwnd doubles (Park et al. 2008
     /// Eq. 2 and 3). Where nothing had been reduced, cwnd doubles all the same.
     DoubleCwnd,
 }
 
-/// Which segments in flight are lost by the passing of time.
+/// Which segments in flight are lost by the passing of time: every one last sent before `sent_before`
+/// (at the same time: ending before that byte) and longer ago than `age`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Horizon {
-    /// As yet nothing can be lost.
-    Unknown,
-    /// Every segment last sent before `sent_before` (at the same time: ending before that octet)
-    /// and longer ago than `age` is lost.
-    Overdue {
-        /// Only transmissions before this one; any, if absent.
-        sent_before: Option<(Time, Seq)>,
-        /// How long a segment may be in flight.
-        age: Span,
-    },
+pub struct Overdue {
+    /// Only transmissions before this one; any, if absent.
+    pub sent_before: Option<(Time, Seq)>,
+    /// How long a segment may be in flight.
+    pub age: Span,
 }
 
-/// What a loss detector has to be asked.
+/// Which transmissions a detector judges by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heeds {
-    /// Every acknowledgment, and it may have a timer.
-    EveryAck,
-    /// Acknowledgments that leave a doubt: duplicates, and those of new data while nothing is
-    /// being repaired and later data has been SACKed. It has no timer.
-    Doubts,
-}
-
-/// Which transmissions a detector by time has the say over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Judged {
+pub enum TimeScope {
     /// All: counting what arrived above a hole means nothing.
     Everything,
-    /// Of segments sent again only; for first transmissions [`LossDetector::duplicate_threshold`]
-    /// and [`LossDetector::on_duplicate_ack`] stand.
+    /// Retransmissions only; for first transmissions its threshold and [`LossDetector::on_ack`]
+    /// stand.
     Retransmissions,
 }
 
-/// What becomes of the window when a segment that a fast recovery sent again is lost once more.
+/// What becomes of the window when a segment that a fast recovery retransmitted is lost once more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LostRetransmission {
-    /// Nothing: it is only sent again, as Linux does.
+    /// Nothing: it is only retransmitted once more, as Linux does.
     Repeats,
     /// It is reduced a second time (RFC 5681 §4.3).
     Reduces,
+}
+
+/// What a detector asks of the sender for as long as the connection lives.
+#[derive(Clone, Copy, Debug)]
+pub struct DetectorProfile {
+    /// Whether it has to be asked about every acknowledgment, and may have a timer; else only about
+    /// those that leave a doubt ([`LossFacts::leave_doubt`]), so that others are not asked for
+    /// nothing.
+    pub every_ack: bool,
+    /// Which transmissions it judges by time, if any: only then does the sender keep their order.
+    pub by_time: Option<TimeScope>,
+    /// What a lost retransmission means.
+    pub lost_retransmission: LostRetransmission,
+    /// Whether the sender is to send tail loss probes (RFC 8985 §7), and how long the peer may hold
+    /// back the acknowledgment of a lone segment.
+    pub tail_probe: Option<Span>,
+    /// How much later than they are due its timers expire, the probe's for a lone segment apart.
+    pub timer_slack: Span,
+}
+
+impl DetectorProfile {
+    /// Asked about every acknowledgment, and nothing by time.
+    pub const STANDARD: DetectorProfile = DetectorProfile {
+        every_ack: true,
+        by_time: None,
+        lost_retransmission: LostRetransmission::Repeats,
+        tail_probe: None,
+        timer_slack: Span::ZERO,
+    };
+}
+
+/// What a detector has learnt so far.
+#[derive(Clone, Copy, Debug)]
+pub struct DetectorView {
+    /// DupThresh: how many segments above a hole make it lost (RFC 6675 §4 IsLost).
+    pub duplicate_threshold: u32,
+    /// Whether segments have been seen to overtake each other.
+    pub reordering_seen: bool,
+    /// From the end of a segment to that of one that overtook it, at most, where that is looked at.
+    pub overtaken_by: Bytes,
+}
+
+impl DetectorView {
+    /// A threshold, and nothing seen.
+    pub const fn threshold(duplicate_threshold: u32) -> DetectorView {
+        DetectorView { duplicate_threshold, reordering_seen: false, overtaken_by: Bytes::ZERO }
+    }
+}
+
+/// What else a detector is told.
+#[derive(Clone, Copy, Debug)]
+pub enum LossEvent {
+    /// A recovery begins: a fast retransmit, or the retransmission timer expired.
+    Recovery(RecoveryKind),
+    /// Segments were overdue that had been retransmitted before.
+    RetransmissionOverdue,
+    /// The receiver had one of our retransmissions twice (RFC 2883), and it was no probe.
+    Dsack {
+        /// The next byte to be sent.
+        snd_nxt: Seq,
+    },
 }
 
 copied_in_boxes!(LossDetector, CopiedDetector);
 
 /// Decides when a segment is lost. Never sends, never changes cwnd.
 ///
-/// Whatever it says about a loss while a repair goes on is for the sender to use or not: in fast
-/// recovery the recovery sender and the scoreboard, by [`LossDetector::duplicate_threshold`] and
-/// [`ByTime::horizon`], find what else is lost.
+/// Whatever it says about a loss during recovery is for the sender to use or not: in fast recovery
+/// the recovery and the scoreboard, by its threshold and [`LossDetector::overdue`], find what else is
+/// lost.
 pub trait LossDetector: CopiedDetector + Send + fmt::Debug {
-    /// A duplicate acknowledgment came while nothing was being repaired.
-    fn on_duplicate_ack(&mut self, now: Time, doubt: &Doubt) -> LossVerdict;
-
-    /// DupThresh: how many segments above a hole make it lost (RFC 6675 §4 IsLost).
-    fn duplicate_threshold(&self) -> u32;
-
-    /// What it has to be asked, so that others are not asked for nothing at every acknowledgment.
-    /// Settled when the connection is established.
-    fn heeds(&self) -> Heeds {
-        Heeds::EveryAck
+    /// What it asks of the sender. Asked once, when the connection is established.
+    fn profile(&self) -> DetectorProfile {
+        DetectorProfile::STANDARD
     }
 
-    /// New data was acknowledged; `doubt` is about what is the oldest segment now. Called during
-    /// repairs too, where only [`LossVerdict::Spurious`] has an effect.
-    fn on_new_ack(&mut self, now: Time, doubt: &Doubt, _advance: &Advance) -> LossVerdict {
-        // What was SACKed before may make the new oldest segment lost at once.
-        if doubt.stage == Stage::Open && doubt.sacked > Bytes::ZERO {
-            self.on_duplicate_ack(now, doubt)
-        } else {
-            LossVerdict::WAIT
-        }
+    /// What it has learnt so far.
+    fn view(&self) -> DetectorView;
+
+    /// A duplicate acknowledgment came outside recovery, or one of new data: then the facts are about
+    /// what is the oldest segment now, and during recovery only [`LossVerdict::Spurious`] has an
+    /// effect.
+    fn on_ack(&mut self, now: Time, facts: &LossFacts) -> LossVerdict;
+
+    /// A segment has newly been reported to have arrived: those reported by SACK first, then those
+    /// acknowledged cumulatively, each in order of sequence. Told to detectors that judge by time.
+    fn on_delivered(&mut self, _now: Time, _delivered: &Delivered) {}
+
+    /// Which segments are lost by the passing of time; nothing while none can be. Asked of detectors
+    /// that judge by time, after every acknowledgment and when time has passed.
+    fn overdue(&mut self, _facts: &LossFacts) -> Option<Overdue> {
+        None
     }
 
-    /// A repair begins: a fast retransmit, or the retransmission timer expired.
-    fn on_repair(&mut self, _now: Time, _kind: RecoveryKind) {}
+    /// Something else happened.
+    fn on_event(&mut self, _event: LossEvent) {}
 
-    /// The sender found, by DSACK, timestamps or F-RTO, that a repair was unnecessary. What to
+    /// The sender found, by DSACK, timestamps or F-RTO, that a recovery was unnecessary. What to
     /// give back, if anything.
     fn on_spurious(&mut self, _now: Time, _spurious: &Spurious) -> Option<Undo> {
         None
@@ -178,70 +221,16 @@ pub trait LossDetector: CopiedDetector + Send + fmt::Debug {
         None
     }
 
-    /// That timer expired. During fast recovery [`LossVerdict::Lost`] sends the oldest segment
-    /// again, without another reduction.
-    fn on_deadline(&mut self, _now: Time, _doubt: &Doubt) -> LossVerdict {
+    /// That timer expired. During fast recovery [`LossVerdict::Lost`] retransmits the oldest segment
+    /// without another reduction.
+    fn on_timer(&mut self, _now: Time, _facts: &LossFacts) -> LossVerdict {
         LossVerdict::WAIT
     }
 
-    /// Who judges instead where the peer does not speak SACK; nothing for a detector that does not
-    /// need it.
+    /// Which detector takes its place where the peer does not speak SACK; nothing for one that does
+    /// not need it.
     fn without_sack(&self) -> Option<Box<dyn LossDetector>> {
         None
-    }
-
-    /// The detector as one that judges by time, if it is one. Asked when the connection is
-    /// established: only then does the sender keep the order of transmissions.
-    fn by_time(&mut self) -> Option<&mut dyn ByTime> {
-        None
-    }
-
-    /// From the end of a segment to that of one that overtook it, at most, where that is looked at.
-    fn overtaken_by(&self) -> Bytes {
-        Bytes::ZERO
-    }
-}
-
-/// A loss detector that goes by when segments were sent.
-pub trait ByTime {
-    /// A segment has newly been reported to have arrived: those reported by SACK first, then those
-    /// acknowledged cumulatively, each in order of sequence.
-    fn on_delivered(&mut self, _now: Time, _delivered: &Delivered) {}
-
-    /// Segments were overdue that had been sent again before.
-    fn on_overdue_again(&mut self) {}
-
-    /// The receiver had one of our retransmissions twice (RFC 2883), and it was no probe.
-    fn on_dsack(&mut self, _snd_nxt: Seq) {}
-
-    /// Whether segments have been seen to overtake each other.
-    fn has_seen_reordering(&self) -> bool {
-        false
-    }
-
-    /// Which transmissions that is about. Asked when the connection is established.
-    fn judged(&self) -> Judged {
-        Judged::Everything
-    }
-
-    /// What a lost retransmission means. Asked when the connection is established.
-    fn lost_retransmission(&self) -> LostRetransmission {
-        LostRetransmission::Repeats
-    }
-
-    /// Which segments are lost by the passing of time. Asked after every acknowledgment and when
-    /// time has passed.
-    fn horizon(&mut self, doubt: &Doubt) -> Horizon;
-
-    /// Whether the sender is to send tail loss probes (RFC 8985 §7), and how long the peer may hold
-    /// back the acknowledgment of a lone segment.
-    fn tail_probe(&self) -> Option<Span> {
-        None
-    }
-
-    /// How much later than they are due its timers strike, the probe's for a lone segment apart.
-    fn timer_slack(&self) -> Span {
-        Span::ZERO
     }
 }
 
@@ -251,10 +240,11 @@ pub(crate) mod testing {
     use super::*;
     use ackord_events::SpuriousEvidence;
 
-    /// A doubt with segments of 1000 octets, 20 in flight, a round trip of 100 ms and one second
+    /// A doubt with segments of 1000 bytes, 20 in flight, a round trip of 100 ms and one second
     /// left on the retransmission timer.
-    pub(crate) fn doubt(duplicate_acks: u32, sacked: u64) -> Doubt {
-        Doubt {
+    pub(crate) fn facts(duplicate_acks: u32, sacked: u64) -> LossFacts {
+        LossFacts {
+            advance: None,
             duplicate_acks,
             reports: duplicate_acks,
             sacked: Bytes(sacked),
@@ -270,8 +260,9 @@ pub(crate) mod testing {
             rttvar: Some(Span::from_millis(10)),
             min_rtt: Some(Span::from_millis(80)),
             rto_at: Some(Time::ZERO + Span::from_secs(1)),
-            stage: Stage::Open,
-            verification: Verification { dsack: Available::No, timestamps: Available::No },
+            recovery: None,
+            dsack: false,
+            timestamps: false,
         }
     }
 
@@ -289,18 +280,39 @@ pub(crate) mod testing {
     pub(crate) fn spurious(evidence: SpuriousEvidence, extent_segments: u32) -> Spurious {
         Spurious {
             evidence,
-            repair: RecoveryKind::Fast,
+            recovery: RecoveryKind::Fast,
             extent_segments,
-            lateness: Span::from_millis(30),
+            delay: Span::from_millis(30),
             flight_size: Bytes(20_000),
             smss: Bytes(1000),
-            aside: Aside {
+            context: AckContext {
                 outstanding: Bytes(20_000),
                 duplicates: Duplicates::Never,
-                mark: MarkEchoed::No,
+                marked: false,
             },
         }
     }
+
+    /// The questions of the tests.
+    pub(crate) trait Ask: LossDetector {
+        fn on_duplicate_ack(&mut self, now: Time, facts: &LossFacts) -> LossVerdict {
+            self.on_ack(now, facts)
+        }
+
+        fn on_new_ack(&mut self, now: Time, facts: &LossFacts, advance: &Advance) -> LossVerdict {
+            self.on_ack(now, &LossFacts { advance: Some(*advance), ..*facts })
+        }
+
+        fn on_recovery(&mut self, kind: RecoveryKind) {
+            self.on_event(LossEvent::Recovery(kind));
+        }
+
+        fn threshold(&self) -> u32 {
+            self.view().duplicate_threshold
+        }
+    }
+
+    impl<T: LossDetector> Ask for T {}
 
     pub(crate) fn ms(millis: u64) -> Time {
         Time::ZERO + Span::from_millis(millis)

@@ -8,8 +8,9 @@
 //! Left out: the bursts that RFC 4653 §3.3 avoids by lowering cwnd when a doubt ends in a large
 //! acknowledgment; what had been let out meanwhile fills that gap already.
 
-use super::{Advance, Available, Doubt, Fixed, LimitedTransmit, LossDetector, LossVerdict, Stage};
-use ackord_events::RecoveryKind;
+use super::{
+    DetectorView, Fixed, LimitedTransmit, LossDetector, LossEvent, LossFacts, LossVerdict,
+};
 use ackord_units::{Bytes, Time};
 
 const DEFAULT_THRESHOLD: u32 = 3;
@@ -41,59 +42,54 @@ impl Ncr {
 }
 
 impl LossDetector for Ncr {
-    fn on_duplicate_ack(&mut self, now: Time, doubt: &Doubt) -> LossVerdict {
-        if doubt.verification.dsack == Available::No {
-            let mut fixed = Fixed::new(DEFAULT_THRESHOLD, LimitedTransmit::On);
-            return fixed.on_duplicate_ack(now, doubt);
+    fn on_ack(&mut self, now: Time, facts: &LossFacts) -> LossVerdict {
+        if facts.advance.is_some() {
+            // §3.2: the doubt is over; what is still missing is another, with the flight of now.
+            self.flight_before = None;
         }
-        let flight = *self.flight_before.get_or_insert(doubt.flight_size);
-        let segments = (flight.get() / doubt.smss.get().max(1)) as u32;
+        if !facts.leave_doubt() {
+            return LossVerdict::WAIT;
+        }
+        if !facts.dsack {
+            return Fixed::new(DEFAULT_THRESHOLD, LimitedTransmit::On).on_ack(now, facts);
+        }
+        let flight = *self.flight_before.get_or_insert(facts.flight_size);
+        let segments = (flight.get() / facts.smss.get().max(1)) as u32;
         // RFC 4653 §3.1: DupThresh = max (LT_F * (FlightSizePrev / SMSS), 3).
         let share = match self.variant {
             ExtendedLimitedTransmit::Careful => segments * 2 / 3,
             ExtendedLimitedTransmit::Aggressive => segments / 2,
         };
         self.threshold = share.max(DEFAULT_THRESHOLD);
-        if doubt.reaches(self.threshold) {
+        if facts.reaches(self.threshold) {
             return LossVerdict::Lost;
         }
-        let arrived = u64::from(doubt.arrived_above());
+        let arrived = u64::from(facts.arrived_above());
         let allowed = match self.variant {
             ExtendedLimitedTransmit::Careful => arrived / 2,
             ExtendedLimitedTransmit::Aggressive => arrived,
         };
-        LossVerdict::NotYet { beyond_cwnd: doubt.smss * allowed }
+        LossVerdict::NotYet { beyond_cwnd: facts.smss * allowed }
     }
 
-    fn duplicate_threshold(&self) -> u32 {
-        self.threshold
+    fn view(&self) -> DetectorView {
+        DetectorView::threshold(self.threshold)
     }
 
-    fn on_new_ack(&mut self, now: Time, doubt: &Doubt, _advance: &Advance) -> LossVerdict {
-        // §3.2: the doubt is over; what is still missing is another, with the flight of now.
-        self.flight_before = None;
-        if doubt.stage == Stage::Open && doubt.sacked > Bytes::ZERO {
-            self.on_duplicate_ack(now, doubt)
-        } else {
-            LossVerdict::WAIT
+    fn on_event(&mut self, event: LossEvent) {
+        if let LossEvent::Recovery(_) = event {
+            self.flight_before = None;
         }
-    }
-
-    fn on_repair(&mut self, _now: Time, _kind: RecoveryKind) {
-        self.flight_before = None;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Verification;
-    use super::super::testing::{advance, doubt, ms, not_yet};
+    use super::super::testing::{Ask, advance, facts, ms, not_yet};
     use super::*;
 
-    fn with_sack(arrived: u32) -> Doubt {
-        let dsack = Available::Yes;
-        let verification = Verification { dsack, ..doubt(0, 0).verification };
-        Doubt { verification, ..doubt(arrived, u64::from(arrived) * 1000) }
+    fn with_sack(arrived: u32) -> LossFacts {
+        LossFacts { dsack: true, ..facts(arrived, u64::from(arrived) * 1000) }
     }
 
     #[test]
@@ -116,19 +112,19 @@ mod tests {
     #[test]
     fn a_small_flight_and_a_peer_without_sack_are_as_in_rfc_5681() {
         let mut ncr = Ncr::new(ExtendedLimitedTransmit::Careful);
-        let small = Doubt { flight_size: Bytes(4_000), ..with_sack(3) };
+        let small = LossFacts { flight_size: Bytes(4_000), ..with_sack(3) };
         assert_eq!(ncr.on_duplicate_ack(ms(0), &small), LossVerdict::Lost);
-        assert_eq!(ncr.on_duplicate_ack(ms(0), &doubt(2, 0)), not_yet(2));
-        assert_eq!(ncr.on_duplicate_ack(ms(0), &doubt(3, 0)), LossVerdict::Lost);
+        assert_eq!(ncr.on_duplicate_ack(ms(0), &facts(2, 0)), not_yet(2));
+        assert_eq!(ncr.on_duplicate_ack(ms(0), &facts(3, 0)), LossVerdict::Lost);
     }
 
     #[test]
     fn a_doubt_that_ended_leaves_nothing_behind() {
         let mut ncr = Ncr::new(ExtendedLimitedTransmit::Aggressive);
         ncr.on_duplicate_ack(ms(0), &with_sack(5));
-        let left = Doubt { flight_size: Bytes(8_000), stage: Stage::Open, ..with_sack(0) };
+        let left = LossFacts { flight_size: Bytes(8_000), ..with_sack(0) };
         assert_eq!(ncr.on_new_ack(ms(1), &left, &advance(5)), LossVerdict::WAIT);
-        let next = Doubt { flight_size: Bytes(8_000), ..with_sack(4) };
+        let next = LossFacts { flight_size: Bytes(8_000), ..with_sack(4) };
         assert_eq!(ncr.on_duplicate_ack(ms(2), &next), LossVerdict::Lost);
     }
 }

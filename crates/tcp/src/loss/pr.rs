@@ -5,7 +5,7 @@
 //! The estimate rises to every larger sample at once and decays by alpha per round trip (the
 //! paper's ewrtt = max (alpha^(1/cwnd) * ewrtt, sample) per acknowledgment); mxrtt is beta times
 //! that. One window's drops halve once: what was in flight when the first was found (the paper's
-//! `memorize` list) is repaired without a second reduction, which is what a repair here does.
+//! `memorize` list) is retransmitted without a second reduction, which is what a recovery here does.
 //!
 //! Different from the paper: a segment reported by SACK has left the list of what is to be
 //! acknowledged; its rule for more than half a window lost (mxrtt to one second, cwnd to one) is the
@@ -14,7 +14,10 @@
 //! that retransmissions are overdue too, until anything arrives: a path that has gone dark for long is
 //! not asked every mxrtt.
 
-use super::{ByTime, Delivered, Doubt, Hole, Horizon, LossDetector, LossVerdict};
+use super::{
+    Delivered, DetectorProfile, DetectorView, Hole, LossDetector, LossEvent, LossFacts,
+    LossVerdict, Overdue, TimeScope,
+};
 use ackord_units::{Span, Time};
 
 /// No segment is overdue earlier.
@@ -30,7 +33,7 @@ pub struct Pr {
     beta: f64,
     /// ewrtt in seconds, and when it was brought up to date.
     estimate: Option<(f64, Time)>,
-    /// When a segment last arrived that had been sent again: what the same acknowledgment covers
+    /// When a segment last arrived that had been retransmitted: what the same acknowledgment covers
     /// behind it waited for it.
     refilled_at: Option<Time>,
     /// How often in a row retransmissions were overdue.
@@ -54,30 +57,33 @@ impl Pr {
 }
 
 impl LossDetector for Pr {
-    fn on_duplicate_ack(&mut self, _now: Time, doubt: &Doubt) -> LossVerdict {
-        LossVerdict::NotYet { beyond_cwnd: doubt.sacked }
+    fn profile(&self) -> DetectorProfile {
+        DetectorProfile { by_time: Some(TimeScope::Everything), ..DetectorProfile::STANDARD }
     }
 
-    /// Never asked: the horizon decides.
-    fn duplicate_threshold(&self) -> u32 {
-        u32::MAX
+    /// Never asked for a threshold: time decides.
+    fn view(&self) -> DetectorView {
+        DetectorView::threshold(u32::MAX)
     }
 
-    fn by_time(&mut self) -> Option<&mut dyn ByTime> {
-        Some(self)
+    fn on_ack(&mut self, _now: Time, facts: &LossFacts) -> LossVerdict {
+        if !facts.leave_doubt() {
+            return LossVerdict::WAIT;
+        }
+        LossVerdict::NotYet { beyond_cwnd: facts.sacked }
     }
-}
 
-impl ByTime for Pr {
-    fn on_overdue_again(&mut self) {
-        self.silences = (self.silences + 1).min(MOST_DOUBLINGS);
+    fn on_event(&mut self, event: LossEvent) {
+        if let LossEvent::RetransmissionOverdue = event {
+            self.silences = (self.silences + 1).min(MOST_DOUBLINGS);
+        }
     }
 
     fn on_delivered(&mut self, now: Time, delivered: &Delivered) {
         self.silences = 0;
         // Karn's rule, for everything that one acknowledgment covers: without it, each hole without
         // SACK would multiply the estimate by beta.
-        if let Hole::Resent(_) = delivered.hole {
+        if let Hole::Retransmitted(_) = delivered.hole {
             self.refilled_at = Some(now);
         }
         if self.refilled_at == Some(now) {
@@ -94,22 +100,17 @@ impl ByTime for Pr {
         });
     }
 
-    fn horizon(&mut self, _doubt: &Doubt) -> Horizon {
-        match self.estimate {
-            None => Horizon::Unknown,
-            Some((estimate, _)) => {
-                let age =
-                    Span::from_secs_f64(estimate * self.beta).max(MIN_AGE) * (1 << self.silences);
-                Horizon::Overdue { sent_before: None, age }
-            }
-        }
+    fn overdue(&mut self, _facts: &LossFacts) -> Option<Overdue> {
+        let (estimate, _) = self.estimate?;
+        let age = Span::from_secs_f64(estimate * self.beta).max(MIN_AGE) * (1 << self.silences);
+        Some(Overdue { sent_before: None, age })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::Echo;
-    use super::super::testing::{doubt, ms};
+    use super::super::testing::{Ask, facts, ms};
     use super::*;
     use ackord_units::Seq;
 
@@ -128,8 +129,8 @@ mod tests {
     }
 
     fn age_ms(pr: &mut Pr) -> f64 {
-        match pr.horizon(&doubt(0, 0)) {
-            Horizon::Overdue { sent_before: None, age } => age.as_secs_f64() * 1e3,
+        match pr.overdue(&facts(0, 0)) {
+            Some(Overdue { sent_before: None, age }) => age.as_secs_f64() * 1e3,
             other => panic!("{other:?}"),
         }
     }
@@ -141,7 +142,7 @@ mod tests {
         let resent = Delivered {
             sent_at: ms(500),
             end_seq: Seq(0),
-            hole: Hole::Resent(ms(500)),
+            hole: Hole::Retransmitted(ms(500)),
             rtt: Span::from_millis(100),
             echo: Echo::Absent,
             min_rtt: None,
@@ -158,7 +159,7 @@ mod tests {
         sample(&mut pr, ms(0), 100);
         let ages: Vec<f64> = (0..3)
             .map(|_| {
-                pr.on_overdue_again();
+                pr.on_event(LossEvent::RetransmissionOverdue);
                 age_ms(&mut pr)
             })
             .collect();
@@ -170,8 +171,8 @@ mod tests {
     #[test]
     fn duplicates_mean_nothing_and_what_was_sacked_leaves_room() {
         let mut pr = Pr::new(0.995, 3.0);
-        assert_eq!(pr.horizon(&doubt(0, 0)), Horizon::Unknown);
-        let verdict = pr.on_duplicate_ack(ms(0), &doubt(500, 7_000));
+        assert_eq!(pr.overdue(&facts(0, 0)), None);
+        let verdict = pr.on_duplicate_ack(ms(0), &facts(500, 7_000));
         assert_eq!(verdict, super::super::testing::not_yet(7));
     }
 

@@ -2,7 +2,7 @@
 //! acknowledgment, and on the first two new acknowledgments after a retransmission, the oldest
 //! segment is lost if it has been out for longer than SRTT + 4 RTTVAR.
 
-use super::{Advance, Doubt, LossDetector, LossVerdict, Stage};
+use super::{DetectorView, LossDetector, LossEvent, LossFacts, LossVerdict};
 use ackord_events::RecoveryKind;
 use ackord_units::{Bytes, Time};
 
@@ -20,8 +20,16 @@ impl VegasLoss {
         VegasLoss { threshold, checks_left: 0 }
     }
 
-    fn overdue(now: Time, doubt: &Doubt) -> bool {
-        let (Some(sent_at), Some(timeout)) = (doubt.oldest_sent_at, doubt.fine_timeout()) else {
+    fn on_duplicate_ack(&self, now: Time, facts: &LossFacts) -> LossVerdict {
+        if facts.duplicate_acks >= self.threshold || Self::overdue(now, facts) {
+            LossVerdict::Lost
+        } else {
+            LossVerdict::NotYet { beyond_cwnd: Bytes::ZERO }
+        }
+    }
+
+    fn overdue(now: Time, facts: &LossFacts) -> bool {
+        let (Some(sent_at), Some(timeout)) = (facts.oldest_sent_at, facts.fine_timeout()) else {
             return false;
         };
         now.saturating_since(sent_at) > timeout
@@ -29,68 +37,63 @@ impl VegasLoss {
 }
 
 impl LossDetector for VegasLoss {
-    fn on_duplicate_ack(&mut self, now: Time, doubt: &Doubt) -> LossVerdict {
-        if doubt.duplicate_acks >= self.threshold || Self::overdue(now, doubt) {
-            LossVerdict::Lost
-        } else {
-            LossVerdict::NotYet { beyond_cwnd: Bytes::ZERO }
+    fn on_ack(&mut self, now: Time, facts: &LossFacts) -> LossVerdict {
+        if facts.advance.is_none() {
+            return self.on_duplicate_ack(now, facts);
         }
-    }
-
-    fn on_new_ack(&mut self, now: Time, doubt: &Doubt, _advance: &Advance) -> LossVerdict {
-        if doubt.stage != Stage::Open || doubt.oldest_sent_at.is_none() {
+        if facts.recovery.is_some() || facts.oldest_sent_at.is_none() {
             return LossVerdict::WAIT;
         }
         let looked_at = self.checks_left > 0;
         self.checks_left = self.checks_left.saturating_sub(1);
-        if looked_at && Self::overdue(now, doubt) {
+        if looked_at && Self::overdue(now, facts) {
             LossVerdict::Lost
-        } else if doubt.sacked > Bytes::ZERO {
-            self.on_duplicate_ack(now, doubt)
+        } else if facts.sacked > Bytes::ZERO {
+            self.on_duplicate_ack(now, facts)
         } else {
             LossVerdict::WAIT
         }
     }
 
-    fn on_repair(&mut self, _now: Time, kind: RecoveryKind) {
-        if kind == RecoveryKind::Fast {
+    fn on_event(&mut self, event: LossEvent) {
+        if matches!(event, LossEvent::Recovery(RecoveryKind::Fast)) {
             self.checks_left = 2;
         }
     }
 
-    fn duplicate_threshold(&self) -> u32 {
-        self.threshold
+    fn view(&self) -> DetectorView {
+        DetectorView::threshold(self.threshold)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{advance, ms};
+    use super::super::testing::{Ask, advance, ms};
     use super::*;
     use ackord_units::Span;
 
     /// Twenty segments out, the oldest for `now`, with a fine-grained timeout of 50 ms.
-    fn doubt(duplicate_acks: u32) -> Doubt {
-        Doubt {
+    fn facts(duplicate_acks: u32) -> LossFacts {
+        LossFacts {
             srtt: Some(Span::from_millis(40)),
             rttvar: Some(Span::from_micros(2_500)),
-            ..super::super::testing::doubt(duplicate_acks, 0)
+            ..super::super::testing::facts(duplicate_acks, 0)
         }
     }
 
     #[test]
     fn an_overdue_segment_is_lost_on_the_first_duplicate() {
-        let mut vegas = VegasLoss::new(3);
-        assert_ne!(vegas.on_duplicate_ack(ms(50), &doubt(1)), LossVerdict::Lost);
-        assert_eq!(vegas.on_duplicate_ack(ms(51), &doubt(1)), LossVerdict::Lost);
+        let vegas = VegasLoss::new(3);
+        assert_ne!(vegas.on_duplicate_ack(ms(50), &facts(1)), LossVerdict::Lost);
+        assert_eq!(vegas.on_duplicate_ack(ms(51), &facts(1)), LossVerdict::Lost);
     }
 
     #[test]
     fn only_the_first_two_new_acknowledgments_after_a_retransmission_are_looked_at() {
         let mut vegas = VegasLoss::new(3);
-        let look = |vegas: &mut VegasLoss| vegas.on_new_ack(ms(51), &doubt(0), &advance(0));
+        let look = |vegas: &mut VegasLoss| vegas.on_new_ack(ms(51), &facts(0), &advance(0));
         assert_ne!(look(&mut vegas), LossVerdict::Lost);
-        vegas.on_repair(ms(51), RecoveryKind::Fast);
+        vegas.on_recovery(RecoveryKind::Fast);
         assert_eq!(look(&mut vegas), LossVerdict::Lost);
         assert_eq!(look(&mut vegas), LossVerdict::Lost);
         assert_ne!(look(&mut vegas), LossVerdict::Lost);

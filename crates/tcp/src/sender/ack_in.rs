@@ -50,7 +50,7 @@ impl Sender {
                 self.on_duplicate_ack(trace, newly_sacked);
             }
             if newly_sacked > 0 {
-                let reordering_seen = self.detection.has_seen_reordering();
+                let reordering_seen = self.detection.view().reordering_seen;
                 self.recovery.note_sacked(Bytes(newly_sacked), reordering_seen);
             }
         }

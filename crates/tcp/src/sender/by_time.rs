@@ -5,15 +5,15 @@
 //! behind the oldest one in flight is bounded by what was sent since.
 
 use super::scoreboard::{Scoreboard, Sent, SentState};
-use crate::loss::Judged;
-use ackord_units::{Seq, Span, Time};
+use crate::loss::{Overdue, TimeScope};
+use ackord_units::{Seq, Time};
 use std::collections::VecDeque;
 
 /// Transmissions, the earliest first.
 #[derive(Clone, Debug)]
 pub(super) struct TimeOrder {
     /// Which of them are kept.
-    judged: Judged,
+    scope: TimeScope,
     queue: VecDeque<Transmission>,
 }
 
@@ -24,21 +24,13 @@ struct Transmission {
     end: Seq,
 }
 
-/// How far back a transmission must lie to be lost.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Overdue {
-    /// Only transmissions before this time and octet; any, if absent.
-    pub(super) sent_before: Option<(Time, Seq)>,
-    pub(super) age: Span,
-}
-
 impl TimeOrder {
-    fn new(judged: Judged) -> TimeOrder {
-        TimeOrder { judged, queue: VecDeque::new() }
+    fn new(scope: TimeScope) -> TimeOrder {
+        TimeOrder { scope, queue: VecDeque::new() }
     }
 
     pub(super) fn push(&mut self, sent: &Sent) {
-        if self.judged == Judged::Retransmissions && !sent.retransmitted {
+        if self.scope == TimeScope::Retransmissions && !sent.retransmitted {
             return;
         }
         let (sent_at, seq, end) = (sent.sent_at, sent.seq, sent.end());
@@ -48,8 +40,8 @@ impl TimeOrder {
 
 impl Scoreboard {
     /// Begins to keep the order of time.
-    pub(super) fn keep_time_order(&mut self, judged: Judged) {
-        let by_time = self.by_time.get_or_insert_with(|| TimeOrder::new(judged));
+    pub(super) fn keep_time_order(&mut self, scope: TimeScope) {
+        let by_time = self.by_time.get_or_insert_with(|| TimeOrder::new(scope));
         self.sent.iter().for_each(|sent| by_time.push(sent));
     }
 
@@ -72,7 +64,7 @@ impl Scoreboard {
 
     /// Whether it alone decides what is lost.
     pub(super) fn goes_by_time_alone(&self) -> bool {
-        self.by_time.as_ref().is_some_and(|by_time| by_time.judged == Judged::Everything)
+        self.by_time.as_ref().is_some_and(|by_time| by_time.scope == TimeScope::Everything)
     }
 
     /// Declares every segment lost that is overdue at `now`, calling `lost` for each, and returns
@@ -120,20 +112,21 @@ impl Scoreboard {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ackord_units::Span;
     use ackord_wire::{SackBlock, SackBlocks};
 
     fn at(nanos: u64) -> Time {
         Time::from_nanos(nanos)
     }
 
-    /// Five segments of 100 octets sent at 0, 10, 20, 30 and 40 ns.
+    /// Five segments of 100 bytes sent at 0, 10, 20, 30 and 40 ns.
     fn five() -> Scoreboard {
-        five_of(Judged::Everything)
+        five_of(TimeScope::Everything)
     }
 
-    fn five_of(judged: Judged) -> Scoreboard {
+    fn five_of(scope: TimeScope) -> Scoreboard {
         let mut board = Scoreboard::default();
-        board.keep_time_order(judged);
+        board.keep_time_order(scope);
         for i in 0..5 {
             board.push(Sent::first(Seq(i * 100), 100, false, at(u64::from(i) * 10)));
         }
@@ -159,7 +152,7 @@ mod tests {
 
     #[test]
     fn first_transmissions_are_left_alone_where_only_retransmissions_are_judged() {
-        let mut board = five_of(Judged::Retransmissions);
+        let mut board = five_of(TimeScope::Retransmissions);
         let any = Overdue { sent_before: None, age: Span::from_nanos(100) };
         assert_eq!(overdue(&mut board, 1000, any), (vec![], None));
         board.mark_oldest_lost();
@@ -167,7 +160,7 @@ mod tests {
         board.resend_last(at(1010));
         assert_eq!(overdue(&mut board, 1099, any), (vec![], Some(at(1100))));
         assert_eq!(overdue(&mut board, 1100, any), (vec![0], Some(at(1110))));
-        // Segments given up and taken back: those never sent again stay out of it.
+        // Segments given up and taken back: those never retransmitted stay out of it.
         board.mark_all_lost(|_| {});
         board.revive_lost();
         assert_eq!(overdue(&mut board, 2000, any), (vec![0, 400], None));
@@ -177,7 +170,7 @@ mod tests {
     fn only_what_was_sent_before_the_given_transmission_can_be_lost() {
         let mut board = five();
         let before = Overdue { sent_before: Some((at(20), Seq(300))), age: Span::from_nanos(15) };
-        // The segment sent at 20 ends at that very octet: it is not before it.
+        // The segment sent at 20 ends at that very byte: it is not before it.
         assert_eq!(overdue(&mut board, 24, before), (vec![0], Some(at(25))));
         assert_eq!(overdue(&mut board, 99, before), (vec![100], None));
     }

@@ -1,29 +1,24 @@
 //! What the loss detector is asked, and what follows from its verdicts.
 
 use super::Sender;
-use super::by_time::Overdue;
 use super::loss_recovery::{Phase, emit_lost};
 use super::scoreboard::Sent;
 use super::tail_probe::TailProbe;
 use crate::loss::{
-    Advance, Available, Delivered, Doubt, Echo, Heeds, Hole, Horizon, LossDetector, LossVerdict,
-    LostRetransmission, Spurious, Stage, Undo, Verification,
+    Advance, Delivered, DetectorProfile, DetectorView, Echo, Hole, LossDetector, LossEvent,
+    LossFacts, LossVerdict, LostRetransmission, Overdue, Spurious, Undo,
 };
 use crate::rtt::RttEstimator;
 use crate::trace::Trace;
 use crate::ts_clock::TsClock;
 use ackord_events::{LossReason, RecoveryKind, Sink, SpuriousEvidence};
-use ackord_units::{Bytes, Seq, Span, Time};
+use ackord_units::{Bytes, Seq, Time};
 
 /// The loss detector, and when it wants to be woken.
 #[derive(Clone, Debug)]
 pub(super) struct LossDetection {
     detector: Box<dyn LossDetector>,
-    /// What it has to be asked.
-    heeds: Heeds,
-    lost_retransmission: LostRetransmission,
-    /// How much later its timer expires.
-    timer_slack: Span,
+    profile: DetectorProfile,
     at: Option<Time>,
     /// When the next segment falls due under a detector that judges by time.
     overdue_at: Option<Time>,
@@ -31,19 +26,13 @@ pub(super) struct LossDetection {
 
 impl LossDetection {
     pub(super) fn new(detector: Box<dyn LossDetector>) -> LossDetection {
-        LossDetection {
-            detector,
-            heeds: Heeds::EveryAck,
-            lost_retransmission: LostRetransmission::Repeats,
-            timer_slack: Span::ZERO,
-            at: None,
-            overdue_at: None,
-        }
+        LossDetection { profile: detector.profile(), detector, at: None, overdue_at: None }
     }
 
     /// A detector that presumes a peer that speaks SACK is replaced where there is none.
     pub(super) fn do_without_sack(&mut self) {
         if let Some(instead) = self.detector.without_sack() {
+            self.profile = instead.profile();
             self.detector = instead;
         }
     }
@@ -61,7 +50,7 @@ impl LossDetection {
     /// Looks up when it wants to be woken.
     #[inline]
     pub(super) fn refresh(&mut self) {
-        if self.heeds == Heeds::EveryAck {
+        if self.profile.every_ack {
             self.look_up();
         }
     }
@@ -70,22 +59,13 @@ impl LossDetection {
         self.at = super::earlier(self.detector.deadline(), self.overdue_at);
     }
 
-    /// DupThresh as the detector has it now.
-    pub(super) fn duplicate_threshold(&self) -> u32 {
-        self.detector.duplicate_threshold()
+    /// What the detector has learnt so far.
+    pub(super) fn view(&self) -> DetectorView {
+        self.detector.view()
     }
 
-    /// The furthest that a segment has been overtaken, as far as the detector looks at that.
-    pub(super) fn overtaken_by(&self) -> Bytes {
-        self.detector.overtaken_by()
-    }
-
-    pub(super) fn has_seen_reordering(&mut self) -> bool {
-        self.detector.by_time().is_some_and(|by_time| by_time.has_seen_reordering())
-    }
-
-    pub(super) fn on_recovery(&mut self, now: Time, kind: RecoveryKind) {
-        self.detector.on_repair(now, kind);
+    pub(super) fn on_recovery(&mut self, kind: RecoveryKind) {
+        self.detector.on_event(LossEvent::Recovery(kind));
     }
 
     pub(super) fn on_spurious(&mut self, now: Time, spurious: &Spurious) -> Option<Undo> {
@@ -93,9 +73,7 @@ impl LossDetection {
     }
 
     pub(super) fn on_dsack(&mut self, snd_nxt: Seq) {
-        if let Some(by_time) = self.detector.by_time() {
-            by_time.on_dsack(snd_nxt);
-        }
+        self.detector.on_event(LossEvent::Dsack { snd_nxt });
     }
 
     /// Who is told of each segment that arrives.
@@ -106,10 +84,6 @@ impl LossDetection {
         echo: Option<(u32, TsClock)>,
     ) -> Arrivals<'a> {
         Arrivals { now, detector: &mut *self.detector, rtt, echo }
-    }
-
-    fn horizon(&mut self, doubt: &Doubt) -> Horizon {
-        self.detector.by_time().map_or(Horizon::Unknown, |by_time| by_time.horizon(doubt))
     }
 }
 
@@ -129,8 +103,7 @@ impl Arrivals<'_> {
             Some((echo, clock)) if clock.is_before(echo, sent.sent_at) => Echo::Older,
             Some(_) => Echo::NotOlder,
         };
-        let Some(by_time) = self.detector.by_time() else { return };
-        by_time.on_delivered(
+        self.detector.on_delivered(
             self.now,
             &Delivered {
                 sent_at: sent.sent_at,
@@ -148,32 +121,28 @@ impl Arrivals<'_> {
 /// What has become of a segment so far.
 #[inline]
 pub(super) fn hole(sent: &Sent) -> Hole {
-    if sent.retransmitted { Hole::Resent(sent.sent_at) } else { Hole::SentOnce }
+    if sent.retransmitted { Hole::Retransmitted(sent.sent_at) } else { Hole::SentOnce }
 }
 
 impl Sender {
-    /// The sizes are final: what the detector asks for is settled.
+    /// The sizes are final: what the detector asks for begins.
     pub(super) fn establish_detection(&mut self) {
-        let detection = &mut self.detection;
-        detection.heeds = detection.detector.heeds();
-        if let Some(by_time) = detection.detector.by_time() {
-            let slack = by_time.timer_slack();
-            detection.timer_slack = slack;
-            self.tail = by_time.tail_probe().map(|delay| TailProbe::new(delay, slack));
-            detection.lost_retransmission = by_time.lost_retransmission();
-            self.board.keep_time_order(by_time.judged());
+        let profile = self.detection.profile;
+        self.tail = profile.tail_probe.map(|delay| TailProbe::new(delay, profile.timer_slack));
+        if let Some(scope) = profile.by_time {
+            self.board.keep_time_order(scope);
         }
     }
 
-    fn doubt(&self) -> Doubt {
-        let available = |yes: bool| if yes { Available::Yes } else { Available::No };
+    fn facts(&self, advance: Option<Advance>) -> LossFacts {
         let (sacked, sacked_sequences) = if self.recovery.profile().forgets_sacked {
             (Bytes::ZERO, 0)
         } else {
             (self.board.sacked(), self.board.sacked_sequences())
         };
         let rtt = self.timer.rtt();
-        Doubt {
+        LossFacts {
+            advance,
             duplicate_acks: self.recovery.duplicate_acks(),
             reports: self.recovery.reports(),
             sacked,
@@ -189,21 +158,19 @@ impl Sender {
             rttvar: rtt.rttvar(),
             min_rtt: rtt.min_rtt(),
             rto_at: self.timer.at(),
-            stage: match self.recovery.phase() {
-                Phase::Open => Stage::Open,
-                phase => Stage::Repairing(phase.kind()),
+            recovery: match self.recovery.phase() {
+                Phase::Open => None,
+                phase => Some(phase.kind()),
             },
-            verification: Verification {
-                dsack: available(self.peer.dsack()),
-                timestamps: available(self.peer.ts_clock().is_some()),
-            },
+            dsack: self.peer.dsack(),
+            timestamps: self.peer.ts_clock().is_some(),
         }
     }
 
     /// Asks the detector about a duplicate acknowledgment while no recovery is under way.
     pub(super) fn ask_about_duplicate(&mut self, now: Time) -> LossVerdict {
-        let doubt = self.doubt();
-        self.detection.detector.on_duplicate_ack(now, &doubt)
+        let facts = self.facts(None);
+        self.detection.detector.on_ack(now, &facts)
     }
 
     /// Asks the detector about an acknowledgment of new data. Its own evidence that the last
@@ -214,7 +181,7 @@ impl Sender {
         advance: &Advance,
     ) -> LossVerdict {
         let doubtful = self.recovery.is_open() && self.board.sacked() > Bytes::ZERO;
-        if self.detection.heeds == Heeds::Doubts && !doubtful {
+        if !self.detection.profile.every_ack && !doubtful {
             return LossVerdict::WAIT;
         }
         self.ask_about_new_ack(trace, advance)
@@ -226,14 +193,14 @@ impl Sender {
         trace: &mut Trace<'_, S>,
         advance: &Advance,
     ) -> LossVerdict {
-        let doubt = self.doubt();
-        let verdict = self.detection.detector.on_new_ack(trace.now, &doubt, advance);
+        let facts = self.facts(Some(*advance));
+        let verdict = self.detection.detector.on_ack(trace.now, &facts);
         if let LossVerdict::Spurious(undo) = verdict {
             self.undo_recovery(trace, undo, SpuriousEvidence::DetectionTimer);
             // What remains missing is a doubt of its own.
-            let doubt = self.doubt();
-            return if doubt.stage == Stage::Open && doubt.sacked > Bytes::ZERO {
-                self.detection.detector.on_duplicate_ack(trace.now, &doubt)
+            let facts = self.facts(None);
+            return if facts.recovery.is_none() && facts.sacked > Bytes::ZERO {
+                self.detection.detector.on_ack(trace.now, &facts)
             } else {
                 LossVerdict::WAIT
             };
@@ -262,8 +229,8 @@ impl Sender {
         let now = trace.now;
         self.recovery.set_delivered(Bytes::ZERO);
         if self.detection.detector.deadline().is_some_and(|at| at <= now) {
-            let doubt = self.doubt();
-            let verdict = self.detection.detector.on_deadline(now, &doubt);
+            let facts = self.facts(None);
+            let verdict = self.detection.detector.on_timer(now, &facts);
             let outstanding = !self.board.is_empty();
             let spurious = matches!(verdict, LossVerdict::Spurious(_));
             match self.recovery.phase() {
@@ -314,27 +281,26 @@ impl Sender {
     /// else does before.
     pub(super) fn watch_sent(&mut self, now: Time) {
         if self.detection.overdue_at.is_none()
-            && let Horizon::Overdue { sent_before: None, age } = self.horizon()
+            && let Some(Overdue { sent_before: None, age }) = self.overdue()
         {
             self.detection.overdue_at = Some(now + age);
             self.detection.refresh();
         }
     }
 
-    fn horizon(&mut self) -> Horizon {
-        let doubt = self.doubt();
-        self.detection.horizon(&doubt)
+    fn overdue(&mut self) -> Option<Overdue> {
+        let facts = self.facts(None);
+        self.detection.detector.overdue(&facts)
     }
 
     /// Declares lost what is overdue; true if anything is.
     pub(super) fn mark_overdue<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> bool {
-        let Horizon::Overdue { sent_before, age } = self.horizon() else {
+        let Some(overdue) = self.overdue() else {
             self.detection.overdue_at = None;
             return false;
         };
-        let (found, again) =
-            self.mark_older(trace, Overdue { sent_before, age }, LossReason::DetectorTimer);
-        if again && self.detection.lost_retransmission == LostRetransmission::Reduces {
+        let (found, again) = self.mark_older(trace, overdue, LossReason::DetectorTimer);
+        if again && self.detection.profile.lost_retransmission == LostRetransmission::Reduces {
             self.reduce_again(trace);
         }
         found
@@ -344,13 +310,13 @@ impl Sender {
     /// is lost, and others only if they have been out for too long, whatever was sent after them.
     pub(super) fn mark_overdue_on_rto<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         self.lose_oldest(trace, LossReason::RetransmissionTimeout);
-        match self.horizon() {
-            Horizon::Overdue { age, .. } => {
+        match self.overdue() {
+            Some(Overdue { age, .. }) => {
                 let overdue = Overdue { sent_before: None, age };
                 self.mark_older(trace, overdue, LossReason::RetransmissionTimeout);
             }
             // Nothing has arrived yet: RACK.rtt is zero, and everything has been out for longer.
-            Horizon::Unknown => self.lose_all(trace, LossReason::RetransmissionTimeout),
+            None => self.lose_all(trace, LossReason::RetransmissionTimeout),
         }
     }
 
@@ -371,11 +337,11 @@ impl Sender {
             emit_lost(trace, sent, reason);
         });
         self.detection.overdue_at = due_at.map(|at| {
-            let left = at.saturating_since(trace.now) + self.detection.timer_slack;
+            let left = at.saturating_since(trace.now) + self.detection.profile.timer_slack;
             self.timer.expires_at(trace.now, left)
         });
-        if retransmitted && let Some(by_time) = self.detection.detector.by_time() {
-            by_time.on_overdue_again();
+        if retransmitted {
+            self.detection.detector.on_event(LossEvent::RetransmissionOverdue);
         }
         (found, again)
     }
@@ -388,10 +354,8 @@ impl Sender {
         }
         let oldest = self.board.oldest().filter(|oldest| !oldest.retransmitted)?;
         let sent_at = oldest.sent_at;
-        match self.horizon() {
-            Horizon::Overdue { sent_before: None, age } => {
-                Some(sent_at + age).filter(|at| *at > now)
-            }
+        match self.overdue() {
+            Some(Overdue { sent_before: None, age }) => Some(sent_at + age).filter(|at| *at > now),
             _ => None,
         }
     }

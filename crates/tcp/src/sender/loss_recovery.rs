@@ -333,7 +333,7 @@ impl Sender {
             return found;
         }
         let own = self.recovery.profile.hole_threshold;
-        let threshold = own.unwrap_or_else(|| self.detection.duplicate_threshold());
+        let threshold = own.unwrap_or_else(|| self.detection.view().duplicate_threshold);
         self.board.mark_lost_by_sack(threshold, self.sizes.smss(), |sent| {
             found = true;
             emit_lost(trace, sent, LossReason::Scoreboard);
@@ -427,7 +427,7 @@ impl Sender {
         if !self.is_answered(response) {
             self.reduce_for_loss(trace.now, flight_size, response, recover);
         }
-        self.detection.on_recovery(trace.now, RecoveryKind::Fast);
+        self.detection.on_recovery(RecoveryKind::Fast);
         self.recovery.forced = true;
         self.recovery.beyond_cwnd = Bytes::ZERO;
         if let Some(tail) = &mut self.tail {

@@ -6,6 +6,7 @@ use super::queue::SendQueue;
 use super::retransmission_timer::RetransmissionTimer;
 use super::scoreboard::{Scoreboard, SentState};
 use super::{Phase, Sender};
+use crate::loss::DetectorView;
 use crate::nagle::Nagle;
 use ackord_units::{Bytes, Rate, Seq, Span, Time};
 
@@ -59,14 +60,9 @@ impl Sender {
         self.recovery.duplicate_acks()
     }
 
-    /// DupThresh as the loss detector has it now.
-    pub(crate) fn duplicate_threshold(&self) -> u32 {
-        self.detection.duplicate_threshold()
-    }
-
-    /// The furthest that a segment has been overtaken, as far as the loss detector looks at that.
-    pub(crate) fn overtaken_by(&self) -> Bytes {
-        self.detection.overtaken_by()
+    /// What the loss detector has learnt so far.
+    pub(crate) fn detector_view(&self) -> DetectorView {
+        self.detection.view()
     }
 
     /// When the loss detector wants to look again.

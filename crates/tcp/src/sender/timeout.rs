@@ -53,7 +53,7 @@ impl Sender {
         let event = CongestionEvent::Timeout { flight_size, order: held, snd_nxt: recover };
         self.congestion.on_congestion(trace.now, event);
         self.marks.on_reduced(Cause::Loss, recover);
-        self.detection.on_recovery(trace.now, RecoveryKind::Timeout);
+        self.detection.on_recovery(RecoveryKind::Timeout);
         self.begin_frto(self.recovery.phase(), repeated, recover);
         self.recovery.begin_after_timeout(recover);
         if let Some(tail) = &mut self.tail {

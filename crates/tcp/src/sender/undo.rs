@@ -12,7 +12,7 @@
 use super::{IncomingAck, Sender};
 use crate::config::Config;
 use crate::congestion::CongestionEvent;
-use crate::loss::{Advance, Aside, Duplicates, MarkEchoed, Spurious, Undo};
+use crate::loss::{AckContext, Advance, Duplicates, Spurious, Undo};
 use crate::trace::Trace;
 use crate::words::worded;
 use ackord_events::{CwndReason, Event, RecoveryKind, Sink, SpuriousEvidence};
@@ -72,7 +72,7 @@ struct Filled {
     missing_for: Span,
     /// Bytes acknowledged.
     acked: Bytes,
-    aside: Aside,
+    context: AckContext,
 }
 
 /// The recoveries of a connection, as far as they may yet prove spurious.
@@ -238,10 +238,10 @@ impl Sender {
         advance: &Advance,
         (resent_at, missing_for): (Time, Span),
     ) {
-        let aside = self.aside(ack);
+        let context = self.context(ack);
         let Some(taken) = &mut self.undo.taken else { return };
         let Advance { acked, extent_segments, .. } = *advance;
-        taken.filled = Some(Filled { extent_segments, missing_for, acked, aside });
+        taken.filled = Some(Filled { extent_segments, missing_for, acked, context });
         // Step 4: only the first acceptable acknowledgment counts.
         let older = ack
             .echo
@@ -252,16 +252,16 @@ impl Sender {
         }
     }
 
-    fn aside(&self, ack: &IncomingAck<'_>) -> Aside {
+    fn context(&self, ack: &IncomingAck<'_>) -> AckContext {
         let now = self.peer.dsack() && dsack_block(ack.sack, ack.ack).is_some();
-        Aside {
+        AckContext {
             outstanding: self.queue.flight_size(),
             duplicates: match (now, self.undo.total_duplicates) {
                 (true, _) => Duplicates::Now,
                 (false, 0) => Duplicates::Never,
                 (false, _) => Duplicates::Earlier,
             },
-            mark: if ack.marked { MarkEchoed::Yes } else { MarkEchoed::No },
+            marked: ack.marked,
         }
     }
 
@@ -310,21 +310,21 @@ impl Sender {
             extent_segments: 0,
             missing_for: Span::ZERO,
             acked: Bytes::ZERO,
-            aside: Aside {
+            context: AckContext {
                 outstanding: self.queue.flight_size(),
                 duplicates: Duplicates::Never,
-                mark: MarkEchoed::No,
+                marked: false,
             },
         };
         let filled = taken.filled.unwrap_or(unfilled);
         let spurious = Spurious {
             evidence,
-            repair: taken.kind,
+            recovery: taken.kind,
             extent_segments: filled.extent_segments,
-            lateness: filled.missing_for,
+            delay: filled.missing_for,
             flight_size: taken.flight_size,
             smss: self.sizes.smss(),
-            aside: filled.aside,
+            context: filled.context,
         };
         self.detection.on_spurious(now, &spurious)
     }

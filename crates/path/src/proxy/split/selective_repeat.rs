@@ -27,11 +27,12 @@ use ackord_tcp::congestion::{
     AckSample, CongestionControl, CongestionEvent, Established, LossAnswer,
 };
 use ackord_tcp::loss::{
-    ByTime, Delivered, Doubt, Fixed, Hole, Horizon, LimitedTransmit, LossDetector, LossVerdict,
+    Delivered, DetectorProfile, DetectorView, Fixed, Hole, LimitedTransmit, LossDetector,
+    LossEvent, LossFacts, LossVerdict, Overdue, TimeScope,
 };
 use ackord_tcp::recovery::{Prr, SackRecovery};
 use ackord_tcp::{Config, Mechanisms};
-use ackord_units::{Bytes, Seq, Span, Time};
+use ackord_units::{Bytes, Span, Time};
 
 /// The knobs of the wireless hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,13 +115,17 @@ impl SegmentTimers {
 }
 
 impl LossDetector for SegmentTimers {
-    fn on_duplicate_ack(&mut self, _now: Time, _doubt: &Doubt) -> LossVerdict {
-        LossVerdict::WAIT
+    fn profile(&self) -> DetectorProfile {
+        DetectorProfile { by_time: Some(TimeScope::Everything), ..DetectorProfile::STANDARD }
     }
 
-    /// Never asked: the timers decide.
-    fn duplicate_threshold(&self) -> u32 {
-        u32::MAX
+    /// Never asked for a threshold: the timers decide.
+    fn view(&self) -> DetectorView {
+        DetectorView::threshold(u32::MAX)
+    }
+
+    fn on_ack(&mut self, _now: Time, _facts: &LossFacts) -> LossVerdict {
+        LossVerdict::WAIT
     }
 
     /// A timer that knows not which segments arrived would repeat them all: three duplicates mean
@@ -129,35 +134,28 @@ impl LossDetector for SegmentTimers {
         Some(Box::new(Fixed::new(3, LimitedTransmit::On)))
     }
 
-    fn by_time(&mut self) -> Option<&mut dyn ByTime> {
-        Some(self)
-    }
-}
-
-impl ByTime for SegmentTimers {
     fn on_delivered(&mut self, _now: Time, delivered: &Delivered) {
         match delivered.hole {
             Hole::SentOnce => self.on_sample(delivered.rtt),
             // No repeat comes back sooner than the fastest round trip: the original did.
-            Hole::Resent(_) if delivered.min_rtt.is_some_and(|least| delivered.rtt < least) => {
+            Hole::Retransmitted(_)
+                if delivered.min_rtt.is_some_and(|least| delivered.rtt < least) =>
+            {
                 self.stretch();
             }
-            Hole::Resent(_) => {}
+            Hole::Retransmitted(_) => {}
         }
     }
 
-    fn on_dsack(&mut self, _snd_nxt: Seq) {
-        self.stretch();
+    fn on_event(&mut self, event: LossEvent) {
+        if let LossEvent::Dsack { .. } = event {
+            self.stretch();
+        }
     }
 
-    fn horizon(&mut self, doubt: &Doubt) -> Horizon {
-        match self.trip.timeout().or_else(|| doubt.fine_timeout()) {
-            None => Horizon::Unknown,
-            Some(timeout) => {
-                let age = timeout.max(self.shortest) * self.stretch;
-                Horizon::Overdue { sent_before: None, age }
-            }
-        }
+    fn overdue(&mut self, facts: &LossFacts) -> Option<Overdue> {
+        let timeout = self.trip.timeout().or_else(|| facts.fine_timeout())?;
+        Some(Overdue { sent_before: None, age: timeout.max(self.shortest) * self.stretch })
     }
 }
 

@@ -4,14 +4,14 @@
 //! | --- | --- |
 //! | `paper.rs` | what the paper says, in two readings |
 //! | `practical.rs` | the same idea for a sender that has SACK, DSACK and timestamps |
-//! | `resent.rs` | practical mode: when a segment sent again is lost once more |
+//! | `retransmitted.rs` | practical mode: when a retransmitted segment is lost once more |
 //! | `smoothed.rs` | mean and deviation of what has been observed |
 //! | `overtaken.rs` | since when a segment has been overtaken |
 
 mod overtaken;
 mod paper;
 mod practical;
-mod resent;
+mod retransmitted;
 mod smoothed;
 
 pub use paper::{DadSdPaper, PaperUndo};

@@ -6,8 +6,8 @@
 //! here. Duplicate acknowledgments are counted; what SACK says is not looked at.
 
 use super::super::dad::DEFAULT_THRESHOLD;
-use super::super::detection_timer::{DetectionTimer, FastRetransmit, Verified};
-use super::super::{Advance, Doubt, LossDetector, LossVerdict, Undo};
+use super::super::detection_timer::{DetectionTimer, Verified};
+use super::super::{Advance, DetectorView, LossDetector, LossEvent, LossFacts, LossVerdict, Undo};
 use ackord_events::RecoveryKind;
 use ackord_units::Time;
 
@@ -42,25 +42,23 @@ impl DadSdPaper {
     fn reset(&mut self) {
         self.threshold = f64::from(DEFAULT_THRESHOLD);
     }
-}
 
-impl LossDetector for DadSdPaper {
-    fn on_duplicate_ack(&mut self, now: Time, doubt: &Doubt) -> LossVerdict {
-        self.timer.on_duplicate_ack(now, doubt);
-        if doubt.duplicate_acks >= self.duplicate_threshold() {
-            LossVerdict::Lost
-        } else {
-            // Table 1, line 12: one new segment for every duplicate acknowledgment.
-            LossVerdict::NotYet { beyond_cwnd: doubt.smss * u64::from(doubt.duplicate_acks) }
-        }
-    }
-
-    fn duplicate_threshold(&self) -> u32 {
+    fn threshold(&self) -> u32 {
         self.threshold.round() as u32
     }
 
-    fn on_new_ack(&mut self, _now: Time, doubt: &Doubt, advance: &Advance) -> LossVerdict {
-        let verified = self.timer.on_new_ack(doubt, advance);
+    fn on_duplicate_ack(&mut self, now: Time, facts: &LossFacts) -> LossVerdict {
+        self.timer.on_duplicate_ack(now, facts);
+        if facts.duplicate_acks >= self.threshold() {
+            LossVerdict::Lost
+        } else {
+            // Table 1, line 12: one new segment for every duplicate acknowledgment.
+            LossVerdict::NotYet { beyond_cwnd: facts.smss * u64::from(facts.duplicate_acks) }
+        }
+    }
+
+    fn on_new_ack(&mut self, facts: &LossFacts, advance: &Advance) -> LossVerdict {
+        let verified = self.timer.on_new_ack(facts, advance);
         if verified != Verified::No {
             // Eq. 1.
             let run = f64::from(advance.duplicate_acks);
@@ -75,10 +73,29 @@ impl LossDetector for DadSdPaper {
         }
     }
 
-    fn on_repair(&mut self, _now: Time, kind: RecoveryKind) {
-        self.timer.on_repair(kind);
+    fn on_recovery(&mut self, kind: RecoveryKind) {
+        self.timer.on_recovery(kind);
         if kind == RecoveryKind::Timeout {
             self.reset();
+        }
+    }
+}
+
+impl LossDetector for DadSdPaper {
+    fn view(&self) -> DetectorView {
+        DetectorView::threshold(self.threshold())
+    }
+
+    fn on_ack(&mut self, now: Time, facts: &LossFacts) -> LossVerdict {
+        match &facts.advance {
+            Some(advance) => self.on_new_ack(facts, advance),
+            None => self.on_duplicate_ack(now, facts),
+        }
+    }
+
+    fn on_event(&mut self, event: LossEvent) {
+        if let LossEvent::Recovery(kind) = event {
+            self.on_recovery(kind);
         }
     }
 
@@ -86,20 +103,18 @@ impl LossDetector for DadSdPaper {
         self.timer.deadline()
     }
 
-    fn on_deadline(&mut self, _now: Time, _doubt: &Doubt) -> LossVerdict {
-        match self.timer.on_deadline() {
-            FastRetransmit::Sent => LossVerdict::WAIT,
-            FastRetransmit::NotSent => {
-                self.reset();
-                LossVerdict::Lost
-            }
+    fn on_timer(&mut self, _now: Time, _facts: &LossFacts) -> LossVerdict {
+        if self.timer.on_timer() {
+            return LossVerdict::WAIT;
         }
+        self.reset();
+        LossVerdict::Lost
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::testing::{advance, doubt, ms, not_yet};
+    use super::super::super::testing::{advance, facts, ms, not_yet};
     use super::*;
 
     fn detector(undo: PaperUndo) -> DadSdPaper {
@@ -110,9 +125,9 @@ mod tests {
     fn the_threshold_is_smoothed_over_the_runs_that_were_reordering() {
         let mut sd = detector(PaperUndo::Text);
         for (run, expected) in [(13, 8), (8, 8), (24, 16), (1, 9), (1, 5), (1, 3), (1, 3)] {
-            sd.on_duplicate_ack(ms(10), &doubt(1, 0));
-            sd.on_new_ack(ms(50), &doubt(0, 0), &advance(run));
-            assert_eq!(sd.duplicate_threshold(), expected, "after a run of {run}");
+            sd.on_duplicate_ack(ms(10), &facts(1, 0));
+            sd.on_new_ack(&facts(0, 0), &advance(run));
+            assert_eq!(sd.threshold(), expected, "after a run of {run}");
         }
     }
 
@@ -121,9 +136,9 @@ mod tests {
         for (floor, expected) in [(3, [3, 3]), (1, [2, 1])] {
             let mut sd = DadSdPaper::new(0.0, PaperUndo::Text, floor);
             let after = [2, 1].map(|run| {
-                sd.on_duplicate_ack(ms(10), &doubt(1, 0));
-                sd.on_new_ack(ms(50), &doubt(0, 0), &advance(run));
-                sd.duplicate_threshold()
+                sd.on_duplicate_ack(ms(10), &facts(1, 0));
+                sd.on_new_ack(&facts(0, 0), &advance(run));
+                sd.threshold()
             });
             assert_eq!(after, expected, "floor {floor}");
         }
@@ -133,11 +148,11 @@ mod tests {
     fn a_fast_retransmit_does_not_lower_it() {
         let mut sd = DadSdPaper { threshold: 8.0, ..detector(PaperUndo::Text) };
         let verdicts: Vec<_> =
-            (1..=8).map(|count| sd.on_duplicate_ack(ms(10), &doubt(count, 0))).collect();
+            (1..=8).map(|count| sd.on_duplicate_ack(ms(10), &facts(count, 0))).collect();
         assert_eq!(verdicts[6..], [not_yet(7), LossVerdict::Lost]);
-        sd.on_repair(ms(10), RecoveryKind::Fast);
-        assert_eq!(sd.on_deadline(ms(110), &doubt(8, 0)), LossVerdict::WAIT);
-        assert_eq!(sd.duplicate_threshold(), 8);
+        sd.on_recovery(RecoveryKind::Fast);
+        assert_eq!(sd.on_timer(ms(110), &facts(8, 0)), LossVerdict::WAIT);
+        assert_eq!(sd.threshold(), 8);
     }
 
     #[test]
@@ -147,13 +162,13 @@ mod tests {
             (PaperUndo::LiteralTable, LossVerdict::Spurious(Undo::DoubleCwnd)),
         ] {
             let mut sd = detector(undo);
-            sd.on_duplicate_ack(ms(10), &doubt(1, 0));
-            assert_eq!(sd.on_new_ack(ms(50), &doubt(0, 0), &advance(2)), late);
+            sd.on_duplicate_ack(ms(10), &facts(1, 0));
+            assert_eq!(sd.on_new_ack(&facts(0, 0), &advance(2)), late);
             for count in 1..=3 {
-                sd.on_duplicate_ack(ms(60), &doubt(count, 0));
+                sd.on_duplicate_ack(ms(60), &facts(count, 0));
             }
-            sd.on_repair(ms(60), RecoveryKind::Fast);
-            let verdict = sd.on_new_ack(ms(90), &doubt(0, 0), &advance(5));
+            sd.on_recovery(RecoveryKind::Fast);
+            let verdict = sd.on_new_ack(&facts(0, 0), &advance(5));
             assert_eq!(verdict, LossVerdict::Spurious(Undo::DoubleCwnd));
         }
     }
@@ -161,9 +176,9 @@ mod tests {
     #[test]
     fn expiry_without_a_fast_retransmit_sends_one_and_resets() {
         let mut sd = DadSdPaper { threshold: 40.0, ..detector(PaperUndo::Text) };
-        sd.on_duplicate_ack(ms(10), &doubt(1, 0));
+        sd.on_duplicate_ack(ms(10), &facts(1, 0));
         assert_eq!(sd.deadline(), Some(ms(110)));
-        assert_eq!(sd.on_deadline(ms(110), &doubt(20, 0)), LossVerdict::Lost);
-        assert_eq!(sd.duplicate_threshold(), 3);
+        assert_eq!(sd.on_timer(ms(110), &facts(20, 0)), LossVerdict::Lost);
+        assert_eq!(sd.threshold(), 3);
     }
 }

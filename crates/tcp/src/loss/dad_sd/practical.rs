@@ -15,27 +15,27 @@
 //!   does an acknowledgment within the detection timer count as proof. What is given back is what
 //!   was taken, not twice the window.
 //! - A retransmission is lost once more when something sent after it has arrived and the learnt
-//!   lateness has passed since; a tail loss probe (RFC 8985 §7) asks where nothing arrives at all.
+//!   delay has passed since; a tail loss probe (RFC 8985 §7) asks where nothing arrives at all.
 //!   Both spare the retransmission timer, whose expiry costs more than any threshold saves. Without
 //!   SACK neither is there.
 //! - The timer's expiry does not forget what was learnt, for a real loss says nothing about reordering;
-//!   sixteen repairs with no reordering between them do, and a timeout does.
+//!   sixteen recoveries with no reordering between them do, and a timeout does.
 //!
 //! Without reordering it is RFC 5681 with RFC 3042, and the timer makes up for duplicate
 //! acknowledgments that never come.
 
 use super::super::dad::DEFAULT_THRESHOLD;
 use super::super::{
-    Advance, Available, ByTime, Delivered, Doubt, Hole, Horizon, Judged, LossDetector, LossVerdict,
-    Spurious, Stage, Undo,
+    Advance, Delivered, DetectorProfile, DetectorView, Hole, LossDetector, LossEvent, LossFacts,
+    LossVerdict, Overdue, Spurious, TimeScope, Undo,
 };
 use super::overtaken::Overtaken;
-use super::resent::Resent;
+use super::retransmitted::Retransmitted;
 use super::smoothed::Smoothed;
 use ackord_events::RecoveryKind;
 use ackord_units::{Bytes, Span, Time};
 
-/// The smoothed threshold, with a timer by smoothed lateness.
+/// The smoothed threshold, with a timer by smoothed delay.
 #[derive(Clone, Debug)]
 pub struct DadSd {
     /// Weight of what was known before against the reordering just seen.
@@ -43,22 +43,22 @@ pub struct DadSd {
     /// Whether tail loss probes are wanted, and TLP.max_ack_delay.
     tail_probe: Option<Span>,
     /// What judges retransmissions; nothing without SACK.
-    resent: Option<Resent>,
+    retransmitted: Option<Retransmitted>,
     /// Segments that had arrived above a hole when its original came.
     extent_segments: Smoothed,
     /// Seconds from the first arrival above a hole to the original's.
-    lateness_s: Smoothed,
+    delay_s: Smoothed,
     /// How many arrivals above a hole make it lost, bounded by the window.
     threshold: u32,
     /// The hole under suspicion.
     run: Option<Run>,
     overtaken: Overtaken,
-    /// The hole for which the last repair began, until it is filled; then what it was.
-    repaired: Repaired,
-    /// When the oldest segment is to be sent again, during fast recovery.
+    /// The hole for which the last recovery began, until it is filled; then what it was.
+    recovered: Recovered,
+    /// When the oldest segment is to be retransmitted, during fast recovery.
     resend_at: Option<Time>,
-    /// Repairs since reordering was last seen.
-    repairs_in_order: u32,
+    /// Recoveries since reordering was last seen.
+    recoveries_in_order: u32,
 }
 
 /// A run of arrivals above a hole.
@@ -68,20 +68,20 @@ struct Run {
     expires_at: Option<Time>,
 }
 
-/// What is known about the hole for which a repair began.
+/// What is known about the hole for which a recovery began.
 #[derive(Clone, Copy, Debug)]
-enum Repaired {
+enum Recovered {
     /// Nothing any more.
     Nothing,
     /// It was first seen then.
     Missing { since: Time },
     /// It was filled.
-    Filled { extent_segments: u32, lateness: Span },
+    Filled { extent_segments: u32, delay: Span },
 }
 
-/// Repairs without reordering between them after which what was learnt is forgotten: as many as
+/// Recoveries without reordering between them after which what was learnt is forgotten: as many as
 /// RFC 8985 §6.2 step 4 lets its reordering window outlive.
-const REPAIRS_TO_FORGET: u32 = 16;
+const RECOVERIES_TO_FORGET: u32 = 16;
 
 impl DadSd {
     /// A detector with this alpha (0 to 1), and with tail loss probes where it is said how long the
@@ -90,60 +90,60 @@ impl DadSd {
         DadSd {
             alpha,
             tail_probe,
-            resent: Some(Resent::default()),
+            retransmitted: Some(Retransmitted::default()),
             extent_segments: Smoothed::default(),
-            lateness_s: Smoothed::default(),
+            delay_s: Smoothed::default(),
             threshold: DEFAULT_THRESHOLD,
             run: None,
             overtaken: Overtaken::default(),
-            repaired: Repaired::Nothing,
+            recovered: Recovered::Nothing,
             resend_at: None,
-            repairs_in_order: 0,
+            recoveries_in_order: 0,
         }
     }
 
     /// The segment that was missing came after all.
-    fn learn(&mut self, extent_segments: u32, lateness: Span) {
+    fn learn(&mut self, extent_segments: u32, delay: Span) {
         self.extent_segments.add(self.alpha, f64::from(extent_segments));
-        self.lateness_s.add(self.alpha, lateness.as_secs_f64());
-        self.repairs_in_order = 0;
+        self.delay_s.add(self.alpha, delay.as_secs_f64());
+        self.recoveries_in_order = 0;
     }
 
     fn forget(&mut self) {
         self.extent_segments = Smoothed::default();
-        self.lateness_s = Smoothed::default();
-        self.repairs_in_order = 0;
+        self.delay_s = Smoothed::default();
+        self.recoveries_in_order = 0;
     }
 
     /// How many arrivals above a hole are waited for: what reordering hardly ever exceeds, but
     /// no more than a window can bring.
-    fn threshold_for(&self, doubt: &Doubt) -> u32 {
+    fn threshold_for(&self, facts: &LossFacts) -> u32 {
         let Some(learnt) = self.extent_segments.bound() else { return DEFAULT_THRESHOLD };
-        let window = doubt.cwnd.min(doubt.flight_size).get() / doubt.smss.get().max(1);
+        let window = facts.cwnd.min(facts.flight_size).get() / facts.smss.get().max(1);
         let others = u32::try_from(window.saturating_sub(1)).unwrap_or(u32::MAX);
         (learnt as u32).saturating_add(1).min(others).max(DEFAULT_THRESHOLD)
     }
 
     /// How long a hole is waited for at most: one round trip from the first arrival above it, as in
     /// the paper, and half of what is then left to the retransmission timer.
-    fn most_patience(began_at: Time, doubt: &Doubt) -> Option<Span> {
-        let srtt = doubt.srtt?;
-        let left = doubt.rto_at.map_or(srtt * 2, |at| at.saturating_since(began_at));
+    fn most_patience(began_at: Time, facts: &LossFacts) -> Option<Span> {
+        let srtt = facts.srtt?;
+        let left = facts.rto_at.map_or(srtt * 2, |at| at.saturating_since(began_at));
         Some(srtt.min(left / 2))
     }
 
     /// The segment that is the oldest now is missing: is it lost?
-    fn judge(&mut self, now: Time, doubt: &Doubt) -> LossVerdict {
-        self.threshold = self.threshold_for(doubt);
+    fn judge(&mut self, now: Time, facts: &LossFacts) -> LossVerdict {
+        self.threshold = self.threshold_for(facts);
         let since = self.overtaken.since().unwrap_or(now);
-        // What was sent again after it had been overtaken is given a whole round trip: arrivals
+        // What was retransmitted after it had been overtaken is given a whole round trip: arrivals
         // from before say nothing about the retransmission.
-        let resent_at = doubt.oldest_sent_at.filter(|at| *at > since);
+        let resent_at = facts.oldest_sent_at.filter(|at| *at > since);
         let began_at = resent_at.unwrap_or(self.run.map_or(since, |run| run.began_at));
-        let most = Self::most_patience(began_at, doubt);
-        // What lateness hardly ever exceeds; nothing is known of it before reordering was seen.
-        let usual = self.lateness_s.bound().map_or(Span::ZERO, Span::from_secs_f64);
-        let arrived = resent_at.is_none() && doubt.reaches(self.threshold);
+        let most = Self::most_patience(began_at, facts);
+        // What delay hardly ever exceeds; nothing is known of it before reordering was seen.
+        let usual = self.delay_s.bound().map_or(Span::ZERO, Span::from_secs_f64);
+        let arrived = resent_at.is_none() && facts.reaches(self.threshold);
         let patience = if arrived { most.map(|most| most.min(usual)) } else { most };
         let expires_at = patience.map(|patience| began_at + patience);
         self.run = Some(Run { began_at, expires_at });
@@ -154,82 +154,68 @@ impl DadSd {
         // RFC 3042 until reordering has been seen; then a segment for each that has arrived, as
         // RFC 4653's aggressive variant has it, up to a second window.
         let allowed = match self.extent_segments.bound() {
-            None => doubt.duplicate_acks.min(2),
-            Some(_) => doubt.arrived_above(),
+            None => facts.duplicate_acks.min(2),
+            Some(_) => facts.arrived_above(),
         };
-        LossVerdict::NotYet { beyond_cwnd: (doubt.smss * u64::from(allowed)).min(doubt.cwnd) }
+        LossVerdict::NotYet { beyond_cwnd: (facts.smss * u64::from(allowed)).min(facts.cwnd) }
     }
 
     /// During fast recovery a timer alone watches the oldest segment: one round trip from when it
     /// became the oldest.
-    fn watch(&mut self, now: Time, doubt: &Doubt) {
-        let patience = doubt.oldest_sent_at.and(Self::most_patience(now, doubt));
+    fn watch(&mut self, now: Time, facts: &LossFacts) {
+        let patience = facts.oldest_sent_at.and(Self::most_patience(now, facts));
         self.resend_at = patience.map(|patience| now + patience);
     }
 
     /// Without DSACK and timestamps: whether an acknowledgment came too early to be that of the
     /// retransmission.
-    fn original_arrived(now: Time, doubt: &Doubt, advance: &Advance, since: Time) -> bool {
-        let Hole::Resent(resent_at) = advance.hole else { return false };
-        let verification = doubt.verification;
-        let proved_otherwise =
-            Available::Yes == verification.timestamps || Available::Yes == verification.dsack;
-        let too_early = doubt.min_rtt.is_some_and(|least| now.saturating_since(resent_at) < least);
-        let pending = now < since + doubt.srtt.unwrap_or(Span::ZERO);
+    fn original_arrived(now: Time, facts: &LossFacts, advance: &Advance, since: Time) -> bool {
+        let Hole::Retransmitted(resent_at) = advance.hole else { return false };
+        let proved_otherwise = facts.timestamps || facts.dsack;
+        let too_early = facts.min_rtt.is_some_and(|least| now.saturating_since(resent_at) < least);
+        let pending = now < since + facts.srtt.unwrap_or(Span::ZERO);
         !proved_otherwise && (too_early || pending)
     }
-}
 
-impl LossDetector for DadSd {
-    fn on_duplicate_ack(&mut self, now: Time, doubt: &Doubt) -> LossVerdict {
-        self.overtaken.note(now, doubt.snd_una, doubt.highest_sacked);
-        self.judge(now, doubt)
-    }
-
-    fn duplicate_threshold(&self) -> u32 {
-        self.threshold
-    }
-
-    fn on_new_ack(&mut self, now: Time, doubt: &Doubt, advance: &Advance) -> LossVerdict {
+    fn on_advance(&mut self, now: Time, facts: &LossFacts, advance: &Advance) -> LossVerdict {
         let run = self.run.take();
         self.resend_at = None;
-        self.overtaken.note(now, doubt.snd_una, doubt.highest_sacked);
         let extent_segments = advance.extent_segments;
         if let Some(run) = run
-            && doubt.stage == Stage::Open
+            && facts.recovery.is_none()
             && advance.hole == Hole::SentOnce
             && extent_segments > 0
         {
             self.learn(extent_segments, now.saturating_since(run.began_at));
         }
-        if let Repaired::Missing { since } = self.repaired {
-            let lateness = now.saturating_since(since);
-            self.repaired = Repaired::Filled { extent_segments, lateness };
-            if doubt.stage == Stage::Repairing(RecoveryKind::Fast)
-                && Self::original_arrived(now, doubt, advance, since)
+        if let Recovered::Missing { since } = self.recovered {
+            let delay = now.saturating_since(since);
+            self.recovered = Recovered::Filled { extent_segments, delay };
+            if facts.recovery == Some(RecoveryKind::Fast)
+                && Self::original_arrived(now, facts, advance, since)
             {
-                self.learn(extent_segments, lateness);
+                self.learn(extent_segments, delay);
                 return LossVerdict::Spurious(Undo::Restore);
             }
         }
-        match doubt.stage {
-            Stage::Open if doubt.sacked > Bytes::ZERO => return self.judge(now, doubt),
-            Stage::Repairing(RecoveryKind::Fast) => self.watch(now, doubt),
-            Stage::Open | Stage::Repairing(RecoveryKind::Timeout) => {}
+        match facts.recovery {
+            None if facts.sacked > Bytes::ZERO => return self.judge(now, facts),
+            Some(RecoveryKind::Fast) => self.watch(now, facts),
+            None | Some(RecoveryKind::Timeout) => {}
         }
         LossVerdict::WAIT
     }
 
-    fn on_repair(&mut self, _now: Time, kind: RecoveryKind) {
+    fn on_recovery(&mut self, kind: RecoveryKind) {
         match kind {
             RecoveryKind::Fast => {
-                self.repairs_in_order += 1;
-                if self.repairs_in_order >= REPAIRS_TO_FORGET {
+                self.recoveries_in_order += 1;
+                if self.recoveries_in_order >= RECOVERIES_TO_FORGET {
                     self.forget();
                 }
-                self.repaired = match self.run.take() {
-                    Some(run) => Repaired::Missing { since: run.began_at },
-                    None => Repaired::Nothing,
+                self.recovered = match self.run.take() {
+                    Some(run) => Recovered::Missing { since: run.began_at },
+                    None => Recovered::Nothing,
                 };
             }
             // The paper, §3.2.4: a timeout shows that the threshold was wrong.
@@ -237,21 +223,51 @@ impl LossDetector for DadSd {
                 self.forget();
                 self.run = None;
                 self.resend_at = None;
-                self.repaired = Repaired::Nothing;
+                self.recovered = Recovered::Nothing;
                 self.threshold = DEFAULT_THRESHOLD;
             }
+        }
+    }
+}
+
+impl LossDetector for DadSd {
+    fn profile(&self) -> DetectorProfile {
+        let by_time = self.retransmitted.as_ref().map(|_| TimeScope::Retransmissions);
+        DetectorProfile { by_time, tail_probe: self.tail_probe, ..DetectorProfile::STANDARD }
+    }
+
+    fn view(&self) -> DetectorView {
+        DetectorView {
+            // Until what was learnt of it is forgotten. A sender as Linux's then lets cwnd grow by
+            // what SACK reports.
+            reordering_seen: self.extent_segments.bound().is_some(),
+            ..DetectorView::threshold(self.threshold)
+        }
+    }
+
+    fn on_ack(&mut self, now: Time, facts: &LossFacts) -> LossVerdict {
+        self.overtaken.note(now, facts.snd_una, facts.highest_sacked);
+        match &facts.advance {
+            Some(advance) => self.on_advance(now, facts, advance),
+            None => self.judge(now, facts),
+        }
+    }
+
+    fn on_event(&mut self, event: LossEvent) {
+        if let LossEvent::Recovery(kind) = event {
+            self.on_recovery(kind);
         }
     }
 
     fn on_spurious(&mut self, now: Time, spurious: &Spurious) -> Option<Undo> {
         self.resend_at = None;
-        match std::mem::replace(&mut self.repaired, Repaired::Nothing) {
-            Repaired::Nothing => {}
-            Repaired::Missing { since } => {
+        match std::mem::replace(&mut self.recovered, Recovered::Nothing) {
+            Recovered::Nothing => {}
+            Recovered::Missing { since } => {
                 self.learn(spurious.extent_segments, now.saturating_since(since));
             }
-            Repaired::Filled { extent_segments, lateness } => {
-                self.learn(extent_segments, lateness);
+            Recovered::Filled { extent_segments, delay } => {
+                self.learn(extent_segments, delay);
             }
         }
         Some(Undo::Restore)
@@ -262,59 +278,36 @@ impl LossDetector for DadSd {
         expires_at.into_iter().chain(self.resend_at).min()
     }
 
-    fn on_deadline(&mut self, now: Time, doubt: &Doubt) -> LossVerdict {
+    fn on_timer(&mut self, now: Time, facts: &LossFacts) -> LossVerdict {
         let watched = self.resend_at.take_if(|at| *at <= now).is_some();
         let expired = self.run.as_mut().and_then(|run| run.expires_at.take_if(|at| *at <= now));
-        match doubt.stage {
-            Stage::Open if expired.is_some() => LossVerdict::Lost,
+        match facts.recovery {
+            None if expired.is_some() => LossVerdict::Lost,
             // Once: a retransmission that is lost again is for the retransmission timer.
-            Stage::Repairing(RecoveryKind::Fast) if watched => LossVerdict::Lost,
+            Some(RecoveryKind::Fast) if watched => LossVerdict::Lost,
             _ => LossVerdict::WAIT,
         }
     }
 
     fn without_sack(&self) -> Option<Box<dyn LossDetector>> {
-        Some(Box::new(DadSd { resent: None, tail_probe: None, ..self.clone() }))
+        Some(Box::new(DadSd { retransmitted: None, tail_probe: None, ..self.clone() }))
     }
 
-    fn by_time(&mut self) -> Option<&mut dyn ByTime> {
-        match self.resent {
-            Some(_) => Some(self),
-            None => None,
-        }
-    }
-}
-
-impl ByTime for DadSd {
     fn on_delivered(&mut self, now: Time, delivered: &Delivered) {
-        if let Some(resent) = &mut self.resent {
-            resent.on_delivered(now, delivered);
+        if let Some(retransmitted) = &mut self.retransmitted {
+            retransmitted.on_delivered(now, delivered);
         }
     }
 
-    /// Until what was learnt of it is forgotten. A sender as Linux's then lets cwnd grow by what SACK reports.
-    fn has_seen_reordering(&self) -> bool {
-        self.extent_segments.bound().is_some()
-    }
-
-    fn judged(&self) -> Judged {
-        Judged::Retransmissions
-    }
-
-    fn horizon(&mut self, doubt: &Doubt) -> Horizon {
-        let lateness = self.lateness_s.bound().map(Span::from_secs_f64);
-        self.resent.as_ref().map_or(Horizon::Unknown, |resent| resent.horizon(doubt, lateness))
-    }
-
-    fn tail_probe(&self) -> Option<Span> {
-        self.tail_probe
+    fn overdue(&mut self, facts: &LossFacts) -> Option<Overdue> {
+        let usual_delay = self.delay_s.bound().map(Span::from_secs_f64);
+        self.retransmitted.as_ref()?.overdue(facts, usual_delay)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::testing::{advance, doubt, ms, not_yet, spurious};
-    use super::super::super::{Advance, Verification};
+    use super::super::super::testing::{Ask, advance, facts, ms, not_yet, spurious};
     use super::*;
     use ackord_events::SpuriousEvidence;
     use ackord_units::Seq;
@@ -325,17 +318,17 @@ mod tests {
 
     #[test]
     fn without_sack_nothing_is_judged_by_time() {
-        let mut sd = DadSd::new(0.5, Some(Span::from_millis(200)));
-        assert_eq!(sd.by_time().and_then(|by_time| by_time.tail_probe()), sd.tail_probe);
-        let mut instead = sd.without_sack().expect("it has one");
-        assert!(instead.by_time().is_none());
+        let sd = DadSd::new(0.5, Some(Span::from_millis(200)));
+        assert_eq!(sd.profile().tail_probe, sd.tail_probe);
+        let instead = sd.without_sack().expect("it has one");
+        assert!(instead.profile().by_time.is_none());
     }
 
     /// So many segments SACKed above a hole at 0.
-    fn sacked(arrived: u32) -> Doubt {
-        Doubt {
+    fn sacked(arrived: u32) -> LossFacts {
+        LossFacts {
             highest_sacked: Some(Seq((arrived + 1) * 1000)),
-            ..doubt(arrived, u64::from(arrived) * 1000)
+            ..facts(arrived, u64::from(arrived) * 1000)
         }
     }
 
@@ -344,7 +337,7 @@ mod tests {
         for count in 1..=extent {
             sd.on_duplicate_ack(ms(from + u64::from(count)), &sacked(count));
         }
-        let next = Doubt { snd_una: Seq(40_000), ..doubt(0, 0) };
+        let next = LossFacts { snd_una: Seq(40_000), ..facts(0, 0) };
         sd.on_new_ack(ms(from + u64::from(extent) + 1), &next, &advance(extent));
     }
 
@@ -361,7 +354,7 @@ mod tests {
         let mut sd = detector();
         sd.on_duplicate_ack(ms(10), &sacked(1));
         assert_eq!(sd.deadline(), Some(ms(110)));
-        assert_eq!(sd.on_deadline(ms(110), &sacked(1)), LossVerdict::Lost);
+        assert_eq!(sd.on_timer(ms(110), &sacked(1)), LossVerdict::Lost);
         assert_eq!(sd.deadline(), None);
     }
 
@@ -382,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn many_arrivals_within_the_usual_lateness_are_no_loss_yet() {
+    fn many_arrivals_within_the_usual_delay_are_no_loss_yet() {
         let mut sd = detector();
         for _ in 0..30 {
             sd.learn(5, Span::from_millis(40));
@@ -391,19 +384,19 @@ mod tests {
             let verdict = sd.on_duplicate_ack(ms(200), &sacked(count));
             assert_eq!(verdict, not_yet(u64::from(count)), "one segment for each that arrives");
         }
-        let due = sd.deadline().expect("enough have arrived: usual lateness is waited for");
+        let due = sd.deadline().expect("enough have arrived: usual delay is waited for");
         assert!(due > ms(239) && due < ms(242), "{due}");
-        assert_eq!(sd.on_deadline(due, &sacked(15)), LossVerdict::Lost);
+        assert_eq!(sd.on_timer(due, &sacked(15)), LossVerdict::Lost);
     }
 
     #[test]
     fn arrivals_from_before_a_retransmission_do_not_make_it_lost() {
         let mut sd = detector();
-        let stage = Stage::Repairing(RecoveryKind::Fast);
-        let next = Doubt { snd_una: Seq(1000), ..sacked(9) };
-        sd.on_new_ack(ms(20), &Doubt { stage, ..next }, &advance(0));
-        // The repair is over, and the oldest segment was sent again at 30 ms.
-        let oldest = Doubt { oldest_sent_at: Some(ms(30)), ..next };
+        let recovery = Some(RecoveryKind::Fast);
+        let next = LossFacts { snd_una: Seq(1000), ..sacked(9) };
+        sd.on_new_ack(ms(20), &LossFacts { recovery, ..next }, &advance(0));
+        // The recovery is over, and the oldest segment was retransmitted at 30 ms.
+        let oldest = LossFacts { oldest_sent_at: Some(ms(30)), ..next };
         assert_ne!(sd.on_new_ack(ms(40), &oldest, &advance(0)), LossVerdict::Lost);
         assert_eq!(sd.deadline(), Some(ms(130)));
     }
@@ -411,7 +404,7 @@ mod tests {
     #[test]
     fn the_timer_leaves_half_of_what_is_left_to_the_retransmission_timer() {
         let mut sd = detector();
-        let hurried = Doubt { rto_at: Some(ms(70)), ..sacked(1) };
+        let hurried = LossFacts { rto_at: Some(ms(70)), ..sacked(1) };
         sd.on_duplicate_ack(ms(10), &hurried);
         assert_eq!(sd.deadline(), Some(ms(40)));
     }
@@ -422,42 +415,41 @@ mod tests {
         for count in 1..=3 {
             sd.on_duplicate_ack(ms(9 + u64::from(count)), &sacked(count));
         }
-        sd.on_repair(ms(12), RecoveryKind::Fast);
+        sd.on_recovery(RecoveryKind::Fast);
         let told = sd.on_spurious(ms(30), &spurious(SpuriousEvidence::Timestamps, 18));
         assert_eq!(told, Some(Undo::Restore));
         assert_eq!(sd.extent_segments.bound(), Some(18.0 + 4.0 * 9.0));
-        assert_eq!(sd.lateness_s.bound().map(|bound| (bound * 1e3).round()), Some(60.0));
+        assert_eq!(sd.delay_s.bound().map(|bound| (bound * 1e3).round()), Some(60.0));
     }
 
     #[test]
     fn only_without_dsack_and_timestamps_an_early_acknowledgment_is_proof() {
-        for (dsack, proof) in [(Available::No, true), (Available::Yes, false)] {
+        for (dsack, proof) in [(false, true), (true, false)] {
             let mut sd = detector();
-            let verification = Verification { dsack, timestamps: Available::No };
             for count in 1..=3 {
                 sd.on_duplicate_ack(ms(9 + u64::from(count)), &sacked(count));
             }
-            sd.on_repair(ms(12), RecoveryKind::Fast);
-            let stage = Stage::Repairing(RecoveryKind::Fast);
-            let repairing = Doubt { stage, verification, ..doubt(0, 0) };
-            let filled = Advance { hole: Hole::Resent(ms(12)), ..advance(9) };
-            let verdict = sd.on_new_ack(ms(30), &repairing, &filled);
+            sd.on_recovery(RecoveryKind::Fast);
+            let recovery = Some(RecoveryKind::Fast);
+            let recovering = LossFacts { recovery, dsack, ..facts(0, 0) };
+            let filled = Advance { hole: Hole::Retransmitted(ms(12)), ..advance(9) };
+            let verdict = sd.on_new_ack(ms(30), &recovering, &filled);
             assert_eq!(verdict == LossVerdict::Spurious(Undo::Restore), proof);
         }
     }
 
     #[test]
-    fn sixteen_repairs_in_order_or_one_timeout_forget() {
+    fn sixteen_recoveries_in_order_or_one_timeout_forget() {
         let mut sd = detector();
         sd.learn(9, Span::from_millis(9));
         for _ in 0..15 {
-            sd.on_repair(ms(0), RecoveryKind::Fast);
+            sd.on_recovery(RecoveryKind::Fast);
         }
         assert!(sd.extent_segments.bound().is_some());
-        sd.on_repair(ms(0), RecoveryKind::Fast);
+        sd.on_recovery(RecoveryKind::Fast);
         assert_eq!(sd.extent_segments.bound(), None);
         sd.learn(9, Span::from_millis(9));
-        sd.on_repair(ms(0), RecoveryKind::Timeout);
-        assert_eq!((sd.extent_segments.bound(), sd.duplicate_threshold()), (None, 3));
+        sd.on_recovery(RecoveryKind::Timeout);
+        assert_eq!((sd.extent_segments.bound(), sd.threshold), (None, 3));
     }
 }

@@ -8,7 +8,7 @@ use super::min_rtt::WindowedMin;
 use ackord_units::{Bytes, Seq, Span, Time};
 
 /// The moment a transmission left: the time, and for those of the same time the sequence number
-/// behind its last octet (RACK_sent_after of §6.2).
+/// behind its last byte (RACK_sent_after of §6.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SentMark {
     pub(crate) at: Time,
@@ -27,10 +27,10 @@ impl SentMark {
 pub(crate) enum Transmission {
     /// It was sent once.
     Only,
-    /// It was sent again, and nothing shows which of the two arrived.
-    Resent,
-    /// It was sent again, and the timestamp echoed is older than that (RFC 7323 §3).
-    EarlierThanResent,
+    /// It was retransmitted, and nothing shows which of the two arrived.
+    Retransmitted,
+    /// It was retransmitted, and the timestamp echoed is older than that (RFC 7323 §3).
+    EarlierThanRetransmitted,
 }
 
 /// A segment that an acknowledgment reports for the first time, cumulatively or selectively.
@@ -55,17 +55,11 @@ struct Widening {
 /// What decides about the reordering window beside RACK's own state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Circumstances {
-    pub(crate) repairing: Repairing,
+    /// Whether fast or timeout recovery is under way.
+    pub(crate) in_recovery: bool,
     /// Segments selectively acknowledged above SND.UNA (RACK.segs_sacked).
     pub(crate) segments_sacked: u32,
     pub(crate) srtt: Option<Span>,
-}
-
-/// Whether fast or timeout recovery is under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Repairing {
-    Yes,
-    No,
 }
 
 /// RACK's variables.
@@ -138,8 +132,8 @@ impl RackState {
     fn note_latest(&mut self, rtt: Span, delivery: &Delivery) {
         let credible = match delivery.transmission {
             Transmission::Only => true,
-            Transmission::Resent => self.min_rtt.get().is_none_or(|least| rtt >= least),
-            Transmission::EarlierThanResent => false,
+            Transmission::Retransmitted => self.min_rtt.get().is_none_or(|least| rtt >= least),
+            Transmission::EarlierThanRetransmitted => false,
         };
         if !credible {
             return;
@@ -213,8 +207,7 @@ impl RackState {
 
     /// RACK.reo_wnd as step 4 has it.
     pub(crate) fn reordering_window(&self, circumstances: &Circumstances) -> Span {
-        let urgent = circumstances.repairing == Repairing::Yes
-            || circumstances.segments_sacked >= self.dup_thresh;
+        let urgent = circumstances.in_recovery || circumstances.segments_sacked >= self.dup_thresh;
         if self.reordering == Reordering::NotSeen && urgent {
             return Span::ZERO;
         }
@@ -256,11 +249,11 @@ mod tests {
     }
 
     fn calm(segments_sacked: u32) -> Circumstances {
-        Circumstances { repairing: Repairing::No, segments_sacked, srtt: Some(MS(100)) }
+        Circumstances { in_recovery: false, segments_sacked, srtt: Some(MS(100)) }
     }
 
     fn repairing() -> Circumstances {
-        Circumstances { repairing: Repairing::Yes, ..calm(0) }
+        Circumstances { in_recovery: true, ..calm(0) }
     }
 
     /// A path of 40 ms on which the first segment was delivered.
@@ -292,23 +285,23 @@ mod tests {
     #[test]
     fn a_retransmission_acknowledged_sooner_than_the_path_allows_is_ignored() {
         let mut rack = of_40_ms();
-        acked(&mut rack, 100, delivery(61, 200, Transmission::Resent));
+        acked(&mut rack, 100, delivery(61, 200, Transmission::Retransmitted));
         assert_eq!(rack.latest(), Some(SentMark { at: at(0), end_seq: Seq(100) }), "39 ms");
-        acked(&mut rack, 101, delivery(61, 200, Transmission::Resent));
+        acked(&mut rack, 101, delivery(61, 200, Transmission::Retransmitted));
         assert_eq!(rack.latest(), Some(SentMark { at: at(61), end_seq: Seq(200) }), "40 ms");
     }
 
     #[test]
     fn a_retransmission_whose_original_is_echoed_is_ignored() {
         let mut rack = of_40_ms();
-        acked(&mut rack, 500, delivery(61, 200, Transmission::EarlierThanResent));
+        acked(&mut rack, 500, delivery(61, 200, Transmission::EarlierThanRetransmitted));
         assert_eq!(rack.latest(), Some(SentMark { at: at(0), end_seq: Seq(100) }));
     }
 
     #[test]
     fn a_retransmission_gives_no_minimum() {
         let mut rack = of_40_ms();
-        acked(&mut rack, 100, delivery(99, 200, Transmission::Resent));
+        acked(&mut rack, 100, delivery(99, 200, Transmission::Retransmitted));
         assert_eq!(rack.reordering_window(&calm(0)), MS(10), "a quarter of 40 ms");
     }
 
@@ -316,7 +309,7 @@ mod tests {
     fn an_original_below_the_highest_is_reordering_and_a_retransmission_is_not() {
         let mut rack = of_40_ms();
         acked(&mut rack, 45, delivery(2, 300, Transmission::Only));
-        acked(&mut rack, 90, delivery(46, 200, Transmission::Resent));
+        acked(&mut rack, 90, delivery(46, 200, Transmission::Retransmitted));
         assert_eq!(rack.reordering, Reordering::NotSeen);
         acked(&mut rack, 91, delivery(1, 200, Transmission::Only));
         assert_eq!(rack.reordering, Reordering::Seen);
