@@ -3,10 +3,10 @@
 //! Numbers are little-endian, floating-point numbers as IEEE 754 bits, so that what is read equals
 //! what was written. What does not make sense is refused as a whole.
 
-use crate::advice::Verdict;
 use crate::bucket::Bucket;
 use crate::histogram::{Class, Histogram};
 use crate::record::History;
+use crate::verdict::Verdict;
 use ackord_units::Time;
 use std::collections::BTreeMap;
 

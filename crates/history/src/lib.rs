@@ -13,7 +13,8 @@
 //! | `bucket.rs` | quarter-octave size classes |
 //! | `histogram.rs` | [`Histogram`]: decayed counts per class, the most frequent size |
 //! | `record.rs` | [`History`]: the histogram, how often, when last, the verdict |
-//! | `advice.rs` | [`Verdict`], [`Advice`]: what follows for ACKs and Nagle, and the reason |
+//! | `verdict.rs` | [`Verdict`]: what kind of application it is |
+//! | `advice.rs` | [`Advice`]: what follows for ACKs and Nagle, and the reason |
 //! | `encoding.rs` | a [`History`] as bytes |
 //! | `store.rs` | [`Store`]: histories by application, on disk |
 //! | `transfers.rs` | [`TransferFinder`]: transfers out of captured packets |
@@ -31,11 +32,13 @@ mod histogram;
 mod record;
 mod store;
 mod transfers;
+mod verdict;
 
-pub use advice::{Advice, NagleAdvice, Segments, Verdict, quick_ack_count};
+pub use advice::{Advice, NagleAdvice, Segments, quick_ack_count};
 pub use bucket::Bucket;
 pub use encoding::Damaged;
 pub use histogram::{Class, Histogram, Shares};
 pub use record::{History, Transfer};
 pub use store::{Forgotten, Store, StoreError};
 pub use transfers::{Captured, Counted, FoundTransfer, TransferFinder, server_of};
+pub use verdict::Verdict;

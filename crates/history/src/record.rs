@@ -1,7 +1,7 @@
 //! What is known of one application.
 
-use crate::advice::{Advice, Segments, Verdict};
 use crate::histogram::{Histogram, fade, halved};
+use crate::verdict::Verdict;
 use ackord_units::{Bytes, Span, Time};
 
 /// One transfer that is over.
@@ -103,12 +103,7 @@ impl History {
         (self.timed > 0.0).then(|| Span::from_secs_f64(self.timed_secs / self.timed))
     }
 
-    /// What is to be done for the application's next connection.
-    pub fn advice(&self, now: Time, segments: Segments) -> Advice {
-        Advice::of(self, self.judge(now), now, segments)
-    }
-
-    fn judge(&self, now: Time) -> Verdict {
+    pub(crate) fn judge(&self, now: Time) -> Verdict {
         let large = self.histogram.share_from(Verdict::LARGE).map_or(0.0, |share| share.transfers);
         self.verdict.next(self.histogram.weight(now), large)
     }

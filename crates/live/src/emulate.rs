@@ -55,9 +55,10 @@ pub(crate) use in_simulated_time::{MEMORY_MIB, archive};
 pub use in_simulated_time::{SimulatedKernels, emulate_in_simulated_time};
 pub use options::{
     CommandLasts, CommandStarts, EmulationEnding, EmulationNotice, EmulationOptions,
-    EmulationReport, HostCommand, HostReport, Place, TcpSample,
+    EmulationReport, Forwarded, HostCommand, HostReport, KernelRouter, Place, RouterReport,
+    TcpSample,
 };
-pub use router::{Forwarded, KernelRouter, LAN_DEVICE, RouterReport, WAN_DEVICE};
+pub use router::{LAN_DEVICE, WAN_DEVICE};
 pub use run::emulate;
 pub use watching::{TapObserver, Tapped};
 

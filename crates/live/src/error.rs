@@ -1,6 +1,6 @@
 //! Why a live run could not be done.
 
-use crate::session::Addresses;
+use crate::addresses::Addresses;
 use crate::settings::SettingsConflict;
 use ackord_sim::{BuildError, RunError};
 use ackord_sys::NamespaceError;

@@ -1,9 +1,10 @@
 //! `fetch`: our TCP as an HTTP client behind an emulated path, a stock server beyond it.
 
+use crate::addresses::{KERNEL, OURS};
 use crate::error::LiveError;
 use crate::host::version_of;
 use crate::http::{ClientConnection, Fetched};
-use crate::session::{KERNEL, LiveOptions, LiveReport, OURS, Session};
+use crate::session::{LiveOptions, LiveReport, Session};
 use ackord_units::{Span, Time};
 use ackord_wire::{Endpoints, Side};
 use std::cell::RefCell;
@@ -86,7 +87,7 @@ pub fn fetch(options: FetchOptions) -> Result<LiveReport, LiveError> {
         if now >= (started_at + options.connect_within).min(end) {
             break Err("nothing accepts a connection there".to_owned());
         }
-        if pause(&mut session, now + RETRY)? == Pause::Stopped {
+        if pause(&mut session, now + RETRY)? {
             break Err(STOPPED.to_owned());
         }
     };
@@ -100,22 +101,14 @@ pub fn fetch(options: FetchOptions) -> Result<LiveReport, LiveError> {
 
 const STOPPED: &str = "stopped before it was complete";
 
-/// How a pause ended.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Pause {
-    /// It is over.
-    Over,
-    /// Somebody stopped the run.
-    Stopped,
-}
-
-fn pause(session: &mut Session, until: Time) -> Result<Pause, LiveError> {
+/// Waits; says whether somebody has stopped the run meanwhile.
+fn pause(session: &mut Session, until: Time) -> Result<bool, LiveError> {
     while session.now() < until {
         if session.turn(until)? {
-            return Ok(Pause::Stopped);
+            return Ok(true);
         }
     }
-    Ok(Pause::Over)
+    Ok(false)
 }
 
 /// How one connection went.

@@ -15,6 +15,7 @@
 //! | `fetch.rs` | [`fetch`]: one file from a stock server |
 //! | `interop.rs`, `interop/` | [`interop`]: the same cases between our TCP and the kernel's |
 //! | `shell.rs`, `shell/` | a command, or a shell, behind an emulated link |
+//! | `addresses.rs` | the two hosts' addresses |
 //! | `session.rs` | what they have in common: options, namespace, report |
 //! | `host.rs`, `host/` | our host: connections, echo |
 //! | `relay.rs`, `relay/` | a gateway to the caller's network over plain sockets |
@@ -39,6 +40,7 @@
 //! `serve`, `fetch` and `interop`, offloads (every packet is MTU-sized, so that each can be lost or delayed by itself).
 
 mod accuracy;
+mod addresses;
 mod apps;
 mod capture;
 mod clock;
@@ -68,6 +70,7 @@ pub use accuracy::{
     RateRow, Spread, Traffic, accuracy,
 };
 pub use ackord_sys::{Attempt, NamespaceError, Priority, Scheduling, SetupStep, StopHandle};
+pub use addresses::{Addresses, KERNEL, OURS};
 pub use apps::{Call, EndReport};
 pub use emulate::{
     CommandLasts, CommandStarts, EmulationCounts, EmulationEnding, EmulationNotice,
@@ -94,8 +97,7 @@ pub use scripted::{
 };
 pub use serve::{ServeOptions, serve};
 pub use session::{
-    Addresses, CommandOutcome, DeviceCounts, KERNEL, KernelCongestion, LiveOptions, LiveReport,
-    Notice, OURS,
+    CommandOutcome, DeviceCounts, KernelCongestion, LiveOptions, LiveReport, Notice,
 };
 pub use settings::{SettingOutcome, SettingTold, SettingsConflict};
 pub use shell::{

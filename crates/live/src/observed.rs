@@ -37,7 +37,7 @@ use crate::tcp_info::TcpInfo;
 use ackord_events::{EndpointId, Event, SegmentKind, Sink, TcpState};
 use ackord_units::{Bytes, Seq, Time};
 use ackord_wire::{Flags, Segment, Side};
-use incoming::{Age, Incoming};
+use incoming::Incoming;
 use outgoing::{Acknowledged, Outgoing};
 use sampled::Sampled;
 
@@ -131,7 +131,7 @@ impl ObservedEnd {
         }
         if segment.flags.contains(Flags::SYN) {
             self.syn_received(segment);
-        } else if self.incoming.as_mut().is_some_and(|it| it.age(segment) == Age::Old) {
+        } else if self.incoming.as_mut().is_some_and(|it| it.is_old(segment)) {
             return;
         }
         if segment.flags.contains(Flags::ACK) {
@@ -276,20 +276,20 @@ impl ObservedEnd {
     fn state_after_acknowledgment<S: Sink>(
         &mut self,
         at: Time,
-        fin: FinAcknowledged,
+        fin_acknowledged: bool,
         segment: &Segment,
         sink: &mut S,
     ) {
         let syn_acknowledged =
             self.outgoing.as_ref().is_some_and(|outgoing| segment.ack.after(outgoing.iss()));
-        let to = match (self.state, fin) {
+        let to = match (self.state, fin_acknowledged) {
             (TcpState::SynSent, _) if syn_acknowledged && segment.flags.contains(Flags::SYN) => {
                 TcpState::Established
             }
             (TcpState::SynReceived, _) if syn_acknowledged => TcpState::Established,
-            (TcpState::FinWait1, FinAcknowledged::Yes) => TcpState::FinWait2,
-            (TcpState::Closing, FinAcknowledged::Yes) => TcpState::TimeWait,
-            (TcpState::LastAck, FinAcknowledged::Yes) => TcpState::Closed,
+            (TcpState::FinWait1, true) => TcpState::FinWait2,
+            (TcpState::Closing, true) => TcpState::TimeWait,
+            (TcpState::LastAck, true) => TcpState::Closed,
             _ => return,
         };
         self.enter(at, to, sink);
@@ -312,13 +312,6 @@ impl ObservedEnd {
             sink.emit(at, Event::StateChanged { endpoint, from, to });
         }
     }
-}
-
-/// Whether everything this end sends, its FIN included, has been acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FinAcknowledged {
-    Yes,
-    No,
 }
 
 /// The distance from `from` to `to` where `to` lies ahead, else nothing.

@@ -39,8 +39,8 @@ mod streams;
 #[cfg(test)]
 mod tests;
 
+use crate::addresses::Addresses;
 use crate::host::Uplink;
-use crate::session::Addresses;
 use ackord_events::NoSink;
 use ackord_scenario::TcpChoices;
 use ackord_tcp::registry;

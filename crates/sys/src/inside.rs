@@ -90,8 +90,8 @@ pub struct RouteSettings {
     pub initcwnd: Option<u32>,
     /// The initial receive window, in segments.
     pub initrwnd: Option<u32>,
-    /// Whether every segment is acknowledged at once.
-    pub quick_ack: QuickAck,
+    /// Whether every segment is acknowledged at once, and not as the kernel sees fit.
+    pub quick_ack: bool,
     /// The least retransmission timeout; the kernel counts in milliseconds.
     pub rto_min: Option<Span>,
     /// The duplicate threshold that connections start with; works only where the kernel keeps
@@ -100,16 +100,6 @@ pub struct RouteSettings {
     /// The congestion control. Unlike the sysctl of a namespace, a route may name any that the
     /// kernel has.
     pub congestion: Option<String>,
-}
-
-/// How a route lets segments be acknowledged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum QuickAck {
-    /// As the kernel sees fit.
-    #[default]
-    Kernel,
-    /// Each at once.
-    Always,
 }
 
 /// A command inside.

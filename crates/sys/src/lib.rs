@@ -50,7 +50,7 @@ pub use wait::StopHandle;
 
 pub use environment::replace_environment;
 pub use inside::{
-    CommandInside, DEVICE, DeviceBeside, DeviceMade, Inside, QuickAck, RouteSettings, TerminalUse,
+    CommandInside, DEVICE, DeviceBeside, DeviceMade, Inside, RouteSettings, TerminalUse,
 };
 pub use namespace::{CommandEnd, Namespace};
 pub use netlink::replace_default_route;

@@ -3,7 +3,7 @@
 //! Only the number of the device is missing in them; it is filled in where the device is made. So
 //! they can be sent by a process that must not allocate. The layout is that of rtnetlink(7).
 
-use super::inside::{QuickAck, RouteSettings};
+use super::inside::RouteSettings;
 use libc::c_int;
 use nix::errno::Errno;
 use nix::sys::socket::{
@@ -167,7 +167,7 @@ fn metrics(settings: &RouteSettings) -> Vec<u8> {
         (metric::INITCWND, settings.initcwnd),
         (metric::INITRWND, settings.initrwnd),
         (metric::REORDERING, settings.reordering),
-        (metric::QUICKACK, (settings.quick_ack == QuickAck::Always).then_some(1)),
+        (metric::QUICKACK, settings.quick_ack.then_some(1)),
         // A zero would mean that nothing is said.
         (metric::RTO_MIN, settings.rto_min.map(|least| (least.as_millis() as u32).max(1))),
         // The kernel looks at the least timeout of a route only where it is locked.

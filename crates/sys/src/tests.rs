@@ -73,7 +73,7 @@ fn everything_that_was_asked_for_is_inside() {
     inside.route = Some(RouteSettings {
         initcwnd: Some(4),
         initrwnd: Some(20),
-        quick_ack: QuickAck::Always,
+        quick_ack: true,
         rto_min: Some(Span::from_millis(70)),
         reordering: Some(5),
         congestion: Some("reno".to_owned()),

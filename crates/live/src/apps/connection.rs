@@ -36,11 +36,13 @@ pub(super) struct Connection {
     workload: Workload,
     phase: Phase,
     output: OutputState,
-    input: InputState,
+    /// Everything has been read.
+    input_ended: bool,
     /// Of a write: not taken by the kernel yet.
     pending: usize,
     /// Whether the kernel takes more at present.
-    buffer: Buffer,
+    /// It did not take all of the last write; its readiness says when that has changed.
+    buffer_full: bool,
     socket: Option<OwnedFd>,
     /// Who reads, if it is not done when something has come.
     reader: Option<Reader>,
@@ -64,27 +66,6 @@ enum OutputState {
     Finishing,
     /// The kernel has been told.
     Finished,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum InputState {
-    Open,
-    /// Everything has been read.
-    Ended,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Buffer {
-    HasRoom,
-    /// It did not take all of the last write; its readiness says when that has changed.
-    Full,
-}
-
-/// Whether a turn of reading has left something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Left {
-    Nothing,
-    Something,
 }
 
 /// What there is for an end to do its work with.
@@ -165,9 +146,9 @@ impl Connection {
             workload,
             phase: Phase::Before,
             output: OutputState::Open,
-            input: InputState::Open,
+            input_ended: false,
             pending: 0,
-            buffer: Buffer::HasRoom,
+            buffer_full: false,
             socket: None,
             reader: None,
         }
@@ -175,7 +156,7 @@ impl Connection {
 
     /// Has a thread read from now on, if it takes whatever comes; its socket, if that is new.
     pub(super) fn read_in_thread(&mut self) -> Option<BorrowedFd<'_>> {
-        let wants = self.phase == Phase::Running && self.input == InputState::Open;
+        let wants = self.phase == Phase::Running && !self.input_ended;
         if !wants || self.reader.is_some() || !self.workload.is_idle() {
             return None;
         }
@@ -218,28 +199,28 @@ impl Connection {
     }
 
     /// Something has happened on the socket; `room` says whether the kernel takes more.
-    pub(super) fn ready(&mut self, room: bool, more: More, desk: &mut Desk<'_>) -> Left {
+    pub(super) fn ready(&mut self, room: bool, more: More, desk: &mut Desk<'_>) -> bool {
         if self.phase == Phase::Connecting {
             match self.handshake_result() {
-                Ok(None) => return Left::Nothing,
+                Ok(None) => return false,
                 Ok(Some(())) => self.begin(desk),
                 Err(errno) => {
                     self.fail(Call::Connect, errno, desk);
-                    return Left::Nothing;
+                    return false;
                 }
             }
         }
         if room {
-            self.buffer = Buffer::HasRoom;
+            self.buffer_full = false;
         }
         self.forget_acknowledgments();
         self.go_on(more, desk)
     }
 
     /// Reads a bounded amount, lets the application act, and looks whether the end is over.
-    pub(super) fn go_on(&mut self, more: More, desk: &mut Desk<'_>) -> Left {
+    pub(super) fn go_on(&mut self, more: More, desk: &mut Desk<'_>) -> bool {
         if self.phase != Phase::Running {
-            return Left::Nothing;
+            return false;
         }
         let left = self.read(more, desk);
         self.act(desk);
@@ -325,10 +306,7 @@ impl Connection {
             return false;
         }
         let Some(socket) = &self.socket else { return false };
-        let writable = match self.buffer {
-            Buffer::HasRoom => Bytes(PIECE as u64),
-            Buffer::Full => Bytes::ZERO,
-        };
+        let writable = if self.buffer_full { Bytes::ZERO } else { Bytes(PIECE as u64) };
         let (at, endpoint) = (desk.now(), self.report.endpoint);
         match self.workload.next(at, &View { socket: socket.as_fd(), writable }) {
             Step::Write(bytes) => self.pending = bytes.get() as usize,
@@ -345,7 +323,7 @@ impl Connection {
     /// Gives the kernel what is pending; false if it does not take all of it now.
     fn write_pending(&mut self, desk: &mut Desk<'_>) -> bool {
         let Some(socket) = &self.socket else { return false };
-        if self.buffer == Buffer::Full {
+        if self.buffer_full {
             return false;
         }
         let octets = &desk.piece[..self.pending];
@@ -355,26 +333,26 @@ impl Connection {
                 self.pending -= taken;
                 self.report.written += Bytes(taken as u64);
                 if self.pending > 0 {
-                    self.buffer = Buffer::Full;
+                    self.buffer_full = true;
                 }
             }
-            Err(Errno::EAGAIN) => self.buffer = Buffer::Full,
+            Err(Errno::EAGAIN) => self.buffer_full = true,
             Err(Errno::EINTR) => {}
             Err(errno) => self.fail(Call::Send, errno, desk),
         }
-        self.pending == 0 || self.buffer == Buffer::HasRoom
+        self.pending == 0 || !self.buffer_full
     }
 
-    fn read(&mut self, more: More, desk: &mut Desk<'_>) -> Left {
+    fn read(&mut self, more: More, desk: &mut Desk<'_>) -> bool {
         for _ in 0..READS_IN_A_ROW {
-            let (Some(socket), InputState::Open) = (&self.socket, self.input) else {
-                return Left::Nothing;
+            let (Some(socket), false) = (&self.socket, self.input_ended) else {
+                return false;
             };
             // TCP discards what MSG_TRUNC reads without copying it (tcp(7)).
             let flags = MsgFlags::MSG_TRUNC | MsgFlags::MSG_DONTWAIT;
             match recv(socket.as_raw_fd(), desk.piece, flags) {
                 Ok(0) => {
-                    self.input = InputState::Ended;
+                    self.input_ended = true;
                     self.tell_what_is_complete(desk);
                     if self.output == OutputState::Open {
                         self.output = OutputState::Finishing;
@@ -387,18 +365,18 @@ impl Connection {
                         self.workload.handle_data(desk.now(), bytes);
                     }
                     if octets < desk.piece.len() && more == More::UntilShort {
-                        return Left::Nothing;
+                        return false;
                     }
                 }
-                Err(Errno::EAGAIN) => return Left::Nothing,
+                Err(Errno::EAGAIN) => return false,
                 Err(Errno::EINTR) => {}
                 Err(errno) => {
                     self.fail(Call::Receive, errno, desk);
-                    return Left::Nothing;
+                    return false;
                 }
             }
         }
-        Left::Something
+        true
     }
 
     /// The peer has finished: what its last data have completed is told; nothing more is written.
@@ -418,7 +396,7 @@ impl Connection {
     }
 
     fn look_whether_over(&mut self, desk: &mut Desk<'_>) {
-        let done = self.input == InputState::Ended && self.output == OutputState::Finished;
+        let done = self.input_ended && self.output == OutputState::Finished;
         if self.phase != Phase::Running || !done {
             return;
         }

@@ -6,7 +6,7 @@
 //! Not modelled: a datagram that the kernel has no room for is lost, and counted, as any
 //! application with a non-blocking socket would lose it.
 
-use super::connection::{Desk, Left};
+use super::connection::Desk;
 use super::{AppNews, Call, EndReport};
 use ackord_events::EndpointId;
 use ackord_traffic::{DATAGRAM_HEADERS, Datagrams};
@@ -67,7 +67,7 @@ impl DatagramEnd {
     }
 
     /// Takes what has arrived.
-    pub(super) fn ready(&mut self, desk: &mut Desk<'_>) -> Left {
+    pub(super) fn ready(&mut self, desk: &mut Desk<'_>) -> bool {
         // With MSG_TRUNC the length is told although nothing is copied (udp(7)).
         let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_TRUNC;
         for _ in 0..READS_IN_A_ROW {
@@ -76,15 +76,15 @@ impl DatagramEnd {
                     self.report.datagrams += 1;
                     self.report.read += Bytes(len as u64);
                 }
-                Err(Errno::EAGAIN) => return Left::Nothing,
+                Err(Errno::EAGAIN) => return false,
                 Err(Errno::EINTR | Errno::ECONNREFUSED) => {}
                 Err(errno) => {
                     self.fail(Call::Receive, errno, desk);
-                    return Left::Nothing;
+                    return false;
                 }
             }
         }
-        Left::Something
+        true
     }
 
     fn fail(&mut self, call: Call, errno: Errno, desk: &mut Desk<'_>) {

@@ -4,7 +4,7 @@
 //! Deadlines are the timer descriptor's, to the nanosecond; where nothing is due and nothing is
 //! ready the thread sleeps.
 
-use super::connection::{Connection, Desk, Left, More, PIECE};
+use super::connection::{Connection, Desk, More, PIECE};
 use super::datagrams::DatagramEnd;
 use super::{AppNews, Application, Call, EndReport, Exchange, KernelEnd, Sampling};
 use crate::clock::Clock;
@@ -77,13 +77,6 @@ struct ListeningSocket {
     local: SocketAddr,
     /// Those who may be meant.
     ends: Vec<usize>,
-}
-
-/// What a wait has found.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Turn {
-    GoOn,
-    Stop,
 }
 
 impl Worker {
@@ -187,7 +180,7 @@ impl Worker {
     pub(super) fn run(mut self, priority: Priority) -> io::Result<Vec<EndReport>> {
         sharpen_timers();
         let _urgency = Urgency::of(priority);
-        while self.turn()? == Turn::GoOn {}
+        while self.turn()? {}
         let (clock, news, piece) = (&self.clock, &mut self.news, &mut self.piece);
         for end in &mut self.ends {
             if let AppEnd::Tcp(connection) = end {
@@ -198,8 +191,8 @@ impl Worker {
         Ok(self.ends.into_iter().filter_map(AppEnd::into_report).collect())
     }
 
-    /// Waits for something, and does all of it.
-    fn turn(&mut self) -> io::Result<Turn> {
+    /// Waits for something, and does all of it; says whether to go on.
+    fn turn(&mut self) -> io::Result<bool> {
         self.arm()?;
         let mut events = [EpollEvent::empty(); 64];
         let mut rang = false;
@@ -215,7 +208,7 @@ impl Worker {
                     self.armed = Time::NEVER;
                     rang = true;
                 }
-                STOP => return Ok(Turn::Stop),
+                STOP => return Ok(false),
                 token if token >= FIRST_LISTENER => {
                     self.accept((token - FIRST_LISTENER) as usize)?;
                 }
@@ -236,7 +229,7 @@ impl Worker {
             self.on_due(at, id)?;
         }
         self.exchange.tell(&mut self.news);
-        Ok(Turn::GoOn)
+        Ok(true)
     }
 
     /// The present. In simulated time none passes within a turn but what a look at the clock costs, and
@@ -277,7 +270,7 @@ impl Worker {
             _ => {
                 self.attend(index, |connection, desk| {
                     connection.act(desk);
-                    Left::Nothing
+                    false
                 });
                 Ok(())
             }
@@ -292,7 +285,7 @@ impl Worker {
         self.ends[index] = AppEnd::Tcp(connection);
         self.attend(index, |connection, desk| {
             connection.open(socket, desk);
-            Left::Nothing
+            false
         });
         Ok(())
     }
@@ -316,7 +309,7 @@ impl Worker {
             watch(&self.epoll, socket.as_fd(), index)?;
             self.attend(index, |connection, desk| {
                 connection.accepted(socket, desk);
-                Left::Nothing
+                false
             });
         }
     }
@@ -332,7 +325,7 @@ impl Worker {
     fn attend(
         &mut self,
         index: usize,
-        on_connection: impl FnOnce(&mut Connection, &mut Desk<'_>) -> Left,
+        on_connection: impl FnOnce(&mut Connection, &mut Desk<'_>) -> bool,
     ) {
         let mut desk = Desk::new(&self.clock, &mut self.news, &mut self.piece);
         let (left, deadline) = match &mut self.ends[index] {
@@ -354,7 +347,7 @@ impl Worker {
             let _ = self.epoll.modify(socket, &mut EpollEvent::new(what, index as u64));
         }
         self.due.set(index as u32, deadline.unwrap_or(Time::NEVER));
-        if left == Left::Something && !self.unread.contains(&index) {
+        if left && !self.unread.contains(&index) {
             self.unread.push_back(index);
         }
     }

@@ -1,6 +1,5 @@
 //! What an emulation is asked for, and what it came to.
 
-use super::router::{KernelRouter, RouterReport};
 use super::{EmulationCounts, TapObserver};
 use crate::apps::{AppNews, EndReport};
 use crate::error::LiveError;
@@ -115,6 +114,44 @@ pub enum EmulationNotice {
         /// How.
         outcome: CommandOutcome,
     },
+}
+
+/// Which router is a stock kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelRouter {
+    /// The node.
+    pub node: NodeId,
+    /// Index into [`Scenario::links`]: its link towards the mobile hosts.
+    pub lan_link: usize,
+}
+
+/// What a kernel router came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RouterReport {
+    /// Towards the mobile hosts.
+    pub to_mobile: Forwarded,
+    /// Towards the fixed hosts.
+    pub to_fixed: Forwarded,
+    /// How long what was forwarded was inside: the kernel, the devices and the turns of the loop.
+    pub inside: Lateness,
+    /// From when the first packet of mobile hosts that had been out of reach for half a second was handed to
+    /// the kernel to when the first data that somebody there made came out for them.
+    pub replayed: Lateness,
+}
+
+/// Packets of one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Forwarded {
+    /// Handed to the kernel.
+    pub handed: u64,
+    /// Came out as they had gone in.
+    pub forwarded: u64,
+    /// Came out and had not gone in: somebody there made them.
+    pub made: u64,
+    /// Went in and never came out.
+    pub missing: u64,
+    /// The device did not take them.
+    pub refused: u64,
 }
 
 /// What a host was in a run.

@@ -22,9 +22,9 @@
 
 use super::device::{Device, TunDevice};
 use super::hosts::{host_nodes, mtu};
-use super::options::EmulationOptions;
+use super::options::{EmulationOptions, Forwarded, KernelRouter, RouterReport};
 use crate::error::LiveError;
-use crate::lateness::{Lateness, LatenessMeter};
+use crate::lateness::LatenessMeter;
 use ackord_scenario::Scenario;
 use ackord_sys::{CommandInside, DeviceBeside, Inside, Namespace, RouteSettings};
 use ackord_units::{Span, Time};
@@ -50,15 +50,6 @@ const LOST_AFTER: Span = Span::from_millis(100);
 const OUT_OF_REACH: Span = Span::from_millis(500);
 /// Smaller packets hold no data to speak of.
 const DATA: usize = 200;
-
-/// Which router is a stock kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KernelRouter {
-    /// The node.
-    pub node: NodeId,
-    /// Index into [`Scenario::links`]: its link towards the mobile hosts.
-    pub lan_link: usize,
-}
 
 impl KernelRouter {
     /// By node: whether it is reached from the router without that link.
@@ -100,35 +91,6 @@ impl Cut {
         let passes = packet.src != self.router && fixed(packet.src) != fixed(packet.dst);
         Packet { dst: if passes { self.router } else { packet.dst }, ..packet }
     }
-}
-
-/// What a kernel router came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RouterReport {
-    /// Towards the mobile hosts.
-    pub to_mobile: Forwarded,
-    /// Towards the fixed hosts.
-    pub to_fixed: Forwarded,
-    /// How long what was forwarded was inside: the kernel, the devices and the turns of the loop.
-    pub inside: Lateness,
-    /// From when the first packet of mobile hosts that had been out of reach for half a second was handed to
-    /// the kernel to when the first data that somebody there made came out for them.
-    pub replayed: Lateness,
-}
-
-/// Packets of one direction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Forwarded {
-    /// Handed to the kernel.
-    pub handed: u64,
-    /// Came out as they had gone in.
-    pub forwarded: u64,
-    /// Came out and had not gone in: somebody there made them.
-    pub made: u64,
-    /// Went in and never came out.
-    pub missing: u64,
-    /// The device did not take them.
-    pub refused: u64,
 }
 
 /// One direction through the router.

@@ -44,14 +44,6 @@ pub(super) fn noise(len: usize) -> Vec<u8> {
     (0..len).map(|_| next()).collect()
 }
 
-/// Whether there is more to be written.
-#[derive(PartialEq, Eq)]
-enum Wrote {
-    /// Not after this.
-    All,
-    NotAll,
-}
-
 impl EndDevice {
     /// That side, which writes these bytes and then closes, or nothing and closes after its peer; where it is and what it receives.
     pub(super) fn new(
@@ -95,26 +87,26 @@ impl EndDevice {
         if connection.peer_finished() && self.to_write.is_empty() {
             connection.close();
         }
-        let wrote = self.write();
+        let all_written = self.write();
         self.send(now);
-        if wrote == Wrote::All {
+        if all_written {
             self.connection.close();
             self.send(now);
         }
     }
 
-    /// Writes what there is room for.
-    fn write(&mut self) -> Wrote {
+    /// Writes what there is room for; says whether that was the last.
+    fn write(&mut self) -> bool {
         let connection = &mut self.connection;
         let established = matches!(connection.state(), TcpState::Established | TcpState::CloseWait);
         if !established || self.to_write.is_empty() {
-            return Wrote::NotAll;
+            return false;
         }
         let room = connection.writable().get().min(self.to_write.len() as u64);
         let taken = connection.write(Bytes(room)).get() as usize;
         let octets: Vec<u8> = self.to_write.drain(..taken).collect();
         self.send.push(&octets);
-        if self.to_write.is_empty() { Wrote::All } else { Wrote::NotAll }
+        self.to_write.is_empty()
     }
 
     /// Sends what may leave.

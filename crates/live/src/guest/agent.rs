@@ -4,7 +4,7 @@ use super::endpoint;
 use super::orders::Orders;
 use super::outputs::Outputs;
 use super::script_words::Task;
-use super::words::{EndRemains, GuestMessage, JOB_PATH, Job, JobCommand, Order};
+use super::words::{EndRemains, GuestMessage, JOB_PATH, Job, JobCommand, Order, tell};
 use super::{machine_files, surroundings};
 use crate::apps::AppNews;
 use crate::clock::Clock;
@@ -18,7 +18,6 @@ use nix::net::if_::if_nametoindex;
 use nix::time::{ClockId, clock_gettime};
 use std::error::Error;
 use std::fs::File;
-use std::io::Write;
 
 /// Nobody waits longer than this without looking around.
 const LONGEST: Span = Span::from_secs(3600);
@@ -143,12 +142,4 @@ fn wait_for_order(orders: &Orders) -> Result<u64, LiveError> {
 fn monotonic() -> nix::Result<u64> {
     let now = clock_gettime(ClockId::CLOCK_MONOTONIC)?;
     Ok(Time::from_nanos(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64).as_nanos())
-}
-
-/// Tells something, as a line that nothing else gets into: the line takes a write as a whole.
-pub(super) fn tell(mut line: &File, told: &GuestMessage) {
-    let mut text = serde_json::to_vec(told).unwrap_or_default();
-    text.push(b'\n');
-    // Whoever does not listen any more is not told.
-    let _ = line.write_all(&text);
 }

@@ -4,8 +4,7 @@
 //! somebody who waits for it. It may write as much as [`MOST`]: one that writes without end would do so
 //! in no time.
 
-use super::agent::tell;
-use super::words::{GuestMessage, OutputStream};
+use super::words::{GuestMessage, OutputStream, tell};
 use crate::emulate::HostCommand;
 use ackord_wire::NodeId;
 use nix::errno::Errno;

@@ -13,6 +13,8 @@ use ackord_wire::{FlowId, NodeId, Side};
 use nix::errno::Errno;
 use nix::sys::signal::Signal;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::Write;
 
 /// Where the job is.
 pub(crate) const JOB_PATH: &str = "/job.json";
@@ -333,4 +335,11 @@ impl Job {
     pub(crate) fn samples_every(&self) -> Span {
         Span::from_nanos(self.samples_every_ns)
     }
+}
+/// Tells something, as a line that nothing else gets into: the line takes a write as a whole.
+pub(super) fn tell(mut line: &File, told: &GuestMessage) {
+    let mut text = serde_json::to_vec(told).unwrap_or_default();
+    text.push(b'\n');
+    // Whoever does not listen any more is not told.
+    let _ = line.write_all(&text);
 }

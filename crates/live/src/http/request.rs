@@ -19,16 +19,7 @@ pub(crate) struct Request {
     /// Whether the client waits for a word before it sends the body.
     pub(crate) expects_continue: bool,
     /// Whether the connection stays open after the response.
-    pub(crate) after: After,
-}
-
-/// What becomes of a connection after a response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum After {
-    /// It waits for the next request.
-    KeepAlive,
-    /// It is closed.
-    Close,
+    pub(crate) keep_alive: bool,
 }
 
 /// A head that cannot be answered with what it asks for.
@@ -79,18 +70,18 @@ impl Request {
             Some(_) => return Err(BadRequest::UnknownExpectation),
         };
         // RFC 9112 §9.3.
-        let after = match head.version {
-            _ if lists(fields, "connection", b"close") => After::Close,
-            Some(1) => After::KeepAlive,
-            _ if lists(fields, "connection", b"keep-alive") => After::KeepAlive,
-            _ => After::Close,
+        let keep_alive = match head.version {
+            _ if lists(fields, "connection", b"close") => false,
+            Some(1) => true,
+            _ if lists(fields, "connection", b"keep-alive") => true,
+            _ => false,
         };
         Ok(Request {
             method: head.method.ok_or(malformed)?.to_owned(),
             target: head.path.ok_or(malformed)?.to_owned(),
             body,
             expects_continue,
-            after,
+            keep_alive,
         })
     }
 }
@@ -156,18 +147,22 @@ mod tests {
         let request = Request::take(&mut inbox).expect("sound").expect("complete");
         assert_eq!((request.method.as_str(), request.target.as_str()), ("PUT", "/a"));
         assert!(request.body.is_some() && request.expects_continue);
-        assert_eq!((request.after, inbox.as_slice()), (After::KeepAlive, &b"abc"[..]));
+        assert_eq!((request.keep_alive, inbox.as_slice()), (true, &b"abc"[..]));
     }
 
     #[test]
     fn a_connection_stays_open_as_its_version_and_fields_say() {
-        for (head, after) in [
-            ("GET / HTTP/1.1\r\n\r\n", After::KeepAlive),
-            ("GET / HTTP/1.1\r\nConnection: TE, Close\r\n\r\n", After::Close),
-            ("GET / HTTP/1.0\r\n\r\n", After::Close),
-            ("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", After::KeepAlive),
+        for (head, keep_alive) in [
+            ("GET / HTTP/1.1\r\n\r\n", true),
+            ("GET / HTTP/1.1\r\nConnection: TE, Close\r\n\r\n", false),
+            ("GET / HTTP/1.0\r\n\r\n", false),
+            ("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", true),
         ] {
-            assert_eq!(take(head).expect("sound").expect("complete").after, after, "{head}");
+            assert_eq!(
+                take(head).expect("sound").expect("complete").keep_alive,
+                keep_alive,
+                "{head}"
+            );
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::body::{BodyDecoder, BodyProgress};
 use super::files::{Committed, FileStore, Refused, Resource, Upload};
-use super::request::{After, BadRequest, LONGEST_HEAD, Request};
+use super::request::{BadRequest, LONGEST_HEAD, Request};
 use super::{Direction, Pending, Transfer};
 use crate::host::{Service, Stream};
 use ackord_units::{Bytes, Time};
@@ -43,13 +43,13 @@ struct Receiving {
     body: BodyDecoder,
     upload: Upload,
     transfer: usize,
-    after: After,
+    keep_alive: bool,
 }
 
 #[derive(Debug)]
 struct Sending {
     file: Option<FileBody>,
-    after: After,
+    keep_alive: bool,
 }
 
 #[derive(Debug)]
@@ -64,7 +64,7 @@ struct Response<'a> {
     status: &'a str,
     content_type: &'a str,
     length: u64,
-    after: After,
+    keep_alive: bool,
 }
 
 impl ServerConnection {
@@ -113,7 +113,7 @@ impl ServerConnection {
                 read > 0
             }
             Err(error) => {
-                self.say(bad_request(error), After::Close);
+                self.say(bad_request(error), false);
                 true
             }
         }
@@ -123,14 +123,14 @@ impl ServerConnection {
         match (request.method.as_str(), request.body.is_some()) {
             ("GET" | "HEAD", false) => self.begin_download(now, request),
             ("PUT" | "POST", true) => self.begin_upload(now, request),
-            ("PUT" | "POST", false) => self.say("411 Length Required", After::Close),
-            ("GET" | "HEAD", true) => self.say("400 Bad Request", After::Close),
-            _ => self.say("405 Method Not Allowed", After::Close),
+            ("PUT" | "POST", false) => self.say("411 Length Required", false),
+            ("GET" | "HEAD", true) => self.say("400 Bad Request", false),
+            _ => self.say("405 Method Not Allowed", false),
         }
     }
 
     fn begin_download(&mut self, now: Time, request: Request) {
-        let after = request.after;
+        let keep_alive = request.keep_alive;
         let found = match self.files.find(&request.target) {
             Ok(found) => found,
             Err(why) => return self.refuse(&request, why),
@@ -140,7 +140,7 @@ impl ServerConnection {
             Resource::File(_, length) => (*length, "application/octet-stream"),
             Resource::Listing(names) => (names.len() as u64, "text/plain; charset=utf-8"),
         };
-        self.head(&Response { status: "200 OK", content_type, length, after });
+        self.head(&Response { status: "200 OK", content_type, length, keep_alive });
         let mut body = None;
         if with_body {
             let transfer = self.transfers.len();
@@ -159,7 +159,7 @@ impl ServerConnection {
                 }
             }
         }
-        self.state = ServerState::Sending(Sending { file: body, after });
+        self.state = ServerState::Sending(Sending { file: body, keep_alive });
     }
 
     fn begin_upload(&mut self, now: Time, request: Request) {
@@ -167,7 +167,7 @@ impl ServerConnection {
             Ok(upload) => upload,
             Err(why) => return self.refuse(&request, why),
         };
-        let Some(body) = request.body else { return self.say("411 Length Required", After::Close) };
+        let Some(body) = request.body else { return self.say("411 Length Required", false) };
         if request.expects_continue && self.inbox.is_empty() {
             self.pending.push(b"HTTP/1.1 100 Continue\r\n\r\n");
         }
@@ -179,8 +179,8 @@ impl ServerConnection {
             began_at: now,
             ended_at: None,
         });
-        let after = request.after;
-        self.state = ServerState::Receiving(Receiving { body, upload, transfer, after });
+        let keep_alive = request.keep_alive;
+        self.state = ServerState::Receiving(Receiving { body, upload, transfer, keep_alive });
     }
 
     fn receive(&mut self, now: Time, mut receiving: Receiving, stream: &mut dyn Stream) -> bool {
@@ -190,7 +190,7 @@ impl ServerConnection {
         let transfer = &mut self.transfers[receiving.transfer];
         transfer.bytes += Bytes(piece.len() as u64);
         if let Err(why) = receiving.upload.write(&piece) {
-            self.say(status(why), After::Close);
+            self.say(status(why), false);
             return true;
         }
         match progress {
@@ -201,11 +201,11 @@ impl ServerConnection {
                     Ok(Committed::Replaced) => "200 OK",
                     Err(why) => status(why),
                 };
-                self.say(answer, receiving.after);
+                self.say(answer, receiving.keep_alive);
                 true
             }
             Ok(BodyProgress::Partial) if stream.at_end() => {
-                self.say("400 Bad Request", After::Close);
+                self.say("400 Bad Request", false);
                 true
             }
             Ok(BodyProgress::Partial) => {
@@ -213,7 +213,7 @@ impl ServerConnection {
                 read > 0
             }
             Err(_) => {
-                self.say("400 Bad Request", After::Close);
+                self.say("400 Bad Request", false);
                 true
             }
         }
@@ -245,9 +245,10 @@ impl ServerConnection {
         if let Some(body) = sending.file {
             self.unacknowledged.push((body.transfer, stream.written()));
         }
-        match sending.after {
-            After::KeepAlive => self.state = ServerState::Head,
-            After::Close => stream.close(),
+        if sending.keep_alive {
+            self.state = ServerState::Head;
+        } else {
+            stream.close();
         }
         true
     }
@@ -255,31 +256,33 @@ impl ServerConnection {
     fn refuse(&mut self, request: &Request, why: Refused) {
         // A body that nobody wants may still be on its way: closing is the simplest way to be
         // rid of it.
-        let after = if request.body.is_none() { request.after } else { After::Close };
+        let keep_alive = if request.body.is_none() { request.keep_alive } else { false };
         if request.method == "HEAD" {
             let (status, content_type) = (status(why), "text/plain");
-            self.head(&Response { status, content_type, length: status.len() as u64 + 1, after });
-            self.state = ServerState::Sending(Sending { file: None, after });
+            self.head(&Response {
+                status,
+                content_type,
+                length: status.len() as u64 + 1,
+                keep_alive,
+            });
+            self.state = ServerState::Sending(Sending { file: None, keep_alive });
         } else {
-            self.say(status(why), after);
+            self.say(status(why), keep_alive);
         }
     }
 
     /// A response that consists of its status.
-    fn say(&mut self, status: &str, after: After) {
+    fn say(&mut self, status: &str, keep_alive: bool) {
         let length = status.len() as u64 + 1;
-        self.head(&Response { status, content_type: "text/plain", length, after });
+        self.head(&Response { status, content_type: "text/plain", length, keep_alive });
         self.pending.push(status.as_bytes());
         self.pending.push(b"\n");
-        self.state = ServerState::Sending(Sending { file: None, after });
+        self.state = ServerState::Sending(Sending { file: None, keep_alive });
     }
 
     fn head(&mut self, response: &Response<'_>) {
-        let Response { status, content_type, length, after } = response;
-        let connection = match after {
-            After::KeepAlive => "keep-alive",
-            After::Close => "close",
-        };
+        let Response { status, content_type, length, keep_alive } = *response;
+        let connection = if keep_alive { "keep-alive" } else { "close" };
         let head = format!(
             "HTTP/1.1 {status}\r\nServer: ackord\r\nContent-Type: {content_type}\r\n\
              Content-Length: {length}\r\nConnection: {connection}\r\n\r\n"

@@ -21,13 +21,6 @@ pub(super) struct Incoming {
     ts_recent: Option<u32>,
 }
 
-/// Whether an end takes a segment in, or throws it away for the age of its timestamp.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Age {
-    Fresh,
-    Old,
-}
-
 impl Incoming {
     /// The peer's SYN has this number, and this timestamp if any.
     pub(super) fn new(irs: Seq, timestamp: Option<u32>) -> Incoming {
@@ -70,12 +63,12 @@ impl Incoming {
     ///
     /// Where packets change places this matters: the retransmission that fills a hole brings a
     /// newer timestamp than the originals that are still under way.
-    pub(super) fn age(&mut self, segment: &Segment) -> Age {
+    pub(super) fn is_old(&mut self, segment: &Segment) -> bool {
         let (Some(recent), Some(stamps)) = (self.ts_recent, segment.options.timestamps) else {
-            return Age::Fresh;
+            return false;
         };
         if (stamps.value.wrapping_sub(recent) as i32) < 0 {
-            return Age::Old;
+            return true;
         }
         // What lies before the window is refused for that, whatever its timestamp.
         let in_window = match segment.seq_len() {
@@ -85,7 +78,7 @@ impl Incoming {
         if in_window && segment.seq.at_or_before(self.last_ack_sent) {
             self.ts_recent = Some(stamps.value);
         }
-        Age::Fresh
+        false
     }
 
     /// Takes in a segment; answers how many bytes of data have become readable.

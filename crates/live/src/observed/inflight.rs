@@ -9,14 +9,7 @@ struct Outstanding {
     start: Seq,
     end: Seq,
     sent_at: Time,
-    sent: Times,
-}
-
-/// How often it was sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Times {
-    Once,
-    Again,
+    retransmitted: bool,
 }
 
 /// Segments in order of sequence, each with the time it was first sent.
@@ -28,17 +21,17 @@ pub(super) struct InFlight {
 impl InFlight {
     /// New bytes leave.
     pub(super) fn sent(&mut self, start: Seq, end: Seq, at: Time) {
-        self.segments.push_back(Outstanding { start, end, sent_at: at, sent: Times::Once });
+        self.segments.push_back(Outstanding { start, end, sent_at: at, retransmitted: false });
     }
 
-    /// Bytes leave again.
-    pub(super) fn sent_again(&mut self, start: Seq, end: Seq) {
+    /// Bytes leave again, retransmitted.
+    pub(super) fn retransmitted(&mut self, start: Seq, end: Seq) {
         let from = self.segments.partition_point(|segment| segment.end.at_or_before(start));
         for segment in self.segments.range_mut(from..) {
             if segment.start.at_or_after(end) {
                 break;
             }
-            segment.sent = Times::Again;
+            segment.retransmitted = true;
         }
     }
 
@@ -51,7 +44,7 @@ impl InFlight {
                 break;
             }
             earliest.get_or_insert(first.sent_at);
-            ambiguous |= first.sent == Times::Again;
+            ambiguous |= first.retransmitted;
             if first.end.after(ack) {
                 first.start = ack;
                 break;

@@ -1,7 +1,7 @@
 //! The half that sends.
 
+use super::ahead;
 use super::inflight::InFlight;
-use super::{FinAcknowledged, ahead};
 use ackord_events::SegmentKind;
 use ackord_units::{Seq, Time};
 use ackord_wire::{Flags, SackBlock, Segment};
@@ -37,7 +37,7 @@ pub(super) struct Acknowledged {
     pub(super) data: u64,
     /// Whether anything behind the SYN is newly acknowledged; a FIN alone is no data.
     pub(super) advanced: bool,
-    pub(super) fin: FinAcknowledged,
+    pub(super) fin: bool,
     /// When the earliest of it was sent, if that is certain.
     pub(super) sent_at: Option<Time>,
 }
@@ -100,7 +100,7 @@ impl Outgoing {
         }
         let again = seq.before(self.highest);
         if again {
-            self.in_flight.sent_again(seq, end.min(self.highest));
+            self.in_flight.retransmitted(seq, end.min(self.highest));
             self.remember(SackBlock { start: seq, end: end.min(self.highest) });
         }
         if end.after(self.highest) {
@@ -143,11 +143,10 @@ impl Outgoing {
         let nothing = |fin| Acknowledged { data: 0, advanced: false, fin, sent_at: None };
         // What was never sent cannot be acknowledged; what is older than that is old news.
         if ack.after(most) || ack.before(self.una) {
-            return nothing(FinAcknowledged::No);
+            return nothing(false);
         }
         self.edge = Some(ack + window);
-        let all = self.fin_at.is_some_and(|fin_at| ack.after(fin_at));
-        let fin = if all { FinAcknowledged::Yes } else { FinAcknowledged::No };
+        let fin = self.fin_at.is_some_and(|fin_at| ack.after(fin_at));
         if ack == self.una {
             return nothing(fin);
         }
@@ -157,7 +156,7 @@ impl Outgoing {
         }
         let syn = u32::from(self.una == self.iss);
         let bytes = ack.since(self.una) - syn;
-        let data = u64::from(bytes - u32::from(all && bytes > 0));
+        let data = u64::from(bytes - u32::from(fin && bytes > 0));
         let sent_at = self.in_flight.acknowledged(ack);
         self.una = ack;
         self.acknowledged += data;

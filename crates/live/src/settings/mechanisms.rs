@@ -3,7 +3,6 @@
 use super::draft::{Draft, Wish};
 use super::kernel::{TCP_DELACK_MAX_US, micros};
 use ackord_scenario::TcpChoices;
-use ackord_sys::QuickAck;
 use ackord_units::{Choice, Span};
 
 /// The kernel's own default for a delayed acknowledgment at most.
@@ -112,7 +111,7 @@ fn ack(draft: &mut Draft<'_>, choice: &Choice) {
     match asked {
         "linux" => draft.already(&wish, "its own delayed acknowledgments"),
         "immediate" => {
-            draft.settings.route.quick_ack = QuickAck::Always;
+            draft.settings.route.quick_ack = true;
             draft.set(&wish, "quickack of the route");
         }
         _ => draft.instead(

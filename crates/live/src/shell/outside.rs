@@ -13,9 +13,9 @@
 //! Not modelled: addresses that the machine gets while the shell runs are found within two seconds.
 
 use super::{Block, Surroundings};
+use crate::addresses::Addresses;
 use crate::emulate::Device;
 use crate::relay::{Relay, RelayOptions, RelayReport};
-use crate::session::Addresses;
 use ackord_sys::{TunHere, TunMade, make_here};
 use ackord_units::{Span, Time};
 use ackord_wire::FlowId;

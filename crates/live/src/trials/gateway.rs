@@ -1,8 +1,8 @@
 //! The gateway of a shell, between packets of any kind and sockets that end in this process.
 
 use super::case::{ExpectedStream, TrialCase, are_in_place, stream, tcp};
+use crate::addresses::Addresses;
 use crate::relay::{OutsideSockets, Relay, RelayOptions};
-use crate::session::Addresses;
 use ackord_units::{Seq, Span, Time};
 use ackord_wire::{Ecn, Endpoints, Flags, IpFields, Payload, decode, decode_ip, encode_udp};
 use etherparse::PacketBuilder;

@@ -1,9 +1,9 @@
 //! A client of ours before the gateway, without a device, and real servers behind it.
 
+use crate::addresses::Addresses;
 use crate::clock::Clock;
 use crate::host::{Arrival, Host, Recipe, Service, Stream, Uplink};
 use crate::relay::{Relay, RelayOptions};
-use crate::session::Addresses;
 use ackord_events::NoSink;
 use ackord_scenario::TcpChoices;
 use ackord_units::{Span, Time};
