@@ -16,17 +16,7 @@ pub struct RunLabels {
     /// Length of the run as planned.
     pub duration: Span,
     /// Whether links may be out: only then is it worth watching how flows come back.
-    pub outages: Outages,
-}
-
-/// Whether links of a run may be out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Outages {
-    /// None is.
-    #[default]
-    None,
-    /// Some link may be.
-    Possible,
+    pub outages: bool,
 }
 
 /// What a flow is.

@@ -4,6 +4,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `labels.rs` | [`RunLabels`]: the names and sizes behind the numbers that events carry |
+//! | `metric.rs` | [`Metric`]: a quantity, declared once for tables, CSV, comparisons and the list of them |
 //! | `summary/` | [`Summary`], the cheap sink, and [`RunSummary`], what it adds up to |
 //! | `series/` | [`Series`], the sink for plots, and [`SeriesSet`], bounded in memory |
 //! | `spread.rs` | mean, quantiles and extremes of many time spans in bounded memory |
@@ -22,6 +23,7 @@ mod claim;
 mod comparison;
 mod fidelity;
 mod labels;
+mod metric;
 mod series;
 mod spread;
 pub mod stats;
@@ -30,18 +32,19 @@ pub mod welch;
 
 pub use claim::{Allowed, Claim, Claimant, Direction, RULE, Verdict};
 pub use comparison::{
-    Comparison, DatagramEstimates, EarlyEstimates, FlowEstimates, LinkEstimates, OutageEstimates,
-    ProxyEstimates, TransferEstimates, VariantSummary,
+    Comparison, Estimates, FlowEstimates, LinkEstimates, ProxyEstimates, VariantSummary,
 };
 pub use fidelity::{
     Distribution, FidelityMetric, FidelityReport, FidelityScenario, FidelityVerdict,
     KernelLateness, KernelTime, Paired, QuantilePair, ScenarioVerdict, UnsettableKnob,
 };
-pub use labels::{FlowKind, FlowLabel, LinkLabel, Outages, ProfileLabel, ProxyLabel, RunLabels};
+pub use labels::{FlowKind, FlowLabel, LinkLabel, ProfileLabel, ProxyLabel, RunLabels};
+pub use metric::{Metric, Place, Sheet, Unit, Value, on_sheet};
 pub use series::{FlowSeries, LinkSeries, Point, Series, SeriesOptions, SeriesSet, Trace};
 pub use spread::{Spread, SpreadSummary};
 pub use summary::{
-    CompletedTransfer, DatagramSummary, Drops, FairnessSummary, FlowDelay, FlowSummary,
-    LinkSummary, MediumUse, OutageRecovery, ProxyCounters, ProxySummary, QueueSummary, Ranking,
-    RecoveryTimes, RunIdentity, RunSummary, Summary, TransferSummary,
+    CompletedTransfer, DatagramSummary, Drops, FLOW_METRICS, FairnessSummary, FlowDelay,
+    FlowSummary, LINK_METRICS, LinkSummary, MediumUse, OutageRecovery, PROXY_METRICS,
+    ProxyCounters, ProxySummary, QUEUE_METRICS, QueueSummary, RUN_METRICS, Ranking, RecoveryTimes,
+    RunIdentity, RunSummary, Summary, TRANSFER_METRICS, TransferSummary,
 };

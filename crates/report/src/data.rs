@@ -2,7 +2,10 @@
 
 use crate::document::{Cell, Column, Table};
 use crate::files::OutputFile;
-use ackord_measure::{FlowSummary, MediumUse, RunSummary, SeriesSet, SpreadSummary, Trace};
+use ackord_measure::{
+    Drops, FLOW_METRICS, FlowSummary, LINK_METRICS, Metric, QUEUE_METRICS, QueueSummary,
+    RunSummary, SeriesSet, Sheet, TRANSFER_METRICS, Trace, on_sheet,
+};
 use ackord_units::Time;
 use serde::Serialize;
 
@@ -19,57 +22,30 @@ pub fn to_json<T: Serialize>(value: &T) -> String {
 /// `flows.csv` (of connections), `queues.csv` and `links.csv`; `transfers.csv` where flows have
 /// transfers, `datagrams.csv` where flows are no connections.
 pub fn summary_csv(run: &RunSummary) -> Vec<OutputFile> {
+    let words = |flow: &FlowSummary| vec![flow.name.clone(), mechanisms(flow)];
+    let flows = |sheet, datagrams: bool| {
+        let flows = run.flows.iter().filter(move |flow| flow.datagrams.is_some() == datagrams);
+        let rows = flows.map(|flow| (words(flow), flow));
+        metrics_csv(&["flow", "mechanisms"], FLOW_METRICS, sheet, rows)
+    };
+    let links = run.links.iter().map(|link| (vec![link.name.clone()], link));
     let mut files = vec![
-        OutputFile::new("flows.csv", flows_csv(run)),
+        OutputFile::new("flows.csv", flows(Sheet::FlowsCsv, false)),
         OutputFile::new("queues.csv", queues_csv(run)),
-        OutputFile::new("links.csv", links_csv(run)),
+        OutputFile::new("links.csv", metrics_csv(&["link"], LINK_METRICS, Sheet::LinksCsv, links)),
     ];
     if run.flows.iter().any(|flow| flow.datagrams.is_some()) {
-        files.push(OutputFile::new("datagrams.csv", datagrams_csv(run)));
+        files.push(OutputFile::new("datagrams.csv", flows(Sheet::DatagramsCsv, true)));
     }
     if run.flows.iter().any(|flow| flow.transfers.is_some()) {
-        files.push(OutputFile::new("transfers.csv", transfers_csv(run)));
+        let rows = run.flows.iter().flat_map(|flow| {
+            let each = flow.transfers.iter().flat_map(|transfers| &transfers.each);
+            each.map(|transfer| (vec![flow.name.clone()], transfer))
+        });
+        let transfers = metrics_csv(&["flow"], TRANSFER_METRICS, Sheet::TransfersCsv, rows);
+        files.push(OutputFile::new("transfers.csv", transfers));
     }
     files
-}
-
-fn datagrams_csv(run: &RunSummary) -> Vec<u8> {
-    let mut sheet = Sheet::new(&[
-        "flow",
-        "mechanisms",
-        "started_s",
-        "goodput_bit_s",
-        "bytes_delivered",
-        "packets_sent",
-        "packets_delivered",
-        "packets_dropped",
-        "delay_mean_ms",
-        "delay_min_ms",
-        "delay_p50_ms",
-        "delay_p99_ms",
-        "delay_max_ms",
-    ]);
-    for flow in &run.flows {
-        let Some(datagrams) = &flow.datagrams else { continue };
-        let delay =
-            |pick: fn(&SpreadSummary) -> f64| maybe(datagrams.one_way_delay.as_ref().map(pick));
-        sheet.row([
-            flow.name.clone(),
-            mechanisms(flow),
-            flow.started_s.to_string(),
-            flow.goodput_bit_s.to_string(),
-            flow.bytes_delivered.to_string(),
-            datagrams.sent.to_string(),
-            datagrams.delivered.to_string(),
-            flow.packets_dropped.to_string(),
-            delay(|delay| delay.mean_ms),
-            delay(|delay| delay.min_ms),
-            delay(|delay| delay.p50_ms),
-            delay(|delay| delay.p99_ms),
-            delay(|delay| delay.max_ms),
-        ]);
-    }
-    sheet.finish()
 }
 
 fn mechanisms(flow: &FlowSummary) -> String {
@@ -78,169 +54,51 @@ fn mechanisms(flow: &FlowSummary) -> String {
     named.join(" ")
 }
 
-fn transfers_csv(run: &RunSummary) -> Vec<u8> {
-    let mut sheet = Sheet::new(&["flow", "transfer", "bytes", "began_s", "took_s", "rate_bit_s"]);
-    for flow in &run.flows {
-        for each in flow.transfers.iter().flat_map(|transfers| &transfers.each) {
-            sheet.row([
-                flow.name.clone(),
-                each.index.to_string(),
-                each.bytes.to_string(),
-                each.began_s.to_string(),
-                each.took_s.to_string(),
-                each.rate_bit_s().to_string(),
-            ]);
-        }
+/// A row per subject: its words, then its metrics.
+fn metrics_csv<'a, T: 'static>(
+    words: &[&str],
+    metrics: &'static [Metric<T>],
+    sheet: Sheet,
+    rows: impl Iterator<Item = (Vec<String>, &'a T)>,
+) -> Vec<u8> {
+    let placed = on_sheet(metrics, sheet);
+    let headings = words.iter().copied().chain(placed.iter().map(|(_, heading)| *heading));
+    let mut csv = Csv::new(headings);
+    for (words, subject) in rows {
+        let values = placed.iter().map(|(metric, _)| maybe((metric.of)(subject)));
+        csv.row(words.into_iter().chain(values));
     }
-    sheet.finish()
+    csv.finish()
 }
 
-fn flows_csv(run: &RunSummary) -> Vec<u8> {
-    let mut sheet = Sheet::new(&[
-        "flow",
-        "mechanisms",
-        "started_s",
-        "size_bytes",
-        "bytes_delivered",
-        "goodput_bit_s",
-        "completion_s",
-        "segments_sent",
-        "retransmitted_segments",
-        "timeouts",
-        "fast_recoveries",
-        "undone_reductions",
-        "spurious_retransmissions",
-        "packets_dropped",
-        "acks_sent",
-        "rtt_samples",
-        "rtt_mean_ms",
-        "rtt_min_ms",
-        "rtt_p50_ms",
-        "rtt_p99_ms",
-        "rtt_max_ms",
-        "cwnd_mean_bytes",
-    ]);
-    for flow in run.flows.iter().filter(|flow| flow.datagrams.is_none()) {
-        let rtt = |pick: fn(&SpreadSummary) -> f64| maybe(flow.rtt.as_ref().map(pick));
-        sheet.row([
-            flow.name.clone(),
-            mechanisms(flow),
-            flow.started_s.to_string(),
-            maybe(flow.size_bytes),
-            flow.bytes_delivered.to_string(),
-            flow.goodput_bit_s.to_string(),
-            maybe(flow.completion_s),
-            flow.segments_sent.to_string(),
-            flow.retransmitted_segments.to_string(),
-            flow.timeouts.to_string(),
-            flow.fast_recoveries.to_string(),
-            flow.undone_reductions.to_string(),
-            flow.spurious_retransmissions.to_string(),
-            flow.packets_dropped.to_string(),
-            flow.acks_sent.to_string(),
-            maybe(flow.rtt.map(|rtt| rtt.samples)),
-            rtt(|rtt| rtt.mean_ms),
-            rtt(|rtt| rtt.min_ms),
-            rtt(|rtt| rtt.p50_ms),
-            rtt(|rtt| rtt.p99_ms),
-            rtt(|rtt| rtt.max_ms),
-            maybe(flow.cwnd_mean_bytes),
-        ]);
-    }
-    sheet.finish()
-}
-
+/// Behind the sum of the drops those for each reason.
 fn queues_csv(run: &RunSummary) -> Vec<u8> {
-    let mut headings: Vec<String> = [
-        "link",
-        "queue",
-        "enqueued_packets",
-        "enqueued_bytes",
-        "dequeued_packets",
-        "queued_packets_at_end",
-        "dropped_packets",
-    ]
-    .map(str::to_owned)
-    .to_vec();
-    let drops = ackord_measure::Drops::default();
+    let drops = Drops::default();
     let occurs = |reason| run.queues.iter().any(|queue| queue.drops.lists(reason));
     let listed = |reason| drops.lists(reason) || occurs(reason);
     let reasons: Vec<_> =
         drops.iter().map(|(reason, _)| reason).filter(|reason| listed(*reason)).collect();
+    let placed = on_sheet(QUEUE_METRICS, Sheet::QueuesCsv);
+    let sum = placed.iter().position(|(metric, _)| metric.key == "dropped_packets");
+    let (before, after) = placed.split_at(sum.map_or(placed.len(), |at| at + 1));
     let heading = |name: &str| format!("dropped_{}_packets", name.replace('-', "_"));
-    headings.extend(reasons.iter().map(|reason| heading(reason.name())));
-    headings.extend(
-        [
-            "mean_delay_ms",
-            "p50_delay_ms",
-            "p99_delay_ms",
-            "max_delay_ms",
-            "mean_length_packets",
-            "max_length_packets",
-            "mean_length_bytes",
-            "max_length_bytes",
-        ]
-        .map(str::to_owned),
-    );
-    let headings: Vec<_> = headings.iter().map(String::as_str).collect();
-    let mut sheet = Sheet::new(&headings);
+    let by_reason: Vec<_> = reasons.iter().map(|reason| heading(reason.name())).collect();
+    let mut headings = vec!["link", "queue"];
+    headings.extend(before.iter().map(|(_, heading)| *heading));
+    headings.extend(by_reason.iter().map(String::as_str));
+    headings.extend(after.iter().map(|(_, heading)| *heading));
+    let mut csv = Csv::new(headings);
     for queue in &run.queues {
-        let mut cells = vec![
-            queue.link.clone(),
-            queue.queue.clone(),
-            queue.enqueued_packets.to_string(),
-            queue.enqueued_bytes.to_string(),
-            queue.dequeued_packets.to_string(),
-            queue.queued_packets_at_end.to_string(),
-            queue.dropped_packets.to_string(),
-        ];
-        cells.extend(reasons.iter().map(|reason| queue.drops.of(*reason).to_string()));
-        cells.extend([
-            maybe(queue.mean_delay_ms),
-            maybe(queue.p50_delay_ms),
-            maybe(queue.p99_delay_ms),
-            maybe(queue.max_delay_ms),
-            queue.mean_length_packets.to_string(),
-            queue.max_length_packets.to_string(),
-            queue.mean_length_bytes.to_string(),
-            queue.max_length_bytes.to_string(),
-        ]);
-        sheet.row(cells);
-    }
-    sheet.finish()
-}
-
-fn links_csv(run: &RunSummary) -> Vec<u8> {
-    let mut sheet = Sheet::new(&[
-        "link",
-        "rate_bit_s",
-        "utilisation",
-        "bytes",
-        "packets",
-        "airtime_s",
-        "transmissions",
-        "frames",
-        "damaged_transmissions",
-        "collided_transmissions",
-    ]);
-    for link in &run.links {
-        let used = |pick: fn(&MediumUse) -> u64| {
-            link.medium.map_or_else(String::new, |used| pick(&used).to_string())
+        let values = |placed: &[(&Metric<QueueSummary>, _)]| {
+            placed.iter().map(|(metric, _)| maybe((metric.of)(queue))).collect::<Vec<_>>()
         };
-        sheet.row([
-            link.name.clone(),
-            link.rate_bit_s.to_string(),
-            maybe(link.utilisation),
-            link.bytes.to_string(),
-            link.packets.to_string(),
-            maybe(link.medium.map(|used| used.airtime_s)),
-            used(|used| used.transmissions),
-            used(|used| used.frames),
-            used(|used| used.damaged),
-            used(|used| used.collided),
-        ]);
+        let mut cells = vec![queue.link.clone(), queue.queue.clone()];
+        cells.extend(values(before));
+        cells.extend(reasons.iter().map(|reason| queue.drops.of(*reason).to_string()));
+        cells.extend(values(after));
+        csv.row(cells);
     }
-    sheet.finish()
+    csv.finish()
 }
 
 /// One file per quantity below `series/`, a row per point: time, whose, value.
@@ -287,8 +145,7 @@ pub fn table_csv(file: &str, table: &Table) -> OutputFile {
             std::iter::once(name(column)).chain(half)
         })
         .collect();
-    let headings: Vec<_> = headings.iter().map(String::as_str).collect();
-    let mut sheet = Sheet::new(&headings);
+    let mut csv = Csv::new(headings.iter().map(String::as_str));
     for row in &table.rows {
         let cells = row.iter().enumerate().flat_map(|(index, cell)| {
             let (value, half) = match cell {
@@ -299,9 +156,9 @@ pub fn table_csv(file: &str, table: &Table) -> OutputFile {
             };
             std::iter::once(value).chain(is_interval(index).then(|| maybe(half)))
         });
-        sheet.row(cells.collect::<Vec<_>>());
+        csv.row(cells.collect::<Vec<_>>());
     }
-    OutputFile::new(file, sheet.finish())
+    OutputFile::new(file, csv.finish())
 }
 
 fn trace_file<'a>(
@@ -309,13 +166,13 @@ fn trace_file<'a>(
     [whose, value]: [&str; 2],
     traces: impl Iterator<Item = (&'a str, &'a Trace)>,
 ) -> OutputFile {
-    let mut sheet = Sheet::new(&["time_s", whose, value]);
+    let mut csv = Csv::new(["time_s", whose, value]);
     for (name, trace) in traces {
         for point in trace.points() {
-            sheet.row([exact_seconds(point.at), name.to_owned(), point.value.to_string()]);
+            csv.row([exact_seconds(point.at), name.to_owned(), point.value.to_string()]);
         }
     }
-    OutputFile::new(format!("series/{file}.csv"), sheet.finish())
+    OutputFile::new(format!("series/{file}.csv"), csv.finish())
 }
 
 /// Seconds to the nanosecond, as integers make them.
@@ -330,16 +187,16 @@ fn maybe<T: ToString>(value: Option<T>) -> String {
 }
 
 /// A CSV file in memory (RFC 4180, with LF).
-struct Sheet(csv::Writer<Vec<u8>>);
+struct Csv(csv::Writer<Vec<u8>>);
 
-impl Sheet {
-    fn new(headings: &[&str]) -> Sheet {
-        let mut sheet = Sheet(csv::Writer::from_writer(Vec::new()));
-        sheet.row(headings.iter().map(|heading| (*heading).to_owned()));
-        sheet
+impl Csv {
+    fn new<'a>(headings: impl IntoIterator<Item = &'a str>) -> Csv {
+        let mut csv = Csv(csv::Writer::from_writer(Vec::new()));
+        csv.row(headings);
+        csv
     }
 
-    fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+    fn row(&mut self, cells: impl IntoIterator<Item = impl AsRef<[u8]>>) {
         self.0.write_record(cells).expect("every row has as many cells as there are headings");
     }
 

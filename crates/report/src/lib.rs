@@ -6,7 +6,6 @@
 //! | `document.rs` | [`document::Document`], a report as data |
 //! | `tables.rs`, `tables/` | the tables of runs, comparisons and papers |
 //! | `mechanism_table.rs` | that of profiles and what differs from them |
-//! | `recovery_tables.rs` | those of middle boxes, outages and early acknowledgments |
 //! | `fidelity.rs` | the report that sets the simulator beside the kernel |
 //! | `live.rs`, `live/` | what a live run's report says besides |
 //! | `plots.rs` | the plots of runs |
@@ -33,7 +32,6 @@ mod mechanism_table;
 mod page;
 pub mod plot;
 pub mod plots;
-pub mod recovery_tables;
 mod reports;
 pub mod tables;
 mod terminal;

@@ -7,7 +7,6 @@ use crate::html::to_html;
 use crate::mechanism_table::mechanism_table;
 use crate::plot::Plot;
 use crate::plots::{FlowPlots, WindowUnit, link_plot, queue_plot};
-use crate::recovery_tables;
 use crate::tables;
 use ackord_measure::{Claim, Claimant, Comparison, RULE, RunSummary, SeriesSet, Verdict};
 use serde::Serialize;
@@ -42,12 +41,7 @@ pub fn run_document(run: &RunSummary, series: Option<&SeriesSet>, context: &Cont
         _ => Vec::new(),
     };
     let mut flows = Section::new("Flows");
-    flows.blocks.extend(table_with_rows(tables::flow_table(run)));
-    flows.blocks.extend(table_with_rows(tables::sender_table(run)));
-    flows.blocks.extend(table_with_rows(tables::transfer_table(run)));
-    flows.blocks.extend(table_with_rows(tables::datagram_table(run)));
-    flows.blocks.extend(table_with_rows(recovery_tables::outage_table(run)));
-    flows.blocks.extend(table_with_rows(recovery_tables::early_table(run)));
+    flows.blocks.extend(tables::flow_tables(run).into_iter().filter_map(table_with_rows));
     flows.blocks.extend(shared);
     let mut links = Section::new("Links and queues").with(Block::Table(tables::link_table(run)));
     links.blocks.extend(table_with_rows(tables::medium_table(run)));
@@ -66,7 +60,7 @@ pub fn run_document(run: &RunSummary, series: Option<&SeriesSet>, context: &Cont
         sections.push(plots_section("Over time", plots));
     }
     sections.extend([flows, links]);
-    if let Some(boxes) = table_with_rows(recovery_tables::proxy_table(run)) {
+    if let Some(boxes) = table_with_rows(tables::proxy_table(run)) {
         sections.push(Section::new("Middle boxes").with(boxes));
     }
     sections.push(mechanisms);
@@ -87,15 +81,9 @@ pub fn compare_document(
     series: &[(String, &SeriesSet)],
     context: &Context,
 ) -> Document {
-    let mut side_by_side =
-        Section::new("Side by side").with(Block::Table(tables::comparison_table(comparison)));
-    side_by_side.blocks.extend(table_with_rows(tables::comparison_flow_table(comparison)));
-    side_by_side.blocks.extend(table_with_rows(tables::comparison_transfer_table(comparison)));
-    side_by_side.blocks.extend(table_with_rows(tables::comparison_datagram_table(comparison)));
-    let outages = recovery_tables::comparison_outage_table(comparison);
-    side_by_side.blocks.extend(table_with_rows(outages));
-    let boxes = recovery_tables::comparison_proxy_table(comparison);
-    side_by_side.blocks.extend(table_with_rows(boxes));
+    let [totals, parts @ .., links] = tables::comparison_tables(comparison);
+    let mut side_by_side = Section::new("Side by side").with(Block::Table(totals));
+    side_by_side.blocks.extend(parts.into_iter().filter_map(table_with_rows));
     let mut sections = Vec::new();
     if !series.is_empty() {
         let plots = FlowPlots::overlaid(series).all(context.window_unit);
@@ -103,7 +91,7 @@ pub fn compare_document(
     }
     sections.push(
         side_by_side
-            .with(Block::Table(tables::comparison_link_table(comparison)))
+            .with(Block::Table(links))
             .with(Block::Text("Intervals are 95 % by Student's t over the runs.".to_owned())),
     );
     sections.extend(closing(context, &[("Results as JSON", to_json(comparison))]));

@@ -1,8 +1,6 @@
 //! The names behind the numbers that events carry, from the scenario.
 
-use ackord_measure::{
-    FlowKind, FlowLabel, LinkLabel, Outages, ProfileLabel, ProxyLabel, RunLabels,
-};
+use ackord_measure::{FlowKind, FlowLabel, LinkLabel, ProfileLabel, ProxyLabel, RunLabels};
 use ackord_scenario::{Flow, Link, Scenario, TcpChoices, Transport, Way};
 use ackord_sim::{start_time, workloads_for};
 use ackord_units::{Choice, Knob, KnobKind, KnobValue};
@@ -24,7 +22,7 @@ pub fn run_labels(scenario: &Scenario, seed: u64) -> RunLabels {
         })
     });
     let out = |link: &Link| link.forward.outage.is_some() || link.reverse.outage.is_some();
-    let outages = if scenario.links.iter().any(out) { Outages::Possible } else { Outages::None };
+    let outages = scenario.links.iter().any(out);
     let (flows, links) = (flows.collect(), links.collect());
     // Those that are there, as the graph numbers them.
     let proxies = scenario.proxies.iter().filter_map(|proxy| {

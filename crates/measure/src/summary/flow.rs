@@ -2,33 +2,22 @@
 
 use super::datagrams::DatagramFold;
 use super::outages::OutageFold;
-use super::run::FlowSummary;
 use super::transfers::TransferFold;
 use super::{bit_rate, mean::StepMean, seconds_between};
-use crate::{FlowKind, FlowLabel, Outages, Spread};
+use crate::{FlowKind, FlowLabel, FlowSummary, Spread};
 use ackord_events::{CwndReason, RecoveryKind, SegmentKind};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::Side;
 
 #[derive(Clone, Debug)]
 pub(super) struct FlowFold {
+    /// What it comes to so far: all that is counted. The rest is worked out at the end.
+    sum: FlowSummary,
     sends: Side,
     size: Option<Bytes>,
-    bytes_delivered: u64,
+    started_at: Time,
     /// What the sender was told that its peer has.
     bytes_acknowledged: u64,
-    acknowledged_early_peak: u64,
-    bytes_sent: u64,
-    segments_sent: u64,
-    retransmitted_segments: u64,
-    retransmitted_bytes: u64,
-    bytes_declared_lost: u64,
-    packets_dropped: u64,
-    timeouts: u64,
-    fast_recoveries: u64,
-    undone_reductions: u64,
-    spurious_retransmissions: u64,
-    acks_sent: u64,
     completed_at: Option<Time>,
     /// When new data last arrived, and the longest time without.
     last_new: Option<Time>,
@@ -46,24 +35,20 @@ pub(super) struct FlowFold {
 }
 
 impl FlowFold {
-    pub(super) fn new(label: &FlowLabel, outages: Outages) -> FlowFold {
+    pub(super) fn new(label: &FlowLabel, outages: bool) -> FlowFold {
         FlowFold {
+            sum: FlowSummary {
+                name: label.name.clone(),
+                mechanisms: label.mechanisms.clone(),
+                profile: label.profile.clone(),
+                started_s: label.started_at.as_secs_f64(),
+                size_bytes: label.size.map(Bytes::get),
+                ..FlowSummary::default()
+            },
             sends: label.sends,
             size: label.size,
-            bytes_delivered: 0,
+            started_at: label.started_at,
             bytes_acknowledged: 0,
-            acknowledged_early_peak: 0,
-            bytes_sent: 0,
-            segments_sent: 0,
-            retransmitted_segments: 0,
-            retransmitted_bytes: 0,
-            bytes_declared_lost: 0,
-            packets_dropped: 0,
-            timeouts: 0,
-            fast_recoveries: 0,
-            undone_reductions: 0,
-            spurious_retransmissions: 0,
-            acks_sent: 0,
             completed_at: None,
             last_new: None,
             longest_stall: Span::ZERO,
@@ -75,26 +60,30 @@ impl FlowFold {
                 FlowKind::Connection => None,
                 FlowKind::Datagrams => Some(Box::new(DatagramFold::new())),
             },
-            outages: (outages == Outages::Possible).then(Box::default),
+            outages: outages.then(Box::default),
         }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.sum.name
     }
 
     #[inline]
     pub(super) fn segment_sent(&mut self, by: Side, payload: Bytes, kind: SegmentKind) {
         if by != self.sends {
-            self.acks_sent += u64::from(kind == SegmentKind::PureAck);
+            self.sum.acks_sent += u64::from(kind == SegmentKind::PureAck);
             return;
         }
         match kind {
             SegmentKind::PureAck | SegmentKind::KeepaliveProbe | SegmentKind::Reset => return,
             SegmentKind::New | SegmentKind::WindowProbe => {}
             SegmentKind::Retransmission => {
-                self.retransmitted_segments += 1;
-                self.retransmitted_bytes += payload.get();
+                self.sum.retransmitted_segments += 1;
+                self.sum.retransmitted_bytes += payload.get();
             }
         }
-        self.segments_sent += 1;
-        self.bytes_sent += payload.get();
+        self.sum.segments_sent += 1;
+        self.sum.bytes_sent += payload.get();
     }
 
     #[inline]
@@ -102,7 +91,7 @@ impl FlowFold {
         if to == self.sends {
             return;
         }
-        self.bytes_delivered = stream_offset.get();
+        self.sum.bytes_delivered = stream_offset.get();
         if let Some(last) = self.last_new.replace(at) {
             self.longest_stall = self.longest_stall.max(at.saturating_since(last));
         }
@@ -119,8 +108,9 @@ impl FlowFold {
     pub(super) fn acknowledged(&mut self, of: Side, stream_offset: Bytes) {
         if of == self.sends {
             self.bytes_acknowledged = stream_offset.get();
-            let early = self.bytes_acknowledged.saturating_sub(self.bytes_delivered);
-            self.acknowledged_early_peak = self.acknowledged_early_peak.max(early);
+            let early = self.bytes_acknowledged.saturating_sub(self.sum.bytes_delivered);
+            self.sum.acknowledged_early_peak_bytes =
+                self.sum.acknowledged_early_peak_bytes.max(early);
         }
     }
 
@@ -135,7 +125,7 @@ impl FlowFold {
         if of != self.sends {
             return;
         }
-        self.undone_reductions += u64::from(reason == CwndReason::Undo);
+        self.sum.undone_reductions += u64::from(reason == CwndReason::Undo);
         // What the window does after the last byte has arrived carries no data.
         if self.completed_at.is_none() {
             self.cwnd.set(at, cwnd.get());
@@ -157,7 +147,7 @@ impl FlowFold {
 
     pub(super) fn segment_lost(&mut self, of: Side, bytes: Bytes) {
         if of == self.sends {
-            self.bytes_declared_lost += bytes.get();
+            self.sum.bytes_declared_lost += bytes.get();
         }
     }
 
@@ -170,61 +160,45 @@ impl FlowFold {
     }
 
     pub(super) fn recovery_entered(&mut self, by: Side, kind: RecoveryKind) {
-        self.fast_recoveries += u64::from(by == self.sends && kind == RecoveryKind::Fast);
+        self.sum.fast_recoveries += u64::from(by == self.sends && kind == RecoveryKind::Fast);
     }
 
     pub(super) fn retransmitted_in_vain(&mut self, by: Side) {
-        self.spurious_retransmissions += u64::from(by == self.sends);
+        self.sum.spurious_retransmissions += u64::from(by == self.sends);
     }
 
     pub(super) fn timed_out(&mut self, of: Side) {
-        self.timeouts += u64::from(of == self.sends);
+        self.sum.timeouts += u64::from(of == self.sends);
     }
 
     pub(super) fn packet_dropped(&mut self, from: Side) {
-        self.packets_dropped += u64::from(from == self.sends);
+        self.sum.packets_dropped += u64::from(from == self.sends);
     }
 
-    pub(super) fn summary(&self, label: &FlowLabel, ended_at: Time) -> FlowSummary {
+    pub(super) fn summary(&self, ended_at: Time) -> FlowSummary {
         let stopped_at = self.completed_at.unwrap_or(ended_at);
-        let busy = stopped_at.saturating_since(label.started_at);
+        let busy = stopped_at.saturating_since(self.started_at);
         let datagrams = self.datagrams.as_ref();
         let bytes_delivered =
-            datagrams.map_or(self.bytes_delivered, |datagrams| datagrams.delivered_bytes());
+            datagrams.map_or(self.sum.bytes_delivered, |datagrams| datagrams.delivered_bytes());
         let stall =
             self.last_new.map(|last| self.longest_stall.max(stopped_at.saturating_since(last)));
         FlowSummary {
-            name: label.name.clone(),
-            mechanisms: label.mechanisms.clone(),
-            profile: label.profile.clone(),
             bytes_delivered,
             goodput_bit_s: bit_rate(bytes_delivered, busy),
-            segments_sent: self.segments_sent,
-            retransmitted_segments: self.retransmitted_segments,
-            timeouts: self.timeouts,
-            acks_sent: self.acks_sent,
-            completion_s: self.completed_at.map(|at| seconds_between(label.started_at, at)),
-            started_s: label.started_at.as_secs_f64(),
-            size_bytes: self.size.map(Bytes::get),
-            bytes_sent: self.bytes_sent,
-            retransmitted_bytes: self.retransmitted_bytes,
-            bytes_declared_lost: self.bytes_declared_lost,
-            packets_dropped: self.packets_dropped,
-            fast_recoveries: self.fast_recoveries,
-            undone_reductions: self.undone_reductions,
-            spurious_retransmissions: self.spurious_retransmissions,
+            completion_s: self.completed_at.map(|at| seconds_between(self.started_at, at)),
             cwnd_mean_bytes: self.cwnd.until(stopped_at),
             cwnd_max_bytes: self.cwnd.until(stopped_at).map(|_| self.cwnd.most()),
             rtt: self.rtt.summary(),
             ack_timeout: self.ack_timeout.as_ref().and_then(|spread| spread.summary()),
             transfers: self.transfers.as_ref().map(|transfers| transfers.summary()),
             longest_stall_s: stall.map(|stall| stall.as_secs_f64()),
-            datagrams: datagrams.map(|datagrams| datagrams.summary(self.packets_dropped)),
-            acknowledged_early_peak_bytes: self.acknowledged_early_peak,
+            datagrams: datagrams.map(|datagrams| datagrams.summary(self.sum.packets_dropped)),
             acknowledged_undelivered_bytes: self
                 .bytes_acknowledged
-                .saturating_sub(self.bytes_delivered),
+                .saturating_sub(self.sum.bytes_delivered),
             outages: self.outages.as_ref().map(|outages| outages.summary()).unwrap_or_default(),
+            ..self.sum.clone()
         }
     }
 }

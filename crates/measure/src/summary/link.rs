@@ -1,7 +1,7 @@
 //! The counters of one direction of a link and its queue.
 
 use super::mean::StepMean;
-use super::run::{Drops, FlowDelay, LinkSummary, MediumUse, QueueSummary};
+use super::{Drops, FlowDelay, LinkSummary, MediumUse, QueueSummary};
 use crate::{LinkLabel, Spread};
 use ackord_events::{AccessOutcome, DropReason};
 use ackord_units::{Bytes, Rate, Span, Time};

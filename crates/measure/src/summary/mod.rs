@@ -9,11 +9,13 @@
 //! | `proxy.rs` | what a middle box did |
 //! | `mean.rs` | mean over time of a value that changes in steps |
 //! | `transfers.rs` | the transfers of one connection: how long each took |
-//! | `run.rs` | [`RunSummary`]: what they add up to, in the form of the JSON output |
+//! | `run.rs`, `flow_summary.rs`, `link_summary.rs` | [`RunSummary`]: what they add up to, in the form of the JSON output, with its metrics |
 
 mod datagrams;
 mod flow;
+mod flow_summary;
 mod link;
+mod link_summary;
 mod mean;
 mod outages;
 mod proxy;
@@ -23,15 +25,16 @@ mod tests;
 mod transfers;
 
 pub use datagrams::DatagramSummary;
-pub use outages::{OutageRecovery, RecoveryTimes};
-pub use proxy::{ProxyCounters, ProxySummary};
-pub use run::{
-    Drops, FairnessSummary, FlowDelay, FlowSummary, LinkSummary, MediumUse, QueueSummary,
-    RunIdentity, RunSummary,
+pub use flow_summary::{FLOW_METRICS, FlowSummary};
+pub use link_summary::{
+    Drops, FlowDelay, LINK_METRICS, LinkSummary, MediumUse, QUEUE_METRICS, QueueSummary,
 };
-pub use transfers::{CompletedTransfer, Ranking, TransferSummary};
+pub use outages::{OutageRecovery, RecoveryTimes};
+pub use proxy::{PROXY_METRICS, ProxyCounters, ProxySummary};
+pub use run::{FairnessSummary, RUN_METRICS, RunIdentity, RunSummary};
+pub use transfers::{CompletedTransfer, Ranking, TRANSFER_METRICS, TransferSummary};
 
-use crate::{FlowLabel, LinkLabel, ProxyLabel, RunLabels};
+use crate::{LinkLabel, RunLabels};
 use ackord_events::{Event, ProxyId, Sink};
 use ackord_units::{Span, Time};
 use ackord_wire::FlowId;
@@ -42,23 +45,20 @@ use proxy::ProxyFold;
 /// Folds events into a [`RunSummary`].
 #[derive(Clone, Debug)]
 pub struct Summary {
-    flows: Vec<(FlowLabel, FlowFold)>,
+    flows: Vec<FlowFold>,
     links: Vec<(LinkLabel, LinkFold)>,
-    proxies: Vec<(ProxyLabel, ProxyFold)>,
+    proxies: Vec<ProxyFold>,
     unroutable_packets: u64,
 }
 
 impl Summary {
     /// A sink for a run whose flows and links are these.
     pub fn new(labels: &RunLabels) -> Summary {
-        let flows = labels.flows.iter().cloned().map(|label| {
-            let fold = FlowFold::new(&label, labels.outages);
-            (label, fold)
-        });
+        let flows = labels.flows.iter().map(|label| FlowFold::new(label, labels.outages));
         // With one flow its delays are the link's.
         let told_apart = if labels.flows.len() > 1 { labels.flows.len() } else { 0 };
         let links = labels.links.iter().cloned().map(|label| (label, LinkFold::new(told_apart)));
-        let proxies = labels.proxies.iter().cloned().map(|label| (label, ProxyFold::new()));
+        let proxies = labels.proxies.iter().map(ProxyFold::new);
         Summary {
             flows: flows.collect(),
             links: links.collect(),
@@ -70,12 +70,9 @@ impl Summary {
     /// What the run added up to. `ended_at` is where it really ended, which is earlier than planned
     /// when somebody interrupted it.
     pub fn finish(&self, identity: RunIdentity, ended_at: Time) -> RunSummary {
-        let flows: Vec<_> =
-            self.flows.iter().map(|(label, fold)| fold.summary(label, ended_at)).collect();
-        let names: Vec<&str> = self.flows.iter().map(|(label, _)| label.name.as_str()).collect();
+        let flows: Vec<_> = self.flows.iter().map(|fold| fold.summary(ended_at)).collect();
+        let names: Vec<&str> = self.flows.iter().map(FlowFold::name).collect();
         let queues = self.links.iter().map(|(label, fold)| fold.queue(label, &names, ended_at));
-        let proxies =
-            self.proxies.iter().map(|(label, fold)| fold.summary(&label.name, &label.kind));
         RunSummary {
             scenario_hash: identity.scenario_hash,
             seed: identity.seed,
@@ -86,7 +83,7 @@ impl Summary {
             unroutable_packets: self.unroutable_packets,
             queues: queues.collect(),
             links: self.links.iter().map(|(label, fold)| fold.link(label, ended_at)).collect(),
-            proxies: proxies.collect(),
+            proxies: self.proxies.iter().map(ProxyFold::summary).collect(),
         }
     }
 
@@ -100,12 +97,12 @@ impl Summary {
 
     #[inline]
     fn proxy(&mut self, proxy: ProxyId) -> &mut ProxyFold {
-        &mut self.proxies.get_mut(proxy.0 as usize).expect("the labels name every box").1
+        self.proxies.get_mut(proxy.0 as usize).expect("the labels name every box")
     }
 
     #[inline]
     fn flow(&mut self, flow: FlowId) -> &mut FlowFold {
-        &mut self.flows.get_mut(flow.0 as usize).expect("the labels name every flow").1
+        self.flows.get_mut(flow.0 as usize).expect("the labels name every flow")
     }
 
     #[inline]
@@ -135,10 +132,10 @@ impl Sink for Summary {
                 self.flow(endpoint.flow).acknowledged(endpoint.side, stream_offset);
             }
             Event::OutageMet { began, ends, .. } => {
-                for (_, flow) in &mut self.flows {
+                for flow in &mut self.flows {
                     flow.outage_met(began, ends);
                 }
-                self.proxies.iter_mut().for_each(|(_, fold)| fold.met(began, ends));
+                self.proxies.iter_mut().for_each(|fold| fold.met(began, ends));
             }
             Event::ProxyActed { proxy, act, .. } => self.proxy(proxy).acted(at, act),
             Event::ProxyTurned { proxy, life } => self.proxy(proxy).turned(life),
@@ -187,7 +184,7 @@ impl Sink for Summary {
                     None => self.unroutable_packets += 1,
                 }
                 // Traffic that is no connection's has no label either.
-                if let Some((_, flow)) = self.flows.get_mut(packet.flow.0 as usize) {
+                if let Some(flow) = self.flows.get_mut(packet.flow.0 as usize) {
                     flow.packet_dropped(packet.from);
                 }
             }

@@ -1,7 +1,9 @@
 //! What the middle boxes did: their own counters, as the driver passes them on, and how soon they
 //! noticed outages, from events.
 
-use crate::{Spread, SpreadSummary};
+use crate::metric::Sheet::*;
+use crate::metric::{KB, MS, PACKETS, PLAIN, SEGMENTS, summary};
+use crate::{ProxyLabel, Spread, SpreadSummary};
 use ackord_events::{ProxyAct, ProxyLife};
 use ackord_units::Time;
 use serde::Serialize;
@@ -39,35 +41,72 @@ pub struct ProxyCounters {
     pub held_s: f64,
 }
 
-/// A middle box.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ProxySummary {
-    /// Its name in the scenario.
-    pub name: String,
-    /// Which box it is, with what sets it apart.
-    pub kind: String,
-    /// How often it died.
-    pub deaths: u64,
-    /// What it counted since it began, or began anew.
-    #[serde(flatten)]
-    pub counters: ProxyCounters,
-    /// Outages that were met while it was there.
-    pub outages: u64,
-    /// How many of them it noticed while they lasted.
-    pub outages_noticed: u64,
-    /// From an outage's beginning to the hold that followed; the first of any connection.
-    pub detection: Option<SpreadSummary>,
+summary! {
+    /// A middle box.
+    pub struct ProxySummary, metrics PROXY_METRICS {
+        /// Its name in the scenario.
+        name: String;
+        /// Which box it is, with what sets it apart.
+        kind: String;
+        /// How often it died.
+        deaths: u64 => PLAIN, [];
+        /// What it counted since it began, or began anew.
+        #[serde(flatten)]
+        counters: ProxyCounters;
+        /// Outages that were met while it was there.
+        outages: u64 => PLAIN, [];
+        /// How many of them it noticed while they lasted.
+        outages_noticed: u64 => PLAIN, [];
+        /// From an outage's beginning to the hold that followed; the first of any connection.
+        detection: Option<SpreadSummary>;
+    }
+    derived {
+        /// Packets it saw, both ways.
+        seen = |proxy| Some(proxy.counters.seen) => PACKETS, [Boxes.named(0, "saw")];
+        /// Data segments it sent, retransmitted or of its own connection.
+        data_sent = |proxy| Some(proxy.counters.data_sent) => SEGMENTS, [
+            Compared.at(0), BoxesSideBySide.named(0, "sent data"),
+        ];
+        /// The same with its probes.
+        data_sent_with_probes = |proxy| Some(proxy.counters.data_sent + proxy.counters.probes) =>
+            SEGMENTS, [Boxes.named(1, "sent data")];
+        /// Acknowledgments it sent by itself.
+        acks_sent = |proxy| Some(proxy.counters.acks_sent) => PLAIN, [
+            Boxes.named(2, "ACKs"), Compared.at(1), BoxesSideBySide.named(1, "ACKs"),
+        ];
+        /// Packets that ended in it for good.
+        absorbed = |proxy| Some(proxy.counters.absorbed) => PACKETS, [
+            Boxes.at(3), Compared.at(2), BoxesSideBySide.at(2),
+        ];
+        /// The most data it kept at once.
+        peak_cached_bytes = |proxy| Some(proxy.counters.peak_cached_bytes) => KB, [
+            Boxes.named(4, "cached most"), Compared.at(3), BoxesSideBySide.named(3, "cached most"),
+        ];
+        /// Data it gave up to make room.
+        evicted_bytes = |proxy| Some(proxy.counters.evicted_bytes) => KB, [Boxes.named(5, "evicted")];
+        /// How often it took a link for faded, over all connections.
+        holds = |proxy| Some(proxy.counters.holds) => PLAIN, [
+            Boxes.at(6), Compared.at(4), BoxesSideBySide.at(4),
+        ];
+        /// Of those, how often an acknowledgment showed that nothing had been lost.
+        false_holds = |proxy| Some(proxy.counters.false_holds) => PLAIN, [
+            Boxes.named(7, "false"), Compared.at(5), BoxesSideBySide.named(5, "false"),
+        ];
+        /// Mean time from an outage's beginning to the hold.
+        detection_mean_ms = |proxy| Some(proxy.detection?.mean_ms) => MS, [
+            Boxes.named(8, "noticed after"), Compared.named(6, "mean_detection_ms"),
+            BoxesSideBySide.named(6, "noticed after"),
+        ];
+    }
 }
 
 /// Collects it.
 #[derive(Clone, Debug)]
 pub(super) struct ProxyFold {
-    counters: ProxyCounters,
-    deaths: u64,
+    /// What it comes to so far, but for the time of detection.
+    sum: ProxySummary,
     life: ProxyLife,
     outage: Option<Outage>,
-    outages: u64,
-    noticed: u64,
     detection: Spread,
 }
 
@@ -75,35 +114,27 @@ pub(super) struct ProxyFold {
 struct Outage {
     began: Time,
     ends: Time,
-    noticed: Noticed,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Noticed {
-    Yes,
-    No,
+    noticed: bool,
 }
 
 impl ProxyFold {
-    pub(super) fn new() -> ProxyFold {
+    pub(super) fn new(label: &ProxyLabel) -> ProxyFold {
+        let ProxyLabel { name, kind } = label.clone();
         ProxyFold {
-            counters: ProxyCounters::default(),
-            deaths: 0,
+            sum: ProxySummary { name, kind, ..ProxySummary::default() },
             life: ProxyLife::Restarted,
             outage: None,
-            outages: 0,
-            noticed: 0,
             detection: Spread::coarse(),
         }
     }
 
     pub(super) fn count(&mut self, counters: ProxyCounters) {
-        self.counters = counters;
+        self.sum.counters = counters;
     }
 
     pub(super) fn turned(&mut self, life: ProxyLife) {
         self.life = life;
-        self.deaths += u64::from(life == ProxyLife::Died);
+        self.sum.deaths += u64::from(life == ProxyLife::Died);
     }
 
     /// An outage was met. Those that overlap, as those of two directions, are one.
@@ -114,8 +145,8 @@ impl ProxyFold {
         match &mut self.outage {
             Some(outage) if began < outage.ends => outage.ends = outage.ends.max(ends),
             _ => {
-                self.outages += 1;
-                self.outage = Some(Outage { began, ends, noticed: Noticed::No });
+                self.sum.outages += 1;
+                self.outage = Some(Outage { began, ends, noticed: false });
             }
         }
     }
@@ -125,25 +156,17 @@ impl ProxyFold {
             return;
         }
         if let Some(outage) = &mut self.outage
-            && outage.noticed == Noticed::No
+            && !outage.noticed
             && (outage.began..outage.ends).contains(&at)
         {
-            outage.noticed = Noticed::Yes;
-            self.noticed += 1;
+            outage.noticed = true;
+            self.sum.outages_noticed += 1;
             self.detection.add(at.saturating_since(outage.began));
         }
     }
 
-    pub(super) fn summary(&self, name: &str, kind: &str) -> ProxySummary {
-        ProxySummary {
-            name: name.to_owned(),
-            kind: kind.to_owned(),
-            deaths: self.deaths,
-            counters: self.counters,
-            outages: self.outages,
-            outages_noticed: self.noticed,
-            detection: self.detection.summary(),
-        }
+    pub(super) fn summary(&self) -> ProxySummary {
+        ProxySummary { detection: self.detection.summary(), ..self.sum.clone() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Summaries of hand-written runs.
 
 use super::*;
+use crate::FlowLabel;
 use ackord_events::{
     AccessOutcome, CwndReason, DropReason, EndpointId, LinkId, RecoveryKind, SegmentKind,
 };

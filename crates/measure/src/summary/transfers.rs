@@ -3,6 +3,8 @@
 //! Every completed transfer is kept (32 bytes), so that quantiles of a few are exact.
 
 use super::seconds_between;
+use crate::metric::Sheet::*;
+use crate::metric::{BYTES, MBIT_S, PLAIN, S, summary};
 use crate::stats;
 use ackord_units::{Bytes, Time};
 use serde::Serialize;
@@ -16,28 +18,34 @@ pub struct TransferSummary {
     pub began: u64,
     /// How many were complete before the run ended; what follows is about these.
     pub completed: u64,
-    /// Octets that the flow's sending end sent in them.
+    /// Bytes that the flow's sending end sent in them.
     pub bytes: u64,
     /// Time of a transfer, milliseconds; null if none was complete.
     pub time_ms: Option<Ranking>,
-    /// Octets of a transfer over its time, bit/s; null if none was complete.
+    /// Bytes of a transfer over its time, bit/s; null if none was complete.
     pub rate_bit_s: Option<Ranking>,
     /// Each, in order; in `transfers.csv`.
     #[serde(skip)]
     pub each: Vec<CompletedTransfer>,
 }
 
-/// One completed transfer.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CompletedTransfer {
-    /// Which, counted from zero.
-    pub index: u64,
-    /// Octets that the flow's sending end sent.
-    pub bytes: u64,
-    /// When it began.
-    pub began_s: f64,
-    /// How long it took.
-    pub took_s: f64,
+summary! {
+    /// One completed transfer.
+    #[derive(Copy)]
+    pub struct CompletedTransfer, metrics TRANSFER_METRICS {
+        /// Which, counted from zero.
+        index: u64 => PLAIN, [TransfersCsv.named(0, "transfer")];
+        /// Bytes that the flow's sending end sent.
+        bytes: u64 => BYTES, [TransfersCsv.at(1)];
+        /// When it began.
+        began_s: f64 => S, [TransfersCsv.at(2)];
+        /// How long it took.
+        took_s: f64 => S, [TransfersCsv.at(3)];
+    }
+    derived {
+        /// Its bytes over its time.
+        rate_bit_s = |transfer| Some(transfer.rate_bit_s()) => MBIT_S, [TransfersCsv.at(4)];
+    }
 }
 
 /// Mean, extremes and quantiles of some numbers, exact (type 7 of Hyndman and Fan 1996).
@@ -80,7 +88,7 @@ impl Ranking {
 }
 
 impl CompletedTransfer {
-    /// Its octets over its time, bit/s.
+    /// Its bytes over its time, bit/s.
     pub fn rate_bit_s(&self) -> f64 {
         if self.took_s > 0.0 { self.bytes as f64 * 8.0 / self.took_s } else { 0.0 }
     }

@@ -1,137 +1,93 @@
-//! The tables of a comparison: its variants, their flows and links.
+//! The tables of a comparison: its variants, their flows, links and boxes.
 
-use super::{MEGA, interval};
+use super::sheet::{columns, intervals};
 use crate::document::{Cell, Column, Table};
-use ackord_measure::Comparison;
+use ackord_measure::{
+    Comparison, FLOW_METRICS, FlowEstimates, LINK_METRICS, LinkEstimates, PROXY_METRICS,
+    QUEUE_METRICS, RUN_METRICS, Sheet, VariantSummary,
+};
 
-/// The variants of a comparison, totals first.
-pub fn comparison_table(comparison: &Comparison) -> Table {
-    let columns = vec![
-        Column::words(&comparison.varied),
-        Column::numbers("runs", ""),
-        Column::numbers("total goodput", "Mbit/s"),
-        Column::numbers("Jain's index", ""),
-        Column::numbers("min/max", "%"),
-    ];
-    let rows = comparison.variants.iter().map(|variant| {
-        vec![
-            Cell::text(&variant.label),
-            Cell::Count(u64::from(variant.runs)),
-            interval(variant.total_goodput_bit_s, MEGA),
-            interval(variant.jain_index, 1.0),
-            interval(variant.min_max_percent, 1.0),
-        ]
+/// Every table, that of the links last.
+pub(crate) fn comparison_tables(comparison: &Comparison) -> [Table; 7] {
+    let flows = |word, sheet, there: fn(&FlowEstimates) -> bool| {
+        let row = |variant: &VariantSummary| {
+            let there = variant.flows.iter().filter(|flow| there(flow));
+            let row = |flow: &FlowEstimates| {
+                let metrics = intervals(FLOW_METRICS, sheet, |key| flow.estimate(key));
+                (flow.name.clone(), metrics.collect())
+            };
+            there.map(row).collect()
+        };
+        side_by_side(comparison, word, columns(FLOW_METRICS, sheet).collect(), row)
+    };
+    let is_connection = |flow: &FlowEstimates| flow.datagrams.is_none();
+    [
+        totals(comparison),
+        flows("flow", Sheet::FlowsSideBySide, is_connection),
+        flows("flow", Sheet::TransfersSideBySide, |flow| flow.transfers.is_some()),
+        flows("datagrams", Sheet::DatagramsSideBySide, |flow| flow.datagrams.is_some()),
+        flows("flow", Sheet::OutagesSideBySide, |flow| {
+            flow.outages.is_some() || flow.early_acks.is_some()
+        }),
+        boxes(comparison),
+        links(comparison),
+    ]
+}
+
+/// Rows of the things that each variant has.
+fn side_by_side(
+    comparison: &Comparison,
+    word: &str,
+    metrics: Vec<Column>,
+    things: impl Fn(&VariantSummary) -> Vec<(String, Vec<Cell>)>,
+) -> Table {
+    let rows = comparison.variants.iter().flat_map(|variant| {
+        let row = |(name, cells): (String, Vec<Cell>)| {
+            [Cell::text(&variant.label), Cell::text(name)].into_iter().chain(cells).collect()
+        };
+        things(variant).into_iter().map(row)
     });
+    let words = [&*comparison.varied, word].map(Column::words);
+    let columns = words.into_iter().chain(metrics).collect();
     Table { caption: String::new(), columns, rows: rows.collect() }
 }
 
-/// The flows of a comparison's variants.
-pub fn comparison_flow_table(comparison: &Comparison) -> Table {
-    let columns = vec![
-        Column::words(&comparison.varied),
-        Column::words("flow"),
-        Column::numbers("goodput", "Mbit/s"),
-        Column::numbers("done after", "s"),
-        Column::numbers("sent again", "%"),
-        Column::numbers("timeouts", ""),
-        Column::numbers("ACKs", ""),
-        Column::numbers("RTT mean", "ms"),
-    ];
-    let flows = comparison.variants.iter().flat_map(|variant| {
-        variant.flows.iter().filter(|flow| flow.datagrams.is_none()).map(|flow| {
-            vec![
-                Cell::text(&variant.label),
-                Cell::text(&flow.name),
-                interval(flow.goodput_bit_s, MEGA),
-                interval(flow.completion_s, 1.0),
-                interval(flow.retransmitted_percent, 1.0),
-                interval(flow.timeouts, 1.0),
-                interval(flow.acks_sent, 1.0),
-                interval(flow.mean_rtt_ms, 1.0),
-            ]
-        })
-    });
-    Table { caption: String::new(), columns, rows: flows.collect() }
+/// The variants as wholes.
+fn totals(comparison: &Comparison) -> Table {
+    let sheet = Sheet::RunsSideBySide;
+    let mut all = vec![Column::words(&comparison.varied), Column::numbers("runs", "")];
+    all.extend(columns(RUN_METRICS, sheet));
+    let row = |variant: &VariantSummary| {
+        let words = [Cell::text(&variant.label), Cell::Count(u64::from(variant.runs))];
+        let metrics = intervals(RUN_METRICS, sheet, |key| variant.estimates.of(key));
+        words.into_iter().chain(metrics).collect()
+    };
+    let rows = comparison.variants.iter().map(row).collect();
+    Table { caption: String::new(), columns: all, rows }
 }
 
-/// The transfers of a comparison's flows; no rows if none has such.
-pub fn comparison_transfer_table(comparison: &Comparison) -> Table {
-    let columns = vec![
-        Column::words(&comparison.varied),
-        Column::words("flow"),
-        Column::numbers("time mean", "ms"),
-        Column::numbers("median", "ms"),
-        Column::numbers("p95", "ms"),
-        Column::numbers("worst", "ms"),
-        Column::numbers("rate mean", "Mbit/s"),
-        Column::numbers("ACKs", ""),
-    ];
-    let flows = comparison.variants.iter().flat_map(|variant| {
-        variant.flows.iter().filter_map(|flow| {
-            let transfers = flow.transfers.as_ref()?;
-            Some(vec![
-                Cell::text(&variant.label),
-                Cell::text(&flow.name),
-                interval(transfers.mean_ms, 1.0),
-                interval(transfers.p50_ms, 1.0),
-                interval(transfers.p95_ms, 1.0),
-                interval(transfers.max_ms, 1.0),
-                interval(transfers.mean_rate_bit_s, MEGA),
-                interval(flow.acks_sent, 1.0),
-            ])
-        })
-    });
-    Table { caption: String::new(), columns, rows: flows.collect() }
+fn boxes(comparison: &Comparison) -> Table {
+    let sheet = Sheet::BoxesSideBySide;
+    side_by_side(comparison, "box", columns(PROXY_METRICS, sheet).collect(), |variant| {
+        let boxes = variant.proxies.iter().map(|proxy| {
+            let metrics = intervals(PROXY_METRICS, sheet, |key| proxy.estimates.of(key));
+            (proxy.name.clone(), metrics.collect())
+        });
+        boxes.collect()
+    })
 }
 
-/// The flows of a comparison that are no connections; no rows if there is none.
-pub fn comparison_datagram_table(comparison: &Comparison) -> Table {
-    let columns = vec![
-        Column::words(&comparison.varied),
-        Column::words("datagrams"),
-        Column::numbers("goodput", "Mbit/s"),
-        Column::numbers("lost", "%"),
-        Column::numbers("one way mean", "ms"),
-        Column::numbers("p99", "ms"),
-    ];
-    let flows = comparison.variants.iter().flat_map(|variant| {
-        variant.flows.iter().filter_map(|flow| {
-            let datagrams = flow.datagrams.as_ref()?;
-            Some(vec![
-                Cell::text(&variant.label),
-                Cell::text(&flow.name),
-                interval(flow.goodput_bit_s, MEGA),
-                interval(datagrams.lost_percent, 1.0),
-                interval(datagrams.mean_delay_ms, 1.0),
-                interval(datagrams.p99_delay_ms, 1.0),
-            ])
-        })
-    });
-    Table { caption: String::new(), columns, rows: flows.collect() }
-}
-
-/// The links of a comparison's variants; links without a delay (nothing entered) are left out.
-pub fn comparison_link_table(comparison: &Comparison) -> Table {
-    let columns = vec![
-        Column::words(&comparison.varied),
-        Column::words("link"),
-        Column::numbers("used", "%"),
-        Column::numbers("delay mean", "ms"),
-        Column::numbers("delay p99", "ms"),
-        Column::numbers("dropped", "packets"),
-    ];
-    let links = comparison.variants.iter().flat_map(|variant| {
-        let used = variant.links.iter().filter(|link| link.mean_delay_ms.is_some());
-        used.map(|link| {
-            vec![
-                Cell::text(&variant.label),
-                Cell::text(&link.name),
-                interval(link.utilisation, 0.01),
-                interval(link.mean_delay_ms, 1.0),
-                interval(link.p99_delay_ms, 1.0),
-                interval(link.dropped_packets, 1.0),
-            ]
-        })
-    });
-    Table { caption: String::new(), columns, rows: links.collect() }
+/// Links without a delay (nothing entered) are left out.
+fn links(comparison: &Comparison) -> Table {
+    let sheet = Sheet::LinksSideBySide;
+    let all = columns(LINK_METRICS, sheet).chain(columns(QUEUE_METRICS, sheet)).collect();
+    side_by_side(comparison, "link", all, |variant| {
+        let entered = |link: &&LinkEstimates| link.estimates.of("mean_delay_ms").is_some();
+        let links = variant.links.iter().filter(entered).map(|link| {
+            let of = |key: &str| link.estimates.of(key);
+            let metrics = intervals(LINK_METRICS, sheet, of);
+            (link.name.clone(), metrics.chain(intervals(QUEUE_METRICS, sheet, of)).collect())
+        });
+        links.collect()
+    })
 }

@@ -211,28 +211,15 @@ impl Metric {
     fn of(self, variant: &VariantSummary) -> Option<Estimate> {
         let flow = variant.flows.first()?;
         match self {
-            Metric::Goodput => flow.goodput_bit_s.map(|bit_s| scaled(bit_s, 1e-6)),
-            Metric::Completion => flow.completion_s,
-            Metric::Acks => flow.acks_sent,
-            Metric::Timeouts => flow.timeouts,
-            Metric::Retransmitted => flow.retransmitted_percent,
-            Metric::RoundTrip => flow.mean_rtt_ms,
-            Metric::Fairness => variant.min_max_percent,
-            Metric::QueueDelay => variant.links.first()?.mean_delay_ms,
+            Metric::Goodput => Some(flow.estimate("goodput_bit_s")?.times(1e-6)),
+            Metric::Completion => flow.estimate("completion_s"),
+            Metric::Acks => flow.estimate("acks_sent"),
+            Metric::Timeouts => flow.estimate("timeouts"),
+            Metric::Retransmitted => flow.estimate("retransmitted_percent"),
+            Metric::RoundTrip => flow.estimate("rtt_mean_ms"),
+            Metric::Fairness => variant.estimates.of("min_max_percent"),
+            Metric::QueueDelay => variant.links.first()?.estimates.of("mean_delay_ms"),
         }
-    }
-}
-
-fn scaled(estimate: Estimate, by: f64) -> Estimate {
-    let Estimate { runs, mean, std_dev, ci95, min, max } = estimate;
-    let times = |value: f64| value * by;
-    Estimate {
-        runs,
-        mean: mean * by,
-        std_dev: std_dev.map(times),
-        ci95: ci95.map(times),
-        min: min * by,
-        max: max * by,
     }
 }
 
