@@ -1,6 +1,5 @@
 //! `ackord live accuracy`: how exactly this machine emulates, as a table beside the goals.
 
-use crate::accuracy_report::{document, load_average, results};
 use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::{JsonTarget, check_file};
@@ -9,6 +8,7 @@ use crate::progress::Meter;
 use ackord_live::{AccuracyOptions, Extent, LiveError, Priority, StopHandle, accuracy};
 use ackord_report::{data, to_markdown, to_terminal, write_one};
 use ackord_units::{Quantity, Rate, Span};
+use ackord_validation::accuracy::{document, load_average, results};
 use clap::Args;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -3,11 +3,11 @@
 use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::JsonTarget;
-use crate::interop_report::{document, results};
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
 use ackord_live::{CASES, Case, InteropOptions, LiveError, Row, Sizes, interop};
 use ackord_report::{data, to_markdown, to_terminal, write_one};
+use ackord_validation::interop::{document, results};
 use ackord_wire::{IpVersion, Side};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;

@@ -4,9 +4,9 @@ use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::{JsonTarget, Results};
 use crate::interrupt::Interrupt;
-use crate::kernel_report::{json_of, table_of};
 use crate::progress::Meter;
 use ackord_report::to_terminal;
+use ackord_study::kernel_list::{json_of, table_of};
 use ackord_uml::{
     BuildOrder, Built, DEFAULT_HZ, DEFAULT_KERNEL, HZ_CHOICES, Kernel, KernelError, KernelWish,
     Kernels, Phase, Progress, ShellClock, ShellOrder,

@@ -7,7 +7,7 @@ use crate::console::Console;
 use crate::errors::Failure;
 use ackord_papers::{Paper, papers};
 use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
-use ackord_report::{data, to_terminal};
+use ackord_report::{data, table, to_terminal};
 use ackord_scenario::ScenarioFile;
 use ackord_units::{Knob, KnobKind, Mechanism};
 use clap::{Args, ValueEnum};
@@ -242,25 +242,15 @@ fn scenarios_named(name: Option<&str>) -> Result<Vec<ScenarioEntry>, Failure> {
 }
 
 fn scenario_document(scenarios: &[ScenarioEntry]) -> Document {
-    let columns = vec![
-        Column::words("name"),
-        Column::numbers("flows", ""),
-        Column::numbers("duration", "s"),
-        Column::words("purpose"),
-        Column::words("source"),
-    ];
-    let rows = scenarios.iter().map(|entry| {
-        vec![
-            Cell::text(entry.name),
-            Cell::Count(entry.flows as u64),
-            Cell::text(entry.duration_s.to_string()),
-            Cell::text(&entry.purpose),
-            Cell::text(&entry.source),
-        ]
-    });
     one_table(
         ["Scenarios", "Run one with: ackord run NAME"],
-        Table { caption: String::new(), columns, rows: rows.collect() },
+        table!(scenarios.iter(), |entry| [
+            words("name") => entry.name,
+            numbers("flows", "") => entry.flows as u64,
+            numbers("duration", "s") => entry.duration_s.to_string(),
+            words("purpose") => &entry.purpose,
+            words("source") => &entry.source,
+        ]),
     )
 }
 

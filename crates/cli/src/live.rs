@@ -9,7 +9,6 @@ use crate::input::{JsonTarget, check_folder};
 use crate::interop::{self, InteropArguments};
 use crate::interrupt::Interrupt;
 use crate::live_papers::{self, LivePapersArguments};
-use crate::live_report::{Compared, document, results};
 use crate::live_run::{self, LiveRunArguments};
 use crate::with_history::WithHistory;
 use ackord_live::{
@@ -18,6 +17,7 @@ use ackord_live::{
 };
 use ackord_report::{data, to_terminal};
 use ackord_scenario::{Override, Scenario, ScenarioFile};
+use ackord_study::live_transfers::{Compared, document, results};
 use ackord_study::{HistoryUse, simulate_transfer};
 use ackord_units::{Bytes, Quantity, Span, Time};
 use ackord_wire::Side;

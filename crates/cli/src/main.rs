@@ -11,14 +11,14 @@
 //! | `paper.rs` | `ackord paper` |
 //! | `list.rs` | `ackord list` |
 //! | `guide.rs` | `ackord guide` |
-//! | `live.rs`, `live_report.rs`, `live_papers.rs` | `ackord live`: our TCP against this machine's |
-//! | `shell.rs`, `shell_report.rs` | `ackord shell`: a command behind an emulated link |
-//! | `accuracy.rs`, `accuracy_report.rs` | `ackord live accuracy` |
+//! | `live.rs`, `live_papers.rs` | `ackord live`: our TCP against this machine's |
+//! | `shell.rs` | `ackord shell`: a command behind an emulated link |
+//! | `accuracy.rs` | `ackord live accuracy` |
 //! | `gateway.rs`, `gateway/` | `ackord gateway`: remedies and queues on a router |
 //! | `agent.rs`, `agent/` | `ackord agent`: delayed ACKs and Nagle on this host's sockets |
 //! | `diagnose.rs` | `ackord diagnose`: captures, and where the time went |
 //! | `validate.rs` | `ackord validate`: the simulator beside the kernel |
-//! | `kernel.rs`, `kernel_report.rs` | `ackord kernel`: stock kernels, built and kept |
+//! | `kernel.rs` | `ackord kernel`: stock kernels, built and kept |
 //! | `man.rs` | `ackord man`: manual pages |
 //! | `history.rs`, `with_history.rs` | `ackord history`, and `--history` of runs |
 //! | `trace.rs` | `ackord trace`: delivery traces |
@@ -34,7 +34,6 @@
 //! Exit codes: 0 done, 1 something failed, 2 bad input, 130 interrupted.
 
 mod accuracy;
-mod accuracy_report;
 mod agent;
 mod bench;
 mod captures;
@@ -49,14 +48,11 @@ mod guide;
 mod history;
 mod input;
 mod interop;
-mod interop_report;
 mod interrupt;
 mod kernel;
-mod kernel_report;
 mod list;
 mod live;
 mod live_papers;
-mod live_report;
 mod live_run;
 mod man;
 mod meter;
@@ -67,7 +63,6 @@ mod run;
 mod script;
 mod script_against;
 mod shell;
-mod shell_report;
 mod trace;
 mod validate;
 mod with_history;

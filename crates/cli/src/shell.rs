@@ -4,13 +4,13 @@ use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::{JsonTarget, check_folder};
 use crate::meter::MeterArguments;
-use crate::shell_report::{results, summary};
 use ackord_live::{
     FarEnd, LinkOptions, MeterFeed, Outside, Priority, Scheduling, ShellBegins, ShellLink,
     ShellOptions, ShellOrders, shell,
 };
 use ackord_report::data;
 use ackord_scenario::Override;
+use ackord_study::shell::{results, summary};
 use ackord_units::Span;
 use clap::{Args, ValueEnum};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};

@@ -281,7 +281,7 @@ mod tests {
             places(TRANSFER_METRICS),
         ] {
             for (index, (key, about, place)) in metrics.iter().enumerate() {
-                assert!(about.trim().ends_with('.'), "{key}: {about}");
+                assert!(about.trim().ends_with(['.', ')']), "{key}: {about}");
                 let shares = |(other, _, at): &&(&str, &str, Place)| {
                     at.sheet == place.sheet && (at.rank == place.rank || other == key)
                 };

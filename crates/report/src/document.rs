@@ -147,6 +147,13 @@ impl Section {
     }
 }
 
+impl Block {
+    /// Short remarks.
+    pub fn notes(notes: &[&str]) -> Block {
+        Block::Notes(notes.iter().map(|note| (*note).to_owned()).collect())
+    }
+}
+
 impl Column {
     /// A column of words.
     pub fn words(heading: &str) -> Column {
@@ -157,6 +164,40 @@ impl Column {
     pub fn numbers(heading: &str, unit: &str) -> Column {
         Column { heading: heading.to_owned(), unit: unit.to_owned(), align: Align::Right }
     }
+}
+
+impl Table {
+    /// The same table with a caption.
+    #[must_use]
+    pub fn captioned(self, caption: impl Into<String>) -> Table {
+        Table { caption: caption.into(), ..self }
+    }
+}
+
+/// A table with a row per thing, a line per column: its side (`words` or `numbers`), heading and unit,
+/// and what is in its cells. Numbers with a fraction show about four digits; what is not there is
+/// [`Cell::Missing`].
+#[macro_export]
+macro_rules! table {
+    ($rows:expr, |$row:pat_param| [$($column:tt)*]) => {
+        $crate::table!($rows, |$row| { [$($column)*] })
+    };
+    ($rows:expr, |$row:pat_param| {
+        $(let $name:pat_param = $value:expr;)*
+        [$($side:ident($($heading:expr),+) => $cell:expr),+ $(,)?]
+    }) => {
+        $crate::document::Table {
+            caption: String::new(),
+            columns: vec![$($crate::document::Column::$side($($heading),+)),+],
+            rows: $rows
+                .into_iter()
+                .map(|$row| {
+                    $(let $name = $value;)*
+                    vec![$($crate::document::Cell::from($cell)),+]
+                })
+                .collect(),
+        }
+    };
 }
 
 impl Cell {
@@ -192,6 +233,48 @@ impl Cell {
             Cell::Verdict(verdict) => verdict.name().to_owned(),
             Cell::Missing => "–".to_owned(),
         }
+    }
+}
+
+impl From<String> for Cell {
+    fn from(words: String) -> Cell {
+        Cell::Text(words)
+    }
+}
+
+impl From<&String> for Cell {
+    fn from(words: &String) -> Cell {
+        Cell::text(words)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(words: &str) -> Cell {
+        Cell::text(words)
+    }
+}
+
+impl From<u64> for Cell {
+    fn from(count: u64) -> Cell {
+        Cell::Count(count)
+    }
+}
+
+impl From<u32> for Cell {
+    fn from(count: u32) -> Cell {
+        Cell::Count(count.into())
+    }
+}
+
+impl From<f64> for Cell {
+    fn from(value: f64) -> Cell {
+        Cell::about(value)
+    }
+}
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Cell {
+        value.map_or(Cell::Missing, T::into)
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::document::{Block, Cell, Column, Document, Section, Table, decimals_for};
 use crate::plot::{Mark, Plot, PlotSeries, Range, Scale, Shape};
 use crate::plots::{FlowPlots, WindowUnit};
+use crate::table;
 use ackord_measure::{
     Distribution, FidelityMetric, FidelityReport, FidelityScenario, FidelityVerdict, KernelTime,
     ScenarioVerdict, SeriesSet, UnsettableKnob,
@@ -255,16 +256,7 @@ fn remarks(scenario: &FidelityScenario) -> Vec<String> {
 }
 
 fn metric_table(scenario: &FidelityScenario) -> Table {
-    let columns = vec![
-        Column::words("quantity"),
-        Column::words("unit"),
-        Column::numbers("sim", ""),
-        Column::numbers("kernel", ""),
-        Column::numbers("error", "%"),
-        Column::words("95 %"),
-        Column::words("goal"),
-    ];
-    let rows = scenario.metrics.iter().map(|metric| {
+    table!(scenario.metrics.iter(), |metric| {
         let goal = match (metric.goal_percent, metric.verdict) {
             (Some(goal), Some(verdict)) => format!("{goal} %: {}", verdict.name()),
             _ => String::new(),
@@ -273,17 +265,16 @@ fn metric_table(scenario: &FidelityScenario) -> Table {
             Some(mean) => Cell::Interval { mean, half_width, decimals: decimals_for(mean) },
             None => Cell::Missing,
         };
-        vec![
-            Cell::text(&metric.metric),
-            Cell::text(&metric.unit),
-            side(metric.sim, metric.sim_ci95),
-            side(metric.kernel, metric.kernel_ci95),
-            signed(metric.error_percent),
-            Cell::text(interval(metric)),
-            Cell::text(goal),
+        [
+            words("quantity") => &metric.metric,
+            words("unit") => &metric.unit,
+            numbers("sim", "") => side(metric.sim, metric.sim_ci95),
+            numbers("kernel", "") => side(metric.kernel, metric.kernel_ci95),
+            numbers("error", "%") => signed(metric.error_percent),
+            words("95 %") => interval(metric),
+            words("goal") => goal,
         ]
-    });
-    Table { caption: String::new(), columns, rows: rows.collect() }
+    })
 }
 
 fn quantile_table(distribution: &Distribution) -> Table {
@@ -347,46 +338,28 @@ fn untold(report: &FidelityReport) -> Section {
             "Every knob that the scenarios set was set at the kernel's ends too.".to_owned(),
         ));
     }
-    let rows = knobs.iter().map(|(knob, scenarios)| {
-        let all = scenarios.len() == report.scenarios.len();
-        let scenarios = if all { "all".to_owned() } else { scenarios.join(", ") };
-        vec![
-            Cell::text(&knob.knob),
-            Cell::text(&knob.asked),
-            Cell::text(&knob.outcome),
-            Cell::text(scenarios),
-        ]
-    });
-    let columns = ["knob", "asked for", "outcome", "scenarios"].map(Column::words).to_vec();
-    section.with(Block::Table(Table { caption: String::new(), columns, rows: rows.collect() }))
+    let all = |scenarios: &[&str]| scenarios.len() == report.scenarios.len();
+    section.with(Block::Table(table!(&knobs, |(knob, scenarios)| [
+        words("knob") => &knob.knob,
+        words("asked for") => &knob.asked,
+        words("outcome") => &knob.outcome,
+        words("scenarios") => if all(scenarios) { "all".to_owned() } else { scenarios.join(", ") },
+    ])))
 }
 
 fn lateness(report: &FidelityReport) -> Section {
-    let columns = vec![
-        Column::words("scenario"),
-        Column::numbers("seed", ""),
-        Column::numbers("median", "us"),
-        Column::numbers("p99", "us"),
-        Column::numbers("worst", "us"),
-        Column::words("budget"),
-    ];
-    let rows = report.scenarios.iter().flat_map(|scenario| {
-        scenario.lateness.iter().map(|run| {
-            vec![
-                Cell::text(&scenario.name),
-                Cell::Count(run.seed),
-                Cell::number(run.p50_us, 0),
-                Cell::number(run.p99_us, 0),
-                Cell::number(run.max_us, 0),
-                Cell::text(if run.within_budget { "kept" } else { "exceeded" }),
-            ]
-        })
-    });
-    Section::new("How late the live runs were").with(Block::Table(Table {
-        caption: String::new(),
-        columns,
-        rows: rows.collect(),
-    }))
+    let runs = report
+        .scenarios
+        .iter()
+        .flat_map(|scenario| scenario.lateness.iter().map(move |run| (&scenario.name, run)));
+    Section::new("How late the live runs were").with(Block::Table(table!(runs, |(name, run)| [
+        words("scenario") => name,
+        numbers("seed", "") => run.seed,
+        numbers("median", "us") => Cell::number(run.p50_us, 0),
+        numbers("p99", "us") => Cell::number(run.p99_us, 0),
+        numbers("worst", "us") => Cell::number(run.max_us, 0),
+        words("budget") => if run.within_budget { "kept" } else { "exceeded" },
+    ])))
 }
 
 #[cfg(test)]

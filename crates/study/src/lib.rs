@@ -16,6 +16,8 @@
 //! | `trace.rs` | delivery traces: made of rates or a capture, and told |
 //! | `transfer.rs` | [`simulate_transfer`]: what a real transfer is compared with |
 //! | `live_run.rs`, `live_run/` | [`live_run`]: one run in real time, between stock kernels |
+//! | `live_transfers.rs`, `shell.rs` | what `ackord live serve`, `fetch` and `ackord shell` came to |
+//! | `kernels.rs`, `kernel_list.rs` | stock kernels: those of a scenario, those that are kept |
 //! | `guide/` | [`guide`]: what each mechanism does, with runs that show it |
 //!
 //! No clock is read and nothing is printed: whoever wants to show progress is called back. The
@@ -28,10 +30,13 @@ mod compare;
 mod execute;
 pub mod guide;
 mod history;
+pub mod kernel_list;
 mod kernels;
 mod labels;
 mod live_run;
+pub mod live_transfers;
 mod reports;
+pub mod shell;
 mod trace;
 mod transfer;
 

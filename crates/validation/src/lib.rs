@@ -3,11 +3,15 @@
 //! | folder | what |
 //! | --- | --- |
 //! | `validate/` | [`validate`]: the simulator beside the stock kernel, scenario by scenario |
+//! | `accuracy.rs` | [`accuracy`]: how exactly a machine emulates, beside the goals |
+//! | `interop.rs` | [`interop`]: what came of our endpoint against the kernel's |
 //! | `gateway_trials/` | [`gateway_trials`]: the gateway on stock kernels, beside its simulation |
 //! | `self_test/` | [`self_test`]: the diagnosis of captures, held against what really happened |
 //!
 //! Nothing is printed: whoever wants to show progress is called back.
 
+pub mod accuracy;
 pub mod gateway_trials;
+pub mod interop;
 pub mod self_test;
 pub mod validate;

@@ -2,12 +2,12 @@
 
 use super::kernel::kernel_section;
 use super::{
-    DeviceCounts, HostKernel, LatenessBucket, LiveCommand, LiveDetails, RealTime, SimulatedTime,
-    TrustWord,
+    DeviceCounts, LatenessBucket, LiveCommand, LiveDetails, RealTime, SimulatedTime, TrustWord,
 };
 use crate::document::{Block, Cell, Column, Document, Section, Table};
 use crate::plot::{Mark, Plot, PlotSeries, Scale};
 use crate::reports::{Context, run_document, table_with_rows};
+use crate::table;
 use ackord_measure::{RunSummary, SeriesSet};
 
 /// The report of a live run: that of a simulated one, with what is said here.
@@ -71,18 +71,13 @@ fn mark(document: &mut Document, late: &RealTime) {
 }
 
 fn programs_section(commands: &[LiveCommand]) -> Option<Section> {
-    let columns = vec![
-        Column::words("flow"),
-        Column::words("end"),
-        Column::words("host"),
-        Column::words("command"),
-        Column::words("outcome"),
-    ];
-    let rows = commands.iter().map(|command| {
-        let LiveCommand { flow, end, host, command, outcome, .. } = command;
-        [flow, *end, host, command, outcome].map(Cell::text).to_vec()
-    });
-    let table = Table { caption: String::new(), columns, rows: rows.collect() };
+    let table = table!(commands, |command| [
+        words("flow") => &command.flow,
+        words("end") => command.end,
+        words("host") => &command.host,
+        words("command") => &command.command,
+        words("outcome") => &command.outcome,
+    ]);
     let mut section = Section::new("Programs");
     section.blocks.extend(table_with_rows(table));
     let unseen = "Timeouts, recoveries and windows of a program's connections do not show on the wire; \
@@ -97,28 +92,17 @@ fn programs_section(commands: &[LiveCommand]) -> Option<Section> {
 }
 
 fn simulated_time_section(time: &SimulatedTime) -> Section {
-    let columns = vec![
-        Column::words("host"),
-        Column::words("kernel"),
-        Column::words("release"),
-        Column::numbers("HZ", "/s"),
-        Column::words("source"),
-        Column::words("SHA-256"),
-    ];
-    let row = |kernel: &HostKernel| {
-        let HostKernel { host, kernel: name, release, hz, source, sha256 } = kernel;
-        let short = sha256.get(..12).unwrap_or(sha256);
-        let hz = Cell::Count(u64::from(*hz));
-        [host, name, release].map(Cell::text).into_iter().chain([
-            hz,
-            Cell::text(source),
-            Cell::text(short),
-        ])
-    };
-    let rows = time.kernels.iter().map(|kernel| row(kernel).collect()).collect();
     let caption = "Stock kernels as User-Mode Linux, whose clock is the run's. HZ is set when one is \
                    built, since User-Mode Linux itself knows no other than 100.";
-    let table = Table { caption: caption.to_owned(), columns, rows };
+    let table = table!(&time.kernels, |kernel| [
+        words("host") => &kernel.host,
+        words("kernel") => &kernel.kernel,
+        words("release") => &kernel.release,
+        numbers("HZ", "/s") => kernel.hz,
+        words("source") => &kernel.source,
+        words("SHA-256") => kernel.sha256.get(..12).unwrap_or(&kernel.sha256),
+    ])
+    .captioned(caption);
     let section = Section::new("Simulated time")
         .with(Block::Table(table))
         .with(Block::Table(device_table(&time.device)));
@@ -134,31 +118,22 @@ fn simulated_time_section(time: &SimulatedTime) -> Section {
 }
 
 fn real_time_section(late: &RealTime, trust: TrustWord) -> Section {
-    let columns = vec![
-        Column::numbers("handed over", "packets"),
-        Column::numbers("late, p50", "us"),
-        Column::numbers("p99", "us"),
-        Column::numbers("max", "us"),
-        Column::numbers("budget of p99", "us"),
-        Column::words("trust"),
-        Column::words("driver"),
-    ];
     let trust = match trust {
         TrustWord::WithinBudget | TrustWord::SimulatedTime => "within budget",
         TrustWord::Untrustworthy => "UNTRUSTWORTHY",
     };
-    let row = vec![
-        Cell::Count(late.packets),
-        Cell::number(late.p50_us, 1),
-        Cell::number(late.p99_us, 1),
-        Cell::number(late.max_us, 1),
-        Cell::number(late.budget_us, 0),
-        Cell::text(trust),
-        Cell::text(late.scheduling),
-    ];
-    let caption = "How much later than planned packets were handed to kernels.".to_owned();
+    let table = table!([late], |late| [
+        numbers("handed over", "packets") => late.packets,
+        numbers("late, p50", "us") => Cell::number(late.p50_us, 1),
+        numbers("p99", "us") => Cell::number(late.p99_us, 1),
+        numbers("max", "us") => Cell::number(late.max_us, 1),
+        numbers("budget of p99", "us") => Cell::number(late.budget_us, 0),
+        words("trust") => trust,
+        words("driver") => late.scheduling,
+    ])
+    .captioned("How much later than planned packets were handed to kernels.");
     let mut section = Section::new("Real time")
-        .with(Block::Table(Table { caption, columns, rows: vec![row] }))
+        .with(Block::Table(table))
         .with(Block::Table(device_table(&late.device)));
     if !late.histogram.is_empty() {
         section.blocks.push(Block::Plot(lateness_plot(late)));

@@ -5,6 +5,7 @@ use crate::document::{Block, Cell, Column, Section, Shown, Table};
 use crate::files::OutputFile;
 use crate::plot::{Mark, Plot, PlotSeries};
 use crate::reports::table_with_rows;
+use crate::table;
 use std::fmt::Write;
 
 pub(super) fn kernel_section(live: &LiveDetails) -> Section {
@@ -32,34 +33,6 @@ pub(super) fn kernel_section(live: &LiveDetails) -> Section {
 }
 
 fn connection_table(connections: &[KernelConnection]) -> Table {
-    let columns = vec![
-        Column::words("flow"),
-        Column::words("end"),
-        Column::words("host"),
-        Column::numbers("sent", "data segments"),
-        Column::numbers("again", "segments"),
-        Column::numbers("timeouts", ""),
-        Column::numbers("acknowledged", "B"),
-        Column::numbers("received", "B"),
-        Column::numbers("SRTT", "ms"),
-        Column::numbers("cwnd at the end", "B"),
-    ];
-    let row = |connection: &KernelConnection| {
-        let words = [&connection.flow, connection.end, &connection.host].map(Cell::text);
-        let count = |pick: fn(&KernelView) -> Option<u64>| {
-            connection.last.as_ref().and_then(pick).map_or(Cell::Missing, Cell::Count)
-        };
-        let numbers = [
-            count(|last| Some(last.data_segments_out)),
-            count(|last| Some(last.retransmitted_segments)),
-            count(|last| last.timeouts),
-            count(|last| Some(last.bytes_acked)),
-            count(|last| Some(last.bytes_received)),
-            Cell::number(connection.last.map(|last| last.srtt_ms), 2),
-            count(|last| Some(last.cwnd_bytes)),
-        ];
-        words.into_iter().chain(numbers).collect()
-    };
     let failed = connections.iter().filter_map(|connection| {
         let failed = connection.failed.as_ref()?;
         Some(format!("{} ({}): {failed}.", connection.flow, connection.end))
@@ -68,17 +41,26 @@ fn connection_table(connections: &[KernelConnection]) -> Table {
     for failed in failed {
         let _ = write!(caption, " {failed}");
     }
-    Table { caption, columns, rows: connections.iter().map(row).collect() }
+    table!(connections, |connection| {
+        let last = connection.last.as_ref();
+        [
+            words("flow") => &connection.flow,
+            words("end") => connection.end,
+            words("host") => &connection.host,
+            numbers("sent", "data segments") => last.map(|last| last.data_segments_out),
+            numbers("again", "segments") => last.map(|last| last.retransmitted_segments),
+            numbers("timeouts", "") => last.and_then(|last| last.timeouts),
+            numbers("acknowledged", "B") => last.map(|last| last.bytes_acked),
+            numbers("received", "B") => last.map(|last| last.bytes_received),
+            numbers("SRTT", "ms") => Cell::number(last.map(|last| last.srtt_ms), 2),
+            numbers("cwnd at the end", "B") => last.map(|last| last.cwnd_bytes),
+        ]
+    })
+    .captioned(caption)
 }
 
 /// What kernels do other than as asked, each thing once whichever hosts it is true of.
 pub(super) fn settings_table(hosts: &[LiveHost]) -> Table {
-    let columns = vec![
-        Column::words("setting"),
-        Column::words("asked"),
-        Column::words("the kernel"),
-        Column::words("hosts"),
-    ];
     let mut found: Vec<([&str; 3], Vec<&str>)> = Vec::new();
     let mut as_asked = 0;
     for host in hosts {
@@ -96,18 +78,19 @@ pub(super) fn settings_table(hosts: &[LiveHost]) -> Table {
         }
     }
     let kernels = hosts.iter().filter(|host| !host.settings.is_empty()).count();
-    let row = |(what, names): ([&str; 3], Vec<&str>)| {
-        let names = match names.len() {
-            count if count == kernels && kernels > 1 => "all".to_owned(),
-            _ => names.join(", "),
-        };
-        what.into_iter().map(Cell::text).chain([Cell::Text(names)]).collect()
-    };
-    let rows: Vec<Vec<Cell>> = found.into_iter().map(row).collect();
     let caption = format!(
         "What the scenario asks and a stock kernel does otherwise; {as_asked} settings are as asked."
     );
-    Table { caption, columns, rows }
+    table!(found, |([setting, asked, does], names)| [
+        words("setting") => setting,
+        words("asked") => asked,
+        words("the kernel") => does,
+        words("hosts") => match names.len() {
+            count if count == kernels && kernels > 1 => "all".to_owned(),
+            _ => names.join(", "),
+        },
+    ])
+    .captioned(caption)
 }
 
 /// The counters that say most about TCP, where any host has them.

@@ -1,8 +1,9 @@
 //! The tables of a diagnosis.
 
 use super::{PageData, PageDiagnosis};
-use crate::document::{Block, Cell, Column, Document, Section, Table};
+use crate::document::{Block, Cell, Document, Section, Table};
 use crate::reports::table_with_rows;
+use crate::table;
 use ackord_diagnose::{Artefact, Connection, Diagnosis};
 
 /// Heading of the section that tells what was read; it stays above the graph.
@@ -65,31 +66,19 @@ fn artefact_notes(diagnosis: &Diagnosis, whose: &str) -> Vec<Block> {
 }
 
 fn capture_table(diagnosis: &Diagnosis, whose: &str) -> Table {
-    let columns = vec![
-        Column::words("capture"),
-        Column::words("format"),
-        Column::numbers("frames", ""),
-        Column::numbers("TCP", "frames"),
-        Column::numbers("malformed", "frames"),
-        Column::numbers("lost by capturing", "packets"),
-        Column::numbers("kept of a frame", "B"),
-        Column::words("not TCP"),
-    ];
-    let rows = diagnosis.captures.iter().map(|capture| {
-        let others: Vec<_> =
-            capture.others.iter().map(|(what, count)| format!("{what} {count}")).collect();
-        vec![
-            Cell::text(format!("{whose}{}", capture.name)),
-            Cell::text(&capture.format),
-            Cell::Count(capture.frames),
-            Cell::Count(capture.tcp),
-            Cell::Count(capture.malformed),
-            capture.dropped.map_or(Cell::Missing, Cell::Count),
-            capture.snap_len.map_or(Cell::Missing, |octets| Cell::Count(octets.into())),
-            Cell::text(others.join(", ")),
+    table!(diagnosis.captures.iter(), |capture| {
+        let others = capture.others.iter().map(|(what, count)| format!("{what} {count}")).collect::<Vec<_>>();
+        [
+            words("capture") => format!("{whose}{}", capture.name),
+            words("format") => &capture.format,
+            numbers("frames", "") => capture.frames,
+            numbers("TCP", "frames") => capture.tcp,
+            numbers("malformed", "frames") => capture.malformed,
+            numbers("lost by capturing", "packets") => capture.dropped,
+            numbers("kept of a frame", "B") => capture.snap_len,
+            words("not TCP") => others.join(", "),
         ]
-    });
-    Table { caption: String::new(), columns, rows: rows.collect() }
+    })
 }
 
 /// Seconds of a connection that a remedy could give back.
@@ -113,76 +102,52 @@ fn sections(diagnosis: &Diagnosis, whose: &str) -> Vec<Section> {
 }
 
 fn connection_table(connections: &[&Connection]) -> Table {
-    let columns = vec![
-        Column::words("client"),
-        Column::words("server"),
-        Column::numbers("duration", "s"),
-        Column::numbers("payload", "MB"),
-        Column::numbers("retransmitted", "MB"),
-        Column::numbers("time lost", "s"),
-        Column::numbers("of its time", "%"),
-        Column::words("most of it"),
-    ];
-    let rows = connections.iter().take(MOST_LISTED).map(|connection| {
-        let lost = lost(connection);
-        let worst = connection.causes.iter().find(|share| share.cause.is_loss());
-        vec![
-            Cell::text(connection.client.to_string()),
-            Cell::text(connection.server.to_string()),
-            Cell::about(connection.duration_s),
-            Cell::about(connection.bytes as f64 / MEGA),
-            Cell::about(connection.retransmitted_bytes as f64 / MEGA),
-            Cell::about(lost),
-            Cell::number(100.0 * lost / connection.duration_s, 1),
-            worst.map_or(Cell::Missing, |share| Cell::text(share.cause.title())),
-        ]
-    });
     let rest = connections.len().saturating_sub(MOST_LISTED);
     let caption = match rest {
         0 => String::new(),
         _ => format!("{rest} more connections lost less; they are in the JSON."),
     };
-    Table { caption, columns, rows: rows.collect() }
+    table!(connections.iter().take(MOST_LISTED), |connection| {
+        let lost = lost(connection);
+        let worst = connection.causes.iter().find(|share| share.cause.is_loss());
+        [
+            words("client") => connection.client.to_string(),
+            words("server") => connection.server.to_string(),
+            numbers("duration", "s") => connection.duration_s,
+            numbers("payload", "MB") => connection.bytes as f64 / MEGA,
+            numbers("retransmitted", "MB") => connection.retransmitted_bytes as f64 / MEGA,
+            numbers("time lost", "s") => lost,
+            numbers("of its time", "%") => Cell::number(100.0 * lost / connection.duration_s, 1),
+            words("most of it") => worst.map(|share| share.cause.title()),
+        ]
+    })
+    .captioned(caption)
 }
 
 fn account_table(connection: &Connection) -> Table {
-    let columns = vec![
-        Column::words("cause"),
-        Column::numbers("time", "s"),
-        Column::numbers("share", "%"),
-        Column::numbers("confidence", "%"),
-        Column::words("frames"),
-    ];
-    let rows = connection.causes.iter().map(|share| {
-        let frames: Vec<_> = share.frames.iter().map(u64::to_string).collect();
-        vec![
-            Cell::text(share.cause.title()),
-            Cell::about(share.seconds),
-            Cell::number(100.0 * share.seconds / connection.duration_s, 1),
-            Cell::number(100.0 * share.confidence, 0),
-            Cell::text(frames.join(", ")),
+    table!(connection.causes.iter(), |share| {
+        let frames = share.frames.iter().map(u64::to_string).collect::<Vec<_>>();
+        [
+            words("cause") => share.cause.title(),
+            numbers("time", "s") => share.seconds,
+            numbers("share", "%") => Cell::number(100.0 * share.seconds / connection.duration_s, 1),
+            numbers("confidence", "%") => Cell::number(100.0 * share.confidence, 0),
+            words("frames") => frames.join(", "),
         ]
-    });
-    Table { caption: "Where the time went".to_owned(), columns, rows: rows.collect() }
+    })
+    .captioned("Where the time went".to_owned())
 }
 
 fn remedy_table(connection: &Connection) -> Table {
-    let columns = vec![
-        Column::words("remedy"),
-        Column::numbers("less time", "%"),
-        Column::numbers("95 % interval", "%"),
-        Column::words("where"),
-        Column::words("how"),
-    ];
-    let rows = connection.remedies.iter().map(|remedy| {
+    table!(connection.remedies.iter(), |remedy| {
         let [low, high] = remedy.ci95;
-        vec![
-            Cell::text(&remedy.remedy),
-            Cell::number(remedy.gain_percent, 1),
-            Cell::text(format!("{low:.1} to {high:.1}")),
-            Cell::text(&remedy.r#where),
-            Cell::text(&remedy.command),
+        [
+            words("remedy") => &remedy.remedy,
+            numbers("less time", "%") => Cell::number(remedy.gain_percent, 1),
+            numbers("95 % interval", "%") => format!("{low:.1} to {high:.1}"),
+            words("where") => &remedy.r#where,
+            words("how") => &remedy.command,
         ]
-    });
-    Table { caption: "What would help".to_owned(), columns, rows: rows.collect() }
+    })
+    .captioned("What would help".to_owned())
 }

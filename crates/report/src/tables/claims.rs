@@ -1,36 +1,26 @@
 //! The tables of a paper's claims, and why they came out as they did.
 
 use crate::document::{Cell, Column, Table, decimals_for};
+use crate::table;
 use ackord_measure::{Allowed, Claim, Claimant, Verdict};
 
 /// Claims with ours beside them; why they hold or not is [`claim_reasons`].
 pub fn claim_table(claims: &[Claim]) -> Table {
-    let columns = vec![
-        Column::words("claim"),
-        Column::words("by"),
-        Column::words("unit"),
-        Column::numbers("paper", ""),
-        Column::words("allowed"),
-        Column::numbers("here", "95 % interval"),
-        Column::numbers("runs", ""),
-        Column::words("verdict"),
-    ];
-    let rows = claims.iter().map(|claim| {
+    table!(claims.iter(), |claim| {
         let decimals = decimals_for(claim.measured);
         // A number that no chance enters has no interval to be shown.
         let half_width = claim.ci95.filter(|half| *half > 0.0);
-        vec![
-            Cell::text(&claim.what),
-            Cell::text(claim.by.name()),
-            Cell::text(&claim.unit),
-            claim.paper.map_or(Cell::Missing, Cell::about),
-            Cell::text(allowed(&claim.allowed)),
-            Cell::Interval { mean: claim.measured, half_width, decimals },
-            Cell::Count(u64::from(claim.runs)),
-            Cell::Verdict(claim.verdict),
+        [
+            words("claim") => &claim.what,
+            words("by") => claim.by.name(),
+            words("unit") => &claim.unit,
+            numbers("paper", "") => claim.paper,
+            words("allowed") => allowed(&claim.allowed),
+            numbers("here", "95 % interval") => Cell::Interval { mean: claim.measured, half_width, decimals },
+            numbers("runs", "") => claim.runs,
+            words("verdict") => Cell::Verdict(claim.verdict),
         ]
-    });
-    Table { caption: String::new(), columns, rows: rows.collect() }
+    })
 }
 
 fn allowed(allowed: &Allowed) -> String {

@@ -1,7 +1,7 @@
 //! The kernels that are kept, as a table and as JSON.
 
-use ackord_report::data;
-use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
+use ackord_report::document::{Block, Cell, Document, Section};
+use ackord_report::{data, table};
 use ackord_uml::{Kept, Kernel, Listing, State};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ struct KeptJson<'a> {
 }
 
 /// The list for programs.
-pub(crate) fn json_of(listing: &Listing, folder: &Path) -> String {
+pub fn json_of(listing: &Listing, folder: &Path) -> String {
     let kernels = listing.kernels.iter().map(kept_json).collect();
     data::to_json(&ListingJson { folder, kernels, unreadable: &listing.unreadable })
 }
@@ -38,36 +38,21 @@ fn kept_json(kept: &Kept) -> KeptJson<'_> {
 }
 
 /// The list for people.
-pub(crate) fn table_of(listing: &Listing, folder: &Path) -> Document {
-    let columns = vec![
-        Column::words("name"),
-        Column::words("Linux"),
-        Column::numbers("HZ", ""),
-        Column::words("sha256"),
-        Column::words("state"),
-        Column::numbers("binary", "MB"),
-        Column::words("built"),
-        Column::words("source"),
-    ];
-    let row = |kept: &Kept| {
-        let kernel = &kept.kernel;
-        vec![
-            Cell::text(&kernel.name),
-            Cell::text(&kernel.release),
-            Cell::Count(u64::from(kernel.hz)),
-            Cell::text(kernel.short_hash()),
-            Cell::text(word(&kept.state)),
-            Cell::number(kernel.bytes as f64 / 1e6, 1),
-            Cell::text(day(kernel.built_at_unix_s)),
-            Cell::text(kernel.source.to_string()),
-        ]
-    };
-    let rows: Vec<_> = listing.kernels.iter().map(row).collect();
-    let mut section = Section::new(&format!("In {}", folder.display()));
-    section = match rows.is_empty() {
-        true => section.with(Block::Text("None yet: `ackord kernel build`.".to_owned())),
-        false => section.with(Block::Table(Table { caption: String::new(), columns, rows })),
-    };
+pub fn table_of(listing: &Listing, folder: &Path) -> Document {
+    let section = Section::new(&format!("In {}", folder.display()));
+    let mut section = section.with(match listing.kernels.is_empty() {
+        true => Block::Text("None yet: `ackord kernel build`.".to_owned()),
+        false => Block::Table(table!(&listing.kernels, |Kept { kernel, state }| [
+            words("name") => &kernel.name,
+            words("Linux") => &kernel.release,
+            numbers("HZ", "") => kernel.hz,
+            words("sha256") => kernel.short_hash(),
+            words("state") => word(state),
+            numbers("binary", "MB") => Cell::number(kernel.bytes as f64 / 1e6, 1),
+            words("built") => day(kernel.built_at_unix_s),
+            words("source") => kernel.source.to_string(),
+        ])),
+    });
     let unreadable = listing.unreadable.iter().map(|path| path.display().to_string());
     let unreadable: Vec<_> = unreadable.collect();
     if !unreadable.is_empty() {

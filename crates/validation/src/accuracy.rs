@@ -1,17 +1,19 @@
 //! How exactly a machine emulates, as tables beside the goals and as JSON.
 
+use crate::validate::release_of_this_machine;
 use ackord_live::{
     AccuracyReport, DelayRow, Lateness, Load, Most, MostRow, RateRow, Scheduling, Spread, Traffic,
     Trust,
 };
-use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
+use ackord_report::document::{Block, Cell, Document, Section, Table};
+use ackord_report::table;
 use ackord_study::VERSION;
 use ackord_units::Span;
 use serde::Serialize;
 
 /// Everything for programs. Times in microseconds, rates in bit/s; nothing is corrected by anything.
 #[derive(Serialize)]
-pub(crate) struct Results {
+pub struct Results {
     version: &'static str,
     build: &'static str,
     kernel: String,
@@ -109,7 +111,8 @@ const MOST_GOAL_PACKETS: u64 = 200_000;
 /// What this program was built as: what a packet costs depends on it.
 const BUILD: &str = if cfg!(debug_assertions) { "not optimised" } else { "optimised" };
 
-pub(crate) fn results(
+/// What a measurement came to; the load is that before it.
+pub fn results(
     report: &AccuracyReport,
     duration: Span,
     load_average_before: Option<f64>,
@@ -117,7 +120,7 @@ pub(crate) fn results(
     Results {
         version: VERSION,
         build: BUILD,
-        kernel: kernel_version(),
+        kernel: release_of_this_machine(),
         processors: std::thread::available_parallelism().map_or(0, usize::from),
         load_average_before,
         scheduling: match report.scheduling {
@@ -139,13 +142,8 @@ pub(crate) fn results(
     }
 }
 
-fn kernel_version() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/osrelease")
-        .map_or_else(|_| "unknown".to_owned(), |release| release.trim().to_owned())
-}
-
 /// The machine's load average of the last minute.
-pub(crate) fn load_average() -> Option<f64> {
+pub fn load_average() -> Option<f64> {
     std::fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
 }
 
@@ -242,10 +240,8 @@ fn most_entry(row: &MostRow) -> MostEntry {
 }
 
 /// The same for people.
-pub(crate) fn document(results: &Results, command: String) -> Document {
+pub fn document(results: &Results, command: String) -> Document {
     let fact = |name: &str, value: String| (name.to_owned(), value);
-    let notes =
-        |notes: &[&str]| Block::Notes(notes.iter().map(|note| (*note).to_owned()).collect());
     let met: Vec<bool> = (results.rates.iter().filter_map(|row| row.goal_met))
         .chain(results.delays.iter().map(|row| row.goal_met))
         .chain(results.most.iter().filter_map(|row| row.goal_met))
@@ -265,20 +261,20 @@ pub(crate) fn document(results: &Results, command: String) -> Document {
         Section::new("Rate")
             .with(Block::Text(format!("{verdict} {integrity}")))
             .with(Block::Table(rate_table(results)))
-            .with(notes(RATE_NOTES)),
+            .with(Block::notes(RATE_NOTES)),
         Section::new("Delay")
             .with(Block::Table(delay_table(results)))
             .with(Block::Table(parts_table(results)))
-            .with(notes(DELAY_NOTES)),
+            .with(Block::notes(DELAY_NOTES)),
         Section::new("How late the emulator was")
             .with(Block::Table(histogram_table(results)))
-            .with(notes(LATENESS_NOTES))
+            .with(Block::notes(LATENESS_NOTES))
             .with(Block::Command { caption: "To repeat it".to_owned(), line: command }),
     ];
     if !results.most.is_empty() {
         let most = Section::new("The most that goes through")
             .with(Block::Table(most_table(results)))
-            .with(notes(MOST_NOTES));
+            .with(Block::notes(MOST_NOTES));
         sections.insert(2, most);
     }
     Document {
@@ -344,125 +340,74 @@ fn rate_words(bit_s: u64) -> String {
 }
 
 fn rate_table(results: &Results) -> Table {
-    let columns = vec![
-        Column::words("link"),
-        Column::words("by"),
-        Column::numbers("offered", "Mbit/s"),
-        Column::numbers("delivered", "Mbit/s"),
-        Column::numbers("error", "%"),
-        Column::words("goal: 1 %"),
-        Column::numbers("dropped", "packets"),
-        Column::numbers("late, half", "us"),
-        Column::numbers("99 %", "us"),
-    ];
-    let rows = results.rates.iter().map(|row| {
-        vec![
-            Cell::text(rate_words(row.configured_bit_s)),
-            Cell::text(row.traffic),
-            Cell::number(Some(row.offered_bit_s as f64 / 1e6), 2),
-            Cell::number(Some(row.delivered_bit_s as f64 / 1e6), 3),
-            Cell::number(Some(row.error_percent), 3),
-            row.goal_met.map_or(Cell::text("too little offered"), verdict),
-            Cell::Count(row.dropped_packets),
-            Cell::number(Some(row.lateness.p50_us), 1),
-            Cell::number(Some(row.lateness.p99_us), 1),
-        ]
-    });
-    Table { caption: String::new(), columns, rows: rows.collect() }
+    table!(results.rates.iter(), |row| [
+        words("link") => rate_words(row.configured_bit_s),
+        words("by") => row.traffic,
+        numbers("offered", "Mbit/s") => Cell::number(row.offered_bit_s as f64 / 1e6, 2),
+        numbers("delivered", "Mbit/s") => Cell::number(row.delivered_bit_s as f64 / 1e6, 3),
+        numbers("error", "%") => Cell::number(row.error_percent, 3),
+        words("goal: 1 %") => row.goal_met.map_or(Cell::text("too little offered"), verdict),
+        numbers("dropped", "packets") => row.dropped_packets,
+        numbers("late, half", "us") => Cell::number(row.lateness.p50_us, 1),
+        numbers("99 %", "us") => Cell::number(row.lateness.p99_us, 1),
+    ])
 }
 
 fn delay_table(results: &Results) -> Table {
-    let columns = vec![
-        Column::words("link"),
-        Column::words("load"),
-        Column::numbers("measured", "datagrams"),
-        Column::numbers("half", "us"),
-        Column::numbers("99 %", "us"),
-        Column::numbers("most", "us"),
-        Column::words("goal: 50 and 200 us"),
-    ];
-    let row = |link: String, load, micros: &Micros, verdict| {
-        let [half, most_of, most] =
-            [micros.p50, micros.p99, micros.max].map(|micros| Cell::number(Some(micros), 1));
-        let (link, load) = (Cell::text(link), Cell::text(load));
-        vec![link, load, Cell::Count(micros.count), half, most_of, most, verdict]
-    };
-    let rows = results.delays.iter().map(|delay| {
-        let link = rate_words(delay.configured_bit_s);
-        row(link, delay.load, &delay.error_us, verdict(delay.goal_met))
+    let goal = "goal: 50 and 200 us";
+    let rows = results.delays.iter().map(|row| {
+        let link = rate_words(row.configured_bit_s);
+        (link, row.load, row.error_us, verdict(row.goal_met))
     });
-    let control = row("no emulator".to_owned(), "idle", &results.control_us, Cell::Missing);
-    Table { caption: String::new(), columns, rows: rows.chain([control]).collect() }
+    let control = ("no emulator".to_owned(), "idle", results.control_us, Cell::Missing);
+    table!(rows.chain([control]), |(link, load, error, verdict)| [
+        words("link") => link,
+        words("load") => load,
+        numbers("measured", "datagrams") => error.count,
+        numbers("half", "us") => Cell::number(error.p50, 1),
+        numbers("99 %", "us") => Cell::number(error.p99, 1),
+        numbers("most", "us") => Cell::number(error.max, 1),
+        words(goal) => verdict,
+    ])
 }
 
 fn parts_table(results: &Results) -> Table {
-    let columns = vec![
-        Column::words("link"),
-        Column::words("load"),
-        Column::numbers("into: half", "us"),
-        Column::numbers("99 %", "us"),
-        Column::numbers("out of: half", "us"),
-        Column::numbers("99 %", "us"),
-        Column::numbers("late by itself: half", "us"),
-        Column::numbers("99 %", "us"),
-    ];
-    let part = |part: &Option<Micros>| match part {
-        Some(part) => [part.p50, part.p99].map(|micros| Cell::number(Some(micros), 1)),
-        None => [Cell::Missing, Cell::Missing],
-    };
-    let rows = results.delays.iter().map(|row| {
-        let ends = [Cell::text(rate_words(row.configured_bit_s)), Cell::text(row.load)];
-        let late = [row.lateness.p50_us, row.lateness.p99_us];
-        ends.into_iter()
-            .chain(part(&row.of_this_into_the_emulator_us))
-            .chain(part(&row.of_this_out_of_the_emulator_us))
-            .chain(late.map(|micros| Cell::number(Some(micros), 1)))
-            .collect()
-    });
-    Table { caption: "Where the error comes from".to_owned(), columns, rows: rows.collect() }
+    let half = |part: &Option<Micros>| Cell::number(part.map(|part| part.p50), 1);
+    let most = |part: &Option<Micros>| Cell::number(part.map(|part| part.p99), 1);
+    table!(results.delays.iter(), |row| [
+        words("link") => rate_words(row.configured_bit_s),
+        words("load") => row.load,
+        numbers("into: half", "us") => half(&row.of_this_into_the_emulator_us),
+        numbers("99 %", "us") => most(&row.of_this_into_the_emulator_us),
+        numbers("out of: half", "us") => half(&row.of_this_out_of_the_emulator_us),
+        numbers("99 %", "us") => most(&row.of_this_out_of_the_emulator_us),
+        numbers("late by itself: half", "us") => Cell::number(row.lateness.p50_us, 1),
+        numbers("99 %", "us") => Cell::number(row.lateness.p99_us, 1),
+    ])
+    .captioned("Where the error comes from")
 }
 
 fn most_table(results: &Results) -> Table {
-    let columns = vec![
-        Column::words("of"),
-        Column::numbers("delivered", "Mbit/s"),
-        Column::numbers("delivered", "packets/s"),
-        Column::words("goal"),
-        Column::words(""),
-        Column::numbers("offered", "packets/s"),
-        Column::numbers("without loss", "packets/s"),
-    ];
-    let rows = results.most.iter().map(|row| {
-        vec![
-            Cell::text(match row.what {
-                "tcp" => "one TCP connection",
-                "udp-1500" => "UDP, 1500 octets",
-                _ => "UDP, 60 octets",
-            }),
-            Cell::number(Some(row.delivered_bit_s as f64 / 1e6), 1),
-            Cell::Count(row.packets_per_s),
-            row.goal.map_or(Cell::Missing, Cell::text),
-            row.goal_met.map_or(Cell::Missing, verdict),
-            Cell::Count(row.offered_packets_per_s),
-            row.lossless_packets_per_s.map_or(Cell::Missing, Cell::Count),
-        ]
-    });
-    Table { caption: String::new(), columns, rows: rows.collect() }
+    table!(results.most.iter(), |row| [
+        words("of") => match row.what {
+            "tcp" => "one TCP connection",
+            "udp-1500" => "UDP, 1500 octets",
+            _ => "UDP, 60 octets",
+        },
+        numbers("delivered", "Mbit/s") => Cell::number(row.delivered_bit_s as f64 / 1e6, 1),
+        numbers("delivered", "packets/s") => row.packets_per_s,
+        words("goal") => row.goal,
+        words("") => row.goal_met.map_or(Cell::Missing, verdict),
+        numbers("offered", "packets/s") => row.offered_packets_per_s,
+        numbers("without loss", "packets/s") => row.lossless_packets_per_s,
+    ])
 }
 
 fn histogram_table(results: &Results) -> Table {
-    let columns = vec![
-        Column::numbers("late by up to", "us"),
-        Column::numbers("packets", ""),
-        Column::numbers("share", "%"),
-    ];
     let all = results.lateness.packets.max(1) as f64;
-    let rows = results.lateness_histogram.iter().map(|bucket| {
-        vec![
-            Cell::number(Some(bucket.up_to_us), 0),
-            Cell::Count(bucket.packets),
-            Cell::number(Some(100.0 * bucket.packets as f64 / all), 3),
-        ]
-    });
-    Table { caption: String::new(), columns, rows: rows.collect() }
+    table!(results.lateness_histogram.iter(), |bucket| [
+        numbers("late by up to", "us") => Cell::number(bucket.up_to_us, 0),
+        numbers("packets", "") => bucket.packets,
+        numbers("share", "%") => Cell::number(100.0 * bucket.packets as f64 / all, 3),
+    ])
 }

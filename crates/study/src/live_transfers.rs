@@ -1,17 +1,18 @@
-//! A live run as tables and as JSON.
+//! What `ackord live serve` and `fetch` came to, as tables and as JSON.
 
+use crate::{HistoryUse, VERSION};
 use ackord_live::{
     CommandOutcome, ConnectionReport, KernelCongestion, LiveReport, Scheduling, Transfer, Trust,
 };
 use ackord_measure::stats::Estimate;
-use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
+use ackord_report::document::{Block, Cell, Document, Section, Table};
+use ackord_report::table;
 use ackord_scenario::Scenario;
-use ackord_study::{HistoryUse, VERSION};
 use serde::Serialize;
 
 /// A live run for programs.
 #[derive(Serialize)]
-pub(crate) struct Results<'a> {
+pub struct Results<'a> {
     scenario: &'a str,
     scenario_hash: String,
     seed: u64,
@@ -33,15 +34,18 @@ pub(crate) struct Results<'a> {
 
 /// The largest transfer beside the simulator's for the same path.
 #[derive(Serialize)]
-pub(crate) struct Compared {
-    pub(crate) target: String,
-    pub(crate) live_goodput_bit_s: f64,
-    pub(crate) simulated_goodput_bit_s: Estimate,
+pub struct Compared {
+    /// What was transferred.
+    pub target: String,
+    /// How fast it went.
+    pub live_goodput_bit_s: f64,
+    /// How fast it goes in the simulator.
+    pub simulated_goodput_bit_s: Estimate,
 }
 
 /// How late packets were handed over, as every live command's results have it.
 #[derive(Serialize)]
-pub(crate) struct Lateness {
+pub struct Lateness {
     packets: u64,
     p50_us: f64,
     p99_us: f64,
@@ -93,7 +97,8 @@ struct Moved {
     goodput_bit_s: Option<f64>,
 }
 
-pub(crate) fn results<'a>(
+/// What a run came to.
+pub fn results<'a>(
     scenario: &'a Scenario,
     seed: u64,
     report: &LiveReport,
@@ -157,7 +162,7 @@ fn command(outcome: &CommandOutcome) -> String {
 }
 
 /// The same for people.
-pub(crate) fn document(results: &Results<'_>) -> Document {
+pub fn document(results: &Results<'_>) -> Document {
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let mut transfers = Section::new("Transfers").with(Block::Table(transfer_table(results)));
     if let Some(Compared { target, live_goodput_bit_s, simulated_goodput_bit_s }) = results.compared
@@ -216,47 +221,25 @@ pub(crate) fn document(results: &Results<'_>) -> Document {
 }
 
 fn transfer_table(results: &Results<'_>) -> Table {
-    let columns = vec![
-        Column::words("target"),
-        Column::words("direction"),
-        Column::numbers("bytes", ""),
-        Column::numbers("took", "s"),
-        Column::numbers("goodput", "Mbit/s"),
-    ];
     let moved = results.connections.iter().flat_map(|connection| &connection.transfers);
     // An attempt before the server listened has moved nothing.
-    let rows = moved.filter(|moved| moved.took_s.is_some() || moved.bytes > 0).map(|moved| {
-        vec![
-            Cell::text(&moved.target),
-            Cell::text(&moved.direction),
-            Cell::Count(moved.bytes),
-            Cell::number(moved.took_s, 3),
-            Cell::number(moved.goodput_bit_s.map(|rate| rate / 1e6), 3),
-        ]
-    });
-    Table { caption: String::new(), columns, rows: rows.collect() }
+    table!(moved.filter(|moved| moved.took_s.is_some() || moved.bytes > 0), |moved| [
+        words("target") => &moved.target,
+        words("direction") => &moved.direction,
+        numbers("bytes", "") => moved.bytes,
+        numbers("took", "s") => Cell::number(moved.took_s, 3),
+        numbers("goodput", "Mbit/s") => Cell::number(moved.goodput_bit_s.map(|rate| rate / 1e6), 3),
+    ])
 }
 
 fn connection_table(results: &Results<'_>) -> Table {
-    let columns = vec![
-        Column::words("peer"),
-        Column::words("closed"),
-        Column::numbers("sent", "segments"),
-        Column::numbers("again", "segments"),
-        Column::numbers("timeouts", ""),
-        Column::numbers("ACKs", ""),
-        Column::numbers("SRTT", "ms"),
-    ];
-    let rows = results.connections.iter().map(|connection| {
-        vec![
-            Cell::text(&connection.peer),
-            connection.close_reason.as_ref().map_or(Cell::text("still open"), Cell::text),
-            Cell::Count(connection.segments_sent),
-            Cell::Count(connection.retransmitted_segments),
-            Cell::Count(connection.timeouts),
-            Cell::Count(connection.acks_sent),
-            Cell::number(connection.srtt_ms, 2),
-        ]
-    });
-    Table { caption: String::new(), columns, rows: rows.collect() }
+    table!(results.connections.iter(), |connection| [
+        words("peer") => &connection.peer,
+        words("closed") => connection.close_reason.as_deref().unwrap_or("still open"),
+        numbers("sent", "segments") => connection.segments_sent,
+        numbers("again", "segments") => connection.retransmitted_segments,
+        numbers("timeouts", "") => connection.timeouts,
+        numbers("ACKs", "") => connection.acks_sent,
+        numbers("SRTT", "ms") => Cell::number(connection.srtt_ms, 2),
+    ])
 }

@@ -1,15 +1,17 @@
 //! An interoperation matrix as tables and as JSON.
 
+use crate::validate::release_of_this_machine;
 use ackord_live::{KernelCounters, Row};
-use ackord_report::document::{Block, Cell, Column, Document, Section, Shown, Table};
+use ackord_report::document::{Block, Cell, Document, Section, Shown, Table};
+use ackord_report::table;
 use ackord_study::VERSION;
 use ackord_wire::{IpVersion, Side};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The matrix for programs.
 #[derive(Serialize)]
-pub(crate) struct Results {
+pub struct Results {
     version: &'static str,
     kernel: String,
     seed: u64,
@@ -46,18 +48,14 @@ struct RowEntry {
     failures: Vec<String>,
 }
 
-pub(crate) fn results(rows: &[Row], seed: u64) -> Results {
+/// What these rows came to.
+pub fn results(rows: &[Row], seed: u64) -> Results {
     Results {
         version: VERSION,
-        kernel: kernel_version(),
+        kernel: release_of_this_machine(),
         seed,
         rows: rows.iter().map(entry).collect(),
     }
-}
-
-fn kernel_version() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/osrelease")
-        .map_or_else(|_| "unknown".to_owned(), |release| release.trim().to_owned())
 }
 
 fn entry(row: &Row) -> RowEntry {
@@ -116,7 +114,7 @@ const PAWS: &[&str] =
 const CHALLENGES: &[&str] = &["TcpExtTCPChallengeACK", "TcpExtTCPSYNChallenge"];
 
 /// The same for people.
-pub(crate) fn document(results: &Results, command: String) -> Document {
+pub fn document(results: &Results, command: String) -> Document {
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let mut controls: Vec<_> = results.rows.iter().map(|row| &*row.kernel_congestion).collect();
     controls.sort_unstable();
@@ -131,12 +129,12 @@ pub(crate) fn document(results: &Results, command: String) -> Document {
         Section::new("The matrix")
             .with(Block::Text(verdict))
             .with(Block::Table(matrix(results)))
-            .with(Block::Notes(NOTES.iter().map(|note| (*note).to_owned()).collect()))
+            .with(Block::notes(NOTES))
             .with(Block::Command { caption: "To repeat it".to_owned(), line: command }),
         Section::new("What each case is").with(Block::Table(cases(results))),
         Section::new("What the path did")
             .with(Block::Table(paths(results)))
-            .with(Block::Notes(PATH_NOTES.iter().map(|note| (*note).to_owned()).collect())),
+            .with(Block::notes(PATH_NOTES)),
     ];
     let failures = failures(results);
     if !failures.is_empty() {
@@ -180,34 +178,22 @@ const PATH_NOTES: &[&str] = &[
 ];
 
 fn matrix(results: &Results) -> Table {
-    let columns = vec![
-        Column::words("case"),
-        Column::words("we are"),
-        Column::numbers("arrived", "MB"),
-        Column::numbers("took", "s"),
-        Column::words("equal"),
-        Column::words("again"),
-        Column::numbers("RST", ""),
-        Column::words("trouble"),
-        Column::words("verdict"),
-    ];
-    let rows = results.rows.iter().map(|row| {
+    table!(results.rows.iter(), |row| {
         let kernel_again = row.sum(&["TcpRetransSegs"]);
         let [bad, paws, challenges] = [BAD_SEGMENTS, PAWS, CHALLENGES].map(|names| row.sum(names));
         let tshark = row.malformed_for_tshark.map_or("-".to_owned(), |count| count.to_string());
-        vec![
-            Cell::text(row.case),
-            Cell::text(row.end()),
-            Cell::number(Some(row.bytes as f64 / 1e6), 1),
-            Cell::number(Some(row.took_s), 2),
-            Cell::text(if row.checksums_equal { "yes" } else { "NO" }),
-            Cell::text(format!("{}, {kernel_again}", row.our_retransmissions)),
-            Cell::Count(row.sum(&["TcpOutRsts"])),
-            Cell::text(format!("{bad}, {paws}, {challenges}, {tshark}")),
-            Cell::text(if row.failures.is_empty() { "ok" } else { "FAILED" }),
+        [
+            words("case") => row.case,
+            words("we are") => row.end(),
+            numbers("arrived", "MB") => Cell::number(row.bytes as f64 / 1e6, 1),
+            numbers("took", "s") => Cell::number(row.took_s, 2),
+            words("equal") => if row.checksums_equal { "yes" } else { "NO" },
+            words("again") => format!("{}, {kernel_again}", row.our_retransmissions),
+            numbers("RST", "") => row.sum(&["TcpOutRsts"]),
+            words("trouble") => format!("{bad}, {paws}, {challenges}, {tshark}"),
+            words("verdict") => if row.failures.is_empty() { "ok" } else { "FAILED" },
         ]
-    });
-    Table { caption: String::new(), columns, rows: rows.collect() }
+    })
 }
 
 fn failures(results: &Results) -> Vec<String> {
@@ -220,47 +206,34 @@ fn failures(results: &Results) -> Vec<String> {
 }
 
 fn cases(results: &Results) -> Table {
-    let columns = vec![Column::words("case"), Column::words("what"), Column::words("path")];
-    let mut seen = Vec::new();
-    let mut rows = Vec::new();
-    for row in &results.rows {
-        if !seen.contains(&row.case) {
-            seen.push(row.case);
-            rows.push(vec![Cell::text(row.case), Cell::text(row.about), Cell::text(row.path)]);
-        }
-    }
-    Table { caption: String::new(), columns, rows }
+    let mut cases: Vec<_> =
+        results.rows.iter().map(|row| (row.case, row.about, row.path)).collect();
+    let mut seen = BTreeSet::new();
+    cases.retain(|(case, ..)| seen.insert(*case));
+    table!(cases, |(case, about, path)| [
+        words("case") => case,
+        words("what") => about,
+        words("path") => path,
+    ])
 }
 
 fn paths(results: &Results) -> Table {
-    let columns = vec![
-        Column::words("case"),
-        Column::words("we are"),
-        Column::numbers("packets", ""),
-        Column::numbers("lost", "%"),
-        Column::numbers("overtaken", "%"),
-        Column::numbers("doubled", "%"),
-        Column::words("repairs"),
-        Column::numbers("probes", ""),
-        Column::words("marks"),
-    ];
-    let rows = results.rows.iter().map(|row| {
+    table!(results.rows.iter(), |row| {
         let sent = row.packets + row.packets_lost - row.packets_doubled;
-        let share = |count: u64| Cell::number(Some(100.0 * count as f64 / sent.max(1) as f64), 1);
+        let share = |count: u64| Cell::number(100.0 * count as f64 / sent.max(1) as f64, 1);
         let marked = row.sum(&["IpExtInCEPkts", "Ip6InCEPkts"]);
-        vec![
-            Cell::text(row.case),
-            Cell::text(row.end()),
-            Cell::Count(row.packets),
-            share(row.packets_lost),
-            share(row.packets_overtaken),
-            share(row.packets_doubled),
-            Cell::text(format!("{}, {}", row.our_timeouts, row.our_fast_recoveries)),
-            Cell::Count(row.our_window_probes),
-            Cell::text(format!("{}, {marked}", row.our_ecn_reductions)),
+        [
+            words("case") => row.case,
+            words("we are") => row.end(),
+            numbers("packets", "") => row.packets,
+            numbers("lost", "%") => share(row.packets_lost),
+            numbers("overtaken", "%") => share(row.packets_overtaken),
+            numbers("doubled", "%") => share(row.packets_doubled),
+            words("repairs") => format!("{}, {}", row.our_timeouts, row.our_fast_recoveries),
+            numbers("probes", "") => row.our_window_probes,
+            words("marks") => format!("{}, {marked}", row.our_ecn_reductions),
         ]
-    });
-    Table { caption: String::new(), columns, rows: rows.collect() }
+    })
 }
 
 /// How fast a clean path goes depends on it.

@@ -1,11 +1,11 @@
 //! What `ackord shell` says when it is over: a few lines, and JSON.
 
-use crate::live_report::Lateness;
+use crate::VERSION;
+use crate::live_transfers::Lateness;
 use ackord_live::{
     Outside, Queueing, RelayReport, Scheduling, ShellEnd, ShellLink, ShellReport, Trust, WayReport,
 };
 use ackord_path::DropCounts;
-use ackord_study::VERSION;
 use ackord_units::Span;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use std::fmt::Write;
 
 /// A shell's run for programs.
 #[derive(Serialize)]
-pub(crate) struct Results<'a> {
+pub struct Results<'a> {
     version: &'static str,
     link: &'a str,
     scenario: &'a str,
@@ -79,7 +79,8 @@ struct Gateway {
     pings_refused: bool,
 }
 
-pub(crate) fn results<'a>(
+/// What a run came to.
+pub fn results<'a>(
     link: &'a ShellLink,
     command: &'a [String],
     report: &ShellReport,
@@ -189,7 +190,7 @@ fn micros(span: Span) -> f64 {
 }
 
 /// The same for people: three or four lines.
-pub(crate) fn summary(link: &ShellLink, report: &ShellReport) -> String {
+pub fn summary(link: &ShellLink, report: &ShellReport) -> String {
     let mut text = String::new();
     let took = report.took.as_secs_f64();
     let _ = writeln!(
