@@ -8,7 +8,7 @@
 
 use crate::report::{Acked, Arrived};
 use ackord_tcp::ack::{
-    AckDecision, AckPolicy, Adaptive, AdaptiveKnobs, Arrival, Carrier, Order, Push, ReceiveWindow,
+    AckDecision, AckPolicy, Adaptive, AdaptiveConfig, Arrival, Carrier, Order, Push, ReceiveWindow,
 };
 use ackord_tcp::{MarkSeen, RtoBounds, RttEstimator, Window};
 use ackord_units::{Bytes, Seq, Span, Time};
@@ -42,14 +42,10 @@ pub const DELACK_MIN: Span = Span::from_millis(40);
 impl Acks {
     /// Nothing is known.
     pub fn new() -> Acks {
-        let knobs = AdaptiveKnobs {
-            a: 0.1,
-            ato_min: Span::from_millis(1),
-            ato_max: DELACK_MIN,
-            // What the programs take for a pause.
-            idle: Some(Span::from_millis(300)),
-            every_segments: 2,
-        };
+        let mut knobs = AdaptiveConfig::default();
+        knobs.ato_max = DELACK_MIN;
+        // What the programs take for a pause.
+        knobs.idle = Some(Span::from_millis(300));
         Acks { policy: Adaptive::new(knobs), now: Time::ZERO, waits: false, at_once: 0, later: 0 }
     }
 

@@ -6,10 +6,15 @@ mod verdicts;
 use crate::console::Console;
 use crate::errors::Failure;
 use ackord_papers::{Paper, papers};
+use ackord_path::registry::{
+    CorruptionChoice, DuplicationChoice, JitterChoice, LossChoice, MediumChoice, OutageChoice,
+    PolicerChoice, ProcessingChoice, ProxyChoice, QueueChoice, RateChangesChoice, ShaperChoice,
+};
 use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
 use ackord_report::{data, table, to_terminal};
 use ackord_scenario::ScenarioFile;
-use ackord_units::{Knob, KnobKind, Mechanism};
+use ackord_traffic::WorkloadChoice;
+use ackord_units::{Choice, Knob, KnobKind, Mechanism};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -78,24 +83,24 @@ pub(crate) fn list(arguments: &ListArguments, console: &Console) -> Result<(), F
 
 /// Every mechanism, family by family, in the order in which a scenario file names them.
 fn mechanisms() -> Vec<&'static Mechanism> {
-    let endpoint = std::iter::once(&ackord_tcp::registry::ENDPOINT);
-    ackord_tcp::registry::families()
-        .into_iter()
-        .flatten()
+    let endpoint = std::iter::once(ackord_tcp::registry::ENDPOINT);
+    ackord_tcp::registry::CHOICES
+        .iter()
+        .flat_map(|chosen| chosen.mechanisms)
         .chain(endpoint)
-        .chain(ackord_path::registry::QUEUE)
-        .chain(ackord_path::registry::JITTER)
-        .chain(ackord_path::registry::OUTAGE)
-        .chain(ackord_path::registry::LOSS)
-        .chain(ackord_path::registry::CORRUPTION)
-        .chain(ackord_path::registry::DUPLICATION)
-        .chain(ackord_path::registry::RATE_CHANGES)
-        .chain(ackord_path::registry::SHAPER)
-        .chain(ackord_path::registry::POLICER)
-        .chain(ackord_path::registry::MEDIUM)
-        .chain(ackord_path::registry::PROXY)
-        .chain(ackord_path::registry::PROCESSING)
-        .chain(ackord_traffic::registry::WORKLOAD)
+        .chain(QueueChoice::MECHANISMS)
+        .chain(JitterChoice::MECHANISMS)
+        .chain(OutageChoice::MECHANISMS)
+        .chain(LossChoice::MECHANISMS)
+        .chain(CorruptionChoice::MECHANISMS)
+        .chain(DuplicationChoice::MECHANISMS)
+        .chain(RateChangesChoice::MECHANISMS)
+        .chain(ShaperChoice::MECHANISMS)
+        .chain(PolicerChoice::MECHANISMS)
+        .chain(MediumChoice::MECHANISMS)
+        .chain(ProxyChoice::MECHANISMS)
+        .chain(ProcessingChoice::MECHANISMS)
+        .chain(WorkloadChoice::MECHANISMS)
         .collect()
 }
 

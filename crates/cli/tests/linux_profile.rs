@@ -6,10 +6,10 @@
 
 use crate::common::kernel::{differences_are_those_of, kernels, said_by, said_by_this_machine};
 use ackord_events::{EndpointId, NoSink};
-use ackord_tcp::registry::{self, ENDPOINT, Stack};
+use ackord_tcp::registry::{self, Stack};
 use ackord_tcp::{Config, Connection};
 use ackord_testing::skipped;
-use ackord_units::{Choice, KnobValue, Mechanism, Seq, Span, Time};
+use ackord_units::{Knobs, Seq, Span, Time};
 use ackord_wire::{Ecn, Endpoints, Flags, FlowId, IpFields, Payload, Segment, Side, encode};
 use serde::Deserialize;
 use std::path::Path;
@@ -55,36 +55,26 @@ fn linux() -> Stack {
 }
 
 /// What the profile has for a knob, and the kernel's answer as a value of the same kind.
-fn both(stack: &Stack, answer: &Answer) -> (KnobValue, KnobValue) {
-    let choices = [
-        ("congestion", &stack.congestion),
-        ("loss", &stack.loss),
-        ("recovery", &stack.recovery),
-        ("ack", &stack.ack),
-        ("nagle", &stack.nagle),
-    ];
-    let word = |name: &str| KnobValue::Choice(name.to_owned());
-    let of = |choice: &Choice, name: &str| {
-        let knob = choice.mechanism.knob(name).unwrap_or_else(|| panic!("no knob {name}"));
-        let ours = choice.value(name).unwrap_or_else(|| word("none"));
-        (ours, knob.kind.parse(&answer.value).unwrap_or_else(|_| word(&answer.value)))
+fn both(stack: &Stack, answer: &Answer) -> (String, String) {
+    let of = |choice: &dyn Knobs, name: &str| {
+        let knob = choice.mechanism().knob(name).unwrap_or_else(|| panic!("no knob {name}"));
+        let ours = choice.value(name).map_or("none".to_owned(), |value| value.to_string());
+        let kernel = knob.kind.parse(&answer.value).map(|value| value.to_string());
+        (ours, kernel.unwrap_or_else(|_| answer.value.clone()))
     };
     match answer.knob.split_once('.') {
-        Some((family, name)) => {
-            let (_, choice) = choices.iter().find(|(of, _)| *of == family).expect("a family");
-            of(choice, name)
-        }
-        None => match choices.iter().find(|(family, _)| *family == answer.knob) {
-            Some((_, choice)) => (word(choice.mechanism.name), word(&answer.value)),
+        Some((family, name)) => of(stack.slot(family).expect("a family"), name),
+        None => match stack.slot(&answer.knob) {
+            Some(choice) => (choice.mechanism().name.to_owned(), answer.value.clone()),
             None => of(&stack.endpoint, &answer.knob),
         },
     }
 }
 
 /// Numbers that the kernel keeps as a fraction of 1024 agree to a thousandth.
-fn agree(ours: &KnobValue, kernel: &KnobValue) -> bool {
-    match (ours, kernel) {
-        (KnobValue::Number(ours), KnobValue::Number(kernel)) => (ours - kernel).abs() < 1e-3,
+fn agree(ours: &str, kernel: &str) -> bool {
+    match (ours.parse::<f64>(), kernel.parse::<f64>()) {
+        (Ok(ours), Ok(kernel)) if ours.fract() != 0.0 => (ours - kernel).abs() < 1e-3,
         _ => ours == kernel,
     }
 }
@@ -221,14 +211,8 @@ fn every_sysctl_that_the_profile_names_is_asked() {
     let script = std::fs::read_to_string(script).expect("the script is there");
     let profile = registry::profile("linux").expect("it is listed");
     let stack = linux();
-    let mechanisms: [&Mechanism; 5] = [
-        stack.congestion.mechanism,
-        stack.loss.mechanism,
-        stack.recovery.mechanism,
-        stack.ack.mechanism,
-        stack.nagle.mechanism,
-    ];
-    let knobs = mechanisms.iter().flat_map(|mechanism| mechanism.knobs).chain(ENDPOINT.knobs);
+    let parts = stack.by_name();
+    let knobs = parts.iter().flat_map(|(_, part)| part.mechanism().knobs);
     let sources = knobs.map(|knob| knob.source);
     let mut named = 0;
     for source in profile.settings.iter().map(|setting| setting.source).chain(sources) {

@@ -8,7 +8,7 @@ use ackord_gateway::{
     ClassConfig, Cover, Engine, EngineConfig, Interface, Limits, LinkKind, Order, Sighting,
     StandDown, Way,
 };
-use ackord_path::registry::PROXY;
+use ackord_path::registry::ProxyChoice;
 use ackord_units::{Bytes, Choice, Rate, Seq, Span, Time};
 use ackord_wire::{
     Endpoints, Flags, IpFields, Options, Payload, Segment, TcpChecksum, Timestamps, decode, encode,
@@ -47,7 +47,8 @@ struct Trial {
 
 impl Trial {
     fn new(name: &str, has_control: bool) -> Trial {
-        let mechanism = PROXY.iter().find(|one| one.name == name).expect("registered");
+        let mechanism =
+            ProxyChoice::MECHANISMS.iter().find(|one| one.name == name).expect("registered");
         let config = EngineConfig {
             limits: Limits {
                 connections: CONNECTIONS,
@@ -68,8 +69,8 @@ impl Trial {
                 retry: Some(Span::from_secs(3)),
             },
         };
-        let class = ClassConfig { name: "all".into(), remedy: Some(Choice::of(mechanism)) };
-        let engine = Engine::new(config, vec![class], Box::new(|_| 0)).expect("sound defaults");
+        let class = ClassConfig { name: "all".into(), remedy: ProxyChoice::named(mechanism.name) };
+        let engine = Engine::new(config, vec![class], Box::new(|_| 0));
         Trial { engine, now: Time::ZERO, passed: BTreeMap::new(), injected: BTreeMap::new() }
     }
 

@@ -9,7 +9,7 @@
 use ackord_gateway::{
     ClassConfig, Engine, EngineConfig, Interface, Limits, LinkKind, Order, Sighting, StandDown, Way,
 };
-use ackord_path::registry::PROXY;
+use ackord_path::registry::ProxyChoice;
 use ackord_units::{Bytes, Choice, Rate, Seq, Span, Time};
 use ackord_wire::{Endpoints, Flags, IpFields, Payload, Segment, TcpChecksum, Timestamps, encode};
 use std::net::SocketAddr;
@@ -22,7 +22,8 @@ fn main() {
     let words: Vec<String> = args().collect();
     let name = words.get(1).map_or("proxy-tcp", String::as_str);
     let connections: u32 = words.get(2).map_or(10_000, |word| word.parse().expect("a number"));
-    let mechanism = PROXY.iter().find(|one| one.name == name).expect("a box of the registry");
+    let remedy = ProxyChoice::named(name);
+    assert!(remedy.is_some(), "a box that is listed");
     let limits = Limits {
         connections: connections as usize,
         octets_each: Bytes(1 << 20),
@@ -44,8 +45,8 @@ fn main() {
             retry: None,
         },
     };
-    let class = ClassConfig { name: "default".into(), remedy: Some(Choice::of(mechanism)) };
-    let mut engine = Engine::new(config, vec![class], Box::new(|_| 0)).expect("sound defaults");
+    let class = ClassConfig { name: "default".into(), remedy };
+    let mut engine = Engine::new(config, vec![class], Box::new(|_| 0));
     let mut frame = Vec::new();
     let began = clock();
     let (mut seen, mut injected, mut round) = (0_u64, 0_u64, 0_u32);

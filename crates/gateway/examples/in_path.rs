@@ -4,7 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "a program of its own: arguments, the clock")]
 
 use ackord_gateway::{AttachBy, InPath, InPathConfig, Journal, Priority};
-use ackord_path::registry::QUEUE;
+use ackord_path::registry::QueueChoice;
 use ackord_units::{Bytes, Choice, KnobValue, Rate, Span};
 use std::io::Read as _;
 use std::path::Path;
@@ -17,8 +17,7 @@ fn main() {
         eprintln!("in_path INTERFACE QUEUE MBIT [best|tcx|clsact] [fifo|other] [PACKETS]");
         std::process::exit(2);
     };
-    let mechanism = QUEUE.iter().find(|one| one.name == queue).expect("a registered queue");
-    let mut choice = Choice::of(mechanism);
+    let mut choice = QueueChoice::named(queue).expect("a queue that is listed");
     if let Some(packets) = word(6) {
         let packets = packets.parse().expect("a number of packets");
         choice = choice.with("limit", KnobValue::Packets(packets));

@@ -4,8 +4,8 @@ use crate::Connections;
 use ackord_daemon::Trial;
 use ackord_daemon::evidence::{Compared, Evidence};
 use ackord_path::proxy::{Proxy, ProxyStats};
-use ackord_path::registry::{BuildError, build_proxy};
-use ackord_units::{Choice, Time};
+use ackord_path::registry::ProxyChoice;
+use ackord_units::{Knobs, Time};
 
 pub use ackord_daemon::{StandDown, Standing};
 
@@ -15,7 +15,7 @@ pub struct ClassConfig {
     /// Its name, by which it is told apart.
     pub name: String,
     /// The box; none leaves the class alone.
-    pub remedy: Option<Choice>,
+    pub remedy: Option<ProxyChoice>,
 }
 
 /// A class at work.
@@ -30,20 +30,16 @@ pub struct Class {
 }
 
 impl Class {
-    /// Builds the box.
-    ///
-    /// # Errors
-    /// As of [`build_proxy`].
-    pub fn new(config: ClassConfig) -> Result<Class, BuildError> {
-        let fresh = config.remedy.as_ref().map(build_proxy).transpose()?;
+    /// With a box that knows nothing.
+    pub fn new(config: ClassConfig) -> Class {
+        let fresh = config.remedy.as_ref().map(|remedy| remedy.config().build());
         let trial = if fresh.is_some() { Trial::at_work() } else { Trial::left_alone() };
-        Ok(Class { proxy: fresh.clone(), fresh, config, evidence: Evidence::default(), trial })
+        Class { proxy: fresh.clone(), fresh, config, evidence: Evidence::default(), trial }
     }
 
     /// How well this class may go on as the other: with another name, with its own, or not at all.
     pub(crate) fn likeness(&self, config: &ClassConfig) -> u8 {
-        let said = |choice: &Choice| (choice.mechanism.name, choice.settings.clone());
-        let same = self.config.remedy.as_ref().map(said) == config.remedy.as_ref().map(said);
+        let same = self.config.remedy == config.remedy;
         u8::from(same) + u8::from(same && self.config.name == config.name)
     }
 
@@ -58,7 +54,7 @@ impl Class {
 
     /// The name of its remedy.
     pub fn remedy(&self) -> Option<&'static str> {
-        self.config.remedy.as_ref().map(|choice| choice.mechanism.name)
+        self.config.remedy.as_ref().map(|choice| choice.mechanism().name)
     }
 
     /// Whether its box may ask for something to be removed: only who stands in the path does.

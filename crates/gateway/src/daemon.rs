@@ -20,7 +20,8 @@ use crate::{
     AttachBy, Class, ClassConfig, Classify, Drive, Engine, EngineConfig, Interface, Journal, Port,
     Removal, Standing, Supervisor, Undone, Wishes, kinds,
 };
-use ackord_units::{Choice, Knob, KnobKind, KnobValue, Span, Time};
+use ackord_path::registry::ProxyChoice;
+use ackord_units::{Knob, KnobKind, KnobValue, Knobs, Span, Time};
 use describe::Described;
 use queues::Queues;
 use std::net::SocketAddr;
@@ -84,7 +85,7 @@ impl Daemon {
         let socket = listen(&config.state.join(SOCKET), Arc::clone(&shared))?;
         let ports = ports(&config)?;
         let engine =
-            Engine::new(engine_config(&config, &ports), classes(&config), classify(&config))?;
+            Engine::new(engine_config(&config, &ports), classes(&config), classify(&config));
         let (journal, undone) = Journal::open(&config.state)
             .map_err(|source| DaemonError::State { path: config.state.clone(), source })?;
         let journal = Arc::new(journal);
@@ -200,7 +201,7 @@ impl Daemon {
         let ports = new_ports.as_deref().unwrap_or(self.drive.ports());
         let engine = engine_config(&config, ports);
         self.queues.follow(&config)?;
-        self.drive.engine_mut().change(engine, classes(&config), classify(&config))?;
+        self.drive.engine_mut().change(engine, classes(&config), classify(&config));
         if let Some(ports) = new_ports {
             self.drive.exchange(ports);
         }
@@ -268,10 +269,10 @@ fn engine_config(config: &GatewayConfig, ports: &[Port]) -> EngineConfig {
 
 /// A class for each rule and one for the default, as they are counted by [`classify`].
 fn classes(config: &GatewayConfig) -> Vec<ClassConfig> {
-    let with_room = |remedy: &Choice| {
+    let with_room = |remedy: &ProxyChoice| {
         let mut remedy = remedy.clone();
         for (knob, room) in room(&config.limits, &remedy) {
-            remedy.settings.0.insert(knob.to_owned(), room);
+            assert!(remedy.set(knob, room), "a knob that it lists");
         }
         remedy
     };
@@ -285,8 +286,8 @@ fn classes(config: &GatewayConfig) -> Vec<ClassConfig> {
 
 /// A box has room for whoever the gateway knows and for what it keeps, unless somebody has said something
 /// else: as far as its knobs go.
-fn room(limits: &LimitsConfig, remedy: &Choice) -> Vec<(&'static str, KnobValue)> {
-    let knobs = remedy.mechanism.knobs;
+fn room(limits: &LimitsConfig, remedy: &ProxyChoice) -> Vec<(&'static str, KnobValue)> {
+    let knobs = remedy.mechanism().knobs;
     let tells_apart = knobs.iter().any(|knob| knob.name == "cache_per_flow");
     let value = |knob: &Knob| match (knob.name, &knob.kind) {
         ("flows", KnobKind::Count { min, max, .. }) => {
@@ -302,8 +303,8 @@ fn room(limits: &LimitsConfig, remedy: &Choice) -> Vec<(&'static str, KnobValue)
     };
     // A choice that was checked has every knob, most of them at their defaults.
     let is_unsaid = |knob: &&Knob| {
-        let said = remedy.settings.0.get(knob.name);
-        said.is_none_or(|said| Some(said) == knob.default_value().as_ref())
+        let said = remedy.value(knob.name);
+        said.is_none() || said == knob.default_value()
     };
     let unsaid = knobs.iter().filter(is_unsaid);
     unsaid.filter_map(|knob| Some((knob.name, value(knob)?))).collect()
@@ -327,9 +328,8 @@ mod tests {
                     [[rule]]\nname = \"alone\"\nmark = 2\nremedy = \"none\"\n";
         let config = ConfigFile::new("gateway.toml", text).check().expect("it is sound");
         let rooms = |class: ClassConfig| {
-            let settings = class.remedy.map(|remedy| remedy.settings.0).unwrap_or_default();
-            let said = |knob: &str| settings.get(knob).map(|value| format!("{value}"));
-            (class.name, ["flows", "cache", "cache_per_flow"].map(said))
+            let said = |knob: &str| Some(class.remedy.as_ref()?.value(knob)?.to_string());
+            (class.name.clone(), ["flows", "cache", "cache_per_flow"].map(said))
         };
         let found: Vec<_> = classes(&config).into_iter().map(rooms).collect();
         let some = |text: &str| Some(text.to_owned());

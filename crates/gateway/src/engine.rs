@@ -6,7 +6,6 @@ use crate::hiding::Cover;
 use crate::watch::Taps;
 use crate::{Budget, Connections, Interface, Key, Limits, LinkHeader, LinkKind, Sighting, Way};
 use ackord_path::proxy::{Heading, Outbox};
-use ackord_path::registry::BuildError;
 use ackord_units::{Span, Time};
 use ackord_wire::{FlowId, NodeId};
 use fast::Fast;
@@ -127,16 +126,9 @@ impl std::fmt::Debug for Engine {
 
 impl Engine {
     /// With boxes that know nothing yet.
-    ///
-    /// # Errors
-    /// Where a box cannot be built.
-    pub fn new(
-        config: EngineConfig,
-        classes: Vec<ClassConfig>,
-        classify: Classify,
-    ) -> Result<Engine, BuildError> {
-        Ok(Engine {
-            classes: classes.into_iter().map(Class::new).collect::<Result<_, _>>()?,
+    pub fn new(config: EngineConfig, classes: Vec<ClassConfig>, classify: Classify) -> Engine {
+        Engine {
+            classes: classes.into_iter().map(Class::new).collect(),
             classify,
             connections: Connections::new(config.limits, config.control_per_mille),
             budget: Budget::new(config.limits.injected_rate.bytes_in(SAVED_UP)),
@@ -153,22 +145,13 @@ impl Engine {
             wall_nanos: 0,
             packet: Vec::new(),
             stats: EngineStats::default(),
-        })
+        }
     }
 
     /// Goes on by another configuration. Connections stay known; a box whose class and knobs are the same
     /// stays as it is.
-    ///
-    /// # Errors
-    /// Where a box cannot be built; nothing has changed then.
-    pub fn change(
-        &mut self,
-        config: EngineConfig,
-        classes: Vec<ClassConfig>,
-        classify: Classify,
-    ) -> Result<(), BuildError> {
-        let mut built: Vec<Class> =
-            classes.iter().cloned().map(Class::new).collect::<Result<_, _>>()?;
+    pub fn change(&mut self, config: EngineConfig, classes: Vec<ClassConfig>, classify: Classify) {
+        let mut built: Vec<Class> = classes.iter().cloned().map(Class::new).collect();
         let mut stays = Vec::new();
         for (new, config) in built.iter_mut().zip(&classes) {
             let likeness = |at: &usize| self.classes[*at].likeness(config);
@@ -192,7 +175,6 @@ impl Engine {
         self.connections.change(config.limits, config.control_per_mille);
         self.budget = Budget::new(config.limits.injected_rate.bytes_in(SAVED_UP));
         (self.classes, self.classify, self.config) = (built, classify, config);
-        Ok(())
     }
 
     /// A frame was seen, at this time. What is due is left to [`Engine::handle_deadlines`]: interfaces tell

@@ -6,6 +6,7 @@
 use crate::config::{GatewayConfig, build_remedy};
 use crate::machine::{KernelVersion, Machine};
 use ackord_path::Proxy;
+use ackord_units::Knobs;
 use serde_json::{Value, json};
 use std::fmt;
 
@@ -67,7 +68,7 @@ impl Plan {
             let why = format!(
                 "hands what leaves to {device}, where {} holds it, while the heartbeat is fresh; else \
                  the kernel sends it as if nothing were there",
-                queue.discipline.mechanism.name
+                queue.discipline.mechanism().name
             );
             plan.attach((interface, "egress"), "ackord_steer", &why);
         }
@@ -172,7 +173,7 @@ impl Plan {
 
 /// Whether a remedy wants anything removed: its box stands in the path.
 fn removes(config: &GatewayConfig) -> bool {
-    let in_path = |choice| matches!(build_remedy(choice), Ok(Some(Proxy::InPath(_))));
+    let in_path = |choice| matches!(build_remedy(choice), Some(Proxy::InPath(_)));
     config.rules.iter().filter_map(|(_, _, remedy)| remedy).any(in_path)
 }
 

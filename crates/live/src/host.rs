@@ -25,8 +25,7 @@ mod uplink;
 use crate::http::Transfer;
 use ackord_events::{EndpointId, Sink, TcpState};
 use ackord_path::Schedule;
-use ackord_scenario::TcpChoices;
-use ackord_sim::{config_for, mechanisms_for};
+use ackord_tcp::registry::Stack;
 use ackord_tcp::{CloseReason, Config, Connection, Outbound, Stats, reset_for};
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Ecn, Endpoints, Flags, FlowId, IpVersion, Segment, Side};
@@ -112,7 +111,7 @@ pub(crate) struct Listener {
 /// How the endpoints of a host are made.
 #[derive(Clone, Debug)]
 pub(crate) struct Recipe {
-    choices: TcpChoices,
+    choices: Stack,
     config: Config,
     side: Side,
     mtu: u16,
@@ -140,8 +139,8 @@ const MOST_WAITING: usize = 65_536;
 
 impl Recipe {
     /// Endpoints as `choices` say, with segments that fit into packets of `mtu` bytes.
-    pub(crate) fn new(choices: &TcpChoices, side: Side, mtu: u16) -> Recipe {
-        Recipe { choices: choices.clone(), config: config_for(choices), side, mtu }
+    pub(crate) fn new(choices: &Stack, side: Side, mtu: u16) -> Recipe {
+        Recipe { choices: choices.clone(), config: choices.config(), side, mtu }
     }
 
     /// The configuration of a connection over this version of IP.
@@ -361,7 +360,7 @@ impl Host {
     ) -> usize {
         let key = self.connections.vacant_key();
         let id = EndpointId { flow, side: self.recipe.side };
-        let mechanisms = mechanisms_for(&self.recipe.choices);
+        let mechanisms = self.recipe.choices.mechanisms();
         let mut config = self.recipe.config(version_of(endpoints.src.ip()));
         config.timestamp_offset = Some(self.numbers.timestamp_offset(endpoints));
         let window = config.receive_buffer.get() as usize;

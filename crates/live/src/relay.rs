@@ -42,9 +42,9 @@ mod tests;
 use crate::addresses::Addresses;
 use crate::host::Uplink;
 use ackord_events::NoSink;
-use ackord_scenario::TcpChoices;
-use ackord_tcp::registry;
-use ackord_units::{Choice, Time};
+use ackord_tcp::nagle::NagleOffConfig;
+use ackord_tcp::registry::Stack;
+use ackord_units::Time;
 use ackord_wire::{DecodeError, IpDecoded, decode, decode_ip, decode_udp};
 use flows::{FlowKey, Flows};
 use nix::errno::Errno;
@@ -66,16 +66,15 @@ pub(crate) struct RelayOptions {
     /// The longest packet in bytes; at least 1280 (RFC 8200 §5).
     pub(crate) mtu: u16,
     /// Our end of TCP connections.
-    pub(crate) tcp: TcpChoices,
+    pub(crate) tcp: Stack,
 }
 
 impl RelayOptions {
     /// A gateway whose endpoints are as the profile `linux` has them, but for Nagle's algorithm: the
     /// kernel of the server has held back already what its application allowed it to.
     pub(crate) fn new(base: Addresses, mtu: u16) -> RelayOptions {
-        let mut tcp = TcpChoices::of_profile("linux").expect("it is in the registry");
-        let off = registry::find(registry::NAGLE, "off").expect("it is in the registry");
-        tcp.nagle = Choice::of(off);
+        let mut tcp = Stack::named("linux").expect("it is listed");
+        tcp.nagle = NagleOffConfig::default().into();
         RelayOptions { base, name_server: None, mtu, tcp }
     }
 }

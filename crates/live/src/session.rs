@@ -16,7 +16,7 @@ use ackord_sys::{
     CommandEnd, CommandInside, Inside, Namespace, RouteSettings, Scheduling, StopHandle,
     TerminalUse, Urgency, sharpen_timers,
 };
-use ackord_units::{Span, Time};
+use ackord_units::{Knobs, Span, Time};
 use ackord_wire::{Endpoints, NodeId, Side};
 use std::cell::{Ref, RefCell};
 use std::fmt;
@@ -171,7 +171,7 @@ impl LiveOptions {
     fn flow(&self) -> Result<&Flow, LiveError> {
         let datagrams = |flow: &&Flow| flow.transport() == Transport::Udp;
         if let Some(flow) = self.scenario.flows.iter().find(datagrams) {
-            let (flow, traffic) = (flow.name.clone(), flow.traffic.mechanism.name);
+            let (flow, traffic) = (flow.name.clone(), flow.traffic.mechanism().name);
             return Err(LiveError::Datagrams { flow, traffic });
         }
         if let Some(proxy) = self.scenario.proxies.iter().find(|proxy| proxy.choice.is_some()) {
@@ -206,7 +206,7 @@ impl Session {
             Side::Server => PathEnds { ours: flow.server, kernel: flow.client },
         };
         let host = Host::new(Recipe::new(flow.tcp(side), side, MTU), listener);
-        let congestion = flow.tcp(side.other()).congestion.mechanism.name.to_owned();
+        let congestion = flow.tcp(side.other()).congestion.mechanism().name.to_owned();
         let clock = Clock::start();
         let watch = Watch::new(options.observe.take());
         let end = Rc::new(RefCell::new(HostEnd::new(host, watch.clone())));

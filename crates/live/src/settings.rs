@@ -31,8 +31,8 @@ mod page;
 mod tests;
 
 use crate::apps::SocketOption;
-use ackord_scenario::TcpChoices;
 use ackord_sys::RouteSettings;
+use ackord_tcp::registry::Stack;
 use draft::Draft;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -119,12 +119,12 @@ pub(crate) struct Sysctl {
 
 /// What to do so that the kernel of this machine comes as near to these choices as it lets us.
 #[cfg(test)]
-pub(crate) fn settings_for(choices: &TcpChoices) -> Settings {
+pub(crate) fn settings_for(choices: &Stack) -> Settings {
     settings_with(choices, &KernelFacts::of_this_machine())
 }
 
 /// What to do so that a kernel comes as near to these choices as it lets us.
-pub(crate) fn settings_with(choices: &TcpChoices, kernel: &KernelFacts) -> Settings {
+pub(crate) fn settings_with(choices: &Stack, kernel: &KernelFacts) -> Settings {
     let mut draft = Draft::new(kernel);
     mechanisms::ask(&mut draft, choices);
     endpoint::ask(&mut draft, choices);

@@ -196,18 +196,19 @@ fn parsed<T: FromStr>(key: &str, value: &str, what: impl fmt::Display) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ackord_units::Knobs as _;
 
     #[test]
     fn without_flags_it_is_linux() {
         assert_eq!(Setup::parse("").expect("nothing is fine"), Setup::default());
-        assert_eq!(Setup::default().stack.ack.mechanism.name, "linux");
+        assert_eq!(Setup::default().stack.ack.mechanism().name, "linux");
     }
 
     #[test]
     fn a_profile_does_not_undo_what_stands_before_it() {
         let setup = Setup::parse("cc=reno, sack=off,profile=rfc,mtu=576").expect("valid");
-        assert_eq!(setup.stack.congestion.mechanism.name, "reno");
-        assert_eq!(setup.stack.ack.mechanism.name, "delayed");
+        assert_eq!(setup.stack.congestion.mechanism().name, "reno");
+        assert_eq!(setup.stack.ack.mechanism().name, "delayed");
         assert_eq!(setup.config(IpVersion::V4).mss, Bytes(536));
         assert_eq!(setup.config(IpVersion::V6).mss, Bytes(516));
     }

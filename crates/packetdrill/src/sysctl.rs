@@ -5,7 +5,8 @@
 //! have put it. Values are the kernel's: integers without units.
 
 use crate::setup::Setup;
-use ackord_units::nearest_name;
+use ackord_tcp::registry::Loss;
+use ackord_units::{Knobs, nearest_name};
 use std::fs;
 use std::path::Path;
 
@@ -173,7 +174,7 @@ impl Sysctl {
 /// Whether the stack has a knob; every knob of the endpoint is there.
 fn has(setup: &Setup, key: &str) -> bool {
     match key.split_once('.') {
-        Some(("ack", knob)) => setup.stack.ack.mechanism.knob(knob).is_some(),
+        Some(("ack", knob)) => setup.stack.ack.mechanism().knob(knob).is_some(),
         _ => true,
     }
 }
@@ -192,7 +193,7 @@ fn set_text(setup: &mut Setup, setting: &str) -> Option<()> {
 
 fn recovery(setup: &mut Setup, value: &[u64]) -> Option<()> {
     let &[bits] = value else { return None };
-    let is_rack = setup.stack.loss.mechanism.name == "rack";
+    let is_rack = matches!(setup.stack.loss, Loss::Rack(_));
     match (bits & 1 == 1, is_rack) {
         (true, false) => set_text(setup, "loss=rack"),
         (false, true) => set_text(setup, "loss=fixed"),
@@ -202,14 +203,14 @@ fn recovery(setup: &mut Setup, value: &[u64]) -> Option<()> {
 
 fn early_retrans(setup: &mut Setup, value: &[u64]) -> Option<()> {
     let &[kind] = value else { return None };
-    if setup.stack.loss.mechanism.knob("tlp").is_none() {
+    if setup.stack.loss.mechanism().knob("tlp").is_none() {
         return Some(());
     }
     set_text(setup, if matches!(kind, 3 | 4) { "loss.tlp=on" } else { "loss.tlp=off" })
 }
 
 fn reordering(setup: &mut Setup, value: &[u64]) -> Option<()> {
-    match (value, setup.stack.loss.mechanism.knob("threshold")) {
+    match (value, setup.stack.loss.mechanism().knob("threshold")) {
         (&[degree], Some(_)) => set_text(setup, &format!("loss.threshold={degree}")),
         (&[3], None) => Some(()),
         _ => None,
@@ -244,10 +245,10 @@ fn min_tso_segs(setup: &mut Setup, value: &[u64]) -> Option<()> {
 
 /// The SYN timeouts beyond the linear ones, and the linear ones.
 fn syn_timeouts(setup: &Setup) -> (u64, u64) {
-    let count = |knob| setup.stack.endpoint.value(knob).and_then(|value| value.as_count());
-    let linear = count("syn_linear_timeouts").unwrap_or(0);
-    let all = count("syn_retransmissions").or_else(|| count("max_retransmissions"));
-    (all.unwrap_or(0).saturating_sub(linear), linear)
+    let config = &setup.stack.endpoint;
+    let linear = u64::from(config.syn_linear_timeouts);
+    let all = config.syn_retransmissions.unwrap_or(config.max_retransmissions);
+    (u64::from(all).saturating_sub(linear), linear)
 }
 
 fn syn_retries(setup: &mut Setup, value: &[u64]) -> Option<()> {

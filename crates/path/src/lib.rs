@@ -49,13 +49,12 @@ pub use packets::{Packets, Slot};
 pub use processing::Processing;
 pub use proxy::{Lifetime, Proxy, ProxyConfig, ProxyStats};
 pub use queue::{
-    Above, Adaptive, Around, ArrivalCounts, BestWindow, BucketBy, Codel, CodelConfig, CountIn,
-    DelayEstimate, Dequeued, Derandomise, DropTail, Drr, DrrConfig, EcnUse, FlowState, FqCodel,
-    FqCodelConfig, Limit, Outlet, PaperConfig, PaperDrop, Pie, PieConfig, PracticalConfig,
-    PracticalDrop, PushOut, Queue, QueueDiscipline, QueueLength, Red, RedConfig, Sfq, SfqConfig,
-    SfqTurn, Spacing, Threshold, TripSource, Weights,
+    Around, ArrivalCounts, BestWindow, BucketBy, Codel, CodelConfig, CountIn, DelayEstimate,
+    Dequeued, DropTail, Drr, DrrConfig, FlowState, FqCodel, FqCodelConfig, Limit, Outlet,
+    PaperConfig, PaperDrop, Pie, PieConfig, PracticalConfig, PracticalDrop, PushOut, Queue,
+    QueueDiscipline, QueueLength, Red, RedConfig, Sfq, SfqConfig, SfqTurn, Spacing, Threshold,
+    TripSource, Weights,
 };
 pub use random::Stream;
-pub use registry::{BuildError, QueueContext, build_jitter, build_loss, build_outage, build_queue};
 pub use schedule::Schedule;
 pub use trace::{Instant, OPPORTUNITY, Trace, TraceError};

@@ -20,7 +20,7 @@ fn config(quantum: u64) -> DrrConfig {
 }
 
 fn drr(config: DrrConfig) -> Yard {
-    Yard::new(Queue::Drr(Box::new(Drr::new(config))))
+    Yard::new(Queue::of(Drr::new(config)))
 }
 
 fn fill(yard: &mut Yard, flow: u32, lengths: &[u32]) {

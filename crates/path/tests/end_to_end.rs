@@ -2,7 +2,7 @@
 //! than the mobile host did, makes up no data, keeps to its memory, and falls quiet.
 
 use ackord_path::proxy::{Heading, Made, NO_PAYLOAD, Outbox, Proxy, Verdict};
-use ackord_path::registry::{PROXY, build_proxy};
+use ackord_path::registry::ProxyChoice;
 use ackord_units::{Bytes, Choice, KnobValue, Seq, Span, Time};
 use ackord_wire::{
     Ecn, Flags, FlowId, IpVersion, NodeId, Packet, SackBlock, Segment, Side, Timestamps,
@@ -137,16 +137,16 @@ impl Witness {
     }
 }
 
-fn build(name: &str, settings: &[(&str, &str)]) -> Proxy {
-    let mechanism = PROXY.iter().find(|mechanism| mechanism.name == name).expect("registered");
-    let mut choice = Choice::of(mechanism)
+fn build(name: &str, settings: &[(&str, &'static str)]) -> Proxy {
+    let mut choice = ProxyChoice::named(name)
+        .expect("listed")
         .with("cache", KnobValue::Bytes(CACHE))
         .with("flows", KnobValue::Count(u64::from(FLOWS)))
         .with("idle_for", KnobValue::Span(Span::from_secs(5)));
     for (knob, value) in settings {
-        choice = choice.with(knob, KnobValue::Choice((*value).to_owned()));
+        choice = choice.with(knob, KnobValue::Choice(value));
     }
-    build_proxy(&choice).expect("valid")
+    choice.config().build()
 }
 
 fn run_deadlines(proxy: &mut Proxy, until: Time, witness: &Witness, out: &mut Outbox) {

@@ -9,7 +9,7 @@ use ackord_wire::Ecn;
 use proptest::prelude::*;
 
 fn fq_codel(knobs: &[(&str, KnobValue)]) -> Yard {
-    let by_flow = ("bucket_by", KnobValue::Choice("flow".to_owned()));
+    let by_flow = ("bucket_by", KnobValue::Choice("flow"));
     Yard::registered("fq-codel", &[&[by_flow], knobs].concat())
 }
 
@@ -131,7 +131,7 @@ fn ecn_is_on_unless_switched_off() {
         }
         (yard.marked(), yard.deaths.len())
     };
-    let off = ("ecn", KnobValue::Choice("off".to_owned()));
+    let off = ("ecn", KnobValue::Choice("off"));
     assert_eq!((run(&[]), run(&[off])), ((3, 0), (0, 3)));
 }
 

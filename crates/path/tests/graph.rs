@@ -147,7 +147,7 @@ fn queue(kind: u64, rate: Rate) -> Queue {
     match kind {
         0 => Queue::DropTail(DropTail::new(Limit::Packets(2))),
         1 => Queue::DropTail(DropTail::new(Limit::Bytes(Bytes(3_000)))),
-        2 => Queue::PaperDrop(Box::new(PaperDrop::new(PaperConfig {
+        2 => Queue::of(PaperDrop::new(PaperConfig {
             limit: Limit::Packets(5),
             threshold,
             arrival_counts: ArrivalCounts::Yes,
@@ -155,8 +155,8 @@ fn queue(kind: u64, rate: Rate) -> Queue {
             rate,
             packet_length,
             weights,
-        }))),
-        3 => Queue::PracticalDrop(Box::new(PracticalDrop::new(PracticalConfig {
+        })),
+        3 => Queue::of(PracticalDrop::new(PracticalConfig {
             limit: Limit::Bytes(Bytes(9_000)),
             threshold,
             round_trip: TripSource::Learnt { at_first: round_trip },
@@ -164,7 +164,7 @@ fn queue(kind: u64, rate: Rate) -> Queue {
             packet_length,
             active_for: Span::from_micros(500),
             weights,
-        }))),
+        })),
         6 => Queue::DropTail(DropTail::new(Limit::Packets(3))),
         _ => Queue::DropTail(DropTail::new(Limit::Packets(1_000))),
     }

@@ -3,8 +3,9 @@
 
 use crate::common::yard::{Out, Yard};
 use ackord_events::DropReason;
-use ackord_path::{QueueDiscipline, registry};
-use ackord_units::{KnobValue, Span};
+use ackord_path::QueueDiscipline;
+use ackord_path::registry::QueueChoice;
+use ackord_units::{Choice, KnobValue, Span};
 use ackord_wire::Ecn;
 use proptest::prelude::*;
 
@@ -29,9 +30,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 /// Every registered queue with a limit of 20 packets, and in both modes where it has two.
 fn every_queue() -> Vec<(&'static str, Vec<(&'static str, KnobValue)>)> {
-    let word = |word: &str| KnobValue::Choice(word.to_owned());
+    let word = |word: &'static str| KnobValue::Choice(word);
     let mut all = Vec::new();
-    for mechanism in registry::QUEUE {
+    for mechanism in QueueChoice::MECHANISMS {
         let mut knobs = vec![("limit", KnobValue::Packets(20))];
         if mechanism.knobs.iter().any(|listed| listed.name == "buckets") {
             // So few that flows share them.

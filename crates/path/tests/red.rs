@@ -3,12 +3,10 @@
 
 use crate::common::yard::Yard;
 use ackord_events::DropReason;
-use ackord_path::{
-    Above, Adaptive, CountIn, EcnUse, Limit, Queue, QueueDiscipline, Red, RedConfig, Spacing,
-    Stream,
-};
+use ackord_path::{CountIn, Limit, Queue, QueueDiscipline, Red, RedConfig, Spacing, Stream};
 use ackord_units::{Bytes, Rate, Span};
 use ackord_wire::Ecn;
+use std::any::Any;
 
 /// Thresholds 5 and 15, max_p 10 %; the average is the length that the last packet found.
 fn config() -> RedConfig {
@@ -18,26 +16,25 @@ fn config() -> RedConfig {
         max_threshold: 15.0,
         average_weight: 1.0,
         max_probability: 0.1,
-        above: Above::Gentle,
-        adaptive: Adaptive::No,
+        gentle: true,
+        adaptive: false,
         spacing: Spacing::Uniform,
         count_in: CountIn::Packets,
         mean_packet: Bytes(1_000),
         rate: Rate::from_mbits_per_sec(8),
-        ecn: EcnUse::Off,
+        ecn: false,
         stream: Stream::for_element(1, "links/test/queue"),
     }
 }
 
 fn red(config: RedConfig) -> Yard {
-    Yard::new(Queue::Red(Box::new(Red::new(config))))
+    Yard::new(Queue::of(Red::new(config)))
 }
 
 fn inside(yard: &Yard) -> &Red {
-    match &yard.queue {
-        Queue::Red(red) => red,
-        other => panic!("not RED: {other:?}"),
-    }
+    let Queue::Other(queue) = &yard.queue else { panic!("not RED: {:?}", yard.queue) };
+    let queue: &dyn Any = queue.as_ref();
+    queue.downcast_ref().expect("RED")
 }
 
 /// Lets the queue grow to a length; RED's say in it is made up for by more arrivals.
@@ -119,14 +116,14 @@ fn one_in_gentle(base: f64) -> f64 {
 #[test]
 fn the_range_ends_where_every_packet_is_dropped() {
     // With a largest probability of zero nothing is dropped below the upper threshold.
-    let fill = |above| {
-        let mut yard = red(RedConfig { above, max_probability: 0.0, ..config() });
+    let fill = |gentle| {
+        let mut yard = red(RedConfig { gentle, max_probability: 0.0, ..config() });
         for _ in 0..100_000 {
             let _ = yard.arrive(0, 1_000);
         }
         yard.queue.length().packets
     };
-    assert_eq!((fill(Above::Forced), fill(Above::Gentle)), (15, 30));
+    assert_eq!((fill(false), fill(true)), (15, 30));
 }
 
 #[test]
@@ -167,7 +164,7 @@ fn counting_in_bytes_long_packets_are_dropped_more_often() {
 
 #[test]
 fn capable_packets_are_marked_where_others_are_dropped_but_not_where_all_are() {
-    let mut yard = red(RedConfig { ecn: EcnUse::On, ..config() });
+    let mut yard = red(RedConfig { ecn: true, ..config() });
     let ect = |yard: &mut Yard| yard.arrive_with(0, 1_000, Ecn::Ect0);
     while yard.queue.length().packets < 30 {
         ect(&mut yard).expect("marked at most");
@@ -187,7 +184,7 @@ fn a_full_queue_is_full() {
 
 /// max_p after so long at a length that never changes, looked at every so often.
 fn adapted(length: u32, lasts: Span, every: Span) -> f64 {
-    let adaptive = RedConfig { adaptive: Adaptive::Yes, max_probability: 0.1, ..config() };
+    let adaptive = RedConfig { adaptive: true, max_probability: 0.1, ..config() };
     let mut yard = red(adaptive);
     grow(&mut yard, length, 1_000);
     let mut elapsed = Span::ZERO;

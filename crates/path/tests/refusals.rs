@@ -6,14 +6,14 @@ use crate::common::yard::registered;
 use crate::common::{at_us, deliver_all, link};
 use ackord_events::{Event, LinkId, NoSink, ProxyId, Sink, TapPoint};
 use ackord_path::proxy::{Heading, InPath, MiddleBox, Outbox, Verdict};
-use ackord_path::registry::{self, build_proxy};
+use ackord_path::registry::{ProxyChoice, QueueChoice};
 use ackord_path::{Graph, Lifetime, Proxy, ProxyConfig, ProxyStats, Queue, Role, Stream, Tap};
 use ackord_units::{Bytes, Choice, KnobValue, Rate, Time};
 use ackord_wire::{NodeId, Packet};
 use std::sync::{Arc, Mutex};
 
 /// The queues that may drop a waiting packet to take one that comes.
-const PUSH_OUT: [(&str, &[(&str, &str)]); 6] = [
+const PUSH_OUT: [(&str, &[(&str, &'static str)]); 6] = [
     ("drr", &[("push_out", "head")]),
     ("drr", &[("push_out", "tail")]),
     ("sfq", &[("push_out", "head"), ("bucket_by", "flow")]),
@@ -23,9 +23,9 @@ const PUSH_OUT: [(&str, &[(&str, &str)]); 6] = [
 ];
 
 /// A queue for five packets.
-fn of_five(name: &str, words: &[(&str, &str)]) -> Queue {
+fn of_five(name: &str, words: &[(&str, &'static str)]) -> Queue {
     let mut knobs = vec![("limit", KnobValue::Packets(5))];
-    knobs.extend(words.iter().map(|&(knob, word)| (knob, KnobValue::Choice(word.to_owned()))));
+    knobs.extend(words.iter().map(|&(knob, word)| (knob, KnobValue::Choice(word))));
     registered(name, &knobs)
 }
 
@@ -107,7 +107,7 @@ impl Sink for DeadOnArrival {
 
 #[test]
 fn a_box_is_told_of_the_packets_that_are_refused_and_of_no_others() {
-    let named = registry::QUEUE.iter().map(|queue| (queue.name, &[][..]));
+    let named = QueueChoice::MECHANISMS.iter().map(|queue| (queue.name, &[][..]));
     for (name, words) in PUSH_OUT.into_iter().chain(named) {
         let told = Told::default();
         let mut graph = graph(Proxy::InPath(Box::new(told.clone())), of_five(name, words));
@@ -132,8 +132,7 @@ fn a_box_is_told_of_the_packets_that_are_refused_and_of_no_others() {
 fn what_a_queue_took_at_another_s_cost_stays_in_the_cache() {
     for (name, words) in PUSH_OUT {
         for kind in ["snoop", "m-tcp"] {
-            let mechanism = registry::PROXY.iter().find(|mechanism| mechanism.name == kind);
-            let proxy = build_proxy(&Choice::of(mechanism.expect("registered"))).expect("valid");
+            let proxy = ProxyChoice::named(kind).expect("listed").config().build();
             let mut graph = graph(proxy, of_five(name, words));
             // The first six of one flow: one is being transmitted, five wait. Then one of another.
             for (flow, seq) in (0..6).map(|n| (0, n * 1_000)).chain([(1, 0)]) {

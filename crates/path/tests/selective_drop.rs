@@ -57,11 +57,11 @@ impl Bench {
     }
 
     fn paper(config: PaperConfig) -> Bench {
-        Bench::busy(Queue::PaperDrop(Box::new(PaperDrop::new(config))))
+        Bench::busy(Queue::of(PaperDrop::new(config)))
     }
 
     fn practical(config: PracticalConfig) -> Bench {
-        Bench::busy(Queue::PracticalDrop(Box::new(PracticalDrop::new(config))))
+        Bench::busy(Queue::of(PracticalDrop::new(config)))
     }
 
     /// Sends a packet of 1000 B; why something died, if something did.
@@ -416,7 +416,7 @@ fn practical_the_round_trip_is_learnt_from_both_directions() {
         packet_length: Some(Bytes(1_000)),
         ..practical(Threshold::Best { factor: 1.0 })
     };
-    let mut graph = two_way(Queue::PracticalDrop(Box::new(PracticalDrop::new(learnt))));
+    let mut graph = two_way(Queue::of(PracticalDrop::new(learnt)));
     let start = handshake(&mut graph) + Span::from_millis(100);
     for n in 1..=18 {
         let tcp = Some(Segment { ack: Seq(500), seq: Seq(100 + 960 * n), ..data_segment() });

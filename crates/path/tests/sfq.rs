@@ -6,8 +6,8 @@ use ackord_events::DropReason;
 use ackord_path::QueueDiscipline;
 use ackord_units::{KnobValue, Span};
 
-fn word(word: &str) -> KnobValue {
-    KnobValue::Choice(word.to_owned())
+fn word(word: &'static str) -> KnobValue {
+    KnobValue::Choice(word)
 }
 
 fn sfq(knobs: &[(&str, KnobValue)]) -> Yard {

@@ -4,11 +4,13 @@
 //! endpoints of every flow, every knob with the value it has. Keys are in the order of this file,
 //! which is fixed: two scenarios that mean the same have the same text.
 
-use crate::model::{Direction, Flow, Link, NodeKind, Proxy, Scenario, Start, TcpChoices};
-use ackord_traffic::registry::Transport;
-use ackord_units::{Choice, KnobValue, Ratio};
+use crate::model::{Direction, Flow, Link, NodeKind, Proxy, Scenario, Start};
+use ackord_tcp::registry::Stack;
+use ackord_traffic::Transport;
+use ackord_units::{KnobValue, Knobs, Ratio};
 use ackord_wire::{IpVersion, Side};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 
 impl Scenario {
@@ -85,7 +87,7 @@ impl Scenario {
         let (at, link) = (&self.node(proxy.at).name, &self.links[proxy.link].name);
         let mut text = format!("\n[[proxies]]\nname = \"{}\"\n", proxy.name);
         line(&mut text, &format!("at = \"{at}\"\nlink = \"{link}\""));
-        let chosen = proxy.choice.as_ref().map_or("\"none\"".to_owned(), choice);
+        let chosen = proxy.choice.as_ref().map_or("\"none\"".to_owned(), |chosen| choice(chosen));
         line(&mut text, &format!("proxy = {chosen}"));
         for (key, at) in [("dies", proxy.dies), ("restarts", proxy.restarts)] {
             if let Some(at) = at {
@@ -116,7 +118,7 @@ impl Scenario {
         line(&mut text, &format!("sends = \"{sends}\""));
         line(&mut text, &format!("traffic = {}", choice(&flow.traffic)));
         // As above: most flows are IPv4's.
-        if flow.client_tcp.ip == IpVersion::V6 && flow.transport() == Transport::Tcp {
+        if flow.client_tcp.endpoint.ip == IpVersion::V6 && flow.transport() == Transport::Tcp {
             line(&mut text, "ip = \"v6\"");
         }
         if let Some(exec) = &flow.exec {
@@ -141,15 +143,15 @@ impl Direction {
     /// Its keys with their values as they stand in a file: for one that takes a link over from
     /// another. What it has not is not there.
     pub fn keys(&self) -> Vec<(&'static str, String)> {
-        let perhaps = [
-            ("jitter", &self.jitter),
-            ("rate_changes", &self.rate_changes),
-            ("shaper", &self.shaper),
-            ("policer", &self.policer),
-            ("outage", &self.outage),
-            ("loss", &self.loss),
-            ("corrupt", &self.corrupt),
-            ("duplicate", &self.duplicate),
+        let names = [
+            "jitter",
+            "rate_changes",
+            "shaper",
+            "policer",
+            "outage",
+            "loss",
+            "corrupt",
+            "duplicate",
         ];
         let mut keys = vec![
             ("rate", format!("\"{}\"", self.rate)),
@@ -157,14 +159,31 @@ impl Direction {
             ("queue", choice(&self.queue)),
         ];
         keys.extend(self.trace.as_ref().map(|trace| ("trace", quoted(trace.file()))));
-        let chosen = perhaps.into_iter().filter_map(|(key, of)| Some((key, of.as_ref()?)));
-        keys.extend(chosen.map(|(key, of)| (key, choice(of))));
+        keys.extend(names.into_iter().filter_map(|key| Some((key, choice(self.chosen(key)?)))));
         keys
+    }
+
+    /// What was chosen under a key that may be `none`.
+    fn chosen(&self, key: &str) -> Option<&dyn Knobs> {
+        fn seen<K: Knobs>(chosen: &Option<K>) -> Option<&dyn Knobs> {
+            chosen.as_ref().map(|chosen| chosen as &dyn Knobs)
+        }
+        match key {
+            "jitter" => seen(&self.jitter),
+            "rate_changes" => seen(&self.rate_changes),
+            "shaper" => seen(&self.shaper),
+            "policer" => seen(&self.policer),
+            "outage" => seen(&self.outage),
+            "loss" => seen(&self.loss),
+            "corrupt" => seen(&self.corrupt),
+            "duplicate" => seen(&self.duplicate),
+            _ => unreachable!("{key} is written here"),
+        }
     }
 }
 
 /// A choice with its knobs, as it stands in a file.
-pub fn choice_text(of: &Choice) -> String {
+pub fn choice_text(of: &dyn Knobs) -> String {
     choice(of)
 }
 
@@ -184,25 +203,24 @@ fn direction(direction: &Direction, inherited: Option<&Direction>, label: Label)
     let mut text = format!("rate = \"{}\"\ndelay = \"{}\"\n", direction.rate, direction.delay);
     // Last, where the first of these keys has always had it.
     let mut none = String::new();
-    let mut perhaps =
-        |text: &mut String, key, of: fn(&Direction) -> Option<&Choice>| match of(direction) {
-            Some(chosen) => line(text, &format!("{key} = {}", choice(chosen))),
-            None if inherited.is_some_and(|inherited| of(inherited).is_some()) => {
-                line(&mut none, &format!("{key} = \"none\""));
-            }
-            None => {}
-        };
-    perhaps(&mut text, "jitter", |direction| direction.jitter.as_ref());
-    perhaps(&mut text, "rate_changes", |direction| direction.rate_changes.as_ref());
+    let mut perhaps = |text: &mut String, key| match direction.chosen(key) {
+        Some(chosen) => line(text, &format!("{key} = {}", choice(chosen))),
+        None if inherited.is_some_and(|inherited| inherited.chosen(key).is_some()) => {
+            line(&mut none, &format!("{key} = \"none\""));
+        }
+        None => {}
+    };
+    perhaps(&mut text, "jitter");
+    perhaps(&mut text, "rate_changes");
     text.push_str(&trace(direction, inherited, label));
-    perhaps(&mut text, "shaper", |direction| direction.shaper.as_ref());
-    perhaps(&mut text, "policer", |direction| direction.policer.as_ref());
+    perhaps(&mut text, "shaper");
+    perhaps(&mut text, "policer");
     line(&mut text, &format!("queue = {}", choice(&direction.queue)));
-    perhaps(&mut text, "outage", |direction| direction.outage.as_ref());
-    let loss = direction.loss.as_ref().map_or("\"none\"".to_owned(), choice);
+    perhaps(&mut text, "outage");
+    let loss = direction.chosen("loss").map_or("\"none\"".to_owned(), choice);
     line(&mut text, &format!("loss = {loss}"));
-    perhaps(&mut text, "corrupt", |direction| direction.corrupt.as_ref());
-    perhaps(&mut text, "duplicate", |direction| direction.duplicate.as_ref());
+    perhaps(&mut text, "corrupt");
+    perhaps(&mut text, "duplicate");
     text + &none
 }
 
@@ -230,12 +248,12 @@ enum Label {
     LeftOut,
 }
 
-fn tcp(tcp: &TcpChoices) -> String {
+fn tcp(tcp: &Stack) -> String {
     let mut text = String::new();
     for (name, chosen) in tcp.by_name() {
         if name == "endpoint" {
-            for (knob, value) in &chosen.settings.0 {
-                line(&mut text, &format!("{knob} = {}", value_text(value)));
+            for (knob, value) in values(chosen) {
+                line(&mut text, &format!("{knob} = {}", value_text(&value)));
             }
         } else {
             line(&mut text, &format!("{name} = {}", choice(chosen)));
@@ -244,10 +262,16 @@ fn tcp(tcp: &TcpChoices) -> String {
     text
 }
 
-fn choice(choice: &Choice) -> String {
-    let mut text = format!("{{ kind = \"{}\"", choice.mechanism.name);
-    for (knob, value) in &choice.settings.0 {
-        let _ = write!(text, ", {knob} = {}", value_text(value));
+/// The knobs that have a value, by name.
+fn values(of: &dyn Knobs) -> BTreeMap<&'static str, KnobValue> {
+    let knobs = of.mechanism().knobs.iter();
+    knobs.filter_map(|knob| Some((knob.name, of.value(knob.name)?))).collect()
+}
+
+fn choice(of: &dyn Knobs) -> String {
+    let mut text = format!("{{ kind = \"{}\"", of.mechanism().name);
+    for (knob, value) in values(of) {
+        let _ = write!(text, ", {knob} = {}", value_text(&value));
     }
     text + " }"
 }

@@ -18,7 +18,7 @@
 //! assert!(errors.to_string().contains("a pipe has no key `raet`"));
 //! ```
 
-pub use crate::check::choice::{Family, choice};
+pub use crate::check::choice::{agrees, choice};
 pub use crate::check::names::{NameSet, is_name};
 pub use crate::check::reader::{Field, Reader, join};
 pub use crate::check::{Report, whole};

@@ -3,7 +3,12 @@
 //!
 //! The keys of choices and of `tcp` tables are the registries' knobs and stand there.
 
-use ackord_units::Mechanism;
+use ackord_path::registry::{
+    CorruptionChoice, DuplicationChoice, JitterChoice, LossChoice, MediumChoice, OutageChoice,
+    PolicerChoice, ProcessingChoice, ProxyChoice, QueueChoice, RateChangesChoice, ShaperChoice,
+};
+use ackord_traffic::WorkloadChoice;
+use ackord_units::{Choice, Mechanism};
 
 /// A key of some table of the file.
 #[derive(Debug)]
@@ -58,14 +63,14 @@ pub enum Shape {
     /// A mechanism, by name or as a table of `kind` and knobs.
     Choice {
         /// Which there are.
-        mechanisms: &'static [Mechanism],
+        mechanisms: fn() -> &'static [Mechanism],
         /// Whether one is chosen already.
         kind: Kind,
     },
     /// As `Choice`, or the word `none`.
     ChoiceOrNone {
         /// Which there are.
-        mechanisms: &'static [Mechanism],
+        mechanisms: fn() -> &'static [Mechanism],
         /// Whether one is chosen already.
         kind: Kind,
     },
@@ -166,7 +171,7 @@ pub(crate) static HOST: &[Key] = &[
     COUNT,
     optional(
         "processing",
-        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::PROCESSING, kind: Kind::Named },
+        Shape::ChoiceOrNone { mechanisms: || ProcessingChoice::MECHANISMS, kind: Kind::Named },
         "none",
         "How long it takes for each packet that it sends; of a group each for itself. Hosts answer \
          at once without it",
@@ -198,13 +203,13 @@ pub(crate) static LINK: &[Key] = &[
     ),
     optional(
         "jitter",
-        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::JITTER, kind: Kind::Named },
+        Shape::ChoiceOrNone { mechanisms: || JitterChoice::MECHANISMS, kind: Kind::Named },
         "none",
         "How the propagation delay is drawn at random, each direction for itself",
     ),
     optional(
         "rate_changes",
-        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::RATE_CHANGES, kind: Kind::Named },
+        Shape::ChoiceOrNone { mechanisms: || RateChangesChoice::MECHANISMS, kind: Kind::Named },
         "none",
         "How the rate changes in the course of the run",
     ),
@@ -217,49 +222,49 @@ pub(crate) static LINK: &[Key] = &[
     ),
     optional(
         "shaper",
-        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::SHAPER, kind: Kind::Named },
+        Shape::ChoiceOrNone { mechanisms: || ShaperChoice::MECHANISMS, kind: Kind::Named },
         "none",
         "What holds the transmitter back to a lower rate once a burst has left at `rate`",
     ),
     optional(
         "policer",
-        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::POLICER, kind: Kind::Named },
+        Shape::ChoiceOrNone { mechanisms: || PolicerChoice::MECHANISMS, kind: Kind::Named },
         "none",
         "What drops packets beyond a rate and a burst, before the queue",
     ),
     optional(
         "queue",
-        Shape::Choice { mechanisms: ackord_path::registry::QUEUE, kind: Kind::Inherited },
+        Shape::Choice { mechanisms: || QueueChoice::MECHANISMS, kind: Kind::Inherited },
         "drop-tail",
         "The queue before the transmitter",
     ),
     optional(
         "outage",
-        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::OUTAGE, kind: Kind::Named },
+        Shape::ChoiceOrNone { mechanisms: || OutageChoice::MECHANISMS, kind: Kind::Named },
         "none",
         "When the link is out, both directions together unless it says otherwise",
     ),
     optional(
         "loss",
-        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::LOSS, kind: Kind::Named },
+        Shape::ChoiceOrNone { mechanisms: || LossChoice::MECHANISMS, kind: Kind::Named },
         "none",
         "What the wire loses",
     ),
     optional(
         "corrupt",
-        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::CORRUPTION, kind: Kind::Named },
+        Shape::ChoiceOrNone { mechanisms: || CorruptionChoice::MECHANISMS, kind: Kind::Named },
         "none",
         "What it damages",
     ),
     optional(
         "duplicate",
-        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::DUPLICATION, kind: Kind::Named },
+        Shape::ChoiceOrNone { mechanisms: || DuplicationChoice::MECHANISMS, kind: Kind::Named },
         "none",
         "What arrives twice",
     ),
     optional(
         "medium",
-        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::MEDIUM, kind: Kind::Named },
+        Shape::ChoiceOrNone { mechanisms: || MediumChoice::MECHANISMS, kind: Kind::Named },
         "none",
         "What both directions are on: `wifi`, where they take turns and `rate` is the rate of a \
          transmission without the medium's overheads, or `cellular`, where `rate` is what the \
@@ -279,16 +284,13 @@ pub(crate) static REVERSE: &[Key] = &[
     optional("delay", Shape::Span, "as forward", "Propagation delay"),
     optional(
         "jitter",
-        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::JITTER, kind: Kind::Inherited },
+        Shape::ChoiceOrNone { mechanisms: || JitterChoice::MECHANISMS, kind: Kind::Inherited },
         "as forward",
         "How the propagation delay is drawn; `none` where forward has jitter and reverse has not",
     ),
     optional(
         "rate_changes",
-        Shape::ChoiceOrNone {
-            mechanisms: ackord_path::registry::RATE_CHANGES,
-            kind: Kind::Inherited,
-        },
+        Shape::ChoiceOrNone { mechanisms: || RateChangesChoice::MECHANISMS, kind: Kind::Inherited },
         "as forward",
         "How the rate changes; `none` where forward changes and reverse does not",
     ),
@@ -300,49 +302,43 @@ pub(crate) static REVERSE: &[Key] = &[
     ),
     optional(
         "shaper",
-        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::SHAPER, kind: Kind::Inherited },
+        Shape::ChoiceOrNone { mechanisms: || ShaperChoice::MECHANISMS, kind: Kind::Inherited },
         "as forward",
         "What holds the transmitter back; `none` where forward is shaped and reverse is not",
     ),
     optional(
         "policer",
-        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::POLICER, kind: Kind::Inherited },
+        Shape::ChoiceOrNone { mechanisms: || PolicerChoice::MECHANISMS, kind: Kind::Inherited },
         "as forward",
         "What drops packets beyond a rate; `none` where forward is policed and reverse is not",
     ),
     optional(
         "queue",
-        Shape::Choice { mechanisms: ackord_path::registry::QUEUE, kind: Kind::Inherited },
+        Shape::Choice { mechanisms: || QueueChoice::MECHANISMS, kind: Kind::Inherited },
         "as forward",
         "The queue before the transmitter",
     ),
     optional(
         "outage",
-        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::OUTAGE, kind: Kind::Inherited },
+        Shape::ChoiceOrNone { mechanisms: || OutageChoice::MECHANISMS, kind: Kind::Inherited },
         "as forward",
         "When the link is out; `none` where forward is out at times and reverse is not",
     ),
     optional(
         "loss",
-        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::LOSS, kind: Kind::Inherited },
+        Shape::ChoiceOrNone { mechanisms: || LossChoice::MECHANISMS, kind: Kind::Inherited },
         "as forward",
         "What the wire loses; `none` where forward loses and reverse does not",
     ),
     optional(
         "corrupt",
-        Shape::ChoiceOrNone {
-            mechanisms: ackord_path::registry::CORRUPTION,
-            kind: Kind::Inherited,
-        },
+        Shape::ChoiceOrNone { mechanisms: || CorruptionChoice::MECHANISMS, kind: Kind::Inherited },
         "as forward",
         "What it damages; `none` where forward damages and reverse does not",
     ),
     optional(
         "duplicate",
-        Shape::ChoiceOrNone {
-            mechanisms: ackord_path::registry::DUPLICATION,
-            kind: Kind::Inherited,
-        },
+        Shape::ChoiceOrNone { mechanisms: || DuplicationChoice::MECHANISMS, kind: Kind::Inherited },
         "as forward",
         "What arrives twice; `none` where forward duplicates and reverse does not",
     ),
@@ -360,7 +356,7 @@ pub(crate) static PROXY: &[Key] = &[
     ),
     required(
         "proxy",
-        Shape::ChoiceOrNone { mechanisms: ackord_path::registry::PROXY, kind: Kind::Named },
+        Shape::ChoiceOrNone { mechanisms: || ProxyChoice::MECHANISMS, kind: Kind::Named },
         "Which box",
         "proxy = \"snoop\"",
     ),
@@ -438,7 +434,7 @@ pub(crate) static FLOW: &[Key] = &[
     ),
     required(
         "traffic",
-        Shape::Choice { mechanisms: ackord_traffic::registry::WORKLOAD, kind: Kind::Named },
+        Shape::Choice { mechanisms: || WorkloadChoice::MECHANISMS, kind: Kind::Named },
         "The workload",
         "traffic = { kind = \"bulk\", size = \"20 MB\" }",
     ),

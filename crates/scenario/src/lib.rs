@@ -24,11 +24,12 @@
 //!
 //! ```
 //! use ackord_scenario::{Override, ScenarioFile};
+//! use ackord_units::Knobs;
 //!
 //! let file = ScenarioFile::from_library("reno-against-vegas")?
 //!     .with_overrides([Override::new("links.bottleneck.queue.limit", "25 packets")]);
 //! let scenario = file.check()?;
-//! assert_eq!(scenario.flows[1].client_tcp.congestion.mechanism.name, "vegas");
+//! assert_eq!(scenario.flows[1].client_tcp.congestion.mechanism().name, "vegas");
 //!
 //! let broken = file.with_overrides([Override::new("links.bottleneck.rat", "1 Mbit/s")]);
 //! let errors = broken.check().expect_err("there is no such key");
@@ -54,7 +55,8 @@ mod route;
 mod schema;
 pub mod spelling;
 
-pub use ackord_traffic::registry::Transport;
+pub use ackord_tcp::registry::Stack;
+pub use ackord_traffic::Transport;
 pub use canonical::choice_text;
 pub use document::Place;
 pub use error::{Errors, NameOf, Problem, Unreadable, Wrong};
@@ -62,7 +64,7 @@ pub use file::ScenarioFile;
 pub use library::library;
 pub use model::{
     Capture, Direction, Exec, ExecCommand, ExecError, Flow, KernelChoice, Link, Node, NodeKind,
-    Proxy, Record, Scenario, Start, TcpChoices, TraceFile, Way,
+    Proxy, Record, Scenario, Start, TraceFile, Way,
 };
 pub use overrides::{Override, ParseOverrideError};
 pub use render::Style;

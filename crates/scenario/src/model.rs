@@ -2,9 +2,14 @@
 //! knob filled in.
 
 use ackord_path::Trace;
-use ackord_traffic::registry::{Transport, transport_of};
-use ackord_units::{Choice, Rate, Span};
-use ackord_wire::{IpVersion, NodeId, Side};
+use ackord_path::registry::{
+    CorruptionChoice, DuplicationChoice, JitterChoice, LossChoice, MediumChoice, OutageChoice,
+    PolicerChoice, ProcessingChoice, ProxyChoice, QueueChoice, RateChangesChoice, ShaperChoice,
+};
+use ackord_tcp::registry::Stack;
+use ackord_traffic::{Transport, WorkloadChoice};
+use ackord_units::{Rate, Span};
+use ackord_wire::{NodeId, Side};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::net::IpAddr;
@@ -45,9 +50,9 @@ pub struct Node {
     pub name: String,
     /// What it does.
     pub kind: NodeKind,
-    /// How long it takes for what it sends ([`ackord_path::registry::PROCESSING`]); no time when
+    /// How long it takes for what it sends; no time when
     /// absent. Only hosts have it.
-    pub processing: Option<Choice>,
+    pub processing: Option<ProcessingChoice>,
     /// The stock kernel whose TCP its ends of flows are; our own when absent. Only hosts have it.
     pub kernel: Option<KernelChoice>,
 }
@@ -105,9 +110,9 @@ pub struct Link {
     pub forward: Direction,
     /// What carries packets from `to` to `from`.
     pub reverse: Direction,
-    /// The medium both directions share ([`ackord_path::registry::MEDIUM`]), which then transmits
+    /// The medium both directions share, which then transmits
     /// at their rates; nothing where each has a transmitter of its own.
-    pub medium: Option<Choice>,
+    pub medium: Option<MediumChoice>,
 }
 
 /// Which way along a duplex link.
@@ -127,27 +132,27 @@ pub struct Direction {
     pub rate: Rate,
     /// Propagation delay; the mean where there is jitter.
     pub delay: Span,
-    /// How the delay is drawn ([`ackord_path::registry::JITTER`]); constant when absent.
-    pub jitter: Option<Choice>,
-    /// How the rate changes ([`ackord_path::registry::RATE_CHANGES`]); never when absent.
-    pub rate_changes: Option<Choice>,
+    /// How the delay is drawn; constant when absent.
+    pub jitter: Option<JitterChoice>,
+    /// How the rate changes; never when absent.
+    pub rate_changes: Option<RateChangesChoice>,
     /// When packets are delivered, in place of `rate`, which then only says what queues take it to
     /// be; nothing for a transmitter of that rate.
     pub trace: Option<TraceFile>,
-    /// What holds the transmitter back ([`ackord_path::registry::SHAPER`]); nothing when absent.
-    pub shaper: Option<Choice>,
-    /// What drops packets before the queue ([`ackord_path::registry::POLICER`]); nothing when absent.
-    pub policer: Option<Choice>,
-    /// The queue before the transmitter ([`ackord_path::registry::QUEUE`]).
-    pub queue: Choice,
-    /// When it is out ([`ackord_path::registry::OUTAGE`]); never when absent.
-    pub outage: Option<Choice>,
-    /// What the wire loses ([`ackord_path::registry::LOSS`]); nothing when absent.
-    pub loss: Option<Choice>,
-    /// What it damages ([`ackord_path::registry::CORRUPTION`]); nothing when absent.
-    pub corrupt: Option<Choice>,
-    /// What arrives twice ([`ackord_path::registry::DUPLICATION`]); nothing when absent.
-    pub duplicate: Option<Choice>,
+    /// What holds the transmitter back; nothing when absent.
+    pub shaper: Option<ShaperChoice>,
+    /// What drops packets before the queue; nothing when absent.
+    pub policer: Option<PolicerChoice>,
+    /// The queue before the transmitter.
+    pub queue: QueueChoice,
+    /// When it is out; never when absent.
+    pub outage: Option<OutageChoice>,
+    /// What the wire loses; nothing when absent.
+    pub loss: Option<LossChoice>,
+    /// What it damages; nothing when absent.
+    pub corrupt: Option<CorruptionChoice>,
+    /// What arrives twice; nothing when absent.
+    pub duplicate: Option<DuplicationChoice>,
 }
 
 /// A file of delivery opportunities, as it was read.
@@ -192,8 +197,8 @@ pub struct Proxy {
     pub link: usize,
     /// The direction of that link in which packets go to the mobile hosts.
     pub to_mobile: Way,
-    /// Which box ([`ackord_path::registry::PROXY`]); nothing where the file says `none`.
-    pub choice: Option<Choice>,
+    /// Which box; nothing where the file says `none`.
+    pub choice: Option<ProxyChoice>,
     /// When it dies, from the start of the run.
     pub dies: Option<Span>,
     /// When it begins anew; later than it dies.
@@ -215,13 +220,13 @@ pub struct Flow {
     pub start: Start,
     /// The end that sends the workload.
     pub sends: Side,
-    /// The workload ([`ackord_traffic::registry::WORKLOAD`]).
-    pub traffic: Choice,
+    /// The workload.
+    pub traffic: WorkloadChoice,
     /// The client's endpoint; the registries' defaults, and used by nobody, where the flow is
     /// [not TCP's](Flow::transport).
-    pub client_tcp: TcpChoices,
+    pub client_tcp: Stack,
     /// The server's endpoint, likewise.
-    pub server_tcp: TcpChoices,
+    pub server_tcp: Stack,
     /// The commands that stand in for the workload in a live run; nothing where the workload
     /// itself runs there too.
     pub exec: Option<Exec>,
@@ -273,30 +278,6 @@ pub enum Start {
         /// Latest; not before `from`.
         to: Span,
     },
-}
-
-/// Everything that can be chosen about a TCP endpoint. Every knob that has a default is present
-/// in the settings.
-#[derive(Clone, Debug)]
-pub struct TcpChoices {
-    /// The profile these began with: the one named, else `rfc`, which is the registries' defaults.
-    /// A label for reports, and what a layer above takes the profile's own mechanisms from: endpoints
-    /// with equal choices are equal whatever they began with.
-    pub profile: &'static str,
-    /// Congestion control ([`ackord_tcp::registry::CONGESTION`]).
-    pub congestion: Choice,
-    /// Loss detection ([`ackord_tcp::registry::LOSS`]).
-    pub loss: Choice,
-    /// Recovery sending ([`ackord_tcp::registry::RECOVERY`]).
-    pub recovery: Choice,
-    /// Acknowledgment policy ([`ackord_tcp::registry::ACK`]).
-    pub ack: Choice,
-    /// Nagle's algorithm ([`ackord_tcp::registry::NAGLE`]).
-    pub nagle: Choice,
-    /// The endpoint's own knobs ([`ackord_tcp::registry::ENDPOINT`]).
-    pub endpoint: Choice,
-    /// Which Internet Protocol carries it: the flow's, the same at both ends.
-    pub ip: IpVersion,
 }
 
 /// What to keep of a run beside its summary.
@@ -425,50 +406,25 @@ impl Link {
 impl Flow {
     /// What carries the workload.
     pub fn transport(&self) -> Transport {
-        transport_of(self.traffic.mechanism)
+        self.traffic.config().transport()
     }
 
     /// The endpoint of the end that sends the workload.
-    pub fn sender_tcp(&self) -> &TcpChoices {
+    pub fn sender_tcp(&self) -> &Stack {
         self.tcp(self.sends)
     }
 
     /// The endpoint of the end that receives the workload.
-    pub fn receiver_tcp(&self) -> &TcpChoices {
+    pub fn receiver_tcp(&self) -> &Stack {
         self.tcp(self.sends.other())
     }
 
     /// The endpoint at `side`.
-    pub fn tcp(&self, side: Side) -> &TcpChoices {
+    pub fn tcp(&self, side: Side) -> &Stack {
         match side {
             Side::Client => &self.client_tcp,
             Side::Server => &self.server_tcp,
         }
-    }
-}
-
-impl PartialEq for TcpChoices {
-    fn eq(&self, other: &TcpChoices) -> bool {
-        self.ip == other.ip && self.by_name() == other.by_name()
-    }
-}
-
-impl TcpChoices {
-    /// The endpoint that a profile stands for; nothing if none has this name.
-    pub fn of_profile(name: &str) -> Option<TcpChoices> {
-        ackord_tcp::registry::profile(name).map(crate::check::of_profile)
-    }
-
-    /// The six choices under the names they have in a file; `endpoint` is written as single keys.
-    pub fn by_name(&self) -> [(&'static str, &Choice); 6] {
-        [
-            ("congestion", &self.congestion),
-            ("loss", &self.loss),
-            ("recovery", &self.recovery),
-            ("ack", &self.ack),
-            ("nagle", &self.nagle),
-            ("endpoint", &self.endpoint),
-        ]
     }
 }
 

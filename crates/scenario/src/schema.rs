@@ -77,9 +77,9 @@ fn shape(shape: &Shape) -> Value {
         Shape::Ratio => quantity::<Ratio>(),
         Shape::Own(schema) => schema(),
         Shape::Words(words) => json!({ "enum": words }),
-        Shape::Choice { mechanisms, kind } => choice(mechanisms, kind),
+        Shape::Choice { mechanisms, kind } => choice(mechanisms(), kind),
         Shape::ChoiceOrNone { mechanisms, kind } => {
-            json!({ "anyOf": [{ "const": "none" }, choice(mechanisms, kind)] })
+            json!({ "anyOf": [{ "const": "none" }, choice(mechanisms(), kind)] })
         }
         Shape::Tcp => json!({ "$ref": "#/$defs/tcp" }),
         Shape::Trace => json!({

@@ -5,7 +5,6 @@
 //! which units there are. `kbps` and `mbps` in small letters are among that: they are bytes for
 //! tc(8) and bits for everybody else.
 
-use ackord_path::registry;
 use ackord_units::{KnobKind, Mechanism};
 
 /// A text as a TOML string.
@@ -94,7 +93,7 @@ fn name_in(family: &[Mechanism], given: &str) -> String {
     if family.iter().any(|mechanism| mechanism.name == name) {
         return name;
     }
-    let is_queue = std::ptr::eq(family, registry::QUEUE);
+    let is_queue = family.iter().all(|mechanism| mechanism.family == "queue");
     match name.as_str() {
         "droptail" | "taildrop" | "tail-drop" | "pfifo" | "bfifo" | "fifo" if is_queue => {
             "drop-tail".to_owned()
@@ -142,6 +141,8 @@ fn split(text: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ackord_path::registry::{OutageChoice, QueueChoice};
+    use ackord_units::Choice;
     use ackord_units::{Quantity, Rate, Ratio, Span};
 
     #[test]
@@ -169,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_mechanism_gets_its_knobs_in_the_form_their_kinds_want() {
-        let queue = |text| mechanism(registry::QUEUE, text);
+        let queue = |text| mechanism(QueueChoice::MECHANISMS, text);
         assert_eq!(queue("codel"), "\"codel\"");
         assert_eq!(queue("fq_codel"), "\"fq-codel\"");
         assert_eq!(queue("droptail:limit=64"), "{ kind = \"drop-tail\", limit = \"64 packets\" }");
@@ -177,7 +178,7 @@ mod tests {
             queue("codel:target=5msec,limit=30kB"),
             "{ kind = \"codel\", target = \"5 ms\", limit = \"30kB\" }"
         );
-        let outage = mechanism(registry::OUTAGE, "schedule:from=3s+11s,for=1500ms");
+        let outage = mechanism(OutageChoice::MECHANISMS, "schedule:from=3s+11s,for=1500ms");
         assert_eq!(
             outage,
             "{ kind = \"schedule\", from = [\"3 s\", \"11 s\"], for = [\"1500 ms\"] }"

@@ -2,7 +2,7 @@
 //! text whatever makes the checker panic.
 
 use ackord_scenario::{Override, Scenario, ScenarioFile, library};
-use ackord_units::{Knob, KnobKind, Mechanism};
+use ackord_units::{Choice, Knob, KnobKind, Mechanism};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -94,7 +94,7 @@ fn choice(mechanisms: &'static [Mechanism]) -> BoxedStrategy<String> {
 
 /// A loss model as people write it: of the knobs of `random` exactly one is given.
 fn link_loss() -> BoxedStrategy<String> {
-    let random = &ackord_path::registry::LOSS[0];
+    let random = &ackord_path::registry::LossChoice::MECHANISMS[0];
     assert_eq!(random.name, "random", "the first loss model");
     let one = select(random.knobs).prop_flat_map(|knob| {
         knob_value(knob.kind).prop_map(move |value| format!("{} = {value}", knob.name))
@@ -104,7 +104,7 @@ fn link_loss() -> BoxedStrategy<String> {
 
 /// Outages as people write them: the lists of a schedule have to agree.
 fn outage() -> BoxedStrategy<String> {
-    let (schedule, random) = ackord_path::registry::OUTAGE.split_at(1);
+    let (schedule, random) = ackord_path::registry::OutageChoice::MECHANISMS.split_at(1);
     assert_eq!(schedule[0].name, "schedule", "the first of them");
     let listed = (0u64..1_000, 1u64..1_000, any::<bool>()).prop_map(|(from, lasts, again)| {
         let every = if again { ", every = \"1 s\"" } else { "" };
@@ -131,18 +131,13 @@ fn impairments() -> BoxedStrategy<String> {
 }
 
 fn tcp() -> BoxedStrategy<String> {
-    use ackord_tcp::registry::{ACK, CONGESTION, ENDPOINT, LOSS, NAGLE, RECOVERY};
-    let families = [
-        ("congestion", CONGESTION),
-        ("loss", LOSS),
-        ("recovery", RECOVERY),
-        ("ack", ACK),
-        ("nagle", NAGLE),
-    ];
-    let choices: Vec<_> = families
-        .into_iter()
-        .map(|(key, family)| {
-            prop::option::of(choice(family).prop_map(move |text| format!("{key} = {text}")))
+    use ackord_tcp::registry::{CHOICES, ENDPOINT};
+    let choices: Vec<_> = CHOICES
+        .iter()
+        .map(|chosen| {
+            let key = chosen.key;
+            let text = choice(chosen.mechanisms).prop_map(move |text| format!("{key} = {text}"));
+            prop::option::of(text)
         })
         .collect();
     (choices, knobs(ENDPOINT.knobs))
@@ -156,16 +151,21 @@ fn tcp() -> BoxedStrategy<String> {
 /// A whole file, with groups, a reverse direction and layered endpoints.
 fn file() -> impl Strategy<Value = String> {
     let head = (any::<u64>(), "[ -~äßµ]{0,40}", 1u64..10_000_000_000);
-    let queue = || choice(ackord_path::registry::QUEUE);
-    let medium = prop_oneof![Just("\"none\"".to_owned()), choice(ackord_path::registry::MEDIUM)];
-    let traffic = choice(ackord_traffic::registry::WORKLOAD);
-    let jitter = || prop::option::of(choice(ackord_path::registry::JITTER));
+    let queue = || choice(ackord_path::registry::QueueChoice::MECHANISMS);
+    let medium = prop_oneof![
+        Just("\"none\"".to_owned()),
+        choice(ackord_path::registry::MediumChoice::MECHANISMS)
+    ];
+    let traffic = choice(ackord_traffic::WorkloadChoice::MECHANISMS);
+    let jitter = || prop::option::of(choice(ackord_path::registry::JitterChoice::MECHANISMS));
     let queues = (queue(), queue(), jitter(), jitter());
     let outages = (outage(), (outage(), impairments()));
     let link = (queues, (link_loss(), outages), medium, 1u64..100_000_000_000, 0u64..1_000_000_000);
     let ends = (tcp(), tcp(), tcp(), select(&["client", "server"][..]));
-    let processing =
-        prop_oneof![Just("\"none\"".to_owned()), choice(ackord_path::registry::PROCESSING)];
+    let processing = prop_oneof![
+        Just("\"none\"".to_owned()),
+        choice(ackord_path::registry::ProcessingChoice::MECHANISMS)
+    ];
     let start = (0u64..1_000, 0u64..1_000, processing);
     (head, link, ends, traffic, start).prop_map(
         |(
@@ -392,7 +392,7 @@ fn endpoints_remember_the_profile_they_began_with_as_a_label() {
         let file = ScenarioFile::new("smallest", SMALLEST).with_overrides([change]);
         let scenario = file.check().expect("sound");
         let flow = &scenario.flows[0];
-        (flow.sender_tcp().profile, flow.receiver_tcp().profile)
+        (flow.sender_tcp().profile(), flow.receiver_tcp().profile())
     };
     assert_eq!(profiles(Override::new("seed", "1")), ("rfc", "rfc"));
     assert_eq!(profiles(Override::new("tcp.profile", "linux")), ("linux", "linux"));

@@ -2,7 +2,8 @@
 //! not.
 
 use ackord_scenario::{NodeKind, Override, Scenario, ScenarioFile, Start};
-use ackord_units::{Bytes, Choice, KnobValue, Rate, Span};
+use ackord_tcp::registry::Congestion;
+use ackord_units::{Bytes, KnobValue, Knobs, Rate, Span};
 
 fn set(library: &str, overrides: &[&str]) -> Scenario {
     let overrides = overrides.iter().map(|text| text.parse::<Override>().expect("path=VALUE"));
@@ -23,7 +24,7 @@ fn a_value_needs_no_quotes_and_may_have_them() {
 fn a_knob_of_a_choice_by_name_can_be_set() {
     let scenario = set("reno-against-vegas", &["tcp.ack=delayed", "tcp.ack.timeout=100 ms"]);
     let ack = &scenario.flows[0].server_tcp.ack;
-    assert_eq!(ack.mechanism.name, "delayed");
+    assert_eq!(ack.mechanism().name, "delayed");
     assert_eq!(ack.value("timeout"), Some(KnobValue::Span(Span::from_millis(100))));
 }
 
@@ -46,9 +47,9 @@ fn a_whole_choice_is_replaced() {
         &["links.bottleneck.queue={ kind = \"selective-drop\", weights = { vegas = 2 } }"],
     );
     let queue = &scenario.links[0].forward.queue;
-    assert_eq!(queue.mechanism.name, "selective-drop");
-    let weights = queue.value("weights").and_then(|value| value.as_per_flow());
-    assert_eq!(weights.expect("set").get("vegas"), Some(&2.0));
+    assert_eq!(queue.mechanism().name, "selective-drop");
+    let Some(KnobValue::PerFlow(weights)) = queue.value("weights") else { panic!("not set") };
+    assert_eq!(weights.get("vegas"), Some(&2.0));
 }
 
 #[test]
@@ -84,8 +85,8 @@ fn tables_that_are_not_there_are_made() {
 fn true_and_false_do_for_on_and_off() {
     let scenario = set("dumbbell", &["tcp.nagle=false", "tcp.sack=false"]);
     let tcp = &scenario.flows[0].client_tcp;
-    assert_eq!(tcp.nagle.mechanism.name, "off");
-    assert_eq!(tcp.endpoint.value("sack"), Some(KnobValue::Choice("off".to_owned())));
+    assert_eq!(tcp.nagle.mechanism().name, "off");
+    assert_eq!(tcp.endpoint.value("sack"), Some(KnobValue::Choice("off")));
 }
 
 #[test]
@@ -116,10 +117,10 @@ fn a_list_of_values_makes_one_override_each() {
 fn what_the_file_leaves_out_takes_the_registered_default() {
     let scenario = set("dumbbell", &[]);
     let tcp = &scenario.flows[0].client_tcp;
-    let names = tcp.by_name().map(|(_, choice)| choice.mechanism.name);
+    let names = tcp.by_name().map(|(_, choice)| choice.mechanism().name);
     assert_eq!(names, ["cubic", "fixed", "sack", "delayed", "on", "tcp"]);
-    assert_eq!(tcp.endpoint.settings.0.get("mss"), Some(&KnobValue::Bytes(Bytes(1460))));
-    assert_eq!(tcp.endpoint.settings.0.get("max_window"), None, "it has no default");
+    assert_eq!(tcp.endpoint.value("mss"), Some(KnobValue::Bytes(Bytes(1460))));
+    assert_eq!(tcp.endpoint.value("max_window"), None, "it has no default");
     assert_eq!(scenario.nodes.iter().filter(|node| node.kind == NodeKind::Router).count(), 2);
 }
 
@@ -127,8 +128,8 @@ fn what_the_file_leaves_out_takes_the_registered_default() {
 fn the_receiver_is_the_end_that_does_not_send() {
     let scenario = set("lossy-wifi", &["flows.download.receiver_tcp={ ack = \"immediate\" }"]);
     let flow = &scenario.flows[0];
-    assert_eq!(flow.client_tcp.ack.mechanism.name, "immediate");
-    assert_eq!(flow.server_tcp.ack.mechanism.name, "delayed");
+    assert_eq!(flow.client_tcp.ack.mechanism().name, "immediate");
+    assert_eq!(flow.server_tcp.ack.mechanism().name, "delayed");
     assert_eq!(flow.receiver_tcp(), &flow.client_tcp);
 }
 
@@ -139,10 +140,9 @@ fn a_profile_replaces_everything_and_what_stands_beside_it_overrides_it() {
         &["flows.reno.tcp={ profile = \"linux\", rto_min = \"300 ms\" }"],
     );
     let reno = &scenario.flows[0].client_tcp;
-    assert_eq!(reno.congestion.mechanism.name, "cubic");
-    let knob = |name| reno.endpoint.value(name).and_then(|value| value.as_span());
-    assert_eq!(knob("rto_min"), Some(Span::from_millis(300)));
-    assert_eq!(knob("rto_max"), Some(Span::from_secs(120)), "as the profile has it");
+    assert_eq!(reno.congestion.mechanism().name, "cubic");
+    assert_eq!(reno.endpoint.rto.min, Span::from_millis(300));
+    assert_eq!(reno.endpoint.rto.max, Span::from_secs(120), "as the profile has it");
 }
 
 /// Linux's CUBIC is not RFC 9438's, and naming it makes it no other. One that is not the profile's has its
@@ -153,7 +153,7 @@ fn a_profiles_own_mechanism_has_the_profiles_knobs_however_it_is_named() {
         let scenario = set("reno-against-vegas", changes);
         scenario.flows[0].sender_tcp().congestion.clone()
     };
-    let word = |choice: &Choice, knob| choice.value(knob).map(|value| value.to_string());
+    let word = |choice: &Congestion, knob| choice.value(knob).map(|value| value.to_string());
     let linux = "flows.reno.tcp.profile=linux";
     let unnamed = congestion(&["flows.reno.tcp={ profile = \"linux\" }"]);
     assert_eq!(word(&unnamed, "rules").as_deref(), Some("linux"));

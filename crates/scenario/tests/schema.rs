@@ -7,6 +7,7 @@
 )]
 
 use ackord_scenario::json_schema;
+use ackord_units::Choice;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -31,16 +32,16 @@ fn the_schema_knows_every_mechanism_and_knob() {
     let host = &schema["properties"]["hosts"]["additionalProperties"]["properties"];
     let tcp = &schema["$defs"]["tcp"]["properties"];
     let families = [
-        (&link["queue"], ackord_path::registry::QUEUE),
-        (&link["jitter"]["anyOf"][1], ackord_path::registry::JITTER),
-        (&link["medium"]["anyOf"][1], ackord_path::registry::MEDIUM),
-        (&host["processing"]["anyOf"][1], ackord_path::registry::PROCESSING),
-        (&flow["traffic"], ackord_traffic::registry::WORKLOAD),
-        (&tcp["congestion"], ackord_tcp::registry::CONGESTION),
-        (&tcp["loss"], ackord_tcp::registry::LOSS),
-        (&tcp["recovery"], ackord_tcp::registry::RECOVERY),
-        (&tcp["ack"], ackord_tcp::registry::ACK),
-        (&tcp["nagle"], ackord_tcp::registry::NAGLE),
+        (&link["queue"], ackord_path::registry::QueueChoice::MECHANISMS),
+        (&link["jitter"]["anyOf"][1], ackord_path::registry::JitterChoice::MECHANISMS),
+        (&link["medium"]["anyOf"][1], ackord_path::registry::MediumChoice::MECHANISMS),
+        (&host["processing"]["anyOf"][1], ackord_path::registry::ProcessingChoice::MECHANISMS),
+        (&flow["traffic"], ackord_traffic::WorkloadChoice::MECHANISMS),
+        (&tcp["congestion"], ackord_tcp::registry::Congestion::MECHANISMS),
+        (&tcp["loss"], ackord_tcp::registry::Loss::MECHANISMS),
+        (&tcp["recovery"], ackord_tcp::registry::LossRecovery::MECHANISMS),
+        (&tcp["ack"], ackord_tcp::registry::Ack::MECHANISMS),
+        (&tcp["nagle"], ackord_tcp::registry::NagleVariant::MECHANISMS),
     ];
     for (choice, mechanisms) in families {
         let forms = choice["anyOf"].as_array().expect("a choice has forms");

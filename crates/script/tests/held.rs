@@ -6,8 +6,8 @@
 //! Tests that are no scripts are not run here: most of them compare with a kernel or with ns-2.
 
 use ackord_script::{Script, parse, run};
-use ackord_tcp::registry::{self, Stack};
-use ackord_units::{Knob, KnobKind, KnobValue, Mechanism};
+use ackord_tcp::registry::{ENDPOINT, Stack};
+use ackord_units::{Knob, KnobKind, KnobType, KnobValue, Knobs, Span};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -33,33 +33,19 @@ fn scripts(tests: &[String]) -> Vec<(String, Script)> {
     names.map(read).collect()
 }
 
-/// The choice of this family.
-fn mechanism(stack: &Stack, family: &str) -> Option<&'static Mechanism> {
-    let choices = [&stack.congestion, &stack.loss, &stack.recovery, &stack.ack, &stack.nagle];
-    let families = ["congestion", "loss", "recovery", "ack", "nagle"];
-    let place = families.iter().position(|name| *name == family)?;
-    Some(choices[place].mechanism)
-}
-
 /// A key's value in a stack, as text, and the values it might have instead.
 fn value_and_others(stack: &Stack, key: &str) -> (Option<String>, Vec<String>) {
-    if let Some(chosen) = mechanism(stack, key) {
-        let table = registry::families().into_iter().find(|table| table[0].family == chosen.family);
-        let others = table.expect("a family").iter().map(|mechanism| mechanism.name);
-        let others = others.filter(|name| *name != chosen.name).map(str::to_owned);
-        return (Some(chosen.name.to_owned()), others.collect());
+    if let Some(chosen) = stack.slot(key) {
+        let name = chosen.mechanism().name;
+        let others = chosen.mechanisms().iter().map(|mechanism| mechanism.name);
+        let others = others.filter(|other| *other != name).map(str::to_owned);
+        return (Some(name.to_owned()), others.collect());
     }
-    let (choice, name) = match key.split_once('.') {
-        Some((family, name)) => {
-            let choices =
-                [&stack.congestion, &stack.loss, &stack.recovery, &stack.ack, &stack.nagle];
-            let of = mechanism(stack, family).expect("a family");
-            let choice = choices.into_iter().find(|choice| choice.mechanism.name == of.name);
-            (choice.expect("chosen"), name)
-        }
+    let (choice, name): (&dyn Knobs, _) = match key.split_once('.') {
+        Some((family, name)) => (stack.slot(family).expect("a family"), name),
         None => (&stack.endpoint, key),
     };
-    let knob = choice.mechanism.knob(name).unwrap_or_else(|| panic!("no knob {key}"));
+    let knob = choice.mechanism().knob(name).unwrap_or_else(|| panic!("no knob {key}"));
     let value = choice.value(name);
     let others = others(knob, value.as_ref());
     (value.map(|value| value.to_string()), others)
@@ -69,8 +55,7 @@ fn others(knob: &Knob, value: Option<&KnobValue>) -> Vec<String> {
     let halves = |number: f64| [number / 2.0, number * 2.0];
     let texts: Vec<String> = match (knob.kind, value) {
         (KnobKind::Choice(words), value) => {
-            let now = value.and_then(KnobValue::as_choice);
-            let words = words.iter().filter(|word| Some(**word) != now.as_deref());
+            let words = words.iter().filter(|word| value != Some(&KnobValue::Choice(word)));
             words.map(|word| (*word).to_owned()).collect()
         }
         (_, Some(KnobValue::Count(count))) => {
@@ -111,8 +96,8 @@ fn passes_with(script: &Script, key: &str, value: &str) -> bool {
 
 /// Whether a first timeout is below the least one, and so makes no difference.
 fn below_the_floor(stack: &Stack, rto_initial: &str) -> bool {
-    let knob = stack.endpoint.mechanism.knob("rto_initial").expect("a knob");
-    let value = knob.kind.parse(rto_initial).ok().and_then(|value| value.as_span());
+    let knob = ENDPOINT.knob("rto_initial").expect("a knob");
+    let value = Span::from_value(knob.kind.parse(rto_initial).ok());
     value.is_some_and(|value| value < stack.config().rto.min)
 }
 

@@ -4,7 +4,6 @@ use ackord_events::{EndpointId, Event, Sink, TcpState};
 use ackord_path::Stream;
 use ackord_scenario::Flow;
 use ackord_tcp::Connection;
-use ackord_traffic::registry::build_workloads;
 use ackord_traffic::{Socket, Step, Workload, Workloads};
 use ackord_units::{Bytes, Time};
 
@@ -12,7 +11,7 @@ use ackord_units::{Bytes, Time};
 pub fn workloads_for(seed: u64, flow: &Flow) -> Workloads {
     let stream =
         |what: &str| Stream::for_element(seed, &format!("flows/{}/traffic/{what}", flow.name));
-    build_workloads(&flow.traffic, &stream)
+    flow.traffic.config().build(&stream)
 }
 
 /// The application at one end.

@@ -4,7 +4,6 @@ use crate::FOREIGN;
 use crate::endpoints::start_time;
 use ackord_path::Stream;
 use ackord_scenario::Flow;
-use ackord_traffic::registry::build_datagrams;
 use ackord_traffic::{DATAGRAM_HEADERS, Datagrams};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{Ecn, FlowId, IpVersion, NodeId, Packet, Side};
@@ -24,7 +23,8 @@ impl Sender {
     pub(crate) fn new(seed: u64, flow: &Flow, number: FlowId) -> Sender {
         let stream =
             |what: &str| Stream::for_element(seed, &format!("flows/{}/traffic/{what}", flow.name));
-        let mut source = build_datagrams(&flow.traffic, &stream);
+        let source = flow.traffic.config().datagrams(&stream);
+        let mut source = source.expect("only flows over UDP are asked for");
         source.start(start_time(seed, flow));
         let (src, dst) = match flow.sends {
             Side::Client => (flow.client, flow.server),

@@ -1,26 +1,9 @@
 //! The endpoints of a scenario's flows.
 
 use ackord_path::Stream;
-use ackord_scenario::{Flow, Start, TcpChoices};
-use ackord_tcp::{Config, Mechanisms, registry};
+use ackord_scenario::{Flow, Start};
 use ackord_units::{Seq, Span, Time};
 use ackord_wire::Side;
-
-/// The sizes, options and timers that a flow's end was given.
-pub fn config_for(choices: &TcpChoices) -> Config {
-    Config { ip: choices.ip, ..Config::from_choice(&choices.endpoint) }
-}
-
-/// The five mechanisms that a flow's end was given, newly built.
-pub fn mechanisms_for(choices: &TcpChoices) -> Mechanisms {
-    Mechanisms {
-        congestion: registry::build_congestion(&choices.congestion),
-        loss: registry::build_loss(&choices.loss),
-        recovery: registry::build_recovery(&choices.recovery),
-        ack: registry::build_ack(&choices.ack),
-        nagle: registry::build_nagle(&choices.nagle),
-    }
-}
 
 /// The initial sequence number of one end of a flow.
 pub fn initial_sequence(seed: u64, flow: &Flow, side: Side) -> Seq {

@@ -41,6 +41,6 @@ mod topology;
 
 pub use apps::workloads_for;
 pub use datagrams::one_way_delay as datagram_delay;
-pub use endpoints::{config_for, initial_sequence, mechanisms_for, start_time};
+pub use endpoints::{initial_sequence, start_time};
 pub use simulation::{FOREIGN, RunError, Simulation};
 pub use topology::{BuildError, Topology, build_topology};

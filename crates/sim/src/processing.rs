@@ -1,6 +1,5 @@
 //! The hosts of a simulation that take a time for what they send.
 
-use ackord_path::registry::{self, build_processing};
 use ackord_path::{Processing, Schedule, Stream};
 use ackord_scenario::Scenario;
 use ackord_units::Time;
@@ -15,21 +14,16 @@ pub(crate) struct Hosts {
 
 impl Hosts {
     /// Nothing where no host takes any time. `foreign` hosts are not simulated and take their own.
-    pub(crate) fn new(
-        scenario: &Scenario,
-        seed: u64,
-        foreign: &[NodeId],
-    ) -> Result<Option<Box<Hosts>>, (String, registry::BuildError)> {
-        let mut hosts = Vec::with_capacity(scenario.nodes.len());
-        for (index, node) in scenario.nodes.iter().enumerate() {
+    pub(crate) fn new(scenario: &Scenario, seed: u64, foreign: &[NodeId]) -> Option<Box<Hosts>> {
+        let hosts = scenario.nodes.iter().enumerate().map(|(index, node)| {
             let simulated = !foreign.iter().any(|node| usize::from(node.0) == index);
-            let chosen = node.processing.as_ref().filter(|_| simulated);
-            let stream = || Stream::for_element(seed, &format!("hosts/{}/processing", node.name));
-            let built = chosen.map(|choice| build_processing(choice, stream())).transpose();
-            hosts.push(built.map_err(|error| (node.name.clone(), error))?);
-        }
+            let chosen = node.processing.as_ref().filter(|_| simulated)?;
+            let stream = Stream::for_element(seed, &format!("hosts/{}/processing", node.name));
+            Some(chosen.config().build(stream))
+        });
+        let hosts: Vec<_> = hosts.collect();
         let due = Schedule::new(hosts.len());
-        Ok(hosts.iter().any(Option::is_some).then(|| Box::new(Hosts { hosts, due })))
+        hosts.iter().any(Option::is_some).then(|| Box::new(Hosts { hosts, due }))
     }
 
     /// A host gives out a packet at `now`; answers it back where the host takes no time.

@@ -10,7 +10,7 @@ mod foreign;
 
 use crate::apps::{Act, App, workloads_for};
 use crate::datagrams::Sender;
-use crate::endpoints::{config_for, initial_sequence, mechanisms_for, start_time};
+use crate::endpoints::{initial_sequence, start_time};
 use crate::processing::Hosts;
 use crate::topology::{BuildError, Topology, build_topology};
 use ackord_events::{EndpointId, Sink, TcpState};
@@ -101,8 +101,7 @@ impl Simulation {
         foreign: &[NodeId],
     ) -> Result<Simulation, BuildError> {
         let topology = build_topology(scenario, seed)?;
-        let processing = Hosts::new(scenario, seed, foreign)
-            .map_err(|(host, error)| BuildError::Host { host, error })?;
+        let processing = Hosts::new(scenario, seed, foreign);
         let flows = scenario.flows.len();
         let foreign = Foreign::new(scenario, foreign);
         let mut simulation = Simulation {
@@ -138,11 +137,11 @@ impl Simulation {
                 Side::Client => (flow.client, flow.server),
                 Side::Server => (flow.server, flow.client),
             };
-            let config = config_for(choices);
+            let config = choices.config();
             let ip = config.ip;
             let endpoint = EndpointId { flow: id, side };
             let iss = initial_sequence(seed, flow, side);
-            let mechanisms = mechanisms_for(choices);
+            let mechanisms = choices.mechanisms();
             // The client too listens, to nobody, until its flow starts and it opens.
             let connection = Connection::listen(config, mechanisms, endpoint, iss);
             let workload = if side == flow.sends { &workloads.sends } else { &workloads.receives };

@@ -2,17 +2,13 @@
 
 use ackord_events::LinkId;
 use ackord_events::ProxyId;
-use ackord_path::registry::{
-    self, LinkWay, QueueContext, build_cellular, build_corruption, build_duplication, build_jitter,
-    build_loss, build_medium, build_outage, build_policer, build_proxy, build_queue,
-    build_rate_changes, build_shaper, medium_is_shared, outage_is_shared, shaped_rate,
-};
+use ackord_path::registry::{LinkWay, QueueContext, UnknownFlow};
 use ackord_path::{
     Graph, GraphError, Lifetime, LinkConfig, MediumId, Opportunities, Pace, ProxyConfig, Role,
     Stream, Tap,
 };
 use ackord_scenario::{Link, NodeKind, Proxy, Scenario, Way};
-use ackord_units::{Span, Time};
+use ackord_units::{Contradiction, Span, Time};
 use ackord_wire::FlowId;
 use std::sync::Arc;
 
@@ -34,29 +30,21 @@ pub enum BuildError {
     /// The graph is impossible.
     #[error(transparent)]
     Graph(#[from] GraphError),
-    /// A queue, loss model or jitter is impossible.
+    /// An element's values do not make sense together.
     #[error("link `{link}`: {error}")]
     Element {
         /// The link's name.
         link: String,
         /// What is wrong with it.
-        error: registry::BuildError,
+        error: Contradiction,
     },
-    /// A host's processing is impossible.
-    #[error("host `{host}`: {error}")]
-    Host {
-        /// The host's name.
-        host: String,
-        /// What is wrong with it.
-        error: registry::BuildError,
-    },
-    /// A middle box is impossible.
-    #[error("middle box `{proxy}`: {error}")]
-    Proxy {
-        /// Its name.
-        proxy: String,
-        /// What is wrong with it.
-        error: registry::BuildError,
+    /// A queue has a weight for a flow that does not exist.
+    #[error("link `{link}`: {error}")]
+    Flow {
+        /// The link's name.
+        link: String,
+        /// Which flow.
+        error: UnknownFlow,
     },
 }
 
@@ -82,19 +70,13 @@ pub fn build_topology(scenario: &Scenario, seed: u64) -> Result<Topology, BuildE
     }
     let mut links = Vec::new();
     for (index, link) in scenario.links.iter().enumerate() {
-        let element = |error| BuildError::Element { link: link.name.clone(), error };
-        let medium = match &link.medium {
-            None => None,
-            Some(choice) if !medium_is_shared(choice) => None,
-            Some(choice) => {
-                let stream = Stream::for_element(seed, &format!("links/{}/medium", link.name));
-                let config = build_medium(choice, link.forward.rate, stream).map_err(element)?;
-                Some(builder.add_medium(config))
-            }
-        };
+        let shared = link.medium.as_ref().and_then(|medium| {
+            let stream = Stream::for_element(seed, &format!("links/{}/medium", link.name));
+            medium.config().shared(link.forward.rate, stream)
+        });
+        let medium = shared.map(|config| builder.add_medium(config));
         for way in [Way::Forward, Way::Reverse] {
-            let config =
-                link_config(scenario, seed, (index, link), way, medium).map_err(element)?;
+            let config = link_config(scenario, seed, (index, link), way, medium)?;
             let id = builder.add_link(config);
             debug_assert_eq!(id, Topology::link_id(index, way));
             links.push((index, way));
@@ -102,24 +84,22 @@ pub fn build_topology(scenario: &Scenario, seed: u64) -> Result<Topology, BuildE
     }
     let mut proxies = Vec::new();
     for proxy in &scenario.proxies {
-        let config = proxy_config(proxy)
-            .map_err(|error| BuildError::Proxy { proxy: proxy.name.clone(), error })?;
-        proxies.push(config.map(|config| builder.add_proxy(config)));
+        proxies.push(proxy_config(proxy).map(|config| builder.add_proxy(config)));
     }
     Ok(Topology { graph: builder.build()?, links, proxies })
 }
 
 /// A middle box at work; nothing where there is to be none.
-fn proxy_config(proxy: &Proxy) -> Result<Option<ProxyConfig>, registry::BuildError> {
-    let Some(choice) = &proxy.choice else { return Ok(None) };
+fn proxy_config(proxy: &Proxy) -> Option<ProxyConfig> {
+    let choice = proxy.choice.as_ref()?;
     let at = |span: Span| Time::ZERO + span;
-    Ok(Some(ProxyConfig {
+    Some(ProxyConfig {
         at: proxy.at,
         to_mobile: Topology::link_id(proxy.link, proxy.to_mobile),
         from_mobile: Topology::link_id(proxy.link, proxy.to_mobile.other()),
-        proxy: build_proxy(choice)?,
+        proxy: choice.config().build(),
         lifetime: Lifetime { dies: proxy.dies.map(at), restarts: proxy.restarts.map(at) },
-    }))
+    })
 }
 
 /// The stream of something that both directions of a link have together. `both` tells it from the
@@ -134,7 +114,7 @@ fn link_config(
     (index, link): (usize, &Link),
     way: Way,
     medium: Option<MediumId>,
-) -> Result<LinkConfig, registry::BuildError> {
+) -> Result<LinkConfig, BuildError> {
     let direction = link.direction(way);
     let (from, to) = match way {
         Way::Forward => (link.from, link.to),
@@ -142,42 +122,46 @@ fn link_config(
     };
     let name = link.direction_name(way);
     let stream = |of: &str| Stream::for_element(seed, &format!("links/{name}/{of}"));
+    let element = |error| BuildError::Element { link: link.name.clone(), error };
+    let shaped = direction.shaper.as_ref().map(|shaper| shaper.config().shaped(direction.rate));
     let context = QueueContext {
-        rate: shaped_rate(direction.shaper.as_ref(), direction.rate),
+        rate: shaped.unwrap_or(direction.rate),
         delay: direction.delay,
         flow_named: &|name| {
             scenario.flows.iter().position(|flow| flow.name == name).map(|at| FlowId(at as u32))
         },
         stream: stream("queue"),
     };
-    // Directions that are out together draw the same times: from streams of the same name.
-    let outage = |choice| match outage_is_shared(choice) {
-        true => build_outage(choice, Stream::for_element(seed, &shared_stream(link, "outage"))),
-        false => build_outage(choice, stream("outage")),
-    };
+    let queue = direction.queue.config().build(&context);
+    let outage = direction.outage.as_ref().map(|outage| {
+        // Directions that are out together draw the same times: from streams of the same name.
+        let stream = match outage.config().is_shared() {
+            true => Stream::for_element(seed, &shared_stream(link, "outage")),
+            false => stream("outage"),
+        };
+        outage.config().build(stream)
+    });
     let jitter = direction.jitter.as_ref();
-    let loss = direction.loss.as_ref();
-    let (corrupt, duplicate) = (direction.corrupt.as_ref(), direction.duplicate.as_ref());
+    let policer = direction.policer.as_ref().map(|policer| policer.config().build());
+    let loss = direction.loss.as_ref().map(|loss| loss.config().build(stream("loss")));
+    let corrupt = direction.corrupt.as_ref();
+    let corruption = corrupt.map(|damage| damage.config().build(stream("corrupt")));
+    let duplicate = direction.duplicate.as_ref();
+    let duplication = duplicate.map(|twice| twice.config().build(stream("duplicate")));
     let tapped = scenario.record.captures.iter().any(|tap| (tap.link, tap.way) == (index, way));
     Ok(LinkConfig {
         from,
         to,
         rate: direction.rate,
         delay: direction.delay,
-        jitter: jitter
-            .map(|choice| build_jitter(choice, direction.delay, stream("jitter")))
-            .transpose()?,
-        policer: direction.policer.as_ref().map(build_policer).transpose()?,
-        queue: build_queue(&direction.queue, &context)?,
-        pace: pace(link, way, stream("cellular"))?,
-        outage: direction.outage.as_ref().map(outage).transpose()?,
-        loss: loss.map(|choice| build_loss(choice, stream("loss"))).transpose()?,
-        corruption: corrupt
-            .map(|choice| build_corruption(choice, stream("corrupt")))
-            .transpose()?,
-        duplication: duplicate
-            .map(|choice| build_duplication(choice, stream("duplicate")))
-            .transpose()?,
+        jitter: jitter.map(|jitter| jitter.config().build(direction.delay, stream("jitter"))),
+        policer: policer.transpose().map_err(element)?,
+        queue: queue.map_err(|error| BuildError::Flow { link: link.name.clone(), error })?,
+        pace: pace(link, way, stream("cellular")).map_err(element)?,
+        outage: outage.transpose().map_err(element)?,
+        loss: loss.transpose().map_err(element)?,
+        corruption: corruption.transpose().map_err(element)?,
+        duplication: duplication.transpose().map_err(element)?,
         medium,
         tap: if tapped { Tap::On } else { Tap::Off },
     })
@@ -185,25 +169,25 @@ fn link_config(
 
 /// When a direction's transmitter sends, where that is not its rate; a scenario that was checked
 /// says so at most once.
-fn pace(link: &Link, way: Way, stream: Stream) -> Result<Option<Pace>, registry::BuildError> {
+fn pace(link: &Link, way: Way, stream: Stream) -> Result<Option<Pace>, Contradiction> {
     let direction = link.direction(way);
     if let Some(trace) = &direction.trace {
         let replayed = Opportunities::new(Arc::clone(trace.trace()));
         return Ok(Some(Pace::Opportunities(Box::new(replayed))));
     }
     if let Some(changes) = &direction.rate_changes {
-        let steps = build_rate_changes(changes, direction.rate)?;
+        let steps = changes.config().build(direction.rate)?;
         return Ok(Some(Pace::Steps(Box::new(steps))));
     }
     if let Some(shaper) = &direction.shaper {
-        let shaper = build_shaper(shaper, direction.rate)?;
+        let shaper = shaper.config().build(direction.rate)?;
         return Ok(Some(Pace::Shaped(Box::new(shaper))));
     }
     let way = match way {
         Way::Forward => LinkWay::Forward,
         Way::Reverse => LinkWay::Reverse,
     };
-    let hop =
-        link.medium.as_ref().map(|medium| build_cellular(medium, way, direction.rate, stream));
-    Ok(hop.transpose()?.flatten().map(|hop| Pace::Cellular(Box::new(hop))))
+    let medium = link.medium.as_ref();
+    let hop = medium.and_then(|medium| medium.config().hop(way, direction.rate, stream));
+    Ok(hop.map(|hop| Pace::Cellular(Box::new(hop))))
 }

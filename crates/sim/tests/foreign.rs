@@ -2,7 +2,7 @@
 
 use ackord_events::{EndpointId, Event, NoSink, Recorder, Sink};
 use ackord_scenario::{Override, Scenario, ScenarioFile};
-use ackord_sim::{FOREIGN, Simulation, config_for, initial_sequence, mechanisms_for, start_time};
+use ackord_sim::{FOREIGN, Simulation, initial_sequence, start_time};
 use ackord_tcp::{Connection, Outbound};
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Ecn, Flags, FlowId, IpVersion, NodeId, Packet, Segment, Side};
@@ -45,8 +45,8 @@ impl Outside {
         };
         let choices = flow.tcp(side);
         let connection = Connection::listen(
-            config_for(choices),
-            mechanisms_for(choices),
+            choices.config(),
+            choices.mechanisms(),
             EndpointId { flow: FlowId(0), side },
             initial_sequence(scenario.seed, flow, side),
         );

@@ -3,7 +3,7 @@
 use ackord_events::{Event, Sink};
 use ackord_scenario::{Override, Scenario, ScenarioFile};
 use ackord_sim::Simulation;
-use ackord_units::{Bytes, Span, Time};
+use ackord_units::{Bytes, Choice, KnobValue, Span, Time};
 
 fn library(name: &str, changes: &[(&str, &str)]) -> Scenario {
     let changes = changes.iter().map(|(path, value)| Override::new(*path, *value));
@@ -113,7 +113,7 @@ fn transfers_come_in_the_sizes_listed_with_their_pauses_and_none_beats_the_link(
 fn the_same_seed_draws_the_same_lengths_and_pauses_and_another_seed_others() {
     let mut scenario = library("request-response", &[("hosts.phone.count", "1")]);
     scenario.flows[0].traffic =
-        scenario.flows[0].traffic.clone().with("count", ackord_units::KnobValue::Count(30));
+        scenario.flows[0].traffic.clone().with("count", KnobValue::Count(30));
     let began = |seed| times(&Scenario { seed, ..scenario.clone() }).began;
     let first = began(1);
     assert_eq!(first.len(), 30);

@@ -1,9 +1,9 @@
 //! The names behind the numbers that events carry, from the scenario.
 
 use ackord_measure::{FlowKind, FlowLabel, LinkLabel, ProfileLabel, ProxyLabel, RunLabels};
-use ackord_scenario::{Flow, Link, Scenario, TcpChoices, Transport, Way};
+use ackord_scenario::{Flow, Link, Scenario, Stack, Transport, Way};
 use ackord_sim::{start_time, workloads_for};
-use ackord_units::{Choice, Knob, KnobKind, KnobValue};
+use ackord_units::{Knob, KnobKind, KnobValue, Knobs};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -80,11 +80,11 @@ fn mechanisms(flow: &Flow) -> BTreeMap<String, String> {
 /// What the ends of a flow began with, and what of its mechanisms is not as there.
 fn profile(flow: &Flow) -> ProfileLabel {
     let (sender, receiver) = (flow.sender_tcp(), flow.receiver_tcp());
-    let (sender_base, receiver_base) = (base(sender.profile), base(receiver.profile));
+    let (sender_base, receiver_base) = (base(sender.profile()), base(receiver.profile()));
     let mut differs = BTreeMap::new();
     for ((name, choice), (_, base)) in sender.by_name().into_iter().zip(sender_base.by_name()) {
         let words = match name {
-            "endpoint" if choice == base => None,
+            "endpoint" if same(choice, base) => None,
             "endpoint" => Some(knobs_unlike(choice, base).join(", ")),
             "ack" => difference(&receiver.ack, &receiver_base.ack),
             _ => difference(choice, base),
@@ -94,67 +94,74 @@ fn profile(flow: &Flow) -> ProfileLabel {
     if receiver.endpoint != sender.endpoint {
         let changed = knobs_unlike(&receiver.endpoint, &receiver_base.endpoint).join(", ");
         // Another profile says so itself.
-        if !changed.is_empty() || sender.profile == receiver.profile {
+        if !changed.is_empty() || sender.profile() == receiver.profile() {
             let words = if changed.is_empty() { "as in the profile".to_owned() } else { changed };
             differs.insert("receiver_endpoint".to_owned(), words);
         }
     }
-    let (sender, receiver) = (sender.profile.to_owned(), receiver.profile.to_owned());
+    let (sender, receiver) = (sender.profile().to_owned(), receiver.profile().to_owned());
     ProfileLabel { sender, receiver, differs }
 }
 
 /// The endpoint that a profile stands for.
-fn base(profile: &str) -> &'static TcpChoices {
-    static ALL: LazyLock<BTreeMap<&str, TcpChoices>> = LazyLock::new(|| {
+fn base(profile: &str) -> &'static Stack {
+    static ALL: LazyLock<BTreeMap<&str, Stack>> = LazyLock::new(|| {
         let names = ackord_tcp::registry::PROFILES.iter().map(|profile| profile.name);
-        names.filter_map(|name| Some((name, TcpChoices::of_profile(name)?))).collect()
+        names.filter_map(|name| Some((name, Stack::named(name).ok()?))).collect()
     });
     ALL.get(profile).expect("a checked scenario names registered profiles")
 }
 
+/// Whether two choices of one family are the same mechanism with the same knobs.
+fn same(choice: &dyn Knobs, base: &dyn Knobs) -> bool {
+    let mechanism = choice.mechanism();
+    mechanism.name == base.mechanism().name
+        && mechanism.knobs.iter().all(|knob| choice.value(knob.name) == base.value(knob.name))
+}
+
 /// A choice in a few words where it is another than `base`.
-fn difference(choice: &Choice, base: &Choice) -> Option<String> {
-    if choice == base {
+fn difference(choice: &dyn Knobs, base: &dyn Knobs) -> Option<String> {
+    if same(choice, base) {
         return None;
     }
-    if choice.mechanism.name != base.mechanism.name {
+    if choice.mechanism().name != base.mechanism().name {
         return Some(describe(choice));
     }
-    let mut words = vec![choice.mechanism.name.to_owned()];
+    let mut words = vec![choice.mechanism().name.to_owned()];
     words.extend(knobs_unlike(choice, base));
     Some(words.join(", "))
 }
 
 /// A choice in a few words: its name, and the knobs that are not at their default.
-pub fn describe(choice: &Choice) -> String {
-    let mut words = vec![choice.mechanism.name.to_owned()];
+pub fn describe(choice: &dyn Knobs) -> String {
+    let mut words = vec![choice.mechanism().name.to_owned()];
     words.extend(changed_knobs(choice));
     words.join(", ")
 }
 
 /// The knobs whose value is not the default, as "name value".
-fn changed_knobs(choice: &Choice) -> Vec<String> {
+fn changed_knobs(choice: &dyn Knobs) -> Vec<String> {
     knobs_but(choice, Knob::default_value)
 }
 
 /// The knobs whose value is not that of `base`, as "name value".
-fn knobs_unlike(choice: &Choice, base: &Choice) -> Vec<String> {
-    knobs_but(choice, |knob| base.settings.0.get(knob.name).cloned())
+fn knobs_unlike(choice: &dyn Knobs, base: &dyn Knobs) -> Vec<String> {
+    knobs_but(choice, |knob| base.value(knob.name))
 }
 
 /// The knobs whose value is not the `usual` one, as "name value".
-fn knobs_but(choice: &Choice, usual: impl Fn(&Knob) -> Option<KnobValue>) -> Vec<String> {
+fn knobs_but(choice: &dyn Knobs, usual: impl Fn(&Knob) -> Option<KnobValue>) -> Vec<String> {
     // In the order of the registry, where what matters most comes first.
     choice
-        .mechanism
+        .mechanism()
         .knobs
         .iter()
         .filter_map(|knob| {
-            let value = choice.settings.0.get(knob.name)?;
-            if usual(knob).as_ref() == Some(value) {
+            let value = choice.value(knob.name)?;
+            if usual(knob).as_ref() == Some(&value) {
                 return None;
             }
-            let unit = match (&knob.kind, value) {
+            let unit = match (&knob.kind, &value) {
                 (KnobKind::Count { unit, .. }, KnobValue::Count(_)) => format!(" {unit}"),
                 _ => String::new(),
             };

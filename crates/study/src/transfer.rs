@@ -7,7 +7,8 @@
 use crate::execute::{Ending, ExecuteError, Progress, RunOptions, execute};
 use ackord_measure::stats::{Estimate, estimate};
 use ackord_scenario::{Scenario, Start};
-use ackord_units::{Bytes, Choice, KnobValue, Span};
+use ackord_traffic::BulkKnobs;
+use ackord_units::{Bytes, Span};
 use ackord_wire::Side;
 use std::ops::ControlFlow;
 
@@ -51,14 +52,12 @@ pub fn simulate_transfer(
 
 /// The scenario with this transfer as its only flow, from the start.
 fn with_only(scenario: &Scenario, transfer: Transfer) -> Option<Scenario> {
-    let bulk =
-        ackord_traffic::registry::WORKLOAD.iter().find(|workload| workload.name == "bulk")?;
     let mut alone = scenario.clone();
     alone.flows.truncate(1);
     let flow = alone.flows.first_mut()?;
     flow.start = Start::At(Span::ZERO);
     flow.sends = transfer.sends;
-    flow.traffic = Choice::of(bulk).with("size", KnobValue::Bytes(transfer.bytes));
+    flow.traffic = BulkKnobs { size: Some(transfer.bytes) }.into();
     alone.duration = PATIENCE;
     Some(alone)
 }

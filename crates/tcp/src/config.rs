@@ -10,97 +10,245 @@ use crate::loss::LossDetector;
 use crate::nagle::Nagle;
 use crate::receiver::BufferTuning;
 use crate::recovery::Recovery;
-use crate::registry;
+use crate::registry::Stack;
 use crate::rtt::RtoBounds;
 use crate::sender::{
     ClosedWindow, CwndUse, DuplicateReports, FrtoUse, IdleRestart, InitialWindowBound, Offload,
     Pacing, ShrunkWindow, TimeoutInRecovery, UndoGrowth,
 };
-use crate::words::{Worded, worded};
-use ackord_units::{Bytes, Choice, Span};
+use ackord_units::{Bytes, Contradiction, Knobs, Span};
 use ackord_wire::IpVersion;
 
-/// Sizes, options and timers of an endpoint.
-#[derive(Clone, Debug, PartialEq)]
+/// The TCP endpoint: sizes, options and timers
+#[derive(Clone, Debug, PartialEq, Knobs)]
+#[mechanism(family = "endpoint", name = "tcp", source = "RFC 9293", check = in_order)]
 pub struct Config {
-    /// Maximum segment size announced and used (RFC 6691: options come out of it).
+    /// Maximum segment size announced and used; options come out of it
+    #[knob(
+        min = Bytes(88), max = Bytes(65_495), default = "1460 B",
+        source = "RFC 9293 §3.7.1, RFC 6691"
+    )]
     pub mss: Bytes,
-    /// Initial congestion window in segments.
+    /// Congestion window at the start of a connection
+    #[knob(
+        name = "initial_window",
+        min = 1,
+        max = 100,
+        unit = "segments",
+        default = "10",
+        source = "RFC 6928 §2"
+    )]
     pub initial_window_segments: u64,
-    /// What bounds it in octets.
+    /// What bounds initial_window in bytes: nothing, 14600, 4380 (two segments if that is more),
+    /// or two to four segments by their size. Segments of up to 1460 bytes leave ten within RFC
+    /// 6928's
+    #[knob(default = "none", source = "RFC 6928 §2, RFC 3390 §1, RFC 5681 §3.1")]
     pub initial_window_bound: InitialWindowBound,
-    /// How often a SYN may be sent again before the initial window is one segment.
+    /// How often a SYN or SYN-ACK may have been retransmitted without the initial window falling
+    /// to one segment
+    #[knob(
+        min = 0,
+        max = 255,
+        unit = "times",
+        default = "0",
+        source = "RFC 5681 §3.1 tolerates none, Linux one"
+    )]
     pub syn_losses_tolerated: u32,
-    /// Bound on what is in flight, in segments.
+    /// Upper bound on what the sender keeps in flight; none when absent
+    #[knob(
+        name = "max_window",
+        min = 1,
+        max = 1_000_000,
+        unit = "segments",
+        source = "the base window of Chae and Choi 2004 §3.1; window_ in ns-2"
+    )]
     pub max_window_segments: Option<u64>,
-    /// What the receiver can hold.
+    /// What the receiver can hold; bounds the advertised window
+    #[knob(
+        min = Bytes(1_000), max = Bytes(1_073_725_440), default = "4 MiB",
+        source = "RFC 9293 §3.8.6"
+    )]
     pub receive_buffer: Bytes,
-    /// Whether it begins with less and grows with what the application reads.
-    pub receive_buffer_tuning: BufferTuning,
-    /// What it can hold at first then.
-    pub receive_buffer_initial: Bytes,
-    /// What may be written and not yet acknowledged.
+    /// What the application may have written that is not yet acknowledged
+    #[knob(
+        min = Bytes(1_000), max = Bytes(1_073_725_440), default = "4 MiB",
+        source = "RFC 9293 §3.9.1.2"
+    )]
     pub send_buffer: Bytes,
-    /// Whether that begins with less and grows with cwnd.
+    /// Whether the receive buffer begins at receive_buffer_initial and grows to receive_buffer, by
+    /// twice what the application reads in a round trip
+    #[knob(default = "off", source = "Weigle and Feng 2001; Linux's tcp_moderate_rcvbuf")]
+    pub receive_buffer_tuning: BufferTuning,
+    /// What a receive buffer that tunes itself holds at first, in bytes of data
+    #[knob(
+        min = Bytes(1_000), max = Bytes(1_073_725_440), default = "64 KiB",
+        source = "Linux's tcp_rmem[1] of 131072 octets announces 65535 at first"
+    )]
+    pub receive_buffer_initial: Bytes,
+    /// Whether the send buffer begins at send_buffer_initial and grows to send_buffer, to twice
+    /// cwnd
+    #[knob(
+        default = "off",
+        source = "Linux's tcp_sndbuf_expand; tcp_wmem in its ip-sysctl documentation"
+    )]
     pub send_buffer_tuning: BufferTuning,
-    /// What it is at first then.
+    /// What a send buffer that tunes itself holds at first
+    #[knob(
+        min = Bytes(1_000), max = Bytes(1_073_725_440), default = "16 KiB",
+        source = "Linux's tcp_wmem[1]"
+    )]
     pub send_buffer_initial: Bytes,
     /// Options to offer.
+    #[knob(flatten)]
     pub offers: Offers,
-    /// Whether congestion is notified explicitly (RFC 3168).
+    /// Explicit congestion notification: not at all, asked for and agreed to, or only agreed to
+    /// when the peer asks
+    #[knob(default = "off", source = "RFC 3168 §6.1; accept is Linux's net.ipv4.tcp_ecn = 2")]
     pub ecn: EcnUse,
-    /// Whether data is paced.
+    /// Whether data leaves no faster than a rate: if the congestion control asks for it, never, or
+    /// always (without a rate of the control's own at 2 cwnd/SRTT in slow start, 1.2 cwnd/SRTT
+    /// beyond)
+    #[knob(
+        default = "auto",
+        source = "draft-ietf-ccwg-bbr-06 §5.6.2; Linux's tcp_pacing_ss_ratio \
+                  and tcp_pacing_ca_ratio"
+    )]
     pub pacing: Pacing,
-    /// Whether timeouts are looked into (RFC 5682).
-    pub frto: FrtoUse,
-    /// What becomes of cwnd after an idle time.
-    pub idle_restart: IdleRestart,
-    /// When cwnd counts as used, so that it may grow.
-    pub cwnd_use: CwndUse,
-    /// Whether a timeout in fast recovery lowers ssthresh once more.
-    pub timeout_in_recovery: TimeoutInRecovery,
-    /// Whether the acknowledgment that shows a repair to be spurious also lets cwnd grow.
-    pub undo_growth: UndoGrowth,
-    /// Which reports of duplicates are taken in.
-    pub duplicate_reports: DuplicateReports,
-    /// Which acknowledgments may take back what was offered.
-    pub shrunk_window: ShrunkWindow,
-    /// What watches over what is outstanding while the peer's window is closed.
-    pub closed_window: ClosedWindow,
-    /// Whether several segments are handed over at once.
-    pub offload: Offload,
     /// The retransmission timeout's bounds.
+    #[knob(flatten)]
     pub rto: RtoBounds,
-    /// Length of a tick of the timers of the sending half; zero if they expire to the nanosecond.
+    /// Tick of the timers of the sending half, 1/HZ of a kernel: they expire one tick late, an
+    /// eighth of the timeout where it is long; 0 s expires to the nanosecond
+    #[knob(
+        min = Span::ZERO, max = Span::from_secs(1), default = "0 s",
+        source = "Linux, kernel/time/timer.c: calc_wheel_index"
+    )]
     pub timer_tick: Span,
-    /// Timeouts in a row after which the connection is given up (R2).
+    /// What becomes of cwnd when nothing was sent for longer than a retransmission timeout:
+    /// nothing, the initial window at once, or half of it for each timeout (decay); rfc-2861 also
+    /// lowers a window that is used in part for a timeout, rfc-7661 keeps it for five minutes but
+    /// answers a loss by what the path has carried lately
+    #[knob(default = "off", source = "RFC 5681 §4.1; decay is Linux's; RFC 2861 §3; RFC 7661")]
+    pub idle_restart: IdleRestart,
+    /// When cwnd may grow: while it is full, in slow start also while half is in use, or with
+    /// every acknowledgment of new data, however little is in use
+    #[knob(
+        default = "full",
+        source = "RFC 9293 §3.8.2, RFC 7661 §3; half-in-slow-start is Linux's; \
+                  any is RFC 5681 §3.1 by itself, ns-2 and ns-3"
+    )]
+    pub cwnd_use: CwndUse,
+    /// F-RTO: after a timeout, new data shows whether anything was lost; if not, cwnd and ssthresh
+    /// are given back
+    #[knob(default = "off", source = "RFC 5682, which leaves it to the sender")]
+    pub frto: FrtoUse,
+    /// Whether a timeout in fast recovery lowers ssthresh once more; keeps: it does not, F-RTO
+    /// does not look into it, but into the next if that follows without any acknowledgment of new
+    /// data
+    #[knob(default = "reduces", source = "RFC 5681 §3.1; keeps is Linux's")]
+    pub timeout_in_recovery: TimeoutInRecovery,
+    /// Whether the acknowledgment that shows a recovery to be spurious lets cwnd grow too, by what
+    /// it covers, once cwnd is given back
+    #[knob(default = "off", source = "RFC 4015 §3 says nothing of it; on is Linux's")]
+    pub undo_growth: UndoGrowth,
+    /// Which acknowledgments may take back window that was offered: each recent one, or only those
+    /// that acknowledge new data or close the window
+    #[knob(
+        default = "recent",
+        source = "RFC 9293 §3.10.7.4; advancing-or-closed is Linux's since 6.6"
+    )]
+    pub shrunk_window: ShrunkWindow,
+    /// Which reports of duplicates (D-SACK) are taken in: those of bytes retransmitted lately; or
+    /// none while more duplicates have been reported than segments were ever retransmitted, as
+    /// behind a box that repairs losses itself (below that any report widens RACK's window)
+    #[knob(default = "own", source = "RFC 2883 §5, RFC 3708 §4; plausible is Linux's")]
+    pub duplicate_reports: DuplicateReports,
+    /// What watches over what is outstanding while the peer's window is closed: the persist timer,
+    /// whose probes change nothing, or the retransmission timer, each of whose expiries counts as
+    /// the first. Where nothing is outstanding, the probe is a new byte, or with timeout an empty
+    /// segment from below the window
+    #[knob(default = "probe", source = "RFC 9293 §3.8.6, §3.8.6.1; timeout is Linux's")]
+    pub closed_window: ClosedWindow,
+    /// Segmentation offload as it shows on the wire: PSH on the last of two or more segments of
+    /// new data that leave together, as many as leave in a millisecond; and one that could leave
+    /// by itself waits for another where the next acknowledgment is due. A kernel that receives
+    /// acknowledges by itself what carries PSH
+    #[knob(
+        default = "off",
+        source = "Linux's tcp_tso_autosize, __tcp_transmit_skb, tcp_tso_should_defer"
+    )]
+    pub offload: Offload,
+    /// Timeouts in a row after which the connection is given up
+    #[knob(min = 1, max = 255, unit = "times", default = "15", source = "RFC 9293 §3.8.3 (R2)")]
     pub max_retransmissions: u32,
-    /// The same for a SYN; as for data, if absent.
+    /// Timeouts of a SYN after which opening is given up; max_retransmissions when absent
+    #[knob(
+        min = 1,
+        max = 255,
+        unit = "times",
+        source = "RFC 9293 §3.8.3 asks for three minutes at least"
+    )]
     pub syn_retransmissions: Option<u32>,
-    /// The same for a SYN-ACK; as for data, if absent.
+    /// Timeouts of a SYN-ACK after which the connection is forgotten; max_retransmissions when
+    /// absent
+    #[knob(min = 1, max = 255, unit = "times", source = "RFC 9293 §3.8.3")]
     pub syn_ack_retransmissions: Option<u32>,
-    /// Timeouts of a SYN that do not double the next one.
+    /// The first timeouts of a SYN that do not double the next one
+    #[knob(
+        min = 0,
+        max = 255,
+        unit = "times",
+        default = "0",
+        source = "RFC 6298 §5.5 doubles each; Linux's net.ipv4.tcp_syn_linear_timeouts"
+    )]
     pub syn_linear_timeouts: u32,
-    /// Timeouts in a row that are reported (R1).
+    /// Timeouts in a row after which the application is told that delivery is in trouble
+    #[knob(min = 1, max = 255, unit = "times", default = "3", source = "RFC 9293 §3.8.3 (R1)")]
     pub r1_retransmissions: u32,
-    /// How long what was sent may stay unacknowledged; as long as R2 allows, if absent.
+    /// How long data may stay unacknowledged before the connection is given up; as long as
+    /// max_retransmissions allows when absent. Looked at when a timer expires; a closed window
+    /// whose probes are answered does not count
+    #[knob(
+        min = Span::from_millis(1), max = Span::from_secs(86_400),
+        source = "RFC 9293 §3.9.1.2, RFC 5482 §2"
+    )]
     pub user_timeout: Option<Span>,
-    /// What a peer hears that does not answer.
+    /// What a peer hears when an open connection is given up because it does not answer: a reset,
+    /// or nothing. Keepalive ends with a reset in any case
+    #[knob(
+        default = "reset",
+        source = "RFC 9293 §3.8.3 says \"close\"; reset is BSD's, silence is Linux's"
+    )]
     pub give_up: GiveUp,
     /// How silent peers are watched.
+    #[knob(flatten)]
     pub keepalive: Keepalive,
     /// How often segments without data that are refused may be answered.
+    #[knob(flatten)]
     pub answers: AnswerLimit,
-    /// What becomes of segments without a timestamp where timestamps are in use.
+    /// What becomes of a segment without a timestamp where both ends agreed on timestamps
+    #[knob(default = "accept", source = "RFC 7323 §3.2 (SHOULD drop); accept is Linux's")]
     pub missing_timestamps: MissingTimestamps,
-    /// What answers a SYN that comes again before the handshake is complete.
+    /// What answers a SYN that comes again before the handshake is complete: an acknowledgment, or
+    /// the SYN-ACK again
+    #[knob(default = "acknowledged", source = "RFC 9293 §3.10.7.4; syn-ack is Linux's")]
     pub repeated_syn: RepeatedSyn,
-    /// How long FIN-WAIT-2 lasts once nobody reads any more; for ever, if absent.
+    /// How long a connection that nobody reads any more waits for the peer's FIN; for ever when
+    /// absent
+    #[knob(
+        min = Span::from_millis(1), max = Span::from_secs(3600),
+        source = "RFC 9293 has none; Linux's net.ipv4.tcp_fin_timeout"
+    )]
     pub fin_wait_2_timeout: Option<Span>,
-    /// Length of TIME-WAIT.
-    pub time_wait: Span,
-    /// Whether a reset may cut TIME-WAIT short.
+    /// Whether a reset may cut TIME-WAIT short
+    #[knob(default = "accept", source = "RFC 9293 §3.10.7.4; ignore is the remedy of RFC 1337 §4")]
     pub time_wait_resets: TimeWaitResets,
+    /// How long TIME-WAIT lasts (2 MSL)
+    #[knob(
+        min = Span::ZERO, max = Span::from_secs(240), default = "60 s",
+        source = "RFC 9293 §3.6.1 asks for 4 min; 60 s is what common stacks use"
+    )]
+    pub time_wait: Span,
     /// What the clock of the timestamps option shows at time zero; follows from the initial sequence
     /// number where absent. A host gives all connections between the same two ports the same, so
     /// that one which follows another does not look older than it to PAWS (RFC 7323 §5.3, RFC 6191).
@@ -109,30 +257,23 @@ pub struct Config {
     pub ip: IpVersion,
 }
 
-/// Options an endpoint offers on its SYN; each is used if the peer offers it too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Options an endpoint offers on its SYN; each is used if the peer offers it too. Nothing on the wire
+/// offers DSACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Knobs)]
 pub struct Offers {
-    /// RFC 2018.
-    pub sack: Offer,
-    /// RFC 2883: reporting of octets received twice, where SACK is in use. Nothing on the wire
-    /// offers it.
-    pub dsack: Offer,
-    /// RFC 7323 §3.
-    pub timestamps: Offer,
-    /// RFC 7323 §2.
-    pub window_scaling: Offer,
+    /// Selective acknowledgments, if the peer agrees
+    #[knob(default = "on", source = "RFC 2018")]
+    pub sack: bool,
+    /// Report bytes received twice in the first SACK block, where SACK is in use
+    #[knob(default = "on", source = "RFC 2883 §4")]
+    pub dsack: bool,
+    /// Timestamps option, if the peer agrees
+    #[knob(default = "on", source = "RFC 7323 §3")]
+    pub timestamps: bool,
+    /// Window scale option, if the peer agrees
+    #[knob(default = "on", source = "RFC 7323 §2")]
+    pub window_scaling: bool,
 }
-
-/// Whether an option is offered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offer {
-    /// It is.
-    Yes,
-    /// It is not.
-    No,
-}
-
-worded!(Offer { "on" => Yes, "off" => No });
 
 /// The five separate choices of an endpoint, by value.
 #[derive(Clone, Debug)]
@@ -149,151 +290,21 @@ pub struct Mechanisms {
     pub nagle: Box<dyn Nagle>,
 }
 
-impl Default for Config {
-    fn default() -> Config {
-        Config::from_choice(&Choice::of(&registry::ENDPOINT))
-    }
-}
-
 impl Default for Mechanisms {
     /// CUBIC, three duplicates, SACK with PRR, delayed acknowledgments, Nagle: what a scenario
     /// gets that says nothing.
     fn default() -> Mechanisms {
-        let choice = |table, name| {
-            Choice::of(registry::find(table, name).expect("the default is registered"))
-        };
-        Mechanisms {
-            congestion: registry::build_congestion(&choice(registry::CONGESTION, "cubic")),
-            loss: registry::build_loss(&choice(registry::LOSS, "fixed")),
-            recovery: registry::build_recovery(&choice(registry::RECOVERY, "sack")),
-            ack: registry::build_ack(&choice(registry::ACK, "delayed")),
-            nagle: registry::build_nagle(&choice(registry::NAGLE, "on")),
-        }
+        Stack::default().mechanisms()
     }
 }
 
-impl Config {
-    /// The configuration a checked choice of [`registry::ENDPOINT`] describes.
-    pub fn from_choice(choice: &Choice) -> Config {
-        let knobs = Knobs(choice);
-        Config {
-            mss: knobs.bytes("mss"),
-            initial_window_segments: registry::count(choice, "initial_window"),
-            initial_window_bound: knobs.word("initial_window_bound"),
-            syn_losses_tolerated: knobs.times("syn_losses_tolerated"),
-            max_window_segments: knobs.optional_count("max_window"),
-            receive_buffer: knobs.bytes("receive_buffer"),
-            receive_buffer_tuning: knobs.word("receive_buffer_tuning"),
-            receive_buffer_initial: knobs.bytes("receive_buffer_initial"),
-            send_buffer: knobs.bytes("send_buffer"),
-            send_buffer_tuning: knobs.word("send_buffer_tuning"),
-            send_buffer_initial: knobs.bytes("send_buffer_initial"),
-            offers: Offers {
-                sack: knobs.word("sack"),
-                dsack: knobs.word("dsack"),
-                timestamps: knobs.word("timestamps"),
-                window_scaling: knobs.word("window_scaling"),
-            },
-            ecn: knobs.word("ecn"),
-            pacing: knobs.word("pacing"),
-            frto: knobs.word("frto"),
-            idle_restart: knobs.word("idle_restart"),
-            cwnd_use: knobs.word("cwnd_use"),
-            timeout_in_recovery: knobs.word("timeout_in_recovery"),
-            duplicate_reports: knobs.word("duplicate_reports"),
-            undo_growth: knobs.word("undo_growth"),
-            shrunk_window: knobs.word("shrunk_window"),
-            closed_window: knobs.word("closed_window"),
-            offload: knobs.word("offload"),
-            rto: knobs.rto(),
-            timer_tick: knobs.span("timer_tick"),
-            max_retransmissions: knobs.times("max_retransmissions"),
-            syn_retransmissions: knobs.optional_times("syn_retransmissions"),
-            syn_ack_retransmissions: knobs.optional_times("syn_ack_retransmissions"),
-            syn_linear_timeouts: knobs.times("syn_linear_timeouts"),
-            r1_retransmissions: knobs.times("r1_retransmissions"),
-            user_timeout: knobs.optional_span("user_timeout"),
-            give_up: knobs.word("give_up"),
-            keepalive: Keepalive {
-                wanted: knobs.word("keepalive"),
-                idle: knobs.span("keepalive_idle"),
-                interval: knobs.span("keepalive_interval"),
-                probes: knobs.times("keepalive_probes"),
-            },
-            answers: AnswerLimit {
-                most: knobs.times("challenge_ack_limit"),
-                per: knobs.span("challenge_ack_interval"),
-            },
-            missing_timestamps: knobs.word("missing_timestamps"),
-            repeated_syn: knobs.word("repeated_syn"),
-            fin_wait_2_timeout: knobs.optional_span("fin_wait_2_timeout"),
-            time_wait: knobs.span("time_wait"),
-            time_wait_resets: knobs.word("time_wait_resets"),
-            timestamp_offset: None,
-            ip: IpVersion::V4,
+fn in_order(config: &Config) -> Result<(), Contradiction> {
+    let max = ("rto_max", config.rto.max);
+    for smaller in [("rto_min", config.rto.min), ("rto_initial", config.rto.initial)] {
+        if smaller.1 > max.1 {
+            let named = |(name, value): (&'static str, Span)| (name, value.to_string());
+            return Err(Contradiction::out_of_order(named(smaller), named(max)));
         }
     }
-}
-
-/// The values of a choice, in the types of [`Config`].
-struct Knobs<'a>(&'a Choice);
-
-impl Knobs<'_> {
-    fn rto(&self) -> RtoBounds {
-        RtoBounds {
-            initial: self.span("rto_initial"),
-            min: self.span("rto_min"),
-            max: self.span("rto_max"),
-            granularity: self.span("clock_granularity"),
-            variance: self.word("rto_variance"),
-            sampling: self.word("rtt_sampling"),
-        }
-    }
-
-    fn span(&self, knob: &str) -> Span {
-        registry::span(self.0, knob)
-    }
-
-    fn optional_span(&self, knob: &str) -> Option<Span> {
-        self.0.value(knob).and_then(|value| value.as_span())
-    }
-
-    fn bytes(&self, knob: &str) -> Bytes {
-        registry::bytes(self.0, knob)
-    }
-
-    fn word<T: Worded>(&self, knob: &str) -> T {
-        T::of_word(&registry::word(self.0, knob))
-    }
-
-    /// The registry's ranges keep counts of times far below what fits.
-    fn times(&self, knob: &str) -> u32 {
-        registry::count(self.0, knob) as u32
-    }
-
-    fn optional_count(&self, knob: &str) -> Option<u64> {
-        self.0.value(knob).and_then(|value| value.as_count())
-    }
-
-    fn optional_times(&self, knob: &str) -> Option<u32> {
-        self.optional_count(knob).map(|times| times as u32)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ackord_units::{KnobKind, KnobValue};
-
-    #[test]
-    fn every_word_that_the_registry_lists_is_understood() {
-        for knob in registry::ENDPOINT.knobs {
-            let KnobKind::Choice(words) = knob.kind else { continue };
-            for word in words {
-                let value = knob.kind.parse(word).expect("its own word");
-                assert!(matches!(value, KnobValue::Choice(_)), "{}", knob.name);
-                Config::from_choice(&Choice::of(&registry::ENDPOINT).with(knob.name, value));
-            }
-        }
-    }
+    Ok(())
 }

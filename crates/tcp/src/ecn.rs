@@ -4,11 +4,11 @@
 //! Not modelled: ECN++ (RFC 8311 allows marks on control packets), AccECN (RFC 9768), and
 //! the nonce (RFC 3540, historic).
 
-use crate::words::worded;
+use ackord_units::Keyword;
 use ackord_wire::{Ecn, Flags, Segment};
 
 /// Whether an endpoint speaks ECN.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum EcnUse {
     /// It does not.
     Off,
@@ -17,8 +17,6 @@ pub enum EcnUse {
     /// It agrees when asked, and does not ask.
     Accept,
 }
-
-worded!(EcnUse { "off" => Off, "on" => On, "accept" => Accept });
 
 /// A segment about to leave, and what the IP header that carries it has to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

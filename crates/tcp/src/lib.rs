@@ -25,6 +25,7 @@ pub mod congestion;
 mod connection;
 mod ecn;
 pub mod loss;
+mod mode;
 pub mod nagle;
 mod plug_in;
 mod receiver;
@@ -34,14 +35,14 @@ mod rtt;
 mod sender;
 mod trace;
 mod ts_clock;
-mod words;
 
-pub use config::{Config, Mechanisms, Offer, Offers};
+pub use config::{Config, Mechanisms, Offers};
 pub use connection::{
-    AgreedOptions, AnswerLimit, CloseReason, Connection, GiveUp, Keepalive, KeepaliveUse,
-    MissingTimestamps, Repair, RepeatedSyn, Snapshot, Stats, TimeWaitResets, reset_for,
+    AgreedOptions, AnswerLimit, CloseReason, Connection, GiveUp, Keepalive, MissingTimestamps,
+    Repair, RepeatedSyn, Snapshot, Stats, TimeWaitResets, reset_for,
 };
 pub use ecn::{EcnUse, MarkSeen, Outbound};
+pub use mode::{MODE, Mode};
 pub use receiver::{BufferTuning, PayloadPlace};
 pub use rtt::{RtoBounds, RttEstimator, Variance, Window};
 pub use sender::{

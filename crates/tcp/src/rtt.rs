@@ -1,42 +1,55 @@
 //! Round-trip time estimation and the retransmission timeout (RFC 6298), with the variant that
 //! Linux computes (Sarolahti and Kuznetsov 2002 §4) as a choice.
 
-use crate::words::worded;
-use ackord_units::{Seq, Span};
+use ackord_units::{Keyword, Knobs, Seq, Span};
 
 /// The bounds that turn an estimate into a timeout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Knobs)]
 pub struct RtoBounds {
-    /// Timeout before the first sample (RFC 6298 §2.1).
+    /// Retransmission timeout before the first round-trip sample
+    #[knob(
+        name = "rto_initial", min = Span::from_millis(1), max = Span::from_secs(120), default = "1 s",
+        source = "RFC 6298 §2.1"
+    )]
     pub initial: Span,
-    /// Smallest timeout (§2.4).
+    /// Smallest retransmission timeout
+    #[knob(
+        name = "rto_min", min = Span::from_millis(1), max = Span::from_secs(10), default = "1 s",
+        source = "RFC 6298 §2.4; Linux uses 200 ms"
+    )]
     pub min: Span,
-    /// Largest timeout (§2.5).
+    /// Largest retransmission timeout
+    #[knob(
+        name = "rto_max", min = Span::from_secs(1), max = Span::from_secs(3600), default = "60 s",
+        source = "RFC 6298 §2.5"
+    )]
     pub max: Span,
-    /// G, the clock granularity (§2.3).
-    pub granularity: Span,
-    /// What the smallest timeout bounds, and how the variance is followed.
+    /// How the variance enters the retransmission timeout: RTTVAR with rto_min as floor of the
+    /// whole, or the largest deviation of recent round trips with rto_min as its own floor
+    #[knob(
+        name = "rto_variance",
+        default = "every-sample",
+        source = "RFC 6298 §2; peak-of-round is Linux's, Sarolahti and Kuznetsov 2002 §4"
+    )]
     pub variance: Variance,
-    /// What is timed.
+    /// What round trips are measured of: every acknowledgment, or one new segment at a time in
+    /// whole ticks of clock_granularity
+    #[knob(
+        name = "rtt_sampling",
+        default = "every-ack",
+        source = "RFC 6298 §4; one-at-a-time is 4.3BSD's and ns-2's"
+    )]
     pub sampling: Sampling,
-}
-
-/// RFC 6298: a second at first and at least, a minute at most, and a clock of a millisecond.
-impl Default for RtoBounds {
-    fn default() -> RtoBounds {
-        RtoBounds {
-            initial: Span::from_secs(1),
-            min: Span::from_secs(1),
-            max: Span::from_secs(60),
-            granularity: Span::from_millis(1),
-            variance: Variance::EverySample,
-            sampling: Sampling::EveryAck,
-        }
-    }
+    /// G of the retransmission timeout, and the tick of the timestamps
+    #[knob(
+        name = "clock_granularity", min = Span::from_micros(1), max = Span::from_secs(1), default = "1 ms",
+        source = "RFC 6298 §2.3, RFC 7323 §4.1"
+    )]
+    pub granularity: Span,
 }
 
 /// What round-trip samples are taken of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum Sampling {
     /// Every acknowledgment of new data that Karn's rule allows.
     EveryAck,
@@ -45,10 +58,8 @@ pub enum Sampling {
     OneAtATime,
 }
 
-worded!(Sampling { "every-ack" => EveryAck, "one-at-a-time" => OneAtATime });
-
 /// How the variance of the round-trip time enters the timeout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum Variance {
     /// RFC 6298 §2: RTTVAR follows every sample, and the floor bounds the whole timeout.
     EverySample,
@@ -57,8 +68,6 @@ pub enum Variance {
     /// least. A sample below SRTT moves the deviation an eighth as much as one above.
     PeakOfRound,
 }
-
-worded!(Variance { "every-sample" => EverySample, "peak-of-round" => PeakOfRound });
 
 /// What was outstanding when a sample was taken: a round trip is over once `snd_una` reaches the
 /// `snd_nxt` of its beginning.

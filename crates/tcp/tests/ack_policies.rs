@@ -2,27 +2,31 @@
 //! how long each lets a lone segment wait.
 
 use crate::kit::script::{Habit, Script, Stamps};
-use ackord_tcp::registry;
-use ackord_units::{Bytes, Choice, KnobValue, Span};
+use ackord_tcp::ack::Ack;
+use ackord_units::{Bytes, Choice, KnobValue, Knobs, Span};
 use ackord_wire::Flags;
 use proptest::prelude::*;
 
 const FULL: u32 = 1000;
 
-fn policy(name: &str) -> Choice {
-    Choice::of(registry::find(registry::ACK, name).expect("registered"))
+fn policy(name: &str) -> Ack {
+    Ack::named(name).expect("listed")
 }
 
-fn word(text: &str) -> KnobValue {
-    KnobValue::Choice(text.to_owned())
+fn every_policy() -> impl Iterator<Item = Ack> {
+    Ack::MECHANISMS.iter().map(|mechanism| policy(mechanism.name))
 }
 
-fn script(ack: &Choice, habit: Habit) -> Script {
+fn word(text: &'static str) -> KnobValue {
+    KnobValue::Choice(text)
+}
+
+fn script(ack: &Ack, habit: Habit) -> Script {
     Script::new(ack, habit, Span::from_millis(40), Stamps::Sent)
 }
 
 /// Acknowledgments for `count` full segments, `gap_us` apart, that are read at once.
-fn acks_for(ack: &Choice, count: u32, gap_us: u64) -> usize {
+fn acks_for(ack: &Ack, count: u32, gap_us: u64) -> usize {
     let mut script = script(ack, Habit::Reads);
     for number in 0..count {
         script.send(5_000 + u64::from(number) * gap_us, number * FULL, FULL, Flags::ACK);
@@ -105,9 +109,9 @@ fn policies_that_do_not_adapt_tell_of_no_timeout() {
 /// tests show both.
 #[test]
 fn what_tells_of_loss_is_acknowledged_at_once() {
-    for ack in registry::ACK.iter().map(Choice::of) {
+    for ack in every_policy() {
         let mut script = script(&ack, Habit::Reads);
-        let linux = ack.mechanism.name == "linux";
+        let linux = ack.mechanism().name == "linux";
         script.writes(40, FULL, 1, Flags::ACK);
         script.until(script.start + Span::from_millis(900));
         let before = script.acks.len();
@@ -120,15 +124,15 @@ fn what_tells_of_loss_is_acknowledged_at_once() {
                 Flags::ACK,
             );
         }
-        assert_eq!(script.acks.len() - before, above as usize, "{}", ack.mechanism.name);
+        assert_eq!(script.acks.len() - before, above as usize, "{}", ack.mechanism().name);
         script.send(1_010_000, 40 * FULL, FULL, Flags::ACK);
         let end = (41 + above) * FULL;
         let filled = script.acks.last().expect("acknowledged");
-        assert_eq!(*filled, (script.sent.last().expect("sent").0, end), "{}", ack.mechanism.name);
+        assert_eq!(*filled, (script.sent.last().expect("sent").0, end), "{}", ack.mechanism().name);
         if !linux {
             script.send(1_020_000, end, 0, Flags::FIN);
             let (at, _) = *script.acks.last().expect("acknowledged");
-            assert_eq!(at, script.sent.last().expect("sent").0, "{}", ack.mechanism.name);
+            assert_eq!(at, script.sent.last().expect("sent").0, "{}", ack.mechanism().name);
         }
     }
 }
@@ -160,7 +164,7 @@ fn the_history_component_fills_most_sent_and_verdict() {
 }
 
 /// Stall of a round of write-write-read, in milliseconds, over fifty rounds.
-fn stall(ack: &Choice) -> f64 {
+fn stall(ack: &Ack) -> f64 {
     let mut script = Script::new(ack, Habit::Answers(200), Span::from_millis(1), Stamps::Absent);
     script.write_write_read(50);
     let waits = script.waits();
@@ -171,7 +175,7 @@ fn stall(ack: &Choice) -> f64 {
 #[test]
 fn write_write_read_under_each_policy() {
     let stalls: Vec<(&str, f64)> =
-        registry::ACK.iter().map(|ack| (ack.name, stall(&Choice::of(ack)))).collect();
+        every_policy().map(|ack| (ack.mechanism().name, stall(&ack))).collect();
     let of = |name: &str| stalls.iter().find(|stall| stall.0 == name).expect("run").1;
     assert_eq!(of("immediate"), 0.0);
     assert_eq!(of("delayed"), 200.0);
@@ -191,12 +195,12 @@ proptest! {
     #[test]
     fn nothing_waits_longer_than_half_a_second(
         gaps in proptest::collection::vec((0u64..600_000, 1u32..=FULL, any::<bool>()), 1..60),
-        ack in prop::sample::select(registry::ACK.iter().collect::<Vec<_>>()),
+        ack in prop::sample::select(every_policy().collect::<Vec<_>>()),
         reads in any::<bool>(),
         wide in any::<bool>(),
     ) {
-        let mut ack = Choice::of(ack);
-        if ack.mechanism.name == "adaptive" && wide {
+        let mut ack = ack;
+        if ack.mechanism().name == "adaptive" && wide {
             ack = ack.with("ato_max", KnobValue::Span(Span::from_millis(500)));
         }
         let habit = if reads { Habit::Reads } else { Habit::Leaves };

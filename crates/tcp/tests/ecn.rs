@@ -4,7 +4,7 @@
 use crate::kit::stack::{Ack, Sender};
 use crate::kit::{Logged, Pair, mechanisms, simple};
 use ackord_tcp::{Config, EcnUse, registry};
-use ackord_units::{Bytes, Span, Time};
+use ackord_units::{Bytes, Choice, Span, Time};
 use ackord_wire::{Ecn, Flags, Side};
 
 const SETUP: Flags = Flags::from_bits(Flags::ECE.bits() | Flags::CWR.bits());
@@ -166,7 +166,7 @@ fn a_lost_cwr_makes_the_sender_reduce_again() {
 
 #[test]
 fn every_control_gives_way_to_a_mark_and_none_waits_for_a_timer() {
-    for mechanism in registry::CONGESTION {
+    for mechanism in registry::Congestion::MECHANISMS {
         let mut marked = pair(EcnUse::On, EcnUse::On, mechanism.name);
         let every_tenth: Vec<usize> = (40..600).step_by(10).collect();
         sends(&mut marked, 600, &every_tenth, &[]);

@@ -5,7 +5,7 @@
 
 use crate::kit::kernel::{self, answer, times};
 use crate::kit::script::{Habit, Script, Stamps};
-use ackord_tcp::registry;
+use ackord_tcp::ack::Ack;
 use ackord_units::{Choice, Span, Time};
 use ackord_wire::Flags;
 
@@ -13,8 +13,8 @@ const PSH: Flags = Flags::PSH;
 const NONE: Flags = Flags::ACK;
 const MS: fn(u64) -> Span = Span::from_millis;
 
-fn linux() -> Choice {
-    Choice::of(registry::find(registry::ACK, "linux").expect("registered"))
+fn linux() -> Ack {
+    Ack::named("linux").expect("listed")
 }
 
 fn on_kernel(habit: Habit, rtt: Span) -> Script {

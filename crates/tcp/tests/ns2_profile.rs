@@ -6,7 +6,7 @@
 use ackord_events::{EndpointId, NoSink};
 use ackord_tcp::Connection;
 use ackord_tcp::registry::Stack;
-use ackord_units::{KnobValue, Seq, Span, Time};
+use ackord_units::{KnobType, KnobValue, Knobs, Seq, Span, Time};
 use ackord_wire::{Flags, FlowId, Side};
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -78,9 +78,9 @@ fn ns2_has_what_the_profile_has() {
         ("idle_restart", (endpoint("idle_restart"), "off"), "QOption_", 0.0),
         ("cwnd_use", (endpoint("cwnd_use"), "any"), "QOption_", 0.0),
         // One recovery for a window of data, and an initial window of that many packets.
-        ("recovery", (stack.recovery.mechanism.name.to_owned(), "ns2-reno"), "bugFix_", 1.0),
+        ("recovery", (stack.recovery.mechanism().name.to_owned(), "ns2-reno"), "bugFix_", 1.0),
         ("initial_window", ("as said".to_owned(), "as said"), "windowInitOption_", 1.0),
-        ("congestion", (stack.congestion.mechanism.name.to_owned(), "ns2"), "windowOption_", 1.0),
+        ("congestion", (stack.congestion.mechanism().name.to_owned(), "ns2"), "windowOption_", 1.0),
         ("congestion", ("halved".to_owned(), "halved"), "decrease_num_", 0.5),
         ("rto_variance", (endpoint("rto_variance"), "every-sample"), "rfc2988_", 1.0),
     ] {
@@ -123,9 +123,9 @@ fn silence_is_met_as_ns2_meets_it() {
 }
 
 fn count(value: Option<KnobValue>) -> f64 {
-    value.and_then(|value| value.as_count()).expect("a count") as f64
+    u64::from_value(value).expect("a count") as f64
 }
 
 fn word(value: Option<KnobValue>) -> String {
-    value.and_then(|value| value.as_choice()).expect("a word")
+    value.expect("a word").to_string()
 }

@@ -6,7 +6,8 @@
 use crate::ordeal::case::{Make, NO_KNOB};
 use crate::ordeal::op::{HONEST, KINDS};
 use crate::ordeal::{Case, Outcome, run, run_told, siege};
-use ackord_tcp::registry::{self, PROFILES};
+use ackord_tcp::registry::{Ack, Congestion, Loss, LossRecovery, NagleVariant, PROFILES};
+use ackord_units::Choice;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
@@ -47,8 +48,8 @@ fn path() -> impl Strategy<Value = (u8, [u8; 6])> {
 fn make(choices: [u8; 3]) -> impl Strategy<Value = Make> {
     let [congestion, loss, ack] = choices;
     let count = |len: usize| 0..len as u8;
-    let recovery = count(registry::RECOVERY.len());
-    (count(PROFILES.len()), recovery, count(registry::NAGLE.len()), knobs()).prop_map(
+    let recovery = count(LossRecovery::MECHANISMS.len());
+    (count(PROFILES.len()), recovery, count(NagleVariant::MECHANISMS.len()), knobs()).prop_map(
         move |(profile, recovery, nagle, knobs)| Make {
             profile,
             choices: [congestion, loss, recovery, ack, nagle],
@@ -59,7 +60,11 @@ fn make(choices: [u8; 3]) -> impl Strategy<Value = Make> {
 
 fn any_make() -> impl Strategy<Value = Make> {
     let count = |len: usize| 0..len as u8;
-    (count(registry::CONGESTION.len()), count(registry::LOSS.len()), count(registry::ACK.len()))
+    (
+        count(Congestion::MECHANISMS.len()),
+        count(Loss::MECHANISMS.len()),
+        count(Ack::MECHANISMS.len()),
+    )
         .prop_flat_map(|(congestion, loss, ack)| make([congestion, loss, ack]))
 }
 
@@ -154,9 +159,9 @@ where
 fn every_control_detector_and_policy_endures_the_path() {
     let mut total = Total::default();
     let mut combinations = 0;
-    for congestion in 0..registry::CONGESTION.len() {
-        for loss in 0..registry::LOSS.len() {
-            for ack in 0..registry::ACK.len() {
+    for congestion in 0..Congestion::MECHANISMS.len() {
+        for loss in 0..Loss::MECHANISMS.len() {
+            for ack in 0..Ack::MECHANISMS.len() {
                 let choices = [congestion as u8, loss as u8, ack as u8];
                 // The other end is anything at all.
                 let case =

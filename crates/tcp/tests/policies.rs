@@ -5,7 +5,7 @@ use crate::kit::Pair;
 use crate::kit::stack::stack;
 use ackord_events::TcpState;
 use ackord_tcp::{CloseReason, registry};
-use ackord_units::{Bytes, Mechanism, Span};
+use ackord_units::{Bytes, Choice, Mechanism, Span};
 use ackord_wire::Side;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,11 +21,11 @@ fn on_off() -> impl Strategy<Value = &'static str> {
 /// What a sender is made of.
 fn settings() -> impl Strategy<Value = Vec<(&'static str, &'static str)>> {
     let choices = (
-        one_of(registry::CONGESTION),
-        one_of(registry::LOSS),
-        one_of(registry::RECOVERY),
-        one_of(registry::ACK),
-        one_of(registry::NAGLE),
+        one_of(registry::Congestion::MECHANISMS),
+        one_of(registry::Loss::MECHANISMS),
+        one_of(registry::LossRecovery::MECHANISMS),
+        one_of(registry::Ack::MECHANISMS),
+        one_of(registry::NagleVariant::MECHANISMS),
     );
     let idle = prop::sample::select(vec!["off", "initial-window", "decay", "rfc-2861", "rfc-7661"]);
     (choices, on_off(), on_off(), on_off(), idle).prop_map(

@@ -1,7 +1,6 @@
 //! Loss and its repair, segment by segment, against an injected receiver.
 
 use crate::kit::peer::{Peer, Setup};
-use ackord_tcp::Offer;
 
 /// `count` duplicate acknowledgments of everything before `next`; what leaves in answer to each.
 fn duplicates(peer: &mut Peer, next: u32, count: u32) -> Vec<Vec<u32>> {
@@ -79,7 +78,7 @@ fn reno_leaves_a_second_hole_to_the_timer() {
 
 #[test]
 fn newreno_repairs_alike_whether_or_not_the_peer_sends_blocks() {
-    let repair = |sack: Offer, blocks: &[(u32, u32)]| {
+    let repair = |sack: bool, blocks: &[(u32, u32)]| {
         let mut peer = Peer::of(Setup { sack, ..Setup::default() });
         peer.sent();
         peer.wait(40);
@@ -87,7 +86,7 @@ fn newreno_repairs_alike_whether_or_not_the_peer_sends_blocks() {
         sent.push(peer.ack(4, &[]));
         sent
     };
-    assert_eq!(repair(Offer::Yes, &[(1, 4), (5, 10)]), repair(Offer::No, &[]));
+    assert_eq!(repair(true, &[(1, 4), (5, 10)]), repair(false, &[]));
 }
 
 #[test]
@@ -118,7 +117,7 @@ fn duplicates_of_what_tahoe_sent_again_for_nothing_start_no_repair() {
 
 #[test]
 fn sack_repairs_exactly_what_is_missing() {
-    let mut peer = Peer::of(Setup { recovery: "sack", sack: Offer::Yes, ..Setup::default() });
+    let mut peer = Peer::of(Setup { recovery: "sack", sack: true, ..Setup::default() });
     peer.sent();
     peer.wait(40);
     // 1, 3 and 5 arrive out of ten; with the third, 0 is lost; 2 has two segments above it.
@@ -139,7 +138,7 @@ fn sack_repairs_exactly_what_is_missing() {
 #[test]
 fn the_window_comes_down_to_ssthresh_over_one_round_trip() {
     let initial_window = 20;
-    let setup = Setup { recovery: "sack", sack: Offer::Yes, initial_window, ..Setup::default() };
+    let setup = Setup { recovery: "sack", sack: true, initial_window, ..Setup::default() };
     let mut peer = Peer::of(setup);
     assert_eq!(peer.sent().len(), 20);
     peer.wait(40);
@@ -197,7 +196,7 @@ fn an_acknowledgment_of_a_retransmission_is_no_sample_without_timestamps() {
 
 #[test]
 fn acknowledgments_of_what_was_never_sent_change_nothing() {
-    let mut peer = Peer::of(Setup { recovery: "sack", sack: Offer::Yes, ..Setup::default() });
+    let mut peer = Peer::of(Setup { recovery: "sack", sack: true, ..Setup::default() });
     peer.sent();
     peer.wait(40);
     assert_eq!(peer.ack(500, &[]), none());

@@ -4,12 +4,13 @@
 use crate::kit::Pair;
 use crate::kit::stack::{Ack, Sender, stack};
 use ackord_tcp::registry;
-use ackord_units::{Bytes, Span, Time};
+use ackord_units::{Bytes, Choice, Span, Time};
 use ackord_wire::{Segment, Side};
 
 /// Every registered policy, and the modes and variants that behave differently.
 fn policies() -> Vec<Vec<(&'static str, &'static str)>> {
-    let mut all: Vec<_> = registry::LOSS.iter().map(|loss| vec![("loss", loss.name)]).collect();
+    let mut all: Vec<_> =
+        registry::Loss::MECHANISMS.iter().map(|loss| vec![("loss", loss.name)]).collect();
     for (name, knob, value) in [
         ("dad-sd", "loss.mode", "paper"),
         ("blanton-allman", "loss.variant", "max"),

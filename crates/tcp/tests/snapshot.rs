@@ -1,12 +1,12 @@
 //! What a connection shows of itself, beside what was sent and acknowledged.
 
 use crate::kit::peer::{Peer, Setup};
-use ackord_tcp::{Offer, Repair};
+use ackord_tcp::Repair;
 use ackord_units::Span;
 
 #[test]
 fn a_snapshot_counts_what_is_outstanding_arrived_lost_and_sent_again() {
-    let mut peer = Peer::of(Setup { recovery: "sack", sack: Offer::Yes, ..Setup::default() });
+    let mut peer = Peer::of(Setup { recovery: "sack", sack: true, ..Setup::default() });
     peer.sent();
     peer.wait(40);
     let before = peer.sender.snapshot();

@@ -3,7 +3,7 @@
 use crate::kit::{Pair, endpoint, mechanisms, simple};
 use ackord_events::{NoSink, TcpState};
 use ackord_tcp::{CloseReason, Config, Connection, Mechanisms, Pacing, registry};
-use ackord_units::{Bytes, Seq, Span, Time};
+use ackord_units::{Bytes, Choice, Seq, Span, Time};
 use ackord_wire::{Ecn, Flags, Side};
 use proptest::prelude::*;
 
@@ -214,7 +214,7 @@ fn every_second_segment_of_a_small_mss_is_acknowledged_too() {
 
 #[test]
 fn several_losses_in_a_window_are_repaired_without_the_timer_even_if_the_peer_lacks_sack() {
-    for sack in [ackord_tcp::Offer::Yes, ackord_tcp::Offer::No] {
+    for sack in [true, false] {
         let mut config = simple();
         config.offers.sack = sack;
         let mut pair = Pair::established(config, defaults());
@@ -241,23 +241,23 @@ proptest! {
     fn every_choice_finishes_under_any_loss(
         lost in proptest::collection::btree_set(0u64..600, 0..120),
         congestion in prop::sample::select(
-            registry::CONGESTION.iter().map(|m| m.name).collect::<Vec<_>>()
+            registry::Congestion::MECHANISMS.iter().map(|m| m.name).collect::<Vec<_>>()
         ),
         pacing in prop::sample::select(vec![Pacing::Auto, Pacing::On, Pacing::Off]),
         sack in any::<bool>(),
         recovery in prop::sample::select(vec!["tahoe", "reno", "newreno", "sack"]),
-        ack in prop::sample::select(registry::ACK.iter().map(|m| m.name).collect::<Vec<_>>()),
-        nagle in prop::sample::select(registry::NAGLE.iter().map(|m| m.name).collect::<Vec<_>>()),
+        ack in prop::sample::select(registry::Ack::MECHANISMS.iter().map(|m| m.name).collect::<Vec<_>>()),
+        nagle in prop::sample::select(registry::NagleVariant::MECHANISMS.iter().map(|m| m.name).collect::<Vec<_>>()),
         timestamps in any::<bool>(),
         up in 1u64..150_000,
         down in 0u64..50_000,
     ) {
         let mut config = simple();
         if timestamps {
-            config.offers.timestamps = ackord_tcp::Offer::Yes;
+            config.offers.timestamps = true;
         }
         if !sack {
-            config.offers.sack = ackord_tcp::Offer::No;
+            config.offers.sack = false;
         }
         config.pacing = pacing;
         config.max_retransmissions = 100;

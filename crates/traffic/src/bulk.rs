@@ -1,7 +1,10 @@
 //! A transfer as fast as TCP takes it.
 
 use crate::Step;
-use ackord_units::Bytes;
+use crate::knobs::{LEAST, SET_BY_SCENARIO};
+use crate::{Workload, WorkloadKnobs, Workloads};
+use ackord_path::Stream;
+use ackord_units::{Bytes, Knobs};
 
 /// Writes whatever the send buffer takes, for ever or up to a size.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +36,21 @@ impl Bulk {
             self.left -= bytes;
         }
         Step::Write(bytes)
+    }
+}
+
+/// Sends as fast as TCP takes it, for ever or up to a size, then closes
+#[derive(Clone, Debug, PartialEq, Knobs)]
+#[mechanism(family = "traffic", name = "bulk", source = "the FTP source of ns-2")]
+pub struct BulkKnobs {
+    /// How much to send; no end when absent
+    #[knob(min = LEAST, max = Bytes(1_000_000_000_000), source = SET_BY_SCENARIO)]
+    pub size: Option<Bytes>,
+}
+
+impl WorkloadKnobs for BulkKnobs {
+    fn build(&self, _stream: &dyn Fn(&str) -> Stream) -> Workloads {
+        Workloads::one_way(Workload::Bulk(Bulk::new(self.size)))
     }
 }
 

@@ -7,7 +7,10 @@
 //! plays them out.
 
 use crate::Draw;
-use ackord_units::{Bytes, Rate, Span, Time};
+use crate::knobs::{OFF, ON, ON_DISTRIBUTION, RATE, SET_BY_SCENARIO, pause};
+use crate::{Distribution, Transport, Workload, WorkloadKnobs, Workloads};
+use ackord_path::Stream;
+use ackord_units::{Bytes, Knob, KnobKind, Knobs, Rate, Span, Time};
 
 /// Octets of IPv4 and UDP header in front of the payload.
 pub const DATAGRAM_HEADERS: Bytes = Bytes(28);
@@ -76,21 +79,73 @@ impl Datagrams {
     }
 }
 
+/// Datagrams (UDP) at a constant rate, whatever becomes of them: unresponsive traffic
+#[derive(Clone, Debug, PartialEq, Knobs)]
+#[mechanism(family = "traffic", name = "cbr", source = "the CBR source of ns-2; RFC 7928 §5.3")]
+pub struct CbrKnobs {
+    /// Rate of whole IP packets while it sends
+    #[knob(like = RATE)]
+    rate: Rate,
+    /// Length of an IP packet, its 28 bytes of IPv4 and UDP header included
+    #[knob(
+        min = Bytes(29), max = Bytes(65_535), default = "1000 B", source = SET_BY_SCENARIO
+    )]
+    packet: Bytes,
+    #[knob(like = TIMING)]
+    timing: Distribution,
+    #[knob(like = ON)]
+    on: Span,
+    #[knob(like = ON_DISTRIBUTION)]
+    on_distribution: Distribution,
+    /// Mean length of the silence after a burst; none: it always sends
+    #[knob(like = OFF)]
+    off: Span,
+    #[knob(like = ON_DISTRIBUTION)]
+    off_distribution: Distribution,
+}
+
+const TIMING: Knob = Knob {
+    name: "timing",
+    kind: KnobKind::Choice(&["fixed", "exponential"]),
+    default: "fixed",
+    doc: "Whether packets leave at regular intervals or as a Poisson process",
+    source: SET_BY_SCENARIO,
+};
+
+impl WorkloadKnobs for CbrKnobs {
+    fn transport(&self) -> Transport {
+        Transport::Udp
+    }
+
+    fn build(&self, _stream: &dyn Fn(&str) -> Stream) -> Workloads {
+        Workloads::one_way(Workload::Idle)
+    }
+
+    fn datagrams(&self, stream: &dyn Fn(&str) -> Stream) -> Option<Datagrams> {
+        let gap = Datagrams::gap_of(self.packet, self.rate).as_nanos();
+        let gap = Draw::new(gap, self.timing, stream("gaps"));
+        let bursts = (self.off != Span::ZERO).then(|| Bursts {
+            on: pause(self.on, self.on_distribution, stream("bursts")),
+            off: pause(self.off, self.off_distribution, stream("silences")),
+        });
+        Some(Datagrams::new(self.packet, gap, bursts))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Law;
     use crate::testing::at;
     use ackord_path::Stream;
 
-    fn draw(span: Span, law: Law, of: &str) -> Draw {
-        Draw::new(span.as_nanos(), law, Stream::for_element(9, of))
+    fn draw(span: Span, distribution: Distribution, of: &str) -> Draw {
+        Draw::new(span.as_nanos(), distribution, Stream::for_element(9, of))
     }
 
     /// 1000 B at 1 Mbit/s: 8 ms apart.
-    fn source(law: Law, bursts: Option<Bursts>) -> Datagrams {
+    fn source(distribution: Distribution, bursts: Option<Bursts>) -> Datagrams {
         let gap = Datagrams::gap_of(Bytes(1_000), Rate::from_mbits_per_sec(1));
-        Datagrams::new(Bytes(1_000), draw(gap, law, "gaps"), bursts)
+        Datagrams::new(Bytes(1_000), draw(gap, distribution, "gaps"), bursts)
     }
 
     /// When packets leave up to `end`.
@@ -108,14 +163,14 @@ mod tests {
 
     #[test]
     fn packets_leave_at_the_rate_and_at_regular_intervals() {
-        let times = sent(source(Law::Fixed, None), at(1_000));
+        let times = sent(source(Distribution::Fixed, None), at(1_000));
         assert_eq!(times.len(), 125);
         assert_eq!(times[..3], [at(0), at(8), at(16)]);
     }
 
     #[test]
     fn a_poisson_process_has_the_rate_and_gaps_as_spread_as_their_mean() {
-        let times = sent(source(Law::Exponential, None), at(80_000));
+        let times = sent(source(Distribution::Exponential, None), at(80_000));
         // 10 000 packets with a standard deviation of 100; four of them.
         assert!(times.len().abs_diff(10_000) < 400, "{}", times.len());
         let short = times.windows(2).filter(|pair| pair[1] - pair[0] < Span::from_millis(8));
@@ -126,9 +181,9 @@ mod tests {
 
     #[test]
     fn nothing_leaves_in_the_silence_between_bursts() {
-        let fixed = |millis, of| draw(Span::from_millis(millis), Law::Fixed, of);
+        let fixed = |millis, of| draw(Span::from_millis(millis), Distribution::Fixed, of);
         let bursts = Bursts { on: fixed(40, "on"), off: fixed(60, "off") };
-        let times = sent(source(Law::Fixed, Some(bursts)), at(1_000));
+        let times = sent(source(Distribution::Fixed, Some(bursts)), at(1_000));
         assert_eq!(times.len(), 50, "five in each of ten bursts");
         assert_eq!(times[4..6], [at(32), at(100)]);
     }

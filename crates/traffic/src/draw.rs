@@ -4,11 +4,11 @@
 //! or nanoseconds at one place: a seed draws the same on every machine.
 
 use ackord_path::Stream;
-use ackord_units::portable;
+use ackord_units::{Keyword, portable};
 
 /// How draws are spread about their mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum Distribution {
     /// Always the mean.
     Fixed,
     /// Anything from nothing to twice the mean, all alike.
@@ -20,6 +20,7 @@ pub enum Law {
     Pareto,
     /// As the gaps between a user's keystrokes: Pareto with index 0.9, cut off at 10 000 times the
     /// least (Paxson and Floyd 1995 §4, of the packets of TELNET connections).
+    #[keyword = "telnet"]
     Keystrokes,
 }
 
@@ -27,7 +28,7 @@ pub enum Law {
 #[derive(Clone, Debug)]
 pub struct Draw {
     mean: u64,
-    law: Law,
+    distribution: Distribution,
     stream: Stream,
 }
 
@@ -39,26 +40,26 @@ const KEYSTROKE_RANGE: f64 = 1e4;
 
 impl Draw {
     /// Numbers whose mean is `mean`.
-    pub fn new(mean: u64, law: Law, stream: Stream) -> Draw {
-        Draw { mean, law, stream }
+    pub fn new(mean: u64, distribution: Distribution, stream: Stream) -> Draw {
+        Draw { mean, distribution, stream }
     }
 
     /// The next number.
     pub fn draw(&mut self) -> u64 {
         let mean = self.mean as f64;
-        let drawn = match self.law {
-            Law::Fixed => return self.mean,
-            Law::Uniform => {
+        let drawn = match self.distribution {
+            Distribution::Fixed => return self.mean,
+            Distribution::Uniform => {
                 let width = u128::from(self.mean) * 2 + 1;
                 return ((u128::from(self.stream.next_u64()) * width) >> 64) as u64;
             }
-            Law::Exponential => -mean * portable::ln(self.above_zero()),
-            Law::Pareto => {
+            Distribution::Exponential => -mean * portable::ln(self.above_zero()),
+            Distribution::Pareto => {
                 let least = mean * (PARETO_INDEX - 1.0) / PARETO_INDEX;
                 let over_least = portable::pow(self.above_zero(), -1.0 / PARETO_INDEX);
                 (least * over_least).min(mean * PARETO_CUT)
             }
-            Law::Keystrokes => {
+            Distribution::Keystrokes => {
                 // The share of an unlimited Pareto law that lies beyond the longest gap.
                 let beyond = portable::pow(KEYSTROKE_RANGE, -KEYSTROKE_INDEX);
                 let mean_over_least = KEYSTROKE_INDEX / (1.0 - KEYSTROKE_INDEX)
@@ -84,8 +85,8 @@ mod tests {
 
     const DRAWS: u64 = 20_000;
 
-    fn draws(law: Law) -> Vec<u64> {
-        let mut draw = Draw::new(100_000, law, Stream::for_element(5, "draw"));
+    fn draws(distribution: Distribution) -> Vec<u64> {
+        let mut draw = Draw::new(100_000, distribution, Stream::for_element(5, "draw"));
         (0..DRAWS).map(|_| draw.draw()).collect()
     }
 
@@ -95,32 +96,34 @@ mod tests {
 
     #[test]
     fn every_law_has_the_mean_it_was_asked_for() {
-        assert!(draws(Law::Fixed).iter().all(|value| *value == 100_000));
+        assert!(draws(Distribution::Fixed).iter().all(|value| *value == 100_000));
         // Standard deviation of the mean: 408 for uniform draws, 707 for exponential ones; five
         // of them. The tail of Pareto draws converges slowly. Keystroke gaps have a standard
         // deviation of about 10 means, 7400 in the mean of so many; four of them.
-        for (law, within) in [
-            (Law::Uniform, 2_050.0),
-            (Law::Exponential, 3_550.0),
-            (Law::Pareto, 12_000.0),
-            (Law::Keystrokes, 29_000.0),
+        for (distribution, within) in [
+            (Distribution::Uniform, 2_050.0),
+            (Distribution::Exponential, 3_550.0),
+            (Distribution::Pareto, 12_000.0),
+            (Distribution::Keystrokes, 29_000.0),
         ] {
-            let mean = mean(&draws(law));
-            assert!((mean - 100_000.0).abs() < within, "{law:?}: {mean}");
+            let mean = mean(&draws(distribution));
+            assert!((mean - 100_000.0).abs() < within, "{distribution:?}: {mean}");
         }
     }
 
     #[test]
     fn laws_differ_in_their_tails() {
-        let beyond = |law, limit| draws(law).iter().filter(|value| **value > limit).count();
-        assert_eq!(beyond(Law::Uniform, 200_000), 0);
+        let beyond = |distribution, limit| {
+            draws(distribution).iter().filter(|value| **value > limit).count()
+        };
+        assert_eq!(beyond(Distribution::Uniform, 200_000), 0);
         // exp(-5) = 0.67 % of the draws, 135 with a standard deviation of 12; Pareto
         // (1/15)^1.5 = 1.7 %, 344 with 18.
-        assert!(beyond(Law::Exponential, 500_000).abs_diff(135) < 60);
-        assert!(beyond(Law::Pareto, 500_000).abs_diff(344) < 90);
-        assert_eq!(beyond(Law::Pareto, 100_000_000), 0);
+        assert!(beyond(Distribution::Exponential, 500_000).abs_diff(135) < 60);
+        assert!(beyond(Distribution::Pareto, 500_000).abs_diff(344) < 90);
+        assert_eq!(beyond(Distribution::Pareto, 100_000_000), 0);
         // Least 7350, longest 73.5 million; half lie below 2^(1/0.9) = 2.16 times the least.
-        let gaps = draws(Law::Keystrokes);
+        let gaps = draws(Distribution::Keystrokes);
         assert!(gaps.iter().all(|gap| (7_300..=73_600_000).contains(gap)));
         let short = gaps.iter().filter(|gap| **gap < 15_880).count();
         assert!(short.abs_diff(DRAWS as usize / 2) < 400, "{short}");
@@ -129,12 +132,13 @@ mod tests {
     fn a_seed_draws_the_same_numbers_on_every_machine() {
         // Worked out apart from this code. The last bit of a draw moves the sum: with the GNU C
         // library's logarithm and power it is another one for each of the three laws.
-        let sum = |law| -> u64 {
-            let mut draw = Draw::new(1_000_000_000_000_000, law, Stream::for_element(5, "draw"));
+        let sum = |distribution| -> u64 {
+            let mut draw =
+                Draw::new(1_000_000_000_000_000, distribution, Stream::for_element(5, "draw"));
             (0..1_000).map(|_| draw.draw()).sum()
         };
-        assert_eq!(sum(Law::Exponential), 947_254_855_677_120_489);
-        assert_eq!(sum(Law::Pareto), 909_400_589_485_916_727);
-        assert_eq!(sum(Law::Keystrokes), 844_206_561_783_445_669);
+        assert_eq!(sum(Distribution::Exponential), 947_254_855_677_120_489);
+        assert_eq!(sum(Distribution::Pareto), 909_400_589_485_916_727);
+        assert_eq!(sum(Distribution::Keystrokes), 844_206_561_783_445_669);
     }
 }

@@ -1,9 +1,16 @@
 //! Questions and answers on one connection: one end asks in one or several writes, the other
 //! answers when all of the question has arrived, and after a pause the next question follows.
 
+use crate::knobs::{
+    COUNT, GapKnobs, LEAST, MOST, SET_BY_SCENARIO, SIZE_DISTRIBUTION, ThinkKnobs, lengths,
+};
+use crate::transfers::Lengths;
 use crate::transfers::Script;
+use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
 use crate::{Draw, Step, Transfer};
-use ackord_units::{Bytes, Span, Time};
+use ackord_path::Stream;
+use ackord_units::{Bytes, Knobs, Span, Time};
+use ackord_wire::Side;
 
 /// Lengths of the question; those of the answers are drawn, and are what [`Transfer::bytes`] says
 /// if the answering end is the flow's sender.
@@ -64,26 +71,29 @@ impl Asker {
         Asker { exchange, pause, phase: Asking::Before, read: Bytes::ZERO }
     }
 
-    pub(crate) fn start(&mut self, now: Time) {
+    fn begin(&mut self) -> Step {
+        match self.exchange.answers.next() {
+            None => Step::Close,
+            Some(answer) => {
+                let left = self.exchange.writes[0];
+                self.phase = Asking::Writing { write: 0, left, answer };
+                Step::Began(self.exchange.told(answer))
+            }
+        }
+    }
+}
+
+impl Application for Asker {
+    fn start(&mut self, now: Time) {
         self.phase = Asking::Pause { until: now };
     }
 
-    pub(crate) fn handle_data(&mut self, bytes: Bytes) {
+    fn handle_data(&mut self, _now: Time, bytes: Bytes) {
         self.read += bytes;
     }
 
-    pub(crate) fn deadline(&self) -> Option<Time> {
-        match self.phase {
-            Asking::Pause { until } => Some(until),
-            Asking::Before | Asking::Writing { .. } | Asking::Reading { .. } => None,
-        }
-    }
-
-    pub(crate) fn size(&self) -> Option<Bytes> {
-        self.exchange.answers.count().map(|count| self.exchange.question() * count)
-    }
-
-    pub(crate) fn next(&mut self, now: Time, writable: Bytes) -> Step {
+    fn next(&mut self, now: Time, socket: &dyn Socket) -> Step {
+        let writable = socket.writable();
         match self.phase {
             Asking::Pause { until } if until <= now => self.begin(),
             Asking::Before | Asking::Pause { .. } => Step::Wait,
@@ -112,15 +122,15 @@ impl Asker {
         }
     }
 
-    fn begin(&mut self) -> Step {
-        match self.exchange.answers.next() {
-            None => Step::Close,
-            Some(answer) => {
-                let left = self.exchange.writes[0];
-                self.phase = Asking::Writing { write: 0, left, answer };
-                Step::Began(self.exchange.told(answer))
-            }
+    fn deadline(&self) -> Option<Time> {
+        match self.phase {
+            Asking::Pause { until } => Some(until),
+            Asking::Before | Asking::Writing { .. } | Asking::Reading { .. } => None,
         }
+    }
+
+    fn size(&self) -> Option<Bytes> {
+        self.exchange.answers.count().map(|count| self.exchange.question() * count)
     }
 }
 
@@ -145,8 +155,10 @@ impl Answerer {
     pub(crate) fn new(exchange: Exchange, think: Draw) -> Answerer {
         Answerer { exchange, think, read: Bytes::ZERO, phase: Answering::Reading }
     }
+}
 
-    pub(crate) fn handle_data(&mut self, now: Time, bytes: Bytes) {
+impl Application for Answerer {
+    fn handle_data(&mut self, now: Time, bytes: Bytes) {
         self.read += bytes;
         let question = self.exchange.question();
         if self.phase == Answering::Reading && self.read >= question {
@@ -156,18 +168,8 @@ impl Answerer {
         }
     }
 
-    pub(crate) fn deadline(&self) -> Option<Time> {
-        match self.phase {
-            Answering::Thinking { until } => Some(until),
-            Answering::Reading | Answering::Writing { .. } => None,
-        }
-    }
-
-    pub(crate) fn size(&self) -> Option<Bytes> {
-        self.exchange.answers.size()
-    }
-
-    pub(crate) fn next(&mut self, now: Time, writable: Bytes) -> Step {
+    fn next(&mut self, now: Time, socket: &dyn Socket) -> Step {
+        let writable = socket.writable();
         if let Answering::Thinking { until } = self.phase
             && until <= now
         {
@@ -188,17 +190,122 @@ impl Answerer {
         };
         Step::Write(bytes)
     }
+
+    fn deadline(&self) -> Option<Time> {
+        match self.phase {
+            Answering::Thinking { until } => Some(until),
+            Answering::Reading | Answering::Writing { .. } => None,
+        }
+    }
+
+    fn size(&self) -> Option<Bytes> {
+        self.exchange.answers.size()
+    }
+}
+
+/// The receiving end asks in one write, the sending end answers; a pause, and again on the same
+/// connection
+#[derive(Clone, Debug, PartialEq, Knobs)]
+#[mechanism(
+    family = "traffic",
+    name = "request",
+    source = "request and response as in HTTP/1.1 with a persistent connection, RFC 9112 §9.3"
+)]
+pub struct RequestKnobs {
+    /// Length of a request
+    #[knob(min = LEAST, max = MOST, default = "200 B", source = SET_BY_SCENARIO)]
+    request: Bytes,
+    /// Mean length of a response
+    #[knob(
+        min = LEAST, max = MOST, default = "2 kB",
+        source = "Lee et al. 2016 §4.1: simple answers stay within 2 KB"
+    )]
+    response: Bytes,
+    #[knob(like = SIZE_DISTRIBUTION)]
+    response_distribution: Distribution,
+    #[knob(flatten)]
+    think: ThinkKnobs,
+    #[knob(like = COUNT)]
+    count: Option<u64>,
+    #[knob(flatten)]
+    gap: GapKnobs,
+}
+
+impl WorkloadKnobs for RequestKnobs {
+    fn usual_sender(&self) -> Side {
+        Side::Server
+    }
+
+    fn build(&self, stream: &dyn Fn(&str) -> Stream) -> Workloads {
+        let answers = lengths(self.response, self.response_distribution, stream("lengths"));
+        let exchange = Exchange {
+            writes: vec![self.request],
+            counts: Counted::Answer,
+            answers: Script::new(answers, self.count),
+        };
+        let [asker, answerer] = ends(exchange, self.gap, self.think, stream);
+        Workloads { sends: answerer, receives: asker }
+    }
+}
+
+/// The sending end writes a head and a body and reads the reply, which comes when both have
+/// arrived: where Nagle and a delayed ACK wait for each other
+#[derive(Clone, Debug, PartialEq, Knobs)]
+#[mechanism(
+    family = "traffic",
+    name = "write-write-read",
+    source = "RFC 1122 §4.2.3.4; Cheshire 2005, cited by Lee et al. 2016 §2.3"
+)]
+pub struct WriteWriteReadKnobs {
+    /// Length of the first write
+    #[knob(min = LEAST, max = MOST, default = "50 B", source = SET_BY_SCENARIO)]
+    head: Bytes,
+    /// Length of the second write
+    #[knob(min = LEAST, max = MOST, default = "50 B", source = SET_BY_SCENARIO)]
+    body: Bytes,
+    /// Length of the reply
+    #[knob(min = LEAST, max = MOST, default = "100 B", source = SET_BY_SCENARIO)]
+    reply: Bytes,
+    #[knob(flatten)]
+    think: ThinkKnobs,
+    #[knob(like = COUNT)]
+    count: Option<u64>,
+    #[knob(flatten)]
+    gap: GapKnobs,
+}
+
+impl WorkloadKnobs for WriteWriteReadKnobs {
+    fn build(&self, stream: &dyn Fn(&str) -> Stream) -> Workloads {
+        let exchange = Exchange {
+            writes: vec![self.head, self.body],
+            counts: Counted::Question,
+            answers: Script::new(Lengths::listed(vec![self.reply]), self.count),
+        };
+        let [asker, answerer] = ends(exchange, self.gap, self.think, stream);
+        Workloads { sends: asker, receives: answerer }
+    }
+}
+
+/// The two ends of an exchange: who asks, who answers.
+fn ends(
+    exchange: Exchange,
+    gap: GapKnobs,
+    think: ThinkKnobs,
+    stream: &dyn Fn(&str) -> Stream,
+) -> [Workload; 2] {
+    let asker = Asker::new(exchange.clone(), gap.draw(stream("pauses")));
+    let answerer = Answerer::new(exchange, think.draw(stream("thoughts")));
+    [Workload::of(asker), Workload::of(answerer)]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Law;
-    use crate::testing::at;
+    use crate::testing::{Fixed, at, room};
     use crate::transfers::Lengths;
     use ackord_path::Stream;
 
-    const ROOM: Bytes = Bytes(10_000);
+    const ROOM: Fixed = room(Bytes(10_000));
 
     fn exchange(writes: &[u64], counts: Counted) -> Exchange {
         Exchange {
@@ -210,30 +317,30 @@ mod tests {
 
     fn fixed(millis: u64) -> Draw {
         let nanos = Span::from_millis(millis).as_nanos();
-        Draw::new(nanos, Law::Fixed, Stream::for_element(1, "fixed"))
+        Draw::new(nanos, Distribution::Fixed, Stream::for_element(1, "fixed"))
     }
 
     #[test]
     fn a_question_of_two_writes_is_two_steps_and_the_answer_ends_the_exchange() {
         let mut asker = Asker::new(exchange(&[50, 60], Counted::Question), fixed(20));
-        assert_eq!(asker.next(at(0), ROOM), Step::Wait, "before the connection stands");
+        assert_eq!(asker.next(at(0), &ROOM), Step::Wait, "before the connection stands");
         asker.start(at(3));
         let told = |index| Transfer { index, bytes: Bytes(110) };
-        assert_eq!(asker.next(at(3), ROOM), Step::Began(told(0)));
-        assert_eq!(asker.next(at(3), ROOM), Step::Write(Bytes(50)));
-        assert_eq!(asker.next(at(3), ROOM), Step::Write(Bytes(60)));
-        assert_eq!(asker.next(at(3), ROOM), Step::Wait);
-        asker.handle_data(Bytes(299));
-        assert_eq!(asker.next(at(8), ROOM), Step::Wait);
-        asker.handle_data(Bytes(1));
-        assert_eq!(asker.next(at(9), ROOM), Step::Completed(told(0)));
-        assert_eq!((asker.next(at(9), ROOM), asker.deadline()), (Step::Wait, Some(at(29))));
-        assert_eq!(asker.next(at(29), ROOM), Step::Began(told(1)));
-        assert_eq!(asker.next(at(29), ROOM), Step::Write(Bytes(50)));
-        assert_eq!(asker.next(at(29), ROOM), Step::Write(Bytes(60)));
-        asker.handle_data(Bytes(400));
-        assert_eq!(asker.next(at(40), ROOM), Step::Completed(told(1)));
-        assert_eq!(asker.next(at(40), ROOM), Step::Close, "no pause after the last");
+        assert_eq!(asker.next(at(3), &ROOM), Step::Began(told(0)));
+        assert_eq!(asker.next(at(3), &ROOM), Step::Write(Bytes(50)));
+        assert_eq!(asker.next(at(3), &ROOM), Step::Write(Bytes(60)));
+        assert_eq!(asker.next(at(3), &ROOM), Step::Wait);
+        asker.handle_data(at(0), Bytes(299));
+        assert_eq!(asker.next(at(8), &ROOM), Step::Wait);
+        asker.handle_data(at(0), Bytes(1));
+        assert_eq!(asker.next(at(9), &ROOM), Step::Completed(told(0)));
+        assert_eq!((asker.next(at(9), &ROOM), asker.deadline()), (Step::Wait, Some(at(29))));
+        assert_eq!(asker.next(at(29), &ROOM), Step::Began(told(1)));
+        assert_eq!(asker.next(at(29), &ROOM), Step::Write(Bytes(50)));
+        assert_eq!(asker.next(at(29), &ROOM), Step::Write(Bytes(60)));
+        asker.handle_data(at(0), Bytes(400));
+        assert_eq!(asker.next(at(40), &ROOM), Step::Completed(told(1)));
+        assert_eq!(asker.next(at(40), &ROOM), Step::Close, "no pause after the last");
         assert_eq!(asker.size(), Some(Bytes(220)));
     }
 
@@ -242,13 +349,13 @@ mod tests {
         let mut answerer = Answerer::new(exchange(&[50, 60], Counted::Answer), fixed(5));
         assert_eq!(answerer.size(), Some(Bytes(700)));
         answerer.handle_data(at(1), Bytes(50));
-        assert_eq!((answerer.next(at(1), ROOM), answerer.deadline()), (Step::Wait, None));
+        assert_eq!((answerer.next(at(1), &ROOM), answerer.deadline()), (Step::Wait, None));
         answerer.handle_data(at(2), Bytes(60));
-        assert_eq!((answerer.next(at(2), ROOM), answerer.deadline()), (Step::Wait, Some(at(7))));
-        assert_eq!(answerer.next(at(7), Bytes(200)), Step::Write(Bytes(200)));
-        assert_eq!(answerer.next(at(7), Bytes(0)), Step::Wait);
-        assert_eq!(answerer.next(at(9), ROOM), Step::Write(Bytes(100)));
-        assert_eq!(answerer.next(at(9), ROOM), Step::Wait);
+        assert_eq!((answerer.next(at(2), &ROOM), answerer.deadline()), (Step::Wait, Some(at(7))));
+        assert_eq!(answerer.next(at(7), &room(Bytes(200))), Step::Write(Bytes(200)));
+        assert_eq!(answerer.next(at(7), &room(Bytes(0))), Step::Wait);
+        assert_eq!(answerer.next(at(9), &ROOM), Step::Write(Bytes(100)));
+        assert_eq!(answerer.next(at(9), &ROOM), Step::Wait);
     }
 
     #[test]
@@ -256,9 +363,9 @@ mod tests {
         let mut asker = Asker::new(exchange(&[50], Counted::Answer), fixed(0));
         asker.start(at(0));
         let told = Transfer { index: 0, bytes: Bytes(300) };
-        assert_eq!(asker.next(at(0), ROOM), Step::Began(told));
-        assert_eq!(asker.next(at(0), ROOM), Step::Write(Bytes(50)));
-        asker.handle_data(Bytes(300));
-        assert_eq!(asker.next(at(1), ROOM), Step::Completed(told));
+        assert_eq!(asker.next(at(0), &ROOM), Step::Began(told));
+        assert_eq!(asker.next(at(0), &ROOM), Step::Write(Bytes(50)));
+        asker.handle_data(at(0), Bytes(300));
+        assert_eq!(asker.next(at(1), &ROOM), Step::Completed(told));
     }
 }

@@ -11,7 +11,7 @@
 //! | `on_off.rs` | bursts at a rate, with silence in between |
 //! | `datagrams.rs` | a datagram flow, which is no connection |
 //! | `draw.rs` | lengths and pauses: fixed, or drawn |
-//! | `registry.rs`, `registry/` | every workload with its knobs, and how a choice becomes one |
+//! | `knobs.rs` | knobs that several have |
 //!
 //! Grammar: `start` when the connection is established, `handle_data` for what was read, `next`
 //! until it waits or closes, `deadline` for time. Each end of a flow is a [`Workload`] of its own
@@ -21,20 +21,68 @@
 //! Not modelled: an application that reads slowly (both ends read at once); several connections
 //! for one workload (a flow is one connection: list several flows, with staggered starts).
 
-mod bulk;
-mod datagrams;
 mod draw;
-mod exchange;
-mod on_off;
-mod paced;
-pub mod registry;
-mod telnet;
-mod transfers;
-mod web;
+mod knobs;
+
+mechanisms! {
+    /// Workloads: what the applications at both ends of a flow do.
+    pub enum WorkloadChoice: dyn WorkloadKnobs {
+        mod bulk => Bulk(BulkKnobs);
+        mod paced => Paced(PacedKnobs);
+        mod transfers => Transfers(TransfersKnobs);
+        mod exchange => Request(RequestKnobs), WriteWriteRead(WriteWriteReadKnobs);
+        mod telnet => Telnet(TelnetKnobs);
+        mod web => Web(WebKnobs);
+        mod on_off => OnOff(OnOffKnobs);
+        mod datagrams => Cbr(CbrKnobs);
+    }
+}
+
+/// What every workload's knobs lead to.
+pub trait WorkloadKnobs {
+    /// What carries it.
+    fn transport(&self) -> Transport {
+        Transport::Tcp
+    }
+
+    /// Which end sends a flow's data where the flow does not say: the one that opens the connection,
+    /// but the one that is asked where the other asks.
+    fn usual_sender(&self) -> Side {
+        Side::Client
+    }
+
+    /// The applications at both ends, with streams by what is drawn from them ("lengths", "objects",
+    /// "pauses", "thoughts"); idle where it is no connection's.
+    fn build(&self, stream: &dyn Fn(&str) -> Stream) -> Workloads;
+
+    /// The sending end of one that UDP carries; nothing for the others.
+    fn datagrams(&self, _stream: &dyn Fn(&str) -> Stream) -> Option<Datagrams> {
+        None
+    }
+}
+
+/// What carries a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// A TCP connection.
+    Tcp,
+    /// UDP datagrams, one way.
+    Udp,
+}
+
+impl Transport {
+    /// Its name in scenario files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Transport::Tcp => "tcp",
+            Transport::Udp => "udp",
+        }
+    }
+}
 
 pub use bulk::Bulk;
 pub use datagrams::{Bursts, DATAGRAM_HEADERS, Datagrams};
-pub use draw::{Draw, Law};
+pub use draw::{Distribution, Draw};
 pub use exchange::{Answerer, Asker, Exchange};
 pub use on_off::OnOff;
 pub use paced::Paced;
@@ -42,7 +90,10 @@ pub use telnet::{Echoer, Keys, Typist};
 pub use transfers::{Gathering, Transfers};
 pub use web::Browser;
 
-use ackord_units::{Bytes, Time};
+use ackord_path::Stream;
+use ackord_units::{Bytes, Time, mechanisms};
+use ackord_wire::Side;
+use std::fmt::Debug;
 
 /// What the application does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,30 +130,59 @@ pub trait Socket {
     fn is_drained(&self) -> bool;
 }
 
-/// The application at one end of a flow. Those with much to remember are boxed, so that many bulk
-/// flows stay close together in memory.
+/// What an application does with its connection.
+pub trait Application: Debug + Send {
+    /// The connection is established: the application starts.
+    fn start(&mut self, _now: Time) {}
+
+    /// It has read `bytes`.
+    fn handle_data(&mut self, _now: Time, _bytes: Bytes) {}
+
+    /// What it does at `now`. To be asked again until it waits or closes.
+    fn next(&mut self, now: Time, socket: &dyn Socket) -> Step;
+
+    /// When it wants to be asked again, whatever happens.
+    fn deadline(&self) -> Option<Time> {
+        None
+    }
+
+    /// How much it writes in all, if it ever ends.
+    fn size(&self) -> Option<Bytes> {
+        Some(Bytes::ZERO)
+    }
+
+    /// Whether it waits for the peer's acknowledgments, of which nothing tells on a kernel's socket.
+    fn waits_for_acks(&self) -> bool {
+        false
+    }
+}
+
+/// An application that can be copied as it stands: every one that is [`Clone`].
+pub trait BoxedApplication: Application {
+    /// Itself.
+    fn boxed_clone(&self) -> Box<dyn BoxedApplication>;
+}
+
+impl<A: Application + Clone + 'static> BoxedApplication for A {
+    fn boxed_clone(&self) -> Box<dyn BoxedApplication> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn BoxedApplication> {
+    fn clone(&self) -> Box<dyn BoxedApplication> {
+        (**self).boxed_clone()
+    }
+}
+
+/// The application at one end of a flow. Bulk transfers, of which there may be many, stay close together
+/// in memory; the others are in boxes.
 #[derive(Clone, Debug)]
 pub enum Workload {
     /// As fast as TCP takes it.
     Bulk(Bulk),
-    /// A message at regular intervals.
-    Paced(Paced),
-    /// Writes one transfer after the other.
-    Transfers(Box<Transfers>),
-    /// Takes in what [`Workload::Transfers`] at the other end writes.
-    Gathering(Box<Gathering>),
-    /// Asks and waits for the answer.
-    Asker(Box<Asker>),
-    /// Answers.
-    Answerer(Box<Answerer>),
-    /// Types, and waits for echoes.
-    Typist(Box<Typist>),
-    /// Echoes.
-    Echoer(Echoer),
-    /// Looks at pages.
-    Browser(Box<Browser>),
-    /// Sends bursts.
-    OnOff(Box<OnOff>),
+    /// Another.
+    Other(Box<dyn BoxedApplication>),
     /// Takes whatever comes and writes nothing.
     Idle,
 }
@@ -116,56 +196,40 @@ pub struct Workloads {
     pub receives: Workload,
 }
 
+impl Workloads {
+    /// The other end takes whatever comes.
+    pub fn one_way(sends: Workload) -> Workloads {
+        Workloads { sends, receives: Workload::Idle }
+    }
+}
+
 impl Workload {
+    /// An application that is not a bulk transfer.
+    pub fn of(application: impl BoxedApplication + 'static) -> Workload {
+        Workload::Other(Box::new(application))
+    }
+
     /// The connection is established: the application starts.
     pub fn start(&mut self, now: Time) {
-        match self {
-            Workload::Paced(paced) => paced.start(now),
-            Workload::Transfers(transfers) => transfers.start(now),
-            Workload::Asker(asker) => asker.start(now),
-            Workload::Typist(typist) => typist.start(now),
-            Workload::Browser(browser) => browser.start(now),
-            Workload::OnOff(bursts) => bursts.start(now),
-            Workload::Bulk(_)
-            | Workload::Gathering(_)
-            | Workload::Answerer(_)
-            | Workload::Echoer(_)
-            | Workload::Idle => {}
+        if let Workload::Other(application) = self {
+            application.start(now);
         }
     }
 
     /// It has read `bytes`.
     #[inline]
     pub fn handle_data(&mut self, now: Time, bytes: Bytes) {
-        match self {
-            Workload::Gathering(gathering) => gathering.handle_data(bytes),
-            Workload::Asker(asker) => asker.handle_data(bytes),
-            Workload::Answerer(answerer) => answerer.handle_data(now, bytes),
-            Workload::Typist(typist) => typist.handle_data(bytes),
-            Workload::Echoer(echoer) => echoer.handle_data(bytes),
-            Workload::Browser(browser) => browser.handle_data(bytes),
-            Workload::Bulk(_)
-            | Workload::Paced(_)
-            | Workload::Transfers(_)
-            | Workload::OnOff(_)
-            | Workload::Idle => {}
+        if let Workload::Other(application) = self {
+            application.handle_data(now, bytes);
         }
     }
 
     /// What it does at `now`. To be asked again until it waits or closes.
     #[inline]
-    pub fn next(&mut self, now: Time, socket: &impl Socket) -> Step {
+    pub fn next(&mut self, now: Time, socket: &dyn Socket) -> Step {
         match self {
             Workload::Bulk(bulk) => bulk.next(socket.writable()),
-            Workload::Paced(paced) => paced.next(now, socket.writable()),
-            Workload::Transfers(transfers) => transfers.next(now, socket),
-            Workload::Gathering(gathering) => gathering.next(),
-            Workload::Asker(asker) => asker.next(now, socket.writable()),
-            Workload::Answerer(answerer) => answerer.next(now, socket.writable()),
-            Workload::Typist(typist) => typist.next(now, socket.writable()),
-            Workload::Echoer(echoer) => echoer.next(socket.writable()),
-            Workload::Browser(browser) => browser.next(now, socket.writable()),
-            Workload::OnOff(bursts) => bursts.next(now, socket.writable()),
+            Workload::Other(application) => application.next(now, socket),
             Workload::Idle => Step::Wait,
         }
     }
@@ -174,16 +238,8 @@ impl Workload {
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
         match self {
-            Workload::Paced(paced) => paced.deadline(),
-            Workload::Transfers(transfers) => transfers.deadline(),
-            Workload::Asker(asker) => asker.deadline(),
-            Workload::Answerer(answerer) => answerer.deadline(),
-            Workload::Typist(typist) => typist.deadline(),
-            Workload::Browser(browser) => browser.deadline(),
-            Workload::OnOff(bursts) => bursts.deadline(),
-            Workload::Bulk(_) | Workload::Gathering(_) | Workload::Echoer(_) | Workload::Idle => {
-                None
-            }
+            Workload::Other(application) => application.deadline(),
+            Workload::Bulk(_) | Workload::Idle => None,
         }
     }
 
@@ -196,14 +252,42 @@ impl Workload {
     pub fn size(&self) -> Option<Bytes> {
         match self {
             Workload::Bulk(bulk) => bulk.size(),
-            Workload::Paced(paced) => paced.size(),
-            Workload::Transfers(transfers) => transfers.size(),
-            Workload::Asker(asker) => asker.size(),
-            Workload::Answerer(answerer) => answerer.size(),
-            Workload::Typist(typist) => typist.size(),
-            Workload::Browser(browser) => browser.size(),
-            Workload::OnOff(bursts) => bursts.size(),
-            Workload::Gathering(_) | Workload::Echoer(_) | Workload::Idle => Some(Bytes::ZERO),
+            Workload::Other(application) => application.size(),
+            Workload::Idle => Some(Bytes::ZERO),
+        }
+    }
+
+    /// Whether it waits for the peer's acknowledgments.
+    pub fn waits_for_acks(&self) -> bool {
+        matches!(self, Workload::Other(application) if application.waits_for_acks())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackord_units::{Choice, KnobValue, Knobs, Span, confused_words};
+
+    fn built(choice: &WorkloadChoice) -> String {
+        let stream = &|name: &str| Stream::for_element(1, name);
+        let Workloads { sends, receives } = choice.config().build(stream);
+        format!("{sends:?} {receives:?} {:?}", choice.config().datagrams(stream))
+    }
+
+    #[test]
+    fn every_workload_builds_from_its_defaults_and_something_else_from_every_word() {
+        for mechanism in WorkloadChoice::MECHANISMS {
+            let choice = WorkloadChoice::named(mechanism.name).expect("listed");
+            built(&choice);
+            let confused = confused_words(&choice, |choice| {
+                // How bursts and silences are drawn shows where there are any.
+                let mut pausing = choice.clone();
+                if mechanism.knob("off").is_some() {
+                    assert!(pausing.set("off", KnobValue::Span(Span::from_secs(1))));
+                }
+                Some(built(&pausing))
+            });
+            assert_eq!(confused, [], "{}", mechanism.name);
         }
     }
 }
@@ -227,6 +311,11 @@ pub(crate) mod testing {
         fn is_drained(&self) -> bool {
             self.drained
         }
+    }
+
+    /// A socket with so much room, which is not drained.
+    pub(crate) const fn room(writable: Bytes) -> Fixed {
+        Fixed { writable, drained: false }
     }
 
     pub(crate) fn at(millis: u64) -> Time {

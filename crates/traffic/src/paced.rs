@@ -1,7 +1,10 @@
 //! A message at regular intervals.
 
 use crate::Step;
-use ackord_units::{Bytes, Span, Time};
+use crate::knobs::{LEAST, MOST, SET_BY_SCENARIO};
+use crate::{Application, Socket, Workload, WorkloadKnobs, Workloads};
+use ackord_path::Stream;
+use ackord_units::{Bytes, Knobs, Span, Time};
 
 /// Writes messages of one length at regular intervals, the first at once. What the send buffer
 /// cannot take when it is due is written as soon as it can.
@@ -24,20 +27,20 @@ impl Paced {
         Paced { message, interval, messages, left, next_at, backlog }
     }
 
-    pub(crate) fn start(&mut self, now: Time) {
+    fn take_next(&mut self, due_at: Time) {
+        self.backlog = self.message;
+        self.left = self.left.map(|left| left - 1);
+        self.next_at = (self.left != Some(0)).then(|| due_at + self.interval);
+    }
+}
+
+impl Application for Paced {
+    fn start(&mut self, now: Time) {
         self.next_at = Some(now);
     }
 
-    pub(crate) fn deadline(&self) -> Option<Time> {
-        // What is due and does not fit is asked for again when there is room.
-        self.next_at.filter(|_| self.backlog == Bytes::ZERO)
-    }
-
-    pub(crate) fn size(&self) -> Option<Bytes> {
-        self.messages.map(|messages| self.message * messages)
-    }
-
-    pub(crate) fn next(&mut self, now: Time, writable: Bytes) -> Step {
+    fn next(&mut self, now: Time, socket: &dyn Socket) -> Step {
+        let writable = socket.writable();
         if self.backlog == Bytes::ZERO {
             // One message a call: each is a write of its own, as Nagle's algorithm sees it.
             match self.next_at {
@@ -54,16 +57,48 @@ impl Paced {
         Step::Write(bytes)
     }
 
-    fn take_next(&mut self, due_at: Time) {
-        self.backlog = self.message;
-        self.left = self.left.map(|left| left - 1);
-        self.next_at = (self.left != Some(0)).then(|| due_at + self.interval);
+    fn deadline(&self) -> Option<Time> {
+        // What is due and does not fit is asked for again when there is room.
+        self.next_at.filter(|_| self.backlog == Bytes::ZERO)
+    }
+
+    fn size(&self) -> Option<Bytes> {
+        self.messages.map(|messages| self.message * messages)
+    }
+}
+
+/// Writes a message at regular intervals
+#[derive(Clone, Debug, PartialEq, Knobs)]
+#[mechanism(
+    family = "traffic",
+    name = "paced",
+    source = "the OnOff source of ns-3; Lee et al. 2015 §4"
+)]
+pub struct PacedKnobs {
+    /// Length of a message
+    #[knob(min = LEAST, max = MOST, default = "1000 B", source = SET_BY_SCENARIO)]
+    message: Bytes,
+    /// Time from one message to the next
+    #[knob(
+        min = Span::from_micros(1), max = Span::from_secs(3600), default = "10 ms",
+        source = SET_BY_SCENARIO
+    )]
+    interval: Span,
+    /// How many to send before closing; no end when absent
+    #[knob(min = 1, max = 1_000_000_000, unit = "messages", source = SET_BY_SCENARIO)]
+    messages: Option<u64>,
+}
+
+impl WorkloadKnobs for PacedKnobs {
+    fn build(&self, _stream: &dyn Fn(&str) -> Stream) -> Workloads {
+        Workloads::one_way(Workload::of(Paced::new(self.message, self.interval, self.messages)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::room;
 
     fn at(millis: u64) -> Time {
         Time::ZERO + Span::from_millis(millis)
@@ -73,11 +108,11 @@ mod tests {
     fn messages_come_at_their_intervals_and_the_last_closes() {
         let mut paced = Paced::new(Bytes(100), Span::from_millis(10), Some(2));
         paced.start(at(5));
-        assert_eq!(paced.next(at(5), Bytes(1_000)), Step::Write(Bytes(100)));
-        assert_eq!(paced.next(at(5), Bytes(1_000)), Step::Wait);
+        assert_eq!(paced.next(at(5), &room(Bytes(1_000))), Step::Write(Bytes(100)));
+        assert_eq!(paced.next(at(5), &room(Bytes(1_000))), Step::Wait);
         assert_eq!(paced.deadline(), Some(at(15)));
-        assert_eq!(paced.next(at(15), Bytes(1_000)), Step::Write(Bytes(100)));
-        assert_eq!(paced.next(at(15), Bytes(1_000)), Step::Close);
+        assert_eq!(paced.next(at(15), &room(Bytes(1_000))), Step::Write(Bytes(100)));
+        assert_eq!(paced.next(at(15), &room(Bytes(1_000))), Step::Close);
         assert_eq!(paced.deadline(), None);
     }
 
@@ -85,8 +120,8 @@ mod tests {
     fn what_does_not_fit_waits_for_room() {
         let mut paced = Paced::new(Bytes(100), Span::from_millis(10), None);
         paced.start(at(0));
-        assert_eq!(paced.next(at(0), Bytes(60)), Step::Write(Bytes(60)));
-        assert_eq!((paced.next(at(0), Bytes::ZERO), paced.deadline()), (Step::Wait, None));
-        assert_eq!(paced.next(at(9), Bytes(60)), Step::Write(Bytes(40)));
+        assert_eq!(paced.next(at(0), &room(Bytes(60))), Step::Write(Bytes(60)));
+        assert_eq!((paced.next(at(0), &room(Bytes::ZERO)), paced.deadline()), (Step::Wait, None));
+        assert_eq!(paced.next(at(9), &room(Bytes(60))), Step::Write(Bytes(40)));
     }
 }

@@ -7,8 +7,11 @@
 //! Not modelled: the output of commands (the far end answers each keystroke with an echo of one
 //! length); line mode, in which the echo is local; pauses that depend on what was answered.
 
+use crate::knobs::{COUNT, LEAST, MOST, SET_BY_SCENARIO, pause};
+use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
 use crate::{Draw, Step, Transfer};
-use ackord_units::{Bytes, Span, Time};
+use ackord_path::Stream;
+use ackord_units::{Bytes, Knob, KnobKind, Knobs, Span, Time};
 
 /// Lengths of a keystroke and of its echo, which both ends have to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,24 +52,27 @@ impl Typist {
         }
     }
 
-    pub(crate) fn start(&mut self, now: Time) {
+    fn press(&mut self, due_at: Time) -> Step {
+        let index = self.typed;
+        self.typed += 1;
+        self.unwritten = self.keys.keystroke;
+        let more = self.count != Some(self.typed);
+        self.next_at = more.then(|| due_at + Span::from_nanos(self.gap.draw()));
+        Step::Began(Transfer { index, bytes: self.keys.keystroke })
+    }
+}
+
+impl Application for Typist {
+    fn start(&mut self, now: Time) {
         self.next_at = Some(now);
     }
 
-    pub(crate) fn handle_data(&mut self, bytes: Bytes) {
+    fn handle_data(&mut self, _now: Time, bytes: Bytes) {
         self.read += bytes;
     }
 
-    pub(crate) fn deadline(&self) -> Option<Time> {
-        // What is typed and does not fit is written when there is room.
-        self.next_at.filter(|_| self.unwritten == Bytes::ZERO)
-    }
-
-    pub(crate) fn size(&self) -> Option<Bytes> {
-        self.count.map(|count| self.keys.keystroke * count)
-    }
-
-    pub(crate) fn next(&mut self, now: Time, writable: Bytes) -> Step {
+    fn next(&mut self, now: Time, socket: &dyn Socket) -> Step {
+        let writable = socket.writable();
         if self.read >= self.keys.echo && self.echoed < self.typed {
             self.read -= self.keys.echo;
             let index = self.echoed;
@@ -85,13 +91,13 @@ impl Typist {
         }
     }
 
-    fn press(&mut self, due_at: Time) -> Step {
-        let index = self.typed;
-        self.typed += 1;
-        self.unwritten = self.keys.keystroke;
-        let more = self.count != Some(self.typed);
-        self.next_at = more.then(|| due_at + Span::from_nanos(self.gap.draw()));
-        Step::Began(Transfer { index, bytes: self.keys.keystroke })
+    fn deadline(&self) -> Option<Time> {
+        // What is typed and does not fit is written when there is room.
+        self.next_at.filter(|_| self.unwritten == Bytes::ZERO)
+    }
+
+    fn size(&self) -> Option<Bytes> {
+        self.count.map(|count| self.keys.keystroke * count)
     }
 }
 
@@ -108,15 +114,18 @@ impl Echoer {
     pub(crate) fn new(keys: Keys) -> Echoer {
         Echoer { keys, read: Bytes::ZERO, owed: Bytes::ZERO }
     }
+}
 
-    pub(crate) fn handle_data(&mut self, bytes: Bytes) {
+impl Application for Echoer {
+    fn handle_data(&mut self, _now: Time, bytes: Bytes) {
         self.read += bytes;
         let keystrokes = self.read.get() / self.keys.keystroke.get();
         self.read -= self.keys.keystroke * keystrokes;
         self.owed += self.keys.echo * keystrokes;
     }
 
-    pub(crate) fn next(&mut self, writable: Bytes) -> Step {
+    fn next(&mut self, _now: Time, socket: &dyn Socket) -> Step {
+        let writable = socket.writable();
         let bytes = self.owed.min(writable);
         if bytes == Bytes::ZERO {
             return Step::Wait;
@@ -126,40 +135,89 @@ impl Echoer {
     }
 }
 
+/// The sending end types, the other echoes every keystroke; keys are pressed whether the echoes
+/// have come or not
+#[derive(Clone, Debug, PartialEq, Knobs)]
+#[mechanism(
+    family = "traffic",
+    name = "telnet",
+    source = "Danzig and Jamin 1991 (tcplib); Paxson and Floyd 1995 §4"
+)]
+pub struct TelnetKnobs {
+    /// What is written for a key
+    #[knob(
+        min = LEAST, max = MOST, default = "1 B",
+        source = "RFC 896: one byte of payload for a key"
+    )]
+    keystroke: Bytes,
+    /// What the other end writes for each
+    #[knob(min = LEAST, max = MOST, default = "1 B", source = SET_BY_SCENARIO)]
+    echo: Bytes,
+    #[knob(like = COUNT)]
+    count: Option<u64>,
+    /// Mean time from one key to the next
+    #[knob(
+        min = Span::from_micros(1), max = Span::from_secs(3600), default = "1 s",
+        source = SET_BY_SCENARIO
+    )]
+    gap: Span,
+    #[knob(like = KEY_DISTRIBUTION)]
+    gap_distribution: Distribution,
+}
+
+impl WorkloadKnobs for TelnetKnobs {
+    fn build(&self, stream: &dyn Fn(&str) -> Stream) -> Workloads {
+        let keys = Keys { keystroke: self.keystroke, echo: self.echo };
+        let gap = pause(self.gap, self.gap_distribution, stream("pauses"));
+        Workloads {
+            sends: Workload::of(Typist::new(keys, gap, self.count)),
+            receives: Workload::of(Echoer::new(keys)),
+        }
+    }
+}
+
+const KEY_DISTRIBUTION: Knob = Knob {
+    name: "gap_distribution",
+    kind: KnobKind::Choice(&["fixed", "exponential", "telnet"]),
+    default: "telnet",
+    doc: "How these times are spread about their mean: not at all, exponentially, or as the packets of \
+          TELNET connections were found to be (Pareto, index 0.9, cut off at 10 000 times the least)",
+    source: "Paxson and Floyd 1995 §4",
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Law;
-    use crate::testing::at;
+    use crate::testing::{Fixed, at, room};
     use ackord_path::Stream;
 
-    const ROOM: Bytes = Bytes(10_000);
+    const ROOM: Fixed = room(Bytes(10_000));
     const KEYS: Keys = Keys { keystroke: Bytes(2), echo: Bytes(3) };
 
     fn typist(count: u64) -> Typist {
         let gap = Span::from_millis(100).as_nanos();
-        let gap = Draw::new(gap, Law::Fixed, Stream::for_element(1, "gaps"));
+        let gap = Draw::new(gap, Distribution::Fixed, Stream::for_element(1, "gaps"));
         Typist::new(KEYS, gap, Some(count))
     }
 
     #[test]
     fn keys_are_pressed_on_time_whether_echoed_or_not_and_each_echo_completes_its_own() {
         let mut typist = typist(2);
-        assert_eq!(typist.next(at(0), ROOM), Step::Wait, "before the connection stands");
+        assert_eq!(typist.next(at(0), &ROOM), Step::Wait, "before the connection stands");
         typist.start(at(5));
         let told = |index| Transfer { index, bytes: Bytes(2) };
-        assert_eq!(typist.next(at(5), ROOM), Step::Began(told(0)));
-        assert_eq!(typist.next(at(5), ROOM), Step::Write(Bytes(2)));
-        assert_eq!((typist.next(at(5), ROOM), typist.deadline()), (Step::Wait, Some(at(105))));
-        assert_eq!(typist.next(at(105), ROOM), Step::Began(told(1)));
-        assert_eq!(typist.next(at(105), ROOM), Step::Write(Bytes(2)));
-        assert_eq!((typist.next(at(105), ROOM), typist.deadline()), (Step::Wait, None));
-        typist.handle_data(Bytes(5));
-        assert_eq!(typist.next(at(150), ROOM), Step::Completed(told(0)));
-        assert_eq!(typist.next(at(150), ROOM), Step::Wait);
-        typist.handle_data(Bytes(1));
-        assert_eq!(typist.next(at(160), ROOM), Step::Completed(told(1)));
-        assert_eq!(typist.next(at(160), ROOM), Step::Close);
+        assert_eq!(typist.next(at(5), &ROOM), Step::Began(told(0)));
+        assert_eq!(typist.next(at(5), &ROOM), Step::Write(Bytes(2)));
+        assert_eq!((typist.next(at(5), &ROOM), typist.deadline()), (Step::Wait, Some(at(105))));
+        assert_eq!(typist.next(at(105), &ROOM), Step::Began(told(1)));
+        assert_eq!(typist.next(at(105), &ROOM), Step::Write(Bytes(2)));
+        assert_eq!((typist.next(at(105), &ROOM), typist.deadline()), (Step::Wait, None));
+        typist.handle_data(at(0), Bytes(5));
+        assert_eq!(typist.next(at(150), &ROOM), Step::Completed(told(0)));
+        assert_eq!(typist.next(at(150), &ROOM), Step::Wait);
+        typist.handle_data(at(0), Bytes(1));
+        assert_eq!(typist.next(at(160), &ROOM), Step::Completed(told(1)));
+        assert_eq!(typist.next(at(160), &ROOM), Step::Close);
         assert_eq!(typist.size(), Some(Bytes(4)));
     }
 
@@ -167,23 +225,23 @@ mod tests {
     fn a_full_send_buffer_delays_a_key_and_loses_none() {
         let mut typist = typist(3);
         typist.start(at(0));
-        assert!(matches!(typist.next(at(0), Bytes::ZERO), Step::Began(_)));
-        assert_eq!((typist.next(at(0), Bytes::ZERO), typist.deadline()), (Step::Wait, None));
-        assert_eq!(typist.next(at(350), Bytes(1)), Step::Write(Bytes(1)));
-        assert_eq!(typist.next(at(350), ROOM), Step::Write(Bytes(1)));
-        assert!(matches!(typist.next(at(350), ROOM), Step::Began(_)), "the second was due");
-        assert_eq!(typist.next(at(350), ROOM), Step::Write(Bytes(2)));
-        assert!(matches!(typist.next(at(350), ROOM), Step::Began(_)), "and the third");
+        assert!(matches!(typist.next(at(0), &room(Bytes::ZERO)), Step::Began(_)));
+        assert_eq!((typist.next(at(0), &room(Bytes::ZERO)), typist.deadline()), (Step::Wait, None));
+        assert_eq!(typist.next(at(350), &room(Bytes(1))), Step::Write(Bytes(1)));
+        assert_eq!(typist.next(at(350), &ROOM), Step::Write(Bytes(1)));
+        assert!(matches!(typist.next(at(350), &ROOM), Step::Began(_)), "the second was due");
+        assert_eq!(typist.next(at(350), &ROOM), Step::Write(Bytes(2)));
+        assert!(matches!(typist.next(at(350), &ROOM), Step::Began(_)), "and the third");
     }
 
     #[test]
     fn keystrokes_that_arrive_together_are_echoed_together_and_half_a_one_waits() {
         let mut echoer = Echoer::new(KEYS);
-        echoer.handle_data(Bytes(5));
-        assert_eq!(echoer.next(ROOM), Step::Write(Bytes(6)));
-        assert_eq!(echoer.next(ROOM), Step::Wait);
-        echoer.handle_data(Bytes(1));
-        assert_eq!(echoer.next(Bytes(2)), Step::Write(Bytes(2)));
-        assert_eq!(echoer.next(ROOM), Step::Write(Bytes(1)));
+        echoer.handle_data(at(0), Bytes(5));
+        assert_eq!(echoer.next(at(0), &ROOM), Step::Write(Bytes(6)));
+        assert_eq!(echoer.next(at(0), &ROOM), Step::Wait);
+        echoer.handle_data(at(0), Bytes(1));
+        assert_eq!(echoer.next(at(0), &room(Bytes(2))), Step::Write(Bytes(2)));
+        assert_eq!(echoer.next(at(0), &ROOM), Step::Write(Bytes(1)));
     }
 }

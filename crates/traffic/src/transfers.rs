@@ -1,7 +1,10 @@
 //! One transfer after the other on one connection, with pauses in between.
 
-use crate::{Draw, Socket, Step, Transfer};
-use ackord_units::{Bytes, Span, Time};
+use crate::knobs::{COUNT, GapKnobs, LEAST, MOST, SET_BY_SCENARIO, SIZE_DISTRIBUTION, lengths};
+use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
+use crate::{Draw, Step, Transfer};
+use ackord_path::Stream;
+use ackord_units::{Bytes, Knobs, Span, Time};
 
 /// The lengths of transfers, in order.
 #[derive(Clone, Debug)]
@@ -101,22 +104,23 @@ impl Transfers {
         Transfers { script, pause, phase: Phase::Before }
     }
 
-    pub(crate) fn start(&mut self, now: Time) {
+    fn begin(&mut self) -> Step {
+        match self.script.next() {
+            None => Step::Close,
+            Some(transfer) => {
+                self.phase = Phase::Writing { left: transfer.bytes };
+                Step::Began(transfer)
+            }
+        }
+    }
+}
+
+impl Application for Transfers {
+    fn start(&mut self, now: Time) {
         self.phase = Phase::Pause { until: now };
     }
 
-    pub(crate) fn deadline(&self) -> Option<Time> {
-        match self.phase {
-            Phase::Pause { until } => Some(until),
-            Phase::Before | Phase::Writing { .. } | Phase::Draining => None,
-        }
-    }
-
-    pub(crate) fn size(&self) -> Option<Bytes> {
-        self.script.size()
-    }
-
-    pub(crate) fn next(&mut self, now: Time, socket: &impl Socket) -> Step {
+    fn next(&mut self, now: Time, socket: &dyn Socket) -> Step {
         if self.phase == Phase::Draining && socket.is_drained() {
             let pause = Span::from_nanos(self.pause.draw());
             self.phase = Phase::Pause { until: now + pause };
@@ -140,14 +144,19 @@ impl Transfers {
         }
     }
 
-    fn begin(&mut self) -> Step {
-        match self.script.next() {
-            None => Step::Close,
-            Some(transfer) => {
-                self.phase = Phase::Writing { left: transfer.bytes };
-                Step::Began(transfer)
-            }
+    fn deadline(&self) -> Option<Time> {
+        match self.phase {
+            Phase::Pause { until } => Some(until),
+            Phase::Before | Phase::Writing { .. } | Phase::Draining => None,
         }
+    }
+
+    fn size(&self) -> Option<Bytes> {
+        self.script.size()
+    }
+
+    fn waits_for_acks(&self) -> bool {
+        true
     }
 }
 
@@ -165,12 +174,14 @@ impl Gathering {
         let coming = script.next();
         Gathering { script, read: Bytes::ZERO, coming }
     }
+}
 
-    pub(crate) fn handle_data(&mut self, bytes: Bytes) {
+impl Application for Gathering {
+    fn handle_data(&mut self, _now: Time, bytes: Bytes) {
         self.read += bytes;
     }
 
-    pub(crate) fn next(&mut self) -> Step {
+    fn next(&mut self, _now: Time, _socket: &dyn Socket) -> Step {
         match self.coming {
             Some(transfer) if self.read >= transfer.bytes => {
                 self.read -= transfer.bytes;
@@ -182,11 +193,47 @@ impl Gathering {
     }
 }
 
+/// Writes one transfer after the other, each a pause after the peer has acknowledged all of the
+/// one before
+#[derive(Clone, Debug, PartialEq, Knobs)]
+#[mechanism(family = "traffic", name = "transfers", source = "Lee et al. 2016 §4.1, four sizes")]
+pub struct TransfersKnobs {
+    /// Mean length of a transfer
+    #[knob(min = LEAST, max = MOST, default = "100 kB", source = SET_BY_SCENARIO)]
+    size: Bytes,
+    #[knob(
+        like = SIZE_DISTRIBUTION,
+        source = "Crovella and Bestavros 1997 for heavy tails of Web transfers"
+    )]
+    size_distribution: Distribution,
+    /// Lengths in turn, from the front again after the last, in place of `size`
+    #[knob(min = LEAST, max = MOST, source = SET_BY_SCENARIO)]
+    sizes: Option<Vec<Bytes>>,
+    #[knob(like = COUNT)]
+    count: Option<u64>,
+    #[knob(flatten)]
+    gap: GapKnobs,
+}
+
+impl WorkloadKnobs for TransfersKnobs {
+    fn build(&self, stream: &dyn Fn(&str) -> Stream) -> Workloads {
+        let lengths = match &self.sizes {
+            Some(sizes) => Lengths::listed(sizes.clone()),
+            None => lengths(self.size, self.size_distribution, stream("lengths")),
+        };
+        let script = Script::new(lengths, self.count);
+        let pause = self.gap.draw(stream("pauses"));
+        Workloads {
+            sends: Workload::of(Transfers::new(script.clone(), pause)),
+            receives: Workload::of(Gathering::new(script)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Law;
-    use crate::testing::{Fixed, at};
+    use crate::testing::{Fixed, at, room};
     use ackord_path::Stream;
 
     fn script(lengths: &[u64], count: Option<u64>) -> Script {
@@ -195,7 +242,7 @@ mod tests {
 
     fn transfers(lengths: &[u64], count: Option<u64>) -> Transfers {
         let pause = Span::from_millis(20).as_nanos();
-        let pause = Draw::new(pause, Law::Fixed, Stream::for_element(1, "pause"));
+        let pause = Draw::new(pause, Distribution::Fixed, Stream::for_element(1, "pause"));
         Transfers::new(script(lengths, count), pause)
     }
 
@@ -235,22 +282,22 @@ mod tests {
     #[test]
     fn the_reader_tells_of_each_transfer_when_all_of_it_is_there() {
         let mut reader = Gathering::new(script(&[100, 50], Some(3)));
-        reader.handle_data(Bytes(99));
-        assert_eq!(reader.next(), Step::Wait);
-        reader.handle_data(Bytes(51));
-        assert_eq!(reader.next(), Step::Completed(transfer(0, 100)));
-        assert_eq!(reader.next(), Step::Completed(transfer(1, 50)));
-        assert_eq!(reader.next(), Step::Wait);
-        reader.handle_data(Bytes(100));
-        assert_eq!(reader.next(), Step::Completed(transfer(2, 100)));
-        assert_eq!(reader.next(), Step::Wait);
+        reader.handle_data(at(0), Bytes(99));
+        assert_eq!(reader.next(at(0), &room(Bytes::ZERO)), Step::Wait);
+        reader.handle_data(at(0), Bytes(51));
+        assert_eq!(reader.next(at(0), &room(Bytes::ZERO)), Step::Completed(transfer(0, 100)));
+        assert_eq!(reader.next(at(0), &room(Bytes::ZERO)), Step::Completed(transfer(1, 50)));
+        assert_eq!(reader.next(at(0), &room(Bytes::ZERO)), Step::Wait);
+        reader.handle_data(at(0), Bytes(100));
+        assert_eq!(reader.next(at(0), &room(Bytes::ZERO)), Step::Completed(transfer(2, 100)));
+        assert_eq!(reader.next(at(0), &room(Bytes::ZERO)), Step::Wait);
     }
 
     #[test]
     fn both_ends_draw_the_same_lengths_from_streams_of_one_name() {
         let lengths = || {
             let stream = Stream::for_element(7, "flows/f/traffic/lengths");
-            Lengths::Drawn(Draw::new(10_000, Law::Exponential, stream))
+            Lengths::Drawn(Draw::new(10_000, Distribution::Exponential, stream))
         };
         let (mut one, mut other) = (lengths(), lengths());
         let first: Vec<_> = (0..50).map(|_| one.next()).collect();

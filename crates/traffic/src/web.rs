@@ -9,9 +9,17 @@
 //! (objects come one after the other, each a round trip at least); objects found in a cache; a
 //! main object unlike the others; pages from several servers.
 
+use crate::exchange::{Answerer, Counted, Exchange};
+use crate::knobs::{
+    LEAST, MOST, READING, SET_BY_SCENARIO, SIZE_DISTRIBUTION, ThinkKnobs, lengths, pause,
+};
 use crate::transfers::Lengths;
+use crate::transfers::Script;
+use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
 use crate::{Draw, Step, Transfer};
-use ackord_units::{Bytes, Span, Time};
+use ackord_path::Stream;
+use ackord_units::{Bytes, Knobs, Span, Time};
+use ackord_wire::Side;
 
 /// The pages a user looks at, in order.
 #[derive(Clone, Debug)]
@@ -82,26 +90,24 @@ impl Browser {
         Browser { request, pages, reading, phase: Phase::Before, read: Bytes::ZERO }
     }
 
-    pub(crate) fn start(&mut self, now: Time) {
+    fn page_complete(&mut self, now: Time, page: Transfer) -> Step {
+        let pause = if self.pages.is_over() { 0 } else { self.reading.draw() };
+        self.phase = Phase::Pause { until: now + Span::from_nanos(pause) };
+        Step::Completed(page)
+    }
+}
+
+impl Application for Browser {
+    fn start(&mut self, now: Time) {
         self.phase = Phase::Pause { until: now };
     }
 
-    pub(crate) fn handle_data(&mut self, bytes: Bytes) {
+    fn handle_data(&mut self, _now: Time, bytes: Bytes) {
         self.read += bytes;
     }
 
-    pub(crate) fn deadline(&self) -> Option<Time> {
-        match self.phase {
-            Phase::Pause { until } => Some(until),
-            Phase::Before | Phase::Asking { .. } | Phase::Loading { .. } => None,
-        }
-    }
-
-    pub(crate) fn size(&self) -> Option<Bytes> {
-        self.pages.all_objects().map(|objects| self.request * objects)
-    }
-
-    pub(crate) fn next(&mut self, now: Time, writable: Bytes) -> Step {
+    fn next(&mut self, now: Time, socket: &dyn Socket) -> Step {
+        let writable = socket.writable();
         if let Phase::Loading { page, objects, object } = self.phase
             && self.read >= object
         {
@@ -134,60 +140,138 @@ impl Browser {
         }
     }
 
-    fn page_complete(&mut self, now: Time, page: Transfer) -> Step {
-        let pause = if self.pages.is_over() { 0 } else { self.reading.draw() };
-        self.phase = Phase::Pause { until: now + Span::from_nanos(pause) };
-        Step::Completed(page)
+    fn deadline(&self) -> Option<Time> {
+        match self.phase {
+            Phase::Pause { until } => Some(until),
+            Phase::Before | Phase::Asking { .. } | Phase::Loading { .. } => None,
+        }
+    }
+
+    fn size(&self) -> Option<Bytes> {
+        self.pages.all_objects().map(|objects| self.request * objects)
+    }
+}
+
+/// The receiving end asks for the objects of a page one after the other, the sending end answers;
+/// the user reads, and the next page follows on the same connection
+#[derive(Clone, Debug, PartialEq, Knobs)]
+#[mechanism(
+    family = "traffic",
+    name = "web",
+    source = "Barford and Crovella 1998 (SURGE), in outline; RFC 9112 §9.3"
+)]
+pub struct WebKnobs {
+    /// Length of a request
+    #[knob(
+        min = LEAST, max = MOST, default = "350 B",
+        source = "3GPP2 C.R1002-0, the request of its HTTP model"
+    )]
+    request: Bytes,
+    /// Mean number of objects of a page; drawn, rounded, at least one
+    #[knob(
+        min = 1,
+        max = 10_000,
+        unit = "objects",
+        default = "6 objects",
+        source = "Choi and Limb 1999: a main object and 5.55 more"
+    )]
+    objects: u64,
+    /// How these numbers are spread about their mean, as for object_distribution
+    #[knob(like = SIZE_DISTRIBUTION, default = "exponential")]
+    objects_distribution: Distribution,
+    /// Mean length of an object
+    #[knob(
+        min = LEAST, max = MOST, default = "10 kB",
+        source = "Choi and Limb 1999: 10.7 kB for the main object, 7.8 kB for the others"
+    )]
+    object: Bytes,
+    #[knob(
+        like = SIZE_DISTRIBUTION, default = "pareto",
+        source = "Crovella and Bestavros 1997 for heavy tails of Web transfers"
+    )]
+    object_distribution: Distribution,
+    #[knob(like = READING)]
+    reading: Span,
+    /// How these times are spread about their mean, as for object_distribution
+    #[knob(like = SIZE_DISTRIBUTION, default = "exponential")]
+    reading_distribution: Distribution,
+    #[knob(flatten)]
+    think: ThinkKnobs,
+    /// How many pages before the connection is closed; no end when absent
+    #[knob(min = 1, max = 1_000_000, unit = "pages", source = SET_BY_SCENARIO)]
+    count: Option<u64>,
+}
+
+impl WorkloadKnobs for WebKnobs {
+    fn usual_sender(&self) -> Side {
+        Side::Server
+    }
+
+    fn build(&self, stream: &dyn Fn(&str) -> Stream) -> Workloads {
+        let lengths = lengths(self.object, self.object_distribution, stream("lengths"));
+        let objects = Draw::new(self.objects, self.objects_distribution, stream("objects"));
+        let pages = Pages::new(objects, lengths.clone(), self.count);
+        let exchange = Exchange {
+            writes: vec![self.request],
+            counts: Counted::Answer,
+            answers: Script::new(lengths, pages.all_objects()),
+        };
+        let think = self.think.draw(stream("thoughts"));
+        let reading = pause(self.reading, self.reading_distribution, stream("pauses"));
+        Workloads {
+            sends: Workload::of(Answerer::new(exchange, think)),
+            receives: Workload::of(Browser::new(self.request, pages, reading)),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Law;
-    use crate::testing::at;
+    use crate::testing::{Fixed, at, room};
     use ackord_path::Stream;
 
-    const ROOM: Bytes = Bytes(10_000);
+    const ROOM: Fixed = room(Bytes(10_000));
 
-    fn draw(mean: u64, law: Law, of: &str) -> Draw {
-        Draw::new(mean, law, Stream::for_element(3, of))
+    fn draw(mean: u64, distribution: Distribution, of: &str) -> Draw {
+        Draw::new(mean, distribution, Stream::for_element(3, of))
     }
 
     fn browser(pages: Pages) -> Browser {
-        let reading = draw(Span::from_millis(50).as_nanos(), Law::Fixed, "reading");
+        let reading = draw(Span::from_millis(50).as_nanos(), Distribution::Fixed, "reading");
         Browser::new(Bytes(100), pages, reading)
     }
 
     #[test]
     fn a_page_is_its_objects_one_after_the_other_and_then_the_user_reads() {
         let lengths = Lengths::listed(vec![Bytes(300), Bytes(700)]);
-        let mut browser = browser(Pages::new(draw(2, Law::Fixed, "objects"), lengths, Some(2)));
+        let mut browser =
+            browser(Pages::new(draw(2, Distribution::Fixed, "objects"), lengths, Some(2)));
         browser.start(at(1));
         assert_eq!(browser.size(), Some(Bytes(400)));
         let page = |index| Transfer { index, bytes: Bytes(1_000) };
-        assert_eq!(browser.next(at(1), ROOM), Step::Began(page(0)));
-        assert_eq!(browser.next(at(1), Bytes(60)), Step::Write(Bytes(60)));
-        assert_eq!(browser.next(at(1), ROOM), Step::Write(Bytes(40)));
-        assert_eq!(browser.next(at(1), ROOM), Step::Wait);
-        browser.handle_data(Bytes(300));
-        assert_eq!(browser.next(at(9), ROOM), Step::Write(Bytes(100)), "the second object");
-        browser.handle_data(Bytes(700));
-        assert_eq!(browser.next(at(20), ROOM), Step::Completed(page(0)));
-        assert_eq!((browser.next(at(20), ROOM), browser.deadline()), (Step::Wait, Some(at(70))));
-        assert_eq!(browser.next(at(70), ROOM), Step::Began(page(1)));
-        assert_eq!(browser.next(at(70), ROOM), Step::Write(Bytes(100)));
-        browser.handle_data(Bytes(300));
-        assert_eq!(browser.next(at(80), ROOM), Step::Write(Bytes(100)));
-        browser.handle_data(Bytes(700));
-        assert_eq!(browser.next(at(90), ROOM), Step::Completed(page(1)));
-        assert_eq!(browser.next(at(90), ROOM), Step::Close, "nobody reads the last page");
+        assert_eq!(browser.next(at(1), &ROOM), Step::Began(page(0)));
+        assert_eq!(browser.next(at(1), &room(Bytes(60))), Step::Write(Bytes(60)));
+        assert_eq!(browser.next(at(1), &ROOM), Step::Write(Bytes(40)));
+        assert_eq!(browser.next(at(1), &ROOM), Step::Wait);
+        browser.handle_data(at(0), Bytes(300));
+        assert_eq!(browser.next(at(9), &ROOM), Step::Write(Bytes(100)), "the second object");
+        browser.handle_data(at(0), Bytes(700));
+        assert_eq!(browser.next(at(20), &ROOM), Step::Completed(page(0)));
+        assert_eq!((browser.next(at(20), &ROOM), browser.deadline()), (Step::Wait, Some(at(70))));
+        assert_eq!(browser.next(at(70), &ROOM), Step::Began(page(1)));
+        assert_eq!(browser.next(at(70), &ROOM), Step::Write(Bytes(100)));
+        browser.handle_data(at(0), Bytes(300));
+        assert_eq!(browser.next(at(80), &ROOM), Step::Write(Bytes(100)));
+        browser.handle_data(at(0), Bytes(700));
+        assert_eq!(browser.next(at(90), &ROOM), Step::Completed(page(1)));
+        assert_eq!(browser.next(at(90), &ROOM), Step::Close, "nobody reads the last page");
     }
 
     #[test]
     fn what_is_announced_of_a_page_is_what_its_objects_come_to() {
-        let lengths = || Lengths::Drawn(draw(5_000, Law::Pareto, "lengths"));
-        let objects = || draw(6, Law::Exponential, "objects");
+        let lengths = || Lengths::Drawn(draw(5_000, Distribution::Pareto, "lengths"));
+        let objects = || draw(6, Distribution::Exponential, "objects");
         let mut pages = Pages::new(objects(), lengths(), Some(40));
         let all = pages.all_objects().expect("they end");
         let (mut counted, mut seen) = (0, Bytes::ZERO);

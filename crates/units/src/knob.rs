@@ -1,5 +1,5 @@
-//! How a choice (a congestion control, a queue) and its knobs are listed, once, for the scenario
-//! checker, the schema, the help and the docs.
+//! How a mechanism (a congestion control, a queue) and its knobs are listed for the scenario checker, the
+//! schema, the help and the docs, and how a knob's value is read.
 
 use crate::{Bytes, Quantity, Rate, Ratio, Span};
 use std::collections::BTreeMap;
@@ -134,70 +134,17 @@ pub enum KnobValue {
     /// A share.
     Ratio(Ratio),
     /// A word.
-    Choice(String),
+    Choice(&'static str),
     /// Numbers by flow name.
     PerFlow(BTreeMap<String, f64>),
     /// A count of packets.
     Packets(u64),
 }
 
-/// The knobs a user has set, by name. What is absent takes the knob's default.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settings(pub BTreeMap<String, KnobValue>);
-
-/// A mechanism somebody chose, with the knobs they set.
-#[derive(Clone, Debug)]
-pub struct Choice {
-    /// Which.
-    pub mechanism: &'static Mechanism,
-    /// The knobs set; the rest take their defaults.
-    pub settings: Settings,
-}
-
-impl Choice {
-    /// The mechanism with every knob at its default.
-    pub fn of(mechanism: &'static Mechanism) -> Choice {
-        Choice { mechanism, settings: Settings::default() }
-    }
-
-    /// The same choice with one knob set.
-    ///
-    /// # Panics
-    /// If the mechanism lists no such knob.
-    #[must_use]
-    pub fn with(mut self, knob: &str, value: KnobValue) -> Choice {
-        assert!(self.mechanism.knob(knob).is_some(), "{} has no knob {knob}", self.mechanism.name);
-        self.settings.0.insert(knob.to_owned(), value);
-        self
-    }
-
-    /// The value of a knob: as set, or else its default, or nothing where it has neither.
-    pub fn value(&self, knob: &str) -> Option<KnobValue> {
-        self.mechanism.value(&self.settings, knob)
-    }
-}
-
-impl PartialEq for Choice {
-    fn eq(&self, other: &Choice) -> bool {
-        (self.mechanism.family, self.mechanism.name)
-            == (other.mechanism.family, other.mechanism.name)
-            && self.settings == other.settings
-    }
-}
-
 impl Mechanism {
     /// The knob of this name.
     pub fn knob(&self, name: &str) -> Option<&'static Knob> {
         self.knobs.iter().find(|knob| knob.name == name)
-    }
-
-    /// The value of `name`: what `settings` says, or else the default.
-    ///
-    /// # Panics
-    /// If this mechanism has no such knob: the caller is the mechanism itself.
-    pub fn value(&self, settings: &Settings, name: &str) -> Option<KnobValue> {
-        let knob = self.knob(name).expect("a mechanism asks only for knobs it lists");
-        settings.0.get(name).cloned().or_else(|| knob.default_value())
     }
 }
 
@@ -216,6 +163,9 @@ impl Knob {
 }
 
 impl KnobKind {
+    /// Whether or not.
+    pub const ON_OFF: KnobKind = KnobKind::Choice(&["on", "off"]);
+
     /// Reads a value as a user writes it in one line; the error says what was expected.
     pub fn parse(&self, text: &str) -> Result<KnobValue, String> {
         fn quantity<Q: Quantity + PartialOrd + fmt::Display>(
@@ -262,7 +212,7 @@ impl KnobKind {
             KnobKind::Rate { min, max } => quantity(text, min, max).map(KnobValue::Rate),
             KnobKind::Ratio => quantity(text, Ratio::ZERO, Ratio::ONE).map(KnobValue::Ratio),
             KnobKind::Choice(words) => match words.iter().find(|word| **word == text) {
-                Some(word) => Ok(KnobValue::Choice((*word).to_owned())),
+                Some(word) => Ok(KnobValue::Choice(word)),
                 None => Err(format!("`{text}` is not one of {}", words.join(", "))),
             },
             KnobKind::PerFlow { .. } => Err(not("a table of flow names and numbers")),
@@ -308,35 +258,6 @@ impl KnobKind {
             KnobKind::PacketsOrBytes => "packets (`50 packets`) or bytes (`64 kB`)".to_owned(),
         }
     }
-}
-
-macro_rules! accessors {
-    ($($name:ident: $variant:ident -> $type:ty, $doc:literal;)*) => {
-        impl KnobValue {$(
-            #[doc = $doc]
-            pub fn $name(&self) -> Option<$type> {
-                match self {
-                    KnobValue::$variant(value) => Some(value.clone()),
-                    _ => None,
-                }
-            }
-        )*}
-    };
-}
-
-accessors! {
-    as_count: Count -> u64, "The whole number, if it is one.";
-    as_number: Number -> f64, "The plain number, if it is one.";
-    as_span: Span -> Span, "The span, if it is one.";
-    as_bytes: Bytes -> Bytes, "The amount of data, if it is one.";
-    as_bytes_list: BytesList -> Vec<Bytes>, "The amounts of data, if it is a list of them.";
-    as_span_list: SpanList -> Vec<Span>, "The time spans, if it is a list of them.";
-    as_rate_list: RateList -> Vec<Rate>, "The rates, if it is a list of them.";
-    as_rate: Rate -> Rate, "The rate, if it is one.";
-    as_ratio: Ratio -> Ratio, "The share, if it is one.";
-    as_choice: Choice -> String, "The word, if it is one.";
-    as_per_flow: PerFlow -> BTreeMap<String, f64>, "The numbers by flow name, if it is such a table.";
-    as_packets: Packets -> u64, "The count of packets, if it is one.";
 }
 
 impl fmt::Display for KnobValue {

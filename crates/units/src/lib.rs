@@ -7,25 +7,35 @@
 //! | `ratio.rs` | [`Ratio`], a share or probability from 0 to 1 |
 //! | `seq.rs` | [`Seq`], a 32-bit TCP sequence number without a total order |
 //! | `parse.rs` | "50 ms", "2 Mbit/s", "1 KiB", "1 %" to values, and the errors |
-//! | `knob.rs` | [`Mechanism`] and [`Knob`]: how a choice and its settings are listed |
+//! | `knob.rs` | [`Mechanism`] and [`Knob`]: how a mechanism and its knobs are listed, and values read |
+//! | `knob_type.rs` | the types that knobs have in the structs that hold them |
+//! | `mechanism.rs` | [`Knobs`](trait@Knobs) and [`Choice`]: mechanisms that somebody chose, with their values |
 //! | `portable.rs` | [`portable`]: logarithm, exponential and power with the same bits everywhere |
-//! | `keyword.rs` | what the words of a knob stand for |
 //!
 //! Arithmetic that would overflow panics in every profile and saturates nowhere silently: the
 //! operators are checked, because a wrapped time would reorder a whole run. This crate knows nothing
 //! of TCP.
 
 mod amount;
-mod keyword;
+// What the derives name has to be found from here, too.
+extern crate self as ackord_units;
+
 mod knob;
+mod knob_type;
+mod mechanism;
 mod parse;
 pub mod portable;
 mod ratio;
 mod seq;
 mod time;
 
+pub use ackord_knobs_derive::{Keyword, Knobs};
 pub use amount::{Bytes, Rate};
-pub use knob::{Choice, Knob, KnobKind, KnobValue, Mechanism, Settings, nearest_name};
+pub use knob::{Knob, KnobKind, KnobValue, Mechanism, nearest_name};
+pub use knob_type::{Keyword, KnobType, default_of, put};
+pub use mechanism::{
+    Choice, Contradiction, Knobs, Slot, confused_words, count_knobs, join_knobs, names_of,
+};
 pub use parse::{ParseUnitError, Quantity};
 pub use ratio::Ratio;
 pub use seq::Seq;

@@ -7,6 +7,7 @@ use ackord_gateway::config::{GatewayConfig, warnings};
 use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
 use ackord_report::to_terminal;
 use ackord_scenario::choice_text;
+use ackord_units::Knobs;
 use clap::Args;
 
 /// Check a configuration without touching anything
@@ -52,7 +53,7 @@ fn overview(config: &GatewayConfig) -> Document {
             None if index.0 == 0 => "all".to_owned(),
             None => "all others".to_owned(),
         };
-        let remedy = remedy.map_or("none", |remedy| remedy.mechanism.name);
+        let remedy = remedy.map_or("none", |remedy| remedy.mechanism().name);
         rules.rows.push([name, &which, remedy].map(Cell::text).to_vec());
     }
     let columns = ["interface", "queue", "rate"].map(Column::words).to_vec();

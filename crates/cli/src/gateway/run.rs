@@ -7,6 +7,7 @@ use ackord_gateway::config::{Change, GatewayConfig, warnings};
 use ackord_gateway::sandbox::{self, Need};
 use ackord_gateway::watch::Logs;
 use ackord_gateway::{Daemon, DaemonError, News, Standing, Wishes, go_before_most};
+use ackord_units::Knobs;
 use clap::Args;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -134,7 +135,7 @@ fn began(config: &GatewayConfig) -> String {
     let remedies: Vec<&str> = config
         .rules
         .iter()
-        .filter_map(|(_, _, remedy)| remedy.map(|choice| choice.mechanism.name))
+        .filter_map(|(_, _, remedy)| remedy.map(|choice| choice.mechanism().name))
         .collect();
     let mut text = format!("between {} (WAN) and {} (LAN)", config.wan, config.lan.join(", "));
     if !remedies.is_empty() {

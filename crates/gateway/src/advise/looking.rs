@@ -32,8 +32,7 @@ pub fn look_on(
     };
     let mut ports: Vec<Port> = lan.iter().enumerate().map(open).collect::<io::Result<_>>()?;
     let (wan, lan) = kinds(&ports);
-    let mut advisor =
-        Advisor::new(AdviseConfig { limits, wan, lan, rules }).map_err(io::Error::other)?;
+    let mut advisor = Advisor::new(AdviseConfig { limits, wan, lan, rules });
     let began = nanos_of(ClockId::CLOCK_MONOTONIC)?;
     let since = |now: u64| Time::from_nanos(now.saturating_sub(began));
     let observed = loop {

@@ -29,8 +29,7 @@ use crate::{
     ClassConfig, Engine, EngineConfig, Interface, Key, Limits, LinkHeader, LinkKind, Order,
     Sighting, StandDown, Way,
 };
-use ackord_path::BuildError;
-use ackord_path::registry::PROXY;
+use ackord_path::registry::ProxyChoice;
 use ackord_units::{Choice, KnobValue, Span, Time};
 use ackord_wire::{Flags, Piece, TcpChecksum, decode, decode_offloaded};
 use std::collections::BTreeMap;
@@ -96,13 +95,9 @@ struct Shares {
 
 impl Advisor {
     /// With boxes that know nothing yet.
-    ///
-    /// # Errors
-    /// None with the boxes there are.
-    pub fn new(config: AdviseConfig) -> Result<Advisor, BuildError> {
-        let engines = NAMES.map(|name| engine(&config, name)).into_iter();
-        Ok(Advisor {
-            engines: engines.collect::<Result<_, _>>()?,
+    pub fn new(config: AdviseConfig) -> Advisor {
+        Advisor {
+            engines: NAMES.map(|name| engine(&config, name)).into(),
             config,
             watched: BTreeMap::new(),
             ended: Vec::new(),
@@ -111,7 +106,7 @@ impl Advisor {
             shares: Shares::default(),
             began: None,
             now: Time::ZERO,
-        })
+        }
     }
 
     /// A frame was seen.
@@ -249,11 +244,10 @@ impl Shares {
     }
 }
 
-fn engine(config: &AdviseConfig, name: &str) -> Result<Engine, BuildError> {
-    let mechanism = PROXY.iter().find(|one| one.name == name).expect("it is registered");
-    let mut remedy = Choice::of(mechanism);
+fn engine(config: &AdviseConfig, name: &str) -> Engine {
+    let mut remedy = ProxyChoice::named(name).expect("it is listed");
     if name == "snoop" {
-        remedy = remedy.with("suppress", KnobValue::Choice("auto".to_owned()));
+        remedy = remedy.with("suppress", KnobValue::Choice("auto"));
     }
     // With nobody to compare with, nobody is found to do harm.
     let stand_down =

@@ -19,7 +19,7 @@ fn advisor() -> Advisor {
     };
     let (wan, lan) = (LinkKind::Bare, vec![LinkKind::Bare]);
     let config = AdviseConfig { limits, wan, lan, rules: Rules::default() };
-    Advisor::new(config).expect("their defaults are sound")
+    Advisor::new(config)
 }
 
 /// One connection, told apart by its port.

@@ -9,10 +9,10 @@ use super::{
 use ackord_daemon::config::{
     each, log, metrics, positive, quantity_or, state, table, table_or_empty,
 };
-use ackord_path::registry::{PROXY, QUEUE};
-use ackord_scenario::format::{Family, Field, NameSet, Reader, Report, Table, choice, join, whole};
+use ackord_path::registry::ProxyChoice;
+use ackord_scenario::format::{Field, NameSet, Reader, Report, Table, agrees, choice, join, whole};
 use ackord_scenario::{NameOf, Place, Problem, Wrong};
-use ackord_units::{Bytes, Choice, Mechanism, Rate, Ratio, Span};
+use ackord_units::{Bytes, Choice, Knobs, Rate, Ratio, Span};
 use std::collections::BTreeMap;
 
 /// Checks a whole document.
@@ -88,40 +88,29 @@ fn interfaces(report: &mut Report, root: &Reader<'_>) -> (Option<String>, Vec<St
     (wan, lan.drain(..).map(|(name, _, _)| name).collect())
 }
 
-/// A mechanism that has been built once, or `none`; nothing where it cannot be, which has then been reported.
-fn remedy(report: &mut Report, field: &Field<'_>) -> Option<Option<Choice>> {
+/// A remedy, or `none`; nothing where it cannot be, which has then been reported.
+fn remedy(report: &mut Report, field: &Field<'_>) -> Option<Option<ProxyChoice>> {
     if field.item.as_text() == Some("none") {
         return Some(None);
     }
-    let chosen = mechanism(report, field, "remedy", PROXY)?;
-    match super::build_remedy(&chosen) {
-        Ok(Some(_)) => Some(Some(chosen)),
-        Ok(None) => {
-            let why = format!(
-                "`{}` splits connections: octets that it has acknowledged would be lost with it",
-                chosen.mechanism.name
-            );
-            let allowed = "boxes that leave connections whole: snoop, m-tcp, proxy-tcp".to_owned();
-            field.report(report, Wrong::BadValue { why, allowed });
-            None
-        }
-        Err(error) => {
-            field.report(report, unbuildable(&error.to_string()));
-            None
-        }
+    let chosen: ProxyChoice = mechanism(report, field, "remedy")?;
+    if super::build_remedy(&chosen).is_none() {
+        let why = format!(
+            "`{}` splits connections: octets that it has acknowledged would be lost with it",
+            chosen.mechanism().name
+        );
+        let allowed = "boxes that leave connections whole: snoop, m-tcp, proxy-tcp".to_owned();
+        field.report(report, Wrong::BadValue { why, allowed });
+        return None;
     }
+    Some(Some(chosen))
 }
 
-/// A choice all of whose knobs are sound.
-fn mechanism(
-    report: &mut Report,
-    field: &Field<'_>,
-    key: &'static str,
-    mechanisms: &'static [Mechanism],
-) -> Option<Choice> {
-    let (before, flows) = (report.len(), NameSet::default());
-    let family = Family { key, mechanisms, inherited: None, own: None, flows: &flows };
-    choice(report, field, family).filter(|_| report.len() == before)
+/// A choice all of whose knobs are sound, each and together.
+fn mechanism<C: Choice>(report: &mut Report, field: &Field<'_>, key: &'static str) -> Option<C> {
+    let before = report.len();
+    let chosen: C = choice(report, field, (key, &NameSet::default()), None)?;
+    (report.len() == before && agrees(report, field, &chosen)).then_some(chosen)
 }
 
 fn unbuildable(why: &str) -> Wrong {
@@ -129,7 +118,12 @@ fn unbuildable(why: &str) -> Wrong {
     Wrong::BadValue { why: why.to_owned(), allowed }
 }
 
-fn rules(report: &mut Report, root: &Reader<'_>, lan: &[String], default: Option<Choice>) -> Rules {
+fn rules(
+    report: &mut Report,
+    root: &Reader<'_>,
+    lan: &[String],
+    default: Option<ProxyChoice>,
+) -> Rules {
     let mut rules = Vec::new();
     let mut places: Vec<Place> = Vec::new();
     let mut names: BTreeMap<String, Place> = BTreeMap::new();
@@ -218,7 +212,7 @@ fn queues(report: &mut Report, root: &Reader<'_>) -> Queues {
 fn queue(report: &mut Report, reader: &Reader<'_>) -> Option<QueueConfig> {
     let rate = reader.rate(report, "rate");
     let field = reader.get("discipline")?;
-    let discipline = mechanism(report, &field, "queue", QUEUE);
+    let discipline = mechanism(report, &field, "queue");
     let queue = QueueConfig { discipline: discipline?, rate: rate? };
     if let Err(error) = queue.build(0) {
         field.report(report, unbuildable(&error.to_string()));

@@ -4,10 +4,11 @@
 //! said of a file, and the file is there to begin with.
 
 use super::{GatewayConfig, check};
-use ackord_path::registry::{PROXY, QUEUE};
+use ackord_path::registry::{ProxyChoice, QueueChoice};
 use ackord_scenario::format::{Item, Table, Value, parse, read, unreadable};
 use ackord_scenario::spelling::{mechanism, quoted, rate, share};
 use ackord_scenario::{Errors, Place, Problem};
+use ackord_units::Choice;
 use std::path::Path;
 
 /// The text of a configuration, not yet checked.
@@ -115,13 +116,17 @@ impl ConfigOptions {
         };
         let mut text = format!("wan = {}\nlan = {lan}\n", quoted(&self.wan));
         let mut say = |line: Option<String>| text.extend(line);
-        say(self.remedy.as_ref().map(|given| format!("remedy = {}\n", mechanism(PROXY, given))));
+        say(self
+            .remedy
+            .as_ref()
+            .map(|given| format!("remedy = {}\n", mechanism(ProxyChoice::MECHANISMS, given))));
         say(self.control.as_ref().map(|given| format!("control = {}\n", quoted(&share(given)))));
         if self.queue.is_some() || self.rate.is_some() {
             say(Some("\n[queue.lan]\n".to_owned()));
         }
         let queue = self.queue.as_ref();
-        say(queue.map(|given| format!("discipline = {}\n", mechanism(QUEUE, given))));
+        say(queue
+            .map(|given| format!("discipline = {}\n", mechanism(QueueChoice::MECHANISMS, given))));
         say(self.rate.as_ref().map(|given| format!("rate = {}\n", quoted(&rate(given)))));
         ConfigFile::new("the options, as a file", text)
     }

@@ -2,9 +2,9 @@
 //! from it.
 
 use super::read;
-use ackord_path::registry::{QUEUE, WHOLE};
+use ackord_path::registry::{QueueChoice, whole};
 use ackord_scenario::format::{Key, Kind, Shape, optional, quantity, required, table};
-use ackord_units::{Rate, Span};
+use ackord_units::{Choice, Rate, Span};
 use serde_json::{Value, json};
 
 /// The version of the format that is read.
@@ -12,7 +12,7 @@ pub(super) const VERSION: u64 = 1;
 /// More LAN interfaces than any router has radios.
 pub(super) const MAX_LAN: usize = 8;
 
-const REMEDY: Shape = Shape::ChoiceOrNone { mechanisms: WHOLE, kind: Kind::Named };
+const REMEDY: Shape = Shape::ChoiceOrNone { mechanisms: whole, kind: Kind::Named };
 
 /// The file.
 pub(super) static FILE: &[Key] = &[
@@ -94,7 +94,7 @@ pub(super) static QUEUES: &[Key] = &[
 pub(super) static QUEUE_KEYS: &[Key] = &[
     required(
         "discipline",
-        Shape::Choice { mechanisms: QUEUE, kind: Kind::Named },
+        Shape::Choice { mechanisms: || QueueChoice::MECHANISMS, kind: Kind::Named },
         "Which queue",
         "discipline = \"fq-codel\"",
     ),

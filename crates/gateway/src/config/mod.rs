@@ -30,9 +30,9 @@ mod rules;
 mod warnings;
 
 use ackord_path::proxy::Proxy;
-use ackord_path::registry::{BuildError, QueueContext, build_proxy, build_queue};
+use ackord_path::registry::{ProxyChoice, QueueChoice, QueueContext, UnknownFlow};
 use ackord_path::{Queue, Stream};
-use ackord_units::{Bytes, Choice, Rate, Ratio, Span};
+use ackord_units::{Bytes, Rate, Ratio, Span};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -82,8 +82,8 @@ pub struct Queues {
 /// A queue before the transmitter of an interface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueConfig {
-    /// Which discipline ([`ackord_path::registry::QUEUE`]), with its knobs.
-    pub discipline: Choice,
+    /// Which discipline, with its knobs.
+    pub discipline: QueueChoice,
     /// How fast it is emptied.
     pub rate: Rate,
 }
@@ -154,14 +154,13 @@ impl QueueConfig {
     /// The queue, empty. One that draws at random draws by `seed`.
     ///
     /// # Errors
-    /// Where its knobs do not go together.
-    pub fn build(&self, seed: u64) -> Result<Queue, BuildError> {
-        // Flows have no names on a router.
+    /// Where it has a weight for a flow: flows have no names on a router.
+    pub fn build(&self, seed: u64) -> Result<Queue, UnknownFlow> {
         let flow_named = |_: &str| None;
         let stream = Stream::for_element(seed, "queue");
         let context =
             QueueContext { rate: self.rate, delay: Self::DELAY, flow_named: &flow_named, stream };
-        build_queue(&self.discipline, &context)
+        self.discipline.config().build(&context)
     }
 }
 
@@ -204,12 +203,9 @@ impl LimitsConfig {
 
 /// The box of a remedy, if it is one that a gateway may have: one that splits connections acknowledges octets
 /// that the mobile host does not have, and they would be lost with it.
-///
-/// # Errors
-/// Where its knobs do not go together.
-pub(crate) fn build_remedy(choice: &Choice) -> Result<Option<Proxy>, BuildError> {
-    let proxy = build_proxy(choice)?;
-    Ok((!proxy.splits()).then_some(proxy))
+pub(crate) fn build_remedy(choice: &ProxyChoice) -> Option<Proxy> {
+    let config = choice.config();
+    (!config.splits()).then(|| config.build())
 }
 
 #[cfg(test)]

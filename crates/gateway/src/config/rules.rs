@@ -1,7 +1,7 @@
 //! Which remedy for which connection: the first rule that matches, else the default.
 
 use super::{Conditions, MarkMatch};
-use ackord_units::Choice;
+use ackord_path::registry::ProxyChoice;
 use std::fmt;
 use std::net::SocketAddr;
 
@@ -31,15 +31,15 @@ pub struct Rule {
     pub name: String,
     /// What they have in common.
     pub conditions: Conditions,
-    /// What is done for them ([`ackord_path::registry::PROXY`]); nothing when absent.
-    pub remedy: Option<Choice>,
+    /// What is done for them; nothing when absent.
+    pub remedy: Option<ProxyChoice>,
 }
 
 /// Rules in their order, and what is done where none matches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rules {
     rules: Vec<Rule>,
-    default: Option<Choice>,
+    default: Option<ProxyChoice>,
 }
 
 impl Rules {
@@ -47,7 +47,7 @@ impl Rules {
     pub const DEFAULT: &str = "default";
 
     /// These, and the remedy where none matches.
-    pub fn new(rules: Vec<Rule>, default: Option<Choice>) -> Rules {
+    pub fn new(rules: Vec<Rule>, default: Option<ProxyChoice>) -> Rules {
         Rules { rules, default }
     }
 
@@ -63,7 +63,7 @@ impl Rules {
     }
 
     /// What is done for its connections.
-    pub fn remedy(&self, index: RuleIndex) -> Option<&Choice> {
+    pub fn remedy(&self, index: RuleIndex) -> Option<&ProxyChoice> {
         match self.rules.get(index.0) {
             Some(rule) => rule.remedy.as_ref(),
             None => self.default.as_ref(),
@@ -71,7 +71,7 @@ impl Rules {
     }
 
     /// All of them with their names and remedies, the default last.
-    pub fn iter(&self) -> impl Iterator<Item = (RuleIndex, &str, Option<&Choice>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (RuleIndex, &str, Option<&ProxyChoice>)> {
         (0..=self.rules.len())
             .map(RuleIndex)
             .map(|index| (index, self.name(index), self.remedy(index)))

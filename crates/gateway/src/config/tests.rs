@@ -2,6 +2,7 @@
 
 use super::*;
 use ackord_scenario::{Errors, Place};
+use ackord_units::{KnobValue, Knobs};
 use ipnet::IpNet;
 use proptest::prelude::*;
 
@@ -29,7 +30,7 @@ fn two_interfaces_and_one_thing_to_do_are_a_file() {
     let config = sound(MINIMAL);
     assert_eq!((config.wan.as_str(), config.lan.as_slice()), ("eth0", &["wlan0".to_owned()][..]));
     assert_eq!(
-        config.rules.remedy(RuleIndex(0)).map(|remedy| remedy.mechanism.name),
+        config.rules.remedy(RuleIndex(0)).map(|remedy| remedy.mechanism().name),
         Some("proxy-tcp")
     );
     assert_eq!(config.control_per_mille(), 50);
@@ -114,7 +115,7 @@ retry = "never"
     assert_eq!(config.log, LogConfig { level: LogLevel::Debug, to: LogTarget::Stderr });
     assert_eq!((config.harm.flows, config.harm.retry), (5, None));
     let default = config.rules.remedy(RuleIndex(2)).expect("the paper's");
-    assert_eq!(default.value("mode").and_then(|mode| mode.as_choice()).as_deref(), Some("paper"));
+    assert_eq!(default.value("mode"), Some(KnobValue::Choice("paper")));
 }
 
 /// What is said of each, and where.

@@ -2,7 +2,6 @@
 
 use crate::in_path::InPathError;
 use crate::watch::ControlError;
-use ackord_path::registry::BuildError;
 use ackord_scenario::Errors;
 use std::io;
 use std::path::PathBuf;
@@ -37,9 +36,6 @@ pub enum DaemonError {
     /// Another gateway, or something at the place of its socket.
     #[error(transparent)]
     Control(#[from] ControlError),
-    /// A box.
-    #[error(transparent)]
-    Build(#[from] BuildError),
     /// The configuration.
     #[error(transparent)]
     Config(#[from] Errors),
@@ -62,7 +58,6 @@ impl DaemonError {
                 matches!(source.raw_os_error(), Some(libc::ENODEV | libc::ENXIO))
             }
             DaemonError::Config(_)
-            | DaemonError::Build(_)
             | DaemonError::Queue {
                 source: InPathError::Queue(_) | InPathError::ZeroRate, ..
             } => true,

@@ -5,7 +5,7 @@ use crate::config::{GatewayConfig, QueueConfig};
 use crate::in_path::{InPath, InPathConfig, InPathState, InPathStats, Priority};
 use crate::watch::{DelayStatus, QueueState, QueueStatus};
 use crate::{AttachBy, Journal};
-use ackord_units::{Bytes, Span};
+use ackord_units::{Bytes, Knobs, Span};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -76,7 +76,7 @@ fn told(interface: &str, config: &QueueConfig, stats: &InPathStats) -> QueueStat
     let drops = stats.drops.iter().filter(|(_, count)| *count > 0);
     QueueStatus {
         interface: interface.to_owned(),
-        discipline: config.discipline.mechanism.name.to_owned(),
+        discipline: config.discipline.mechanism().name.to_owned(),
         rate_bit_s: config.rate.as_bits_per_sec(),
         state: match &stats.state {
             InPathState::Steering => QueueState::Steering,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::MarkMatch;
-use ackord_path::registry::PROXY;
+use ackord_path::registry::ProxyChoice;
 use ackord_units::{Bytes, Choice, Rate, Seq};
 use ackord_wire::{Endpoints, Flags, IpFields, Payload, Segment, TcpChecksum, Timestamps};
 use ackord_wire::{decode, encode};
@@ -16,8 +16,9 @@ fn engine(name: &str) -> Engine {
 }
 
 fn classes(name: &str) -> Vec<ClassConfig> {
-    let mechanism = PROXY.iter().find(|one| one.name == name).expect("registered");
-    vec![ClassConfig { name: "default".into(), remedy: Some(Choice::of(mechanism)) }]
+    let remedy = ProxyChoice::named(name);
+    assert!(remedy.is_some(), "{name} is listed");
+    vec![ClassConfig { name: "default".into(), remedy }]
 }
 
 fn config(control_per_mille: u16) -> EngineConfig {
@@ -44,7 +45,7 @@ fn config(control_per_mille: u16) -> EngineConfig {
 }
 
 fn engine_with(name: &str, control_per_mille: u16) -> Engine {
-    Engine::new(config(control_per_mille), classes(name), Box::new(|_| 0)).expect("sound defaults")
+    Engine::new(config(control_per_mille), classes(name), Box::new(|_| 0))
 }
 
 /// What is to be injected; it is then no longer to be done.
@@ -208,12 +209,12 @@ fn who_is_left_alone_gets_nothing() {
 #[test]
 fn a_mark_that_becomes_known_later_moves_a_connection_to_its_rule() {
     let class = |name: &str, remedy| ClassConfig { name: name.to_owned(), remedy };
-    let snoop = PROXY.iter().find(|one| one.name == "snoop").map(Choice::of);
+    let snoop = ProxyChoice::named("snoop");
     let wanted = MarkMatch { value: 0x10, mask: 0xff };
     let classify = move |facts: &FlowFacts| usize::from(!wanted.covers(facts.mark));
     let classes = vec![class("marked", None), class("default", snoop)];
     let config = engine("snoop").config.clone();
-    let mut engine = Engine::new(config, classes, Box::new(classify)).expect("it is built");
+    let mut engine = Engine::new(config, classes, Box::new(classify));
     let lan = Interface::Lan(0);
     let data = |number| packet(lan, segment(1 + number * MSS, 1, MSS, 0), 1);
     let marked = |engine: &mut Engine, millis, frame: &[u8], mark| {

@@ -31,9 +31,9 @@ mod thread;
 mod work;
 
 use crate::{AttachBy, Journal};
-use ackord_path::registry::QueueContext;
-use ackord_path::{BuildError, Queue, QueueDiscipline as _, Stream, build_queue};
-use ackord_units::{Bytes, Choice, Rate, Span};
+use ackord_path::registry::{QueueChoice, QueueContext, UnknownFlow};
+use ackord_path::{Queue, QueueDiscipline as _, Stream};
+use ackord_units::{Bytes, Rate, Span};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::io;
 use std::sync::atomic::Ordering;
@@ -50,7 +50,7 @@ pub struct InPathConfig {
     /// The interface whose outgoing packets go through it.
     pub interface: String,
     /// Which queue.
-    pub queue: Choice,
+    pub queue: QueueChoice,
     /// How fast it sends.
     pub rate: Rate,
     /// How long packets travel behind it, for queues that go by that.
@@ -80,7 +80,7 @@ pub enum Priority {
 pub enum InPathError {
     /// The queue cannot be built.
     #[error("queue: {0}")]
-    Queue(#[from] BuildError),
+    Queue(#[from] UnknownFlow),
     /// A rate of zero never sends.
     #[error("a rate of zero: at least 1 bit/s")]
     ZeroRate,
@@ -149,7 +149,7 @@ impl InPath {
     ///
     /// # Errors
     /// If the queue cannot be built; the old one stays then.
-    pub fn change(&mut self, queue: Choice, rate: Rate) -> Result<(), InPathError> {
+    pub fn change(&mut self, queue: QueueChoice, rate: Rate) -> Result<(), InPathError> {
         let config = InPathConfig { queue, rate, ..self.config.clone() };
         let queue = build(&config)?;
         // Where the interface is gone the ring is opened when it is back.
@@ -196,5 +196,5 @@ fn build(config: &InPathConfig) -> Result<Queue, InPathError> {
         flow_named: &|_| None,
         stream: Stream::for_element(config.seed, &config.interface),
     };
-    Ok(build_queue(&config.queue, &context)?)
+    Ok(config.queue.config().build(&context)?)
 }

@@ -166,22 +166,22 @@ impl Shaper {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ackord_path::registry::{QUEUE, QueueContext};
-    use ackord_path::{Stream, build_queue};
+    use ackord_path::Stream;
+    use ackord_path::registry::{QueueChoice, QueueContext};
     use ackord_units::{Choice, Span};
     use ackord_wire::{Ecn, FlowId, IpVersion, NodeId, Side};
 
     const RATE: Rate = Rate::from_mbits_per_sec(12);
 
     fn queue(name: &str) -> Queue {
-        let mechanism = QUEUE.iter().find(|one| one.name == name).expect("registered");
         let context = QueueContext {
             rate: RATE,
             delay: Span::ZERO,
             flow_named: &|_| None,
             stream: Stream::for_element(1, "queue"),
         };
-        build_queue(&Choice::of(mechanism), &context).expect("defaults")
+        let queue = QueueChoice::named(name).expect("listed");
+        queue.config().build(&context).expect("it names no flows")
     }
 
     fn packet(tag: u64) -> Packet {
@@ -234,8 +234,8 @@ mod tests {
 
     #[test]
     fn every_queue_gives_back_every_packet_also_through_a_change_to_another() {
-        for one in QUEUE {
-            for other in QUEUE {
+        for one in QueueChoice::MECHANISMS {
+            for other in QueueChoice::MECHANISMS {
                 let mut shaper = Shaper::new(queue(one.name), RATE);
                 let mut gone = Vec::new();
                 for tag in 0..400 {

@@ -3,8 +3,9 @@
 use super::*;
 use crate::LinkKind;
 use crate::bpf::{AttachBy, Attachment, Point, mark_counter};
-use ackord_path::registry::QUEUE;
+use ackord_path::registry::QueueChoice;
 use ackord_testing::{installed, skipped};
+use ackord_units::Choice;
 use nix::sched::{CloneFlags, unshare};
 use std::process::Command;
 
@@ -37,7 +38,7 @@ fn pair() -> bool {
 fn config(queue: &str) -> InPathConfig {
     InPathConfig {
         interface: "lan".to_owned(),
-        queue: Choice::of(QUEUE.iter().find(|one| one.name == queue).expect("registered")),
+        queue: QueueChoice::named(queue).expect("listed"),
         rate: Rate::from_mbits_per_sec(100),
         delay: Span::ZERO,
         seed: 1,

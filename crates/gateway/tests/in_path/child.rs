@@ -1,7 +1,7 @@
 //! A process with a queue in the path, which a test starts in the router and does things to.
 
 use ackord_gateway::{AttachBy, InPath, InPathConfig, Journal, Priority};
-use ackord_path::registry::QUEUE;
+use ackord_path::registry::QueueChoice;
 use ackord_units::{Bytes, Choice, KnobValue, Rate, Span};
 use std::path::Path;
 use std::sync::Arc;
@@ -75,10 +75,9 @@ fn told(in_path: &InPath) -> String {
 }
 
 /// A queue, perhaps with how many packets it may hold: `drop-tail:1000`.
-fn choice(words: &str) -> Choice {
+fn choice(words: &str) -> QueueChoice {
     let (name, limit) = words.split_once(':').map_or((words, None), |(a, b)| (a, Some(b)));
-    let mechanism = QUEUE.iter().find(|one| one.name == name).expect("registered");
-    let choice = Choice::of(mechanism);
+    let choice = QueueChoice::named(name).expect("listed");
     match limit {
         Some(limit) => choice.with("limit", KnobValue::Packets(limit.parse().expect("a number"))),
         None => choice,

@@ -4,8 +4,7 @@ use super::{Application, KernelEnd, SocketOption};
 use ackord_events::EndpointId;
 use ackord_path::Stream;
 use ackord_scenario::{Flow, Scenario, Transport};
-use ackord_sim::{config_for, start_time, workloads_for};
-use ackord_traffic::registry::build_datagrams;
+use ackord_sim::{start_time, workloads_for};
 use ackord_wire::{FlowAddresses, FlowNodes, IpVersion, Side};
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -13,7 +12,7 @@ use std::os::fd::OwnedFd;
 /// The addresses of both ends of a flow, as captures of the simulator show them.
 pub(crate) fn addresses_of(flow: &Flow, endpoint: EndpointId) -> FlowAddresses {
     let ip = match flow.transport() {
-        Transport::Tcp => config_for(flow.tcp(endpoint.side)).ip,
+        Transport::Tcp => flow.tcp(endpoint.side).config().ip,
         Transport::Udp => IpVersion::V4,
     };
     let nodes = FlowNodes { client: flow.client, server: flow.server };
@@ -31,7 +30,8 @@ pub(super) fn application_of(seed: u64, flow: &Flow, side: Side) -> Application 
         Transport::Udp if sends => {
             let path = |what: &str| format!("flows/{}/traffic/{what}", flow.name);
             let stream = |what: &str| Stream::for_element(seed, &path(what));
-            let mut source = build_datagrams(&flow.traffic, &stream);
+            let source = flow.traffic.config().datagrams(&stream);
+            let mut source = source.expect("what UDP carries sends datagrams");
             source.start(start_time(seed, flow));
             Application::DatagramSource(source)
         }

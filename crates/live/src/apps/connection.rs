@@ -268,7 +268,7 @@ impl Connection {
         self.phase = Phase::Running;
         let endpoint = self.report.endpoint;
         self.report.established_at = Some(desk.now());
-        if let (Workload::Transfers(_), Some(socket)) = (&self.workload, &self.socket)
+        if let Some(socket) = self.socket.as_ref().filter(|_| self.workload.waits_for_acks())
             && let Err(errno) = tell_of_acknowledgments(socket.as_fd())
         {
             self.report.options_refused.push(("word of acknowledgments".to_owned(), errno));
@@ -412,7 +412,8 @@ impl Connection {
 
     /// The error queue has only been there to wake us.
     fn forget_acknowledgments(&self) {
-        let (Workload::Transfers(_), Some(socket)) = (&self.workload, &self.socket) else { return };
+        let waits = self.workload.waits_for_acks();
+        let Some(socket) = self.socket.as_ref().filter(|_| waits) else { return };
         let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
         while recv(socket.as_raw_fd(), &mut [0; 64], flags).is_ok() {}
     }

@@ -10,8 +10,9 @@ use ackord_scenario::{Scenario, ScenarioFile};
 use ackord_sim::{Simulation, start_time};
 use ackord_sys::Priority;
 use ackord_testing::{assert_timely, timely};
-use ackord_traffic::registry::{WORKLOAD, transport_of};
 use ackord_traffic::{DATAGRAM_HEADERS, Transfer};
+use ackord_traffic::{Transport, WorkloadChoice};
+use ackord_units::Choice as _;
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{FlowId, Side};
 use nix::errno::Errno;
@@ -152,7 +153,10 @@ fn often(millis: u64) -> Sampling {
 
 #[test]
 fn every_workload_completes_against_itself_and_tells_what_the_simulator_s_tells() {
-    let of_tcp = WORKLOAD.iter().filter(|one| transport_of(one).name() == "tcp");
+    let of_tcp = WorkloadChoice::MECHANISMS.iter().filter(|one| {
+        let workload = WorkloadChoice::named(one.name).expect("listed");
+        workload.config().transport() == Transport::Tcp
+    });
     for mechanism in of_tcp {
         let kind = format!("kind = \"{}\"", mechanism.name);
         assert!(WORKLOADS.iter().any(|traffic| traffic.contains(&kind)), "{kind} is not tried");

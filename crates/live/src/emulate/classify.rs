@@ -11,7 +11,6 @@ mod tests;
 
 use super::Directory;
 use ackord_scenario::{Scenario, Transport};
-use ackord_sim::config_for;
 use ackord_wire::{
     DecodeError, Decoded, Endpoints, FlowAddresses, FlowId, FlowNodes, IpDecoded, IpVersion,
     NodeId, Packet, Side, decode, decode_ip,
@@ -83,7 +82,7 @@ impl FlowTable {
             let number = FlowId(number);
             let nodes = FlowNodes { client: flow.client, server: flow.server };
             let (protocol, ip) = match flow.transport() {
-                Transport::Tcp => (TCP, config_for(flow.tcp(Side::Client)).ip),
+                Transport::Tcp => (TCP, flow.tcp(Side::Client).config().ip),
                 Transport::Udp => (UDP, IpVersion::V4),
             };
             let addresses = FlowAddresses::of(number, nodes, ip);

@@ -8,7 +8,6 @@ use crate::interop::KernelCounters;
 use crate::settings::{HostSettings, host_settings};
 use ackord_events::EndpointId;
 use ackord_scenario::{NodeKind, Scenario, Transport};
-use ackord_sim::config_for;
 use ackord_sys::{CommandInside, DEVICE, DeviceMade, Inside, Namespace, TerminalUse};
 use ackord_wire::{FlowId, IpVersion, NodeId, Side, host_address};
 use nix::sys::socket::{AddressFamily, SockType};
@@ -121,7 +120,7 @@ pub(super) fn mtu(scenario: &Scenario, node: NodeId) -> u16 {
     let here = ends.filter(|(flow, at, _)| *at == node && flow.transport() == Transport::Tcp);
     // RFC 6691 §2: the MTU less the headers without options.
     let needs = here.map(|(flow, _, side)| {
-        let config = config_for(flow.tcp(side));
+        let config = flow.tcp(side).config();
         config.mss.get() + u64::from(config.ip.header_len()) + TCP_HEADER
     });
     let needs = needs.max();
@@ -143,7 +142,7 @@ pub(super) fn kernel_ends(
             let by_command = options.commands.iter().any(|it| it.ends.contains(&endpoint));
             let Some(host) = by_node.get(&node).filter(|_| !by_command) else { continue };
             let (family, kind) = match flow.transport() {
-                Transport::Tcp => match config_for(flow.tcp(side)).ip {
+                Transport::Tcp => match flow.tcp(side).config().ip {
                     IpVersion::V4 => (AddressFamily::Inet, SockType::Stream),
                     IpVersion::V6 => (AddressFamily::Inet6, SockType::Stream),
                 },

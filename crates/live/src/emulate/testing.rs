@@ -4,7 +4,7 @@
 use super::device::Device;
 use ackord_events::{EndpointId, NoSink, TcpState};
 use ackord_scenario::Scenario;
-use ackord_sim::{config_for, initial_sequence, mechanisms_for};
+use ackord_sim::initial_sequence;
 use ackord_tcp::{Connection, PayloadPlace};
 use ackord_units::{Bytes, Time};
 use ackord_wire::{
@@ -53,14 +53,14 @@ impl EndDevice {
     ) -> (NodeId, EndDevice, Rc<RefCell<Vec<u8>>>) {
         let flow = &scenario.flows[0];
         let choices = flow.tcp(side);
-        let config = config_for(choices);
+        let config = choices.config();
         let window = config.receive_buffer.get() as usize;
         let id = EndpointId { flow: FlowId(0), side };
         let iss = initial_sequence(scenario.seed, flow, side);
         let nodes = FlowNodes { client: flow.client, server: flow.server };
         let received = Rc::new(RefCell::new(Vec::new()));
         let device = EndDevice {
-            connection: Connection::listen(config, mechanisms_for(choices), id, iss),
+            connection: Connection::listen(config, choices.mechanisms(), id, iss),
             endpoints: FlowAddresses::of(FlowId(0), nodes, IpVersion::V4).endpoints(side),
             send: SendBuffer::default(),
             receive: ReceiveBuffer::new(window),

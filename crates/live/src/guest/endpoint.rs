@@ -8,7 +8,6 @@ use super::dialogue::Dialogue;
 use super::script_words::{Clocks, Facts, Prepared, ScriptOrder, ScriptTold, ScriptsJob};
 use crate::scripted::addresses_of;
 use crate::settings::{KernelFacts, SettingOutcome, SettingTold, Settings, settings_with};
-use ackord_scenario::TcpChoices;
 use ackord_script::{Script, parse};
 use ackord_sys::socket::{
     TCP_INFO_ROOM, accept, bind, connect, readable, set_option, tcp_info_bytes,
@@ -89,7 +88,7 @@ impl ScriptHost {
                 refused(&path.display().to_string(), &error);
             }
         }
-        let settings = settings_with(&choices_of(&script.stack), &self.facts);
+        let settings = settings_with(&script.stack, &self.facts);
         for sysctl in &settings.sysctls {
             let path = Path::new("/proc/sys").join(&sysctl.path);
             let before = std::fs::read_to_string(&path).unwrap_or_default();
@@ -104,7 +103,7 @@ impl ScriptHost {
             }
         }
         let profile = Stack::named(script.stack.profile()).unwrap_or_else(|_| script.stack.clone());
-        let by_profile = settings_with(&choices_of(&profile), &self.facts).told;
+        let by_profile = settings_with(&profile, &self.facts).told;
         let instead = |told: &&SettingTold| matches!(told.outcome, SettingOutcome::Instead(_));
         for told in settings.told.iter().filter(instead) {
             let same = |other: &SettingTold| other.knob == told.knob && other.asked == told.asked;
@@ -113,20 +112,6 @@ impl ScriptHost {
             list.push(told.clone());
         }
         (settings, prepared)
-    }
-}
-
-fn choices_of(stack: &Stack) -> TcpChoices {
-    TcpChoices {
-        profile: stack.profile(),
-        congestion: stack.congestion.clone(),
-        loss: stack.loss.clone(),
-        recovery: stack.recovery.clone(),
-        ack: stack.ack.clone(),
-        nagle: stack.nagle.clone(),
-        endpoint: stack.endpoint.clone(),
-        // It changes no setting.
-        ip: IpVersion::V4,
     }
 }
 

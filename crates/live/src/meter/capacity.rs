@@ -4,7 +4,6 @@
 
 use super::{METER_INTERVAL, start_of};
 use ackord_path::Trace;
-use ackord_path::registry::{build_rate_changes, shaped_rate};
 use ackord_path::{OPPORTUNITY, RateSteps};
 use ackord_scenario::{Direction, Link};
 use ackord_units::{Bytes, Rate, Time};
@@ -31,6 +30,12 @@ pub(super) struct Opportunities {
     before: Vec<u64>,
 }
 
+/// The rate behind the shaper, if there is one.
+fn shaped(direction: &Direction) -> Rate {
+    let shaper = direction.shaper.as_ref();
+    shaper.map_or(direction.rate, |shaper| shaper.config().shaped(direction.rate))
+}
+
 impl Capacity {
     pub(super) fn of(link: &Link, direction: &Direction) -> Capacity {
         if let Some(file) = &direction.trace {
@@ -40,8 +45,8 @@ impl Capacity {
             return Capacity::Unknown;
         }
         match &direction.rate_changes {
-            None => Capacity::Constant(shaped_rate(direction.shaper.as_ref(), direction.rate)),
-            Some(changes) => match build_rate_changes(changes, direction.rate) {
+            None => Capacity::Constant(shaped(direction)),
+            Some(changes) => match changes.config().build(direction.rate) {
                 Ok(steps) => Capacity::Steps(Box::new(steps)),
                 Err(_) => Capacity::Unknown,
             },

@@ -6,7 +6,7 @@ use super::outside::{Readiness, errno_of};
 use super::splice::{Common, Line, Pushing, Splice};
 use super::{NoSink, Shared};
 use crate::host::{Arrival, Host, Recipe};
-use ackord_scenario::TcpChoices;
+use ackord_tcp::registry::Stack;
 use ackord_units::Time;
 use ackord_wire::{Decoded, Ecn, Endpoints, Flags, FlowId, Segment, Side};
 use nix::errno::Errno;
@@ -54,7 +54,7 @@ const FLOW: FlowId = FlowId(0);
 const MOST_LINKS: usize = 4_096;
 
 impl TcpStreams {
-    pub(super) fn new(choices: &TcpChoices, mtu: u16) -> TcpStreams {
+    pub(super) fn new(choices: &Stack, mtu: u16) -> TcpStreams {
         TcpStreams {
             host: Host::new(Recipe::new(choices, Side::Server, mtu), None),
             links: Slab::new(),

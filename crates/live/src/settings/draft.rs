@@ -4,7 +4,7 @@ use super::kernel::KernelFacts;
 use super::{SettingOutcome, SettingTold, Settings, Sysctl};
 use crate::apps::SocketOption;
 use ackord_tcp::registry::{Setting, profile};
-use ackord_units::{Choice, Knob, KnobValue};
+use ackord_units::{Knob, KnobValue, Knobs};
 
 /// Settings under way.
 pub(super) struct Draft<'a> {
@@ -22,14 +22,14 @@ pub(super) struct Wish {
 
 impl Wish {
     /// The choice of a mechanism.
-    pub(super) fn mechanism(choice: &Choice) -> Wish {
-        let name = KnobValue::Choice(choice.mechanism.name.to_owned());
-        Wish { key: choice.mechanism.family.to_owned(), value: Some(name) }
+    pub(super) fn mechanism(choice: &dyn Knobs) -> Wish {
+        let mechanism = choice.mechanism();
+        Wish { key: mechanism.family.to_owned(), value: Some(KnobValue::Choice(mechanism.name)) }
     }
 
     /// A knob of a choice.
-    pub(super) fn knob(choice: &Choice, knob: &Knob) -> Wish {
-        let family = choice.mechanism.family;
+    pub(super) fn knob(choice: &dyn Knobs, knob: &Knob) -> Wish {
+        let family = choice.mechanism().family;
         let key = if family == "endpoint" {
             knob.name.to_owned()
         } else {
@@ -43,8 +43,11 @@ impl Wish {
     }
 
     /// The word that was chosen; empty where it is no word.
-    pub(super) fn word(&self) -> String {
-        self.value.as_ref().and_then(KnobValue::as_choice).unwrap_or_default()
+    pub(super) fn word(&self) -> &'static str {
+        match self.value {
+            Some(KnobValue::Choice(word)) => word,
+            _ => "",
+        }
     }
 
     pub(super) fn is_on(&self) -> bool {

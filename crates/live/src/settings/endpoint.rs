@@ -2,16 +2,17 @@
 
 use super::draft::{Draft, Wish, is_linux};
 use super::kernel::micros;
-use ackord_scenario::TcpChoices;
-use ackord_units::{Bytes, Choice, KnobValue, Span};
+use ackord_tcp::registry::Stack;
+use ackord_tcp::{BufferTuning, Config, InitialWindowBound};
+use ackord_units::{Bytes, KnobType, Span};
 
 /// Segments of this size need nothing to be set over a device of 1500 bytes.
 const MSS: Bytes = Bytes(1460);
 
 /// Asks for every knob.
-pub(super) fn ask(draft: &mut Draft<'_>, choices: &TcpChoices) {
+pub(super) fn ask(draft: &mut Draft<'_>, choices: &Stack) {
     let choice = &choices.endpoint;
-    for knob in choice.mechanism.knobs {
+    for knob in Config::KNOBS {
         let wish = Wish::knob(choice, knob);
         let done = options(draft, &wish, knob.name)
             || windows(draft, choice, &wish, knob.name)
@@ -25,29 +26,17 @@ pub(super) fn ask(draft: &mut Draft<'_>, choices: &TcpChoices) {
 }
 
 fn count(wish: &Wish) -> Option<u64> {
-    wish.value.as_ref().and_then(KnobValue::as_count)
+    u64::from_value(wish.value.clone())
 }
 
 fn span(wish: &Wish) -> Option<Span> {
-    wish.value.as_ref().and_then(KnobValue::as_span)
-}
-
-fn bytes_of(choice: &Choice, knob: &str) -> Bytes {
-    choice.value(knob).and_then(|value| value.as_bytes()).unwrap_or(Bytes::ZERO)
-}
-
-fn count_of(choice: &Choice, knob: &str) -> u64 {
-    choice.value(knob).and_then(|value| value.as_count()).unwrap_or(0)
-}
-
-fn word_of(choice: &Choice, knob: &str) -> String {
-    choice.value(knob).and_then(|value| value.as_choice()).unwrap_or_default()
+    Span::from_value(wish.value.clone())
 }
 
 /// What is on or off, or one of a few.
 fn options(draft: &mut Draft<'_>, wish: &Wish, knob: &str) -> bool {
     let on = |yes: &'static str, no: &'static str| if wish.is_on() { yes } else { no };
-    match (knob, wish.word().as_str()) {
+    match (knob, wish.word()) {
         ("sack", _) => draft.sysctl(wish, "tcp_sack", on("1", "0")),
         ("dsack", _) => draft.sysctl(wish, "tcp_dsack", on("1", "0")),
         ("timestamps", _) => draft.sysctl(wish, "tcp_timestamps", on("1", "0")),
@@ -79,7 +68,7 @@ fn options(draft: &mut Draft<'_>, wish: &Wish, knob: &str) -> bool {
 const PACING: (i32, i32) = (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE);
 
 /// Sizes of segments and windows.
-fn windows(draft: &mut Draft<'_>, choice: &Choice, wish: &Wish, knob: &str) -> bool {
+fn windows(draft: &mut Draft<'_>, choice: &Config, wish: &Wish, knob: &str) -> bool {
     match knob {
         "mss" => mss(draft, choice, wish),
         "initial_window" => {
@@ -98,8 +87,8 @@ fn windows(draft: &mut Draft<'_>, choice: &Choice, wish: &Wish, knob: &str) -> b
     true
 }
 
-fn mss(draft: &mut Draft<'_>, choice: &Choice, wish: &Wish) {
-    let asked = bytes_of(choice, "mss");
+fn mss(draft: &mut Draft<'_>, choice: &Config, wish: &Wish) {
+    let asked = choice.mss;
     if asked == MSS {
         draft.already(wish, "the MTU of 1500 bytes less 40; options come out of it");
     } else if asked > MSS {
@@ -111,22 +100,25 @@ fn mss(draft: &mut Draft<'_>, choice: &Choice, wish: &Wish) {
 }
 
 /// The initial window in segments, within its bound.
-fn initial_window(choice: &Choice) -> u64 {
-    let (asked, mss) = (count_of(choice, "initial_window"), bytes_of(choice, "mss").get().max(1));
+fn initial_window(choice: &Config) -> u64 {
+    let (asked, mss) = (choice.initial_window_segments, choice.mss.get().max(1));
     let within = |bytes: u64| (bytes.max(2 * mss) / mss).max(1);
-    match word_of(choice, "initial_window_bound").as_str() {
-        "rfc-6928" => asked.min(within(14_600)),
-        "rfc-3390" => asked.min(within(4_380)).min(4),
+    match choice.initial_window_bound {
+        InitialWindowBound::Rfc6928 => asked.min(within(14_600)),
+        InitialWindowBound::Rfc3390 => asked.min(within(4_380)).min(4),
         // RFC 5681 §3.1: two segments beyond 2190 bytes, three beyond 1095, else four.
-        "rfc-5681" => asked.min(if mss > 2_190 { 2 } else { 3 + u64::from(mss <= 1_095) }),
-        _ => asked,
+        InitialWindowBound::Rfc5681 => {
+            asked.min(if mss > 2_190 { 2 } else { 3 + u64::from(mss <= 1_095) })
+        }
+        InitialWindowBound::None => asked,
     }
 }
 
 /// Buffers. The kernel counts what a packet takes in its memory, we count data; of what a receive
 /// buffer holds it offers half until it has seen how well packets are filled.
-fn buffers(draft: &mut Draft<'_>, choice: &Choice, wish: &Wish, knob: &str) -> bool {
-    let tuned = |which: &str| word_of(choice, &format!("{which}_buffer_tuning")) == "on";
+fn buffers(draft: &mut Draft<'_>, choice: &Config, wish: &Wish, knob: &str) -> bool {
+    let receive_tuned = choice.receive_buffer_tuning == BufferTuning::On;
+    let send_tuned = choice.send_buffer_tuning == BufferTuning::On;
     match knob {
         "receive_buffer_tuning" => {
             draft.sysctl(wish, "tcp_moderate_rcvbuf", if wish.is_on() { "1" } else { "0" });
@@ -135,10 +127,10 @@ fn buffers(draft: &mut Draft<'_>, choice: &Choice, wish: &Wish, knob: &str) -> b
             draft.already(wish, "as long as SO_SNDBUF is not set");
         }
         "send_buffer_tuning" => draft.set(wish, "net.ipv4.tcp_wmem: it starts where it ends"),
-        "receive_buffer" => receive_buffer(draft, choice, wish, tuned("receive")),
-        "send_buffer" => send_buffer(draft, choice, wish, tuned("send")),
-        "receive_buffer_initial" if !tuned("receive") => no_effect(draft, wish),
-        "send_buffer_initial" if !tuned("send") => no_effect(draft, wish),
+        "receive_buffer" => receive_buffer(draft, choice, wish, receive_tuned),
+        "send_buffer" => send_buffer(draft, choice, wish, send_tuned),
+        "receive_buffer_initial" if !receive_tuned => no_effect(draft, wish),
+        "send_buffer_initial" if !send_tuned => no_effect(draft, wish),
         "receive_buffer_initial" if is_linux(wish) => draft.as_linux(wish),
         "receive_buffer_initial" => draft.set(wish, "net.ipv4.tcp_rmem, the second number"),
         "send_buffer_initial" => draft.set(wish, "net.ipv4.tcp_wmem, the second number"),
@@ -151,9 +143,9 @@ fn no_effect(draft: &mut Draft<'_>, wish: &Wish) {
     draft.already(wish, "nothing is tuned: no effect");
 }
 
-fn receive_buffer(draft: &mut Draft<'_>, choice: &Choice, wish: &Wish, tuned: bool) {
-    let initial = bytes_of(choice, "receive_buffer_initial").get();
-    let most = bytes_of(choice, "receive_buffer").get();
+fn receive_buffer(draft: &mut Draft<'_>, choice: &Config, wish: &Wish, tuned: bool) {
+    let initial = choice.receive_buffer_initial.get();
+    let most = choice.receive_buffer.get();
     // A stock kernel is left as it is: the profile speaks of data, its own numbers of memory.
     let stock = tuned && is_linux(wish) && initial == 83_000;
     if stock {
@@ -166,9 +158,9 @@ fn receive_buffer(draft: &mut Draft<'_>, choice: &Choice, wish: &Wish, tuned: bo
     draft.sysctl_but(wish, "tcp_rmem", value, but);
 }
 
-fn send_buffer(draft: &mut Draft<'_>, choice: &Choice, wish: &Wish, tuned: bool) {
-    let most = bytes_of(choice, "send_buffer").get();
-    let first = if tuned { bytes_of(choice, "send_buffer_initial").get() } else { most };
+fn send_buffer(draft: &mut Draft<'_>, choice: &Config, wish: &Wish, tuned: bool) {
+    let most = choice.send_buffer.get();
+    let first = if tuned { choice.send_buffer_initial.get() } else { most };
     if tuned && is_linux(wish) && first == 16_384 {
         return draft.sysctl(wish, "tcp_wmem", format!("4096 {first} {most}"));
     }
@@ -178,7 +170,7 @@ fn send_buffer(draft: &mut Draft<'_>, choice: &Choice, wish: &Wish, tuned: bool)
 }
 
 /// Timers and how often they expire.
-fn timers(draft: &mut Draft<'_>, choice: &Choice, wish: &Wish, knob: &str) -> bool {
+fn timers(draft: &mut Draft<'_>, choice: &Config, wish: &Wish, knob: &str) -> bool {
     let times = |most: u64| count(wish).unwrap_or(0).clamp(1, most).to_string();
     match knob {
         "rto_min" => rto_min(draft, wish),
@@ -191,12 +183,12 @@ fn timers(draft: &mut Draft<'_>, choice: &Choice, wish: &Wish, knob: &str) -> bo
         }
         "syn_retransmissions" => {
             // Absent, a SYN is given up as data is. The kernel counts beside the linear timeouts.
-            let all = count(wish).unwrap_or_else(|| count_of(choice, "max_retransmissions"));
-            let doubled = all.saturating_sub(count_of(choice, "syn_linear_timeouts"));
+            let all = count(wish).unwrap_or_else(|| choice.max_retransmissions.into());
+            let doubled = all.saturating_sub(choice.syn_linear_timeouts.into());
             draft.sysctl(wish, "tcp_syn_retries", doubled.clamp(1, 127).to_string());
         }
         "syn_ack_retransmissions" => {
-            let all = count(wish).unwrap_or_else(|| count_of(choice, "max_retransmissions"));
+            let all = count(wish).unwrap_or_else(|| choice.max_retransmissions.into());
             draft.sysctl(wish, "tcp_synack_retries", all.min(255).to_string());
         }
         "user_timeout" => match span(wish) {
@@ -242,8 +234,8 @@ fn rto_max(draft: &mut Draft<'_>, wish: &Wish) {
 }
 
 /// Keepalive counts in whole seconds.
-fn keepalive(draft: &mut Draft<'_>, choice: &Choice, wish: &Wish, knob: &str) -> bool {
-    let off = word_of(choice, "keepalive") != "on";
+fn keepalive(draft: &mut Draft<'_>, choice: &Config, wish: &Wish, knob: &str) -> bool {
+    let off = !choice.keepalive.wanted;
     let tcp = |name| (libc::IPPROTO_TCP, name);
     match knob {
         "keepalive" if off => draft.already(wish, "off until a socket asks"),

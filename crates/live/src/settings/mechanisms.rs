@@ -2,8 +2,9 @@
 
 use super::draft::{Draft, Wish};
 use super::kernel::{TCP_DELACK_MAX_US, micros};
-use ackord_scenario::TcpChoices;
-use ackord_units::{Choice, Span};
+use ackord_tcp::ack::Verdict;
+use ackord_tcp::registry::{Ack, Congestion, Loss, LossRecovery, NagleVariant, Stack};
+use ackord_units::{KnobType, Knobs, Span};
 
 /// The kernel's own default for a delayed acknowledgment at most.
 const DELAYED_ACK_MOST: Span = Span::from_millis(200);
@@ -11,7 +12,7 @@ const DELAYED_ACK_MOST: Span = Span::from_millis(200);
 const QUICK_ACKS: u64 = 16;
 
 /// Asks for all five.
-pub(super) fn ask(draft: &mut Draft<'_>, choices: &TcpChoices) {
+pub(super) fn ask(draft: &mut Draft<'_>, choices: &Stack) {
     congestion(draft, &choices.congestion);
     loss(draft, &choices.loss);
     recovery(draft, choices);
@@ -20,15 +21,15 @@ pub(super) fn ask(draft: &mut Draft<'_>, choices: &TcpChoices) {
 }
 
 /// The knobs of a choice, each given to `each`.
-fn knobs(choice: &Choice, mut each: impl FnMut(&'static str, &Wish)) {
-    for knob in choice.mechanism.knobs {
+fn knobs(choice: &dyn Knobs, mut each: impl FnMut(&'static str, &Wish)) {
+    for knob in choice.mechanism().knobs {
         each(knob.name, &Wish::knob(choice, knob));
     }
 }
 
-fn congestion(draft: &mut Draft<'_>, choice: &Choice) {
+fn congestion(draft: &mut Draft<'_>, choice: &Congestion) {
     let wish = Wish::mechanism(choice);
-    let asked = choice.mechanism.name;
+    let asked = choice.mechanism().name;
     // What both have goes by the same name.
     let kernels = draft.kernel.congestions.iter().any(|has| has == asked).then_some(asked);
     // Reno is in every kernel, and is what the others are variations of.
@@ -37,23 +38,25 @@ fn congestion(draft: &mut Draft<'_>, choice: &Choice) {
     draft.socket_option("TCP_CONGESTION", option, name.as_bytes().to_vec());
     draft.settings.route.congestion = Some(name.to_owned());
     let by = format!("TCP_CONGESTION = {name}, and congctl of the route");
-    match (kernels, asked) {
-        (Some(_), "bbr") => draft.instead(&wish, format!("{by}: it is version 1 of BBR")),
+    match (kernels, choice) {
+        (Some(_), Congestion::Bbr(_)) => {
+            draft.instead(&wish, format!("{by}: it is version 1 of BBR"))
+        }
         (Some(_), _) => draft.set(&wish, by),
         (None, _) => draft.instead(&wish, format!("{by}: this kernel has no {asked}")),
     }
-    knobs(choice, |knob, wish| match (knob, asked) {
-        ("beta_ecn", "reno") if wish.asked() == "0.5" => {
+    knobs(choice, |knob, wish| match (knob, choice) {
+        ("beta_ecn", Congestion::Reno(_)) if wish.asked() == "0.5" => {
             draft.already(wish, "a mark halves the window");
         }
-        ("beta_ecn", "cubic") if wish.value.is_none() => {
+        ("beta_ecn", Congestion::Cubic(_)) if wish.value.is_none() => {
             draft.already(wish, "a mark does what a loss does");
         }
         ("beta_ecn", _) => draft.instead(wish, "what a loss does"),
         ("abc_limit_after_timeout", _) if wish.value.is_none() => {
             draft.already(wish, "growth is counted alike after a timeout");
         }
-        (_, "cubic") | ("growth" | "abc_limit", _) => draft.as_linux(wish),
+        (_, Congestion::Cubic(_)) | ("growth" | "abc_limit", _) => draft.as_linux(wish),
         _ if kernels.is_some() => {
             draft.instead(wish, "its module's own value, which belongs to the whole machine");
         }
@@ -61,28 +64,27 @@ fn congestion(draft: &mut Draft<'_>, choice: &Choice) {
     });
 }
 
-fn loss(draft: &mut Draft<'_>, choice: &Choice) {
+fn loss(draft: &mut Draft<'_>, choice: &Loss) {
     let wish = Wish::mechanism(choice);
-    let asked = choice.mechanism.name;
-    match asked {
-        "rack" => draft.sysctl(&wish, "tcp_recovery", "1"),
-        "fixed" => draft.sysctl_but(&wish, "tcp_recovery", "0", FIXED),
+    match choice {
+        Loss::Rack(_) => draft.sysctl(&wish, "tcp_recovery", "1"),
+        Loss::Fixed(_) => draft.sysctl_but(&wish, "tcp_recovery", "0", FIXED),
         _ => draft.sysctl_but(&wish, "tcp_recovery", "1", "RACK-TLP, the kernel has no other"),
     }
     // Where a tail loss probe is no part of what was asked for, there is none.
-    if asked == "fixed" {
+    if matches!(choice, Loss::Fixed(_)) {
         draft.write("net/ipv4/tcp_early_retrans", "0", &wish.key);
     }
-    knobs(choice, |knob, wish| match (knob, asked) {
+    knobs(choice, |knob, wish| match (knob, choice) {
         ("tlp", _) => {
             draft.sysctl(wish, "tcp_early_retrans", if wish.is_on() { "3" } else { "0" });
         }
-        ("threshold", "fixed") => draft.sysctl(wish, "tcp_reordering", wish.asked()),
-        ("limited_transmit", "fixed") if wish.is_on() => {
+        ("threshold", Loss::Fixed(_)) => draft.sysctl(wish, "tcp_reordering", wish.asked()),
+        ("limited_transmit", Loss::Fixed(_)) if wish.is_on() => {
             draft.already(wish, "the first two duplicates let new segments out");
         }
-        ("limited_transmit", "fixed") => draft.instead(wish, "on"),
-        (_, "rack") => draft.as_linux(wish),
+        ("limited_transmit", Loss::Fixed(_)) => draft.instead(wish, "on"),
+        (_, Loss::Rack(_)) => draft.as_linux(wish),
         _ => draft.instead(wish, "nothing of the kind"),
     });
 }
@@ -91,26 +93,27 @@ fn loss(draft: &mut Draft<'_>, choice: &Choice) {
 const FIXED: &str = "a kernel since 6.17 keeps RACK whatever is written there, an older one counts \
                      duplicates; tail loss probes are off";
 
-fn recovery(draft: &mut Draft<'_>, choices: &TcpChoices) {
+fn recovery(draft: &mut Draft<'_>, choices: &Stack) {
     let choice = &choices.recovery;
     let wish = Wish::mechanism(choice);
-    let sack = choices.endpoint.value("sack").and_then(|value| value.as_choice());
-    let sack = sack.is_some_and(|word| word == "on");
-    match (choice.mechanism.name, sack) {
-        ("sack", true) => draft.already(&wish, "it repairs by SACK where both ends agreed on it"),
-        ("newreno", false) => draft.already(&wish, "it repairs by partial acknowledgments"),
+    match (choice, choices.endpoint.offers.sack) {
+        (LossRecovery::Sack(_), true) => {
+            draft.already(&wish, "it repairs by SACK where both ends agreed on it")
+        }
+        (LossRecovery::NewReno(_), false) => {
+            draft.already(&wish, "it repairs by partial acknowledgments")
+        }
         (_, true) => draft.instead(&wish, "repair by SACK, since `sack` is on"),
         (_, false) => draft.instead(&wish, "repair by partial acknowledgments (NewReno)"),
     }
     knobs(choice, |_, wish| draft.as_linux(wish));
 }
 
-fn ack(draft: &mut Draft<'_>, choice: &Choice) {
+fn ack(draft: &mut Draft<'_>, choice: &Ack) {
     let wish = Wish::mechanism(choice);
-    let asked = choice.mechanism.name;
-    match asked {
-        "linux" => draft.already(&wish, "its own delayed acknowledgments"),
-        "immediate" => {
+    match choice {
+        Ack::Linux(_) => draft.already(&wish, "its own delayed acknowledgments"),
+        Ack::Immediate(_) => {
             draft.settings.route.quick_ack = true;
             draft.set(&wish, "quickack of the route");
         }
@@ -122,19 +125,19 @@ fn ack(draft: &mut Draft<'_>, choice: &Choice) {
             ),
         ),
     }
-    knobs(choice, |knob, wish| match (knob, asked) {
-        ("pingpong_threshold", "linux") => {
+    knobs(choice, |knob, wish| match (knob, choice) {
+        ("pingpong_threshold", Ack::Linux(_)) => {
             draft.sysctl(wish, "tcp_pingpong_thresh", wish.asked());
         }
-        ("sack_compression_delay", "linux") => {
-            let delay = wish.value.as_ref().and_then(|value| value.as_span());
+        ("sack_compression_delay", Ack::Linux(_)) => {
+            let delay = Span::from_value(wish.value.clone());
             let nanos = delay.unwrap_or(Span::ZERO).as_nanos();
             draft.sysctl(wish, "tcp_comp_sack_delay_ns", nanos.to_string());
         }
-        ("sack_compression_limit", "linux") => {
+        ("sack_compression_limit", Ack::Linux(_)) => {
             draft.sysctl(wish, "tcp_comp_sack_nr", wish.asked());
         }
-        (_, "linux") => draft.as_linux(wish),
+        (_, Ack::Linux(_)) => draft.as_linux(wish),
         ("timeout" | "ato_max", _) => delayed_ack_most(draft, wish),
         ("every", _) if wish.asked() == "2" => draft.already(wish, "every second one"),
         ("every", _) => draft.instead(wish, "every second full-sized segment"),
@@ -151,7 +154,7 @@ fn ack(draft: &mut Draft<'_>, choice: &Choice) {
 /// How long an acknowledgment may wait: the kernel takes an upper bound, in whole ticks, and knows
 /// neither less than two nor more than 200 ms.
 fn delayed_ack_most(draft: &mut Draft<'_>, wish: &Wish) {
-    let Some(asked) = wish.value.as_ref().and_then(|value| value.as_span()) else {
+    let Some(asked) = Span::from_value(wish.value.clone()) else {
         return draft.already(wish, "at most 200 ms");
     };
     if asked >= DELAYED_ACK_MOST {
@@ -172,16 +175,19 @@ fn delayed_ack_most(draft: &mut Draft<'_>, wish: &Wish) {
     }
 }
 
-fn nagle(draft: &mut Draft<'_>, choice: &Choice) {
+fn nagle(draft: &mut Draft<'_>, choice: &NagleVariant) {
     let wish = Wish::mechanism(choice);
-    let verdict = choice.mechanism.knob("verdict").and_then(|knob| choice.value(knob.name));
-    let bulk = verdict.and_then(|verdict| verdict.as_choice()).is_some_and(|word| word == "bulk");
+    let bulk = matches!(choice, NagleVariant::Ari(ari) if ari.verdict == Verdict::Bulk);
     let option = (libc::IPPROTO_TCP, libc::TCP_NODELAY);
-    match choice.mechanism.name {
-        "minshall" => draft.already(&wish, "Minshall's variant is its own"),
-        "ari" if bulk => draft.instead(&wish, "Minshall's variant, since the verdict is bulk"),
-        "off" | "ari" => draft.option(&wish, "TCP_NODELAY", option, 1),
-        _ => draft.instead(&wish, "Minshall's variant"),
+    match choice {
+        NagleVariant::Minshall(_) => draft.already(&wish, "Minshall's variant is its own"),
+        NagleVariant::Ari(_) if bulk => {
+            draft.instead(&wish, "Minshall's variant, since the verdict is bulk")
+        }
+        NagleVariant::Off(_) | NagleVariant::Ari(_) => {
+            draft.option(&wish, "TCP_NODELAY", option, 1)
+        }
+        NagleVariant::On(_) => draft.instead(&wish, "Minshall's variant"),
     }
     knobs(choice, |_, wish| match bulk {
         true => draft.set(wish, "leaving TCP_NODELAY off"),

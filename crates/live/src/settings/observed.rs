@@ -5,9 +5,8 @@ use super::*;
 use crate::tcp_info::TcpInfo;
 use ackord_sys::Namespace;
 use ackord_sys::socket::{TCP_INFO_ROOM, bind, connect, option, set_option, tcp_info_bytes};
-use ackord_tcp::registry::{ACK, LOSS, NAGLE, find};
 use ackord_testing::{assert_timely, timely};
-use ackord_units::{Choice, KnobValue, Mechanism};
+use ackord_units::{KnobValue, Knobs};
 use nix::sys::socket::{AddressFamily, Backlog, SockType, listen};
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -119,8 +118,12 @@ fn octets(stream: &TcpStream) -> Vec<u8> {
 const NONE_LOST: fn(usize) -> bool = |_| false;
 const NO_DELAY: Duration = Duration::ZERO;
 
-fn choice(table: &'static [Mechanism], name: &str) -> Choice {
-    Choice::of(find(table, name).expect("it is listed"))
+/// The stack of the profile `linux` with another mechanism.
+fn linux_with(key: &str, name: &str) -> Stack {
+    let mut stack = choices_of("linux");
+    let slot = stack.slot_mut(key).expect("one of the five choices");
+    assert!(slot.choose(name), "{name} is listed");
+    stack
 }
 
 /// The options that a connection agreed on: TCPI_OPT_* of `linux/tcp.h`.
@@ -154,7 +157,7 @@ fn sizes_and_timers_of_a_connection_are_as_asked() {
         let changes =
             [("initial_window", "3"), ("mss", "536 B"), ("rto_min", "40 ms"), ("sack", "on")];
         let mut choices = with(choices_of("rfc"), &changes);
-        choices.loss = choices.loss.with("threshold", KnobValue::Count(7));
+        assert!(choices.loss.set("threshold", KnobValue::Count(7)));
         let small = settings_for(&choices);
         let stock = settings_for(&choices_of("linux"));
         let Some(wire) = Wire::new([&small, &stock], NONE_LOST, NO_DELAY) else { return };
@@ -179,9 +182,9 @@ fn sizes_and_timers_of_a_connection_are_as_asked() {
 
 /// How long the last acknowledgments of small segments took that nobody reads, in milliseconds, by
 /// the median: all after the first sixteen.
-fn acknowledged_after(ack: Choice) -> Option<f64> {
-    let sender = settings_for(&TcpChoices { nagle: choice(NAGLE, "off"), ..choices_of("linux") });
-    let receiver = settings_for(&TcpChoices { ack, ..choices_of("linux") });
+fn acknowledged_after(ack: &str) -> Option<f64> {
+    let sender = settings_for(&linux_with("nagle", "off"));
+    let receiver = settings_for(&linux_with("ack", ack));
     let both = [&sender, &receiver];
     let wire = Wire::new(both, NONE_LOST, NO_DELAY)?;
     let [mut client, _server] = wire.connect(both, 5001);
@@ -203,9 +206,9 @@ fn acknowledged_after(ack: Choice) -> Option<f64> {
 #[test]
 fn acknowledgments_wait_as_long_as_was_told() {
     timely(|| {
-        let Some(stock) = acknowledged_after(choice(ACK, "linux")) else { return };
-        let at_once = acknowledged_after(choice(ACK, "immediate")).expect("there is root");
-        let bounded = acknowledged_after(choice(ACK, "adaptive-static")).expect("there is root");
+        let Some(stock) = acknowledged_after("linux") else { return };
+        let at_once = acknowledged_after("immediate").expect("there is root");
+        let bounded = acknowledged_after("adaptive-static").expect("there is root");
         println!("stock {stock:.1} ms, immediate {at_once:.1} ms, adaptive-static {bounded:.1} ms");
         // Forty milliseconds at least; two ticks at most.
         assert_timely!(stock > 30.0, "{stock}");
@@ -217,8 +220,8 @@ fn acknowledgments_wait_as_long_as_was_told() {
 }
 
 /// How many of two small writes leave before the first is acknowledged.
-fn leave_at_once(nagle: Choice) -> Option<usize> {
-    let settings = settings_for(&TcpChoices { nagle, ..choices_of("linux") });
+fn leave_at_once(nagle: &str) -> Option<usize> {
+    let settings = settings_for(&linux_with("nagle", nagle));
     let both = [&settings, &settings];
     let wire = Wire::new(both, NONE_LOST, Duration::from_millis(40))?;
     let [mut client, _server] = wire.connect(both, 5001);
@@ -237,7 +240,7 @@ fn leave_at_once(nagle: Choice) -> Option<usize> {
 fn small_writes_wait_unless_nagle_is_off() {
     timely(|| {
         for (name, expected) in [("minshall", 1), ("on", 1), ("off", 2), ("ari", 2)] {
-            let Some(found) = leave_at_once(choice(NAGLE, name)) else { return };
+            let Some(found) = leave_at_once(name) else { return };
             assert_timely!(found == expected, "{name}: {found} of two, and not {expected}");
         }
     });
@@ -245,8 +248,8 @@ fn small_writes_wait_unless_nagle_is_off() {
 
 /// How long after a flight whose losses are `lost` the first segment leaves once more, in
 /// milliseconds; the round trip is 40 ms.
-fn sent_again_after(loss: Choice, segments: usize, lost: fn(usize) -> bool) -> Option<u128> {
-    let settings = settings_for(&TcpChoices { loss, ..choices_of("linux") });
+fn sent_again_after(stack: &Stack, segments: usize, lost: fn(usize) -> bool) -> Option<u128> {
+    let settings = settings_for(stack);
     let both = [&settings, &settings];
     let wire = Wire::new(both, lost, Duration::from_millis(20))?;
     let [mut client, _server] = wire.connect(both, 5001);
@@ -266,14 +269,16 @@ fn losses_are_found_as_was_told() {
     timely(|| {
         let first: fn(usize) -> bool = |n| n == 0;
         // Two segments above a hole: too few for counting, enough for RACK after a quarter round trip.
-        let Some(rack) = sent_again_after(choice(LOSS, "rack"), 3, first) else { return };
-        let fixed = sent_again_after(choice(LOSS, "fixed"), 3, first).expect("there is root");
+        let Some(rack) = sent_again_after(&linux_with("loss", "rack"), 3, first) else { return };
+        let fixed =
+            sent_again_after(&linux_with("loss", "fixed"), 3, first).expect("there is root");
         // The last two are lost: a probe after two round trips, or the retransmission timeout. (With
         // one alone outstanding the probe would wait for a delayed acknowledgment too.)
         let last: fn(usize) -> bool = |n| n == 2 || n == 3;
-        let probed = sent_again_after(choice(LOSS, "rack"), 4, last).expect("there is root");
-        let off = choice(LOSS, "rack").with("tlp", KnobValue::Choice("off".to_owned()));
-        let not_probed = sent_again_after(off, 4, last).expect("there is root");
+        let probed = sent_again_after(&linux_with("loss", "rack"), 4, last).expect("there is root");
+        let mut off = linux_with("loss", "rack");
+        assert!(off.loss.set("tlp", KnobValue::Choice("off")));
+        let not_probed = sent_again_after(&off, 4, last).expect("there is root");
         println!("rack {rack} ms, fixed {fixed} ms, probe {probed} ms, without {not_probed} ms");
         assert_timely!((40..150).contains(&rack), "{rack}");
         assert_timely!((60..190).contains(&probed), "{probed}");

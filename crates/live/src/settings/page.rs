@@ -3,9 +3,7 @@
 
 use super::tests::choices_of;
 use super::{KernelFacts, SettingTold, settings_with};
-use ackord_scenario::TcpChoices;
 use ackord_tcp::registry::CHOICES;
-use ackord_units::Choice;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -54,7 +52,8 @@ fn page() -> String {
     for chosen in CHOICES {
         for mechanism in chosen.mechanisms {
             let mut choices = choices_of("rfc");
-            *slot(&mut choices, chosen.key) = Choice::of(mechanism);
+            let slot = choices.slot_mut(chosen.key).expect("one of the five choices");
+            assert!(slot.choose(mechanism.name), "{}", mechanism.name);
             let own = format!("{}.", chosen.key);
             let told = settings_with(&choices, &kernel).told;
             let of_it =
@@ -65,17 +64,6 @@ fn page() -> String {
         }
     }
     page
-}
-
-pub(super) fn slot<'a>(choices: &'a mut TcpChoices, key: &str) -> &'a mut Choice {
-    match key {
-        "congestion" => &mut choices.congestion,
-        "loss" => &mut choices.loss,
-        "recovery" => &mut choices.recovery,
-        "ack" => &mut choices.ack,
-        "nagle" => &mut choices.nagle,
-        _ => &mut choices.endpoint,
-    }
 }
 
 #[test]

@@ -7,9 +7,13 @@
 //! Forward is towards the shell, reverse is what the shell sends.
 
 use crate::emulate::LONGEST_RUN;
-use ackord_path::registry;
+use ackord_path::registry::{
+    CorruptionChoice, DuplicationChoice, JitterChoice, LossChoice, OutageChoice, ProxyChoice,
+    QueueChoice,
+};
 use ackord_scenario::spelling::{capacity, mechanism, quoted, rate, share, span};
 use ackord_scenario::{Direction, Errors, Link, Override, Scenario, ScenarioFile};
+use ackord_units::Choice;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -210,7 +214,7 @@ impl LinkOptions {
              delay = {}\nqueue = {{ kind = \"drop-tail\", limit = \"{DEFAULT_LIMIT}\" }}\n\n\
              [[proxies]]\nat = \"base\"\nlink = \"link\"\nproxy = {}\n",
             quoted(&delay),
-            mechanism(registry::PROXY, proxy),
+            mechanism(ProxyChoice::MECHANISMS, proxy),
         )
     }
 
@@ -238,7 +242,7 @@ impl LinkOptions {
             }
             keys
         };
-        let medium = link.medium.as_ref().map(ackord_scenario::choice_text);
+        let medium = link.medium.as_ref().map(|medium| ackord_scenario::choice_text(medium));
         Ok((keys(&link.forward), keys(&link.reverse), medium))
     }
 
@@ -256,7 +260,7 @@ impl LinkOptions {
             set(keys, "delay", self.delay.as_ref(), |text| quoted(&span(text)));
             set(keys, "jitter", self.jitter.as_ref(), |text| match is_span(text) {
                 true => format!("{{ kind = \"per-packet\", deviation = {} }}", quoted(&span(text))),
-                false => mechanism(registry::JITTER, text),
+                false => mechanism(JitterChoice::MECHANISMS, text),
             });
             set(keys, "jitter", self.reorder.as_ref(), |text| {
                 let (part, by) = text.split_once(':').unwrap_or((text, ""));
@@ -268,7 +272,7 @@ impl LinkOptions {
 
     /// What is lost, damaged or doubled, and when the link is out.
     fn apply_troubles(&self, down: &mut Keys, up: &mut Keys) -> Result<(), LinkError> {
-        let loss = |text: &str| of_packets(registry::LOSS, text);
+        let loss = |text: &str| of_packets(LossChoice::MECHANISMS, text);
         set(down, "loss", self.loss_down.as_ref().or(self.loss.as_ref()), loss);
         set(up, "loss", self.loss_up.as_ref().or(self.loss.as_ref()), loss);
         let fade = self.fade.as_deref().map(outage).transpose()?;
@@ -282,9 +286,9 @@ impl LinkOptions {
                 let lost = quoted(&share(lost));
                 format!("{{ kind = \"gilbert\", mean_loss = {lost}, mean_burst = {burst} }}")
             });
-            let damage = |text: &str| of_packets(registry::CORRUPTION, text);
+            let damage = |text: &str| of_packets(CorruptionChoice::MECHANISMS, text);
             set(keys, "corrupt", self.corrupt.as_ref(), damage);
-            let twice = |text: &str| of_packets(registry::DUPLICATION, text);
+            let twice = |text: &str| of_packets(DuplicationChoice::MECHANISMS, text);
             set(keys, "duplicate", self.duplicate.as_ref(), twice);
             if let Some(fade) = &fade {
                 keys.insert("outage", fade.clone());
@@ -298,7 +302,7 @@ impl LinkOptions {
             let chosen = own.as_ref().or(self.queue.as_ref());
             let limit = self.limit.as_deref().map(|text| quoted(&capacity(text)));
             let text = match (chosen, limit) {
-                (Some(queue), limit) => limited(&mechanism(registry::QUEUE, queue), limit),
+                (Some(queue), limit) => limited(&mechanism(QueueChoice::MECHANISMS, queue), limit),
                 (None, Some(limit)) if self.scenario.is_none() => {
                     limited("\"drop-tail\"", Some(limit))
                 }
@@ -362,7 +366,7 @@ fn limited(queue: &str, limit: Option<String>) -> String {
 /// A fade as it is typed: given times, or an outage by name.
 fn outage(text: &str) -> Result<String, LinkError> {
     if !is_span(text) {
-        return Ok(mechanism(registry::OUTAGE, text));
+        return Ok(mechanism(OutageChoice::MECHANISMS, text));
     }
     let wrong = |why: String| LinkError::Fade { given: text.to_owned(), why };
     let (windows, every) = match text.split_once('/') {

@@ -1,7 +1,8 @@
 //! What a link does, in a few words: for prompts and summaries.
 
+use ackord_path::registry::{JitterChoice, LossChoice, QueueChoice};
 use ackord_scenario::{Direction, Scenario};
-use ackord_units::{Quantity, Rate, Span};
+use ackord_units::{Knobs, Quantity, Rate, Span};
 
 /// A link in a few words; what it has not is not said.
 pub(super) fn summary(scenario: &Scenario) -> String {
@@ -22,35 +23,35 @@ pub(super) fn summary(scenario: &Scenario) -> String {
     }
     let either = |of: fn(&Direction) -> Option<String>| of(down).or_else(|| of(up));
     words.extend(either(|way| {
-        way.jitter.as_ref().map(|jitter| match jitter.mechanism.name {
-            "held-back" => format!("reorder {}", shown(jitter, "share")),
+        way.jitter.as_ref().map(|jitter| match jitter {
+            JitterChoice::HeldBack(_) => format!("reorder {}", shown(jitter, "share")),
             _ => format!("jitter {}", shown(jitter, "deviation")),
         })
     }));
     words.extend(either(|way| {
-        way.loss.as_ref().map(|loss| match loss.mechanism.name {
-            "gilbert" => format!("burst loss {}", shown(loss, "mean_loss")),
-            "random" if loss.value("per_packet").is_some() => {
+        way.loss.as_ref().map(|loss| match loss {
+            LossChoice::Gilbert(_) => format!("burst loss {}", shown(loss, "mean_loss")),
+            LossChoice::Random(random) if random.per_packet.is_some() => {
                 format!("loss {}", shown(loss, "per_packet"))
             }
-            name => format!("loss {name}"),
+            other => format!("loss {}", other.mechanism().name),
         })
     }));
     words.extend(either(|way| way.corrupt.as_ref().map(|_| "damage".to_owned())));
     words.extend(either(|way| way.duplicate.as_ref().map(|_| "duplicates".to_owned())));
     words.extend(either(|way| way.outage.as_ref().map(|_| "fades".to_owned())));
     let queue = |way: &Direction| {
-        let name = way.queue.mechanism.name;
-        (name != "drop-tail").then(|| name.to_owned())
+        let plain = matches!(way.queue, QueueChoice::DropTail(_));
+        (!plain).then(|| way.queue.mechanism().name.to_owned())
     };
     words.extend(queue(down).or_else(|| queue(up)));
-    words.extend(link.medium.as_ref().map(|medium| medium.mechanism.name.to_owned()));
+    words.extend(link.medium.as_ref().map(|medium| medium.mechanism().name.to_owned()));
     let proxy = scenario.proxies.first().and_then(|proxy| proxy.choice.as_ref());
-    words.extend(proxy.map(|proxy| proxy.mechanism.name.to_owned()));
+    words.extend(proxy.map(|proxy| proxy.mechanism().name.to_owned()));
     if words.is_empty() { "a link that does nothing".to_owned() } else { words.join(", ") }
 }
 
 /// A knob's value as it is shown.
-fn shown(choice: &ackord_units::Choice, knob: &str) -> String {
+fn shown(choice: &dyn Knobs, knob: &str) -> String {
     choice.value(knob).map_or("?".to_owned(), |value| value.to_string())
 }

@@ -3,7 +3,6 @@
 use super::case::{ExpectedStream, TrialCase, are_in_place, tcp};
 use crate::emulate::{Device, Directory, Emulator, Parts, VirtualTime};
 use ackord_events::NoSink;
-use ackord_path::registry::build_proxy;
 use ackord_scenario::{Override, Scenario, ScenarioFile};
 use ackord_units::{Seq, Span, Time};
 use ackord_wire::{
@@ -106,10 +105,8 @@ struct ForeignTrial {
 
 impl ForeignTrial {
     fn new(scenario: &Scenario) -> ForeignTrial {
-        let splits = scenario.proxies[0]
-            .choice
-            .as_ref()
-            .is_some_and(|choice| build_proxy(choice).expect("a checked choice").splits());
+        let splits =
+            scenario.proxies[0].choice.as_ref().is_some_and(|choice| choice.config().splits());
         let flow = &scenario.flows[0];
         let mut devices: Vec<(_, Box<dyn Device>)> = Vec::new();
         let hosts = [Side::Client, Side::Server].map(|side| {

@@ -5,8 +5,10 @@ use super::info::pacing_rate;
 use super::offload::{Packets, most_segments, without_push};
 use super::transfer::More;
 use ackord_events::{NoSink, TcpState};
-use ackord_tcp::{CloseReason, Connection, Outbound, PayloadPlace, registry};
-use ackord_units::{Bytes, Choice, Span, Time};
+use ackord_tcp::nagle::{NagleOffConfig, Off};
+use ackord_tcp::registry::NagleVariant;
+use ackord_tcp::{CloseReason, Connection, Outbound, PayloadPlace};
+use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{
     Decoded, Endpoints, Flags, IpFields, Payload, ReceiveBuffer, Segment, SendBuffer, encode,
 };
@@ -89,7 +91,7 @@ pub(crate) struct Link {
     record_ends: VecDeque<u64>,
     /// Stream offset at which a write with MSG_MORE ended, the last one: no PSH there.
     unpushed_end: Option<u64>,
-    nagle: Choice,
+    nagle: NagleVariant,
     /// The packets of a kernel that leaves segmentation to others; nothing if each segment is one.
     offload: Option<Offload>,
     held_since: Option<Time>,
@@ -103,7 +105,7 @@ impl Link {
     pub(crate) fn new(
         endpoints: Endpoints,
         connection: Connection,
-        (window, nagle): (Bytes, Choice),
+        (window, nagle): (Bytes, NagleVariant),
     ) -> Link {
         Link {
             endpoints,
@@ -183,7 +185,7 @@ impl Link {
             // A record that another follows is whole: Nagle's algorithm does not hold it back.
             let pushes = self.record_ends.front() == Some(&self.handed) && self.held() > 0;
             if pushes {
-                self.connection.set_nagle(registry::build_nagle(&no_nagle()));
+                self.connection.set_nagle(Box::new(Off));
             }
             let mut burst = Vec::new();
             while let Some(outbound) = self.connection.poll_segment(now, &mut NoSink) {
@@ -195,7 +197,7 @@ impl Link {
                 self.depart(now, outbound, outbox);
             }
             if pushes {
-                self.connection.set_nagle(registry::build_nagle(&self.nagle));
+                self.connection.set_nagle(self.nagle.config().build());
             }
             let unsent = self.connection.snapshot().unsent;
             if self.record_ends.front() != Some(&self.handed) || unsent > Bytes::ZERO {
@@ -291,8 +293,8 @@ impl Link {
     }
 
     /// Another rule for small segments.
-    pub(crate) fn set_nagle(&mut self, nagle: Choice) {
-        self.connection.set_nagle(registry::build_nagle(&nagle));
+    pub(crate) fn set_nagle(&mut self, nagle: NagleVariant) {
+        self.connection.set_nagle(nagle.config().build());
         self.nagle = nagle;
     }
 
@@ -443,8 +445,8 @@ fn note_span((sum, since): (&mut Span, &mut Option<Time>), is_so: bool, now: Tim
 }
 
 /// The rule of a socket with TCP_NODELAY.
-pub(crate) fn no_nagle() -> Choice {
-    Choice::of(registry::find(registry::NAGLE, "off").expect("registered"))
+pub(crate) fn no_nagle() -> NagleVariant {
+    NagleOffConfig::default().into()
 }
 
 /// Whether a connection in this state does not stand yet.

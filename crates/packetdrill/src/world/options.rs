@@ -12,9 +12,9 @@ use super::socket::{Family, State};
 use super::{Open, World};
 use crate::setup::Setup;
 use ackord_events::TcpState;
-use ackord_tcp::registry::{self, CONGESTION};
-use ackord_tcp::{BufferTuning, Config, Keepalive, KeepaliveUse, Mechanisms};
-use ackord_units::{Bytes, Choice, Mechanism, Span, Time};
+use ackord_tcp::registry::{Congestion, NagleVariant};
+use ackord_tcp::{BufferTuning, Config, Keepalive, Mechanisms};
+use ackord_units::{Bytes, Choice, Knobs, Span, Time};
 use ackord_wire::IpVersion;
 use libc::{
     IP_TTL, IPPROTO_IP, IPPROTO_IPV6, IPPROTO_TCP, IPV6_UNICAST_HOPS, IPV6_V6ONLY, SO_ACCEPTCONN,
@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Options {
     integers: BTreeMap<Name, i32>,
-    congestion: Option<&'static Mechanism>,
+    congestion: Option<&'static str>,
     receive_buffer: Option<i32>,
     send_buffer: Option<i32>,
     /// How long close waits; no time at all means a reset.
@@ -110,15 +110,16 @@ impl Options {
         config.keepalive = self.keepalive(config.keepalive);
         let mut mechanisms = setup.mechanisms();
         if let Some(congestion) = self.congestion {
-            let choice = setup.stack.choice_of("congestion", congestion);
-            mechanisms.congestion = registry::build_congestion(&choice);
+            let mut stack = setup.stack.clone();
+            assert!(stack.choose("congestion", congestion), "only what is listed is set");
+            mechanisms.congestion = stack.congestion.config().build();
         }
-        mechanisms.nagle = registry::build_nagle(&self.nagle(setup));
+        mechanisms.nagle = self.nagle(setup).config().build();
         (config, mechanisms)
     }
 
     /// The rule for small segments.
-    pub(super) fn nagle(&self, setup: &Setup) -> Choice {
+    pub(super) fn nagle(&self, setup: &Setup) -> NagleVariant {
         if self.is_on((IPPROTO_TCP, TCP_NODELAY)) { no_nagle() } else { setup.stack.nagle.clone() }
     }
 }
@@ -131,8 +132,8 @@ impl Options {
             |name, otherwise| set(name).map_or(otherwise, |secs: i32| Span::from_secs(secs as u64));
         let wanted = match self.integers.get(&(SOL_SOCKET, SO_KEEPALIVE)) {
             None => otherwise.wanted,
-            Some(0) => KeepaliveUse::Off,
-            Some(_) => KeepaliveUse::On,
+            Some(0) => false,
+            Some(_) => true,
         };
         Keepalive {
             wanted,
@@ -230,14 +231,14 @@ impl World {
     fn set_congestion(&mut self, fd: i32, value: &[u8]) -> Result<(), Errno> {
         let text = value.split(|&byte| byte == 0).next().unwrap_or(&[]);
         let name = std::str::from_utf8(text).map_err(|_| Errno::ENOENT)?;
-        let found = registry::find(CONGESTION, name).ok_or(Errno::ENOENT)?;
+        let found = Congestion::named(name).ok_or(Errno::ENOENT)?.mechanism().name;
         let socket = self.socket(fd)?;
-        let now = socket.options.congestion.unwrap_or(self.setup.stack.congestion.mechanism);
+        let now = socket.options.congestion.unwrap_or(self.setup.stack.congestion.mechanism().name);
         let connected = matches!(socket.state, State::Linked { .. });
-        if connected && now.name != found.name {
+        if connected && now != found {
             return Err(Errno::EBUSY);
         }
-        if now.name != found.name {
+        if now != found {
             self.socket_mut(fd)?.options.congestion = Some(found);
         }
         Ok(())
@@ -252,7 +253,8 @@ impl World {
             (IPPROTO_TCP, TCP_INFO) => return Ok(self.tcp_info(socket)),
             (IPPROTO_TCP, TCP_CONGESTION) => {
                 let set = socket.options.congestion;
-                let mut text = set.unwrap_or(self.setup.stack.congestion.mechanism).name.to_owned();
+                let mut text =
+                    set.unwrap_or(self.setup.stack.congestion.mechanism().name).to_owned();
                 text.truncate(CONGESTION_NAME_LEN - 1);
                 let mut bytes = text.into_bytes();
                 bytes.resize(CONGESTION_NAME_LEN, 0);

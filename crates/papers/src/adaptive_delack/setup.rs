@@ -189,6 +189,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ackord_units::Knobs as _;
 
     #[test]
     fn every_file_is_sound_and_says_where_it_comes_from() {
@@ -222,7 +223,7 @@ mod tests {
                 let scenario = file.with(&[policy.set(), growth.set()]);
                 let scenario = scenario.unwrap_or_else(|errors| panic!("{errors}"));
                 let flow = &scenario.flows[0];
-                let kind = flow.receiver_tcp().ack.mechanism.name;
+                let kind = flow.receiver_tcp().ack.mechanism().name;
                 assert!(policy.ack.contains(&format!("\"{kind}\"")), "{}: {kind}", policy.ack);
             }
         }

@@ -335,6 +335,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ackord_units::Knobs as _;
 
     #[test]
     fn every_file_and_every_set_up_is_sound() {
@@ -352,9 +353,9 @@ mod tests {
                 let scenario = File::Transfers.with(&setup.changes()).expect("a sound set-up");
                 let flow = &scenario.flows[0];
                 assert_eq!(scenario.node(flow.client).name, "phone");
-                assert_eq!(flow.sender_tcp().congestion.mechanism.name, control.name());
-                assert_eq!(flow.sender_tcp().nagle.mechanism.name, "minshall");
-                assert_eq!(flow.receiver_tcp().nagle.mechanism.name, policy.nagle());
+                assert_eq!(flow.sender_tcp().congestion.mechanism().name, control.name());
+                assert_eq!(flow.sender_tcp().nagle.mechanism().name, "minshall");
+                assert_eq!(flow.receiver_tcp().nagle.mechanism().name, policy.nagle());
             }
         }
     }

@@ -378,6 +378,7 @@ fn with(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ackord_units::Knobs as _;
     use std::collections::BTreeSet;
 
     #[test]
@@ -399,8 +400,8 @@ mod tests {
                 } else {
                     &flow.client_tcp
                 };
-                assert_eq!(other.ack.mechanism.name, "linux", "{}", question.id);
-                assert_eq!(other.loss.mechanism.name, "rack", "{}", question.id);
+                assert_eq!(other.ack.mechanism().name, "linux", "{}", question.id);
+                assert_eq!(other.loss.mechanism().name, "rack", "{}", question.id);
                 let same = receiver.who == Who::Ours && receiver.id == "linux";
                 assert!(hashes.insert(scenario.hash()) || same, "{}", receiver.label);
             }

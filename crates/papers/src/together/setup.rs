@@ -109,6 +109,7 @@ impl fmt::Display for Combination {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ackord_units::Knobs as _;
     use std::collections::BTreeSet;
 
     #[test]
@@ -127,11 +128,14 @@ mod tests {
             let scenario = one.setup().scenario().expect("a sound scenario");
             let video = &scenario.flows[0];
             let names = [
-                video.receiver_tcp().ack.mechanism.name,
-                video.sender_tcp().nagle.mechanism.name,
-                video.sender_tcp().loss.mechanism.name,
-                scenario.proxies[0].choice.as_ref().map_or("none", |chosen| chosen.mechanism.name),
-                scenario.links[1].forward.queue.mechanism.name,
+                video.receiver_tcp().ack.mechanism().name,
+                video.sender_tcp().nagle.mechanism().name,
+                video.sender_tcp().loss.mechanism().name,
+                scenario.proxies[0]
+                    .choice
+                    .as_ref()
+                    .map_or("none", |chosen| chosen.mechanism().name),
+                scenario.links[1].forward.queue.mechanism().name,
             ];
             names.map(str::to_owned)
         };

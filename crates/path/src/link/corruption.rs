@@ -10,15 +10,15 @@
 
 use super::loss::{ErrorRate, Odds};
 use crate::Stream;
-use ackord_units::Ratio;
+use ackord_units::{Keyword, Ratio};
 
 /// Who notices that a packet is damaged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum CaughtBy {
-    /// The link's far end, which drops it there.
-    Link,
     /// The host it is for, which discards it.
     Host,
+    /// The link's far end, which drops it there.
+    Link,
 }
 
 /// Damage to packets.

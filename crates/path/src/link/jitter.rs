@@ -14,7 +14,7 @@
 //! the two here. Who could notice: anyone fitting a measured path.
 
 use crate::Stream;
-use ackord_units::{Ratio, Span, Time};
+use ackord_units::{Keyword, Ratio, Span, Time};
 
 /// How a link's propagation delay is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,12 +67,12 @@ pub enum Redraw {
 }
 
 /// Whether a link keeps packets in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum PacketOrder {
-    /// A packet arrives no sooner than the one before it.
-    Kept,
     /// Each packet arrives when its own delay is over.
     Free,
+    /// A packet arrives no sooner than the one before it.
+    Kept,
 }
 
 /// Delays as they are drawn. Boxed, so that a link without it stays small.

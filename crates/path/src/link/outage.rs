@@ -17,10 +17,10 @@
 //! the rate. Who could notice: anyone for whom the first lost packet announces the outage.
 
 use super::windows::{Sequence, Window, Windows};
-use ackord_units::{Span, Time};
+use ackord_units::{Keyword, Span, Time};
 
 /// What an outage does to packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum OutageEffect {
     /// Those transmitted in it are lost.
     Loses,

@@ -32,21 +32,51 @@
 
 mod cache;
 mod flows;
-mod m_tcp;
 mod observed;
 mod outbox;
 mod place;
-pub mod proxy_tcp;
 mod repair;
 #[cfg(test)]
 mod script;
-mod snoop;
-mod split;
 mod stats;
 
-use ackord_units::Time;
+mechanisms! {
+    /// Middle boxes.
+    pub enum ProxyChoice: dyn ProxyKnobs {
+        mod split => ITcp(ITcpKnobs), Mtcp(MtcpKnobs);
+        mod snoop => Snoop(SnoopKnobs);
+        mod m_tcp => MTcp(MTcpKnobs);
+        pub mod proxy_tcp => ProxyTcp(ProxyTcpKnobs);
+    }
+}
+
+/// The boxes that leave connections whole: what they know may be lost at any time.
+pub fn whole() -> &'static [Mechanism] {
+    static WHOLE: LazyLock<Vec<Mechanism>> = LazyLock::new(|| {
+        let splits = |mechanism: &&Mechanism| {
+            ProxyChoice::named(mechanism.name).is_some_and(|proxy| proxy.config().splits())
+        };
+        ProxyChoice::MECHANISMS.iter().filter(|one| !splits(one)).copied().collect()
+    });
+    &WHOLE
+}
+
+/// What every middle box's knobs lead to.
+pub trait ProxyKnobs {
+    /// The box, knowing nothing.
+    fn build(&self) -> Proxy;
+
+    /// Whether it ends the connections that cross it. What one that leaves them whole knows may be lost
+    /// at any time.
+    fn splits(&self) -> bool {
+        false
+    }
+}
+
+use ackord_units::{Choice, Mechanism, Time, mechanisms};
 use ackord_wire::{FlowId, Packet};
 use std::fmt::Debug;
+use std::sync::LazyLock;
 
 pub use cache::{Cached, Lane, Mark, Repeater, SegmentCache};
 pub use flows::{Flows, Kept};

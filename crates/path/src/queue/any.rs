@@ -1,50 +1,53 @@
 //! Every queue a link may have, behind one type.
 
-use super::{
-    Around, Codel, Dequeued, DropTail, Drr, FlowState, FqCodel, PaperDrop, Pie, PracticalDrop,
-    QueueDiscipline, QueueLength, Red, Sfq,
-};
+use super::{Around, Dequeued, DropTail, FlowState, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
 use ackord_events::DropReason;
 use ackord_units::Time;
 use ackord_wire::Packet;
+use std::any::Any;
+use std::fmt::Debug;
 
-/// Every queue a link may have, told apart by a match; the box of the larger ones is
-/// made once per link.
+/// Every queue a link may have. Drop-tail, which nearly every link has, is told apart from the others,
+/// so that what need not wait passes it without a call.
 #[derive(Clone, Debug)]
 pub enum Queue {
     /// First in, first out; what does not fit is dropped.
     DropTail(DropTail),
-    /// Drops at random, by the average length.
-    Red(Box<Red>),
-    /// Drops at the head, by how long packets wait.
-    Codel(Box<Codel>),
-    /// Drops at random, by how long packets wait.
-    Pie(Box<Pie>),
-    /// A line per connection, served in turn by bytes.
-    Drr(Box<Drr>),
-    /// A line per bucket of connections, served in turn.
-    Sfq(Box<Sfq>),
-    /// A line per bucket of connections, each under CoDel, served in turn by bytes.
-    FqCodel(Box<FqCodel>),
-    /// A threshold per connection, as the paper has it.
-    PaperDrop(Box<PaperDrop>),
-    /// A threshold per connection, for use.
-    PracticalDrop(Box<PracticalDrop>),
+    /// Another, in a box that is made once per link.
+    Other(Box<dyn BoxedQueue>),
+}
+
+/// A queue that can be copied with what waits in it: every one that is [`Clone`].
+pub trait BoxedQueue: QueueDiscipline + Any + Debug + Send {
+    /// Itself, as it stands.
+    fn boxed_clone(&self) -> Box<dyn BoxedQueue>;
+}
+
+impl<Q: QueueDiscipline + Clone + Debug + Send + 'static> BoxedQueue for Q {
+    fn boxed_clone(&self) -> Box<dyn BoxedQueue> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn BoxedQueue> {
+    fn clone(&self) -> Box<dyn BoxedQueue> {
+        (**self).boxed_clone()
+    }
+}
+
+impl Queue {
+    /// A queue that is not drop-tail.
+    pub fn of(queue: impl BoxedQueue + 'static) -> Queue {
+        Queue::Other(Box::new(queue))
+    }
 }
 
 macro_rules! each {
     ($queue:expr, $inner:ident => $call:expr) => {
         match $queue {
             Queue::DropTail($inner) => $call,
-            Queue::Red($inner) => $call,
-            Queue::Codel($inner) => $call,
-            Queue::Pie($inner) => $call,
-            Queue::Drr($inner) => $call,
-            Queue::Sfq($inner) => $call,
-            Queue::FqCodel($inner) => $call,
-            Queue::PaperDrop($inner) => $call,
-            Queue::PracticalDrop($inner) => $call,
+            Queue::Other($inner) => $call,
         }
     };
 }

@@ -63,31 +63,17 @@ impl FlowState {
     }
 }
 
-/// Whether a queue marks ECN-capable packets where it drops others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum EcnUse {
-    /// Every signal of congestion is a drop.
-    #[default]
-    Off,
-    /// An ECN-capable packet is marked instead.
-    On,
-}
-
-impl EcnUse {
-    /// Signals congestion on a packet: `Ok` if it carries the signal and goes on, or else the
-    /// reason for which it is to be dropped.
-    pub(crate) fn signal(self, slot: Slot, around: &mut Around<'_>) -> Result<(), DropReason> {
-        match self {
-            EcnUse::On if around.is_ecn_capable(slot) => {
-                around.mark(slot);
-                Ok(())
-            }
-            EcnUse::On | EcnUse::Off => Err(DropReason::EarlyDrop),
-        }
-    }
-}
-
 impl Around<'_> {
+    /// Signals congestion on a packet: `Ok` if the queue marks (`ecn`) and the packet takes the mark and
+    /// goes on, or else the reason for which it is to be dropped.
+    pub(crate) fn signal(&mut self, ecn: bool, slot: Slot) -> Result<(), DropReason> {
+        if !ecn || !self.is_ecn_capable(slot) {
+            return Err(DropReason::EarlyDrop);
+        }
+        self.mark(slot);
+        Ok(())
+    }
+
     pub(crate) fn is_ecn_capable(&self, slot: Slot) -> bool {
         self.packets[slot].ecn != Ecn::NotEct
     }

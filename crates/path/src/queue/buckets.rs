@@ -1,10 +1,11 @@
 //! Which bucket a flow's packets go into.
 
 use crate::random::mix64;
+use ackord_units::Keyword;
 use ackord_wire::FlowId;
 
 /// How flows are told apart by a queue with a fixed number of lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
 pub enum BucketBy {
     /// By a salted hash: flows may share a bucket, as in routers.
     #[default]

@@ -14,11 +14,13 @@
 //!
 //! Not modelled: the integer square root of kernels; this one is exact to the nanosecond.
 
+use super::Queue;
 use super::fifo::{Fifo, Limit};
-use super::{Around, Dequeued, EcnUse, QueueDiscipline, QueueLength};
+use super::knobs::{ECN, LIMIT, QueueContext, QueueKnobs, UnknownFlow};
+use super::{Around, Dequeued, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
 use ackord_events::DropReason;
-use ackord_units::{Bytes, Span, Time};
+use ackord_units::{Bytes, Knob, KnobKind, Knobs, Span, Time};
 
 /// What CoDel aims at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +32,74 @@ pub struct CodelConfig {
     /// maxpacket: a line with no more bytes than this is never dropped from.
     pub mtu: Bytes,
     /// Whether ECN-capable packets are marked in place of dropping.
-    pub ecn: EcnUse,
+    pub ecn: bool,
     /// ECN-capable packets that waited longer than this are marked.
     pub ce_threshold: Option<Span>,
+}
+
+pub(super) const TARGET: Knob = Knob {
+    name: "target",
+    kind: KnobKind::Span { min: Span::from_micros(1), max: Span::from_secs(10) },
+    default: "5 ms",
+    doc: "Standing queueing delay that is acceptable",
+    source: "RFC 8289 §4.2 (TARGET)",
+};
+
+pub(super) const INTERVAL: Knob = Knob {
+    name: "interval",
+    kind: KnobKind::Span { min: Span::from_micros(10), max: Span::from_secs(60) },
+    default: "100 ms",
+    doc: "How long the delay has to be above the target before the first drop; about the longest round \
+          trip",
+    source: "RFC 8289 §4.2 (INTERVAL)",
+};
+
+pub(super) const MTU: Knob = Knob {
+    name: "mtu",
+    kind: KnobKind::Bytes { min: Bytes(1), max: Bytes(65_535) },
+    default: "1500 B",
+    doc: "No packet is dropped from a line that holds no more than this",
+    source: "RFC 8289 §5.4 (maxpacket)",
+};
+
+pub(super) const CE_THRESHOLD: Knob = Knob {
+    name: "ce_threshold",
+    kind: KnobKind::Span { min: Span::ZERO, max: Span::from_secs(10) },
+    default: "",
+    doc: "Packets of ECN-capable transports that waited longer than this are marked; none when absent",
+    source: "RFC 8290 §5.2.7",
+};
+
+/// Drops at the head once packets have waited too long for a whole interval
+#[derive(Clone, Debug, PartialEq, Knobs)]
+#[mechanism(family = "queue", name = "codel", source = "RFC 8289")]
+pub struct CodelKnobs {
+    /// Capacity, without the packet being transmitted; CoDel is to keep the queue shorter
+    #[knob(like = LIMIT, default = "1000 packets", source = "Linux's codel")]
+    limit: Limit,
+    #[knob(like = TARGET)]
+    target: Span,
+    #[knob(like = INTERVAL)]
+    interval: Span,
+    #[knob(like = MTU)]
+    mtu: Bytes,
+    #[knob(like = ECN)]
+    ecn: bool,
+    #[knob(like = CE_THRESHOLD)]
+    ce_threshold: Option<Span>,
+}
+
+impl QueueKnobs for CodelKnobs {
+    fn build(&self, _context: &QueueContext<'_>) -> Result<Queue, UnknownFlow> {
+        let config = CodelConfig {
+            target: self.target,
+            interval: self.interval,
+            mtu: self.mtu,
+            ecn: self.ecn,
+            ce_threshold: self.ce_threshold,
+        };
+        Ok(Queue::of(Codel::new(self.limit, config)))
+    }
 }
 
 /// A line of packets that CoDel takes from.
@@ -151,7 +218,7 @@ impl Controller {
 /// Marks the packet at the head, or drops it.
 fn signal(config: &CodelConfig, head: &Head, around: &mut Around<'_>) -> Result<(), DropReason> {
     let Some(Dequeued { slot, .. }) = head.packet else { return Ok(()) };
-    let signalled = config.ecn.signal(slot, around);
+    let signalled = around.signal(config.ecn, slot);
     if let Err(reason) = signalled {
         around.drop(slot, reason);
     }
@@ -199,7 +266,7 @@ mod tests {
         target: Span::from_millis(5),
         interval: Span::from_millis(100),
         mtu: Bytes(1_500),
-        ecn: EcnUse::Off,
+        ecn: false,
         ce_threshold: None,
     };
 
@@ -319,7 +386,7 @@ mod tests {
 
     #[test]
     fn ecn_capable_packets_are_marked_at_the_same_instants() {
-        let config = CodelConfig { ecn: EcnUse::On, ..CONFIG };
+        let config = CodelConfig { ecn: true, ..CONFIG };
         let mut bench = Bench::new(config, Ecn::Ect0);
         let mut marks = Vec::new();
         for now in 0..400 {

@@ -2,11 +2,27 @@
 //!
 //! Not modelled: descriptor limits of real network cards, which count packets and bytes at once.
 
+use super::Queue;
 use super::fifo::{Fifo, Limit};
+use super::knobs::{LIMIT, QueueContext, QueueKnobs, UnknownFlow};
 use super::{Around, Dequeued, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
 use ackord_events::DropReason;
-use ackord_units::Time;
+use ackord_units::{Knobs, Time};
+
+/// First in, first out; what does not fit is dropped
+#[derive(Clone, Debug, PartialEq, Knobs)]
+#[mechanism(family = "queue", name = "drop-tail", source = "RFC 7567 §2")]
+pub struct DropTailKnobs {
+    #[knob(like = LIMIT)]
+    limit: Limit,
+}
+
+impl QueueKnobs for DropTailKnobs {
+    fn build(&self, _context: &QueueContext<'_>) -> Result<Queue, UnknownFlow> {
+        Ok(Queue::DropTail(DropTail::new(self.limit)))
+    }
+}
 
 /// A first-in first-out queue of bounded length.
 #[derive(Clone, Debug)]

@@ -14,15 +14,45 @@
 //!
 //! Not modelled: lines per bucket of a hash (see SFQ for what collisions do).
 
+use super::Queue;
 use super::fifo::{Limit, Waiting};
 use super::flow_table::FlowTable;
+use super::knobs::{LIMIT, PUSH_OUT, QUANTUM, QueueContext, QueueKnobs, UnknownFlow, WEIGHTS};
 use super::lines::{Line, Room};
 use super::{Around, Dequeued, FlowState, QueueDiscipline, QueueLength, Weights};
 use crate::packets::Slot;
 use ackord_events::DropReason;
-use ackord_units::{Bytes, Time};
+use ackord_units::{Bytes, Keyword, Knobs, Time};
 use ackord_wire::FlowId;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+
+/// A line per connection, served in turn by bytes
+#[derive(Clone, Debug, PartialEq, Knobs)]
+#[mechanism(family = "queue", name = "drr", source = "Shreedhar and Varghese 1995")]
+pub struct DrrKnobs {
+    #[knob(like = LIMIT)]
+    limit: Limit,
+    #[knob(like = QUANTUM)]
+    quantum: Bytes,
+    #[knob(
+        like = PUSH_OUT, default = "head",
+        source = "ns-2's DRR; Shreedhar and Varghese 1995 leave it open"
+    )]
+    push_out: PushOut,
+    #[knob(like = WEIGHTS)]
+    weights: Option<BTreeMap<String, f64>>,
+}
+
+impl QueueKnobs for DrrKnobs {
+    fn build(&self, context: &QueueContext<'_>) -> Result<Queue, UnknownFlow> {
+        Ok(Queue::of(Drr::new(DrrConfig {
+            limit: self.limit,
+            quantum: self.quantum,
+            push_out: self.push_out,
+            weights: context.weights(&self.weights)?,
+        })))
+    }
+}
 
 /// How deficit round robin is set up.
 #[derive(Clone, Debug)]
@@ -38,7 +68,7 @@ pub struct DrrConfig {
 }
 
 /// Which packet of the longest line goes when there is no room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
 pub enum PushOut {
     /// The one that came last; it may be the arriving one.
     #[default]

@@ -11,16 +11,75 @@
 //!
 //! Not modelled: kernel memory per packet (the memory limit counts bytes of IP packets).
 
+use super::Queue;
 use super::buckets::{BucketBy, Buckets};
+use super::codel::{CE_THRESHOLD, INTERVAL, MTU, TARGET};
 use super::codel::{CodelConfig, Controller, Source};
 use super::fifo::{Limit, Waiting};
+use super::knobs::{
+    BUCKET_BY, BUCKETS, ECN, LIMIT, QUANTUM, QueueContext, QueueKnobs, UnknownFlow,
+};
 use super::lines::{Line, Room};
 use super::{Around, Dequeued, FlowState, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
 use crate::random::Stream;
 use ackord_events::DropReason;
-use ackord_units::{Bytes, Time};
+use ackord_units::{Bytes, Knobs, Span, Time};
 use std::collections::VecDeque;
+
+/// A line per bucket of connections, each under CoDel; lines new to the queue go first
+#[derive(Clone, Debug, PartialEq, Knobs)]
+#[mechanism(family = "queue", name = "fq-codel", source = "RFC 8290")]
+pub struct FqCodelKnobs {
+    #[knob(like = LIMIT, default = "10240 packets", source = "RFC 8290 §5.2.2")]
+    limit: Limit,
+    /// Bytes of packets that may wait beside the limit
+    #[knob(
+        min = Bytes(1), max = Bytes(1_000_000_000_000), default = "32 MiB",
+        source = "Linux's fq_codel"
+    )]
+    memory_limit: Bytes,
+    #[knob(like = BUCKETS)]
+    buckets: u32,
+    #[knob(like = BUCKET_BY)]
+    bucket_by: BucketBy,
+    #[knob(like = QUANTUM, default = "1514 B", source = "RFC 8290 §5.2.4")]
+    quantum: Bytes,
+    /// The most packets an overfull queue takes from the longest line at once, of half of its packets
+    #[knob(min = 1, max = 1_000_000, unit = "packets", default = "64", source = "RFC 8290 §4.1")]
+    drop_batch: u32,
+    #[knob(like = TARGET)]
+    target: Span,
+    #[knob(like = INTERVAL)]
+    interval: Span,
+    #[knob(like = MTU)]
+    mtu: Bytes,
+    #[knob(like = ECN, default = "on", source = "RFC 8290 §5.2.6")]
+    ecn: bool,
+    #[knob(like = CE_THRESHOLD)]
+    ce_threshold: Option<Span>,
+}
+
+impl QueueKnobs for FqCodelKnobs {
+    fn build(&self, context: &QueueContext<'_>) -> Result<Queue, UnknownFlow> {
+        Ok(Queue::of(FqCodel::new(FqCodelConfig {
+            limit: self.limit,
+            memory_limit: self.memory_limit,
+            buckets: self.buckets,
+            bucket_by: self.bucket_by,
+            quantum: self.quantum,
+            drop_batch: self.drop_batch,
+            codel: CodelConfig {
+                target: self.target,
+                interval: self.interval,
+                mtu: self.mtu,
+                ecn: self.ecn,
+                ce_threshold: self.ce_threshold,
+            },
+            stream: context.stream.clone(),
+        })))
+    }
+}
 
 /// How FQ-CoDel is set up.
 #[derive(Clone, Debug)]

@@ -13,6 +13,7 @@
 //! | `any.rs` | [`Queue`]: every queue a link may have |
 //! | `around.rs` | what a queue is given and tells; marking in place of dropping |
 //! | `fifo.rs`, `lines.rs` | one waiting line; many in one room |
+//! | `knobs.rs` | what builds a queue, and the knobs that several have |
 //! | `flow_table.rs` | what is kept of each flow, found by its number |
 //! | `buckets.rs` | which bucket a flow's packets go into |
 //!
@@ -24,36 +25,43 @@
 mod any;
 mod around;
 mod buckets;
-mod codel;
-mod drop_tail;
-mod drr;
 mod fifo;
 mod flow_table;
-mod fq_codel;
+mod knobs;
 mod lines;
-mod pie;
-mod red;
-mod selective_drop;
-mod sfq;
 #[cfg(test)]
 mod testing;
 
+mechanisms! {
+    /// Queues of a link: what waits for the transmitter.
+    pub enum QueueChoice: dyn QueueKnobs {
+        mod drop_tail => DropTail(DropTailKnobs);
+        mod selective_drop => SelectiveDrop(SelectiveDropKnobs);
+        mod red => Red(RedKnobs);
+        mod codel => Codel(CodelKnobs);
+        mod pie => Pie(PieKnobs);
+        mod drr => Drr(DrrKnobs);
+        mod sfq => Sfq(SfqKnobs);
+        mod fq_codel => FqCodel(FqCodelKnobs);
+    }
+}
+
 use crate::packets::Slot;
 use ackord_events::DropReason;
-use ackord_units::Time;
+use ackord_units::{Time, mechanisms};
 use ackord_wire::Packet;
 
 pub use any::Queue;
-pub use around::{Around, Dequeued, EcnUse, FlowState, Outlet, QueueLength};
+pub use around::{Around, Dequeued, FlowState, Outlet, QueueLength};
 pub use buckets::BucketBy;
 pub use codel::{Codel, CodelConfig};
 pub use drop_tail::DropTail;
 pub use drr::{Drr, DrrConfig, PushOut};
 pub use fifo::Limit;
 pub use fq_codel::{FqCodel, FqCodelConfig};
-pub use pie::{DelayEstimate, Derandomise, Pie, PieConfig};
-pub(crate) use red::AutomaticRed;
-pub use red::{Above, Adaptive, CountIn, Red, RedConfig, Spacing};
+pub use knobs::{QueueContext, QueueKnobs, UnknownFlow};
+pub use pie::{DelayEstimate, Pie, PieConfig};
+pub use red::{CountIn, Red, RedConfig, Spacing};
 pub use selective_drop::{
     ArrivalCounts, BestWindow, PaperConfig, PaperDrop, PracticalConfig, PracticalDrop, Threshold,
     TripSource, Weights,

@@ -19,16 +19,84 @@
 mod control;
 mod delay;
 
+use super::Queue;
+use super::codel::TARGET;
 use super::fifo::{Fifo, Limit};
-use super::{Around, Dequeued, EcnUse, QueueDiscipline, QueueLength};
+use super::knobs::{ECN, LIMIT, QueueContext, QueueKnobs, UnknownFlow};
+use super::{Around, Dequeued, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
 use crate::random::Stream;
 use ackord_events::DropReason;
-use ackord_units::{Bytes, Span, Time};
+use ackord_units::{Bytes, Knobs, Ratio, Span, Time};
 use control::Control;
 use delay::Delay;
 
 pub use delay::DelayEstimate;
+
+/// Drops or marks arriving packets with a probability that follows the queueing delay
+#[derive(Clone, Debug, PartialEq, Knobs)]
+#[mechanism(family = "queue", name = "pie", source = "RFC 8033")]
+pub struct PieKnobs {
+    /// Capacity, without the packet being transmitted; CoDel is to keep the queue shorter
+    #[knob(like = LIMIT, default = "1000 packets", source = "Linux's pie")]
+    limit: Limit,
+    #[knob(like = TARGET, default = "15 ms", source = "RFC 8033 §4.2 (QDELAY_REF)")]
+    target: Span,
+    /// How often the probability is worked out
+    #[knob(
+        min = Span::from_micros(100), max = Span::from_secs(10), default = "15 ms",
+        source = "RFC 8033 §4.2 (T_UPDATE)"
+    )]
+    update_every: Span,
+    /// How long nothing is dropped after the queue has begun to fill
+    #[knob(
+        min = Span::ZERO, max = Span::from_secs(60), default = "150 ms",
+        source = "RFC 8033 §4.4 (MAX_BURST)"
+    )]
+    burst: Span,
+    /// How the probability follows the distance from the target, per second
+    #[knob(min = 0.0, max = 1_000.0, default = "0.125", source = "RFC 8033 §4.2")]
+    alpha: f64,
+    /// How the probability follows the change of the delay, per second
+    #[knob(min = 0.0, max = 1_000.0, default = "1.25", source = "RFC 8033 §4.2")]
+    beta: f64,
+    /// Whether drops are kept from following at once on one another, or failing to come
+    #[knob(default = "on", source = "RFC 8033 §5.4")]
+    derandomise: bool,
+    /// Whether the delay is how long the last packet waited, or the length over the measured rate
+    #[knob(default = "timestamps", source = "RFC 8033 §4.3, §5.2")]
+    delay_from: DelayEstimate,
+    /// Nothing is dropped while no more than two of them wait
+    #[knob(
+        min = Bytes(1), max = Bytes(65_535), default = "1500 B",
+        source = "RFC 8033 §4.1 (MEAN_PKTSIZE)"
+    )]
+    mean_packet: Bytes,
+    #[knob(like = ECN)]
+    ecn: bool,
+    /// Above this probability ECN-capable packets are dropped all the same
+    #[knob(default = "10 %", source = "RFC 8033 §5.1 (mark_ecnth)")]
+    ecn_up_to: Ratio,
+}
+
+impl QueueKnobs for PieKnobs {
+    fn build(&self, context: &QueueContext<'_>) -> Result<Queue, UnknownFlow> {
+        Ok(Queue::of(Pie::new(PieConfig {
+            limit: self.limit,
+            target: self.target,
+            update_every: self.update_every,
+            burst: self.burst,
+            alpha: self.alpha,
+            beta: self.beta,
+            derandomise: self.derandomise,
+            delay: self.delay_from,
+            mean_packet: self.mean_packet,
+            ecn: self.ecn,
+            ecn_up_to: self.ecn_up_to.get(),
+            stream: context.stream.clone(),
+        })))
+    }
+}
 
 /// How PIE is set up.
 #[derive(Clone, Debug)]
@@ -46,27 +114,17 @@ pub struct PieConfig {
     /// beta, per second of delay.
     pub beta: f64,
     /// Whether drops are kept from clustering and from failing to come (§5.4).
-    pub derandomise: Derandomise,
+    pub derandomise: bool,
     /// Where the queueing delay comes from.
     pub delay: DelayEstimate,
     /// MEAN_PKTSIZE: with no more than two of them waiting nothing is dropped.
     pub mean_packet: Bytes,
     /// Whether ECN-capable packets are marked in place of dropping.
-    pub ecn: EcnUse,
+    pub ecn: bool,
     /// mark_ecnth: above this probability they are dropped all the same.
     pub ecn_up_to: f64,
     /// Its own random numbers.
     pub stream: Stream,
-}
-
-/// Whether drops are kept from clustering (RFC 8033 §5.4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Derandomise {
-    /// Each packet is judged by itself.
-    No,
-    /// None before the probabilities since the last drop sum up to 0.85, one at 8.5.
-    #[default]
-    Yes,
 }
 
 /// Proportional integral controller enhanced.
@@ -125,7 +183,7 @@ impl Pie {
         if (self.control.last_delay() < self.config.target / 2 && probability < 0.2) || few {
             return false;
         }
-        if self.config.derandomise == Derandomise::Yes {
+        if self.config.derandomise {
             if probability == 0.0 {
                 self.accumulated = 0.0;
             }
@@ -159,11 +217,8 @@ impl QueueDiscipline for Pie {
             return Err(DropReason::QueueFull);
         }
         if !self.control.allows_bursts() && self.drops_early() {
-            let ecn = match self.control.probability() <= self.config.ecn_up_to {
-                true => self.config.ecn,
-                false => EcnUse::Off,
-            };
-            ecn.signal(slot, around)?;
+            let marks = self.control.probability() <= self.config.ecn_up_to;
+            around.signal(self.config.ecn && marks, slot)?;
         }
         self.control.renew_burst(self.delay.current(self.fifo.length().bytes));
         self.fifo.offer(now, slot)
@@ -196,10 +251,10 @@ mod tests {
             burst: Span::from_millis(150),
             alpha: 0.125,
             beta: 1.25,
-            derandomise: Derandomise::Yes,
+            derandomise: true,
             delay: DelayEstimate::Timestamps,
             mean_packet: Bytes(0),
-            ecn: EcnUse::Off,
+            ecn: false,
             ecn_up_to: 0.1,
             stream: Stream::for_element(1, "links/test/queue"),
         })
@@ -235,7 +290,7 @@ mod tests {
     }
 
     /// Gaps between drops at a standing probability.
-    fn gaps(derandomise: Derandomise, probability: f64) -> Vec<u32> {
+    fn gaps(derandomise: bool, probability: f64) -> Vec<u32> {
         let mut pie = pie();
         pie.config.derandomise = derandomise;
         pie.control.probability = probability;
@@ -260,7 +315,7 @@ mod tests {
     fn derandomised_drops_neither_cluster_nor_fail_to_come() {
         // At 1/16 none of the first 13 packets is dropped, as 13/16 is below 0.85, and the 136th
         // is, at 136/16 = 8.5; between them each with 1/16, so a gap is 13 + 16 on average.
-        let gaps = gaps(Derandomise::Yes, 0.0625);
+        let gaps = gaps(true, 0.0625);
         assert!(gaps.iter().all(|gap| (14..=136).contains(gap)));
         let mean = gaps.iter().sum::<u32>() as f64 / gaps.len() as f64;
         // Standard deviation of a geometric gap 15.5, of the mean of 4000 0.25; five of them.
@@ -269,7 +324,7 @@ mod tests {
 
     #[test]
     fn without_it_each_packet_is_judged_by_itself() {
-        let gaps = gaps(Derandomise::No, 0.05);
+        let gaps = gaps(false, 0.05);
         let mean = gaps.iter().sum::<u32>() as f64 / gaps.len() as f64;
         assert!((mean - 20.0).abs() < 1.6, "{mean}");
         let at_once = gaps.iter().filter(|&&gap| gap == 1).count();

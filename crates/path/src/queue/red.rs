@@ -24,16 +24,98 @@
 mod adapt;
 mod average;
 
+use super::Queue;
 use super::fifo::{Fifo, Limit};
-use super::{Around, Dequeued, EcnUse, QueueDiscipline, QueueLength};
+use super::knobs::{ECN, LIMIT, QueueContext, QueueKnobs, UnknownFlow};
+use super::{Around, Dequeued, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
 use crate::random::Stream;
 use ackord_events::DropReason;
-use ackord_units::{Bytes, Rate, Time};
+use ackord_units::{Bytes, Keyword, Knobs, Rate, Ratio, Span, Time};
 use adapt::Adaptation;
 use average::Average;
 
-pub(crate) use adapt::AutomaticRed;
+use adapt::AutomaticRed;
+
+/// Drops or marks arriving packets at random, by the average length of the queue
+#[derive(Clone, Debug, PartialEq, Knobs)]
+#[mechanism(
+    family = "queue",
+    name = "red",
+    source = "Floyd and Jacobson 1993; adaptive: Floyd, Gummadi and Shenker 2001"
+)]
+pub struct RedKnobs {
+    #[knob(like = LIMIT)]
+    limit: Limit,
+    /// min_th, packets: an average below it costs nothing; when absent, half of target_delay at the
+    /// link's rate, but at least 5
+    #[knob(min = 0.0, max = 1e6, source = "Floyd, Gummadi and Shenker 2001 §4.3")]
+    min_threshold: Option<f64>,
+    /// max_th, packets: the average at which the probability is the largest; when absent, three times
+    /// min_threshold
+    #[knob(min = 0.001, max = 1e6, source = "Floyd, Gummadi and Shenker 2001 §4.3")]
+    max_threshold: Option<f64>,
+    /// w_q: share of the newest length in the average (1993: 0.002); when absent, a time constant of
+    /// one second
+    #[knob(min = 1e-9, max = 1.0, source = "Floyd, Gummadi and Shenker 2001 Eq. 3")]
+    average_weight: Option<f64>,
+    /// Queueing delay from which absent thresholds follow
+    #[knob(
+        min = Span::from_micros(1), max = Span::from_secs(10), default = "5 ms",
+        source = "Floyd, Gummadi and Shenker 2001 §4.3; ns-2's targetdelay_"
+    )]
+    target_delay: Span,
+    /// max_p: probability at the upper threshold, or where it starts if adaptive
+    #[knob(default = "10 %", source = "ns-2's linterm_ 10")]
+    max_probability: Ratio,
+    /// Above max_threshold the probability goes on to 1 at twice of it, in place of a jump
+    #[knob(
+        default = "on",
+        source = "Floyd 2000, Recommendation on using the gentle variant of RED"
+    )]
+    gentle: bool,
+    /// Whether max_p is moved so that the average stays half way between the thresholds
+    #[knob(default = "off", source = "Floyd, Gummadi and Shenker 2001 §3")]
+    adaptive: bool,
+    /// Gaps between drops: uniform on 1 to 1/p packets, or on 1/p to 2/p
+    #[knob(default = "uniform", source = "Floyd and Jacobson 1993 §4; ns-2's wait_")]
+    spacing: Spacing,
+    /// Whether a long packet counts more in the average and is dropped more often
+    #[knob(default = "packets", source = "Floyd and Jacobson 1993 §4; ns-2's bytes_")]
+    count_in: CountIn,
+    /// Length of a typical packet
+    #[knob(
+        min = Bytes(1), max = Bytes(65_535), default = "1000 B",
+        source = "Floyd and Jacobson 1993 §5; ns-2 has 500 B"
+    )]
+    mean_packet: Bytes,
+    #[knob(like = ECN)]
+    ecn: bool,
+}
+
+impl QueueKnobs for RedKnobs {
+    fn build(&self, context: &QueueContext<'_>) -> Result<Queue, UnknownFlow> {
+        let automatic = AutomaticRed::of(context.rate, self.mean_packet, self.target_delay);
+        let min_threshold = self.min_threshold.unwrap_or(automatic.min_threshold);
+        let max_threshold = self.max_threshold.unwrap_or(3.0 * min_threshold);
+        Ok(Queue::of(Red::new(RedConfig {
+            limit: self.limit,
+            min_threshold,
+            // Thresholds the wrong way round leave no range between them: a step at the lower one.
+            max_threshold: max_threshold.max(min_threshold + 0.001),
+            average_weight: self.average_weight.unwrap_or(automatic.average_weight),
+            max_probability: self.max_probability.get(),
+            gentle: self.gentle,
+            adaptive: self.adaptive,
+            spacing: self.spacing,
+            count_in: self.count_in,
+            mean_packet: self.mean_packet,
+            rate: context.rate,
+            ecn: self.ecn,
+            stream: context.stream.clone(),
+        })))
+    }
+}
 
 /// How RED is set up.
 #[derive(Clone, Debug)]
@@ -48,10 +130,11 @@ pub struct RedConfig {
     pub average_weight: f64,
     /// max_p: the probability at the upper threshold.
     pub max_probability: f64,
-    /// What happens above the upper threshold.
-    pub above: Above,
+    /// Whether the probability goes on to one at twice the upper threshold; every packet above it is
+    /// dropped otherwise.
+    pub gentle: bool,
     /// Whether max_p adapts.
-    pub adaptive: Adaptive,
+    pub adaptive: bool,
     /// How drops are spread over packets.
     pub spacing: Spacing,
     /// What the average counts.
@@ -61,33 +144,13 @@ pub struct RedConfig {
     /// The link's rate, for idle time.
     pub rate: Rate,
     /// Whether ECN-capable packets are marked in place of dropping.
-    pub ecn: EcnUse,
+    pub ecn: bool,
     /// Its own random numbers.
     pub stream: Stream,
 }
 
-/// What happens above the upper threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Above {
-    /// The probability goes on to one at twice the threshold.
-    #[default]
-    Gentle,
-    /// Every packet is dropped.
-    Forced,
-}
-
-/// Whether max_p follows the average.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Adaptive {
-    /// It stays.
-    #[default]
-    No,
-    /// Every half second it is raised or lowered.
-    Yes,
-}
-
 /// How drops are spread over packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
 pub enum Spacing {
     /// The gap is uniform on 1 to 1/p_b.
     #[default]
@@ -97,7 +160,7 @@ pub enum Spacing {
 }
 
 /// What the average counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
 pub enum CountIn {
     /// Packets.
     #[default]
@@ -156,7 +219,7 @@ impl Red {
             0.0
         } else if average < max {
             max_p * (average - min) / (max - min)
-        } else if self.config.above == Above::Gentle && average < 2.0 * max {
+        } else if self.config.gentle && average < 2.0 * max {
             max_p + (1.0 - max_p) * (average - max) / max
         } else {
             1.0
@@ -213,11 +276,7 @@ impl QueueDiscipline for Red {
         }
         if self.signals(slot.ip_len) {
             // Where every packet is signalled, senders have not listened to marks.
-            let ecn = match self.base_probability() {
-                base if base < 1.0 => self.config.ecn,
-                _ => EcnUse::Off,
-            };
-            ecn.signal(slot, around)?;
+            around.signal(self.config.ecn && self.base_probability() < 1.0, slot)?;
         }
         self.average.busy();
         self.fifo.offer(now, slot)

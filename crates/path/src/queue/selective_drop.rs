@@ -16,12 +16,92 @@ mod paper;
 mod practical;
 mod round_trip;
 
-use ackord_units::{Rate, Span};
+use super::knobs::{LIMIT, QueueContext, QueueKnobs, UnknownFlow, WEIGHTS};
+use super::{Limit, Queue};
+use ackord_tcp::{MODE, Mode};
+use ackord_units::{Bytes, Knobs, Rate, Span};
 use ackord_wire::FlowId;
 use std::collections::BTreeMap;
 
 pub use paper::{ArrivalCounts, PaperConfig, PaperDrop};
 pub use practical::{PracticalConfig, PracticalDrop, TripSource};
+
+/// First in, first out; a connection over its share of queued packets is dropped
+#[derive(Clone, Debug, PartialEq, Knobs)]
+#[mechanism(family = "queue", name = "selective-drop", source = "Chae and Choi 2004 Eq. 5-9")]
+pub struct SelectiveDropKnobs {
+    #[knob(like = LIMIT)]
+    limit: Limit,
+    /// As the paper describes it, or with what it leaves open worked out
+    #[knob(like = MODE, source = "Chae and Choi 2004 §4.1")]
+    mode: Mode,
+    /// Q_thresh per connection; worked out by Eq. 9 when absent
+    #[knob(min = 1, max = 1_000_000, unit = "packets", source = "Chae and Choi 2004 Table 2")]
+    threshold: Option<u32>,
+    /// Whether the arriving packet counts when it is compared with Q_thresh: the text allows both
+    /// (paper mode)
+    #[knob(default = "counts", source = "Chae and Choi 2004 §4.1")]
+    arrival: ArrivalCounts,
+    /// Q_thresh as a multiple of W_best (Eq. 9 leaves the factor open)
+    #[knob(min = 0.01, max = 100.0, default = "1", source = "Chae and Choi 2004 Eq. 9")]
+    factor: f64,
+    /// Propagation delay in Eq. 8; the link's own when absent (paper mode), learnt from the traffic's
+    /// round trips (practical mode)
+    #[knob(min = Span::ZERO, max = Span::from_secs(10), source = "Chae and Choi 2004 Eq. 6")]
+    tau: Option<Span>,
+    /// Time the receiver takes to produce an acknowledgment, in Eq. 8 (paper mode)
+    #[knob(
+        min = Span::ZERO, max = Span::from_secs(1), default = "0 s",
+        source = "Chae and Choi 2004 Eq. 6"
+    )]
+    t_ack: Span,
+    /// L_D in Eq. 8; the running mean of arriving packets when absent
+    #[knob(min = Bytes(40), max = Bytes(65_535), source = "Chae and Choi 2004 Eq. 5")]
+    packet_length: Option<Bytes>,
+    /// A connection counts in N_C this long after its last packet (practical mode; in paper mode
+    /// connections with a packet queued count)
+    #[knob(
+        min = Span::from_millis(1), max = Span::from_secs(60), default = "500 ms",
+        source = "this project"
+    )]
+    active_for: Span,
+    #[knob(like = WEIGHTS)]
+    weights: Option<BTreeMap<String, f64>>,
+}
+
+impl QueueKnobs for SelectiveDropKnobs {
+    fn build(&self, context: &QueueContext<'_>) -> Result<Queue, UnknownFlow> {
+        let threshold = match self.threshold {
+            Some(packets) => Threshold::Fixed(packets),
+            None => Threshold::Best { factor: self.factor },
+        };
+        let weights = context.weights(&self.weights)?;
+        let round_trip = |tau: Span| tau * 2 + self.t_ack;
+        Ok(match self.mode {
+            Mode::Paper => Queue::of(PaperDrop::new(PaperConfig {
+                limit: self.limit,
+                threshold,
+                arrival_counts: self.arrival,
+                round_trip: round_trip(self.tau.unwrap_or(context.delay)),
+                rate: context.rate,
+                packet_length: self.packet_length,
+                weights,
+            })),
+            Mode::Practical => Queue::of(PracticalDrop::new(PracticalConfig {
+                limit: self.limit,
+                threshold,
+                round_trip: match self.tau {
+                    Some(tau) => TripSource::Given(round_trip(tau)),
+                    None => TripSource::Learnt { at_first: round_trip(context.delay) },
+                },
+                rate: context.rate,
+                packet_length: self.packet_length,
+                active_for: self.active_for,
+                weights,
+            })),
+        })
+    }
+}
 
 /// The inputs of Eq. 8.
 #[derive(Clone, Copy, Debug, PartialEq)]

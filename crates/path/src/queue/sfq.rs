@@ -12,16 +12,69 @@
 //!
 //! Not modelled: a limit per line (Linux's `depth`), RED in every line (Linux's `redflowlimit`).
 
+use super::Queue;
 use super::buckets::{BucketBy, Buckets};
 use super::drr::PushOut;
 use super::fifo::{Limit, Waiting};
+use super::knobs::{
+    BUCKET_BY, BUCKETS, LIMIT, PUSH_OUT, QUANTUM, QueueContext, QueueKnobs, UnknownFlow,
+};
 use super::lines::{Line, Room};
 use super::{Around, Dequeued, FlowState, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
 use crate::random::Stream;
 use ackord_events::DropReason;
-use ackord_units::{Bytes, Span, Time};
+use ackord_units::{Bytes, Keyword, Knobs, Span, Time};
 use std::collections::VecDeque;
+
+/// A line per bucket of connections by a hash that changes, served in turn
+#[derive(Clone, Debug, PartialEq, Knobs)]
+#[mechanism(family = "queue", name = "sfq", source = "McKenney 1990")]
+pub struct SfqKnobs {
+    #[knob(like = LIMIT, default = "127 packets", source = "Linux's sfq")]
+    limit: Limit,
+    #[knob(like = BUCKETS)]
+    buckets: u32,
+    #[knob(like = BUCKET_BY)]
+    bucket_by: BucketBy,
+    /// How often the hash is salted anew; what waits is sorted anew then
+    #[knob(
+        min = Span::from_millis(1), max = Span::from_secs(1_000_000), default = "10 s",
+        source = "McKenney 1990 §4; tc-sfq recommends 10 s"
+    )]
+    perturb_every: Option<Span>,
+    /// Whether a line sends a packet per turn, or bytes up to a quantum
+    #[knob(default = "packet", source = "McKenney 1990 §3; Linux's sfq has a quantum")]
+    turn: TurnOf,
+    #[knob(like = QUANTUM, source = "Linux's sfq: one packet of the link's MTU")]
+    quantum: Bytes,
+    #[knob(like = PUSH_OUT)]
+    push_out: PushOut,
+}
+
+impl QueueKnobs for SfqKnobs {
+    fn build(&self, context: &QueueContext<'_>) -> Result<Queue, UnknownFlow> {
+        Ok(Queue::of(Sfq::new(SfqConfig {
+            limit: self.limit,
+            buckets: self.buckets,
+            bucket_by: self.bucket_by,
+            perturb_every: self.perturb_every,
+            turn: match self.turn {
+                TurnOf::Packet => SfqTurn::Packet,
+                TurnOf::Quantum => SfqTurn::Quantum(self.quantum),
+            },
+            push_out: self.push_out,
+            stream: context.stream.clone(),
+        })))
+    }
+}
+
+/// What [`SfqTurn`] there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+enum TurnOf {
+    Packet,
+    Quantum,
+}
 
 /// How stochastic fair queueing is set up.
 #[derive(Clone, Debug)]

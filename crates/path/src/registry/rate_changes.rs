@@ -1,113 +1,71 @@
-//! Rates that change, with their knobs.
+//! Rates that change.
 
-use super::{BuildError, optional};
+use super::RateChangesKnobs;
 use crate::link::{RateSteps, RateStepsConfig};
-use ackord_units::{Choice, Knob, KnobKind, KnobValue, Mechanism, Rate, Span};
+use ackord_units::{Contradiction, Knobs, Rate, Span};
 
 const LONGEST: Span = Span::from_secs(86_400);
 
-/// How a link's rate may change.
-pub static RATE_CHANGES: &[Mechanism] = &[Mechanism {
-    name: "schedule",
-    family: "rate-changes",
-    summary: "The link has another rate from given times on, once or again and again",
-    source: "RFC 7928 §8.2.6: varying available capacity",
-    knobs: &[
-        Knob {
-            name: "at",
-            kind: KnobKind::SpanList { min: Span::ZERO, max: LONGEST },
-            default: "",
-            doc: "When the rate changes, from the start of the run (with `every`: of each period), \
-                  in order; before the first of them it is `rate`",
-            source: "set by the scenario",
-        },
-        Knob {
-            name: "to",
-            kind: KnobKind::RateList {
-                min: Rate::from_bits_per_sec(1),
-                max: Rate::from_bits_per_sec(1_000_000_000_000),
-            },
-            default: "",
-            doc: "Which rate it changes to, one for each time; a packet under way goes on at it",
-            source: "set by the scenario",
-        },
-        Knob {
-            name: "every",
-            kind: KnobKind::Span { min: Span::from_micros(1), max: LONGEST },
-            default: "",
-            doc: "After how long the changes begin anew; never when absent",
-            source: "set by the scenario",
-        },
-    ],
-}];
-
-/// What is wrong with rate changes as a whole, each knob being valid by itself.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RateChangesProblem {
-    /// One of the lists is missing.
-    #[error("a `schedule` of rates needs both `at` and `to`")]
-    ListMissing,
-    /// As many rates as times.
-    #[error("`at` has {times} times and `to` {rates} rates")]
-    ListsDiffer {
-        /// Times.
-        times: usize,
-        /// Rates.
-        rates: usize,
-    },
-    /// Not in order.
-    #[error("{next} comes after {first} in `at`, but times may not go back or repeat")]
-    NotInOrder {
-        /// One of them.
-        first: Span,
-        /// The one after it.
-        next: Span,
-    },
-    /// The changes go on when they should begin anew.
-    #[error("the last change is at {last}, but they begin anew every {every}")]
-    LongerThanPeriod {
-        /// The last change.
-        last: Span,
-        /// The period.
-        every: Span,
-    },
+/// The link has another rate from given times on, once or again and again
+#[derive(Clone, Debug, PartialEq, Knobs)]
+#[mechanism(
+    family = "rate-changes", name = "schedule",
+    source = "RFC 7928 §8.2.6: varying available capacity", check = Self::in_order
+)]
+pub struct ScheduledRatesKnobs {
+    /// When the rate changes, from the start of the run (with `every`: of each period), in order; before
+    /// the first of them it is `rate`
+    #[knob(min = Span::ZERO, max = LONGEST, source = "set by the scenario")]
+    at: Option<Vec<Span>>,
+    /// Which rate it changes to, one for each time; a packet under way goes on at it
+    #[knob(
+        min = Rate::from_bits_per_sec(1), max = Rate::from_bits_per_sec(1_000_000_000_000),
+        source = "set by the scenario"
+    )]
+    to: Option<Vec<Rate>>,
+    /// After how long the changes begin anew; never when absent
+    #[knob(min = Span::from_micros(1), max = LONGEST, source = "set by the scenario")]
+    every: Option<Span>,
 }
 
-impl RateChangesProblem {
-    /// What would be right.
-    pub const ALLOWED: &'static str =
-        "`at` and `to` lists of one length, times in order, before `every`";
-}
-
-/// Whether a choice with valid knobs makes sense as a whole.
-pub fn check_rate_changes(choice: &Choice) -> Result<(), RateChangesProblem> {
-    changes(choice).map(drop)
-}
-
-/// The rates somebody chose for a link that begins with `rate`.
-pub fn build_rate_changes(choice: &Choice, rate: Rate) -> Result<RateSteps, BuildError> {
-    let changes = changes(choice).map_err(|_| BuildError::WrongValue { knob: "at" })?;
-    let every = optional(choice, "every", KnobValue::as_span)?;
-    Ok(RateSteps::new(RateStepsConfig { at_first: rate, changes, every }))
-}
-
-fn changes(choice: &Choice) -> Result<Vec<(Span, Rate)>, RateChangesProblem> {
-    let times = choice.value("at").and_then(|value| value.as_span_list());
-    let rates = choice.value("to").and_then(|value| value.as_rate_list());
-    let (Some(times), Some(rates)) = (times, rates) else {
-        return Err(RateChangesProblem::ListMissing);
-    };
-    if times.len() != rates.len() {
-        let (times, rates) = (times.len(), rates.len());
-        return Err(RateChangesProblem::ListsDiffer { times, rates });
+impl ScheduledRatesKnobs {
+    fn in_order(&self) -> Result<(), Contradiction> {
+        self.changes().map(drop)
     }
-    if let Some(pair) = times.windows(2).find(|pair| pair[1] <= pair[0]) {
-        return Err(RateChangesProblem::NotInOrder { first: pair[0], next: pair[1] });
+
+    /// When the rate changes, and to which.
+    fn changes(&self) -> Result<Vec<(Span, Rate)>, Contradiction> {
+        let wrong = |why: String| {
+            let allowed = "`at` and `to` lists of one length, times in order, before `every`";
+            Contradiction::new(why, allowed)
+        };
+        let (Some(times), Some(rates)) = (&self.at, &self.to) else {
+            return Err(wrong("a `schedule` of rates needs both `at` and `to`".to_owned()));
+        };
+        if times.len() != rates.len() {
+            let (times, rates) = (times.len(), rates.len());
+            return Err(wrong(format!("`at` has {times} times and `to` {rates} rates")));
+        }
+        if let Some(pair) = times.windows(2).find(|pair| pair[1] <= pair[0]) {
+            let (first, next) = (pair[0], pair[1]);
+            return Err(wrong(format!(
+                "{next} comes after {first} in `at`, but times may not go back or repeat"
+            )));
+        }
+        let last = times.last().copied().unwrap_or(Span::ZERO);
+        match self.every {
+            Some(every) if every <= last => Err(wrong(format!(
+                "the last change is at {last}, but they begin anew every {every}"
+            ))),
+            _ => Ok(times.iter().copied().zip(rates.iter().copied()).collect()),
+        }
     }
-    let last = times.last().copied().unwrap_or(Span::ZERO);
-    match choice.value("every").and_then(|value| value.as_span()) {
-        Some(every) if every <= last => Err(RateChangesProblem::LongerThanPeriod { last, every }),
-        _ => Ok(times.into_iter().zip(rates).collect()),
+}
+
+impl RateChangesKnobs for ScheduledRatesKnobs {
+    fn build(&self, rate: Rate) -> Result<RateSteps, Contradiction> {
+        let changes = self.changes()?;
+        Ok(RateSteps::new(RateStepsConfig { at_first: rate, changes, every: self.every }))
     }
 }
 
@@ -118,21 +76,20 @@ mod tests {
     #[test]
     fn lists_that_disagree_or_go_back_are_problems() {
         let with = |millis: &[u64], mbits: &[u64]| {
-            let times = millis.iter().copied().map(Span::from_millis).collect();
-            let rates = mbits.iter().copied().map(Rate::from_mbits_per_sec).collect();
-            Choice::of(&RATE_CHANGES[0])
-                .with("at", KnobValue::SpanList(times))
-                .with("to", KnobValue::RateList(rates))
+            let at = millis.iter().copied().map(Span::from_millis).collect();
+            let to = mbits.iter().copied().map(Rate::from_mbits_per_sec).collect();
+            ScheduledRatesKnobs { at: Some(at), to: Some(to), every: None }
         };
-        assert_eq!(check_rate_changes(&with(&[1, 2], &[3, 4])), Ok(()));
-        let differ = RateChangesProblem::ListsDiffer { times: 2, rates: 1 };
-        assert_eq!(check_rate_changes(&with(&[1, 2], &[3])), Err(differ));
-        let ms = Span::from_millis;
-        let back = RateChangesProblem::NotInOrder { first: ms(2), next: ms(2) };
-        assert_eq!(check_rate_changes(&with(&[2, 2], &[3, 4])), Err(back));
-        let periodic = with(&[1, 2], &[3, 4]).with("every", KnobValue::Span(ms(2)));
-        let long = RateChangesProblem::LongerThanPeriod { last: ms(2), every: ms(2) };
-        assert_eq!(check_rate_changes(&periodic), Err(long));
-        assert!(build_rate_changes(&periodic, Rate::from_mbits_per_sec(1)).is_err());
+        let why = |knobs: ScheduledRatesKnobs| {
+            assert!(knobs.build(Rate::from_mbits_per_sec(1)).is_err());
+            knobs.check().expect_err("a contradiction").why
+        };
+        assert_eq!(with(&[1, 2], &[3, 4]).check(), Ok(()));
+        assert_eq!(why(with(&[1, 2], &[3])), "`at` has 2 times and `to` 1 rates");
+        let back = "2 ms comes after 2 ms in `at`, but times may not go back or repeat";
+        assert_eq!(why(with(&[2, 2], &[3, 4])), back);
+        let every = Some(Span::from_millis(2));
+        let long = "the last change is at 2 ms, but they begin anew every 2 ms";
+        assert_eq!(why(ScheduledRatesKnobs { every, ..with(&[1, 2], &[3, 4]) }), long);
     }
 }

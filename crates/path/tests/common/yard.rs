@@ -2,10 +2,8 @@
 
 use super::packet;
 use ackord_events::DropReason;
-use ackord_path::{
-    Around, Dequeued, Outlet, Packets, Queue, QueueContext, QueueDiscipline, Slot, Stream,
-    build_queue, registry,
-};
+use ackord_path::registry::{QueueChoice, QueueContext};
+use ackord_path::{Around, Dequeued, Outlet, Packets, Queue, QueueDiscipline, Slot, Stream};
 use ackord_units::{Bytes, Choice, KnobValue, Rate, Span, Time};
 use ackord_wire::{Ecn, Packet};
 use std::collections::BTreeMap;
@@ -159,8 +157,7 @@ impl Yard {
 
 /// The registered queue of this name with these knobs, on a link of 10 Mbit/s and 10 ms.
 pub(crate) fn registered(name: &str, knobs: &[(&str, KnobValue)]) -> Queue {
-    let mechanism = registry::QUEUE.iter().find(|mechanism| mechanism.name == name);
-    let mut choice = Choice::of(mechanism.expect("registered"));
+    let mut choice = QueueChoice::named(name).expect("listed");
     for (knob, value) in knobs {
         choice = choice.with(knob, value.clone());
     }
@@ -170,5 +167,5 @@ pub(crate) fn registered(name: &str, knobs: &[(&str, KnobValue)]) -> Queue {
         flow_named: &|_| None,
         stream: Stream::for_element(1, "links/test/queue"),
     };
-    build_queue(&choice, &context).expect("valid knobs")
+    choice.config().build(&context).expect("no flow is named")
 }

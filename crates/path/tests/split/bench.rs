@@ -7,7 +7,7 @@ use ackord_path::proxy::{
 };
 use ackord_tcp::registry::{Stack, profile};
 use ackord_tcp::{Connection, Mechanisms, Outbound};
-use ackord_units::{Bytes, KnobValue, Seq, Span, Time};
+use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{FlowId, IpVersion, NodeId, Packet, Segment, Side};
 use std::collections::BTreeMap;
 
@@ -65,8 +65,9 @@ pub(crate) const WIRELESS: Span = Span::from_millis(20);
 
 /// The stack of a profile, with short waits: tests have no minute to spare.
 pub(crate) fn stack(name: &str) -> Stack {
-    Stack::of_profile(profile(name).expect("a profile"))
-        .with("time_wait", KnobValue::Span(Span::from_secs(2)))
+    let mut stack = Stack::of_profile(profile(name).expect("a profile"));
+    stack.endpoint.time_wait = Span::from_secs(2);
+    stack
 }
 
 pub(crate) fn config() -> SplitConfig {
@@ -146,7 +147,8 @@ impl Bench {
         let plain: Fate = Box::new(|_, _| vec![Span::ZERO]);
         let mut hosts = BTreeMap::new();
         // A host that has gone could not say so to a FIN whose acknowledgment was lost.
-        let patient = stack("rfc").with("time_wait", KnobValue::Span(Span::from_secs(240)));
+        let mut patient = stack("rfc");
+        patient.endpoint.time_wait = Span::from_secs(240);
         hosts.insert(Who::Fixed, host(Who::Fixed, opener, &patient, writes.0));
         hosts.insert(Who::Mobile, host(Who::Mobile, opener, &patient, writes.1));
         let mut bench = Bench {

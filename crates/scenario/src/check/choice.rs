@@ -4,134 +4,122 @@ use super::reader::{Field, join};
 use super::{Report, names::NameSet};
 use crate::document::{Item, Table, Value};
 use crate::error::{NameOf, Wrong};
-use ackord_units::{Choice, Knob, KnobKind, KnobValue, Mechanism, Quantity};
+use ackord_units::{Choice, Contradiction, Knob, KnobKind, KnobValue, Knobs, Quantity, Slot};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 /// What may be chosen under a key.
 #[derive(Clone, Copy, Debug)]
-pub struct Family<'a> {
+pub(super) struct Family<'a> {
     /// The key, for errors: "queue".
-    pub key: &'static str,
-    /// The mechanisms.
-    pub mechanisms: &'static [Mechanism],
-    /// What a table without `kind` changes the knobs of.
-    pub inherited: Option<&'a Choice>,
-    /// What naming this mechanism means: with these knobs instead of the registry's defaults.
-    pub own: Option<&'a Choice>,
+    pub(super) key: &'static str,
     /// Flows by name, for knobs that have a value per flow.
-    pub flows: &'a NameSet,
+    pub(super) flows: &'a NameSet,
+    /// Whether a table without `kind` changes the knobs of what is there.
+    pub(super) inherits: bool,
 }
 
-impl Family<'_> {
-    /// What naming this mechanism means.
-    fn named(self, mechanism: &'static Mechanism) -> Choice {
-        let own = self.own.filter(|own| own.mechanism.name == mechanism.name);
-        own.cloned().unwrap_or_else(|| with_defaults(mechanism))
-    }
+/// Reads a choice; nothing where it cannot be made out, which has then been reported. A table without
+/// `kind` changes the knobs of what is inherited.
+pub fn choice<C: Choice>(
+    report: &mut Report,
+    field: &Field<'_>,
+    (key, flows): (&'static str, &NameSet),
+    inherited: Option<&C>,
+) -> Option<C> {
+    let first = || C::named(C::MECHANISMS.first()?.name);
+    let mut chosen = inherited.cloned().or_else(first)?;
+    let family = Family { key, flows, inherits: inherited.is_some() };
+    fill(report, field, family, &mut chosen, |slot, name| slot.choose(name)).then_some(chosen)
 }
 
-/// The mechanism with every knob that has a default filled in.
-pub(super) fn with_defaults(mechanism: &'static Mechanism) -> Choice {
-    let mut choice = Choice::of(mechanism);
-    for knob in mechanism.knobs {
-        if let Some(value) = knob.default_value() {
-            choice.settings.0.insert(knob.name.to_owned(), value);
-        }
-    }
-    choice
-}
-
-/// The mechanism called `name`.
-///
-/// # Panics
-/// If there is none: for names written in this crate.
-pub(super) fn registered(mechanisms: &'static [Mechanism], name: &str) -> Choice {
-    let mechanism = mechanisms.iter().find(|mechanism| mechanism.name == name);
-    with_defaults(mechanism.expect("the default of a family is one of its mechanisms"))
-}
-
-/// Reads a choice; nothing where it cannot be made out, which has then been reported.
-pub fn choice(report: &mut Report, field: &Field<'_>, family: Family<'_>) -> Option<Choice> {
-    match &field.item.value {
-        Value::Text(name) => {
-            mechanism(report, field, family, name).map(|found| family.named(found))
-        }
-        Value::Bool(flag) if on_off(family.mechanisms.iter().map(|m| m.name)) => {
-            mechanism(report, field, family, on_or_off(*flag)).map(|found| family.named(found))
-        }
-        Value::Table(table) => table_choice(report, field, family, table),
-        _ => {
-            field.wrong_type(
-                report,
-                format!("the name of a mechanism ({}), or a table with `kind`", family.key),
-            );
-            None
-        }
-    }
-}
-
-fn table_choice(
+/// Reads a choice into its slot, where `choose` takes a mechanism by its name; whether it could be made
+/// out, which has been reported if not.
+pub(super) fn fill(
     report: &mut Report,
     field: &Field<'_>,
     family: Family<'_>,
-    table: &Table,
-) -> Option<Choice> {
-    let mut choice = match table.get("kind") {
+    slot: &mut dyn Slot,
+    choose: impl Fn(&mut dyn Slot, &str) -> bool,
+) -> bool {
+    let toggles = on_off(slot.mechanisms().iter().map(|mechanism| mechanism.name));
+    let mut named = |report: &mut Report, field: &Field<'_>, name: &str| {
+        let known = choose(slot, name);
+        if !known {
+            let names = slot.mechanisms().iter().map(|mechanism| mechanism.name);
+            field.report(report, Wrong::unknown_name(NameOf::Mechanism(family.key), name, names));
+        }
+        known
+    };
+    let table = match &field.item.value {
+        Value::Text(name) => return named(report, field, name),
+        Value::Bool(flag) if toggles => return named(report, field, on_or_off(*flag)),
+        Value::Table(table) => table,
+        _ => {
+            let expected =
+                format!("the name of a mechanism ({}), or a table with `kind`", family.key);
+            field.wrong_type(report, expected);
+            return false;
+        }
+    };
+    match table.get("kind") {
         Some(entry) => {
             let kind = Field { item: &entry.item, path: join(&field.path, "kind") };
             let name = match kind.item.value {
-                Value::Bool(flag) if on_off(family.mechanisms.iter().map(|m| m.name)) => {
-                    on_or_off(flag)
-                }
-                _ => kind.text(report, &format!("the name of a mechanism ({})", family.key))?,
+                Value::Bool(flag) if toggles => Some(on_or_off(flag)),
+                _ => kind.text(report, &format!("the name of a mechanism ({})", family.key)),
             };
-            family.named(mechanism(report, &kind, family, name)?)
-        }
-        None => match family.inherited {
-            Some(inherited) => inherited.clone(),
-            None => {
-                let example = format!("{} = {{ kind = \"{}\" }}", family.key, first(family));
-                let doc = "Which mechanism the knobs belong to";
-                field.report(report, Wrong::MissingKey { key: "kind", doc, example });
-                return None;
+            if !name.is_some_and(|name| named(report, &kind, name)) {
+                return false;
             }
-        },
-    };
+        }
+        None if family.inherits => {}
+        None => {
+            let first = slot.mechanisms().first().map_or("", |mechanism| mechanism.name);
+            let example = format!("{} = {{ kind = \"{first}\" }}", family.key);
+            let doc = "Which mechanism the knobs belong to";
+            field.report(report, Wrong::MissingKey { key: "kind", doc, example });
+            return false;
+        }
+    }
+    knobs(report, field, table, family, slot);
+    true
+}
+
+/// Reads the knobs beside `kind`.
+fn knobs(
+    report: &mut Report,
+    field: &Field<'_>,
+    table: &Table,
+    family: Family<'_>,
+    slot: &mut dyn Slot,
+) {
+    let mechanism = slot.mechanism();
     for (name, entry) in table.iter().filter(|(name, _)| *name != "kind") {
         let path = join(&field.path, name);
-        let Some(knob) = choice.mechanism.knob(name) else {
-            let knobs = choice.mechanism.knobs.iter().map(|knob| knob.name);
-            let of = format!("{} `{}`", family.key, choice.mechanism.name);
+        let Some(knob) = mechanism.knob(name) else {
+            let knobs = mechanism.knobs.iter().map(|knob| knob.name);
+            let of = format!("{} `{}`", family.key, mechanism.name);
             let allowed = ["kind"].into_iter().chain(knobs);
             report.add(&entry.key, &path, Wrong::unknown_key(name, of, allowed));
             continue;
         };
         if let Some(value) = setting(report, &Field { item: &entry.item, path }, knob, family.flows)
         {
-            choice.settings.0.insert(name.clone(), value);
+            assert!(slot.set(knob.name, value), "a knob takes values of its kind");
         }
     }
-    Some(choice)
 }
 
-fn first(family: Family<'_>) -> &'static str {
-    family.mechanisms.first().map_or("", |mechanism| mechanism.name)
-}
-
-fn mechanism(
-    report: &mut Report,
-    field: &Field<'_>,
-    family: Family<'_>,
-    name: &str,
-) -> Option<&'static Mechanism> {
-    let found = family.mechanisms.iter().find(|mechanism| mechanism.name == name);
-    if found.is_none() {
-        let known = family.mechanisms.iter().map(|mechanism| mechanism.name);
-        field.report(report, Wrong::unknown_name(NameOf::Mechanism(family.key), name, known));
+/// Reports values that are each in range but not together; whether there are none.
+pub fn agrees(report: &mut Report, field: &Field<'_>, chosen: &dyn Knobs) -> bool {
+    let checked = chosen.check();
+    let sound = checked.is_ok();
+    if let Err(Contradiction { why, allowed }) = checked {
+        field.report(report, Wrong::BadValue { why, allowed });
     }
-    found
+    sound
 }
 
 /// Reads a knob's value.

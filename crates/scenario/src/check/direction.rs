@@ -1,29 +1,32 @@
 //! One direction of a link: its keys, and those that exclude each other.
 
 use super::Report;
-use super::choice::{Family, choice, registered};
+use super::choice::{agrees, choice};
 use super::names::NameSet;
 use super::reader::{Reader, join};
 use crate::error::Wrong;
 use crate::model::{Direction, TraceFile};
-use ackord_path::registry::{self, BucketProblem, LossProblem, OutageProblem, RateChangesProblem};
-use ackord_units::{Choice, Mechanism, Rate, Span};
+use ackord_path::registry::{
+    CorruptionChoice, DuplicationChoice, JitterChoice, LossChoice, MediumChoice, OutageChoice,
+    PolicerChoice, QueueChoice, RateChangesChoice, ShaperChoice,
+};
+use ackord_units::{Choice, Rate, Span};
 
 /// One direction while it is being read. `None` stands for a value that is wrong or missing.
 #[derive(Clone)]
 pub(super) struct Draft {
     rate: Option<Rate>,
     delay: Option<Span>,
-    jitter: Perhaps<Choice>,
-    rate_changes: Perhaps<Choice>,
+    jitter: Perhaps<JitterChoice>,
+    rate_changes: Perhaps<RateChangesChoice>,
     trace: Perhaps<TraceFile>,
-    shaper: Perhaps<Choice>,
-    policer: Perhaps<Choice>,
-    queue: Option<Choice>,
-    outage: Perhaps<Choice>,
-    loss: Perhaps<Choice>,
-    corrupt: Perhaps<Choice>,
-    duplicate: Perhaps<Choice>,
+    shaper: Perhaps<ShaperChoice>,
+    policer: Perhaps<PolicerChoice>,
+    queue: Option<QueueChoice>,
+    outage: Perhaps<OutageChoice>,
+    loss: Perhaps<LossChoice>,
+    corrupt: Perhaps<CorruptionChoice>,
+    duplicate: Perhaps<DuplicationChoice>,
 }
 
 /// What may also be absent, where it could be made out.
@@ -37,9 +40,6 @@ struct Keys<'a, 'r> {
     /// What holds where a key is absent.
     inherited: Option<&'a Draft>,
 }
-
-/// What is wrong with a choice as a whole, and what would be right.
-type Unsound = (String, &'static str);
 
 impl Draft {
     /// The direction that a link's own keys describe.
@@ -80,7 +80,7 @@ impl Draft {
         &self,
         report: &mut Report,
         reader: &Reader<'_>,
-        medium: Option<&Choice>,
+        medium: Option<&MediumChoice>,
     ) {
         let has = |perhaps: bool, key| perhaps.then_some(key);
         let paced: Vec<&'static str> = [
@@ -99,8 +99,8 @@ impl Draft {
             report.add(reader.place_of(first), &path, Wrong::BadValue { why, allowed });
         }
         let outage = self.outage.as_ref().and_then(Option::as_ref);
-        let shared = medium.is_some_and(registry::medium_is_shared);
-        if shared && outage.is_some_and(registry::outage_holds) {
+        let shared = matches!(medium, Some(MediumChoice::Wifi(_)));
+        if shared && outage.is_some_and(|outage| outage.config().holds()) {
             let why = "an outage cannot hold back the turns of a medium".to_owned();
             let allowed = "`does = \"loses\"` on a link with such a `medium`".to_owned();
             let path = join(&reader.path, "outage");
@@ -124,76 +124,34 @@ impl Keys<'_, '_> {
             rate,
             delay,
             queue: self.queue(),
-            jitter: self
-                .perhaps(("jitter", registry::JITTER), before.map(|b| &b.jitter), |_| Ok(())),
-            rate_changes: self.perhaps(
-                ("rate_changes", registry::RATE_CHANGES),
-                before.map(|b| &b.rate_changes),
-                |choice| {
-                    registry::check_rate_changes(choice)
-                        .map_err(|problem| (problem.to_string(), RateChangesProblem::ALLOWED))
-                },
-            ),
+            jitter: self.perhaps("jitter", before.map(|b| &b.jitter)),
+            rate_changes: self.perhaps("rate_changes", before.map(|b| &b.rate_changes)),
             trace: self.trace(),
-            shaper: self.bucket(("shaper", registry::SHAPER), before.map(|b| &b.shaper)),
-            policer: self.bucket(("policer", registry::POLICER), before.map(|b| &b.policer)),
-            outage: self.perhaps(
-                ("outage", registry::OUTAGE),
-                before.map(|b| &b.outage),
-                |choice| {
-                    registry::check_outage(choice)
-                        .map_err(|problem| (problem.to_string(), OutageProblem::ALLOWED))
-                },
-            ),
-            loss: self.perhaps(("loss", registry::LOSS), before.map(|b| &b.loss), |choice| {
-                registry::check_loss(choice).map_err(unlikely)
-            }),
-            corrupt: self.perhaps(
-                ("corrupt", registry::CORRUPTION),
-                before.map(|b| &b.corrupt),
-                |choice| registry::check_corruption(choice).map_err(unlikely),
-            ),
-            duplicate: self.perhaps(
-                ("duplicate", registry::DUPLICATION),
-                before.map(|b| &b.duplicate),
-                |choice| registry::check_duplication(choice).map_err(unlikely),
-            ),
+            shaper: self.perhaps("shaper", before.map(|b| &b.shaper)),
+            policer: self.perhaps("policer", before.map(|b| &b.policer)),
+            outage: self.perhaps("outage", before.map(|b| &b.outage)),
+            loss: self.perhaps("loss", before.map(|b| &b.loss)),
+            corrupt: self.perhaps("corrupt", before.map(|b| &b.corrupt)),
+            duplicate: self.perhaps("duplicate", before.map(|b| &b.duplicate)),
         }
     }
 
-    fn queue(&mut self) -> Option<Choice> {
-        let default = registered(registry::QUEUE, "drop-tail");
+    fn queue(&mut self) -> Option<QueueChoice> {
+        let default = QueueChoice::named("drop-tail").expect("it is listed");
         let inherited = match self.inherited {
             Some(before) => before.queue.as_ref(),
             None => Some(&default),
         };
         let Some(field) = self.reader.get("queue") else { return inherited.cloned() };
-        let mechanisms = registry::QUEUE;
-        choice(
-            self.report,
-            &field,
-            Family { key: "queue", mechanisms, inherited, own: None, flows: self.flows },
-        )
-    }
-
-    fn bucket(
-        &mut self,
-        of: (&'static str, &'static [Mechanism]),
-        inherited: Option<&Perhaps<Choice>>,
-    ) -> Perhaps<Choice> {
-        self.perhaps(of, inherited, |choice| {
-            registry::check_bucket(choice)
-                .map_err(|problem| (problem.to_string(), BucketProblem::ALLOWED))
-        })
+        choice(self.report, &field, ("queue", self.flows), inherited)
     }
 
     /// A choice that may also be `none` and has to make sense as a whole.
-    fn perhaps(
+    fn perhaps<C: Choice>(
         &mut self,
-        (key, mechanisms): (&'static str, &'static [Mechanism]),
-        inherited: Option<&Perhaps<Choice>>,
-        check: impl Fn(&Choice) -> Result<(), Unsound>,
-    ) -> Perhaps<Choice> {
+        key: &'static str,
+        inherited: Option<&Perhaps<C>>,
+    ) -> Perhaps<C> {
         let Some(field) = self.reader.get(key) else {
             return inherited.cloned().unwrap_or(Some(None));
         };
@@ -202,14 +160,8 @@ impl Keys<'_, '_> {
         }
         let before = self.report.problems.len();
         let inherited = inherited.and_then(|perhaps| perhaps.as_ref()?.as_ref());
-        let family = Family { key, mechanisms, inherited, own: None, flows: self.flows };
-        let chosen = choice(self.report, &field, family)?;
-        if self.report.problems.len() > before {
-            return None;
-        }
-        if let Err((why, allowed)) = check(&chosen) {
-            let allowed = allowed.to_owned();
-            field.report(self.report, Wrong::BadValue { why, allowed });
+        let chosen = choice(self.report, &field, (key, self.flows), inherited)?;
+        if self.report.problems.len() > before || !agrees(self.report, &field, &chosen) {
             return None;
         }
         Some(Some(chosen))
@@ -222,8 +174,4 @@ impl Keys<'_, '_> {
             Some(field) => super::trace::trace(self.report, field).map(Some),
         }
     }
-}
-
-fn unlikely(problem: LossProblem) -> Unsound {
-    (problem.to_string(), problem.allowed())
 }

@@ -1,18 +1,19 @@
 //! `[[flows]]`: connections between hosts that are there and can reach each other.
 
 use super::Report;
-use super::choice::{Family, choice};
+use super::choice::choice;
 use super::links::at_least_one;
 use super::names::{self, Member, NameSet, Nodes, Pair};
 use super::reader::{Field, Reader, join};
-use super::tcp::{defaults, layer};
+use super::tcp::layer;
 use crate::document::{Item, Place, Value};
 use crate::error::{NameOf, Wrong};
 use crate::keys;
-use crate::model::{Exec, ExecCommand, ExecError, Flow, Link, Start, TcpChoices};
+use crate::model::{Exec, ExecCommand, ExecError, Flow, Link, Start};
 use crate::route::Reach;
-use ackord_traffic::registry::{Transport, WORKLOAD, transport_of};
-use ackord_units::{Choice, Span};
+use ackord_tcp::registry::Stack;
+use ackord_traffic::{Transport, WorkloadChoice};
+use ackord_units::{Choice, Knobs, Span};
 use ackord_wire::{IpVersion, NodeId, Side};
 use std::collections::BTreeMap;
 
@@ -32,7 +33,7 @@ struct Draft<'a> {
 /// What flows are checked against.
 pub(super) struct Context<'a> {
     pub nodes: &'a Nodes,
-    pub base: &'a TcpChoices,
+    pub base: &'a Stack,
     /// Of the run, if it is known.
     pub duration: Option<Span>,
     /// All links, if all are known.
@@ -123,9 +124,8 @@ pub(super) fn flows(report: &mut Report, drafts: &Drafts<'_>, context: &Context<
         let start = start(report, reader, context.duration);
         let exec = exec(report, reader);
         let traffic = traffic(report, reader);
-        let usual = traffic.as_ref().map_or(Side::Client, |traffic| {
-            ackord_traffic::registry::usual_sender(traffic.mechanism)
-        });
+        let usual =
+            traffic.as_ref().map_or(Side::Client, |traffic| traffic.config().usual_sender());
         let sends = sends(report, reader, usual);
         let transport = traffic.as_ref().map(|traffic| transport(report, reader, traffic));
         let ip = ip_version(report, reader);
@@ -137,7 +137,7 @@ pub(super) fn flows(report: &mut Report, drafts: &Drafts<'_>, context: &Context<
                 (both, receiver)
             }
         };
-        (both.ip, receiver.ip) = (ip, ip);
+        (both.endpoint.ip, receiver.endpoint.ip) = (ip, ip);
         if let Some(reach) = &mut reach {
             unreachable_ends(report, draft, context.nodes, reach);
         }
@@ -179,27 +179,27 @@ fn unreachable_ends(report: &mut Report, draft: &Draft<'_>, nodes: &Nodes, reach
     }
 }
 
-fn traffic(report: &mut Report, reader: &Reader<'_>) -> Option<Choice> {
-    let mechanisms = WORKLOAD;
-    let no_flows = NameSet::default();
-    let family =
-        Family { key: "traffic", mechanisms, inherited: None, own: None, flows: &no_flows };
-    choice(report, &reader.get("traffic")?, family)
+fn traffic(report: &mut Report, reader: &Reader<'_>) -> Option<WorkloadChoice> {
+    choice(report, &reader.get("traffic")?, ("traffic", &NameSet::default()), None)
 }
 
 /// What carries the workload, which the file may say and must not contradict.
-fn transport(report: &mut Report, reader: &Reader<'_>, traffic: &Choice) -> Transport {
-    let carried_by = transport_of(traffic.mechanism);
+fn transport(report: &mut Report, reader: &Reader<'_>, traffic: &WorkloadChoice) -> Transport {
+    let carried_by = traffic.config().transport();
     let Some(field) = reader.get("transport") else { return carried_by };
     let words = [Transport::Tcp, Transport::Udp].map(|transport| (transport.name(), transport));
     if let Some(given) = field.word(report, &words).filter(|given| *given != carried_by) {
-        let fit = WORKLOAD.iter().filter(|workload| transport_of(workload) == given);
-        let fit: Vec<_> = fit.map(|workload| format!("`{}`", workload.name)).collect();
+        let names = WorkloadChoice::MECHANISMS.iter().map(|mechanism| mechanism.name);
+        let fit = names.filter(|name| {
+            WorkloadChoice::named(name)
+                .is_some_and(|workload| workload.config().transport() == given)
+        });
+        let fit: Vec<_> = fit.map(|name| format!("`{name}`")).collect();
         let wrong = Wrong::NotThat {
             given: given.name().to_owned(),
             because: format!(
                 "the traffic is `{}`, which is carried by {}",
-                traffic.mechanism.name,
+                traffic.mechanism().name,
                 carried_by.name()
             ),
             instead: format!(
@@ -215,7 +215,7 @@ fn transport(report: &mut Report, reader: &Reader<'_>, traffic: &Choice) -> Tran
 }
 
 /// A flow that is no connection has no endpoints to say anything about.
-fn no_endpoints(report: &mut Report, reader: &Reader<'_>) -> (TcpChoices, TcpChoices) {
+fn no_endpoints(report: &mut Report, reader: &Reader<'_>) -> (Stack, Stack) {
     for key in ["tcp", "receiver_tcp", "ip"] {
         if let Some(field) = reader.get(key) {
             let wrong = Wrong::NotThat {
@@ -226,7 +226,7 @@ fn no_endpoints(report: &mut Report, reader: &Reader<'_>) -> (TcpChoices, TcpCho
             field.report(report, wrong);
         }
     }
-    (defaults(), defaults())
+    (Stack::default(), Stack::default())
 }
 
 /// Which Internet Protocol carries the flow.

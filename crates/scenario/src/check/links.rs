@@ -1,7 +1,7 @@
 //! `[[links]]`: two directions each, groups expanded.
 
 use super::Report;
-use super::choice::{Family, choice};
+use super::choice::{agrees, choice};
 use super::direction::Draft;
 use super::names::{self, NameSet, Nodes, Pair};
 use super::reader::{Field, Reader, join};
@@ -9,8 +9,7 @@ use crate::document::Place;
 use crate::error::{NameOf, Wrong};
 use crate::keys;
 use crate::model::{Capture, Link, Way};
-use ackord_path::registry;
-use ackord_units::Choice;
+use ackord_path::registry::MediumChoice;
 use std::collections::BTreeMap;
 
 /// The links that could be made out.
@@ -130,7 +129,7 @@ fn reverse(
     report: &mut Report,
     link: &Reader<'_>,
     flows: &NameSet,
-    (forward, medium): (&Draft, Option<&Choice>),
+    (forward, medium): (&Draft, Option<&MediumChoice>),
 ) -> Draft {
     let Some(field) = link.get("reverse") else { return forward.clone() };
     let of = "a link's reverse";
@@ -143,18 +142,13 @@ fn reverse(
 }
 
 /// What both directions share; nothing also where it is wrong, which has then been reported.
-fn medium(report: &mut Report, reader: &Reader<'_>, flows: &NameSet) -> Option<Choice> {
+fn medium(report: &mut Report, reader: &Reader<'_>, flows: &NameSet) -> Option<MediumChoice> {
     let field = reader.get("medium")?;
     if field.item.as_text() == Some("none") {
         return None;
     }
-    let family =
-        Family { key: "medium", mechanisms: registry::MEDIUM, inherited: None, own: None, flows };
-    let chosen = choice(report, &field, family)?;
-    if let Err(problem) = registry::check_medium(&chosen) {
-        let allowed = registry::MediumProblem::ALLOWED.to_owned();
-        field.report(report, Wrong::BadValue { why: problem.to_string(), allowed });
-    }
+    let chosen = choice(report, &field, ("medium", flows), None)?;
+    agrees(report, &field, &chosen);
     Some(chosen)
 }
 

@@ -32,7 +32,6 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use flows::flow_name;
 pub(crate) use links::link_name;
-pub(crate) use profile::of as of_profile;
 pub(crate) use proxies::proxy_name;
 
 /// The errors so far.

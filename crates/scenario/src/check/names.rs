@@ -1,14 +1,13 @@
 //! Hosts, routers and groups of them, and how `*` stands for the members of a group.
 
 use super::Report;
-use super::choice::{Family, choice};
+use super::choice::choice;
 use super::reader::{Field, Reader, join};
 use crate::document::{Place, Value};
 use crate::error::{NameOf, Wrong};
 use crate::keys;
 use crate::model::{KernelChoice, Node, NodeKind};
-use ackord_path::registry;
-use ackord_units::Choice;
+use ackord_path::registry::ProcessingChoice;
 use ackord_wire::NodeId;
 use std::collections::BTreeMap;
 
@@ -102,7 +101,7 @@ struct Found<'a> {
     /// The group it is a member of.
     group: Option<&'a str>,
     kind: NodeKind,
-    processing: Option<Choice>,
+    processing: Option<ProcessingChoice>,
     kernel: Option<KernelChoice>,
     place: &'a Place,
     path: String,
@@ -192,11 +191,9 @@ fn declare<'a>(
 }
 
 /// How long a host takes for what it sends.
-fn processing(report: &mut Report, reader: &Reader<'_>) -> Option<Choice> {
+fn processing(report: &mut Report, reader: &Reader<'_>) -> Option<ProcessingChoice> {
     let field = reader.get("processing").filter(|field| field.item.as_text() != Some("none"))?;
-    let (mechanisms, flows) = (registry::PROCESSING, &NameSet::default());
-    let family = Family { key: "processing", mechanisms, inherited: None, own: None, flows };
-    choice(report, &field, family)
+    choice(report, &field, ("processing", &NameSet::default()), None)
 }
 
 /// The stock kernel that a host runs.

@@ -1,7 +1,7 @@
 //! `[[proxies]]`: middle boxes, each at a router and a link of it.
 
 use super::Report;
-use super::choice::{Family, choice};
+use super::choice::{agrees, choice};
 use super::links::Links;
 use super::names::{Ends, NameSet, Nodes};
 use super::reader::{Field, Reader, join};
@@ -9,8 +9,8 @@ use crate::document::{Item, Place};
 use crate::error::{NameOf, Wrong};
 use crate::keys;
 use crate::model::{NodeKind, Proxy, Way};
-use ackord_path::registry;
-use ackord_units::{Choice, Span};
+use ackord_path::registry::ProxyChoice;
+use ackord_units::Span;
 use ackord_wire::NodeId;
 use std::collections::BTreeMap;
 
@@ -136,14 +136,13 @@ fn link_at(
 }
 
 /// The box, or `none`.
-fn which(report: &mut Report, reader: &Reader<'_>, flows: &NameSet) -> Option<Option<Choice>> {
+fn which(report: &mut Report, reader: &Reader<'_>, flows: &NameSet) -> Option<Option<ProxyChoice>> {
     let field = reader.get("proxy")?;
     if field.item.as_text() == Some("none") {
         return Some(None);
     }
-    let family =
-        Family { key: "proxy", mechanisms: registry::PROXY, inherited: None, own: None, flows };
-    choice(report, &field, family).map(Some)
+    let chosen: ProxyChoice = choice(report, &field, ("proxy", flows), None)?;
+    agrees(report, &field, &chosen).then_some(Some(chosen))
 }
 
 /// When it dies and begins anew; nothing where that is wrong, which has then been reported.

@@ -228,15 +228,15 @@ pub const FAMILIES: &[(&str, &str)] = &[
 mod tests {
     use super::*;
     use ackord_tcp::registry as tcp;
+    use ackord_units::Choice;
     use std::collections::BTreeSet;
 
     /// Every registered mechanism that a guide should speak of.
     fn registered() -> BTreeSet<(&'static str, &'static str)> {
-        let families = tcp::families();
-        let endpoints = families.iter().flat_map(|family| family.iter());
-        let queues = ackord_path::registry::QUEUE.iter();
-        let boxes = ackord_path::registry::PROXY.iter();
-        let hosts = ackord_path::registry::PROCESSING.iter();
+        let endpoints = tcp::CHOICES.iter().flat_map(|chosen| chosen.mechanisms);
+        let queues = ackord_path::registry::QueueChoice::MECHANISMS.iter();
+        let boxes = ackord_path::registry::ProxyChoice::MECHANISMS.iter();
+        let hosts = ackord_path::registry::ProcessingChoice::MECHANISMS.iter();
         endpoints
             .chain(queues)
             .chain(boxes)

@@ -2,8 +2,11 @@
 
 use ackord_history::{Advice, History, Segments, Transfer, Verdict};
 use ackord_measure::RunSummary;
-use ackord_scenario::{Scenario, TcpChoices};
-use ackord_units::{Bytes, Choice, Knob, KnobKind, KnobValue, Span, Time};
+use ackord_scenario::{Scenario, Stack};
+use ackord_tcp::Config;
+use ackord_tcp::ack::AriConfig;
+use ackord_tcp::registry::{Ack, NagleVariant};
+use ackord_units::{Bytes, KnobKind, KnobType, KnobValue, Knobs, Span, Time};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -57,7 +60,7 @@ pub fn apply_history(
         let history = histories.get(&flow.application).unwrap_or(&nothing);
         // Acknowledging and Nagle's algorithm are two halves of one mechanism, at two ends.
         for (end, tcp) in [("client", &mut flow.client_tcp), ("server", &mut flow.server_tcp)] {
-            if tcp.ack.mechanism.name != ARI && tcp.nagle.mechanism.name != ARI {
+            if !matches!(tcp.ack, Ack::Ari(_)) && !matches!(tcp.nagle, NagleVariant::Ari(_)) {
                 continue;
             }
             let advice = history.advice(now, segments_of(tcp));
@@ -74,60 +77,52 @@ pub fn apply_history(
     uses
 }
 
-fn set_knobs(tcp: &mut TcpChoices, advice: &Advice) -> BTreeMap<String, String> {
+fn set_knobs(tcp: &mut Stack, advice: &Advice) -> BTreeMap<String, String> {
     let mut set = BTreeMap::new();
     let Some(most_sent) = advice.most_sent.filter(|_| advice.verdict != Verdict::Unknown) else {
         return set;
     };
-    for (key, choice) in [("ack", &mut tcp.ack), ("nagle", &mut tcp.nagle)] {
-        if choice.mechanism.name != ARI {
+    for key in ["ack", "nagle"] {
+        let slot = tcp.slot_mut(key).expect("one of the five choices");
+        let mechanism = slot.mechanism();
+        if mechanism.name != ARI {
             continue;
         }
-        for knob in choice.mechanism.knobs {
+        for knob in mechanism.knobs {
             let value = match (knob.name, knob.kind) {
                 ("most_sent", KnobKind::Bytes { min, max }) => {
                     KnobValue::Bytes(most_sent.clamp(min, max))
                 }
                 ("verdict", KnobKind::Choice(words)) if words.contains(&advice.verdict.name()) => {
-                    KnobValue::Choice(advice.verdict.name().to_owned())
+                    KnobValue::Choice(advice.verdict.name())
                 }
                 _ => continue,
             };
-            if has_default(choice, knob) {
+            if slot.value(knob.name) == knob.default_value() {
                 set.insert(format!("{key}.{}", knob.name), value.to_string());
-                choice.settings.0.insert(knob.name.to_owned(), value);
+                assert!(slot.set(knob.name, value), "a knob takes values of its kind");
             }
         }
     }
     set
 }
 
-fn has_default(choice: &Choice, knob: &Knob) -> bool {
-    choice.value(knob.name) == knob.default_value()
-}
-
 /// What the count of quick ACKs is worked out with for this endpoint.
-fn segments_of(tcp: &TcpChoices) -> Segments {
+fn segments_of(tcp: &Stack) -> Segments {
     let default = default_segments();
-    let bytes = |choice: &Choice, knob: &str| {
-        choice.mechanism.knob(knob).and_then(|_| choice.value(knob)?.as_bytes())
-    };
-    let size = bytes(&tcp.ack, "segment").or_else(|| bytes(&tcp.endpoint, "mss"));
-    let limit = tcp.ack.mechanism.knob("quick_ack_limit");
-    let limit = limit.and_then(|_| tcp.ack.value("quick_ack_limit")?.as_count());
+    let size = Bytes::from_value(tcp.ack.value("segment"));
+    let limit = u64::from_value(tcp.ack.value("quick_ack_limit"));
     Segments {
-        size: size.unwrap_or(default.size),
+        size: size.unwrap_or(tcp.endpoint.mss),
         quick_ack_limit: limit.unwrap_or(default.quick_ack_limit),
     }
 }
 
-/// An endpoint's segments where nobody says anything: the registries' defaults.
+/// An endpoint's segments where nobody says anything: the mechanisms' defaults.
 pub fn default_segments() -> Segments {
-    let ari = ackord_tcp::registry::ACK.iter().find(|mechanism| mechanism.name == ARI);
-    let limit = ari.and_then(|ari| ari.knob("quick_ack_limit")?.default_value()?.as_count());
-    let mss = ackord_tcp::registry::ENDPOINT.knob("mss").and_then(Knob::default_value);
+    let limit = u64::from_value(AriConfig::default().value("quick_ack_limit"));
     Segments {
-        size: mss.and_then(|mss| mss.as_bytes()).expect("a listed knob with a default"),
+        size: Config::default().mss,
         quick_ack_limit: limit.expect("a listed knob with a default"),
     }
 }
@@ -203,7 +198,7 @@ mod tests {
         }
         let mut bulk = self::scenario(&ARI_AT_BOTH);
         apply_history(&mut bulk, &known(&[9_000_000; 9]), NOW);
-        let verdict = Some(KnobValue::Choice("bulk".to_owned()));
+        let verdict = Some(KnobValue::Choice("bulk"));
         assert_eq!(bulk.flows[0].sender_tcp().nagle.value("verdict"), verdict);
         assert_eq!(bulk.flows[0].receiver_tcp().ack.value("verdict"), verdict);
     }

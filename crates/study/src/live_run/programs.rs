@@ -6,7 +6,7 @@ use ackord_live::{CommandLasts, CommandOutcome, CommandStarts, HostCommand};
 use ackord_report::OutputFile;
 use ackord_report::live::{LiveCommand, ProgramEnding};
 use ackord_scenario::{ExecCommand, Flow, Scenario};
-use ackord_sim::{config_for, start_time};
+use ackord_sim::start_time;
 use ackord_wire::{FlowId, Side, host_address};
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -70,7 +70,7 @@ fn program(
     (command, starts): (&ExecCommand, CommandStarts),
     options: &LiveRunOptions<'_>,
 ) -> io::Result<Program> {
-    let ip = config_for(flow.tcp(Side::Client)).ip;
+    let ip = flow.tcp(Side::Client).endpoint.ip;
     let [server, client] = [flow.server, flow.client].map(|node| host_address(node, ip));
     let both = [Side::Client, Side::Server].map(|side| EndpointId { flow: number, side });
     let exec = flow.exec.as_ref();

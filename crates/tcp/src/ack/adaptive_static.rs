@@ -1,11 +1,45 @@
 //! The delayed acknowledgment with a small fixed timeout, given or measured once.
 
-use super::delayed::{Counted, DelayRule};
-use super::{AckDecision, AckPolicy, Arrival, Carrier};
-use ackord_units::{Span, Time};
+use super::delayed::{COUNTS, Counted, DelayRule, EVERY, RFC_CEILING};
+use super::{AckConfig, AckDecision, AckPolicy, Arrival, Carrier};
+use ackord_units::{Knobs, Span, Time};
 
 /// The timeout before anything is measured: the one the paper starts from (Windows' 200 ms).
 const UNMEASURED: Span = Span::from_millis(200);
+
+/// Delayed with a small fixed timeout, given or measured once
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(family = "ack", name = "adaptive-static", source = "Lee et al. 2015 §4.3, §5.1")]
+pub struct AdaptiveStaticConfig {
+    /// How long an acknowledgment may wait; unused where gaps are measured
+    #[knob(
+        min = Span::from_micros(1), max = RFC_CEILING, default = "0.8 ms",
+        source = "Lee et al. 2015 §4.3: 0.9 and 0.8 ms; phones 0.4 ms, congested 0.6 ms"
+    )]
+    timeout: Span,
+    /// Take the mean of so many first gaps as the timeout; 200 ms until then
+    #[knob(
+        min = 1,
+        max = 1_000_000,
+        unit = "gaps",
+        source = "Lee et al. 2015 §4.3 took ten, by hand"
+    )]
+    measure: Option<u64>,
+    #[knob(like = EVERY)]
+    every: u64,
+    #[knob(like = COUNTS)]
+    counts: Counted,
+}
+
+impl AckConfig for AdaptiveStaticConfig {
+    fn build(&self) -> Box<dyn AckPolicy> {
+        let policy = match self.measure {
+            Some(gaps) => AdaptiveStatic::measured(self.every, gaps),
+            None => AdaptiveStatic::given(self.every, self.timeout),
+        };
+        Box::new(policy.counting(self.counts))
+    }
+}
 
 /// What Lee et al. 2015 §4.3 and §5.1 ran: the timeout is a value that was read off the gaps of an
 /// earlier run (0.9 and 0.8 ms in the simulation, 0.4 and 0.6 ms on phones) and never changes.

@@ -1,7 +1,65 @@
 //! The delayed acknowledgment of RFC 1122 §4.2.3.2 and RFC 5681 §4.2 with a fixed timeout.
 
-use super::{AckDecision, AckPolicy, Arrival, Carrier, Order};
-use ackord_units::{Span, Time};
+use super::{AckConfig, AckDecision, AckPolicy, Arrival, Carrier, Order};
+use ackord_units::{Keyword, Knob, KnobKind, Knobs, Span, Time};
+
+/// RFC 5681 §4.2: no acknowledgment waits longer.
+pub(super) const RFC_CEILING: Span = Span::from_millis(500);
+
+pub(super) const TIMEOUT: Knob = Knob {
+    name: "timeout",
+    kind: KnobKind::Span { min: Span::from_micros(1), max: RFC_CEILING },
+    default: "200 ms",
+    doc: "How long an acknowledgment may wait",
+    source: "RFC 5681 §4.2 (at most 500 ms)",
+};
+
+pub(super) const EVERY: Knob = Knob {
+    name: "every",
+    kind: KnobKind::Count { unit: "segments", min: 1, max: 100 },
+    default: "2",
+    doc: "Full-sized segments that are acknowledged at once",
+    source: "RFC 5681 §4.2",
+};
+
+pub(super) const COUNTS: Knob = Knob {
+    name: "counts",
+    kind: KnobKind::Choice(Counted::WORDS),
+    default: "full-sized",
+    doc: "What `every` counts: a full-sized segment's worth of bytes, or any data segment",
+    source: "RFC 5681 §4.2; any: ns-3's DelAckCount, Lee et al. 2015 §2.1",
+};
+
+/// Every second full-sized segment, or after a fixed time
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(family = "ack", name = "delayed", source = "RFC 1122 §4.2.3.2, RFC 5681 §4.2")]
+pub struct DelayedConfig {
+    #[knob(flatten)]
+    rule: DelayKnobs,
+}
+
+/// The delayed acknowledgment's knobs, which others have too.
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+pub struct DelayKnobs {
+    #[knob(like = TIMEOUT)]
+    timeout: Span,
+    #[knob(like = EVERY)]
+    every: u64,
+    #[knob(like = COUNTS)]
+    counts: Counted,
+}
+
+impl DelayKnobs {
+    pub(super) fn policy(&self) -> Delayed {
+        Delayed::new(self.every, self.timeout).counting(self.counts)
+    }
+}
+
+impl AckConfig for DelayedConfig {
+    fn build(&self) -> Box<dyn AckPolicy> {
+        Box::new(self.rule.policy())
+    }
+}
 
 /// Acknowledges every `every`-th full-sized segment, or `timeout` after the first one that waits.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +69,7 @@ pub struct Delayed {
 }
 
 /// What counts as a segment when every `every`-th one is acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
 pub enum Counted {
     /// A full-sized segment's worth of octets (RFC 5681 §4.2).
     #[default]

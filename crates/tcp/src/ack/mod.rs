@@ -18,29 +18,41 @@
 //!
 //! Not modelled: acknowledgments thinned out or merged by network cards and middleboxes.
 
-mod adaptive;
-mod adaptive_static;
-mod ari;
-mod delayed;
-mod immediate;
-mod linux;
-mod quickack;
-mod tack;
+mechanisms! {
+    /// ACK policies of the receiver.
+    pub enum Ack: dyn AckConfig {
+        mod immediate => Immediate(ImmediateConfig);
+        mod delayed => Delayed(DelayedConfig);
+        mod quickack => QuickAck(QuickAckConfig);
+        mod linux => Linux(LinuxAckConfig);
+        mod adaptive => Adaptive(AdaptiveConfig);
+        mod adaptive_static => AdaptiveStatic(AdaptiveStaticConfig);
+        mod ari => Ari(AriConfig);
+        mod tack => Tack(TackConfig);
+    }
+}
 
-pub use adaptive::{Adaptive, AdaptiveKnobs, AdaptivePaper};
+/// What every ACK policy's knobs lead to.
+pub trait AckConfig {
+    /// The policy at the start of a connection.
+    fn build(&self) -> Box<dyn AckPolicy>;
+}
+
+pub use adaptive::{Adaptive, AdaptivePaper};
 pub use adaptive_static::AdaptiveStatic;
-pub use ari::{Ari, AriKnobs, AriMode, Division, Verdict};
-pub use delayed::{Counted, Delayed};
+pub(crate) use ari::VERDICT;
+pub use ari::{Ari, Division, Then, Verdict};
+pub use delayed::{Counted, DelayKnobs, Delayed};
 pub use immediate::Immediate;
-pub use linux::{LinuxAck, LinuxKnobs, SoRcvbuf};
+pub use linux::{LinuxAck, SoRcvbuf};
 pub use quickack::QuickAck;
-pub use tack::{Tack, TackKnobs};
+pub use tack::Tack;
 
 use crate::ecn::MarkSeen;
 use crate::plug_in::copied_in_boxes;
 use crate::rtt::RttEstimator;
 use crate::ts_clock::TimestampEcho;
-use ackord_units::{Bytes, Span, Time};
+use ackord_units::{Bytes, Span, Time, mechanisms};
 use std::fmt;
 
 /// What the two SYNs have settled.

@@ -1,7 +1,31 @@
 //! The first few segments of a connection at once, then delayed acknowledgments.
 
-use super::{AckDecision, AckPolicy, Arrival, Carrier, Delayed};
-use ackord_units::Time;
+use super::delayed::DelayKnobs;
+use super::{AckConfig, AckDecision, AckPolicy, Arrival, Carrier, Delayed};
+use ackord_units::{Knobs, Time};
+
+/// The first few segments at once, then delayed
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(family = "ack", name = "quickack", source = "Lee et al. 2015 §2.3, of Linux")]
+pub struct QuickAckConfig {
+    /// Data segments acknowledged at once at the start of the connection
+    #[knob(
+        min = 0,
+        max = 1_000_000,
+        unit = "segments",
+        default = "2",
+        source = "Lee et al. 2015 §2.3; Linux itself has 16 (see `linux`)"
+    )]
+    count: u64,
+    #[knob(flatten)]
+    after: DelayKnobs,
+}
+
+impl AckConfig for QuickAckConfig {
+    fn build(&self) -> Box<dyn AckPolicy> {
+        Box::new(QuickAck::new(self.count, self.after.policy()))
+    }
+}
 
 /// Acknowledges the first `count` data segments at once and leaves the rest to [`Delayed`]: how
 /// Lee et al. 2015 §2.3 and 2016 §2.2 describe Linux, with two segments. What Linux really does is

@@ -1,20 +1,46 @@
 //! TACK, the opposite answer: as few acknowledgments as the path allows (Li et al., SIGCOMM 2020).
 
-use super::{AckDecision, AckPolicy, Arrival, Carrier, Opening, Order};
-use ackord_units::{Bytes, Span, Time};
+use super::{AckConfig, AckDecision, AckPolicy, Arrival, Carrier, Opening, Order};
+use ackord_units::{Bytes, Knobs, Span, Time};
 
 /// Rounds over which the largest rate counts: Li et al. take the maximum over a few round trips.
 const ROUNDS: usize = 10;
 /// RFC 5681 §4.2: no acknowledgment waits longer, however slow the path.
 const CEILING: Span = Span::from_millis(500);
 
-/// Settings of [`Tack`].
-#[derive(Clone, Copy, Debug)]
-pub struct TackKnobs {
-    /// L: full-sized segments for one acknowledgment, where the rate decides.
+/// As few as the path allows: by bytes, or a few times a round trip
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(
+    family = "ack",
+    name = "tack",
+    source = "Li et al. 2020 (TACK), Eq. 3; its sender is not here"
+)]
+pub struct TackConfig {
+    /// L: full-sized segments for one acknowledgment, where the rate decides
+    #[knob(
+        name = "every",
+        min = 1,
+        max = 100,
+        unit = "segments",
+        default = "2",
+        source = "Li et al. 2020 §4"
+    )]
     pub every_segments: u64,
-    /// beta: acknowledgments in a round trip, where the round-trip time decides.
+    /// beta: acknowledgments in a round trip, where the round-trip time decides
+    #[knob(
+        min = 1,
+        max = 1_000,
+        unit = "acknowledgments",
+        default = "4",
+        source = "Li et al. 2020 §4"
+    )]
     pub per_rtt: u64,
+}
+
+impl AckConfig for TackConfig {
+    fn build(&self) -> Box<dyn AckPolicy> {
+        Box::new(Tack::new(*self))
+    }
 }
 
 /// Acknowledges at the rate `f = min(bw / (L * MSS), beta / RTTmin)` (Eq. 3): by bytes on short or
@@ -31,7 +57,7 @@ pub struct TackKnobs {
 /// sender behind this receiver sends in bursts and grows by fewer acknowledgments.
 #[derive(Clone, Copy, Debug)]
 pub struct Tack {
-    knobs: TackKnobs,
+    knobs: TackConfig,
     last_ack_at: Time,
     rtt_min: Option<Span>,
     rate: ArrivalRate,
@@ -48,7 +74,7 @@ struct ArrivalRate {
 
 impl Tack {
     /// The policy, knowing nothing of the path yet.
-    pub fn new(knobs: TackKnobs) -> Tack {
+    pub fn new(knobs: TackConfig) -> Tack {
         let past = [(Bytes::ZERO, Span::ZERO); ROUNDS];
         let rate = ArrivalRate { round_at: None, round: Bytes::ZERO, past, next: 0 };
         Tack { knobs, last_ack_at: Time::ZERO, rtt_min: None, rate }
@@ -116,7 +142,7 @@ mod tests {
     use super::*;
 
     fn bench() -> Bench<Tack> {
-        Bench::new(Tack::new(TackKnobs { every_segments: 2, per_rtt: 4 }))
+        Bench::new(Tack::new(TackConfig { every_segments: 2, per_rtt: 4 }))
     }
 
     /// Acknowledgments in the last second of five, at a segment of 1000 octets every `gap`.

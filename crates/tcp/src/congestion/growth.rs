@@ -2,7 +2,7 @@
 //! for every acknowledgment alike or for the octets it acknowledges.
 
 use super::{AckSample, Window};
-use ackord_units::Bytes;
+use ackord_units::{Bytes, Keyword, Knob, KnobKind, Knobs};
 
 /// What makes cwnd grow in slow start and congestion avoidance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,60 @@ pub enum Growth {
     /// it says so cumulatively or by SACK, once; what slow start leaves over counts beyond
     /// ssthresh, where one that covers several windows counts for each; ssthresh is whole segments.
     PerSegment,
+}
+
+/// Which of them, as a user says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum GrowthBy {
+    /// [`Growth::PerAck`].
+    PerAck,
+    /// [`Growth::PerByte`].
+    PerByte,
+    /// [`Growth::PerSegment`].
+    PerSegment,
+}
+
+pub(super) const GROWTH: Knob = Knob {
+    name: "growth",
+    kind: KnobKind::Choice(GrowthBy::WORDS),
+    default: "per-ack",
+    doc: "What makes cwnd grow: every acknowledgment alike, the bytes it acknowledges, or those it shows to \
+          be delivered, without a limit, with what slow start leaves over counted beyond ssthresh, \
+          which is whole segments",
+    source: "RFC 5681 §3.1; RFC 3465 for per-byte; per-segment is Linux's",
+};
+
+/// Appropriate byte counting.
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+pub struct AbcKnobs {
+    /// L of growth per byte: what an acknowledgment may count for in slow start at most
+    #[knob(
+        min = 1,
+        max = 1_000,
+        unit = "segments",
+        default = "2",
+        source = "RFC 3465 §2.2 (1 or 2); hystart = plus-plus has its own, RFC 9406 §4.3"
+    )]
+    abc_limit: u64,
+    /// L of growth per byte in the slow start that follows a timeout; abc_limit when absent
+    #[knob(min = 1, max = 1_000, unit = "segments", source = "RFC 3465 §2.3 asks for 1")]
+    abc_limit_after_timeout: Option<u64>,
+}
+
+impl AbcKnobs {
+    /// The growth with these limits.
+    pub(super) fn growth(&self, by: GrowthBy) -> Growth {
+        match by {
+            GrowthBy::PerAck => Growth::PerAck,
+            GrowthBy::PerByte => Growth::PerByte {
+                limit_segments: self.abc_limit,
+                limit_after_timeout_segments: self
+                    .abc_limit_after_timeout
+                    .unwrap_or(self.abc_limit),
+            },
+            GrowthBy::PerSegment => Growth::PerSegment,
+        }
+    }
 }
 
 /// What a slow start follows.

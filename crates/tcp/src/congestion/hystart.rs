@@ -10,10 +10,10 @@
 //! with a limit of its own for each acknowledgment, whatever the control's growth (§4.2, §4.3).
 
 use super::{AckSample, Bursts};
-use ackord_units::{Bytes, Seq, Span, Time};
+use ackord_units::{Bytes, Keyword, Seq, Span, Time};
 
 /// Which exit slow start has beside loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum HyStart {
     /// None.
     Off,

@@ -16,22 +16,33 @@
 //! While a loss is repaired by fast recovery, the recovery sender decides what leaves; the control
 //! hears of the loss once and of the end of the recovery once.
 
-mod bbr;
-mod cubic;
 mod growth;
 mod hystart;
 mod model;
-mod ns2;
-mod reno;
-mod tahoe;
-mod vegas;
-mod westwood;
 
-pub use bbr::{Bbr, BbrKnobs};
-pub(crate) use cubic::cubic_by_rules;
-pub use cubic::{Cubic, CubicKnobs, CubicRules, FastConvergence};
-pub use growth::Growth;
+mechanisms! {
+    /// Congestion controls: how much may be outstanding.
+    pub enum Congestion: dyn CongestionConfig {
+        mod reno => Reno(RenoConfig);
+        mod tahoe => Tahoe(TahoeConfig);
+        mod westwood => Westwood(WestwoodConfig);
+        mod ns2 => Ns2(Ns2Config);
+        mod vegas => Vegas(VegasConfig);
+        mod cubic => Cubic(CubicConfig);
+        mod bbr => Bbr(BbrConfig);
+    }
+}
+
+/// What every congestion control's knobs lead to.
+pub trait CongestionConfig {
+    /// The control, before the handshake.
+    fn build(&self) -> Box<dyn CongestionControl>;
+}
+
+pub use bbr::Bbr;
+pub use cubic::{Cubic, CubicRules};
 pub(crate) use growth::SlowStartAfter;
+pub use growth::{AbcKnobs, Growth, GrowthBy};
 pub use hystart::HyStart;
 pub use model::{
     Adjoins, AppLimited, CwndLimited, LostSegment, PathModel, RateSample, Repairing, SampleAdvice,
@@ -39,11 +50,11 @@ pub use model::{
 pub use ns2::Ns2;
 pub use reno::Reno;
 pub use tahoe::Tahoe;
-pub use vegas::{Vegas, VegasKnobs};
+pub use vegas::Vegas;
 pub use westwood::Westwood;
 
 use crate::plug_in::copied_in_boxes;
-use ackord_units::{Bytes, Rate, Seq, Span, Time};
+use ackord_units::{Bytes, Rate, Seq, Span, Time, mechanisms};
 use std::fmt;
 
 /// An acknowledgment of new data.

@@ -9,9 +9,24 @@
 //! acknowledgment, `windowOption_` other than 1, HighSpeed TCP, Quick-Start, limited slow start.
 
 use super::{
-    AckSample, CongestionControl, CongestionEvent, Established, LossResponse, SendLimit, Window,
+    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Established, LossResponse, SendLimit, Window,
 };
-use ackord_units::{Bytes, Time};
+use ackord_units::{Bytes, Knobs, Time};
+
+/// Reno in whole segments, as ns-2's one-way agents count
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(
+    family = "congestion",
+    name = "ns2",
+    source = "TcpAgent::opencwnd and slowdown of ns-2.35"
+)]
+pub struct Ns2Config {}
+
+impl CongestionConfig for Ns2Config {
+    fn build(&self) -> Box<dyn CongestionControl> {
+        Box::new(Ns2::new())
+    }
+}
 
 /// Slow start and additive increase in whole segments.
 #[derive(Clone, Debug)]

@@ -1,11 +1,35 @@
 //! Reno's congestion control (RFC 5681 §3.1).
 
-use super::growth::Increase;
+use super::growth::{AbcKnobs, GROWTH, GrowthBy, Increase};
 use super::{
-    AckSample, CongestionControl, CongestionEvent, Established, Growth, LossResponse, SendLimit,
+    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Established, Growth, LossResponse, SendLimit,
     TimeoutOrder, Window,
 };
-use ackord_units::{Bytes, Time};
+use ackord_units::{Bytes, Knobs, Time};
+
+/// Slow start and additive increase, halving on loss
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(family = "congestion", name = "reno", source = "RFC 5681 §3.1")]
+pub struct RenoConfig {
+    #[knob(like = GROWTH)]
+    growth: GrowthBy,
+    #[knob(flatten)]
+    abc: AbcKnobs,
+    /// What is left of cwnd after a mark in congestion avoidance
+    #[knob(
+        min = 0.1,
+        max = 0.95,
+        default = "0.5",
+        source = "RFC 3168 §6.1.2; RFC 8511 §3 tries 0.8"
+    )]
+    beta_ecn: f64,
+}
+
+impl CongestionConfig for RenoConfig {
+    fn build(&self) -> Box<dyn CongestionControl> {
+        Box::new(Reno::new(self.abc.growth(self.growth)).with_beta_ecn(self.beta_ecn))
+    }
+}
 
 /// Slow start, additive increase, halving on loss.
 #[derive(Clone, Debug)]

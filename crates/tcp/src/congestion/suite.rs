@@ -1,7 +1,6 @@
 //! What holds for every congestion control, whatever the order of events.
 
 use super::*;
-use crate::registry;
 use ackord_units::Choice;
 use proptest::prelude::*;
 
@@ -71,8 +70,9 @@ proptest! {
     fn the_window_never_falls_below_a_segment_and_never_jumps(
         ops in proptest::collection::vec(op(), 1..300),
     ) {
-        for mechanism in registry::CONGESTION {
-            let mut control = registry::build_congestion(&Choice::of(mechanism));
+        for mechanism in Congestion::MECHANISMS {
+            let chosen = Congestion::named(mechanism.name).expect("listed");
+            let mut control = chosen.config().build();
             let smss = Bytes(1000);
             control.on_established(Time::ZERO, super::testing::sizes());
             let (mut now, mut una) = (Time::ZERO, Seq(0));

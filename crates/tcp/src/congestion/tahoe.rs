@@ -1,8 +1,28 @@
 //! Tahoe (Jacobson 1988): Reno's growth, and every detected loss is followed by slow start from one
 //! segment, whatever the recovery sender would do. A mark loses nothing and halves as in Reno.
 
-use super::{AckSample, CongestionControl, CongestionEvent, Established, Growth, LossAnswer, Reno};
-use ackord_units::{Bytes, Time};
+use super::growth::{AbcKnobs, GROWTH, GrowthBy};
+use super::{
+    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Established, Growth,
+    LossAnswer, Reno,
+};
+use ackord_units::{Bytes, Knobs, Time};
+
+/// Reno's growth; every detected loss restarts slow start, whatever the recovery
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(family = "congestion", name = "tahoe", source = "Jacobson 1988")]
+pub struct TahoeConfig {
+    #[knob(like = GROWTH)]
+    growth: GrowthBy,
+    #[knob(flatten)]
+    abc: AbcKnobs,
+}
+
+impl CongestionConfig for TahoeConfig {
+    fn build(&self) -> Box<dyn CongestionControl> {
+        Box::new(Tahoe::new(self.abc.growth(self.growth)))
+    }
+}
 
 /// Slow start, additive increase, back to one segment on loss.
 #[derive(Clone, Debug)]

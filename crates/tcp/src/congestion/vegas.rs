@@ -4,32 +4,85 @@
 //! `diff = transit * (1 - base_rtt / rtt)`, and keeps that between alpha and beta.
 //! Beside it stands the loss detector `vegas`, which brings the fine-grained timeout.
 
+use super::growth::{AbcKnobs, GROWTH, GrowthBy};
 use super::{
-    AckSample, CongestionControl, CongestionEvent, Established, Growth, LossResponse, SendLimit,
+    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Established, Growth, LossResponse, SendLimit,
     TimeoutOrder, Window,
 };
-use ackord_units::{Bytes, Seq, Span, Time};
+use ackord_units::{Bytes, Contradiction, Knobs, Seq, Span, Time};
 
-/// Thresholds in segments waiting in the queue.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct VegasKnobs {
-    /// Grow below.
+/// Holds a few segments in the queue, judged by the round-trip time
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(
+    family = "congestion", name = "vegas",
+    source = "Brakmo and Peterson 1995; Chae and Choi 2004 Eq. 4", check = in_order
+)]
+pub struct VegasConfig {
+    /// Grow while fewer than this many segments wait in the queue
+    #[knob(
+        name = "alpha",
+        min = 0.0,
+        max = 1000.0,
+        default = "1",
+        source = "Brakmo and Peterson 1995 §3.2; ns-2's default"
+    )]
     pub alpha_segments: f64,
-    /// Shrink above.
+    /// Shrink while more than this many segments wait in the queue
+    #[knob(
+        name = "beta",
+        min = 0.0,
+        max = 1000.0,
+        default = "3",
+        source = "Brakmo and Peterson 1995 §3.2; ns-2's default"
+    )]
     pub beta_segments: f64,
-    /// Leave slow start above.
+    /// Leave slow start once this many segments wait in the queue
+    #[knob(
+        name = "gamma",
+        min = 0.0,
+        max = 1000.0,
+        default = "1",
+        source = "Brakmo and Peterson 1995 §3.3; ns-2's default"
+    )]
     pub gamma_segments: f64,
-    /// What is left of cwnd after a fast retransmit.
+    /// What is left of cwnd after a fast retransmit
+    #[knob(
+        min = 0.1,
+        max = 1.0,
+        default = "0.75",
+        source = "the x-kernel's and ns-2's Vegas; the 1995 paper gives no number"
+    )]
     pub loss_factor: f64,
-    /// What counts in slow start. Congestion avoidance spreads one segment over the
-    /// acknowledgments of a round trip.
-    pub growth: Growth,
+    #[knob(like = GROWTH)]
+    growth: GrowthBy,
+    #[knob(flatten)]
+    abc: AbcKnobs,
+}
+
+fn in_order(config: &VegasConfig) -> Result<(), Contradiction> {
+    let (alpha, beta) = (config.alpha_segments, config.beta_segments);
+    match alpha > beta {
+        true => {
+            let (alpha, beta) = (("alpha", alpha.to_string()), ("beta", beta.to_string()));
+            Err(Contradiction::out_of_order(alpha, beta))
+        }
+        false => Ok(()),
+    }
+}
+
+impl CongestionConfig for VegasConfig {
+    fn build(&self) -> Box<dyn CongestionControl> {
+        Box::new(Vegas::new(*self))
+    }
 }
 
 /// Delay-based congestion avoidance.
 #[derive(Clone, Debug)]
 pub struct Vegas {
-    knobs: VegasKnobs,
+    knobs: VegasConfig,
+    /// What counts in slow start. Congestion avoidance spreads one segment over the
+    /// acknowledgments of a round trip.
+    growth: Growth,
     window: Window,
     /// The smallest round-trip time seen.
     base_rtt: Option<Span>,
@@ -68,8 +121,9 @@ enum Course {
 
 impl Vegas {
     /// A control with these thresholds.
-    pub fn new(knobs: VegasKnobs) -> Vegas {
+    pub fn new(knobs: VegasConfig) -> Vegas {
         Vegas {
+            growth: knobs.abc.growth(knobs.growth),
             knobs,
             window: Window::new(),
             base_rtt: None,
@@ -153,7 +207,7 @@ impl CongestionControl for Vegas {
         }
         if self.window.in_slow_start() {
             if self.slow_start_round == SlowStartRound::Growing {
-                self.window.slow_start(ack.acked, self.knobs.growth);
+                self.window.slow_start(ack.acked, self.growth);
             }
         } else if let Course::Grow { per_ack, left } = &mut self.course {
             let step = (*per_ack).min(*left);
@@ -201,13 +255,7 @@ mod tests {
     use super::*;
 
     fn vegas() -> Vegas {
-        established(Vegas::new(VegasKnobs {
-            alpha_segments: 1.0,
-            beta_segments: 3.0,
-            gamma_segments: 1.0,
-            loss_factor: 0.75,
-            growth: Growth::PerAck,
-        }))
+        established(Vegas::new(VegasConfig::default()))
     }
 
     /// Rounds of one window each at a constant round-trip time.

@@ -8,12 +8,40 @@
 //! loss never raises cwnd, even where the estimate would allow more; idle time lowers the estimate
 //! only by the one sample that spans it.
 
-use super::growth::Increase;
+use super::growth::{AbcKnobs, GROWTH, GrowthBy, Increase};
 use super::{
-    AckSample, CongestionControl, CongestionEvent, Established, Growth, LossResponse, PathModel,
+    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Established, Growth, LossResponse, PathModel,
     RateSample, SampleAdvice, SendLimit, TimeoutOrder, Window,
 };
-use ackord_units::{Bytes, Rate, Span, Time};
+use ackord_units::{Bytes, Knobs, Rate, Span, Time};
+
+/// Reno's growth; a loss leaves what the path has carried in its smallest round trip
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(
+    family = "congestion",
+    name = "westwood",
+    source = "Mascolo and Grieco 2004 (Westwood+)"
+)]
+pub struct WestwoodConfig {
+    #[knob(like = GROWTH)]
+    growth: GrowthBy,
+    #[knob(flatten)]
+    abc: AbcKnobs,
+    /// Weight of the old bandwidth estimate when a round trip brings a sample
+    #[knob(
+        min = 0.0,
+        max = 0.999,
+        default = "0.875",
+        source = "Mascolo and Grieco 2004 §2.2 (7/8)"
+    )]
+    filter: f64,
+}
+
+impl CongestionConfig for WestwoodConfig {
+    fn build(&self) -> Box<dyn CongestionControl> {
+        Box::new(Westwood::new(self.abc.growth(self.growth), self.filter))
+    }
+}
 
 /// Bandwidth estimation behind Reno's window.
 #[derive(Clone, Debug)]

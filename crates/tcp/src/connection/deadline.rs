@@ -4,20 +4,17 @@ use super::{CloseReason, Connection, First, reset};
 use crate::receiver::Owed;
 use crate::sender::{ClosedWindow, earlier};
 use crate::trace::Trace;
-use crate::words::worded;
 use ackord_events::{Event, Sink, TcpState};
-use ackord_units::{Seq, Time};
+use ackord_units::{Keyword, Seq, Time};
 
 /// What a peer hears of a connection that is given up because it does not answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum GiveUp {
     /// A reset, in case it hears again.
     Reset,
     /// Nothing: it finds out when it sends something.
     Silence,
 }
-
-worded!(GiveUp { "reset" => Reset, "silence" => Silence });
 
 /// What has been waiting for an acknowledgment since the timer first expired for it.
 #[derive(Clone, Copy, Debug)]

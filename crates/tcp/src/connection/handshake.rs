@@ -5,27 +5,24 @@
 
 use super::{CloseReason, Connection, First, Opened, Syn, options, reset_for};
 use crate::ack::{Opening, SackUse};
-use crate::config::Offer;
 use crate::ecn::EcnState;
 use crate::receiver::Owed;
 use crate::sender::FinProgress;
 use crate::trace::Trace;
-use crate::words::worded;
 use ackord_events::{RefusalAnswer, RefusalReason, Sink, TcpState};
-use ackord_units::{Seq, Time};
+use ackord_units::{Keyword, Seq, Time};
 use ackord_wire::{Flags, Segment};
 
 /// What answers a SYN that comes again before the handshake is complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum RepeatedSyn {
     /// An acknowledgment, as any segment outside the window (RFC 9293 §3.10.7.4); the SYN-ACK
     /// waits for its timer.
     Acknowledged,
     /// The SYN-ACK again, and its timer starts anew.
+    #[keyword = "syn-ack"]
     SynAckAgain,
 }
-
-worded!(RepeatedSyn { "acknowledged" => Acknowledged, "syn-ack" => SynAckAgain });
 
 impl Connection {
     pub(super) fn in_listen<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
@@ -88,8 +85,7 @@ impl Connection {
 
     fn synchronize_receiver(&mut self, now: Time, irs: Seq) {
         let sack = if self.agreed.sack { SackUse::Agreed } else { SackUse::Absent };
-        self.receiver.reports_duplicates =
-            self.agreed.sack && self.config.offers.dsack == Offer::Yes;
+        self.receiver.reports_duplicates = self.agreed.sack && self.config.offers.dsack;
         self.receiver.synchronize(now, irs, &Opening { sack });
     }
 

@@ -6,34 +6,42 @@
 
 use super::{CloseReason, Connection, First};
 use crate::trace::Trace;
-use crate::words::worded;
 use ackord_events::{Sink, TcpState};
-use ackord_units::{Span, Time};
+use ackord_units::{Knobs, Span, Time};
 
 /// How a silent peer is watched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Knobs)]
 pub struct Keepalive {
-    /// Whether it is at all.
-    pub wanted: KeepaliveUse,
-    /// Silence after which the first probe leaves.
+    /// Whether a peer that is silent for long is probed
+    #[knob(
+        name = "keepalive",
+        default = "off",
+        source = "RFC 9293 §3.8.4 (off by default: MUST-25)"
+    )]
+    pub wanted: bool,
+    /// Silence after which the first keepalive probe leaves
+    #[knob(
+        name = "keepalive_idle", min = Span::from_millis(1), max = Span::from_secs(604_800), default = "7200 s",
+        source = "RFC 9293 §3.8.4 (two hours at least by default: MUST-28)"
+    )]
     pub idle: Span,
-    /// From one probe to the next.
+    /// From one keepalive probe to the next
+    #[knob(
+        name = "keepalive_interval", min = Span::from_millis(1), max = Span::from_secs(86_400), default = "75 s",
+        source = "4.4BSD's and Linux's, RFC 9293 names none"
+    )]
     pub interval: Span,
-    /// Probes without an answer after which the connection is given up; a user timeout, where
-    /// there is one, decides in its place.
+    /// Keepalive probes without an answer after which the connection is given up
+    #[knob(
+        name = "keepalive_probes",
+        min = 1,
+        max = 255,
+        unit = "probes",
+        default = "9",
+        source = "Linux's; RFC 9293 §3.8.4 asks for more than one (MUST-29)"
+    )]
     pub probes: u32,
 }
-
-/// Whether silent peers are probed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeepaliveUse {
-    /// They are.
-    On,
-    /// They may be silent for ever.
-    Off,
-}
-
-worded!(KeepaliveUse { "on" => On, "off" => Off });
 
 /// What is known of the peer's silence.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +68,7 @@ impl Connection {
     /// The connection is established: from here on silence counts.
     pub(super) fn begin_watch(&mut self, now: Time) {
         self.silence.since = now;
-        if self.config.keepalive.wanted == KeepaliveUse::On {
+        if self.config.keepalive.wanted {
             self.slow.look_at_peer(Some(now + self.config.keepalive.idle));
         }
     }

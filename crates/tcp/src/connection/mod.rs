@@ -56,7 +56,7 @@ use slow::SlowTimers;
 
 pub use deadline::GiveUp;
 pub use handshake::RepeatedSyn;
-pub use keepalive::{Keepalive, KeepaliveUse};
+pub use keepalive::Keepalive;
 pub use options::MissingTimestamps;
 pub use refusal::AnswerLimit;
 pub use reset::{TimeWaitResets, reset_for};

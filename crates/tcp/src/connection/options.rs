@@ -1,23 +1,20 @@
 //! What the two SYNs agree on, and the timestamps option with PAWS (RFC 7323).
 
 use super::Connection;
-use crate::config::{Config, Offer};
+use crate::config::Config;
 use crate::ts_clock::{TimestampEcho, TsClock};
-use crate::words::worded;
 use ackord_events::RefusalReason;
-use ackord_units::{Bytes, Span, Time};
+use ackord_units::{Bytes, Keyword, Span, Time};
 use ackord_wire::{IpVersion, Options, Segment, Timestamps};
 
 /// What becomes of a segment without a timestamp where both ends have agreed on timestamps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum MissingTimestamps {
-    /// It is dropped, and its sender is told nothing (RFC 7323 §3.2).
-    Drop,
     /// It is taken in; PAWS and round-trip samples do without it.
     Accept,
+    /// It is dropped, and its sender is told nothing (RFC 7323 §3.2).
+    Drop,
 }
-
-worded!(MissingTimestamps { "drop" => Drop, "accept" => Accept });
 
 /// Options in use, known once both SYNs have been seen.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,7 +47,7 @@ const SMALLEST_MSS: u16 = 48;
 
 /// The shift that lets the whole receive buffer be announced (RFC 7323 §2.3: at most 14).
 pub(super) fn scale_for(config: &Config) -> u8 {
-    if config.offers.window_scaling == Offer::No {
+    if !config.offers.window_scaling {
         return 0;
     }
     (0..14).find(|shift| config.receive_buffer <= Bytes(u64::from(u16::MAX) << shift)).unwrap_or(14)
@@ -60,7 +57,7 @@ impl Connection {
     /// Options of our SYN or SYN-ACK. A SYN-ACK carries only what the SYN offered.
     pub(super) fn syn_options(&self, now: Time, answers: bool) -> Options {
         let offers = self.config.offers;
-        let wants = |offer: Offer, agreed: bool| offer == Offer::Yes && (!answers || agreed);
+        let wants = |offer: bool, agreed: bool| offer && (!answers || agreed);
         let timestamps = wants(offers.timestamps, self.agreed.timestamps.is_some());
         Options {
             mss: Some(self.config.mss.get().min(u64::from(u16::MAX)) as u16),
@@ -92,11 +89,11 @@ impl Connection {
     pub(super) fn agree(&mut self, now: Time, syn: &Segment) {
         let offers = self.config.offers;
         let peer = &syn.options;
-        self.agreed.sack = offers.sack == Offer::Yes && peer.sack_permitted;
-        let timestamps = peer.timestamps.filter(|_| offers.timestamps == Offer::Yes);
+        self.agreed.sack = offers.sack && peer.sack_permitted;
+        let timestamps = peer.timestamps.filter(|_| offers.timestamps);
         self.agreed.timestamps =
             timestamps.map(|stamps| TsRecent { value: stamps.value, taken_at: now });
-        let scale = peer.window_scale.filter(|_| offers.window_scaling == Offer::Yes);
+        let scale = peer.window_scale.filter(|_| offers.window_scaling);
         self.agreed.window_scaling = scale.is_some();
         match scale {
             // RFC 7323 §2.3: a larger shift is taken as 14.
@@ -145,7 +142,7 @@ impl Connection {
 
     /// Whether this end would agree on timestamps.
     pub(super) fn offers_timestamps(&self) -> bool {
-        self.config.offers.timestamps == Offer::Yes
+        self.config.offers.timestamps
     }
 
     /// RFC 7323 §4.3: TS.Recent follows the segment that the last acknowledgment asked for.

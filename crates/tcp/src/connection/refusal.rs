@@ -9,15 +9,28 @@ use super::Connection;
 use crate::receiver::Owed;
 use crate::trace::Trace;
 use ackord_events::{Event, RefusalAnswer, RefusalReason, Sink, TcpState};
-use ackord_units::{Span, Time};
+use ackord_units::{Knobs, Span, Time};
 use ackord_wire::{Flags, Segment};
 
 /// How many acknowledgments may answer segments without data that were refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Knobs)]
 pub struct AnswerLimit {
-    /// So many...
+    /// How many segments without data that are refused may be answered within
+    /// challenge_ack_interval: challenges, and what lies outside the window
+    #[knob(
+        name = "challenge_ack_limit",
+        min = 1,
+        max = 1_000_000,
+        unit = "answers",
+        default = "10",
+        source = "RFC 5961 §7's example"
+    )]
     pub most: u32,
-    /// ...in such an interval, which the first one begins. Zero: no limit.
+    /// The interval that challenge_ack_limit speaks of; zero lifts the limit
+    #[knob(
+        name = "challenge_ack_interval", min = Span::ZERO, max = Span::from_secs(3600), default = "5 s",
+        source = "RFC 5961 §7's example"
+    )]
     pub per: Span,
 }
 

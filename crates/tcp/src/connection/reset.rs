@@ -2,21 +2,18 @@
 
 use super::{CloseReason, Connection, Opened};
 use crate::trace::Trace;
-use crate::words::worded;
 use ackord_events::{RefusalReason, Sink, TcpState};
-use ackord_units::{Seq, Time};
+use ackord_units::{Keyword, Seq, Time};
 use ackord_wire::{Flags, Options, Segment};
 
 /// Whether a reset may cut TIME-WAIT short.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum TimeWaitResets {
     /// It may (RFC 9293 §3.10.7.4).
     Accept,
     /// It is ignored (the first remedy of RFC 1337 §4).
     Ignore,
 }
-
-worded!(TimeWaitResets { "accept" => Accept, "ignore" => Ignore });
 
 impl Connection {
     /// A reset inside the window: RFC 9293 §3.10.7.4 second check, with RFC 5961 §3.

@@ -1,6 +1,6 @@
 //! What an application may change while a connection lives, as `setsockopt` lets it.
 
-use super::{Connection, Keepalive, KeepaliveUse};
+use super::{Connection, Keepalive};
 use crate::nagle::Nagle;
 use crate::receiver::Owed;
 use ackord_units::{Bytes, Span, Time};
@@ -30,7 +30,7 @@ impl Connection {
         self.config.keepalive = keepalive;
         if Connection::watches_peer(self.state) {
             let due = (self.silence.since + keepalive.idle).max(now);
-            let wanted = keepalive.wanted == KeepaliveUse::On;
+            let wanted = keepalive.wanted;
             self.slow.look_at_peer(wanted.then_some(due));
         }
     }

@@ -8,15 +8,15 @@
 //! arrival lets one new segment out, without which a long wait would silence the sender.
 
 use super::{
-    DetectorProfile, DetectorView, LossDetector, LossEvent, LossFacts, LossVerdict, Spurious, Undo,
+    DetectorProfile, DetectorView, LossConfig, LossDetector, LossEvent, LossFacts, LossVerdict, Spurious, Undo,
 };
 use ackord_events::{RecoveryKind, SpuriousEvidence};
-use ackord_units::Time;
+use ackord_units::{Keyword, Knobs, Time};
 
 const DEFAULT_THRESHOLD: u32 = 3;
 
 /// How a reordering length moves the threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum ReorderingVariant {
     /// One more each time, whatever the length.
     PlusOne,
@@ -26,6 +26,21 @@ pub enum ReorderingVariant {
     Ewma,
     /// The longest length so far.
     Max,
+}
+
+/// A threshold raised by the reordering lengths that DSACK shows
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(family = "loss", name = "blanton-allman", source = "Blanton and Allman 2002")]
+pub struct BlantonAllmanConfig {
+    /// How a reordering length moves the threshold
+    #[knob(default = "ewma", source = "Blanton and Allman 2002; max is ours, for comparison")]
+    variant: ReorderingVariant,
+}
+
+impl LossConfig for BlantonAllmanConfig {
+    fn build(&self) -> Box<dyn LossDetector> {
+        Box::new(BlantonAllman::new(self.variant))
+    }
 }
 
 /// A threshold that follows DSACK.

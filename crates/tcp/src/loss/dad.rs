@@ -7,12 +7,35 @@
 //! moves. Duplicate acknowledgments are counted; what SACK says is not looked at.
 
 use super::detection_timer::{DetectionTimer, Verified};
-use super::{Advance, DetectorView, LossDetector, LossEvent, LossFacts, LossVerdict, Undo};
+use super::{Advance, DetectorView, LossConfig, LossDetector, LossEvent, LossFacts, LossVerdict, Undo};
 use ackord_events::RecoveryKind;
-use ackord_units::Time;
+use ackord_units::{Knob, KnobKind, Knobs, Time};
 
 /// Where the threshold starts and whither it goes back.
 pub(super) const DEFAULT_THRESHOLD: u32 = 3;
+
+pub(super) const FLOOR: Knob = Knob {
+    name: "floor",
+    kind: KnobKind::Count { unit: "segments", min: 1, max: 100 },
+    default: "3",
+    doc: "The threshold never falls below this (of dad-sd: in paper mode)",
+    source: "Park et al. 2008 set none for DAD-SD, and for DAD only where it is lowered by one; RFC 5681 has \
+             3. Both are shown in papers/dad-sd",
+};
+
+/// TCP-DAD: the threshold is the length of the last run that proved to be reordering
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(family = "loss", name = "dad", source = "Park et al. 2007; Park et al. 2008 §2.1")]
+pub struct DadConfig {
+    #[knob(like = FLOOR)]
+    floor: u32,
+}
+
+impl LossConfig for DadConfig {
+    fn build(&self) -> Box<dyn LossDetector> {
+        Box::new(Dad::new(self.floor))
+    }
+}
 
 /// A threshold that jumps to the last reordering seen and creeps down.
 #[derive(Clone, Copy, Debug)]

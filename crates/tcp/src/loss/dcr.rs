@@ -5,8 +5,28 @@
 //! further one lets a new segment out, so that the number in the network stays what it was. New data
 //! acknowledged meanwhile stops the timer.
 
-use super::{DetectorView, LossDetector, LossEvent, LossFacts, LossVerdict};
-use ackord_units::{Span, Time};
+use super::{DetectorView, LossConfig, LossDetector, LossEvent, LossFacts, LossVerdict};
+use ackord_units::{Knobs, Span, Time};
+
+/// TCP-DCR: the response to duplicate acknowledgments is delayed by a round trip
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(family = "loss", name = "dcr", source = "Bhandarkar, Sadry, Reddy and Vaidya 2005")]
+pub struct DcrConfig {
+    /// How long the response waits, in round trips
+    #[knob(
+        min = 0.0,
+        max = 10.0,
+        default = "1",
+        source = "Bhandarkar, Sadry, Reddy and Vaidya 2005 (tau of one RTT)"
+    )]
+    delay: f64,
+}
+
+impl LossConfig for DcrConfig {
+    fn build(&self) -> Box<dyn LossDetector> {
+        Box::new(Dcr::new(self.delay))
+    }
+}
 
 /// A delayed congestion response.
 #[derive(Clone, Copy, Debug)]

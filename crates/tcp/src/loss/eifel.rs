@@ -5,12 +5,27 @@
 //! does not speak of fast retransmits; those get back what was taken at once, as in Ludwig and Katz
 //! 2000.
 
+use super::fixed::DUP_THRESH_KNOB;
 use super::{
-    AckContext, DetectorProfile, DetectorView, Duplicates, Fixed, LimitedTransmit, LossDetector,
+    AckContext, DetectorProfile, DetectorView, Duplicates, Fixed, LimitedTransmit, LossConfig, LossDetector,
     LossFacts, LossVerdict, Spurious, Undo,
 };
 use ackord_events::{RecoveryKind, SpuriousEvidence};
-use ackord_units::{Bytes, Time};
+use ackord_units::{Bytes, Knobs, Time};
+
+/// A fixed threshold; timestamps tell a spurious recovery, which is undone
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(family = "loss", name = "eifel", source = "RFC 3522, RFC 4015; Ludwig and Katz 2000")]
+pub struct EifelConfig {
+    #[knob(like = DUP_THRESH_KNOB)]
+    threshold: u32,
+}
+
+impl LossConfig for EifelConfig {
+    fn build(&self) -> Box<dyn LossDetector> {
+        Box::new(Eifel::new(self.threshold))
+    }
+}
 
 /// Three duplicate acknowledgments, with undo by timestamps.
 #[derive(Clone, Copy, Debug)]

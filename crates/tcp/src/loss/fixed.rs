@@ -1,10 +1,36 @@
 //! A fixed number of duplicate acknowledgments (RFC 5681 §3.2).
 
 use super::{
-    DetectorProfile, DetectorView, LossDetector, LossFacts, LossVerdict, Spurious, Undo,
+    DetectorProfile, DetectorView, LossConfig, LossDetector, LossFacts, LossVerdict, Spurious, Undo,
     UndoReductions,
 };
-use ackord_units::{Bytes, Time};
+use ackord_units::{Bytes, Keyword, Knob, KnobKind, Knobs, Time};
+
+pub(super) const DUP_THRESH_KNOB: Knob = Knob {
+    name: "threshold",
+    kind: KnobKind::Count { unit: "segments", min: 1, max: 10_000 },
+    default: "3",
+    doc: "DupThresh",
+    source: "RFC 5681 §3.2",
+};
+
+/// A fixed number of duplicate acknowledgments
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(family = "loss", name = "fixed", source = "RFC 5681 §3.2")]
+pub struct FixedConfig {
+    #[knob(like = DUP_THRESH_KNOB)]
+    threshold: u32,
+    /// The first two duplicate acknowledgments let one new segment out each; every: all of them below the
+    /// threshold do
+    #[knob(default = "on", source = "RFC 3042; every is singledup_ in ns-2")]
+    limited_transmit: LimitedTransmit,
+}
+
+impl LossConfig for FixedConfig {
+    fn build(&self) -> Box<dyn LossDetector> {
+        Box::new(Fixed::new(self.threshold, self.limited_transmit))
+    }
+}
 
 /// Takes the oldest segment for lost after `threshold` duplicate acknowledgments.
 #[derive(Clone, Copy, Debug)]
@@ -15,14 +41,14 @@ pub struct Fixed {
 }
 
 /// Whether duplicate acknowledgments below the threshold release new data (RFC 3042).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum LimitedTransmit {
     /// The first two release one segment each.
     On,
-    /// Each below the threshold releases one (`singledup_` of ns-2).
-    Every,
     /// None does.
     Off,
+    /// Each below the threshold releases one (`singledup_` of ns-2).
+    Every,
 }
 
 impl Fixed {

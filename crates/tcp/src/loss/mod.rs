@@ -18,18 +18,30 @@
 //! Nor is the finding of spurious retransmissions by DSACK and timestamps: the sender does that,
 //! and asks the detector what to make of it.
 
-mod blanton_allman;
-mod dad;
-mod dad_sd;
-mod dcr;
 mod detection_timer;
-mod eifel;
 mod facts;
-mod fixed;
-mod ncr;
-mod pr;
-mod rack;
-mod vegas;
+
+mechanisms! {
+    /// Loss detectors: when is a segment lost.
+    pub enum Loss: dyn LossConfig {
+        mod fixed => Fixed(FixedConfig);
+        mod vegas => Vegas(VegasLossConfig);
+        mod rack => Rack(RackConfig);
+        mod eifel => Eifel(EifelConfig);
+        mod dad => Dad(DadConfig);
+        mod dad_sd => DadSd(DadSdConfig);
+        mod blanton_allman => BlantonAllman(BlantonAllmanConfig);
+        mod ncr => Ncr(NcrConfig);
+        mod dcr => Dcr(DcrConfig);
+        mod pr => Pr(PrConfig);
+    }
+}
+
+/// What every loss detector's knobs lead to.
+pub trait LossConfig {
+    /// The detector at the start of a connection.
+    fn build(&self) -> Box<dyn LossDetector>;
+}
 
 pub use blanton_allman::{BlantonAllman, ReorderingVariant};
 pub use dad::Dad;
@@ -41,12 +53,12 @@ pub use fixed::{Fixed, LimitedTransmit};
 pub use ncr::{ExtendedLimitedTransmit, Ncr};
 pub use pr::Pr;
 pub(crate) use rack::{Outstanding, ProbeAck, ProbeFacts, ProbeKind, ProbeOutcome, Report, Tlp};
-pub use rack::{Rack, RackKnobs, RackRules, UndoReductions};
+pub use rack::{Rack, RackRules, UndoReductions};
 pub use vegas::VegasLoss;
 
 use crate::plug_in::copied_in_boxes;
 use ackord_events::RecoveryKind;
-use ackord_units::{Bytes, Seq, Span, Time};
+use ackord_units::{Bytes, Keyword, Seq, Span, Time, mechanisms};
 use std::fmt;
 
 /// What a detector makes of the facts.
@@ -107,7 +119,7 @@ pub enum TimeScope {
 }
 
 /// What becomes of the window when a segment that a fast recovery retransmitted is lost once more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum LostRetransmission {
     /// Nothing: it is only retransmitted once more, as Linux does.
     Repeats,

@@ -9,20 +9,35 @@
 //! acknowledgment; what had been let out meanwhile fills that gap already.
 
 use super::{
-    DetectorView, Fixed, LimitedTransmit, LossDetector, LossEvent, LossFacts, LossVerdict,
+    DetectorView, Fixed, LimitedTransmit, LossConfig, LossDetector, LossEvent, LossFacts, LossVerdict,
 };
-use ackord_units::{Bytes, Time};
+use ackord_units::{Bytes, Keyword, Knobs, Time};
 
 const DEFAULT_THRESHOLD: u32 = 3;
 
 /// How much is sent while in doubt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum ExtendedLimitedTransmit {
     /// One segment for every two that arrive; the threshold is two thirds of the flight.
     Careful,
     /// One segment for each that arrives; the threshold is half of the flight, so that no more than
     /// half a window extra is sent.
     Aggressive,
+}
+
+/// TCP-NCR: a threshold in proportion to what is in flight
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(family = "loss", name = "ncr", source = "RFC 4653")]
+pub struct NcrConfig {
+    /// While in doubt, a new segment for every two that arrive, or for each
+    #[knob(default = "careful", source = "RFC 4653 §3")]
+    variant: ExtendedLimitedTransmit,
+}
+
+impl LossConfig for NcrConfig {
+    fn build(&self) -> Box<dyn LossDetector> {
+        Box::new(Ncr::new(self.variant))
+    }
 }
 
 /// A threshold in proportion to what is in flight.

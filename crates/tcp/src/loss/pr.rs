@@ -15,16 +15,34 @@
 //! not asked every mxrtt.
 
 use super::{
-    Delivered, DetectorProfile, DetectorView, Hole, LossDetector, LossEvent, LossFacts,
+    Delivered, DetectorProfile, DetectorView, Hole, LossConfig, LossDetector, LossEvent, LossFacts,
     LossVerdict, Overdue, TimeScope,
 };
-use ackord_units::{Span, Time};
+use ackord_units::{Knobs, Span, Time};
 
 /// No segment is overdue earlier.
 const MIN_AGE: Span = Span::from_millis(1);
 
 /// mxrtt is doubled so often at most.
 const MOST_DOUBLINGS: u32 = 16;
+
+/// TCP-PR: a timer per segment from the largest recent round trip, no duplicates
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(family = "loss", name = "pr", source = "Bohacek et al. 2006")]
+pub struct PrConfig {
+    /// What is left of the estimate after a round trip without a larger sample
+    #[knob(min = 0.5, max = 1.0, default = "0.995", source = "Bohacek et al. 2006")]
+    alpha: f64,
+    /// A segment is lost after this many times the estimate
+    #[knob(min = 1.0, max = 10.0, default = "3", source = "Bohacek et al. 2006")]
+    beta: f64,
+}
+
+impl LossConfig for PrConfig {
+    fn build(&self) -> Box<dyn LossDetector> {
+        Box::new(Pr::new(self.alpha, self.beta))
+    }
+}
 
 /// Per-segment timers from the largest recent round-trip time.
 #[derive(Clone, Copy, Debug)]

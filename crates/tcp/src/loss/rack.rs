@@ -16,31 +16,66 @@ mod tlp;
 pub(crate) use tlp::{Outstanding, ProbeAck, ProbeFacts, ProbeKind, ProbeOutcome, Report, Tlp};
 
 use super::{
-    Delivered, DetectorProfile, DetectorView, Echo, Fixed, Hole, LimitedTransmit, LossDetector,
+    Delivered, DetectorProfile, DetectorView, Echo, Fixed, Hole, LimitedTransmit, LossConfig, LossDetector,
     LossEvent, LossFacts, LossVerdict, LostRetransmission, Overdue, Spurious, TimeScope, Undo,
 };
 use ackord_events::{RecoveryKind, SpuriousEvidence};
-use ackord_units::{Span, Time};
+use ackord_units::{Keyword, Knobs, Span, Time};
 use state::{Circumstances, Delivery, RackState, SentMark, Transmission};
 
-/// What can be chosen of RACK.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RackKnobs {
-    /// Tail loss probes, and what is added to their timer for a lone segment
-    /// (TLP.max_ack_delay, §7.2); none if absent.
-    pub tail_probe: Option<Span>,
-    /// What the timer of the reordering window, and that of a probe for more than a segment, add.
-    pub timer_slack: Span,
-    /// What becomes of a reduction for which there was no loss.
-    pub undo: UndoReductions,
-    /// What widens the reordering window, and what narrows it again.
-    pub rules: RackRules,
-    /// What a lost retransmission means for the window.
+/// RACK-TLP: a segment is lost once a later one has arrived and time for reordering has passed; tail
+/// loss probes
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(family = "loss", name = "rack", source = "RFC 8985")]
+pub struct RackConfig {
+    /// Tail loss probes: after two round trips without an acknowledgment one segment asks for it
+    #[knob(default = "on", source = "RFC 8985 §7")]
+    pub tlp: bool,
+    /// Whether a retransmission that is lost within a fast recovery is only retransmitted, or lowers the
+    /// window a second time
+    #[knob(
+        default = "repeats",
+        source = "RFC 5681 §4.3, RFC 8985 §9.3 for reduces; repeats is Linux's"
+    )]
     pub lost_retransmission: LostRetransmission,
+    /// Whether a report of a duplicate widens the reordering window at any time and every recovery
+    /// counts towards narrowing it, or only once reordering has been seen, and only recoveries that
+    /// were needed
+    #[knob(default = "rfc", source = "RFC 8985 §6.2 step 4; linux is Linux's")]
+    pub rules: RackRules,
+    /// How long the peer may hold back the acknowledgment of a lone segment: added to the probe timer
+    /// then
+    #[knob(
+        min = Span::ZERO, max = Span::from_secs(1), default = "200 ms",
+        source = "RFC 8985 §7.2 (TLP.max_ack_delay); 200 ms as Linux has it"
+    )]
+    pub max_ack_delay: Span,
+    /// What is added to the timer of the reordering window, and to the probe timer where more than one
+    /// segment is out
+    #[knob(
+        min = Span::ZERO, max = Span::from_secs(1), default = "0 ms",
+        source = "RFC 8985 §6.2 step 5 and §7.2 add nothing; Linux adds TCP_TIMEOUT_MIN_US"
+    )]
+    pub timer_slack: Span,
+    /// A reduction for which DSACK or timestamps show no loss is taken back
+    #[knob(default = "on", source = "RFC 8985 leaves it open; RFC 3708, RFC 4015; Linux does")]
+    pub undo: bool,
+}
+
+impl RackConfig {
+    fn undo(&self) -> UndoReductions {
+        if self.undo { UndoReductions::On } else { UndoReductions::Off }
+    }
+}
+
+impl LossConfig for RackConfig {
+    fn build(&self) -> Box<dyn LossDetector> {
+        Box::new(Rack::new(*self))
+    }
 }
 
 /// What makes of the reordering window more than it is (§6.2 step 4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum RackRules {
     /// Any DSACK widens it; sixteen recoveries later that is forgotten.
     Rfc,
@@ -61,7 +96,7 @@ pub enum UndoReductions {
 #[derive(Clone, Debug)]
 pub struct Rack {
     state: RackState,
-    knobs: RackKnobs,
+    knobs: RackConfig,
     /// Whether recovery was under way when it was last asked.
     in_recovery: bool,
     /// Whether the present recovery has been undone.
@@ -73,7 +108,7 @@ const DUP_THRESH: u32 = 3;
 
 impl Rack {
     /// A detector that has seen nothing yet.
-    pub fn new(knobs: RackKnobs) -> Rack {
+    pub fn new(knobs: RackConfig) -> Rack {
         Rack { state: RackState::new(DUP_THRESH), knobs, in_recovery: false, undone: false }
     }
 
@@ -92,7 +127,7 @@ impl LossDetector for Rack {
             every_ack: true,
             by_time: Some(TimeScope::Everything),
             lost_retransmission: self.knobs.lost_retransmission,
-            tail_probe: self.knobs.tail_probe,
+            tail_probe: self.knobs.tlp.then_some(self.knobs.max_ack_delay),
             timer_slack: self.knobs.timer_slack,
         }
     }
@@ -134,7 +169,7 @@ impl LossDetector for Rack {
         if overtaken && self.knobs.rules == RackRules::Linux {
             self.state.see_reordering();
         }
-        match self.knobs.undo {
+        match self.knobs.undo() {
             UndoReductions::On => {
                 self.undone = true;
                 if !self.in_recovery && self.knobs.rules == RackRules::Linux {
@@ -149,7 +184,7 @@ impl LossDetector for Rack {
 
     fn without_sack(&self) -> Option<Box<dyn LossDetector>> {
         let fixed = Fixed::new(DUP_THRESH, LimitedTransmit::On);
-        Some(Box::new(fixed.with_undo(self.knobs.undo)))
+        Some(Box::new(fixed.with_undo(self.knobs.undo())))
     }
 
     fn on_delivered(&mut self, now: Time, delivered: &Delivered) {

@@ -2,9 +2,25 @@
 //! acknowledgment, and on the first two new acknowledgments after a retransmission, the oldest
 //! segment is lost if it has been out for longer than SRTT + 4 RTTVAR.
 
-use super::{DetectorView, LossDetector, LossEvent, LossFacts, LossVerdict};
+use super::fixed::DUP_THRESH_KNOB;
+use super::{DetectorView, LossConfig, LossDetector, LossEvent, LossFacts, LossVerdict};
 use ackord_events::RecoveryKind;
-use ackord_units::{Bytes, Time};
+use ackord_units::{Bytes, Knobs, Time};
+
+/// A fixed threshold, and a fine-grained timeout looked at on duplicate acknowledgments
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(family = "loss", name = "vegas", source = "Brakmo and Peterson 1995 §3.1")]
+pub struct VegasLossConfig {
+    /// DupThresh, where the fine-grained timeout has not expired first
+    #[knob(like = DUP_THRESH_KNOB)]
+    threshold: u32,
+}
+
+impl LossConfig for VegasLossConfig {
+    fn build(&self) -> Box<dyn LossDetector> {
+        Box::new(VegasLoss::new(self.threshold))
+    }
+}
 
 /// A fixed threshold with Vegas's fine-grained timeout beside it.
 #[derive(Clone, Copy, Debug)]

@@ -10,19 +10,16 @@
 
 use super::ReceiverRtt;
 use crate::ack::Arrival;
-use crate::words::worded;
-use ackord_units::{Bytes, Time};
+use ackord_units::{Bytes, Keyword, Time};
 
 /// Whether a buffer is as large as it may be from the start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum BufferTuning {
-    /// It is.
-    Off,
     /// It begins small and grows as it is used.
     On,
+    /// It is.
+    Off,
 }
-
-worded!(BufferTuning { "off" => Off, "on" => On });
 
 /// Segments that a first round trip is expected to bring (TCP_INIT_CWND).
 const FIRST_ROUND_SEGMENTS: u64 = 10;

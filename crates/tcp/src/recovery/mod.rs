@@ -10,11 +10,23 @@
 //!
 //! The connection owns the scoreboard and the windows; a recovery answers questions.
 
-mod newreno;
-mod ns2;
-mod reno;
-mod sack;
-mod tahoe;
+mechanisms! {
+    /// Recovery senders: how much may be sent during recovery.
+    pub enum LossRecovery: dyn RecoveryConfig {
+        mod tahoe => Tahoe(TahoeRecoveryConfig);
+        mod reno => Reno(RenoRecoveryConfig);
+        mod newreno => NewReno(NewRenoConfig);
+        mod sack => Sack(SackConfig);
+        mod ns2 =>
+            Ns2Reno(Ns2RenoConfig), Ns2NewReno(Ns2NewRenoConfig), Ns2Sack1(Ns2Sack1Config);
+    }
+}
+
+/// What every recovery sender's knobs lead to.
+pub trait RecoveryConfig {
+    /// The sender at the start of a connection.
+    fn build(&self) -> Box<dyn Recovery>;
+}
 
 pub use newreno::NewReno;
 pub use ns2::{Ns2NewReno, Ns2Reno, Ns2Sack1};
@@ -24,7 +36,7 @@ pub use tahoe::Tahoe;
 
 use crate::congestion::LossResponse;
 use crate::plug_in::copied_in_boxes;
-use ackord_units::Bytes;
+use ackord_units::{Bytes, Keyword, mechanisms};
 use std::fmt;
 
 /// The sender's books at one moment.
@@ -95,7 +107,7 @@ pub struct RecoveryExit {
 
 /// Which partial acknowledgments restart the retransmission timer, where no scoreboard shows that
 /// retransmissions get through (RFC 6582 §4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum PartialAckTimer {
     /// The first of a recovery: many losses in a window end in a timeout.
     First,

@@ -2,10 +2,33 @@
 //! retransmitted without waiting for duplicates, one per round trip.
 
 use super::{
-    Entry, Flight, PartialAckTimer, Recovery, RecoveryAck, RecoveryDecision, RecoveryExit,
+    Entry, Flight, PartialAckTimer, Recovery, RecoveryAck, RecoveryConfig, RecoveryDecision, RecoveryExit,
     RecoveryProfile,
 };
-use ackord_units::Bytes;
+use ackord_units::{Bytes, Keyword, Knob, KnobKind, Knobs};
+
+pub(super) const PARTIAL_ACK_TIMER: Knob = Knob {
+    name: "partial_ack_timer",
+    kind: KnobKind::Choice(PartialAckTimer::WORDS),
+    default: "first",
+    doc: "Which partial acknowledgments restart the retransmission timer where the peer does not speak \
+          SACK: the first of a recovery, or each",
+    source: "RFC 6582 §4; each is Linux's",
+};
+
+/// Fast recovery that retransmits on partial acknowledgments
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(family = "recovery", name = "newreno", source = "RFC 6582")]
+pub struct NewRenoConfig {
+    #[knob(like = PARTIAL_ACK_TIMER)]
+    partial_ack_timer: PartialAckTimer,
+}
+
+impl RecoveryConfig for NewRenoConfig {
+    fn build(&self) -> Box<dyn Recovery> {
+        Box::new(NewReno::new(self.partial_ack_timer))
+    }
+}
 
 /// Fast recovery that goes on until everything outstanding at the loss is acknowledged.
 #[derive(Clone, Copy, Debug)]

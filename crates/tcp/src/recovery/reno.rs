@@ -1,8 +1,25 @@
 //! Reno's fast recovery (RFC 5681 §3.2): the window is inflated by a segment for every duplicate
 //! acknowledgment, and the first new acknowledgment ends the recovery.
 
-use super::{Entry, Flight, Recovery, RecoveryAck, RecoveryDecision, RecoveryProfile, Reentry};
-use ackord_units::Bytes;
+use super::{Entry, Flight, Recovery, RecoveryAck, RecoveryConfig, RecoveryDecision, RecoveryProfile, Reentry};
+use ackord_units::{Bytes, Knobs};
+
+/// Fast recovery that ends with the first new acknowledgment
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(family = "recovery", name = "reno", source = "RFC 5681 §3.2")]
+pub struct RenoRecoveryConfig {
+    /// A second fast retransmit has to wait until what was outstanding at the first has been
+    /// acknowledged; off: several losses in one window halve cwnd several times
+    #[knob(default = "on", source = "RFC 6582 §3.2 step 2; bugFix_ in ns-2")]
+    once_per_window: bool,
+}
+
+impl RecoveryConfig for RenoRecoveryConfig {
+    fn build(&self) -> Box<dyn Recovery> {
+        let once = if self.once_per_window { OncePerWindow::On } else { OncePerWindow::Off };
+        Box::new(RenoRecovery::new(once))
+    }
+}
 
 /// Fast recovery of one loss per window.
 #[derive(Clone, Copy, Debug)]

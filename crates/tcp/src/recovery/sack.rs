@@ -2,11 +2,30 @@
 //! RFC 6937): what is sent follows what is delivered, so that the window comes down to ssthresh
 //! over the round trip instead of at once.
 
+use super::newreno::PARTIAL_ACK_TIMER;
 use super::{
-    Entry, Flight, NewReno, PartialAckTimer, Recovery, RecoveryAck, RecoveryDecision,
+    Entry, Flight, NewReno, PartialAckTimer, Recovery, RecoveryAck, RecoveryConfig, RecoveryDecision,
     RecoveryProfile,
 };
-use ackord_units::Bytes;
+use ackord_units::{Bytes, Knobs};
+
+/// Scoreboard recovery, paced by proportional rate reduction
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(family = "recovery", name = "sack", source = "RFC 6675, RFC 9937")]
+pub struct SackConfig {
+    /// Proportional rate reduction; off: pipe below cwnd as RFC 6675 §5 has it
+    #[knob(default = "on", source = "RFC 9937 §6")]
+    prr: bool,
+    #[knob(like = PARTIAL_ACK_TIMER)]
+    partial_ack_timer: PartialAckTimer,
+}
+
+impl RecoveryConfig for SackConfig {
+    fn build(&self) -> Box<dyn Recovery> {
+        let prr = if self.prr { Prr::On } else { Prr::Off };
+        Box::new(SackRecovery::new(prr).with_timer(self.partial_ack_timer))
+    }
+}
 
 /// Recovery by the scoreboard's pipe.
 #[derive(Clone, Copy, Debug)]

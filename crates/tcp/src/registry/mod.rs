@@ -1,35 +1,34 @@
-//! Every choice an endpoint offers, listed once with its knobs.
+//! An endpoint's five choices by name, and whole stacks of them.
 //!
-//! The scenario checker, the JSON Schema, `ackord list mechanisms` and the docs read these tables;
-//! the `build_*` functions turn a checked [`Choice`](ackord_units::Choice) into the running thing.
+//! | file | what |
+//! | --- | --- |
+//! | `stack.rs` | [`Stack`]: an endpoint as somebody chose it, built |
+//! | `settings.rs` | a stack changed by text |
+//! | `profiles/` | whole stacks by name, each value with its source |
 //!
-//! A family has a file, or shares one with a small neighbour; `endpoint.rs` is what is no choice,
-//! `profiles.rs` whole stacks by name, `stack.rs` such a stack built, `settings.rs` what sets its
-//! choices and knobs by text.
+//! What there is to choose from stands beside the mechanisms: `congestion/mod.rs`, `loss/mod.rs`,
+//! `recovery/mod.rs`, `ack/mod.rs`, `nagle/mod.rs`; the knobs of each in its own file, those of the
+//! endpoint in `config.rs`.
 
-mod ack;
-mod build;
-mod congestion;
-mod endpoint;
-mod loss;
-mod nagle;
 mod profiles;
-mod recovery;
 mod settings;
 mod stack;
 
-pub use ack::{ACK, build_ack};
-pub(crate) use build::{bytes, count, span, word};
-pub use congestion::{CONGESTION, build_congestion};
-pub use endpoint::ENDPOINT;
-pub use loss::{LOSS, build_loss};
-pub use nagle::{NAGLE, build_nagle};
 pub use profiles::{PROFILES, Profile, Setting, profile};
-pub use recovery::{RECOVERY, build_recovery};
-pub use settings::{OutOfOrder, SettingError, out_of_order};
-pub use stack::Stack;
+pub use settings::SettingError;
+pub use stack::{Stack, choose_as};
 
-use ackord_units::{KnobKind, Mechanism};
+pub use crate::ack::Ack;
+pub use crate::congestion::Congestion;
+pub use crate::loss::Loss;
+pub use crate::nagle::NagleVariant;
+pub use crate::recovery::LossRecovery;
+
+use crate::config::Config;
+use ackord_units::{Choice, Mechanism};
+
+/// The endpoint itself: what is neither of the five choices.
+pub static ENDPOINT: &Mechanism = Config::MECHANISM;
 
 /// One of the five choices of an endpoint.
 #[derive(Clone, Copy, Debug)]
@@ -48,24 +47,34 @@ pub struct Chosen {
 pub static CHOICES: &[Chosen] = &[
     Chosen {
         key: "congestion",
-        mechanisms: CONGESTION,
+        mechanisms: Congestion::MECHANISMS,
         default: "cubic",
         doc: "How much may be outstanding",
     },
     Chosen {
         key: "loss",
-        mechanisms: LOSS,
+        mechanisms: Loss::MECHANISMS,
         default: "fixed",
         doc: "When a segment counts as lost",
     },
     Chosen {
         key: "recovery",
-        mechanisms: RECOVERY,
+        mechanisms: LossRecovery::MECHANISMS,
         default: "sack",
-        doc: "What is sent while repairing",
+        doc: "What is sent during recovery",
     },
-    Chosen { key: "ack", mechanisms: ACK, default: "delayed", doc: "When to acknowledge" },
-    Chosen { key: "nagle", mechanisms: NAGLE, default: "on", doc: "When a small segment waits" },
+    Chosen {
+        key: "ack",
+        mechanisms: Ack::MECHANISMS,
+        default: "delayed",
+        doc: "When to acknowledge",
+    },
+    Chosen {
+        key: "nagle",
+        mechanisms: NagleVariant::MECHANISMS,
+        default: "on",
+        doc: "When a small segment waits",
+    },
 ];
 
 /// The choice with this key.
@@ -73,14 +82,59 @@ pub fn chosen_from(key: &str) -> Option<&'static Chosen> {
     CHOICES.iter().find(|chosen| chosen.key == key)
 }
 
-const ON_OFF: KnobKind = KnobKind::Choice(&["on", "off"]);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nagle::{MinshallConfig, NagleConfig};
+    use ackord_units::{Bytes, Knobs, confused_words};
 
-/// The mechanism of this name in a table.
-pub fn find(table: &'static [Mechanism], name: &str) -> Option<&'static Mechanism> {
-    table.iter().find(|mechanism| mechanism.name == name)
-}
+    /// Every mechanism of a family with its defaults.
+    fn all<C: Choice>() -> impl Iterator<Item = C> {
+        C::MECHANISMS.iter().map(|mechanism| C::named(mechanism.name).expect(mechanism.name))
+    }
 
-/// Every table of choices in the order in which they are listed to people.
-pub fn families() -> [&'static [Mechanism]; 5] {
-    [CONGESTION, LOSS, RECOVERY, ACK, NAGLE]
+    #[test]
+    fn every_word_of_a_knob_builds_something_of_its_own() {
+        fn confused<K: Knobs + Clone>(choice: K, built: impl Fn(&K) -> String) {
+            let confused = confused_words(&choice, |choice| Some(built(choice)));
+            assert_eq!(confused, [], "{}", choice.mechanism().name);
+        }
+        for choice in all::<Congestion>() {
+            confused(choice, |choice| format!("{:?}", choice.config().build()));
+        }
+        for choice in all::<Loss>() {
+            confused(choice, |choice| format!("{:?}", choice.config().build()));
+        }
+        for choice in all::<LossRecovery>() {
+            confused(choice, |choice| format!("{:?}", choice.config().build()));
+        }
+        for choice in all::<Ack>() {
+            confused(choice, |choice| format!("{:?}", choice.config().build()));
+        }
+        for choice in all::<NagleVariant>() {
+            confused(choice, |choice| format!("{:?}", choice.config().build()));
+        }
+        confused(Config::default(), |config| format!("{config:?}"));
+        drop(MinshallConfig::default().build());
+    }
+
+    #[test]
+    fn every_default_lies_in_its_range_and_every_knob_has_a_source() {
+        let families = CHOICES.iter().flat_map(|chosen| chosen.mechanisms);
+        for mechanism in families.chain([ENDPOINT]) {
+            assert!(!mechanism.source.is_empty(), "{}", mechanism.name);
+            for knob in mechanism.knobs {
+                knob.default_value();
+                assert!(!knob.doc.is_empty() && !knob.source.is_empty(), "{}", knob.name);
+            }
+        }
+        assert_eq!(Config::default().mss, Bytes(1460));
+    }
+
+    #[test]
+    fn each_mechanism_says_which_family_it_is_of() {
+        for chosen in CHOICES {
+            assert!(chosen.mechanisms.iter().all(|mechanism| mechanism.family == chosen.key));
+        }
+    }
 }

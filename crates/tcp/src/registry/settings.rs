@@ -1,8 +1,8 @@
 //! A stack changed by text: `congestion` to `reno`, `loss.threshold` to `4`, `rto_min` to `200 ms`,
 //! with the keys, values and words of scenario files. For faces that have no scenario.
 
-use super::{CHOICES, ENDPOINT, PROFILES, Stack, chosen_from, find, profile};
-use ackord_units::{Choice, Knob, nearest_name};
+use super::{CHOICES, ENDPOINT, PROFILES, Stack, chosen_from, profile};
+use ackord_units::{Contradiction, Knobs, nearest_name};
 use std::fmt::Write;
 
 /// The key that names a profile.
@@ -67,43 +67,6 @@ fn or_these(nearest: Option<&str>, names: &[&str]) -> String {
     text
 }
 
-/// Two knobs whose values are each in range but not together.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutOfOrder {
-    /// The knob that has to be the smaller one, and its value.
-    pub smaller: (&'static str, String),
-    /// The knob that has to be the larger one, and its value.
-    pub larger: (&'static str, String),
-}
-
-/// Pairs of knobs of an endpoint or of a mechanism, the smaller first.
-const ORDERED: &[(&str, &str, &str)] = &[
-    ("congestion", "alpha", "beta"),
-    ("endpoint", "rto_min", "rto_max"),
-    ("endpoint", "rto_initial", "rto_max"),
-];
-
-/// The pairs of knobs of `choice`, made in `family` (`endpoint` for what is none of the five), that
-/// contradict each other. Only mechanisms with both knobs are looked at: `beta` of CUBIC is
-/// something else.
-pub fn out_of_order<'a>(
-    family: &'a str,
-    choice: &'a Choice,
-) -> impl Iterator<Item = OutOfOrder> + use<'a> {
-    ORDERED.iter().filter(move |(of, ..)| *of == family).filter_map(|&(_, smaller, larger)| {
-        choice.mechanism.knob(smaller).and(choice.mechanism.knob(larger))?;
-        let (low, high) = (choice.value(smaller)?, choice.value(larger)?);
-        let above = match (low.as_number(), high.as_number()) {
-            (Some(low), Some(high)) => low > high,
-            _ => low.as_span()? > high.as_span()?,
-        };
-        above.then(|| OutOfOrder {
-            smaller: (smaller, low.to_string()),
-            larger: (larger, high.to_string()),
-        })
-    })
-}
-
 impl Stack {
     /// The stack of the profile with this name.
     ///
@@ -129,7 +92,7 @@ impl Stack {
 
     /// Sets `key` to `value`, both as a user writes them: `profile` replaces the whole stack, the
     /// name of a choice (`congestion`; `cc` for short) takes another mechanism as
-    /// [`Stack::choice_of`] has it,
+    /// [`Stack::choose`] has it,
     /// `loss.threshold` sets a knob of the mechanism chosen so far, anything else a knob of the
     /// endpoint. Quotes around the value may be there or not.
     ///
@@ -161,18 +124,14 @@ impl Stack {
                     [PROFILE].into_iter().chain(choices).chain(knobs),
                 ))
             }
-            (Some(chosen), None) => {
-                let mechanism = find(chosen.mechanisms, value).ok_or_else(|| {
-                    let known = chosen.mechanisms.iter().map(|mechanism| mechanism.name);
-                    unknown_name(chosen.key, value, known)
-                })?;
-                let choice = self.choice_of(family, mechanism);
-                *self.choice_mut(family).expect("one of the five choices") = choice;
-                Ok(())
+            (Some(chosen), None) if !self.choose(family, value) => {
+                let known = chosen.mechanisms.iter().map(|mechanism| mechanism.name);
+                Err(unknown_name(chosen.key, value, known))
             }
+            (Some(_), None) => Ok(()),
             (Some(_), Some(knob)) => {
-                let choice = self.choice_mut(family).expect("one of the five choices");
-                set_knob(choice, knob, key, value)
+                let slot = self.slot_mut(family).expect("one of the five choices");
+                set_knob(slot, knob, key, value)
             }
         }
     }
@@ -182,34 +141,35 @@ impl Stack {
     /// # Errors
     /// [`SettingError::BadValue`] for the first pair that does not.
     pub fn check(&self) -> Result<(), SettingError> {
-        let contradiction = [("endpoint", &self.endpoint), ("congestion", &self.congestion)]
-            .into_iter()
-            .find_map(|(family, choice)| out_of_order(family, choice).next());
+        let parts = self.by_name();
+        let contradiction =
+            parts.iter().find_map(|(family, part)| Some((family, part.check().err()?)));
         match contradiction {
             None => Ok(()),
-            Some(OutOfOrder { smaller, larger }) => Err(SettingError::BadValue {
-                key: smaller.0.to_owned(),
-                why: format!(
-                    "`{}` ({}) is above `{}` ({})",
-                    smaller.0, smaller.1, larger.0, larger.1
-                ),
-                allowed: format!("up to the value of `{}`", larger.0),
-            }),
+            Some((family, Contradiction { why, allowed })) => {
+                Err(SettingError::BadValue { key: (*family).to_owned(), why, allowed })
+            }
         }
     }
 }
 
-fn set_knob(choice: &mut Choice, name: &str, key: &str, value: &str) -> Result<(), SettingError> {
-    let Some(knob): Option<&'static Knob> = choice.mechanism.knob(name) else {
-        let of = format!("{} `{}`", choice.mechanism.family, choice.mechanism.name);
-        return Err(unknown_key(name, &of, choice.mechanism.knobs.iter().map(|knob| knob.name)));
+fn set_knob<K: Knobs + ?Sized>(
+    of: &mut K,
+    name: &str,
+    key: &str,
+    value: &str,
+) -> Result<(), SettingError> {
+    let mechanism = of.mechanism();
+    let Some(knob) = mechanism.knob(name) else {
+        let what = format!("{} `{}`", mechanism.family, mechanism.name);
+        return Err(unknown_key(name, &what, mechanism.knobs.iter().map(|knob| knob.name)));
     };
     let parsed = knob.kind.parse(value).map_err(|why| SettingError::BadValue {
         key: key.to_owned(),
         why,
         allowed: knob.kind.range(),
     })?;
-    choice.settings.0.insert(knob.name.to_owned(), parsed);
+    assert!(of.set(knob.name, parsed), "a knob takes values of its kind");
     Ok(())
 }
 
@@ -238,7 +198,7 @@ fn nearest(given: &str, names: &[&'static str]) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ackord_units::Span;
+    use ackord_units::{KnobValue, Span};
 
     fn rfc() -> Stack {
         Stack::named("rfc").expect("registered")
@@ -251,10 +211,10 @@ mod tests {
             stack.set_text(setting).expect(setting);
         }
         stack.set("rto_min", "\"300 ms\"").expect("a span");
-        assert_eq!(stack.congestion.mechanism.name, "reno");
-        assert_eq!(stack.loss.value("threshold").and_then(|value| value.as_count()), Some(5));
+        assert_eq!(stack.congestion.mechanism().name, "reno");
+        assert_eq!(stack.loss.value("threshold"), Some(KnobValue::Count(5)));
         assert_eq!(stack.config().rto.min, Span::from_millis(300));
-        assert_eq!(stack.ack.mechanism.name, "linux", "what the profile said stays");
+        assert_eq!(stack.ack.mechanism().name, "linux", "what the profile said stays");
     }
 
     #[test]

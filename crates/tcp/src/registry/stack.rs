@@ -1,72 +1,113 @@
-//! A whole stack by the name of its profile, for those who build endpoints without a scenario: a
-//! middle box that splits a connection has two. What is to differ from the profile is set by text,
-//! `rto_min` to `200 ms`, in `settings.rs`.
+//! Everything an endpoint is made of, as somebody chose it: the typed values from which a scenario's
+//! endpoints, a script's, and those of a middle box that splits connections are built.
 
-use super::{
-    ENDPOINT, Profile, build_ack, build_congestion, build_loss, build_nagle, build_recovery,
-    chosen_from, find, profile,
-};
+use super::{CHOICES, Profile, Setting, profile};
+use crate::ack::Ack;
 use crate::config::{Config, Mechanisms};
-use ackord_units::{Choice, KnobValue, Mechanism};
+use crate::congestion::Congestion;
+use crate::loss::Loss;
+use crate::nagle::NagleVariant;
+use crate::recovery::LossRecovery;
+use ackord_units::{Choice, Knobs, Slot};
 
-/// Everything an endpoint is made of, as choices.
-#[derive(Clone, Debug, PartialEq)]
+/// Everything an endpoint is made of, as choices. Two are equal if they build the same, whatever the
+/// profiles they began as.
+#[derive(Clone, Debug)]
 pub struct Stack {
     /// The profile it began as: a mechanism that is the profile's own has the profile's knobs.
     profile: &'static str,
     /// What is none of the five choices.
-    pub endpoint: Choice,
+    pub endpoint: Config,
     /// Congestion control.
-    pub congestion: Choice,
+    pub congestion: Congestion,
     /// Loss detection.
-    pub loss: Choice,
+    pub loss: Loss,
     /// Recovery sending.
-    pub recovery: Choice,
-    /// Acknowledgment policy.
-    pub ack: Choice,
+    pub recovery: LossRecovery,
+    /// ACK policy.
+    pub ack: Ack,
     /// Nagle's algorithm.
-    pub nagle: Choice,
+    pub nagle: NagleVariant,
+}
+
+impl PartialEq for Stack {
+    fn eq(&self, other: &Stack) -> bool {
+        self.endpoint == other.endpoint
+            && self.congestion == other.congestion
+            && self.loss == other.loss
+            && self.recovery == other.recovery
+            && self.ack == other.ack
+            && self.nagle == other.nagle
+    }
+}
+
+impl Default for Stack {
+    /// What an endpoint is when nobody says anything: the profile `rfc`.
+    fn default() -> Stack {
+        fn first<C: Choice>(key: &str) -> C {
+            let chosen = super::chosen_from(key).expect("each choice is listed");
+            C::named(chosen.default).expect("the default of a family is one of its mechanisms")
+        }
+        Stack {
+            profile: "rfc",
+            endpoint: Config::default(),
+            congestion: first("congestion"),
+            loss: first("loss"),
+            recovery: first("recovery"),
+            ack: first("ack"),
+            nagle: first("nagle"),
+        }
+    }
+}
+
+/// Takes the mechanism of this name for the choice `key`, as [`Stack::choose`] does in a stack that began as
+/// this profile.
+#[must_use]
+pub fn choose_as(own: &str, key: &str, name: &str, slot: &mut dyn Slot) -> bool {
+    let is_own = |setting: &Setting| setting.key == key && setting.value == name;
+    match profile(own).filter(|profile| profile.settings.iter().any(is_own)) {
+        Some(own) => {
+            own.choose(slot, key);
+            true
+        }
+        None => slot.choose(name),
+    }
 }
 
 impl Profile {
-    /// What it says of a key.
-    fn value(&self, key: &str) -> Option<&'static str> {
-        self.settings.iter().find(|setting| setting.key == key).map(|setting| setting.value)
+    /// Takes the mechanism that this profile says of a choice, if it does, with its knobs.
+    fn choose(&self, slot: &mut dyn Slot, family: &str) {
+        if let Some(setting) = self.settings.iter().find(|setting| setting.key == family) {
+            assert!(slot.choose(setting.value), "a profile names what is registered");
+        }
+        let mechanism = slot.mechanism();
+        self.set_knobs(slot, mechanism.knobs, &format!("{family}."));
     }
 
-    /// The choice with the knobs that it sets, whose keys begin with `prefix`.
-    fn parsed(&self, choice: Choice, prefix: &str) -> Choice {
-        choice.mechanism.knobs.iter().fold(choice, |choice, knob| {
-            match self.value(&format!("{prefix}{}", knob.name)) {
-                None => choice,
-                Some(text) => {
-                    let value = knob.kind.parse(text).expect("a profile's values are valid");
-                    choice.with(knob.name, value)
-                }
-            }
-        })
+    /// Sets the knobs whose keys begin with `prefix`.
+    fn set_knobs<K: Knobs + ?Sized>(&self, of: &mut K, knobs: &[ackord_units::Knob], prefix: &str) {
+        for setting in self.settings {
+            let name = setting.key.strip_prefix(prefix);
+            let Some(knob) = name.and_then(|name| knobs.iter().find(|knob| knob.name == name))
+            else {
+                continue;
+            };
+            let value = knob.kind.parse(setting.value).expect("a profile's values are valid");
+            assert!(of.set(knob.name, value), "a knob takes values of its kind");
+        }
     }
 }
 
 impl Stack {
-    /// What this profile stands for; what it does not say is as the registries have it.
+    /// What this profile stands for; what it does not say is as the mechanisms have it.
     pub fn of_profile(profile: &Profile) -> Stack {
-        let choice = |family: &str| {
-            let chosen = chosen_from(family).expect("one of the five choices");
-            let name = profile.value(family).unwrap_or(chosen.default);
-            let mechanism =
-                find(chosen.mechanisms, name).expect("a profile names what is registered");
-            profile.parsed(Choice::of(mechanism), &format!("{family}."))
-        };
-        Stack {
-            profile: profile.name,
-            endpoint: profile.parsed(Choice::of(&ENDPOINT), ""),
-            congestion: choice("congestion"),
-            loss: choice("loss"),
-            recovery: choice("recovery"),
-            ack: choice("ack"),
-            nagle: choice("nagle"),
+        let mut stack = Stack { profile: profile.name, ..Stack::default() };
+        for chosen in CHOICES {
+            let slot = stack.slot_mut(chosen.key).expect("one of the five choices");
+            profile.choose(slot, chosen.key);
         }
+        profile.set_knobs(&mut stack.endpoint, Config::KNOBS, "");
+        stack
     }
 
     /// The name of the profile it began as.
@@ -74,21 +115,28 @@ impl Stack {
         self.profile
     }
 
-    /// What naming this mechanism means: with the knobs that the profile sets if it is the profile's
-    /// own (Linux's CUBIC is not RFC 9438's), with its defaults otherwise.
-    pub fn choice_of(&self, family: &str, mechanism: &'static Mechanism) -> Choice {
-        let choice = Choice::of(mechanism);
-        match profile(self.profile) {
-            Some(own) if own.value(family) == Some(mechanism.name) => {
-                own.parsed(choice, &format!("{family}."))
-            }
-            _ => choice,
-        }
+    /// The same stack over this version of IP.
+    #[must_use]
+    pub fn over(mut self, ip: ackord_wire::IpVersion) -> Stack {
+        self.endpoint.ip = ip;
+        self
     }
 
-    /// The choice of this family ([`super::CHOICES`]), to be changed.
-    pub(super) fn choice_mut(&mut self, family: &str) -> Option<&mut Choice> {
-        Some(match family {
+    /// The choice under this key ([`super::CHOICES`]).
+    pub fn slot(&self, key: &str) -> Option<&dyn Slot> {
+        Some(match key {
+            "congestion" => &self.congestion,
+            "loss" => &self.loss,
+            "recovery" => &self.recovery,
+            "ack" => &self.ack,
+            "nagle" => &self.nagle,
+            _ => return None,
+        })
+    }
+
+    /// The same, to be changed.
+    pub fn slot_mut(&mut self, key: &str) -> Option<&mut dyn Slot> {
+        Some(match key {
             "congestion" => &mut self.congestion,
             "loss" => &mut self.loss,
             "recovery" => &mut self.recovery,
@@ -98,28 +146,40 @@ impl Stack {
         })
     }
 
-    /// The same stack with a knob of the endpoint set.
-    ///
-    /// # Panics
-    /// If [`ENDPOINT`] lists no such knob.
+    /// Takes the mechanism of this name for the choice `key`: with the knobs that the profile sets if it
+    /// is the profile's own (Linux's CUBIC is not RFC 9438's), with its defaults otherwise. Whether
+    /// there is such a choice and such a mechanism.
     #[must_use]
-    pub fn with(self, knob: &str, value: KnobValue) -> Stack {
-        Stack { endpoint: self.endpoint.with(knob, value), ..self }
+    pub fn choose(&mut self, key: &str, name: &str) -> bool {
+        let own = self.profile;
+        self.slot_mut(key).is_some_and(|slot| choose_as(own, key, name, slot))
+    }
+
+    /// The six parts under the names they have in a file; `endpoint` is written as single keys.
+    pub fn by_name(&self) -> [(&'static str, &dyn Knobs); 6] {
+        [
+            ("congestion", &self.congestion),
+            ("loss", &self.loss),
+            ("recovery", &self.recovery),
+            ("ack", &self.ack),
+            ("nagle", &self.nagle),
+            ("endpoint", &self.endpoint),
+        ]
     }
 
     /// Its sizes, options and timers.
     pub fn config(&self) -> Config {
-        Config::from_choice(&self.endpoint)
+        self.endpoint.clone()
     }
 
     /// Its five mechanisms, newly built.
     pub fn mechanisms(&self) -> Mechanisms {
         Mechanisms {
-            congestion: build_congestion(&self.congestion),
-            loss: build_loss(&self.loss),
-            recovery: build_recovery(&self.recovery),
-            ack: build_ack(&self.ack),
-            nagle: build_nagle(&self.nagle),
+            congestion: self.congestion.config().build(),
+            loss: self.loss.config().build(),
+            recovery: self.recovery.config().build(),
+            ack: self.ack.config().build(),
+            nagle: self.nagle.config().build(),
         }
     }
 }
@@ -136,6 +196,23 @@ mod tests {
             let stack = Stack::of_profile(profile);
             drop(stack.mechanisms());
             assert!(stack.config().mss > Bytes::ZERO, "{}", profile.name);
+            for setting in profile.settings {
+                assert!(!setting.source.is_empty(), "{}", setting.key);
+                let (of, knob) = match setting.of_choice() {
+                    None => (&stack.endpoint as &dyn Knobs, setting.key),
+                    Some((choice, knob)) => {
+                        let slot = stack.slot(choice).expect("one of the five choices");
+                        let Some(knob) = knob else {
+                            assert_eq!(slot.mechanism().name, setting.value);
+                            continue;
+                        };
+                        (slot as &dyn Knobs, knob)
+                    }
+                };
+                let known = of.mechanism().knob(knob).expect("a knob of what it is set of");
+                let value = known.kind.parse(setting.value).ok();
+                assert_eq!(of.value(knob), value, "{} {}", profile.name, setting.key);
+            }
         }
         let rto_min = |name| Stack::of_profile(profile(name).expect("registered")).config().rto.min;
         assert_eq!(
@@ -143,12 +220,13 @@ mod tests {
             (Span::from_secs(1), Span::from_millis(200))
         );
         let linux = Stack::of_profile(profile("linux").expect("registered"));
-        assert_eq!((linux.loss.mechanism.name, linux.ack.mechanism.name), ("rack", "linux"));
+        assert_eq!((linux.loss.mechanism().name, linux.ack.mechanism().name), ("rack", "linux"));
     }
 
     #[test]
     fn the_rfc_profile_is_what_the_defaults_are() {
         let stack = Stack::of_profile(profile("rfc").expect("registered"));
+        assert_eq!((stack.profile(), &stack), (Stack::default().profile(), &Stack::default()));
         assert_eq!(stack.config(), Config::default());
         assert_eq!(format!("{:?}", stack.mechanisms()), format!("{:?}", Mechanisms::default()));
     }

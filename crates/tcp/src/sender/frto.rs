@@ -12,20 +12,17 @@ use super::scoreboard::Sent;
 use super::{Phase, Sender};
 use crate::loss::Undo;
 use crate::trace::Trace;
-use crate::words::worded;
 use ackord_events::{Sink, SpuriousEvidence};
-use ackord_units::{Bytes, Seq};
+use ackord_units::{Bytes, Keyword, Seq};
 
 /// Whether timeouts are looked into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum FrtoUse {
     /// They are.
     On,
     /// Each is taken to mean loss.
     Off,
 }
-
-worded!(FrtoUse { "on" => On, "off" => Off });
 
 /// Whether timeouts are looked into, where that stands, and how much new data it may take.
 #[derive(Clone, Copy, Debug)]

@@ -8,12 +8,11 @@ use super::validation::Validation;
 use crate::config::Config;
 use crate::congestion::{CongestionEvent, SendLimit};
 use crate::trace::Trace;
-use crate::words::worded;
 use ackord_events::{CwndReason, Sink};
-use ackord_units::{Bytes, Seq, Span, Time};
+use ackord_units::{Bytes, Keyword, Seq, Span, Time};
 
 /// What becomes of cwnd when nothing was sent for longer than a retransmission timeout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum IdleRestart {
     /// It stays.
     Off,
@@ -24,22 +23,16 @@ pub enum IdleRestart {
     Decay,
     /// The same down to one segment, and a window that is used in part for a whole timeout falls
     /// half of the way to what was used (RFC 2861 §3).
+    #[keyword = "rfc-2861"]
     Rfc2861,
     /// It stays for five minutes, but does not count for more than the path has carried lately
     /// (RFC 7661).
+    #[keyword = "rfc-7661"]
     Rfc7661,
 }
 
-worded!(IdleRestart {
-    "off" => Off,
-    "initial-window" => InitialWindow,
-    "decay" => Decay,
-    "rfc-2861" => Rfc2861,
-    "rfc-7661" => Rfc7661,
-});
-
 /// When cwnd may grow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum CwndUse {
     /// While less than one segment more would fit (RFC 9293 §3.8.2, RFC 7661 §3).
     Full,
@@ -49,8 +42,6 @@ pub enum CwndUse {
     /// Always: nobody asks how much of it is in use (RFC 5681 §3.1 by itself).
     Any,
 }
-
-worded!(CwndUse { "full" => Full, "half-in-slow-start" => HalfInSlowStart, "any" => Any });
 
 /// When data last left, and how much of cwnd is in use.
 #[derive(Clone, Debug)]

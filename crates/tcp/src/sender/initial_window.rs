@@ -1,28 +1,23 @@
 //! Sizes of segments and windows. The initial window: RFC 6928 §2, RFC 3390, RFC 5681 §3.1.
 
 use crate::config::Config;
-use crate::words::worded;
-use ackord_units::Bytes;
+use ackord_units::{Bytes, Keyword};
 
 /// What bounds the initial window in bytes, beside its number of segments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum InitialWindowBound {
     /// Nothing does.
     None,
     /// 14600 bytes, or two segments if that is more (RFC 6928 §2).
+    #[keyword = "rfc-6928"]
     Rfc6928,
     /// 4380 bytes, or two segments if that is more, and four segments (RFC 3390 §1).
+    #[keyword = "rfc-3390"]
     Rfc3390,
     /// Two, three or four segments, by their size (RFC 5681 §3.1).
+    #[keyword = "rfc-5681"]
     Rfc5681,
 }
-
-worded!(InitialWindowBound {
-    "none" => None,
-    "rfc-6928" => Rfc6928,
-    "rfc-3390" => Rfc3390,
-    "rfc-5681" => Rfc5681,
-});
 
 impl InitialWindowBound {
     /// The largest initial window with full-sized segments of `smss`.

@@ -8,8 +8,7 @@
 use super::scoreboard::Sent;
 use super::{FinProgress, Outgoing, Sender};
 use crate::ack::Push;
-use crate::words::worded;
-use ackord_units::{Bytes, Span, Time};
+use ackord_units::{Bytes, Keyword, Span, Time};
 
 /// Bytes of the largest packet that is handed over at once (GSO_LEGACY_MAX_SIZE).
 const MOST_BYTES: u64 = 65_536;
@@ -24,15 +23,13 @@ const SOON: Span = Span::from_millis(1);
 const WINDOW_DIVISOR: u64 = 3;
 
 /// Whether segments are handed over several at once, for others to cut up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum Offload {
-    /// One by one.
-    Off,
     /// As many as leave within a millisecond.
     On,
+    /// One by one.
+    Off,
 }
-
-worded!(Offload { "off" => Off, "on" => On });
 
 /// The packet that is being filled.
 #[derive(Clone, Copy, Debug)]

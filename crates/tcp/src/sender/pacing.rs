@@ -9,11 +9,10 @@
 
 use super::Sender;
 use crate::congestion::Bursts;
-use crate::words::worded;
-use ackord_units::{Bytes, Rate, Span, Time};
+use ackord_units::{Bytes, Keyword, Rate, Span, Time};
 
 /// Whether new and retransmitted data is paced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum Pacing {
     /// If the congestion control asks for it.
     Auto,
@@ -23,8 +22,6 @@ pub enum Pacing {
     /// beyond.
     On,
 }
-
-worded!(Pacing { "auto" => Auto, "off" => Off, "on" => On });
 
 /// How much of a late wake-up may be made up for; the aggregate of draft-ietf-ccwg-bbr-06 §5.6.3.
 const CATCH_UP: Span = Span::from_millis(1);

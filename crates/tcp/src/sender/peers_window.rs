@@ -8,11 +8,10 @@ use super::persist::Persist;
 use super::queue::SendQueue;
 use super::scoreboard::Sent;
 use super::{IncomingAck, Sender};
-use crate::words::worded;
-use ackord_units::{Seq, Span, Time};
+use ackord_units::{Keyword, Seq, Span, Time};
 
 /// Which acknowledgments may take back window that was offered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum ShrunkWindow {
     /// Each recent one (RFC 9293 §3.10.7.4).
     Recent,
@@ -20,11 +19,9 @@ pub enum ShrunkWindow {
     AdvancingOrClosed,
 }
 
-worded!(ShrunkWindow { "recent" => Recent, "advancing-or-closed" => AdvancingOrClosed });
-
 /// What watches over what is outstanding while the peer's window is closed, and how that is probed
 /// where nothing is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum ClosedWindow {
     /// The persist timer (RFC 9293 §3.8.6): its probe is the oldest segment, and neither cwnd nor
     /// the retransmission timeout change. With nothing outstanding, a new byte (§3.8.6.1).
@@ -34,8 +31,6 @@ pub enum ClosedWindow {
     /// outstanding, an empty segment from below the window.
     Timeout,
 }
-
-worded!(ClosedWindow { "probe" => Probe, "timeout" => Timeout });
 
 /// The window the peer offers, and the segments it came from (RFC 9293 §3.3.1).
 #[derive(Clone, Copy, Debug)]

@@ -4,11 +4,11 @@ use super::Sender;
 use super::marks::Cause;
 use crate::congestion::{CongestionEvent, TimeoutOrder};
 use crate::trace::Trace;
-use crate::words::worded;
 use ackord_events::{CwndReason, Event, LossReason, RecoveryKind, Sink};
+use ackord_units::{Keyword};
 
 /// Whether a timeout in fast recovery lowers ssthresh, which the loss has lowered already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum TimeoutInRecovery {
     /// It does (RFC 5681 §3.1 makes no difference).
     Reduces,
@@ -16,8 +16,6 @@ pub enum TimeoutInRecovery {
     /// but into the next one, if no new data is acknowledged in between.
     Keeps,
 }
-
-worded!(TimeoutInRecovery { "reduces" => Reduces, "keeps" => Keeps });
 
 impl Sender {
     /// The retransmission timer expired with data outstanding.

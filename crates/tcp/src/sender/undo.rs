@@ -14,14 +14,13 @@ use crate::config::Config;
 use crate::congestion::CongestionEvent;
 use crate::loss::{AckContext, Advance, Duplicates, Spurious, Undo};
 use crate::trace::Trace;
-use crate::words::worded;
 use ackord_events::{CwndReason, Event, RecoveryKind, Sink, SpuriousEvidence};
-use ackord_units::{Bytes, Seq, Span, Time};
+use ackord_units::{Bytes, Keyword, Seq, Span, Time};
 use ackord_wire::{SackBlock, SackBlocks};
 use std::collections::VecDeque;
 
 /// Whether the acknowledgment that shows a recovery to be spurious also lets cwnd grow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum UndoGrowth {
     /// It does, by what it covers.
     On,
@@ -29,10 +28,8 @@ pub enum UndoGrowth {
     Off,
 }
 
-worded!(UndoGrowth { "on" => On, "off" => Off });
-
 /// Which reports of duplicates are taken in (RFC 2883).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum DuplicateReports {
     /// Those of bytes that were retransmitted lately.
     Own,
@@ -41,8 +38,6 @@ pub enum DuplicateReports {
     /// recovery they are about, as above.
     Plausible,
 }
-
-worded!(DuplicateReports { "own" => Own, "plausible" => Plausible });
 
 /// What the last recovery took, and what is known about whether it was needed.
 #[derive(Clone, Copy, Debug)]

@@ -11,8 +11,9 @@ pub mod script;
 pub mod stack;
 
 use ackord_events::{EndpointId, NoSink, TcpState};
-use ackord_tcp::{Config, Connection, Mechanisms, Outbound, registry};
-use ackord_units::{Bytes, Choice, Seq, Span, Time};
+use ackord_tcp::registry::Stack;
+use ackord_tcp::{Config, Connection, Mechanisms, Outbound};
+use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Ecn, Flags, FlowId, Segment, Side};
 use std::collections::BTreeMap;
 
@@ -45,14 +46,13 @@ pub struct Logged {
 }
 
 pub fn mechanisms(congestion: &str, recovery: &str, ack: &str, nagle: &str) -> Mechanisms {
-    let pick = |table, name| Choice::of(registry::find(table, name).expect("registered"));
-    Mechanisms {
-        congestion: registry::build_congestion(&pick(registry::CONGESTION, congestion)),
-        loss: registry::build_loss(&pick(registry::LOSS, "fixed")),
-        recovery: registry::build_recovery(&pick(registry::RECOVERY, recovery)),
-        ack: registry::build_ack(&pick(registry::ACK, ack)),
-        nagle: registry::build_nagle(&pick(registry::NAGLE, nagle)),
+    let mut stack = Stack::default();
+    let named =
+        [("congestion", congestion), ("recovery", recovery), ("ack", ack), ("nagle", nagle)];
+    for (key, name) in named {
+        stack.set(key, name).expect(name);
     }
+    stack.mechanisms()
 }
 
 pub fn endpoint(side: Side) -> EndpointId {
@@ -180,6 +180,6 @@ impl Pair {
 
 pub fn simple() -> Config {
     let mut config = Config { mss: Bytes(1000), ..Config::default() };
-    config.offers.timestamps = ackord_tcp::Offer::No;
+    config.offers.timestamps = false;
     config
 }

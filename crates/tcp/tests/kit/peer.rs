@@ -4,7 +4,7 @@
 
 use super::{endpoint, mechanisms};
 use ackord_events::{NoSink, TcpState};
-use ackord_tcp::{Config, Connection, Offer, Pacing};
+use ackord_tcp::{Config, Connection, Pacing};
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Ecn, Flags, Options, SackBlock, Segment, Side};
 
@@ -21,7 +21,7 @@ pub struct Peer {
 pub struct Setup {
     pub congestion: &'static str,
     pub recovery: &'static str,
-    pub sack: Offer,
+    pub sack: bool,
     pub initial_window: u64,
     pub pacing: Pacing,
 }
@@ -31,7 +31,7 @@ impl Default for Setup {
         Setup {
             congestion: "reno",
             recovery: "newreno",
-            sack: Offer::No,
+            sack: false,
             initial_window: 10,
             pacing: Pacing::Auto,
         }
@@ -44,8 +44,8 @@ impl Peer {
         let mut config = Config { mss: Bytes(u64::from(SMSS)), ..Config::default() };
         config.initial_window_segments = setup.initial_window;
         config.pacing = setup.pacing;
-        config.offers.timestamps = Offer::No;
-        config.offers.window_scaling = Offer::No;
+        config.offers.timestamps = false;
+        config.offers.window_scaling = false;
         config.offers.sack = setup.sack;
         let (iss, irs) = (Seq(u32::MAX - 2_500), Seq(500));
         let choices = mechanisms(setup.congestion, setup.recovery, "immediate", "off");
@@ -53,11 +53,8 @@ impl Peer {
         let mut sender = Connection::connect(config, choices, id, iss, Time::ZERO);
         let now = Time::ZERO + Span::from_millis(100);
         assert!(sender.poll_segment(Time::ZERO, &mut NoSink).is_some(), "the SYN");
-        let options = Options {
-            mss: Some(SMSS as u16),
-            sack_permitted: setup.sack == Offer::Yes,
-            ..Options::default()
-        };
+        let options =
+            Options { mss: Some(SMSS as u16), sack_permitted: setup.sack, ..Options::default() };
         let flags = Flags::SYN | Flags::ACK;
         let window = 60_000;
         let syn_ack =

@@ -3,8 +3,10 @@
 
 use super::endpoint;
 use ackord_events::{Event, Sink};
-use ackord_tcp::{Config, Connection, Mechanisms, Offer, registry};
-use ackord_units::{Bytes, Choice, Seq, Span, Time};
+use ackord_tcp::ack::Ack;
+use ackord_tcp::nagle::Off;
+use ackord_tcp::{Config, Connection, Mechanisms};
+use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Ecn, Flags, Options, Segment, Side, Timestamps};
 
 const ISS: Seq = Seq(1_000);
@@ -57,18 +59,14 @@ pub struct Script {
 }
 
 impl Script {
-    pub fn new(ack: &Choice, habit: Habit, rtt: Span, stamps: Stamps) -> Script {
-        let off = Choice::of(registry::find(registry::NAGLE, "off").expect("registered"));
-        let mechanisms = Mechanisms {
-            ack: registry::build_ack(ack),
-            nagle: registry::build_nagle(&off),
-            ..Mechanisms::default()
-        };
+    pub fn new(ack: &Ack, habit: Habit, rtt: Span, stamps: Stamps) -> Script {
+        let mechanisms =
+            Mechanisms { ack: ack.config().build(), nagle: Box::new(Off), ..Mechanisms::default() };
         let mut config = Config { mss: Bytes(1460), ..Config::default() };
         config.rto.min = Span::from_millis(200);
         config.offers.timestamps = match stamps {
-            Stamps::Sent => Offer::Yes,
-            Stamps::Absent => Offer::No,
+            Stamps::Sent => true,
+            Stamps::Absent => false,
         };
         let host = Connection::listen(config, mechanisms, endpoint(Side::Server), IRS);
         let opened = Time::ZERO + Span::from_millis(1);

@@ -4,40 +4,28 @@
 use super::endpoint;
 use super::peer::SMSS;
 use ackord_events::{NoSink, TcpState};
-use ackord_tcp::{Config, Connection, Mechanisms, registry};
-use ackord_units::{Bytes, Choice, Mechanism, Seq, Span, Time};
+use ackord_tcp::registry::{Stack, chosen_from};
+use ackord_tcp::{Config, Connection, Mechanisms};
+use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Ecn, Flags, Options, SackBlock, Segment, Side, Timestamps};
 
 /// The defaults with these values over them: `("loss", "rack")`, `("loss.tlp", "off")`,
 /// `("rto_min", "200 ms")`.
 pub fn stack(settings: &[(&str, &str)]) -> (Config, Mechanisms) {
-    let find = |key: &str| settings.iter().rev().find(|(name, _)| *name == key).map(|pair| pair.1);
-    let choice = |table: &'static [Mechanism], family: &str, name: &str| {
-        let name = find(family).unwrap_or(name);
-        let mechanism = registry::find(table, name).expect("registered");
-        let mut choice = Choice::of(mechanism);
-        for knob in mechanism.knobs {
-            if let Some(text) = find(&format!("{family}.{}", knob.name)) {
-                choice = choice.with(knob.name, knob.kind.parse(text).expect("in range"));
-            }
-        }
-        choice
-    };
-    let mut config = Choice::of(&registry::ENDPOINT);
-    for knob in registry::ENDPOINT.knobs {
-        if let Some(text) = find(knob.name) {
-            config = config.with(knob.name, knob.kind.parse(text).expect("in range"));
+    let mut stack = Stack::default();
+    let usual = [("congestion", "reno"), ("ack", "immediate"), ("nagle", "off")];
+    let mechanisms = settings.iter().filter(|(key, _)| chosen_from(key).is_some());
+    let knobs = settings.iter().filter(|(key, _)| chosen_from(key).is_none());
+    for (key, value) in usual.iter().chain(mechanisms).chain(knobs) {
+        // A knob of a mechanism that was chosen otherwise is left out.
+        let other = key.split_once('.').is_some_and(|(of, knob)| {
+            stack.slot(of).is_none_or(|slot| slot.mechanism().knob(knob).is_none())
+        });
+        if !other && *key != "profile" {
+            stack.set(key, value).expect(key);
         }
     }
-    let congestion = choice(registry::CONGESTION, "congestion", "reno");
-    let mechanisms = Mechanisms {
-        congestion: registry::build_congestion(&congestion),
-        loss: registry::build_loss(&choice(registry::LOSS, "loss", "fixed")),
-        recovery: registry::build_recovery(&choice(registry::RECOVERY, "recovery", "sack")),
-        ack: registry::build_ack(&choice(registry::ACK, "ack", "immediate")),
-        nagle: registry::build_nagle(&choice(registry::NAGLE, "nagle", "off")),
-    };
-    (Config::from_choice(&config), mechanisms)
+    (stack.config(), stack.mechanisms())
 }
 
 /// One sender against a receiver that the test plays. Segments are numbered from 0.

@@ -1,9 +1,9 @@
 //! What an ordeal is made of, and the same as bytes: thirty-two octets, then four per operation.
 
 use super::Op;
-use ackord_tcp::registry::{self, PROFILES, Stack};
+use ackord_tcp::registry::{CHOICES, ENDPOINT, PROFILES, Stack};
 use ackord_tcp::{Config, Mechanisms};
-use ackord_units::{Bytes, Choice, Knob, KnobKind, KnobValue, Mechanism, Seq, Span};
+use ackord_units::{Bytes, Knob, KnobKind, KnobValue, Knobs, Mechanism, Seq, Span};
 use ackord_wire::IpVersion;
 use std::fmt::Write as _;
 
@@ -63,10 +63,10 @@ impl Make {
     pub fn named(profile: &str, mechanisms: &[(&str, &str)]) -> Make {
         let place = PROFILES.iter().position(|listed| listed.name == profile);
         let mut make = Make::plain(place.expect("registered") as u8);
-        for (number, table) in registry::families().iter().enumerate() {
-            let of_family = mechanisms.iter().find(|(family, _)| table[0].family == *family);
+        for (number, chosen) in CHOICES.iter().enumerate() {
+            let of_family = mechanisms.iter().find(|(family, _)| chosen.key == *family);
             if let Some((_, name)) = of_family {
-                let place = table.iter().position(|mechanism| mechanism.name == *name);
+                let place = chosen.mechanisms.iter().position(|mechanism| mechanism.name == *name);
                 make.choices[number] = place.expect("registered") as u8;
             }
         }
@@ -100,23 +100,16 @@ impl Make {
         let profile = &PROFILES[usize::from(self.profile) % PROFILES.len()];
         let mut stack = Stack::of_profile(profile);
         // Losses alone never end a connection here: what ends it then is a fault.
-        for knob in registry::ENDPOINT.knobs.iter().filter(|knob| bounds_patience(knob)) {
+        for knob in ENDPOINT.knobs.iter().filter(|knob| bounds_patience(knob)) {
             if let Some(value) = most_patient(knob) {
-                stack.endpoint = stack.endpoint.with(knob.name, value);
+                assert!(stack.endpoint.set(knob.name, value), "{}", knob.name);
             }
         }
-        let tables = registry::families();
-        let chosen = [
-            &mut stack.congestion,
-            &mut stack.loss,
-            &mut stack.recovery,
-            &mut stack.ack,
-            &mut stack.nagle,
-        ];
-        for ((choice, table), &number) in chosen.into_iter().zip(tables).zip(&self.choices) {
-            let mechanism = &table[usize::from(number) % table.len()];
-            if number != OF_PROFILE && mechanism.name != choice.mechanism.name {
-                *choice = Choice::of(mechanism);
+        for (chosen, &number) in CHOICES.iter().zip(&self.choices) {
+            let mechanism = &chosen.mechanisms[usize::from(number) % chosen.mechanisms.len()];
+            let slot = stack.slot_mut(chosen.key).expect("one of the five choices");
+            if number != OF_PROFILE && mechanism.name != slot.mechanism().name {
+                assert!(slot.choose(mechanism.name), "{}", mechanism.name);
             }
         }
         let mut patience = Patience::Endless;
@@ -154,21 +147,19 @@ fn most_patient(knob: &Knob) -> Option<KnobValue> {
 
 /// Sets one of all the knobs that the stack has.
 fn set_knob(stack: &mut Stack, which: u8, value: u8) -> Patience {
-    let parts = [
-        &mut stack.endpoint,
-        &mut stack.congestion,
-        &mut stack.loss,
-        &mut stack.recovery,
-        &mut stack.ack,
-        &mut stack.nagle,
-    ];
-    let all: usize = parts.iter().map(|part| part.mechanism.knobs.len()).sum();
+    let keys = ["endpoint", "congestion", "loss", "recovery", "ack", "nagle"];
+    let parts: Vec<&'static Mechanism> =
+        keys.iter().map(|key| stack.slot(key).map_or(ENDPOINT, |slot| slot.mechanism())).collect();
+    let all: usize = parts.iter().map(|part| part.knobs.len()).sum();
     let mut place = usize::from(which) % all;
-    for part in parts {
-        let mechanism: &'static Mechanism = part.mechanism;
+    for (key, mechanism) in keys.iter().zip(parts) {
         if let Some(knob) = mechanism.knobs.get(place) {
             if let Some(value) = value_of(knob, value) {
-                part.settings.0.insert(knob.name.to_owned(), value);
+                let known = match stack.slot_mut(key) {
+                    Some(slot) => slot.set(knob.name, value),
+                    None => stack.endpoint.set(knob.name, value),
+                };
+                assert!(known, "{}", knob.name);
             }
             return if bounds_patience(knob) { Patience::Short } else { Patience::Endless };
         }
@@ -202,7 +193,7 @@ fn value_of(knob: &Knob, value: u8) -> Option<KnobValue> {
         KnobKind::Ratio => knob.kind.parse(&format!("{} %", 100.0 * step)).ok(),
         KnobKind::Choice(words) => {
             let word = words[usize::from(value) % words.len()];
-            Some(KnobValue::Choice(word.to_owned()))
+            Some(KnobValue::Choice(word))
         }
         _ => None,
     }
@@ -269,22 +260,14 @@ impl Case {
             .iter()
             .map(|end| {
                 let (stack, _) = end.stack();
-                let choices = [
-                    &stack.congestion,
-                    &stack.loss,
-                    &stack.recovery,
-                    &stack.ack,
-                    &stack.nagle,
-                    &stack.endpoint,
-                ];
-                let words = choices.map(|choice| {
-                    let set: Vec<String> = choice
-                        .settings
-                        .0
-                        .iter()
-                        .map(|(knob, value)| format!("{knob}={value:?}"))
-                        .collect();
-                    format!("{}[{}]", choice.mechanism.name, set.join(" "))
+                let words = stack.by_name().map(|(_, choice)| {
+                    let mechanism = choice.mechanism();
+                    let set = mechanism.knobs.iter().filter_map(|knob| {
+                        let value = choice.value(knob.name)?;
+                        (Some(&value) != knob.default_value().as_ref())
+                            .then(|| format!("{}={value:?}", knob.name))
+                    });
+                    format!("{}[{}]", mechanism.name, set.collect::<Vec<_>>().join(" "))
                 });
                 words.join(" ") + "\n"
             })

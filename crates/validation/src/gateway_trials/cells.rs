@@ -271,9 +271,10 @@ impl Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ackord_path::registry::{PROXY, QUEUE};
-    use ackord_scenario::TcpChoices;
-    use ackord_units::KnobValue;
+    use ackord_path::registry::{ProxyChoice, QueueChoice};
+    use ackord_scenario::Stack;
+    use ackord_units::Knobs as _;
+    use ackord_units::{Choice as _, KnobValue};
     use std::collections::BTreeSet;
     use std::path::Path;
 
@@ -288,7 +289,7 @@ mod tests {
             let treated = matches!(cell.remedy, Remedy::None | Remedy::SelectiveDrop);
             assert_eq!(scenario.proxies[0].choice.is_none(), treated, "{}", cell.name());
             for flow in &scenario.flows {
-                assert_eq!(flow.sender_tcp().loss.mechanism.name, "rack", "{}", cell.name());
+                assert_eq!(flow.sender_tcp().loss.mechanism().name, "rack", "{}", cell.name());
             }
         }
     }
@@ -296,15 +297,15 @@ mod tests {
     /// Live stands the kernel's sender: the simulated one is that too, not the RFC's of the same name.
     #[test]
     fn a_simulated_sender_counts_as_the_kernels_does() {
-        let linux = TcpChoices::of_profile("linux").expect("a profile").congestion;
+        let linux = Stack::named("linux").expect("a profile").congestion;
         for cell in Wanted::default().cells() {
             for flow in &cell.scenario(None).expect("sound").flows {
                 let congestion = &flow.sender_tcp().congestion;
-                match congestion.mechanism.name {
+                match congestion.mechanism().name {
                     "cubic" => assert_eq!(*congestion, linux, "{}", cell.name()),
                     "reno" => assert_eq!(
                         congestion.value("growth"),
-                        Some(KnobValue::Choice("per-segment".to_owned())),
+                        Some(KnobValue::Choice("per-segment")),
                         "{}",
                         cell.name()
                     ),
@@ -338,9 +339,9 @@ mod tests {
     #[test]
     fn the_remedies_are_registered() {
         for remedy in ["proxy-tcp", "snoop"] {
-            assert!(PROXY.iter().any(|mechanism| mechanism.name == remedy));
+            assert!(ProxyChoice::named(remedy).is_some());
         }
-        assert!(QUEUE.iter().any(|mechanism| mechanism.name == Remedy::SelectiveDrop.name()));
+        assert!(QueueChoice::named(Remedy::SelectiveDrop.name()).is_some());
     }
 
     #[test]

@@ -6,9 +6,9 @@ use ackord_live::{
     KernelRouter, LAN_DEVICE, Priority, RouterReport, WAN_DEVICE, emulate,
 };
 use ackord_measure::KernelTime;
-use ackord_path::registry::QUEUE;
+use ackord_path::registry::QueueChoice;
 use ackord_scenario::{Scenario, Way, choice_text};
-use ackord_units::{Choice, KnobValue, Rate, Span};
+use ackord_units::{Choice, KnobValue, Knobs, Rate, Span};
 use std::fs::{self, File};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -142,9 +142,9 @@ fn routed(scenario: &Scenario, folder: &Path) -> Result<Routed, KernelError> {
         Way::Reverse => &mut link.reverse,
     };
     let mut queue = None;
-    if direction.queue.mechanism.name != "drop-tail" {
+    if !matches!(direction.queue, QueueChoice::DropTail(_)) {
         queue = Some((choice_text(&direction.queue), direction.rate));
-        direction.queue = long_queue()?;
+        direction.queue = long_queue();
         direction.rate = Rate::from_bits_per_sec(direction.rate.as_bits_per_sec() * FASTER);
     }
     if knobs.is_none() && queue.is_none() {
@@ -167,20 +167,18 @@ fn routed(scenario: &Scenario, folder: &Path) -> Result<Routed, KernelError> {
 }
 
 /// As [`Remedy`](super::Remedy) names it.
-fn named(choice: &Choice) -> String {
-    let name = choice.mechanism.name;
-    match choice.value("mode").and_then(|mode| mode.as_choice()).as_deref() {
-        Some("paper") => format!("{name}-paper"),
+fn named(choice: &dyn Knobs) -> String {
+    let name = choice.mechanism().name;
+    match choice.value("mode") {
+        Some(KnobValue::Choice("paper")) => format!("{name}-paper"),
         _ => name.to_owned(),
     }
 }
 
 /// A queue that nothing is dropped from.
-fn long_queue() -> Result<Choice, KernelError> {
-    let drop_tail = QUEUE.iter().find(|one| one.name == "drop-tail").ok_or("no drop-tail")?;
-    let knob = drop_tail.knobs.iter().find(|knob| knob.name == "limit").ok_or("no limit")?;
-    let limit: KnobValue = knob.kind.parse("1000 packets")?;
-    Ok(Choice::of(drop_tail).with("limit", limit))
+fn long_queue() -> QueueChoice {
+    let drop_tail = QueueChoice::named("drop-tail").expect("it is listed");
+    drop_tail.with("limit", KnobValue::Packets(1_000))
 }
 
 fn toml_text(path: &Path) -> Result<String, KernelError> {
@@ -268,7 +266,7 @@ mod tests {
         let [before, after] = [&scenario, &routed.scenario].map(|one| &one.links[0].forward);
         assert_eq!(after.rate.as_bits_per_sec(), FASTER * before.rate.as_bits_per_sec());
         assert_eq!(
-            (before.queue.mechanism.name, after.queue.mechanism.name),
+            (before.queue.mechanism().name, after.queue.mechanism().name),
             ("selective-drop", "drop-tail")
         );
     }

@@ -7,6 +7,7 @@ use ackord_events::{DropReason, Event, LinkId, Sink, TapPoint};
 use ackord_live::{TcpInfo, TcpSample};
 use ackord_scenario::{Scenario, Way};
 use ackord_sim::Topology;
+use ackord_traffic::WorkloadChoice;
 use ackord_units::{Seq, Time};
 use ackord_wire::{Flags, FlowId, NodeId, Packet, Side};
 use std::collections::BTreeMap;
@@ -133,11 +134,10 @@ impl Observer {
         let (taps, flow) = (Taps::of(scenario)?, scenario.flows.first()?);
         let mut facts = Facts::default();
         // It writes as fast as it may, from the beginning on.
-        if flow.traffic.mechanism.name == "bulk" {
-            let size = flow.traffic.value("size").and_then(|size| size.as_bytes());
-            facts.wanted.push((0.0, size.map_or(u64::MAX, |size| size.get())));
+        if let WorkloadChoice::Bulk(bulk) = &flow.traffic {
+            facts.wanted.push((0.0, bulk.size.map_or(u64::MAX, |size| size.get())));
         }
-        let transfers = flow.traffic.mechanism.name == "transfers";
+        let transfers = matches!(flow.traffic, WorkloadChoice::Transfers(_));
         Some(Observer { taps, facts, transfers, under_way: BTreeMap::new() })
     }
 

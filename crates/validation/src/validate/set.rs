@@ -1,6 +1,7 @@
 //! The scenarios of the fidelity report, embedded so that they run from anywhere.
 
 use ackord_scenario::{Errors, NodeKind, Override, Scenario, ScenarioFile};
+use ackord_units::Knobs;
 use ackord_wire::NodeId;
 use std::collections::BTreeSet;
 
@@ -93,7 +94,7 @@ pub(super) fn kernels_and_ours(scenario: &Scenario) -> (BTreeSet<NodeId>, BTreeS
         .iter()
         .flat_map(|flow| [(flow.client, &flow.client_tcp), (flow.server, &flow.server_tcp)]);
     let ours: BTreeSet<NodeId> =
-        ends.filter(|(_, tcp)| tcp.ack.mechanism.name != "linux").map(|(node, _)| node).collect();
+        ends.filter(|(_, tcp)| tcp.ack.mechanism().name != "linux").map(|(node, _)| node).collect();
     let nodes = scenario.nodes.iter().zip(0..);
     let hosts = nodes.filter(|(node, _)| node.kind == NodeKind::Host).map(|(_, node)| NodeId(node));
     (hosts.filter(|node| !ours.contains(node)).collect(), ours)
@@ -117,7 +118,7 @@ mod tests {
                 for flow in &scenario.flows {
                     assert!(kernels.contains(&flow.client) || kernels.contains(&flow.server));
                     for end in [flow.sender_tcp(), flow.receiver_tcp()] {
-                        assert_eq!(end.loss.mechanism.name, "rack", "{}", case.name);
+                        assert_eq!(end.loss.mechanism().name, "rack", "{}", case.name);
                     }
                 }
             }

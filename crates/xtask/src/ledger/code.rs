@@ -49,7 +49,7 @@ impl<'a> Code<'a> {
 /// Every knob by the names a row may use: an endpoint's by its own, a mechanism's behind its family
 /// or behind family and mechanism.
 pub(crate) fn knob_names() -> BTreeSet<String> {
-    let mechanisms = registry::families().into_iter().flatten();
+    let mechanisms = registry::CHOICES.iter().flat_map(|chosen| chosen.mechanisms);
     let of_mechanism = |mechanism: &'static Mechanism| {
         let Mechanism { family, name, .. } = *mechanism;
         let knobs = mechanism.knobs.iter();

@@ -65,8 +65,8 @@ fn cited(workspace: &Workspace) -> Result<BTreeMap<u32, String>, CannotCheck> {
         }
     };
     note(&workspace.read("docs/tcp.md")?, "docs/tcp.md");
-    let endpoint = std::iter::once(&registry::ENDPOINT);
-    for mechanism in registry::families().into_iter().flatten().chain(endpoint) {
+    let endpoint = std::iter::once(registry::ENDPOINT);
+    for mechanism in registry::CHOICES.iter().flat_map(|chosen| chosen.mechanisms).chain(endpoint) {
         let by = format!("the registry ({} {})", mechanism.family, mechanism.name);
         note(mechanism.source, &by);
         mechanism.knobs.iter().for_each(|knob| note(knob.source, &by));

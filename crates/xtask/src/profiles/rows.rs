@@ -1,6 +1,6 @@
 //! Every knob of the endpoint and of the mechanisms that a profile chooses.
 
-use ackord_tcp::registry::{self, ENDPOINT, Profile, Setting};
+use ackord_tcp::registry::{CHOICES, Chosen, ENDPOINT, Profile, Setting};
 use ackord_units::Knob;
 
 /// Who says a value.
@@ -38,22 +38,16 @@ impl Row {
     }
 }
 
-/// The choices' keys, and what a scenario gets that says nothing.
-const CHOICES: [(&str, &str); 5] = [
-    ("congestion", "cubic"),
-    ("loss", "fixed"),
-    ("recovery", "sack"),
-    ("ack", "delayed"),
-    ("nagle", "on"),
-];
-
 /// Every row of a profile: the choices with their knobs, then the endpoint.
 pub(super) fn rows(profile: &Profile) -> Vec<Row> {
     let mut rows = Vec::new();
-    for ((family, default), table) in CHOICES.into_iter().zip(registry::families()) {
+    for &Chosen { key: family, default, mechanisms, .. } in CHOICES {
         let said = setting(profile, family);
         let value = said.map_or(default, |setting| setting.value);
-        let mechanism = registry::find(table, value).expect("a profile names what is registered");
+        let mechanism = mechanisms
+            .iter()
+            .find(|one| one.name == value)
+            .expect("a profile names what is registered");
         let source = said.map_or(mechanism.source, |setting| setting.source);
         let said = if said.is_some() { Said::ByProfile } else { Said::ByDefault };
         rows.push(Row { key: family.to_owned(), value, default, source, said });
@@ -81,6 +75,7 @@ fn setting(profile: &Profile, key: &str) -> Option<&'static Setting> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ackord_tcp::registry;
 
     #[test]
     fn every_knob_of_what_a_profile_chooses_has_a_row_and_no_other() {

@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::host::{Arrival, Host, Recipe, Service, Stream, Uplink};
 use crate::relay::{Relay, RelayOptions};
 use ackord_events::NoSink;
-use ackord_scenario::TcpChoices;
+use ackord_tcp::registry::Stack;
 use ackord_units::{Span, Time};
 use ackord_wire::{Endpoints, FlowId, Side, decode};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -86,7 +86,7 @@ impl Bench {
     }
 
     pub(super) fn with(relay: Relay) -> Bench {
-        let tcp = TcpChoices::of_profile("linux").expect("registered");
+        let tcp = Stack::named("linux").expect("it is listed");
         Bench {
             client: Host::new(Recipe::new(&tcp, Side::Client, MTU), None),
             uplink: Uplink::default(),

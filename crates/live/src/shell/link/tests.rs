@@ -1,6 +1,6 @@
 use super::*;
 use ackord_scenario::Style;
-use ackord_units::{KnobValue, Quantity, Rate, Ratio, Span};
+use ackord_units::{Choice, KnobValue, Knobs, Quantity, Rate, Ratio, Span};
 
 fn some(text: &str) -> Option<String> {
     Some(text.to_owned())
@@ -75,7 +75,9 @@ fn everything_that_goes_wrong_on_a_link_can_be_asked_for_at_once() {
     let ShellLink { scenario, summary, .. } = checked(&options);
     let (down, up) = (&scenario.links[0].forward, &scenario.links[0].reverse);
     let percent = |n: f64| KnobValue::Ratio(Ratio::new(n / 100.0).expect("a share"));
-    let value = |choice: &Option<ackord_units::Choice>, knob| choice.as_ref()?.value(knob);
+    fn value<K: Knobs>(choice: &Option<K>, knob: &str) -> Option<KnobValue> {
+        choice.as_ref()?.value(knob)
+    }
     assert_eq!(value(&down.loss, "per_packet"), Some(percent(1.0)));
     assert_eq!(value(&up.loss, "mean_burst"), Some(KnobValue::Number(8.0)));
     assert_eq!(value(&down.corrupt, "per_packet"), Some(percent(0.1)));
@@ -84,7 +86,7 @@ fn everything_that_goes_wrong_on_a_link_can_be_asked_for_at_once() {
     assert_eq!(value(&down.outage, "from"), Some(KnobValue::SpanList(from)));
     assert_eq!(down.queue.value("limit"), Some(KnobValue::Packets(200)));
     assert_eq!(down.queue.value("target"), Some(KnobValue::Span(Span::from_millis(7))));
-    assert_eq!(scenario.proxies[0].choice.as_ref().map(|c| c.mechanism.name), Some("snoop"));
+    assert_eq!(scenario.proxies[0].choice.as_ref().map(|c| c.mechanism().name), Some("snoop"));
     assert_eq!((scenario.seed, scenario.links[1].forward.delay), (7, Span::from_millis(10)));
     assert_eq!(
         summary,
@@ -94,10 +96,10 @@ fn everything_that_goes_wrong_on_a_link_can_be_asked_for_at_once() {
 
 #[test]
 fn every_queue_and_every_box_can_be_chosen_by_its_name() {
-    for queue in registry::QUEUE {
+    for queue in QueueChoice::MECHANISMS {
         checked(&LinkOptions { queue: some(queue.name), ..Default::default() });
     }
-    for proxy in registry::PROXY {
+    for proxy in ProxyChoice::MECHANISMS {
         let options = LinkOptions { proxy: some(proxy.name), ..Default::default() };
         assert!(checked(&options).summary.ends_with(proxy.name), "{}", proxy.name);
     }

@@ -36,10 +36,44 @@ mod tests;
 
 use super::flows::Flows;
 use super::repair::RepairConfig;
-use super::{Heading, InPath, MiddleBox, Outbox, ProxyStats, Verdict};
-use ackord_units::{Bytes, Span, Time};
+use super::repair::{Inference, LocalKnobs};
+use super::{Heading, InPath, MiddleBox, Outbox, Proxy, ProxyKnobs, ProxyStats, Verdict};
+use ackord_units::{Bytes, Knobs, Span, Time};
 use ackord_wire::{Flags, FlowId, Packet, Segment};
 use flow::Flow;
+
+/// Holds the last byte's acknowledgment back, to close the sender's window in a fade
+#[derive(Clone, Debug, PartialEq, Knobs)]
+#[mechanism(family = "proxy", name = "m-tcp", source = "Brown and Singh 1997 §3")]
+pub struct MTcpKnobs {
+    /// The mobile host is taken for gone when it has owed an answer for so long; the local
+    /// retransmission timer when absent
+    #[knob(
+        min = Span::from_millis(1), max = Span::from_secs(60),
+        source = "Brown and Singh 1997 §3: no acknowledgment for some time"
+    )]
+    silent_for: Option<Span>,
+    /// The byte held back is acknowledged so long after the mobile host has acknowledged all there is
+    #[knob(
+        min = Span::from_millis(1), max = Span::from_secs(60), default = "100 ms",
+        source = "this project: half of Linux's shortest retransmission timeout"
+    )]
+    release_after: Span,
+    #[knob(flatten)]
+    local: LocalKnobs,
+}
+
+impl ProxyKnobs for MTcpKnobs {
+    fn build(&self) -> Proxy {
+        Proxy::InPath(Box::new(MTcp::new(MTcpConfig {
+            repair: self.local.repair(Inference::Deliveries),
+            flows: self.local.flows,
+            idle_for: self.local.idle_for,
+            silent_for: self.silent_for,
+            release_after: self.release_after,
+        })))
+    }
+}
 
 /// How an M-TCP supervisor host works.
 #[derive(Clone, Copy, Debug, PartialEq)]

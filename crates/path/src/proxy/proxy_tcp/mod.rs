@@ -35,3 +35,131 @@ pub use flows::Limits;
 pub use paper::{PaperConfig, PaperProxy, ProxyAckUse};
 pub use practical::{Freeze, PracticalConfig, PracticalProxy, Standing};
 pub use reserve::ReserveConfig;
+
+use super::{Proxy, ProxyKnobs};
+use ackord_tcp::{MODE, Mode};
+use ackord_units::{Bytes, Contradiction, Keyword, Knobs, Span};
+
+/// Where the paper describes it.
+const PAPER: &str = "Kang and Jang, §3.2";
+
+/// Stands beside the path, repeats lost data to the mobile host and bridges fading
+#[derive(Clone, Debug, PartialEq, Knobs)]
+#[mechanism(family = "proxy", name = "proxy-tcp", source = PAPER, check = stands_beside)]
+pub struct ProxyTcpKnobs {
+    /// `paper` does what the authors describe; `practical` fills the gaps
+    #[knob(like = MODE, source = "this project")]
+    mode: Mode,
+    /// Where it stands: beside the path it sees copies and can only add packets; in the path (in
+    /// practical mode) it hides duplicate acknowledgments from senders without timestamps and can hold
+    /// acknowledgments in reserve
+    #[knob(default = "beside", source = PAPER)]
+    place: Stand,
+    /// How long the mobile host may be silent while data is outstanding before the link counts as
+    /// faded; learnt from the wireless round trip where nothing is given
+    #[knob(
+        min = Span::from_millis(1), max = Span::from_secs(60),
+        source = "the paper names it and gives no value"
+    )]
+    local_timeout: Option<Span>,
+    /// From one packet that tests a faded link to the next
+    #[knob(
+        min = Span::from_millis(1), max = Span::from_secs(60), default = "100 ms",
+        source = "the paper gives no value; half of the least retransmission timeout in use, so that the \
+                  sender cannot find out first"
+    )]
+    probe_interval: Span,
+    /// In paper mode, when acknowledgments with a window of zero are sent: when the link has faded, or
+    /// also after every duplicate acknowledgment, whose run they break
+    #[knob(default = "fading", source = "Kang and Jang, §3.2; RFC 5681 §2")]
+    proxy_ack: ProxyAckUse,
+    /// In practical mode, when a hold closes the sender's window: where the connection does not speak
+    /// SACK, always as in the paper, or never
+    #[knob(
+        default = "never",
+        source = "this project: no frozen sender did better (decision 0080)"
+    )]
+    freeze: Freeze,
+    /// In the path, the most acknowledgments of a connection that are held back to be let go one by one
+    /// while the link is away; fewer where that would slow the sender
+    #[knob(
+        min = 0,
+        max = 1_000,
+        unit = "acknowledgments",
+        default = "0",
+        source = "this project: none, for repetition does as well and a box that dies with a reserve leaves \
+                  a closed window behind; 15 bridge 2.5 s"
+    )]
+    reserve: usize,
+    /// In the path, from one held-back acknowledgment to the next while the link is away
+    #[knob(
+        min = Span::from_millis(10), max = Span::from_secs(60), default = "170 ms",
+        source = "less than the least retransmission timeout in common use, 200 ms"
+    )]
+    release_interval: Span,
+    /// Connections it remembers; others pass untouched
+    #[knob(
+        min = 1,
+        max = 1_000_000,
+        unit = "connections",
+        default = "4096",
+        source = "some hundred bytes each, beside the data"
+    )]
+    flows: usize,
+    /// Data it keeps of one connection; what does not fit passes uncached
+    #[knob(
+        min = Bytes(1_000), max = Bytes(1_000_000_000), default = "1 MB",
+        source = "the flight of a connection at 80 Mbit/s over 100 ms"
+    )]
+    cache_per_flow: Bytes,
+    /// Data it keeps of all connections together
+    #[knob(
+        min = Bytes(1_000), max = Bytes(100_000_000_000), default = "64 MB",
+        source = "a small gateway's spare memory"
+    )]
+    cache: Bytes,
+}
+
+/// Where a box stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+enum Stand {
+    Beside,
+    InPath,
+}
+
+/// The paper's form has no place in the path.
+fn stands_beside(knobs: &ProxyTcpKnobs) -> Result<(), Contradiction> {
+    match (knobs.mode, knobs.place) {
+        (Mode::Paper, Stand::InPath) => Err(Contradiction::new(
+            "`place` is `in-path`, where the paper's form does not stand",
+            "`beside`, or `mode` practical",
+        )),
+        _ => Ok(()),
+    }
+}
+
+impl ProxyKnobs for ProxyTcpKnobs {
+    fn build(&self) -> Proxy {
+        let limits =
+            Limits { flows: self.flows, cache_per_flow: self.cache_per_flow, cache: self.cache };
+        let (local_timeout, probe_interval) = (self.local_timeout, self.probe_interval);
+        if self.mode == Mode::Paper {
+            let proxy_ack = self.proxy_ack;
+            let config = PaperConfig { local_timeout, probe_interval, proxy_ack, limits };
+            return Proxy::Beside(Box::new(PaperProxy::new(config)));
+        }
+        let freeze = self.freeze;
+        let practical = |standing| {
+            let config =
+                PracticalConfig { local_timeout, probe_interval, freeze, standing, limits };
+            Box::new(PracticalProxy::new(config))
+        };
+        match self.place {
+            Stand::Beside => Proxy::Beside(practical(Standing::Beside)),
+            Stand::InPath => Proxy::InPath(practical(Standing::InPath(ReserveConfig {
+                most: self.reserve,
+                release_every: self.release_interval,
+            }))),
+        }
+    }
+}

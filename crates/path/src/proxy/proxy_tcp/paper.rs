@@ -25,7 +25,7 @@ use super::copies::again;
 use super::detect::WirelessTrip;
 use super::flows::{Flows, Limits, Tracked};
 use ackord_events::{ProxyAct, ProxySending};
-use ackord_units::{Bytes, Seq, Span, Time};
+use ackord_units::{Bytes, Keyword, Seq, Span, Time};
 use ackord_wire::{Flags, FlowId, Packet};
 
 /// How the paper's form is set up.
@@ -42,11 +42,13 @@ pub struct PaperConfig {
 }
 
 /// When the paper's form sends Proxy ACKs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum ProxyAckUse {
     /// When the link has faded.
+    #[keyword = "fading"]
     AtFading,
     /// Then, and after every duplicate acknowledgment.
+    #[keyword = "duplicates"]
     AtDuplicatesToo,
 }
 

@@ -18,7 +18,7 @@ use super::super::{Beside, Heading, InPath, MiddleBox, Outbox, ProxyStats, Verdi
 use super::connection::{Connection, Desk, Heard};
 use super::flows::{Flows, Limits};
 use super::reserve::ReserveConfig;
-use ackord_units::{Span, Time};
+use ackord_units::{Keyword, Span, Time};
 use ackord_wire::{Flags, FlowId, NodeId, Packet};
 use std::collections::BTreeMap;
 
@@ -38,14 +38,14 @@ pub struct PracticalConfig {
 }
 
 /// Whether a hold closes the sender's window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum Freeze {
-    /// No.
-    Never,
     /// Where the connection does not speak SACK.
     WithoutSack,
     /// As in the paper.
     Always,
+    /// No.
+    Never,
 }
 
 /// Where a box stands.

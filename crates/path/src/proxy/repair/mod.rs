@@ -24,6 +24,7 @@
 //!
 //! Not modelled: repair of what the mobile host sends; a FIN without data is not cached.
 
+mod knobs;
 mod lost;
 mod round_trip;
 
@@ -34,6 +35,7 @@ use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Ecn, Flags, Packet, Segment};
 use lost::Delivered;
 
+pub(super) use knobs::LocalKnobs;
 pub use round_trip::WirelessRoundTrip;
 
 /// How a box repairs.

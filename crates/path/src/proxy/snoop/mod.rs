@@ -23,11 +23,56 @@
 mod tests;
 
 use super::flows::Flows;
-use super::repair::{Answer, Inference, Repair, RepairConfig, Stored};
-use super::{Heading, InPath, MiddleBox, Outbox, ProxyStats, Verdict};
+use super::repair::{Answer, Inference, LocalKnobs, Repair, RepairConfig, Stored};
+use super::{Heading, InPath, MiddleBox, Outbox, Proxy, ProxyKnobs, ProxyStats, Verdict};
 use ackord_events::ProxySending;
-use ackord_units::{Bytes, Span, Time};
+use ackord_tcp::{MODE, Mode};
+use ackord_units::{Bytes, Keyword, Knobs, Span, Time};
 use ackord_wire::{Flags, FlowId, Packet, SackBlocks, Segment};
+
+/// Caches data, retransmits what the wireless link lost, and hides it from the sender
+#[derive(Clone, Debug, PartialEq, Knobs)]
+#[mechanism(
+    family = "proxy",
+    name = "snoop",
+    source = "Balakrishnan, Seshan, Amir and Katz 1995 §3"
+)]
+pub struct SnoopKnobs {
+    /// As the paper describes it (one loss at a time, by duplicate acknowledgments), or with SACK blocks
+    /// and acknowledgments of local retransmissions used as well
+    #[knob(like = MODE, source = "this project")]
+    mode: Mode,
+    /// Whether duplicate acknowledgments it has dealt with end in it; `auto`: only of connections
+    /// without timestamps, whose sender cannot undo its reaction
+    #[knob(
+        default = "on",
+        source = "Balakrishnan et al. 1995 §3; `auto` by measurement of a Linux sender"
+    )]
+    suppress: Suppress,
+    /// In the path it takes SACK blocks out of acknowledgments of new data while it repairs the first
+    /// loss they report, and leaves to the sender what the link's queue refuses; `beside`, as a
+    /// gateway stands, it can do neither
+    #[knob(default = "in-path", source = "this project")]
+    stands: Stands,
+    #[knob(flatten)]
+    local: LocalKnobs,
+}
+
+impl ProxyKnobs for SnoopKnobs {
+    fn build(&self) -> Proxy {
+        let inference = match self.mode {
+            Mode::Practical => Inference::Deliveries,
+            Mode::Paper => Inference::Duplicates,
+        };
+        Proxy::InPath(Box::new(Snoop::new(SnoopConfig {
+            repair: self.local.repair(inference),
+            flows: self.local.flows,
+            idle_for: self.local.idle_for,
+            suppress: self.suppress,
+            stands: self.stands,
+        })))
+    }
+}
 
 /// How a Snoop works.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,7 +90,7 @@ pub struct SnoopConfig {
 }
 
 /// What becomes of acknowledgments that tell the sender of a loss the box has repaired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum Suppress {
     /// They end here.
     On,
@@ -53,11 +98,12 @@ pub enum Suppress {
     Off,
     /// They go on where segments carry timestamps, with which a sender can tell that its
     /// retransmission was needless (RFC 3522), and end here where they do not.
+    #[keyword = "auto"]
     WithoutTimestamps,
 }
 
 /// Where a Snoop stands, and so what it can do and is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum Stands {
     /// In the path, before the link's queue: it takes the SACK blocks out of acknowledgments of new data while it
     /// repairs the first loss that they report, and leaves to the sender what the queue refuses.

@@ -36,6 +36,7 @@
 //! [`NO_PAYLOAD`]: super::NO_PAYLOAD
 
 mod half;
+mod knobs;
 mod relay;
 mod selective_repeat;
 
@@ -49,6 +50,7 @@ use half::Peer;
 use relay::{Life, Relay, opens};
 use std::collections::BTreeMap;
 
+pub use knobs::{ITcpKnobs, MtcpKnobs};
 pub use selective_repeat::{Hop, SelectiveRepeat};
 
 /// What a splitting box is made of.

@@ -95,7 +95,7 @@ fn scale(probability: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::{DelayEstimate, Derandomise, EcnUse, Limit};
+    use crate::queue::{DelayEstimate, Limit};
     use crate::random::Stream;
     use ackord_units::Bytes;
 
@@ -107,10 +107,10 @@ mod tests {
             burst: Span::from_millis(150),
             alpha: 0.125,
             beta: 1.25,
-            derandomise: Derandomise::Yes,
+            derandomise: true,
             delay: DelayEstimate::Timestamps,
             mean_packet: Bytes(1_500),
-            ecn: EcnUse::Off,
+            ecn: false,
             ecn_up_to: 0.1,
             stream: Stream::for_element(1, "pie"),
         })

@@ -1,10 +1,10 @@
 //! How long packets wait in PIE's queue (RFC 8033 §4.3, §5.2).
 
 use crate::queue::Dequeued;
-use ackord_units::{Bytes, Span, Time};
+use ackord_units::{Bytes, Keyword, Span, Time};
 
 /// Where the queueing delay comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
 pub enum DelayEstimate {
     /// How long the packet that left last had waited; none once nothing waits.
     #[default]

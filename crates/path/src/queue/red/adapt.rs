@@ -1,14 +1,14 @@
 //! What adaptive RED sets by itself (Floyd, Gummadi and Shenker 2001).
 
+use super::RedConfig;
 use super::average::Average;
-use super::{Adaptive, RedConfig};
 use ackord_units::{Bytes, Rate, Span, Time};
 
 /// max_p, and the instants at which it is looked at.
 #[derive(Clone, Debug)]
 pub(super) struct Adaptation {
     max_probability: f64,
-    adaptive: Adaptive,
+    adaptive: bool,
     /// The target range: from 0.4 to 0.6 of the way between the thresholds.
     low: f64,
     high: f64,
@@ -42,7 +42,7 @@ impl Adaptation {
 
     /// Does what was due up to `now`, before the packet that arrives then counts.
     pub(super) fn catch_up(&mut self, now: Time, average: &Average) {
-        while self.adaptive == Adaptive::Yes && self.next_at <= now {
+        while self.adaptive && self.next_at <= now {
             self.step(average.at(self.next_at));
             self.next_at += INTERVAL;
         }
@@ -59,7 +59,7 @@ impl Adaptation {
 
 /// What the 2001 paper sets for a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct AutomaticRed {
+pub(super) struct AutomaticRed {
     /// min_th, packets.
     pub(crate) min_threshold: f64,
     /// w_q.

@@ -16,7 +16,7 @@ use crate::packets::Slot;
 use crate::queue::fifo::{Fifo, Limit};
 use crate::queue::{Around, Dequeued, FlowState, QueueDiscipline, QueueLength};
 use ackord_events::DropReason;
-use ackord_units::{Bytes, Rate, Span, Time};
+use ackord_units::{Bytes, Keyword, Rate, Span, Time};
 use ackord_wire::FlowId;
 use std::collections::BTreeMap;
 
@@ -40,12 +40,14 @@ pub struct PaperConfig {
 }
 
 /// The two readings of "more than Q_thresh packets queued".
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
 pub enum ArrivalCounts {
     /// The arriving packet counts: up to Q_thresh packets of a connection queue.
     #[default]
+    #[keyword = "counts"]
     Yes,
     /// Only those before it count: up to Q_thresh + 1 queue.
+    #[keyword = "does-not-count"]
     No,
 }
 

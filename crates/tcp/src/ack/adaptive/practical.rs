@@ -6,7 +6,7 @@
 
 use super::super::delayed::DelayRule;
 use super::super::{AckDecision, AckPolicy, Arrival, Carrier, Order};
-use super::average;
+use super::{AdaptiveConfig, average};
 use ackord_units::{Span, Time};
 
 /// Lone segments acknowledged at once after the first wait in vain, and at most.
@@ -15,22 +15,6 @@ const LONGEST_PAUSE_SEGMENTS: u64 = 256;
 
 /// A wait in vain is cheap while it is below this part of the round-trip time.
 const CHEAP_PART_OF_RTT: u64 = 8;
-
-/// Settings of [`Adaptive`].
-#[derive(Clone, Copy, Debug)]
-pub struct AdaptiveKnobs {
-    /// Gain of the averages, 0 to 1.
-    pub a: f64,
-    /// Shortest wait.
-    pub ato_min: Span,
-    /// Longest wait; a segment whose successor is expected later is acknowledged at once.
-    pub ato_max: Span,
-    /// Longer gaps are pauses of the application and do not enter the average; the retransmission
-    /// timeout where absent.
-    pub idle: Option<Span>,
-    /// Full-sized segments that are acknowledged at once.
-    pub every_segments: u64,
-}
 
 /// Eq. 1 of Lee et al. 2015 with bounds. Beside the published algorithm:
 ///
@@ -45,7 +29,7 @@ pub struct AdaptiveKnobs {
 ///   halving as they pay.
 #[derive(Clone, Copy, Debug)]
 pub struct Adaptive {
-    knobs: AdaptiveKnobs,
+    knobs: AdaptiveConfig,
     gaps: Option<Gaps>,
     last_at: Option<Time>,
     /// Whether the last segment's acknowledgment left by the timer.
@@ -77,7 +61,7 @@ enum LastWait {
 
 impl Adaptive {
     /// The policy, knowing nothing of the path yet.
-    pub fn new(knobs: AdaptiveKnobs) -> Adaptive {
+    pub fn new(knobs: AdaptiveConfig) -> Adaptive {
         Adaptive {
             knobs,
             gaps: None,
@@ -86,7 +70,7 @@ impl Adaptive {
             pause_left: 0,
             pause_segments: 0,
             cheap: Span::ZERO,
-            rule: DelayRule::new(knobs.every_segments),
+            rule: DelayRule::new(knobs.every),
         }
     }
 
@@ -169,13 +153,18 @@ impl AckPolicy for Adaptive {
 mod tests {
     use super::super::super::testing::{Bench, Fit, at_ms, at_us};
     use super::*;
+    use crate::ack::Counted;
+    use crate::mode::Mode;
 
-    const KNOBS: AdaptiveKnobs = AdaptiveKnobs {
+    const KNOBS: AdaptiveConfig = AdaptiveConfig {
         a: 0.1,
         ato_min: Span::from_millis(1),
         ato_max: Span::from_millis(40),
         idle: None,
-        every_segments: 2,
+        mode: Mode::Practical,
+        initial_ato: Span::from_millis(200),
+        every: 2,
+        counts: Counted::FullSized,
     };
 
     fn bench() -> Bench<Adaptive> {

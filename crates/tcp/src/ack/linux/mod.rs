@@ -21,11 +21,11 @@ mod ticks;
 mod window;
 
 use super::{
-    AckDecision, AckOnRead, AckPolicy, Answering, Arrival, Carrier, Opening, Order, Push, Reading,
-    SackUse,
+    AckConfig, AckDecision, AckOnRead, AckPolicy, Answering, Arrival, Carrier, Opening, Order,
+    Push, Reading, SackUse,
 };
 use crate::ecn::MarkSeen;
-use ackord_units::{Bytes, Ratio, Span, Time};
+use ackord_units::{Bytes, Keyword, Knobs, Ratio, Span, Time};
 use rcv_mss::{Measured, RcvMss};
 use ticks::{TickClock, Ticks};
 use window::{Growth, WindowModel};
@@ -38,27 +38,73 @@ const DELACK_MAX: Span = Span::from_millis(200);
 /// (TCP_FASTRETRANS_THRESH).
 const UNCOMPRESSED_DUPACKS: u64 = 3;
 
-/// Settings of [`LinuxAck`]; the defaults of the registry are a stock kernel's.
-#[derive(Clone, Copy, Debug)]
-pub struct LinuxKnobs {
-    /// Length of a tick: 1/HZ.
+/// A stock Linux kernel: quick at the start, adaptive timeout, ping-pong mode
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(
+    family = "ack",
+    name = "linux",
+    source = "Linux 5.10 to 6.18, measured on 6.18 (docs/linux-receiver.md)"
+)]
+pub struct LinuxAckConfig {
+    /// Length of the kernel's tick, 1/HZ; timers expire on ticks
+    #[knob(
+        min = Span::from_millis(1), max = Span::from_millis(10), default = "4 ms",
+        source = "CONFIG_HZ=250; others have 100, 300 or 1000"
+    )]
     pub tick: Span,
-    /// The largest budget of acknowledgments at once (TCP_MAX_QUICKACKS).
+    /// Largest budget of acknowledgments at once, at the start and after pauses
+    #[knob(
+        min = 0,
+        max = 1_000_000,
+        unit = "segments",
+        default = "16",
+        source = "TCP_MAX_QUICKACKS"
+    )]
     pub quick_ack_limit: u64,
-    /// Prompt answers that make a connection a ping-pong one (tcp_pingpong_thresh).
+    /// Prompt answers after which a connection counts as interactive
+    #[knob(
+        min = 1,
+        max = 255,
+        unit = "answers",
+        default = "1",
+        source = "net.ipv4.tcp_pingpong_thresh (3 in kernels before 6.1)"
+    )]
     pub pingpong_threshold: u64,
-    /// How long duplicate acknowledgments may be held together (tcp_comp_sack_delay_ns).
+    /// How long duplicate acknowledgments beyond the third are held together
+    #[knob(
+        min = Span::ZERO, max = Span::from_millis(100), default = "1 ms",
+        source = "net.ipv4.tcp_comp_sack_delay_ns"
+    )]
     pub sack_compression_delay: Span,
-    /// The same as a share of the round-trip time; the shorter counts.
+    /// The same as a share of the round-trip time; the shorter counts
+    #[knob(default = "5 %", source = "Linux since 4.18")]
     pub sack_compression_share: Ratio,
-    /// How many may be held together (tcp_comp_sack_nr).
+    /// Duplicate acknowledgments held together at most; 0 turns it off
+    #[knob(
+        min = 0,
+        max = 255,
+        unit = "acknowledgments",
+        default = "44",
+        source = "net.ipv4.tcp_comp_sack_nr"
+    )]
     pub sack_compression_limit: u64,
-    /// Whether the buffer was set by hand.
+    /// Whether the application has set the size of the receive buffer: then the window begins with all
+    /// of it and grows by a quarter, acknowledging each segment at once
+    #[knob(
+        default = "unset",
+        source = "SO_RCVBUF, tcp_grow_window; measured, see docs/linux-receiver.md"
+    )]
     pub so_rcvbuf: SoRcvbuf,
 }
 
+impl AckConfig for LinuxAckConfig {
+    fn build(&self) -> Box<dyn AckPolicy> {
+        Box::new(LinuxAck::new(*self))
+    }
+}
+
 /// Whether the application has set the size of the receive buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum SoRcvbuf {
     /// It has not: the kernel sizes it by what is read.
     Unset,
@@ -69,7 +115,7 @@ pub enum SoRcvbuf {
 /// The receiver of a stock Linux kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct LinuxAck {
-    knobs: LinuxKnobs,
+    knobs: LinuxAckConfig,
     clock: TickClock,
     sack: SackUse,
     rcv_mss: RcvMss,
@@ -107,7 +153,7 @@ struct Duplicates {
 
 impl LinuxAck {
     /// The policy at the start of a connection.
-    pub fn new(knobs: LinuxKnobs) -> LinuxAck {
+    pub fn new(knobs: LinuxAckConfig) -> LinuxAck {
         LinuxAck {
             knobs,
             clock: TickClock(knobs.tick),

@@ -6,7 +6,7 @@ use super::*;
 use crate::ts_clock::{TimestampEcho, TsClock};
 use ackord_units::Seq;
 
-const KNOBS: LinuxKnobs = LinuxKnobs {
+const KNOBS: LinuxAckConfig = LinuxAckConfig {
     tick: Span::from_millis(4),
     quick_ack_limit: 16,
     pingpong_threshold: 1,
@@ -37,7 +37,7 @@ fn spent() -> Bench<LinuxAck> {
 
 /// A bench whose window has grown as far as it can with a prompt reader, and whose budget is spent:
 /// 25 full segments, the last at 24 ms.
-fn grown(knobs: LinuxKnobs) -> Bench<LinuxAck> {
+fn grown(knobs: LinuxAckConfig) -> Bench<LinuxAck> {
     let mut policy = LinuxAck::new(knobs);
     policy.on_open(at_ms(0), &Opening { sack: SackUse::Agreed });
     let mut bench = Bench::new(policy);
@@ -61,7 +61,7 @@ fn sixteen_at_once_and_then_every_second() {
 /// then every second.
 #[test]
 fn a_buffer_set_by_hand_grows_for_hundreds_of_segments() {
-    let mut policy = LinuxAck::new(LinuxKnobs { so_rcvbuf: SoRcvbuf::Set, ..KNOBS });
+    let mut policy = LinuxAck::new(LinuxAckConfig { so_rcvbuf: SoRcvbuf::Set, ..KNOBS });
     policy.on_open(at_ms(0), &Opening { sack: SackUse::Agreed });
     let mut bench = Bench::new(policy);
     let mss = Bytes(1448);
@@ -209,7 +209,7 @@ fn a_window_that_cannot_move_waits_for_the_reader() {
 /// Ten out of order, a tenth of a millisecond apart, after twenty small ones that spend the budget.
 fn acks_of_ten_out_of_order(echo: Option<TimestampEcho>) -> Vec<Time> {
     let share = Ratio::new(0.05).expect("a share");
-    let mut policy = LinuxAck::new(LinuxKnobs { sack_compression_share: share, ..KNOBS });
+    let mut policy = LinuxAck::new(LinuxAckConfig { sack_compression_share: share, ..KNOBS });
     policy.on_open(at_ms(0), &Opening { sack: SackUse::Agreed });
     let mut bench = Bench::new(policy);
     let fit = Fit { payload: 100, echo, ..Fit::in_order(0) };

@@ -33,35 +33,89 @@ mod probe_rtt;
 mod startup;
 
 use super::{
-    AckSample, AppLimited, CongestionControl, CongestionEvent, Established, LossAnswer,
+    AckSample, AppLimited, CongestionConfig, CongestionControl, CongestionEvent, Established, LossAnswer,
     LossResponse, LostSegment, PathModel, RateSample, Repairing, SampleAdvice, SelectiveAcks,
 };
-use ackord_units::{Bytes, Rate, Span, Time};
+use ackord_units::{Bytes, Knobs, Rate, Span, Time};
 use bounds::{LatestDelivery, Undo};
 use filters::{Chance, EXTRA_ACKED_FILTER_LEN, ExtraAcked, MaxBandwidth};
 use probe_bw::Cycle;
 use probe_rtt::RttProbe;
 use startup::FullPipe;
 
-/// Constants of the draft that may be changed to see what they do.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BbrKnobs {
-    /// BBR.LossThresh: loss in a round trip that a bandwidth probe may cause.
+/// A model of the path, its bandwidth and round trip, sets pacing rate and window (version 3)
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(family = "congestion", name = "bbr", source = "draft-ietf-ccwg-bbr-06")]
+pub struct BbrConfig {
+    /// Share of a round trip's data that a bandwidth probe may lose
+    #[knob(
+        min = 0.0,
+        max = 0.5,
+        default = "0.02",
+        source = "draft-ietf-ccwg-bbr-06 §2.8 (BBR.LossThresh)"
+    )]
     pub loss_thresh: f64,
-    /// BBR.Beta: what is left of the short-term bounds after a round trip with loss.
+    /// What is left of the short-term bounds after a round trip with loss, at least
+    #[knob(
+        min = 0.1,
+        max = 1.0,
+        default = "0.7",
+        source = "draft-ietf-ccwg-bbr-06 §2.8 (BBR.Beta)"
+    )]
     pub beta: f64,
-    /// BBR.Headroom: share of inflight_longterm left free for others.
+    /// Share of inflight_longterm that is left to others between probes
+    #[knob(
+        min = 0.0,
+        max = 0.9,
+        default = "0.15",
+        source = "draft-ietf-ccwg-bbr-06 §2.8 (BBR.Headroom)"
+    )]
     pub headroom: f64,
-    /// BBR.StartupPacingGain.
+    /// Pacing gain of Startup
+    #[knob(
+        min = 1.0,
+        max = 10.0,
+        default = "2.77",
+        source = "draft-ietf-ccwg-bbr-06 §2.5 (BBR.StartupPacingGain)"
+    )]
     pub startup_pacing_gain: f64,
-    /// BBR.MinRTTFilterLen.
+    /// How long a smallest round-trip time is believed
+    #[knob(
+        min = Span::from_millis(100), max = Span::from_secs(3600), default = "10 s",
+        source = "draft-ietf-ccwg-bbr-06 §2.16.1 (BBR.MinRTTFilterLen)"
+    )]
     pub min_rtt_filter: Span,
-    /// BBR.ProbeRTTInterval.
+    /// How long without a smaller round-trip time until one is looked for
+    #[knob(
+        min = Span::from_millis(100), max = Span::from_secs(3600), default = "5 s",
+        source = "draft-ietf-ccwg-bbr-06 §2.16.2 (BBR.ProbeRTTInterval; other values do not coordinate with \
+                  other senders)"
+    )]
     pub probe_rtt_interval: Span,
-    /// BBR.ProbeRTTDuration.
+    /// How long little is kept in flight to find it, at least
+    #[knob(
+        min = Span::from_millis(1), max = Span::from_secs(10), default = "200 ms",
+        source = "draft-ietf-ccwg-bbr-06 §2.16.2 (BBR.ProbeRTTDuration)"
+    )]
     pub probe_rtt_duration: Span,
-    /// T_bbr (§5.3.3.8.2): the wait between bandwidth probes is drawn between these.
-    pub probe_wait: (Span, Span),
+    /// Shortest wait between bandwidth probes
+    #[knob(
+        min = Span::ZERO, max = Span::from_secs(600), default = "2 s",
+        source = "draft-ietf-ccwg-bbr-06 §5.3.3.8.2 (T_bbr)"
+    )]
+    pub probe_wait_min: Span,
+    /// Longest wait between bandwidth probes; the wait is drawn between the two
+    #[knob(
+        min = Span::ZERO, max = Span::from_secs(600), default = "3 s",
+        source = "draft-ietf-ccwg-bbr-06 §5.3.3.8.2 (T_bbr)"
+    )]
+    pub probe_wait_max: Span,
+}
+
+impl CongestionConfig for BbrConfig {
+    fn build(&self) -> Box<dyn CongestionControl> {
+        Box::new(Bbr::new(*self))
+    }
 }
 
 /// BBR.state.
@@ -106,7 +160,7 @@ struct Aggregation {
 /// Model-based congestion control.
 #[derive(Clone, Debug)]
 pub struct Bbr {
-    knobs: BbrKnobs,
+    knobs: BbrConfig,
     smss: Bytes,
     initial_window: Bytes,
     selective_acks: SelectiveAcks,
@@ -143,7 +197,7 @@ const MIN_PIPE_SEGMENTS: u64 = 4;
 
 impl Bbr {
     /// A control with these constants.
-    pub fn new(knobs: BbrKnobs) -> Bbr {
+    pub fn new(knobs: BbrConfig) -> Bbr {
         Bbr {
             knobs,
             smss: Bytes(1),

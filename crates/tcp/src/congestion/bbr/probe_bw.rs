@@ -78,7 +78,7 @@ impl Bbr {
         self.cycle.acked_per_step = None;
         // PickProbeWait (§5.3.3.8.3): to the microsecond is more than fine enough.
         self.cycle.rounds_since_probe = self.chance.below(2);
-        let (least, most) = self.knobs.probe_wait;
+        let (least, most) = (self.knobs.probe_wait_min, self.knobs.probe_wait_max);
         let range = most.saturating_sub(least).as_nanos() / 1_000;
         self.cycle.wait = least + Span::from_micros(self.chance.below(range + 1));
         self.cycle.started_at = now;

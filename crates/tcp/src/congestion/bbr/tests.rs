@@ -17,22 +17,9 @@ struct Path {
     delivered: Bytes,
 }
 
-fn knobs() -> BbrKnobs {
-    BbrKnobs {
-        loss_thresh: 0.02,
-        beta: 0.7,
-        headroom: 0.15,
-        startup_pacing_gain: 2.77,
-        min_rtt_filter: Span::from_secs(10),
-        probe_rtt_interval: Span::from_secs(5),
-        probe_rtt_duration: Span::from_millis(200),
-        probe_wait: (Span::from_secs(2), Span::from_secs(3)),
-    }
-}
-
 impl Path {
     fn new() -> Path {
-        let mut bbr = Bbr::new(knobs());
+        let mut bbr = Bbr::new(BbrConfig::default());
         bbr.on_established(Time::ZERO, Established { srtt: Some(RTT), ..sizes() });
         Path { bbr, now: Time::ZERO, delivered: Bytes::ZERO }
     }

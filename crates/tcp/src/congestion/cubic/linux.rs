@@ -15,10 +15,10 @@
 
 use super::super::hystart::{SlowStart, SlowStartPace, SlowStartWatch};
 use super::super::{
-    AckSample, CongestionControl, CongestionEvent, Established, LossResponse, SendLimit,
+    AckSample, CongestionControl, CongestionEvent, Established, Growth, LossResponse, SendLimit,
     TimeoutOrder, Window,
 };
-use super::{CubicKnobs, FastConvergence, cube_root};
+use super::{CubicConfig, cube_root};
 use ackord_units::{Bytes, Span, Time};
 
 /// HZ of the kernel that is modelled: of the counters here only time goes by it.
@@ -34,7 +34,8 @@ const PARTS: f64 = 1024.0;
 /// CUBIC by Linux's count.
 #[derive(Clone, Debug)]
 pub(in super::super) struct LinuxCubic {
-    knobs: CubicKnobs,
+    knobs: CubicConfig,
+    growth: Growth,
     window: Window,
     /// W_max in segments, once there was a loss; zero before, and after a timeout.
     w_max: u64,
@@ -74,9 +75,10 @@ struct Pace {
 }
 
 impl LinuxCubic {
-    pub(in super::super) fn new(knobs: CubicKnobs) -> LinuxCubic {
+    pub(in super::super) fn new(knobs: CubicConfig) -> LinuxCubic {
         LinuxCubic {
             watch: SlowStartWatch::new(knobs.hystart),
+            growth: knobs.growth(),
             knobs,
             window: Window::new(),
             w_max: 0,
@@ -183,11 +185,11 @@ impl LinuxCubic {
         let initial = ssthresh == Bytes::MAX;
         let step = match self.watch.limit(smss, initial) {
             Some(limit) => ack.delivered.min(limit),
-            None => self.knobs.growth.slow_start_step(ack.delivered, smss, after),
+            None => self.growth.slow_start_step(ack.delivered, smss, after),
         };
         let step = if let SlowStartPace::Divided(divisor) = pace { step / divisor } else { step };
         self.window.slow_start_by(step);
-        let left = self.knobs.growth.left_over(ack.delivered, self.window.cwnd - cwnd);
+        let left = self.growth.left_over(ack.delivered, self.window.cwnd - cwnd);
         if left > Bytes::ZERO && self.window.cwnd == ssthresh {
             let segments = self.whole_segments(left);
             self.avoid(now, segments);
@@ -222,7 +224,7 @@ impl LinuxCubic {
             self.window.cwnd = cwnd;
         }
         let cwnd = self.cwnd_segments();
-        let gives_way = self.knobs.fast_convergence == FastConvergence::On && cwnd < self.w_max;
+        let gives_way = self.knobs.fast_convergence && cwnd < self.w_max;
         self.w_max = match gives_way {
             true => cwnd * (1024 + self.beta_parts()) / 2048,
             false => cwnd,
@@ -309,19 +311,15 @@ impl CongestionControl for LinuxCubic {
 #[expect(clippy::disallowed_methods, reason = "what a test expects may be off by a bit")]
 mod tests {
     use super::super::super::testing::*;
-    use super::super::super::{Growth, HyStart};
     use super::super::CubicRules;
+    use super::super::GrowthBy;
     use super::*;
 
     fn control() -> LinuxCubic {
-        established(LinuxCubic::new(CubicKnobs {
-            c: 0.4,
-            beta: 0.7,
-            beta_ecn: None,
-            fast_convergence: FastConvergence::On,
-            growth: Growth::PerSegment,
-            hystart: HyStart::Off,
+        established(LinuxCubic::new(CubicConfig {
+            growth: GrowthBy::PerSegment,
             rules: CubicRules::Linux,
+            ..CubicConfig::default()
         }))
     }
 

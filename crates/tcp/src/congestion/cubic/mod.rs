@@ -6,36 +6,65 @@
 
 mod linux;
 
+use super::growth::{AbcKnobs, GROWTH, GrowthBy};
 use super::hystart::{HyStart, SlowStart, SlowStartPace, SlowStartWatch};
 use super::{
-    AckSample, CongestionControl, CongestionEvent, Established, Growth, LossResponse, SendLimit,
+    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Established, Growth, LossResponse, SendLimit,
     TimeoutOrder, Window,
 };
-use ackord_units::{Bytes, Time};
+use ackord_units::{Bytes, Keyword, Knobs, Time};
 
-/// Constants of the cubic function.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CubicKnobs {
-    /// C, in segments per second cubed (§5.1).
+/// Cubic growth towards the window of the last loss
+#[derive(Clone, Copy, Debug, PartialEq, Knobs)]
+#[mechanism(family = "congestion", name = "cubic", source = "RFC 9438")]
+pub struct CubicConfig {
+    /// Scale of the cubic function, segments per second cubed
+    #[knob(min = 0.001, max = 100.0, default = "0.4", source = "RFC 9438 §5.1")]
     pub c: f64,
-    /// beta_cubic (§4.6).
+    /// What is left of cwnd after a loss
+    #[knob(min = 0.1, max = 0.95, default = "0.7", source = "RFC 9438 §4.6")]
     pub beta: f64,
-    /// What is left of the window after a mark in congestion avoidance; beta_cubic if nothing is
-    /// said (RFC 8511 §3).
+    /// What is left of cwnd after a mark in congestion avoidance; beta when absent
+    #[knob(min = 0.1, max = 0.95, source = "RFC 9438 §4.6; RFC 8511 §3 tries 0.85")]
     pub beta_ecn: Option<f64>,
-    /// Fast convergence (§4.7).
-    pub fast_convergence: FastConvergence,
-    /// What counts in slow start and in the Reno-friendly region; the cubic itself is a function of
-    /// time.
-    pub growth: Growth,
-    /// How slow start may end before a loss (§4.10).
+    /// Give way when the window of the last loss is falling
+    #[knob(default = "on", source = "RFC 9438 §4.7")]
+    pub fast_convergence: bool,
+    #[knob(like = GROWTH, default = "per-byte")]
+    growth: GrowthBy,
+    #[knob(flatten)]
+    abc: AbcKnobs,
+    /// How slow start may end before a loss: not, by HyStart (a train of acknowledgments, or a rise
+    /// of the delay), or by HyStart++ and its conservative rounds
+    #[knob(default = "off", source = "Ha and Rhee 2008 with Linux's constants; RFC 9406")]
     pub hystart: HyStart,
-    /// Whose rules hold where Linux's differ from the RFC's.
+    /// Whose rules hold where Linux's differ: windows are whole segments, the pace of growth is
+    /// looked up at most once in 32 ms while cwnd stands still, alpha_cubic never becomes one, a
+    /// twentieth a round trip at least while no window of a loss is known, a timeout forgets that
+    /// window, and the curve is looked up the least round trip ahead
+    #[knob(default = "rfc", source = "RFC 9438 §4.2, §4.3, §4.8; tcp_cubic of Linux")]
     pub rules: CubicRules,
 }
 
+impl CubicConfig {
+    /// What counts in slow start and in the Reno-friendly region; the cubic itself is a function of
+    /// time.
+    fn growth(&self) -> Growth {
+        self.abc.growth(self.growth)
+    }
+}
+
+impl CongestionConfig for CubicConfig {
+    fn build(&self) -> Box<dyn CongestionControl> {
+        match self.rules {
+            CubicRules::Rfc => Box::new(Cubic::new(*self)),
+            CubicRules::Linux => Box::new(linux::LinuxCubic::new(*self)),
+        }
+    }
+}
+
 /// Whose rules hold where Linux's differ from the RFC's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum CubicRules {
     /// RFC 9438.
     Rfc,
@@ -43,19 +72,11 @@ pub enum CubicRules {
     Linux,
 }
 
-/// Whether a flow whose window shrinks gives way (§4.7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FastConvergence {
-    /// It does.
-    On,
-    /// It does not.
-    Off,
-}
-
 /// Cubic growth towards, and beyond, the window of the last loss.
 #[derive(Clone, Debug)]
 pub struct Cubic {
-    knobs: CubicKnobs,
+    knobs: CubicConfig,
+    growth: Growth,
     window: Window,
     /// W_max in segments, once there was a loss; unknown again after a timeout (§4.8).
     w_max: Option<f64>,
@@ -93,19 +114,12 @@ struct Epoch {
     cwnd_prior: f64,
 }
 
-/// The control that these knobs ask for.
-pub(crate) fn cubic_by_rules(knobs: CubicKnobs) -> Box<dyn CongestionControl> {
-    match knobs.rules {
-        CubicRules::Rfc => Box::new(Cubic::new(knobs)),
-        CubicRules::Linux => Box::new(linux::LinuxCubic::new(knobs)),
-    }
-}
-
 impl Cubic {
     /// A control with these constants, by the RFC.
-    pub fn new(knobs: CubicKnobs) -> Cubic {
+    pub fn new(knobs: CubicConfig) -> Cubic {
         Cubic {
             watch: SlowStartWatch::new(knobs.hystart),
+            growth: knobs.growth(),
             knobs,
             window: Window::new(),
             w_max: None,
@@ -137,7 +151,7 @@ impl Cubic {
 
     fn avoid(&mut self, now: Time, ack: &AckSample) {
         let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(now));
-        let CubicKnobs { c, beta, .. } = self.knobs;
+        let CubicConfig { c, beta, .. } = self.knobs;
         let cwnd = self.cwnd_segments();
         let acked = ack.acked.get() as f64 / self.window.smss.get() as f64;
         let rtt = ack.srtt.or(ack.rtt).map_or(0.0, |rtt| rtt.as_secs_f64());
@@ -146,7 +160,7 @@ impl Cubic {
         // Eq. 4: the window Reno would have; alpha becomes 1 once it passes the old one.
         let past = epoch.w_est >= epoch.cwnd_prior;
         let alpha = if past { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
-        let counted = self.knobs.growth.avoidance_step(ack.acked, self.window.smss);
+        let counted = self.growth.avoidance_step(ack.acked, self.window.smss);
         epoch.w_est += alpha * (counted.get() as f64 / self.window.smss.get() as f64) / cwnd;
 
         // Eq. 1, at the present and one round trip ahead.
@@ -171,12 +185,12 @@ impl Cubic {
         let initial = ssthresh == Bytes::MAX;
         let step = match self.watch.limit(smss, initial) {
             Some(limit) => ack.acked.min(limit),
-            None => self.knobs.growth.slow_start_step(ack.acked, smss, after),
+            None => self.growth.slow_start_step(ack.acked, smss, after),
         };
         match self.watch.on_ack(now, ack, SlowStart { cwnd, smss, initial }) {
             SlowStartPace::Full => {
                 self.window.slow_start_by(step);
-                let left = self.knobs.growth.left_over(ack.acked, self.window.cwnd - cwnd);
+                let left = self.growth.left_over(ack.acked, self.window.cwnd - cwnd);
                 if left > Bytes::ZERO && self.window.cwnd == ssthresh {
                     self.avoid(now, &AckSample { acked: left, ..*ack });
                 }
@@ -196,8 +210,7 @@ impl Cubic {
         self.prior = Some(Prior { w_max, cwnd_prior, epoch, carried });
         let cwnd = self.cwnd_segments();
         self.cwnd_prior = Some(cwnd);
-        let gives_way = self.knobs.fast_convergence == FastConvergence::On
-            && self.w_max.is_some_and(|w_max| cwnd < w_max);
+        let gives_way = self.knobs.fast_convergence && self.w_max.is_some_and(|w_max| cwnd < w_max);
         // §4.7: W_max = cwnd * (1 + beta) / 2 while the window is falling.
         self.w_max = Some(if gives_way { cwnd * (1.0 + self.knobs.beta) / 2.0 } else { cwnd });
         self.window.reduce_ssthresh(flight_size, beta);
@@ -233,7 +246,7 @@ impl CongestionControl for Cubic {
                 self.window.enter(response);
             }
             CongestionEvent::Mark { flight_size } => {
-                let CubicKnobs { beta, beta_ecn, .. } = self.knobs;
+                let CubicConfig { beta, beta_ecn, .. } = self.knobs;
                 // RFC 8511 §3: slow start overshoots, whatever says so.
                 let gentle = beta_ecn.filter(|_| !self.window.in_slow_start());
                 self.reduce(flight_size, gentle.unwrap_or(beta));
@@ -301,19 +314,8 @@ mod tests {
     use super::*;
     use ackord_units::Span;
 
-    const PER_BYTE: Growth = Growth::per_byte(2);
-
     fn cubic() -> Cubic {
-        let fast_convergence = FastConvergence::On;
-        established(Cubic::new(CubicKnobs {
-            c: 0.4,
-            beta: 0.7,
-            beta_ecn: None,
-            fast_convergence,
-            growth: PER_BYTE,
-            hystart: HyStart::Off,
-            rules: CubicRules::Rfc,
-        }))
+        established(Cubic::new(CubicConfig::default()))
     }
 
     #[test]

@@ -9,10 +9,10 @@ use super::super::dad::DEFAULT_THRESHOLD;
 use super::super::detection_timer::{DetectionTimer, Verified};
 use super::super::{Advance, DetectorView, LossDetector, LossEvent, LossFacts, LossVerdict, Undo};
 use ackord_events::RecoveryKind;
-use ackord_units::Time;
+use ackord_units::{Keyword, Time};
 
 /// When the window is given back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum PaperUndo {
     /// When a fast retransmit had been sent for what turned out to be reordering (§3.1).
     Text,

@@ -7,8 +7,10 @@ mod linux;
 mod ns2;
 mod rfc;
 
+use ackord_units::{Keyword, KnobType, KnobValue};
+
 /// A stack by name.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile {
     /// What a user writes.
     pub name: &'static str,
@@ -19,7 +21,7 @@ pub struct Profile {
 }
 
 /// One value of a profile.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// A choice (`congestion`), a knob of that choice (`congestion.growth`), or a knob of the
     /// endpoint (`rto_min`).
@@ -35,7 +37,7 @@ const fn set(key: &'static str, value: &'static str, source: &'static str) -> Se
 }
 
 /// Every profile.
-pub static PROFILES: &[Profile] = &[rfc::RFC, linux::LINUX, ns2::NS2];
+pub const PROFILES: &[Profile] = &[rfc::RFC, linux::LINUX, ns2::NS2];
 
 /// The profile of this name.
 pub fn profile(name: &str) -> Option<&'static Profile> {
@@ -50,6 +52,42 @@ impl Setting {
             Some((choice, knob)) => Some((choice, Some(knob))),
             None if super::ENDPOINT.knob(self.key).is_some() => None,
             None => Some((self.key, None)),
+        }
+    }
+}
+
+/// A knob may take the name of a profile.
+impl Keyword for Profile {
+    const WORDS: &'static [&'static str] = {
+        const NAMES: [&str; PROFILES.len()] = {
+            let (mut names, mut at) = ([""; PROFILES.len()], 0);
+            while at < names.len() {
+                names[at] = PROFILES[at].name;
+                at += 1;
+            }
+            names
+        };
+        &NAMES
+    };
+
+    fn word(&self) -> &'static str {
+        self.name
+    }
+
+    fn from_word(word: &str) -> Option<Profile> {
+        profile(word).copied()
+    }
+}
+
+impl KnobType for Profile {
+    fn to_value(&self) -> Option<KnobValue> {
+        Some(KnobValue::Choice(self.name))
+    }
+
+    fn from_value(value: Option<KnobValue>) -> Option<Profile> {
+        match value? {
+            KnobValue::Choice(name) => profile(name).copied(),
+            _ => None,
         }
     }
 }

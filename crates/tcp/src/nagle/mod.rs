@@ -1,8 +1,26 @@
-//! When a small segment has to wait: Nagle's algorithm and Minshall's variant.
+//! When a small segment has to wait: Nagle's algorithm and its variants.
 
-use crate::ack::Verdict;
+mechanisms! {
+    /// Nagle's algorithm and its variants: when a small segment waits.
+    pub enum NagleVariant: dyn NagleConfig {
+        mod rfc => Off(NagleOffConfig), On(NagleOnConfig);
+        mod minshall => Minshall(MinshallConfig);
+        mod ari => Ari(AriNagleConfig);
+    }
+}
+
+/// What every variant's knobs lead to.
+pub trait NagleConfig {
+    /// The variant at the start of a connection.
+    fn build(&self) -> Box<dyn Nagle>;
+}
+
+pub use ari::Ari;
+pub use minshall::Minshall;
+pub use rfc::{Off, On};
+
 use crate::plug_in::copied_in_boxes;
-use ackord_units::Seq;
+use ackord_units::{Seq, mechanisms};
 use std::fmt;
 
 /// A segment shorter than a full one that the sender would like to send.
@@ -26,68 +44,10 @@ pub trait Nagle: CopiedNagle + Send + fmt::Debug {
     fn on_small_sent(&mut self, _end: Seq) {}
 }
 
-/// Never waits (TCP_NODELAY).
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Off;
-
-impl Nagle for Off {
-    fn may_send(&self, _: &SmallSegment) -> bool {
-        true
-    }
-}
-
-/// Waits while anything is unacknowledged (RFC 896, RFC 1122 §4.2.3.4).
-#[derive(Clone, Copy, Debug, Default)]
-pub struct On;
-
-impl Nagle for On {
-    fn may_send(&self, segment: &SmallSegment) -> bool {
-        segment.snd_una == segment.snd_nxt
-    }
-}
-
-/// Waits only while an earlier small segment is unacknowledged (Minshall; what Linux does).
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Minshall {
-    last_small_end: Option<Seq>,
-}
-
-impl Nagle for Minshall {
-    fn may_send(&self, segment: &SmallSegment) -> bool {
-        self.last_small_end.is_none_or(|end| end.at_or_before(segment.snd_una))
-    }
-
-    fn on_small_sent(&mut self, end: Seq) {
-        self.last_small_end = Some(end);
-    }
-}
-
-/// ARI's half at the sender (Lee et al. 2016, Algorithm 1 line 2 and §3.2): never waits, unless the
-/// application's history says that it moves bulk; then Nagle's algorithm is back.
-#[derive(Clone, Copy, Debug)]
-pub struct Ari {
-    verdict: Verdict,
-}
-
-impl Ari {
-    /// Nagle's algorithm by the verdict on the application.
-    pub fn new(verdict: Verdict) -> Ari {
-        Ari { verdict }
-    }
-}
-
-impl Nagle for Ari {
-    fn may_send(&self, segment: &SmallSegment) -> bool {
-        match self.verdict {
-            Verdict::Short => Off.may_send(segment),
-            Verdict::Bulk => On.may_send(segment),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ack::Verdict;
 
     fn small(snd_una: u32, snd_nxt: u32) -> SmallSegment {
         SmallSegment { snd_una: Seq(snd_una), snd_nxt: Seq(snd_nxt) }
