@@ -56,7 +56,7 @@ quick: ## the tests of one crate (CRATE=tcp), or all that only compute: under a 
 check: ## what a change must pass besides the tests: format, lints, layers, sizes, documents, licences
 	@scripts/install.sh build
 	@scripts/install.sh check
-	cargo fmt --all --check
+	@scripts/format.sh --check
 	cargo clippy --workspace --all-targets $$(scripts/features.sh) -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
 	cargo run --quiet --package ackord-xtask -- layers sizes modules names docs ledger profiles generated
@@ -127,4 +127,4 @@ generated: ## refresh the scenario schema, and the program's output where docume
 	cargo run --quiet --package ackord-xtask -- generated --write
 
 fmt: ## format the code
-	cargo fmt --all
+	@scripts/format.sh

@@ -16,7 +16,9 @@ enum MayUse {
 const ROOMS: &[(&str, MayUse)] = &[
     // For tests only: what the machine lacks, and how busy it is.
     ("testing", MayUse::Above),
-    ("units", MayUse::Above),
+    // Code for the compiler: what mechanisms' structs of knobs derive.
+    ("knobs-derive", MayUse::Only(&[])),
+    ("units", MayUse::Only(&["knobs-derive"])),
     ("wire", MayUse::Above),
     ("events", MayUse::Above),
     ("tcp", MayUse::Only(&["units", "wire", "events"])),

@@ -33,10 +33,15 @@ fn orphans(texts: &BTreeMap<PathBuf, String>, roots: &BTreeSet<PathBuf>) -> Vec<
             true => (folder.file_name().unwrap_or_default(), folder.parent().unwrap_or(folder)),
             false => (stem, folder),
         };
-        let wanted = format!("mod {};", module.to_string_lossy());
+        // In a family of mechanisms the line that lists one declares its module.
+        let module = module.to_string_lossy();
+        let wanted = [format!("mod {module};"), format!("mod {module} =>")];
         let mut parents = vec![folder.with_extension("rs"), folder.join("mod.rs")];
         parents.extend(roots.iter().filter(|root| root.parent() == Some(folder)).cloned());
-        parents.iter().filter_map(|parent| texts.get(parent)).any(|text| text.contains(&wanted))
+        parents
+            .iter()
+            .filter_map(|parent| texts.get(parent))
+            .any(|text| wanted.iter().any(|line| text.contains(line)))
     };
     let files = texts.keys().filter(|file| !roots.contains(*file) && !named(file));
     files
@@ -54,8 +59,12 @@ mod tests {
             ("a/tests/main.rs", "mod kit;\nmod named;"),
             ("a/tests/named.rs", "mod below;"),
             ("a/tests/named/below.rs", ""),
-            ("a/tests/kit/mod.rs", "pub mod inner;"),
+            (
+                "a/tests/kit/mod.rs",
+                "pub mod inner;\nmechanisms! { mod listed => Listed(ListedKnobs); }",
+            ),
             ("a/tests/kit/inner.rs", ""),
+            ("a/tests/kit/listed.rs", ""),
             ("a/tests/split/main.rs", "mod part;"),
             ("a/tests/forgotten.rs", ""),
         ];
