@@ -9,7 +9,8 @@
 //! acknowledgment, `windowOption_` other than 1, HighSpeed TCP, Quick-Start, limited slow start.
 
 use super::{
-    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Established, LossResponse, SendLimit, Window,
+    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Established, LossResponse,
+    SendLimit, Window,
 };
 use ackord_units::{Bytes, Knobs, Time};
 

@@ -2,8 +2,8 @@
 
 use super::growth::{AbcKnobs, GROWTH, GrowthBy, Increase};
 use super::{
-    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Established, Growth, LossResponse, SendLimit,
-    TimeoutOrder, Window,
+    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Established, Growth,
+    LossResponse, SendLimit, TimeoutOrder, Window,
 };
 use ackord_units::{Bytes, Knobs, Time};
 

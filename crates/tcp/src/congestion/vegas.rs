@@ -6,8 +6,8 @@
 
 use super::growth::{AbcKnobs, GROWTH, GrowthBy};
 use super::{
-    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Established, Growth, LossResponse, SendLimit,
-    TimeoutOrder, Window,
+    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Established, Growth,
+    LossResponse, SendLimit, TimeoutOrder, Window,
 };
 use ackord_units::{Bytes, Contradiction, Knobs, Seq, Span, Time};
 

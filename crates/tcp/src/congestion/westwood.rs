@@ -10,8 +10,8 @@
 
 use super::growth::{AbcKnobs, GROWTH, GrowthBy, Increase};
 use super::{
-    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Established, Growth, LossResponse, PathModel,
-    RateSample, SampleAdvice, SendLimit, TimeoutOrder, Window,
+    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Established, Growth,
+    LossResponse, PathModel, RateSample, SampleAdvice, SendLimit, TimeoutOrder, Window,
 };
 use ackord_units::{Bytes, Knobs, Rate, Span, Time};
 

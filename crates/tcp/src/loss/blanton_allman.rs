@@ -8,7 +8,8 @@
 //! arrival lets one new segment out, without which a long wait would silence the sender.
 
 use super::{
-    DetectorProfile, DetectorView, LossConfig, LossDetector, LossEvent, LossFacts, LossVerdict, Spurious, Undo,
+    DetectorProfile, DetectorView, LossConfig, LossDetector, LossEvent, LossFacts, LossVerdict,
+    Spurious, Undo,
 };
 use ackord_events::{RecoveryKind, SpuriousEvidence};
 use ackord_units::{Keyword, Knobs, Time};

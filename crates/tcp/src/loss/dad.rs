@@ -7,7 +7,9 @@
 //! moves. Duplicate acknowledgments are counted; what SACK says is not looked at.
 
 use super::detection_timer::{DetectionTimer, Verified};
-use super::{Advance, DetectorView, LossConfig, LossDetector, LossEvent, LossFacts, LossVerdict, Undo};
+use super::{
+    Advance, DetectorView, LossConfig, LossDetector, LossEvent, LossFacts, LossVerdict, Undo,
+};
 use ackord_events::RecoveryKind;
 use ackord_units::{Knob, KnobKind, Knobs, Time};
 

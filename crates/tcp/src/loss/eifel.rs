@@ -7,8 +7,8 @@
 
 use super::fixed::DUP_THRESH_KNOB;
 use super::{
-    AckContext, DetectorProfile, DetectorView, Duplicates, Fixed, LimitedTransmit, LossConfig, LossDetector,
-    LossFacts, LossVerdict, Spurious, Undo,
+    AckContext, DetectorProfile, DetectorView, Duplicates, Fixed, LimitedTransmit, LossConfig,
+    LossDetector, LossFacts, LossVerdict, Spurious, Undo,
 };
 use ackord_events::{RecoveryKind, SpuriousEvidence};
 use ackord_units::{Bytes, Knobs, Time};

@@ -1,8 +1,8 @@
 //! A fixed number of duplicate acknowledgments (RFC 5681 §3.2).
 
 use super::{
-    DetectorProfile, DetectorView, LossConfig, LossDetector, LossFacts, LossVerdict, Spurious, Undo,
-    UndoReductions,
+    DetectorProfile, DetectorView, LossConfig, LossDetector, LossFacts, LossVerdict, Spurious,
+    Undo, UndoReductions,
 };
 use ackord_units::{Bytes, Keyword, Knob, KnobKind, Knobs, Time};
 

@@ -9,7 +9,8 @@
 //! acknowledgment; what had been let out meanwhile fills that gap already.
 
 use super::{
-    DetectorView, Fixed, LimitedTransmit, LossConfig, LossDetector, LossEvent, LossFacts, LossVerdict,
+    DetectorView, Fixed, LimitedTransmit, LossConfig, LossDetector, LossEvent, LossFacts,
+    LossVerdict,
 };
 use ackord_units::{Bytes, Keyword, Knobs, Time};
 

@@ -16,8 +16,9 @@ mod tlp;
 pub(crate) use tlp::{Outstanding, ProbeAck, ProbeFacts, ProbeKind, ProbeOutcome, Report, Tlp};
 
 use super::{
-    Delivered, DetectorProfile, DetectorView, Echo, Fixed, Hole, LimitedTransmit, LossConfig, LossDetector,
-    LossEvent, LossFacts, LossVerdict, LostRetransmission, Overdue, Spurious, TimeScope, Undo,
+    Delivered, DetectorProfile, DetectorView, Echo, Fixed, Hole, LimitedTransmit, LossConfig,
+    LossDetector, LossEvent, LossFacts, LossVerdict, LostRetransmission, Overdue, Spurious,
+    TimeScope, Undo,
 };
 use ackord_events::{RecoveryKind, SpuriousEvidence};
 use ackord_units::{Keyword, Knobs, Span, Time};

@@ -2,8 +2,8 @@
 //! retransmitted without waiting for duplicates, one per round trip.
 
 use super::{
-    Entry, Flight, PartialAckTimer, Recovery, RecoveryAck, RecoveryConfig, RecoveryDecision, RecoveryExit,
-    RecoveryProfile,
+    Entry, Flight, PartialAckTimer, Recovery, RecoveryAck, RecoveryConfig, RecoveryDecision,
+    RecoveryExit, RecoveryProfile,
 };
 use ackord_units::{Bytes, Keyword, Knob, KnobKind, Knobs};
 

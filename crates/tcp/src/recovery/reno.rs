@@ -1,7 +1,10 @@
 //! Reno's fast recovery (RFC 5681 §3.2): the window is inflated by a segment for every duplicate
 //! acknowledgment, and the first new acknowledgment ends the recovery.
 
-use super::{Entry, Flight, Recovery, RecoveryAck, RecoveryConfig, RecoveryDecision, RecoveryProfile, Reentry};
+use super::{
+    Entry, Flight, Recovery, RecoveryAck, RecoveryConfig, RecoveryDecision, RecoveryProfile,
+    Reentry,
+};
 use ackord_units::{Bytes, Knobs};
 
 /// Fast recovery that ends with the first new acknowledgment

@@ -4,8 +4,8 @@
 
 use super::newreno::PARTIAL_ACK_TIMER;
 use super::{
-    Entry, Flight, NewReno, PartialAckTimer, Recovery, RecoveryAck, RecoveryConfig, RecoveryDecision,
-    RecoveryProfile,
+    Entry, Flight, NewReno, PartialAckTimer, Recovery, RecoveryAck, RecoveryConfig,
+    RecoveryDecision, RecoveryProfile,
 };
 use ackord_units::{Bytes, Knobs};
 

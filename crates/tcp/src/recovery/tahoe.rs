@@ -1,6 +1,8 @@
 //! Tahoe: a detected loss is answered by slow start from one segment (Jacobson 1988).
 
-use super::{Entry, Flight, Recovery, RecoveryAck, RecoveryConfig, RecoveryDecision, RecoveryProfile};
+use super::{
+    Entry, Flight, Recovery, RecoveryAck, RecoveryConfig, RecoveryDecision, RecoveryProfile,
+};
 use crate::congestion::LossResponse;
 use ackord_units::{Bytes, Knobs};
 

@@ -5,7 +5,7 @@ use super::marks::Cause;
 use crate::congestion::{CongestionEvent, TimeoutOrder};
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Event, LossReason, RecoveryKind, Sink};
-use ackord_units::{Keyword};
+use ackord_units::Keyword;
 
 /// Whether a timeout in fast recovery lowers ssthresh, which the loss has lowered already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]

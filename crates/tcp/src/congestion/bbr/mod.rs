@@ -33,8 +33,9 @@ mod probe_rtt;
 mod startup;
 
 use super::{
-    AckSample, AppLimited, CongestionConfig, CongestionControl, CongestionEvent, Established, LossAnswer,
-    LossResponse, LostSegment, PathModel, RateSample, Repairing, SampleAdvice, SelectiveAcks,
+    AckSample, AppLimited, CongestionConfig, CongestionControl, CongestionEvent, Established,
+    LossAnswer, LossResponse, LostSegment, PathModel, RateSample, Repairing, SampleAdvice,
+    SelectiveAcks,
 };
 use ackord_units::{Bytes, Knobs, Rate, Span, Time};
 use bounds::{LatestDelivery, Undo};

@@ -9,8 +9,8 @@ mod linux;
 use super::growth::{AbcKnobs, GROWTH, GrowthBy};
 use super::hystart::{HyStart, SlowStart, SlowStartPace, SlowStartWatch};
 use super::{
-    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Established, Growth, LossResponse, SendLimit,
-    TimeoutOrder, Window,
+    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Established, Growth,
+    LossResponse, SendLimit, TimeoutOrder, Window,
 };
 use ackord_units::{Bytes, Keyword, Knobs, Time};
 
