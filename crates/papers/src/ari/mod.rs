@@ -3,8 +3,8 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `setup.rs` | the paper's numbers, its scenario files, the plan of runs |
-//! | `sample.rs` | what is kept of each run |
+//! | `setup.rs` | the paper's numbers, its scenario files |
+//! | `sample.rs` | what is taken from each run |
 //! | `transfers.rs` | Tables 1 to 4: times, rates, tails, costs |
 //! | `stalls.rs` | write-write-read |
 //! | `bulk.rs` | small writes without Nagle, quick-ACK counts by history |
@@ -24,17 +24,17 @@ mod setup;
 mod stalls;
 mod transfers;
 
-use super::assemble::Parts;
-use super::{Effort, Options, PaperError, PaperReport, Watch};
-use ackord_measure::Claim;
+use crate::plan::{Plan, Setup};
+use crate::report::{Report, context};
+use crate::tables::record;
+use crate::{Effort, Options, PaperError, PaperReport, Watch};
 use ackord_report::Context;
-use ackord_report::document::{Block, Section, Shown, Table};
-use claims::Findings;
-use sample::Outcomes;
-use serde::Serialize;
-use setup::{Air, Control, File, Plan, RUNS_OF_PAPER, SIZES};
-use stalls::Asks;
-use transfers::Quantity;
+use bulk::Ways;
+use open::Open;
+use sample::Sample;
+use setup::{Air, Control, FILES, RUNS_OF_PAPER, SIZES, TRANSFERS};
+use stalls::{Asks, Stalls};
+use transfers::{Quantity, Transfers};
 
 /// How much is run.
 #[derive(Clone, Copy, Debug)]
@@ -50,34 +50,21 @@ struct Extent {
 
 impl Extent {
     fn of(effort: Effort) -> Extent {
-        match effort {
-            Effort::Quick => Extent { effort, transfers: RUNS_OF_PAPER, stalls: 3, others: 6 },
-            Effort::Full => {
-                Extent { effort, transfers: 10 * RUNS_OF_PAPER, stalls: 30, others: 60 }
-            }
-        }
+        let (transfers, stalls, others) =
+            effort.of((RUNS_OF_PAPER, 3, 6), (10 * RUNS_OF_PAPER, 30, 60));
+        Extent { effort, transfers, stalls, others }
     }
 }
 
-/// Every table, as data.
-#[derive(Serialize)]
-struct Data {
-    effort: &'static str,
-    runs_of_tables: u32,
-    transfers: Vec<transfers::SetupData>,
-    write_write_read: Vec<stalls::StallData>,
-    bulk: bulk::BulkData,
-    left_open: Vec<open::OpenData>,
-}
-
-/// Everything that was measured, read from the runs.
+/// Everything that was measured.
 struct Measured {
     extent: Extent,
     total_runs: usize,
-    transfers: transfers::Transfers,
-    stalls: stalls::Stalls,
-    bulk: bulk::Bulk,
-    open: open::Open,
+    transfers: Transfers,
+    stalls: Stalls,
+    nagle: Ways,
+    counts: Ways,
+    open: Open,
 }
 
 /// Reproduces the paper.
@@ -86,160 +73,108 @@ pub(super) fn reproduce(options: Options, watch: &Watch<'_>) -> Result<PaperRepo
 }
 
 fn measure(extent: Extent, watch: &Watch<'_>) -> Result<Measured, PaperError> {
+    let others = extent.others;
     let mut plan = Plan::default();
-    let transfers = transfers::plan(&mut plan, extent.transfers)?;
-    let stalls = stalls::plan(&mut plan, extent.stalls)?;
-    let bulk = bulk::plan(&mut plan, extent.others)?;
-    let open = open::plan(&mut plan, extent.others)?;
-    let outcomes = Outcomes::of(&plan, watch)?;
+    let transfers = plan.each(transfers::keys(), |transfer| {
+        [Setup::new(TRANSFERS, transfer.changes()).seeds(extent.transfers)]
+    })?;
+    let stalls = plan.each(stalls::keys(), |asked| [asked.setup().seeds(extent.stalls)])?;
+    let nagle = plan.each(bulk::NAGLE, |way| [way.small_writes().seeds(others)])?;
+    let counts = plan.each(bulk::COUNTS, |way| [way.transfer().seeds(others)])?;
+    let open = plan.each(open::keys(), |key| [open::setup(*key).seeds(others)])?;
+    let outcomes = plan.run(|_, outcome| Sample::of(&outcome), watch)?;
     Ok(Measured {
         extent,
         total_runs: plan.jobs.len(),
-        transfers: transfers::read(&transfers, &outcomes),
-        stalls: stalls::read(&stalls, &outcomes),
-        bulk: bulk::read(&bulk, &outcomes),
-        open: open::read(&open, &outcomes),
+        transfers: outcomes.of(transfers),
+        stalls: outcomes.of(stalls),
+        nagle: outcomes.of(nagle),
+        counts: outcomes.of(counts),
+        open: outcomes.of(open),
     })
 }
 
 impl Measured {
     fn report(&self) -> PaperReport {
-        let claims = self.claims();
-        let tables = self.tables();
-        Parts {
-            paper: "ari",
-            claims,
-            sections: self.sections(&tables),
-            context: self.context(),
-            data: self.data(),
-            long_tables: Vec::new(),
-            tables,
-        }
-        .report()
-    }
-
-    fn claims(&self) -> Vec<Claim> {
-        claims::claims(&Findings {
-            transfers: &self.transfers,
-            stalls: &self.stalls,
-            bulk: &self.bulk,
-            open: &self.open,
-        })
-    }
-
-    fn tables(&self) -> Vec<(&'static str, Table)> {
-        let table = |caption, what| transfers::table(caption, &self.transfers, what);
-        vec![
-            ("table-1", table("Table 1: time, CUBIC", (Quantity::Time, Control::Cubic))),
-            ("table-2", table("Table 2: time, Reno", (Quantity::Time, Control::Reno))),
-            ("table-3", table("Table 3: rate, CUBIC", (Quantity::Rate, Control::Cubic))),
-            ("table-4", table("Table 4: rate, Reno", (Quantity::Rate, Control::Reno))),
-            ("times-against-rates", transfers::paper_table()),
-            ("tails", transfers::tail_table(&self.transfers)),
-            (
+        let Measured { extent, transfers, stalls, nagle, counts, open, .. } = self;
+        let table = |caption, what| transfers::table(caption, transfers, what);
+        let cost = |caption, air| transfers::cost_table(caption, transfers, air);
+        let policies = |control, air| figures::policies(transfers, control, air);
+        let slow = Control::ALL.into_iter().flat_map(|control| {
+            let sizes = 0..SIZES.len();
+            let each = sizes.map(move |size| figures::fluctuation(transfers, control, size));
+            each.chain([figures::tail(transfers, control)])
+        });
+        Report::default()
+            .table("table-1", table("Table 1: time, CUBIC", (Quantity::Time, Control::Cubic)))
+            .table("table-2", table("Table 2: time, Reno", (Quantity::Time, Control::Reno)))
+            .table("table-3", table("Table 3: rate, CUBIC", (Quantity::Rate, Control::Cubic)))
+            .table("table-4", table("Table 4: rate, Reno", (Quantity::Rate, Control::Reno)))
+            .table("times-against-rates", transfers::paper_table())
+            .table("tails", transfers::tail_table(transfers))
+            .table(
                 "cost",
-                transfers::cost_table(
-                    "What each way of acknowledging changes, and what it costs",
-                    &self.transfers,
-                    Air::Quiet,
-                ),
-            ),
-            (
-                "distant",
-                transfers::cost_table(
-                    "The same with a host 20 ms away",
-                    &self.transfers,
-                    Air::Distant,
-                ),
-            ),
-            ("against-linux", transfers::against_linux_table(&self.transfers)),
-            ("write-write-read", self.stalls.table()),
-            ("small-writes", self.bulk.nagle_table()),
-            ("history", self.bulk.count_table()),
-            ("left-open", self.open.table()),
-        ]
-    }
-
-    fn data(&self) -> Data {
-        Data {
-            effort: match self.extent.effort {
-                Effort::Quick => "quick",
-                Effort::Full => "full",
-            },
-            runs_of_tables: self.extent.transfers,
-            transfers: self.transfers.data(),
-            write_write_read: self.stalls.data(),
-            bulk: self.bulk.data(),
-            left_open: self.open.data(),
-        }
-    }
-
-    fn sections(&self, tables: &[(&'static str, Table)]) -> Vec<Section> {
-        let table = |name: &str| {
-            let found = tables.iter().find(|(known, _)| *known == name);
-            Block::Table(found.map(|(_, table)| table.clone()).unwrap_or_default())
-        };
-        let mut times = Section::new("Times and rates: Tables 1 to 4");
-        times.blocks.extend(["table-1", "table-2", "table-3", "table-4"].map(table));
-        times.blocks.push(table("times-against-rates"));
-        let mut cost = Section::new("What acknowledging more often does, and costs");
-        for control in Control::ALL {
-            let plot = figures::policies(&self.transfers, control, Air::Quiet);
-            cost.blocks.push(Block::Plot(plot));
-        }
-        cost.blocks.push(table("cost"));
-        let plot = figures::policies(&self.transfers, Control::Reno, Air::Distant);
-        cost.blocks.extend([Block::Plot(plot), table("distant"), table("against-linux")]);
-        let mut slow = Section::new("Sudden slow transfers: Fig. 3 and 4").with(table("tails"));
-        for control in Control::ALL {
-            let plots = (0..SIZES.len())
-                .map(|size| figures::fluctuation(&self.transfers, control, size))
-                .chain([figures::tail(&self.transfers, control)]);
-            slow.blocks.extend(plots.map(Block::Plot));
-        }
-        let mut stalls = Section::new("Write-write-read").with(table("write-write-read"));
-        stalls
-            .blocks
-            .extend([Asks::Phone, Asks::Host].map(|asks| Block::Plot(self.stalls.plot(asks))));
-        let bulk = Section::new("Bulk, and the history")
-            .with(table("small-writes"))
-            .with(table("history"));
-        let open = Section::new("What the paper leaves open").with(table("left-open"));
-        let mut files = Section::new("Scenario files");
-        files.blocks.extend(File::ALL.map(|file| {
-            let (path, text) = file.embedded();
-            Block::Code { caption: path.to_owned(), text: text.to_owned(), shown: Shown::Folded }
-        }));
-        vec![times, cost, slow, stalls, bulk, open, files]
+                cost("What each way of acknowledging changes, and what it costs", Air::Quiet),
+            )
+            .table("distant", cost("The same with a host 20 ms away", Air::Distant))
+            .table("against-linux", transfers::against_linux_table(transfers))
+            .table("write-write-read", stalls::table(stalls))
+            .table("small-writes", bulk::nagle_table(nagle))
+            .table("history", bulk::count_table(counts))
+            .table("left-open", open::table(open))
+            .section("Times and rates: Tables 1 to 4")
+            .show(["table-1", "table-2", "table-3", "table-4", "times-against-rates"])
+            .section("What acknowledging more often does, and costs")
+            .plots(Control::ALL.map(|control| policies(control, Air::Quiet)))
+            .show(["cost"])
+            .plots([policies(Control::Reno, Air::Distant)])
+            .show(["distant", "against-linux"])
+            .section("Sudden slow transfers: Fig. 3 and 4")
+            .show(["tails"])
+            .plots(slow)
+            .section("Write-write-read")
+            .show(["write-write-read"])
+            .plots(Asks::ALL.map(|asks| stalls::plot(stalls, asks)))
+            .section("Bulk, and the history")
+            .show(["small-writes", "history"])
+            .section("What the paper leaves open")
+            .show(["left-open"])
+            .section("Scenario files")
+            .files(&FILES)
+            .finish(
+                "ari",
+                &self.context(),
+                claims::claims(self),
+                record! {
+                    effort: extent.effort.id(),
+                    runs_of_tables: extent.transfers,
+                    transfers: transfers::data(transfers),
+                    write_write_read: stalls::data(stalls),
+                    bulk: record! { nagle: bulk::data(nagle), quick_ack_counts: bulk::data(counts) },
+                    left_open: open::data(open),
+                },
+            )
     }
 
     fn context(&self) -> Context {
-        Context {
-            title: "ARI: quick acknowledgments and no Nagle for a phone's short transfers"
-                .to_owned(),
-            purpose: "A phone that acknowledges the first segments of each transfer at once, and \
-                      does not hold back small ones, is said to get 0.1 to 1 MB faster and never \
-                      suddenly slowly. Every number of the paper stands beside ours."
-                .to_owned(),
-            source: "Lee, Kim, Lee and Kim 2016, TCP Algorithm Improvement for Smartphone Data \
-                     Transmissions, J. KICS"
-                .to_owned(),
-            notes: self.notes(),
-            ..Context::default()
-        }
-    }
-
-    fn notes(&self) -> Vec<String> {
-        let effort = match self.extent.effort {
-            Effort::Quick => "Quick: the full reproduction makes ten times as many.",
-            Effort::Full => "This is the full reproduction.",
-        };
+        let Extent { effort, transfers, stalls, others } = self.extent;
+        let effort = effort.of(
+            "Quick: the full reproduction makes ten times as many.",
+            "This is the full reproduction.",
+        );
+        context(
+            "ARI: quick acknowledgments and no Nagle for a phone's short transfers",
+            "A phone that acknowledges the first segments of each transfer at once, and \
+             does not hold back small ones, is said to get 0.1 to 1 MB faster and never \
+             suddenly slowly. Every number of the paper stands beside ours.",
+            "Lee, Kim, Lee and Kim 2016, TCP Algorithm Improvement for Smartphone Data \
+             Transmissions, J. KICS",
         vec![
             format!(
                 "{} runs: {} transfers of every set-up of the tables (the paper made 30), {} runs \
                  of 30 exchanges of every write-write-read, {} of everything else, with the same \
                  seeds everywhere. {effort}",
-                self.total_runs, self.extent.transfers, self.extent.stalls, self.extent.others
+                self.total_runs, transfers, stalls, others
             ),
             "Tolerances: times and rates, 10 %, times at least half of the tenth of a second that the \
              paper's clock shows; changes by ARI, half of the paper's change. Suddenly slow is a rate \
@@ -265,7 +200,8 @@ impl Measured {
              paper names neither rate nor standard. The busy air has two more stations that fill \
              it now and then: an assumption, for the paper describes no other users."
                 .to_owned(),
-        ]
+        ],
+        )
     }
 }
 

@@ -1,18 +1,17 @@
 //! What the paper leaves open: the same transfer with one detail changed, so that nobody takes the
 //! answer of one reading for that of all.
 
-use super::sample::{Outcomes, Runs, Sample};
-use super::setup::{Air, Control, File, Growth, Plan, Policy, SIZES, Setup, set};
-use super::transfers::{interval, thousand};
-use ackord_measure::stats::Estimate;
-use ackord_report::document::{Cell, Column, Table};
-use ackord_scenario::{Errors, Override};
+use super::sample::Sample;
+use super::setup::{Air, Control, Policy, SIZES, TRANSFERS, Transfer};
+use crate::cells::{Cell, Cells, Runs};
+use crate::plan::{Setup, set, set_each};
+use crate::tables::{interval, record, rows};
+use ackord_report::document::{self, Table};
 use serde::Serialize;
-use std::ops::Range;
 
 /// One detail changed.
-#[derive(Clone, Copy, Debug)]
-struct Detail {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Detail {
     id: &'static str,
     label: &'static str,
     changes: &'static [(&'static str, &'static str)],
@@ -76,127 +75,77 @@ static DETAILS: [Detail; 14] = [
 /// Policies beside the base; where the phone sends only ARI's other half, Nagle, is left of them.
 const BESIDE: [Policy; 3] = [Policy::Ari, Policy::Linux, Policy::Immediate];
 
-#[derive(Debug)]
-pub(super) struct OpenPlan(Vec<Vec<(Policy, Range<usize>)>>);
+/// A detail with a policy.
+pub(super) type Key = (&'static Detail, Policy);
+pub(super) type Open = Cells<Key, Sample>;
 
-/// Every detail with the runs of every policy.
-#[derive(Clone, Debug)]
-pub(super) struct Open(Vec<(Detail, Vec<(Policy, Runs)>)>);
-
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct OpenData {
-    detail: &'static str,
-    policy: &'static str,
-    time_s: Estimate,
-    change_percent: Estimate,
-    acks: Estimate,
+/// Every detail with the base policy first.
+pub(super) fn keys() -> impl Iterator<Item = Key> {
+    DETAILS.iter().flat_map(|detail| {
+        let beside: &[Policy] = if detail.id == PHONE_SENDS { &[Policy::Ari] } else { &BESIDE };
+        let policies = std::iter::once(&Policy::QuickAck).chain(beside);
+        policies.map(move |policy| (detail, *policy))
+    })
 }
 
-impl Detail {
-    fn overrides(&self, policy: Policy) -> Vec<Override> {
-        let air = if self.id == "busy-air" { Air::Busy } else { Air::Quiet };
-        let (control, growth) = (Control::Reno, Growth::PerAck);
-        let setup = Setup { size: SIZES.len() - 1, control, growth, policy, air };
-        let mut changes = setup.changes();
-        if self.id == "long-timer" {
-            for change in &mut changes {
-                change.value = change.value.replace("'40 ms'", "'200 ms'");
-            }
+pub(super) fn setup((detail, policy): Key) -> Setup {
+    let air = if detail.id == "busy-air" { Air::Busy } else { Air::Quiet };
+    let last = SIZES.len() - 1;
+    let mut changes =
+        Transfer { air, ..Transfer::as_described(last, Control::Reno, policy) }.changes();
+    if detail.id == "long-timer" {
+        for change in &mut changes {
+            change.value = change.value.replace("'40 ms'", "'200 ms'");
         }
-        if self.id == PHONE_SENDS {
-            // The phone's choices are the sender's now; the host acknowledges as Linux does.
-            changes.retain(|change| !change.path.starts_with("flows.transfer.receiver_tcp"));
-            changes.extend([
-                set("flows.transfer.sends", "client"),
-                set("flows.transfer.tcp.nagle", policy.nagle()),
-            ]);
-        }
-        changes.extend(self.changes.iter().map(|(path, value)| set(path, *value)));
-        changes
     }
-
-    fn policies(&self) -> Vec<Policy> {
-        let beside: &[Policy] = if self.id == PHONE_SENDS { &[Policy::Ari] } else { &BESIDE };
-        std::iter::once(Policy::QuickAck).chain(beside.iter().copied()).collect()
+    if detail.id == PHONE_SENDS {
+        // The phone's choices are the sender's now; the host acknowledges as Linux does.
+        changes.retain(|change| !change.path.starts_with("flows.transfer.receiver_tcp"));
+        changes.extend([
+            set("flows.transfer.sends", "client"),
+            set("flows.transfer.tcp.nagle", policy.nagle()),
+        ]);
     }
+    Setup::new(TRANSFERS, changes).with(set_each(detail.changes))
 }
 
-pub(super) fn plan(plan: &mut Plan, runs: u32) -> Result<OpenPlan, Errors> {
-    let mut planned = Vec::new();
-    for detail in &DETAILS {
-        let mut of_detail = Vec::new();
-        for policy in detail.policies() {
-            let range = plan.runs(File::Transfers, &detail.overrides(policy), runs)?;
-            of_detail.push((policy, range));
-        }
-        planned.push(of_detail);
-    }
-    Ok(OpenPlan(planned))
+/// The runs of a policy with a detail changed, if it was tried.
+pub(super) fn find<'a>(open: &'a Open, id: &str, policy: Policy) -> Option<&'a Runs<Sample>> {
+    let found = open.iter().find(|cell| (cell.key.0.id, cell.key.1) == (id, policy));
+    found.map(|cell| &cell.runs)
 }
 
-pub(super) fn read(plan: &OpenPlan, outcomes: &Outcomes) -> Open {
-    let pairs = DETAILS.iter().zip(&plan.0);
-    let read = pairs.map(|(detail, ranges)| {
-        let runs = ranges.iter().map(|(policy, range)| (*policy, outcomes.runs(range)));
-        (*detail, runs.collect())
-    });
-    Open(read.collect())
+pub(super) fn data(open: &Open) -> Vec<impl Serialize> {
+    let data = |runs: &Cell<Key, Sample>| {
+        let (detail, policy) = runs.key;
+        let base = open.of(&(detail, Policy::QuickAck));
+        record! {
+            detail: detail.id,
+            policy: policy,
+            time_s: runs.mean(Sample::time_s),
+            change_percent: runs.change_percent(base, Sample::time_s),
+            acks: runs.mean(|run| run.acks),
+        }
+    };
+    open.iter().map(data).collect()
 }
 
-impl Open {
-    /// The runs of a policy with a detail changed.
-    pub(super) fn of(&self, id: &str, policy: Policy) -> &Runs {
-        let (_, runs) = self.0.iter().find(|(detail, _)| detail.id == id).expect("a known detail");
-        &runs.iter().find(|(known, _)| *known == policy).expect("a policy that was tried").1
-    }
-
-    pub(super) fn data(&self) -> Vec<OpenData> {
-        let of_detail = |(detail, policies): &(Detail, Vec<(Policy, Runs)>)| {
-            let (id, base) = (detail.id, &policies[0].1);
-            let each = policies.iter().map(|(policy, runs)| OpenData {
-                detail: id,
-                policy: policy.name(),
-                time_s: runs.mean(Sample::time_s),
-                change_percent: runs.change_percent(base, Sample::time_s),
-                acks: runs.mean(|run| run.acks as f64),
-            });
-            each.collect::<Vec<_>>()
-        };
-        self.0.iter().flat_map(of_detail).collect()
-    }
-
-    pub(super) fn table(&self) -> Table {
-        let columns = vec![
-            Column::words("changed"),
-            Column::numbers("Linux (paper)", "ms"),
-            Column::numbers("rate", "Mbit/s"),
-            Column::numbers("ARI (paper)", "%"),
-            Column::numbers("Linux (measured)", "%"),
-            Column::numbers("every segment", "%"),
-        ];
-        let rows = self.0.iter().map(|(detail, policies)| {
-            let base = &policies[0].1;
-            let change = |policy: Policy| {
-                let found = policies.iter().find(|(known, _)| *known == policy);
-                found.map_or(Cell::Missing, |(_, runs)| {
-                    interval(runs.change_percent(base, Sample::time_s), 1)
-                })
-            };
-            vec![
-                Cell::text(detail.label),
-                interval(thousand(base.mean(Sample::time_s)), 1),
-                Cell::number(base.mean(Sample::first_rate_mbit_s).mean, 2),
-                change(Policy::Ari),
-                change(Policy::Linux),
-                change(Policy::Immediate),
-            ]
-        });
-        Table {
-            caption: "1 MB by Reno with one detail changed: the time, and by how much each way of \
-                      acknowledging changes it"
-                .to_owned(),
-            columns,
-            rows: rows.collect(),
-        }
-    }
+pub(super) fn table(open: &Open) -> Table {
+    let change = |base: &Cell<Key, Sample>, policy| {
+        let found = open.get(&(base.key.0, policy));
+        found.map_or(document::Cell::Missing, |runs| {
+            interval(runs.change_percent(base, Sample::time_s), 1)
+        })
+    };
+    rows(open.iter().filter(|cell| cell.key.1 == Policy::QuickAck))
+        .words("changed", |base| base.key.0.label)
+        .mean(("Linux (paper)", "ms"), 1, |base| base.mean_ms(Sample::time_s))
+        .number(("rate", "Mbit/s"), 2, |base| base.mean(Sample::first_rate_mbit_s))
+        .cell(("ARI (paper)", "%"), |base| change(base, Policy::Ari))
+        .cell(("Linux (measured)", "%"), |base| change(base, Policy::Linux))
+        .cell(("every segment", "%"), |base| change(base, Policy::Immediate))
+        .titled(
+            "1 MB by Reno with one detail changed: the time, and by how much each way of \
+             acknowledging changes it",
+        )
 }

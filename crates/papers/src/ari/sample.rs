@@ -1,23 +1,19 @@
-//! What is kept of each run, and of the runs of one set-up.
+//! What is taken from each run, and figures over the runs of one set-up.
 
-use super::setup::Plan;
-use crate::runs::{Job, run_all};
-use crate::{PaperError, Watch};
-use ackord_measure::stats::{self, Estimate, estimate};
+use crate::cells::{Figure, Runs, over, pairs};
+use ackord_measure::stats::{Estimate, mean, median};
 use ackord_measure::{LinkSummary, Ranking};
 use ackord_study::RunOutcome;
-use serde::Serialize;
-use std::ops::Range;
 
 /// A run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Sample {
     /// Times of its transfers or exchanges, seconds; one that did not end before the run did
     /// counts with the time until then.
     pub(super) took_s: Vec<f64>,
-    /// Octets of each over its time, Mbit/s.
+    /// Bytes of each over its time, Mbit/s.
     pub(super) rate_mbit_s: Vec<f64>,
-    /// From the flow's start to its last octet, or to the end of the run.
+    /// From the flow's start to its last byte, or to the end of the run.
     pub(super) lasted_s: f64,
     pub(super) goodput_mbit_s: f64,
     /// Packets of the flow's sender.
@@ -34,26 +30,8 @@ pub(super) struct Sample {
     pub(super) up_air_s: f64,
 }
 
-/// Every run of the plan, in its order.
-#[derive(Clone, Debug)]
-pub(super) struct Outcomes(Vec<Sample>);
-
-/// The runs of one set-up.
-#[derive(Clone, Debug)]
-pub(super) struct Runs(pub(super) Vec<Sample>);
-
-impl Outcomes {
-    pub(super) fn of(plan: &Plan, watch: &Watch<'_>) -> Result<Outcomes, PaperError> {
-        run_all(&plan.jobs, Sample::of, watch).map(Outcomes)
-    }
-
-    pub(super) fn runs(&self, range: &Range<usize>) -> Runs {
-        Runs(self.0[range.clone()].to_vec())
-    }
-}
-
 impl Sample {
-    fn of(_: &Job, outcome: RunOutcome) -> Sample {
+    pub(super) fn of(outcome: &RunOutcome) -> Sample {
         let run = &outcome.summary;
         let flow = &run.flows[0];
         let each = flow.transfers.iter().flat_map(|transfers| &transfers.each);
@@ -85,90 +63,86 @@ impl Sample {
 
     /// The time of its first (in most files, only) transfer.
     pub(super) fn time_s(&self) -> f64 {
-        self.took_s.first().copied().unwrap_or(f64::NAN)
+        self.took_s.first().copied().figure()
     }
 
     /// The mean time of its exchanges.
     pub(super) fn mean_time_s(&self) -> f64 {
-        self.took_s.iter().sum::<f64>() / self.took_s.len() as f64
+        mean(&self.took_s).figure()
     }
 
     pub(super) fn first_rate_mbit_s(&self) -> f64 {
-        self.rate_mbit_s.first().copied().unwrap_or(f64::NAN)
+        self.rate_mbit_s.first().copied().figure()
     }
 
     /// The median time of its exchanges.
     pub(super) fn median_time_s(&self) -> f64 {
-        stats::median(&self.took_s).unwrap_or(f64::NAN)
+        median(&self.took_s).figure()
+    }
+
+    pub(super) fn air_s(&self) -> f64 {
+        self.down_air_s + self.up_air_s
     }
 
     /// Share of the transfer's time in which the phone or the access point had the air, percent.
     pub(super) fn air_percent(&self) -> f64 {
-        100.0 * (self.down_air_s + self.up_air_s) / self.lasted_s
+        100.0 * self.air_s() / self.lasted_s
     }
 }
 
-impl Runs {
-    /// Mean and interval over the runs.
-    pub(super) fn mean(&self, pick: impl Fn(&Sample) -> f64) -> Estimate {
-        let values: Vec<f64> = self.0.iter().map(pick).collect();
-        estimate(&values).expect("at least one run is planned")
-    }
-
+impl Runs<Sample> {
     /// Quantiles of the times of every transfer of every run, seconds.
     pub(super) fn times(&self) -> Ranking {
         let times: Vec<f64> = self.0.iter().flat_map(|run| run.took_s.iter().copied()).collect();
         Ranking::of(&times).expect("every run has a transfer")
     }
 
-    /// How much larger the mean is than that of `base`, in percent, with the interval of the
-    /// differences run by run: both have the same seeds.
-    pub(super) fn change_percent(&self, base: &Runs, pick: impl Fn(&Sample) -> f64) -> Estimate {
-        let mean = base.mean(&pick).mean;
-        let pairs = self.0.iter().zip(&base.0);
-        let differences: Vec<f64> =
-            pairs.map(|(run, base)| 100.0 * (pick(run) - pick(base)) / mean).collect();
-        estimate(&differences).expect("at least one run is planned")
+    /// The mean of a time in seconds, in milliseconds.
+    pub(super) fn mean_ms(&self, pick: impl Fn(&Sample) -> f64) -> Estimate {
+        self.mean(pick).times(1e3)
     }
 
-    /// How much more than others, run by run.
-    pub(super) fn less(&self, others: &Runs, pick: impl Fn(&Sample) -> f64) -> Estimate {
-        let pairs = self.0.iter().zip(&others.0);
-        let differences: Vec<f64> = pairs.map(|(run, other)| pick(run) - pick(other)).collect();
-        estimate(&differences).expect("at least one run is planned")
+    /// How much larger the mean is than that of `base`, in percent, with the interval of the
+    /// differences run by run: both have the same seeds.
+    pub(super) fn change_percent<F: Figure>(
+        &self,
+        base: &Runs<Sample>,
+        pick: impl Fn(&Sample) -> F,
+    ) -> Estimate {
+        let mean = base.mean(&pick).mean;
+        let percent = |run, base| 100.0 * (run - base) / mean;
+        over(&pairs(&self.each(&pick), &base.each(&pick), percent))
     }
 
     /// The slowest of each `batch` runs over the median of all, as rates; mean and interval over
     /// the batches.
     pub(super) fn slowest_over_median(&self, batch: u32) -> Estimate {
-        let rates: Vec<f64> = self.0.iter().map(Sample::first_rate_mbit_s).collect();
+        let rates = self.each(Sample::first_rate_mbit_s);
         let median = Ranking::of(&rates).expect("runs").p50;
         let worst = |batch: &[f64]| batch.iter().copied().fold(f64::INFINITY, f64::min) / median;
-        let worsts: Vec<f64> = rates.chunks(batch as usize).map(worst).collect();
-        estimate(&worsts).expect("at least one batch")
-    }
-}
-
-#[cfg(test)]
-pub(super) fn sample(time_s: f64) -> Sample {
-    Sample {
-        took_s: vec![time_s],
-        rate_mbit_s: vec![8.0 / time_s],
-        lasted_s: time_s,
-        goodput_mbit_s: 8.0 / time_s,
-        segments: 2_000,
-        acks: 1_000,
-        retransmitted: 0,
-        timeouts: 0,
-        queue_packets: 150.0,
-        down_air_s: time_s * 0.6,
-        up_air_s: time_s * 0.2,
+        over(&rates.chunks(batch as usize).map(worst).collect::<Vec<_>>())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn sample(time_s: f64) -> Sample {
+        Sample {
+            took_s: vec![time_s],
+            rate_mbit_s: vec![8.0 / time_s],
+            lasted_s: time_s,
+            goodput_mbit_s: 8.0 / time_s,
+            segments: 2_000,
+            acks: 1_000,
+            retransmitted: 0,
+            timeouts: 0,
+            queue_packets: 150.0,
+            down_air_s: time_s * 0.6,
+            up_air_s: time_s * 0.2,
+        }
+    }
 
     #[test]
     fn changes_are_taken_run_by_run() {

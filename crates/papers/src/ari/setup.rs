@@ -1,10 +1,8 @@
 //! The paper's numbers, its scenario files, and how a run is derived from them.
 
-use crate::runs::Job;
-use ackord_scenario::{Errors, Override, Scenario, ScenarioFile};
-use ackord_study::KeepSeries;
-use std::ops::Range;
-use std::sync::Arc;
+use crate::plan::{File, file, set};
+use crate::tables::choices;
+use ackord_scenario::Override;
 
 /// Transfers of a size in the paper (§4.1).
 pub(super) const RUNS_OF_PAPER: u32 = 30;
@@ -68,66 +66,60 @@ pub(super) static SIZES: [PaperSize; 4] = [
     },
 ];
 
-/// The host's congestion control.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Control {
-    Cubic,
-    Reno,
+pub(super) const TRANSFERS: File = file!("ari/transfers");
+pub(super) const WRITE_WRITE_READ: File = file!("ari/write-write-read");
+pub(super) const SMALL_WRITES: File = file!("ari/small-writes");
+pub(super) const FILES: [File; 3] = [TRANSFERS, WRITE_WRITE_READ, SMALL_WRITES];
+
+choices! {
+    /// The host's congestion control.
+    Control {
+        Cubic = "cubic", "CUBIC";
+        Reno = "reno", "Reno";
+    }
 }
 
-/// What makes the host's congestion window grow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Growth {
-    /// Every acknowledgment (RFC 5681 §3.1): what the paper describes (§2.1).
-    PerAck,
-    /// The octets it acknowledges (RFC 3465): what Linux does since 2013.
-    PerByte,
+choices! {
+    /// What makes the host's congestion window grow.
+    Growth {
+        /// Every acknowledgment (RFC 5681 §3.1): what the paper describes (§2.1).
+        PerAck = "per-ack", "per ACK";
+        /// The bytes it acknowledges (RFC 3465): what Linux does since 2013.
+        PerByte = "per-byte", "per byte";
+    }
 }
 
-/// How the phone acknowledges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Policy {
-    /// Linux as the paper describes it: its baseline.
-    QuickAck,
-    /// ARI as on the paper's phone.
-    Ari,
-    /// The same with the count's division rounded down.
-    AriRoundedDown,
-    /// ARI with the size that is being transferred as the history's most frequent.
-    AriHistory,
-    /// A stock Linux kernel as measured.
-    Linux,
-    /// Every segment: the most that quick acknowledgments could do.
-    Immediate,
+choices! {
+    /// The phone's ACK policy.
+    Policy {
+        /// Linux as the paper describes it: its baseline.
+        QuickAck = "quickack", "Linux (paper)";
+        /// ARI as on the paper's phone.
+        Ari = "ari", "ARI (paper)";
+        /// ARI with the size that is being transferred as the history's most frequent.
+        AriHistory = "ari-history", "ARI (practical)";
+        /// A stock Linux kernel as measured.
+        Linux = "linux", "Linux (measured)";
+        /// Every segment: the most that quick acknowledgments could do.
+        Immediate = "immediate", "every segment";
+        /// ARI as on the paper's phone with the count's division rounded down, of which exchanges of the file are
+        /// asked only.
+        AriRoundedDown = "ari-rounded-down", "ARI (paper), rounded down";
+    }
 }
 
-/// Who else is on the air, and how far away the host is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Air {
-    Quiet,
-    /// Two other stations, now and then.
-    Busy,
-    /// A quiet air, and a host across the Internet: 20 ms away.
-    Distant,
+choices! {
+    /// Who else is on the air, and how far away the host is.
+    Air {
+        Quiet = "quiet", "quiet air";
+        /// Two other stations, now and then.
+        Busy = "busy", "busy air";
+        /// A quiet air, and a host across the Internet: 20 ms away.
+        Distant = "distant", "host 20 ms away";
+    }
 }
 
 impl Control {
-    pub(super) const ALL: [Control; 2] = [Control::Cubic, Control::Reno];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Control::Cubic => "cubic",
-            Control::Reno => "reno",
-        }
-    }
-
-    pub(super) fn label(self) -> &'static str {
-        match self {
-            Control::Cubic => "CUBIC",
-            Control::Reno => "Reno",
-        }
-    }
-
     /// The paper's numbers without and with ARI.
     pub(super) fn of(self, cells: &PaperCells) -> [f64; 2] {
         match self {
@@ -137,28 +129,9 @@ impl Control {
     }
 }
 
-impl Growth {
-    pub(super) const ALL: [Growth; 2] = [Growth::PerAck, Growth::PerByte];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Growth::PerAck => "per-ack",
-            Growth::PerByte => "per-byte",
-        }
-    }
-}
-
 impl Air {
     /// With the host beside the access point, as in the paper.
     pub(super) const NEAR: [Air; 2] = [Air::Quiet, Air::Busy];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Air::Quiet => "quiet",
-            Air::Busy => "busy",
-            Air::Distant => "distant",
-        }
-    }
 
     /// Two stations with full queues of 1500 B packets for half a second on average, then silent
     /// for two: the neighbours of a laboratory, not a model of one.
@@ -178,30 +151,9 @@ impl Air {
 }
 
 impl Policy {
-    /// Every policy but the other reading of ARI's count, which exchanges of the file are asked for only.
-    pub(super) const ALL: [Policy; 5] =
-        [Policy::QuickAck, Policy::Ari, Policy::AriHistory, Policy::Linux, Policy::Immediate];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Policy::QuickAck => "quickack",
-            Policy::Ari => "ari",
-            Policy::AriRoundedDown => "ari-rounded-down",
-            Policy::AriHistory => "ari-history",
-            Policy::Linux => "linux",
-            Policy::Immediate => "immediate",
-        }
-    }
-
-    pub(super) fn label(self) -> &'static str {
-        match self {
-            Policy::QuickAck => "Linux (paper)",
-            Policy::Ari => "ARI (paper)",
-            Policy::AriRoundedDown => "ARI (paper), rounded down",
-            Policy::AriHistory => "ARI (practical)",
-            Policy::Linux => "Linux (measured)",
-            Policy::Immediate => "every segment",
-        }
+    /// Every policy but the other reading of ARI's count.
+    pub(super) fn of_transfers() -> impl Iterator<Item = Policy> {
+        Policy::ALL.into_iter().filter(|policy| *policy != Policy::AriRoundedDown)
     }
 
     /// The phone's `ack` for transfers of this size.
@@ -217,8 +169,7 @@ impl Policy {
             Policy::AriHistory => format!(
                 "{{ kind = 'ari', most_sent = '{bytes} B', segment = '536 B', timeout = '40 ms' }}"
             ),
-            Policy::Linux => "linux".to_owned(),
-            Policy::Immediate => "immediate".to_owned(),
+            Policy::Linux | Policy::Immediate => self.id().to_owned(),
         }
     }
 
@@ -233,7 +184,7 @@ impl Policy {
 
 /// One set-up of `transfers.toml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Setup {
+pub(super) struct Transfer {
     /// Index into [`SIZES`].
     pub(super) size: usize,
     pub(super) control: Control,
@@ -242,11 +193,29 @@ pub(super) struct Setup {
     pub(super) air: Air,
 }
 
-impl Setup {
+impl Transfer {
+    /// What the paper describes, for a size and control: a sender that grows per acknowledgment on an air of its
+    /// own.
+    pub(super) fn as_described(size: usize, control: Control, policy: Policy) -> Transfer {
+        Transfer { size, control, growth: Growth::PerAck, policy, air: Air::Quiet }
+    }
+
+    pub(super) fn with(self, policy: Policy) -> Transfer {
+        Transfer { policy, ..self }
+    }
+
+    pub(super) fn size(self) -> &'static PaperSize {
+        &SIZES[self.size]
+    }
+
+    /// Its sender, for people.
+    pub(super) fn host(self) -> String {
+        format!("{}, {}", self.control.label(), self.growth.id())
+    }
+
     pub(super) fn changes(self) -> Vec<Override> {
-        let bytes = SIZES[self.size].bytes;
+        let (bytes, growth) = (self.size().bytes, self.growth.id());
         let mut changes = self.air.changes();
-        let growth = self.growth.name();
         changes.extend([
             set("flows.transfer.traffic.size", format!("{bytes} B")),
             set(
@@ -264,96 +233,29 @@ impl Setup {
     }
 }
 
-/// Embeds a scenario file of the paper.
-macro_rules! embedded {
-    ($name:literal) => {
-        (
-            concat!("papers/ari/", $name, ".toml"),
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/ari/", $name, ".toml")),
-        )
-    };
-}
-
-/// A scenario file of the paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum File {
-    Transfers,
-    WriteWriteRead,
-    SmallWrites,
-}
-
-impl File {
-    pub(super) const ALL: [File; 3] = [File::Transfers, File::WriteWriteRead, File::SmallWrites];
-
-    /// Its path in the repository, and its text.
-    pub(super) fn embedded(self) -> (&'static str, &'static str) {
-        match self {
-            File::Transfers => embedded!("transfers"),
-            File::WriteWriteRead => embedded!("write-write-read"),
-            File::SmallWrites => embedded!("small-writes"),
-        }
-    }
-
-    fn with(self, changes: &[Override]) -> Result<Arc<Scenario>, Errors> {
-        let (path, text) = self.embedded();
-        let file = ScenarioFile::new(path, text).with_overrides(changes.to_vec());
-        file.check().map(Arc::new)
-    }
-}
-
-/// A change to a scenario file.
-pub(super) fn set(path: &str, value: impl Into<String>) -> Override {
-    Override::new(path, value)
-}
-
-/// Every run that is to be made.
-#[derive(Debug, Default)]
-pub(super) struct Plan {
-    pub(super) jobs: Vec<Job>,
-}
-
-impl Plan {
-    /// `runs` runs of a file with changes, with the seeds from 1 on. Every set-up has the same
-    /// seeds, so that runs can be compared one by one.
-    pub(super) fn runs(
-        &mut self,
-        file: File,
-        changes: &[Override],
-        runs: u32,
-    ) -> Result<Range<usize>, Errors> {
-        let scenario = file.with(changes)?;
-        let first = self.jobs.len();
-        self.jobs.extend((1..=u64::from(runs)).map(|seed| Job {
-            scenario: Arc::clone(&scenario),
-            seed,
-            series: KeepSeries::No,
-        }));
-        Ok(first..self.jobs.len())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use ackord_units::Knobs as _;
+    use crate::plan::Setup;
 
     #[test]
     fn every_file_and_every_set_up_is_sound() {
-        for file in File::ALL {
-            let scenario = file.with(&[]).expect("a sound scenario");
+        for file in FILES {
+            let scenario = Setup::new(file, Vec::new()).scenario().expect("a sound scenario");
             assert!(scenario.source.starts_with("Lee et al. 2016"), "{}", scenario.source);
-            let (path, _) = file.embedded();
-            assert!(path.ends_with(&format!("/{}.toml", scenario.name)), "{path}");
+            assert!(file.path.ends_with(&format!("/{}.toml", scenario.name)), "{}", file.path);
         }
-        for (policy, air) in Policy::ALL.iter().flat_map(|p| Air::NEAR.map(|air| (*p, air))) {
+        for (policy, air) in Policy::of_transfers().flat_map(|p| Air::NEAR.map(|air| (p, air))) {
             for (control, growth) in
                 Control::ALL.iter().flat_map(|c| Growth::ALL.map(|growth| (*c, growth)))
             {
-                let setup = Setup { size: 1, control, growth, policy, air };
-                let scenario = File::Transfers.with(&setup.changes()).expect("a sound set-up");
+                let transfer = Transfer { size: 1, control, growth, policy, air };
+                let setup = Setup::new(TRANSFERS, transfer.changes());
+                let scenario = setup.scenario().expect("a sound set-up");
                 let flow = &scenario.flows[0];
                 assert_eq!(scenario.node(flow.client).name, "phone");
-                assert_eq!(flow.sender_tcp().congestion.mechanism().name, control.name());
+                assert_eq!(flow.sender_tcp().congestion.mechanism().name, control.id());
                 assert_eq!(flow.sender_tcp().nagle.mechanism().name, "minshall");
                 assert_eq!(flow.receiver_tcp().nagle.mechanism().name, policy.nagle());
             }

@@ -1,33 +1,34 @@
 //! Write-write-read: how long a question in two small writes waits, with and without Nagle's
 //! algorithm, by policy of the end that acknowledges (§2.3, Fig. 1).
 
-use super::sample::{Outcomes, Runs};
-use super::setup::{File, Plan, Policy, set};
-use super::transfers::{interval, thousand};
-use ackord_measure::stats::Estimate;
-use ackord_report::document::{Cell, Column, Table};
-use ackord_report::plot::{Mark, Plot, PlotSeries, Scale};
-use ackord_scenario::{Errors, Override};
+use super::sample::Sample;
+use super::setup::{Policy, WRITE_WRITE_READ};
+use crate::cells::{Cell, Cells};
+use crate::plan::{Setup, set};
+use crate::tables::{bars, choices, record, rows};
+use ackord_report::document::Table;
+use ackord_report::plot::{Plot, Scale};
 use serde::Serialize;
-use std::ops::Range;
 
 /// What a reply counts as for a history: the file's 2 kB.
 const REPLY_BYTES: u64 = 2_000;
 
-/// Who asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asks {
-    Phone,
-    Host,
+choices! {
+    /// Who asks.
+    Asks {
+        Phone = "phone", "client";
+        Host = "host", "server";
+    }
 }
 
-/// The asking end's Nagle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Nagle {
-    /// Minshall's variant, as in Linux.
-    On,
-    /// ARI, or TCP_NODELAY.
-    Off,
+choices! {
+    /// The asking end's Nagle.
+    Nagle {
+        /// Minshall's variant, as in Linux.
+        On = "on", "minshall";
+        /// ARI, or TCP_NODELAY.
+        Off = "off", "off";
+    }
 }
 
 /// Who asks, how, and how the other end acknowledges.
@@ -39,167 +40,75 @@ pub(super) struct Question {
     pub(super) policy: Policy,
 }
 
-#[derive(Debug)]
-pub(super) struct StallPlan(Vec<(Question, Range<usize>)>);
-
-#[derive(Clone, Debug)]
-pub(super) struct Stalls(Vec<(Question, Runs)>);
-
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct StallData {
-    asks: &'static str,
-    nagle: &'static str,
-    asked_end: &'static str,
-    mean_s: Estimate,
-    p50_s: f64,
-    p95_s: f64,
-    p99_s: f64,
-    worst_s: f64,
-    acks: Estimate,
-}
-
-impl Asks {
-    fn name(self) -> &'static str {
-        match self {
-            Asks::Phone => "phone",
-            Asks::Host => "host",
-        }
-    }
-}
-
-impl Nagle {
-    fn name(self) -> &'static str {
-        match self {
-            Nagle::On => "on",
-            Nagle::Off => "off",
-        }
-    }
-}
+pub(super) type Stalls = Cells<Question, Sample>;
 
 impl Question {
-    fn changes(self) -> Vec<Override> {
-        let sends = match self.asks {
-            Asks::Phone => "client",
-            Asks::Host => "server",
-        };
-        let nagle = match self.nagle {
-            Nagle::On => "minshall",
-            Nagle::Off => "off",
-        };
-        vec![
-            set("flows.questions.sends", sends),
-            set("flows.questions.tcp.nagle", nagle),
-            set("flows.questions.receiver_tcp.ack", self.policy.ack(REPLY_BYTES)),
-            set("flows.questions.receiver_tcp.nagle", self.policy.nagle()),
-        ]
+    pub(super) fn setup(self) -> Setup {
+        let Question { asks, nagle, policy } = self;
+        let changes = vec![
+            set("flows.questions.sends", asks.label()),
+            set("flows.questions.tcp.nagle", nagle.label()),
+            set("flows.questions.receiver_tcp.ack", policy.ack(REPLY_BYTES)),
+            set("flows.questions.receiver_tcp.nagle", policy.nagle()),
+        ];
+        Setup::new(WRITE_WRITE_READ, changes)
     }
 }
 
 /// The phone asks an end that does not know ARI; the host asks a phone that may.
-fn questions() -> Vec<Question> {
+pub(super) fn keys() -> impl Iterator<Item = Question> {
     let stock = [Policy::QuickAck, Policy::Linux, Policy::Immediate];
-    let of = |asks, policies: &[Policy]| {
-        let each = policies.iter().flat_map(|policy| {
-            [Nagle::On, Nagle::Off].map(|nagle| Question { asks, nagle, policy: *policy })
-        });
-        each.collect::<Vec<_>>()
+    let phone = stock.map(|policy| (Asks::Phone, policy)).into_iter();
+    let all = phone.chain(Policy::ALL.map(|policy| (Asks::Host, policy)));
+    all.flat_map(|(asks, policy)| Nagle::ALL.map(|nagle| Question { asks, nagle, policy }))
+}
+
+pub(super) fn data(stalls: &Stalls) -> Vec<impl Serialize> {
+    let data = |runs: &Cell<Question, Sample>| {
+        let (question, times) = (runs.key, runs.times());
+        record! {
+            asks: question.asks,
+            nagle: question.nagle,
+            asked_end: question.policy,
+            mean_s: runs.mean(Sample::mean_time_s),
+            p50_s: times.p50,
+            p95_s: times.p95,
+            p99_s: times.p99,
+            worst_s: times.max,
+            acks: runs.mean(|run| run.acks),
+        }
     };
-    let mut questions = of(Asks::Phone, &stock);
-    questions.extend(of(Asks::Host, &Policy::ALL));
-    questions.extend(of(Asks::Host, &[Policy::AriRoundedDown]));
-    questions
+    stalls.iter().map(data).collect()
 }
 
-pub(super) fn plan(plan: &mut Plan, runs: u32) -> Result<StallPlan, Errors> {
-    let mut planned = Vec::new();
-    for question in questions() {
-        planned.push((question, plan.runs(File::WriteWriteRead, &question.changes(), runs)?));
-    }
-    Ok(StallPlan(planned))
+pub(super) fn table(stalls: &Stalls) -> Table {
+    rows(&**stalls)
+        .words("asks", |runs| runs.key.asks.id())
+        .words("its Nagle", |runs| runs.key.nagle.id())
+        .words("the other end", |runs| runs.key.policy.label())
+        .mean(("mean", "ms"), 2, |runs| runs.mean_ms(Sample::mean_time_s))
+        .number(("median", "ms"), 2, |runs| runs.times().p50 * 1e3)
+        .number(("p95", "ms"), 2, |runs| runs.times().p95 * 1e3)
+        .number(("p99", "ms"), 2, |runs| runs.times().p99 * 1e3)
+        .number(("worst", "ms"), 2, |runs| runs.times().max * 1e3)
+        .number(("ACKs of the other end", "per exchange"), 2, |runs| {
+            runs.mean(|run| run.acks as f64 / run.took_s.len() as f64)
+        })
+        .titled("Write-write-read: 50 B and 50 B, then the reply of 2 kB, every half second")
 }
 
-pub(super) fn read(plan: &StallPlan, outcomes: &Outcomes) -> Stalls {
-    Stalls(plan.0.iter().map(|(question, range)| (*question, outcomes.runs(range))).collect())
-}
-
-impl Stalls {
-    pub(super) fn of(&self, question: Question) -> &Runs {
-        let found = self.0.iter().find(|(known, _)| *known == question);
-        &found.expect("the plan has every question that is asked about").1
+/// Mean times by policy of the end that is asked.
+pub(super) fn plot(stalls: &Stalls, asks: Asks) -> Plot {
+    let id = format!("write-write-read-{}", asks.id());
+    let title = format!("Write-write-read, the {} asks", asks.id());
+    let mut plot = Plot::new(&id, &title, "the other end acknowledges", "mean time (ms)");
+    let of =
+        |nagle| stalls.iter().filter(move |runs| (runs.key.asks, runs.key.nagle) == (asks, nagle));
+    let labels = of(Nagle::On).map(|runs| runs.key.policy.label().to_owned());
+    plot.x.scale = Scale::Categories(labels.collect());
+    for nagle in Nagle::ALL {
+        let means = of(nagle).map(|runs| runs.mean_ms(Sample::mean_time_s));
+        plot = plot.with(bars(&format!("Nagle {}", nagle.id()), means));
     }
-
-    pub(super) fn data(&self) -> Vec<StallData> {
-        let data = self.0.iter().map(|(question, runs)| {
-            let times = runs.times();
-            StallData {
-                asks: question.asks.name(),
-                nagle: question.nagle.name(),
-                asked_end: question.policy.name(),
-                mean_s: runs.mean(super::sample::Sample::mean_time_s),
-                p50_s: times.p50,
-                p95_s: times.p95,
-                p99_s: times.p99,
-                worst_s: times.max,
-                acks: runs.mean(|run| run.acks as f64),
-            }
-        });
-        data.collect()
-    }
-
-    pub(super) fn table(&self) -> Table {
-        let columns = vec![
-            Column::words("asks"),
-            Column::words("its Nagle"),
-            Column::words("the other end"),
-            Column::numbers("mean", "ms"),
-            Column::numbers("median", "ms"),
-            Column::numbers("p95", "ms"),
-            Column::numbers("p99", "ms"),
-            Column::numbers("worst", "ms"),
-            Column::numbers("ACKs of the other end", "per exchange"),
-        ];
-        let rows = self.0.iter().map(|(question, runs)| {
-            let times = runs.times();
-            let ms = |seconds: f64| Cell::number(seconds * 1e3, 2);
-            vec![
-                Cell::text(question.asks.name()),
-                Cell::text(question.nagle.name()),
-                Cell::text(question.policy.label()),
-                interval(thousand(runs.mean(super::sample::Sample::mean_time_s)), 2),
-                ms(times.p50),
-                ms(times.p95),
-                ms(times.p99),
-                ms(times.max),
-                Cell::number(runs.mean(|run| run.acks as f64 / run.took_s.len() as f64).mean, 2),
-            ]
-        });
-        Table {
-            caption: "Write-write-read: 50 B and 50 B, then the reply of 2 kB, every half second"
-                .to_owned(),
-            columns,
-            rows: rows.collect(),
-        }
-    }
-
-    /// Mean times by policy of the end that is asked.
-    pub(super) fn plot(&self, asks: Asks) -> Plot {
-        let id = format!("write-write-read-{}", asks.name());
-        let title = format!("Write-write-read, the {} asks", asks.name());
-        let mut plot = Plot::new(&id, &title, "the other end acknowledges", "mean time (ms)");
-        let of = |nagle| {
-            let rows = self.0.iter();
-            rows.filter(move |(question, _)| question.asks == asks && question.nagle == nagle)
-        };
-        let labels = of(Nagle::On).map(|(question, _)| question.policy.label().to_owned());
-        plot.x.scale = Scale::Categories(labels.collect());
-        for nagle in [Nagle::On, Nagle::Off] {
-            let means = of(nagle).map(|(_, runs)| runs.mean(super::sample::Sample::mean_time_s));
-            let means: Vec<_> = means.map(thousand).collect();
-            let points = means.iter().enumerate().map(|(index, mean)| (index as f64, mean.mean));
-            let errors = means.iter().map(|mean| mean.ci95);
-            let name = format!("Nagle {}", nagle.name());
-            plot = plot.with(PlotSeries::new(&name, Mark::Bars, points).with_errors(errors));
-        }
-        plot
-    }
+    plot
 }

@@ -1,10 +1,10 @@
 //! The whole reproduction with few runs: physics first, then what comes out.
 
 use super::sample::Sample;
-use super::setup::{Growth, Policy, Setup};
+use super::setup::{Growth, Policy, Transfer};
 use super::*;
+use crate::claims::judge_again;
 use crate::unwatched;
-use crate::verdict::judge_again;
 use ackord_measure::Verdict;
 use std::sync::OnceLock;
 
@@ -22,8 +22,9 @@ fn no_transfer_beats_the_air() {
     // 524 B of payload in a frame of 612 B: 23 symbols behind a preamble of 20 us, an idle DIFS of
     // 34 us, SIFS and an acknowledgment of 44 us. No backoff, no damage, no acknowledgments of TCP.
     let most_mbit_s = 524.0 * 8.0 / (92.0 + 20.0 + 34.0 + 44.0);
-    for (setup, runs) in measured().transfers.iter() {
-        for run in &runs.0 {
+    for runs in &*measured().transfers {
+        let setup = runs.key;
+        for run in &runs.runs.0 {
             assert_eq!(run.took_s.len(), 1);
             let rate = run.first_rate_mbit_s();
             assert!(rate > 0.0 && rate < most_mbit_s, "{setup:?}: {run:?}");
@@ -39,9 +40,9 @@ fn more_acknowledgments_take_more_air() {
     for control in Control::ALL {
         let of = |policy| {
             let (growth, air) = (Growth::PerAck, Air::Quiet);
-            transfers.of(Setup { size: 3, control, growth, policy, air })
+            transfers.of(&Transfer { size: 3, control, growth, policy, air })
         };
-        let acks = |policy| of(policy).mean(|run| run.acks as f64).mean;
+        let acks = |policy| of(policy).mean(|run| run.acks).mean;
         let air = |policy| of(policy).mean(|run| run.up_air_s).mean;
         let time = |policy| of(policy).mean(Sample::time_s).mean;
         // 1909 segments: one acknowledgment for each, or for every second.
@@ -60,7 +61,7 @@ fn a_question_of_two_writes_waits_for_the_timer_or_not_at_all() {
     use super::stalls::{Nagle, Question};
     let times = |nagle, policy| {
         let question = Question { asks: Asks::Phone, nagle, policy };
-        measured().stalls.of(question).times()
+        measured().stalls.of(&question).times()
     };
     let held = times(Nagle::On, Policy::QuickAck);
     assert!((0.040..0.050).contains(&held.p50), "{held:?}");
@@ -73,7 +74,7 @@ fn a_question_of_two_writes_waits_for_the_timer_or_not_at_all() {
 
 #[test]
 fn claims_have_names_of_their_own_and_reasons_with_numbers() {
-    let claims = measured().claims();
+    let claims = measured().report().claims;
     let mut names: Vec<_> = claims.iter().map(|claim| claim.id.clone()).collect();
     names.sort();
     names.dedup();

@@ -15,38 +15,23 @@ mod stalls;
 mod tables;
 mod tails;
 
-use super::bulk::Bulk;
-use super::open::Open;
-use super::stalls::Stalls;
-use super::transfers::Transfers;
-use crate::verdict::Stated;
-use ackord_measure::Claim;
-use ackord_measure::stats::Estimate;
-
-/// Everything that was measured.
-pub(super) struct Findings<'a> {
-    pub(super) transfers: &'a Transfers,
-    pub(super) stalls: &'a Stalls,
-    pub(super) bulk: &'a Bulk,
-    pub(super) open: &'a Open,
-}
+use super::Measured;
+use super::sample::Sample;
+use crate::cells::Runs;
+use crate::claims::Stated;
 
 /// Every claim, in the order of the paper.
-pub(super) fn claims(findings: &Findings<'_>) -> Vec<Claim> {
-    let mut stated = Vec::new();
-    stated.extend(stalls::nagle(findings));
-    stated.extend(tables::values(findings));
-    stated.extend(tables::changes(findings));
-    stated.extend(tables::distant(findings));
-    stated.extend(tails::tails(findings));
-    stated.extend(stalls::bulk(findings));
-    stated.into_iter().map(Stated::judged).collect()
+pub(super) fn claims(measured: &Measured) -> Vec<Stated> {
+    let mut stated = stalls::nagle(measured);
+    stated.extend(tables::values(&measured.transfers));
+    stated.extend(tables::changes(&measured.transfers));
+    stated.extend(tables::distant(&measured.transfers));
+    stated.extend(tails::tails(&measured.transfers));
+    stated.extend(stalls::bulk(measured));
+    stated
 }
 
-/// "1.23 ± 0.04", or without an interval "1.23".
-fn shown(estimate: Estimate, decimals: usize) -> String {
-    match estimate.ci95 {
-        Some(half) => format!("{:.decimals$} ± {half:.decimals$}", estimate.mean),
-        None => format!("{:.decimals$}", estimate.mean),
-    }
+/// Mean acknowledgments of a run.
+fn acks(runs: &Runs<Sample>) -> f64 {
+    runs.mean(|run| run.acks).mean
 }

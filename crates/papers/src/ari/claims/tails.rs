@@ -1,77 +1,52 @@
 //! Fig. 3 and 4: without ARI transfers are now and then suddenly slow, with ARI never.
 
-use super::{Findings, Stated, shown};
-use crate::ari::sample::{Runs, Sample};
-use crate::ari::setup::{Air, Control, Growth, Policy, RUNS_OF_PAPER, SIZES, Setup};
-use crate::ari::transfers::percent;
-use crate::verdict::{Why, above, below};
-use ackord_measure::{Allowed, Claimant};
+use crate::ari::figures::figure;
+use crate::ari::sample::Sample;
+use crate::ari::setup::{Air, Control, Policy, RUNS_OF_PAPER, SIZES, Transfer};
+use crate::ari::transfers::Transfers;
+use crate::cells::least;
+use crate::claims::{Stated, at_least, at_most, paper, shown};
 
 /// A transfer below this share of the median rate is suddenly slow, in percent.
 const SUDDENLY_SLOW: f64 = 50.0;
 
-pub(super) fn tails(findings: &Findings<'_>) -> Vec<Stated> {
-    let mut stated = Vec::new();
-    for control in Control::ALL {
-        for air in Air::NEAR {
-            for policy in [Policy::QuickAck, Policy::Ari] {
-                stated.push(slowest(findings, control, air, policy));
-            }
-        }
-    }
-    stated
+pub(super) fn tails(transfers: &Transfers) -> Vec<Stated> {
+    let near = Control::ALL.into_iter().flat_map(|control| Air::NEAR.map(|air| (control, air)));
+    let both = near.flat_map(|near| [Policy::QuickAck, Policy::Ari].map(|policy| (near, policy)));
+    both.map(|((control, air), policy)| slowest(transfers, control, air, policy)).collect()
 }
 
-fn slowest(findings: &Findings<'_>, control: Control, air: Air, policy: Policy) -> Stated {
+fn slowest(transfers: &Transfers, control: Control, air: Air, policy: Policy) -> Stated {
     let runs = |size, policy| {
-        let setup = Setup { size, control, growth: Growth::PerAck, policy, air };
-        findings.transfers.of(setup)
+        transfers.of(&Transfer { air, ..Transfer::as_described(size, control, policy) })
     };
-    let worst = |size| percent(runs(size, policy).slowest_over_median(RUNS_OF_PAPER));
-    let measured =
-        (0..SIZES.len()).map(worst).min_by(|a, b| a.mean.total_cmp(&b.mean)).expect("four sizes");
-    let figure = match control {
-        Control::Cubic => 3,
-        Control::Reno => 4,
+    let worst = |size| runs(size, policy).slowest_over_median(RUNS_OF_PAPER).times(100.0);
+    let (_, slowest) = least((0..SIZES.len()).map(|size| ((), worst(size)))).expect("four sizes");
+    let with_ari = policy == Policy::Ari;
+    let figure = figure(control);
+    let what = format!(
+        "Fig. {figure}: of thirty transfers, {}, {} air, {} (the slowest's rate over the \
+         median)",
+        control.label(),
+        air.id(),
+        if with_ari {
+            "with ARI none is suddenly slow"
+        } else {
+            "without ARI some are suddenly slow"
+        }
+    );
+    let id = format!("fig{figure}-{}-{}", air.id(), policy.id());
+    let allowed = if with_ari { at_least(SUDDENLY_SLOW) } else { at_most(SUDDENLY_SLOW) };
+    let claim = paper(id, what, "%", slowest, allowed);
+    let claim = match with_ari {
+        true => claim.above("none", SUDDENLY_SLOW),
+        false => claim.below("some", SUDDENLY_SLOW),
     };
-    let (what, allowed, direction) = match policy {
-        Policy::Ari => (
-            "with ARI none is suddenly slow",
-            Allowed::AtLeast { low: SUDDENLY_SLOW },
-            above("none", &measured, SUDDENLY_SLOW),
-        ),
-        _ => (
-            "without ARI some are suddenly slow",
-            Allowed::AtMost { high: SUDDENLY_SLOW },
-            below("some", &measured, SUDDENLY_SLOW),
-        ),
-    };
-    Stated {
-        id: format!("fig{figure}-{}-{}", air.name(), policy.name()),
-        by: Claimant::Paper,
-        what: format!(
-            "Fig. {figure}: of thirty transfers, {}, {} air, {what} (the slowest's rate over the \
-             median)",
-            control.label(),
-            air.name()
-        ),
-        unit: "%",
-        paper: None,
-        allowed,
-        measured,
-        direction,
-        why: reason(runs(SIZES.len() - 1, policy), runs(SIZES.len() - 1, other(policy)), air),
-    }
-}
-
-fn other(policy: Policy) -> Policy {
-    if policy == Policy::Ari { Policy::QuickAck } else { Policy::Ari }
-}
-
-fn reason(runs: &Runs, beside: &Runs, air: Air) -> Why {
-    let (times, others) = (runs.times(), beside.times());
-    let timeouts = runs.mean(|run: &Sample| run.timeouts as f64);
-    let why = Why::measured(format!(
+    let other = if with_ari { Policy::QuickAck } else { Policy::Ari };
+    let [of_1mb, beside] = [policy, other].map(|policy| runs(SIZES.len() - 1, policy));
+    let (times, others) = (of_1mb.times(), beside.times());
+    let timeouts = of_1mb.mean(|run: &Sample| run.timeouts);
+    let claim = claim.why(format!(
         "1 MB takes {:.3} s at the median, {:.3} s at p99 and {:.3} s at worst ({:.3}, {:.3} and {:.3} s \
          the other way); timeouts a run: {}",
         times.p50,
@@ -83,12 +58,12 @@ fn reason(runs: &Runs, beside: &Runs, air: Air) -> Why {
         shown(timeouts, 3),
     ));
     match air {
-        Air::Quiet | Air::Distant => why.since(
+        Air::Quiet | Air::Distant => claim.since(
             timeouts.mean < 0.01,
             "On an air of its own nothing is there to stall a transfer: no packet is lost for good and \
              every delayed acknowledgment finds a second segment within a millisecond",
         ),
-        Air::Busy => why.since(
+        Air::Busy => claim.since(
             (times.p50 / others.p50 - 1.0).abs() < 0.1,
             "What slows a transfer is the other stations' share of the air, which no acknowledgment \
              shortens",
