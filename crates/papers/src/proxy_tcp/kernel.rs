@@ -3,9 +3,12 @@
 //! `papers/proxy-tcp/kernel/simulated.json` is what `scripts/proxy-kernel.py` writes: both ends are kernels, path
 //! and box are the simulation's, phase by phase.
 
-use super::stock::{OUTAGES, SENDERS, Stock, of};
+use super::sample::Sample;
+use super::setup::Id;
+use super::stock::{OUTAGES, SENDERS, Stock};
+use crate::tables::rows;
 use ackord_measure::stats::{Estimate, estimate, ratio};
-use ackord_report::document::{Cell, Column, Table};
+use ackord_report::document::Table;
 use serde::{Deserialize, Serialize};
 
 const FIGURES: &str = include_str!("../../../../papers/proxy-tcp/kernel/simulated.json");
@@ -55,7 +58,7 @@ fn figures() -> Figures {
 }
 
 /// Every set-up that the kernel was put through.
-pub(super) fn compare(stock: &[Stock]) -> Vec<Beside> {
+pub(super) fn compare(stock: &Stock) -> Vec<Beside> {
     let figures = figures();
     let mut all = Vec::new();
     for sender in &SENDERS {
@@ -67,7 +70,7 @@ pub(super) fn compare(stock: &[Stock]) -> Vec<Beside> {
                 };
                 let found = figures.setups.iter().find(wanted);
                 all.extend(found.map(|found| {
-                    beside(&figures.phases, found, of(stock, middle, sender.id, outage_s))
+                    beside(&figures.phases, found, stock, (middle, sender.id, outage_s))
                 }));
             }
         }
@@ -75,61 +78,45 @@ pub(super) fn compare(stock: &[Stock]) -> Vec<Beside> {
     all
 }
 
-fn beside(phases: &[usize], kernel: &Setup, ours: &Stock) -> Beside {
+fn beside(
+    phases: &[usize],
+    kernel: &Setup,
+    stock: &Stock,
+    (middle, sender, outage_s): (Id, Id, f64),
+) -> Beside {
     let kernel_mb = estimate(&kernel.mbytes).expect("a set-up has runs");
     // Phase by phase; a quick reproduction has the first one only.
-    let each = ours.samples.each(super::sample::Sample::delivered_mb);
+    let each = stock.of(middle, sender, outage_s).each(Sample::delivered_mb);
     let pairs = phases.iter().zip(&kernel.mbytes);
     let (same, theirs): (Vec<f64>, Vec<f64>) =
         pairs.filter_map(|(phase, mb)| Some((*each.get(*phase)?, *mb))).unzip();
     let ours_mb = estimate(&same).expect("the first phase is always run");
     let times = ratio(&same, &theirs).expect("they are pairs");
     Beside {
-        sender: ours.sender.id,
-        middle: ours.middle.id,
-        outage_s: ours.outage_s,
+        sender,
+        middle,
+        outage_s,
         kernel_mb,
         ours_mb,
         off_percent: times.plus(-1.0).times(100.0),
-        kernel_of_ideal_percent: kernel_mb.times(100.0 / ours.ideal_mb),
+        kernel_of_ideal_percent: kernel_mb.times(100.0 / stock.ideal_mb(sender, outage_s)),
     }
 }
 
 pub(super) fn table(all: &[Beside]) -> Table {
-    let columns = vec![
-        Column::words("sender"),
-        Column::words("middle box"),
-        Column::numbers("outage", "s"),
-        Column::numbers("kernel", "MB"),
-        Column::numbers("of the ideal", "%"),
-        Column::numbers("ours", "MB"),
-        Column::numbers("off", "%"),
-    ];
-    let interval = |estimate: Estimate, decimals| Cell::Interval {
-        mean: estimate.mean,
-        half_width: estimate.ci95,
-        decimals,
-    };
-    let row = |one: &Beside| {
-        vec![
-            Cell::text(one.sender),
-            Cell::text(one.middle),
-            Cell::number(one.outage_s, 1),
-            interval(one.kernel_mb, 2),
-            Cell::number(one.kernel_of_ideal_percent.mean, 0),
-            interval(one.ours_mb, 2),
-            interval(one.off_percent, 1),
-        ]
-    };
-    Table {
-        caption: format!(
+    rows(all)
+        .words("sender", |one| one.sender)
+        .words("middle box", |one| one.middle)
+        .number(("outage", "s"), 1, |one| one.outage_s)
+        .mean(("kernel", "MB"), 2, |one| one.kernel_mb)
+        .number(("of the ideal", "%"), 0, |one| one.kernel_of_ideal_percent)
+        .mean(("ours", "MB"), 2, |one| one.ours_mb)
+        .mean(("off", "%"), 1, |one| one.off_percent)
+        .titled(format!(
             "{} in simulated time beside `profile = \"linux\"`, the same box before both: delivered in \
              10 s",
             version()
-        ),
-        columns,
-        rows: all.iter().map(row).collect(),
-    }
+        ))
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `setup.rs` | the paths and their scenario files, boxes, senders, the plan of runs |
-//! | `sample.rs` | what is kept of each run |
+//! | `setup.rs` | the paths and their scenario files, boxes, senders |
+//! | `sample.rs` | what is taken from each run |
 //! | `readings.rs` | Table 3, and what its error rates can mean |
 //! | `fading.rs` | Fig. 6 to 8: sequence numbers, and recovery over forty phases |
 //! | `boxes.rs` | Tables 1 and 2 as measured columns |
@@ -30,21 +30,21 @@ mod setup;
 mod stock;
 mod windows;
 
-use super::assemble::Parts;
-use super::{Effort, Options, PaperError, PaperReport, Watch};
+use crate::plan::Plan;
+use crate::report::{Report, context};
+use crate::tables::record;
+use crate::{Effort, Options, PaperError, PaperReport, Watch};
 use ackord_report::Context;
-use ackord_report::document::{Block, Section, Shown, Table};
 use ackord_units::Span;
-use sample::Outcomes;
-use serde::Serialize;
-use setup::{FILES, Plan};
+use sample::Sample;
+use setup::{FILES, Id, pairs};
 
 /// How much is run.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
     effort: Effort,
     /// Runs of Table 3 and its readings, and of Fig. 6.
-    readings: u64,
+    readings: u32,
     boxes: boxes::Extent,
     /// Length of the runs with bit errors.
     lasts: Span,
@@ -77,32 +77,18 @@ impl Extent {
     }
 }
 
-/// Every table, as data.
-#[derive(Serialize)]
-struct Data {
-    effort: &'static str,
-    readings: Vec<readings::ReadData>,
-    boxes: Vec<boxes::BoxData>,
-    fades: Vec<fading::SweepData>,
-    without_fades: Vec<detection::MistakenData>,
-    stock_linux: Vec<stock::StockData>,
-    kernel: Vec<kernel::Beside>,
-    windows: Vec<windows::WindowedData>,
-    elsewhere: Vec<paths::PlacedData>,
-}
-
-/// Everything that was measured, read from the runs.
+/// Everything that was measured.
 struct Measured {
     extent: Extent,
     total_runs: usize,
-    reads: Vec<readings::Read>,
-    boxes: Vec<boxes::Measured>,
+    reads: readings::Reads,
+    boxes: boxes::Boxes,
     fades: fading::Fades,
-    mistaken: Vec<detection::Mistaken>,
-    stock: Vec<stock::Stock>,
+    mistaken: detection::Mistaken,
+    stock: stock::Stock,
     kernel: Vec<kernel::Beside>,
-    windows: Vec<windows::Windowed>,
-    paths: Vec<paths::Placed>,
+    windows: windows::Windows,
+    paths: paths::Placed,
 }
 
 /// Reproduces the paper.
@@ -114,132 +100,104 @@ pub(super) fn reproduce(
 }
 
 fn measure(extent: Extent, watch: &Watch<'_>) -> Result<Measured, PaperError> {
-    let mut plan = Plan { lasts: Some(extent.lasts), ..Plan::default() };
-    let reads = readings::plan(&mut plan, extent.readings)?;
-    let boxes = boxes::plan(&mut plan, extent.boxes)?;
-    let fades = fading::plan(&mut plan, extent.phases)?;
-    let mistaken = detection::plan(&mut plan, extent.boxes.seeds)?;
-    let stock = stock::plan(&mut plan, extent.outages)?;
-    let windows = windows::plan(&mut plan, extent.phases, extent.readings)?;
-    let paths = paths::plan(&mut plan, extent.boxes.seeds, extent.phases)?;
-    let outcomes = Outcomes::of(&plan, watch)?;
-    let stock = stock::read(&stock, &outcomes);
+    let Extent { readings, boxes, lasts, phases, outages, .. } = extent;
+    let seeds = boxes.seeds;
+    let mut plan = Plan::default();
+    let reads =
+        plan.each(readings::keys(), |key| [readings::setup(*key, lasts).seeds(readings)])?;
+    let errors =
+        plan.each(boxes::error_keys(), |key| [boxes::with_errors(*key, lasts).seeds(seeds)])?;
+    let deaths = plan.each(pairs(), |pair| boxes::deaths(*pair, boxes, lasts))?;
+    let sweeps = plan.each(fading::keys(), |key| fading::setups(*key, phases))?;
+    let curves = plan.each(fading::curve_keys(), |key| [fading::curve(*key, lasts)])?;
+    let mistaken =
+        plan.each(detection::keys(), |key| [detection::setup(*key, lasts).seeds(seeds)])?;
+    let out = plan.each(stock::keys(), |key| stock::setups(*key, outages))?;
+    let senders = stock::SENDERS.iter().map(|sender| sender.id);
+    let clean = plan.each(senders, |sender: &Id| [stock::clean(sender)])?;
+    let short = plan.each(windows::keys(), |key| [windows::short(*key, lasts).seeds(readings)])?;
+    let wide = plan.each(windows::fade_keys(), |key| windows::fades(*key, phases))?;
+    let paths = plan.each(paths::keys(), |key| paths::setups(*key, seeds, phases, lasts))?;
+    let outcomes = plan.run(|_, outcome| Sample::of(outcome), watch)?;
+    let stock = stock::Stock { outages: outcomes.of(out), clean: outcomes.of(clean) };
     Ok(Measured {
         extent,
         total_runs: plan.jobs.len(),
-        reads: readings::read(&reads, &outcomes),
-        boxes: boxes::read(&boxes, &outcomes),
-        fades: fading::read(&fades, &outcomes),
-        mistaken: detection::read(&mistaken, &outcomes),
+        reads: outcomes.of(reads),
+        boxes: boxes::Boxes { errors: outcomes.of(errors), deaths: outcomes.of(deaths) },
+        fades: fading::Fades { sweeps: outcomes.of(sweeps), curves: outcomes.of(curves) },
+        mistaken: outcomes.of(mistaken),
         kernel: kernel::compare(&stock),
-        windows: windows::read(&windows, &outcomes),
-        paths: paths::read(&paths, &outcomes),
         stock,
+        windows: windows::Windows { short: outcomes.of(short), fades: outcomes.of(wide) },
+        paths: outcomes.of(paths),
     })
 }
 
 impl Measured {
     fn report(&self) -> PaperReport {
-        let claims = claims::claims(&claims::Findings {
-            reads: &self.reads,
-            boxes: &self.boxes,
-            fades: &self.fades,
-            mistaken: &self.mistaken,
-            stock: &self.stock,
-            kernel: &self.kernel,
-            windows: &self.windows,
-            paths: &self.paths,
-        });
-        let tables = vec![
-            ("table-3", readings::table(&self.reads)),
-            ("boxes", boxes::table(&self.boxes, &self.fades)),
-            ("fades", self.fades.table()),
-            ("windows", windows::table(&self.windows)),
-            ("detection", detection::table(&self.fades)),
-            ("without-fades", detection::mistaken_table(&self.mistaken)),
-            ("stock-linux", stock::table(&self.stock)),
-            ("kernel", kernel::table(&self.kernel)),
-            ("uploads", paths::upload_table(&self.paths)),
-            ("distance", paths::apart_table(&self.paths)),
-            ("hand-overs", paths::handover_table(&self.paths)),
-        ];
-        Parts {
-            paper: "proxy-tcp",
-            claims,
-            sections: self.sections(&tables),
-            context: self.context(),
-            data: self.data(),
-            long_tables: vec![("phases", self.fades.phases_table())],
-            tables,
-        }
-        .report()
-    }
-
-    fn data(&self) -> Data {
-        Data {
-            effort: match self.extent.effort {
-                Effort::Quick => "quick",
-                Effort::Full => "full",
-            },
-            readings: self.reads.iter().map(readings::Read::data).collect(),
-            boxes: self.boxes.iter().map(|one| one.data(&self.boxes)).collect(),
-            fades: self.fades.sweeps.iter().map(fading::Sweep::data).collect(),
-            without_fades: self.mistaken.iter().map(detection::Mistaken::data).collect(),
-            stock_linux: self.stock.iter().map(stock::Stock::data).collect(),
-            kernel: self.kernel.clone(),
-            windows: self.windows.iter().map(windows::Windowed::data).collect(),
-            elsewhere: self.paths.iter().map(paths::Placed::data).collect(),
-        }
-    }
-
-    fn sections(&self, tables: &[(&'static str, Table)]) -> Vec<Section> {
-        let table = |name: &str| {
-            let found = tables.iter().find(|(known, _)| *known == name);
-            Block::Table(found.map(|(_, table)| table.clone()).unwrap_or_default())
-        };
-        let mut fading =
-            Section::new("Fig. 6, 7 and 8: fading").with(table("fades")).with(table("windows"));
-        fading.blocks.extend(self.fades.plots().into_iter().map(Block::Plot));
-        let mut files = Section::new("Scenario files");
-        for (_, path, text) in FILES {
-            let (caption, text) = (path.to_owned(), text.to_owned());
-            files.blocks.push(Block::Code { caption, text, shown: Shown::Folded });
-        }
-        vec![
-            Section::new("Table 3: bit errors").with(table("table-3")),
-            Section::new("Tables 1 and 2, measured").with(table("boxes")),
-            fading,
-            Section::new("Detection").with(table("detection")).with(table("without-fades")),
-            Section::new("Stock Linux senders")
-                .with(table("stock-linux"))
-                .with(table("kernel"))
-                .with(Block::Plot(stock::plot(&self.stock))),
-            Section::new("Uploads, distance, hand-overs")
-                .with(table("uploads"))
-                .with(table("distance"))
-                .with(table("hand-overs")),
-            files,
-        ]
+        Report::default()
+            .table("table-3", readings::table(&self.reads))
+            .table("boxes", boxes::table(&self.boxes, &self.fades))
+            .table("fades", self.fades.table())
+            .table("windows", windows::table(&self.windows))
+            .table("detection", detection::table(&self.fades))
+            .table("without-fades", detection::mistaken_table(&self.mistaken))
+            .table("stock-linux", self.stock.table())
+            .table("kernel", kernel::table(&self.kernel))
+            .table("uploads", paths::upload_table(&self.paths))
+            .table("distance", paths::apart_table(&self.paths))
+            .table("hand-overs", paths::handover_table(&self.paths))
+            .long_table("phases", self.fades.phases_table())
+            .section("Table 3: bit errors")
+            .show(["table-3"])
+            .section("Tables 1 and 2, measured")
+            .show(["boxes"])
+            .section("Fig. 6, 7 and 8: fading")
+            .show(["fades", "windows"])
+            .plots(self.fades.plots())
+            .section("Detection")
+            .show(["detection", "without-fades"])
+            .section("Stock Linux senders")
+            .show(["stock-linux", "kernel"])
+            .plots([self.stock.plot()])
+            .section("Uploads, distance, hand-overs")
+            .show(["uploads", "distance", "hand-overs"])
+            .section("Scenario files")
+            .files(&FILES)
+            .finish(
+                "proxy-tcp",
+                &self.context(),
+                claims::claims(self),
+                record! {
+                    effort: self.extent.effort.id(),
+                    readings: readings::data(&self.reads),
+                    boxes: boxes::data(&self.boxes),
+                    fades: self.fades.data(),
+                    without_fades: detection::data(&self.mistaken),
+                    stock_linux: self.stock.data(),
+                    kernel: &self.kernel,
+                    windows: windows::data(&self.windows),
+                    elsewhere: paths::data(&self.paths),
+                },
+            )
     }
 
     fn context(&self) -> Context {
         let Extent { effort, readings, boxes, lasts, phases, outages } = self.extent;
         let boxes::Extent { seeds, deaths, .. } = boxes;
-        let effort = match effort {
-            Effort::Quick => {
-                "Quick: the full reproduction has 20 seeds, 10 deaths of each box and 40 phases."
-            }
-            Effort::Full => "This is the full reproduction.",
-        };
-        Context {
-            title: "Proxy TCP: acknowledgments from beside the base station".to_owned(),
-            purpose: "A wireless link damages packets and fades; TCP takes both for congestion. A \
-                      host beside the base station is said to repair the first and to hold the \
-                      sender still through the second, without standing in the path. The paper's \
-                      box, its rivals, and one for stock Linux senders."
-                .to_owned(),
-            source: "Kang and Jang, Proxy TCP ACK, Sogang University".to_owned(),
-            notes: vec![
+        let effort = effort.of(
+            "Quick: the full reproduction has 20 seeds, 10 deaths of each box and 40 phases.",
+            "This is the full reproduction.",
+        );
+        context(
+            "Proxy TCP: acknowledgments from beside the base station",
+            "A wireless link damages packets and fades; TCP takes both for congestion. A \
+             host beside the base station is said to repair the first and to hold the \
+             sender still through the second, without standing in the path. The paper's \
+             box, its rivals, and one for stock Linux senders.",
+            "Kang and Jang, Proxy TCP ACK, Sogang University",
+            vec![
                 format!(
                     "{} runs: {readings} seeds of {lasts} for Table 3, {seeds} for each box and \
                      sender, {deaths} deaths of each box, {phases} phases of each fade, {outages} of the \
@@ -252,8 +210,7 @@ impl Measured {
                  not have them yet."
                     .to_owned(),
             ],
-            ..Context::default()
-        }
+        )
     }
 }
 

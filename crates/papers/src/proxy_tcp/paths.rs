@@ -6,11 +6,15 @@
 //! forwarded when the gap is over. Beside that: the same with a box that was handed all that the first
 //! one knew.
 
-use super::sample::{Outcomes, Sample, Samples};
-use super::setup::{File, Middle, Plan, Runs, SENDERS, Sender, boxed, set};
+use super::sample::Sample;
+use super::setup::{DISTANCE, HANDOVER, Id, Pair, UPLOAD, boxed, lasting, pair, sender};
+use crate::cells::{Cell, Cells, Runs};
+use crate::plan::{Setup, set};
+use crate::tables::{record, rows};
 use ackord_measure::stats::Estimate;
-use ackord_report::document::{Cell, Column, Table};
-use ackord_scenario::{Errors, Override};
+use ackord_report::document::Table;
+use ackord_scenario::Override;
+use ackord_units::Span;
 use serde::Serialize;
 
 /// The senders shown.
@@ -33,8 +37,7 @@ const FIRST_MS: u32 = 4_000;
 const STEP_MS: u32 = 50;
 
 /// What the second base station's box knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Knows {
     /// Nothing.
     Nothing,
@@ -52,85 +55,53 @@ pub(super) enum Place {
     Handover(u32, &'static str, Knows),
 }
 
-#[derive(Debug)]
-pub(super) struct PathPlan(Vec<Planned>);
+/// A place, a box and a sender.
+pub(super) type Key = (Place, Pair);
+pub(super) type Placed = Cells<Key, Sample>;
 
-#[derive(Debug)]
-struct Planned {
-    place: Place,
-    middle: &'static Middle,
-    sender: &'static Sender,
-    runs: Vec<Runs>,
-}
-
-/// One place, box and sender.
-#[derive(Clone, Debug)]
-pub(super) struct Placed {
-    pub(super) place: Place,
-    pub(super) middle: &'static Middle,
-    pub(super) sender: &'static Sender,
-    pub(super) samples: Samples,
-}
-
-#[derive(Serialize)]
-pub(super) struct PlacedData {
-    setup: String,
-    middle_box: &'static str,
-    sender: &'static str,
-    goodput_mbit_s: Estimate,
-    new_data_s: Option<Estimate>,
-}
-
-pub(super) fn plan(plan: &mut Plan, seeds: u64, phases: u32) -> Result<PathPlan, Errors> {
-    let mut planned = Vec::new();
-    for sender in SENDERS.iter().filter(|sender| SHOWN.contains(&sender.id)) {
-        for middle in UPLOADED.map(boxed) {
-            let changes = [middle.changes(), sender.changes()].concat();
-            let runs = vec![plan.add(File::Upload, changes, seeds)?];
-            planned.push(Planned { place: Place::Upload, middle, sender, runs });
-        }
-        for middle in MOVED.map(boxed) {
-            for apart in APART_MS {
-                let changes = [away(middle, apart), sender.changes()].concat();
-                let runs = vec![plan.add(File::Distance, changes, seeds)?];
-                planned.push(Planned { place: Place::Apart(apart), middle, sender, runs });
-            }
-            for place in handovers() {
-                let one = |number| {
-                    let changes = [middle.changes(), sender.changes(), over(place, number)];
-                    plan.add(File::Handover, changes.concat(), 1)
-                };
-                let runs = (0..phases).map(one).collect::<Result<_, _>>()?;
-                planned.push(Planned { place, middle, sender, runs });
-            }
-        }
-    }
-    Ok(PathPlan(planned))
+pub(super) fn keys() -> impl Iterator<Item = Key> {
+    let moved = APART_MS.map(Place::Apart).into_iter().chain(handovers());
+    let moved: Vec<_> = moved.collect();
+    SHOWN.into_iter().flat_map(move |sender| {
+        let uploads = UPLOADED.map(|middle| (Place::Upload, (middle, sender)));
+        let moved =
+            MOVED.map(|middle| moved.clone().into_iter().map(move |p| (p, (middle, sender))));
+        uploads.into_iter().chain(moved.into_iter().flatten())
+    })
 }
 
 /// Every kind of hand-over.
-fn handovers() -> Vec<Place> {
-    let mut all = Vec::new();
-    for gap in GAPS_MS {
-        for left in LEFT_BEHIND {
-            all.extend([Knows::Nothing, Knows::All].map(|knows| Place::Handover(gap, left, knows)));
+fn handovers() -> impl Iterator<Item = Place> {
+    let kinds = GAPS_MS.into_iter().flat_map(|gap| LEFT_BEHIND.map(|left| (gap, left)));
+    kinds.flat_map(|(gap, left)| {
+        [Knows::Nothing, Knows::All].map(|knows| Place::Handover(gap, left, knows))
+    })
+}
+
+pub(super) fn setups((place, of): Key, seeds: u32, phases: u32, lasts: Span) -> Vec<Setup> {
+    match place {
+        Place::Upload => vec![lasting(lasts, UPLOAD, pair(of)).seeds(seeds)],
+        Place::Apart(apart_ms) => {
+            let changes = vec![
+                set("proxies.site.proxy", boxed(of.0).proxy),
+                set("links.backhaul.delay", format!("{apart_ms} ms")),
+                set("links.wired.delay", format!("{} ms", WIRE_MS - apart_ms)),
+            ];
+            let setup = lasting(lasts, DISTANCE, changes).with(sender(of.1).changes());
+            vec![setup.seeds(seeds)]
+        }
+        Place::Handover(gap, left, knows) => {
+            let phase = |number| {
+                let from = FIRST_MS + STEP_MS * number;
+                Setup::new(HANDOVER, pair(of)).with(over(from, (gap, left, knows))).seeds(1)
+            };
+            (0..phases).map(phase).collect()
         }
     }
-    all
 }
 
-fn away(middle: &Middle, apart_ms: u32) -> Vec<Override> {
-    vec![
-        set("proxies.site.proxy", middle.proxy),
-        set("links.backhaul.delay", format!("{apart_ms} ms")),
-        set("links.wired.delay", format!("{} ms", WIRE_MS - apart_ms)),
-    ]
-}
-
-/// A hand-over that begins in one of the phases.
-fn over(place: Place, number: u32) -> Vec<Override> {
-    let Place::Handover(gap, left, knows) = place else { return Vec::new() };
-    let from = FIRST_MS + STEP_MS * number;
+/// A hand-over that begins then.
+fn over(from: u32, (gap, left, knows): (u32, &str, Knows)) -> [Override; 3] {
     let outage = format!(
         "{{ kind = \"schedule\", from = [\"{from} ms\"], for = [\"{gap} ms\"], does = \"{left}\" }}"
     );
@@ -139,142 +110,99 @@ fn over(place: Place, number: u32) -> Vec<Override> {
         Knows::Nothing => (format!("{from} ms"), format!("{} ms", from + gap)),
         Knows::All => ("14.999 s".to_owned(), "15 s".to_owned()),
     };
-    vec![
+    [
         set("links.air.outage", outage),
         set("proxies.base.dies", dies),
         set("proxies.base.restarts", restarts),
     ]
 }
 
-pub(super) fn read(plan: &PathPlan, outcomes: &Outcomes) -> Vec<Placed> {
-    let one = |planned: &Planned| Placed {
-        place: planned.place,
-        middle: planned.middle,
-        sender: planned.sender,
-        samples: Samples(planned.runs.iter().flat_map(|runs| outcomes.samples(runs).0).collect()),
-    };
-    plan.0.iter().map(one).collect()
-}
-
 /// The runs of this place, box and sender.
-///
-/// # Panics
-/// If there are none: every combination is run.
-pub(super) fn of<'a>(all: &'a [Placed], place: Place, middle: &str, sender: &str) -> &'a Samples {
-    let wanted =
-        |one: &&Placed| (one.place, one.middle.id, one.sender.id) == (place, middle, sender);
-    &all.iter().find(wanted).expect("every combination is run").samples
+pub(super) fn of(all: &Placed, place: Place, middle: Id, sender: Id) -> &Runs<Sample> {
+    all.of(&(place, (middle, sender)))
 }
 
 /// What a box is worth there, percent of the goodput without one, run by run.
-pub(super) fn worth(all: &[Placed], place: Place, middle: &str, sender: &str) -> Estimate {
+pub(super) fn worth(all: &Placed, place: Place, middle: Id, sender: Id) -> Estimate {
     let [with, none] = [middle, "none"].map(|middle| of(all, place, middle, sender));
     with.over(none, Sample::goodput_mbit_s).plus(-1.0).times(100.0)
 }
 
-impl Placed {
-    pub(super) fn data(&self) -> PlacedData {
-        let handover = matches!(self.place, Place::Handover(..));
-        PlacedData {
-            setup: match self.place {
-                Place::Upload => "upload".to_owned(),
-                Place::Apart(ms) => format!("{ms} ms apart"),
-                Place::Handover(gap, left, knows) => {
-                    format!("hand-over, {gap} ms, {left}, knows {knows:?}").to_lowercase()
-                }
-            },
-            middle_box: self.middle.id,
-            sender: self.sender.id,
-            goodput_mbit_s: self.samples.goodput(),
-            new_data_s: handover.then(|| self.samples.mean(Sample::recovery_s)),
+pub(super) fn data(all: &Placed) -> Vec<impl Serialize> {
+    let data = |one: &Cell<Key, Sample>| {
+        let (place, (middle, sender)) = one.key;
+        let handover = matches!(place, Place::Handover(..));
+        let setup = match place {
+            Place::Upload => "upload".to_owned(),
+            Place::Apart(ms) => format!("{ms} ms apart"),
+            Place::Handover(gap, left, knows) => {
+                format!("hand-over, {gap} ms, {left}, knows {knows:?}").to_lowercase()
+            }
+        };
+        record! {
+            setup: setup,
+            middle_box: middle,
+            sender: sender,
+            goodput_mbit_s: one.goodput(),
+            new_data_s: handover.then(|| one.first_data()),
         }
-    }
-}
-
-fn interval(estimate: Estimate, decimals: usize) -> Cell {
-    Cell::Interval { mean: estimate.mean, half_width: estimate.ci95, decimals }
+    };
+    all.iter().map(data).collect()
 }
 
 /// Uploads, by box and sender.
-pub(super) fn upload_table(all: &[Placed]) -> Table {
-    let mut columns = vec![Column::words("middle box")];
-    for sender in SHOWN {
-        columns.push(Column::numbers(sender, "Mbit/s"));
-        columns.push(Column::numbers("against none", "%"));
-    }
-    let row = |middle: &str| {
-        let mut row = vec![Cell::text(boxed(middle).label)];
-        for sender in SHOWN {
-            row.push(interval(of(all, Place::Upload, middle, sender).goodput(), 3));
-            row.push(interval(worth(all, Place::Upload, middle, sender), 1));
-        }
-        row
-    };
-    Table {
-        caption: "The mobile host sends, one error in 64 KByte (goodput)".to_owned(),
-        columns,
-        rows: UPLOADED.map(row).to_vec(),
-    }
+pub(super) fn upload_table(all: &Placed) -> Table {
+    rows(UPLOADED)
+        .words("middle box", |middle| boxed(middle).label)
+        .each(SHOWN, |table, sender| {
+            table
+                .mean((sender, "Mbit/s"), 3, |middle| {
+                    of(all, Place::Upload, middle, sender).goodput()
+                })
+                .mean(("against none", "%"), 1, |middle| worth(all, Place::Upload, middle, sender))
+        })
+        .titled("The mobile host sends, one error in 64 KByte (goodput)")
+}
+
+fn moved() -> impl Iterator<Item = Pair> {
+    MOVED.into_iter().flat_map(|middle| SHOWN.map(|sender| (middle, sender)))
 }
 
 /// A box apart from its base station, by box and sender.
-pub(super) fn apart_table(all: &[Placed]) -> Table {
-    let mut columns = vec![Column::words("middle box"), Column::words("sender")];
-    columns.extend(APART_MS.map(|ms| Column::numbers(&format!("{ms} ms apart"), "Mbit/s")));
-    let mut rows = Vec::new();
-    for middle in MOVED {
-        for sender in SHOWN {
-            let mut row = vec![Cell::text(boxed(middle).label), Cell::text(sender)];
-            let goodput = |ms| of(all, Place::Apart(ms), middle, sender).goodput();
-            row.extend(APART_MS.map(|ms| interval(goodput(ms), 3)));
-            rows.push(row);
-        }
-    }
-    Table {
-        caption: "Wire between the box and the base station, one error in 64 KByte, the whole path as long \
-                  as ever (goodput)"
-            .to_owned(),
-        columns,
-        rows,
-    }
+pub(super) fn apart_table(all: &Placed) -> Table {
+    rows(moved())
+        .words("middle box", |(middle, _)| boxed(middle).label)
+        .words("sender", |(_, sender)| *sender)
+        .each(APART_MS, |table, ms| {
+            table.mean((&format!("{ms} ms apart"), "Mbit/s"), 3, |(middle, sender)| {
+                of(all, Place::Apart(ms), middle, sender).goodput()
+            })
+        })
+        .titled(
+            "Wire between the box and the base station, one error in 64 KByte, the whole path as long \
+             as ever (goodput)",
+        )
 }
 
 /// Hand-overs, by box and sender.
-pub(super) fn handover_table(all: &[Placed]) -> Table {
-    let mut columns = vec![
-        Column::numbers("gap", "ms"),
-        Column::words("packets left behind"),
-        Column::words("middle box"),
-        Column::words("sender"),
-    ];
-    for box_knows in ["new box", "knows all"] {
-        columns.push(Column::numbers(&format!("{box_knows}: goodput"), "Mbit/s"));
-        columns.push(Column::numbers("new data", "s"));
-    }
-    let mut rows = Vec::new();
-    for gap in GAPS_MS {
-        for left in LEFT_BEHIND {
-            for (middle, sender) in MOVED.iter().flat_map(|middle| SHOWN.map(|s| (*middle, s))) {
-                let mut row = vec![
-                    Cell::Count(u64::from(gap)),
-                    Cell::text(if left == "loses" { "lost" } else { "late" }),
-                    Cell::text(boxed(middle).label),
-                    Cell::text(sender),
-                ];
-                for knows in [Knows::Nothing, Knows::All] {
-                    let runs = of(all, Place::Handover(gap, left, knows), middle, sender);
-                    row.push(interval(runs.goodput(), 3));
-                    row.push(interval(runs.mean(Sample::recovery_s), 2));
-                }
-                rows.push(row);
-            }
-        }
-    }
-    Table {
-        caption: "A hand-over to another base station: goodput of 15 s and new data after the gap, with a \
-                  box there that knows nothing, and with one that was handed everything"
-            .to_owned(),
-        columns,
-        rows,
-    }
+pub(super) fn handover_table(all: &Placed) -> Table {
+    let kinds = GAPS_MS.into_iter().flat_map(|gap| LEFT_BEHIND.map(|left| (gap, left)));
+    let of_each = kinds.flat_map(|(gap, left)| moved().map(move |pair| (gap, left, pair)));
+    rows(of_each)
+        .count(("gap", "ms"), |(gap, _, _)| *gap)
+        .words("packets left behind", |(_, left, _)| if *left == "loses" { "lost" } else { "late" })
+        .words("middle box", |(_, _, (middle, _))| boxed(middle).label)
+        .words("sender", |(_, _, (_, sender))| *sender)
+        .each([("new box", Knows::Nothing), ("knows all", Knows::All)], |table, (name, knows)| {
+            let runs = |(gap, left, (middle, sender)): &(u32, Id, Pair)| {
+                of(all, Place::Handover(*gap, left, knows), middle, sender)
+            };
+            table
+                .mean((&format!("{name}: goodput"), "Mbit/s"), 3, |row| runs(row).goodput())
+                .mean(("new data", "s"), 2, |row| runs(row).first_data())
+        })
+        .titled(
+            "A hand-over to another base station: goodput of 15 s and new data after the gap, with a \
+             box there that knows nothing, and with one that was handed everything",
+        )
 }

@@ -1,14 +1,16 @@
 //! Table 3, and what its "64 kbps^-1" can mean: one error in 64 kbit, or in 64 KByte.
 
-use super::sample::{Outcomes, Samples};
-use super::setup::{AIR_MBIT_S, File, PAYLOAD_BYTES, Plan, Runs, boxed, errors, set};
-use ackord_measure::stats::Estimate;
-use ackord_report::document::{Cell, Column, Table};
-use ackord_scenario::{Errors, Override};
+use super::sample::Sample;
+use super::setup::{AIR_MBIT_S, BIT_ERRORS, Id, PAYLOAD_BYTES, boxed, errors, lasting};
+use crate::cells::{Cell, Cells};
+use crate::plan::{Setup, set_each};
+use crate::tables::{record, rows};
+use ackord_report::document::Table;
+use ackord_units::Span;
 use serde::Serialize;
 
 /// A way to read the paper's error rate.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Reading {
     pub(super) label: &'static str,
     /// The paper's name of the rate: 128 or 64.
@@ -48,135 +50,76 @@ static VARIANTS: [Variant; 5] = [
     Variant { id: "delayed", label: "delayed ACKs", changes: &[("tcp.ack", "delayed")] },
 ];
 
-/// A reading, a variant of the sender and a box, and their runs.
-type Planned = (&'static Reading, &'static str, &'static str, Runs);
+/// A reading of the error rate, a variant of the sender, a box.
+pub(super) type Key = (&'static Reading, Id, Id);
+pub(super) type Reads = Cells<Key, Sample>;
 
-#[derive(Debug)]
-pub(super) struct ReadingPlan(Vec<Planned>);
-
-/// One reading, sender variant and box.
-#[derive(Clone, Debug)]
-pub(super) struct Read {
-    pub(super) reading: &'static Reading,
-    pub(super) variant: &'static str,
-    pub(super) middle: &'static str,
-    pub(super) samples: Samples,
+pub(super) fn keys() -> impl Iterator<Item = Key> {
+    let senders = READINGS.iter().flat_map(|reading| VARIANTS.iter().map(move |v| (reading, v.id)));
+    senders.flat_map(|(reading, variant)| {
+        ["none", "paper", "duplicates"].map(|middle| (reading, variant, middle))
+    })
 }
 
-#[derive(Serialize)]
-pub(super) struct ReadData {
-    reading: &'static str,
-    sender: &'static str,
-    middle_box: &'static str,
-    goodput_mbit_s: Estimate,
+pub(super) fn setup((reading, variant, middle): Key, lasts: Span) -> Setup {
+    let variant = VARIANTS.iter().find(|known| known.id == variant).expect("one of the list");
+    let changes = [errors(reading.bytes), boxed(middle).changes(), set_each(variant.changes)];
+    lasting(lasts, BIT_ERRORS, changes.concat())
 }
 
-pub(super) fn plan(plan: &mut Plan, seeds: u64) -> Result<ReadingPlan, Errors> {
-    let mut planned = Vec::new();
-    for reading in &READINGS {
-        for variant in &VARIANTS {
-            for middle in ["none", "paper", "duplicates"] {
-                let set_each = |(path, value): &(&str, &str)| set(path, *value);
-                let more: Vec<Override> = variant.changes.iter().map(set_each).collect();
-                let changes = [errors(reading.bytes), boxed(middle).changes(), more].concat();
-                let runs = plan.add(File::BitErrors, changes, seeds)?;
-                planned.push((reading, variant.id, middle, runs));
-            }
-        }
-    }
-    Ok(ReadingPlan(planned))
-}
-
-pub(super) fn read(plan: &ReadingPlan, outcomes: &Outcomes) -> Vec<Read> {
-    let one = |(reading, variant, middle, runs): &Planned| Read {
-        reading,
-        variant,
-        middle,
-        samples: outcomes.samples(runs),
-    };
-    plan.0.iter().map(one).collect()
-}
-
-/// The runs of a reading in KByte, of a box and a variant of the sender.
+/// The runs of a reading in KByte, or in kbit, of a box and a variant of the sender.
 ///
 /// # Panics
 /// If there are none: every variant is run with and without the box.
-pub(super) fn in_kbyte<'a>(
-    reads: &'a [Read],
-    rate: u32,
+pub(super) fn of<'a>(
+    reads: &'a Reads,
+    (unit, rate): (&str, u32),
     (middle, variant): (&str, &str),
-) -> &'a Read {
-    let wanted = |read: &&Read| {
-        read.reading.rate == rate
-            && read.reading.bytes > 20_000.0
-            && (read.middle, read.variant) == (middle, variant)
+) -> &'a Cell<Key, Sample> {
+    let wanted = |read: &&Cell<Key, Sample>| {
+        let (reading, of_variant, of_middle) = read.key;
+        reading.rate == rate
+            && reading.label.ends_with(unit)
+            && (of_middle, of_variant) == (middle, variant)
     };
     reads.iter().find(wanted).expect("every reading is run")
 }
 
-impl Read {
-    pub(super) fn data(&self) -> ReadData {
-        ReadData {
-            reading: self.reading.label,
-            sender: self.variant,
-            middle_box: self.middle,
-            goodput_mbit_s: self.samples.goodput(),
+pub(super) fn data(reads: &Reads) -> Vec<impl Serialize> {
+    let data = |read: &Cell<Key, Sample>| {
+        let (reading, variant, middle) = read.key;
+        record! {
+            reading: reading.label,
+            sender: variant,
+            middle_box: middle,
+            goodput_mbit_s: read.goodput(),
         }
-    }
+    };
+    reads.iter().map(data).collect()
 }
 
 /// Goodput under every reading and variant; the paper's numbers beside them.
-pub(super) fn table(reads: &[Read]) -> Table {
-    let columns = vec![
-        Column::words("reading"),
-        Column::words("sender"),
-        Column::numbers("Reno", "Mbit/s"),
-        Column::numbers("paper", "Mbit/s"),
-        Column::numbers("Proxy TCP", "Mbit/s"),
-        Column::numbers("also after duplicates", "Mbit/s"),
-        Column::numbers("paper", "Mbit/s"),
-        Column::numbers("Mathis", "Mbit/s"),
-    ];
-    let mut rows = Vec::new();
-    for reading in &READINGS {
-        for variant in &VARIANTS {
-            let goodput = |middle: &str| {
-                let found = reads.iter().find(|read| {
-                    read.reading.label == reading.label
-                        && read.variant == variant.id
-                        && read.middle == middle
-                });
-                let estimate = found.map(|read| read.samples.goodput());
-                estimate.map_or(Cell::Missing, |estimate| Cell::Interval {
-                    mean: estimate.mean,
-                    half_width: estimate.ci95,
-                    decimals: 3,
-                })
-            };
-            let paper = |table: &[(u32, f64)]| {
-                let found = table.iter().find(|(rate, _)| *rate == reading.rate);
-                Cell::number(found.map(|(_, value)| *value), 2)
-            };
-            rows.push(vec![
-                Cell::text(reading.label),
-                Cell::text(variant.label),
-                goodput("none"),
-                paper(&RENO),
-                goodput("paper"),
-                goodput("duplicates"),
-                paper(&PROXY),
-                Cell::number(mathis_mbit_s(reading.bytes), 3),
-            ]);
-        }
-    }
-    Table {
-        caption:
+pub(super) fn table(reads: &Reads) -> Table {
+    let of_each = READINGS.iter().flat_map(|reading| VARIANTS.iter().map(move |v| (reading, v)));
+    let goodput = |(reading, variant): &(&'static Reading, &'static Variant), middle| {
+        reads.of(&(*reading, variant.id, middle)).goodput()
+    };
+    let paper = |table: [(u32, f64); 2], rate: u32| {
+        table.into_iter().find(|(known, _)| *known == rate).map(|(_, value)| value)
+    };
+    rows(of_each)
+        .words("reading", |(reading, _)| reading.label)
+        .words("sender", |(_, variant)| variant.label)
+        .mean(("Reno", "Mbit/s"), 3, |row| goodput(row, "none"))
+        .number(("paper", "Mbit/s"), 2, |(reading, _)| paper(RENO, reading.rate))
+        .mean(("Proxy TCP", "Mbit/s"), 3, |row| goodput(row, "paper"))
+        .mean(("also after duplicates", "Mbit/s"), 3, |row| goodput(row, "duplicates"))
+        .number(("paper", "Mbit/s"), 2, |(reading, _)| paper(PROXY, reading.rate))
+        .number(("Mathis", "Mbit/s"), 3, |(reading, _)| mathis_mbit_s(reading.bytes))
+        .titled(
             "Table 3 under each reading of the error rate, and with what the paper leaves open \
-                  about its sender (goodput; Mathis: what the errors alone allow a Reno sender)"
-                .to_owned(),
-        columns,
-        rows,
-    }
+             about its sender (goodput; Mathis: what the errors alone allow a Reno sender)",
+        )
 }
 
 /// The wireless link's payload capacity, Mbit/s.

@@ -1,9 +1,7 @@
-//! What is kept of each run, and of the runs of one set-up.
+//! What is taken from each run.
 
-use super::setup::{Plan, Runs};
-use crate::runs::{Job, run_all};
-use crate::{PaperError, Watch};
-use ackord_measure::stats::{Estimate, estimate, ratio};
+use crate::cells::Runs;
+use ackord_measure::stats::Estimate;
 use ackord_measure::{OutageRecovery, ProxySummary, Trace};
 use ackord_study::RunOutcome;
 
@@ -24,26 +22,8 @@ pub(super) struct Sample {
     pub(super) delivered: Option<Trace>,
 }
 
-/// Every run of the plan, in its order.
-#[derive(Clone, Debug)]
-pub(super) struct Outcomes(Vec<Sample>);
-
-/// The runs of one set-up.
-#[derive(Clone, Debug)]
-pub(super) struct Samples(pub(super) Vec<Sample>);
-
-impl Outcomes {
-    pub(super) fn of(plan: &Plan, watch: &Watch<'_>) -> Result<Outcomes, PaperError> {
-        run_all(&plan.jobs, Sample::of, watch).map(Outcomes)
-    }
-
-    pub(super) fn samples(&self, runs: &Runs) -> Samples {
-        Samples(self.0[runs.clone()].to_vec())
-    }
-}
-
 impl Sample {
-    fn of(_: &Job, outcome: RunOutcome) -> Sample {
+    pub(super) fn of(outcome: RunOutcome) -> Sample {
         let run = &outcome.summary;
         let flow = &run.flows[0];
         Sample {
@@ -135,35 +115,13 @@ impl Sample {
     }
 }
 
-impl Samples {
-    /// Mean and interval over the runs.
-    pub(super) fn mean(&self, pick: impl Fn(&Sample) -> f64) -> Estimate {
-        estimate(&self.each(pick)).expect("every set-up has runs")
-    }
-
+impl Runs<Sample> {
     pub(super) fn goodput(&self) -> Estimate {
         self.mean(Sample::goodput_mbit_s)
     }
 
-    /// Of every run, in their order.
-    pub(super) fn each(&self, pick: impl Fn(&Sample) -> f64) -> Vec<f64> {
-        self.0.iter().map(pick).collect()
-    }
-
-    /// The mean over that of others, which have the same seeds or phases one by one.
-    pub(super) fn over(&self, others: &Samples, pick: impl Fn(&Sample) -> f64) -> Estimate {
-        ratio(&self.each(&pick), &others.each(&pick)).expect("set-ups have equally many runs")
-    }
-
-    /// How much more than others, run by run.
-    pub(super) fn less(&self, others: &Samples, pick: impl Fn(&Sample) -> f64) -> Estimate {
-        let pairs = self.0.iter().zip(&others.0);
-        let differences: Vec<f64> = pairs.map(|(one, other)| pick(one) - pick(other)).collect();
-        estimate(&differences).expect("every set-up has runs")
-    }
-
-    /// The most over the runs.
-    pub(super) fn most(&self, pick: impl Fn(&Sample) -> u64) -> u64 {
-        self.0.iter().map(pick).max().unwrap_or(0)
+    /// New data after the first outage.
+    pub(super) fn first_data(&self) -> Estimate {
+        self.mean(Sample::recovery_s)
     }
 }

@@ -1,69 +1,27 @@
-//! The paper's paths, the boxes and senders that are compared on them, and the plan of runs.
+//! The paper's paths, and the boxes and senders that are compared on them.
 
-use crate::runs::Job;
-use ackord_scenario::{Errors, Override, Scenario, ScenarioFile};
-use ackord_study::KeepSeries;
+use crate::plan::{File, Setup, file, set, set_each};
+use ackord_scenario::Override;
 use ackord_units::Span;
-use std::ops::Range;
-use std::sync::Arc;
 
-/// A scenario file of the paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum File {
-    /// Fig. 5 with bit errors.
-    BitErrors,
-    /// Fig. 5 with a fade.
-    Fading,
-    /// The path on which a real kernel was measured.
-    StockLinux,
-    /// Fig. 5 with bit errors, and the mobile host sends.
-    Upload,
-    /// Fig. 5 with bit errors, and wire between box and base station.
-    Distance,
-    /// Fig. 5 with another base station.
-    Handover,
-}
+/// Fig. 5 with bit errors.
+pub(super) const BIT_ERRORS: File = file!("proxy-tcp/bit-errors");
+/// Fig. 5 with a fade.
+pub(super) const FADING: File = file!("proxy-tcp/fading");
+/// The path on which a real kernel was measured.
+pub(super) const STOCK_LINUX: File = file!("proxy-tcp/stock-linux");
+/// Fig. 5 with bit errors, and the mobile host sends.
+pub(super) const UPLOAD: File = file!("proxy-tcp/upload");
+/// Fig. 5 with bit errors, and wire between box and base station.
+pub(super) const DISTANCE: File = file!("proxy-tcp/distance");
+/// Fig. 5 with another base station.
+pub(super) const HANDOVER: File = file!("proxy-tcp/handover");
+pub(super) const FILES: [File; 6] = [BIT_ERRORS, FADING, STOCK_LINUX, UPLOAD, DISTANCE, HANDOVER];
 
-impl File {
-    /// Whether its runs are as long as is asked for: those with bit errors are.
-    fn has_errors(self) -> bool {
-        matches!(self, File::BitErrors | File::Upload | File::Distance)
-    }
-}
-
-/// The files with their paths in the repository, and their texts.
-pub(super) static FILES: [(File, &str, &str); 6] = [
-    (
-        File::BitErrors,
-        "papers/proxy-tcp/bit-errors.toml",
-        include_str!("../../../../papers/proxy-tcp/bit-errors.toml"),
-    ),
-    (
-        File::Fading,
-        "papers/proxy-tcp/fading.toml",
-        include_str!("../../../../papers/proxy-tcp/fading.toml"),
-    ),
-    (
-        File::StockLinux,
-        "papers/proxy-tcp/stock-linux.toml",
-        include_str!("../../../../papers/proxy-tcp/stock-linux.toml"),
-    ),
-    (
-        File::Upload,
-        "papers/proxy-tcp/upload.toml",
-        include_str!("../../../../papers/proxy-tcp/upload.toml"),
-    ),
-    (
-        File::Distance,
-        "papers/proxy-tcp/distance.toml",
-        include_str!("../../../../papers/proxy-tcp/distance.toml"),
-    ),
-    (
-        File::Handover,
-        "papers/proxy-tcp/handover.toml",
-        include_str!("../../../../papers/proxy-tcp/handover.toml"),
-    ),
-];
+/// Of a box, a sender, a variant: in names of claims and files.
+pub(super) type Id = &'static str;
+/// A box and a sender.
+pub(super) type Pair = (Id, Id);
 
 /// Payload of a data packet on the paper's path, bytes: its text gives none; 1000 is ns-2's.
 pub(super) const PAYLOAD_BYTES: f64 = 1_000.0;
@@ -136,18 +94,31 @@ pub(super) static SENDERS: [Sender; 4] = [
     },
 ];
 
+/// The sender of this name.
+///
+/// # Panics
+/// If there is none: for names written in this folder.
+pub(super) fn sender(id: &str) -> &'static Sender {
+    SENDERS.iter().find(|sender| sender.id == id).expect("one of the list")
+}
+
 /// The box of this name.
 ///
 /// # Panics
-/// If there is none: for names written in this module.
+/// If there is none: for names written in this folder.
 pub(super) fn boxed(id: &str) -> &'static Middle {
     let mut known = BOXES.iter().chain([&DUPLICATES]);
     known.find(|middle| middle.id == id).expect("one of the list")
 }
 
-/// A change to a scenario file.
-pub(super) fn set(path: &str, value: impl Into<String>) -> Override {
-    Override::new(path, value)
+/// Every box with every sender.
+pub(super) fn pairs() -> impl Iterator<Item = Pair> {
+    BOXES.iter().flat_map(|middle| SENDERS.iter().map(|sender| (middle.id, sender.id)))
+}
+
+/// What makes a scenario file that of a box and a sender.
+pub(super) fn pair((middle, of): Pair) -> Vec<Override> {
+    [boxed(middle).changes(), sender(of).changes()].concat()
 }
 
 impl Middle {
@@ -158,8 +129,14 @@ impl Middle {
 
 impl Sender {
     pub(super) fn changes(&self) -> Vec<Override> {
-        self.changes.iter().map(|(path, value)| set(path, *value)).collect()
+        set_each(self.changes)
     }
+}
+
+/// Runs of a file with bit errors, so long where the changes say nothing else: the last change of a path is the one
+/// that holds.
+pub(super) fn lasting(lasts: Span, file: File, changes: Vec<Override>) -> Setup {
+    Setup::new(file, vec![set("duration", lasts.to_string())]).with(changes)
 }
 
 /// One damaged byte in so many, in both directions of the wireless link.
@@ -184,57 +161,6 @@ pub(super) fn fades(windows: &[(f64, f64)]) -> Vec<Override> {
     vec![set("links.air.outage", value)]
 }
 
-/// Every run that is to be made.
-#[derive(Debug, Default)]
-pub(super) struct Plan {
-    pub(super) jobs: Vec<Job>,
-    /// Length of the runs with bit errors, where it is not the file's.
-    pub(super) lasts: Option<Span>,
-}
-
-/// Runs of one set-up: indices into the plan's jobs.
-pub(super) type Runs = Range<usize>;
-
-impl Plan {
-    /// Adds a run for each seed.
-    pub(super) fn add(
-        &mut self,
-        file: File,
-        changes: Vec<Override>,
-        seeds: u64,
-    ) -> Result<Runs, Errors> {
-        self.add_as(file, changes, seeds, KeepSeries::No)
-    }
-
-    /// The same, with series for plots if asked for.
-    pub(super) fn add_as(
-        &mut self,
-        file: File,
-        changes: Vec<Override>,
-        seeds: u64,
-        series: KeepSeries,
-    ) -> Result<Runs, Errors> {
-        let mut all = Vec::new();
-        if let Some(lasts) = self.lasts.filter(|_| file.has_errors()) {
-            // First, for the last change of a path is the one that holds.
-            all.push(set("duration", lasts.to_string()));
-        }
-        all.extend(changes);
-        let scenario = scenario(file, all)?;
-        let first = self.jobs.len();
-        let job = |seed| Job { scenario: Arc::clone(&scenario), seed, series };
-        self.jobs.extend((1..=seeds).map(job));
-        Ok(first..self.jobs.len())
-    }
-}
-
-/// A file of the paper with changes.
-pub(super) fn scenario(file: File, changes: Vec<Override>) -> Result<Arc<Scenario>, Errors> {
-    let found = FILES.iter().find(|(known, _, _)| *known == file);
-    let (_, path, text) = found.expect("every file is in the list");
-    ScenarioFile::new(*path, *text).with_overrides(changes).check().map(Arc::new)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,16 +168,17 @@ mod tests {
 
     #[test]
     fn the_files_are_the_papers_path_and_the_measured_one() {
-        for (file, path, _) in FILES {
-            let plain = scenario(file, Vec::new()).expect("a sound scenario");
+        for file in FILES {
+            let path = file.path;
+            let plain = Setup::new(file, Vec::new()).scenario().expect("a sound scenario");
             assert!(path.ends_with(&format!("/{}.toml", plain.name)), "{path}");
             let air = plain.links.last().expect("a wireless link");
             let rates = [&plain.links[0], air].map(|link| link.forward.rate);
-            let expected = if file == File::StockLinux { [10, 100] } else { [10, 2] };
+            let expected = if file == STOCK_LINUX { [10, 100] } else { [10, 2] };
             assert_eq!(rates, expected.map(Rate::from_mbits_per_sec), "{path}");
             let none = Span::from_millis(0);
             let delays = plain.links.iter().fold(none, |sum, link| sum + link.forward.delay);
-            let one_way = if file == File::StockLinux { 20 } else { 40 };
+            let one_way = if file == STOCK_LINUX { 20 } else { 40 };
             assert_eq!(delays, Span::from_millis(one_way), "{path}");
         }
     }
@@ -259,12 +186,10 @@ mod tests {
     #[test]
     fn every_box_and_sender_makes_a_sound_scenario_of_its_own() {
         let mut hashes = std::collections::BTreeSet::new();
-        for middle in &BOXES {
-            for sender in &SENDERS {
-                let changes = [middle.changes(), sender.changes(), errors(131_072.0)].concat();
-                let made = scenario(File::BitErrors, changes).expect(middle.id);
-                assert!(hashes.insert(made.hash()), "{} {}", middle.id, sender.id);
-            }
+        for one in pairs() {
+            let setup = Setup::new(BIT_ERRORS, pair(one)).with(errors(131_072.0));
+            let made = setup.scenario().expect(one.0);
+            assert!(hashes.insert(made.hash()), "{one:?}");
         }
     }
 }

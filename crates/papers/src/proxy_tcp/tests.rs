@@ -1,8 +1,8 @@
 //! A tiny reproduction from end to end.
 
-use super::super::unwatched;
-use super::super::verdict::judge_again;
 use super::*;
+use crate::claims::judge_again;
+use crate::unwatched;
 
 const TINY: Extent = Extent {
     effort: Effort::Quick,
@@ -26,16 +26,14 @@ fn a_tiny_reproduction_has_every_part_and_keeps_to_what_must_hold() {
     for claim in &report.claims {
         assert!(!claim.why.is_empty() && !claim.measured.is_infinite(), "{claim:?}");
     }
-    // No box delivers more than the wireless link carries.
-    for one in &measured.boxes {
-        for samples in &one.errors {
-            let goodput = samples.goodput().mean;
-            assert!(goodput <= readings::capacity_mbit_s(), "{}: {goodput}", one.middle.id);
+    for one in measured.boxes.each() {
+        // No box delivers more than the wireless link carries.
+        for at in [0, 1] {
+            let goodput = one.errors(at).goodput().mean;
+            assert!(goodput <= readings::capacity_mbit_s(), "{:?}: {goodput}", one.pair);
         }
-    }
-    // Only who splits a connection acknowledges what the mobile does not have.
-    for one in &measured.boxes {
-        let splits = matches!(one.middle.id, "i-tcp" | "mtcp");
-        assert_eq!(one.early_bytes() > 0, splits, "{} {}", one.middle.id, one.sender.id);
+        // Only who splits a connection acknowledges what the mobile does not have.
+        let splits = matches!(one.pair.0, "i-tcp" | "mtcp");
+        assert_eq!(one.early_bytes() > 0, splits, "{:?}", one.pair);
     }
 }

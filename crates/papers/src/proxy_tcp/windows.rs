@@ -2,12 +2,15 @@
 //! name (once the link has faded, or also after every duplicate). Each both ways, through Fig. 6, 7 and 8.
 
 use super::fading::{FADES, figure_6, phase};
-use super::sample::{Outcomes, Sample, Samples};
-use super::setup::{File, PAYLOAD_BYTES, Plan, Runs, boxed, set};
+use super::sample::Sample;
+use super::setup::{BIT_ERRORS, FADING, Id, PAYLOAD_BYTES, boxed, lasting};
+use crate::cells::{Cells, Runs};
+use crate::plan::{Setup, set};
+use crate::tables::{record, rows};
 use ackord_measure::stats::Estimate;
-use ackord_report::document::{Cell, Column, Table};
-use ackord_scenario::{Errors, Override};
-use ackord_study::KeepSeries;
+use ackord_report::document::Table;
+use ackord_scenario::Override;
+use ackord_units::Span;
 use serde::Serialize;
 
 /// Packets: ns-2's default, which fills the path without a queue, and one that never binds.
@@ -15,157 +18,112 @@ pub(super) const WINDOWS: [u32; 2] = [20, 1_000];
 /// None, and the paper's box in both readings.
 pub(super) const BOXES: [&str; 3] = ["none", "paper", "duplicates"];
 
-#[derive(Debug)]
-pub(super) struct WindowPlan(Vec<Planned>);
+/// A window and a box.
+pub(super) type Key = (u32, Id);
 
-#[derive(Debug)]
-struct Planned {
-    window: u32,
-    middle: &'static str,
-    /// Fig. 6, by seed.
-    short: Runs,
-    /// By length of the fade, phase by phase.
-    fades: Vec<(f64, Vec<Runs>)>,
-}
-
-/// One box with one window.
 #[derive(Clone, Debug)]
-pub(super) struct Windowed {
-    window: u32,
-    middle: &'static str,
+pub(super) struct Windows {
     /// Fig. 6, by seed.
-    pub(super) short: Samples,
-    /// By length of the fade.
-    fades: Vec<(f64, Samples)>,
+    pub(super) short: Cells<Key, Sample>,
+    /// By length of the fade in seconds, phase by phase.
+    pub(super) fades: Cells<(Key, f64), Sample>,
 }
 
-#[derive(Serialize)]
-pub(super) struct WindowedData {
-    window_packets: u32,
-    middle_box: &'static str,
-    fig_6_mbit_s: Estimate,
-    fade_s: Vec<f64>,
-    goodput_mbit_s: Vec<Estimate>,
-    rate_back_s: Vec<Estimate>,
+pub(super) fn keys() -> impl Iterator<Item = Key> {
+    WINDOWS.into_iter().flat_map(|window| BOXES.map(|middle| (window, middle)))
 }
 
-pub(super) fn plan(plan: &mut Plan, phases: u32, seeds: u64) -> Result<WindowPlan, Errors> {
-    let mut planned = Vec::new();
-    for window in WINDOWS {
-        for middle in BOXES {
-            let with = |more: Vec<Override>| {
-                [vec![set("tcp.max_window", window.to_string())], more].concat()
-            };
-            let short = plan.add(File::BitErrors, with(figure_6(middle)), seeds)?;
-            let mut fades = Vec::new();
-            for (lasts_s, _) in FADES {
-                let mut at = |number| {
-                    let changes = [boxed(middle).changes(), phase(number, lasts_s)].concat();
-                    plan.add_as(File::Fading, with(changes), 1, KeepSeries::Yes)
-                };
-                fades.push((lasts_s, (0..phases).map(&mut at).collect::<Result<_, _>>()?));
-            }
-            planned.push(Planned { window, middle, short, fades });
-        }
-    }
-    Ok(WindowPlan(planned))
+pub(super) fn fade_keys() -> impl Iterator<Item = (Key, f64)> {
+    keys().flat_map(|key| FADES.map(|(lasts_s, _)| (key, lasts_s)))
 }
 
-pub(super) fn read(plan: &WindowPlan, outcomes: &Outcomes) -> Vec<Windowed> {
-    let phases = |(lasts_s, runs): &(f64, Vec<Runs>)| {
-        (*lasts_s, Samples(runs.iter().flat_map(|runs| outcomes.samples(runs).0).collect()))
-    };
-    let one = |planned: &Planned| Windowed {
-        window: planned.window,
-        middle: planned.middle,
-        short: outcomes.samples(&planned.short),
-        fades: planned.fades.iter().map(phases).collect(),
-    };
-    plan.0.iter().map(one).collect()
+fn width(window: u32) -> Vec<Override> {
+    vec![set("tcp.max_window", window.to_string())]
 }
 
-/// One box with one window.
-///
-/// # Panics
-/// If there is none: every combination is run.
-pub(super) fn of<'a>(all: &'a [Windowed], window: u32, middle: &str) -> &'a Windowed {
-    let found = all.iter().find(|one| (one.window, one.middle) == (window, middle));
-    found.expect("every combination is run")
+pub(super) fn short((window, middle): Key, lasts: Span) -> Setup {
+    lasting(lasts, BIT_ERRORS, width(window)).with(figure_6(middle))
 }
 
-/// By how many packets one is ahead of the other after Fig. 6's five seconds, seed by seed.
-pub(super) fn packets_ahead(with: &Windowed, without: &Windowed) -> Estimate {
-    with.short.less(&without.short, |run| run.delivered_bytes as f64 / PAYLOAD_BYTES)
-}
-
-/// From the end of a fade of this length until data came again as fast as without a box before it, phase by
-/// phase: with the box, and without.
-pub(super) fn old_rate_s(with: &Windowed, without: &Windowed, lasts_s: f64) -> [Vec<f64>; 2] {
-    let none = &without.fade(lasts_s).0;
-    [with, without].map(|one| {
-        let pairs = one.fade(lasts_s).0.iter().zip(none);
-        pairs.map(|(run, none)| run.rate_reached_s(none.rate_before())).collect()
+pub(super) fn fades(
+    ((window, middle), lasts_s): (Key, f64),
+    phases: u32,
+) -> impl Iterator<Item = Setup> {
+    (0..phases).map(move |number| {
+        let changes = [width(window), boxed(middle).changes(), phase(number, lasts_s)].concat();
+        Setup::new(FADING, changes).seeds(1).with_series()
     })
 }
 
-impl Windowed {
-    /// The phases of a fade of this length.
-    ///
-    /// # Panics
-    /// If there are none: every length is run.
-    pub(super) fn fade(&self, lasts_s: f64) -> &Samples {
-        let found = self.fades.iter().find(|(known, _)| *known == lasts_s);
-        &found.expect("every length is run").1
+/// The paper's box in one of its readings beside no box, with the same window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Beside<'a> {
+    pub(super) all: &'a Windows,
+    pub(super) window: u32,
+    pub(super) middle: Id,
+}
+
+impl<'a> Beside<'a> {
+    /// Fig. 6, with the box and without.
+    pub(super) fn short(self) -> [&'a Runs<Sample>; 2] {
+        [self.middle, "none"].map(|middle| self.all.short.of(&(self.window, middle)))
     }
 
-    pub(super) fn data(&self) -> WindowedData {
-        let each = |pick: fn(&Sample) -> f64| {
-            self.fades.iter().map(|(_, samples)| samples.mean(pick)).collect()
-        };
-        WindowedData {
-            window_packets: self.window,
-            middle_box: self.middle,
-            fig_6_mbit_s: self.short.goodput(),
-            fade_s: self.fades.iter().map(|(lasts_s, _)| *lasts_s).collect(),
-            goodput_mbit_s: each(Sample::goodput_mbit_s),
-            rate_back_s: each(Sample::rate_back_s),
-        }
+    /// The phases of a fade of this length, with the box and without.
+    pub(super) fn fade(self, lasts_s: f64) -> [&'a Runs<Sample>; 2] {
+        [self.middle, "none"].map(|middle| self.all.fades.of(&((self.window, middle), lasts_s)))
+    }
+
+    /// By how many packets the box is ahead after Fig. 6's five seconds, seed by seed.
+    pub(super) fn packets_ahead(self) -> Estimate {
+        let [with, without] = self.short();
+        with.less(without, |run| run.delivered_bytes as f64 / PAYLOAD_BYTES)
+    }
+
+    /// From the end of a fade of this length until data came again as fast as without a box before it, phase by
+    /// phase: with the box, and without.
+    pub(super) fn old_rate_s(self, lasts_s: f64) -> [Vec<f64>; 2] {
+        let [_, none] = self.fade(lasts_s);
+        self.fade(lasts_s).map(|runs| {
+            let pairs = runs.0.iter().zip(&none.0);
+            pairs.map(|(run, none)| run.rate_reached_s(none.rate_before())).collect()
+        })
     }
 }
 
-pub(super) fn table(all: &[Windowed]) -> Table {
-    let mut columns = vec![
-        Column::numbers("window", "packets"),
-        Column::words("middle box"),
-        Column::numbers("Fig. 6", "Mbit/s"),
-    ];
-    for (lasts_s, _) in FADES {
-        columns.push(Column::numbers(&format!("{lasts_s} s out"), "Mbit/s"));
-        columns.push(Column::numbers("rate back", "s"));
-    }
-    let interval = |estimate: Estimate, decimals| Cell::Interval {
-        mean: estimate.mean,
-        half_width: estimate.ci95,
-        decimals,
-    };
-    let row = |one: &Windowed| {
-        let mut row = vec![
-            Cell::Count(u64::from(one.window)),
-            Cell::text(boxed(one.middle).label),
-            interval(one.short.goodput(), 3),
-        ];
-        for (lasts_s, _) in FADES {
-            row.push(interval(one.fade(lasts_s).goodput(), 3));
-            row.push(interval(one.fade(lasts_s).mean(Sample::rate_back_s), 2));
+pub(super) fn data(all: &Windows) -> Vec<impl Serialize> {
+    let data = |(window, middle): Key| {
+        let each = |pick: fn(&Sample) -> f64| {
+            FADES.map(|(lasts_s, _)| all.fades.of(&((window, middle), lasts_s)).mean(pick))
+        };
+        record! {
+            window_packets: window,
+            middle_box: middle,
+            fig_6_mbit_s: all.short.of(&(window, middle)).goodput(),
+            fade_s: FADES.map(|(lasts_s, _)| lasts_s),
+            goodput_mbit_s: each(Sample::goodput_mbit_s),
+            rate_back_s: each(Sample::rate_back_s),
         }
-        row
     };
-    Table {
-        caption: "What the paper leaves open about its fades: the sender's window, and whether the box \
-                  also acknowledges after every duplicate (ns-2 Reno; goodput over the run, mean over \
-                  seeds or phases)"
-            .to_owned(),
-        columns,
-        rows: all.iter().map(row).collect(),
-    }
+    keys().map(data).collect()
+}
+
+pub(super) fn table(all: &Windows) -> Table {
+    rows(keys())
+        .count(("window", "packets"), |(window, _)| *window)
+        .words("middle box", |(_, middle)| boxed(middle).label)
+        .mean(("Fig. 6", "Mbit/s"), 3, |key| all.short.of(key).goodput())
+        .each(FADES, |table, (lasts_s, _)| {
+            let runs = |key: &Key| all.fades.of(&(*key, lasts_s));
+            table.mean((&format!("{lasts_s} s out"), "Mbit/s"), 3, |key| runs(key).goodput()).mean(
+                ("rate back", "s"),
+                2,
+                |key| runs(key).mean(Sample::rate_back_s),
+            )
+        })
+        .titled(
+            "What the paper leaves open about its fades: the sender's window, and whether the box \
+             also acknowledges after every duplicate (ns-2 Reno; goodput over the run, mean over \
+             seeds or phases)",
+        )
 }
