@@ -2,11 +2,14 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `assemble.rs` | a paper's report put together |
+//! | `plan.rs` | what is run: scenario files with changes and seeds, under a key each |
 //! | `runs.rs` | many runs in parallel, put together in order |
-//! | `kept.rs` | what came of every claim in the last full reproduction that was kept |
 //! | `journal.rs` | finished runs, written down so that a reproduction can go on later |
-//! | `verdict.rs` | claims before they are judged |
+//! | `cells.rs` | what was taken from the runs, by key, and figures over them |
+//! | `claims.rs` | claims as rows of data, before they are judged |
+//! | `tables.rs` | tables with their columns beside what stands in them; rows of JSON |
+//! | `report.rs` | a paper's report put together |
+//! | `kept.rs` | what came of every claim in the last full reproduction that was kept |
 //! | `live_papers/` | [`live_papers`]: the phone papers on a real kernel |
 //! | `adaptive_delack/` | Lee, Lee and Kim 2015, the adaptive delayed ACK |
 //! | `ari/` | Lee et al. 2016, ARI |
@@ -16,11 +19,15 @@
 //! | `together/` | all five remedies at one phone |
 //!
 //! A paper is a folder below `papers/` with its scenario files, which are embedded here, and an
-//! entry in [`papers`].
+//! entry in [`papers`]. It says what is run under which key, what is taken from each run, what its
+//! tables, figures and data are, and what it claims:
+//!
+//! ```text
+//! keys ─► setups ─► Plan ─► runs ─► samples ─► Cells by key ─► claims, tables, plots, data ─► Report
+//! ```
 
 mod adaptive_delack;
 mod ari;
-mod assemble;
 mod cells;
 mod claims;
 mod dad_sd;
@@ -34,7 +41,6 @@ mod runs;
 mod selective_drop;
 mod tables;
 mod together;
-mod verdict;
 
 use ackord_measure::Claim;
 use ackord_report::OutputFile;

@@ -18,6 +18,13 @@ pub(crate) struct File {
     pub(crate) text: &'static str,
 }
 
+impl File {
+    /// Whether a scenario was made from this file.
+    pub(crate) fn is(self, scenario: &Scenario) -> bool {
+        self.path.ends_with(&format!("/{}.toml", scenario.name))
+    }
+}
+
 /// Embeds a scenario file of a paper, by its path below `papers/`, without the ending.
 macro_rules! file {
     ($path:literal) => {

@@ -82,7 +82,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     fn jobs() -> Vec<Job> {
-        let file = ScenarioFile::from_library("lossy-wifi").expect("it comes along");
+        let file = ScenarioFile::from_library("lossy-wifi").expect("it is in the library");
         let file = file.with_overrides([Override::new("duration", "500 ms")]);
         let scenario = Arc::new(file.check().expect("a sound scenario"));
         (1..=6)

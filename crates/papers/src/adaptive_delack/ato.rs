@@ -1,15 +1,15 @@
 //! What the gain `a` of Eq. 1 does to the ATO on the phone's path. It starts from the paper's 0.4 ms
 //! here: from 200 ms a small `a` would still be on its way down when the first segments are gone.
 
-use super::sample::{Outcomes, Sample, over};
-use super::setup::{File, Plan, Runs, set};
-use super::simulation::interval;
+use super::sample::Sample;
+use super::setup::PHONE;
+use crate::cells::{Cell, Cells, Runs};
+use crate::plan::{Setup, set};
+use crate::tables::{record, rows};
 use ackord_measure::SpreadSummary;
 use ackord_measure::stats::Estimate;
-use ackord_report::document::{Cell, Column, Table};
+use ackord_report::document::Table;
 use ackord_report::plot::{Mark, Plot, PlotSeries, Scale, Shape};
-use ackord_scenario::Errors;
-use ackord_study::KeepSeries;
 use ackord_units::Span;
 use serde::Serialize;
 
@@ -18,107 +18,64 @@ const GAINS: [&str; 7] = ["0.02", "0.05", "0.1", "0.2", "0.5", "0.9", "1.0"];
 pub(super) const SMALL: &str = "0.1";
 pub(super) const LARGE: &str = "0.9";
 
-#[derive(Debug)]
-pub(super) struct AtoPlan(Vec<(&'static str, u32, Runs)>);
+/// So many other stations on the phone's path, and a gain.
+pub(super) type Key = (u32, &'static str);
+pub(super) type Atos = Cells<Key, Sample>;
 
-/// A gain on the phone's path with so many other stations.
-#[derive(Clone, Debug)]
-pub(super) struct Row {
-    pub(super) a: &'static str,
-    pub(super) stations: u32,
-    pub(super) samples: Vec<Sample>,
+pub(super) fn keys() -> impl Iterator<Item = Key> {
+    [0, 2].into_iter().flat_map(|stations| GAINS.map(|a| (stations, a)))
 }
 
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct RowData {
-    a: &'static str,
-    stations: u32,
-    runs: u32,
-    ato_min_ms: f64,
-    ato_p50_ms: f64,
-    ato_p99_ms: f64,
-    ato_max_ms: f64,
-    goodput_mbit_s: f64,
+pub(super) fn setup((stations, a): Key, length: Span) -> Setup {
+    let ack =
+        format!(r#"{{ kind = "adaptive", mode = "paper", a = {a}, initial_ato = "0.4 ms" }}"#);
+    let changes = vec![
+        set("flows.*.receiver_tcp.ack", ack),
+        set("links.air.medium.stations", stations.to_string()),
+        set("duration", length.to_string()),
+    ];
+    Setup::new(PHONE, changes)
 }
 
-pub(super) fn plan(plan: &mut Plan, runs: u32, length: Span) -> Result<AtoPlan, Errors> {
-    let mut rows = Vec::new();
-    for (stations, a) in [0, 2].into_iter().flat_map(|stations| GAINS.map(|a| (stations, a))) {
-        let ack =
-            format!(r#"{{ kind = "adaptive", mode = "paper", a = {a}, initial_ato = "0.4 ms" }}"#);
-        let changes = [
-            set("flows.*.receiver_tcp.ack", ack),
-            set("links.air.medium.stations", stations.to_string()),
-            set("duration", length.to_string()),
-        ];
-        rows.push((a, stations, plan.runs(File::Phone, &changes, runs, KeepSeries::No)?));
-    }
-    Ok(AtoPlan(rows))
-}
-
-pub(super) fn read(plan: &AtoPlan, outcomes: &Outcomes) -> Vec<Row> {
-    let row = |(a, stations, runs): &(&'static str, u32, Runs)| Row {
-        a,
-        stations: *stations,
-        samples: outcomes.samples(runs),
-    };
-    plan.0.iter().map(row).collect()
-}
-
-/// The row of a gain.
-pub(super) fn find<'a>(rows: &'a [Row], a: &str, stations: u32) -> &'a Row {
-    let found = rows.iter().find(|row| row.a == a && row.stations == stations);
-    found.expect("every gain is run on both paths")
-}
-
-impl Row {
+impl Runs<Sample> {
     /// Mean over the runs of something about the ATO's values, in milliseconds.
     pub(super) fn ato(&self, pick: fn(&SpreadSummary) -> f64) -> Estimate {
-        over(&self.samples, |sample| sample.ato.as_ref().map_or(f64::NAN, pick))
+        self.mean(|run| run.ato.as_ref().map(pick))
     }
+}
 
-    pub(super) fn data(&self) -> RowData {
-        let max = self.ato(|ato| ato.max_ms);
-        RowData {
-            a: self.a,
-            stations: self.stations,
+pub(super) fn data(atos: &Atos) -> Vec<impl Serialize> {
+    let data = |row: &Cell<Key, Sample>| {
+        let max = row.ato(|ato| ato.max_ms);
+        record! {
+            a: row.key.1,
+            stations: row.key.0,
             runs: max.runs,
-            ato_min_ms: self.ato(|ato| ato.min_ms).mean,
-            ato_p50_ms: self.ato(|ato| ato.p50_ms).mean,
-            ato_p99_ms: self.ato(|ato| ato.p99_ms).mean,
+            ato_min_ms: row.ato(|ato| ato.min_ms).mean,
+            ato_p50_ms: row.ato(|ato| ato.p50_ms).mean,
+            ato_p99_ms: row.ato(|ato| ato.p99_ms).mean,
             ato_max_ms: max.mean,
-            goodput_mbit_s: over(&self.samples, |sample| sample.goodput_mbit_s).mean,
+            goodput_mbit_s: row.goodput().mean,
         }
-    }
-}
-
-pub(super) fn table(rows: &[Row]) -> Table {
-    let columns = vec![
-        Column::words("path"),
-        Column::numbers("a", ""),
-        Column::numbers("smallest", "ms"),
-        Column::numbers("median", "ms"),
-        Column::numbers("99 %", "ms"),
-        Column::numbers("largest", "ms"),
-        Column::numbers("goodput", "Mbit/s"),
-    ];
-    let cells = |row: &Row| {
-        let path = if row.stations == 0 { "Wi-Fi" } else { "busy Wi-Fi" };
-        vec![
-            Cell::text(path),
-            Cell::text(row.a),
-            interval(&row.ato(|ato| ato.min_ms), 3),
-            interval(&row.ato(|ato| ato.p50_ms), 3),
-            interval(&row.ato(|ato| ato.p99_ms), 2),
-            interval(&row.ato(|ato| ato.max_ms), 1),
-            interval(&over(&row.samples, |sample| sample.goodput_mbit_s), 2),
-        ]
     };
-    let caption = "The ATO as published, after each data segment, from 0.4 ms on; a = 1 shows the gaps themselves";
-    Table { caption: caption.to_owned(), columns, rows: rows.iter().map(cells).collect() }
+    atos.iter().map(data).collect()
 }
 
-pub(super) fn plot(rows: &[Row]) -> Plot {
+pub(super) fn table(atos: &Atos) -> Table {
+    rows(&**atos)
+        .words("path", |row| if row.key.0 == 0 { "Wi-Fi" } else { "busy Wi-Fi" })
+        .cell(("a", ""), |row| ackord_report::document::Cell::text(row.key.1))
+        .mean(("smallest", "ms"), 3, |row| row.ato(|ato| ato.min_ms))
+        .mean(("median", "ms"), 3, |row| row.ato(|ato| ato.p50_ms))
+        .mean(("99 %", "ms"), 2, |row| row.ato(|ato| ato.p99_ms))
+        .mean(("largest", "ms"), 1, |row| row.ato(|ato| ato.max_ms))
+        .mean(("goodput", "Mbit/s"), 2, |row| row.goodput())
+        .titled(
+            "The ATO as published, after each data segment, from 0.4 ms on; a = 1 shows the gaps themselves",
+        )
+}
+
+pub(super) fn plot(atos: &Atos) -> Plot {
     let mut plot = Plot::new("ato-by-a", "The ATO by its gain, on Wi-Fi", "a", "ATO (ms)");
     plot.y.scale = Scale::Log;
     plot.x.scale = Scale::Log;
@@ -130,13 +87,10 @@ pub(super) fn plot(rows: &[Row]) -> Plot {
         ("smallest", |ato| ato.min_ms),
     ];
     for (name, pick) in quantiles {
-        let points = rows
-            .iter()
-            .filter(|row| row.stations == 0)
-            .map(|row| (row.a.parse().expect("gains are numbers"), row.ato(pick).mean));
-        let series =
-            PlotSeries::new(name, Mark::LinePoints(Shape::Disc), points.collect::<Vec<_>>());
-        plot = plot.with(series);
+        let alone = atos.iter().filter(|row| row.key.0 == 0);
+        let points =
+            alone.map(|row| (row.key.1.parse().expect("gains are numbers"), row.ato(pick).mean));
+        plot = plot.with(PlotSeries::new(name, Mark::LinePoints(Shape::Disc), points));
     }
     plot
 }

@@ -6,12 +6,12 @@
 
 use super::Extent;
 use super::phones::{PaperTable, TABLES};
-use super::readings::{Effect, Free, Reading, Values};
-use super::sample::{Outcomes, over};
-use super::setup::{DELAYED, Growth, Plan, set};
+use super::readings::{Free, Reading, Values};
+use super::sample::Sample;
+use super::setup::{DELAYED, Growth};
+use crate::plan::{Plan, Setup, set};
 use crate::{PaperError, Watch};
 use ackord_measure::stats::Estimate;
-use ackord_study::KeepSeries;
 
 const STEPS: usize = 9;
 
@@ -35,7 +35,7 @@ struct Search {
 
 /// The fits, and how many runs they took.
 pub(super) fn fits(extent: &Extent, watch: &Watch<'_>) -> Result<(Vec<Fit>, usize), PaperError> {
-    let both = Reading::ALL.into_iter().flat_map(|reading| Growth::BOTH.map(|g| (reading, g)));
+    let both = Reading::ALL.into_iter().flat_map(|reading| Growth::ALL.map(|g| (reading, g)));
     let start = |(reading, growth)| Fit { reading, growth, values: Values::default() };
     let mut fits: Vec<Fit> = both.map(start).collect();
     let mut total = 0;
@@ -60,21 +60,21 @@ fn fit_table(
     let mut total = 0;
     for step in 0..STEPS {
         let mut plan = Plan::default();
-        let mut tried = Vec::new();
-        for search in &searches {
-            let value = three_digits((search.low * search.high).sqrt());
+        let values = searches.iter().map(|search| three_digits((search.low * search.high).sqrt()));
+        let tried = plan.each(searches.iter().zip(values), |(search, value)| {
             let Fit { reading, growth, values } = &fits[search.fit];
-            let mut changes = reading.changes(table, values.with(table.number, value));
             let length = set("duration", extent.phone.to_string());
-            changes.extend([DELAYED.set(), growth.set(), length]);
-            let runs = plan.runs(reading.file(), &changes, extent.fit, KeepSeries::No)?;
-            tried.push((value, runs));
-        }
+            let changes = reading.changes(table, values.with(table.number, *value));
+            let setup = Setup::new(reading.file(), changes);
+            [setup.with([DELAYED.set(), growth.set(), length]).seeds(extent.fit)]
+        })?;
         total += plan.jobs.len();
         let share = |done: f64| watch((step as f64 + done) / STEPS as f64);
-        let outcomes = Outcomes::of(&plan, &share)?;
-        for (search, (value, runs)) in searches.iter_mut().zip(tried) {
-            let found = over(&outcomes.samples(&runs), |sample| sample.goodput_mbit_s);
+        let outcomes = plan.run(Sample::of, &share)?.of(tried);
+        let found = outcomes.iter().map(|tried| (tried.key.1, tried.mean(|s| s.goodput_mbit_s)));
+        let found: Vec<_> = found.collect();
+        drop(outcomes);
+        for (search, (value, found)) in searches.iter_mut().zip(found) {
             search.narrow(value, found, table.original().mean);
         }
     }
@@ -102,9 +102,10 @@ impl Search {
             self.best = Some((value, found));
         }
         let is_too_fast = found.mean > aim;
-        match (self.free.more, is_too_fast) {
-            (Effect::Slower, true) | (Effect::Faster, false) => self.low = value,
-            (Effect::Slower, false) | (Effect::Faster, true) => self.high = value,
+        if self.free.more_is_slower == is_too_fast {
+            self.low = value;
+        } else {
+            self.high = value;
         }
     }
 }
@@ -121,11 +122,10 @@ mod tests {
 
     #[test]
     fn the_nearest_value_is_found_whichever_way_it_works() {
-        for (more, of) in [
-            (Effect::Slower, (|value| 100.0 / value) as fn(f64) -> f64),
-            (Effect::Faster, |value| value),
-        ] {
-            let free = Free { label: "", unit: "", low: 1.0, high: 1_000.0, more };
+        for (more_is_slower, of) in
+            [(true, (|value| 100.0 / value) as fn(f64) -> f64), (false, |value| value)]
+        {
+            let free = Free { label: "", unit: "", low: 1.0, high: 1_000.0, more_is_slower };
             let mut search = Search { fit: 0, free, low: free.low, high: free.high, best: None };
             for _ in 0..12 {
                 let value = three_digits((search.low * search.high).sqrt());

@@ -2,8 +2,8 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `setup.rs` | the scenario files, the policies compared, the plan of runs |
-//! | `sample.rs` | what is kept of each run |
+//! | `setup.rs` | the scenario files, the policies compared, the senders |
+//! | `sample.rs` | what is taken from each run |
 //! | `shape.rs` | how a run went over time: gaps, seconds, what follows a reduction; the times in Fig. 4 and 7 |
 //! | `simulation.rs` | §4: cwnd, ACKs and time for each timeout; Fig. 5 and 6 |
 //! | `arrivals.rs` | Fig. 4: arrivals where messages are written, and where all is written at once |
@@ -35,18 +35,16 @@ mod simulation;
 #[cfg(test)]
 mod tests;
 
-use super::assemble::Parts;
-use super::{Effort, Options, PaperError, PaperReport, Watch};
-use ackord_measure::Claim;
+use crate::plan::Plan;
+use crate::report::{Report, context};
+use crate::tables::record;
+use crate::{Effort, Options, PaperError, PaperReport, Watch};
 use ackord_report::Context;
-use ackord_report::document::{Block, Section, Shown, Table};
 use ackord_units::Span;
-use arrivals::Writes;
-use claims::Findings;
 use ns3::Band;
-use sample::Outcomes;
-use serde::Serialize;
-use setup::{DELAYED, File, Growth, LINUX, Plan};
+use sample::Sample;
+use setup::{DELAYED, FILES, Growth, LINUX};
+use simulation::{Simulations, Writes};
 
 /// How many runs of each set-up.
 #[derive(Clone, Copy, Debug)]
@@ -66,40 +64,22 @@ struct Extent {
 
 impl Extent {
     fn of(effort: Effort) -> Extent {
-        let phone = Span::from_secs(30);
-        let [simulation, fit, phones, gains, ato] = match effort {
-            Effort::Quick => [20, 3, 5, 3, 2],
-            Effort::Full => [100, 30, 40, 20, 10],
-        };
-        let work = match effort {
-            Effort::Quick => Span::from_secs(10),
-            Effort::Full => Span::from_secs(20),
-        };
+        let [simulation, fit, phones, gains, ato] =
+            effort.of([20, 3, 5, 3, 2], [100, 30, 40, 20, 10]);
+        let (phone, work) = (Span::from_secs(30), Span::from_secs(effort.of(10, 20)));
         Extent { effort, simulation, fit, phones, gains, ato, phone, work }
     }
 }
 
-/// Every table, as data.
-#[derive(Serialize)]
-struct Data {
-    effort: &'static str,
-    simulation: Vec<simulation::RowData>,
-    written_at_once: Vec<simulation::RowData>,
-    tables_1_and_2: Vec<phones::RowData>,
-    gains: Vec<gains::GainData>,
-    ato: Vec<ato::RowData>,
-}
-
-/// Everything that was measured, read from the runs.
+/// Everything that was measured.
 struct Measured {
     extent: Extent,
     total_runs: usize,
     band: Band,
-    simulation: Vec<simulation::Row>,
-    at_once: Vec<simulation::Row>,
-    phones: Vec<phones::Row>,
-    gains: Vec<gains::Row>,
-    ato: Vec<ato::Row>,
+    simulations: Simulations,
+    phones: phones::Phones,
+    gains: gains::Gains,
+    ato: ato::Atos,
 }
 
 /// Reproduces the paper.
@@ -112,144 +92,81 @@ const FITS: f64 = 0.3;
 
 fn measure(extent: Extent, watch: &Watch<'_>) -> Result<Measured, PaperError> {
     let (fits, runs_of_fits) = fit::fits(&extent, &|share| watch(FITS * share))?;
+    let simulation = extent.simulation;
     let mut plan = Plan::default();
-    let [messages, at_once] = simulation::plan(&mut plan, extent.simulation)?;
-    let phones = phones::plan(&mut plan, &fits, &extent)?;
-    let gains = gains::plan(&mut plan, extent.gains, extent.work)?;
-    let ato = ato::plan(&mut plan, extent.ato, extent.phone)?;
-    let outcomes = Outcomes::of(&plan, &|share| watch(FITS + (1.0 - FITS) * share))?;
+    let damaged = plan.each(simulation::keys(), |key| [simulation::damaged(*key, simulation)])?;
+    let clean = plan.each(simulation::keys(), |key| [simulation::clean(*key, simulation)])?;
+    let phones = plan.each(phones::keys(), |key| [phones::setup(*key, &fits, &extent)])?;
+    let gains =
+        plan.each(gains::keys(), |key| [gains::setup(*key, extent.work).seeds(extent.gains)])?;
+    let ato = plan.each(ato::keys(), |key| [ato::setup(*key, extent.phone).seeds(extent.ato)])?;
+    let outcomes = plan.run(Sample::of, &|share| watch(FITS + (1.0 - FITS) * share))?;
     Ok(Measured {
         extent,
         total_runs: runs_of_fits + plan.jobs.len(),
         band: Band::embedded(),
-        simulation: simulation::read(&messages, &outcomes),
-        at_once: simulation::read(&at_once, &outcomes),
-        phones: phones::read(&phones, &outcomes),
-        gains: gains::read(&gains, &outcomes),
-        ato: ato::read(&ato, &outcomes),
+        simulations: Simulations { damaged: outcomes.of(damaged), clean: outcomes.of(clean) },
+        phones: phones::Phones { runs: outcomes.of(phones), fits },
+        gains: outcomes.of(gains),
+        ato: outcomes.of(ato),
     })
 }
 
 impl Measured {
     fn report(&self) -> PaperReport {
-        let claims = self.claims();
-        let tables = self.tables();
-        Parts {
-            paper: "adaptive-delack",
-            claims,
-            sections: self.sections(&tables),
-            context: self.context(),
-            data: self.data(),
-            long_tables: Vec::new(),
-            tables,
-        }
-        .report()
-    }
-
-    fn claims(&self) -> Vec<Claim> {
-        claims::claims(&Findings {
-            simulation: &self.simulation,
-            at_once: &self.at_once,
-            band: &self.band,
-            phones: &self.phones,
-            ato: &self.ato,
-        })
-    }
-
-    fn tables(&self) -> Vec<(&'static str, Table)> {
-        vec![
-            ("simulation", simulation::table(&self.simulation, &self.band)),
-            ("simulation-growth", simulation::growth_table(&self.simulation)),
-            (
-                "arrivals",
-                arrivals::table([
-                    (Writes::Messages, self.simulation.as_slice()),
-                    (Writes::AtOnce, self.at_once.as_slice()),
-                ]),
-            ),
-            ("readings", phone_tables::reading_table(&self.phones)),
-            ("table-1", phone_tables::table(&self.phones, 1)),
-            ("table-2", phone_tables::table(&self.phones, 2)),
-            ("phones-cost", phone_tables::cost_table(&self.phones)),
-            ("gain-over-delayed", gains::table(&self.gains, DELAYED)),
-            ("gain-over-linux", gains::table(&self.gains, LINUX)),
-            ("acks", gains::cost_table(&self.gains)),
-            ("airtime", gains::air_table(&self.gains)),
-            ("ato", ato::table(&self.ato)),
-        ]
-    }
-
-    fn data(&self) -> Data {
-        Data {
-            effort: match self.extent.effort {
-                Effort::Quick => "quick",
-                Effort::Full => "full",
-            },
-            simulation: self.simulation.iter().map(simulation::Row::data).collect(),
-            written_at_once: self.at_once.iter().map(simulation::Row::data).collect(),
-            tables_1_and_2: self.phones.iter().map(phones::Row::data).collect(),
-            gains: self.gains.iter().flat_map(gains::Row::data).collect(),
-            ato: self.ato.iter().map(ato::Row::data).collect(),
-        }
-    }
-
-    fn sections(&self, tables: &[(&'static str, Table)]) -> Vec<Section> {
-        let table = |name: &str| {
-            let found = tables.iter().find(|(known, _)| *known == name);
-            Block::Table(found.map(|(_, table)| table.clone()).unwrap_or_default())
-        };
-        let simulated = Section::new("The simulation: §4, Fig. 4 to 6")
-            .with(table("simulation"))
-            .with(table("simulation-growth"))
-            .with(table("arrivals"))
-            .with(Block::Plot(simulation::figure(&self.simulation, 5)))
-            .with(Block::Plot(simulation::figure(&self.simulation, 6)));
-        let starts = Growth::BOTH.map(|growth| {
-            Block::Plot(simulation::start_figure(&self.simulation, &self.band, growth))
-        });
-        let simulated = starts.into_iter().fold(simulated, Section::with);
-        let phones = Section::new("The phones: §5, Tables 1 and 2")
-            .with(table("readings"))
-            .with(table("table-1"))
-            .with(table("table-2"))
-            .with(table("phones-cost"));
-        let mut gains = Section::new("What remains against a stock Linux receiver");
-        for growth in Growth::BOTH {
-            gains.blocks.push(Block::Plot(gains::plot(&self.gains, LINUX, growth)));
-        }
-        for name in ["gain-over-linux", "gain-over-delayed", "acks", "airtime"] {
-            gains.blocks.push(table(name));
-        }
-        let ato = Section::new("The gain a: §3.2")
-            .with(table("ato"))
-            .with(Block::Plot(ato::plot(&self.ato)));
-        let mut files = Section::new("Scenario files");
-        files.blocks.extend(File::ALL.map(|file| {
-            let (path, text) = file.embedded();
-            Block::Code { caption: path.to_owned(), text: text.to_owned(), shown: Shown::Folded }
-        }));
-        vec![simulated, phones, gains, ato, files]
+        let Measured { simulations, band, phones, gains, ato, .. } = self;
+        Report::default()
+            .table("simulation", simulations.table(band))
+            .table("simulation-growth", simulations.growth_table())
+            .table("arrivals", arrivals::table(simulations))
+            .table("readings", phone_tables::reading_table(phones))
+            .table("table-1", phone_tables::table(phones, 1))
+            .table("table-2", phone_tables::table(phones, 2))
+            .table("phones-cost", phone_tables::cost_table(phones))
+            .table("gain-over-delayed", gains::table(gains, DELAYED))
+            .table("gain-over-linux", gains::table(gains, LINUX))
+            .table("acks", gains::cost_table(gains))
+            .table("airtime", gains::air_table(gains))
+            .table("ato", ato::table(ato))
+            .section("The simulation: §4, Fig. 4 to 6")
+            .show(["simulation", "simulation-growth", "arrivals"])
+            .plots([5, 6].map(|number| simulations.figure(number)))
+            .plots(Growth::ALL.map(|growth| simulations.start_figure(band, growth)))
+            .section("The phones: §5, Tables 1 and 2")
+            .show(["readings", "table-1", "table-2", "phones-cost"])
+            .section("What remains against a stock Linux receiver")
+            .plots(Growth::ALL.map(|growth| gains::plot(gains, LINUX, growth)))
+            .show(["gain-over-linux", "gain-over-delayed", "acks", "airtime"])
+            .section("The gain a: §3.2")
+            .show(["ato"])
+            .plots([ato::plot(ato)])
+            .section("Scenario files")
+            .files(&FILES)
+            .finish(
+                "adaptive-delack",
+                &self.context(),
+                claims::claims(self),
+                record! {
+                    effort: self.extent.effort.id(),
+                    simulation: simulations.data(Writes::Messages),
+                    written_at_once: simulations.data(Writes::AtOnce),
+                    tables_1_and_2: phones.data(),
+                    gains: gains::data(gains),
+                    ato: ato::data(ato),
+                },
+            )
     }
 
     fn context(&self) -> Context {
-        Context {
-            title: "Adaptive delayed ACK: a timeout that follows the gaps between segments"
-                .to_owned(),
-            purpose: "A delayed-ACK timeout near the gap between segments is said to make cwnd grow \
-                      faster and transfers with it. Every number of the paper stands beside ours, and \
-                      what is left of the gain against a stock Linux receiver."
-                .to_owned(),
-            source: "Lee, Lee and Kim 2015, Regulating Delayed ACK Timeout to Construct High Speed \
-                     Transmission, KICS"
-                .to_owned(),
-            notes: self.notes(),
-            ..Context::default()
-        }
-    }
-
-    fn notes(&self) -> Vec<String> {
         let Extent { simulation, fit, phones, gains, ato, .. } = self.extent;
-        vec![
+        context(
+            "Adaptive delayed ACK: a timeout that follows the gaps between segments",
+            "A delayed-ACK timeout near the gap between segments is said to make cwnd grow \
+             faster and transfers with it. Every number of the paper stands beside ours, and \
+             what is left of the gain against a stock Linux receiver.",
+            "Lee, Lee and Kim 2015, Regulating Delayed ACK Timeout to Construct High Speed \
+             Transmission, KICS",
+            vec![
             format!(
                 "{} runs: {simulation} of each set-up of §4, {phones} in Tables 1 and 2, {fit} in each step of \
                  a fit, {gains} of each workload and {ato} of each a. Gains are ratios of means over runs \
@@ -272,6 +189,7 @@ impl Measured {
             "Airtime includes link acknowledgments and the waits for those that do not come; backoff \
              is idle time and does not count."
                 .to_owned(),
-        ]
+        ],
+        )
     }
 }

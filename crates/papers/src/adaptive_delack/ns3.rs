@@ -1,6 +1,7 @@
 //! What ns-3 says about the same set-up: `papers/adaptive-delack/ns3/band.json`.
 
-use ackord_measure::stats::{Estimate, estimate};
+use crate::cells::over;
+use ackord_measure::stats::Estimate;
 use serde::Deserialize;
 
 /// `band.json`.
@@ -33,22 +34,13 @@ impl Band {
         serde_json::from_str(text).expect("band.json is what band.py writes, which a test reads")
     }
 
-    /// The runs of this timeout, if ns-3 was asked for it.
-    pub(super) fn setup(&self, timeout_ms: f64, errors: Errors) -> Option<&BandSetup> {
+    /// The runs of this timeout, with damaged bytes or without, if ns-3 was asked for it.
+    pub(super) fn setup(&self, timeout_ms: f64, damaged: bool) -> Option<&BandSetup> {
         let same = |setup: &&BandSetup| {
-            (setup.timeout_ms - timeout_ms).abs() < 1e-6
-                && (setup.errors_per_byte > 0.0) == (errors == Errors::Yes)
+            (setup.timeout_ms - timeout_ms).abs() < 1e-6 && (setup.errors_per_byte > 0.0) == damaged
         };
         self.setups.iter().find(same)
     }
-}
-
-/// Whether bytes are damaged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Errors {
-    Yes,
-    No,
 }
 
 impl BandSetup {
@@ -70,10 +62,6 @@ impl BandSetup {
     }
 }
 
-fn over(runs: &[f64]) -> Estimate {
-    estimate(runs).expect("band.json has runs")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,9 +69,9 @@ mod tests {
     #[test]
     fn the_band_has_every_timeout_of_the_paper_with_and_without_errors() {
         let band = Band::embedded();
-        for errors in [Errors::Yes, Errors::No] {
+        for damaged in [true, false] {
             for timeout_ms in [200.0, 0.9, 0.8] {
-                let setup = band.setup(timeout_ms, errors).expect("measured");
+                let setup = band.setup(timeout_ms, damaged).expect("measured");
                 assert_eq!((setup.acks.len(), setup.first_run_cwnd_bytes.len()), (20, 100));
                 // An acknowledgment for each of two thousand segments, or for each pair.
                 let acks = setup.acks().mean;
@@ -91,6 +79,6 @@ mod tests {
                 assert!((acks / per_pair - 1.0).abs() < 0.03, "{timeout_ms}: {acks}");
             }
         }
-        assert!(band.setup(5.0, Errors::Yes).is_none());
+        assert!(band.setup(5.0, true).is_none());
     }
 }

@@ -1,139 +1,98 @@
 //! The tables about the phones: Tables 1 and 2 in every reading, what each reading is set to and looks like, and what
 //! the policies cost on the air.
 
-use super::phones::{self, PaperTable, Row, Setup, TABLES};
+use super::phones::{Key, PaperTable, Phones, Setup, setups};
 use super::readings::Reading;
-use super::sample::{Sample, over, ratio};
-use super::setup::{DELAYED, Growth, LINUX};
+use super::sample::Sample;
+use super::setup::{DELAYED, LINUX};
 use super::shape::{FIG7_S, Gaps};
-use super::simulation::interval;
-use ackord_report::document::{Cell, Column, Table};
+use crate::cells::Cell;
+use crate::tables::{interval, rows};
+use ackord_measure::stats::mean;
+use ackord_report::document::{self, Table};
 
 /// Table 1 or 2.
-pub(super) fn table(rows: &[Row], number: u32) -> Table {
-    let columns = vec![
-        Column::words("path"),
-        Column::words("grows"),
-        Column::words("receiver"),
-        Column::numbers("paper", "Mbit/s"),
-        Column::numbers("here", "Mbit/s"),
-        Column::numbers("original beside", "Mbit/s"),
-        Column::numbers("paper's gain", ""),
-        Column::numbers("gain", ""),
-        Column::numbers("over linux", ""),
-    ];
+pub(super) fn table(phones: &Phones, number: u32) -> Table {
     let paper = PaperTable::of(number);
-    let cells = |row: &Row| {
-        let is_adjusted = row.policy == paper.adjusted;
-        let given = match row.policy {
-            policy if policy == DELAYED => Some(paper.original().mean),
-            _ => is_adjusted.then(|| paper.adjusted().mean),
-        };
-        let linux = phones::find(rows, row.setup, LINUX);
-        let original = phones::original_of(rows, row);
-        let original = original.iter().sum::<f64>() / original.len() as f64;
-        vec![
-            Cell::text(row.setup.reading.label()),
-            Cell::text(row.setup.growth.label()),
-            Cell::text(row.policy.label),
-            Cell::number(given, 2),
-            interval(&row.goodput(), 2),
-            Cell::number(Some(original), 2),
-            if is_adjusted { interval(&paper.gains(), 2) } else { Cell::Missing },
-            interval(&phones::gain(rows, row), 3),
-            interval(&ratio((&row.samples, &linux.samples), |sample| sample.goodput_mbit_s), 3),
-        ]
-    };
-    Table {
-        caption: paper.label.to_owned(),
-        columns,
-        rows: rows.iter().filter(|row| row.setup.table == number).map(cells).collect(),
-    }
+    let of_table = phones.runs.iter().filter(|row| row.key.0.table == number);
+    let is_adjusted = |row: &Cell<Key, Sample>| row.key.1 == paper.adjusted;
+    rows(of_table)
+        .words("path", |row| row.key.0.reading.label())
+        .words("grows", |row| row.key.0.growth.label())
+        .words("receiver", |row| row.key.1.label)
+        .number(("paper", "Mbit/s"), 2, |row| match row.key.1 {
+            DELAYED => Some(paper.original()),
+            _ => is_adjusted(row).then(|| paper.adjusted()),
+        })
+        .mean(("here", "Mbit/s"), 2, |row| row.goodput())
+        .number(("original beside", "Mbit/s"), 2, |row| {
+            mean(&phones.original_of(row.key.0, row.key.1))
+        })
+        .cell(("paper's gain", ""), |row| match is_adjusted(row) {
+            true => interval(paper.gains(), 2),
+            false => document::Cell::Missing,
+        })
+        .mean(("gain", ""), 3, |row| phones.gain(row.key.0, row.key.1))
+        .mean(("over linux", ""), 3, |row| {
+            row.over(phones.of(row.key.0, LINUX), |run| run.goodput_mbit_s)
+        })
+        .titled(paper.label)
 }
 
 /// What each reading is set to, and what its path is like with the original timeout; last what Fig. 7 shows.
-pub(super) fn reading_table(rows: &[Row]) -> Table {
-    let columns = vec![
-        Column::words("path"),
-        Column::words("table"),
-        Column::words("grows"),
-        Column::words("set"),
-        Column::numbers("RTT", "ms"),
-        Column::numbers("repairs", "per run"),
-        Column::numbers("gaps to 0.6 ms", "%"),
-        Column::numbers("over 2 ms", "%"),
-    ];
-    let cells = |setup: Setup| {
-        let row = phones::find(rows, setup, DELAYED);
-        let repairs = |sample: &Sample| (sample.fast_recoveries + sample.timeouts) as f64;
-        vec![
-            Cell::text(setup.reading.label()),
-            Cell::text(setup.table.to_string()),
-            Cell::text(setup.growth.label()),
-            Cell::text(set_to(row)),
-            interval(&over(&row.samples, |sample| sample.rtt_mean_ms), 1),
-            interval(&over(&row.samples, repairs), 1),
-            interval(&over(&row.samples, |sample| sample.shape().gaps.single_percent), 1),
-            interval(&over(&row.samples, |sample| sample.shape().gaps.pauses_percent), 1),
-        ]
-    };
-    let mut lines: Vec<_> = setups().map(cells).collect();
-    let (words, seven) = (Cell::text("Fig. 7"), Gaps::of(&FIG7_S));
-    let nothing = || Cell::Missing;
-    lines.push(vec![
-        words,
-        nothing(),
-        nothing(),
+pub(super) fn reading_table(phones: &Phones) -> Table {
+    use document::Cell;
+    let runs = |setup: &Setup| phones.of(*setup, DELAYED);
+    let mut table = rows(setups())
+        .words("path", |setup| setup.reading.label())
+        .words("table", |setup| setup.table.to_string())
+        .words("grows", |setup| setup.growth.label())
+        .words("set", |setup| set_to(phones, *setup))
+        .mean(("RTT", "ms"), 1, |setup| runs(setup).mean(|run| run.rtt_mean_ms))
+        .mean(("repairs", "per run"), 1, |setup| {
+            runs(setup).mean(|run| run.fast_recoveries + run.timeouts)
+        })
+        .mean(("gaps to 0.6 ms", "%"), 1, |setup| {
+            runs(setup).mean(|run| run.shape().gaps.single_percent)
+        })
+        .mean(("over 2 ms", "%"), 1, |setup| {
+            runs(setup).mean(|run| run.shape().gaps.pauses_percent)
+        })
+        .titled("The readings of the phones' path with the original timeout");
+    let seven = Gaps::of(&FIG7_S);
+    table.rows.push(vec![
+        Cell::text("Fig. 7"),
+        Cell::Missing,
+        Cell::Missing,
         Cell::text(format!("{} gaps", seven.count)),
-        nothing(),
-        nothing(),
-        Cell::number(Some(seven.single_percent), 1),
-        Cell::number(Some(seven.pauses_percent), 1),
+        Cell::Missing,
+        Cell::Missing,
+        Cell::number(seven.single_percent, 1),
+        Cell::number(seven.pauses_percent, 1),
     ]);
-    let caption = "The readings of the phones' path with the original timeout";
-    Table { caption: caption.to_owned(), columns, rows: lines }
-}
-
-/// Every reading of both tables.
-pub(super) fn setups() -> impl Iterator<Item = Setup> {
-    let tables =
-        TABLES.iter().flat_map(|table| Reading::ALL.map(|reading| (table.number, reading)));
-    tables.flat_map(|(table, reading)| Growth::BOTH.map(|growth| Setup { reading, table, growth }))
+    table
 }
 
 /// "frames damaged: 51.2 %", or nothing.
-pub(super) fn set_to(row: &Row) -> String {
+pub(super) fn set_to(phones: &Phones, setup: Setup) -> String {
     let shown = |table, value: Option<f64>| {
-        let free = row.setup.reading.free(table)?;
+        let free = setup.reading.free(table)?;
         Some(format!("{}: {} {}", free.label, value?, free.unit))
     };
-    let one = shown(1, row.values.table_1);
-    let two = shown(2, row.values.table_2).filter(|_| row.setup.table == 2);
+    let values = phones.values(setup);
+    let one = shown(1, values.table_1);
+    let two = shown(2, values.table_2).filter(|_| setup.table == 2);
     one.into_iter().chain(two).collect::<Vec<_>>().join(", ")
 }
 
 /// What the policies cost on the air.
-pub(super) fn cost_table(rows: &[Row]) -> Table {
-    let columns = vec![
-        Column::words("table"),
-        Column::words("sender grows"),
-        Column::words("receiver"),
-        Column::numbers("ACKs per segment", ""),
-        Column::numbers("airtime of data", "%"),
-        Column::numbers("of ACKs", "%"),
-    ];
-    let cells = |row: &Row| {
-        let of = |pick: fn(&Sample) -> f64, decimals| interval(&over(&row.samples, pick), decimals);
-        vec![
-            Cell::text(row.setup.table.to_string()),
-            Cell::text(row.setup.growth.label()),
-            Cell::text(row.policy.label),
-            of(Sample::acks_per_segment, 2),
-            of(|sample| sample.data_air_percent.unwrap_or(f64::NAN), 1),
-            of(|sample| sample.ack_air_percent.unwrap_or(f64::NAN), 1),
-        ]
-    };
-    let rows = rows.iter().filter(|row| row.setup.reading == Reading::Alone);
-    let caption = "ACKs and airtime where one phone is alone, the server near";
-    Table { caption: caption.to_owned(), columns, rows: rows.map(cells).collect() }
+pub(super) fn cost_table(phones: &Phones) -> Table {
+    rows(phones.runs.iter().filter(|row| row.key.0.reading == Reading::Alone))
+        .words("table", |row| row.key.0.table.to_string())
+        .words("sender grows", |row| row.key.0.growth.label())
+        .words("receiver", |row| row.key.1.label)
+        .mean(("ACKs per segment", ""), 2, |row| row.mean(Sample::acks_per_segment))
+        .mean(("airtime of data", "%"), 1, |row| row.mean(|run| run.data_air_percent))
+        .mean(("of ACKs", "%"), 1, |row| row.mean(|run| run.ack_air_percent))
+        .titled("ACKs and airtime where one phone is alone, the server near")
 }

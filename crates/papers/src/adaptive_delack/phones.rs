@@ -4,14 +4,15 @@
 use super::Extent;
 use super::fit::Fit;
 use super::readings::{Reading, Values};
-use super::sample::{Outcomes, Sample, over};
+use super::sample::Sample;
 use super::setup::{
-    DELAYED, Growth, IMMEDIATE, LINUX, PAPER, PRACTICAL, Plan, Policy, Runs, STATIC_400,
-    STATIC_400_ALL, STATIC_600, set,
+    DELAYED, Growth, IMMEDIATE, LINUX, PAPER, PRACTICAL, Policy, STATIC_400, STATIC_400_ALL,
+    STATIC_600,
 };
-use ackord_measure::stats::{self, Estimate, estimate};
-use ackord_scenario::Errors;
-use ackord_study::KeepSeries;
+use crate::cells::{Cell, Cells, Runs, over};
+use crate::plan::{self, set};
+use crate::tables::record;
+use ackord_measure::stats::{Estimate, ratio};
 use serde::Serialize;
 
 /// A table of the paper: Mbit/s with the original timeout and with the adjusted one.
@@ -43,8 +44,8 @@ pub(super) const TABLES: [PaperTable; 2] = [
     },
 ];
 
-/// What a row is of.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A reading of the path of a table, and a sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Setup {
     pub(super) reading: Reading,
     /// 1 or 2.
@@ -52,26 +53,12 @@ pub(super) struct Setup {
     pub(super) growth: Growth,
 }
 
-#[derive(Debug)]
-pub(super) struct PhonesPlan(Vec<(Setup, Values, Policy, Runs)>);
-
 /// A receiver on the path of a table.
-#[derive(Clone, Debug)]
-pub(super) struct Row {
-    pub(super) setup: Setup,
-    pub(super) values: Values,
-    pub(super) policy: Policy,
-    pub(super) samples: Vec<Sample>,
-}
+pub(super) type Key = (Setup, Policy);
 
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct RowData {
-    reading: Reading,
-    table: u32,
-    values: Values,
-    policy: &'static str,
-    growth: Growth,
-    runs: Vec<Sample>,
+pub(super) struct Phones {
+    pub(super) runs: Cells<Key, Sample>,
+    pub(super) fits: Vec<Fit>,
 }
 
 impl PaperTable {
@@ -94,8 +81,7 @@ impl PaperTable {
     }
 
     fn column(&self, of: fn((f64, f64)) -> f64) -> Estimate {
-        let values: Vec<f64> = self.runs.iter().copied().map(of).collect();
-        estimate(&values).expect("the table has runs")
+        over(&self.runs.iter().copied().map(of).collect::<Vec<_>>())
     }
 
     fn policies(&self, reading: Reading) -> Vec<Policy> {
@@ -109,84 +95,97 @@ impl PaperTable {
     }
 }
 
-pub(super) fn plan(plan: &mut Plan, fits: &[Fit], extent: &Extent) -> Result<PhonesPlan, Errors> {
-    let mut rows = Vec::new();
-    for (table, fit) in TABLES.iter().flat_map(|table| fits.iter().map(move |fit| (table, fit))) {
-        let Fit { reading, growth, values } = *fit;
-        for policy in table.policies(reading) {
-            let mut changes = reading.changes(table, values);
-            changes.extend([policy.set(), growth.set(), set("duration", extent.phone.to_string())]);
-            let is_papers = policy == DELAYED || policy == table.adjusted;
-            let series = if is_papers { KeepSeries::Yes } else { KeepSeries::No };
-            let runs = plan.runs(reading.file(), &changes, extent.phones, series)?;
-            rows.push((Setup { reading, table: table.number, growth }, values, policy, runs));
+/// Every reading of both tables.
+pub(super) fn setups() -> impl Iterator<Item = Setup> {
+    let tables =
+        TABLES.iter().flat_map(|table| Reading::ALL.map(|reading| (table.number, reading)));
+    tables.flat_map(|(table, reading)| Growth::ALL.map(|growth| Setup { reading, table, growth }))
+}
+
+pub(super) fn keys() -> impl Iterator<Item = Key> {
+    setups().flat_map(|setup| {
+        let policies = PaperTable::of(setup.table).policies(setup.reading);
+        policies.into_iter().map(move |policy| (setup, policy))
+    })
+}
+
+pub(super) fn setup((setup, policy): Key, fits: &[Fit], extent: &Extent) -> plan::Setup {
+    let Setup { reading, table, growth } = setup;
+    let table = PaperTable::of(table);
+    let changes = reading.changes(table, values(fits, setup));
+    let length = set("duration", extent.phone.to_string());
+    let runs = plan::Setup::new(reading.file(), changes)
+        .with([policy.set(), growth.set(), length])
+        .seeds(extent.phones);
+    let is_papers = policy == DELAYED || policy == table.adjusted;
+    if is_papers { runs.with_series() } else { runs }
+}
+
+/// What a reading was set to.
+fn values(fits: &[Fit], setup: Setup) -> Values {
+    let fit = fits.iter().find(|fit| (fit.reading, fit.growth) == (setup.reading, setup.growth));
+    fit.expect("every reading is fitted").values
+}
+
+impl Phones {
+    pub(super) fn values(&self, setup: Setup) -> Values {
+        values(&self.fits, setup)
+    }
+
+    pub(super) fn of(&self, setup: Setup, policy: Policy) -> &Runs<Sample> {
+        self.runs.of(&(setup, policy))
+    }
+
+    /// With the paper's timeout.
+    pub(super) fn adjusted(&self, setup: Setup) -> &Runs<Sample> {
+        self.of(setup, PaperTable::of(setup.table).adjusted)
+    }
+
+    /// What stands as the original beside a policy, run by run in Mbit/s: side by side it is the neighbour, which has
+    /// the original timeout; otherwise the phone itself with the original timeout. Table 2's phone was measured with
+    /// one timeout after the other in any reading.
+    pub(super) fn original_of(&self, setup: Setup, policy: Policy) -> Vec<f64> {
+        if (setup.reading, setup.table) == (Reading::SideBySide, 1) {
+            return self.of(setup, policy).each(|run| run.neighbour_mbit_s);
         }
+        self.of(setup, DELAYED).each(|run| run.goodput_mbit_s)
     }
-    Ok(PhonesPlan(rows))
-}
 
-pub(super) fn read(plan: &PhonesPlan, outcomes: &Outcomes) -> Vec<Row> {
-    let row = |(setup, values, policy, runs): &(Setup, Values, Policy, Runs)| Row {
-        setup: *setup,
-        values: *values,
-        policy: *policy,
-        samples: outcomes.samples(runs),
-    };
-    plan.0.iter().map(row).collect()
-}
-
-/// The row of a policy.
-pub(super) fn find(rows: &[Row], setup: Setup, policy: Policy) -> &Row {
-    let found = rows.iter().find(|row| row.setup == setup && row.policy == policy);
-    found.expect("every policy of a table is run in every reading with both growth rules")
-}
-
-/// The row with the paper's timeout.
-pub(super) fn adjusted(rows: &[Row], setup: Setup) -> &Row {
-    find(rows, setup, PaperTable::of(setup.table).adjusted)
-}
-
-/// What stands as the original beside a row, run by run in Mbit/s: side by side it is the neighbour, which has the
-/// original timeout; otherwise the phone itself with the original timeout. Table 2's phone was measured with one
-/// timeout after the other in any reading.
-pub(super) fn original_of(rows: &[Row], row: &Row) -> Vec<f64> {
-    let goodput = |samples: &[Sample]| samples.iter().map(|sample| sample.goodput_mbit_s).collect();
-    if (row.setup.reading, row.setup.table) == (Reading::SideBySide, 1) {
-        let neighbour = |sample: &Sample| sample.neighbour_mbit_s.unwrap_or(f64::NAN);
-        return row.samples.iter().map(neighbour).collect();
+    /// Goodput of the original beside the paper's timeout.
+    pub(super) fn original(&self, setup: Setup) -> Estimate {
+        over(&self.original_of(setup, PaperTable::of(setup.table).adjusted))
     }
-    goodput(&find(rows, row.setup, DELAYED).samples)
+
+    /// Goodput of a policy over its original's.
+    pub(super) fn gain(&self, setup: Setup, policy: Policy) -> Estimate {
+        let goodput = self.of(setup, policy).each(|run| run.goodput_mbit_s);
+        ratio(&goodput, &self.original_of(setup, policy)).expect("runs come in pairs")
+    }
+
+    /// The same with the paper's timeout.
+    pub(super) fn adjusted_gain(&self, setup: Setup) -> Estimate {
+        self.gain(setup, PaperTable::of(setup.table).adjusted)
+    }
+
+    pub(super) fn data(&self) -> Vec<impl Serialize> {
+        let data = |row: &'_ Cell<Key, Sample>| {
+            let (setup, policy) = row.key;
+            record! {
+                reading: setup.reading,
+                table: setup.table,
+                values: self.values(setup),
+                policy: policy.id,
+                growth: setup.growth,
+                runs: row.runs.0.clone(),
+            }
+        };
+        self.runs.iter().map(data).collect()
+    }
 }
 
-/// Goodput of the original beside the paper's timeout.
-pub(super) fn original(rows: &[Row], setup: Setup) -> Estimate {
-    estimate(&original_of(rows, adjusted(rows, setup))).expect("every set-up has a run")
-}
-
-/// Goodput of a row over its original's.
-pub(super) fn gain(rows: &[Row], row: &Row) -> Estimate {
-    let goodput: Vec<f64> = row.samples.iter().map(|sample| sample.goodput_mbit_s).collect();
-    stats::ratio(&goodput, &original_of(rows, row)).expect("runs come in pairs")
-}
-
-impl Row {
+impl Runs<Sample> {
     pub(super) fn goodput(&self) -> Estimate {
-        over(&self.samples, |sample| sample.goodput_mbit_s)
-    }
-
-    pub(super) fn mean(&self, pick: impl Fn(&Sample) -> f64) -> f64 {
-        over(&self.samples, pick).mean
-    }
-
-    pub(super) fn data(&self) -> RowData {
-        RowData {
-            reading: self.setup.reading,
-            table: self.setup.table,
-            values: self.values,
-            policy: self.policy.id,
-            growth: self.setup.growth,
-            runs: self.samples.clone(),
-        }
+        self.mean(|run| run.goodput_mbit_s)
     }
 }
 

@@ -6,23 +6,25 @@
 //! next lower one, 48 Mbit/s, a frame of 1500 B takes 0.36 ms with no backoff at all, and Fig. 7 has 0.27 ms.
 
 use super::phones::PaperTable;
-use super::setup::{File, set};
+use super::setup::{PHONE, SIDE_BY_SIDE};
+use crate::plan::{File, set};
+use crate::tables::choices;
 use ackord_scenario::Override;
 
-/// A path that the paper's words allow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Reading {
-    /// The radio that Fig. 7 shows, the server close by, one phone after the other; nothing fitted.
-    Alone,
-    /// The same radio with the phones on it at the same time; nothing fitted.
-    SideBySide,
-    /// More frames damaged.
-    Radio,
-    /// A server further away.
-    Distance,
-    /// A server 20 ms away, and packets lost on the way.
-    Loss,
+choices! {
+    /// A path that the paper's words allow.
+    Reading {
+        /// The radio that Fig. 7 shows, the server close by, one phone after the other; nothing fitted.
+        Alone = "alone", "alone, server near";
+        /// The same radio with the phones on it at the same time; nothing fitted.
+        SideBySide = "side-by-side", "phones side by side";
+        /// More frames damaged.
+        Radio = "radio", "a worse radio";
+        /// A server further away.
+        Distance = "distance", "a distant server";
+        /// A server 20 ms away, and packets lost on the way.
+        Loss = "loss", "loss on the way";
+    }
 }
 
 /// Something that is set so that the original timeout gets what it got in the paper.
@@ -33,15 +35,8 @@ pub(super) struct Free {
     /// Where it is looked for.
     pub(super) low: f64,
     pub(super) high: f64,
-    /// Whether more of it makes the transfer faster or slower.
-    pub(super) more: Effect,
-}
-
-/// What more of something does to a transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effect {
-    Faster,
-    Slower,
+    /// Whether more of it makes the transfer slower; otherwise it makes it faster.
+    pub(super) more_is_slower: bool,
 }
 
 /// The values of what is free in Table 1, and what is besides in Table 2.
@@ -52,33 +47,10 @@ pub(super) struct Values {
 }
 
 impl Reading {
-    pub(super) const ALL: [Reading; 5] =
-        [Reading::Alone, Reading::SideBySide, Reading::Radio, Reading::Distance, Reading::Loss];
-
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Reading::Alone => "alone",
-            Reading::SideBySide => "side-by-side",
-            Reading::Radio => "radio",
-            Reading::Distance => "distance",
-            Reading::Loss => "loss",
-        }
-    }
-
-    pub(super) fn label(self) -> &'static str {
-        match self {
-            Reading::Alone => "alone, server near",
-            Reading::SideBySide => "phones side by side",
-            Reading::Radio => "a worse radio",
-            Reading::Distance => "a distant server",
-            Reading::Loss => "loss on the way",
-        }
-    }
-
     pub(super) fn file(self) -> File {
         match self {
-            Reading::SideBySide => File::SideBySide,
-            _ => File::Phone,
+            Reading::SideBySide => SIDE_BY_SIDE,
+            _ => PHONE,
         }
     }
 
@@ -86,7 +58,7 @@ impl Reading {
     /// frames to send for half a second on average; how long they pause is free.
     pub(super) fn free(self, table: u32) -> Option<Free> {
         let slower =
-            |label, unit, low, high| Some(Free { label, unit, low, high, more: Effect::Slower });
+            |label, unit, low, high| Some(Free { label, unit, low, high, more_is_slower: true });
         match (self, table) {
             (Reading::Alone | Reading::SideBySide, _) => None,
             (Reading::Radio, 1) => slower("frames damaged", "%", 10.0, 80.0),
@@ -94,7 +66,7 @@ impl Reading {
             (Reading::Loss, 1) => slower("lost on the way", "%", 0.001, 5.0),
             _ => {
                 let (label, unit) = ("pause of the others", "ms");
-                Some(Free { label, unit, low: 20.0, high: 50_000.0, more: Effect::Faster })
+                Some(Free { label, unit, low: 20.0, high: 50_000.0, more_is_slower: false })
             }
         }
     }

@@ -1,16 +1,14 @@
-//! What is kept of each run, and estimates over the runs of a set-up.
+//! What is taken from each run.
 
-use super::setup::{File, Plan, Runs};
+use super::setup::SIMULATION;
 use super::shape::Shape;
-use crate::runs::{Job, run_all};
-use crate::{PaperError, Watch};
-use ackord_measure::stats::{self, Estimate, estimate};
-use ackord_measure::{RunSummary, SpreadSummary, Trace};
+use crate::runs::Job;
+use ackord_measure::{SpreadSummary, Trace};
 use ackord_study::RunOutcome;
 use serde::Serialize;
 
 /// A run: of its first flow, in most files the only one.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct Sample {
     pub(super) goodput_mbit_s: f64,
     /// To the last byte, where there is one and it arrived.
@@ -35,47 +33,16 @@ pub(super) struct Sample {
     pub(super) neighbour_mbit_s: Option<f64>,
     /// How it went over time, for runs whose series were kept.
     pub(super) shape: Option<Shape>,
-}
-
-/// What is kept of a run.
-#[derive(Clone, Debug)]
-pub(super) struct Outcome {
-    pub(super) sample: Sample,
-    /// cwnd in bytes, for runs of the simulation whose series were kept.
+    /// cwnd in bytes, for runs of the simulation whose series were kept: of the phones' many long runs the shape is
+    /// enough.
+    #[serde(skip)]
     pub(super) cwnd: Option<Trace>,
 }
 
-/// Every run of the plan, in its order.
-#[derive(Clone, Debug)]
-pub(super) struct Outcomes(Vec<Outcome>);
-
-impl Outcomes {
-    pub(super) fn of(plan: &Plan, watch: &Watch<'_>) -> Result<Outcomes, PaperError> {
-        run_all(&plan.jobs, Outcome::of, watch).map(Outcomes)
-    }
-
-    pub(super) fn samples(&self, runs: &Runs) -> Vec<Sample> {
-        self.0[runs.clone()].iter().map(|outcome| outcome.sample).collect()
-    }
-
-    pub(super) fn cwnd(&self, runs: &Runs) -> Vec<Trace> {
-        self.0[runs.clone()].iter().filter_map(|outcome| outcome.cwnd.clone()).collect()
-    }
-}
-
-impl Outcome {
-    fn of(job: &Job, outcome: RunOutcome) -> Outcome {
-        let mut sample = Sample::of(&outcome.summary);
-        let flow = outcome.series.and_then(|series| series.flows.into_iter().next());
-        sample.shape = flow.as_ref().map(|flow| Shape::of(flow, outcome.summary.duration_s));
-        // Of the phones' many long runs the shape is enough.
-        let flow = flow.filter(|_| File::Simulation.is(&job.scenario));
-        Outcome { sample, cwnd: flow.map(|flow| flow.cwnd) }
-    }
-}
-
 impl Sample {
-    fn of(run: &RunSummary) -> Sample {
+    pub(super) fn of(job: &Job, outcome: RunOutcome) -> Sample {
+        let run = &outcome.summary;
+        let series = outcome.series.and_then(|series| series.flows.into_iter().next());
         let flow = &run.flows[0];
         let transfers = flow.transfers.as_ref().and_then(|transfers| transfers.time_ms);
         // The link on the medium leads towards whoever receives: station to access point where the
@@ -99,7 +66,8 @@ impl Sample {
             ack_air_percent: air("air.reverse"),
             ato: flow.ack_timeout,
             neighbour_mbit_s: run.flows.get(1).map(|beside| beside.goodput_bit_s / 1e6),
-            shape: None,
+            shape: series.as_ref().map(|flow| Shape::of(flow, run.duration_s)),
+            cwnd: series.filter(|_| SIMULATION.is(&job.scenario)).map(|flow| flow.cwnd),
         }
     }
 
@@ -107,60 +75,50 @@ impl Sample {
         self.shape.as_ref().expect("series of these runs are kept")
     }
 
+    /// cwnd over time.
+    pub(super) fn cwnd(&self) -> &Trace {
+        self.cwnd.as_ref().expect("series of these runs are kept")
+    }
+
     pub(super) fn acks_per_segment(&self) -> f64 {
         self.acks as f64 / self.data_segments.max(1) as f64
-    }
-}
-
-/// Mean and interval of a number over runs.
-pub(super) fn over(samples: &[Sample], pick: impl Fn(&Sample) -> f64) -> Estimate {
-    let values: Vec<f64> = samples.iter().map(pick).collect();
-    estimate(&values).expect("every set-up has a run")
-}
-
-/// The ratio of two means over runs in pairs (the same seeds). The mean of the ratios would be too high
-/// where runs scatter widely.
-pub(super) fn ratio(
-    (above, below): (&[Sample], &[Sample]),
-    pick: impl Fn(&Sample) -> f64,
-) -> Estimate {
-    let each = |samples: &[Sample]| samples.iter().map(&pick).collect::<Vec<f64>>();
-    stats::ratio(&each(above), &each(below)).expect("runs come in pairs")
-}
-
-#[cfg(test)]
-pub(super) fn sample(goodput_mbit_s: f64) -> Sample {
-    Sample {
-        goodput_mbit_s,
-        completion_s: None,
-        exchange_ms: None,
-        acks: 500,
-        data_segments: 1_000,
-        retransmitted_segments: 3,
-        timeouts: 0,
-        fast_recoveries: 2,
-        cwnd_mean_bytes: 10_000.0,
-        rtt_mean_ms: 20.0,
-        data_air_percent: Some(60.0),
-        ack_air_percent: Some(10.0),
-        ato: None,
-        neighbour_mbit_s: None,
-        shape: None,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cells::Runs;
+
+    fn sample(goodput_mbit_s: f64) -> Sample {
+        Sample {
+            goodput_mbit_s,
+            completion_s: None,
+            exchange_ms: None,
+            acks: 500,
+            data_segments: 1_000,
+            retransmitted_segments: 3,
+            timeouts: 0,
+            fast_recoveries: 2,
+            cwnd_mean_bytes: 10_000.0,
+            rtt_mean_ms: 20.0,
+            data_air_percent: Some(60.0),
+            ack_air_percent: Some(10.0),
+            ato: None,
+            neighbour_mbit_s: None,
+            shape: None,
+            cwnd: None,
+        }
+    }
 
     #[test]
     fn a_ratio_is_that_of_the_means_and_sure_where_runs_go_together() {
-        let (fast, slow) = ([sample(4.0), sample(9.0)], [sample(2.0), sample(3.0)]);
-        let gain = ratio((&fast, &slow), |sample| sample.goodput_mbit_s);
+        let runs = |goodputs: [f64; 2]| Runs(goodputs.map(sample).to_vec());
+        let (fast, slow) = (runs([4.0, 9.0]), runs([2.0, 3.0]));
+        let gain = fast.over(&slow, |sample| sample.goodput_mbit_s);
         assert!((gain.mean - 13.0 / 5.0).abs() < 1e-12, "{gain:?}");
-        let double = [sample(4.0), sample(6.0)];
-        let gain = ratio((&double, &slow), |sample| sample.goodput_mbit_s);
+        let gain = runs([4.0, 6.0]).over(&slow, |sample| sample.goodput_mbit_s);
         assert_eq!((gain.mean, gain.std_dev), (2.0, Some(0.0)));
-        assert_eq!(over(&fast, Sample::acks_per_segment).mean, 0.5);
+        assert_eq!(fast.mean(Sample::acks_per_segment).mean, 0.5);
     }
 }

@@ -1,67 +1,16 @@
-//! The paper's scenario files, the ACK policies compared, the senders, and the plan of runs.
+//! The paper's scenario files, the ACK policies compared, and the senders.
 
-use crate::runs::Job;
-use ackord_scenario::{Errors, Override, Scenario, ScenarioFile};
-use ackord_study::KeepSeries;
-use std::ops::Range;
-use std::sync::Arc;
+use crate::plan::{File, file, set};
+use crate::tables::choices;
+use ackord_scenario::Override;
 
-/// Embeds a scenario file of the paper.
-macro_rules! embedded {
-    ($name:literal) => {
-        (
-            concat!("papers/adaptive-delack/", $name, ".toml"),
-            include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/../../papers/adaptive-delack/",
-                $name,
-                ".toml"
-            )),
-        )
-    };
-}
+pub(super) const SIMULATION: File = file!("adaptive-delack/simulation");
+pub(super) const PHONE: File = file!("adaptive-delack/phone");
+pub(super) const SIDE_BY_SIDE: File = file!("adaptive-delack/side-by-side");
+pub(super) const WIRED: File = file!("adaptive-delack/wired");
+pub(super) const FILES: [File; 4] = [SIMULATION, PHONE, SIDE_BY_SIDE, WIRED];
 
-/// A scenario file of the paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum File {
-    Simulation,
-    Phone,
-    SideBySide,
-    Wired,
-}
-
-impl File {
-    pub(super) const ALL: [File; 4] =
-        [File::Simulation, File::Phone, File::SideBySide, File::Wired];
-
-    /// Its path in the repository, and its text.
-    pub(super) fn embedded(self) -> (&'static str, &'static str) {
-        match self {
-            File::Simulation => embedded!("simulation"),
-            File::Phone => embedded!("phone"),
-            File::SideBySide => embedded!("side-by-side"),
-            File::Wired => embedded!("wired"),
-        }
-    }
-
-    /// Whether a scenario was made from this file.
-    pub(super) fn is(self, scenario: &Scenario) -> bool {
-        self.embedded().0.ends_with(&format!("/{}.toml", scenario.name))
-    }
-
-    pub(super) fn with(self, changes: &[Override]) -> Result<Arc<Scenario>, Errors> {
-        let (path, text) = self.embedded();
-        let file = ScenarioFile::new(path, text).with_overrides(changes.to_vec());
-        file.check().map(Arc::new)
-    }
-}
-
-/// A change to a scenario file.
-pub(super) fn set(path: &str, value: impl Into<String>) -> Override {
-    Override::new(path, value)
-}
-
-/// A receiver's way of acknowledging.
+/// A receiver's ACK policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Policy {
     /// In names of claims and files.
@@ -127,62 +76,17 @@ pub(super) const PRACTICAL: Policy =
 pub(super) const LINUX: Policy = policy("linux", "linux", r#"{ kind = "linux" }"#);
 pub(super) const IMMEDIATE: Policy = policy("immediate", "immediate", r#"{ kind = "immediate" }"#);
 
-/// How a sender's cwnd grows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Growth {
-    PerAck,
-    PerByte,
+choices! {
+    /// How a sender's cwnd grows.
+    Growth {
+        PerAck = "per-ack", "per ACK";
+        PerByte = "per-byte", "per byte";
+    }
 }
 
 impl Growth {
-    pub(super) const BOTH: [Growth; 2] = [Growth::PerAck, Growth::PerByte];
-
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Growth::PerAck => "per-ack",
-            Growth::PerByte => "per-byte",
-        }
-    }
-
-    pub(super) fn label(self) -> &'static str {
-        match self {
-            Growth::PerAck => "per ACK",
-            Growth::PerByte => "per byte",
-        }
-    }
-
     pub(super) fn set(self) -> Override {
-        set("tcp.congestion.growth", self.word())
-    }
-}
-
-/// Every run that is to be made.
-#[derive(Debug, Default)]
-pub(super) struct Plan {
-    pub(super) jobs: Vec<Job>,
-}
-
-/// The runs of one set-up, seeds from 1 on: indices into the plan's jobs.
-pub(super) type Runs = Range<usize>;
-
-impl Plan {
-    /// So many runs of a file with these changes.
-    pub(super) fn runs(
-        &mut self,
-        file: File,
-        changes: &[Override],
-        runs: u32,
-        series: KeepSeries,
-    ) -> Result<Runs, Errors> {
-        let scenario = file.with(changes)?;
-        let first = self.jobs.len();
-        self.jobs.extend((1..=u64::from(runs)).map(|seed| Job {
-            scenario: Arc::clone(&scenario),
-            seed,
-            series,
-        }));
-        Ok(first..self.jobs.len())
+        set("tcp.congestion.growth", self.id())
     }
 }
 
@@ -190,14 +94,14 @@ impl Plan {
 mod tests {
     use super::*;
     use ackord_units::Knobs as _;
+    use crate::plan::Setup;
 
     #[test]
     fn every_file_is_sound_and_says_where_it_comes_from() {
-        for file in File::ALL {
-            let scenario = file.with(&[]).expect("a sound scenario");
+        for file in FILES {
+            let scenario = Setup::new(file, Vec::new()).scenario().expect("a sound scenario");
             assert!(scenario.source.contains("Lee et al. 2015"), "{}", scenario.source);
-            let (path, _) = file.embedded();
-            assert!(path.ends_with(&format!("/{}.toml", scenario.name)), "{path}");
+            assert!(file.path.ends_with(&format!("/{}.toml", scenario.name)), "{}", file.path);
         }
     }
 
@@ -218,9 +122,9 @@ mod tests {
             LINUX,
             IMMEDIATE,
         ];
-        for (file, policy) in File::ALL.into_iter().flat_map(|f| policies.map(|p| (f, p))) {
-            for growth in Growth::BOTH {
-                let scenario = file.with(&[policy.set(), growth.set()]);
+        for (file, policy) in FILES.into_iter().flat_map(|f| policies.map(|p| (f, p))) {
+            for growth in Growth::ALL {
+                let scenario = Setup::new(file, vec![policy.set(), growth.set()]).scenario();
                 let scenario = scenario.unwrap_or_else(|errors| panic!("{errors}"));
                 let flow = &scenario.flows[0];
                 let kind = flow.receiver_tcp().ack.mechanism().name;

@@ -9,12 +9,12 @@ use ackord_measure::{FlowSeries, Point, Trace};
 use ackord_units::{Span, Time};
 use serde::Serialize;
 
-/// Fig. 4: when its segments arrive, all of 536 octets.
+/// Fig. 4: when its segments arrive, all of 536 bytes.
 pub(super) const FIG4_ARRIVALS_S: [f64; 7] =
     [9.666723, 9.667667, 9.668631, 9.669555, 9.670499, 9.671443, 9.672387];
 /// Fig. 4: they are acknowledged so much later, each by itself (one of six after 0.88 ms).
 pub(super) const FIG4_ACK_AFTER_MS: f64 = 0.9;
-/// Fig. 4: when its first line was captured, and the octets acknowledged by then.
+/// Fig. 4: when its first line was captured, and the bytes acknowledged by then.
 pub(super) const FIG4_BEGINS: Span = Span::from_micros(9_666_679);
 pub(super) const FIG4_ACKNOWLEDGED_BYTES: f64 = 929_345.0;
 /// Fig. 7: when the phone received a segment.
@@ -39,7 +39,7 @@ pub(super) struct Shape {
     pub(super) growth_after_loss_bytes_s: Option<f64>,
     /// The rate of the second after such a reduction.
     pub(super) rate_after_loss_mbit_s: Option<f64>,
-    /// Octets delivered when Fig. 4 begins.
+    /// Bytes delivered when Fig. 4 begins.
     pub(super) delivered_at_fig4_bytes: f64,
 }
 
@@ -116,7 +116,7 @@ pub(super) fn growths_after_reductions(cwnd: &Trace) -> Vec<f64> {
 }
 
 fn growth_after(cwnd: &Trace, fall: Time) -> Option<f64> {
-    // A tenth of it passes before it counts: cwnd settles when the repair is over.
+    // A tenth of it passes before it counts: cwnd settles when the recovery is over.
     let (from, until) = (fall + AFTER / 10, fall + AFTER);
     let grown = cwnd.value_at(until)? - cwnd.value_at(from)?;
     Some(grown / until.saturating_since(from).as_secs_f64())

@@ -1,18 +1,19 @@
 //! §4 of the paper: cwnd, acknowledgments and time for each timeout, with ns-3 beside.
 
-use super::ns3::{Band, Errors};
-use super::sample::{Outcomes, Sample, over, ratio};
+use super::ns3::Band;
+use super::sample::Sample;
 use super::setup::{
-    DELAYED_NS3, File, Growth, IMMEDIATE, LINUX, PAPER_NS3, PRACTICAL, Plan, Policy, Runs,
-    STATIC_800, STATIC_900, set,
+    DELAYED_NS3, Growth, IMMEDIATE, LINUX, PAPER_NS3, PRACTICAL, Policy, SIMULATION, STATIC_800,
+    STATIC_900,
 };
 use super::shape::growths_after_reductions;
+use crate::cells::{Cells, Runs, over};
+use crate::plan::{Setup, set};
+use crate::tables::{choices, record, rows};
 use ackord_measure::Trace;
-use ackord_measure::stats::{Estimate, estimate};
-use ackord_report::document::{Cell, Column, Table};
+use ackord_measure::stats::{Estimate, estimate, mean};
+use ackord_report::document::Table;
 use ackord_report::plot::{Mark, Plot, PlotSeries, Range, Shape};
-use ackord_scenario::Override;
-use ackord_study::KeepSeries;
 use ackord_units::{Span, Time};
 use serde::Serialize;
 
@@ -24,258 +25,214 @@ const FIG4_WINDOW: &str = "32768 B";
 /// cwnd after this long without errors tells how fast it grows at the start.
 const START: Span = Span::from_secs(1);
 
-#[derive(Debug)]
-pub(super) struct SimulationPlan(Vec<(Growth, Policy, Both)>);
+choices! {
+    /// Whether the sender waits for the application or the application for the sender.
+    Writes {
+        /// A message every 8.32 ms, as §4.1 says.
+        Messages = "messages", "written as messages";
+        /// Everything at once, so that all segments are full, as in Fig. 4.
+        AtOnce = "at-once", "written at once";
+    }
+}
 
-/// Runs with errors and without.
-type Both = [(Errors, Runs); 2];
-
-/// A policy against a growth rule.
-#[derive(Clone, Debug)]
-pub(super) struct Row {
+/// How the sender is fed and grows, and the receiver's policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Key {
+    pub(super) writes: Writes,
     pub(super) growth: Growth,
     pub(super) policy: Policy,
-    pub(super) damaged: Vec<Sample>,
-    pub(super) clean: Vec<Sample>,
-    damaged_cwnd: Vec<Trace>,
-    clean_cwnd: Vec<Trace>,
 }
 
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct RowData {
-    policy: &'static str,
-    growth: Growth,
-    runs: usize,
-    acks: f64,
-    acks_per_data_segment: f64,
-    cwnd_mean_bytes: f64,
-    cwnd_after_1_s_without_errors_bytes: f64,
-    growth_after_retransmission_bytes_s: Option<f64>,
-    completion_s: Option<f64>,
-    ack_air_percent: Option<f64>,
-    without_errors: Vec<Sample>,
-    with_errors: Vec<Sample>,
+/// The runs with damaged bytes, and without.
+pub(super) struct Simulations {
+    pub(super) damaged: Cells<Key, Sample>,
+    pub(super) clean: Cells<Key, Sample>,
 }
 
-/// The messages of §4.1, and the same octets written at once: then every segment is full, as in Fig. 4.
-pub(super) fn plan(
-    plan: &mut Plan,
-    runs: u32,
-) -> Result<[SimulationPlan; 2], ackord_scenario::Errors> {
+/// A policy against a growth rule.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row<'a> {
+    pub(super) key: Key,
+    pub(super) damaged: &'a Runs<Sample>,
+    pub(super) clean: &'a Runs<Sample>,
+}
+
+/// The messages of §4.1, and with the paper's own policies the same bytes written at once: then every segment is full,
+/// as in Fig. 4.
+pub(super) fn keys() -> impl Iterator<Item = Key> {
+    let messages = Growth::ALL
+        .into_iter()
+        .flat_map(|growth| POLICIES.map(|policy| Key { writes: Writes::Messages, growth, policy }));
+    messages.chain(POLICIES.into_iter().take(3).map(|policy| Key {
+        writes: Writes::AtOnce,
+        growth: Growth::PerAck,
+        policy,
+    }))
+}
+
+pub(super) fn damaged(key: Key, runs: u32) -> Setup {
     let at_once = [
         set("flows.flow.traffic", r#"{ kind = "bulk", size = "1040 kB" }"#),
         set("tcp.receive_buffer", FIG4_WINDOW),
     ];
-    let every = Growth::BOTH.into_iter().flat_map(|growth| POLICIES.map(|policy| (growth, policy)));
-    let papers = POLICIES[..3].iter().map(|policy| (Growth::PerAck, *policy));
-    Ok([rows(plan, every, &[], runs)?, rows(plan, papers, &at_once, runs)?])
+    let also = (key.writes == Writes::AtOnce).then_some(at_once);
+    let setup = Setup::new(SIMULATION, vec![key.policy.set(), key.growth.set()]);
+    setup.with(also.into_iter().flatten()).seeds(runs).with_series()
 }
 
-fn rows(
-    plan: &mut Plan,
-    of: impl Iterator<Item = (Growth, Policy)>,
-    also: &[Override],
-    runs: u32,
-) -> Result<SimulationPlan, ackord_scenario::Errors> {
-    let mut rows = Vec::new();
-    for (growth, policy) in of {
-        let mut both = Vec::new();
-        for errors in [Errors::Yes, Errors::No] {
-            let mut changes = vec![policy.set(), growth.set()];
-            changes.extend_from_slice(also);
-            // Without errors only the contention on the air tells one seed from another.
-            let runs = match errors {
-                Errors::Yes => runs,
-                Errors::No => runs.min(5),
-            };
-            if errors == Errors::No {
-                changes.push(set("links.wired.loss", "none"));
-            }
-            both.push((errors, plan.runs(File::Simulation, &changes, runs, KeepSeries::Yes)?));
-        }
-        let both = both.try_into().expect("with errors and without");
-        rows.push((growth, policy, both));
+/// Without errors only the contention on the air tells one seed from another.
+pub(super) fn clean(key: Key, runs: u32) -> Setup {
+    damaged(key, runs.min(5)).with([set("links.wired.loss", "none")])
+}
+
+impl Simulations {
+    pub(super) fn of(&self, writes: Writes, policy: Policy, growth: Growth) -> Row<'_> {
+        let key = Key { writes, growth, policy };
+        Row { key, damaged: self.damaged.of(&key), clean: self.clean.of(&key) }
     }
-    Ok(SimulationPlan(rows))
-}
 
-pub(super) fn read(plan: &SimulationPlan, outcomes: &Outcomes) -> Vec<Row> {
-    let row = |(growth, policy, both): &(Growth, Policy, Both)| {
-        let [(_, damaged), (_, clean)] = both;
-        Row {
-            growth: *growth,
-            policy: *policy,
-            damaged: outcomes.samples(damaged),
-            clean: outcomes.samples(clean),
-            damaged_cwnd: outcomes.cwnd(damaged),
-            clean_cwnd: outcomes.cwnd(clean),
+    /// All rows of one way of writing.
+    pub(super) fn rows(&self, writes: Writes) -> impl Iterator<Item = Row<'_>> {
+        let rows = keys().filter(move |key| key.writes == writes);
+        rows.map(|key| self.of(key.writes, key.policy, key.growth))
+    }
+
+    /// The rows of the paper's own three timeouts, growing per ACK.
+    pub(super) fn papers(&self, writes: Writes) -> impl Iterator<Item = Row<'_>> {
+        let policies = POLICIES.into_iter().take(3);
+        policies.map(move |policy| self.of(writes, policy, Growth::PerAck))
+    }
+
+    /// The same with 200 ms.
+    pub(super) fn delayed(&self, of: &Row<'_>) -> Row<'_> {
+        self.of(of.key.writes, DELAYED_NS3, of.key.growth)
+    }
+
+    pub(super) fn data(&self, writes: Writes) -> Vec<impl Serialize> {
+        let data = |row: Row<'_>| {
+            let completion = row.damaged.mean(|run| run.completion_s).mean;
+            let air = row.damaged.mean(|run| run.ack_air_percent.unwrap_or(0.0)).mean;
+            record! {
+                policy: row.key.policy.id,
+                growth: row.key.growth,
+                runs: row.damaged.0.len(),
+                acks: row.damaged.mean(|run| run.acks).mean,
+                acks_per_data_segment: row.damaged.mean(Sample::acks_per_segment).mean,
+                cwnd_mean_bytes: row.damaged.mean(|run| run.cwnd_mean_bytes).mean,
+                cwnd_after_1_s_without_errors_bytes: row.cwnd_at_start().mean,
+                growth_after_retransmission_bytes_s: row.growth_after_loss().map(|rate| rate.mean),
+                completion_s: completion.is_finite().then_some(completion),
+                ack_air_percent: Some(air),
+                without_errors: row.clean.0.clone(),
+                with_errors: row.damaged.0.clone(),
+            }
+        };
+        self.rows(writes).map(data).collect()
+    }
+
+    /// §4 with ns-3 beside.
+    pub(super) fn table(&self, band: &Band) -> Table {
+        let ns3 = |row: &Row<'_>| row.ns3_timeout().and_then(|timeout| band.setup(timeout, true));
+        rows(self.rows(Writes::Messages))
+            .words("sender grows", |row| row.key.growth.label())
+            .words("receiver", |row| row.key.policy.label)
+            .mean(("ACKs", ""), 0, |row| row.damaged.mean(|run| run.acks))
+            .number(("in ns-3", ""), 0, |row| ns3(row).map(|setup| setup.acks()))
+            .mean(("cwnd mean", "kB"), 2, |row| row.damaged.mean(|run| run.cwnd_mean_bytes / 1e3))
+            .number(("in ns-3", "kB"), 2, |row| {
+                ns3(row).map(|setup| setup.cwnd_mean_bytes().mean / 1e3)
+            })
+            .mean(("over delayed", ""), 2, |row| row.cwnd_gain_over(self.delayed(row)))
+            .titled("Acknowledgments and cwnd, with damaged bytes (1e-5)")
+    }
+
+    /// How fast cwnd grows, and what it is good for.
+    pub(super) fn growth_table(&self) -> Table {
+        rows(self.rows(Writes::Messages))
+            .words("sender grows", |row| row.key.growth.label())
+            .words("receiver", |row| row.key.policy.label)
+            .number(("cwnd at 1 s", "kB"), 1, |row| row.cwnd_at_start().mean / 1e3)
+            .number(("growth after loss", "kB/s"), 2, |row| {
+                row.growth_after_loss().map(|rate| rate.mean / 1e3)
+            })
+            .mean(("all there after", "s"), 3, |row| row.damaged.mean(|run| run.completion_s))
+            .mean(("airtime of ACKs", "%"), 2, |row| row.damaged.mean(|run| run.ack_air_percent))
+            .titled(
+                "Growth of cwnd: one second after the start without errors, and in the half \
+                 second after a reduction",
+            )
+    }
+
+    /// Fig. 5 and 6: the first run with errors, the paper's small timeout against 200 ms.
+    pub(super) fn figure(&self, number: u32) -> Plot {
+        let small = if number == 5 { STATIC_900 } else { STATIC_800 };
+        let title = format!("Fig. {number}: cwnd with a timeout of {} and of 200 ms", small.label);
+        let mut plot = Plot::new(&format!("fig-{number}"), &title, "time (s)", "cwnd (kB)");
+        for policy in [DELAYED_NS3, small] {
+            let row = self.of(Writes::Messages, policy, Growth::PerAck);
+            let curve = curve(row.damaged.0[0].cwnd());
+            plot = plot.with(PlotSeries::new(policy.label, Mark::Steps, curve));
         }
-    };
-    plan.0.iter().map(row).collect()
+        plot.x.range = Range::Fixed(0.0, 8.4);
+        plot
+    }
+
+    /// The start without errors, both growth rules, with ns-3.
+    pub(super) fn start_figure(&self, band: &Band, growth: Growth) -> Plot {
+        let title = format!("cwnd at the start without errors, growing {}", growth.label());
+        let id = format!("start-{}", growth.id());
+        let mut plot = Plot::new(&id, &title, "time (s)", "cwnd (kB)");
+        for (colour, policy) in [DELAYED_NS3, STATIC_900, STATIC_800].into_iter().enumerate() {
+            let row = self.of(Writes::Messages, policy, growth);
+            let first = curve(row.clean.0[0].cwnd()).take_while(|(at, _)| *at <= 1.0);
+            let ours = PlotSeries::new(policy.label, Mark::Steps, first);
+            plot = plot.with(ours.coloured(colour));
+            let ns3 = row.ns3_timeout().and_then(|timeout| band.setup(timeout, false));
+            if let Some(setup) = ns3 {
+                let points = setup.first_run_cwnd_bytes.iter().take(10).enumerate();
+                let points = points.map(|(index, bytes)| ((index + 1) as f64 / 10.0, bytes / 1e3));
+                let name = format!("{}, ns-3", policy.label);
+                let series = PlotSeries::new(&name, Mark::Points(Shape::Disc), points);
+                plot = plot.with(series.coloured(colour));
+            }
+        }
+        plot.x.range = Range::Fixed(0.0, 1.0);
+        plot
+    }
 }
 
-/// The rows of the paper's own three timeouts, growing per ACK.
-pub(super) fn papers(rows: &[Row]) -> impl Iterator<Item = &Row> {
-    let is_papers = |row: &&Row| POLICIES[..3].contains(&row.policy);
-    rows.iter().filter(|row| row.growth == Growth::PerAck).filter(is_papers)
-}
-
-/// The row of a policy.
-pub(super) fn find(rows: &[Row], policy: Policy, growth: Growth) -> &Row {
-    let found = rows.iter().find(|row| row.policy == policy && row.growth == growth);
-    found.expect("every policy is run with both growth rules")
-}
-
-impl Row {
+impl Row<'_> {
     /// cwnd one second after the start, without errors.
     pub(super) fn cwnd_at_start(&self) -> Estimate {
-        let at = Time::ZERO + START;
-        let values: Vec<f64> =
-            self.clean_cwnd.iter().filter_map(|trace| trace.value_at(at)).collect();
-        estimate(&values).expect("cwnd is known from the first second on")
+        let known = self.clean.0.iter().filter_map(|run| run.cwnd().value_at(Time::ZERO + START));
+        over(&known.collect::<Vec<_>>())
     }
 
     /// By how many bytes a second cwnd grows in the half second after each reduction, in the runs
     /// in which that half second has no other one; over all runs.
     pub(super) fn growth_after_loss(&self) -> Option<Estimate> {
-        let means = self.damaged_cwnd.iter().filter_map(|trace| {
-            let each = growths_after_reductions(trace);
-            ackord_measure::stats::mean(&each)
-        });
+        let means =
+            self.damaged.0.iter().filter_map(|run| mean(&growths_after_reductions(run.cwnd())));
         estimate(&means.collect::<Vec<_>>())
     }
 
-    pub(super) fn cwnd_gain_over(&self, base: &Row) -> Estimate {
-        ratio((&self.damaged, &base.damaged), |sample| sample.cwnd_mean_bytes)
+    pub(super) fn cwnd_gain_over(&self, base: Row<'_>) -> Estimate {
+        self.damaged.over(base.damaged, |run| run.cwnd_mean_bytes)
     }
 
     /// How much sooner the last byte arrives: the base's time over this one's.
-    pub(super) fn speed_over(&self, base: &Row) -> Estimate {
-        ratio((&base.damaged, &self.damaged), |sample| sample.completion_s.unwrap_or(f64::NAN))
+    pub(super) fn speed_over(&self, base: Row<'_>) -> Estimate {
+        base.damaged.over(self.damaged, |run| run.completion_s)
     }
 
-    pub(super) fn data(&self) -> RowData {
-        let completion = over(&self.damaged, |sample| sample.completion_s.unwrap_or(f64::NAN)).mean;
-        let air = over(&self.damaged, |sample| sample.ack_air_percent.unwrap_or(0.0)).mean;
-        RowData {
-            policy: self.policy.id,
-            growth: self.growth,
-            runs: self.damaged.len(),
-            acks: over(&self.damaged, |sample| sample.acks as f64).mean,
-            acks_per_data_segment: over(&self.damaged, Sample::acks_per_segment).mean,
-            cwnd_mean_bytes: over(&self.damaged, |sample| sample.cwnd_mean_bytes).mean,
-            cwnd_after_1_s_without_errors_bytes: self.cwnd_at_start().mean,
-            growth_after_retransmission_bytes_s: self.growth_after_loss().map(|rate| rate.mean),
-            completion_s: completion.is_finite().then_some(completion),
-            ack_air_percent: Some(air),
-            without_errors: self.clean.clone(),
-            with_errors: self.damaged.clone(),
-        }
+    /// The timeout that ns-3 was run with, for the paper's own three.
+    fn ns3_timeout(&self) -> Option<f64> {
+        let timeouts = [(DELAYED_NS3, 200.0), (STATIC_900, 0.9), (STATIC_800, 0.8)];
+        let found = timeouts.into_iter().find(|(policy, _)| *policy == self.key.policy);
+        found.filter(|_| self.key.growth == Growth::PerAck).map(|(_, timeout)| timeout)
     }
 }
 
-/// §4 with ns-3 beside.
-pub(super) fn table(rows: &[Row], band: &Band) -> Table {
-    let columns = vec![
-        Column::words("sender grows"),
-        Column::words("receiver"),
-        Column::numbers("ACKs", ""),
-        Column::numbers("in ns-3", ""),
-        Column::numbers("cwnd mean", "kB"),
-        Column::numbers("in ns-3", "kB"),
-        Column::numbers("over delayed", ""),
-    ];
-    let cells = |row: &Row| {
-        let base = find(rows, DELAYED_NS3, row.growth);
-        let of = |pick: fn(&Sample) -> f64, decimals| interval(&over(&row.damaged, pick), decimals);
-        let ns3 = ns3_timeout(row).and_then(|timeout| band.setup(timeout, Errors::Yes));
-        vec![
-            Cell::text(row.growth.label()),
-            Cell::text(row.policy.label),
-            of(|sample| sample.acks as f64, 0),
-            Cell::number(ns3.map(|setup| setup.acks().mean), 0),
-            of(|sample| sample.cwnd_mean_bytes / 1e3, 2),
-            Cell::number(ns3.map(|setup| setup.cwnd_mean_bytes().mean / 1e3), 2),
-            interval(&row.cwnd_gain_over(base), 2),
-        ]
-    };
-    let caption = "Acknowledgments and cwnd, with damaged bytes (1e-5)";
-    Table { caption: caption.to_owned(), columns, rows: rows.iter().map(cells).collect() }
-}
-
-/// How fast cwnd grows, and what it is good for.
-pub(super) fn growth_table(rows: &[Row]) -> Table {
-    let columns = vec![
-        Column::words("sender grows"),
-        Column::words("receiver"),
-        Column::numbers("cwnd at 1 s", "kB"),
-        Column::numbers("growth after loss", "kB/s"),
-        Column::numbers("all there after", "s"),
-        Column::numbers("airtime of ACKs", "%"),
-    ];
-    let cells = |row: &Row| {
-        let of = |pick: fn(&Sample) -> f64, decimals| interval(&over(&row.damaged, pick), decimals);
-        vec![
-            Cell::text(row.growth.label()),
-            Cell::text(row.policy.label),
-            Cell::number(row.cwnd_at_start().mean / 1e3, 1),
-            Cell::number(row.growth_after_loss().map(|rate| rate.mean / 1e3), 2),
-            of(|sample| sample.completion_s.unwrap_or(f64::NAN), 3),
-            of(|sample| sample.ack_air_percent.unwrap_or(f64::NAN), 2),
-        ]
-    };
-    let caption = "Growth of cwnd: one second after the start without errors, and in the half \
-                   second after a reduction";
-    Table { caption: caption.to_owned(), columns, rows: rows.iter().map(cells).collect() }
-}
-
-/// The timeout that ns-3 was run with, for the paper's own three.
-fn ns3_timeout(row: &Row) -> Option<f64> {
-    let timeouts = [(DELAYED_NS3, 200.0), (STATIC_900, 0.9), (STATIC_800, 0.8)];
-    let found = timeouts.into_iter().find(|(policy, _)| *policy == row.policy);
-    found.filter(|_| row.growth == Growth::PerAck).map(|(_, timeout)| timeout)
-}
-
-pub(super) fn interval(estimate: &Estimate, decimals: usize) -> Cell {
-    Cell::Interval { mean: estimate.mean, half_width: estimate.ci95, decimals }
-}
-
-/// Fig. 5 and 6: the first run with errors, the paper's small timeout against 200 ms.
-pub(super) fn figure(rows: &[Row], number: u32) -> Plot {
-    let small = if number == 5 { STATIC_900 } else { STATIC_800 };
-    let title = format!("Fig. {number}: cwnd with a timeout of {} and of 200 ms", small.label);
-    let mut plot = Plot::new(&format!("fig-{number}"), &title, "time (s)", "cwnd (kB)");
-    for policy in [DELAYED_NS3, small] {
-        let row = find(rows, policy, Growth::PerAck);
-        plot = plot.with(PlotSeries::new(policy.label, Mark::Steps, curve(&row.damaged_cwnd[0])));
-    }
-    plot.x.range = Range::Fixed(0.0, 8.4);
-    plot
-}
-
-/// The start without errors, both growth rules, with ns-3.
-pub(super) fn start_figure(rows: &[Row], band: &Band, growth: Growth) -> Plot {
-    let title = format!("cwnd at the start without errors, growing {}", growth.label());
-    let id = format!("start-{}", growth.word());
-    let mut plot = Plot::new(&id, &title, "time (s)", "cwnd (kB)");
-    for (colour, policy) in [DELAYED_NS3, STATIC_900, STATIC_800].into_iter().enumerate() {
-        let row = find(rows, policy, growth);
-        let first = curve(&row.clean_cwnd[0]).into_iter().take_while(|(at, _)| *at <= 1.0);
-        let ours = PlotSeries::new(policy.label, Mark::Steps, first.collect::<Vec<_>>());
-        plot = plot.with(ours.coloured(colour));
-        let ns3 = ns3_timeout(row).and_then(|timeout| band.setup(timeout, Errors::No));
-        if let Some(setup) = ns3 {
-            let points = setup.first_run_cwnd_bytes.iter().take(10).enumerate();
-            let points = points.map(|(index, bytes)| ((index + 1) as f64 / 10.0, bytes / 1e3));
-            let name = format!("{}, ns-3", policy.label);
-            let series = PlotSeries::new(&name, Mark::Points(Shape::Disc), points);
-            plot = plot.with(series.coloured(colour));
-        }
-    }
-    plot.x.range = Range::Fixed(0.0, 1.0);
-    plot
-}
-
-fn curve(trace: &Trace) -> Vec<(f64, f64)> {
-    trace.points().iter().map(|point| (point.at.as_secs_f64(), point.value / 1e3)).collect()
+fn curve(trace: &Trace) -> impl Iterator<Item = (f64, f64)> {
+    trace.points().iter().map(|point| (point.at.as_secs_f64(), point.value / 1e3))
 }

@@ -1,12 +1,13 @@
 //! The whole reproduction with few runs: physics first, then what the paper claims in words.
 
-use super::sample::{Sample, over};
+use super::sample::Sample;
 use super::setup::{
     DELAYED, DELAYED_NS3, Growth, IMMEDIATE, LINUX, PRACTICAL, STATIC_800, STATIC_900,
 };
+use super::simulation::Row;
 use super::*;
+use crate::claims::judge_again;
 use crate::unwatched;
-use crate::verdict::judge_again;
 use ackord_measure::Verdict;
 use std::sync::OnceLock;
 
@@ -30,15 +31,20 @@ fn measured() -> &'static Measured {
 }
 
 /// Without errors: who loses its last segments has a longer story to tell.
-fn acks(row: &simulation::Row) -> f64 {
-    over(&row.clean, |sample| sample.acks as f64).mean
+fn acks(row: Row<'_>) -> f64 {
+    row.clean.mean(|run| run.acks).mean
+}
+
+/// A receiver's row of §4.
+fn row(policy: setup::Policy, growth: Growth) -> Row<'static> {
+    measured().simulations.of(Writes::Messages, policy, growth)
 }
 
 #[test]
 fn no_run_takes_more_air_than_there_is_nor_more_acks_than_segments() {
-    let rows = measured().phones.iter().flat_map(|row| &row.samples);
-    let rows = rows.chain(measured().simulation.iter().flat_map(|row| &row.damaged));
-    for sample in rows {
+    let rows = measured().phones.runs.iter().flat_map(|row| &row.runs.0);
+    let simulated = measured().simulations.rows(Writes::Messages);
+    for sample in rows.chain(simulated.flat_map(|row| &row.damaged.0)) {
         let air = |of: Option<f64>| of.expect("the path has a medium");
         assert!(air(sample.data_air_percent) + air(sample.ack_air_percent) < 100.0, "{sample:?}");
         // A pure ACK for each data segment, and one that ends the handshake or the connection.
@@ -50,7 +56,7 @@ fn no_run_takes_more_air_than_there_is_nor_more_acks_than_segments() {
 
 #[test]
 fn two_segments_a_message_make_one_ack_or_two_by_the_timeout() {
-    let of = |policy| acks(simulation::find(&measured().simulation, policy, Growth::PerAck));
+    let of = |policy| acks(row(policy, Growth::PerAck));
     assert!((1_000.0..1_050.0).contains(&of(DELAYED_NS3)), "{}", of(DELAYED_NS3));
     assert!((1_000.0..1_080.0).contains(&of(STATIC_900)), "{}", of(STATIC_900));
     assert!((1_990.0..2_010.0).contains(&of(STATIC_800)), "{}", of(STATIC_800));
@@ -59,45 +65,49 @@ fn two_segments_a_message_make_one_ack_or_two_by_the_timeout() {
 #[test]
 fn without_errors_cwnd_is_what_slow_start_makes_of_the_acks() {
     for policy in [DELAYED_NS3, STATIC_800] {
-        let row = simulation::find(&measured().simulation, policy, Growth::PerAck);
+        let row = row(policy, Growth::PerAck);
         // About 120 messages in the first second, an ACK or two for each: a segment of 536 for each.
         let per_message = if policy == STATIC_800 { 2.0 } else { 1.0 };
         let expected = 119.0 * per_message * 536.0;
         let found = row.cwnd_at_start().mean;
         assert!((found / expected - 1.0).abs() < 0.05, "{}: {found}", policy.id);
     }
-    let by_bytes = |policy| {
-        simulation::find(&measured().simulation, policy, Growth::PerByte).cwnd_at_start().mean
-    };
+    let by_bytes = |policy| row(policy, Growth::PerByte).cwnd_at_start().mean;
     let ratio = by_bytes(STATIC_800) / by_bytes(DELAYED_NS3);
     assert!((ratio - 1.0).abs() < 0.1, "counting bytes, ACKs make no difference: {ratio}");
 }
 
+/// How much better a policy does at a workload.
+fn gain(id: &str, policy: setup::Policy, base: setup::Policy) -> f64 {
+    let gains = &measured().gains;
+    let found = gains.iter().find(|cell| cell.key.0.0.id == id).expect("it is run");
+    gains::gain(gains, found.key.0, policy, base).mean
+}
+
 #[test]
 fn every_workload_is_done_under_every_policy() {
-    for row in &measured().gains {
-        for gain in row.data() {
-            let json = serde_json::to_value(&gain).expect("plain data");
-            assert!(json["gain_over_delayed"].as_f64().is_some_and(|gain| gain > 0.0), "{json}");
-            assert!(json["gain_over_linux"].as_f64().is_some_and(|gain| gain > 0.0), "{json}");
-        }
-        assert!((row.gain(DELAYED, DELAYED).mean - 1.0).abs() < 1e-12);
+    for gain in gains::data(&measured().gains) {
+        let json = serde_json::to_value(&gain).expect("plain data");
+        assert!(json["gain_over_delayed"].as_f64().is_some_and(|gain| gain > 0.0), "{json}");
+        assert!(json["gain_over_linux"].as_f64().is_some_and(|gain| gain > 0.0), "{json}");
+    }
+    for cell in &*measured().gains {
+        assert!((gain(cell.key.0.0.id, DELAYED, DELAYED) - 1.0).abs() < 1e-12);
     }
 }
 
 #[test]
 fn write_write_read_stalls_only_where_the_ack_waits() {
-    let of = |id: &str| measured().gains.iter().find(move |row| row.work.id == id);
-    let row = of("write-write-read").expect("it is run");
     // 200 ms of waiting against a round trip of 22 ms.
-    assert!(row.gain(IMMEDIATE, DELAYED).mean > 3.0, "{:?}", row.gain(IMMEDIATE, DELAYED));
-    assert!(row.gain(PRACTICAL, DELAYED).mean > 2.0, "{:?}", row.gain(PRACTICAL, DELAYED));
-    assert!(row.gain(LINUX, DELAYED).mean > 1.5, "{:?}", row.gain(LINUX, DELAYED));
+    for (policy, least) in [(IMMEDIATE, 3.0), (PRACTICAL, 2.0), (LINUX, 1.5)] {
+        let found = gain("write-write-read", policy, DELAYED);
+        assert!(found > least, "{}: {found}", policy.id);
+    }
 }
 
 #[test]
 fn a_larger_gain_makes_the_ato_jump_further() {
-    let most = |a| ato::find(&measured().ato, a, 0).ato(|ato| ato.max_ms).mean;
+    let most = |a| measured().ato.of(&(0, a)).ato(|ato| ato.max_ms).mean;
     assert!(most("0.02") < most("0.1") && most("0.1") < most("0.9"));
 }
 
@@ -116,5 +126,5 @@ fn the_report_has_every_table_figure_and_claim() {
     // Few runs may leave it open.
     assert!(matches!(start.verdict, Verdict::Holds | Verdict::Undecided), "{start:?}");
     let quick = |sample: &Sample| sample.goodput_mbit_s > 0.0;
-    assert!(measured().phones.iter().flat_map(|row| &row.samples).all(quick));
+    assert!(measured().phones.runs.iter().flat_map(|row| &row.runs.0).all(quick));
 }
