@@ -33,9 +33,9 @@ pub enum CaptureTraceError {
     Trace(#[from] TraceError),
 }
 
-/// Octets in front of the IP packet in frames of Ethernet, Linux cooked and raw captures.
+/// Bytes in front of the IP packet in frames of Ethernet, Linux cooked and raw captures.
 const FRAME_HEADERS: [(u16, u32); 6] = [(1, 14), (12, 0), (101, 0), (113, 16), (228, 0), (229, 0)];
-/// Octets that an opportunity counts with each packet.
+/// Bytes that an opportunity counts with each packet.
 const PER_PACKET: u64 = 4;
 /// Points that a plot has at most.
 const MOST_POINTS: u64 = 600;

@@ -249,13 +249,13 @@ impl<W: Write> Copy<'_, W> {
     }
 }
 
-/// So many octets, or nothing where the input ends before.
+/// So many bytes, or nothing where the input ends before.
 fn octets<const N: usize>(input: &mut impl Read) -> io::Result<Option<[u8; N]>> {
     let read = body(input, Vec::new(), N)?;
     Ok(read.and_then(|read| read.try_into().ok()))
 }
 
-/// Reads on until `start` has `len` octets; nothing where the input ends or breaks before.
+/// Reads on until `start` has `len` bytes; nothing where the input ends or breaks before.
 fn body(input: &mut impl Read, mut start: Vec<u8>, len: usize) -> io::Result<Option<Vec<u8>>> {
     let missing = len.saturating_sub(start.len());
     match input.take(missing as u64).read_to_end(&mut start) {
@@ -285,7 +285,7 @@ mod tests {
         BTreeMap::from([(2, "outage".to_owned())])
     }
 
-    /// Link type, time, octets, comment.
+    /// Link type, time, bytes, comment.
     type Read = (LinkType, Option<u64>, Vec<u8>, Option<String>);
 
     fn read(bytes: &[u8]) -> Vec<Read> {

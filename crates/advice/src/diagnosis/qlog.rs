@@ -1,8 +1,8 @@
 //! Connections as qlog (draft-ietf-quic-qlog-main-schema-02, version "0.3": the newest that qvis takes).
 //!
 //! TCP has no packet numbers: data segments are numbered as they passed, and what an ACK or a SACK covers
-//! is told in these numbers. A segment whose octets are sent again while they are not acknowledged counts
-//! as lost then. Round trips and octets in flight are those that the capture point sees.
+//! is told in these numbers. A segment whose bytes are sent again while they are not acknowledged counts
+//! as lost then. Round trips and bytes in flight are those that the capture point sees.
 //! Not modelled: handshakes, FIN and RST; the direction of less data.
 
 use ackord_diagnose::{Connection, Diagnosis, Point, PointKind, Trace, Vantage};
@@ -158,7 +158,7 @@ struct Outstanding {
 #[derive(Default)]
 struct Sent {
     events: Vec<Event>,
-    /// By its first octet.
+    /// By its first byte.
     outstanding: BTreeMap<u64, Outstanding>,
     in_flight: u64,
     next_number: u64,
@@ -211,7 +211,7 @@ impl Sent {
         self.event(point, "transport:packet_sent", data);
     }
 
-    /// Octets from `from` to `to` have arrived.
+    /// Bytes from `from` to `to` have arrived.
     fn take(&mut self, from: u64, to: u64) {
         let whole = self.outstanding.range(from..to.max(from)).filter(|(_, one)| one.to <= to);
         let whole: Vec<u64> = whole.map(|(from, _)| *from).collect();

@@ -9,7 +9,7 @@ use super::model::{Heading, Outage, Place};
 use ackord_diagnose::{Cause, Connection, Interval, Point, PointKind, Trace, Vantage};
 use ackord_measure::stats::quantile;
 
-/// Whole packets' octets over payload, with Ethernet's MTU and timestamps.
+/// Whole packets' bytes over payload, with Ethernet's MTU and timestamps.
 pub(super) const PACKET: f64 = 1500.0;
 /// ACKs from one end of a train to the other.
 const TRAIN: usize = 2;
@@ -27,13 +27,13 @@ const LEAST_PAUSE_S: f64 = 0.002;
 pub(crate) struct Facts {
     pub(crate) heading: Heading,
     pub(crate) place: Option<Place>,
-    /// Octets of the direction of most data, and of the other.
+    /// Bytes of the direction of most data, and of the other.
     pub(crate) bytes: [u64; 2],
     /// Seconds by cause, as in [`Cause::ALL`].
     pub(crate) seconds: [f64; 28],
     /// All but what applications waited, s.
     pub(crate) active_s: f64,
-    /// What of that came when all octets were acknowledged: closing, which no model has, s.
+    /// What of that came when all bytes were acknowledged: closing, which no model has, s.
     pub(crate) closing_s: f64,
     pub(crate) rtt_s: f64,
     /// Highest rate of payload, bit/s.
@@ -55,7 +55,7 @@ pub(crate) struct Facts {
     pub(crate) phases: Vec<Phase>,
     /// Who writes twice, where small writes wait for each other, and how often it asks.
     pub(crate) writes_twice: Option<(Heading, u64)>,
-    /// The receiver's largest window, octets.
+    /// The receiver's largest window, bytes.
     pub(crate) window: Option<f64>,
     /// Round trips from the vantage point to client and server.
     pub(crate) rtt_to_s: [Option<f64>; 2],
@@ -204,7 +204,7 @@ fn is_idle(cause: Cause) -> bool {
     matches!(cause, Cause::ClientIdle | Cause::ServerIdle)
 }
 
-/// Seconds of a connection, without what applications waited, after its last octet was acknowledged.
+/// Seconds of a connection, without what applications waited, after its last byte was acknowledged.
 fn closing(connection: &Connection, trace: &Trace, sender: usize) -> f64 {
     let all = connection.bytes_by[sender];
     let mut acks = trace.points.iter().filter(|point| point.kind == PointKind::Ack);
@@ -213,7 +213,7 @@ fn closing(connection: &Connection, trace: &Trace, sender: usize) -> f64 {
     busy.map(|interval| (interval.to_s - interval.from_s.max(end.t)).max(0.0)).sum()
 }
 
-/// Busy stretches between waits of applications, with the octets of each: counted where there are
+/// Busy stretches between waits of applications, with the bytes of each: counted where there are
 /// packets, shared by time where there are none.
 fn phases(connection: &Connection, trace: Option<&Trace>, sender: usize) -> Vec<Phase> {
     let mut phases: Vec<Phase> = Vec::new();

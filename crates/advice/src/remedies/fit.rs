@@ -4,8 +4,9 @@
 //! code, at the same place, and whatever comes out unlike the observation is corrected: so what the
 //! diagnosis sees wrongly it sees wrongly in both. The congestion control is the one that fits best.
 
-use super::facts::{Facts, PACKET};
-use super::model::{LossProcess, Model, Outage, Place, Traffic};
+use super::facts::Facts;
+use super::guess::{guess, part_of};
+use super::model::{LossProcess, Model};
 use super::simulate::{SimulateError, captured};
 use ackord_diagnose::{Cause, Connection, Trace};
 use ackord_measure::stats::{Estimate, estimate, mean};
@@ -22,8 +23,6 @@ const ROUNDS: usize = 6;
 pub const MOST_ERROR_PERCENT: f64 = 15.0;
 /// Where the model's own runs are as far from each other, so many times that.
 const MOST_BY_CHANCE: f64 = 2.0;
-/// Longer connections are fitted by a part of this length, s.
-const LONGEST_S: f64 = 60.0;
 /// Other congestion controls are tried where the fit is further off than this.
 const GOOD_ENOUGH: f64 = 0.06;
 /// Another one is taken where it leaves less than this of what the fit is off.
@@ -31,19 +30,8 @@ const MUCH_BETTER: f64 = 0.7;
 /// What Linux has unless told otherwise.
 const CUBIC: &str = "\"cubic\"";
 
-/// The rate of a path that only small messages were seen on, bit/s.
-const SMALL_TALK: f64 = 10e6;
-
 /// Bound by windows for more of the time than this, the rate that was seen is not the path's.
 const MUCH_BOUND: f64 = 0.2;
-
-const LOSSES: [Cause; 5] = [
-    Cause::RandomLoss,
-    Cause::TimeoutTail,
-    Cause::TimeoutWindow,
-    Cause::TimeoutSmallWindow,
-    Cause::TimeoutLostRetransmission,
-];
 
 /// A model of one connection, and how well it holds.
 #[derive(Clone, Debug)]
@@ -183,151 +171,6 @@ fn refuse(facts: &Facts) -> Result<(), WhyNot> {
         }
     }
     Ok(())
-}
-
-/// The first guess.
-fn guess(facts: &Facts, remarks: &mut Vec<String>) -> Model {
-    let wire = |payload: f64| payload * PACKET / (PACKET - 52.0);
-    let capacity = facts.capacity.map_or(facts.rate, |trains| trains.max(facts.rate));
-    let filled = facts.share(&[Cause::PathLimited, Cause::QueueingOwn, Cause::FastRecovery]) > 0.5
-        && facts.queue_s > 0.0
-        && !matches!(traffic_of(facts), Traffic::TwoWrites { .. } | Traffic::Questions { .. });
-    let rate = wire(if filled { facts.rate } else { capacity });
-    // Small messages show nothing of the rate, and it is nothing to them.
-    let rate = if facts.writes_twice.is_some() { rate.max(SMALL_TALK) } else { rate };
-    if !filled && facts.capacity.is_none() && facts.writes_twice.is_none() {
-        remarks.push(
-            "the path was never full, and packets were not kept: its rate is a lower bound"
-                .to_owned(),
-        );
-    }
-    let serialisation =
-        if facts.bytes[0] as f64 > 3.0 * facts.mss { 8.0 * PACKET / rate } else { 0.0 };
-    let one_way = ((facts.rtt_s - serialisation) / 2.0).max(10e-6);
-    let mut model = Model::clean(rate, 2.0 * one_way, facts.bytes[0]);
-    model.heading = facts.writes_twice.map_or(facts.heading, |(writer, _)| writer);
-    model.place = facts.place.unwrap_or(Place::Server);
-    model.air_s = one_way * air_share(facts, remarks);
-    model.wired_s = one_way - model.air_s;
-    let seen = (facts.queue_s * rate / (8.0 * PACKET)).round() as u64;
-    let overflowed = facts.on(&[Cause::FastRecovery]) > 0.0;
-    model.buffer =
-        if overflowed { seen.max(4) } else { seen.max(model.bdp_packets() as u64).max(20) };
-    model.traffic = traffic_of(facts);
-    model.loss = loss_of(facts, rate);
-    reordering(&mut model, facts);
-    model.outages = facts.outages.clone();
-    let shared = facts.share(&[Cause::QueueingOthers, Cause::UnfairShare]) > 0.2;
-    if model.outages.is_empty() && !facts.delays.is_empty() && !shared {
-        (model.outages, model.outages_hold) = (facts.delays.clone(), true);
-    }
-    if facts.share(&[Cause::ReceiverWindow]) > 0.1 {
-        let by_rate = facts.rate * facts.rtt_s / 8.0;
-        model.receive_buffer = Some(facts.window.unwrap_or(by_rate).max(2.0 * facts.mss) as u64);
-    }
-    if facts.share(&[Cause::SendBuffer]) > 0.2 {
-        model.send_buffer = Some((facts.rate * facts.rtt_s / 8.0).max(2.0 * facts.mss) as u64);
-    }
-    if shared {
-        model.rivals = 1;
-    }
-    shorten(&mut model, facts, remarks);
-    model
-}
-
-/// Which part of the delay is behind the router, 0 to 1.
-fn air_share(facts: &Facts, remarks: &mut Vec<String>) -> f64 {
-    if let ([Some(client), Some(server)], Some(Place::Router)) = (facts.rtt_to_s, facts.place)
-        && client + server > 0.0
-    {
-        return (client / (client + server)).clamp(0.02, 0.98);
-    }
-    if facts.writes_twice.is_none() {
-        remarks.push("half of the round trip is taken to be behind the gateway".to_owned());
-    }
-    0.5
-}
-
-fn traffic_of(facts: &Facts) -> Traffic {
-    let [bytes, back] = facts.bytes;
-    let phases = &facts.phases;
-    let count = phases.len() as u64;
-    let idle = facts.on(&[Cause::ClientIdle, Cause::ServerIdle]);
-    let gaps = count.saturating_sub(1).max(1) as f64;
-    if let Some((writer, count)) = facts.writes_twice {
-        let (written, read) = if writer == facts.heading { (bytes, back) } else { (back, bytes) };
-        let count = count.max(1);
-        let (write, reply) = ((written / (2 * count)).max(1), (read / count).max(1));
-        let gap_s = idle / count.saturating_sub(1).max(1) as f64;
-        return Traffic::TwoWrites { write, reply, count, gap_s };
-    }
-    if count < 2 || idle < 0.005 * facts.active_s {
-        return Traffic::Bulk { bytes };
-    }
-    if back >= 20 * count {
-        let (client, server) = (facts.on(&[Cause::ClientIdle]), facts.on(&[Cause::ServerIdle]));
-        let (asks, answers) = match facts.heading {
-            super::model::Heading::Download => (client, server),
-            super::model::Heading::Upload => (server, client),
-        };
-        return Traffic::Questions {
-            request: back / count,
-            response: (bytes / count).max(1),
-            count,
-            gap_s: asks / gaps,
-            think_s: answers / count as f64,
-        };
-    }
-    let sizes = phases.iter().map(|phase| (phase.bytes as u64).max(1)).collect();
-    Traffic::Transfers { sizes, gap_s: idle / gaps }
-}
-
-/// Losses that no queue explains: by what their repair and its aftermath took.
-fn loss_of(facts: &Facts, rate: f64) -> LossProcess {
-    let by_chance = facts.on(&LOSSES);
-    let by_queue = facts.on(&[Cause::FastRecovery]);
-    if facts.share(&LOSSES) < 0.01 || facts.events_beside <= 0.0 {
-        return LossProcess::None;
-    }
-    let part = by_chance / (by_chance + by_queue);
-    let (events, lost) = (facts.events_beside.max(1.0) * part, facts.lost_beside * part);
-    let per_event = lost / events;
-    if per_event > 2.0 && events >= 3.0 {
-        let bad_s = per_event * 8.0 * PACKET / rate;
-        return LossProcess::Bursts { good_s: (facts.active_s / events - bad_s).max(bad_s), bad_s };
-    }
-    LossProcess::Random { share: (lost / facts.segments.max(1.0)).clamp(1e-6, 0.5) }
-}
-
-fn reordering(model: &mut Model, facts: &Facts) {
-    if facts.share(&[Cause::SpuriousReordering]) < 0.01 {
-        return;
-    }
-    let seen = facts.reordered.max(facts.repeated - facts.lost).max(1.0);
-    let share = (seen / facts.segments.max(1.0)).clamp(1e-4, 0.5);
-    model.reordering = Some((share, facts.rtt_s / 4.0));
-}
-
-/// A long connection is fitted by a part of it.
-fn shorten(model: &mut Model, facts: &Facts, remarks: &mut Vec<String>) {
-    let part = (LONGEST_S / facts.active_s).max(1.0 / model.outages.len().max(1) as f64);
-    if part < 1.0 && matches!(model.traffic, Traffic::Bulk { .. }) {
-        let keep = (model.outages.len() as f64 * part).round() as usize;
-        model.outages.truncate(keep);
-        model.outages.iter_mut().for_each(|outage: &mut Outage| outage.from_s *= part);
-        model.traffic = Traffic::Bulk { bytes: ((facts.bytes[0] as f64 * part) as u64).max(1) };
-        remarks.push(format!("{:.0} % of the transfer are simulated", 100.0 * part));
-    }
-    let part = part_of(model, facts);
-    model.duration_s = 3.0 * (facts.active_s * part + model.pauses_s()) + 10.0;
-}
-
-/// Which part of the transfer a model has.
-fn part_of(model: &Model, facts: &Facts) -> f64 {
-    match &model.traffic {
-        Traffic::Bulk { bytes } => *bytes as f64 / facts.bytes[0] as f64,
-        _ => 1.0,
-    }
 }
 
 /// A model with how far it is off: the time, as a share of it.

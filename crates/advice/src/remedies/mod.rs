@@ -8,8 +8,10 @@
 //! | file | what |
 //! | --- | --- |
 //! | `facts.rs` | what the connection showed, from its account and its packets |
-//! | `model.rs` | path, ends, applications, as a scenario file |
+//! | `model.rs` | path, ends, applications |
+//! | `guess.rs` | a first model, from the facts |
 //! | `fit.rs` | [`fit`], [`fit_traced`]: a model, corrected until it behaves as was observed |
+//! | `scenario.rs` | the model as a scenario file |
 //! | `simulate.rs` | a model run, its capture diagnosed |
 //! | `table.rs` | [`RemedyKind`]: for which cause, where, by which command, what it is in a model |
 //! | `predict.rs` | [`predict`]: the gain of each, or nothing to gain |
@@ -21,9 +23,11 @@
 
 mod facts;
 mod fit;
+mod guess;
 pub mod judge;
 mod model;
 mod predict;
+mod scenario;
 mod simulate;
 mod table;
 #[cfg(test)]

@@ -11,10 +11,10 @@ use std::rc::Rc;
 
 /// What a run of a model came to.
 pub(crate) struct Ran {
-    /// From the start to the delivery of the last octet, without what applications waited; the whole
+    /// From the start to the delivery of the last byte, without what applications waited; the whole
     /// run where it did not get there, s.
     pub(crate) active_s: f64,
-    /// Whether the last octet was delivered.
+    /// Whether the last byte was delivered.
     pub(crate) done: bool,
     /// The diagnosis of the capture, and its packets, where one was taken.
     pub(crate) seen: Option<(Connection, Trace)>,
@@ -67,7 +67,7 @@ fn ran(
     Ran { active_s: (whole - model.pauses_s()).max(1e-6), done: flow.completion_s.is_some(), seen }
 }
 
-/// The connection with the most octets in a capture, with its packets.
+/// The connection with the most bytes in a capture, with its packets.
 pub(crate) fn read(bytes: Vec<u8>) -> Option<(Connection, Trace)> {
     let again = bytes.clone();
     let nobody = &mut ackord_diagnose::without_progress;

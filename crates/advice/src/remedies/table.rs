@@ -36,7 +36,7 @@ pub enum RemedyKind {
 
 /// What a queue of a gateway is emptied at, of the link's rate: a little less, so that packets wait in it.
 const QUEUE_RATE: f64 = 0.95;
-/// `tcp_rmem` and `tcp_wmem` where they are raised, octets.
+/// `tcp_rmem` and `tcp_wmem` where they are raised, bytes.
 const LARGE_BUFFER: u64 = 16_777_216;
 
 use RemedyKind::{

@@ -1,6 +1,6 @@
 //! Whether a predicted gain came: captures from before and after, of the same kind of transfer.
 //!
-//! Compared is the time per octet without what applications waited, connection by connection: transfers
+//! Compared is the time per byte without what applications waited, connection by connection: transfers
 //! may be of unlike length, as long as they are not of unlike kind.
 
 use super::fit::Fit;
@@ -10,7 +10,7 @@ use ackord_measure::stats::{ci95_half_width, mean};
 use ackord_measure::welch::welch;
 use serde::Serialize;
 
-/// Connections of less than this share of the median octets are of another kind.
+/// Connections of less than this share of the median bytes are of another kind.
 const KIND: f64 = 4.0;
 /// With fewer connections than this on a side there is no interval.
 const LEAST: usize = 2;
@@ -116,7 +116,7 @@ impl Verification {
     }
 }
 
-/// Time without waits of applications for each octet, s.
+/// Time without waits of applications for each byte, s.
 fn per_octet(connection: &Connection) -> f64 {
     let idle: f64 = connection
         .causes
@@ -127,14 +127,14 @@ fn per_octet(connection: &Connection) -> f64 {
     (connection.duration_s - idle) / connection.bytes.max(1) as f64
 }
 
-/// Connections of the same kind on both sides: with octets near the median of those of before.
+/// Connections of the same kind on both sides: with bytes near the median of those of before.
 fn comparable<'a>(
     before: &'a Diagnosis,
     after: &'a Diagnosis,
 ) -> (Vec<&'a Connection>, Vec<&'a Connection>) {
     let mut sizes: Vec<u64> = before.connections.iter().map(|one| one.bytes).collect();
     sizes.sort_unstable();
-    // Large ones count: among many small ones the median octet, not the median connection.
+    // Large ones count: among many small ones the median byte, not the median connection.
     let all: u64 = sizes.iter().sum();
     let mut sum = 0;
     let median = sizes.iter().copied().find(|bytes| {

@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn the_figures_say_of_their_gaps_what_is_said_of_them() {
         let four = Gaps::of(&FIG4_ARRIVALS_S);
-        // 536 octets, 52 of headers and 2 of PPP at 5 Mbit/s.
+        // 536 bytes, 52 of headers and 2 of PPP at 5 Mbit/s.
         assert!((four.median_ms - 590.0 * 8.0 / 5e3).abs() < 1e-6, "{four:?}");
         assert_eq!(four.of_section_4_percent, 100.0);
         // When the figure has them acknowledged; the last one's acknowledgment is not shown.

@@ -31,7 +31,7 @@ use ackord_scenario::{Errors, Scenario};
 use ackord_study::{ExecuteError, RunOptions, execute, without_progress};
 use ackord_units::Span;
 use ackord_wire::NodeId;
-use questions::{Asked, Measure, Question, Receiver, Who, questions};
+use questions::{Measure, Question, Receiver, Who, questions};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -170,7 +170,7 @@ pub fn live_papers<E>(
     let asked: Vec<Question> = papers
         .iter()
         .flat_map(|paper| questions(*paper))
-        .filter(|question| effort == LiveEffort::Full || question.asked == Asked::Always)
+        .filter(|question| effort == LiveEffort::Full || question.asked_quickly)
         .collect();
     let runs_of = |question: &Question| question.runs[usize::from(effort == LiveEffort::Full)];
     let live_runs = |question: &Question| runs_of(question) * question.receivers.len() as u32;

@@ -5,18 +5,9 @@
 //! question's title says.
 
 use super::LivePaper;
-use ackord_scenario::{Errors, Override, Scenario, ScenarioFile};
+use crate::plan::{File, Setup, file, set, set_each};
+use ackord_scenario::{Errors, Scenario};
 use std::sync::Arc;
-
-/// Embeds a scenario file of a paper.
-macro_rules! embedded {
-    ($name:literal) => {
-        (
-            concat!("papers/", $name, ".toml"),
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/", $name, ".toml")),
-        )
-    };
-}
 
 /// Something to be found out: one workload on one path, with several receivers.
 #[derive(Clone, Debug)]
@@ -26,7 +17,7 @@ pub(super) struct Question {
     pub(super) paper: LivePaper,
     /// For people.
     pub(super) title: &'static str,
-    file: (&'static str, &'static str),
+    file: File,
     /// Changes to the file.
     changes: Vec<(&'static str, String)>,
     /// The host that is ours where a receiver is.
@@ -36,14 +27,8 @@ pub(super) struct Question {
     pub(super) receivers: Vec<Receiver>,
     /// Runs of each receiver, quickly and fully.
     pub(super) runs: [u32; 2],
-    pub(super) asked: Asked,
-}
-
-/// Whether a quick look asks it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
-    Always,
-    InFull,
+    /// Whether a quick look asks it, too.
+    pub(super) asked_quickly: bool,
 }
 
 /// What a receiver is compared by.
@@ -51,7 +36,7 @@ pub(super) enum Asked {
 pub(super) enum Measure {
     /// More in the same time, Mbit/s.
     Goodput,
-    /// The last octet sooner, milliseconds.
+    /// The last byte sooner, milliseconds.
     Completion,
     /// Each exchange sooner, milliseconds.
     Exchange,
@@ -80,11 +65,8 @@ pub(super) enum Who {
 impl Question {
     /// The scenario of one of its receivers.
     pub(super) fn scenario(&self, receiver: &Receiver) -> Result<Arc<Scenario>, Errors> {
-        let (path, text) = self.file;
-        let own = self.changes.iter().map(|(path, value)| Override::new(*path, value.as_str()));
-        let of_receiver = receiver.changes.iter().map(|(path, value)| Override::new(*path, *value));
-        let file = ScenarioFile::new(path, text).with_overrides(own.chain(of_receiver));
-        file.check().map(Arc::new)
+        let own = self.changes.iter().map(|(path, value)| set(path, value.as_str()));
+        Setup::new(self.file, own.collect()).with(set_each(receiver.changes)).scenario()
     }
 }
 
@@ -214,7 +196,7 @@ enum Control {
 }
 
 impl Control {
-    /// With segments of 536 octets. CUBIC is the profile's own, with its HyStart and its counting.
+    /// With segments of 536 bytes. CUBIC is the profile's own, with its HyStart and its counting.
     const fn of_today(self) -> &'static str {
         match self {
             Control::Cubic => LINUX_536,
@@ -242,13 +224,13 @@ fn adaptive_delack() -> Vec<Question> {
         id,
         paper: LivePaper::AdaptiveDelack,
         title,
-        file: embedded!("adaptive-delack/phone"),
+        file: file!("adaptive-delack/phone"),
         changes: with(LINUX_OF_TODAY, changes, &[("duration", BULK_FOR)]),
         host: "phone",
         measure: Measure::Goodput,
         receivers: vec![STOCK, LINUX, DELAYED, adjusted, PAPER, PRACTICAL, IMMEDIATE],
         runs: [2, 4],
-        asked: Asked::Always,
+        asked_quickly: true,
     };
     let distant = [
         ("links.lan.delay", "20 ms"),
@@ -262,7 +244,7 @@ fn adaptive_delack() -> Vec<Question> {
         &[("links.air.medium.stations", "2")],
         STATIC_600,
     );
-    busy.asked = Asked::InFull;
+    busy.asked_quickly = false;
     vec![
         phone("phone", "Table 1: a phone's download", &[], STATIC_400),
         busy,
@@ -271,19 +253,19 @@ fn adaptive_delack() -> Vec<Question> {
             id: "messages",
             paper: LivePaper::AdaptiveDelack,
             title: "§4: 1000 messages of 1040 B at 1 Mbit/s",
-            file: embedded!("adaptive-delack/simulation"),
+            file: file!("adaptive-delack/simulation"),
             changes: with("{ profile = 'linux', mss = '548 B', nagle = 'off' }", &[], &[]),
             host: "host",
             measure: Measure::Completion,
             receivers: vec![STOCK, DELAYED_ANY, STATIC_800_ANY],
             runs: [1, 3],
-            asked: Asked::InFull,
+            asked_quickly: false,
         },
         Question {
             id: "stalls",
             paper: LivePaper::AdaptiveDelack,
             title: "Questions in two small writes over a round trip of 22 ms",
-            file: embedded!("adaptive-delack/wired"),
+            file: file!("adaptive-delack/wired"),
             changes: with(
                 LINUX_OF_TODAY,
                 &[("flows.*.traffic", "{ kind = 'write-write-read', gap = '30 ms', count = 60 }")],
@@ -293,7 +275,7 @@ fn adaptive_delack() -> Vec<Question> {
             measure: Measure::Exchange,
             receivers: vec![STOCK, LINUX, DELAYED, PAPER, PRACTICAL, IMMEDIATE],
             runs: [1, 3],
-            asked: Asked::Always,
+            asked_quickly: true,
         },
     ]
 }
@@ -303,13 +285,13 @@ fn ari() -> Vec<Question> {
         id,
         paper: LivePaper::Ari,
         title,
-        file: embedded!("ari/transfers"),
+        file: file!("ari/transfers"),
         changes: with(control.of_today(), &[("flows.*.traffic.size", size)], &[]),
         host: "phone",
         measure: Measure::Completion,
         receivers: vec![STOCK, QUICKACK, ARI, ARI_1MB, IMMEDIATE],
         runs: [5, 12],
-        asked: Asked::InFull,
+        asked_quickly: false,
     };
     let mut distant = transfer(
         "distant-0.3mb-cubic",
@@ -322,7 +304,7 @@ fn ari() -> Vec<Question> {
         id,
         paper: LivePaper::Ari,
         title,
-        file: embedded!("ari/write-write-read"),
+        file: file!("ari/write-write-read"),
         changes: with(
             LINUX_536,
             &[("flows.*.sends", sends), ("flows.*.traffic.gap", "100 ms")],
@@ -332,7 +314,7 @@ fn ari() -> Vec<Question> {
         measure: Measure::Exchange,
         receivers,
         runs: [1, 3],
-        asked: Asked::Always,
+        asked_quickly: true,
     };
     let mut all = vec![
         transfer("transfer-0.1mb-cubic", "Table 1: 0.1 MB, CUBIC", "100 kB", Control::Cubic),
@@ -359,7 +341,7 @@ fn ari() -> Vec<Question> {
     ];
     for question in &mut all {
         if matches!(question.id, "transfer-0.3mb-cubic" | "transfer-0.1mb-cubic") {
-            question.asked = Asked::Always;
+            question.asked_quickly = true;
         }
     }
     all

@@ -10,7 +10,7 @@ use serde::Serialize;
 pub struct Sample {
     /// What the application received, Mbit/s.
     pub goodput_mbit_s: f64,
-    /// To the last octet, or to the end of the run, milliseconds.
+    /// To the last byte, or to the end of the run, milliseconds.
     pub completion_ms: f64,
     /// Mean time of an exchange, where the workload has them, milliseconds.
     pub exchange_ms: Option<f64>,

@@ -1,7 +1,7 @@
 //! What programs do, told as the flow's whose workload they stand for.
 //!
 //! A program may open any number of connections, either way, one after the other or side by side;
-//! the emulation numbers them beyond the scenario's flows. Here they become one: octets add up, and
+//! the emulation numbers them beyond the scenario's flows. Here they become one: bytes add up, and
 //! what a program's server sends is what the flow's server sends.
 //!
 //! Not modelled: connections side by side as curves of their own in plots of sequence numbers (they
@@ -111,7 +111,7 @@ impl<S> FoldFlows<S> {
         self.end(EndpointId { flow, side: Side::Client }).map_or(flow, |end| end.flow)
     }
 
-    /// The number of an octet as if the flow had one connection, which begins at zero.
+    /// The number of an byte as if the flow had one connection, which begins at zero.
     fn seq(&mut self, of: FlowId, end: EndpointId, seq: Seq, octets: u64) -> Seq {
         let totals = self.totals.entry(end).or_default();
         let Some(Some(connection)) = self.connections.get_mut(&of) else { return seq };

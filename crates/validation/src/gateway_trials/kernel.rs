@@ -209,7 +209,7 @@ fn gateway(
     })
 }
 
-/// No octet was changed; a gateway that ended before it was asked to has told why.
+/// No byte was changed; a gateway that ended before it was asked to has told why.
 fn ended_well(report: &EmulationReport, log: &Path) -> Result<(), KernelError> {
     if report.counts.altered > 0 {
         let altered = report.counts.altered;

@@ -106,7 +106,7 @@ pub(super) fn transfers(plan: &mut Plan, size: &str, gap_ms: u64) {
     plan.traffic = format!("{{ kind = \"transfers\", size = \"{size}\", gap = \"{gap_ms} ms\" }}");
 }
 
-/// Octets that fit into a round trip.
+/// Bytes that fit into a round trip.
 pub(super) fn bdp(plan: &Plan) -> u64 {
     plan.rate_kbit * plan.rtt_ms / 8
 }

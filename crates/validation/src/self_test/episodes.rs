@@ -219,7 +219,7 @@ fn kind_of(view: &View<'_>, una: u64, fired: f64, times_sent: usize) -> Cause {
 }
 
 /// Since when the sender stood still when its timer ran out: since the last acknowledgment, or since
-/// it sent the first octets that were not acknowledged.
+/// it sent the first bytes that were not acknowledged.
 fn stood_since(view: &View<'_>, fired: f64) -> f64 {
     let Some(ack) = view.last_ack_before(fired) else { return fired };
     if view.una.at(ack) < view.nxt.at(ack) {

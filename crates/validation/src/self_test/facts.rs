@@ -20,14 +20,14 @@ pub(super) const FLOW: FlowId = FlowId(0);
 pub(super) struct Sent {
     /// When it entered the path.
     pub(super) at: f64,
-    /// Octets, counted from the SYN, which is number 0.
+    /// Bytes, counted from the SYN, which is number 0.
     pub(super) from: u64,
     pub(super) to: u64,
     pub(super) payload: u32,
     pub(super) flags: Flags,
     /// What it acknowledges, counted likewise.
     pub(super) ack: u64,
-    /// The window it offers, octets.
+    /// The window it offers, bytes.
     pub(super) window: u64,
     /// When the other end had it.
     pub(super) arrived: Option<f64>,

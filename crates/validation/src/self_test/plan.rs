@@ -73,7 +73,7 @@ pub enum Client {
 pub struct Bucket {
     /// kbit/s.
     pub rate_kbit: u64,
-    /// Octets.
+    /// Bytes.
     pub burst: u64,
 }
 
@@ -86,10 +86,10 @@ pub enum Heading {
     Upload,
 }
 
-/// An application that takes its time: reads so many octets, then pauses, and so on.
+/// An application that takes its time: reads so many bytes, then pauses, and so on.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader {
-    /// Octets from one pause to the next.
+    /// Bytes from one pause to the next.
     pub octets: u64,
     /// How long a pause is, ms.
     pub pause_ms: u64,
@@ -218,7 +218,7 @@ impl Plan {
         changed.map_or(self.rate_kbit, |(_, rate)| *rate) as f64 * 1e3
     }
 
-    /// The least time from an octet's sending to its acknowledgment: propagation, and what a full
+    /// The least time from an byte's sending to its acknowledgment: propagation, and what a full
     /// packet takes on each link.
     pub fn base_rtt_s(&self) -> f64 {
         self.rtt_ms as f64 / 1e3 + 1500.0 * 8.0 * (1.0 / (self.rate_kbit as f64 * 1e3) + 2.5e-9)

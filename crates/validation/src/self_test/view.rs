@@ -49,9 +49,9 @@ pub(super) struct View<'a> {
     pub(super) sent: &'a [Sent],
     /// Its peer's.
     pub(super) back: &'a [Sent],
-    /// The octet after the last sent.
+    /// The byte after the last sent.
     pub(super) nxt: Steps,
-    /// The first octet that it does not know to have arrived.
+    /// The first byte that it does not know to have arrived.
     pub(super) una: Steps,
     /// How far the peer had it in order.
     pub(super) delivered: Steps,
@@ -61,9 +61,9 @@ pub(super) struct View<'a> {
     pub(super) window: Steps,
     /// When acknowledgments came.
     pub(super) acks_in: Vec<f64>,
-    /// When octets were sent for the first time, and which.
+    /// When bytes were sent for the first time, and which.
     pub(super) firsts: Vec<(f64, u64)>,
-    /// When octets were sent again, and which.
+    /// When bytes were sent again, and which.
     pub(super) again: Vec<(f64, u64)>,
     /// What its kernel said.
     pub(super) samples: &'a [(f64, TcpInfo)],
@@ -164,7 +164,7 @@ impl<'a> View<'a> {
             [Some(before), Some(after)] => match (waits(before), waits(after)) {
                 (true, true) => true,
                 (false, false) => false,
-                // It was sent in between: until the first octets were.
+                // It was sent in between: until the first bytes were.
                 (true, false) => self.sends_between(at, after.0),
                 // It was written in between: not before the last that could be sent were.
                 (false, true) => !self.sends_between(at, after.0),

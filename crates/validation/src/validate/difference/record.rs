@@ -18,11 +18,11 @@ pub struct SentSegment {
     pub at_s: f64,
     /// Control bits, as tcpdump writes them.
     pub flags: String,
-    /// First octet, counted from the sender's SYN.
+    /// First byte, counted from the sender's SYN.
     pub seq: u64,
-    /// Octets of data.
+    /// Bytes of data.
     pub length: u32,
-    /// Next octet expected, counted from the other's SYN.
+    /// Next byte expected, counted from the other's SYN.
     pub ack: u64,
     /// SACK blocks, likewise.
     pub sack: Vec<(u64, u64)>,
@@ -35,9 +35,9 @@ pub struct SentSegment {
 pub struct EndState {
     /// When this was last told, seconds.
     pub told_at_s: f64,
-    /// Congestion window, octets.
+    /// Congestion window, bytes.
     pub cwnd_bytes: Option<u64>,
-    /// Slow-start threshold, octets; nothing while there is none.
+    /// Slow-start threshold, bytes; nothing while there is none.
     pub ssthresh_bytes: Option<u64>,
     /// Smoothed round-trip time, milliseconds.
     pub srtt_ms: Option<f64>,
