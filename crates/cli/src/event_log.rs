@@ -113,7 +113,7 @@ fn fields(event: &Event<'_>) -> Option<Map<String, Value>> {
         Event::RecoveryExited { endpoint, kind } => {
             ("RecoveryExited", of(endpoint, json!({ "kind": word(kind) })))
         }
-        Event::RepairUndone { endpoint, kind, evidence } => {
+        Event::RecoveryUndone { endpoint, kind, evidence } => {
             let values = json!({ "kind": word(kind), "evidence": word(evidence) });
             ("RepairUndone", of(endpoint, values))
         }
@@ -142,7 +142,7 @@ fn fields(event: &Event<'_>) -> Option<Map<String, Value>> {
         Event::AckTimeoutChanged { endpoint, ato } => {
             ("AckTimeoutChanged", of(endpoint, json!({ "ato_ns": ato.as_nanos() })))
         }
-        Event::DeliveryTroubled { endpoint, consecutive } => {
+        Event::R1Reached { endpoint, consecutive } => {
             ("DeliveryTroubled", of(endpoint, json!({ "consecutive": consecutive })))
         }
         Event::SegmentRefused { endpoint, seq, reason, answer } => {
@@ -165,7 +165,8 @@ fn fields(event: &Event<'_>) -> Option<Map<String, Value>> {
         | Event::ProxyAbsorbed { .. }
         | Event::ProxyReleased { .. }
         | Event::ProxyActed { .. }
-        | Event::ProxyTurned { .. }
+        | Event::ProxyFailed { .. }
+        | Event::ProxyRestarted { .. }
         | Event::PacketTapped { .. } => {
             return None;
         }
@@ -219,7 +220,7 @@ mod tests {
                         "reason": format!("{reason:?}"), "answer": format!("{answer:?}") }),
             ),
             (
-                Event::DeliveryTroubled { endpoint, consecutive: 3 },
+                Event::R1Reached { endpoint, consecutive: 3 },
                 json!({ "event": "DeliveryTroubled", "connection": 3, "consecutive": 3 }),
             ),
             (

@@ -1,5 +1,6 @@
 //! `ackord list`: mechanisms with their knobs, profiles, scenarios, papers and their verdicts.
 
+mod metrics;
 mod profiles;
 mod verdicts;
 
@@ -46,6 +47,8 @@ enum What {
     Profiles,
     /// Built-in scenarios
     Scenarios,
+    /// What results have: every quantity with its meaning; of a run, flow, link ... by name
+    Metrics,
     /// Papers that are reproduced
     Papers,
     /// What came of the claims of each paper in its last full reproduction; of a paper by name, each claim
@@ -67,6 +70,10 @@ pub(crate) fn list(arguments: &ListArguments, console: &Console) -> Result<(), F
         What::Scenarios => {
             let scenarios = scenarios_named(name)?;
             (scenario_document(&scenarios), data::to_json(&scenarios))
+        }
+        What::Metrics => {
+            let metrics = metrics::named(name)?;
+            (metrics::document(&metrics), data::to_json(&metrics))
         }
         What::Papers => {
             let papers = paper_entries(&papers_named(name)?);

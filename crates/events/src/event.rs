@@ -1,8 +1,8 @@
 //! Every event.
 
 use crate::{
-    AccessOutcome, CwndReason, DropReason, LossReason, ProxyAct, ProxyLife, ProxySending,
-    RecoveryKind, RefusalAnswer, RefusalReason, SegmentKind, SpuriousEvidence, TapPoint, TcpState,
+    AccessOutcome, CwndReason, DropReason, LossReason, ProxyAct, ProxySending, RecoveryKind,
+    RefusalAnswer, RefusalReason, SegmentKind, SpuriousEvidence, TapPoint, TcpState,
 };
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{FlowId, NodeId, Packet, Side};
@@ -57,9 +57,9 @@ pub enum Event<'a> {
     SegmentSent {
         /// Who sent it.
         endpoint: EndpointId,
-        /// First octet.
+        /// First byte.
         seq: Seq,
-        /// Octets of payload.
+        /// Bytes of payload.
         payload: Bytes,
         /// Why it was sent.
         kind: SegmentKind,
@@ -79,7 +79,7 @@ pub enum Event<'a> {
         endpoint: EndpointId,
         /// Which of the flow's, counted from zero; they complete in this order.
         index: u64,
-        /// Octets that the flow's sending end sends in it.
+        /// Bytes that the flow's sending end sends in it.
         bytes: Bytes,
     },
     /// The application has all of a transfer, or the whole answer of an exchange.
@@ -88,21 +88,21 @@ pub enum Event<'a> {
         endpoint: EndpointId,
         /// Which of the flow's, counted from zero.
         index: u64,
-        /// Octets that the flow's sending end sent in it.
+        /// Bytes that the flow's sending end sent in it.
         bytes: Bytes,
     },
     /// The sending end of a datagram flow put a packet on the path.
     DatagramSent {
         /// The sending end.
         endpoint: EndpointId,
-        /// Octets of payload.
+        /// Bytes of payload.
         payload: Bytes,
     },
     /// A packet of a datagram flow arrived.
     DatagramDelivered {
         /// The receiving end.
         endpoint: EndpointId,
-        /// Octets of payload.
+        /// Bytes of payload.
         payload: Bytes,
         /// How long it was under way.
         one_way_delay: Span,
@@ -111,7 +111,7 @@ pub enum Event<'a> {
     AckAdvanced {
         /// The sending end.
         endpoint: EndpointId,
-        /// Octets newly acknowledged.
+        /// Bytes newly acknowledged.
         bytes: Bytes,
         /// All acknowledged so far, as an offset from the start of the stream.
         stream_offset: Bytes,
@@ -149,32 +149,32 @@ pub enum Event<'a> {
     SegmentLost {
         /// The sending end.
         endpoint: EndpointId,
-        /// First octet.
+        /// First byte.
         seq: Seq,
-        /// Octets declared lost.
+        /// Bytes declared lost.
         bytes: Bytes,
         /// How the sender came to think so.
         reason: LossReason,
     },
-    /// The sender began to repair.
+    /// The sender entered loss recovery.
     RecoveryEntered {
         /// The sending end.
         endpoint: EndpointId,
-        /// Which kind of repair.
+        /// Which kind of recovery.
         kind: RecoveryKind,
     },
-    /// The sender has repaired everything that was outstanding when it began.
+    /// Everything that was outstanding when the recovery began is acknowledged.
     RecoveryExited {
         /// The sending end.
         endpoint: EndpointId,
-        /// Which kind of repair.
+        /// Which kind of recovery.
         kind: RecoveryKind,
     },
-    /// A repair turned out to have been unnecessary, and what it took was given back.
-    RepairUndone {
+    /// A recovery turned out to have been unnecessary, and its reduction of cwnd was undone.
+    RecoveryUndone {
         /// The sending end.
         endpoint: EndpointId,
-        /// Which kind of repair.
+        /// Which kind of recovery.
         kind: RecoveryKind,
         /// What showed it.
         evidence: SpuriousEvidence,
@@ -183,9 +183,9 @@ pub enum Event<'a> {
     RetransmissionSpurious {
         /// The sending end.
         endpoint: EndpointId,
-        /// First octet received twice.
+        /// First byte received twice.
         seq: Seq,
-        /// Octets received twice.
+        /// Bytes received twice.
         bytes: Bytes,
     },
     /// The retransmission timer expired (RFC 6298 §5.4).
@@ -197,9 +197,9 @@ pub enum Event<'a> {
         /// How many times in a row.
         consecutive: u32,
     },
-    /// The same segment has been sent again so often that the application is to know of it: R1 of
+    /// The same segment was retransmitted so often that the application is to know of it: R1 of
     /// RFC 9293 §3.8.3.
-    DeliveryTroubled {
+    R1Reached {
         /// The sending end.
         endpoint: EndpointId,
         /// Timeouts in a row so far.
@@ -209,7 +209,7 @@ pub enum Event<'a> {
     SegmentRefused {
         /// The end it arrived at.
         endpoint: EndpointId,
-        /// Its first octet.
+        /// Its first byte.
         seq: Seq,
         /// Why.
         reason: RefusalReason,
@@ -314,12 +314,15 @@ pub enum Event<'a> {
         /// What.
         act: ProxyAct,
     },
-    /// A middle box died, or began anew.
-    ProxyTurned {
+    /// A middle box failed, with all it knew.
+    ProxyFailed {
         /// The box.
         proxy: ProxyId,
-        /// Which of the two.
-        life: ProxyLife,
+    },
+    /// A middle box that had failed restarted, knowing nothing.
+    ProxyRestarted {
+        /// The box.
+        proxy: ProxyId,
     },
     /// A packet passed a place where captures are taken.
     PacketTapped {
@@ -348,10 +351,10 @@ impl Event<'_> {
             | Event::SegmentLost { endpoint, .. }
             | Event::RecoveryEntered { endpoint, .. }
             | Event::RecoveryExited { endpoint, .. }
-            | Event::RepairUndone { endpoint, .. }
+            | Event::RecoveryUndone { endpoint, .. }
             | Event::RetransmissionSpurious { endpoint, .. }
             | Event::RetransmissionTimeout { endpoint, .. }
-            | Event::DeliveryTroubled { endpoint, .. }
+            | Event::R1Reached { endpoint, .. }
             | Event::SegmentRefused { endpoint, .. } => Some(endpoint),
             Event::FlowSeen { .. }
             | Event::PacketEnqueued { .. }
@@ -364,7 +367,8 @@ impl Event<'_> {
             | Event::ProxyAbsorbed { .. }
             | Event::ProxyReleased { .. }
             | Event::ProxyActed { .. }
-            | Event::ProxyTurned { .. }
+            | Event::ProxyFailed { .. }
+            | Event::ProxyRestarted { .. }
             | Event::PacketTapped { .. } => None,
         }
     }

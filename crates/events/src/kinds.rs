@@ -28,15 +28,6 @@ pub enum ProxyAct {
     Evicted,
 }
 
-/// A turn in the life of a middle box.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ProxyLife {
-    /// It died, with all it knew.
-    Died,
-    /// It began anew, knowing nothing.
-    Restarted,
-}
-
 /// How a transmission on a shared medium went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessOutcome {
@@ -77,9 +68,9 @@ pub enum TcpState {
 /// Why a segment was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SegmentKind {
-    /// Octets never sent before (SYN and FIN included).
+    /// Bytes never sent before (SYN and FIN included).
     New,
-    /// Octets sent before.
+    /// Bytes sent before.
     Retransmission,
     /// Only an acknowledgment.
     PureAck,
@@ -100,7 +91,7 @@ pub enum RefusalReason {
     OldTimestamp,
     /// It carries no timestamp, which both ends had agreed on (RFC 7323 §3.2).
     NoTimestamp,
-    /// A reset that lies in the window, but not where the next octet is expected (RFC 5961 §3).
+    /// A reset that lies in the window, but not where the next byte is expected (RFC 5961 §3).
     InexactReset,
     /// A SYN amid the connection (RFC 5961 §4).
     UnexpectedSyn,
@@ -160,7 +151,7 @@ pub enum LossReason {
 /// What showed that a retransmission was unnecessary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SpuriousEvidence {
-    /// The receiver reported everything sent again as duplicate (RFC 2883, RFC 3708).
+    /// The receiver reported everything retransmitted as duplicate (RFC 2883, RFC 3708).
     Dsack,
     /// The acknowledgment echoes a timestamp older than the retransmission (RFC 3522).
     Timestamps,
@@ -170,7 +161,7 @@ pub enum SpuriousEvidence {
     FRto,
 }
 
-/// Kinds of repair.
+/// Kinds of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RecoveryKind {
     /// After a fast retransmit.

@@ -19,7 +19,7 @@ mod sink;
 
 pub use event::{EndpointId, Event, LinkId, ProxyId};
 pub use kinds::{
-    AccessOutcome, CwndReason, DropReason, LossReason, ProxyAct, ProxyLife, ProxySending,
-    RecoveryKind, RefusalAnswer, RefusalReason, SegmentKind, SpuriousEvidence, TapPoint, TcpState,
+    AccessOutcome, CwndReason, DropReason, LossReason, ProxyAct, ProxySending, RecoveryKind,
+    RefusalAnswer, RefusalReason, SegmentKind, SpuriousEvidence, TapPoint, TcpState,
 };
 pub use sink::{NoSink, Recorder, Sink, Stamped};

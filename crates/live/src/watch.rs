@@ -77,9 +77,9 @@ impl Sink for Watch {
             | Event::AckTimeoutChanged { .. }
             | Event::SegmentLost { .. }
             | Event::RecoveryExited { .. }
-            | Event::RepairUndone { .. }
+            | Event::RecoveryUndone { .. }
             | Event::RetransmissionSpurious { .. }
-            | Event::DeliveryTroubled { .. }
+            | Event::R1Reached { .. }
             | Event::SegmentRefused { .. }
             | Event::PacketEnqueued { .. }
             | Event::PacketDequeued { .. }
@@ -89,7 +89,8 @@ impl Sink for Watch {
             | Event::ProxyAbsorbed { .. }
             | Event::ProxyReleased { .. }
             | Event::ProxyActed { .. }
-            | Event::ProxyTurned { .. }
+            | Event::ProxyFailed { .. }
+            | Event::ProxyRestarted { .. }
             | Event::PacketTapped { .. } => {}
         }
         if let Some(observer) = observer {

@@ -215,13 +215,13 @@ pub struct KernelView {
     pub rto_ms: f64,
     /// Rate of the latest delivery sample.
     pub delivery_rate_bit_s: f64,
-    /// Octets acknowledged by the peer.
+    /// Bytes acknowledged by the peer.
     pub bytes_acked: u64,
-    /// Octets received in order.
+    /// Bytes received in order.
     pub bytes_received: u64,
     /// Segments with data sent, again ones among them.
     pub data_segments_out: u64,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmitted_segments: u64,
     /// Timeouts; null where the kernel does not count them (before 6.7).
     pub timeouts: Option<u64>,

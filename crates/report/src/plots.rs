@@ -135,7 +135,7 @@ impl<'a> FlowPlots<'a> {
         plot
     }
 
-    /// Sent and acknowledged octets against time, retransmissions marked.
+    /// Sent and acknowledged bytes against time, retransmissions marked.
     pub fn sequence(&self) -> Plot {
         let traces = self.curves.iter().flat_map(|(_, flow)| [&flow.sent, &flow.acked]);
         let scale = byte_unit(traces);

@@ -1,7 +1,7 @@
 //! Boxes that keep end-to-end semantics are dispensable: whatever the link loses, and whenever the box
 //! dies and begins anew, every octet arrives, and none is acknowledged before it has.
 
-use ackord_events::{EndpointId, Event, ProxyLife, Sink};
+use ackord_events::{EndpointId, Event, Sink};
 use ackord_scenario::{Override, ScenarioFile};
 use ackord_sim::Simulation;
 use ackord_units::Time;
@@ -37,7 +37,7 @@ impl Sink for Ledger {
             Event::AckAdvanced { endpoint, stream_offset, .. } if endpoint.side == Side::Server => {
                 self.ahead = self.ahead.max(stream_offset.get().saturating_sub(self.delivered));
             }
-            Event::ProxyTurned { life: ProxyLife::Died, .. } => self.deaths += 1,
+            Event::ProxyFailed { .. } => self.deaths += 1,
             _ => {}
         }
     }

@@ -1,10 +1,10 @@
-//! A capture file of either format, told by its first octets.
+//! A capture file of either format, told by its first bytes.
 
 use crate::pcap::{PcapReader, read_up_to};
 use crate::pcapng::{CapturedPacket, LinkType, PcapngReader, ReadError};
 use std::io::{Chain, Cursor, Read};
 
-/// The first octets, already read, and the rest.
+/// The first bytes, already read, and the rest.
 type Rejoined<R> = Chain<Cursor<[u8; 4]>, R>;
 
 /// Reads a capture, pcapng or classic pcap, packet by packet.

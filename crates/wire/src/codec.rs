@@ -57,13 +57,13 @@ pub(crate) const PROTOCOL_TCP: u8 = 6;
 /// Protocol number of UDP.
 pub(crate) const PROTOCOL_UDP: u8 = 17;
 
-/// What the transport's checksum covers besides its own octets.
+/// What the transport's checksum covers besides its own bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct PseudoHeader {
     pub(crate) src: IpAddr,
     pub(crate) dst: IpAddr,
     pub(crate) protocol: u8,
-    /// Octets of transport header and payload.
+    /// Bytes of transport header and payload.
     pub(crate) len: u32,
 }
 

@@ -20,7 +20,7 @@ pub struct Glimpse {
     pub seq: Seq,
     /// TCP flags.
     pub flags: Flags,
-    /// Octets of TCP payload the packet had, whether they were kept or not.
+    /// Bytes of TCP payload the packet had, whether they were kept or not.
     pub payload_len: u32,
 }
 
@@ -44,13 +44,13 @@ pub enum FrameError {
     Malformed,
 }
 
-/// The octets of a TCP header up to its flags.
+/// The bytes of a TCP header up to its flags.
 const PREFIX: usize = 14;
 
-/// Reads a frame of which `original_len` octets were on the wire.
+/// Reads a frame of which `original_len` bytes were on the wire.
 ///
 /// # Errors
-/// [`FrameError`], whatever the octets are.
+/// [`FrameError`], whatever the bytes are.
 pub fn glimpse(link: LinkType, frame: &[u8], original_len: u32) -> Result<Glimpse, FrameError> {
     let packet = sliced(link, frame)?;
     let Some(net) = &packet.net else {

@@ -8,7 +8,7 @@
 //! | `codec.rs` | [`encode`] and [`decode`]: IPv4, IPv6 and TCP with checksums |
 //! | `pcapng.rs` | [`PcapngWriter`] and [`PcapngReader`]: capture files |
 //! | `pcap.rs`, `capture.rs` | [`PcapReader`], the older format; [`CaptureReader`], either |
-//! | `stream.rs` | [`SendBuffer`] and [`ReceiveBuffer`]: real octets by stream offset |
+//! | `stream.rs` | [`SendBuffer`] and [`ReceiveBuffer`]: real bytes by stream offset |
 //! | `frame.rs` | [`glimpse`]: what a captured frame says of a connection |
 //!
 //! In the simulator nobody ever makes the bytes; captures and the live driver do.

@@ -48,15 +48,15 @@ pub enum Ecn {
 /// Which version of IP carries a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum IpVersion {
-    /// IPv4, 20 octets of header.
+    /// IPv4, 20 bytes of header.
     #[default]
     V4,
-    /// IPv6, 40 octets of header.
+    /// IPv6, 40 bytes of header.
     V6,
 }
 
 impl IpVersion {
-    /// Octets of IP header, without options.
+    /// Bytes of IP header, without options.
     pub const fn header_len(self) -> u32 {
         match self {
             IpVersion::V4 => 20,
@@ -100,7 +100,7 @@ impl Packet {
         self.ip_len == 0
     }
 
-    /// Octets of TCP payload; zero for other traffic.
+    /// Bytes of TCP payload; zero for other traffic.
     pub fn payload_len(&self) -> u32 {
         self.tcp.as_ref().map_or(0, |segment| segment.payload_len)
     }

@@ -1,7 +1,7 @@
 //! Reads classic pcap, the format before pcapng: one link type, both byte orders, micro- and
 //! nanoseconds.
 //!
-//! Layout: a header of 24 octets, then per packet 16 octets and the octets kept
+//! Layout: a header of 24 bytes, then per packet 16 bytes and the bytes kept
 //! (draft-ietf-opsawg-pcap). Not modelled: the variants with longer packet headers that a few
 //! kernels of the nineties wrote.
 
@@ -41,7 +41,7 @@ impl Order {
     }
 }
 
-/// What the first four octets of a pcap file say; nothing if they are not those of one.
+/// What the first four bytes of a pcap file say; nothing if they are not those of one.
 fn magic(octets: [u8; 4]) -> Option<(Order, u64)> {
     [Order::Little, Order::Big].into_iter().find_map(|order| match order.u32(octets) {
         MICROSECONDS => Some((order, 1_000)),
@@ -95,7 +95,7 @@ impl<R: Read> PcapReader<R> {
         if kept > MAX_PACKET_LEN {
             return Err(damaged(Damage::BadLength(kept)));
         }
-        // A lying length costs no more memory than the file has octets.
+        // A lying length costs no more memory than the file has bytes.
         let mut bytes = Vec::new();
         let got = self.input.by_ref().take(u64::from(kept)).read_to_end(&mut bytes)?;
         if got as u64 != u64::from(kept) {
@@ -108,7 +108,7 @@ impl<R: Read> PcapReader<R> {
     }
 }
 
-/// Four octets of a header that is long enough.
+/// Four bytes of a header that is long enough.
 fn word(header: &[u8], at: usize) -> [u8; 4] {
     header[at..at + 4].try_into().expect("four octets")
 }

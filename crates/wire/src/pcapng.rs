@@ -26,7 +26,7 @@ impl LinkType {
     pub const ETHERNET: LinkType = LinkType(1);
     /// Bare IP packets, version 4 or 6.
     pub const RAW: LinkType = LinkType(101);
-    /// IP behind the four octets of BSD's loopback.
+    /// IP behind the four bytes of BSD's loopback.
     pub const NULL: LinkType = LinkType(0);
     /// The same in network byte order.
     pub const LOOP: LinkType = LinkType(108);

@@ -6,22 +6,22 @@ use std::ops::BitOr;
 /// A TCP header with its options, and how many payload bytes follow it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Segment {
-    /// Sequence number of the first octet (or of the SYN).
+    /// Sequence number of the first byte (or of the SYN).
     pub seq: Seq,
-    /// Next octet expected; has a meaning only with [`Flags::ACK`].
+    /// Next byte expected; has a meaning only with [`Flags::ACK`].
     pub ack: Seq,
     /// Control bits.
     pub flags: Flags,
     /// The window field as it stands in the header, before scaling.
     pub window: u16,
-    /// Octets of payload.
+    /// Bytes of payload.
     pub payload_len: u32,
     /// Options.
     pub options: Options,
 }
 
 impl Segment {
-    /// Octets of sequence space: payload, and one each for SYN and FIN (RFC 9293 §3.4).
+    /// Bytes of sequence space: payload, and one each for SYN and FIN (RFC 9293 §3.4).
     #[inline]
     pub fn seq_len(&self) -> u32 {
         self.payload_len
@@ -35,7 +35,7 @@ impl Segment {
         self.seq + self.seq_len()
     }
 
-    /// Length of the TCP header with options, a multiple of four octets.
+    /// Length of the TCP header with options, a multiple of four bytes.
     #[inline]
     pub fn header_len(&self) -> u32 {
         20 + self.options.wire_len()
@@ -129,7 +129,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Octets on the wire, padded to a multiple of four in the layout every common stack uses
+    /// Bytes on the wire, padded to a multiple of four in the layout every common stack uses
     /// (NOP NOP before timestamps and SACK, NOP before window scale, SACK permitted sharing the
     /// timestamps' padding).
     #[inline]
@@ -162,16 +162,16 @@ pub struct Timestamps {
     pub echo: u32,
 }
 
-/// A contiguous range of received octets above the acknowledgment (RFC 2018 §3).
+/// A contiguous range of received bytes above the acknowledgment (RFC 2018 §3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct SackBlock {
-    /// First octet of the block.
+    /// First byte of the block.
     pub start: Seq,
-    /// The octet after its last.
+    /// The byte after its last.
     pub end: Seq,
 }
 
-/// As many SACK blocks as 40 octets of options hold.
+/// As many SACK blocks as 40 bytes of options hold.
 pub const MAX_SACK_BLOCKS: usize = 4;
 
 /// Up to four SACK blocks, the most recently received first.

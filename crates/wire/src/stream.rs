@@ -174,7 +174,7 @@ mod tests {
                 let (from, to) = (base + from, base + to);
                 buffer.put(from as u64, &stream[from..to]);
             }
-            // Octets from before the window are left out.
+            // Bytes from before the window are left out.
             buffer.put(base.saturating_sub(50) as u64, &stream[base.saturating_sub(50)..base + 10]);
             buffer.read(500, &mut read);
         }
@@ -191,7 +191,7 @@ mod tests {
             buffer.read(chunk.len(), &mut read);
         }
         assert_eq!(buffer.ring.len(), SMALLEST_RING);
-        // A hole of one octet, and what is behind it in pieces: the ring grows around both.
+        // A hole of one byte, and what is behind it in pieces: the ring grows around both.
         let mut end = read.len() + 1;
         while end < 690_000 {
             let to = end + 1_460;

@@ -98,17 +98,18 @@ impl<S: Sink> Sink for Watching<'_, S> {
             | Event::SegmentLost { .. }
             | Event::RecoveryEntered { .. }
             | Event::RecoveryExited { .. }
-            | Event::RepairUndone { .. }
+            | Event::RecoveryUndone { .. }
             | Event::RetransmissionSpurious { .. }
             | Event::RetransmissionTimeout { .. }
-            | Event::DeliveryTroubled { .. }
+            | Event::R1Reached { .. }
             | Event::SegmentRefused { .. }
             | Event::PacketEnqueued { .. }
             | Event::PacketDequeued { .. }
             | Event::OutageMet { .. }
             | Event::MediumTaken { .. }
             | Event::ProxyActed { .. }
-            | Event::ProxyTurned { .. } => {}
+            | Event::ProxyFailed { .. }
+            | Event::ProxyRestarted { .. } => {}
         }
         self.inner.emit(at, event);
     }

@@ -189,10 +189,10 @@ impl Sink for MeterFill {
             | Event::SegmentLost { .. }
             | Event::RecoveryEntered { .. }
             | Event::RecoveryExited { .. }
-            | Event::RepairUndone { .. }
+            | Event::RecoveryUndone { .. }
             | Event::RetransmissionSpurious { .. }
             | Event::RetransmissionTimeout { .. }
-            | Event::DeliveryTroubled { .. }
+            | Event::R1Reached { .. }
             | Event::SegmentRefused { .. }
             | Event::PacketDuplicated { .. }
             | Event::OutageMet { .. }
@@ -201,7 +201,8 @@ impl Sink for MeterFill {
             | Event::ProxyAbsorbed { .. }
             | Event::ProxyReleased { .. }
             | Event::ProxyActed { .. }
-            | Event::ProxyTurned { .. }
+            | Event::ProxyFailed { .. }
+            | Event::ProxyRestarted { .. }
             | Event::PacketTapped { .. } => {}
         }
     }

@@ -52,7 +52,7 @@ pub struct SeriesSet {
     pub links: Vec<LinkSeries>,
 }
 
-/// One connection, seen from the end that sends. Offsets count octets of payload from the start of
+/// One connection, seen from the end that sends. Offsets count bytes of payload from the start of
 /// the stream.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowSeries {
@@ -135,7 +135,7 @@ struct StreamPosition {
 }
 
 impl StreamPosition {
-    /// The offset of `seq`, which lies less than 2^31 octets from the last one asked for.
+    /// The offset of `seq`, which lies less than 2^31 bytes from the last one asked for.
     fn offset_of(&mut self, seq: Seq) -> u64 {
         self.offset = if seq.before(self.seq) {
             self.offset.saturating_sub(u64::from(self.seq.since(seq)))
@@ -294,10 +294,10 @@ impl Sink for Series {
             | Event::SegmentLost { .. }
             | Event::RecoveryEntered { .. }
             | Event::RecoveryExited { .. }
-            | Event::RepairUndone { .. }
+            | Event::RecoveryUndone { .. }
             | Event::RetransmissionSpurious { .. }
             | Event::RetransmissionTimeout { .. }
-            | Event::DeliveryTroubled { .. }
+            | Event::R1Reached { .. }
             | Event::SegmentRefused { .. }
             | Event::PacketDuplicated { .. }
             | Event::OutageMet { .. }
@@ -306,7 +306,8 @@ impl Sink for Series {
             | Event::ProxyAbsorbed { .. }
             | Event::ProxyReleased { .. }
             | Event::ProxyActed { .. }
-            | Event::ProxyTurned { .. }
+            | Event::ProxyFailed { .. }
+            | Event::ProxyRestarted { .. }
             | Event::PacketTapped { .. } => {}
         }
     }

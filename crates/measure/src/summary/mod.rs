@@ -138,7 +138,8 @@ impl Sink for Summary {
                 self.proxies.iter_mut().for_each(|fold| fold.met(began, ends));
             }
             Event::ProxyActed { proxy, act, .. } => self.proxy(proxy).acted(at, act),
-            Event::ProxyTurned { proxy, life } => self.proxy(proxy).turned(life),
+            Event::ProxyFailed { proxy } => self.proxy(proxy).failed(),
+            Event::ProxyRestarted { proxy } => self.proxy(proxy).restarted(),
             Event::TransferBegan { endpoint, index, .. } => {
                 self.flow(endpoint.flow).transfers().began(at, index);
             }
@@ -192,8 +193,8 @@ impl Sink for Summary {
             Event::StateChanged { .. }
             | Event::FlowSeen { .. }
             | Event::RecoveryExited { .. }
-            | Event::RepairUndone { .. }
-            | Event::DeliveryTroubled { .. }
+            | Event::RecoveryUndone { .. }
+            | Event::R1Reached { .. }
             | Event::SegmentRefused { .. }
             | Event::PacketDuplicated { .. }
             | Event::ProxySent { .. }

@@ -4,7 +4,7 @@
 use crate::metric::Sheet::*;
 use crate::metric::{KB, MS, PACKETS, PLAIN, SEGMENTS, summary};
 use crate::{ProxyLabel, Spread, SpreadSummary};
-use ackord_events::{ProxyAct, ProxyLife};
+use ackord_events::ProxyAct;
 use ackord_units::Time;
 use serde::Serialize;
 
@@ -48,7 +48,7 @@ summary! {
         name: String;
         /// Which box it is, with what sets it apart.
         kind: String;
-        /// How often it died.
+        /// How often it failed.
         deaths: u64 => PLAIN, [];
         /// What it counted since it began, or began anew.
         #[serde(flatten)]
@@ -105,7 +105,7 @@ summary! {
 pub(super) struct ProxyFold {
     /// What it comes to so far, but for the time of detection.
     sum: ProxySummary,
-    life: ProxyLife,
+    is_down: bool,
     outage: Option<Outage>,
     detection: Spread,
 }
@@ -122,7 +122,7 @@ impl ProxyFold {
         let ProxyLabel { name, kind } = label.clone();
         ProxyFold {
             sum: ProxySummary { name, kind, ..ProxySummary::default() },
-            life: ProxyLife::Restarted,
+            is_down: false,
             outage: None,
             detection: Spread::coarse(),
         }
@@ -132,14 +132,18 @@ impl ProxyFold {
         self.sum.counters = counters;
     }
 
-    pub(super) fn turned(&mut self, life: ProxyLife) {
-        self.life = life;
-        self.sum.deaths += u64::from(life == ProxyLife::Died);
+    pub(super) fn failed(&mut self) {
+        self.is_down = true;
+        self.sum.deaths += 1;
+    }
+
+    pub(super) fn restarted(&mut self) {
+        self.is_down = false;
     }
 
     /// An outage was met. Those that overlap, as those of two directions, are one.
     pub(super) fn met(&mut self, began: Time, ends: Time) {
-        if self.life == ProxyLife::Died {
+        if self.is_down {
             return;
         }
         match &mut self.outage {

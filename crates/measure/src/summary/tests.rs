@@ -425,8 +425,7 @@ fn a_box_notices_an_outage_by_its_first_hold_in_it() {
     // One that nobody notices.
     summary.emit(ms(3_000), met(3_000, 3_100));
     // And one after its death.
-    let life = ackord_events::ProxyLife::Died;
-    summary.emit(ms(4_000), Event::ProxyTurned { proxy, life });
+    summary.emit(ms(4_000), Event::ProxyFailed { proxy });
     summary.emit(ms(5_000), met(5_000, 6_000));
     summary.count_proxy(proxy, ProxyCounters { seen: 9, holds: 3, ..ProxyCounters::default() });
     let run = finish(&summary, ms(7_000));

@@ -3,7 +3,7 @@
 use super::Graph;
 use crate::packets::{Damage, Slot};
 use crate::proxy::{Lane, Made, Outbox, ProxyStats, Turn, Verdict};
-use ackord_events::{DropReason, Event, ProxyId, ProxyLife, Sink};
+use ackord_events::{DropReason, Event, ProxyId, Sink};
 use ackord_units::Time;
 use ackord_wire::NodeId;
 
@@ -90,13 +90,11 @@ impl Graph {
     pub(super) fn step_proxy<S: Sink>(&mut self, now: Time, index: usize, sink: &mut S) {
         let mut outbox = std::mem::take(&mut self.outbox);
         let turn = self.proxies[index].take_turn(now, &mut outbox);
-        let life = match turn {
-            Turn::Called => None,
-            Turn::Died => Some(ProxyLife::Died),
-            Turn::Restarted => Some(ProxyLife::Restarted),
-        };
-        if let Some(life) = life {
-            sink.emit(now, Event::ProxyTurned { proxy: ProxyId(index as u32), life });
+        let proxy = ProxyId(index as u32);
+        match turn {
+            Turn::Called => {}
+            Turn::Died => sink.emit(now, Event::ProxyFailed { proxy }),
+            Turn::Restarted => sink.emit(now, Event::ProxyRestarted { proxy }),
         }
         self.empty_outbox(now, index, &mut outbox, sink);
         self.outbox = outbox;

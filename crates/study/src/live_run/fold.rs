@@ -171,9 +171,9 @@ impl<S: Sink> FoldFlows<S> {
             | Event::SegmentLost { .. }
             | Event::RecoveryEntered { .. }
             | Event::RecoveryExited { .. }
-            | Event::RepairUndone { .. }
+            | Event::RecoveryUndone { .. }
             | Event::RetransmissionTimeout { .. }
-            | Event::DeliveryTroubled { .. }
+            | Event::R1Reached { .. }
             | Event::SegmentRefused { .. } => return,
             // Not an endpoint's.
             Event::FlowSeen { .. }
@@ -187,7 +187,8 @@ impl<S: Sink> FoldFlows<S> {
             | Event::ProxyAbsorbed { .. }
             | Event::ProxyReleased { .. }
             | Event::ProxyActed { .. }
-            | Event::ProxyTurned { .. }
+            | Event::ProxyFailed { .. }
+            | Event::ProxyRestarted { .. }
             | Event::PacketTapped { .. } => return,
         };
         self.inner.emit(at, event);

@@ -97,7 +97,7 @@ impl Connection {
         // Into a closed window an expiry may not count: then R1 is not reached anew.
         if consecutive > before && consecutive == self.config.r1_retransmissions {
             self.stats.delivery_troubles += 1;
-            trace.emit(|endpoint| Event::DeliveryTroubled { endpoint, consecutive });
+            trace.emit(|endpoint| Event::R1Reached { endpoint, consecutive });
         }
     }
 

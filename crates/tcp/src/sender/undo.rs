@@ -384,7 +384,7 @@ impl Sender {
         self.congestion.on_congestion(trace.now, event);
         if let Some(taken) = taken {
             let kind = taken.kind;
-            trace.emit(|endpoint| Event::RepairUndone { endpoint, kind, evidence });
+            trace.emit(|endpoint| Event::RecoveryUndone { endpoint, kind, evidence });
         }
         self.emit_window(trace, CwndReason::Undo);
     }

@@ -68,9 +68,9 @@ pub enum DecodeError {
     /// The bytes end before the packet does.
     #[error("the packet needs {needed} octets, there are {there}")]
     Truncated {
-        /// Octets it needs at least.
+        /// Bytes it needs at least.
         needed: usize,
-        /// Octets there are.
+        /// Bytes there are.
         there: usize,
     },
     /// A header says that it is shorter than a header can be.
@@ -105,7 +105,7 @@ pub enum DecodeError {
     BadOptions(#[from] OptionsError),
 }
 
-/// Reads an IP header; octets after the packet's own length are ignored.
+/// Reads an IP header; bytes after the packet's own length are ignored.
 ///
 /// # Errors
 /// [`DecodeError`], except for the TCP kinds.

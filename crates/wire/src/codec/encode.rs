@@ -24,17 +24,17 @@ impl Default for IpFields {
     }
 }
 
-/// The octets after the transport header.
+/// The bytes after the transport header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Payload<'a> {
     /// Real data.
     Bytes(&'a [u8]),
-    /// This many zero octets: simulated data, which add nothing to the checksum.
+    /// This many zero bytes: simulated data, which add nothing to the checksum.
     Zeros(u32),
 }
 
 impl<'a> Payload<'a> {
-    /// Octets of payload.
+    /// Bytes of payload.
     pub fn len(&self) -> usize {
         match self {
             Payload::Bytes(bytes) => bytes.len(),
@@ -69,10 +69,10 @@ pub enum EncodeError {
     /// One address is IPv4 and the other IPv6.
     #[error("a packet cannot go from {src} to {dst}: one is IPv4, the other IPv6", src = .0.src, dst = .0.dst)]
     MixedFamilies(Endpoints),
-    /// The options need more than the 40 octets there are.
+    /// The options need more than the 40 bytes there are.
     #[error("TCP options of {len} octets do not fit into 40")]
     OptionsTooLong {
-        /// Octets they need.
+        /// Bytes they need.
         len: u32,
     },
     /// The segment says it has another length of payload than was given.
@@ -86,7 +86,7 @@ pub enum EncodeError {
     /// The packet is longer than IP's length field can say.
     #[error("an IP packet of {len} octets does not exist")]
     TooLong {
-        /// Octets of the whole packet.
+        /// Bytes of the whole packet.
         len: usize,
     },
     /// The packet's length is not that of its headers and payload.

@@ -11,7 +11,7 @@ const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 
-/// Octets a TCP header has for options.
+/// Bytes a TCP header has for options.
 const MAX_LEN: usize = 40;
 
 /// The options area of a TCP header cannot be read.
@@ -133,7 +133,7 @@ fn read_one(kind: u8, value: &[u8], options: &mut Options) -> Option<()> {
             options.sack = Default::default();
             for block in blocks {
                 let (start, end) = be_pair(*block);
-                // Forty octets hold four blocks at most, so none is turned away.
+                // Forty bytes hold four blocks at most, so none is turned away.
                 options.sack.push(SackBlock { start: Seq(start), end: Seq(end) });
             }
         }

@@ -1,4 +1,4 @@
-//! One segment out of several that offloading has put together: the same headers, octet by octet, but
+//! One segment out of several that offloading has put together: the same headers, byte by byte, but
 //! for what a network card would have changed.
 //!
 //! Options that nobody here knows stay as they are, so that what is sent again is what the sender sent.
@@ -11,7 +11,7 @@ use etherparse::checksum::Sum16BitWords;
 /// A part of a TCP packet's payload that is a segment of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Where it begins in the payload, octets.
+    /// Where it begins in the payload, bytes.
     pub offset: u32,
     /// How long it is.
     pub len: u32,
@@ -20,7 +20,7 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// The pieces of a payload of `len` octets in segments of `size`; one, whatever its length, where
+    /// The pieces of a payload of `len` bytes in segments of `size`; one, whatever its length, where
     /// `size` is zero.
     pub fn of(len: u32, size: u32) -> impl Iterator<Item = Piece> {
         let size = if size == 0 { len.max(1) } else { size };

@@ -17,7 +17,7 @@ pub struct CapturedInterface {
     pub link_type: LinkType,
     /// Its name, or nothing if the file gives none.
     pub name: Option<String>,
-    /// At most this many octets of a packet were kept; zero for no limit.
+    /// At most this many bytes of a packet were kept; zero for no limit.
     snap_len: u32,
     units: TimeUnits,
     /// Seconds to add to each time stamp.
@@ -40,7 +40,7 @@ pub struct CapturedPacket {
     pub interface: usize,
     /// Since 1970; nothing where the file gives no time.
     pub at: Option<Time>,
-    /// The octets kept.
+    /// The bytes kept.
     pub bytes: Vec<u8>,
     /// How long the packet was.
     pub original_len: u32,
@@ -195,7 +195,7 @@ impl<R: Read> PcapngReader<R> {
         if wanted < already + 4 {
             return Err(damaged(Damage::BadLength(total_len)));
         }
-        // A lying length costs no more memory than the file has octets.
+        // A lying length costs no more memory than the file has bytes.
         let rest = (wanted - already) as u64;
         let got = self.input.by_ref().take(rest).read_to_end(&mut body)?;
         self.offset += got as u64;
@@ -340,7 +340,7 @@ impl<'a> Fields<'a> {
         Ok(self.order.u16(*value))
     }
 
-    /// `len` octets and the padding after them, which a careless writer may have left out.
+    /// `len` bytes and the padding after them, which a careless writer may have left out.
     fn padded(&mut self, len: usize) -> Result<&'a [u8], Damage> {
         let (value, rest) = self.octets.split_at_checked(len).ok_or(Damage::ShortContent)?;
         let padding = len.next_multiple_of(4) - len;

@@ -59,7 +59,7 @@ impl<W: Write> PcapngWriter<W> {
     /// What the output answers.
     pub fn add_interface(&mut self, name: &str, description: &str) -> io::Result<InterfaceIndex> {
         self.put(&LinkType::RAW.0.to_le_bytes());
-        // Two octets reserved, then no limit on the captured length.
+        // Two bytes reserved, then no limit on the captured length.
         self.put(&[0; 6]);
         self.put_option(INTERFACE_NAME, name.as_bytes());
         if !description.is_empty() {

@@ -22,10 +22,10 @@ impl Sink for Tally {
         match event {
             Event::RecoveryEntered { kind: RecoveryKind::Fast, .. } => self.recoveries += 1,
             Event::RetransmissionTimeout { .. } => self.timeouts += 1,
-            Event::RepairUndone { evidence: SpuriousEvidence::Timestamps, .. } => {
+            Event::RecoveryUndone { evidence: SpuriousEvidence::Timestamps, .. } => {
                 self.undone_by_timestamps += 1;
             }
-            Event::RepairUndone { evidence: SpuriousEvidence::Dsack, .. } => {
+            Event::RecoveryUndone { evidence: SpuriousEvidence::Dsack, .. } => {
                 self.undone_by_dsack += 1;
             }
             Event::RetransmissionSpurious { .. } => self.spurious += 1,

@@ -198,7 +198,34 @@ impl Sink for Recorder {
             Event::RetransmissionTimeout { endpoint, .. } => {
                 self.change(at, endpoint, |state| state.timeouts += 1);
             }
-            _ => {}
+            // Neither a segment of an end nor a state that both sides tell.
+            Event::PacketTapped { .. }
+            | Event::StateChanged { .. }
+            | Event::FlowSeen { .. }
+            | Event::SegmentSent { .. }
+            | Event::DataDelivered { .. }
+            | Event::TransferBegan { .. }
+            | Event::TransferCompleted { .. }
+            | Event::DatagramSent { .. }
+            | Event::DatagramDelivered { .. }
+            | Event::AckAdvanced { .. }
+            | Event::AckTimeoutChanged { .. }
+            | Event::RecoveryUndone { .. }
+            | Event::RetransmissionSpurious { .. }
+            | Event::R1Reached { .. }
+            | Event::SegmentRefused { .. }
+            | Event::PacketEnqueued { .. }
+            | Event::PacketDequeued { .. }
+            | Event::PacketDropped { .. }
+            | Event::PacketDuplicated { .. }
+            | Event::OutageMet { .. }
+            | Event::MediumTaken { .. }
+            | Event::ProxySent { .. }
+            | Event::ProxyAbsorbed { .. }
+            | Event::ProxyReleased { .. }
+            | Event::ProxyActed { .. }
+            | Event::ProxyFailed { .. }
+            | Event::ProxyRestarted { .. } => {}
         }
     }
 }
