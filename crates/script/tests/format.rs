@@ -49,7 +49,7 @@ fn what_is_wrong_is_told_with_its_line_its_column_and_the_nearest_word() {
         ("set congestion = rino\ncall listen", "did you mean `reno`?"),
         ("set rto_min = 200\ncall listen", "has no unit"),
         ("set loss.treshold = 3\ncall listen", "did you mean `threshold`?"),
-        ("set rto_min = 2 s\nset rto_max = 1 s\ncall listen", "test:2: rto_min: `rto_min` (2 s)"),
+        ("set rto_min = 2 s\nset rto_max = 1 s\ncall listen", "test:2: endpoint: `rto_min` (2 s)"),
         ("0 cal listen", "test:1:3: `cal` is not a command; did you mean `call`?"),
         ("0 call lisen", "did you mean `listen`?"),
         ("0 repeat 3 as i\nend", "test:1:3: `repeat` has no time: the lines between have"),
